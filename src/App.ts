@@ -11,6 +11,8 @@ import { BatchFeeder } from "./actors/batches/BatchFeeder.ts"
 import { CommandClient } from "./actors/mailbox/CommandClient.ts"
 import { PaymentWorker } from "./actors/payments/PaymentWorker.ts"
 import { Quotes } from "./actors/runs/Quotes.ts"
+import { HeadWorker } from "./actors/receipts/HeadWorker.ts"
+import { Receipts } from "./actors/receipts/Receipts.ts"
 import { RunSlots } from "./actors/runs/RunSlots.ts"
 import { HistoryWorker } from "./actors/HistoryWorker.ts"
 import { AlertMails } from "./actors/events/AlertMails.ts"
@@ -89,6 +91,7 @@ const Infrastructure = Layer.merge(ProvidersLayer, PaymentsLayer).pipe(
 /** Asking and waiting: what both roles share. */
 const ApiLayer = Layer.mergeAll(
   Quotes.layer.pipe(Layer.provideMerge(Admission.layer)),
+  Receipts.layer,
   TopUps.layer,
   PaymentEvents.layer,
   ReferralActor.layer,
@@ -106,7 +109,13 @@ const Working = Workers.pipe(
   ),
   Layer.provide(Layer.merge(RunSlots.layer, EventSequencer.layer)),
   Layer.merge(
-    Layer.mergeAll(BackgroundWorker, UsageWorker, BatchFeeder, WebhookWorker.pipe(Layer.provide(WebhookSender.layer)))
+    Layer.mergeAll(
+      BackgroundWorker,
+      UsageWorker,
+      HeadWorker,
+      BatchFeeder,
+      WebhookWorker.pipe(Layer.provide(WebhookSender.layer))
+    )
   )
 )
 

@@ -34,6 +34,7 @@ import { logout } from "./http/cli/account/logout.ts"
 import { mcp } from "./http/cli/mcp/mcp.ts"
 import { builtIns, presenterOf } from "./http/cli/terminal/presenter.ts"
 import { quote } from "./http/cli/runs/quote.ts"
+import { receipt } from "./http/cli/receipts/receipt.ts"
 import { referrals } from "./http/cli/account/referrals.ts"
 import { run } from "./http/cli/runs/run.ts"
 import { runs } from "./http/cli/runs/runs.ts"
@@ -95,6 +96,7 @@ const running = [
   Command.provide(call, CliLayer),
   Command.provide(runs, CliLayer),
   Command.provide(batch, CliLayer),
+  Command.provide(receipt, CliLayer),
   Command.provide(logs, CliLayer)
 ] as const
 const money = [

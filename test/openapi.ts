@@ -99,8 +99,8 @@ export const nonconformance = ({ method, path, status, headers, text, body }: An
   const type = headers.get("content-type") ?? ""
   if (type.startsWith("application/problem+json")) return null
   const plain = type.split(";")[0] ?? ""
-  const lists = ["text/csv", "application/x-ndjson"]
-  if (lists.includes(plain) && documented?.content?.[plain] !== undefined) return null
+  const texts = ["text/csv", "application/x-ndjson", "application/jose"]
+  if (texts.includes(plain) && documented?.content?.[plain] !== undefined) return null
   if (documented?.content?.["text/event-stream"] !== undefined)
     return type.startsWith("text/event-stream") ? null : `the content type is ${type}`
   const schema = documented?.content?.["application/json"]?.schema

@@ -29,6 +29,7 @@ import { UsageHandlers } from "./handlers/control/Usage.ts"
 import { HistoryHandlers } from "./handlers/History.ts"
 import { KeysHandlers } from "./handlers/Keys.ts"
 import { QuotesHandlers } from "./handlers/control/Quotes.ts"
+import { ReceiptsHandlers } from "./handlers/control/Receipts.ts"
 import { RecoveryHandlers } from "./handlers/Recovery.ts"
 import { ReferralsHandlers } from "./handlers/Referrals.ts"
 import { RunsHandlers } from "./handlers/Runs.ts"
@@ -50,6 +51,7 @@ import { lazyMcp } from "./handlers/LazyMcp.ts"
 import { ReturnPages } from "./pages/ReturnPages.ts"
 import { SystemRoutes, type SystemServices } from "./System.ts"
 import { Webhooks, type WebhookServices } from "./Webhooks.ts"
+import { WellKnownRoute, type WellKnownServices } from "./WellKnown.ts"
 
 /** Waits last up to 120 s without a byte; Bun cuts silent requests after 10 s unless told otherwise, and takes 255 at most. */
 const idleSeconds = 255
@@ -61,6 +63,7 @@ export const Routes = Layer.mergeAll(
       RunsHandlers,
       BatchesHandlers,
       QuotesHandlers,
+      ReceiptsHandlers,
       HistoryHandlers,
       UsageHandlers,
       DiscoveryHandlers,
@@ -97,11 +100,12 @@ export const Routes = Layer.mergeAll(
   AccountPages,
   JoinOrganizationPage,
   ReturnPages,
-  Webhooks
+  Webhooks,
+  WellKnownRoute
 ).pipe(Layer.provide(BoundaryLayer), Layer.provide(HttpServer.layerServices))
 
 /** What the routes ask of the process when a request comes. */
-type RouteServices = SystemServices | HomeServices | JoinServices | WebhookServices
+type RouteServices = SystemServices | HomeServices | JoinServices | WebhookServices | WellKnownServices
 
 export class Server extends Context.Service<Server, { readonly url: string }>()("rungate/http/Server") {
   static readonly layer = Layer.effect(

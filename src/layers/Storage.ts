@@ -33,6 +33,9 @@ import { MailStore } from "./ledger/MailStore.ts"
 import { Ownership } from "./runs/Ownership.ts"
 import { Passwords } from "./accounts/Passwords.ts"
 import { PaymentStore } from "./payments/PaymentStore.ts"
+import { HeadStore } from "./receipts/HeadStore.ts"
+import { ReceiptStore } from "./receipts/ReceiptStore.ts"
+import { SigningKeys } from "./receipts/SigningKeys.ts"
 import { Referrals } from "./accounts/Referrals.ts"
 import { ReferralShares } from "./accounts/ReferralShares.ts"
 import { Reindex } from "./history/index/Reindex.ts"
@@ -87,6 +90,7 @@ const Stores = Layer.mergeAll(
   Layer.mergeAll(EventLog.layer, AlertSettings.layer, EventWriter.layer.pipe(Layer.provideMerge(AlertMailStore.layer))),
   Stats.layer,
   UsageStore.layer,
+  Layer.mergeAll(HeadStore.layer, ReceiptStore.layer, SigningKeys.layer),
   Layer.merge(BatchStore.layer, BatchFeeds.layer),
   // This one needs a store, which the folder of the migrations can't import.
   BackgroundMigrations.layerOf({ ...background, [countOldRuns]: usageOfOldRuns }),

@@ -7,6 +7,7 @@ import { Context, Effect, Layer } from "effect"
 import { Marketplace } from "../../layers/catalog/Marketplace.ts"
 import { Breakers } from "../../layers/executor/Breakers.ts"
 import { Catalog } from "../../layers/catalog/Catalog.ts"
+import { catalogVersion } from "../../layers/catalog/CatalogVersion.ts"
 import { crashPoint } from "../../layers/platform/CrashPoint.ts"
 import { Endpoints } from "../../layers/catalog/Endpoints.ts"
 import { CostDrifts } from "../../layers/executor/CostDrifts.ts"
@@ -24,6 +25,7 @@ import { plannedPrice } from "../../schema/runs/PlannedPrice.ts"
 import { type Metadata, storedMetadata } from "../../schema/runs/Metadata.ts"
 import { isFinal, isRunStatus } from "../../schema/runs/Run.ts"
 import type { RoutingRequest } from "../../schema/runs/Routing.ts"
+import { seenOf } from "../../schema/runs/Seen.ts"
 import { DirectCommands } from "../mailbox/DirectCommands.ts"
 import { Lanes } from "../mailbox/Lanes.ts"
 import { type CapabilityRoute, capabilityRoute } from "./CapabilityRoute.ts"
@@ -208,7 +210,10 @@ export class Admission extends Context.Service<
           (one) => one?.run ?? null
         )
 
-      const newRun = (request: CapabilityRequest, { entry, input, demand, chosen }: CapabilityRoute): NewRun => {
+      const newRun = (request: CapabilityRequest, planned: CapabilityRoute): NewRun => {
+        const { entry, input, demand, considered, chosen, routing } = planned
+        // Without the cost drifts of this process, which are in the prices.
+        const listed = catalog.find(request.capability) ?? entry
         const plan: Plan = {
           providers: chosen.candidates.map((one) => one.provider),
           attempts_max: chosen.attempts_max,
@@ -223,7 +228,8 @@ export class Admission extends Context.Service<
             request.routing.max_total ?? null,
             chosen.candidates.map((one) => one.quote),
             chosen.over_total
-          )
+          ),
+          seen: seenOf(catalogVersion(listed), routing, considered, chosen)
         }
         return {
           run_id: newId("run"),

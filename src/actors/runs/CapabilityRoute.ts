@@ -12,7 +12,7 @@ import type { Ownership } from "../../layers/runs/Ownership.ts"
 import { problem, type ProblemOf } from "../../schema/Errors.ts"
 import { withCommands } from "../../schema/Hints.ts"
 import type { Demand } from "../../schema/money/Pricing.ts"
-import { type Candidate, type Route, route } from "../../schema/runs/Routing.ts"
+import { type Candidate, type Route, route, type RoutingRequest } from "../../schema/runs/Routing.ts"
 import { discover } from "../../schema/Steps.ts"
 import { didYouMean } from "../../schema/suggestion.ts"
 import type { CapabilityRequest } from "./Admission.ts"
@@ -37,7 +37,11 @@ export interface CapabilityRoute {
   readonly entry: CatalogEntry
   readonly input: unknown
   readonly demand: Demand
+  /** The offers that the route was chosen from. */
+  readonly considered: ReadonlyArray<Candidate>
   readonly chosen: Route
+  /** The routing of the request, with the cap of the key if that is lower. */
+  readonly routing: RoutingRequest
 }
 
 /** `null` in an optional field is the same as leaving it out. */
@@ -162,5 +166,5 @@ export const capabilityRoute = Effect.fnUntraced(function* (services: RouteServi
     const tooDear = aboveKeyCap(access, max_cost, chosen)
     return yield* Effect.fail(tooDear ?? unavailable(request.capability, routing, chosen, names))
   }
-  return { entry, input, demand, chosen } satisfies CapabilityRoute
+  return { entry, input, demand, considered: candidates, chosen, routing } satisfies CapabilityRoute
 })

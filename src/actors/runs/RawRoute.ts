@@ -8,6 +8,7 @@ import type { CostDrifts } from "../../layers/executor/CostDrifts.ts"
 import { capOf, rateCardOf } from "../../schema/runs/RawHold.ts"
 import type { Breakers } from "../../layers/executor/Breakers.ts"
 import type { ActorInput } from "../../layers/catalog/CatalogStore.ts"
+import { endpointVersion } from "../../layers/catalog/CatalogVersion.ts"
 import { compileEndpoint } from "../../layers/catalog/input/EndpointInput.ts"
 import type { Endpoints, Lookup, RawProvider } from "../../layers/catalog/Endpoints.ts"
 import type { NewRun } from "../../layers/runs/RunStore.ts"
@@ -118,6 +119,8 @@ export const runnable = (
 
 export interface RawRoute {
   readonly provider: RawProvider
+  /** As the catalog has it, before the price follows what calls cost. */
+  readonly listed: Endpoint
   readonly endpoint: Endpoint
   readonly raw: RawPlan
   readonly hold: Money.MicroUsd
@@ -206,7 +209,7 @@ export const rawRoute = (
     }
     const credit = provider.provider?.credit ?? undefined
     const rated = ratedOf(provider, listed, endpoint, request, decision.raw.estimate)
-    return { provider, endpoint, ...decision, raw: { ...decision.raw, ...defined({ credit, rated }) }, markup }
+    return { provider, listed, endpoint, ...decision, raw: { ...decision.raw, ...defined({ credit, rated }) }, markup }
   })
 
 /** Whether a call may do more than read. Only GET is known to read, and some endpoints act with GET too. */
@@ -214,7 +217,7 @@ export const actsOutside = (endpoint: Endpoint): boolean => endpoint.method !== 
 
 /** A raw run makes one attempt only, because the effect of a lost call is unknown. */
 export const rawRun = (request: EndpointRequest, run_id: string, route: RawRoute): NewRun => {
-  const { provider, endpoint, raw, hold, quoted, markup } = route
+  const { provider, listed, endpoint, raw, hold, quoted, markup } = route
   const plan: Plan = {
     providers: [provider.slug],
     attempts_max: 1,
@@ -225,7 +228,11 @@ export const rawRun = (request: EndpointRequest, run_id: string, route: RawRoute
     ...markedUp(markup),
     excluded: [],
     ...totalOf(request.max_total ?? null, [hold], []),
-    raw
+    raw,
+    seen: {
+      catalog: endpointVersion(listed),
+      ...(request.max_cost === null ? {} : { max_cost: Money.usd(request.max_cost) })
+    }
   }
   const held = raw.estimate === null ? "no published rates" : `rate card $${raw.estimate}`
   return {

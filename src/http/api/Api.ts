@@ -13,6 +13,7 @@ import { BatchesApi } from "./Batches.ts"
 import { AuditLogApi } from "./control/AuditLog.ts"
 import { InvitationsApi, MembersApi } from "./control/Members.ts"
 import { RecoveryApi } from "./Recovery.ts"
+import { ReceiptsApi } from "./control/Receipts.ts"
 import { ReferralsApi } from "./Referrals.ts"
 import { RunsApi } from "./Runs.ts"
 import { SendersApi } from "./Senders.ts"
@@ -27,6 +28,7 @@ export class Api extends HttpApi.make("rungate")
   .add(RunsApi)
   .add(BatchesApi)
   .add(QuotesApi)
+  .add(ReceiptsApi)
   .add(HistoryApi)
   .add(DiscoveryApi)
   .add(CatalogApi)

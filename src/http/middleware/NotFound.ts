@@ -2,6 +2,7 @@
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApi } from "effect/http-api"
 import { problem, type Problem, statusOf } from "../../schema/Errors.ts"
+import { keysPath } from "../../schema/receipts/PublicKeys.ts"
 import { Api } from "../api/Api.ts"
 import { cancelPath, successPath, webhookPath } from "./Paths.ts"
 
@@ -28,7 +29,8 @@ const pages = [
   "/docs",
   "/join/:code",
   successPath,
-  cancelPath
+  cancelPath,
+  keysPath
 ]
 for (const path of pages) add("GET", path)
 add("POST", webhookPath)

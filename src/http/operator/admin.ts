@@ -1,5 +1,5 @@
 /**
- * Handlers of `rungate admin`: organizations, credit, refunds, invitations and keys. Loaded on demand.
+ * Handlers of `rungate admin`: organizations, credit, refunds, invitations, keys and the key of receipts. Loaded on demand.
  *
  * Credits are stored as wallet commands that a worker applies. So they work beside a running service, and without one they
  * wait for the next worker. Data goes to stdout, messages to stderr.
@@ -33,6 +33,7 @@ import { Invitations } from "../../layers/accounts/Invitations.ts"
 import { Reindex } from "../../layers/history/index/Reindex.ts"
 import { addressOf, Settings } from "../../layers/platform/Settings.ts"
 import { invitationPath, linkOf } from "../../schema/accounts/AccountMail.ts"
+import { SigningKeys } from "../../layers/receipts/SigningKeys.ts"
 import { looksLike } from "../../schema/Ids.ts"
 import { dollars, type MicroUsd, usd } from "../../schema/money/Money.ts"
 
@@ -233,4 +234,27 @@ export const reindexHistory = (restart: boolean) =>
     yield* Console.log(
       `${sum.checked} runs checked: ${sum.missing} were missing in the index. ${sum.segments} segments rebuilt.`
     )
+  }).pipe(onDatabase)
+
+/** Makes a new key that signs receipts and ledger heads. */
+export const rotateReceiptKey = (json: boolean) =>
+  Effect.gen(function* () {
+    const keys = yield* SigningKeys
+    const { encryptionKeys } = yield* Settings
+    const made = yield* asOperator(keys.rotate).pipe(
+      Effect.catchTag("SigningUnavailable", () =>
+        fail("failed", "Another process changed the key at the same time. Run the command again.")
+      )
+    )
+    if (json) return yield* print(made)
+    yield* Console.log(made.key_id)
+    yield* Console.error(
+      made.replaced === null
+        ? "Made the first key of receipts."
+        : `Receipts are signed with this key from now on. The public key ${made.replaced} stays published, so older receipts stay valid.`
+    )
+    if (encryptionKeys.length === 0)
+      yield* Console.error(
+        "The private key is not encrypted in the database. Set RUNGATE_ENCRYPTION_KEY to encrypt it."
+      )
   }).pipe(onDatabase)

@@ -295,6 +295,10 @@ const resources = Command.make("resources").pipe(
   ])
 )
 
+const rotate = Command.make("rotate", { json }, ({ json }) =>
+  Effect.flatMap(administration, (loaded) => loaded.rotateReceiptKey(json))
+).pipe(Command.withDescription("Sign receipts with a new key from now on; older receipts stay valid"))
+
 export const admin = Command.make("admin").pipe(
   Command.withDescription("Manage organizations: credit, ledger and keys"),
   Command.withSubcommands([
@@ -310,6 +314,10 @@ export const admin = Command.make("admin").pipe(
     reindex,
     migrations,
     resources,
+    Command.make("receipts").pipe(
+      Command.withDescription("Manage the key that signs receipts"),
+      Command.withSubcommands([rotate])
+    ),
     Command.make("keys").pipe(Command.withDescription("Manage API keys"), Command.withSubcommands([createKey, revoke]))
   ])
 )

@@ -146,7 +146,7 @@ export const plannedOf = Effect.fnUntraced(function* ({
     access: caller.access,
     request_id,
     idempotency_key,
-    fingerprint: idempotency_key === null ? "" : fingerprintOf(payload),
+    fingerprint: fingerprintOf(payload),
     wait_millis: Math.max(0, seconds * 1000 - elapsed),
     metadata: payload.metadata ?? null
   }

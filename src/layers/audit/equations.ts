@@ -8,6 +8,7 @@ import { Effect } from "effect"
 import type { SqlClient, SqlError, Statement } from "effect/sql"
 import { batchViolations } from "./batches.ts"
 import { budgetViolations } from "./budgets.ts"
+import { headViolations } from "./heads.ts"
 import { type Violation, violationRows } from "./Violation.ts"
 
 export { Violation, violationRows } from "./Violation.ts"
@@ -190,9 +191,8 @@ export const violations = Effect.fnUntraced(function* (sql: SqlClient.SqlClient,
     LIMIT ${perEquation}`)
 
   const all: ReadonlyArray<Violations> = [
-    ...[deadLetters, sums, runs, ...chainViolations(sql, ofWallet)],
-    ...[topups, clawbacks, taken, bonuses, shares, credits],
-    ...[budgetViolations(sql, ofWallet, perEquation), batchViolations(sql, ofWallet, perEquation)]
+    ...[deadLetters, sums, runs, ...chainViolations(sql, ofWallet), topups, clawbacks, taken, bonuses, shares, credits],
+    ...[headViolations, budgetViolations, batchViolations].map((of) => of(sql, ofWallet, perEquation))
   ]
   return (yield* Effect.all(all)).flat()
 })

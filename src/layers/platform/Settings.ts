@@ -6,6 +6,8 @@
 import { isIP } from "node:net"
 import { availableParallelism } from "node:os"
 import { Context, Effect, Layer, Redacted, Schema } from "effect"
+import type { EncryptionKeys } from "./Encryption.ts"
+import { encryptionKeysOf } from "./EncryptionSettings.ts"
 import { type Account, accountName, accountsOf, markupOf } from "./ProviderSettings.ts"
 import { dollars, type MicroUsd, min, usd } from "../../schema/money/Money.ts"
 import { lanesDefault, lanesMax } from "../../schema/wallet/Lane.ts"
@@ -111,6 +113,8 @@ export interface SettingsShape {
   readonly rawMinCap: MicroUsd
   /** Seconds between two polls of the payment processor for events whose webhook did not arrive. */
   readonly reconcileSeconds: number
+  /** Encrypt secrets in the database. The first one encrypts, all decrypt. Empty: secrets are stored as they are. */
+  readonly encryptionKeys: EncryptionKeys
   /** Name servers that verify sending domains, as `ip` or `ip:port`. Empty: the system's name servers. */
   readonly dnsServers: ReadonlyArray<string>
   /** Marketplace actors that raw runs may start: `owner/name` or `owner/*`. Null: those that the package ships. */
@@ -345,6 +349,7 @@ export const settingsOf = (environment: Environment): Effect.Effect<SettingsShap
       rawMinCap: rawMinCapOf(read),
       ...retentionOf(read),
       reconcileSeconds: read.int("RUNGATE_RECONCILE_SECONDS", 60, 1, 86_400),
+      encryptionKeys: encryptionKeysOf(read),
       dnsServers: dnsServersOf(read),
       actors: actorsOf(read),
       crashAt: crashAtOf(read)

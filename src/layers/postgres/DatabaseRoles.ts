@@ -7,6 +7,7 @@
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { DatabaseRefused } from "./DatabaseSchema.ts"
+import { receiptFunctions } from "./migrations/0050_receipt_keys.ts"
 import { queueSchema } from "./QueueSchema.ts"
 import { oneRowOf, rowsOf } from "./Rows.ts"
 
@@ -18,7 +19,8 @@ const appendOnly = [
   "referral_credits",
   "losses",
   "service_mode",
-  "audit_log"
+  "audit_log",
+  "wallet_heads"
 ]
 /** Tables whose rows change and are never deleted. */
 const kept = [
@@ -39,8 +41,11 @@ const readOnly = [
   "schema_compatibility",
   "ledger_heads",
   "ledger_checkpoints",
-  "dropped_months"
+  "dropped_months",
+  "receipt_keys"
 ]
+/** Tables with secrets. The service reaches them through functions of the owner. */
+const closed = ["receipt_secrets"]
 
 const roleRows = rowsOf({ superuser: Schema.Boolean, owner: Schema.Boolean })
 const placeRow = oneRowOf({ database: Schema.String, schema: Schema.String })
@@ -75,6 +80,8 @@ export const grantTo = Effect.fnUntraced(function* (role: string, queues: boolea
       for (const table of kept) yield* sql`REVOKE DELETE, TRUNCATE ON ${sql(table)} FROM ${to}`
       for (const table of appendOnly) yield* sql`REVOKE UPDATE, DELETE, TRUNCATE ON ${sql(table)} FROM ${to}`
       for (const table of readOnly) yield* sql`REVOKE INSERT, UPDATE, DELETE, TRUNCATE ON ${sql(table)} FROM ${to}`
+      for (const table of closed) yield* sql`REVOKE ALL ON ${sql(table)} FROM ${to}`
+      for (const one of receiptFunctions) yield* sql`GRANT EXECUTE ON FUNCTION ${sql.literal(one)} TO ${to}`
       // The first statement opened them too, and a partition's own privileges count for whoever names it.
       yield* sql`SELECT close_partitions()`
       if (!queues) return

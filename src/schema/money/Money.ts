@@ -62,6 +62,12 @@ export const dollars = (text: string): MicroUsd => {
   return parse(text)
 }
 
+/** Reads an amount that may be negative. Dies on anything but a plain decimal string. */
+export const signed = (text: string): MicroUsd => {
+  if (!signedPattern.test(text)) throw new Error(`not an amount: ${text}`)
+  return parse(text)
+}
+
 const codec = (pattern: RegExp, identifier: string, description: string) =>
   Schema.String.check(Schema.isPattern(pattern, { message: `expected ${description}` }))
     .annotate({ identifier, description })

@@ -8,6 +8,7 @@ import * as Money from "../money/Money.ts"
 import { defaultMarkup } from "../money/Rates.ts"
 import { PlannedPrice } from "./PlannedPrice.ts"
 import { RawPlan } from "./RawPlan.ts"
+import { Seen } from "./Seen.ts"
 
 export const Exclusion = Schema.Struct({
   provider: Schema.String,
@@ -50,7 +51,9 @@ export const Plan = Schema.Struct({
   /** For a raw run: the endpoint changes something outside. Capabilities with a side effect always do. */
   acts: Schema.optionalKey(Schema.Literal(true)),
   /** The request of a raw run. The request of a capability is built by its adapters. */
-  raw: Schema.optionalKey(RawPlan)
+  raw: Schema.optionalKey(RawPlan),
+  /** What the choice of the route was based on. Absent in plans of older versions. */
+  seen: Schema.optionalKey(Seen)
 })
 export type Plan = typeof Plan.Type
 

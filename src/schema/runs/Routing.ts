@@ -47,7 +47,7 @@ export interface Route {
   /** Offers that `max_total` left out. Their maximum prices are decimal strings. */
   readonly over_total: ReadonlyArray<OverTotal>
   /** Offers that could serve the run, and that it does not need: it makes no more attempts. */
-  readonly spare: ReadonlyArray<Candidate>
+  readonly spare: ReadonlyArray<Scored>
   readonly attempts_max: number
   readonly routing: Plan["routing"]
   /** The highest price of the offers that may be called, which the wallet must hold. */
@@ -55,8 +55,8 @@ export interface Route {
   readonly reason: string
 }
 
-const priorSuccess = 0.8
-const priorLatency = 2_000
+export const priorSuccess = 0.8
+export const priorLatency = 2_000
 /** The weight of the prior, in calls. The more calls were measured, the less it counts. */
 const priorWeight = 10
 
@@ -71,8 +71,11 @@ export interface Scored extends Candidate {
   readonly quote: Money.MicroUsd
 }
 
+/** What the rank depends on. */
+export type Ranked = Pick<Scored, "provider" | "quote" | "metrics">
+
 /** Smaller is better. Prices are converted to floating point, because they only rank offers here. */
-const scoreOf = (strategy: Strategy, one: Scored): number => {
+const scoreOf = (strategy: Strategy, one: Ranked): number => {
   switch (strategy) {
     case "cheapest":
       return Number(one.quote)
@@ -85,7 +88,7 @@ const scoreOf = (strategy: Strategy, one: Scored): number => {
   }
 }
 
-const compare = (strategy: Strategy) => (a: Scored, b: Scored) =>
+export const rankBy = (strategy: Strategy) => (a: Ranked, b: Ranked) =>
   scoreOf(strategy, a) - scoreOf(strategy, b) ||
   Number(a.quote - b.quote) ||
   latencyOf(a.metrics) - latencyOf(b.metrics) ||
@@ -158,7 +161,7 @@ export const route = (
     if (reason === null) eligible.push({ ...candidate, quote })
     else excluded.push({ provider: candidate.provider, reason, quote: Money.usd(quote) })
   }
-  const ranked = eligible.sort(compare(request.strategy))
+  const ranked = eligible.sort(rankBy(request.strategy))
   const pinned = request.provider !== "auto"
   // A run with a side effect calls one provider once, because after a failure nobody knows whether the call acted.
   const single = pinned || !request.allow_fallback || side_effect

@@ -10,6 +10,7 @@ import { eventExamples } from "./EventExamples.ts"
 import type { Example } from "./Example.ts"
 import { peopleExamples } from "./PeopleExamples.ts"
 import { componentHeaders, headersOf } from "./Headers.ts"
+import { receiptExamples } from "./ReceiptExamples.ts"
 import { webhookExamples } from "./WebhookExamples.ts"
 import { runExamples } from "./RunExamples.ts"
 
@@ -23,12 +24,14 @@ const examples: Readonly<Record<string, Example>> = {
   ...accountExamples,
   ...peopleExamples,
   ...eventExamples,
-  ...webhookExamples
+  ...webhookExamples,
+  ...receiptExamples
 }
 
 const tagDescriptions: Readonly<Record<string, string>> = {
   runs: "Run capabilities and raw endpoints; list, read and cancel runs.",
   batches: "Many runs in one request, with one limit on what they cost.",
+  receipts: "Signed statements about runs and the ledger, to keep and to verify without the service.",
   quotes: "What a run would cost, and whether it would be blocked. Free.",
   history: "What the organization has on record about a person, a company, a profile or a URL.",
   discovery: "Search the catalog, and list capabilities, providers and endpoints. Public.",

@@ -7,6 +7,7 @@ import { fail } from "../terminal/exits.ts"
 import { pageFlags, readList } from "../answers/pages.ts"
 import { Screen, type ScreenShape } from "../terminal/Screen.ts"
 import { decoded, failureOf, json, jsonl, lines, type Lines, show, showList } from "../answers/show.ts"
+import { heads } from "../receipts/heads.ts"
 import { topup } from "./topup.ts"
 import { boolean } from "../terminal/flags.ts"
 
@@ -80,5 +81,5 @@ export const wallet = Command.make(
   })
 ).pipe(
   Command.withDescription("Show the balance, list ledger entries, add funds, audit"),
-  Command.withSubcommands([transactions, topup, autoTopup, audit])
+  Command.withSubcommands([transactions, topup, autoTopup, audit, heads])
 )

@@ -42,6 +42,8 @@ import { webhooks } from "./0043_webhooks.ts"
 import { batches } from "./0044_batches.ts"
 import { keyBudgetAlerts } from "./0046_key_budget_alerts.ts"
 import { webhookMails } from "./0047_webhook_mails.ts"
+import { receiptKeys } from "./0050_receipt_keys.ts"
+import { walletHeads } from "./0051_wallet_heads.ts"
 
 export const migrations = {
   "0001_accounts": accounts,
@@ -86,5 +88,7 @@ export const migrations = {
   "0043_webhooks": webhooks,
   "0044_batches": batches,
   "0046_key_budget_alerts": keyBudgetAlerts,
-  "0047_webhook_mails": webhookMails
+  "0047_webhook_mails": webhookMails,
+  "0050_receipt_keys": receiptKeys,
+  "0051_wallet_heads": walletHeads
 }

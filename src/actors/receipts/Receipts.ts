@@ -1,0 +1,83 @@
+/**
+ * Makes signed receipts of runs that have ended, from what the run and the ledger stored. Nothing is written.
+ */
+import { Clock, Context, Effect, Layer, Schema } from "effect"
+import { ReceiptStore, type ReceiptRow } from "../../layers/receipts/ReceiptStore.ts"
+import { SigningKeys, type SigningUnavailable } from "../../layers/receipts/SigningKeys.ts"
+import { oneLine } from "../../layers/postgres/Batch.ts"
+import { addressOf, Settings } from "../../layers/platform/Settings.ts"
+import { usd } from "../../schema/money/Money.ts"
+import type { ChainEntry } from "../../schema/receipts/ChainEntry.ts"
+import { decisionOf } from "../../schema/receipts/Decision.ts"
+import { receiptType } from "../../schema/receipts/PublicKeys.ts"
+import { type Receipt, ReceiptAttempt } from "../../schema/receipts/Receipt.ts"
+import { Plan } from "../../schema/runs/Plan.ts"
+import { isFinal, isRunStatus } from "../../schema/runs/Run.ts"
+
+/** The run has not ended. */
+export class RunOpen extends Schema.TaggedError<RunOpen>()("RunOpen", { status: Schema.String }) {}
+
+const decodePlan = Schema.decodeUnknownSync(Schema.fromJsonString(Plan))
+const decodeAttempts = Schema.decodeUnknownSync(Schema.fromJsonString(Schema.Array(ReceiptAttempt)))
+
+/** What the receipt says, without who signs it and when. */
+export const receiptOf = (
+  org_id: string,
+  row: ReceiptRow,
+  ledger: ReadonlyArray<ChainEntry>
+): Omit<Receipt, "iss" | "iat"> => {
+  const { run_id, request_id, key_id, kind, capability, endpoint, fingerprint, created_at, finished_at, erased_at } =
+    row
+  return {
+    org_id,
+    run_id,
+    request: { request_id, key_id, kind, capability, endpoint, fingerprint },
+    decision: erased_at === null ? decisionOf(decodePlan(row.plan), row.routing_reason) : null,
+    status: row.status,
+    provider: row.provider,
+    error: row.error_code,
+    currency: "USD",
+    quote: usd(row.quoted),
+    hold: usd(row.hold),
+    charge: row.charged === null ? null : usd(row.charged),
+    attempts: decodeAttempts(row.attempts ?? "[]"),
+    ledger,
+    created_at: created_at.toISOString(),
+    finished_at: (finished_at ?? created_at).toISOString(),
+    erased_at: erased_at?.toISOString() ?? null
+  }
+}
+
+export class Receipts extends Context.Service<
+  Receipts,
+  {
+    /** The receipt as a compact JWS. Null for an unknown run and for a run of another organization. */
+    readonly receipt: (org_id: string, run_id: string) => Effect.Effect<string | null, RunOpen | SigningUnavailable>
+  }
+>()("rungate/actors/receipts/Receipts") {
+  static readonly layer = Layer.effect(
+    Receipts,
+    Effect.gen(function* () {
+      const store = yield* ReceiptStore
+      const keys = yield* SigningKeys
+      const iss = addressOf(yield* Settings)
+      // The first start makes the first key, and every start says if the key can't be used.
+      yield* keys.signer.pipe(
+        Effect.catchCause((cause) => Effect.logWarning(`receipts: ${oneLine(cause)}`)),
+        Effect.forkScoped
+      )
+
+      const receipt = Effect.fnUntraced(function* (org_id: string, run_id: string) {
+        const row = yield* store.run(org_id, run_id)
+        if (row === null) return null
+        if (!isRunStatus(row.status) || !isFinal(row.status)) return yield* new RunOpen({ status: row.status })
+        const ledger = yield* store.entries(org_id, run_id)
+        const sign = yield* keys.signer
+        const iat = Math.floor((yield* Clock.currentTimeMillis) / 1_000)
+        return yield* sign(receiptType, { iss, iat, ...receiptOf(org_id, row, ledger) })
+      })
+
+      return Receipts.of({ receipt })
+    })
+  )
+}

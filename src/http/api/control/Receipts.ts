@@ -1,0 +1,58 @@
+/** The contract of receipts and ledger heads: signed statements that a customer can keep and verify without the service. */
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { Wire } from "../../../schema/Errors.ts"
+import { ChainEntry } from "../../../schema/receipts/ChainEntry.ts"
+import { Auth, listQuery } from "../shapes/Common.ts"
+
+export const receiptMediaType = "application/jose"
+
+export const Head = Schema.Struct({
+  day: Schema.String.annotate({ description: "the UTC day whose newest entry this is" }),
+  seq: Schema.Int.annotate({ description: "the number of that entry" }),
+  hash: Schema.String,
+  head: Schema.String.annotate({ description: "a JWS in compact form over the same facts" })
+}).annotate({ identifier: "LedgerHead" })
+
+const next_cursor = Schema.NullOr(Schema.String)
+export const HeadPage = Schema.Struct({ items: Schema.Array(Head), next_cursor })
+export const ChainPage = Schema.Struct({ items: Schema.Array(ChainEntry), next_cursor })
+
+const about = (summary: string, description: string) => OpenApi.annotations({ summary, description })
+
+export class ReceiptsApi extends HttpApiGroup.make("receipts")
+  .add(
+    HttpApiEndpoint.get("get", "/runs/:run_id/receipt", {
+      params: { run_id: Schema.String },
+      success: Schema.String.annotate({ description: "a JWS in compact form" }).pipe(
+        HttpApiSchema.asText({ contentType: receiptMediaType })
+      ),
+      error: [Wire.not_found, Wire.run_not_finished, Wire.service_unavailable]
+    }).annotateMerge(
+      about(
+        "Read a run's receipt",
+        "A JWS (Ed25519, compact form) over the request's fingerprint, every considered offer with its price, health and the reason it was left out, quote, hold, charge, attempts, and the run's ledger entries with their hashes. The keys are at /.well-known/jwks.json. A run that has not ended has no receipt yet."
+      )
+    ),
+    HttpApiEndpoint.get("heads", "/wallet/heads", {
+      query: listQuery,
+      success: HeadPage,
+      error: [Wire.invalid_request]
+    }).annotateMerge(
+      about(
+        "List signed ledger heads",
+        "Newest first: of each day (UTC) with ledger entries, the number and the hash of its newest entry, signed as receipts are, some minutes after midnight. Keep them: while an entry of that number has that hash, no entry up to it was changed."
+      )
+    ),
+    HttpApiEndpoint.get("chain", "/wallet/chain", {
+      query: listQuery,
+      success: ChainPage,
+      error: [Wire.invalid_request]
+    }).annotateMerge(
+      about(
+        "List ledger entries with their hashes",
+        "Oldest first, with everything that an entry's hash covers, so that you can compute the hashes again. Numbers are missing where old months were dropped; previous of the next entry is then the hash of the last dropped one, or null."
+      )
+    )
+  )
+  .middleware(Auth) {}

@@ -1,0 +1,71 @@
+/** Compares ledger heads that a customer has kept with the ledger that the service has today. Loaded on demand. */
+import { Effect, Result, Schema } from "effect"
+import { beginChain, chainCheck, type ChainState, headCheck, nextEntry } from "../../../schema/receipts/ChainCheck.ts"
+import { headType, type PublicKeys } from "../../../schema/receipts/PublicKeys.ts"
+import { LedgerHead } from "../../../schema/receipts/Receipt.ts"
+import { type Check, failed, ok } from "../../../schema/receipts/Verification.ts"
+import { ChainPage, Head } from "../../api/control/Receipts.ts"
+import { Client } from "../answers/Client.ts"
+import { decoded, failureOf } from "../answers/show.ts"
+import { fail } from "../terminal/exits.ts"
+import { sha256, verified } from "./Jws.ts"
+
+const Saved = Schema.Struct({ items: Schema.Array(Head) })
+
+/** The signed texts of a file: what `rungate wallet heads` saved, or one JWS a line. */
+const headsIn = (text: string): ReadonlyArray<string> =>
+  decoded(Saved, text)?.items.map(({ head }) => head) ?? text.split(/\s+/).filter((line) => line !== "")
+
+interface Read {
+  readonly heads: ReadonlyArray<LedgerHead>
+  readonly checks: ReadonlyArray<Check>
+}
+
+const read = Effect.fnUntraced(function* (text: string, keys: typeof PublicKeys.Type) {
+  const heads: Array<LedgerHead> = []
+  const checks: Array<Check> = []
+  for (const jws of headsIn(text)) {
+    const found = yield* verified(jws, keys, headType, LedgerHead)
+    if (Result.isSuccess(found)) heads.push(found.success.payload)
+    else checks.push(failed(`A ledger head is not valid. ${found.failure}`))
+  }
+  const signed = heads.length === 1 ? "1 ledger head is" : `${heads.length} ledger heads are`
+  return {
+    heads,
+    checks: [...checks, ...(heads.length === 0 ? [] : [ok(`${signed} signed by the service.`)])]
+  } satisfies Read
+})
+
+const chainOf = Effect.fnUntraced(function* (org_id: string, wanted: ReadonlySet<number>) {
+  const { send } = yield* Client
+  let state: ChainState = beginChain(org_id)
+  let cursor: string | null = null
+  do {
+    const query: string = cursor === null ? "" : `&cursor=${cursor}`
+    const answer = yield* send("GET", `/v1/wallet/chain?limit=200${query}`)
+    const failure = yield* failureOf(answer)
+    if (failure !== null) return yield* failure
+    const page = decoded(ChainPage, answer.text)
+    if (page === null) return yield* fail("failed", "This version of rungate can't read the response. Update rungate.")
+    for (const entry of page.items) state = nextEntry(state, entry, wanted, sha256)
+    // A cursor that repeats would never end.
+    cursor = page.next_cursor === cursor ? null : page.next_cursor
+  } while (cursor !== null && state.broken === null)
+  return state
+})
+
+/** `text` is the content of the file with heads. */
+export const headChecks = Effect.fnUntraced(function* (text: string, keys: typeof PublicKeys.Type) {
+  const { heads, checks } = yield* read(text, keys)
+  const [first] = heads
+  const nothing = { compared: [] }
+  if (first === undefined)
+    return { ...nothing, ofHeads: checks.length > 0 ? checks : [failed("The file holds no ledger heads.")] }
+  if (heads.some(({ org_id }) => org_id !== first.org_id)) {
+    const several = "The ledger heads belong to several organizations. Verify those of each organization on their own."
+    return { ...nothing, ofHeads: [...checks, failed(several)] }
+  }
+  const state = yield* chainOf(first.org_id, new Set(heads.map(({ seq }) => seq)))
+  const compared = heads.map((one) => headCheck(state, one))
+  return { compared, ofHeads: [...checks, chainCheck(state), ...compared] }
+})

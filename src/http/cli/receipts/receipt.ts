@@ -1,0 +1,43 @@
+/** `rungate receipt`: saves the signed receipt of a run, and the keys that verify it. */
+import { Effect } from "effect"
+import { Argument, Command } from "effect/cli"
+import { keysPath } from "../../../schema/receipts/PublicKeys.ts"
+import { Client } from "../answers/Client.ts"
+import { failureOf } from "../answers/show.ts"
+import { outputFlag, saveFile } from "./files.ts"
+import { verify } from "./verify.ts"
+
+const keys = Command.make(
+  "keys",
+  { output: outputFlag("jwks.json") },
+  Effect.fnUntraced(function* ({ output }) {
+    const { send } = yield* Client
+    const answer = yield* send("GET", keysPath)
+    const failure = yield* failureOf(answer)
+    if (failure !== null) return yield* failure
+    yield* saveFile(output ?? "jwks.json", answer.text, "the keys of receipts")
+  })
+).pipe(Command.withDescription("Save the public keys that verify receipts"))
+
+export const receipt = Command.make(
+  "receipt",
+  {
+    run_id: Argument.String("run_id").pipe(Argument.withDescription("a run that has ended")),
+    output: outputFlag("<run_id>.jws")
+  },
+  Effect.fnUntraced(function* ({ run_id, output }) {
+    const { send } = yield* Client
+    const answer = yield* send("GET", `/v1/runs/${encodeURIComponent(run_id)}/receipt`, {
+      headers: { accept: "application/jose" }
+    })
+    const failure = yield* failureOf(answer)
+    if (failure !== null) return yield* failure
+    yield* saveFile(output ?? `${run_id}.jws`, answer.text, "the receipt")
+  })
+).pipe(
+  Command.withDescription("Save the signed receipt of a run; verify it, also offline"),
+  Command.withSubcommands([verify, keys]),
+  Command.withExamples([
+    { command: "rungate receipt run_01m83b2x7kq4s8d1n6t0v5y9za", description: "Save it as <run_id>.jws" }
+  ])
+)

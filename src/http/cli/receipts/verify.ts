@@ -1,0 +1,103 @@
+/**
+ * `rungate receipt verify`: verifies a saved receipt, offline, and says in plain words what it proves. With `--head` it also asks the service for
+ * the ledger of today, and compares it with heads that were saved before.
+ */
+import { Effect, Option, Result } from "effect"
+import { Argument, Command, Flag } from "effect/cli"
+import { receiptType } from "../../../schema/receipts/PublicKeys.ts"
+import { Receipt } from "../../../schema/receipts/Receipt.ts"
+import { type Check, checksOf, failed, ok } from "../../../schema/receipts/Verification.ts"
+import { readText } from "../runs/input.ts"
+import { formatOf, json } from "../answers/show.ts"
+import { fail } from "../terminal/exits.ts"
+import { text } from "../terminal/flags.ts"
+import { Screen } from "../terminal/Screen.ts"
+import { harmless } from "../terminal/text.ts"
+
+const jwsModule = Effect.promise(() => import("./Jws.ts"))
+const headsModule = Effect.promise(() => import("./keptHeads.ts"))
+const nothing = { checks: [], receipt: null }
+const noHeads = { ofHeads: [], compared: [] }
+type Keys = NonNullable<ReturnType<Effect.Success<typeof jwsModule>["keysIn"]>>
+
+const when = (seconds: number) => new Date(seconds * 1_000).toISOString()
+
+const receiptChecks = Effect.fnUntraced(function* (jws: string, keys: Keys) {
+  const { verified, sha256 } = yield* jwsModule
+  const found = yield* verified(jws, keys, receiptType, Receipt)
+  if (Result.isFailure(found)) return { checks: [failed(found.failure)], receipt: null }
+  const { key_id, payload } = found.success
+  const { run_id, iss, iat } = payload
+  const signature = ok(
+    `The signature is valid. ${iss} signed the receipt of ${run_id} at ${when(iat)} with the key ${key_id}.`
+  )
+  return { checks: [signature, ...checksOf(payload, sha256)], receipt: payload }
+})
+
+const marks = { ok: "ok", failed: "FAILED", unknown: "unknown" } as const
+const colors = { ok: "green", failed: "red", unknown: "yellow" } as const
+
+const shown = Effect.fnUntraced(function* (
+  checks: ReadonlyArray<Check>,
+  /** What became of each kept head. */
+  compared: ReadonlyArray<Check>,
+  receipt: Receipt | null,
+  flags: { readonly json: boolean }
+) {
+  const screen = yield* Screen
+  const valid = checks.every(({ result }) => result !== "failed")
+  if (formatOf(screen, flags) === "json") {
+    yield* screen.out(`${JSON.stringify({ valid, checks, receipt }, null, 2)}\n`)
+  } else {
+    const line = ({ result, text }: Check) =>
+      `${screen.paint(colors[result], marks[result].padEnd(8))}${harmless(text)}\n`
+    yield* screen.out(checks.map(line).join(""))
+  }
+  if (valid && compared.length > 0 && !compared.some(({ result }) => result === "ok"))
+    return yield* fail(
+      "failed",
+      "None of the ledger heads could be compared: their entries were dropped with their months."
+    )
+  if (!valid) return yield* fail("failed", "Not valid: see FAILED above. Do not rely on it.")
+})
+
+export const verify = Command.make(
+  "verify",
+  {
+    file: Argument.String("file").pipe(
+      Argument.withDescription("the receipt, or - for stdin; default: stdin, or no receipt with --head"),
+      Argument.optional,
+      Argument.map(Option.getOrNull)
+    ),
+    jwks: Flag.String("jwks").pipe(Flag.withDescription("the service's keys, as rungate receipt keys saved them")),
+    head: text("head", "ledger heads that you kept (rungate wallet heads): are they still in the ledger of today?"),
+    json
+  },
+  Effect.fnUntraced(function* ({ file: given, jwks, head, ...flags }) {
+    const file = given ?? (head === null ? "-" : null)
+    if ([file, jwks, head].filter((one) => one === "-").length > 1)
+      return yield* fail("usage", "Only one of the receipt, --jwks and --head can be stdin.")
+    const { keysIn } = yield* jwsModule
+    const keys = keysIn(yield* readText(jwks))
+    if (keys === null)
+      return yield* fail("usage", `${jwks} does not hold keys. Save them with: rungate receipt keys -o ${jwks}`)
+    const jws = file === null ? null : (yield* readText(file)).trim()
+    if (jws === "") return yield* fail("usage", "The receipt is empty. Save it with: rungate receipt <run_id>")
+    const { checks, receipt } = jws === null ? nothing : yield* receiptChecks(jws, keys)
+    const { ofHeads, compared } =
+      head === null ? noHeads : yield* (yield* headsModule).headChecks(yield* readText(head), keys)
+    yield* shown([...checks, ...ofHeads], compared, receipt, flags)
+  })
+).pipe(
+  Command.withDescription("Verify a saved receipt, offline, and kept ledger heads; exit code 1 when one is not valid"),
+  Command.withExamples([
+    {
+      command: "rungate receipt verify run_01m83b2x7kq4s8d1n6t0v5y9za.jws --jwks jwks.json",
+      description: "Nothing is asked of the service"
+    },
+    {
+      command: "rungate receipt verify --head ledger-heads.json --jwks jwks.json",
+      description: "Asks for the ledger, and finds out if it was rewritten"
+    }
+  ])
+)

@@ -1,0 +1,80 @@
+/** Receipts and ledger heads: a handler reads them for the caller's organization. They are signed, and sent as they were signed. */
+import { Effect } from "effect"
+import { HttpServerResponse } from "effect/http"
+import { HttpApiBuilder } from "effect/http-api"
+import { Receipts } from "../../../actors/receipts/Receipts.ts"
+import { HeadStore } from "../../../layers/receipts/HeadStore.ts"
+import { ReceiptStore } from "../../../layers/receipts/ReceiptStore.ts"
+import { problem } from "../../../schema/Errors.ts"
+import { looksLike } from "../../../schema/Ids.ts"
+import { shownName } from "../../../schema/json/StorableText.ts"
+import { Api } from "../../api/Api.ts"
+import { receiptMediaType } from "../../api/control/Receipts.ts"
+import { CurrentCaller, listLimitDefault } from "../../api/shapes/Common.ts"
+
+const badCursor = Effect.fail(
+  problem("invalid_request", "query.cursor is not a cursor of this list", [
+    { path: "query.cursor", message: "is not a cursor of this list" }
+  ])
+)
+
+/** A day that exists. */
+const isDay = (text: string) => {
+  const time = /^2\d{3}-\d\d-\d\d$/.test(text) ? new Date(`${text}T00:00:00Z`) : null
+  return time !== null && !Number.isNaN(time.getTime()) && time.toISOString().startsWith(text)
+}
+
+const unknownRun = (run_id: string) =>
+  problem("not_found", `There is no run "${shownName(run_id)}".`, [
+    { path: "path.run_id", message: "is not a run of this organization" }
+  ])
+
+const open = (run_id: string, status: string) =>
+  problem(
+    "run_not_finished",
+    `This run is ${status}. Its receipt exists as soon as the run has ended: wait for it with GET /v1/runs/${run_id}?wait=60, then ask again.`
+  )
+
+export const ReceiptsHandlers = HttpApiBuilder.group(
+  Api,
+  "receipts",
+  Effect.fnUntraced(function* (handlers) {
+    const receipts = yield* Receipts
+    const store = yield* ReceiptStore
+    const kept = yield* HeadStore
+
+    return handlers.handleAll({
+      heads: Effect.fnUntraced(function* ({ query: { cursor = null, limit = listLimitDefault } }) {
+        const { org_id } = yield* CurrentCaller
+        if (cursor !== null && !isDay(cursor)) return yield* badCursor
+        const rows = yield* kept.list(org_id, cursor, limit + 1)
+        const shown = rows.slice(0, limit)
+        return {
+          items: shown.map((row) => ({ ...row, seq: Number(row.seq) })),
+          next_cursor: rows.length > limit ? (shown.at(-1)?.day ?? null) : null
+        }
+      }),
+
+      chain: Effect.fnUntraced(function* ({ query: { cursor = "0", limit = listLimitDefault } }) {
+        const { org_id } = yield* CurrentCaller
+        if (!/^(0|[1-9]\d{0,17})$/.test(cursor)) return yield* badCursor
+        const rows = yield* store.chain(org_id, BigInt(cursor), limit + 1)
+        const items = rows.slice(0, limit)
+        return { items, next_cursor: rows.length > limit ? String(items.at(-1)?.seq ?? "") : null }
+      }),
+
+      get: Effect.fnUntraced(function* ({ params: { run_id } }) {
+        const { org_id } = yield* CurrentCaller
+        if (!looksLike("run", run_id)) return yield* Effect.fail(unknownRun(run_id))
+        const jws = yield* receipts.receipt(org_id, run_id).pipe(
+          Effect.catchTags({
+            RunOpen: ({ status }) => Effect.fail(open(run_id, status)),
+            SigningUnavailable: ({ message }) => Effect.fail(problem("service_unavailable", message))
+          })
+        )
+        if (jws === null) return yield* Effect.fail(unknownRun(run_id))
+        return HttpServerResponse.text(jws, { contentType: receiptMediaType })
+      })
+    })
+  })
+)

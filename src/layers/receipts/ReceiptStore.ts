@@ -1,0 +1,124 @@
+/**
+ * Reads what a receipt is made of: a run with its plan, and its ledger entries with the hashes before them.
+ *
+ * A final run and its entries never change, so two statements see the same state. Nothing here writes.
+ */
+import { Context, Effect, Layer, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { rowsOf } from "../postgres/Rows.ts"
+import { type ChainEntry, firstPrevious, timeOf } from "../../schema/receipts/ChainEntry.ts"
+import { usd } from "../../schema/money/Money.ts"
+import { type EntryType, entryTypes } from "../../schema/wallet/Wallet.ts"
+
+export const ReceiptRow = Schema.Struct({
+  run_id: Schema.String,
+  request_id: Schema.String,
+  key_id: Schema.NullOr(Schema.String),
+  fingerprint: Schema.String,
+  kind: Schema.Literals(["capability", "endpoint"]),
+  capability: Schema.NullOr(Schema.String),
+  endpoint: Schema.NullOr(Schema.String),
+  provider: Schema.NullOr(Schema.String),
+  /** The state of an open run, or the final status. */
+  status: Schema.String,
+  hold: Schema.BigInt,
+  quoted: Schema.BigInt,
+  charged: Schema.NullOr(Schema.BigInt),
+  /** JSON texts. */
+  plan: Schema.String,
+  attempts: Schema.NullOr(Schema.String),
+  routing_reason: Schema.String,
+  error_code: Schema.NullOr(Schema.String),
+  created_at: Schema.Date,
+  finished_at: Schema.NullOr(Schema.Date),
+  erased_at: Schema.NullOr(Schema.Date)
+})
+export type ReceiptRow = typeof ReceiptRow.Type
+const receiptRows = rowsOf(ReceiptRow.fields)
+
+const EntryRow = Schema.Struct({
+  seq: Schema.BigInt,
+  txn_id: Schema.String,
+  type: Schema.String,
+  amount: Schema.BigInt,
+  balance_after: Schema.BigInt,
+  reserved_after: Schema.BigInt,
+  run_id: Schema.NullOr(Schema.String),
+  reference: Schema.String,
+  note: Schema.NullOr(Schema.String),
+  created_micros: Schema.BigInt,
+  hash: Schema.String,
+  previous: Schema.NullOr(Schema.String)
+})
+const entryRows = rowsOf(EntryRow.fields)
+
+const entryType = (text: string): EntryType => entryTypes.find((type) => type === text) ?? "refund"
+
+const entryOf = (row: typeof EntryRow.Type): ChainEntry => ({
+  seq: Number(row.seq),
+  id: row.txn_id,
+  type: entryType(row.type),
+  amount: usd(row.amount),
+  balance_after: usd(row.balance_after),
+  reserved_after: usd(row.reserved_after),
+  run_id: row.run_id,
+  reference: row.reference,
+  note: row.note,
+  created_at: timeOf(row.created_micros),
+  hash: row.hash,
+  previous: row.seq === 1n ? firstPrevious : row.previous
+})
+
+export class ReceiptStore extends Context.Service<
+  ReceiptStore,
+  {
+    /** Null for an unknown run and for a run of another organization. */
+    readonly run: (org_id: string, run_id: string) => Effect.Effect<ReceiptRow | null>
+    /** The ledger entries of a run, oldest first. */
+    readonly entries: (org_id: string, run_id: string) => Effect.Effect<ReadonlyArray<ChainEntry>>
+    /** Entries after a number, oldest first. */
+    readonly chain: (org_id: string, after: bigint, limit: number) => Effect.Effect<ReadonlyArray<ChainEntry>>
+  }
+>()("rungate/layers/receipts/ReceiptStore") {
+  static readonly layer = Layer.effect(
+    ReceiptStore,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+
+      const run = (org_id: string, run_id: string) =>
+        receiptRows(sql`
+          SELECT r.run_id, r.request_id, r.key_id, r.fingerprint, r.kind, r.capability, r.endpoint, r.provider,
+                 coalesce(o.state, r.status) AS status, r.hold, r.quoted, r.charged, r.plan::text AS plan, r.attempts::text AS attempts,
+                 r.routing_reason, r.error_code, r.created_at, r.finished_at, r.erased_at
+          FROM runs r LEFT JOIN open_runs o ON o.run_id = r.run_id
+          WHERE r.org_id = ${org_id} AND r.run_id = ${run_id}`)
+
+      const entryColumns =
+        sql.literal(`l.seq, l.txn_id, l.type, l.amount, l.balance_after, l.reserved_after, l.run_id, l.reference, l.note,
+        (extract(epoch FROM l.created_at) * 1000000)::bigint AS created_micros, encode(l.hash, 'hex') AS hash`)
+
+      // The entry before may be another run's, of another month, or in a month that was dropped behind a checkpoint.
+      const entries = (org_id: string, run_id: string) =>
+        entryRows(sql`
+          SELECT ${entryColumns}, encode(coalesce(
+            (SELECT p.hash FROM ledger p WHERE p.org_id = ${org_id} AND p.seq = l.seq - 1),
+            (SELECT k.hash FROM ledger_checkpoints k WHERE k.org_id = ${org_id} AND k.seq = l.seq - 1)), 'hex') AS previous
+          FROM ledger l WHERE l.org_id = ${org_id} AND l.run_id = ${run_id} ORDER BY l.seq`)
+
+      const chain = (org_id: string, after: bigint, limit: number) =>
+        entryRows(sql`
+          SELECT c.*, encode(coalesce(c.before, (SELECT p.hash FROM ledger p WHERE c.before IS NULL AND p.org_id = ${org_id} AND p.seq = c.seq - 1),
+            (SELECT k.hash FROM ledger_checkpoints k WHERE c.before IS NULL AND k.org_id = ${org_id} AND k.seq = c.seq - 1)), 'hex') AS previous
+          FROM (SELECT ${entryColumns}, CASE WHEN lag(l.seq) OVER (ORDER BY l.seq) = l.seq - 1 THEN lag(l.hash) OVER (ORDER BY l.seq) END AS before
+                FROM (SELECT * FROM ledger WHERE org_id = ${org_id} AND seq > ${after} ORDER BY seq LIMIT ${limit}) l) c
+          ORDER BY c.seq`)
+
+      return ReceiptStore.of({
+        run: (org_id, run_id) => Effect.orDie(Effect.map(run(org_id, run_id), (rows) => rows[0] ?? null)),
+        entries: (org_id, run_id) => Effect.orDie(Effect.map(entries(org_id, run_id), (rows) => rows.map(entryOf))),
+        chain: (org_id, after, limit) =>
+          Effect.orDie(Effect.map(chain(org_id, after, limit), (rows) => rows.map(entryOf)))
+      })
+    })
+  )
+}

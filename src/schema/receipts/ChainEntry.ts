@@ -1,0 +1,51 @@
+/**
+ * A ledger entry with everything that its hash covers, so that anybody can compute the hash again. Pure.
+ *
+ * The text that is hashed is also computed in layers/ledger/LedgerChain.ts, for each turn, and in SQL, for the audit. A test compares them.
+ */
+import { Schema } from "effect"
+import { entryTypes } from "../wallet/Wallet.ts"
+import { signed } from "../money/Money.ts"
+
+const Amount = Schema.String.check(Schema.isPattern(/^-?(0|[1-9]\d{0,9})\.\d{2,6}$/u))
+const Hash = Schema.String.check(Schema.isPattern(/^[0-9a-f]{64}$/u))
+const Time = Schema.String.check(Schema.isPattern(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/u))
+
+export const ChainEntry = Schema.Struct({
+  seq: Schema.Int,
+  id: Schema.String,
+  type: Schema.Literals(entryTypes),
+  amount: Amount,
+  balance_after: Amount,
+  reserved_after: Amount,
+  run_id: Schema.NullOr(Schema.String),
+  reference: Schema.String,
+  note: Schema.NullOr(Schema.String),
+  /** In microseconds, because the hash covers them. */
+  created_at: Time,
+  hash: Hash,
+  /** The hash of the entry before. Null if that entry was dropped with its month. */
+  previous: Schema.NullOr(Hash)
+}).annotate({ identifier: "ChainEntry" })
+export type ChainEntry = typeof ChainEntry.Type
+
+/** The previous hash of a wallet's first entry. */
+export const firstPrevious = "0".repeat(64)
+
+const microsOf = (time: string): bigint =>
+  BigInt(Date.parse(`${time.slice(0, 19)}Z`)) * 1_000n + BigInt(time.slice(20, 26))
+
+/** The time of microseconds since 1970. */
+export const timeOf = (micros: bigint): string => {
+  const seconds = new Date(Number(micros / 1_000_000n) * 1_000).toISOString().slice(0, 19)
+  return `${seconds}.${String(micros % 1_000_000n).padStart(6, "0")}Z`
+}
+
+/** The text whose SHA-256, after the 32 bytes of the hash before, is the entry's hash. */
+export const hashedText = (org_id: string, entry: ChainEntry): string => {
+  const { seq, id, type, amount, balance_after, reserved_after, run_id, reference, note, created_at } = entry
+  const amounts = [amount, balance_after, reserved_after].map(signed).join("|")
+  const length = new TextEncoder().encode(reference).length
+  const texts = `${length}|${reference}|${note === null ? "-" : `+${note}`}`
+  return `${org_id}|${seq}|${id}|${type}|${amounts}|${run_id ?? "-"}|${microsOf(created_at)}|${texts}`
+}

@@ -1,0 +1,90 @@
+/**
+ * A receipt: what the service decided about a run, what it did and what it charged, with the run's ledger entries and their hashes.
+ *
+ * It is signed, so its holder can prove it to others without the service. Amounts are decimal strings in USD.
+ */
+import { Schema } from "effect"
+import { ChainEntry } from "./ChainEntry.ts"
+
+const text = Schema.String
+const textOrNull = Schema.NullOr(Schema.String)
+
+export const ReceiptOffer = Schema.Struct({
+  provider: text,
+  /** The most that the provider would charge for this input. Null if it was not stored. */
+  price: textOrNull,
+  /** What was measured of the provider's calls when the route was chosen. Null if nothing was. */
+  health: Schema.NullOr(
+    Schema.Struct({
+      success_rate: Schema.NullOr(Schema.Finite),
+      latency_ms_p50: Schema.NullOr(Schema.Finite),
+      sample_size: Schema.Finite
+    })
+  ),
+  /** The run might call it. Chosen offers come first, in the order of the calls. */
+  chosen: Schema.Boolean,
+  excluded_because: textOrNull
+})
+export type ReceiptOffer = typeof ReceiptOffer.Type
+
+export const ReceiptDecision = Schema.Struct({
+  routing: Schema.Literals(["auto", "pinned", "no_fallback"]),
+  strategy: textOrNull,
+  max_cost: textOrNull,
+  max_total: textOrNull,
+  attempts_max: Schema.Int,
+  reason: text,
+  /** The version of the catalog's entry. Null for a run of an older release. */
+  catalog_version: textOrNull,
+  offers: Schema.Array(ReceiptOffer)
+})
+export type ReceiptDecision = typeof ReceiptDecision.Type
+
+export const ReceiptAttempt = Schema.Struct({ provider: text, outcome: text, duration_ms: Schema.Finite })
+
+export const Receipt = Schema.Struct({
+  /** The address of the service that signed. */
+  iss: text,
+  /** When it signed, in seconds since 1970. */
+  iat: Schema.Int,
+  org_id: text,
+  run_id: text,
+  request: Schema.Struct({
+    request_id: text,
+    key_id: textOrNull,
+    kind: Schema.Literals(["capability", "endpoint"]),
+    capability: textOrNull,
+    endpoint: textOrNull,
+    /** Digest of the request body. */
+    fingerprint: text
+  }),
+  /** Null after the run was erased: the decision may quote the request. */
+  decision: Schema.NullOr(ReceiptDecision),
+  status: text,
+  provider: textOrNull,
+  error: textOrNull,
+  currency: Schema.Literal("USD"),
+  quote: text,
+  hold: text,
+  /** Null for a run that delivered nothing. */
+  charge: textOrNull,
+  attempts: Schema.Array(ReceiptAttempt),
+  /** Oldest first. */
+  ledger: Schema.Array(ChainEntry),
+  created_at: text,
+  finished_at: text,
+  erased_at: textOrNull
+})
+export type Receipt = typeof Receipt.Type
+
+/** A head of the ledger: from here back, the hash chain fixes every entry. */
+export const LedgerHead = Schema.Struct({
+  iss: text,
+  iat: Schema.Int,
+  org_id: text,
+  /** The UTC day whose newest entry this is. */
+  day: text,
+  seq: Schema.Int,
+  hash: text
+})
+export type LedgerHead = typeof LedgerHead.Type
