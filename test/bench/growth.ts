@@ -7,6 +7,7 @@
 import { parseArgs } from "node:util"
 import { Client } from "pg"
 import { pastMonths } from "../months.ts"
+import { threadMicros } from "./machine.ts"
 import { fund, newDatabase, openStage, type Running, start } from "./stage.ts"
 
 const { values } = parseArgs({
@@ -87,6 +88,8 @@ interface Stored {
   readonly keys: ReadonlyArray<string>
   readonly ids: ReadonlyArray<{ readonly run_id: string; readonly idempotency_key: string }>
   readonly count: number
+  /** The service and its sessions of PostgreSQL. */
+  readonly pids: () => Promise<ReadonlyArray<number>>
 }
 
 const stage = await openStage()
@@ -110,9 +113,15 @@ const made = async (count: number): Promise<Stored> => {
       `${what}: ${rows_mb.toFixed(0)} MB, indexes ${all_mb.toFixed(1)} MB, of the current month ${(month_mb ?? 0).toFixed(2)} MB`
     )
   say(`idempotency_keys: indexes ${keysMb.toFixed(1)} MB`)
-  await client.end()
   const redis = stage.redis === undefined ? {} : { REDIS_URL: stage.redis }
-  return { running: await start([main, "serve"], { ...env, ...redis }), keys, ids, count }
+  const running = await start([main, "serve"], { ...env, ...redis })
+  const pids = async () => {
+    const { rows: sessions } = await client.query(
+      "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
+    )
+    return [running.pid, ...sessions.map(({ pid }) => pid)]
+  }
+  return { running, keys, ids, count, pids }
 }
 
 const body = JSON.stringify({
@@ -146,20 +155,32 @@ const ask = async (to: Stored, path: string, init?: { key: string | null }) => {
 const few = await made(Math.ceil(most / 10))
 const many = await made(most)
 const median = (times: Array<number>) => times.sort((a, b) => a - b)[times.length >> 1] ?? 0
-process.stdout.write(
-  `| request | p50 ms, ${few.count} runs | p50 ms, ${many.count} runs | ratio |\n| --- | --- | --- | --- |\n`
-)
+const print = (cells: ReadonlyArray<string>) => process.stdout.write(`| ${cells.join(" | ")} |\n`)
+const header = [few, many].map(({ count }) => `${count.toLocaleString("en")} runs: p50 ms | CPU ms`)
+print(["request", ...header, "p50", "CPU"])
+print(Array.from({ length: 7 }, () => "---"))
 for (const [name, request] of Object.entries(requests)) {
-  const times: readonly [Array<number>, Array<number>] = [[], []]
+  const [fewPids, manyPids] = [await few.pids(), await many.pids()]
+  const sides = [
+    { to: few, pids: fewPids, times: new Array<number>(), cpu: 0 },
+    { to: many, pids: manyPids, times: new Array<number>(), cpu: 0 }
+  ]
   for (let n = -20; n < rounds; n++) {
-    for (const which of n % 2 === 0 ? ([0, 1] as const) : ([1, 0] as const)) {
-      const to = which === 0 ? few : many
-      const took = await ask(to, ...request(to, n + 20))
-      if (n >= 0) times[which].push(took)
+    for (const side of n % 2 === 0 ? sides : sides.toReversed()) {
+      const before = threadMicros(side.pids)
+      const took = await ask(side.to, ...request(side.to, n + 20))
+      if (n < 0) continue
+      side.times.push(took)
+      side.cpu += threadMicros(side.pids) - before
     }
   }
-  const [a, b] = [median(times[0]), median(times[1])]
-  process.stdout.write(`| ${name} | ${a.toFixed(2)} | ${b.toFixed(2)} | ${(b / a).toFixed(2)} |\n`)
+  const figures = sides.map(({ times, cpu }) => [median(times), cpu / rounds / 1000] as const)
+  const [[time = 0, cpu = 0] = [], [laterTime = 0, laterCpu = 0] = []] = figures
+  print([
+    name,
+    ...[time, cpu, laterTime, laterCpu].map((one) => one.toFixed(2)),
+    ...[laterTime / time, laterCpu / cpu].map((one) => one.toFixed(2))
+  ])
 }
 await few.running.stop()
 await many.running.stop()

@@ -6,9 +6,10 @@
  * usually indexed within seconds, and don't change either. After an upgrade hundreds of thousands may wait. A query then fails with `IndexBehind`
  * instead of taking minutes.
  */
-import { Effect, Schema } from "effect"
+import { Clock, Effect, Schema } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { texts } from "../postgres/Columns.ts"
+import { recentRuns } from "../postgres/partitions/recentRuns.ts"
 import type { Found } from "./index/SubjectSummary.ts"
 import {
   placesIn,
@@ -91,10 +92,13 @@ export const freshRuns = Effect.gen(function* () {
     return yield* behind(Number((all ?? missing("the sum of waiting runs")).n ?? 0n))
   })
 
-  const textsOf = (org_id: string, run_ids: ReadonlyArray<string>) =>
-    unindexedTextRows(sql`
-    SELECT ${runTextColumns(sql, "any")} FROM runs r LEFT JOIN open_runs o ON o.run_id = r.run_id
-    WHERE r.org_id = ${org_id} AND r.run_id = ANY(${texts(run_ids)}) AND r.erased_at IS NULL`)
+  const textsOf = Effect.fnUntraced(function* (org_id: string, run_ids: ReadonlyArray<string>) {
+    const asked = run_ids.map((run_id) => ({ run_id }))
+    const runs = recentRuns(sql, asked, yield* Clock.currentTimeMillis)
+    return yield* unindexedTextRows(sql`
+      SELECT ${runTextColumns(sql, "any")} FROM ${runs} r LEFT JOIN open_runs o ON o.run_id = r.run_id
+      WHERE r.org_id = ${org_id} AND r.run_id = ANY(${texts(run_ids)}) AND r.erased_at IS NULL`)
+  })
 
   /** Returns the matching runs for each subject or phrase. */
   const searchRuns = Effect.fnUntraced(function* (
