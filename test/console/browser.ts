@@ -35,7 +35,6 @@ export const builtConsole = async (): Promise<string> => {
 }
 
 export const sizes = { narrow: { width: 360, height: 740 }, wide: { width: 1280, height: 800 } } as const
-export type Size = keyof typeof sizes
 
 export interface Tab {
   readonly context: BrowserContext
@@ -45,15 +44,11 @@ export interface Tab {
 }
 
 /** A tab of a browser without cookies. */
-export const openTab = async (
-  browser: Browser,
-  url: string,
-  { size = "wide", dark = false }: { readonly size?: Size; readonly dark?: boolean } = {}
-): Promise<Tab> => {
+export const openTab = async (browser: Browser, url: string): Promise<Tab> => {
   const context = await browser.newContext({
     baseURL: url,
-    viewport: sizes[size],
-    colorScheme: dark ? "dark" : "light",
+    viewport: sizes.wide,
+    colorScheme: "light",
     reducedMotion: "reduce"
   })
   const page = await context.newPage()
@@ -66,17 +61,21 @@ export const openTab = async (
   return { context, page, errors }
 }
 
-/** What axe-core finds on the page against WCAG 2.2 AA: nothing, as one line for each rule and place. */
-export const findings = async (page: Page): Promise<ReadonlyArray<string>> => {
+const all = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+
+const checked = async (page: Page, runOnly: ReadonlyArray<string>): Promise<ReadonlyArray<string>> => {
   // Through the debugger, because the page's policy allows no inline script.
   await page.evaluate(axe.source)
-  return page.evaluate(async () => {
+  return page.evaluate(async (rules) => {
     const checker: typeof axe = Reflect.get(globalThis, "axe")
-    const { violations } = await checker.run(document, {
-      runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
-    })
+    const { violations } = await checker.run(document, { runOnly: [...rules] })
     return violations.flatMap(({ id, nodes }) =>
       nodes.map(({ target, failureSummary }) => `${id}: ${target.join(" ")}: ${failureSummary}`)
     )
-  })
+  }, runOnly)
 }
+
+/** What axe-core finds on the page against WCAG 2.2 AA: nothing, or one line for each rule and place. */
+export const findings = (page: Page) => checked(page, all)
+/** The same for colours alone, which is what differs between themes. */
+export const contrastFindings = (page: Page) => checked(page, ["color-contrast"])

@@ -1,12 +1,20 @@
 /** The console in a real browser: each page by keyboard and by eye of axe-core, in both themes, narrow and wide. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import type { Browser } from "playwright-core"
-import { type App, startApp } from "../app.ts"
-import { builtConsole, findings, hasBrowser, openBrowser, openTab, type Size, type Tab } from "./browser.ts"
+import { type App, startApp, verify } from "../app.ts"
+import {
+  builtConsole,
+  contrastFindings,
+  findings,
+  hasBrowser,
+  openBrowser,
+  openTab,
+  sizes,
+  type Tab
+} from "./browser.ts"
 import { screenshot } from "./screenshots.ts"
 
 const password = "correct horse battery"
-const sizes: ReadonlyArray<Size> = ["wide", "narrow"]
 
 describe.skipIf(!hasBrowser)("the console in a browser", () => {
   let app: App
@@ -21,16 +29,31 @@ describe.skipIf(!hasBrowser)("the console in a browser", () => {
     await app.stop()
   })
 
-  /** Every page that is open here, in this theme and size: no finding, no error of a script, nothing wider than the window. */
+  const dark = (tab: Tab) => tab.page.emulateMedia({ colorScheme: "dark" })
+  const light = (tab: Tab) => tab.page.emulateMedia({ colorScheme: "light" })
+
+  /** The page, wide and narrow, in both themes: no finding, no error of a script, nothing wider than the window. */
   const looked = async (tab: Tab, path: string, name: string, heading: string) => {
-    await tab.page.goto(path)
-    await tab.page.getByRole("heading", { level: 1, name: heading }).waitFor()
-    await tab.page.locator(".skeleton").first().waitFor({ state: "detached" })
-    await screenshot(tab.page, name)
-    expect([name, await findings(tab.page)]).toEqual([name, []])
+    const { page } = tab
+    const look = async (variant: string, check: typeof findings) => {
+      await screenshot(page, `${name}-${variant}`)
+      expect([name, variant, await check(page)]).toEqual([name, variant, []])
+      const overflow = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)
+      expect([name, variant, overflow]).toEqual([name, variant, 0])
+    }
+    await page.setViewportSize(sizes.wide)
+    await light(tab)
+    await page.goto(path)
+    await page.getByRole("heading", { level: 1, name: heading }).waitFor()
+    await page.locator(".skeleton").first().waitFor({ state: "detached" })
+    await look("wide-light", findings)
+    await dark(tab)
+    await look("wide-dark", contrastFindings)
+    await page.setViewportSize(sizes.narrow)
+    await look("narrow-dark", findings)
+    await light(tab)
+    await look("narrow-light", contrastFindings)
     expect([name, tab.errors]).toEqual([name, []])
-    const overflow = await tab.page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)
-    expect([name, overflow]).toEqual([name, 0])
   }
 
   const publicPages = [
@@ -44,14 +67,11 @@ describe.skipIf(!hasBrowser)("the console in a browser", () => {
     ["/join?token=x", "join", "Join an organization"]
   ] as const
 
-  for (const dark of [false, true])
-    for (const size of sizes)
-      test(`pages for people who are signed out: ${dark ? "dark" : "light"}, ${size}`, async () => {
-        const tab = await openTab(browser, app.url, { size, dark })
-        for (const [path, name, heading] of publicPages)
-          await looked(tab, path, `${name}-${dark ? "dark" : "light"}-${size}`, heading)
-        await tab.context.close()
-      })
+  test.each(publicPages)("%s for people who are signed out", async (path, name, heading) => {
+    const tab = await openTab(browser, app.url)
+    await looked(tab, path, name, heading)
+    await tab.context.close()
+  })
 
   const signedUp = async (tab: Tab, email: string) => {
     await tab.page.goto("/sign-up")
@@ -88,20 +108,64 @@ describe.skipIf(!hasBrowser)("the console in a browser", () => {
     await tab.context.close()
   })
 
-  test("pages of a session, in both themes and sizes", async () => {
+  test("pages of a session", async () => {
     const tab = await openTab(browser, app.url)
     await signedUp(tab, "looks@example.com")
-    const cookies = await tab.context.cookies()
+    await looked(tab, "/", "home", "Home")
+    await looked(tab, "/settings/account", "account", "Account")
     await tab.context.close()
-    for (const dark of [false, true])
-      for (const size of sizes) {
-        const one = await openTab(browser, app.url, { size, dark })
-        await one.context.addCookies(cookies)
-        const suffix = `${dark ? "dark" : "light"}-${size}`
-        await looked(one, "/", `home-${suffix}`, "Home")
-        await looked(one, "/settings/account", `account-${suffix}`, "Account")
-        await one.context.close()
-      }
+  })
+
+  /** Signs up, pays in, and makes runs that end in different ways. */
+  const withRuns = async (tab: Tab, email: string) => {
+    await signedUp(tab, email)
+    const headers = { "x-rungate-console": "1", origin: app.url }
+    const post = async (path: string, data: unknown) => (await tab.context.request.post(path, { data, headers })).json()
+    await post("/v1/wallet/topups/checkout", { amount: "25.00" })
+    const { api_key } = await post("/v1/api-keys", { name: "agent", environment: "test" })
+    const run = async (body: unknown) => (await app.call(api_key, "POST", "/v1/run", { body })).body.run_id
+    const found = await run({ ...verify(), metadata: { campaign: "spring <script>" } })
+    await run({ capability: "email.find", input: { full_name: "Ada Lovelace", company_domain: "example.com" } })
+    await post("/v1/spend-guard", { per_run_limit: "0.000001" })
+    const blocked = await run(verify("other"))
+    await post("/v1/spend-guard", { per_run_limit: null })
+    return { found, blocked, api_key, run }
+  }
+
+  test("activity: filters in the address, groups, live rows, and a run's page", async () => {
+    const tab = await openTab(browser, app.url)
+    const { page } = tab
+    const { found, blocked, run } = await withRuns(tab, "runs@example.com")
+    await looked(tab, "/activity", "activity", "Activity")
+    await looked(tab, "/activity?group=capability", "activity-groups", "Activity")
+    await looked(tab, `/runs/${found}`, "run", "email.verify")
+    await looked(tab, `/runs/${blocked}`, "run-blocked", "email.verify")
+    await page.getByRole("link", { name: "Change the limit per run" }).waitFor()
+
+    await page.setViewportSize(sizes.wide)
+    await page.goto("/activity")
+    await page.getByText("live", { exact: true }).waitFor()
+    const rows = page.getByRole("row")
+    expect(await rows.count()).toBe(4)
+    await run(verify("arrives.meanwhile"))
+    await rows.nth(4).waitFor()
+    await page.getByLabel("Status").selectOption("blocked")
+    await page.waitForURL(/status=blocked/)
+    await page.waitForFunction(() => document.querySelectorAll("[role=row]").length === 2)
+    await page.keyboard.press("Tab")
+    await page.locator("h1").click()
+    await page.keyboard.press("j")
+    await page.keyboard.press("Enter")
+    await page.waitForURL(`${app.url}/runs/${blocked}`)
+    await page.goBack()
+    await page.waitForURL(/activity\?status=blocked/)
+    await page.getByLabel("Find runs by id").fill("campaign=spring <script>")
+    await page.getByLabel("Status").selectOption("")
+    await page.getByLabel("Find runs by id").press("Enter")
+    await page.waitForURL(/metadata.campaign=/)
+    await page.getByRole("button", { name: /label campaign/ }).waitFor()
+    expect(tab.errors).toEqual([])
+    await tab.context.close()
   })
 
   test("keyboard: palette, shortcuts, go to a page, and the focus comes back", async () => {

@@ -44,6 +44,9 @@ const bodies: Readonly<Record<string, unknown>> = {
   "members.setRole": { role: "viewer" },
   "invitations.create": { email: "joe@openapi.example", role: "viewer" },
   "auth.signUp": account,
+  "browser.signUp": { ...account, email: "browser@openapi.example" },
+  "browser.signIn": { email: account.email, password: account.password },
+  "browser.switch": { organization_id: "org_unknown" },
   "auth.signIn": { email: account.email, password: account.password }
 }
 
@@ -81,7 +84,8 @@ describe("T66 openapi.conformance", () => {
         .replace("{invitation_id}", invitation.id)
         .replace("{provider}", "hunter")
       const asked = id.startsWith("history.") && method !== "POST" ? `${filled}?q=nobody@nowhere.example` : filled
-      const { status } = await app.call(session, method, asked, { body: bodies[id] })
+      const fromPage = id.startsWith("browser.") ? { origin: app.url, "x-rungate-console": "1" } : {}
+      const { status } = await app.call(session, method, asked, { body: bodies[id], headers: fromPage })
       statuses.push(`${id} ${status}`)
     }
     const succeeded = new Set([...seen.keys()].filter((one) => / 2\d\d$/.test(one)).map((one) => one.split(" ")[0]))

@@ -17,6 +17,15 @@ export const pages: ReadonlyArray<Page> = [
     load: () => import("./pages/start/Front.tsx")
   },
   {
+    path: "/activity",
+    title: "Activity",
+    place: "rail",
+    icon: "activity",
+    shortcut: "a",
+    load: () => import("./pages/activity/Activity.tsx")
+  },
+  { path: "/runs/$run_id", title: "Run", load: () => import("./pages/run/RunPage.tsx") },
+  {
     path: "/settings/account",
     title: "Account",
     place: "settings",

@@ -31,6 +31,15 @@ export const softTones: Readonly<Record<Tone, string>> = {
   violet: "bg-violet-soft text-violet"
 }
 
+export const solidTones: Readonly<Record<Tone, string>> = {
+  green: "bg-green",
+  grey: "bg-grey",
+  blue: "bg-blue",
+  amber: "bg-amber",
+  red: "bg-red",
+  violet: "bg-violet"
+}
+
 interface Look {
   readonly word: string
   readonly tone: Tone

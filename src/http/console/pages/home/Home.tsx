@@ -15,7 +15,7 @@ const Home = () => {
   return (
     <>
       <PageHead title="Home">{session?.organization.name}</PageHead>
-      <div className="grid gap-6">
+      <div className="grid grid-cols-1 gap-6">
         <FirstSteps />
         <Attention />
         <Figures />

@@ -4,6 +4,7 @@ import { useCallback } from "react"
 import type { AnswerOf } from "../../../client/Browser.ts"
 import { api } from "../../data/api.ts"
 import { type LiveEvent, refreshSoon, useLive } from "../../data/live.ts"
+import { Link } from "../../parts/Link.tsx"
 import { Money } from "../../parts/Money.tsx"
 import { Panel } from "../../parts/Page.tsx"
 import { Loaded } from "../../parts/States.tsx"
@@ -16,7 +17,14 @@ type ListedRun = AnswerOf<"runs", "list">["items"][number]
 const shown = 8
 
 const columns: ReadonlyArray<Column<ListedRun>> = [
-  { title: "Capability", cell: ({ capability, endpoint }) => capability ?? endpoint },
+  {
+    title: "Capability",
+    cell: ({ run_id, capability, endpoint }) => (
+      <Link to={`/runs/${run_id}`} className="font-medium hover:underline">
+        {capability ?? endpoint}
+      </Link>
+    )
+  },
   { title: "Status", cell: ({ status }) => <Status status={status} /> },
   { title: "Provider", cell: ({ provider }) => provider ?? "", wide: true },
   { title: "Charged", cell: ({ billing }) => <Money amount={billing.charged ?? "0"} />, align: "right" },
@@ -35,7 +43,13 @@ export const Latest = () => {
       {({ items }) =>
         items.length === 0 ? null : (
           <Panel title="Latest runs">
-            <DataTable label="Latest runs" rows={items} columns={columns} keyOf={({ run_id }) => run_id} />
+            <DataTable
+              label="Latest runs"
+              rows={items}
+              columns={columns}
+              keyOf={({ run_id }) => run_id}
+              toOf={({ run_id }) => `/runs/${run_id}`}
+            />
           </Panel>
         )
       }

@@ -94,7 +94,7 @@ const Account = () => {
   return (
     <>
       <PageHead title="Account" />
-      <div className="grid gap-6">
+      <div className="grid grid-cols-1 gap-6">
         <Panel title="You">
           <dl className="grid grid-cols-[max-content_1fr] gap-x-6 gap-y-2">
             <dt className="text-muted">E-mail address</dt>

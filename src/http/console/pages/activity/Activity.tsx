@@ -1,0 +1,60 @@
+/** All runs, live: filtered, grouped, exported. */
+import { useCallback, useMemo } from "react"
+import { useFilters } from "../../data/address.ts"
+import { connection } from "../../data/live.ts"
+import { useStore } from "../../data/store.ts"
+import { TextLink } from "../../parts/Link.tsx"
+import { PageHead } from "../../parts/Page.tsx"
+import { Empty, Failed, Skeleton } from "../../parts/States.tsx"
+import { Badge } from "../../parts/Status.tsx"
+import { Export } from "./Export.tsx"
+import { Filters } from "./Filters.tsx"
+import { Groups } from "./Groups.tsx"
+import { RunTable } from "./RunTable.tsx"
+import { queryOf, useRuns } from "./useRuns.ts"
+
+const Live = () => (useStore(connection) === "live" ? <Badge tone="green">live</Badge> : null)
+
+const Runs = ({ query }: { readonly query: Record<string, string> }) => {
+  const { runs, items, refresh } = useRuns(query)
+  const { fetchNextPage, hasNextPage, isFetchingNextPage } = runs
+  const loadMore = useCallback(() => {
+    if (!isFetchingNextPage) void fetchNextPage()
+  }, [fetchNextPage, isFetchingNextPage])
+  if (runs.data === undefined)
+    return runs.error === null ? <Skeleton lines={8} height={28} /> : <Failed error={runs.error} retry={refresh} />
+  if (items.length === 0)
+    return Object.keys(query).length === 0 ? (
+      <Empty title="Runs will be here, newest first.">
+        <p className="text-muted">
+          <TextLink to="/">Home</TextLink> has a command that makes the first.
+        </p>
+      </Empty>
+    ) : (
+      <Empty title="No run matches these filters.">
+        <TextLink to="/activity">Show all runs</TextLink>
+      </Empty>
+    )
+  return (
+    <>
+      <RunTable items={items} more={hasNextPage} loadMore={loadMore} />
+      {runs.error !== null && <Failed error={runs.error} retry={loadMore} />}
+    </>
+  )
+}
+
+const Activity = () => {
+  const [search, change] = useFilters()
+  const query = useMemo(() => queryOf(search), [search])
+  return (
+    <>
+      <PageHead title="Activity" actions={<Export path="/v1/runs" query={query} name="runs.csv" />}>
+        <Live />
+      </PageHead>
+      <Filters search={search} change={change} />
+      {(search["group"] ?? "") === "" ? <Runs query={query} /> : <Groups search={search} />}
+    </>
+  )
+}
+
+export default Activity

@@ -1,0 +1,55 @@
+/** The providers that were called, one after the other, on a line of time; and why this one. */
+import { duration } from "../../data/time.ts"
+import { Panel } from "../../parts/Page.tsx"
+import { Status, solidTones, statusTone, statusWord } from "../../parts/Status.tsx"
+import type { Run } from "./useRun.ts"
+
+const begins = (attempts: Run["attempts"]) =>
+  attempts.map((_one, index) => attempts.slice(0, index).reduce((sum, { duration_ms }) => sum + duration_ms, 0))
+
+export const Attempts = ({ run }: { readonly run: Run }) => {
+  const { attempts } = run
+  const starts = begins(attempts)
+  const total = Math.max(1, run.timing.duration_ms, (starts.at(-1) ?? 0) + (attempts.at(-1)?.duration_ms ?? 0))
+  return (
+    <Panel title="Attempts" actions={<span className="text-small text-muted">{duration(total)} in total</span>}>
+      {attempts.length === 0 ? (
+        <p className="text-muted">{run.done ? "No provider was called." : "No provider has answered yet."}</p>
+      ) : (
+        <ol className="space-y-2">
+          {attempts.map(({ provider, outcome, duration_ms, detail }, index) => (
+            <li
+              key={`${provider} ${index}`}
+              className="grid grid-cols-[8rem_1fr] items-center gap-3 max-sm:grid-cols-1 max-sm:gap-1"
+            >
+              <span className="truncate font-medium">{provider}</span>
+              <div>
+                <div className="relative h-6 rounded bg-sunken">
+                  <div
+                    className={`absolute inset-y-0 min-w-1 rounded ${solidTones[statusTone(outcome)]}`}
+                    style={{
+                      left: `${((starts[index] ?? 0) / total) * 100}%`,
+                      width: `${(duration_ms / total) * 100}%`
+                    }}
+                    title={`${statusWord(outcome)}, ${duration(duration_ms)}`}
+                  />
+                </div>
+                <p className="mt-1 flex flex-wrap items-center gap-x-3 text-small">
+                  <Status status={outcome} />
+                  <span className="text-muted">{duration(duration_ms)}</span>
+                  {detail !== null && <span className="break-words text-muted">{detail}</span>}
+                </p>
+              </div>
+            </li>
+          ))}
+        </ol>
+      )}
+      {run.routing_reason !== "" && (
+        <p className="mt-4">
+          <span className="font-medium">Why: </span>
+          {run.routing_reason}
+        </p>
+      )}
+    </Panel>
+  )
+}

@@ -1,0 +1,76 @@
+/** One run: what it cost, which providers were called and why, and its result. */
+import { useMutation } from "@tanstack/react-query"
+import { useParam } from "../../data/address.ts"
+import { api, queries } from "../../data/api.ts"
+import { useMay } from "../../data/session.ts"
+import { duration } from "../../data/time.ts"
+import { Button } from "../../parts/Button.tsx"
+import { Id, toClipboard } from "../../parts/Copy.tsx"
+import { FormProblem } from "../../parts/Field.tsx"
+import { Menu } from "../../parts/Menu.tsx"
+import { PageHead } from "../../parts/Page.tsx"
+import { Loaded, Skeleton } from "../../parts/States.tsx"
+import { Status } from "../../parts/Status.tsx"
+import { Time } from "../../parts/Time.tsx"
+import { Attempts } from "./Attempts.tsx"
+import { commandsFor } from "./commands.ts"
+import { MoneyBar } from "./MoneyBar.tsx"
+import { RunTabs } from "./Tabs.tsx"
+import { Trouble } from "./Trouble.tsx"
+import { type Run, useRun } from "./useRun.ts"
+
+const Actions = ({ run }: { readonly run: Run }) => {
+  const may = useMay("member")
+  const cancel = useMutation({
+    mutationFn: () => api.runs.cancel({ params: { run_id: run.run_id } }),
+    onSettled: () => queries.invalidateQueries({ queryKey: ["run", run.run_id] })
+  })
+  return (
+    <>
+      {run.stoppable && may && (
+        <Button look="danger" busy={cancel.isPending} onClick={() => cancel.mutate()}>
+          Cancel the run
+        </Button>
+      )}
+      <Menu
+        actions={commandsFor(run.run_id, location.origin).map(([word, text]) => ({
+          word,
+          run: () => void toClipboard(text)
+        }))}
+      >
+        Copy as
+      </Menu>
+      <FormProblem error={cancel.error} />
+    </>
+  )
+}
+
+const Shown = ({ run }: { readonly run: Run }) => (
+  <>
+    <PageHead title={run.capability ?? `${run.provider ?? ""} ${run.endpoint ?? ""}`} actions={<Actions run={run} />}>
+      <div className="flex flex-wrap items-center gap-x-4 gap-y-1">
+        <Status status={run.status} large />
+        <Id id={run.run_id} what="the run's id" />
+        <Time at={run.created_at} />
+        {run.done && <span>{duration(run.timing.duration_ms)}</span>}
+      </div>
+    </PageHead>
+    <div className="grid grid-cols-1 gap-6">
+      <Trouble run={run} />
+      <MoneyBar run={run} />
+      <Attempts run={run} />
+      <RunTabs run={run} />
+    </div>
+  </>
+)
+
+const RunPage = () => {
+  const run = useRun(useParam("run_id"))
+  return (
+    <Loaded query={run} skeleton={<Skeleton lines={8} height={24} />}>
+      {(data) => <Shown run={data} />}
+    </Loaded>
+  )
+}
+
+export default RunPage

@@ -1,0 +1,39 @@
+/** One run, current: its events say when to read it again. */
+import { useQuery } from "@tanstack/react-query"
+import { useCallback, useEffect, useRef } from "react"
+import type { AnswerOf } from "../../../client/Browser.ts"
+import { api } from "../../data/api.ts"
+import { connection, type LiveEvent, refreshSoon, useLive } from "../../data/live.ts"
+import { useStore } from "../../data/store.ts"
+import { announce } from "../../parts/Announcer.tsx"
+import { statusWord } from "../../parts/Status.tsx"
+
+export type Run = AnswerOf<"runs", "get">
+
+/** Without events, an unfinished run is read again after so long. */
+const pollMillis = 2_000
+
+export const useRun = (run_id: string) => {
+  const isLive = useStore(connection) === "live"
+  const run = useQuery({
+    queryKey: ["run", run_id],
+    queryFn: () => api.runs.get({ params: { run_id }, query: {} }),
+    refetchInterval: ({ state }) => (state.data?.done === false && !isLive ? pollMillis : false)
+  })
+  useLive(
+    useCallback(
+      ({ data }: LiveEvent) => {
+        if (data["run_id"] === run_id) refreshSoon("run")
+      },
+      [run_id]
+    )
+  )
+  const wasOpen = useRef(false)
+  const { data } = run
+  useEffect(() => {
+    if (data === undefined) return
+    if (data.done && wasOpen.current) announce(`The run has ended: ${statusWord(data.status)}.`)
+    wasOpen.current = !data.done
+  }, [data])
+  return run
+}
