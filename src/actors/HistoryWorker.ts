@@ -1,9 +1,10 @@
 /**
- * Indexes runs after they end, and erases runs that are older than the operator's retention period.
+ * Indexes runs after they end, and erases runs and batches that are older than the operator's retention period.
  *
  * Any number of workers may do this at once. Postgres stores the pending work, and each batch is one transaction.
  */
 import { Context, Effect, Layer } from "effect"
+import { BatchErasure } from "../layers/history/BatchErasure.ts"
 import { Erasure } from "../layers/history/Erasure.ts"
 import { HistoryIndex } from "../layers/history/index/HistoryIndex.ts"
 import { Settings } from "../layers/platform/Settings.ts"
@@ -24,9 +25,10 @@ export class HistoryWorker extends Context.Service<
   static readonly layer = Layer.effect(
     HistoryWorker,
     Effect.gen(function* () {
-      const { retentionDays } = yield* Settings
+      const { retentionDays, retentionMonths } = yield* Settings
       const history = yield* HistoryIndex
       const erasure = yield* Erasure
+      const batches = yield* BatchErasure
       const index = Effect.gen(function* () {
         let indexed = 0
         for (let batch = 0; batch < batchesMax; batch++) {
@@ -40,6 +42,8 @@ export class HistoryWorker extends Context.Service<
         retentionDays === 0
           ? Effect.succeed(0)
           : Effect.gen(function* () {
+              yield* batches.olderThan(retentionDays)
+              if (retentionMonths > 0) yield* batches.drop(retentionMonths)
               let erased = 0
               for (;;) {
                 const done = yield* erasure.olderThan(retentionDays, erasedMax)

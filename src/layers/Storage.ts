@@ -12,6 +12,7 @@ import { BackgroundMigrations } from "./postgres/BackgroundMigrations.ts"
 import { Books } from "./ledger/Books.ts"
 import { CatalogStore } from "./catalog/CatalogStore.ts"
 import { ProviderChecks } from "./catalog/ProviderChecks.ts"
+import { BatchErasure } from "./history/BatchErasure.ts"
 import { Erasure } from "./history/Erasure.ts"
 import { AlertMailStore } from "./events/AlertMailStore.ts"
 import { AlertSettings } from "./events/AlertSettings.ts"
@@ -63,7 +64,8 @@ const Stores = Layer.mergeAll(
   Layer.mergeAll(Erasure.layer, Reindex.layer).pipe(
     Layer.provideMerge(
       Layer.mergeAll(HistoryStore.layer.pipe(Layer.provide(Finder.layer)), HistoryIndex.layer, UsageRollups.layer)
-    )
+    ),
+    Layer.provideMerge(BatchErasure.layer)
   ),
   RunStore.layer,
   TurnStore.layer,

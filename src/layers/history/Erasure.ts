@@ -6,6 +6,7 @@
 import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { jsons, texts } from "../postgres/Columns.ts"
+import { BatchErasure } from "./BatchErasure.ts"
 import { beingRebuilt, type IndexBehind } from "./FreshRuns.ts"
 import { damageReports } from "./index/Damage.ts"
 import { rowsAs } from "./index/Rows.ts"
@@ -43,7 +44,10 @@ const withoutDetails = (attempts: string | null): string | null => {
 export class Erasure extends Context.Service<
   Erasure,
   {
-    /** Erases every finished run that names the subject. `in_flight` is the number of matching runs in progress. */
+    /**
+     * Erases every finished run that names the subject, and cancels rows of batches that name it and have not started. `in_flight` is the
+     * number of matching runs in progress.
+     */
     readonly subject: (
       org_id: string,
       subject: Subject
@@ -59,6 +63,7 @@ export class Erasure extends Context.Service<
       const history = yield* HistoryStore
       const index = yield* HistoryIndex
       const usage = yield* UsageRollups
+      const batches = yield* BatchErasure
       const reports = yield* damageReports
 
       const erase = Effect.fnUntraced(function* (org_id: string, run_ids: ReadonlyArray<string>) {
@@ -91,13 +96,15 @@ export class Erasure extends Context.Service<
       })
 
       const subject = Effect.fn("Erasure.subject")(function* (org_id: string, target: Subject) {
-        let erased = 0
+        // First: a row that starts meanwhile is a run in progress.
+        const rows = yield* batches.subject(org_id, target)
+        let erased = rows.erased
         for (;;) {
           const matches = yield* history.newest(org_id, target, batchMax + inFlightMax)
           const finished = yield* isFinished(org_id, matches)
           const done = finished.length === 0 ? 0 : yield* eraseInTransaction(org_id, finished.slice(0, batchMax))
           erased += done
-          if (done === 0) return { erased, in_flight: matches.length - finished.length }
+          if (done === 0) return { erased, in_flight: matches.length - finished.length + rows.in_flight }
         }
       })
 

@@ -88,12 +88,13 @@ export const batches = Effect.gen(function* () {
       status text NOT NULL DEFAULT 'pending' CHECK (status IN ('pending', 'running', 'succeeded', 'no_match', 'failed', 'blocked', 'invalid', 'cancelled')),
       run_id text,
       charged bigint CHECK (charged >= 0),
-      -- Of a row that made no run.
+      -- Of a row that made no run. It may quote the request.
       error json,
       PRIMARY KEY (batch_id, row),
       CONSTRAINT batch_rows_request CHECK ((request IS NOT NULL) = (status IN ('pending', 'running')))
     ) WITH (fillfactor = 70)`
   yield* sql`CREATE INDEX batch_rows_open ON batch_rows (batch_id, row) WHERE status IN ('pending', 'running')`
+  yield* sql`CREATE INDEX batch_rows_errors ON batch_rows (batch_id, row) WHERE error IS NOT NULL`
 })
 
 /** The audit log shows budgets that people set. That of a batch is made with it, and the batch is listed itself. */

@@ -1,0 +1,161 @@
+/**
+ * Erases personal data that batches store themselves: the requests of rows that have not run, and errors, which may quote a request.
+ *
+ * The input and the result of a row that ran belong to its run (Erasure.ts). Each step is one transaction that locks the batch
+ * before its rows, as the feeder does.
+ */
+import { Context, Effect, Layer, Schema } from "effect"
+import { SqlClient, type Statement } from "effect/sql"
+import { rowKey } from "../../schema/batches/Batch.ts"
+import { decodeRowRequest } from "../../schema/batches/RowRequest.ts"
+import type { Subject } from "../../schema/subjects/Subject.ts"
+import { bigints, texts } from "../postgres/Columns.ts"
+import { oneRowOf, rowsOf } from "../postgres/Rows.ts"
+import { matchedIn } from "./Matched.ts"
+
+/** Rows per read. */
+const pageMax = 1_000
+/** Batches per step of the retention. Each has up to 10,000 rows. */
+const batchesMax = 20
+
+const StoredRow = Schema.Struct({
+  batch_id: Schema.String,
+  row: Schema.Int,
+  status: Schema.String,
+  /** JSON texts. */
+  request: Schema.NullOr(Schema.String),
+  error: Schema.NullOr(Schema.String)
+})
+type StoredRow = typeof StoredRow.Type
+
+const storedRows = rowsOf(StoredRow.fields)
+const countRow = oneRowOf({ count: Schema.Int })
+
+/** What a search of the history would read of the row. */
+const textsOf = ({ request, error }: StoredRow) => {
+  const none = { capability: null, plan: null, result: null }
+  if (request === null) return { ...none, input: error ?? "null" }
+  const one = decodeRowRequest(request)
+  if (one._tag === "Capability") return { ...none, capability: one.capability, input: JSON.stringify(one.input) }
+  return { ...none, input: JSON.stringify([one.input, one.path, one.query]) }
+}
+
+export class BatchErasure extends Context.Service<
+  BatchErasure,
+  {
+    /**
+     * Cancels the rows that name the subject and have not started, and erases errors that quote it. Returns the number of cancelled rows, and
+     * of started rows whose runs do not exist yet.
+     */
+    readonly subject: (
+      org_id: string,
+      subject: Subject
+    ) => Effect.Effect<{ readonly erased: number; readonly in_flight: number }>
+    /** Erases the errors and labels of finished batches that were created more than `days` days ago. */
+    readonly olderThan: (days: number) => Effect.Effect<void>
+    /** Deletes batches that finished before the months that are kept, with their rows. */
+    readonly drop: (months: number) => Effect.Effect<void>
+  }
+>()("rungate/layers/history/BatchErasure") {
+  static readonly layer = Layer.effect(
+    BatchErasure,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const idsOf = (rows: ReadonlyArray<StoredRow>) =>
+        sql`unnest(${texts(rows.map(({ batch_id }) => batch_id))}, ${bigints(rows.map(({ row }) => BigInt(row)))}) AS n(batch_id, row)`
+      const withoutDetails = sql.literal("json_build_object('code', r.error->>'code', 'message', 'erased')")
+
+      /** The organization's rows of a kind that name the subject. */
+      const matching = Effect.fnUntraced(function* (org_id: string, subject: Subject, kind: Statement.Fragment) {
+        const found: Array<StoredRow> = []
+        let after: Pick<StoredRow, "batch_id" | "row"> = { batch_id: "", row: 0 }
+        for (;;) {
+          const page = yield* storedRows(sql`
+            SELECT r.batch_id, r.row, r.status, r.request::text AS request, r.error::text AS error
+            FROM batches b JOIN batch_rows r USING (batch_id)
+            WHERE b.org_id = ${org_id} AND ${kind} AND (r.batch_id, r.row) > (${after.batch_id}, ${after.row}::int)
+            ORDER BY r.batch_id, r.row LIMIT ${pageMax}`)
+          found.push(...page.filter((row) => matchedIn(textsOf(row), subject) !== null))
+          const last = page.at(-1)
+          if (last === undefined || page.length < pageMax) return found
+          after = last
+        }
+      })
+
+      const cancelPending = (org_id: string, rows: ReadonlyArray<StoredRow>) =>
+        Effect.gen(function* () {
+          const ids = texts([...new Set(rows.map(({ batch_id }) => batch_id))])
+          yield* sql`SELECT 1 FROM batches WHERE org_id = ${org_id} AND batch_id = ANY(${ids}) ORDER BY batch_id FOR NO KEY UPDATE`
+          return yield* countRow(sql`
+            WITH erased AS (
+              UPDATE batch_rows r SET status = 'cancelled', request = NULL,
+                     error = '{"code":"erased","message":"The subject of this row was erased before it ran."}'
+              FROM ${idsOf(rows)} WHERE r.batch_id = n.batch_id AND r.row = n.row AND r.status = 'pending' RETURNING r.batch_id
+            ), counts AS (
+              SELECT batch_id, count(*)::int AS rows FROM erased GROUP BY batch_id
+            ), counted AS (
+              UPDATE batches b SET cancelled = b.cancelled + counts.rows FROM counts
+              WHERE b.org_id = ${org_id} AND b.batch_id = counts.batch_id
+            )
+            SELECT coalesce(sum(rows), 0)::int AS count FROM counts`)
+        }).pipe(sql.withTransaction)
+
+      /** Started rows without a run. The others are found by their runs. */
+      const withoutRun = (org_id: string, rows: ReadonlyArray<StoredRow>) =>
+        countRow(sql`
+          SELECT count(*)::int AS count
+          FROM unnest(${texts(rows.map(({ batch_id }) => batch_id))}, ${bigints(rows.map(({ row }) => BigInt(row)))},
+                      ${texts(rows.map(({ batch_id, row }) => rowKey(batch_id, row)))}) AS n(batch_id, row, key)
+          JOIN batch_rows r ON r.batch_id = n.batch_id AND r.row = n.row AND r.status = 'running'
+          WHERE NOT EXISTS (SELECT FROM run_keys k WHERE k.org_id = ${org_id} AND k.idempotency_key = n.key)`)
+
+      const subject = Effect.fnUntraced(function* (org_id: string, target: Subject) {
+        const open = yield* matching(
+          org_id,
+          target,
+          sql.literal("b.finished_at IS NULL AND r.status IN ('pending', 'running')")
+        )
+        const erased = open.length === 0 ? 0 : (yield* cancelPending(org_id, open)).count
+        const in_flight = open.length === 0 ? 0 : (yield* withoutRun(org_id, open)).count
+        const quoting = yield* matching(org_id, target, sql.literal("r.error IS NOT NULL"))
+        if (quoting.length > 0)
+          yield* sql`
+            UPDATE batch_rows r SET error = ${withoutDetails} FROM ${idsOf(quoting)} WHERE r.batch_id = n.batch_id AND r.row = n.row`
+        return { erased, in_flight }
+      })
+
+      const olderThan = (days: number) =>
+        countRow(sql`
+          WITH old AS (
+            SELECT batch_id FROM batches
+            WHERE finished_at IS NOT NULL AND erased_at IS NULL AND created_at < now() - make_interval(days => ${days}::int)
+            ORDER BY batch_id LIMIT ${batchesMax} FOR NO KEY UPDATE SKIP LOCKED
+          ), erased AS (
+            UPDATE batches b SET erased_at = now(), metadata = NULL FROM old WHERE b.batch_id = old.batch_id
+          ), unquoted AS (
+            UPDATE batch_rows r SET error = ${withoutDetails} FROM old WHERE r.batch_id = old.batch_id AND r.error IS NOT NULL
+          )
+          SELECT count(*)::int AS count FROM old`)
+
+      const drop = (months: number) =>
+        countRow(sql`
+          WITH old AS (
+            SELECT batch_id FROM batches
+            WHERE finished_at < date_trunc('month', now(), 'UTC') - make_interval(months => ${months}::int)
+            ORDER BY batch_id LIMIT ${batchesMax} FOR UPDATE SKIP LOCKED
+          ), dropped AS (
+            DELETE FROM batches b USING old WHERE b.batch_id = old.batch_id
+          )
+          SELECT count(*)::int AS count FROM old`)
+
+      const untilNone = (step: ReturnType<typeof drop>) =>
+        Effect.asVoid(Effect.repeat(step, { until: ({ count }) => count < batchesMax }))
+
+      return BatchErasure.of({
+        subject: (org_id, target) => Effect.orDie(subject(org_id, target)),
+        olderThan: (days) => Effect.orDie(untilNone(olderThan(days))),
+        drop: (months) => Effect.orDie(untilNone(drop(months)))
+      })
+    })
+  )
+}

@@ -1,0 +1,119 @@
+/** Personal data in batches: erased with a subject, erased by age, and deleted with the months of their runs. */
+import { afterAll, afterEach, beforeAll, expect, test } from "bun:test"
+import { type App, type Reply, startApp, type Tenant, until, verify } from "../../app.ts"
+
+let app: App
+let org: Tenant
+let session: string
+beforeAll(async () => {
+  // One row of a batch is open at a time, so the others wait.
+  app = await startApp({ settings: { RUNGATE_CONCURRENCY: "2" } })
+  org = await app.tenant("20.00")
+  session = await org.session()
+})
+afterAll(() => app.stop())
+afterEach(async () => {
+  await app.books()
+})
+
+const start = async (runs: ReadonlyArray<object>, more: object = {}): Promise<string> => {
+  const { status, body } = await org.post("/v1/batches", { runs, ...more })
+  expect(status).toBe(202)
+  return body.id
+}
+const read = async (id: string): Promise<Reply["body"]> => (await org.get(`/v1/batches/${id}`)).body
+const finished = (id: string) =>
+  until(
+    "the batch to finish",
+    () => read(id),
+    ({ done }) => done
+  )
+const stored = async (text: string) => {
+  const rows = await app.sql("SELECT row, status, request::text, error::text FROM batch_rows ORDER BY batch_id, row")
+  return rows.filter((row) => JSON.stringify(row).includes(text))
+}
+const erase = (subject: string) => app.call(session, "DELETE", `/v1/history?q=${encodeURIComponent(subject)}`)
+const hold = verify("hold+slow_1", "sandbox.test")
+
+test("erasing a person cancels the rows about them that have not started", async () => {
+  const endpoint = { provider: "dataforseo", endpoint: "/v3/backlinks/referring_domains/live" }
+  const raw = { ...endpoint, input: { target: "gone@person.example" } }
+  const id = await start([
+    hold,
+    verify("Gone", "person.example"),
+    verify("stays"),
+    raw,
+    verify("gone", "person.example")
+  ])
+  await until(
+    "the first row to run",
+    () => org.list("?status=running"),
+    ({ body }) => body.items.length > 0
+  )
+  const { status, body } = await erase("gone@person.example")
+  expect([status, body.erased, body.in_flight]).toEqual([200, 3, 0])
+  expect(await stored("person.example")).toEqual([])
+  const batch = await finished(id)
+  expect(batch).toMatchObject({ status: "finished", rows: { succeeded: 2, cancelled: 3 } })
+  const lines = (await org.get(`/v1/batches/${id}/results`)).text.split("\n").slice(0, -1)
+  expect(lines.map((line) => JSON.parse(line)).map(({ status: end, error }) => [end, error?.code])).toEqual([
+    ["succeeded", undefined],
+    ["cancelled", "erased"],
+    ["succeeded", undefined],
+    ["cancelled", "erased"],
+    ["cancelled", "erased"]
+  ])
+  expect((await erase("gone@person.example")).body.erased).toBe(0)
+})
+
+test("erasing a person erases the errors that quote them, and nobody else's", async () => {
+  const other = await app.tenant("1.00")
+  const wrong = { capability: "email.verify", input: { email: "x", "quoted@person.example": "y" } }
+  const id = await start([wrong])
+  const theirs = (await other.post("/v1/batches", { runs: [wrong] })).body.id
+  await finished(id)
+  await until(
+    "their batch to finish",
+    () => other.get(`/v1/batches/${theirs}`),
+    ({ body }) => body.done
+  )
+  // Whatever an error may quote: the messages of today quote names of fields.
+  const quoting = `{"code":"invalid_request","message":"quoted@person.example is wrong"}`
+  await app.sql("UPDATE batch_rows SET error = $1 WHERE batch_id = ANY($2)", [quoting, [id, theirs]])
+  expect((await erase("quoted@person.example")).status).toBe(200)
+  const [mine] = await app.sql("SELECT error FROM batch_rows WHERE batch_id = $1", [id])
+  expect(mine?.["error"]).toEqual({ code: "invalid_request", message: "erased" })
+  expect(await stored("quoted@person.example")).toHaveLength(1)
+})
+
+test("old batches lose what quotes their rows, and are deleted with the months of their runs", async () => {
+  const id = await start([verify("old"), { capability: "email.verify", input: { email: "old-and-wrong" } }], {
+    metadata: { campaign: "old" }
+  })
+  const young = await start([verify("young")])
+  await finished(id)
+  await finished(young)
+  await app.sql("UPDATE batches SET created_at = now() - interval '40 days' WHERE batch_id = $1", [id])
+  const erasing = await startApp({ beside: app, settings: { RUNGATE_RETENTION_DAYS: "30" } })
+  const batch = await until(
+    "the errors to be erased",
+    () => read(id),
+    ({ metadata }) => metadata.campaign === undefined
+  )
+  expect(batch).toMatchObject({ done: true, rows: { succeeded: 1, invalid: 1 } })
+  const { text } = await org.get(`/v1/batches/${id}/results`)
+  expect(text).toContain(`"error":{"code" : "invalid_request", "message" : "erased"}`)
+  await erasing.stop()
+
+  await app.sql("UPDATE batches SET finished_at = now() - interval '5 months' WHERE batch_id = $1", [id])
+  const months = { RUNGATE_RETENTION_DAYS: "30", RUNGATE_RETENTION_MONTHS: "3" }
+  const dropping = await startApp({ beside: app, settings: months })
+  await until(
+    "the batch to be deleted",
+    () => org.get(`/v1/batches/${id}`),
+    ({ status }) => status === 400
+  )
+  expect(await app.sql("SELECT 1 FROM batch_rows WHERE batch_id = $1", [id])).toEqual([])
+  expect((await org.get(`/v1/batches/${young}`)).status).toBe(200)
+  await dropping.stop()
+})
