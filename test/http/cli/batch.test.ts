@@ -1,6 +1,6 @@
 /** `rungate batch`: a file of people in, the same file with results out, paid once however often it is run. */
 import { afterAll, beforeAll, expect, test } from "bun:test"
-import { readFileSync, writeFileSync } from "node:fs"
+import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { parse } from "papaparse"
 import { type App, startApp, type Tenant } from "../../app.ts"
@@ -10,7 +10,8 @@ let app: App
 let org: Tenant
 let home: Home
 beforeAll(async () => {
-  app = await startApp()
+  // Two rows of a batch are open at a time, so that a command can be stopped in the middle.
+  app = await startApp({ settings: { RUNGATE_CONCURRENCY: "4" } })
   org = await app.tenant("5.00")
   home = newHome({ RUNGATE_URL: app.url, RUNGATE_API_KEY: org.key })
 }, 30_000)
@@ -46,6 +47,46 @@ test("runs each line, writes the results beside it, and joins its batch when it 
   expect(await charges()).toBe(before)
   const anew = await home.shell(`${command} --again`)
   expect([anew.code, await charges()]).toEqual([0, before + 2])
+})
+
+test("killed and stopped at any moment, the same command goes on with the same batch and pays each line once", async () => {
+  const people = Array.from({ length: 24 }, (_, n) => `cli${n}${n === 12 ? "+slow_1" : ""}@sandbox.test`)
+  write("slow.csv", `Mail\n${people.join("\n")}\n`)
+  const command = "rungate batch slow.csv --capability email.verify --map email=Mail --max-total 1.00 -o slow-out.csv"
+  const before = await charges()
+
+  const killed = home.terminal(command)
+  await killed.shows(/\d+ of 24, \$/)
+  process.kill(killed.pid, "SIGKILL")
+  await killed.ended
+  expect(existsSync(join(home.folder, "slow-out.csv"))).toBe(false)
+
+  const stopped = home.terminal(command)
+  await stopped.shows("This file was sent before: joining bat_")
+  await stopped.shows(/\d+ of 24, \$/)
+  stopped.type("\u0003")
+  expect(await stopped.ended).toBe(2)
+  expect(stopped.seen()).toContain("continues. Run the same command")
+
+  const last = await home.shell(command)
+  expect([last.code, last.err]).toEqual([0, expect.stringContaining("24 succeeded; $0.072 charged.")])
+  expect(csvOf("slow-out.csv").map(({ Mail, status }) => [Mail, status])).toEqual(
+    people.map((mail) => [mail, "succeeded"])
+  )
+  expect(await charges()).toBe(before + 24)
+  expect(await app.sql("SELECT 1 FROM batches WHERE total = 24")).toHaveLength(1)
+}, 30_000)
+
+test("rows that a limit blocks are written, and the exit code says so", async () => {
+  write("dear.csv", "Mail\none.dear@example.com\ntwo.dear@example.com\n")
+  const { code, err } = await home.shell(
+    "rungate batch dear.csv --capability email.verify --map email=Mail --max-total 0.0065 -o dear-out.csv"
+  )
+  expect([code, err]).toEqual([6, expect.stringContaining("1 succeeded, 1 blocked; $0.003 charged.")])
+  expect(csvOf("dear-out.csv").map(({ status, error }) => [status, error])).toEqual([
+    ["succeeded", ""],
+    ["blocked", expect.stringContaining("budget_exceeded: ")]
+  ])
 })
 
 test("says what is wrong with a file or a map, and starts nothing", async () => {

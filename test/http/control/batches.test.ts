@@ -187,6 +187,18 @@ describe.each(oneBackend)("batches, queues on %s", (backend) => {
     expect((await org.post(`/v1/batches/${body.id}/cancel`)).body).toEqual(batch)
   })
 
+  test("the audit finds a batch that counts wrongly", async () => {
+    const { id } = await finished(await create({ runs: people(2, "audited") }))
+    const wrongs = ["charged = charged + 1", "succeeded = succeeded - 1, failed = failed + 1"]
+    const rights = ["charged = charged - 1", "succeeded = succeeded + 1, failed = failed - 1"]
+    for (const [n, wrong] of wrongs.entries()) {
+      await app.sql(`UPDATE batches SET ${wrong} WHERE batch_id = $1`, [id])
+      expect(app.books()).rejects.toThrow(/E16/)
+      await app.books().catch(() => {})
+      await app.sql(`UPDATE batches SET ${rights[n]} WHERE batch_id = $1`, [id])
+    }
+  })
+
   test("another organization's batch does not exist", async () => {
     const other = await app.tenant("1.00")
     const { body } = await create({ runs: people(1, "mine") })

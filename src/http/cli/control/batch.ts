@@ -15,7 +15,7 @@ import { decoded, failureOf } from "../answers/show.ts"
 import { readCsv } from "../history/csv.ts"
 import { readText } from "../runs/input.ts"
 import { boolean, text, usd as usdFlag } from "../terminal/flags.ts"
-import { fail } from "../terminal/exits.ts"
+import { exitOfError, fail } from "../terminal/exits.ts"
 import { Screen } from "../terminal/Screen.ts"
 
 type Progress = typeof Batch.Type
@@ -125,9 +125,16 @@ export const batch = Command.make(
     const refused = yield* failureOf(results)
     if (refused !== null) return yield* refused
     const { batchCsv, resultsOf } = yield* Effect.promise(() => import("./BatchFile.ts"))
-    const outcome = batchCsv(header, rows, resultsOf(results.text))
+    const found = resultsOf(results.text)
+    const outcome = batchCsv(header, rows, found)
     yield* output === null || output === "-" ? screen.out(outcome) : written(output, outcome)
     yield* screen.say(summary(ended))
+    const blocked = [...found.values()].find(({ status }) => status === "blocked")?.error
+    if (blocked !== undefined)
+      return yield* fail(
+        exitOfError(blocked.code),
+        `Not all rows were run. The first that was blocked: ${blocked.message}`
+      )
   })
 ).pipe(
   Command.withDescription("Run a capability for each line of a CSV"),
