@@ -40,6 +40,7 @@ import { SigningKeys } from "./receipts/SigningKeys.ts"
 import { Referrals } from "./accounts/Referrals.ts"
 import { ReferralShares } from "./accounts/ReferralShares.ts"
 import { Reindex } from "./history/index/Reindex.ts"
+import { labelOldRuns, labelsOfOldRuns } from "./runs/LabelsOfOldRuns.ts"
 import { RunStore } from "./runs/RunStore.ts"
 import { SignInAddresses } from "./accounts/SignInAddresses.ts"
 import { Senders } from "./accounts/Senders.ts"
@@ -94,8 +95,8 @@ const Stores = Layer.mergeAll(
   UsageStore.layer,
   Layer.mergeAll(HeadStore.layer, ReceiptStore.layer, SigningKeys.layer),
   Layer.merge(BatchStore.layer, BatchFeeds.layer),
-  // This one needs a store, which the folder of the migrations can't import.
-  BackgroundMigrations.layerOf({ ...background, [countOldRuns]: usageOfOldRuns }),
+  // The migrations of old runs need stores, which the folder of the migrations can't import.
+  BackgroundMigrations.layerOf({ ...background, [countOldRuns]: usageOfOldRuns, [labelOldRuns]: labelsOfOldRuns }),
   Layer.merge(WebhookEndpoints.layer, WebhookDeliveries.layer.pipe(Layer.provideMerge(PauseMails.layer))).pipe(
     Layer.provide(EventLog.layer)
   )

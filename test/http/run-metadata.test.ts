@@ -1,6 +1,6 @@
 /** Labels of runs: `metadata` of `POST /v1/run`, in every record of the run, and as a filter of `GET /v1/runs`. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
-import { type App, type Reply, startApp, type Tenant, verify } from "../app.ts"
+import { type App, type Reply, startApp, type Tenant, until, verify } from "../app.ts"
 import { acme } from "../documents.ts"
 
 let app: App
@@ -104,6 +104,7 @@ describe("metadata of a run", () => {
     expect(erased.body.erased).toBe(1)
     expect((await org.get(`/v1/runs/${run_id}`)).body.metadata).toEqual({})
     expect(await listed("?metadata.customer=Jane")).toEqual([])
+    expect(await app.sql("SELECT FROM run_labels WHERE run_id = $1", [run_id])).toEqual([])
   })
 })
 
@@ -121,6 +122,49 @@ describe("GET /v1/runs by", () => {
   test("metadata of another organization finds nothing", async () => {
     const other = await app.tenant()
     expect((await other.list("?metadata.campaign=spring")).body.items).toEqual([])
+    await other.run({ ...verify(), metadata: { campaign: "spring" } })
+    expect((await other.list("?metadata.campaign=spring")).body.items).toHaveLength(1)
+    expect((await other.list("?metadata.campaign=spring&metadata.customer=a%3Db%26c")).body.items).toEqual([])
+  })
+
+  test("metadata page by page, newest first, before and after the labels of older runs are written", async () => {
+    const tenant = await app.tenant("10.00")
+    const all: Array<string> = []
+    for (let n = 0; n < 5; n++) {
+      const { body } = await tenant.run({ ...verify(), metadata: { campaign: "paged", n: String(n) } })
+      all.unshift(body.run_id)
+      await tenant.run(verify())
+    }
+    const pages = async (of: App) => {
+      const found: Array<string> = []
+      for (let cursor = ""; ; ) {
+        const { body } = await of.call(tenant.key, "GET", `/v1/runs?metadata.campaign=paged&limit=2${cursor}`)
+        found.push(...body.items.map((one: { run_id: string }) => one.run_id))
+        if (body.next_cursor === null) return found
+        cursor = `&cursor=${body.next_cursor}`
+      }
+    }
+    expect(await pages(app)).toEqual(all)
+    // As a release leaves the database that does not know the table.
+    await app.sql("TRUNCATE run_labels")
+    await app.sql("DELETE FROM background_migrations WHERE name = 'labels_of_old_runs'")
+    const door = await startApp({ beside: app, role: "http" })
+    expect(await pages(door)).toEqual(all)
+    const worker = await startApp({ beside: app, role: "worker" })
+    await until(
+      "the end of the migration",
+      () =>
+        app.sql("SELECT FROM background_migrations WHERE name = 'labels_of_old_runs' AND finished_at IS NOT NULL", []),
+      (rows) => rows.length === 1
+    )
+    await worker.stop()
+    expect(await pages(door)).toEqual(all)
+    expect(
+      (await app.sql("SELECT count(*)::int AS count FROM run_labels WHERE org_id = $1", [tenant.org_id]))[0]
+    ).toEqual({
+      count: 10
+    })
+    await door.stop()
   })
 
   test("key", async () => {

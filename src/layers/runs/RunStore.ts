@@ -9,12 +9,11 @@ import { SqlClient } from "effect/sql"
 import { bigints, texts } from "../postgres/Columns.ts"
 import { batch } from "../postgres/Batch.ts"
 import type { Plan } from "../../schema/runs/Plan.ts"
-import type { Metadata } from "../../schema/runs/Metadata.ts"
-import { makeId } from "../../schema/Ids.ts"
 import { Settings } from "../platform/Settings.ts"
 import { oldestOf } from "../postgres/partitions/oldestOf.ts"
 import { recentRuns } from "../postgres/partitions/recentRuns.ts"
 import { batchRowsOf, rowsOf } from "../postgres/Rows.ts"
+import { type ListFilter, runList } from "./RunList.ts"
 
 /** A run that is about to be stored, in status `created`. */
 export interface NewRun {
@@ -84,24 +83,6 @@ export const RunRow = Schema.Struct({
 export type RunRow = typeof RunRow.Type
 const runRows = batchRowsOf(RunRow.fields)
 
-export interface ListFilter {
-  readonly org_id: string
-  readonly status: string | null
-  readonly capability: string | null
-  readonly provider: string | null
-  readonly endpoint: string | null
-  readonly key_id: string | null
-  /** Only runs that were created at this time or later. */
-  readonly from: Date | null
-  /** Only runs that were created before this time. */
-  readonly to: Date | null
-  /** Only runs with all of these labels. */
-  readonly metadata: Metadata | null
-  /** Only runs older than this id. */
-  readonly before: string | null
-  readonly limit: number
-}
-
 export type Begun = Pick<NewRun, "org_id" | "key_id" | "idempotency_key" | "fingerprint">
 
 const AdmitRow = Schema.Struct({
@@ -123,11 +104,6 @@ const admitRows = batchRowsOf(AdmitRow.fields)
 const admissionsMax = 200
 /** Runs in one look-up. */
 const readsMax = 500
-
-/** Clocks of processes and of the database may differ by this much. */
-const clockMillisMax = 3_600_000
-/** Sorts before all runs of a later millisecond. */
-const idOf = (millis: number) => makeId("run", Math.max(0, millis)).slice(0, -16)
 
 const keyHolderRows = rowsOf({ run_id: Schema.String, fingerprint: Schema.String, created_at: Schema.Date })
 const runIdRows = rowsOf({ run_id: Schema.String })
@@ -288,26 +264,8 @@ export class RunStore extends Context.Service<
         })
       })
 
-      const list = (filter: ListFilter) => {
-        const { org_id, status, capability, provider, endpoint, key_id, from, to, before, limit } = filter
-        const metadata = filter.metadata === null ? null : JSON.stringify(filter.metadata)
-        // Ids sort by creation time, so they bound what the index reads.
-        const oldest = from === null ? "" : idOf(from.getTime() - clockMillisMax)
-        const newest = to === null ? "run_~" : idOf(to.getTime() + clockMillisMax)
-        return runRows(sql`
-          SELECT ${columns}, NULL AS result FROM runs r LEFT JOIN open_runs o ON o.run_id = r.run_id
-          WHERE r.org_id = ${org_id}
-            AND (${status}::text IS NULL OR coalesce(o.state, r.status) = ${status})
-            AND (${capability}::text IS NULL OR r.capability = ${capability})
-            AND (${provider}::text IS NULL OR r.provider = ${provider})
-            AND (${endpoint}::text IS NULL OR r.endpoint = ${endpoint})
-            AND (${key_id}::text IS NULL OR r.key_id = ${key_id})
-            AND (${metadata}::jsonb IS NULL OR r.metadata @> ${metadata}::jsonb)
-            AND (${from}::timestamptz IS NULL OR r.created_at >= ${from})
-            AND (${to}::timestamptz IS NULL OR r.created_at < ${to})
-            AND r.run_id > ${oldest} AND r.run_id < ${before !== null && before < newest ? before : newest}
-          ORDER BY r.run_id DESC LIMIT ${limit}`)
-      }
+      const listOf = runList(sql, columns)
+      const list = (filter: ListFilter) => Effect.flatMap(listOf(filter), runRows)
 
       const begun = ({ org_id, key_id, idempotency_key, fingerprint }: Begun) =>
         runIdRows(sql`

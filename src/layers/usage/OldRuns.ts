@@ -7,12 +7,10 @@
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { oneRowOf, rowsOf } from "../postgres/Rows.ts"
+import { runsAfter } from "../runs/runsAfter.ts"
 import { countRuns, usageLock } from "./UsageRollups.ts"
 
-const batchMax = 1_000
-
 const totalRow = oneRowOf({ total: Schema.Number })
-const runRows = rowsOf({ org_id: Schema.String, run_id: Schema.String, finished: Schema.Boolean })
 const queuedRows = rowsOf({ run_id: Schema.String })
 
 export const usageOfOldRuns = {
@@ -23,12 +21,9 @@ export const usageOfOldRuns = {
   batch: Effect.fnUntraced(function* (cursor: string) {
     const sql = yield* SqlClient.SqlClient
     yield* sql`SELECT pg_advisory_xact_lock(${usageLock})`
-    const [org_id = "", run_id = ""] = cursor.split(" ")
-    const rows = yield* runRows(sql`
-      SELECT org_id, run_id, finished_at IS NOT NULL AS finished FROM runs
-      WHERE (org_id, run_id) > (${org_id}, ${run_id}) ORDER BY org_id, run_id LIMIT ${batchMax}`)
-    const last = rows.at(-1)
-    if (last === undefined) return null
+    const next = yield* runsAfter(cursor)
+    if (next === null) return null
+    const rows = next.runs
     // Read after the runs: what has ended meanwhile is in a queue by now.
     const queued = new Set<string>()
     for (const org of new Set(rows.map((row) => row.org_id))) {
@@ -38,6 +33,6 @@ export const usageOfOldRuns = {
         queued.add(row.run_id)
     }
     yield* countRuns(rows.filter((row) => row.finished && !queued.has(row.run_id)))
-    return { cursor: `${last.org_id} ${last.run_id}`, rows: rows.length }
+    return { cursor: next.cursor, rows: rows.length }
   })
 }

@@ -42,6 +42,7 @@ import { webhooks } from "./0043_webhooks.ts"
 import { batches } from "./0044_batches.ts"
 import { keyBudgetAlerts } from "./0046_key_budget_alerts.ts"
 import { webhookMails } from "./0047_webhook_mails.ts"
+import { runLabels } from "./0048_run_labels.ts"
 import { receiptKeys } from "./0050_receipt_keys.ts"
 import { walletHeads } from "./0051_wallet_heads.ts"
 
@@ -89,6 +90,7 @@ export const migrations = {
   "0044_batches": batches,
   "0046_key_budget_alerts": keyBudgetAlerts,
   "0047_webhook_mails": webhookMails,
+  "0048_run_labels": runLabels,
   "0050_receipt_keys": receiptKeys,
   "0051_wallet_heads": walletHeads
 }
