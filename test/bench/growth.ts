@@ -117,7 +117,7 @@ const made = async (count: number): Promise<Stored> => {
   const running = await start([main, "serve"], { ...env, ...redis })
   const pids = async () => {
     const { rows: sessions } = await client.query(
-      "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
+      "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'rungate'"
     )
     return [running.pid, ...sessions.map(({ pid }) => pid)]
   }
