@@ -1,5 +1,7 @@
 /** A browser's session over real HTTP: each door that a cookie opens, and each one that it must not open. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { Layer } from "effect"
+import { CheckSeconds, HeartbeatSeconds } from "../../src/actors/events/EventFeed.ts"
 import { type App, type Reply, startApp, type Tenant, verify } from "../app.ts"
 
 const password = "correct horse battery"
@@ -8,7 +10,9 @@ const own = (app: App) => ({ origin: app.url, "sec-fetch-site": "same-origin", "
 let app: App
 let other: Tenant
 beforeAll(async () => {
-  app = await startApp()
+  app = await startApp({
+    limits: Layer.merge(Layer.succeed(CheckSeconds, 0.02), Layer.succeed(HeartbeatSeconds, 0.05))
+  })
   other = await app.tenant("5.00")
 })
 afterAll(() => app.stop())
@@ -136,6 +140,21 @@ describe("a request with the cookie that changes something", () => {
     const { cookie } = await signUp()
     expect((await session(cookie, { "sec-fetch-site": "cross-site" })).status).toBe(403)
     expect((await session(cookie, { "sec-fetch-site": "none" })).status).toBe(200)
+  })
+})
+
+describe("a stream of events with the cookie", () => {
+  test("goes on while the session lasts, and ends with it", async () => {
+    const { cookie } = await signUp()
+    const response = await fetch(`${app.url}/v1/events`, { headers: { cookie, "sec-fetch-site": "same-origin" } })
+    expect(response.status).toBe(200)
+    const reader = response.body?.getReader()
+    // The credential is checked several times between two heartbeats.
+    for (let heartbeats = 0; heartbeats < 5; heartbeats++) expect((await reader?.read())?.done).toBe(false)
+    await post("/v1/auth/sign-out", undefined, { cookie })
+    let last = await reader?.read()
+    while (last?.done === false) last = await reader?.read()
+    expect(last?.done).toBe(true)
   })
 })
 

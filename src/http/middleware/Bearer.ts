@@ -10,10 +10,10 @@ import { RequestContext } from "./RequestContext.ts"
 export { needsSession } from "../access/Access.ts"
 
 /** The token of the `Authorization` header, else that of the session cookie. Auth has checked where a request with a cookie comes from. */
-export const bearer = Effect.map(
-  HttpServerRequest.HttpServerRequest,
-  ({ headers }) => cookieToken(headers) ?? Redacted.make((headers["authorization"] ?? "").replace(/^bearer\s+/i, ""))
-)
+export const tokenOf = (headers: Readonly<Record<string, string | undefined>>): Redacted.Redacted =>
+  cookieToken(headers) ?? Redacted.make((headers["authorization"] ?? "").replace(/^bearer\s+/i, ""))
+
+export const bearer = Effect.map(HttpServerRequest.HttpServerRequest, ({ headers }) => tokenOf(headers))
 
 /** The caller of the request, as the audit log names it. */
 export const actor = Effect.gen(function* () {

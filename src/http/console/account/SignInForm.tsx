@@ -48,7 +48,7 @@ export const SignInForm = ({
         required
         maxLength={500}
       />
-      <FormProblem error={signIn.error} />
+      <FormProblem error={signIn.error} signsIn />
       <Button type="submit" look="primary" busy={signIn.isPending} className="w-full">
         Sign in
       </Button>

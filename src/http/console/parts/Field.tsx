@@ -71,8 +71,10 @@ export const Select = ({ label, options, hideLabel = false, className = "", ...r
 }
 
 /** Why a form was refused, above its button. Fields that the service names show their own message too. */
-export const FormProblem = ({ error }: { readonly error: unknown }) => {
+export const FormProblem = ({ error, signsIn = false }: { readonly error: unknown; readonly signsIn?: boolean }) => {
   if (error === null || error === undefined) return null
+  // The session has ended. The dialog that asks to sign in says so.
+  if (!signsIn && error instanceof ApiError && error.status === 401) return null
   const message = error instanceof Error ? error.message : String(error)
   return (
     <div role="alert" className="rounded border border-red bg-red-soft p-3 text-red">

@@ -15,6 +15,7 @@ import { shownName } from "../../../schema/json/StorableText.ts"
 import { didYouMean } from "../../../schema/suggestion.ts"
 import { Api } from "../../api/Api.ts"
 import { CurrentCaller } from "../../api/shapes/Common.ts"
+import { tokenOf } from "../../middleware/Bearer.ts"
 import { finite, following } from "./EventStream.ts"
 
 const header = "headers.last-event-id"
@@ -79,8 +80,8 @@ export const EventsHandlers = HttpApiBuilder.group(
 
     /** The caller's credential, for the checks while the stream is open. */
     const credentialOf = (request: HttpServerRequest.HttpServerRequest) => {
-      const token = (request.headers["authorization"] ?? "").replace(/^bearer +/i, "")
-      const secret = Redacted.make(token)
+      const secret = tokenOf(request.headers)
+      const token = Redacted.value(secret)
       return {
         credential: Buffer.from(digest(token)).toString("base64"),
         isValid: Effect.map(accounts.principal(secret), (found) => found._tag === "Some")

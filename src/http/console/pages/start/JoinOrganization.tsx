@@ -33,7 +33,7 @@ const JoinOrganization = () => {
           hint={`If you have an account here, its password. Otherwise a new one of at least ${passwordLengthMin} characters.`}
           problem={problemOf(join.error, "password")}
         />
-        <FormProblem error={join.error} />
+        <FormProblem error={join.error} signsIn />
         <Button type="submit" look="primary" busy={join.isPending} className="w-full">
           Join
         </Button>
