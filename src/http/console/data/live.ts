@@ -5,7 +5,7 @@
  * meanwhile is read anew when the tab is visible again.
  */
 import { useEffect } from "react"
-import { queries } from "./api.ts"
+import { api, queries } from "./api.ts"
 import { makeStore } from "./store.ts"
 
 export interface LiveEvent {
@@ -62,37 +62,52 @@ const received = (message: MessageEvent<string>) => {
   for (const listener of listeners) listener(event)
 }
 
-const open = (): EventSource => {
+/** A stream that the service refused is asked for again after so long. The browser itself repeats only lost connections. */
+const againMillis = 5_000
+
+/** Opens the stream, and again when it was refused. Returns what closes it. */
+const follow = (): (() => void) => {
   connection.set("connecting")
   const source = new EventSource("/v1/events")
+  let again: (() => void) | null = null
+  let timer: ReturnType<typeof setTimeout> | undefined
   source.addEventListener("open", () => connection.set("live"))
-  // The browser connects again by itself, and continues after the last event.
-  source.addEventListener("error", () => connection.set("lost"))
+  source.addEventListener("error", () => {
+    connection.set("lost")
+    if (source.readyState !== EventSource.CLOSED) return
+    // If the session has ended, this request says so.
+    void api.auth.session({}).catch(() => {})
+    timer = setTimeout(() => {
+      again = follow()
+    }, againMillis)
+  })
   for (const kind of kinds) source.addEventListener(kind, received)
-  return source
+  return () => {
+    clearTimeout(timer)
+    source.close()
+    again?.()
+    connection.set("off")
+  }
 }
 
 /** Keeps the connection. The frame calls it, once. */
 export const useLiveConnection = (): void =>
   useEffect(() => {
-    let source: EventSource | null = null
-    const follow = () => {
-      if (document.visibilityState === "visible" && source === null) {
-        source = open()
+    let close: (() => void) | null = document.visibilityState === "visible" ? follow() : null
+    const changed = () => {
+      if (document.visibilityState === "visible" && close === null) {
+        close = follow()
         void queries.invalidateQueries({ refetchType: "active" })
       }
-      if (document.visibilityState === "hidden" && source !== null) {
-        source.close()
-        source = null
-        connection.set("off")
+      if (document.visibilityState === "hidden") {
+        close?.()
+        close = null
       }
     }
-    source = document.visibilityState === "visible" ? open() : null
-    document.addEventListener("visibilitychange", follow)
+    document.addEventListener("visibilitychange", changed)
     return () => {
-      document.removeEventListener("visibilitychange", follow)
-      source?.close()
-      connection.set("off")
+      document.removeEventListener("visibilitychange", changed)
+      close?.()
     }
   }, [])
 

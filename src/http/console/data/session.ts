@@ -8,20 +8,19 @@ export type Service = AnswerOf<"service", "get">
 
 const sessionKey = ["session"]
 
-/** Null for somebody who is signed out. */
+/** Null for somebody who is signed out. A session that ends while its page is open stays known, so that the page stays. */
 const readSession = async (): Promise<OwnSession | null> => {
   try {
     const session = await api.auth.session({})
     signedInAs.set({ user: session.user.id, organization: session.organization.id })
     return session
   } catch (error) {
-    if (error instanceof ApiError && error.status === 401) return null
+    if (error instanceof ApiError && error.status === 401 && signedInAs.get() === null) return null
     throw error
   }
 }
 
-export const useSessionQuery = () =>
-  useQuery({ queryKey: sessionKey, queryFn: readSession, staleTime: 60_000, enabled: !sessionEnded.get() })
+export const useSessionQuery = () => useQuery({ queryKey: sessionKey, queryFn: readSession, staleTime: 60_000 })
 
 /** The session of a page in the frame, where there is one. */
 export const useSession = (): OwnSession | null => useSessionQuery().data ?? null
