@@ -32,10 +32,17 @@ import { RunActor } from "./runs/RunActor.ts"
 import type { TurnAnswer } from "./wallet/DecideTurn.ts"
 import { WalletActor } from "./wallet/WalletActor.ts"
 
-/** A process holds a lane at most this long, so that under load every process gets turns. */
+/** A process holds a lane at most this long while another one wants it, so that under load every process gets turns. */
 const holdMillis = 250
-/** How long a turn waits for the runs it started. It delays other commands of the lane by as much, so it is short. */
+/** The same while nobody else wants it. Below the time after which the queue takes the job of a lane for one that has lost its worker. */
+const aloneMillis = 1_000
+/** How long a turn waits for the runs that it started while another process wants the lane. */
 const awaitCommandsMillis = 4
+/**
+ * The same while nobody else wants the lane. A client that makes one run after the other, also in wallets of several lanes, then finds
+ * it held here. A process that dies in this time keeps the lane from others until its job is released.
+ */
+const keepMillis = 250
 const claimMax = 100
 const sweepSeconds = 1
 /** Seconds between two sweeps of a worker. A sweep repeats lost wake-ups, so a test that must see them lost makes sweeps rare. */
@@ -86,8 +93,7 @@ export const Workers = Layer.effectDiscard(
     const history = yield* HistoryWorker
     const lookups = yield* OutcomeLookups
     const [lookEvery, sweepEvery] = [yield* LookSeconds, yield* SweepSeconds]
-    const lanes = yield* Lanes
-    const direct = yield* DirectCommands
+    const [lanes, direct] = [yield* Lanes, yield* DirectCommands]
     const [referrals, partitions] = [yield* ReferralActor, yield* Partitions]
     const [waiters, events] = [yield* Waiters, yield* EventSequencer]
     const fork = Effect.runForkWith(yield* Effect.context<never>())
@@ -103,14 +109,16 @@ export const Workers = Layer.effectDiscard(
           return
         }
         state.turning = true
+        state.wanted = false
         direct.open(lane, () => state.stopWaiting?.())
-        const until = (yield* Clock.currentTimeMillis) + holdMillis
+        const taken = yield* Clock.currentTimeMillis
+        const until = () => taken + (state.wanted ? holdMillis : aloneMillis)
         let again = true
         let broken = true
         // A wake-up says that commands were stored, so the turn after it reads the mailbox.
         let stored = true
         yield* Effect.gen(function* () {
-          while (again && (yield* Clock.currentTimeMillis) < until) {
+          while (again && (yield* Clock.currentTimeMillis) < until()) {
             const mayRecall = !stored && !state.dirty
             state.dirty = false
             const answer = yield* wallet.turn(lane, mayRecall)
@@ -128,9 +136,10 @@ export const Workers = Layer.effectDiscard(
             // Runs of a fast provider settle within milliseconds. Waiting for them saves a round trip through the queue.
             // A client that got its answer within milliseconds sends its next run as soon.
             const expecting = answer.started.length > 0 || answer.direct
-            if (expecting && !answer.more && !state.dirty && !direct.waiting(lane))
-              yield* lanes.awaitCommands(lane, awaitCommandsMillis)
-            again = answer.more || state.dirty || direct.waiting(lane)
+            const isQuiet = () => !answer.more && !state.dirty && !direct.waiting(lane)
+            if (expecting && isQuiet())
+              yield* lanes.awaitCommands(lane, state.wanted ? awaitCommandsMillis : keepMillis)
+            again = !isQuiet()
           }
           broken = false
         }).pipe(
@@ -279,13 +288,14 @@ export const Workers = Layer.effectDiscard(
     yield* everyWhile(partitions.tend, Schedule.spaced(partitionsEvery), "partitions")
     yield* everyWhile(referrals.accrue, Schedule.spaced(`${settings.referralSeconds} seconds`), "referrals")
     yield* everyWhile(lookups.look, Schedule.spaced(`${lookEvery * 1_000} millis`), "look-ups of unknown outcomes")
-    // Registered last, so it runs first: runs end while the lanes still commit their settlements.
+    // Registered last, so it runs first: runs end while the lanes still commit their settlements. Then no turn waits for more.
     yield* Effect.addFinalizer(() =>
       slots.drain.pipe(
         Effect.flatMap((left) =>
           left === 0 ? Effect.void : Effect.logWarning(`${left} runs were handed to other workers`)
         ),
-        Effect.catchCause((cause) => Effect.logWarning(`draining: ${oneLine(cause)}`))
+        Effect.catchCause((cause) => Effect.logWarning(`draining: ${oneLine(cause)}`)),
+        Effect.andThen(lanes.close)
       )
     )
   })
