@@ -100,7 +100,7 @@ export const Workers = Layer.effectDiscard(
 
     const start = (run: LeasedRun) => slots.start(run.run_id, runActor.execute(run))
 
-    /** Takes turns of one lane until it has no commands left or `holdMillis` have passed. */
+    /** Takes turns of one lane until no commands come any more, or its time is up. */
     const turnLane = (lane: number) =>
       Effect.gen(function* () {
         const state = lanes.state(lane)
