@@ -8,6 +8,7 @@ import { Console, Context, Effect, Layer, Redacted } from "effect"
 import { CommandClient } from "./actors/mailbox/CommandClient.ts"
 import { encodeCredit } from "./actors/mailbox/Commands.ts"
 import { service, worker } from "./App.ts"
+import { endAtLast } from "./http/EndAtLast.ts"
 import { announce } from "./http/cli/state/LocalService.ts"
 import { Readiness } from "./http/middleware/Readiness.ts"
 import { portTaken } from "./http/Listening.ts"
@@ -148,26 +149,6 @@ const welcome = Effect.gen(function* () {
     ""
   ]
   yield* Console.log(lines.join("\n"))
-})
-
-/** How long closing everything may take after the runs were drained. It takes a second unless something hangs. */
-const closeSecondsMax = 30
-
-/**
- * Ends the process if something hangs while it stops, such as a connection that a dying database never closed. Nothing is lost by that:
- * what is under way is stored, and another worker continues it when the lease ends.
- */
-const endAtLast = Effect.gen(function* () {
-  const { drainSeconds } = yield* Settings
-  const seconds = drainSeconds + closeSecondsMax
-  const begin = () => {
-    const end = () => {
-      process.stderr.write(`rungate: did not stop within ${seconds} s of the signal, so it ends now.\n`)
-      process.exit(0)
-    }
-    setTimeout(end, seconds * 1_000).unref()
-  }
-  process.once("SIGTERM", begin)
 })
 
 export const serve = (role: Role) =>

@@ -6,6 +6,7 @@
  */
 import { Effect, Layer, Schedule } from "effect"
 import { oneLine } from "../layers/postgres/Batch.ts"
+import { underway } from "../layers/platform/Underway.ts"
 import { UsageRollups } from "../layers/usage/UsageRollups.ts"
 
 const countEvery = "1 second"
@@ -20,6 +21,7 @@ export const UsageWorker = Layer.effectDiscard(
     })
     yield* pass.pipe(
       Effect.catchCause((cause) => Effect.logWarning(`usage: ${oneLine(cause)}`)),
+      underway("usage"),
       Effect.repeat(Schedule.spaced(countEvery)),
       Effect.forkScoped
     )

@@ -12,6 +12,7 @@ import { MailStore } from "../layers/ledger/MailStore.ts"
 import type { RunLoss } from "../layers/ledger/TurnRecords.ts"
 import { laneQueue, Queues, runsQueue } from "../layers/queues/Queues.ts"
 import { Settings } from "../layers/platform/Settings.ts"
+import { underway } from "../layers/platform/Underway.ts"
 import { Partitions } from "../layers/postgres/partitions/Partitions.ts"
 import { Signals } from "../layers/queues/Signals.ts"
 import { usd } from "../schema/money/Money.ts"
@@ -273,6 +274,7 @@ export const Workers = Layer.effectDiscard(
     const everyWhile = (effect: Effect.Effect<unknown>, every: Schedule.Schedule<unknown>, name: string) =>
       effect.pipe(
         Effect.catchCause((cause) => Effect.logWarning(`${name}: ${oneLine(cause)}`)),
+        underway(name),
         Effect.repeat(every),
         Effect.forkScoped
       )
@@ -295,6 +297,7 @@ export const Workers = Layer.effectDiscard(
           left === 0 ? Effect.void : Effect.logWarning(`${left} runs were handed to other workers`)
         ),
         Effect.catchCause((cause) => Effect.logWarning(`draining: ${oneLine(cause)}`)),
+        underway("draining runs"),
         Effect.andThen(lanes.close)
       )
     )

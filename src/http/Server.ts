@@ -9,6 +9,7 @@ import { HttpApiBuilder, HttpApiScalar } from "effect/http-api"
 import { EventFeed } from "../actors/events/EventFeed.ts"
 import { Waiters } from "../actors/mailbox/Waiters.ts"
 import { Settings } from "../layers/platform/Settings.ts"
+import { underway } from "../layers/platform/Underway.ts"
 import { Api } from "./api/Api.ts"
 import { AccountPages } from "./pages/AccountPages.ts"
 import { AuthLayer, CachedCallers } from "./middleware/Auth.ts"
@@ -161,7 +162,7 @@ export class Server extends Context.Service<Server, { readonly url: string }>()(
             yield* feed.close
             yield* Effect.promise(() => stopped).pipe(Effect.timeoutOption(`${stopSecondsMax} seconds`))
             yield* Effect.promise(() => running.stop(true)).pipe(Effect.timeoutOption("1 second"))
-          })
+          }).pipe(underway("closing the HTTP server"))
       )
       peerOf = (request) => server.requestIP(request)?.address ?? null
       return { url: `http://${host === "0.0.0.0" ? "127.0.0.1" : host}:${server.port}` }

@@ -90,9 +90,14 @@ export class Slots {
     const how = await until("its end", stopMillisMax, () => (service.alive() ? undefined : service.ended)).catch(
       () => null
     )
-    if (how?.code === 0) return
-    const ended =
-      how === null ? `does not end within ${stopMillisMax / 1_000} s of SIGTERM` : `ends with ${how.signal ?? how.code}`
+    // src/http/EndAtLast.ts ends a process that hangs.
+    const forced = service.output().includes("did not stop within")
+    if (how?.code === 0 && !forced) return
+    const ended = forced
+      ? "was ended by force"
+      : how === null
+        ? `does not end within ${stopMillisMax / 1_000} s of SIGTERM`
+        : `ends with ${how.signal ?? how.code}`
     this.violate(`process ${slot} ${ended}: ${service.output().slice(-2_000)}`)
     await service.kill()
   }

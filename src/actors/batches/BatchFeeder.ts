@@ -7,6 +7,7 @@ import { Effect, Layer, Schedule } from "effect"
 import { Accounts } from "../../layers/accounts/Accounts.ts"
 import { BatchFeeds, type Feed } from "../../layers/batches/BatchFeeds.ts"
 import { Settings } from "../../layers/platform/Settings.ts"
+import { underway } from "../../layers/platform/Underway.ts"
 import { oneLine } from "../../layers/postgres/Batch.ts"
 import { RunStore } from "../../layers/runs/RunStore.ts"
 import { onePassAtATime } from "../onePassAtATime.ts"
@@ -48,6 +49,6 @@ export const BatchFeeder = Layer.effectDiscard(
         yield* Effect.forEach(yield* feeds.claim(feedingMax - feeding), begin, { discard: true })
       }).pipe(Effect.catchCause((cause) => Effect.logWarning(`batches: ${oneLine(cause)}`)))
     )
-    yield* pass.pipe(Effect.repeat(Schedule.spaced(lookEvery)), Effect.forkScoped)
+    yield* pass.pipe(underway("batches"), Effect.repeat(Schedule.spaced(lookEvery)), Effect.forkScoped)
   })
 )

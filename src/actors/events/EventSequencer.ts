@@ -5,6 +5,7 @@
  * every process also looks for pending ledger entries and inbox rows. Each batch is announced with the organization's id.
  */
 import { Context, Effect, Layer, Queue, Schedule } from "effect"
+import { underway } from "../../layers/platform/Underway.ts"
 import { oneLine } from "../../layers/postgres/Batch.ts"
 import { EventLog } from "../../layers/events/EventLog.ts"
 import { EventWriter } from "../../layers/events/EventWriter.ts"
@@ -97,7 +98,10 @@ export class EventSequencer extends Context.Service<
           looks % looksPerSweep === 0 ? yield* writer.due(null) : marked.length === 0 ? [] : yield* writer.due(marked)
         looks += 1
         yield* bringAll(due.map((org_id) => [org_id, new Set<string>()] as const))
-      }).pipe(Effect.catchCause((cause) => Effect.logWarning(`event logs: will be retried: ${oneLine(cause)}`)))
+      }).pipe(
+        Effect.catchCause((cause) => Effect.logWarning(`event logs: will be retried: ${oneLine(cause)}`)),
+        underway("event logs")
+      )
 
       yield* Effect.acquireRelease(
         Effect.sync(() =>

@@ -7,6 +7,7 @@
 import { Effect, Layer, Random, Schedule } from "effect"
 import { EventLog } from "../../layers/events/EventLog.ts"
 import { crashPoint } from "../../layers/platform/CrashPoint.ts"
+import { underway } from "../../layers/platform/Underway.ts"
 import { oneLine } from "../../layers/postgres/Batch.ts"
 import { Queues, webhooksQueue } from "../../layers/queues/Queues.ts"
 import { Signals } from "../../layers/queues/Signals.ts"
@@ -103,7 +104,8 @@ export const WebhookWorker = Layer.effectDiscard(
     const scope = yield* Effect.scope
     const pass = onePassAtATime(
       Effect.andThen(fanOutAll, sendDue).pipe(
-        Effect.catchCause((cause) => Effect.logWarning(`webhooks: ${oneLine(cause)}`))
+        Effect.catchCause((cause) => Effect.logWarning(`webhooks: ${oneLine(cause)}`)),
+        underway("webhooks")
       )
     )
     /** Organizations with endpoints. A signal that the log of one of them has grown begins a pass at once. */

@@ -14,6 +14,7 @@ import { DatabaseRefused, prepareSchema } from "./DatabaseSchema.ts"
 import { DatabaseUnavailable, DatabaseUrl, unavailable } from "./connection/DatabaseUrl.ts"
 import { sessionSettings, timezone } from "./SessionSettings.ts"
 import { Settings } from "../platform/Settings.ts"
+import { closingListed } from "../platform/Underway.ts"
 import { oneRowOf } from "./Rows.ts"
 
 const versionRow = oneRowOf({ version: Schema.Number })
@@ -58,7 +59,12 @@ export class DirectClient extends Context.Service<DirectClient, PgClient.PgClien
       const options = yield* clientOptions
       const { directUrl, sharing } = yield* DatabaseUrl
       if (sharing === null) return yield* PgClient.PgClient
-      return yield* PgClient.make({ ...options, url: directUrl, startupParameters: sessionSettings, maxConnections: 2 })
+      return yield* PgClient.make({
+        ...options,
+        url: directUrl,
+        startupParameters: sessionSettings,
+        maxConnections: 2
+      })
     })
   ).pipe(Layer.provide(Reactivity.layer))
 }
@@ -99,7 +105,7 @@ export const DatabaseLayer: Layer.Layer<
   Settings
 > = Layer.effectDiscard(Effect.andThen(upToDate, ofThisMode)).pipe(
   Layer.provideMerge(DirectClient.layer),
-  Layer.provideMerge(Layer.unwrap(client)),
+  Layer.provideMerge(closingListed("the connections to PostgreSQL")(Layer.unwrap(client))),
   Layer.provideMerge(DatabaseUrl.layer)
 )
 

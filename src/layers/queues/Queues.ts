@@ -11,6 +11,7 @@ import { DatabaseUrl } from "../postgres/connection/DatabaseUrl.ts"
 import { storedLanes } from "../postgres/DatabaseLanes.ts"
 import { mayMigrateQueues, queueSchema as schema } from "../postgres/QueueSchema.ts"
 import { Installation } from "./Installation.ts"
+import { underway } from "../platform/Underway.ts"
 import { Redis } from "./Redis.ts"
 
 export const laneQueue = (lane: number) => `lane-${lane}`
@@ -28,6 +29,13 @@ const stalledMillis = 1_000
 const activeMillisMax = 1_500
 /** An idle worker polls for jobs this often, in case a notification was lost. BullMQ's default is 5 s, half of what a client waits. */
 const pollSeconds = 2
+/**
+ * After a refused connection BullMQ waits this long before it asks for jobs again. A worker that closes meanwhile waits as well, because BullMQ
+ * can't cut this wait short. So it is short. BullMQ's default is 15 s.
+ */
+const retryMillis = 1_000
+/** A worker that takes longer to close is left alone. The process ends soon. */
+const closeSecondsMax = 5
 /** The token with which BullMQ moves a job without checking who holds its lock. */
 const anyToken = "0"
 /** BullMQ fails a job after this many stalls. Practically unlimited, because a wake-up must always run again. */
@@ -98,6 +106,7 @@ export class Queues extends Context.Service<
           prefix,
           concurrency: 1,
           drainDelay: pollSeconds,
+          runRetryDelay: retryMillis,
           lockDuration: lockMillis,
           stalledInterval: stalledMillis,
           maxStalledCount: stalledCountMax
@@ -112,7 +121,10 @@ export class Queues extends Context.Service<
       const close = (queue: Opened | Promise<Opened>) =>
         Effect.promise(async () => (await queue).close()).pipe(Effect.timeout("3 seconds"), Effect.ignoreCause)
       yield* Effect.addFinalizer(() =>
-        Effect.forEach(queues.values(), close, { concurrency: "unbounded", discard: true })
+        Effect.forEach(queues.entries(), ([name, queue]) => underway(`closing queue ${name}`)(close(queue)), {
+          concurrency: "unbounded",
+          discard: true
+        })
       )
       const connect = async (queue: Opened, name: string) => {
         queue.on("error", log(`queue ${name}`))
@@ -198,14 +210,19 @@ export class Queues extends Context.Service<
         Effect.acquireRelease(
           Effect.sync(() => {
             const worker = openWorker(name, async () => {
-              const exit = await runPromiseExit(process)
+              const exit = await runPromiseExit(underway(`job of ${name}`)(process))
               // The work is stored in Postgres and the sweeper wakes the queue again, so a failed job is only logged.
               if (Exit.isFailure(exit)) fork(Effect.logWarning(`${name}: ${oneLine(exit.cause)}`))
             })
             worker.on("error", log(`worker ${name}`))
             return worker
           }),
-          (worker) => Effect.promise(() => worker.close()).pipe(Effect.timeout("10 seconds"), Effect.ignore)
+          (worker) =>
+            Effect.promise(() => worker.close()).pipe(
+              Effect.timeout(`${closeSecondsMax} seconds`),
+              Effect.ignore,
+              underway(`closing worker ${name}`)
+            )
         ).pipe(Effect.asVoid)
 
       const processDue = Effect.promise(async () => {

@@ -9,6 +9,7 @@ import { SqlClient } from "effect/sql"
 import { Schema } from "effect"
 import { anyKind } from "../../schema/runs/InputKind.ts"
 import type { OutcomeCounts } from "../../schema/runs/Quote.ts"
+import { underway } from "../platform/Underway.ts"
 import { oneLine } from "../postgres/Batch.ts"
 import { bigints, texts } from "../postgres/Columns.ts"
 import { rowsOf } from "../postgres/Rows.ts"
@@ -146,7 +147,7 @@ export class OfferOutcomes extends Context.Service<
         return new Map(subjects.map((one) => [one, { kind: of(one, kind), all: of(one, anyKind) }]))
       }, Effect.orDie)
 
-      yield* Effect.addFinalizer(() => flushOrWarn)
+      yield* Effect.addFinalizer(() => underway("writing the outcomes of the last calls")(flushOrWarn))
       const every = yield* OutcomesEveryMillis
       yield* flushOrWarn.pipe(Effect.schedule(Schedule.spaced(`${every} millis`)), Effect.forkScoped)
 
