@@ -25,6 +25,7 @@ import { OutcomeLookups } from "./actors/runs/OutcomeLookups.ts"
 import { PaymentEvents } from "./actors/payments/PaymentEvents.ts"
 import { ReferralActor } from "./actors/payments/ReferralActor.ts"
 import { RunActor } from "./actors/runs/RunActor.ts"
+import { Simulations } from "./actors/simulation/Simulations.ts"
 import { TopUps } from "./actors/payments/TopUps.ts"
 import { Waiters } from "./actors/mailbox/Waiters.ts"
 import { WalletActor } from "./actors/wallet/WalletActor.ts"
@@ -124,6 +125,7 @@ export const service = (role: Exclude<Role, "worker">) =>
   (role === "all" ? Layer.merge(Server.layer, Working) : Server.layer).pipe(
     Layer.merge(MetricsServer),
     Layer.provideMerge(Readiness.layer),
+    Layer.provideMerge(Simulations.layer),
     Layer.provideMerge(Reads.layer),
     Layer.provideMerge(Replica.layer),
     Layer.provideMerge(ApiLayer)

@@ -46,6 +46,7 @@ import { webhooks } from "./http/cli/control/webhooks.ts"
 import { auditLog } from "./http/cli/control/auditLog.ts"
 import { invite } from "./http/cli/control/invite.ts"
 import { members } from "./http/cli/control/members.ts"
+import { simulate } from "./http/cli/control/simulate.ts"
 import { spokenHttp } from "./http/cli/terminal/verbose.ts"
 import { batch } from "./http/cli/control/batch.ts"
 import { usage } from "./http/cli/control/usage.ts"
@@ -102,6 +103,7 @@ const running = [
 const money = [
   Command.provide(wallet, CliLayer),
   Command.provide(usage, CliLayer),
+  Command.provide(simulate, CliLayer),
   Command.provide(topup, CliLayer),
   Command.provide(guard, CliLayer),
   Command.provide(referrals, CliLayer)

@@ -36,6 +36,7 @@ import { ReferralsHandlers } from "./handlers/Referrals.ts"
 import { RunsHandlers } from "./handlers/Runs.ts"
 import { SendersHandlers } from "./handlers/Senders.ts"
 import { WebhooksHandlers } from "./handlers/control/Webhooks.ts"
+import { SimulationsHandlers } from "./handlers/control/Simulations.ts"
 import { SessionsHandlers } from "./handlers/Sessions.ts"
 import { TopUpsHandlers } from "./handlers/TopUps.ts"
 import { WalletHandlers } from "./handlers/Wallet.ts"
@@ -65,6 +66,7 @@ export const Routes = Layer.mergeAll(
       BatchesHandlers,
       QuotesHandlers,
       ReceiptsHandlers,
+      SimulationsHandlers,
       HistoryHandlers,
       UsageHandlers,
       DiscoveryHandlers,

@@ -51,6 +51,7 @@ import { WaitStore } from "./runs/WaitStore.ts"
 import { WalletLanes } from "./accounts/WalletLanes.ts"
 import { usageOfOldRuns } from "./usage/OldRuns.ts"
 import { countOldRuns, UsageRollups } from "./usage/UsageRollups.ts"
+import { PastRuns } from "./simulation/PastRuns.ts"
 import { UsageStore } from "./usage/UsageStore.ts"
 import { background } from "./postgres/migrations/background.ts"
 import { BatchFeeds } from "./batches/BatchFeeds.ts"
@@ -92,7 +93,7 @@ const Stores = Layer.mergeAll(
   UnknownOutcomes.layer,
   Layer.mergeAll(EventLog.layer, AlertSettings.layer, EventWriter.layer.pipe(Layer.provideMerge(AlertMailStore.layer))),
   Stats.layer,
-  UsageStore.layer,
+  Layer.merge(UsageStore.layer, PastRuns.layer),
   Layer.mergeAll(HeadStore.layer, ReceiptStore.layer, SigningKeys.layer),
   Layer.merge(BatchStore.layer, BatchFeeds.layer),
   // The migrations of old runs need stores, which the folder of the migrations can't import.

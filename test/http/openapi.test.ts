@@ -33,6 +33,7 @@ const bodies: Readonly<Record<string, unknown>> = {
   "topups.setAutoTopup": { enabled: false, threshold: "5.00", amount: "10.00" },
   "keys.create": { name: "x", environment: "test" },
   "quotes.quote": verify(),
+  "simulations.simulate": { from: new Date(Date.now() - 86_400_000).toISOString() },
   "keys.change": { name: "y" },
   "keys.rotate": { grace_seconds: 60 },
   "batches.create": { runs: [verify()] },
@@ -154,7 +155,8 @@ describe("T66 openapi.conformance", () => {
         if (response.headers["x-request-id"] === undefined) say(`${status} without x-request-id`)
         if (status === "429" && response.headers["Retry-After"] === undefined) say("429 without Retry-After")
         const json = response.content?.["application/json"]
-        const shown = json ?? response.content?.["text/event-stream"] ?? response.content?.["application/x-ndjson"]
+        const contents = ["text/event-stream", "application/x-ndjson", "application/jose"]
+        const shown = json ?? contents.map((type) => response.content?.[type]).find((one) => one !== undefined)
         if (status.startsWith("2") && status !== "204" && shown?.example === undefined)
           say(`${status} without an example`)
         if (json?.example !== undefined) {

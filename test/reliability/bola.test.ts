@@ -20,6 +20,7 @@ const bodies: Readonly<Record<string, Json>> = {
   "runs.run": { ...verify(), wait_seconds: 20 },
   "quotes.quote": verify(),
   "batches.create": { runs: [{ ...verify(), routing: { max_cost: "1.00" } }] },
+  "simulations.simulate": { from: new Date(Date.now() - 86_400_000).toISOString() },
   "history.batch": { subjects: ["nobody@nowhere.example"] },
   "topups.setAutoTopup": { enabled: false, threshold: "5.00", amount: "10.00" },
   "keys.create": { name: "x", environment: "test" },
@@ -141,7 +142,7 @@ const essence = ({ status, headers, text }: Reply, sent: string) =>
 const sessionOnly =
   /^(senders\.(verify|remove)|keys\.(revoke|change|rotate)|members\.\w+|invitations\.\w+|webhooks\.(change|remove|rotate|replay)) /
 /** Operations that answer an unknown id with 404. */
-const notFound = /^(members|invitations)\./
+const notFound = /^(members|invitations|receipts)\./
 
 const difference = (a: string, b: string) => {
   const at = [...a].findIndex((letter, index) => letter !== b[index])

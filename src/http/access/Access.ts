@@ -21,6 +21,7 @@ export const neededRole: Readonly<Record<string, Role>> = {
   "batches.results": "viewer",
   "batches.cancel": "member",
   "quotes.quote": "viewer",
+  "simulations.simulate": "viewer",
   "receipts.get": "viewer",
   "receipts.heads": "viewer",
   "receipts.chain": "viewer",

@@ -20,6 +20,7 @@ import { SendersApi } from "./Senders.ts"
 import { SessionsApi } from "./Sessions.ts"
 import { TopUpsApi } from "./TopUps.ts"
 import { ServiceApi } from "./control/Service.ts"
+import { SimulationsApi } from "./control/Simulations.ts"
 import { UsageApi } from "./control/Usage.ts"
 import { WebhooksApi } from "./control/Webhooks.ts"
 import { WalletApi } from "./Wallet.ts"
@@ -29,6 +30,7 @@ export class Api extends HttpApi.make("rungate")
   .add(BatchesApi)
   .add(QuotesApi)
   .add(ReceiptsApi)
+  .add(SimulationsApi)
   .add(HistoryApi)
   .add(DiscoveryApi)
   .add(CatalogApi)

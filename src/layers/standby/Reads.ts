@@ -1,5 +1,5 @@
 /**
- * Lists, usage and history, read from a standby if there is one that is up to date, and from the primary otherwise.
+ * Lists, usage, history and past runs, read from a standby if there is one that is up to date, and from the primary otherwise.
  *
  * Only these reads may go to a standby: they are shown, and nothing is decided by them. One run, a wallet's balance, keys, admission
  * and everything that a turn reads always come from the primary.
@@ -10,11 +10,18 @@ import { HistoryStore } from "../history/HistoryStore.ts"
 import { Books } from "../ledger/Books.ts"
 import { Replica } from "./Replica.ts"
 import { RunStore } from "../runs/RunStore.ts"
+import { PastRuns } from "../simulation/PastRuns.ts"
 import { UsageStore } from "../usage/UsageStore.ts"
 
 /** The same stores once more, with connections and caches of their own. */
 const storesOfStandby = Layer.fresh(
-  Layer.mergeAll(RunStore.layer, Books.layer, UsageStore.layer, HistoryStore.layer.pipe(Layer.provide(Finder.layer)))
+  Layer.mergeAll(
+    RunStore.layer,
+    Books.layer,
+    UsageStore.layer,
+    PastRuns.layer,
+    HistoryStore.layer.pipe(Layer.provide(Finder.layer))
+  )
 )
 
 export class Reads extends Context.Service<
@@ -23,6 +30,7 @@ export class Reads extends Context.Service<
     readonly runs: RunStore["Service"]["list"]
     readonly entries: Books["Service"]["entries"]
     readonly usage: UsageStore["Service"]["usage"]
+    readonly pastRuns: PastRuns["Service"]["page"]
     readonly known: HistoryStore["Service"]["known"]
     readonly batch: HistoryStore["Service"]["batch"]
   }
@@ -34,15 +42,17 @@ export class Reads extends Context.Service<
         runs: yield* RunStore,
         books: yield* Books,
         history: yield* HistoryStore,
-        usage: yield* UsageStore
+        usage: yield* UsageStore,
+        past: yield* PastRuns
       }
       const { standby } = yield* Replica
       if (standby === null) {
-        const { runs, books, history, usage } = primary
+        const { runs, books, history, usage, past } = primary
         return {
           runs: runs.list,
           entries: books.entries,
           usage: usage.usage,
+          pastRuns: past.page,
           known: history.known,
           batch: history.batch
         }
@@ -52,13 +62,15 @@ export class Reads extends Context.Service<
         runs: Context.get(stores, RunStore),
         books: Context.get(stores, Books),
         history: Context.get(stores, HistoryStore),
-        usage: Context.get(stores, UsageStore)
+        usage: Context.get(stores, UsageStore),
+        past: Context.get(stores, PastRuns)
       }
       const { prefer } = standby
       return {
         runs: (filter) => prefer(replica.runs.list(filter), primary.runs.list(filter)),
         entries: (...asked) => prefer(replica.books.entries(...asked), primary.books.entries(...asked)),
         usage: (asked) => prefer(replica.usage.usage(asked), primary.usage.usage(asked)),
+        pastRuns: (asked) => prefer(replica.past.page(asked), primary.past.page(asked)),
         known: (...asked) => prefer(replica.history.known(...asked), primary.history.known(...asked)),
         batch: (...asked) => prefer(replica.history.batch(...asked), primary.history.batch(...asked))
       }

@@ -11,6 +11,7 @@ import type { Example } from "./Example.ts"
 import { peopleExamples } from "./PeopleExamples.ts"
 import { componentHeaders, headersOf } from "./Headers.ts"
 import { receiptExamples } from "./ReceiptExamples.ts"
+import { simulationExamples } from "./SimulationExamples.ts"
 import { webhookExamples } from "./WebhookExamples.ts"
 import { runExamples } from "./RunExamples.ts"
 
@@ -25,12 +26,14 @@ const examples: Readonly<Record<string, Example>> = {
   ...peopleExamples,
   ...eventExamples,
   ...webhookExamples,
-  ...receiptExamples
+  ...receiptExamples,
+  ...simulationExamples
 }
 
 const tagDescriptions: Readonly<Record<string, string>> = {
   runs: "Run capabilities and raw endpoints; list, read and cancel runs.",
   batches: "Many runs in one request, with one limit on what they cost.",
+  simulations: "What past runs would have cost and delivered under another routing policy. Free.",
   receipts: "Signed statements about runs and the ledger, to keep and to verify without the service.",
   quotes: "What a run would cost, and whether it would be blocked. Free.",
   history: "What the organization has on record about a person, a company, a profile or a URL.",

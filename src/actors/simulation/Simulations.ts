@@ -1,0 +1,197 @@
+/**
+ * Rehearses another routing policy over an organization's own past runs. It is free, makes no run and calls no provider.
+ *
+ * Simulations of a process run one at a time, and an organization may have two of them waiting, so they use at most one connection and delay
+ * no run.
+ */
+import { Context, Effect, Layer, Schema, Semaphore } from "effect"
+import { Catalog } from "../../layers/catalog/Catalog.ts"
+import { OfferOutcomes, type OfferCounts } from "../../layers/quotes/OfferOutcomes.ts"
+import { Reads } from "../../layers/standby/Reads.ts"
+import { planReader, type PlanReader } from "../../layers/simulation/PastPlans.ts"
+import type { PastRow } from "../../layers/simulation/PastRuns.ts"
+import * as Money from "../../schema/money/Money.ts"
+import { offerSubject } from "../../schema/runs/Health.ts"
+import { anyKind, inputKindOf } from "../../schema/runs/InputKind.ts"
+import { countsFor } from "../../schema/runs/Quote.ts"
+import type { PastRun } from "../../schema/simulation/PastRun.ts"
+import type { Policy } from "../../schema/simulation/Policy.ts"
+import type { CountsOf } from "../../schema/simulation/Rehearsal.ts"
+import { simulate, type Simulated } from "../../schema/simulation/Simulation.ts"
+
+/** Runs of one simulation. They take about two seconds. */
+export const runsMax = 100_000
+/** Rows per statement, so that other requests are served in between. */
+const pageRows = 5_000
+/** Kinds of input whose measured outcomes are read. Runs of rarer kinds count by all inputs. */
+const kindsMax = 50
+/** Simulations of an organization, and of all, that run or wait for their turn in this process. */
+const orgWaitingMax = 2
+const waitingMax = 20
+const busy = "Other simulations are running. Wait for those of your organization, then try again."
+const slow = "The simulation took too long and was stopped. Choose a shorter time, or try again later."
+const secondsMax = 20
+
+export interface Question {
+  readonly org_id: string
+  readonly capability: string | null
+  readonly from: Date
+  readonly to: Date
+  readonly policy: Policy
+}
+
+export interface Simulation extends Simulated {
+  /** Runs that no policy changes, or that can't be simulated. */
+  readonly left_out: { readonly raw: number; readonly erased: number; readonly older: number }
+}
+
+export class TooManyRuns extends Schema.TaggedError<TooManyRuns>()("TooManyRuns", {
+  /** Creation time of the first run that was too many. */
+  reached: Schema.Date
+}) {}
+export class SimulationBusy extends Schema.TaggedError<SimulationBusy>()("SimulationBusy", {
+  message: Schema.String
+}) {}
+
+const Attempts = Schema.Array(
+  Schema.Struct({ provider: Schema.String, outcome: Schema.String, duration_ms: Schema.Finite })
+)
+const isAttempts = Schema.is(Attempts)
+
+const parsed = (text: string | null): unknown => (text === null ? null : JSON.parse(text))
+
+interface Gathered {
+  readonly runs: Array<PastRun>
+  readonly left_out: { raw: number; erased: number; older: number }
+}
+
+/** Adds a row. `billsNoMatch` by capability. */
+const gather = (
+  { runs, left_out }: Gathered,
+  row: PastRow,
+  read: PlanReader,
+  billsNoMatch: (capability: string) => boolean
+) => {
+  if (row.kind === "endpoint" || row.capability === null) {
+    left_out.raw += 1
+    return
+  }
+  if (row.plan === null) {
+    left_out.erased += 1
+    return
+  }
+  const plan = read(row.plan)
+  const attempts = parsed(row.attempts ?? "[]")
+  if (plan === null || !isAttempts(attempts)) {
+    left_out.older += 1
+    return
+  }
+  runs.push({
+    capability: row.capability,
+    kind: row.input === null ? anyKind : inputKindOf(parsed(row.input)),
+    plan,
+    bills_no_match: billsNoMatch(row.capability),
+    attempts,
+    hit: row.status === "succeeded",
+    provider: row.provider,
+    charged: Money.MicroUsd(row.charged ?? 0n),
+    duration_ms: row.duration_ms
+  })
+}
+
+export class Simulations extends Context.Service<
+  Simulations,
+  { readonly simulate: (question: Question) => Effect.Effect<Simulation, TooManyRuns | SimulationBusy> }
+>()("rungate/actors/simulation/Simulations") {
+  static readonly layer = Layer.effect(
+    Simulations,
+    Effect.gen(function* () {
+      const reads = yield* Reads
+      const outcomes = yield* OfferOutcomes
+      const catalog = yield* Catalog
+      const billsNoMatch = (slug: string) => catalog.find(slug)?.capability.billing.bills_no_match ?? false
+
+      const gathered = Effect.fnUntraced(function* ({ org_id, capability, from, to }: Question) {
+        const all: Gathered = { runs: [], left_out: { raw: 0, erased: 0, older: 0 } }
+        const read = planReader()
+        let after = ""
+        let count = 0
+        for (;;) {
+          const rows = yield* reads.pastRuns({ org_id, capability, from, to, after, limit: pageRows })
+          for (const row of rows) gather(all, row, read, billsNoMatch)
+          count += rows.length
+          const last = rows.at(-1)
+          if (last !== undefined && count > runsMax) return yield* new TooManyRuns({ reached: last.created_at })
+          if (last === undefined || rows.length < pageRows) return all
+          after = last.run_id
+        }
+      })
+
+      /** The measured outcomes of all offers of the runs, by kind of input. */
+      const countsOf = Effect.fnUntraced(function* (runs: ReadonlyArray<PastRun>) {
+        const kinds = new Map<string, Map<string, { runs: number; providers: Set<string> }>>()
+        for (const { capability, kind, plan } of runs) {
+          const ofCapability = kinds.get(capability) ?? new Map<string, { runs: number; providers: Set<string> }>()
+          kinds.set(capability, ofCapability)
+          const found = ofCapability.get(kind) ?? { runs: 0, providers: new Set<string>() }
+          ofCapability.set(kind, found)
+          found.runs += 1
+          for (const { provider } of plan.offers) found.providers.add(provider)
+        }
+        const wanted = [...kinds]
+          .flatMap(([capability, ofCapability]) =>
+            [...ofCapability].map(([kind, found]) => ({ capability, kind, ...found }))
+          )
+          .sort((a, b) => b.runs - a.runs)
+        const known = new Map<string, OfferCounts>()
+        for (const [n, { capability, kind, providers }] of wanted.entries()) {
+          const asked = n < kindsMax ? kind : anyKind
+          const subjects = [...providers].map((provider) => offerSubject(capability, provider))
+          const counted = yield* outcomes.measured(subjects, asked)
+          for (const [subject, counts] of counted) known.set(`${subject}\n${kind}`, counts)
+        }
+        const read: CountsOf = (capability, kind, provider) => {
+          const counts = known.get(`${offerSubject(capability, provider)}\n${kind}`)
+          return countsFor(counts?.kind ?? null, counts?.all ?? null)
+        }
+        return read
+      })
+
+      const run = (question: Question) =>
+        Effect.gen(function* () {
+          const { runs, left_out } = yield* gathered(question)
+          const counts = yield* countsOf(runs)
+          return { ...simulate(runs, question.policy, counts), left_out } satisfies Simulation
+        }).pipe(
+          Effect.timeoutOrElse({
+            duration: `${secondsMax} seconds`,
+            orElse: () => new SimulationBusy({ message: slow })
+          })
+        )
+
+      const oneAtATime = Semaphore.makeUnsafe(1)
+      const waiting = new Map<string, number>()
+      const count = (org_id: string, by: number) =>
+        Effect.sync(() => {
+          const now = (waiting.get(org_id) ?? 0) + by
+          if (now === 0) waiting.delete(org_id)
+          else waiting.set(org_id, now)
+        })
+
+      return Simulations.of({
+        simulate: (question) =>
+          Effect.suspend(() => {
+            const { org_id } = question
+            const all = [...waiting.values()].reduce((sum, one) => sum + one, 0)
+            if ((waiting.get(org_id) ?? 0) >= orgWaitingMax || all >= waitingMax)
+              return new SimulationBusy({ message: busy })
+            return Effect.acquireUseRelease(
+              count(org_id, 1),
+              () => oneAtATime.withPermit(run(question)),
+              () => count(org_id, -1)
+            )
+          })
+      })
+    })
+  )
+}

@@ -1,0 +1,102 @@
+/** Adds up what past runs did, and what they would have done under another policy. Pure. */
+import * as Money from "../money/Money.ts"
+import type { PastPlan, PastRun } from "./PastRun.ts"
+import { isUnchanged, type NewRoute, newRoute, type Policy } from "./Policy.ts"
+import { certain, type CountsOf, rehearse } from "./Rehearsal.ts"
+
+export interface Figures {
+  readonly cost: Money.MicroUsd
+  readonly hits: number
+  /** Null without runs. */
+  readonly latency_ms_p95: number | null
+}
+
+export interface Simulated {
+  readonly runs: number
+  readonly actual: Figures
+  readonly lower: Figures
+  readonly expected: Figures
+  /** Its latency is null if too many calls were never made for anybody to know it. */
+  readonly upper: Figures
+  /** Runs that would have gone as they went. */
+  readonly unchanged: number
+  /** Runs for which the past does not know how a call would have ended. */
+  readonly unknown: number
+  /** Runs that no provider could have served. They cost nothing and deliver nothing. */
+  readonly refused: number
+}
+
+const p95 = (times: Float64Array): number | null => {
+  if (times.length === 0) return null
+  const sorted = times.toSorted()
+  const found = sorted[Math.ceil(sorted.length * 0.95) - 1] ?? 0
+  return Number.isFinite(found) ? Math.round(found) : null
+}
+
+interface Column {
+  cost: bigint
+  hits: number
+  readonly times: Float64Array
+}
+
+const figuresOf = ({ cost, hits, times }: Column): Figures => ({
+  cost: Money.MicroUsd(cost),
+  hits,
+  latency_ms_p95: p95(times)
+})
+
+export const simulate = (runs: ReadonlyArray<PastRun>, policy: Policy, counts: CountsOf): Simulated => {
+  const column = (): Column => ({ cost: 0n, hits: 0, times: new Float64Array(runs.length) })
+  const [actual, lower, expected, upper] = [column(), column(), column(), column()]
+  let [unchanged, unknown, refused] = [0, 0, 0]
+  // In millionths, so that rounding each run does not add up.
+  let [mean, meanHits] = [0n, 0n]
+  const routes = new Map<PastPlan, { readonly route: NewRoute; readonly same: boolean }>()
+  const routeOf = (plan: PastPlan) => {
+    const before = routes.get(plan)
+    if (before !== undefined) return before
+    const route = newRoute(plan, policy)
+    const made = { route, same: isUnchanged(plan, route) }
+    routes.set(plan, made)
+    return made
+  }
+  const put = (into: Column, n: number, cost: bigint, hit: boolean, millis: number) => {
+    into.cost += cost
+    if (hit) into.hits += 1
+    into.times[n] = millis
+  }
+  for (const [n, run] of runs.entries()) {
+    const { charged, hit, duration_ms } = run
+    put(actual, n, charged, hit, duration_ms)
+    const { route, same } = routeOf(run.plan)
+    if (same) {
+      unchanged += 1
+      for (const into of [lower, upper]) put(into, n, charged, hit, duration_ms)
+      mean += charged * certain
+      meanHits += hit ? certain : 0n
+      expected.times[n] = duration_ms
+      continue
+    }
+    if (route.offers.length === 0) refused += 1
+    const told = rehearse(run, route, counts)
+    if (told.unknown) unknown += 1
+    put(lower, n, told.cost.lower, told.hit.lower, told.duration_ms.lower)
+    put(upper, n, told.cost.upper, told.hit.upper, told.duration_ms.upper ?? Number.POSITIVE_INFINITY)
+    mean += told.cost.mean
+    meanHits += told.hit.mean
+    expected.times[n] = told.duration_ms.mean
+  }
+  expected.cost = Money.share(Money.MicroUsd(mean), 1n, certain)
+  expected.hits = Number(meanHits) / Number(certain)
+  const [was, least, most] = [figuresOf(actual), figuresOf(lower), figuresOf(upper)]
+  return {
+    runs: runs.length,
+    actual: was,
+    lower: least,
+    expected: figuresOf(expected),
+    upper: most,
+    unchanged,
+    unknown,
+    refused
+  }
+}
