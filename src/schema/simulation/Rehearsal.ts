@@ -21,7 +21,7 @@ interface Range {
 
 /** `ends`: the run is over, with or without a result. `falls`: an inconclusive answer, kept while the next offer is called. */
 interface Outcome {
-  readonly then: "ends" | "falls" | "goes_on"
+  readonly way: "ends" | "falls" | "goes_on"
   readonly hit: boolean
   readonly cost: Range
   readonly chance: bigint
@@ -50,7 +50,7 @@ const free: Range = { lower: 0n, upper: 0n, mean: 0n }
 const exactly = (amount: bigint): Range => ({ lower: amount, upper: amount, mean: amount })
 /** A delivery may be free, when there was nothing to do, and never costs more than its quote. */
 const upTo = (quote: bigint, mean = quote): Range => ({ lower: 0n, upper: quote, mean: mean < quote ? mean : quote })
-const goesOn: Outcome = { then: "goes_on", hit: false, cost: free, chance: certain }
+const goesOn: Outcome = { way: "goes_on", hit: false, cost: free, chance: certain }
 
 /** The measured outcomes of a provider for this kind of input. Null: too few. */
 export type CountsOf = (capability: string, kind: string, provider: string) => OutcomeCounts | null
@@ -62,8 +62,8 @@ const knownOutcomes = (
   conclusive: boolean
 ): ReadonlyArray<Outcome> => {
   const cost = provider === run.provider ? exactly(run.charged) : upTo(quote)
-  const ends: Outcome = { then: "ends", hit: true, cost, chance: certain }
-  const falls: Outcome = { ...ends, then: "falls" }
+  const ends: Outcome = { way: "ends", hit: true, cost, chance: certain }
+  const falls: Outcome = { ...ends, way: "falls" }
   if (outcome === "inconclusive") return [conclusive ? falls : ends]
   // Only a run that asked for conclusive answers says whether one was.
   if (outcome === "succeeded") return conclusive && !run.plan.conclusive ? [ends, { ...falls, chance: 0n }] : [ends]
@@ -89,9 +89,9 @@ const unknownOutcomes = (
   const ends = conclusive ? succeeded : succeeded + inconclusive
   const falls = conclusive ? inconclusive : 0n
   return [
-    { then: "ends", hit: true, cost, chance: ends },
-    ...(conclusive ? [{ then: "falls", hit: true, cost, chance: falls } as const] : []),
-    ...(bills_no_match ? [{ then: "ends", hit: false, cost, chance: missed } as const] : []),
+    { way: "ends", hit: true, cost, chance: ends },
+    ...(conclusive ? [{ way: "falls", hit: true, cost, chance: falls } as const] : []),
+    ...(bills_no_match ? [{ way: "ends", hit: false, cost, chance: missed } as const] : []),
     { ...goesOn, chance: certain - ends - falls - missed }
   ]
 }
@@ -145,15 +145,15 @@ const leavesOf = (run: PastRun, { offers, conclusive }: NewRoute, counts: Counts
     const call = callOf(run, offer, counts, conclusive)
     const next: Array<Walk> = []
     for (const walk of open)
-      for (const { then, hit, cost, chance } of call.outcomes) {
+      for (const { way, hit, cost, chance } of call.outcomes) {
         const on: Walk = {
           chance: (walk.chance * chance) / certain,
           fallback: walk.fallback,
           duration: plusTime(walk.duration, call.duration),
           unknown: walk.unknown || !call.known || call.outcomes.length > 1
         }
-        if (then === "ends") leaves.push({ ...on, cost, hit })
-        else next.push(then === "falls" && on.fallback === null ? { ...on, fallback: cost } : on)
+        if (way === "ends") leaves.push({ ...on, cost, hit })
+        else next.push(way === "falls" && on.fallback === null ? { ...on, fallback: cost } : on)
       }
     open = next
   }
