@@ -48,6 +48,8 @@ const pageHeaders = {
   "cross-origin-opener-policy": "same-origin",
   "permissions-policy": "camera=(), geolocation=(), microphone=(), payment=()",
   "x-frame-options": "DENY",
+  // At `/` a program gets another page.
+  vary: "accept, accept-encoding",
   // A browser asks again each time, and gets 304 unless the service has a newer console.
   "cache-control": "no-cache"
 }
@@ -55,7 +57,7 @@ const assetHeaders = { "cache-control": "public, max-age=31536000, immutable" }
 
 const encodings = ["br", "gz", ""] as const
 type Encoding = (typeof encodings)[number]
-const named: Readonly<Record<Encoding, string | null>> = { br: "br", gz: "gzip", "": null }
+const codings: Readonly<Record<Encoding, string | null>> = { br: "br", gz: "gzip", "": null }
 
 interface Kept {
   readonly headers: Readonly<Record<string, string>>
@@ -80,11 +82,11 @@ const isCurrent = (sent: string | null, etag: string) =>
 
 const answer = ({ headers, etag, bodies }: Kept, request: Request): Response => {
   const encoding = encodingFor(request.headers.get("accept-encoding"))
-  const named_ = named[encoding]
+  const coding = codings[encoding]
   const all = { ...common, ...headers, etag: `W/${etag}`, "x-request-id": newId("req") }
   if (isCurrent(request.headers.get("if-none-match"), etag)) return new Response(null, { status: 304, headers: all })
   const body = bodies[encoding]
-  const encoded = named_ === null ? {} : { "content-encoding": named_ }
+  const encoded = coding === null ? {} : { "content-encoding": coding }
   return new Response(request.method === "HEAD" ? null : body, {
     headers: { ...all, ...encoded, "content-length": String(body.byteLength) }
   })
