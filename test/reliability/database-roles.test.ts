@@ -104,6 +104,8 @@ describe("the service as that role", () => {
     expect(paid.body.status).toBe("simulated")
     const runs = await Promise.all(["ada", "bob", "cleo"].map((name) => org.run(verify(name))))
     expect(runs.map(({ body }) => body.status)).toEqual(["succeeded", "succeeded", "succeeded"])
+    const keyed = ["key-1", "key-2", "key-3", "key-3"].map((key) => () => org.run(verify(), { "idempotency-key": key }))
+    for (const run of keyed) expect((await run()).body.status).toBe("succeeded")
     const missed = await org.run(verify("error", "sandbox.test"))
     expect(missed.body.status).toBe("failed")
     const client = await connect(urlFor(service))

@@ -242,7 +242,7 @@ export const stillTrue = (
   const free = sql`
                             AND NOT EXISTS (
                               SELECT FROM unnest(${texts(keyed.map((r) => r.org_id))}, ${texts(keyed.map((r) => r.idempotency_key))}) AS n(org_id, idempotency_key)
-                              JOIN runs_first f ON f.org_id = n.org_id AND f.idempotency_key = n.idempotency_key)`
+                              JOIN first_run_keys f ON f.org_id = n.org_id AND f.idempotency_key = n.idempotency_key)`
   return sql`
                             AND abs((extract(epoch FROM now()) * 1000000)::bigint - ${now_micros}::bigint) < ${clockMicrosMax}
                             AND (SELECT coalesce(max(open_runs), 0) FROM paid) * 4 <= ${orgQueue}::int${keyed.length === 0 ? sql.literal("") : free}`

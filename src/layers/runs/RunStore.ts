@@ -131,7 +131,7 @@ export class RunStore extends Context.Service<
         "SELECT k.run_id FROM idempotency_keys k WHERE k.org_id = g.org_id AND k.idempotency_key = g.idempotency_key"
       )
       const firstHolder = sql.literal(
-        "SELECT f.run_id FROM runs_first f WHERE f.org_id = g.org_id AND f.idempotency_key = g.idempotency_key"
+        "SELECT f.run_id FROM first_run_keys f WHERE f.org_id = g.org_id AND f.idempotency_key = g.idempotency_key"
       )
 
       const admitAll = Effect.fnUntraced(function* (runs: ReadonlyArray<NewRun>) {

@@ -45,6 +45,7 @@ import { webhookMails } from "./0047_webhook_mails.ts"
 import { runLabels } from "./0048_run_labels.ts"
 import { receiptKeys } from "./0050_receipt_keys.ts"
 import { walletHeads } from "./0051_wallet_heads.ts"
+import { firstRunKeys } from "./0053_first_run_keys.ts"
 
 export const migrations = {
   "0001_accounts": accounts,
@@ -92,5 +93,6 @@ export const migrations = {
   "0047_webhook_mails": webhookMails,
   "0048_run_labels": runLabels,
   "0050_receipt_keys": receiptKeys,
-  "0051_wallet_heads": walletHeads
+  "0051_wallet_heads": walletHeads,
+  "0053_first_run_keys": firstRunKeys
 }
