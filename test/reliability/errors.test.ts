@@ -123,6 +123,12 @@ const expired = async (org: Tenant) => {
   return org.get("/v1/events", { headers: { "last-event-id": eventId(org.org_id, 1n) } })
 }
 
+/** The answer to a request for the receipt of a run that is still open. */
+const unfinished = async (org: Tenant) => {
+  const { body } = await org.run({ ...rehearse("slow_1"), async: true })
+  return org.get(`/v1/runs/${body.run_id}/receipt`)
+}
+
 describe("T62 errors.no_leak", () => {
   test("every public error code has the one form, and tells nothing of our insides", async () => {
     const [org, rich] = [await app.tenant("5.00"), await production.tenant("5.00")]
@@ -159,7 +165,8 @@ describe("T62 errors.no_leak", () => {
       ["provider_error", await rich.run(findBy("leadmagic"))],
       ["provider_error", await rich.run(findBy("hunter"))],
       ["provider_error", await rich.run(findBy("findymail"))],
-      ["service_unavailable", await rich.post("/v1/wallet/topups/checkout", { amount: "10.00" })]
+      ["service_unavailable", await rich.post("/v1/wallet/topups/checkout", { amount: "10.00" })],
+      ["run_not_finished", await unfinished(org)]
     ]
     const violations = forced.flatMap(([code, answer]) => {
       const wrong = [misshapen(code, answer), ...leaks(answer).map((inside) => `has ${inside}`)]
@@ -202,8 +209,8 @@ describe("T62 errors.no_leak", () => {
       ["wallets", "GET", "/v1/wallet", undefined],
       ["wallets", "POST", "/v1/run", verify()],
       ["runs", "GET", "/v1/runs", undefined],
-      ["runs", "GET", `/v1/runs/${run.run_id}`, undefined],
-      ["runs", "POST", "/v1/run", verify()],
+      ["runs_recent", "GET", `/v1/runs/${run.run_id}`, undefined],
+      ["runs_recent", "POST", "/v1/run", verify()],
       ["api_keys", "GET", "/v1/wallet", undefined],
       ["api_keys", "POST", "/v1/api-keys", { name: "x", environment: "test" }],
       ["mailbox", "POST", "/v1/wallet/topups/checkout", { amount: "10.00" }],

@@ -238,15 +238,16 @@ describe("in the sources", () => {
   const files = Array.from(new Bun.Glob("**/*.ts").scanSync(source))
   const saying = (words: RegExp) => files.filter((file) => words.test(readFileSync(join(source, file), "utf8"))).sort()
 
-  test("one file asks providers, one executes runs, one admits them, and three read the network", () => {
-    expect(saying(/\bproviders\.(call|callRaw)\(/)).toEqual(["actors/runs/RunActor.ts"])
+  test("one file asks providers, one executes runs, one admits them, and four read the network", () => {
+    expect(saying(/\bproviders\.(call|callRaw)\(/)).toEqual(["actors/runs/Attempts.ts"])
     // The other one only reads what a provider lists of calls that were made before.
-    expect(saying(/\byield\* Providers\b/)).toEqual(["actors/runs/OutcomeLookups.ts", "actors/runs/RunActor.ts"])
+    expect(saying(/\byield\* Providers\b/)).toEqual(["actors/runs/Attempts.ts", "actors/runs/OutcomeLookups.ts"])
     expect(saying(/\bproviders\.lookUp\(/)).toEqual(["actors/runs/OutcomeLookups.ts"])
     expect(saying(/\brunActor\.execute\(/)).toEqual(["actors/Workers.ts"])
     expect(saying(/\bstore\.admit\(/)).toEqual(["actors/runs/Admission.ts"])
-    // One reads documents for the catalog, one asks the payment processor.
+    // One is a page's client in a browser, one reads documents for the catalog, one asks the payment processor.
     expect(saying(/\bfetch\(/)).toEqual([
+      "http/client/Browser.ts",
       "layers/catalog/import/kit/Downloads.ts",
       "layers/executor/HttpProviders.ts",
       "layers/payments/Stripe.ts"
