@@ -65,6 +65,25 @@ describe("members", () => {
     expect(code(await call(owner.token, "GET", "/v1/members?cursor=x"))).toEqual([400, "invalid_request"])
   })
 
+  test("a key of a member runs, and does nothing that a member may not do", async () => {
+    const owner = await organization()
+    const ada = await join(owner, "member")
+    const { body: minted } = await mint(ada)
+    const allow = async () => (await call(ada.token, "GET", `/v1/api-keys/${minted.id}`)).body.allow
+    expect(await allow()).toEqual({ raw: true })
+    expect((await call(minted.api_key, "POST", "/v1/quote", verify())).status).toBe(200)
+    expect(code(await call(minted.api_key, "POST", "/v1/spend-guard", { daily_limit: "1.00" }))).toEqual([
+      403,
+      "forbidden"
+    ])
+    const change = (by: Person, body: unknown) => call(by.token, "PATCH", `/v1/api-keys/${minted.id}`, body)
+    expect((await change(ada, { allow: { read_only: true } })).body.allow).toEqual({ read_only: true })
+    expect((await change(ada, { name: "y" })).body.allow).toEqual({ read_only: true })
+    for (const none of [null, {}]) expect((await change(ada, { allow: none })).body.allow).toEqual({ raw: true })
+    expect((await change(owner, { allow: null })).body.allow).toBeNull()
+    expect((await call(minted.api_key, "POST", "/v1/spend-guard", { daily_limit: "1.00" })).status).toBe(200)
+  })
+
   test("a changed role counts from the next request", async () => {
     const owner = await organization()
     const ada = await join(owner, "viewer")

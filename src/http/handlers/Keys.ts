@@ -50,6 +50,11 @@ const ended = (key_id: string, { replaced_by }: KeyEnded) =>
 
 const note = "Store this key now; it is not shown again."
 
+/** The widest scope of a member's key: it starts every run, and changes nothing else. A key without a scope may do what admins do. */
+const memberScope: AllowRequest = { raw: true }
+const scopeFor = (role: Caller["role"], allow: AllowRequest | null | undefined) =>
+  role === "member" && (allow === null || Object.keys(allow ?? memberScope).length === 0) ? memberScope : allow
+
 interface RulesGiven {
   readonly expires_at?: Date | null
   readonly budget?: { readonly limit: MicroUsd; readonly period: BudgetPeriod } | null
@@ -146,14 +151,14 @@ export const KeysHandlers = HttpApiBuilder.group(
       }),
 
       create: Effect.fnUntraced(function* ({ payload }) {
-        const { org_id } = yield* personOnly("create")
+        const { org_id, role } = yield* personOnly("create")
         if (payload.environment !== environment)
           return yield* refused(
             "environment",
             `must be "${environment}": this is ${mode === "sandbox" ? "the sandbox" : "production"}`
           )
         yield* requireVerified(settings)
-        const rules = yield* rulesOf(payload)
+        const rules = yield* rulesOf({ ...payload, ...defined({ allow: scopeFor(role, payload.allow ?? null) }) })
         const { id, token } = yield* accounts.createKey(org_id, payload.name, payload.environment, rules).pipe(
           asCaller,
           Effect.catch(() => Effect.fail(tooMany))
@@ -162,9 +167,10 @@ export const KeysHandlers = HttpApiBuilder.group(
       }),
 
       change: Effect.fnUntraced(function* ({ params: { key_id }, payload }) {
-        const { org_id } = yield* ownKey("change", key_id)
+        const { org_id, role } = yield* ownKey("change", key_id)
         yield* requireVerified(settings)
-        const rules = yield* rulesOf(payload)
+        const { allow } = payload
+        const rules = yield* rulesOf({ ...payload, ...defined({ allow: scopeFor(role, allow) }) })
         if (!looksLike("key", key_id)) return yield* unknownKey(key_id)
         const row = yield* accounts.changeKey(org_id, key_id, { ...rules, ...defined({ name: payload.name }) }).pipe(
           asCaller,
