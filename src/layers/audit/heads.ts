@@ -1,4 +1,4 @@
-/** Equation E16: each signed head is an entry of the ledger's chain. As SQL that lists violations. */
+/** Equation E17: each signed head is an entry of the ledger's chain. As SQL that lists violations. */
 import type { SqlClient, Statement } from "effect/sql"
 import { violationRows } from "./Violation.ts"
 
@@ -9,7 +9,7 @@ export const headViolations = (
   limit: number
 ) =>
   violationRows(sql`
-    SELECT 'E16 each signed head is an entry of the chain' AS equation, h.org_id || ' on ' || h.day AS subject,
+    SELECT 'E17 each signed head is an entry of the chain' AS equation, h.org_id || ' on ' || h.day AS subject,
            'entry ' || h.seq || CASE WHEN l.seq IS NULL AND k.seq IS NULL THEN ' is missing' ELSE ' has another hash than the one that was signed' END AS detail
     FROM wallet_heads h LEFT JOIN ledger l ON l.org_id = h.org_id AND l.seq = h.seq
     LEFT JOIN LATERAL (SELECT max(c.seq) AS seq FROM ledger_checkpoints c WHERE c.org_id = h.org_id) d ON true

@@ -220,7 +220,7 @@ describe("a customer who kept a head", () => {
     const audited = await operator.shell("rungate audit")
     expect([audited.code, audited.out]).toEqual([
       1,
-      expect.stringContaining("E16 each signed head is an entry of the chain")
+      expect.stringContaining("E17 each signed head is an entry of the chain")
     ])
     operator.remove()
     theirs.remove()
