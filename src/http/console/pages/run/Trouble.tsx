@@ -1,20 +1,13 @@
 /** Why a run did not succeed, the control that blocked it, and what to do next. */
-import { TextLink } from "../../parts/Link.tsx"
 import { Status } from "../../parts/Status.tsx"
 import type { Run } from "./useRun.ts"
 
-const words: Readonly<Record<string, string>> = {
-  daily_spend_guard: "the daily limit",
-  per_run_limit: "the limit per run",
-  key_budget: "the key's budget",
-  batch_max_total: "the batch's limit"
-}
-
-/** The console's page for a path of the API. */
-export const pageOf = (manage: string): string => {
-  if (manage.startsWith("/v1/api-keys")) return "/settings/keys"
-  if (manage.startsWith("/v1/batches")) return manage.replace("/v1", "")
-  return "/settings/guard"
+/** What each control is called, and the command that changes it. */
+const known: Readonly<Record<string, readonly [name: string, command: string]>> = {
+  daily_spend_guard: ["the daily limit", "rungate spend-guard set"],
+  per_run_limit: ["the limit per run", "rungate spend-guard set"],
+  key_budget: ["the key's budget", "rungate keys update --budget"],
+  batch_max_total: ["the batch's limit", "rungate batch --max-total"]
 }
 
 export const Trouble = ({ run }: { readonly run: Run }) => {
@@ -33,7 +26,8 @@ export const Trouble = ({ run }: { readonly run: Run }) => {
         <ul className="mt-2 space-y-1">
           {controls.map(({ control, manage }) => (
             <li key={control}>
-              <TextLink to={pageOf(manage)}>Change {words[control] ?? control}</TextLink>
+              Change {known[control]?.[0] ?? control} with{" "}
+              <code className="font-mono text-small break-all">{known[control]?.[1] ?? manage}</code>
             </li>
           ))}
         </ul>
