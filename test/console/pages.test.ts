@@ -1,5 +1,5 @@
 /** The console in a real browser: each page by keyboard and by eye of axe-core, in both themes, narrow and wide. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { afterAll, beforeAll, describe, expect, test, setDefaultTimeout } from "bun:test"
 import type { Browser } from "playwright-core"
 import { type App, startApp, verify } from "../app.ts"
 import {
@@ -13,6 +13,9 @@ import {
   type Tab
 } from "./browser.ts"
 import { screenshot } from "./screenshots.ts"
+
+// A page is looked at in two themes and two widths, which takes a busy machine half a minute.
+setDefaultTimeout(90_000)
 
 const password = "correct horse battery"
 
