@@ -26,6 +26,14 @@ export const pages: ReadonlyArray<Page> = [
   },
   { path: "/runs/$run_id", title: "Run", load: () => import("./pages/run/RunPage.tsx") },
   {
+    path: "/history",
+    title: "History",
+    place: "rail",
+    icon: "history",
+    shortcut: "y",
+    load: () => import("./pages/history/History.tsx")
+  },
+  {
     path: "/settings/account",
     title: "Account",
     place: "settings",

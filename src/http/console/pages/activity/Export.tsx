@@ -1,17 +1,11 @@
 /** Saves the runs of the present filters as CSV, up to 10,000 rows. */
 import { useMutation } from "@tanstack/react-query"
 import { Download } from "lucide-react"
-import { addressOf, send } from "../../../client/Browser.ts"
+import { addressOf } from "../../../client/Browser.ts"
+import { request } from "../../data/api.ts"
+import { save } from "../../data/save.ts"
 import { announce } from "../../parts/Announcer.tsx"
 import { Button } from "../../parts/Button.tsx"
-
-const save = (blob: Blob, name: string) => {
-  const link = document.createElement("a")
-  link.href = URL.createObjectURL(blob)
-  link.download = name
-  link.click()
-  URL.revokeObjectURL(link.href)
-}
 
 export const Export = ({
   path,
@@ -24,7 +18,7 @@ export const Export = ({
 }) => {
   const fetched = useMutation({
     mutationFn: async () => {
-      const response = await send("GET", addressOf(path, { query }), {}, { headers: { accept: "text/csv" } })
+      const response = await request("GET", addressOf(path, { query }), {}, { headers: { accept: "text/csv" } })
       save(await response.blob(), name)
       return response.headers.get("link") !== null
     },

@@ -1,0 +1,90 @@
+/** History: what the organization already knows of a person, company or page, before it buys or writes again. */
+import { useState } from "react"
+import { useFilters } from "../../data/address.ts"
+import { Button } from "../../parts/Button.tsx"
+import { Id } from "../../parts/Copy.tsx"
+import { PageHead } from "../../parts/Page.tsx"
+import { Empty, Loaded, Skeleton } from "../../parts/States.tsx"
+import { Erase } from "./Erase.tsx"
+import { Many } from "./Many.tsx"
+import { SearchBox } from "./SearchBox.tsx"
+import { TimeLine } from "./TimeLine.tsx"
+import { type Kind, kindOf, kindWord, runsMax, runsShown, useHistory } from "./useHistory.ts"
+import { Verdict } from "./Verdict.tsx"
+
+const Subject = ({ q, kind }: { readonly q: string; readonly kind: Kind | null }) => {
+  const [limit, setLimit] = useState(runsShown)
+  const query = useHistory(q, kind, limit)
+  return (
+    <Loaded query={query} skeleton={<Skeleton lines={6} height={28} />}>
+      {(known) => (
+        <div className="space-y-6">
+          <div className="flex flex-wrap items-center justify-between gap-3">
+            <p>
+              <span className="text-muted">Read as {kindWord(known.subject.kind)}: </span>
+              <Id id={known.subject.normalized} what="the subject" />
+            </p>
+            {known.count > 0 && <Erase subject={known.subject} />}
+          </div>
+          {known.count === 0 ? (
+            <Empty title="Nothing is on record.">
+              <p className="text-muted">
+                No run of your organization names this subject. Messages that were sent outside of this service are not
+                known here.
+              </p>
+            </Empty>
+          ) : (
+            <>
+              <Verdict known={known} />
+              <TimeLine known={known} limit={limit} showMore={limit < runsMax ? () => setLimit(runsMax) : null} />
+            </>
+          )}
+        </div>
+      )}
+    </Loaded>
+  )
+}
+
+const History = () => {
+  const [{ q = "", kind = "", list = "" }, change] = useFilters()
+  const [pasted, setPasted] = useState("")
+  const showList = (text: string) => {
+    setPasted(text)
+    change({ list: "1" }, { push: true })
+  }
+  const actions =
+    list === "" ? (
+      <Button onClick={() => showList(q)}>Look up a list</Button>
+    ) : (
+      <Button onClick={() => change({ list: "" }, { push: true })}>Look up one subject</Button>
+    )
+  return (
+    <>
+      <PageHead title="History" actions={actions}>
+        Was this person, company or page bought or contacted before? Looking is free.
+      </PageHead>
+      {list === "" ? (
+        <div className="space-y-6">
+          <SearchBox
+            q={q}
+            kind={kind}
+            onSearch={(text, chosen) => change({ q: text, kind: chosen }, { push: true })}
+            onMany={showList}
+          />
+          {q !== "" && <Subject key={`${kind} ${q}`} q={q} kind={kindOf(kind)} />}
+          {q === "" && (
+            <p className="text-muted">
+              All spellings of a subject are one: <code className="font-mono">Ada@Example.com</code> is{" "}
+              <code className="font-mono">ada@example.com</code>, and a domain includes its addresses and pages. Paste
+              several lines to look up a list.
+            </p>
+          )}
+        </div>
+      ) : (
+        <Many text={pasted} />
+      )}
+    </>
+  )
+}
+
+export default History

@@ -1,0 +1,69 @@
+/** One row for each subject of a list. */
+import { Link, TextLink } from "../../parts/Link.tsx"
+import { Money } from "../../parts/Money.tsx"
+import { type Column, DataTable } from "../../parts/Table.tsx"
+import { Time } from "../../parts/Time.tsx"
+import { kindWord, type Row } from "./useHistory.ts"
+
+const addressOf = ({ query, kind }: Row) =>
+  `/history?${new URLSearchParams({ q: query, ...(kind === null ? {} : { kind }) })}`
+
+const Contacted = ({ row: { contacted, last_contact, last_unknown } }: { readonly row: Row }) => {
+  if (contacted && last_contact !== null)
+    return (
+      <span className="text-amber">
+        yes, <TextLink to={`/runs/${last_contact.run_id}`}>{last_contact.channel}</TextLink>,{" "}
+        <Time at={last_contact.created_at} />
+      </span>
+    )
+  if (last_unknown !== undefined)
+    return (
+      <span className="text-violet">
+        perhaps, <TextLink to={`/runs/${last_unknown.run_id}`}>outcome unknown</TextLink>
+      </span>
+    )
+  return "no"
+}
+
+const columns: ReadonlyArray<Column<Row>> = [
+  {
+    title: "Subject",
+    cell: (row) => (
+      <>
+        <Link to={addressOf(row)} className="font-medium break-all hover:underline">
+          {row.query}
+        </Link>
+        {row.error !== undefined && <span className="block break-words text-red">{row.error.message}</span>}
+      </>
+    )
+  },
+  { title: "Kind", cell: ({ kind }) => (kind === null ? "" : kindWord(kind)), wide: true },
+  {
+    title: "Runs",
+    cell: ({ count, error }) => (error === undefined ? count.toLocaleString("en") : ""),
+    align: "right"
+  },
+  { title: "Contacted", cell: (row) => (row.error === undefined ? <Contacted row={row} /> : "") },
+  {
+    title: "Bought",
+    cell: ({ reusable }) =>
+      reusable === null ? (
+        ""
+      ) : (
+        <>
+          <TextLink to={`/runs/${reusable.run_id}`}>{reusable.capability ?? reusable.endpoint ?? "a result"}</TextLink>{" "}
+          <Money amount={reusable.charged} />
+        </>
+      )
+  },
+  {
+    title: "Last seen",
+    cell: ({ last_seen }) => (last_seen === null ? "" : <Time at={last_seen} />),
+    align: "right",
+    wide: true
+  }
+]
+
+export const ManyTable = ({ items }: { readonly items: ReadonlyArray<Row> }) => (
+  <DataTable label="Subjects" rows={items} columns={columns} keyOf={({ query }) => query} toOf={addressOf} />
+)

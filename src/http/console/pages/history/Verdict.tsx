@@ -1,0 +1,128 @@
+/** The two questions before a purchase or a message: was it bought already, and was it contacted already? */
+import type { ReactNode } from "react"
+import { TextLink } from "../../parts/Link.tsx"
+import { Money } from "../../parts/Money.tsx"
+import { Time } from "../../parts/Time.tsx"
+import { type Known, runsInWords } from "./useHistory.ts"
+
+const Fact = ({
+  title,
+  answer,
+  look = "",
+  children
+}: {
+  readonly title: string
+  readonly answer: ReactNode
+  readonly look?: string
+  readonly children: ReactNode
+}) => (
+  <div className="rounded border border-line bg-panel p-4">
+    <h2 className="text-small font-medium text-muted">{title}</h2>
+    <p className={`mt-1 text-title font-semibold ${look}`}>{answer}</p>
+    <div className="mt-1 text-small break-words text-muted">{children}</div>
+  </div>
+)
+
+const Contacted = ({ known }: { readonly known: Known }) => {
+  const { last_contact, last_unknown, last_touch } = known
+  if (last_contact !== null)
+    return (
+      <Fact title="Contacted" answer="Yes" look="text-amber">
+        <TextLink to={`/runs/${last_contact.run_id}`}>{last_contact.capability}</TextLink>,{" "}
+        <Time at={last_contact.created_at} />
+        {last_unknown !== undefined && ". Another attempt has an unknown outcome; see below."}
+      </Fact>
+    )
+  if (last_unknown !== undefined)
+    return (
+      <Fact title="Contacted" answer="Perhaps" look="text-violet">
+        The outcome of <TextLink to={`/runs/${last_unknown.run_id}`}>{last_unknown.capability}</TextLink>,{" "}
+        <Time at={last_unknown.created_at} />, is unknown. Check before you write again.
+      </Fact>
+    )
+  return (
+    <Fact title="Contacted" answer="No">
+      {last_touch === null ? (
+        "No message through this service names it."
+      ) : (
+        <>
+          <TextLink to={`/runs/${last_touch.run_id}`}>A message</TextLink> mentions it, and went to somebody else.
+        </>
+      )}
+    </Fact>
+  )
+}
+
+const Bought = ({ known: { reusable } }: { readonly known: Known }) => (
+  <Fact
+    title="Bought"
+    answer={reusable.length === 0 ? "No" : `${reusable.length} ${reusable.length === 1 ? "result" : "results"}`}
+    look={reusable.length === 0 ? "" : "text-green"}
+  >
+    {reusable.length === 0 ? (
+      "No paid lookup was about it."
+    ) : (
+      <ul>
+        {reusable.map(({ run_id, capability, endpoint, charged, created_at }) => (
+          <li key={run_id}>
+            <TextLink to={`/runs/${run_id}`}>{capability ?? endpoint ?? run_id}</TextLink> for{" "}
+            <Money amount={charged} />, <Time at={created_at} />
+          </li>
+        ))}
+      </ul>
+    )}
+  </Fact>
+)
+
+/** Where a hint of the service names a request of the API, a page shows a link. */
+const named = /(?:GET \/v1\/runs\/)?(run_[0-9a-z]+)|GET \/v1\/runs\?status=running/g
+
+const Hint = ({ text }: { readonly text: string }) => {
+  const parts: Array<ReactNode> = []
+  let from = 0
+  for (const found of text.matchAll(named)) {
+    const [all, run_id] = found
+    parts.push(text.slice(from, found.index))
+    parts.push(
+      <TextLink key={found.index} to={run_id === undefined ? "/activity?status=running" : `/runs/${run_id}`}>
+        {run_id ?? "Activity"}
+      </TextLink>
+    )
+    from = found.index + all.length
+  }
+  return (
+    <>
+      {parts}
+      {text.slice(from)}
+    </>
+  )
+}
+
+export const Verdict = ({ known }: { readonly known: Known }) => (
+  <>
+    <div className="grid gap-4 sm:grid-cols-3">
+      <Contacted known={known} />
+      <Bought known={known} />
+      <Fact title="On record" answer={runsInWords(known.count)}>
+        <Money amount={known.charged} /> charged
+        {known.first_seen !== null && known.last_seen !== null && (
+          <>
+            {" "}
+            · first <Time at={known.first_seen} />, last <Time at={known.last_seen} />
+          </>
+        )}
+      </Fact>
+    </div>
+    {known.hints.length > 0 && (
+      <section aria-label="What this means">
+        <ul className="list-disc space-y-1 pl-5 text-muted">
+          {known.hints.map((hint) => (
+            <li key={hint} className="break-words">
+              <Hint text={hint} />
+            </li>
+          ))}
+        </ul>
+      </section>
+    )}
+  </>
+)

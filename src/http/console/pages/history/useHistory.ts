@@ -1,0 +1,49 @@
+/** What the organization's runs have about a subject. */
+import { keepPreviousData, useQuery } from "@tanstack/react-query"
+import type { AnswerOf } from "../../../client/Browser.ts"
+import { api } from "../../data/api.ts"
+
+export type Known = AnswerOf<"history", "get">
+export type Item = Known["items"][number]
+export type Touch = Known["touches"][number]
+export type Row = AnswerOf<"history", "batch">["items"][number]
+export type Kind = Known["subject"]["kind"]
+
+/** Kinds of subjects in words. An empty text lets the service detect the kind. */
+export const kindWords: ReadonlyArray<readonly [Kind, string]> = [
+  ["email", "E-mail address"],
+  ["domain", "Domain"],
+  ["network", "Profile"],
+  ["url", "URL"],
+  ["handle", "Handle"],
+  ["phone", "Phone number"],
+  ["text", "Phrase"]
+]
+export const kindOf = (text: string | undefined): Kind | null => kindWords.find(([kind]) => kind === text)?.[0] ?? null
+export const kindWord = (kind: Kind): string => kindWords.find(([one]) => one === kind)?.[1].toLowerCase() ?? kind
+
+/** The longest subject that the service reads, and the most runs that one answer has. */
+export const subjectCharsMax = 2_000
+export const runsMax = 200
+export const runsShown = 50
+
+export const knownOf = (q: string, kind: Kind | null, limit: number): Promise<Known> =>
+  api.history.get({ query: { q, limit, ...(kind === null ? {} : { kind }) } })
+
+export const useHistory = (q: string, kind: Kind | null, limit: number) =>
+  useQuery({
+    queryKey: ["history", q, kind, limit],
+    queryFn: () => knownOf(q, kind, limit),
+    // More runs of the same subject: those in sight stay meanwhile. Another subject must not show them.
+    placeholderData: (before, query) => (query?.queryKey[1] === q ? keepPreviousData(before) : undefined)
+  })
+
+const openStatuses: ReadonlyArray<string> = ["created", "reserved", "queued", "running"]
+
+/** Runs that an erasure reaches, and runs that it leaves because they have not ended. */
+export const erasable = ({ count, by_status }: Known): { readonly ended: number; readonly open: number } => {
+  const open = openStatuses.reduce((sum, status) => sum + (by_status[status] ?? 0), 0)
+  return { ended: count - open, open }
+}
+
+export const runsInWords = (count: number): string => `${count.toLocaleString("en")} ${count === 1 ? "run" : "runs"}`
