@@ -26,6 +26,21 @@ export const pages: ReadonlyArray<Page> = [
   },
   { path: "/runs/$run_id", title: "Run", load: () => import("./pages/run/RunPage.tsx") },
   {
+    path: "/batches",
+    title: "Batches",
+    place: "rail",
+    icon: "batches",
+    shortcut: "b",
+    load: () => import("./pages/batches/Batches.tsx")
+  },
+  {
+    path: "/batches/new",
+    title: "New batch",
+    place: "palette",
+    load: () => import("./pages/batches/new/NewBatch.tsx")
+  },
+  { path: "/batches/$batch_id", title: "Batch", load: () => import("./pages/batches/BatchPage.tsx") },
+  {
     path: "/history",
     title: "History",
     place: "rail",

@@ -35,10 +35,17 @@ export const shareOf = (part: string, whole: string): number => {
   return b <= 0n ? 0 : Number((a * 10_000n) / b) / 10_000
 }
 
-export const sumOf = (amounts: ReadonlyArray<string>): string => {
-  const total = amounts.reduce((sum, one) => sum + (microsOf(one) ?? 0n), 0n)
-  const [sign, size] = total < 0n ? ["-", -total] : ["", total]
-  return `${sign}${size / 1_000_000n}.${(size % 1_000_000n).toString().padStart(microsPlaces, "0")}`
+/** Millionths of a dollar as the API writes an amount, without digits that say nothing. */
+export const amountOf = (micros: bigint): string => {
+  const [sign, size] = micros < 0n ? ["-", -micros] : ["", micros]
+  const fraction = (size % 1_000_000n)
+    .toString()
+    .padStart(microsPlaces, "0")
+    .replace(/0{1,4}$/, "")
+  return `${sign}${size / 1_000_000n}.${fraction}`
 }
+
+export const sumOf = (amounts: ReadonlyArray<string>): string =>
+  amountOf(amounts.reduce((sum, one) => sum + (microsOf(one) ?? 0n), 0n))
 
 export const isLess = (a: string, b: string): boolean => (microsOf(a) ?? 0n) < (microsOf(b) ?? 0n)

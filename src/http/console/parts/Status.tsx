@@ -12,7 +12,7 @@ import {
   ShieldAlert
 } from "lucide-react"
 
-type Tone = "green" | "grey" | "blue" | "amber" | "red" | "violet"
+export type Tone = "green" | "grey" | "blue" | "amber" | "red" | "violet"
 
 const tones: Readonly<Record<Tone, string>> = {
   green: "text-green",
@@ -57,6 +57,9 @@ const looks: Readonly<Record<string, Look>> = {
   timed_out: { word: "timed out", tone: "red", shape: Clock },
   blocked: { word: "blocked", tone: "amber", shape: ShieldAlert },
   cancelled: { word: "cancelled", tone: "grey", shape: Ban },
+  cancelling: { word: "cancelling", tone: "amber", shape: Ban },
+  finished: { word: "finished", tone: "green", shape: CircleCheck },
+  invalid: { word: "refused", tone: "amber", shape: CircleX },
   outcome_unknown: { word: "outcome unknown", tone: "violet", shape: CircleHelp }
 }
 

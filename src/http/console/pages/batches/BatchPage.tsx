@@ -1,0 +1,121 @@
+/** One batch, live: its progress, what it has charged, its results so far, and the button that cancels it. */
+import { useMutation } from "@tanstack/react-query"
+import { Download } from "lucide-react"
+import { useState } from "react"
+import { useParam } from "../../data/address.ts"
+import { api, queries, request } from "../../data/api.ts"
+import { save } from "../../data/save.ts"
+import { useMay } from "../../data/session.ts"
+import { announce } from "../../parts/Announcer.tsx"
+import { Button } from "../../parts/Button.tsx"
+import { Id } from "../../parts/Copy.tsx"
+import { Confirm } from "../../parts/Dialog.tsx"
+import { FormProblem } from "../../parts/Field.tsx"
+import { Menu } from "../../parts/Menu.tsx"
+import { Money } from "../../parts/Money.tsx"
+import { PageHead } from "../../parts/Page.tsx"
+import { Loaded, Skeleton } from "../../parts/States.tsx"
+import { Status } from "../../parts/Status.tsx"
+import { Time } from "../../parts/Time.tsx"
+import { Progress } from "./Progress.tsx"
+import { Results } from "./Results.tsx"
+import { addressOfResults } from "./readResults.ts"
+import { type Batch, endedOf, fileOf, useBatch } from "./useBatch.ts"
+
+const Cancel = ({ batch }: { readonly batch: Batch }) => {
+  const [asks, setAsks] = useState(false)
+  const cancel = useMutation({
+    mutationFn: () => api.batches.cancel({ params: { batch_id: batch.id } }),
+    onSuccess: () => setAsks(false),
+    onSettled: () => queries.invalidateQueries({ queryKey: ["batch", batch.id] })
+  })
+  return (
+    <>
+      <Button look="danger" onClick={() => setAsks(true)}>
+        Cancel the batch
+      </Button>
+      <Confirm
+        open={asks}
+        title="Cancel this batch?"
+        action="Cancel the batch"
+        busy={cancel.isPending}
+        onClose={() => setAsks(false)}
+        onConfirm={() => cancel.mutate()}
+      >
+        <p>
+          <span className="break-all">{fileOf(batch) ?? batch.id}</span>: {batch.rows.open.toLocaleString("en")} of{" "}
+          {batch.rows.total.toLocaleString("en")} rows have not ended. Those that have not started will never run.
+        </p>
+        <p>
+          Runs that have started go on to their end and are charged. <Money amount={batch.charged} /> is charged so far.
+        </p>
+        <FormProblem error={cancel.error} />
+      </Confirm>
+    </>
+  )
+}
+
+const Downloads = ({ batch }: { readonly batch: Batch }) => {
+  const fetched = useMutation({
+    mutationFn: async ({ accept, ending }: { readonly accept: string; readonly ending: string }) => {
+      const response = await request("GET", addressOfResults(batch.id), {}, { headers: { accept } })
+      save(await response.blob(), `${batch.id}.${ending}`)
+    },
+    onSuccess: () => announce("Saved."),
+    onError: (error) => announce(error.message)
+  })
+  if (endedOf(batch) === 0) return null
+  return (
+    <>
+      <Menu
+        actions={[
+          { word: "CSV", run: () => fetched.mutate({ accept: "text/csv", ending: "csv" }) },
+          { word: "JSON lines", run: () => fetched.mutate({ accept: "application/x-ndjson", ending: "jsonl" }) }
+        ]}
+      >
+        <Download size={14} aria-hidden="true" /> Download {batch.done ? "results" : "results so far"}
+        {fetched.isPending && "…"}
+      </Menu>
+      <FormProblem error={fetched.error} />
+    </>
+  )
+}
+
+const Shown = ({ batch }: { readonly batch: Batch }) => {
+  const may = useMay("member")
+  const file = fileOf(batch)
+  return (
+    <>
+      <PageHead
+        title={file ?? "Batch"}
+        actions={
+          <>
+            <Downloads batch={batch} />
+            {!batch.done && batch.status !== "cancelling" && may && <Cancel batch={batch} />}
+          </>
+        }
+      >
+        <div className="flex flex-wrap items-center gap-x-4 gap-y-1">
+          <Status status={batch.status} large />
+          <Id id={batch.id} what="the batch's id" />
+          <Time at={batch.created_at} />
+        </div>
+      </PageHead>
+      <div className="grid grid-cols-1 gap-6">
+        <Progress batch={batch} />
+        <Results batch={batch} />
+      </div>
+    </>
+  )
+}
+
+const BatchPage = () => {
+  const batch = useBatch(useParam("batch_id"))
+  return (
+    <Loaded query={batch} skeleton={<Skeleton lines={8} height={24} />}>
+      {(data) => <Shown batch={data} />}
+    </Loaded>
+  )
+}
+
+export default BatchPage

@@ -1,0 +1,101 @@
+/** All batches, newest first, with their progress. */
+import { Button, ButtonLink } from "../../parts/Button.tsx"
+import { Link } from "../../parts/Link.tsx"
+import { Money } from "../../parts/Money.tsx"
+import { PageHead } from "../../parts/Page.tsx"
+import { Empty, Failed, Skeleton } from "../../parts/States.tsx"
+import { Status } from "../../parts/Status.tsx"
+import { type Column, DataTable } from "../../parts/Table.tsx"
+import { CodeBlock } from "../../parts/Copy.tsx"
+import { Time } from "../../parts/Time.tsx"
+import { type Batch, endedOf, fileOf, useBatches } from "./useBatch.ts"
+
+const columns: ReadonlyArray<Column<Batch>> = [
+  {
+    title: "Batch",
+    cell: (batch) => (
+      <Link to={`/batches/${batch.id}`} className="font-medium break-all hover:underline" title={batch.id}>
+        {fileOf(batch) ?? batch.id}
+      </Link>
+    )
+  },
+  { title: "Status", cell: ({ status }) => <Status status={status} /> },
+  {
+    title: "Rows",
+    cell: (batch) =>
+      batch.done
+        ? batch.rows.total.toLocaleString("en")
+        : `${endedOf(batch).toLocaleString("en")} of ${batch.rows.total.toLocaleString("en")}`,
+    align: "right"
+  },
+  { title: "Succeeded", cell: ({ rows }) => rows.succeeded.toLocaleString("en"), align: "right", wide: true },
+  { title: "Blocked", cell: ({ rows }) => rows.blocked.toLocaleString("en"), align: "right", wide: true },
+  { title: "Charged", cell: ({ charged }) => <Money amount={charged} />, align: "right" },
+  {
+    title: "Limit",
+    cell: ({ max_total }) => (max_total === null ? "none" : <Money amount={max_total} />),
+    align: "right",
+    wide: true
+  },
+  { title: "Created", cell: ({ created_at }) => <Time at={created_at} />, align: "right", wide: true }
+]
+
+const command =
+  "rungate batch people.csv --capability email.find --map full_name=Name,company_domain=Website --max-total 25.00"
+
+const List = () => {
+  const batches = useBatches()
+  const { data, error, hasNextPage, isFetchingNextPage, fetchNextPage } = batches
+  if (data === undefined)
+    return error === null ? (
+      <Skeleton lines={6} height={28} />
+    ) : (
+      <Failed error={error} retry={() => void batches.refetch()} />
+    )
+  const items = data.pages.flatMap((page) => page.items)
+  if (items.length === 0)
+    return (
+      <Empty title="Batches will be here, newest first.">
+        <p className="text-muted">
+          A batch runs one capability for each row of a CSV, with one limit on what all rows cost together. Start one
+          here, or with the command:
+        </p>
+        <div className="w-full max-w-3xl">
+          <CodeBlock label="the command" text={command} />
+        </div>
+      </Empty>
+    )
+  return (
+    <div className="space-y-3">
+      <DataTable
+        label="Batches"
+        rows={items}
+        columns={columns}
+        keyOf={({ id }) => id}
+        toOf={({ id }) => `/batches/${id}`}
+      />
+      {error !== null && <Failed error={error} retry={() => void batches.refetch()} />}
+      {hasNextPage && (
+        <Button busy={isFetchingNextPage} onClick={() => void fetchNextPage()}>
+          Show older batches
+        </Button>
+      )}
+    </div>
+  )
+}
+
+const Batches = () => (
+  <>
+    <PageHead
+      title="Batches"
+      actions={
+        <ButtonLink to="/batches/new" look="primary">
+          New batch
+        </ButtonLink>
+      }
+    />
+    <List />
+  </>
+)
+
+export default Batches

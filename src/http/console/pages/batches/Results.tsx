@@ -1,0 +1,119 @@
+/** What became of the rows that have ended, in the order of the file. */
+import { keepPreviousData, useQuery } from "@tanstack/react-query"
+import { useState } from "react"
+import { useFilters } from "../../data/address.ts"
+import { Button } from "../../parts/Button.tsx"
+import { Select } from "../../parts/Field.tsx"
+import { Link } from "../../parts/Link.tsx"
+import { Money } from "../../parts/Money.tsx"
+import { Panel } from "../../parts/Page.tsx"
+import { Empty, Failed, Skeleton } from "../../parts/States.tsx"
+import { Status, statusWord } from "../../parts/Status.tsx"
+import { type Column, DataTable } from "../../parts/Table.tsx"
+import { type Line, readResults } from "./readResults.ts"
+import { type Batch, endedOf } from "./useBatch.ts"
+
+const ends = ["succeeded", "no_match", "failed", "blocked", "invalid", "cancelled"]
+const pageSize = 50
+const refreshMillis = 3_000
+const fieldsShown = 4
+const charsShown = 160
+
+/** The first plain fields of a result, such as `email: ada@example.com`. */
+const summaryOf = (result: unknown): string => {
+  if (typeof result !== "object" || result === null) return JSON.stringify(result) ?? ""
+  const plain = Object.entries(result)
+    .filter(([name, value]) => name !== "sandbox" && value !== null && value !== "" && typeof value !== "object")
+    .slice(0, fieldsShown)
+    .map(([name, value]) => `${name}: ${value}`)
+  const text = plain.length === 0 ? JSON.stringify(result) : plain.join(", ")
+  return text.length > charsShown ? `${text.slice(0, charsShown)}…` : text
+}
+
+const columns: ReadonlyArray<Column<Line>> = [
+  {
+    title: "Row",
+    cell: ({ row, run_id }) =>
+      run_id === null ? (
+        row
+      ) : (
+        <Link to={`/runs/${run_id}`} className="font-medium hover:underline" title={run_id}>
+          {row}
+        </Link>
+      ),
+    align: "right"
+  },
+  { title: "Status", cell: ({ status }) => <Status status={status} /> },
+  {
+    title: "Result",
+    cell: ({ result, error }) =>
+      error === undefined ? (
+        <span className="break-words">{result === undefined ? "" : summaryOf(result)}</span>
+      ) : (
+        <span className="break-words text-muted">{error.message}</span>
+      )
+  },
+  { title: "Charged", cell: ({ charged }) => (charged === null ? "" : <Money amount={charged} />), align: "right" }
+]
+
+const useResults = (batch: Batch, status: string, wanted: number) => {
+  const { id, done } = batch
+  const hasSome = endedOf(batch) > 0
+  return useQuery({
+    queryKey: ["batch", id, "results", status, wanted, done],
+    queryFn: ({ signal }) => readResults(id, { status, wanted, signal }),
+    enabled: hasSome,
+    placeholderData: keepPreviousData,
+    // Rows in sight never change. A list that is full stays as it is.
+    refetchInterval: ({ state }) => (done || (state.data?.lines.length ?? 0) >= wanted ? false : refreshMillis),
+    staleTime: Number.POSITIVE_INFINITY
+  })
+}
+
+const Rows = ({ batch, status }: { readonly batch: Batch; readonly status: string }) => {
+  const [wanted, setWanted] = useState(pageSize)
+  const { data, error, refetch, isFetching } = useResults(batch, status, wanted)
+  if (endedOf(batch) === 0) return <Empty title="Results will be here as rows end." />
+  if (data === undefined)
+    return error === null ? <Skeleton lines={6} height={28} /> : <Failed error={error} retry={() => void refetch()} />
+  if (data.lines.length === 0)
+    return <Empty title={status === "" ? "No row has ended yet." : `No row is ${statusWord(status)}.`} />
+  return (
+    <div className="space-y-3">
+      <DataTable
+        label="Results"
+        rows={data.lines}
+        columns={columns}
+        keyOf={({ row }) => String(row)}
+        toOf={({ run_id }) => (run_id === null ? `/batches/${batch.id}` : `/runs/${run_id}`)}
+      />
+      {error !== null && <Failed error={error} retry={() => void refetch()} />}
+      {data.more && (
+        <Button busy={isFetching} onClick={() => setWanted(wanted + pageSize * 4)}>
+          Show more rows
+        </Button>
+      )}
+    </div>
+  )
+}
+
+export const Results = ({ batch }: { readonly batch: Batch }) => {
+  const [{ status = "" }, change] = useFilters()
+  const chosen = ends.includes(status) ? status : ""
+  return (
+    <Panel
+      title="Results"
+      actions={
+        <Select
+          label="Status of the rows"
+          hideLabel
+          value={chosen}
+          onChange={(event) => change({ status: event.target.value })}
+          options={[["", "All rows"], ...ends.map((end) => [end, statusWord(end)] as const)]}
+        />
+      }
+    >
+      <Rows key={chosen} batch={batch} status={chosen} />
+    </Panel>
+  )
+}

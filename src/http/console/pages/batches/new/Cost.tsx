@@ -1,0 +1,170 @@
+/** What the batch may cost, its limit, and the button that runs it for at most that. */
+import { useMutation } from "@tanstack/react-query"
+import { useState } from "react"
+import { useGo } from "../../../data/address.ts"
+import { queries } from "../../../data/api.ts"
+import { amountOf, exactDollars, isLess, microsOf } from "../../../data/money.ts"
+import { useMay } from "../../../data/session.ts"
+import { onForm } from "../../../account/forms.ts"
+import { useWallet } from "../../../frame/Balance.tsx"
+import { Button } from "../../../parts/Button.tsx"
+import { Field, FormProblem, problemOf } from "../../../parts/Field.tsx"
+import { TextLink } from "../../../parts/Link.tsx"
+import { Money } from "../../../parts/Money.tsx"
+import { Loaded } from "../../../parts/States.tsx"
+import type { CheckedRow } from "./Preview.tsx"
+import { type Plan, startBatch } from "./startBatch.ts"
+import { type SampledCost, useQuotes } from "./useQuotes.ts"
+
+const timesOf = (amount: string, count: number): string => amountOf((microsOf(amount) ?? 0n) * BigInt(count))
+
+const Figures = ({ cost, count }: { readonly cost: SampledCost; readonly count: number }) => (
+  <>
+    <dl className="flex flex-wrap gap-x-8 gap-y-2">
+      <div>
+        <dt className="text-muted">A row, at most</dt>
+        <dd className="font-semibold">
+          <Money amount={cost.maximum} />
+        </dd>
+      </div>
+      <div>
+        <dt className="text-muted">All {count.toLocaleString("en")} rows, at most</dt>
+        <dd className="font-semibold">
+          <Money amount={timesOf(cost.maximum, count)} />
+        </dd>
+      </div>
+      <div>
+        <dt className="text-muted">Expected</dt>
+        <dd className="font-semibold">
+          <Money amount={timesOf(cost.expected, count)} />
+        </dd>
+      </div>
+    </dl>
+    <p className="mt-2 text-small text-muted">
+      From quotes of {cost.quoted} {cost.quoted === 1 ? "row" : "rows"} of the file. The limit below holds in any case.
+    </p>
+    {cost.refused.map((message) => (
+      <p key={message} className="mt-2 break-words text-amber">
+        The service refused a row of the file: {message}
+      </p>
+    ))}
+    {cost.blocked !== null && <p className="mt-2 break-words text-amber">A row would be blocked now: {cost.blocked}</p>}
+  </>
+)
+
+/** The file has a batch already. Running it again is another purchase, so it is asked for in its own words. */
+const Existing = ({
+  id,
+  limit,
+  busy,
+  onAgain
+}: {
+  readonly id: string
+  readonly limit: string
+  readonly busy: boolean
+  readonly onAgain: () => void
+}) => (
+  <div role="alert" className="rounded border border-amber p-4">
+    <p className="font-medium">This file was run before, with the same columns. Nothing was started or paid now.</p>
+    <div className="mt-3 flex flex-wrap items-center gap-4">
+      <TextLink to={`/batches/${id}`}>Show that batch</TextLink>
+      <Button look="danger" busy={busy} onClick={onAgain}>
+        Run it again, and pay again, at most {exactDollars(limit)}
+      </Button>
+    </div>
+  </div>
+)
+
+type Draft = Omit<Plan, "max_total" | "again">
+
+const Runs = ({
+  plan,
+  suggested
+}: {
+  readonly plan: Draft
+  /** The most that all rows cost by their quotes. */
+  readonly suggested: string
+}) => {
+  const count = plan.inputs.length
+  const [typed, setTyped] = useState<string | null>(null)
+  const [again, setAgain] = useState("")
+  const go = useGo()
+  const available = useWallet().data?.available
+  const limit = (typed ?? suggested).trim()
+  const isAmount = (microsOf(limit) ?? 0n) > 0n && !limit.startsWith("-")
+  const start = useMutation({
+    mutationFn: (token: string) => startBatch({ ...plan, max_total: limit, again: token }),
+    onSuccess: ({ _tag, id }) => {
+      void queries.invalidateQueries({ queryKey: ["batches"] })
+      if (_tag === "Started") go(`/batches/${id}`)
+    }
+  })
+  const runAgain = () => {
+    // Another try after a lost connection sends the same token, so it joins what this one started.
+    const token = crypto.randomUUID()
+    setAgain(token)
+    start.mutate(token)
+  }
+  return (
+    <form onSubmit={onForm(() => start.mutate(again))} className="mt-4 space-y-4">
+      <Field
+        label="Limit of the whole batch in USD"
+        name="max_total"
+        inputMode="decimal"
+        required
+        pattern="\d{1,7}(\.\d{1,6})?"
+        value={typed ?? suggested}
+        onChange={(event) => setTyped(event.target.value)}
+        hint="All rows together never hold and charge more. Rows that it stops end as blocked and cost nothing."
+        problem={problemOf(start.error, "max_total")}
+        className="max-w-72"
+      />
+      {isAmount && isLess(limit, suggested) && (
+        <p className="text-amber">The limit is below what all rows may cost. It may stop some of them.</p>
+      )}
+      {available !== undefined && isAmount && isLess(available, limit) && (
+        <p className="text-amber">
+          The wallet has <Money amount={available} /> available. Rows that it can't pay end as blocked.{" "}
+          <TextLink to="/wallet">Top up</TextLink>
+        </p>
+      )}
+      <FormProblem error={start.error} />
+      {start.data?._tag === "Existing" ? (
+        <Existing id={start.data.id} limit={limit} busy={start.isPending} onAgain={runAgain} />
+      ) : (
+        <Button type="submit" look="primary" busy={start.isPending} disabled={!isAmount}>
+          Run {count.toLocaleString("en")} {count === 1 ? "row" : "rows"}
+          {isAmount && ` for at most ${exactDollars(limit)}`}
+        </Button>
+      )}
+    </form>
+  )
+}
+
+export const Cost = ({ rows, plan }: { readonly rows: ReadonlyArray<CheckedRow>; readonly plan: Draft }) => {
+  const may = useMay("member")
+  const good = rows.filter(({ problems }) => problems.length === 0)
+  const cost = useQuotes(
+    plan.capability,
+    good.map(({ input }) => input)
+  )
+  if (good.length === 0) return <p className="text-muted">No row can be run yet. Choose the columns of its fields.</p>
+  return (
+    <Loaded query={cost}>
+      {(data) => (
+        <>
+          <Figures cost={data} count={good.length} />
+          {data.quoted === 0 ? null : may ? (
+            <Runs
+              key={JSON.stringify([plan.sheet.name, plan.capability, plan.mapping])}
+              plan={plan}
+              suggested={timesOf(data.maximum, good.length)}
+            />
+          ) : (
+            <p className="mt-4 text-muted">Your role is viewer. An owner, an admin or a member can run a batch.</p>
+          )}
+        </>
+      )}
+    </Loaded>
+  )
+}

@@ -1,0 +1,116 @@
+/** A new batch: a file, what to run for each of its rows, a preview, the price, and the button. */
+import { useMemo, useState } from "react"
+import { useFilters } from "../../../data/address.ts"
+import { Select } from "../../../parts/Field.tsx"
+import { TextLink } from "../../../parts/Link.tsx"
+import { PageHead, Panel } from "../../../parts/Page.tsx"
+import { Failed, Loaded } from "../../../parts/States.tsx"
+import { Cost } from "./Cost.tsx"
+import { FileDrop } from "./FileDrop.tsx"
+import { guessed } from "./guess.ts"
+import { type InputForm, inputsOf, problemsOf } from "./inputs.ts"
+import { MappingForm } from "./MappingForm.tsx"
+import { Preview } from "./Preview.tsx"
+import type { Sheet } from "./readFile.ts"
+import { useCapabilities, useForm } from "./useCapabilities.ts"
+
+const Rows = ({
+  sheet,
+  capability,
+  form
+}: {
+  readonly sheet: Sheet
+  readonly capability: string
+  readonly form: InputForm
+}) => {
+  const [mapping, setMapping] = useState(() => guessed(form.fields, sheet.header))
+  const inputs = useMemo(() => inputsOf(form, sheet.header, sheet.rows, mapping), [form, sheet, mapping])
+  const rows = useMemo(
+    () => inputs.map((input, index) => ({ row: index + 1, input, problems: problemsOf(form, input) })),
+    [form, inputs]
+  )
+  const fields = form.fields.map(({ name }) => name).filter((name) => (mapping[name] ?? "") !== "")
+  return (
+    <>
+      <Panel title="3. Columns">
+        <MappingForm form={form} sheet={sheet} mapping={mapping} onMapping={setMapping} />
+      </Panel>
+      <Panel title="4. Preview">
+        {fields.length === 0 ? (
+          <p className="text-muted">Choose a column for at least one field.</p>
+        ) : (
+          <Preview rows={rows} fields={fields} />
+        )}
+      </Panel>
+      <Panel title="5. Price">
+        <Cost rows={rows} plan={{ sheet, capability, mapping, inputs }} />
+      </Panel>
+    </>
+  )
+}
+
+const CapabilityPanel = ({
+  capability,
+  onCapability
+}: {
+  readonly capability: string
+  readonly onCapability: (capability: string) => void
+}) => (
+  <Panel title="2. What to run for each row">
+    <Loaded query={useCapabilities()}>
+      {(all) => {
+        const chosen = all.find((one) => one.capability === capability)
+        const options = all.filter(({ status }) => status === "live")
+        return (
+          <>
+            <Select
+              label="Capability"
+              value={chosen === undefined ? "" : capability}
+              onChange={(event) => onCapability(event.target.value)}
+              options={[
+                ["", "Choose a capability"],
+                ...options.map((one) => [one.capability, `${one.capability}: ${one.title}`] as const)
+              ]}
+              className="max-w-lg"
+            />
+            {chosen !== undefined && <p className="mt-2 text-muted">{chosen.description}</p>}
+            {capability !== "" && chosen === undefined && (
+              <p role="alert" className="mt-2 break-words text-red">
+                There is no capability {capability}. Choose another one.
+              </p>
+            )}
+          </>
+        )
+      }}
+    </Loaded>
+  </Panel>
+)
+
+const NewBatch = () => {
+  const [{ capability = "" }, change] = useFilters()
+  const [sheet, setSheet] = useState<{ readonly read: Sheet; readonly count: number } | null>(null)
+  const form = useForm(capability)
+  return (
+    <>
+      <PageHead title="New batch">
+        Run a capability for each row of a CSV. <TextLink to="/batches">All batches</TextLink>
+      </PageHead>
+      <div className="grid grid-cols-1 gap-6">
+        <Panel title="1. File">
+          <FileDrop
+            sheet={sheet?.read ?? null}
+            onSheet={(read) => setSheet((before) => ({ read, count: (before?.count ?? 0) + 1 }))}
+          />
+        </Panel>
+        <CapabilityPanel capability={capability} onCapability={(chosen) => change({ capability: chosen })} />
+        {sheet !== null && form.error !== null && <Failed error={form.error} retry={() => void form.refetch()} />}
+        {sheet !== null && form.data !== undefined && form.data !== null && (
+          // Another file or another capability begins with its own guess of the columns.
+          <Rows key={`${capability} ${sheet.count}`} sheet={sheet.read} capability={capability} form={form.data} />
+        )}
+      </div>
+    </>
+  )
+}
+
+export default NewBatch

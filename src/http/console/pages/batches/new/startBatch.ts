@@ -1,0 +1,58 @@
+/**
+ * Starts a batch, once: its Idempotency-Key is made of the file and of what is done with it.
+ *
+ * So the same file after a reload, in another tab or by a colleague joins the batch that exists, and no row is paid twice.
+ */
+import { ApiError } from "../../../../client/Browser.ts"
+import { request } from "../../../data/api.ts"
+import type { Input, Mapping } from "./inputs.ts"
+import type { Sheet } from "./readFile.ts"
+import type { Batch } from "../useBatch.ts"
+
+export interface Plan {
+  readonly sheet: Sheet
+  readonly capability: string
+  readonly mapping: Mapping
+  readonly inputs: ReadonlyArray<Input>
+  readonly max_total: string
+  /** Not empty if somebody wants to run and pay the same file once more. */
+  readonly again: string
+}
+
+export type Started = { readonly _tag: "Started" | "Existing"; readonly id: string }
+
+const keyChars = 40
+const labelChars = 200
+
+const keyOf = async ({ sheet, capability, mapping, again }: Plan): Promise<string> => {
+  const used = Object.entries(mapping)
+    .filter(([, column]) => column !== "")
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+  const bytes = new TextEncoder().encode(JSON.stringify([sheet.text, capability, used, again]))
+  const digest = await crypto.subtle.digest("SHA-256", bytes)
+  const hex = Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, "0")).join("")
+  return `console-${hex.slice(0, keyChars)}`
+}
+
+const createdIn = async (response: Response): Promise<Batch> => response.json()
+
+export const startBatch = async (plan: Plan): Promise<Started> => {
+  const { sheet, capability, inputs, max_total } = plan
+  const payload = {
+    runs: inputs.map((input) => ({ capability, input })),
+    max_total,
+    metadata: { file: sheet.name.slice(0, labelChars).toWellFormed() }
+  }
+  try {
+    const headers = { "idempotency-key": await keyOf(plan) }
+    const response = await request("POST", "/v1/batches", { payload }, { headers })
+    const { id } = await createdIn(response)
+    return { _tag: response.headers.get("idempotent-replay") === "true" ? "Existing" : "Started", id }
+  } catch (error) {
+    // The same file with another limit or another name.
+    const existing = /\bbat_[0-9a-z]+/.exec(error instanceof Error ? error.message : "")?.[0]
+    if (error instanceof ApiError && error.code === "idempotency_key_reused" && existing !== undefined)
+      return { _tag: "Existing", id: existing }
+    throw error
+  }
+}

@@ -1,0 +1,48 @@
+/** Batches, current: an unfinished one is read again every second while its page is in sight. */
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query"
+import { useEffect, useRef } from "react"
+import type { AnswerOf } from "../../../client/Browser.ts"
+import { api, queries } from "../../data/api.ts"
+import { announce } from "../../parts/Announcer.tsx"
+
+export type Batch = AnswerOf<"batches", "get">
+
+const progressMillis = 1_000
+const listMillis = 3_000
+const pageSize = 50
+
+export const useBatch = (batch_id: string) => {
+  const batch = useQuery({
+    queryKey: ["batch", batch_id],
+    queryFn: () => api.batches.get({ params: { batch_id } }),
+    refetchInterval: ({ state }) => (state.data?.done === false ? progressMillis : false)
+  })
+  const { data } = batch
+  const wasOpen = useRef(false)
+  useEffect(() => {
+    if (data === undefined) return
+    if (data.done && wasOpen.current) {
+      announce(`The batch is ${data.status}: ${data.rows.succeeded} of ${data.rows.total} rows succeeded.`)
+      void queries.invalidateQueries({ queryKey: ["batches"] })
+    }
+    wasOpen.current = !data.done
+  }, [data])
+  return batch
+}
+
+export const useBatches = () =>
+  useInfiniteQuery({
+    queryKey: ["batches"],
+    queryFn: ({ pageParam }) =>
+      api.batches.list({ query: { limit: pageSize, ...(pageParam === "" ? {} : { cursor: pageParam }) } }),
+    initialPageParam: "",
+    getNextPageParam: (last) => last.next_cursor ?? undefined,
+    // Later pages are older, and have ended.
+    refetchInterval: ({ state }) =>
+      state.data?.pages.length === 1 && state.data.pages[0]?.items.some(({ done }) => !done) ? listMillis : false
+  })
+
+/** The label that this console gives a batch. */
+export const fileOf = ({ metadata }: Batch): string | null => metadata?.["file"] ?? null
+
+export const endedOf = ({ rows }: Batch): number => rows.total - rows.open
