@@ -4,7 +4,7 @@ import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "
 import { join } from "node:path"
 import fc from "fast-check"
 import { unparse } from "papaparse"
-import { readCsv } from "../../../src/http/cli/history/csv.ts"
+import { readCsv } from "../../../src/http/client/Csv.ts"
 import { type App, startApp, type Tenant, until } from "../../app.ts"
 import { type Home, newHome } from "./shell.ts"
 

@@ -36,7 +36,7 @@ export const subjectsOf = Effect.fnUntraced(function* ({ subjects, file, csv, co
   const fromFile = file === null ? [] : (yield* readText(file)).split(/\r?\n/)
   const fromCsv: Array<string> = []
   if (csv !== null) {
-    const { readCsv } = yield* Effect.promise(() => import("./csv.ts"))
+    const { readCsv } = yield* Effect.promise(() => import("../../client/Csv.ts"))
     const { rows, brokenLine } = readCsv(yield* readText(csv))
     if (brokenLine !== null)
       return yield* fail(

@@ -1,5 +1,5 @@
 /** The rows of a list as CSV. Loaded when somebody asks for it. */
-import { csvText } from "../../../api/shapes/Csv.ts"
+import { csvText } from "../../../client/Csv.ts"
 import type { Row } from "./useHistory.ts"
 
 const columns = [

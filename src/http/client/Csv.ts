@@ -1,9 +1,11 @@
 /**
- * Reads CSV (RFC 4180) with Papa Parse. api/shapes/Csv.ts writes it.
+ * CSV (RFC 4180) for the command and the console: reads it with Papa Parse, and writes it as the API does.
  *
  * It accepts the separators and line endings that spreadsheets write, and reports where quotes are broken.
  */
 import { parse } from "papaparse"
+
+export { csvText } from "../api/shapes/Csv.ts"
 
 export interface Csv {
   /** Trimmed cells. Rows without any text are left out. */
