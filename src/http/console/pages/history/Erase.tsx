@@ -5,110 +5,117 @@ import { api, queries } from "../../data/api.ts"
 import { useMay } from "../../data/session.ts"
 import { announce } from "../../parts/Announcer.tsx"
 import { Button } from "../../parts/Button.tsx"
-import { Confirm, Dialog } from "../../parts/Dialog.tsx"
+import { Dialog } from "../../parts/Dialog.tsx"
 import { FormProblem } from "../../parts/Field.tsx"
 import { Failed, Skeleton } from "../../parts/States.tsx"
 import { erasable, type Known, knownOf, runsInWords } from "./useHistory.ts"
 
-const Subject = ({ subject }: { readonly subject: Known["subject"] }) => (
+type Subject = Known["subject"]
+
+const Name = ({ subject }: { readonly subject: Subject }) => (
   <strong className="break-all">
     {subject.normalized}
     {subject.kind === "domain" && " or an address or page there"}
   </strong>
 )
 
-const Asking = ({ subject, onClose }: { readonly subject: Known["subject"]; readonly onClose: () => void }) => {
-  const { normalized, kind } = subject
+const Question = ({
+  subject,
+  ended,
+  open
+}: {
+  readonly subject: Subject
+  readonly ended: number
+  readonly open: number
+}) =>
+  ended === 0 ? (
+    <p>
+      No run that has ended names <Name subject={subject} />.
+      {open > 0 && ` Still under way: ${runsInWords(open)}. Erase when they have ended.`}
+    </p>
+  ) : (
+    <>
+      <p>
+        This erases input, result and labels of {runsInWords(ended)} that {ended === 1 ? "names" : "name"}{" "}
+        <Name subject={subject} />, also where a run only mentions it. It can't be undone.
+      </p>
+      <p>
+        Charges and ledger entries stay. Afterwards this page does not know that the subject was contacted, so put it on
+        your own list of people who must not be written to.
+      </p>
+      {open > 0 && <p className="text-amber">Still under way, and not erased: {runsInWords(open)}.</p>}
+    </>
+  )
+
+const Erased = ({ in_flight }: { readonly in_flight: number }) => (
+  <>
+    <p>Their charges and ledger entries stay.</p>
+    {in_flight > 0 && (
+      <p className="text-amber">
+        Still under way, and not erased: {runsInWords(in_flight)}. Erase again when they have ended.
+      </p>
+    )}
+  </>
+)
+
+const useErasure = ({ normalized, kind }: Subject, asks: boolean) => {
   const fresh = useQuery({
-    queryKey: ["history", "erase", normalized, kind],
+    queryKey: ["erasure", normalized, kind],
     queryFn: () => knownOf(normalized, kind, 1),
+    enabled: asks,
     staleTime: 0,
     gcTime: 0
   })
   const erase = useMutation({
     mutationFn: () => api.history.erase({ query: { q: normalized, kind } }),
-    onSuccess: ({ erased }) => {
-      announce(`Erased ${runsInWords(erased)}.`)
-      for (const key of ["history", "run", "runs"]) void queries.invalidateQueries({ queryKey: [key] })
-    }
+    onSuccess: ({ erased }) => announce(`Erased ${runsInWords(erased)}.`)
   })
-  if (erase.data !== undefined) {
-    const { erased, in_flight } = erase.data
-    return (
-      <Dialog open onClose={onClose} title={`Erased ${runsInWords(erased)}`}>
-        <p>Their charges and ledger entries stay.</p>
-        {in_flight > 0 && (
-          <p className="mt-2 text-amber">
-            {runsInWords(in_flight)} {in_flight === 1 ? "has" : "have"} not ended and {in_flight === 1 ? "was" : "were"}{" "}
-            not erased. Erase again when {in_flight === 1 ? "it has" : "they have"} ended.
-          </p>
-        )}
-        <Button className="mt-4" onClick={onClose}>
-          Close
-        </Button>
-      </Dialog>
-    )
-  }
-  if (fresh.data === undefined || fresh.isFetching)
-    return (
-      <Dialog open onClose={onClose} title="Erase a subject">
-        {fresh.error === null || fresh.isFetching ? (
-          <Skeleton lines={2} />
-        ) : (
-          <Failed error={fresh.error} retry={() => void fresh.refetch()} />
-        )}
-      </Dialog>
-    )
-  const { ended, open } = erasable(fresh.data)
-  if (ended === 0)
-    return (
-      <Dialog open onClose={onClose} title="Nothing can be erased">
-        <p>
-          No ended run names <Subject subject={subject} />.
-          {open > 0 && ` ${runsInWords(open)} that ${open === 1 ? "does has" : "do have"} not ended yet.`}
-        </p>
-        <Button className="mt-4" onClick={onClose}>
-          Close
-        </Button>
-      </Dialog>
-    )
-  return (
-    <Confirm
-      open
-      title={`Erase ${runsInWords(ended)}?`}
-      action={`Erase ${runsInWords(ended)}`}
-      busy={erase.isPending}
-      onClose={onClose}
-      onConfirm={() => erase.mutate()}
-    >
-      <p>
-        This erases input, result and labels of {runsInWords(ended)} that {ended === 1 ? "names" : "name"}{" "}
-        <Subject subject={subject} />, also where a run only mentions it. It can't be undone.
-      </p>
-      <p>
-        Charges and ledger entries stay. Afterwards this page does not know that the subject was contacted, so add it to
-        your own list of people who must not be written to.
-      </p>
-      {open > 0 && (
-        <p className="text-amber">
-          {runsInWords(open)} {open === 1 ? "has" : "have"} not ended, and will not be erased.
-        </p>
-      )}
-      <FormProblem error={erase.error} />
-    </Confirm>
-  )
+  return { fresh, erase, counted: fresh.data === undefined || fresh.isFetching ? null : erasable(fresh.data) }
 }
 
-export const Erase = ({ subject }: { readonly subject: Known["subject"] }) => {
+export const Erase = ({ subject }: { readonly subject: Subject }) => {
   const [asks, setAsks] = useState(false)
+  const { fresh, erase, counted } = useErasure(subject, asks)
   const may = useMay("admin")
   if (!may) return <p className="text-small text-muted">An owner or an admin of the organization can erase this.</p>
+  const done = erase.data
+  const ended = counted?.ended ?? 0
+  const title =
+    done !== undefined ? `Erased ${runsInWords(done.erased)}` : ended > 0 ? `Erase ${runsInWords(ended)}?` : "Erase"
+  const close = () => {
+    setAsks(false)
+    if (done === undefined) return
+    erase.reset()
+    // Not before: without runs the page has no place for this dialog.
+    for (const key of ["history", "run", "runs"]) void queries.invalidateQueries({ queryKey: [key] })
+  }
   return (
     <>
       <Button look="danger" onClick={() => setAsks(true)}>
         Erase this subject
       </Button>
-      {asks && <Asking subject={subject} onClose={() => setAsks(false)} />}
+      <Dialog open={asks} onClose={close} title={title}>
+        <div className="space-y-2">
+          {done !== undefined ? (
+            <Erased in_flight={done.in_flight} />
+          ) : counted !== null ? (
+            <Question subject={subject} {...counted} />
+          ) : fresh.error !== null && !fresh.isFetching ? (
+            <Failed error={fresh.error} retry={() => void fresh.refetch()} />
+          ) : (
+            <Skeleton lines={2} />
+          )}
+          <FormProblem error={erase.error} />
+        </div>
+        <div className="mt-5 flex flex-wrap justify-end gap-2">
+          <Button onClick={close}>{done === undefined && ended > 0 ? "Keep it" : "Close"}</Button>
+          {done === undefined && ended > 0 && (
+            <Button look="danger" busy={erase.isPending} onClick={() => erase.mutate()}>
+              Erase {runsInWords(ended)}
+            </Button>
+          )}
+        </div>
+      </Dialog>
     </>
   )
 }
