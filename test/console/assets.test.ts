@@ -36,11 +36,15 @@ describe("the console's page", () => {
   test("leaves programs and the service's other addresses as they were", async () => {
     const short = await (await raw("/", { accept: "*/*" })).text()
     expect(short).toContain("Get an API key")
-    for (const path of ["/docs", "/join/AAAA", "/reset-password", "/v1/wallet", "/livez", "/no-such-page"]) {
+    for (const path of ["/docs", "/v1/wallet", "/livez", "/no-such-page"]) {
       const [asked, without] = await Promise.all([raw(path, asBrowser), raw(path)])
       expect([path, asked.status]).toEqual([path, without.status])
       expect([path, (await asked.text()).includes('<div id="root">')]).toEqual([path, false])
     }
+    // The pages behind links in e-mails work without JavaScript too, and their forms go to the service.
+    const form = await (await raw("/reset-password?token=x", { accept: "*/*" })).text()
+    expect(form).toContain('<form method="post">')
+    expect(await (await raw("/reset-password", { ...asBrowser }, "POST")).text()).not.toContain('<div id="root">')
     expect((await raw("/activity", { ...asBrowser }, "POST")).status).toBe(404)
   })
 

@@ -62,6 +62,7 @@ const lines: ReadonlyArray<Line> = [
   },
   { method: "DELETE", path: "/v1/invitations/inv_none", key: 403, session: 404 },
   { method: "GET", path: "/v1/audit-log", key: 403, session: 200 },
+  { method: "POST", path: "/v1/invitations/preview", body: {}, open: true, key: 400, session: 400 },
   { method: "POST", path: "/v1/invitations/accept", body: {}, open: true, key: 400, session: 400 },
   { method: "GET", path: "/v1/auth/session", key: 403, session: 200 },
   { method: "POST", path: "/v1/auth/verify-email", body: {}, open: true, key: 400, session: 400 },

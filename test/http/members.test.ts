@@ -418,8 +418,13 @@ describe("with a mail server", () => {
     expect(linkIn(mail).origin + linkIn(mail).pathname).toBe("https://rungate.example.com/join-organization")
     // Nothing of the inviter's own text is in the mail.
     expect(mail.text).not.toContain("Acme")
+    const preview = (token: string) => ask(null, "POST", "/v1/invitations/preview", { token })
+    const shown = { organization: "Acme", email: "unknown@example.com", role: "member" }
+    // Twice, because mail scanners look too.
+    for (const _ of [1, 2]) expect((await preview(tokenIn(mail))).body).toEqual(shown)
     const joined = await ask(null, "POST", "/v1/invitations/accept", { token: tokenIn(mail), password })
     expect([joined.status, joined.body.verification, joined.body.role]).toEqual([200, undefined, "member"])
+    expect(code(await preview(tokenIn(mail)))).toEqual([400, "invalid_request"])
     const minted = await ask(joined.body.session_token, "POST", "/v1/api-keys", { name: "x", environment: "test" })
     expect(minted.status).toBe(200)
   })

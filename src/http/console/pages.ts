@@ -71,5 +71,32 @@ export const pages: ReadonlyArray<Page> = [
     title: "Join an organization",
     access: "public",
     load: () => import("./pages/start/JoinOrganization.tsx")
+  },
+  // Addresses of links in e-mails, of invitations and of referrals. Without a console the service has its own pages there (src/http/pages).
+  {
+    path: "/forgot-password",
+    title: "Forgot your password",
+    access: "public",
+    load: () => import("./pages/start/Forgot.tsx")
+  },
+  {
+    path: "/reset-password",
+    title: "Set a new password",
+    access: "public",
+    load: () => import("./pages/start/Reset.tsx")
+  },
+  {
+    path: "/verify-email",
+    title: "Verify your address",
+    access: "public",
+    load: () => import("./pages/start/Verify.tsx")
+  },
+  { path: "/invitation", title: "Sign up", access: "public", load: () => import("./pages/start/SignUp.tsx") },
+  { path: "/join/$code", title: "Join with a code", access: "public", load: () => import("./pages/start/SignUp.tsx") },
+  {
+    path: "/join-organization",
+    title: "Join an organization",
+    access: "public",
+    load: () => import("./pages/start/JoinOrganization.tsx")
   }
 ]

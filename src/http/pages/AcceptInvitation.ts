@@ -15,7 +15,7 @@ import { RequestContext } from "../middleware/RequestContext.ts"
 const refusedField = (path: string, message: string) =>
   problem("invalid_request", `${path} ${message}`, [{ path, message }])
 
-const notInvited = refusedField(
+export const notInvited = refusedField(
   "token",
   "is not a valid invitation: it was used, withdrawn or replaced, or has expired after a week. Ask the person who invited you for another one"
 )

@@ -119,6 +119,19 @@ export class InvitationsApi extends HttpApiGroup.make("invitations").add(
       })
     )
     .middleware(Auth),
+  HttpApiEndpoint.post("preview", "/invitations/preview", {
+    payload: Schema.Struct({ token: LinkToken }).annotate({ identifier: "InvitationPreviewRequest" }),
+    success: Schema.Struct({ organization: Schema.String, email: Schema.String, role: Role }).annotate({
+      identifier: "InvitationPreview"
+    }),
+    error: [Wire.invalid_request, Wire.rate_limited]
+  }).annotateMerge(
+    OpenApi.annotations({
+      summary: "Read an invitation",
+      description:
+        "Shows whoever has the link what it is for: the organization, the invited address and the role. It does not use the link up. Attempts are rate-limited."
+    })
+  ),
   HttpApiEndpoint.post("accept", "/invitations/accept", {
     payload: Schema.Struct({ token: LinkToken, password: Password }).annotate({ identifier: "InvitationAcceptance" }),
     success: NewSession,

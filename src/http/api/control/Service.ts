@@ -9,14 +9,15 @@ export const ServiceInfo = Schema.Struct({
   sign_up: Schema.Literals(["open", "invite", "closed"]),
   sends_mail: Schema.Boolean.annotate({
     description: "False if links, such as those of invitations, are passed on by hand."
-  })
+  }),
+  referral_terms: Schema.String.annotate({ description: "What a sign-up with a referral code gives, in words." })
 }).annotate({ identifier: "Service" })
 
 export class ServiceApi extends HttpApiGroup.make("service").add(
   HttpApiEndpoint.get("get", "/service", { success: ServiceInfo }).annotateMerge(
     OpenApi.annotations({
       summary: "Read what this service is",
-      description: "Public: the environment, and who may sign up."
+      description: "Public: the environment, who may sign up, and what a referral code gives."
     })
   )
 ) {}

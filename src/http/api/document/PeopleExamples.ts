@@ -58,6 +58,10 @@ export const peopleExamples: Readonly<Record<string, Example>> = {
     }
   },
   "invitations.withdraw": { responses: { 200: { id: invitation.id, deleted: true } } },
+  "invitations.preview": {
+    request: { token: "TOKEN_OF_THE_LINK" },
+    responses: { 200: { organization: "Acme", email: "ada@acme.example", role: "member" } }
+  },
   "invitations.accept": {
     request: { token: "TOKEN_OF_THE_LINK", password: "correct horse battery" },
     responses: {
@@ -70,7 +74,17 @@ export const peopleExamples: Readonly<Record<string, Example>> = {
       }
     }
   },
-  "service.get": { responses: { 200: { environment: "test", sign_up: "open", sends_mail: false } } },
+  "service.get": {
+    responses: {
+      200: {
+        environment: "test",
+        sign_up: "open",
+        sends_mail: false,
+        referral_terms:
+          "A workspace that signs up with this code gets $1.00 once, with its first deposit of at least $10.00. A payment card earns this bonus for one workspace only."
+      }
+    }
+  },
   "browser.signUp": {
     request: { email: "jane@acme.example", password: "correct horse battery", organization: "Acme" },
     responses: { 200: ownSession }

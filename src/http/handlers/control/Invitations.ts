@@ -1,5 +1,5 @@
 /** Invitations to join the caller's organization, and accepting one. */
-import { Clock, Effect, Redacted } from "effect"
+import { Clock, Effect, Option, Redacted } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { AccountMails } from "../../../actors/accounts/AccountMails.ts"
 import {
@@ -18,9 +18,11 @@ import { listInvitations } from "../../../schema/Steps.ts"
 import { Api } from "../../api/Api.ts"
 import { CurrentCaller, listLimitDefault } from "../../api/shapes/Common.ts"
 import { needsRole } from "../../access/Access.ts"
+import { allowAttempt, linkAccount } from "../../middleware/Attempts.ts"
 import { makeAsCaller } from "../../middleware/Bearer.ts"
+import { Limits } from "../../middleware/Limits.ts"
 import { requireVerified } from "../../middleware/Verified.ts"
-import { makeAccept } from "../../pages/AcceptInvitation.ts"
+import { makeAccept, notInvited } from "../../pages/AcceptInvitation.ts"
 import { sessionView } from "../../views/SessionView.ts"
 
 const alreadyMember = problem("invalid_request", "email is already a member of this organization", [
@@ -65,6 +67,7 @@ export const InvitationsHandlers = HttpApiBuilder.group(
     const accountMails = yield* AccountMails
     const asCaller = yield* makeAsCaller
     const settings = yield* Settings
+    const limits = yield* Limits
     const accept = yield* makeAccept
     const mailed = settings.mail !== null
 
@@ -105,6 +108,15 @@ export const InvitationsHandlers = HttpApiBuilder.group(
         const withdrawn =
           looksLike("inv", invitation_id) && (yield* asCaller(invitations.withdraw(org_id, invitation_id)))
         return withdrawn ? { id: invitation_id, deleted: true as const } : yield* Effect.fail(unknown(invitation_id))
+      }),
+
+      preview: Effect.fnUntraced(function* ({ payload: { token } }) {
+        // Counted apart from acceptances, so that somebody who opens the page often can still accept.
+        yield* allowAttempt(limits, linkAccount(`${token} preview`))
+        const found = yield* invitations.open(Redacted.make(token))
+        if (Option.isNone(found)) return yield* Effect.fail(notInvited)
+        const { organization, email, role } = found.value
+        return { organization, email, role }
       }),
 
       accept: Effect.fnUntraced(function* ({ payload: { token, password } }) {

@@ -2,6 +2,7 @@
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Settings } from "../../../layers/platform/Settings.ts"
+import { describeTerms } from "../../../schema/wallet/Referral.ts"
 import { Api } from "../../api/Api.ts"
 import { environmentOf } from "../../middleware/Auth.ts"
 
@@ -15,7 +16,8 @@ export const ServiceHandlers = HttpApiBuilder.group(
         Effect.succeed({
           environment: environmentOf(settings.mode),
           sign_up: settings.signUp,
-          sends_mail: settings.mail !== null
+          sends_mail: settings.mail !== null,
+          referral_terms: describeTerms(settings.referral).referred
         })
     })
   })

@@ -1,5 +1,5 @@
-/** Accepts an invitation to an organization (`/join?token=…`). One form serves new people and people with an account. */
-import { useMutation } from "@tanstack/react-query"
+/** Accepts an invitation to an organization (`/join-organization?token=…`). One form serves new people and people with an account. */
+import { useMutation, useQuery } from "@tanstack/react-query"
 import { useFilters } from "../../data/address.ts"
 import { api } from "../../data/api.ts"
 import { sessionChanged } from "../../data/session.ts"
@@ -7,6 +7,31 @@ import { Button } from "../../parts/Button.tsx"
 import { Field, FormProblem, problemOf } from "../../parts/Field.tsx"
 import { FormPage } from "./FormPage.tsx"
 import { onForm, passwordLengthMin, textIn } from "../../account/forms.ts"
+
+const rights = {
+  owner: "an owner, who also decides who is a member",
+  admin: "an admin, who manages keys, limits and invitations",
+  member: "a member, who runs and creates own API keys",
+  viewer: "a viewer, who reads"
+} as const
+
+/** What the link is for. Reading it does not use the link up. */
+const Lead = ({ token }: { readonly token: string }) => {
+  const invited = useQuery({
+    queryKey: ["invitation", token],
+    queryFn: () => api.invitations.preview({ payload: { token } }),
+    staleTime: Number.POSITIVE_INFINITY
+  })
+  if (invited.error !== null) return <FormProblem error={invited.error} signsIn />
+  if (invited.data === undefined) return "Somebody invited you to their organization on Rungate."
+  const { organization, email, role } = invited.data
+  return (
+    <>
+      You can join <strong className="break-words text-text">{organization}</strong> as {rights[role]}. The invitation
+      is for <span className="break-all">{email}</span>.
+    </>
+  )
+}
 
 const JoinOrganization = () => {
   const [{ token = "" }] = useFilters()
@@ -21,7 +46,7 @@ const JoinOrganization = () => {
       </FormPage>
     )
   return (
-    <FormPage title="Join an organization" lead="Somebody invited you to their organization on Rungate.">
+    <FormPage title="Join an organization" lead={<Lead token={token} />}>
       <form onSubmit={onForm((form) => join.mutate(form))} className="space-y-4">
         <Field
           label="Password"

@@ -1,4 +1,4 @@
-/** Sign-up, with a referral code (`/sign-up/CODE`) or with the token of an invitation (`/sign-up?invitation=…`). */
+/** Sign-up, with a referral code (`/join/CODE`) or with the token of an operator's invitation (`/invitation?token=…`). */
 import { useMutation } from "@tanstack/react-query"
 import { useFilters, useParam } from "../../data/address.ts"
 import { api } from "../../data/api.ts"
@@ -19,7 +19,7 @@ const Refused = ({ text }: { readonly text: string }) => (
 )
 
 const SignUp = () => {
-  const [{ invitation = "", code: queried = "", email = "" }] = useFilters()
+  const [{ token = "", invitation = token, code: queried = "", email = "" }] = useFilters()
   const code = useParam("code") || queried
   const service = useService().data
   const signUp = useMutation({
@@ -55,6 +55,7 @@ const SignUp = () => {
           required
           maxLength={254}
           defaultValue={email}
+          hint={invitation === "" ? undefined : "The address that the invitation is for."}
           problem={problemOf(signUp.error, "email")}
         />
         <Field
@@ -81,7 +82,7 @@ const SignUp = () => {
           name="referral_code"
           maxLength={100}
           defaultValue={code}
-          hint="From somebody who uses this service. It gives a bonus on your first deposit."
+          hint={service?.referral_terms ?? "From somebody who uses this service."}
           problem={problemOf(signUp.error, "referral_code")}
         />
         <FormProblem error={signUp.error} />
