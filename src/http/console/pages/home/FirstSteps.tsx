@@ -4,9 +4,11 @@ import { Circle, CircleCheck } from "lucide-react"
 import type { ReactNode } from "react"
 import { api } from "../../data/api.ts"
 import { microsOf } from "../../data/money.ts"
+import { allPages } from "../../data/page.ts"
 import { useService } from "../../data/session.ts"
 import { useWallet } from "../../frame/Balance.tsx"
 import { CodeBlock } from "../../parts/Copy.tsx"
+import { TextLink } from "../../parts/Link.tsx"
 import { Panel } from "../../parts/Page.tsx"
 import { CreateKey } from "./CreateKey.tsx"
 import { TopUp } from "./TopUp.tsx"
@@ -39,6 +41,40 @@ const runCommand = (address: string) => `curl -s ${address}/v1/run \\
   -H "Authorization: Bearer $RUNGATE_API_KEY" -H "Content-Type: application/json" \\
   -d '{"capability":"email.find","input":{"full_name":"Ada Lovelace","company_domain":"example.com"}}'`
 
+const isServed = (path: string) => allPages().some((page) => page.path === path)
+
+/** A run of the console needs no key and no command. */
+const TryIt = () =>
+  isServed("/catalog/$capability") ? (
+    <p>
+      <TextLink to="/catalog/email.find">Try a capability here</TextLink>, or from a program:
+    </p>
+  ) : null
+
+/** Not needed for a first run, so nobody has to tick them off. */
+const next: ReadonlyArray<readonly [string, string, string]> = [
+  ["/settings/guard", "Set a daily limit", "A run that would exceed it does not start."],
+  ["/settings/members", "Invite a colleague", "As an admin, a member who runs, or a viewer who reads."]
+]
+
+const Next = () => (
+  <ul className="mt-4 list-disc space-y-1 border-t border-line pt-4 pl-5 text-muted">
+    {next
+      .filter(([path]) => isServed(path))
+      .map(([path, title, why]) => (
+        <li key={path}>
+          <TextLink to={path}>{title}</TextLink>. {why}
+        </li>
+      ))}
+    <li>
+      <TextLink to="/history">Look a person or company up</TextLink>. See whether it was bought or contacted before.
+    </li>
+    <li>
+      <TextLink to="/batches/new">Run a whole CSV</TextLink>. One limit holds for all of its rows.
+    </li>
+  </ul>
+)
+
 export const FirstSteps = () => {
   const service = useService().data
   const wallet = useWallet().data
@@ -64,6 +100,7 @@ export const FirstSteps = () => {
           <TopUp environment={service.environment} primary={hasKey} />
         </Step>
         <Step done={hasRun} title="Run a capability">
+          <TryIt />
           <p className="text-muted">
             Put your key into RUNGATE_API_KEY, and paste one of these. The run appears here and in Activity.
           </p>
@@ -77,6 +114,7 @@ export const FirstSteps = () => {
           />
         </Step>
       </ol>
+      <Next />
     </Panel>
   )
 }

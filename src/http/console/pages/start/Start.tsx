@@ -1,8 +1,11 @@
 /** What this service is, for people who are signed out, with the ways in. */
+import { lazy, Suspense } from "react"
 import { useService } from "../../data/session.ts"
 import { ButtonLink } from "../../parts/Button.tsx"
 import { OutLink } from "../../parts/Link.tsx"
 import { useTitle } from "../../parts/Page.tsx"
+
+const Offer = lazy(() => import("./Offer.tsx"))
 
 const signUpNote = {
   open: null,
@@ -53,6 +56,9 @@ export const Start = () => {
           </div>
         ))}
       </dl>
+      <Suspense fallback={null}>
+        <Offer />
+      </Suspense>
       <p className="mt-10 text-muted">
         For programs: the <OutLink href="/docs">API reference</OutLink>, the{" "}
         <OutLink href="/openapi.json">OpenAPI document</OutLink>, and tools for AI agents (MCP) at <code>/mcp</code>.

@@ -1,0 +1,49 @@
+/** What can be run here, and from which price, for people who are signed out. The catalog is public. */
+import { useQuery } from "@tanstack/react-query"
+import { api } from "../../data/api.ts"
+import { Money } from "../../parts/Money.tsx"
+import { Skeleton } from "../../parts/States.tsx"
+
+const most = 100
+
+const useOffer = () =>
+  useQuery({
+    queryKey: ["capabilities", "start"],
+    queryFn: async () => {
+      const page = await api.discovery.capabilities({ query: { limit: most } })
+      return page === undefined ? [] : page.items.filter(({ status }) => status === "live")
+    },
+    staleTime: Number.POSITIVE_INFINITY
+  })
+
+const Offer = () => {
+  const { data, error } = useOffer()
+  // The page says everything else without this list.
+  if (error !== null) return null
+  if (data === undefined) return <Skeleton lines={4} />
+  if (data.length === 0) return null
+  const providers = new Set(data.flatMap((one) => one.providers)).size
+  return (
+    <section aria-labelledby="offer" className="mt-10">
+      <h2 id="offer" className="font-semibold">
+        {data.length} capabilities of {providers} providers
+      </h2>
+      <ul className="mt-3 grid gap-x-8 gap-y-1.5 sm:grid-cols-2">
+        {data.map(({ capability, title, starting_price }) => (
+          <li key={capability} className="flex items-baseline justify-between gap-3 border-b border-line py-1">
+            <span className="min-w-0 truncate" title={capability}>
+              {title}
+            </span>
+            {starting_price !== null && (
+              <span className="text-small whitespace-nowrap text-muted">
+                from <Money amount={starting_price.amount} />
+              </span>
+            )}
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
+}
+
+export default Offer
