@@ -81,11 +81,36 @@ describe.skipIf(!hasBrowser)("Batches in a browser", () => {
     await rows.nth(2).waitFor({ state: "detached" })
     expect(await rows.count()).toBe(2)
 
-    const saving = page.waitForEvent("download")
-    await page.getByRole("button", { name: /Download results/ }).click()
-    await page.getByRole("menuitem", { name: "CSV" }).click()
-    const text = readFileSync((await (await saving).path()) ?? "", "utf8")
-    expect(parse<Record<string, string>>(text.trim(), { header: true }).data.length).toBe(4)
+    const download = async (kind: string) => {
+      await page.getByRole("button", { name: /Download results/ }).click()
+      await page.getByRole("menuitem", { name: kind }).click()
+    }
+    const savedRows = async (act: () => Promise<void>) => {
+      const saving = page.waitForEvent("download")
+      await act()
+      const text = readFileSync((await (await saving).path()) ?? "", "utf8")
+      return parse<Record<string, string>>(text.trim(), { header: true }).data
+    }
+    const statuses = (rows: ReadonlyArray<Record<string, string>>) =>
+      rows.map((row) => [row["Notes"], row["E-Mail"], row["status"] === "invalid"])
+    const beside = [
+      ["<script>alert(1)</script>", "a1@batch.example", false],
+      ["'=cmd()", "a2@batch.example", false],
+      ["wrong", "no address", true],
+      ["again", "a1@batch.example", false]
+    ]
+    expect(await savedRows(() => download("CSV of the results"))).toHaveLength(4)
+    expect(statuses(await savedRows(() => download("CSV beside the columns")))).toEqual(beside)
+    // After a reload the page asks for the file.
+    await page.reload()
+    await page.getByRole("heading", { level: 1, name: "people.csv" }).waitFor()
+    await download("CSV beside the columns")
+    const ask = page.getByRole("dialog", { name: "Choose the file of this batch" })
+    await ask.getByLabel("CSV of the batch").setInputFiles(fileOf("E-Mail\none@batch.example\n", "other.csv"))
+    await ask.getByRole("alert").getByText("other.csv has 1 row, and the batch has 4").waitFor()
+    expect(await findings(page)).toEqual([])
+    const again = await savedRows(() => ask.getByLabel("CSV of the batch").setInputFiles(file))
+    expect(statuses(again)).toEqual(beside)
 
     // The same file after a reload, with another limit: nothing is started or paid.
     await opened(tab, "/batches/new?capability=email.verify", "New batch")

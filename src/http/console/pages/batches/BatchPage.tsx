@@ -1,26 +1,22 @@
 /** One batch, live: its progress, what it has charged, its results so far, and the button that cancels it. */
 import { useMutation } from "@tanstack/react-query"
-import { Download } from "lucide-react"
 import { useState } from "react"
 import { useParam } from "../../data/address.ts"
-import { api, queries, request } from "../../data/api.ts"
-import { save } from "../../data/save.ts"
+import { api, queries } from "../../data/api.ts"
 import { useMay } from "../../data/session.ts"
-import { announce } from "../../parts/Announcer.tsx"
 import { Button } from "../../parts/Button.tsx"
 import { Id } from "../../parts/Copy.tsx"
 import { Confirm } from "../../parts/Dialog.tsx"
 import { FormProblem } from "../../parts/Field.tsx"
-import { Menu } from "../../parts/Menu.tsx"
 import { Money } from "../../parts/Money.tsx"
 import { PageHead } from "../../parts/Page.tsx"
 import { Loaded, Skeleton } from "../../parts/States.tsx"
 import { Status } from "../../parts/Status.tsx"
 import { Time } from "../../parts/Time.tsx"
+import { Downloads } from "./Downloads.tsx"
 import { Progress } from "./Progress.tsx"
 import { Results } from "./Results.tsx"
-import { addressOfResults } from "./readResults.ts"
-import { type Batch, endedOf, fileOf, useBatch } from "./useBatch.ts"
+import { type Batch, fileOf, useBatch } from "./useBatch.ts"
 
 const Cancel = ({ batch }: { readonly batch: Batch }) => {
   const [asks, setAsks] = useState(false)
@@ -51,32 +47,6 @@ const Cancel = ({ batch }: { readonly batch: Batch }) => {
         </p>
         <FormProblem error={cancel.error} />
       </Confirm>
-    </>
-  )
-}
-
-const Downloads = ({ batch }: { readonly batch: Batch }) => {
-  const fetched = useMutation({
-    mutationFn: async ({ accept, ending }: { readonly accept: string; readonly ending: string }) => {
-      const response = await request("GET", addressOfResults(batch.id), {}, { headers: { accept } })
-      save(await response.blob(), `${batch.id}.${ending}`)
-    },
-    onSuccess: () => announce("Saved."),
-    onError: (error) => announce(error.message)
-  })
-  if (endedOf(batch) === 0) return null
-  return (
-    <>
-      <Menu
-        actions={[
-          { word: "CSV", run: () => fetched.mutate({ accept: "text/csv", ending: "csv" }) },
-          { word: "JSON lines", run: () => fetched.mutate({ accept: "application/x-ndjson", ending: "jsonl" }) }
-        ]}
-      >
-        <Download size={14} aria-hidden="true" /> Download {batch.done ? "results" : "results so far"}
-        {fetched.isPending && "…"}
-      </Menu>
-      <FormProblem error={fetched.error} />
     </>
   )
 }

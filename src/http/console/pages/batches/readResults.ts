@@ -48,3 +48,10 @@ export const readResults = async (
     }
   }
 }
+
+/** All rows that have ended. */
+export const allResults = async (batch_id: string): Promise<ReadonlyArray<Line>> => {
+  const headers = { accept: "application/x-ndjson" }
+  const response = await request("GET", addressOfResults(batch_id), {}, { headers })
+  return (await response.text()).split("\n").flatMap((text) => (text === "" ? [] : [parsed(text)]))
+}

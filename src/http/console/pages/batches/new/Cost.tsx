@@ -12,6 +12,7 @@ import { Field, FormProblem, problemOf } from "../../../parts/Field.tsx"
 import { TextLink } from "../../../parts/Link.tsx"
 import { Money } from "../../../parts/Money.tsx"
 import { Loaded } from "../../../parts/States.tsx"
+import { keepFile } from "../keptFile.ts"
 import type { CheckedRow } from "./Preview.tsx"
 import { type Plan, startBatch } from "./startBatch.ts"
 import { type SampledCost, useQuotes } from "./useQuotes.ts"
@@ -95,6 +96,7 @@ const Runs = ({
   const start = useMutation({
     mutationFn: (token: string) => startBatch({ ...plan, max_total: limit, again: token }),
     onSuccess: ({ _tag, id }) => {
+      keepFile(id, plan.sheet)
       void queries.invalidateQueries({ queryKey: ["batches"] })
       if (_tag === "Started") go(`/batches/${id}`)
     }

@@ -2,7 +2,7 @@
 import { Upload } from "lucide-react"
 import { type DragEvent, useState } from "react"
 import { announce } from "../../../parts/Announcer.tsx"
-import { type Sheet, sheetOf } from "./readFile.ts"
+import { type Sheet, sheetOf } from "../readFile.ts"
 
 export const FileDrop = ({
   sheet,

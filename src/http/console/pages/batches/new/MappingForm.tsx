@@ -2,7 +2,7 @@
 import { useId } from "react"
 import { Select } from "../../../parts/Field.tsx"
 import type { InputField, InputForm, Mapping } from "./inputs.ts"
-import type { Sheet } from "./readFile.ts"
+import type { Sheet } from "../readFile.ts"
 
 const exampleChars = 30
 

@@ -11,7 +11,7 @@ import { guessed } from "./guess.ts"
 import { type InputForm, inputsOf, problemsOf } from "./inputs.ts"
 import { MappingForm } from "./MappingForm.tsx"
 import { Preview } from "./Preview.tsx"
-import type { Sheet } from "./readFile.ts"
+import type { Sheet } from "../readFile.ts"
 import { useCapabilities, useForm } from "./useCapabilities.ts"
 
 const Rows = ({

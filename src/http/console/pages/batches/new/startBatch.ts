@@ -6,7 +6,7 @@
 import { ApiError } from "../../../../client/Browser.ts"
 import { request } from "../../../data/api.ts"
 import type { Input, Mapping } from "./inputs.ts"
-import type { Sheet } from "./readFile.ts"
+import type { Sheet } from "../readFile.ts"
 import type { Batch } from "../useBatch.ts"
 
 export interface Plan {

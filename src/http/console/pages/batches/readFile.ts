@@ -1,5 +1,5 @@
 /** Reads a CSV that somebody chose, as the service and the command `rungate batch` read it. */
-import { readCsv } from "../../../../client/Csv.ts"
+import { readCsv } from "../../../client/Csv.ts"
 
 /** Limits of one batch. */
 export const rowsMax = 10_000
