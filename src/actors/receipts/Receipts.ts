@@ -1,5 +1,5 @@
 /**
- * Makes signed receipts of runs that have ended, from what the run and the ledger stored. Nothing is written.
+ * Makes signed receipts of runs that have ended, and the details of any run, from what the run and the ledger stored. Nothing is written.
  */
 import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { ReceiptStore, type ReceiptRow } from "../../layers/receipts/ReceiptStore.ts"
@@ -11,6 +11,8 @@ import type { ChainEntry } from "../../schema/receipts/ChainEntry.ts"
 import { decisionOf } from "../../schema/receipts/Decision.ts"
 import { receiptType } from "../../schema/receipts/PublicKeys.ts"
 import { type Receipt, ReceiptAttempt } from "../../schema/receipts/Receipt.ts"
+import { requestText } from "../../schema/receipts/RequestOfRun.ts"
+import { movedOf, type RunDetails } from "../../schema/receipts/RunDetails.ts"
 import { Plan } from "../../schema/runs/Plan.ts"
 import { isFinal, isRunStatus } from "../../schema/runs/Run.ts"
 
@@ -48,11 +50,47 @@ export const receiptOf = (
   }
 }
 
+/** The request is JSON text, so that the input keeps every digit that the caller sent. */
+export type Details = Omit<RunDetails, "request" | "status"> & {
+  readonly status: string
+  readonly request: string | null
+}
+
+/** `asked` is null for an erased run. */
+export const detailsOf = (
+  row: ReceiptRow,
+  ledger: ReadonlyArray<ChainEntry>,
+  asked: { readonly input: string; readonly metadata: string | null } | null
+): Details => {
+  const { run_id, key_id, status, hold, quoted, charged, routing_reason, created_at, finished_at, erased_at } = row
+  const plan = erased_at === null && asked !== null ? decodePlan(row.plan) : null
+  const isEnded = isRunStatus(status) && isFinal(status)
+  return {
+    run_id,
+    status,
+    key_id,
+    request: plan === null || asked === null ? null : requestText({ ...row, ...asked, plan }),
+    decision: plan === null ? null : decisionOf(plan, routing_reason),
+    billing: {
+      currency: "USD",
+      quoted: usd(quoted),
+      charged: charged === null ? null : usd(charged),
+      ...movedOf({ hold, charged, isFinal: isEnded }, ledger)
+    },
+    ledger,
+    created_at: created_at.toISOString(),
+    finished_at: finished_at?.toISOString() ?? null,
+    erased_at: erased_at?.toISOString() ?? null
+  }
+}
+
 export class Receipts extends Context.Service<
   Receipts,
   {
     /** The receipt as a compact JWS. Null for an unknown run and for a run of another organization. */
     readonly receipt: (org_id: string, run_id: string) => Effect.Effect<string | null, RunOpen | SigningUnavailable>
+    /** Null for an unknown run and for a run of another organization. */
+    readonly details: (org_id: string, run_id: string) => Effect.Effect<Details | null>
   }
 >()("rungate/actors/receipts/Receipts") {
   static readonly layer = Layer.effect(
@@ -77,7 +115,16 @@ export class Receipts extends Context.Service<
         return yield* sign(receiptType, { iss, iat, ...receiptOf(org_id, row, ledger) })
       })
 
-      return Receipts.of({ receipt })
+      const details = Effect.fnUntraced(function* (org_id: string, run_id: string) {
+        const row = yield* store.run(org_id, run_id)
+        if (row === null) return null
+        const [ledger, asked] = yield* Effect.all([store.entries(org_id, run_id), store.request(org_id, run_id)], {
+          concurrency: 2
+        })
+        return detailsOf(row, ledger, asked)
+      })
+
+      return Receipts.of({ receipt, details })
     })
   )
 }

@@ -14,6 +14,7 @@ export const neededRole: Readonly<Record<string, Role>> = {
   "runs.run": "member",
   "runs.list": "viewer",
   "runs.get": "viewer",
+  "runs.details": "viewer",
   "runs.cancel": "member",
   "batches.create": "member",
   "batches.list": "viewer",

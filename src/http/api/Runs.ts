@@ -4,6 +4,7 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/ht
 import { Wire } from "../../schema/Errors.ts"
 import { Usd } from "../../schema/money/Money.ts"
 import { Metadata } from "../../schema/runs/Metadata.ts"
+import { RunDetails } from "../../schema/receipts/RunDetails.ts"
 import { strategies } from "../../schema/runs/Routing.ts"
 import { ListedRun, Run } from "../../schema/runs/Run.ts"
 import { RunQuery } from "./control/RunQuery.ts"
@@ -102,6 +103,17 @@ export class RunsApi extends HttpApiGroup.make("runs")
       OpenApi.annotations({
         summary: "Read a run",
         description: "With wait, returns when the run ends or the time is up."
+      })
+    ),
+    HttpApiEndpoint.get("details", "/runs/:run_id/details", {
+      params: { run_id: Schema.String },
+      success: RunDetails,
+      error: [Wire.invalid_request]
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Read what a run asked for, and why it went as it did",
+        description:
+          "Returns the request, every offer that was considered with the reason it was left out, what was held, charged and released, and the run's ledger entries. GET /v1/runs/{run_id}/receipt signs the same facts of a run that has ended."
       })
     ),
     HttpApiEndpoint.post("cancel", "/runs/:run_id/cancel", {

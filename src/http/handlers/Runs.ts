@@ -2,12 +2,14 @@
 import { Clock, Effect } from "effect"
 import { HttpEffect, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
+import { Receipts } from "../../actors/receipts/Receipts.ts"
 import { Admission } from "../../actors/runs/Admission.ts"
 import { CommandClient } from "../../actors/mailbox/CommandClient.ts"
 import { Reads } from "../../layers/standby/Reads.ts"
 import { Settings } from "../../layers/platform/Settings.ts"
 import { problem } from "../../schema/Errors.ts"
 import { looksLike } from "../../schema/Ids.ts"
+import { bodyOf } from "../../schema/json/JsonText.ts"
 import { Api } from "../api/Api.ts"
 import { CurrentCaller } from "../api/shapes/Common.ts"
 import { RequestContext } from "../middleware/RequestContext.ts"
@@ -31,6 +33,7 @@ export const RunsHandlers = HttpApiBuilder.group(
     const admission = yield* Admission
     const commands = yield* CommandClient
     const reads = yield* Reads
+    const receipts = yield* Receipts
     const settings = yield* Settings
     const submit = submitRun(admission)
     const list = listRuns(reads)
@@ -59,6 +62,16 @@ export const RunsHandlers = HttpApiBuilder.group(
         const { org_id } = yield* CurrentCaller
         const run = yield* runOf(org_id, params.run_id, (query.wait ?? 0) * 1000)
         return showRead(run, yield* Clock.currentTimeMillis)
+      }),
+
+      details: Effect.fnUntraced(function* ({ params: { run_id } }) {
+        const { org_id } = yield* CurrentCaller
+        const found = looksLike("run", run_id) ? yield* receipts.details(org_id, run_id) : null
+        if (found === null) return yield* Effect.fail(unknownRun(run_id))
+        const { request, ...facts } = found
+        return HttpServerResponse.text(bodyOf(facts, { request: request ?? "null" }), {
+          contentType: "application/json"
+        })
       }),
 
       cancel: Effect.fnUntraced(function* ({ params }) {

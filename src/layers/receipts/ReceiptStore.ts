@@ -1,7 +1,7 @@
 /**
- * Reads what a receipt is made of: a run with its plan, and its ledger entries with the hashes before them.
+ * Reads what a receipt is made of: a run with its plan, its ledger entries with the hashes before them, and the request.
  *
- * A final run and its entries never change, so two statements see the same state. Nothing here writes.
+ * A final run and its entries never change, so several statements see the same state. Nothing here writes.
  */
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
@@ -35,6 +35,8 @@ export const ReceiptRow = Schema.Struct({
 })
 export type ReceiptRow = typeof ReceiptRow.Type
 const receiptRows = rowsOf(ReceiptRow.fields)
+
+const requestRows = rowsOf({ input: Schema.NullOr(Schema.String), metadata: Schema.NullOr(Schema.String) })
 
 const EntryRow = Schema.Struct({
   seq: Schema.BigInt,
@@ -74,6 +76,11 @@ export class ReceiptStore extends Context.Service<
   {
     /** Null for an unknown run and for a run of another organization. */
     readonly run: (org_id: string, run_id: string) => Effect.Effect<ReceiptRow | null>
+    /** The input and the labels of a run as JSON texts. Null for an erased run. It may be a megabyte, which a receipt does not need. */
+    readonly request: (
+      org_id: string,
+      run_id: string
+    ) => Effect.Effect<{ readonly input: string; readonly metadata: string | null } | null>
     /** The ledger entries of a run, oldest first. */
     readonly entries: (org_id: string, run_id: string) => Effect.Effect<ReadonlyArray<ChainEntry>>
     /** Entries after a number, oldest first. */
@@ -92,6 +99,15 @@ export class ReceiptStore extends Context.Service<
                  r.routing_reason, r.error_code, r.created_at, r.finished_at, r.erased_at
           FROM runs r LEFT JOIN open_runs o ON o.run_id = r.run_id
           WHERE r.org_id = ${org_id} AND r.run_id = ${run_id}`)
+
+      // An erasure may come between two statements, so this one looks for it too.
+      const request = Effect.fnUntraced(function* (org_id: string, run_id: string) {
+        const [row] = yield* requestRows(sql`
+          SELECT CASE WHEN erased_at IS NULL THEN input::text END AS input, metadata::text AS metadata
+          FROM runs WHERE org_id = ${org_id} AND run_id = ${run_id}`)
+        if (row === undefined || row.input === null) return null
+        return { input: row.input, metadata: row.metadata }
+      })
 
       const entryColumns =
         sql.literal(`l.seq, l.txn_id, l.type, l.amount, l.balance_after, l.reserved_after, l.run_id, l.reference, l.note,
@@ -115,6 +131,7 @@ export class ReceiptStore extends Context.Service<
 
       return ReceiptStore.of({
         run: (org_id, run_id) => Effect.orDie(Effect.map(run(org_id, run_id), (rows) => rows[0] ?? null)),
+        request: (org_id, run_id) => Effect.orDie(request(org_id, run_id)),
         entries: (org_id, run_id) => Effect.orDie(Effect.map(entries(org_id, run_id), (rows) => rows.map(entryOf))),
         chain: (org_id, after, limit) =>
           Effect.orDie(Effect.map(chain(org_id, after, limit), (rows) => rows.map(entryOf)))

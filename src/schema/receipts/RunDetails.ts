@@ -1,0 +1,56 @@
+/** What a run asked for, why its providers were chosen, and what it moved in the ledger: a receipt's facts, also of a run that has not ended. */
+import { Schema } from "effect"
+import * as Money from "../money/Money.ts"
+import { RunStatus } from "../runs/Run.ts"
+import { ChainEntry } from "./ChainEntry.ts"
+import { ReceiptDecision } from "./Receipt.ts"
+
+const amountOrNull = (description: string) => Schema.NullOr(Schema.String).annotate({ description })
+
+export const RunDetails = Schema.Struct({
+  run_id: Schema.String,
+  status: RunStatus,
+  key_id: Schema.NullOr(Schema.String).annotate({ description: "the API key that asked; null for a session" }),
+  request: Schema.NullOr(Schema.JsonObject).annotate({
+    description: "the body of POST /v1/run that asks for the same again; null after the run was erased"
+  }),
+  decision: Schema.NullOr(ReceiptDecision.annotate({ identifier: "RunDecision" })).annotate({
+    description:
+      "every offer that was considered, with its price and the reason it was left out; null after the run was erased"
+  }),
+  billing: Schema.Struct({
+    currency: Schema.Literal("USD"),
+    quoted: Schema.String,
+    held: amountOrNull("what the run held in the ledger; null if it held nothing"),
+    charged: amountOrNull("null until the run ends, and for a run that delivered nothing"),
+    released: amountOrNull("the part of the hold that was not charged; null until the run ends")
+  }),
+  ledger: Schema.Array(ChainEntry).annotate({ description: "the run's ledger entries, oldest first" }),
+  created_at: Schema.String,
+  finished_at: Schema.NullOr(Schema.String),
+  erased_at: Schema.NullOr(Schema.String)
+}).annotate({ identifier: "RunDetails" })
+export type RunDetails = typeof RunDetails.Type
+
+interface Amounts {
+  readonly hold: bigint
+  readonly charged: bigint | null
+  readonly isFinal: boolean
+}
+
+/** What was held, and what of it was released. The entries of a charged run may have been dropped with their month. */
+export const movedOf = (
+  { hold, charged, isFinal }: Amounts,
+  ledger: ReadonlyArray<ChainEntry>
+): { readonly held: string | null; readonly released: string | null } => {
+  const reserved = ledger.find(({ type }) => type === "reserve")
+  const held =
+    reserved !== undefined
+      ? Money.negate(Money.MicroUsd(Money.signed(reserved.amount)))
+      : (charged ?? 0n) > 0n
+        ? Money.MicroUsd(hold)
+        : null
+  if (held === null) return { held: null, released: null }
+  const rest = Money.minus(held, Money.MicroUsd(charged ?? 0n))
+  return { held: Money.usd(held), released: isFinal ? Money.usd(rest) : null }
+}
