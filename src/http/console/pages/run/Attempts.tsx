@@ -1,4 +1,4 @@
-/** The providers that were called, one after the other, on a line of time; and why this one. */
+/** The providers that were called, one after the other, on a line of time. */
 import { duration } from "../../data/time.ts"
 import { Panel } from "../../parts/Page.tsx"
 import { Status, solidTones, statusTone, statusWord } from "../../parts/Status.tsx"
@@ -43,12 +43,6 @@ export const Attempts = ({ run }: { readonly run: Run }) => {
             </li>
           ))}
         </ol>
-      )}
-      {run.routing_reason !== "" && (
-        <p className="mt-4">
-          <span className="font-medium">Why: </span>
-          {run.routing_reason}
-        </p>
       )}
     </Panel>
   )

@@ -1,12 +1,33 @@
-/** What the run was quoted at most, what it was charged, and what was released, as one bar and in words. */
-import { isLess, microsOf, shareOf, sumOf } from "../../data/money.ts"
+/** What the run was quoted, held, charged and released, as one bar and in words. */
+import { ChevronRight } from "lucide-react"
+import { isLess, microsOf, shareOf } from "../../data/money.ts"
+import { TextLink } from "../../parts/Link.tsx"
 import { Money } from "../../parts/Money.tsx"
 import { Panel } from "../../parts/Page.tsx"
+import type { Details } from "./useDetails.ts"
 import type { Run } from "./useRun.ts"
 
-const Amount = ({ word, amount, look }: { readonly word: string; readonly amount: string; readonly look: string }) => (
+const looks = {
+  quoted: "border border-dashed border-line-strong",
+  held: "bg-blue opacity-60",
+  charged: "bg-accent",
+  released: "bg-grey-soft border border-line-strong"
+} as const
+
+const Amount = ({
+  word,
+  amount,
+  look,
+  first = false
+}: {
+  readonly word: string
+  readonly amount: string
+  readonly look: keyof typeof looks
+  readonly first?: boolean
+}) => (
   <div className="flex items-center gap-2">
-    <span aria-hidden="true" className={`h-3 w-3 rounded-sm ${look}`} />
+    {!first && <ChevronRight size={14} aria-hidden="true" className="text-muted max-sm:hidden" />}
+    <span aria-hidden="true" className={`h-3 w-3 rounded-sm ${looks[look]}`} />
     <dt className="text-muted">{word}</dt>
     <dd className="font-semibold">
       <Money amount={amount} />
@@ -14,38 +35,72 @@ const Amount = ({ word, amount, look }: { readonly word: string; readonly amount
   </div>
 )
 
-/** Of a run that was blocked or failed before its hold, nothing was held. */
-const wasHeld = ({ status, error }: Run) => status !== "blocked" && error?.code !== "insufficient_balance"
+interface Amounts {
+  readonly quoted: string
+  readonly held: string | null
+  readonly charged: string | null
+  readonly released: string | null
+  readonly done: boolean
+}
 
-export const MoneyBar = ({ run }: { readonly run: Run }) => {
-  const { quoted, charged, platform_funded } = run.billing
-  const settled = charged ?? "0"
-  const released = sumOf([quoted, `-${settled}`].map((one) => one.replace("--", "")))
-  const share = shareOf(settled, quoted)
+/** The whole bar is the largest of the amounts. An open run's hold fills its part until the charge is known. */
+const Bar = ({ quoted, held, charged, done }: Amounts) => {
+  const whole = isLess(quoted, held ?? "0") ? (held ?? "0") : quoted
+  const part = (amount: string | null) => `${shareOf(amount ?? "0", whole) * 100}%`
   return (
-    <Panel title="Money">
-      <div className="flex h-3 overflow-hidden rounded bg-grey-soft" aria-hidden="true">
-        {run.done ? (
-          <div className="bg-accent" style={{ width: `${share * 100}%` }} />
-        ) : (
-          <div className="w-full bg-blue opacity-60" />
-        )}
-      </div>
-      <dl className="mt-3 flex flex-wrap gap-x-8 gap-y-2">
-        <Amount word="Quoted, at most" amount={quoted} look="bg-grey-soft border border-line-strong" />
-        {run.done ? (
-          <>
-            <Amount word="Charged" amount={settled} look="bg-accent" />
-            {wasHeld(run) && !isLess(released, "0") && microsOf(released) !== 0n && (
-              <Amount word="Released" amount={released} look="bg-grey-soft" />
-            )}
-          </>
-        ) : (
-          <Amount word="Held until it ends" amount={quoted} look="bg-blue opacity-60" />
-        )}
+    <div className="relative h-4 overflow-hidden rounded border border-dashed border-line-strong" aria-hidden="true">
+      <div
+        className={`absolute inset-y-0 left-0 ${done ? "bg-grey-soft" : "bg-blue opacity-60"}`}
+        style={{ width: part(held) }}
+      />
+      {done && <div className="absolute inset-y-0 left-0 bg-accent" style={{ width: part(charged) }} />}
+    </div>
+  )
+}
+
+const note = ({ held, charged, done, quoted }: Amounts): string | null => {
+  if (!done) return held === null ? "Nothing is held yet." : "The hold ends with the run. Then the rest is released."
+  if (held === null)
+    return microsOf(quoted) === 0n ? "This run was free. Nothing was held." : "Nothing was held or charged."
+  return microsOf(charged ?? "0") === 0n ? "Nothing was charged. The whole hold was released." : null
+}
+
+const amountsOf = (run: Run, details: Details | undefined): Amounts => {
+  const { quoted, charged } = run.billing
+  const moved = details?.billing
+  return {
+    quoted,
+    held: moved?.held ?? null,
+    charged: run.done ? (charged ?? "0") : null,
+    released: moved?.released ?? null,
+    done: run.done
+  }
+}
+
+export const MoneyBar = ({
+  run,
+  details
+}: {
+  readonly run: Run
+  /** Undefined while they load, and if they can't be read. */
+  readonly details: Details | undefined
+}) => {
+  const amounts = amountsOf(run, details)
+  const { quoted, held, charged, released, done } = amounts
+  const text = details === undefined ? null : note(amounts)
+  return (
+    <Panel title="Money" actions={<TextLink to="/wallet">Wallet</TextLink>}>
+      <Bar {...amounts} held={details === undefined ? quoted : held} />
+      <dl className="mt-3 flex flex-wrap gap-x-3 gap-y-2 max-sm:flex-col">
+        <Amount word="Quoted" amount={quoted} look="quoted" first />
+        {held !== null && <Amount word={done ? "Held" : "Held until it ends"} amount={held} look="held" />}
+        {charged !== null && <Amount word="Charged" amount={charged} look="charged" />}
+        {released !== null && microsOf(released) !== 0n && <Amount word="Released" amount={released} look="released" />}
       </dl>
-      {!wasHeld(run) && <p className="mt-2 text-muted">Nothing was held or charged.</p>}
-      {platform_funded && <p className="mt-2 text-muted">Paid with the platform's account at the provider.</p>}
+      {text !== null && <p className="mt-2 text-muted">{text}</p>}
+      {run.billing.platform_funded && (
+        <p className="mt-2 text-muted">Paid with the platform's account at the provider.</p>
+      )}
     </Panel>
   )
 }

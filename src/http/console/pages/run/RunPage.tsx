@@ -15,11 +15,14 @@ import { Time } from "../../parts/Time.tsx"
 import { Attempts } from "./Attempts.tsx"
 import { commandsFor } from "./commands.ts"
 import { MoneyBar } from "./MoneyBar.tsx"
-import { RunTabs } from "./Tabs.tsx"
+import { RunAgain } from "./RunAgain.tsx"
+import { RunTabs } from "./RunTabs.tsx"
 import { Trouble } from "./Trouble.tsx"
+import { type Details, useDetails } from "./useDetails.ts"
 import { type Run, useRun } from "./useRun.ts"
+import { Why } from "./Why.tsx"
 
-const Actions = ({ run }: { readonly run: Run }) => {
+const Actions = ({ run, details }: { readonly run: Run; readonly details: Details | undefined }) => {
   const may = useMay("member")
   const cancel = useMutation({
     mutationFn: () => api.runs.cancel({ params: { run_id: run.run_id } }),
@@ -33,36 +36,45 @@ const Actions = ({ run }: { readonly run: Run }) => {
         </Button>
       )}
       <Menu
-        actions={commandsFor(run.run_id, location.origin).map(([word, text]) => ({
+        actions={commandsFor(run.run_id, details, location.origin).map(([word, text]) => ({
           word,
           run: () => void toClipboard(text)
         }))}
       >
         Copy as
       </Menu>
+      {run.done && <RunAgain details={details} />}
       <FormProblem error={cancel.error} />
     </>
   )
 }
 
-const Shown = ({ run }: { readonly run: Run }) => (
-  <>
-    <PageHead title={run.capability ?? `${run.provider ?? ""} ${run.endpoint ?? ""}`} actions={<Actions run={run} />}>
-      <div className="flex flex-wrap items-center gap-x-4 gap-y-1">
-        <Status status={run.status} large />
-        <Id id={run.run_id} what="the run's id" />
-        <Time at={run.created_at} />
-        {run.done && <span>{duration(run.timing.duration_ms)}</span>}
+const Shown = ({ run }: { readonly run: Run }) => {
+  const query = useDetails(run.run_id, run.status)
+  const details = query.data
+  return (
+    <>
+      <PageHead
+        title={run.capability ?? `${run.provider ?? ""} ${run.endpoint ?? ""}`}
+        actions={<Actions run={run} details={details} />}
+      >
+        <div className="flex flex-wrap items-center gap-x-4 gap-y-1">
+          <Status status={run.status} large />
+          <Id id={run.run_id} what="the run's id" />
+          <Time at={run.created_at} />
+          {run.done && <span>{duration(run.timing.duration_ms)}</span>}
+        </div>
+      </PageHead>
+      <div className="grid grid-cols-1 gap-6">
+        <Trouble run={run} />
+        <MoneyBar run={run} details={details} />
+        <Attempts run={run} />
+        <Why run={run} query={query} />
+        <RunTabs key={run.run_id} run={run} query={query} />
       </div>
-    </PageHead>
-    <div className="grid grid-cols-1 gap-6">
-      <Trouble run={run} />
-      <MoneyBar run={run} />
-      <Attempts run={run} />
-      <RunTabs run={run} />
-    </div>
-  </>
-)
+    </>
+  )
+}
 
 const RunPage = () => {
   const run = useRun(useParam("run_id"))

@@ -1,16 +1,27 @@
-/** The result of a run, the whole answer of the API, and its labels. */
+/** Tabs, and JSON as text. */
 import * as Radix from "@radix-ui/react-tabs"
-import type { ReactNode } from "react"
-import { CodeBlock } from "../../parts/Copy.tsx"
-import type { Run } from "./useRun.ts"
+import { Download } from "lucide-react"
+import { type ReactNode, useMemo } from "react"
+import { saveText } from "../../data/save.ts"
+import { Button } from "../../parts/Button.tsx"
+import { CodeBlock, CopyButton } from "../../parts/Copy.tsx"
 
 export interface Tab {
   readonly name: string
   readonly content: ReactNode
 }
 
-export const Tabs = ({ label, tabs }: { readonly label: string; readonly tabs: ReadonlyArray<Tab> }) => (
-  <Radix.Root defaultValue={tabs[0]?.name ?? ""}>
+export const Tabs = ({
+  label,
+  tabs,
+  initial
+}: {
+  readonly label: string
+  readonly tabs: ReadonlyArray<Tab>
+  /** The name of the tab that is open at first. The first one if left out. */
+  readonly initial?: string
+}) => (
+  <Radix.Root defaultValue={initial ?? tabs[0]?.name ?? ""}>
     <Radix.List aria-label={label} className="flex gap-1 overflow-x-auto border-b border-line">
       {tabs.map(({ name }) => (
         <Radix.Trigger
@@ -30,44 +41,35 @@ export const Tabs = ({ label, tabs }: { readonly label: string; readonly tabs: R
   </Radix.Root>
 )
 
-/** Larger JSON is shown from its beginning; it can be copied and saved in full. */
+/** Larger JSON is shown from its beginning. It is copied and saved in full. */
 const shownMax = 200_000
-export const Json = ({ value, label }: { readonly value: unknown; readonly label: string }) => {
-  const text = JSON.stringify(value, null, 2) ?? "null"
-  return <CodeBlock label={label} text={text.length > shownMax ? `${text.slice(0, shownMax)}\n…` : text} />
-}
 
-const Labels = ({ metadata }: { readonly metadata: Readonly<Record<string, string>> }) => (
-  <dl className="grid grid-cols-[max-content_1fr] gap-x-6 gap-y-2">
-    {Object.entries(metadata).map(([name, value]) => (
-      <div key={name} className="contents">
-        <dt className="text-muted">{name}</dt>
-        <dd className="break-words">{value}</dd>
-      </div>
-    ))}
-  </dl>
-)
-
-export const RunTabs = ({ run }: { readonly run: Run }) => {
-  const labels = run.metadata ?? {}
+export const Json = ({
+  value,
+  label,
+  file
+}: {
+  readonly value: unknown
+  readonly label: string
+  /** The name of the file that the button saves. Without it there is no button. */
+  readonly file?: string
+}) => {
+  const text = useMemo(() => JSON.stringify(value, null, 2) ?? "null", [value])
+  const isLong = text.length > shownMax
   return (
-    <Tabs
-      label="Parts of the run"
-      tabs={[
-        {
-          name: "Result",
-          content:
-            run.result === undefined ? (
-              <p className="text-muted">
-                {run.done ? "This run has no result." : "The result comes when the run ends."}
-              </p>
-            ) : (
-              <Json value={run.result} label="the result" />
-            )
-        },
-        { name: "Answer of the API", content: <Json value={run} label="the answer" /> },
-        ...(Object.keys(labels).length === 0 ? [] : [{ name: "Labels", content: <Labels metadata={labels} /> }])
-      ]}
-    />
+    <div>
+      <CodeBlock label={label} text={isLong ? `${text.slice(0, shownMax)}\n…` : text} />
+      {(isLong || file !== undefined) && (
+        <p className="mt-2 flex flex-wrap items-center gap-3 text-small text-muted">
+          {isLong && <span>Shown: the first {shownMax.toLocaleString("en")} characters.</span>}
+          {isLong && <CopyButton text={text} what={`all of ${label}`} word="Copy all" />}
+          {file !== undefined && (
+            <Button onClick={() => saveText(text, file, "application/json")}>
+              <Download size={14} aria-hidden="true" /> Save as a file
+            </Button>
+          )}
+        </p>
+      )}
+    </div>
   )
 }

@@ -1,0 +1,100 @@
+/** Input, result and the provider's own answer of a run. */
+import { Money } from "../../parts/Money.tsx"
+import { Loaded } from "../../parts/States.tsx"
+import { Time } from "../../parts/Time.tsx"
+import { isRunBody } from "../../running/request.ts"
+import { Json } from "./Tabs.tsx"
+import type { Details, useDetails } from "./useDetails.ts"
+import type { Run } from "./useRun.ts"
+
+const Facts = ({ facts }: { readonly facts: ReadonlyArray<readonly [string, string]> }) => (
+  <dl className="grid grid-cols-[max-content_1fr] gap-x-6 gap-y-2">
+    {facts.map(([name, value]) => (
+      <div key={name} className="contents">
+        <dt className="text-muted">{name}</dt>
+        <dd className="min-w-0 break-words">{value}</dd>
+      </div>
+    ))}
+  </dl>
+)
+
+const Named = ({ title, value }: { readonly title: string; readonly value: unknown }) =>
+  value === undefined || value === null ? null : (
+    <section>
+      <h3 className="mb-2 font-medium">{title}</h3>
+      <Json value={value} label={title.toLowerCase()} />
+    </section>
+  )
+
+const Asked = ({ run, details }: { readonly run: Run; readonly details: Details }) => {
+  const { request, erased_at } = details
+  if (!isRunBody(request))
+    return (
+      <p className="text-muted">
+        The input was erased{erased_at === null ? "" : " "}
+        {erased_at !== null && <Time at={erased_at} />}. The charge stays in the ledger.
+      </p>
+    )
+  const { input, path, query, routing, method } = request
+  const labels = Object.entries(run.metadata ?? {})
+  const max_cost = routing?.max_cost ?? null
+  return (
+    <div className="space-y-4">
+      <Json value={input} label="the input" file={`${run.run_id}-input.json`} />
+      <Named title="Path" value={path} />
+      <Named title="Query" value={query} />
+      {typeof method === "string" && <Facts facts={[["Method", method]]} />}
+      {max_cost !== null && (
+        <p className="text-muted">
+          Allowed to cost <Money amount={max_cost} /> at most.
+        </p>
+      )}
+      {labels.length > 0 && (
+        <section>
+          <h3 className="mb-2 font-medium">Labels</h3>
+          <Facts facts={labels} />
+        </section>
+      )}
+    </div>
+  )
+}
+
+export const InputTab = ({ run, query }: { readonly run: Run; readonly query: ReturnType<typeof useDetails> }) => (
+  <Loaded query={query}>{(details) => <Asked run={run} details={details} />}</Loaded>
+)
+
+export const ResultTab = ({ run }: { readonly run: Run }) =>
+  run.result === undefined ? (
+    <p className="text-muted">{run.done ? "This run has no result." : "The result comes when the run ends."}</p>
+  ) : (
+    <Json value={run.result} label="the result" file={`${run.run_id}-result.json`} />
+  )
+
+const memberOf = (value: unknown, name: string): unknown =>
+  typeof value === "object" && value !== null ? Reflect.get(value, name) : undefined
+
+/** What the provider itself answered: all of a raw run's result, and a part of a capability's if the request asked for it. */
+const payloadOf = ({ kind, result }: Run): unknown => memberOf(result, kind === "endpoint" ? "data" : "raw")
+
+export const RawTab = ({ run }: { readonly run: Run }) => {
+  const payload = payloadOf(run)
+  return (
+    <div className="space-y-4">
+      {payload === undefined ? (
+        <p className="text-muted">
+          The provider's own answer is not stored. A request with{" "}
+          <code className="font-mono">response.include_raw</code> keeps it.
+        </p>
+      ) : (
+        <section>
+          <h3 className="mb-2 font-medium">Answer of {run.provider ?? "the provider"}</h3>
+          <Json value={payload} label="the provider's answer" file={`${run.run_id}-raw.json`} />
+        </section>
+      )}
+      <section>
+        <h3 className="mb-2 font-medium">Answer of the API</h3>
+        <Json value={run} label="the answer of the API" />
+      </section>
+    </div>
+  )
+}

@@ -1,0 +1,48 @@
+/** The ledger entries of a run, oldest first, with the balance after each. */
+import { Empty, Loaded } from "../../parts/States.tsx"
+import { Id } from "../../parts/Copy.tsx"
+import { TextLink } from "../../parts/Link.tsx"
+import { Money } from "../../parts/Money.tsx"
+import { type Column, DataTable } from "../../parts/Table.tsx"
+import { Time } from "../../parts/Time.tsx"
+import type { Details, useDetails } from "./useDetails.ts"
+
+type Entry = Details["ledger"][number]
+
+const words: Readonly<Record<string, string>> = {
+  reserve: "hold",
+  settle: "charge",
+  release: "release of the rest",
+  refund: "refund"
+}
+
+const columns: ReadonlyArray<Column<Entry>> = [
+  { title: "Number", cell: ({ seq }) => seq, align: "right" },
+  { title: "Entry", cell: ({ type }) => words[type] ?? type },
+  { title: "Amount", cell: ({ amount }) => <Money amount={amount} />, align: "right" },
+  { title: "Balance after", cell: ({ balance_after }) => <Money amount={balance_after} />, align: "right" },
+  {
+    title: "Reserved after",
+    cell: ({ reserved_after }) => <Money amount={reserved_after} />,
+    align: "right",
+    wide: true
+  },
+  { title: "When", cell: ({ created_at }) => <Time at={created_at} />, align: "right" },
+  { title: "Id", cell: ({ id }) => <Id id={id} what="the entry's id" />, wide: true }
+]
+
+export const LedgerTab = ({ query }: { readonly query: ReturnType<typeof useDetails> }) => (
+  <Loaded query={query}>
+    {({ ledger }) =>
+      ledger.length === 0 ? (
+        <Empty title="No ledger entries">
+          <p className="text-muted">
+            This run has moved no money. Other entries are in the <TextLink to="/wallet">wallet</TextLink>.
+          </p>
+        </Empty>
+      ) : (
+        <DataTable label="Ledger entries of the run" rows={ledger} columns={columns} keyOf={({ id }) => id} />
+      )
+    }
+  </Loaded>
+)

@@ -1,0 +1,70 @@
+/** The signed receipt of a run: what it says, the signed text itself, and how to verify it without this service. */
+import { useQuery } from "@tanstack/react-query"
+import { Download } from "lucide-react"
+import { addressOf, ApiError, send } from "../../../client/Browser.ts"
+import { saveText } from "../../data/save.ts"
+import { Button } from "../../parts/Button.tsx"
+import { CodeBlock } from "../../parts/Copy.tsx"
+import { OutLink } from "../../parts/Link.tsx"
+import { Loaded } from "../../parts/States.tsx"
+import { Json } from "./Tabs.tsx"
+import type { Run } from "./useRun.ts"
+
+const mediaType = "application/jose"
+
+/** The middle part of a JWS is the payload, in base64url. Null for a text of another form. */
+export const payloadOf = (jws: string): unknown => {
+  try {
+    const part = (jws.split(".")[1] ?? "").replaceAll("-", "+").replaceAll("_", "/")
+    const bytes = Uint8Array.from(atob(part), (letter) => letter.codePointAt(0) ?? 0)
+    return JSON.parse(new TextDecoder().decode(bytes))
+  } catch {
+    return null
+  }
+}
+
+const useReceipt = (run_id: string, isDone: boolean) =>
+  useQuery({
+    queryKey: ["run", run_id, "receipt"],
+    queryFn: async ({ signal }) => {
+      const address = addressOf("/v1/runs/:run_id/receipt", { params: { run_id } })
+      const response = await send("GET", address, {}, { signal, headers: { accept: mediaType } })
+      return response.text()
+    },
+    enabled: isDone,
+    // Each receipt is signed anew, and says the same.
+    staleTime: Number.POSITIVE_INFINITY,
+    retry: (failures, error) => failures < 2 && error instanceof ApiError && error.status === 0
+  })
+
+const Signed = ({ run_id, jws }: { readonly run_id: string; readonly jws: string }) => (
+  <div className="space-y-4">
+    <p className="flex flex-wrap items-center justify-between gap-3">
+      <span className="text-muted">
+        Signed by this service over the facts below. Keep it: it can be verified without the service.{" "}
+        <OutLink href="/.well-known/jwks.json">Public keys</OutLink>
+      </span>
+      <Button onClick={() => saveText(jws, `${run_id}.jws`, mediaType)}>
+        <Download size={14} aria-hidden="true" /> Save the receipt
+      </Button>
+    </p>
+    <Json value={payloadOf(jws)} label="what the receipt says" />
+    <section>
+      <h3 className="mb-2 font-medium">Verify it</h3>
+      <CodeBlock
+        label="commands that verify the receipt"
+        text={`rungate receipt ${run_id}\nrungate receipt keys\nrungate receipt verify ${run_id}.jws --jwks jwks.json`}
+      />
+    </section>
+    <section>
+      <h3 className="mb-2 font-medium">Signed text (JWS)</h3>
+      <CodeBlock label="the signed receipt" text={jws} />
+    </section>
+  </div>
+)
+
+export const ReceiptTab = ({ run }: { readonly run: Run }) => {
+  const receipt = useReceipt(run.run_id, run.done)
+  if (!run.done) return <p className="text-muted">A run has a receipt as soon as it has ended.</p>
+  return <Loaded query={receipt}>{(jws) => <Signed run_id={run.run_id} jws={jws} />}</Loaded>
+}

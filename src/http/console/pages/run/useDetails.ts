@@ -1,0 +1,14 @@
+/** What a run asked for, why its providers were chosen, and its ledger entries. Read again whenever the run is. */
+import { useQuery } from "@tanstack/react-query"
+import type { AnswerOf } from "../../../client/Browser.ts"
+import { api } from "../../data/api.ts"
+
+export type Details = AnswerOf<"runs", "details">
+
+/** `state` is the run's status: details of the status before would show its old hold and entries. */
+export const useDetails = (run_id: string, state: string) =>
+  useQuery({
+    queryKey: ["run", run_id, "details", state],
+    queryFn: () => api.runs.details({ params: { run_id } }),
+    placeholderData: (before) => before
+  })

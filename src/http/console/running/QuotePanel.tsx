@@ -1,0 +1,78 @@
+/** What a run would hold and charge, whom it would call, and what would stop it. Shown before anything that costs. */
+import { Money } from "../parts/Money.tsx"
+import { microsOf } from "../data/money.ts"
+import { FormProblem } from "../parts/Field.tsx"
+import { Skeleton } from "../parts/States.tsx"
+import { ControlLinks } from "./controls.tsx"
+import { OfferTable } from "./offers.tsx"
+import type { Quote } from "./useQuote.ts"
+
+const Amounts = ({ quote }: { readonly quote: Quote }) =>
+  microsOf(quote.hold) === 0n ? (
+    <p>This run is free.</p>
+  ) : (
+    <dl className="flex flex-wrap gap-x-8 gap-y-2">
+      <div>
+        <dt className="text-muted">At most</dt>
+        <dd className="text-title font-semibold">
+          <Money amount={quote.hold} />
+        </dd>
+      </div>
+      <div>
+        <dt className="text-muted">On average</dt>
+        <dd className="text-title font-semibold">
+          <Money amount={quote.expected} />
+        </dd>
+      </div>
+      <div>
+        <dt className="text-muted">If it fails</dt>
+        <dd className="text-title font-semibold">
+          <Money amount={quote.minimum} />
+        </dd>
+      </div>
+    </dl>
+  )
+
+const Blocked = ({ quote }: { readonly quote: Quote }) => (
+  <div role="alert" className="rounded border border-amber bg-amber-soft p-3 text-amber">
+    <p className="font-medium">The run would be blocked now.</p>
+    {quote.error !== undefined && <p className="mt-1 break-words">{quote.error.message}</p>}
+    <ControlLinks controls={quote.controls} code={quote.error?.code} />
+  </div>
+)
+
+export const QuotePanel = ({
+  quote,
+  error,
+  isCurrent
+}: {
+  readonly quote: Quote | null
+  readonly error: unknown
+  readonly isCurrent: boolean
+}) => {
+  if (error !== null && error !== undefined) return <FormProblem error={error} />
+  if (quote === null) return <Skeleton lines={2} />
+  return (
+    <div className={`space-y-3 ${isCurrent ? "" : "opacity-60"}`} aria-busy={!isCurrent}>
+      <Amounts quote={quote} />
+      {quote.would === "block" && <Blocked quote={quote} />}
+      <p className="break-words text-muted">{quote.routing_reason}</p>
+      <details>
+        <summary className="w-fit rounded text-accent underline underline-offset-2">
+          Providers of this run ({quote.offers.filter(({ chosen }) => chosen).length} of {quote.offers.length})
+        </summary>
+        <div className="mt-2">
+          <OfferTable
+            label="Providers of this run"
+            offers={quote.offers.map(({ provider, price, expected_success, excluded_because }) => ({
+              provider,
+              price,
+              success: expected_success,
+              excluded_because
+            }))}
+          />
+        </div>
+      </details>
+    </div>
+  )
+}

@@ -1,0 +1,46 @@
+/** Links to the limits that stop a run, and to what else helps. */
+import { TextLink } from "../parts/Link.tsx"
+
+export interface Control {
+  readonly control: string
+  /** The path of the API at which it is changed. */
+  readonly manage: string
+}
+
+const words: Readonly<Record<string, string>> = {
+  daily_spend_guard: "the daily limit",
+  per_run_limit: "the limit per run",
+  key_budget: "the key's budget",
+  batch_max_total: "the batch's limit"
+}
+
+/** The console's page for a path of the API. */
+export const pageOf = (manage: string): string => {
+  if (manage.startsWith("/v1/api-keys")) return "/settings/keys"
+  if (manage.startsWith("/v1/batches")) return manage.replace("/v1", "")
+  return "/settings/guard"
+}
+
+export const ControlLinks = ({
+  controls,
+  code
+}: {
+  readonly controls: ReadonlyArray<Control>
+  /** The error code of the run or quote. */
+  readonly code: string | undefined
+}) => {
+  const links = [
+    ...controls.map(({ control, manage }) => [pageOf(manage), `Change ${words[control] ?? control}`] as const),
+    ...(code === "insufficient_balance" ? [["/wallet", "Top up the wallet"] as const] : [])
+  ]
+  if (links.length === 0) return null
+  return (
+    <ul className="mt-2 space-y-1">
+      {links.map(([to, word]) => (
+        <li key={word}>
+          <TextLink to={to}>{word}</TextLink>
+        </li>
+      ))}
+    </ul>
+  )
+}
