@@ -26,6 +26,16 @@ export const pages: ReadonlyArray<Page> = [
   },
   { path: "/runs/$run_id", title: "Run", load: () => import("./pages/run/RunPage.tsx") },
   {
+    path: "/catalog",
+    title: "Catalog",
+    place: "rail",
+    icon: "catalog",
+    shortcut: "c",
+    load: () => import("./pages/catalog/Catalog.tsx")
+  },
+  { path: "/catalog/$capability", title: "Capability", load: () => import("./pages/catalog/CapabilityPage.tsx") },
+  { path: "/catalog/$provider/$", title: "Endpoint", load: () => import("./pages/catalog/EndpointPage.tsx") },
+  {
     path: "/batches",
     title: "Batches",
     place: "rail",

@@ -1,10 +1,11 @@
-/** The palette: go to a page, open a run by its id, copy the id of a key. */
+/** The palette: go to a page, open a run by its id, run a capability, copy the id of a key. */
 import { useQuery } from "@tanstack/react-query"
 import { Command } from "cmdk"
 import { Copy, Search } from "lucide-react"
 import { type ReactNode, useState } from "react"
 import { useGo } from "../data/address.ts"
 import { api } from "../data/api.ts"
+import { useCapabilities } from "../data/capabilities.ts"
 import { allPages } from "../data/page.ts"
 import { toClipboard } from "../parts/Copy.tsx"
 import { Icon } from "../parts/Icon.tsx"
@@ -64,6 +65,26 @@ const Runs = ({ text, go }: { readonly text: string; readonly go: (to: string) =
   )
 }
 
+const Capabilities = ({ go }: { readonly go: (to: string) => void }) => {
+  const capabilities = useCapabilities().data ?? []
+  if (capabilities.length === 0) return null
+  return (
+    <Command.Group heading="Run a capability" className={groupLook}>
+      {capabilities.map(({ capability, title }) => (
+        <Item
+          key={capability}
+          value={`run ${capability} ${title}`}
+          onSelect={() => go(`/catalog/${encodeURIComponent(capability)}`)}
+        >
+          <Icon name="catalog" />
+          <span className="truncate">{title}</span>
+          <code className="ml-auto font-mono text-small text-muted max-sm:hidden">{capability}</code>
+        </Item>
+      ))}
+    </Command.Group>
+  )
+}
+
 const Keys = () => {
   const keys = useQuery({ queryKey: ["keys"], queryFn: () => api.keys.list({ query: {} }) })
   const usable = (keys.data?.items ?? []).filter(({ revoked }) => !revoked)
@@ -85,7 +106,7 @@ const Palette = () => {
   const [text, setText] = useState("")
   const go = useGo()
   return (
-    <Command label="Go to a page, find a run, or copy the id of a key">
+    <Command label="Go to a page, find a run, run a capability, or copy the id of a key">
       <Command.Input
         value={text}
         onValueChange={setText}
@@ -107,6 +128,7 @@ const Palette = () => {
             ))}
         </Command.Group>
         <Runs text={text} go={go} />
+        <Capabilities go={go} />
         <Keys />
       </Command.List>
     </Command>

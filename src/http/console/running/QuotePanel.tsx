@@ -53,8 +53,9 @@ export const QuotePanel = ({
   if (error !== null && error !== undefined) return <FormProblem error={error} />
   if (quote === null) return <Skeleton lines={2} />
   return (
-    <div className={`space-y-3 ${isCurrent ? "" : "opacity-60"}`} aria-busy={!isCurrent}>
+    <div className="space-y-3" aria-busy={!isCurrent}>
       <Amounts quote={quote} />
+      {!isCurrent && <p className="after-150 text-small text-muted">The price is being read again…</p>}
       {quote.would === "block" && <Blocked quote={quote} />}
       <p className="break-words text-muted">{quote.routing_reason}</p>
       <details>

@@ -1,5 +1,6 @@
 /** The body of a run as the console sends it and shows it. */
 import type { api } from "../data/api.ts"
+import { exactDollars, microsOf } from "../data/money.ts"
 
 export type RunBody = Parameters<typeof api.runs.run>[0]["payload"]
 
@@ -15,3 +16,7 @@ export const withCap = (body: RunBody, amount: string): RunBody => ({
 
 export const nameOf = ({ capability, provider, endpoint }: RunBody): string =>
   capability ?? `${provider ?? ""} ${endpoint ?? ""}`.trim()
+
+/** The words of the button that runs it. */
+export const runWord = (hold: string): string =>
+  microsOf(hold) === 0n ? "Run, free of charge" : `Run for at most ${exactDollars(hold)}`

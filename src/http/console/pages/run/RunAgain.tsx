@@ -2,25 +2,34 @@
 import { useState } from "react"
 import { useGo } from "../../data/address.ts"
 import { useMay } from "../../data/session.ts"
-import { exactDollars, microsOf } from "../../data/money.ts"
-import { Button } from "../../parts/Button.tsx"
+import { Button, ButtonLink } from "../../parts/Button.tsx"
 import { Dialog } from "../../parts/Dialog.tsx"
 import { FormProblem } from "../../parts/Field.tsx"
+import { capabilityPage, endpointPage } from "../../running/paths.ts"
 import { QuotePanel } from "../../running/QuotePanel.tsx"
-import { isRunBody, nameOf, type RunBody, withCap } from "../../running/request.ts"
+import { isRunBody, nameOf, type RunBody, runWord, withCap } from "../../running/request.ts"
 import { useQuote } from "../../running/useQuote.ts"
 import { useStart } from "../../running/useStart.ts"
 import type { Details } from "./useDetails.ts"
 
-export const runWord = (hold: string): string =>
-  microsOf(hold) === 0n ? "Run, free of charge" : `Run for at most ${exactDollars(hold)}`
+/** The form of the capability or endpoint, with the request of this run. */
+const formOf = ({ capability, provider, endpoint, method }: RunBody, run_id: string) =>
+  typeof capability === "string"
+    ? `${capabilityPage(capability)}?from=${run_id}`
+    : `${endpointPage(provider ?? "", endpoint ?? "", method ?? "")}&from=${run_id}`
 
-const Question = ({ body, onClose }: { readonly body: RunBody; readonly onClose: () => void }) => {
+interface QuestionProps {
+  readonly body: RunBody
+  readonly run_id: string
+  readonly onClose: () => void
+}
+
+const Question = ({ body, run_id, onClose }: QuestionProps) => {
   const go = useGo()
   const { quote, error, isCurrent } = useQuote(body)
-  const start = useStart((run_id) => {
+  const start = useStart((next) => {
     onClose()
-    go(`/runs/${run_id}`)
+    go(`/runs/${next}`)
   })
   return (
     <div className="space-y-4">
@@ -32,6 +41,7 @@ const Question = ({ body, onClose }: { readonly body: RunBody; readonly onClose:
       <FormProblem error={start.error} />
       <div className="flex flex-wrap justify-end gap-2">
         <Button onClick={onClose}>Don't run</Button>
+        <ButtonLink to={formOf(body, run_id)}>Change the request first</ButtonLink>
         <Button
           look="primary"
           busy={start.isPending}
@@ -51,14 +61,14 @@ export const RunAgain = ({ details }: { readonly details: Details | undefined })
   const [isOpen, setOpen] = useState(false)
   const may = useMay("member")
   const body = details?.request
-  if (!may || !isRunBody(body)) return null
+  if (!may || details === undefined || !isRunBody(body)) return null
   return (
     <>
       <Button look="primary" onClick={() => setOpen(true)}>
         Run again
       </Button>
       <Dialog open={isOpen} onClose={() => setOpen(false)} title="Run again" wide>
-        <Question body={body} onClose={() => setOpen(false)} />
+        <Question body={body} run_id={details.run_id} onClose={() => setOpen(false)} />
       </Dialog>
     </>
   )

@@ -1,0 +1,112 @@
+/** One input of a form by the kind of its field, each with its label, hint and problem. */
+import { useId } from "react"
+import { inputLook } from "../parts/Field.tsx"
+import { textOf, type Draft } from "./draft.ts"
+import type { Field } from "./schema.ts"
+
+export interface InputProps {
+  readonly field: Field
+  readonly draft: Draft | undefined
+  readonly onChange: (draft: Draft) => void
+  /** Path of the field in the request, such as `input.titles`. */
+  readonly path: string
+  /** Messages by path. */
+  readonly problems: ReadonlyMap<string, string>
+  /** What the label says in place of the field's name, such as "Item 2". */
+  readonly label?: string
+}
+
+/** The problem of the field, or of an item in it, such as "line 2: is not an e-mail address". */
+const problemAt = (path: string, problems: ReadonlyMap<string, string>): string | null => {
+  const own = problems.get(path)
+  if (own !== undefined) return own
+  const inside = [...problems].find(([one]) => one.startsWith(`${path}.`))
+  if (inside === undefined) return null
+  const [place, message] = inside
+  const rest = place.slice(path.length + 1)
+  return /^\d+$/.test(rest) ? `line ${Number(rest) + 1}: ${message}` : `${rest}: ${message}`
+}
+
+const modes: Readonly<Record<string, "email" | "url" | "tel">> = { email: "email", uri: "url", phone: "tel" }
+
+const choicesOf = (field: Field): ReadonlyArray<readonly [value: string, word: string]> => {
+  if (field.kind === "boolean")
+    return [
+      ["true", "yes"],
+      ["false", "no"]
+    ]
+  if (field.kind !== "choice") return []
+  return field.options.map((value) => {
+    const option: unknown = JSON.parse(value)
+    return [value, typeof option === "string" ? option : value]
+  })
+}
+
+const boxRows = (field: Field) => (field.kind === "json" ? 6 : field.kind === "lines" ? 3 : 4)
+const hintOf = (field: Field) =>
+  [field.hint, field.kind === "lines" ? "One a line." : field.kind === "json" ? "As JSON." : ""]
+    .filter((one) => one !== "")
+    .join(" ")
+
+/** A field without fields in it. */
+export const ScalarInput = ({ field, draft, onChange, path, problems, label }: InputProps) => {
+  const id = useId()
+  const hint = hintOf(field)
+  const problem = problemAt(path, problems)
+  const described = [hint === "" ? "" : `${id}-hint`, problem === null ? "" : `${id}-problem`].join(" ").trim()
+  const common = {
+    id,
+    value: textOf(draft),
+    "aria-invalid": problem !== null,
+    "aria-required": field.required,
+    "aria-describedby": described === "" ? undefined : described,
+    onChange: ({ target }: { readonly target: { readonly value: string } }) => onChange(target.value)
+  }
+  const isBox = field.kind === "json" || field.kind === "lines" || (field.kind === "text" && field.long)
+  const isChoice = field.kind === "choice" || field.kind === "boolean"
+  return (
+    <div className={isBox ? "sm:col-span-2" : ""}>
+      <label htmlFor={id} className="mb-1 block font-medium">
+        {label ?? field.name}
+        {field.required && <span className="font-normal text-muted"> (required)</span>}
+      </label>
+      {isChoice ? (
+        <select {...common} className={inputLook}>
+          <option value="">{field.required ? "Choose one" : "not set"}</option>
+          {choicesOf(field).map(([value, word]) => (
+            <option key={value} value={value}>
+              {word}
+            </option>
+          ))}
+        </select>
+      ) : isBox ? (
+        <textarea
+          {...common}
+          rows={boxRows(field)}
+          spellCheck={field.kind === "text"}
+          className={`${inputLook} ${field.kind === "json" ? "font-mono text-small" : ""}`}
+        />
+      ) : (
+        <input
+          {...common}
+          type="text"
+          inputMode={field.kind === "number" ? "decimal" : field.kind === "text" ? modes[field.format] : undefined}
+          autoComplete="off"
+          autoCapitalize="off"
+          spellCheck={false}
+          className={inputLook}
+        />
+      )}
+      {hint !== "" && (
+        <p id={`${id}-hint`} className="mt-1 text-small break-words text-muted">
+          {hint}
+        </p>
+      )}
+      {problem !== null && (
+        <p id={`${id}-problem`} className="mt-1 text-small break-words text-red">
+          {problem}
+        </p>
+      )}
+    </div>
+  )
+}

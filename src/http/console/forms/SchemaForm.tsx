@@ -1,0 +1,129 @@
+/** A form made from a JSON Schema: nested objects as groups, lists of objects with buttons, and optional fields below the others. */
+import { Plus, Trash2 } from "lucide-react"
+import type { ReactNode } from "react"
+import { Button } from "../parts/Button.tsx"
+import { Disclosure } from "./Disclosure.tsx"
+import { type Draft, emptyDraft, itemsOf, membersOf } from "./draft.ts"
+import { type InputProps, ScalarInput } from "./Inputs.tsx"
+import type { Field, ObjectField } from "./schema.ts"
+
+/** So many optional fields are shown at once. More wait behind a heading. */
+const shownMax = 8
+
+const groupLook = "min-w-0 rounded border border-line p-3 sm:col-span-2"
+
+const Group = ({
+  title,
+  hint,
+  problem,
+  children
+}: {
+  readonly title: string
+  readonly hint: string
+  readonly problem: string | undefined
+  readonly children: ReactNode
+}) => (
+  <fieldset className={groupLook}>
+    <legend className="px-1 font-medium">{title}</legend>
+    {hint !== "" && <p className="mb-2 text-small break-words text-muted">{hint}</p>}
+    {problem !== undefined && <p className="mb-2 text-small text-red">{problem}</p>}
+    {children}
+  </fieldset>
+)
+
+const titleOf = ({ name, required }: Field, label: string | undefined) =>
+  `${label ?? name}${required && label === undefined ? " (required)" : ""}`
+
+const ListInput = ({ field, item, draft, onChange, path, problems, label }: InputProps & { readonly item: Field }) => {
+  const items = itemsOf(draft)
+  return (
+    <Group title={titleOf(field, label)} hint={field.hint} problem={problems.get(path)}>
+      <ol className="space-y-3">
+        {items.map((one, index) => (
+          // The place is the item's identity: items have no other.
+          <li key={index} className="space-y-2">
+            <div className="grid gap-3 sm:grid-cols-2">
+              <FieldInput
+                field={item}
+                label={`Item ${index + 1}`}
+                draft={one}
+                onChange={(next) => onChange(items.map((before, at) => (at === index ? next : before)))}
+                path={`${path}.${index}`}
+                problems={problems}
+              />
+            </div>
+            <Button look="quiet" onClick={() => onChange(items.filter((_, at) => at !== index))}>
+              <Trash2 size={14} aria-hidden="true" /> Remove item {index + 1}
+            </Button>
+          </li>
+        ))}
+      </ol>
+      <Button className="mt-2" onClick={() => onChange([...items, emptyDraft(item)])}>
+        <Plus size={14} aria-hidden="true" /> Add an item to {label ?? field.name}
+      </Button>
+    </Group>
+  )
+}
+
+const FieldInput = (props: InputProps) => {
+  const { field, draft, path, problems, label } = props
+  if (field.kind === "list") return <ListInput {...props} item={field.item} />
+  if (field.kind !== "object") return <ScalarInput {...props} />
+  return (
+    <Group title={titleOf(field, label)} hint={field.hint} problem={problems.get(path)}>
+      <ObjectInputs field={field} draft={draft} onChange={props.onChange} path={path} problems={problems} />
+    </Group>
+  )
+}
+
+interface ObjectProps {
+  readonly field: ObjectField
+  readonly draft: Draft | undefined
+  readonly onChange: (draft: Draft) => void
+  readonly path: string
+  readonly problems: ReadonlyMap<string, string>
+}
+
+const isUsed = (path: string, draft: Draft | undefined, problems: ReadonlyMap<string, string>) =>
+  (draft !== undefined && draft !== "" && JSON.stringify(draft) !== "{}" && JSON.stringify(draft) !== "[]") ||
+  [...problems.keys()].some((one) => one === path || one.startsWith(`${path}.`))
+
+const ObjectInputs = ({ field, draft, onChange, path, problems }: ObjectProps) => {
+  const members = membersOf(draft)
+  const first = field.fields.filter(({ required }) => required)
+  const optional = field.fields.filter(({ required }) => !required)
+  const isShort = field.fields.length <= shownMax || first.length === 0
+  const later = isShort ? [] : optional
+  const shown = isShort ? [...first, ...optional] : first
+  const placed = (one: Field) => (
+    <FieldInput
+      key={one.name}
+      field={one}
+      draft={members[one.name]}
+      onChange={(next) => onChange({ ...members, [one.name]: next })}
+      path={path === "" ? one.name : `${path}.${one.name}`}
+      problems={problems}
+    />
+  )
+  return (
+    <div className="space-y-4">
+      <div className="grid items-start gap-4 sm:grid-cols-2">{shown.map(placed)}</div>
+      {later.length > 0 && (
+        <Disclosure
+          title={`${later.length} optional fields`}
+          needed={later.some(({ name }) => isUsed(`${path}.${name}`, members[name], problems))}
+        >
+          {later.map(placed)}
+        </Disclosure>
+      )}
+    </div>
+  )
+}
+
+/** The whole form. `path` is where its JSON stands in the request, such as `input`. */
+export const SchemaForm = (props: Omit<ObjectProps, "field"> & { readonly field: Field }) =>
+  props.field.kind === "object" ? (
+    <ObjectInputs {...props} field={props.field} />
+  ) : (
+    <FieldInput {...props} label={props.path} />
+  )

@@ -1,0 +1,134 @@
+/**
+ * What somebody has typed into a form, and the JSON that it means. Pure.
+ *
+ * Texts stay as they were typed, so a number that is being written does not jump. An empty field is left out of the JSON.
+ */
+import type { Field } from "./schema.ts"
+
+/** By kind of field: a text, a list of drafts, or drafts by member. */
+export type Draft = string | ReadonlyArray<Draft> | { readonly [name: string]: Draft }
+
+export interface Meant {
+  /** Undefined if nothing was typed. */
+  readonly value: unknown
+  /** By path in the JSON, such as `titles.0`. */
+  readonly problems: ReadonlyArray<readonly [path: string, message: string]>
+}
+
+const isList = (draft: Draft): draft is ReadonlyArray<Draft> => Array.isArray(draft)
+export const textOf = (draft: Draft | undefined): string => (typeof draft === "string" ? draft : "")
+export const itemsOf = (draft: Draft | undefined): ReadonlyArray<Draft> =>
+  draft !== undefined && isList(draft) ? draft : []
+export const membersOf = (draft: Draft | undefined): Readonly<Record<string, Draft>> =>
+  typeof draft === "object" && !isList(draft) ? draft : {}
+
+export const emptyDraft = ({ kind }: Field): Draft => (kind === "object" ? {} : kind === "list" ? [] : "")
+
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
+
+const plain = (value: unknown): string =>
+  value === undefined || value === null ? "" : typeof value === "string" ? value : JSON.stringify(value)
+
+/** The draft that means this JSON. Members that the form does not know are lost, so `fits` says whether there are any. */
+export const draftOf = (field: Field, value: unknown): Draft => {
+  switch (field.kind) {
+    case "object": {
+      const members = isRecord(value) ? value : {}
+      const known = field.fields.filter(({ name }) => members[name] !== undefined && members[name] !== null)
+      return Object.fromEntries(known.map((one) => [one.name, draftOf(one, members[one.name])]))
+    }
+    case "list":
+      return Array.isArray(value) ? value.map((one) => draftOf(field.item, one)) : []
+    case "lines":
+      return Array.isArray(value) ? value.map(plain).join("\n") : ""
+    case "choice":
+      return value === undefined || value === null ? "" : JSON.stringify(value)
+    case "json":
+      return value === undefined ? "" : JSON.stringify(value, null, 2)
+    default:
+      return plain(value)
+  }
+}
+
+const meant = (value: unknown): Meant => ({ value, problems: [] })
+
+const under = (name: string | number, { problems }: Meant): Meant["problems"] =>
+  problems.map(([path, message]) => [path === "" ? String(name) : `${name}.${path}`, message])
+
+const numberIn = (text: string): Meant => {
+  const number = Number(text)
+  return text === "" || !Number.isFinite(number) ? { value: text, problems: [["", "must be a number"]] } : meant(number)
+}
+
+const jsonIn = (text: string): Meant => {
+  try {
+    return meant(JSON.parse(text))
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error)
+    return { value: undefined, problems: [["", `is not JSON: ${why}`]] }
+  }
+}
+
+const listOf = (items: ReadonlyArray<Meant>): Meant => ({
+  value: items.length === 0 ? undefined : items.map(({ value }) => value),
+  problems: items.flatMap((one, index) => under(index, one))
+})
+
+/** The JSON of a draft. */
+export const meaningOf = (field: Field, draft: Draft | undefined): Meant => {
+  const text = textOf(draft)
+  switch (field.kind) {
+    case "object": {
+      const members = membersOf(draft)
+      const all = field.fields.map((one) => [one.name, meaningOf(one, members[one.name])] as const)
+      const given = all.filter(([, { value }]) => value !== undefined)
+      return {
+        value:
+          given.length === 0 && !field.required
+            ? undefined
+            : Object.fromEntries(given.map(([name, one]) => [name, one.value])),
+        problems: all.flatMap(([name, one]) => under(name, one))
+      }
+    }
+    case "list":
+      return listOf(itemsOf(draft).map((one) => meaningOf(field.item, one)))
+    case "lines": {
+      const lines = text
+        .split("\n")
+        .map((line) => line.trim())
+        .filter((line) => line !== "")
+      return listOf(lines.map((line) => (field.numbers ? numberIn(line) : meant(line))))
+    }
+    case "text":
+      return meant(text === "" ? undefined : text)
+    case "number":
+      return text.trim() === "" ? meant(undefined) : numberIn(text.trim())
+    default:
+      return text.trim() === "" ? meant(undefined) : jsonIn(text)
+  }
+}
+
+/** Whether a form's JSON has what the schema needs first: the required members, and those of one group if there are groups. */
+export const isComplete = (field: Field, groups: ReadonlyArray<ReadonlyArray<string>>, value: unknown): boolean => {
+  if (field.kind !== "object") return value !== undefined
+  const members = isRecord(value) ? value : {}
+  const has = (name: string) => members[name] !== undefined
+  const needed = field.fields.filter(({ required }) => required).map(({ name }) => name)
+  return needed.every(has) && (groups.length === 0 || groups.some((names) => names.every(has)))
+}
+
+/** Whether the form shows all of a JSON value: a value with other members has to be edited as JSON. */
+export const fits = (field: Field, value: unknown): boolean =>
+  JSON.stringify(sorted(meaningOf(field, draftOf(field, value)).value)) === JSON.stringify(sorted(value))
+
+const sorted = (value: unknown): unknown =>
+  Array.isArray(value)
+    ? value.map(sorted)
+    : isRecord(value)
+      ? Object.fromEntries(
+          Object.entries(value)
+            .sort(([a], [b]) => (a < b ? -1 : 1))
+            .map(([name, one]) => [name, sorted(one)])
+        )
+      : value

@@ -1,0 +1,156 @@
+/**
+ * Fields of a form, read from a JSON Schema (draft 2020-12) as inspect shows it. Pure.
+ *
+ * Schemas of raw endpoints come from third parties. What a form can't show, such as a choice between objects, becomes a field for JSON, so
+ * every request can be written. The service checks each value; the form only helps.
+ */
+
+type Node = Readonly<Record<string, unknown>>
+
+interface Common {
+  /** The member of the object that it belongs to. Empty for the form itself, and for items of a list. */
+  readonly name: string
+  readonly hint: string
+  readonly required: boolean
+}
+
+export type Field = Common &
+  (
+    | { readonly kind: "text"; readonly format: string; readonly long: boolean }
+    | { readonly kind: "number"; readonly whole: boolean }
+    | { readonly kind: "choice"; readonly options: ReadonlyArray<string> }
+    | { readonly kind: "boolean" }
+    /** A list of texts or numbers, one a line. */
+    | { readonly kind: "lines"; readonly numbers: boolean }
+    | { readonly kind: "list"; readonly item: Field }
+    | { readonly kind: "object"; readonly fields: ReadonlyArray<Field> }
+    | { readonly kind: "json" }
+  )
+
+export type ObjectField = Extract<Field, { kind: "object" }>
+
+const nestingMax = 4
+const referencesMax = 8
+/** Longer texts get a larger box. */
+const longChars = 1_000
+
+const record = (value: unknown): Node =>
+  typeof value === "object" && value !== null && !Array.isArray(value) ? Object.fromEntries(Object.entries(value)) : {}
+const list = (value: unknown): ReadonlyArray<unknown> => (Array.isArray(value) ? value : [])
+const texts = (value: unknown): ReadonlyArray<string> => list(value).filter((one) => typeof one === "string")
+const isEmpty = (node: Node) => Object.keys(node).length === 0
+
+const pointed = (root: Node, reference: string): Node =>
+  record(
+    reference
+      .replace(/^#\/?/, "")
+      .split("/")
+      .map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~"))
+      .reduce<unknown>((at, part) => record(at)[part], root)
+  )
+
+const typesOf = (node: Node): ReadonlyArray<string> => {
+  const { type } = node
+  return (typeof type === "string" ? [type] : texts(type)).filter((one) => one !== "null")
+}
+const optionsOf = (node: Node): ReadonlyArray<unknown> => ("const" in node ? [node["const"]] : list(node["enum"]))
+const isNull = (node: Node) => node["type"] === "null" || ("const" in node && node["const"] === null)
+
+const merged = (a: Node, b: Node): Node => ({
+  ...a,
+  ...b,
+  properties: { ...record(a["properties"]), ...record(b["properties"]) },
+  required: [...texts(a["required"]), ...texts(b["required"])]
+})
+
+/** The same schema without references, without null as an alternative, and with the parts of `allOf` in one. */
+const resolved = (node: Node, root: Node, references = 0): Node => {
+  const { $ref: reference, allOf, anyOf, oneOf, ...rest } = node
+  if (references > referencesMax) return {}
+  if (typeof reference === "string") return resolved({ ...pointed(root, reference), ...rest }, root, references + 1)
+  const parts = list(allOf).map((one) => resolved(record(one), root, references + 1))
+  if (parts.length > 0) return resolved(parts.reduce(merged, { ...rest, anyOf, oneOf }), root, references + 1)
+  const choices = list(anyOf ?? oneOf)
+    .map((one) => resolved(record(one), root, references + 1))
+    .filter((one) => !isNull(one))
+  const [only] = choices
+  // Alternatives of an object with members are rules about them, such as "one of these is required".
+  if (choices.length === 0 || !isEmpty(record(rest["properties"]))) return rest
+  if (choices.length === 1 && only !== undefined) return { ...only, ...rest }
+  const options = choices.map(optionsOf)
+  return options.every((one) => one.length > 0) ? { ...rest, enum: options.flat() } : { ...rest, mixed: choices }
+}
+
+const bounds: ReadonlyArray<readonly [string, (value: string) => string]> = [
+  ["minimum", (value) => `at least ${value}`],
+  ["maximum", (value) => `at most ${value}`],
+  ["maxItems", (value) => `at most ${value} items`],
+  ["default", (value) => `default: ${value}`]
+]
+
+/** The description, and the bounds that it may leave out. */
+const hintOf = (node: Node): string => {
+  const { description } = node
+  const words = typeof description === "string" ? description.trim() : ""
+  const limits = bounds.flatMap(([name, sentence]) => {
+    const value = node[name]
+    const isShown =
+      typeof value === "number" || typeof value === "boolean" || (typeof value === "string" && value !== "")
+    return isShown ? [sentence(String(value))] : []
+  })
+  const limit = limits.length === 0 ? "" : `(${limits.join(", ")})`
+  return [words, limit].filter((one) => one !== "").join(" ")
+}
+
+const isScalar = ({ kind }: Field) => kind === "text" || kind === "number"
+
+const fieldsIn = (node: Node, root: Node, depth: number): ReadonlyArray<Field> => {
+  const needed = new Set(texts(node["required"]))
+  return Object.entries(record(node["properties"])).map(([name, child]) =>
+    fieldOf(record(child), root, { name, required: needed.has(name) }, depth)
+  )
+}
+
+const fieldOf = (
+  given: Node,
+  root: Node,
+  { name, required }: { readonly name: string; readonly required: boolean },
+  depth: number
+): Field => {
+  const node = resolved(given, root)
+  const common = { name, required, hint: hintOf(node) || hintOf(given) }
+  const options = optionsOf(node)
+  const [type, other] = typesOf(node)
+  if (options.length > 0) return { ...common, kind: "choice", options: options.map((one) => JSON.stringify(one)) }
+  if (other !== undefined || "mixed" in node || depth >= nestingMax) return { ...common, kind: "json" }
+  if (type === "boolean") return { ...common, kind: "boolean" }
+  if (type === "integer" || type === "number") return { ...common, kind: "number", whole: type === "integer" }
+  if (type === "string") {
+    const { format, maxLength } = node
+    return {
+      ...common,
+      kind: "text",
+      format: typeof format === "string" ? format : "",
+      long: typeof maxLength === "number" && maxLength > longChars && format !== "uri" && !/url$/i.test(name)
+    }
+  }
+  if (type === "array") {
+    const item = fieldOf(record(node["items"]), root, { name: "", required: true }, depth + 1)
+    if (isScalar(item)) return { ...common, kind: "lines", numbers: item.kind === "number" }
+    return item.kind === "json" ? { ...common, kind: "json" } : { ...common, kind: "list", item }
+  }
+  const fields = fieldsIn(node, root, depth + 1)
+  return fields.length === 0 ? { ...common, kind: "json" } : { ...common, kind: "object", fields }
+}
+
+/** The field of a whole input. A schema without members is written as JSON. */
+export const formOf = (schema: unknown): Field =>
+  fieldOf(record(schema), record(schema), { name: "", required: true }, 0)
+
+/** Groups of members of which one is needed, such as first and last name, or the full name. */
+export const groupsOf = (schema: unknown): ReadonlyArray<ReadonlyArray<string>> => {
+  const { anyOf, oneOf } = record(schema)
+  return list(anyOf ?? oneOf)
+    .map((one) => texts(record(one)["required"]))
+    .filter((names) => names.length > 0)
+}

@@ -1,0 +1,149 @@
+/** The catalog without a search: all capabilities, or what one provider has. */
+import { useCapabilities } from "../../data/capabilities.ts"
+import { Button } from "../../parts/Button.tsx"
+import { Link, OutLink, TextLink } from "../../parts/Link.tsx"
+import { Panel } from "../../parts/Page.tsx"
+import { Empty, Loaded, Skeleton } from "../../parts/States.tsx"
+import { Badge } from "../../parts/Status.tsx"
+import { type Column, DataTable } from "../../parts/Table.tsx"
+import { HealthBadge, healthSentence } from "./Health.tsx"
+import { capabilityPage, endpointPage } from "../../running/paths.ts"
+import { CostWords, PriceFrom } from "./prices.tsx"
+import { useEndpoints, useProviders } from "./useCatalog.ts"
+
+type Capability = NonNullable<ReturnType<typeof useCapabilities>["data"]>[number]
+type Provider = NonNullable<ReturnType<typeof useProviders>["data"]>[number]
+type Endpoint = NonNullable<ReturnType<typeof useEndpoints>["data"]>["pages"][number]["items"][number]
+
+const byCategory = (a: Capability, b: Capability) =>
+  a.category.localeCompare(b.category) || a.capability.localeCompare(b.capability)
+
+const capabilityColumns: ReadonlyArray<Column<Capability>> = [
+  {
+    title: "Capability",
+    cell: ({ capability, title, description, status }) => (
+      <div className="min-w-0">
+        <Link to={capabilityPage(capability)} className="font-medium hover:underline">
+          {title}
+        </Link>{" "}
+        {status === "coming_soon" && <Badge tone="grey">coming soon</Badge>}
+        <p className="font-mono break-all text-muted">{capability}</p>
+        <p className="mt-0.5 text-muted max-sm:hidden">{description}</p>
+      </div>
+    )
+  },
+  { title: "Category", cell: ({ category }) => category, wide: true },
+  { title: "Price", cell: ({ starting_price }) => <PriceFrom price={starting_price} />, align: "right" },
+  {
+    title: "Providers",
+    cell: ({ providers }) => <span title={providers.join(", ")}>{providers.length}</span>,
+    align: "right",
+    wide: true
+  }
+]
+
+export const AllCapabilities = () => (
+  <Loaded query={useCapabilities()} skeleton={<Skeleton lines={12} height={28} />}>
+    {(items) =>
+      items.length === 0 ? (
+        <Empty title="The catalog is empty." />
+      ) : (
+        <DataTable
+          label="Capabilities"
+          rows={items.toSorted(byCategory)}
+          columns={capabilityColumns}
+          keyOf={({ capability }) => capability}
+          toOf={({ capability }) => capabilityPage(capability)}
+        />
+      )
+    }
+  </Loaded>
+)
+
+const endpointColumns: ReadonlyArray<Column<Endpoint>> = [
+  {
+    title: "Endpoint",
+    cell: ({ provider, endpoint, method, title }) => (
+      <div className="min-w-0">
+        <Link to={endpointPage(provider, endpoint, method)} className="font-medium hover:underline">
+          {title}
+        </Link>
+        <p className="font-mono break-all text-muted">
+          {method} {endpoint}
+        </p>
+      </div>
+    )
+  },
+  { title: "Price", cell: ({ cost }) => <CostWords cost={cost} />, align: "right" },
+  { title: "Part of", cell: ({ wrapped_by }) => wrapped_by.join(", "), wide: true }
+]
+
+const About = ({ provider }: { readonly provider: Provider }) => {
+  const { title, homepage, capabilities, configured, health, endpoints } = provider
+  return (
+    <Panel title={title} actions={<HealthBadge health={health} />}>
+      <p className="text-muted">
+        {configured ? "This service can call it." : "This service has no account at this provider."}{" "}
+        {healthSentence(health)}
+        {endpoints.reason !== null && ` ${endpoints.reason}`}
+      </p>
+      {homepage !== null && /^https?:/.test(homepage) && (
+        <p className="mt-2">
+          <OutLink href={homepage}>{homepage}</OutLink>
+        </p>
+      )}
+      {capabilities.length > 0 && (
+        <ul aria-label="Its capabilities" className="mt-3 flex flex-wrap gap-x-4 gap-y-1">
+          {capabilities.map((one) => (
+            <li key={one}>
+              <TextLink to={capabilityPage(one)}>{one}</TextLink>
+            </li>
+          ))}
+        </ul>
+      )}
+    </Panel>
+  )
+}
+
+const Endpoints = ({ provider }: { readonly provider: string }) => {
+  const query = useEndpoints(provider)
+  return (
+    <Loaded query={query} skeleton={<Skeleton lines={8} height={24} />}>
+      {({ pages }) => {
+        const items = pages.flatMap((page) => page.items)
+        if (items.length === 0) return <Empty title="This provider has no raw endpoints here." />
+        return (
+          <>
+            <DataTable
+              label="Raw endpoints"
+              rows={items}
+              columns={endpointColumns}
+              keyOf={({ method, endpoint }) => `${method} ${endpoint}`}
+              toOf={(one) => endpointPage(one.provider, one.endpoint, one.method)}
+            />
+            {query.hasNextPage && (
+              <Button className="mt-3" busy={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>
+                Show more endpoints
+              </Button>
+            )}
+          </>
+        )
+      }}
+    </Loaded>
+  )
+}
+
+export const OfProvider = ({ provider }: { readonly provider: string }) => {
+  const providers = useProviders()
+  return (
+    <div className="grid grid-cols-1 gap-6">
+      <Loaded query={providers}>
+        {(items) => {
+          const found = items.find((one) => one.provider === provider)
+          return found === undefined ? <Empty title="There is no such provider." /> : <About provider={found} />
+        }}
+      </Loaded>
+      <Endpoints provider={provider} />
+    </div>
+  )
+}

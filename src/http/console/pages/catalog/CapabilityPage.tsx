@@ -1,0 +1,139 @@
+/** A capability: what it does, what it costs at which provider, how well that went, its schema, and a form to try it. */
+import { useQuery } from "@tanstack/react-query"
+import { useParam } from "../../data/address.ts"
+import { api } from "../../data/api.ts"
+import { duration } from "../../data/time.ts"
+import { CodeBlock, Id } from "../../parts/Copy.tsx"
+import { Link, TextLink } from "../../parts/Link.tsx"
+import { Money } from "../../parts/Money.tsx"
+import { PageHead, Panel } from "../../parts/Page.tsx"
+import { Empty, Loaded, Skeleton } from "../../parts/States.tsx"
+import { Badge } from "../../parts/Status.tsx"
+import { type Column, DataTable } from "../../parts/Table.tsx"
+import { percent } from "../../running/offers.tsx"
+import { Json, Tabs } from "../run/Tabs.tsx"
+import { HealthBadge } from "./Health.tsx"
+import { TryFrom } from "./Initial.tsx"
+import { PriceFrom } from "./prices.tsx"
+import { type InspectedCapability, isCapability } from "./requestParts.ts"
+
+type Offer = InspectedCapability["offers"][number]
+
+const measured = (value: string | null) => value ?? <span className="text-muted">–</span>
+
+const columns: ReadonlyArray<Column<Offer>> = [
+  {
+    title: "Provider",
+    cell: ({ provider, executable }) => (
+      <>
+        <Link to={`/catalog?provider=${encodeURIComponent(provider)}`} className="font-medium hover:underline">
+          {provider}
+        </Link>{" "}
+        {!executable && <Badge tone="grey">not available</Badge>}
+      </>
+    )
+  },
+  {
+    title: "Price, at most",
+    align: "right",
+    cell: ({ price }) => (
+      <span title={price.note ?? undefined}>
+        <Money amount={price.amount} />
+      </span>
+    )
+  },
+  {
+    title: "Success",
+    align: "right",
+    cell: ({ metrics: { success_rate } }) => measured(success_rate === null ? null : percent(success_rate))
+  },
+  {
+    title: "Median time",
+    align: "right",
+    wide: true,
+    cell: ({ metrics: { latency_ms_p50 } }) => measured(latency_ms_p50 === null ? null : duration(latency_ms_p50))
+  },
+  { title: "Calls", align: "right", wide: true, cell: ({ metrics: { sample_size } }) => sample_size },
+  { title: "Health", cell: ({ health }) => <HealthBadge health={health} />, wide: true }
+]
+
+const Facts = ({ inspected }: { readonly inspected: InspectedCapability }) => (
+  <Tabs
+    label="Parts of the capability"
+    tabs={[
+      {
+        name: "Providers",
+        content:
+          inspected.offers.length === 0 ? (
+            <Empty title="No provider offers it yet." />
+          ) : (
+            <DataTable
+              label="Providers and prices"
+              rows={inspected.offers}
+              columns={columns}
+              keyOf={({ provider }) => provider}
+              toOf={({ provider }) => `/catalog?provider=${encodeURIComponent(provider)}`}
+            />
+          )
+      },
+      { name: "Input schema", content: <Json value={inspected.input_schema} label="the input schema" /> },
+      {
+        name: "Output",
+        content: <CodeBlock label="the fields of the result" text={inspected.output_fields.join("\n")} />
+      },
+      { name: "Example", content: <Json value={inspected.example} label="the example" /> }
+    ]}
+  />
+)
+
+const Shown = ({ inspected }: { readonly inspected: InspectedCapability }) => {
+  const { capability, title, description, status, billing, starting_price, hints, sandbox } = inspected
+  return (
+    <>
+      <PageHead title={title}>
+        <div className="flex flex-wrap items-center gap-x-4 gap-y-1">
+          <Id id={capability} what="the capability's name" />
+          <PriceFrom price={starting_price} />
+          {status === "coming_soon" && <Badge tone="grey">coming soon</Badge>}
+          {sandbox && <Badge tone="amber">simulated</Badge>}
+          <TextLink to={`/activity?capability=${capability}`}>Its runs</TextLink>
+        </div>
+      </PageHead>
+      <div className="grid grid-cols-1 gap-6">
+        <div className="max-w-prose space-y-2">
+          <p>{description}</p>
+          <p className="text-muted">{billing.description}</p>
+        </div>
+        <TryFrom key={capability} inspected={inspected} />
+        <Panel title="About it">
+          <Facts inspected={inspected} />
+          {hints.length > 0 && (
+            <ul className="mt-4 space-y-1 text-small text-muted">
+              {hints.map((hint) => (
+                <li key={hint} className="break-words">
+                  {hint}
+                </li>
+              ))}
+            </ul>
+          )}
+        </Panel>
+      </div>
+    </>
+  )
+}
+
+const CapabilityPage = () => {
+  const capability = useParam("capability")
+  const inspected = useQuery({
+    queryKey: ["catalog", "inspect", capability],
+    queryFn: () => api.catalog.inspect({ payload: { capability } }),
+    staleTime: 60_000
+  })
+  return (
+    <Loaded query={inspected} skeleton={<Skeleton lines={10} height={24} />}>
+      {(data) => (isCapability(data) ? <Shown inspected={data} /> : <Empty title="This is not a capability." />)}
+    </Loaded>
+  )
+}
+
+export default CapabilityPage

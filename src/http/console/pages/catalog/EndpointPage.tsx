@@ -1,0 +1,147 @@
+/** A provider's own endpoint: what it costs and what changes the price, its schemas, and a form to try it. */
+import { useQuery } from "@tanstack/react-query"
+import { ApiError } from "../../../client/Browser.ts"
+import { useFilters, useParam } from "../../data/address.ts"
+import { api } from "../../data/api.ts"
+import { CodeBlock, Id } from "../../parts/Copy.tsx"
+import { TextLink } from "../../parts/Link.tsx"
+import { PageHead, Panel } from "../../parts/Page.tsx"
+import { Empty, Loaded, Skeleton } from "../../parts/States.tsx"
+import { Badge } from "../../parts/Status.tsx"
+import { Json, type Tab, Tabs } from "../run/Tabs.tsx"
+import { HealthBadge, healthSentence } from "./Health.tsx"
+import { TryFrom } from "./Initial.tsx"
+import { capabilityPage } from "../../running/paths.ts"
+import { CostWords } from "./prices.tsx"
+import { type InspectedEndpoint, isCapability } from "./requestParts.ts"
+
+const methods = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const
+const methodOf = (text: string | undefined) => methods.find((one) => one === text) ?? null
+
+const Price = ({ cost }: { readonly cost: InspectedEndpoint["cost"] }) => (
+  <div className="space-y-2">
+    {cost.note !== null && <p>{cost.note}</p>}
+    {cost.model === "unpublished" && (
+      <p>
+        The provider publishes no rates. A run holds the amount on the button, and is charged what the provider reports.
+      </p>
+    )}
+    {cost.drivers !== undefined && cost.drivers.length > 0 && (
+      <>
+        <p className="text-muted">The price depends on the input:</p>
+        <ul className="list-disc space-y-1 pl-5">
+          {cost.drivers.map((driver) => (
+            <li key={driver.description} className="break-words">
+              {driver.description}
+            </li>
+          ))}
+        </ul>
+      </>
+    )}
+  </div>
+)
+
+const isFilled = (schema: unknown) => typeof schema === "object" && schema !== null && Object.keys(schema).length > 0
+
+const schemaTabs = ({ input }: InspectedEndpoint): ReadonlyArray<Tab> =>
+  (
+    [
+      ["Path", input.pathParams],
+      ["Query", input.queryParams],
+      ["Body", input.body]
+    ] as const
+  ).flatMap(([name, schema]) =>
+    isFilled(schema)
+      ? [{ name: `${name} schema`, content: <Json value={schema} label={`the ${name.toLowerCase()} schema`} /> }]
+      : []
+  )
+
+const Facts = ({ inspected }: { readonly inspected: InspectedEndpoint }) => (
+  <Tabs
+    label="Parts of the endpoint"
+    tabs={[
+      { name: "Price", content: <Price cost={inspected.cost} /> },
+      { name: "Health", content: <p>{healthSentence(inspected.health)}</p> },
+      ...schemaTabs(inspected),
+      { name: "Example", content: <Json value={inspected.example} label="the example" /> },
+      { name: "Command", content: <CodeBlock label="the command" text={inspected.run.cli} /> }
+    ]}
+  />
+)
+
+const Shown = ({ inspected }: { readonly inspected: InspectedEndpoint }) => {
+  const { provider, endpoint, method, title, description, cost, health, wrapped_by, sandbox, hints } = inspected
+  return (
+    <>
+      <PageHead title={title}>
+        <div className="flex flex-wrap items-center gap-x-4 gap-y-1">
+          <TextLink to={`/catalog?provider=${encodeURIComponent(provider)}`}>{provider}</TextLink>
+          <span className="font-mono text-small">{method}</span>
+          <Id id={endpoint} what="the endpoint's path" />
+          <CostWords cost={cost} />
+          <HealthBadge health={health} />
+          {sandbox && <Badge tone="amber">simulated</Badge>}
+        </div>
+      </PageHead>
+      <div className="grid grid-cols-1 gap-6">
+        <div className="max-w-prose space-y-2">
+          {description !== "" && <p className="break-words">{description}</p>}
+          {wrapped_by.length > 0 && (
+            <p>
+              The same with one input for all providers:{" "}
+              {wrapped_by.map((one) => (
+                <TextLink key={one} to={capabilityPage(one)} className="mr-2">
+                  {one}
+                </TextLink>
+              ))}
+            </p>
+          )}
+        </div>
+        <TryFrom key={`${provider} ${method} ${endpoint}`} inspected={inspected} />
+        <Panel title="About it">
+          <Facts inspected={inspected} />
+          {hints.length > 0 && (
+            <ul className="mt-4 space-y-1 text-small text-muted">
+              {hints.map((hint) => (
+                <li key={hint} className="break-words">
+                  {hint}
+                </li>
+              ))}
+            </ul>
+          )}
+        </Panel>
+      </div>
+    </>
+  )
+}
+
+/** Paths begin with a slash, but those of marketplace actors, which have the form `owner/name`. */
+const inspectAt = async (provider: string, rest: string, method: ReturnType<typeof methodOf>) => {
+  const inspect = (endpoint: string) => api.catalog.inspect({ payload: { provider, endpoint, method } })
+  try {
+    return await inspect(`/${rest}`)
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.code !== "endpoint_not_found") throw error
+    return inspect(rest).catch(() => {
+      throw error
+    })
+  }
+}
+
+const EndpointPage = () => {
+  const [{ method }] = useFilters()
+  const provider = useParam("provider")
+  const rest = useParam("_splat")
+  const inspected = useQuery({
+    queryKey: ["catalog", "inspect", provider, rest, method],
+    queryFn: () => inspectAt(provider, rest, methodOf(method)),
+    staleTime: 60_000
+  })
+  return (
+    <Loaded query={inspected} skeleton={<Skeleton lines={10} height={24} />}>
+      {(data) => (isCapability(data) ? <Empty title="This is not an endpoint." /> : <Shown inspected={data} />)}
+    </Loaded>
+  )
+}
+
+export default EndpointPage

@@ -1,0 +1,56 @@
+/** A run that was just started, in place: its status as it changes, what it cost, and its result. */
+import { duration } from "../../data/time.ts"
+import { ButtonLink } from "../../parts/Button.tsx"
+import { Money } from "../../parts/Money.tsx"
+import { Loaded, Skeleton } from "../../parts/States.tsx"
+import { Status } from "../../parts/Status.tsx"
+import { Json } from "../run/Tabs.tsx"
+import { Trouble } from "../run/Trouble.tsx"
+import { type Run, useRun } from "../run/useRun.ts"
+
+const Summary = ({ run }: { readonly run: Run }) => {
+  const { status, done, billing, provider, timing, run_id } = run
+  return (
+    <div className="flex flex-wrap items-center justify-between gap-3">
+      <p className="flex flex-wrap items-center gap-x-4 gap-y-1">
+        <Status status={status} large />
+        {done ? (
+          <>
+            <span>
+              charged{" "}
+              <strong>
+                <Money amount={billing.charged ?? "0"} />
+              </strong>
+            </span>
+            {provider !== null && status === "succeeded" && <span className="text-muted">by {provider}</span>}
+            <span className="text-muted">{duration(timing.duration_ms)}</span>
+          </>
+        ) : (
+          <span className="text-muted">
+            at most <Money amount={billing.quoted} />. This page shows the result when the run ends.
+          </span>
+        )}
+      </p>
+      <ButtonLink to={`/runs/${run_id}`}>Open the run</ButtonLink>
+    </div>
+  )
+}
+
+export const Outcome = ({ run_id }: { readonly run_id: string }) => {
+  const query = useRun(run_id)
+  return (
+    <section aria-label="Result of the run" className="mt-6 space-y-4 border-t border-line pt-5">
+      <Loaded query={query} skeleton={<Skeleton lines={4} />}>
+        {(run) => (
+          <>
+            <Summary run={run} />
+            <Trouble run={run} />
+            {run.result !== undefined && (
+              <Json value={run.result} label="the result" file={`${run.run_id}-result.json`} />
+            )}
+          </>
+        )}
+      </Loaded>
+    </section>
+  )
+}

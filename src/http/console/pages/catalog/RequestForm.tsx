@@ -1,0 +1,171 @@
+/** The fields of a request, by part, or the same as JSON; and below them the options of routing. */
+import { useId } from "react"
+import { Disclosure } from "../../forms/Disclosure.tsx"
+import { SchemaForm } from "../../forms/SchemaForm.tsx"
+import { Button } from "../../parts/Button.tsx"
+import { Field, inputLook, Select } from "../../parts/Field.tsx"
+import { type Inspected, isCapability, type Part } from "./requestParts.ts"
+import type { Form } from "./useForm.ts"
+
+interface Shared {
+  readonly form: Form
+  readonly problems: ReadonlyMap<string, string>
+}
+
+const sentence = (names: ReadonlyArray<string>) =>
+  names.length < 2 ? names.join("") : `${names.slice(0, -1).join(", ")} and ${names.at(-1) ?? ""}`
+
+/** Which fields go together, such as a full name or its parts. */
+const Groups = ({ groups }: { readonly groups: Part["groups"] }) =>
+  groups.length === 0 ? null : (
+    <div className="mb-3 text-muted">
+      <p>Needs one of these:</p>
+      <ul className="list-disc pl-5">
+        {groups.map((names) => (
+          <li key={names.join(" ")} className="break-words">
+            {sentence(names)}
+          </li>
+        ))}
+      </ul>
+    </div>
+  )
+
+const PartFields = ({ part, isOnly, form, problems }: Shared & { readonly part: Part; readonly isOnly: boolean }) => {
+  const { name, title, field, groups } = part
+  const fields = (
+    <>
+      <Groups groups={groups} />
+      <SchemaForm
+        field={field}
+        draft={form.drafts[name]}
+        onChange={(draft) => form.setDraft(name, draft)}
+        path={name}
+        problems={problems}
+      />
+      {problems.has(name) && <p className="mt-2 text-small text-red">{problems.get(name)}</p>}
+    </>
+  )
+  return isOnly ? (
+    <div>{fields}</div>
+  ) : (
+    <fieldset className="min-w-0">
+      <legend className="mb-2 font-semibold">{title}</legend>
+      {fields}
+    </fieldset>
+  )
+}
+
+const AsJson = ({ form, problems }: Shared) => {
+  const id = useId()
+  const own = problems.get("json")
+  const others = [...problems].filter(([path]) => path !== "json")
+  return (
+    <div>
+      <label htmlFor={id} className="mb-1 block font-medium">
+        Request as JSON
+      </label>
+      <textarea
+        id={id}
+        rows={12}
+        spellCheck={false}
+        value={form.json ?? ""}
+        aria-invalid={problems.size > 0}
+        aria-describedby={`${id}-hint`}
+        onChange={({ target }) => form.setJson(target.value)}
+        className={`${inputLook} font-mono text-small`}
+      />
+      <div id={`${id}-hint`} className="mt-1 text-small">
+        <p className="text-muted">An object with {sentence(form.parts.map(({ name }) => name))}.</p>
+        {own !== undefined && <p className="text-red">The request {own}</p>}
+        {others.map(([path, message]) => (
+          <p key={path} className="break-words text-red">
+            {path} {message}
+          </p>
+        ))}
+      </div>
+    </div>
+  )
+}
+
+const strategies: ReadonlyArray<readonly [string, string]> = [
+  ["", "Best value (default)"],
+  ["cheapest", "Cheapest first"],
+  ["fastest", "Fastest first"],
+  ["highest_success_rate", "Highest success rate first"]
+]
+
+const RoutingOptions = ({ inspected, form, problems }: Shared & { readonly inspected: Inspected }) => {
+  const { options, setOptions } = form
+  const id = useId()
+  const cap = problems.get("routing.max_cost") ?? null
+  return (
+    <Disclosure title="Routing and limits" needed={cap !== null}>
+      <Field
+        label="Most that it may cost (USD)"
+        inputMode="decimal"
+        autoComplete="off"
+        value={options.max_cost}
+        hint="Without one, the amount on the button is the limit."
+        problem={cap}
+        onChange={({ target }) => setOptions({ max_cost: target.value })}
+      />
+      {isCapability(inspected) && (
+        <>
+          <Select
+            label="Provider"
+            value={options.provider}
+            options={[
+              ["", "The service chooses"],
+              ...inspected.offers.flatMap(({ provider, executable }) =>
+                executable ? [[provider, `${provider} only`] as const] : []
+              )
+            ]}
+            onChange={({ target }) => setOptions({ provider: target.value })}
+          />
+          <Select
+            label="Order of providers"
+            value={options.strategy}
+            options={strategies}
+            onChange={({ target }) => setOptions({ strategy: target.value })}
+          />
+          <div className="flex items-center gap-2 sm:self-end sm:pb-1.5">
+            <input
+              id={id}
+              type="checkbox"
+              checked={options.include_raw}
+              onChange={({ target }) => setOptions({ include_raw: target.checked })}
+              className="h-4 w-4 accent-accent"
+            />
+            <label htmlFor={id}>Keep the provider's own answer too</label>
+          </div>
+        </>
+      )}
+    </Disclosure>
+  )
+}
+
+export const RequestForm = ({ inspected, form, problems }: Shared & { readonly inspected: Inspected }) => {
+  const { parts, json, canUseForm } = form
+  return (
+    <div className="space-y-5">
+      {json !== null ? (
+        <AsJson form={form} problems={problems} />
+      ) : parts.length === 0 ? (
+        <p className="text-muted">It takes no input.</p>
+      ) : (
+        parts.map((part) => (
+          <PartFields key={part.name} part={part} isOnly={parts.length === 1} form={form} problems={problems} />
+        ))
+      )}
+      {parts.length > 0 && (
+        <div className="flex flex-wrap items-center gap-2">
+          <Button look="quiet" disabled={!canUseForm} onClick={form.toggleJson}>
+            {json === null ? "Edit as JSON" : "Back to the form"}
+          </Button>
+          {!canUseForm && <span className="text-small text-muted">The form can't show all of this JSON.</span>}
+        </div>
+      )}
+      <RoutingOptions inspected={inspected} form={form} problems={problems} />
+    </div>
+  )
+}

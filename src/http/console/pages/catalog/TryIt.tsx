@@ -1,0 +1,103 @@
+/** Tries a capability or an endpoint: a form made from its schema, what it would cost, a button that says so, and the result below. */
+import { type FormEvent, useRef, useState } from "react"
+import { exactDollars } from "../../data/money.ts"
+import { useMay } from "../../data/session.ts"
+import { announce } from "../../parts/Announcer.tsx"
+import { Button } from "../../parts/Button.tsx"
+import { toClipboard } from "../../parts/Copy.tsx"
+import { FormProblem } from "../../parts/Field.tsx"
+import { Menu } from "../../parts/Menu.tsx"
+import { Panel } from "../../parts/Page.tsx"
+import { commandsOf } from "../../running/commands.ts"
+import { QuotePanel } from "../../running/QuotePanel.tsx"
+import { runWord, withCap } from "../../running/request.ts"
+import { useQuote } from "../../running/useQuote.ts"
+import { useStart } from "../../running/useStart.ts"
+import { Outcome } from "./Outcome.tsx"
+import { RequestForm } from "./RequestForm.tsx"
+import { exampleOf, type Inspected, type Values } from "./requestParts.ts"
+import { detailsOf, type Options, useForm } from "./useForm.ts"
+
+interface TryItProps {
+  readonly inspected: Inspected
+  /** What the form has at first. */
+  readonly initial: Values
+  readonly options: Options
+}
+
+export const TryIt = ({ inspected, initial, options }: TryItProps) => {
+  const may = useMay("member")
+  const form = useForm(inspected, initial, options)
+  const [run_id, setRun] = useState<string | null>(null)
+  const [isPressed, setPressed] = useState(false)
+  const outcome = useRef<HTMLDivElement>(null)
+  const { body, content } = form
+  // An unfinished form would only be refused. Once somebody has pressed the button, the service says what is missing.
+  const { quote, error, isCurrent, refresh } = useQuote(content.isComplete || isPressed ? body : null)
+  const start = useStart((id) => {
+    setRun(id)
+    announce("The run has begun. Its result is below the form.")
+    requestAnimationFrame(() => outcome.current?.scrollIntoView({ block: "nearest" }))
+  })
+  const offered = quote !== null && isCurrent && quote.would === "run" ? quote.hold : null
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    if (start.isPending) return
+    if (offered !== null && body !== null) return start.mutate(withCap(body, offered))
+    if (isPressed) refresh()
+    setPressed(true)
+  }
+  const problems = new Map([...content.problems, ...detailsOf(error, start.error)])
+  return (
+    <Panel
+      title="Try it"
+      actions={
+        <Button look="quiet" onClick={() => form.fill(exampleOf(inspected))}>
+          Fill in the example
+        </Button>
+      }
+    >
+      <form noValidate onSubmit={submit} className="space-y-5">
+        <RequestForm inspected={inspected} form={form} problems={problems} />
+        <section aria-label="Quote" className="rounded border border-line bg-sunken p-4">
+          {body === null ? (
+            <p className="text-muted">Correct the fields above to see the price.</p>
+          ) : !content.isComplete && !isPressed ? (
+            <p className="text-muted">Fill in the required fields to see the price. A quote is free.</p>
+          ) : (
+            <QuotePanel quote={quote} error={error} isCurrent={isCurrent} />
+          )}
+        </section>
+        <p role="status" className="sr-only">
+          {offered === null ? "" : `This run costs at most ${exactDollars(offered)}.`}
+        </p>
+        <FormProblem error={start.error} />
+        <div className="flex flex-wrap items-center gap-2">
+          {may ? (
+            <Button
+              type="submit"
+              look="primary"
+              busy={start.isPending}
+              disabled={quote?.would === "block" && isCurrent}
+            >
+              {start.isPending ? "Running" : offered !== null ? runWord(offered) : "Run"}
+            </Button>
+          ) : (
+            <p className="text-muted">Your role is viewer. A member, an admin or an owner can run this.</p>
+          )}
+          {body !== null && quote !== null && (
+            <Menu
+              actions={commandsOf(body, { address: location.origin, cap: quote.hold }).map(([word, text]) => ({
+                word,
+                run: () => void toClipboard(text)
+              }))}
+            >
+              Copy as
+            </Menu>
+          )}
+        </div>
+      </form>
+      <div ref={outcome}>{run_id !== null && <Outcome key={run_id} run_id={run_id} />}</div>
+    </Panel>
+  )
+}

@@ -1,0 +1,70 @@
+/** Searches and lists of the catalog. It changes with imports only, so answers stay fresh for minutes. */
+import { keepPreviousData, useInfiniteQuery, useQuery } from "@tanstack/react-query"
+import type { AnswerOf } from "../../../client/Browser.ts"
+import { api } from "../../data/api.ts"
+import { catalogStaleMillis } from "../../data/capabilities.ts"
+import { useRested } from "../../running/useQuote.ts"
+
+const staleTime = catalogStaleMillis
+/** Searches while one types: after so long without a key. */
+export const restMillis = 150
+const foundMax = 30
+
+export type Found = AnswerOf<"discovery", "discover">
+export type FoundItem = Found["items"][number]
+
+export interface Wanted {
+  readonly query: string
+  readonly kind: string
+  readonly provider: string
+}
+
+const kindOf = (text: string) => (text === "capability" || text === "endpoint" ? text : null)
+
+export const useSearch = ({ query, kind, provider }: Wanted) => {
+  const rested = useRested(query.trim(), restMillis)
+  const found = useQuery({
+    queryKey: ["catalog", "discover", rested, kind, provider],
+    queryFn: ({ signal }) =>
+      api.discovery.discover(
+        {
+          payload: {
+            query: rested,
+            limit: foundMax,
+            kind: kindOf(kind),
+            provider: provider === "" ? null : provider
+          }
+        },
+        { signal }
+      ),
+    enabled: rested !== "",
+    staleTime,
+    placeholderData: keepPreviousData
+  })
+  return { found, isCurrent: rested === query.trim() && !found.isPlaceholderData }
+}
+
+/** There are fewer providers than one page takes. */
+const all = { query: { limit: 200 } }
+
+export const useProviders = () =>
+  useQuery({
+    queryKey: ["catalog", "providers"],
+    queryFn: async () => (await api.discovery.providers(all))?.items ?? [],
+    staleTime
+  })
+
+const pageSize = 100
+export const useEndpoints = (provider: string) =>
+  useInfiniteQuery({
+    queryKey: ["catalog", "endpoints", provider],
+    queryFn: async ({ pageParam }) => {
+      const cursor = pageParam === "" ? {} : { cursor: pageParam }
+      const page = await api.discovery.endpoints({ params: { provider }, query: { limit: pageSize, ...cursor } })
+      return { items: page?.items ?? [], next_cursor: page?.next_cursor ?? null }
+    },
+    initialPageParam: "",
+    getNextPageParam: (last) => last.next_cursor ?? undefined,
+    enabled: provider !== "",
+    staleTime
+  })

@@ -1,0 +1,132 @@
+/** The state of a form that makes a request: fields or JSON, options of routing, and the problems that the service names. */
+import { useMemo, useState } from "react"
+import { ApiError } from "../../../client/Browser.ts"
+import { isRunBody, type RunBody } from "../../running/request.ts"
+import {
+  bodyOf,
+  type Drafts,
+  draftsOf,
+  type Filled,
+  filled,
+  formFits,
+  type Inspected,
+  type Part,
+  partsOf,
+  type Values,
+  valuesOf
+} from "./requestParts.ts"
+
+export interface Options {
+  readonly provider: string
+  readonly strategy: string
+  readonly max_cost: string
+  readonly include_raw: boolean
+}
+
+const strategies = ["best_value", "cheapest", "fastest", "highest_success_rate"] as const
+type Strategy = (typeof strategies)[number]
+const strategyOf = (text: string): Strategy | null => strategies.find((one) => one === text) ?? null
+
+export const noOptions: Options = { provider: "", strategy: "", max_cost: "", include_raw: false }
+
+/** The options of an earlier request, but its cap: prices may have changed since. */
+export const optionsFrom = (request: unknown): Options => {
+  if (!isRunBody(request)) return noOptions
+  const { routing, response } = request
+  const provider = routing?.provider ?? ""
+  return {
+    ...noOptions,
+    provider: provider === "auto" ? "" : provider,
+    strategy: routing?.strategy ?? "",
+    include_raw: response?.include_raw === true
+  }
+}
+
+const optionsOf = (inspected: Inspected, { provider, strategy, max_cost, include_raw }: Options) => {
+  const chosen = strategyOf(strategy)
+  const routing: RunBody["routing"] = {
+    ...(provider === "" ? {} : { provider }),
+    ...(chosen === null ? {} : { strategy: chosen }),
+    ...(max_cost.trim() === "" ? {} : { max_cost: max_cost.trim() })
+  }
+  return {
+    ...(Object.keys(routing).length === 0 ? {} : { routing }),
+    ...(include_raw && "capability" in inspected ? { response: { include_raw } } : {})
+  }
+}
+
+const jsonOf = (values: Values) =>
+  JSON.stringify(Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)), null, 2)
+
+const wrong = (message: string): Filled => ({ values: {}, problems: new Map([["json", message]]), isComplete: false })
+
+const ofJson = (parts: ReadonlyArray<Part>, text: string): Filled => {
+  try {
+    const json: unknown = JSON.parse(text)
+    const names = parts.map(({ name }) => String(name))
+    if (typeof json !== "object" || json === null || Array.isArray(json))
+      return wrong(`must be an object with ${names.join(", ")}`)
+    const unknown = Object.keys(json).find((name) => !names.includes(name))
+    if (unknown !== undefined)
+      return wrong(`has the member ${JSON.stringify(unknown)}, which is not ${names.join(" or ")}`)
+    return { values: valuesOf(json), problems: new Map(), isComplete: true }
+  } catch (error) {
+    return wrong(`is not JSON: ${error instanceof Error ? error.message : String(error)}`)
+  }
+}
+
+/** What the service says about fields. Its words replace those of the form. */
+export const detailsOf = (...errors: ReadonlyArray<unknown>): ReadonlyMap<string, string> =>
+  new Map(
+    errors.flatMap((error) =>
+      error instanceof ApiError ? error.details.map(({ path, message }) => [path, message] as const) : []
+    )
+  )
+
+interface State {
+  readonly drafts: Drafts
+  /** The JSON of all parts while they are edited as JSON; null while the form is. */
+  readonly json: string | null
+  readonly options: Options
+}
+
+const begin = (parts: ReadonlyArray<Part>, values: Values, options: Options): State => ({
+  drafts: draftsOf(parts, values),
+  json: formFits(parts, values) ? null : jsonOf(values),
+  options
+})
+
+export const useForm = (inspected: Inspected, initial: Values, given: Options) => {
+  const parts = useMemo(() => partsOf(inspected), [inspected])
+  const [state, setState] = useState(() => begin(parts, initial, given))
+  const { drafts, json, options } = state
+  const content = useMemo(() => (json === null ? filled(parts, drafts) : ofJson(parts, json)), [parts, drafts, json])
+  const body = useMemo(
+    () => (content.problems.size > 0 ? null : bodyOf(inspected, content.values, optionsOf(inspected, options))),
+    [inspected, content, options]
+  )
+  return {
+    parts,
+    drafts,
+    json,
+    options,
+    content,
+    body,
+    setDraft: (name: Part["name"], draft: Drafts[Part["name"]]) =>
+      setState((before) => ({ ...before, drafts: { ...before.drafts, [name]: draft } })),
+    setJson: (text: string) => setState((before) => ({ ...before, json: text })),
+    setOptions: (changes: Partial<Options>) =>
+      setState((before) => ({ ...before, options: { ...before.options, ...changes } })),
+    fill: (values: Values) => setState((before) => begin(parts, values, before.options)),
+    /** To JSON, or back to the form if it shows all of the JSON. */
+    canUseForm: json === null || (content.problems.size === 0 && formFits(parts, content.values)),
+    toggleJson: () =>
+      setState((before) =>
+        before.json === null
+          ? { ...before, json: jsonOf(content.values) }
+          : { ...before, json: null, drafts: draftsOf(parts, content.values) }
+      )
+  }
+}
+
+export type Form = ReturnType<typeof useForm>

@@ -1,0 +1,122 @@
+/**
+ * Forms from JSON Schemas: every capability's and every shipped endpoint's example fills its form and comes back unchanged, and schemas that
+ * no form can show become JSON.
+ */
+import { describe, expect, test } from "bun:test"
+import { Effect } from "effect"
+import { draftOf, fits, isComplete, meaningOf } from "../../src/http/console/forms/draft.ts"
+import { type Field, formOf, groupsOf } from "../../src/http/console/forms/schema.ts"
+import { shipped } from "../../src/layers/catalog/Endpoints.ts"
+import { capabilities } from "../../src/schema/capabilities/index.ts"
+import { reachable } from "../../src/schema/catalog/Definitions.ts"
+
+const kindsIn = (field: Field): ReadonlyArray<string> =>
+  field.kind === "object"
+    ? field.fields.flatMap(kindsIn)
+    : field.kind === "list"
+      ? [field.kind, ...kindsIn(field.item)]
+      : [field.kind]
+
+describe("a form", () => {
+  test("of every capability shows its example, and means the same", () => {
+    for (const { slug, input, example } of capabilities) {
+      const field = formOf(input.jsonSchema)
+      const groups = groupsOf(input.jsonSchema)
+      expect([slug, field.kind]).toEqual([slug, "object"])
+      expect([slug, meaningOf(field, draftOf(field, example))]).toEqual([slug, { value: example, problems: [] }])
+      expect([slug, fits(field, example), isComplete(field, groups, example)]).toEqual([slug, true, true])
+      expect([slug, kindsIn(field).filter((kind) => kind === "json")]).toEqual([slug, []])
+    }
+  })
+
+  test("of every shipped endpoint loses nothing of its example", async () => {
+    const lost: Array<string> = []
+    let seen = 0
+    for (const { provider, endpoints, definitions } of await Effect.runPromise(shipped)) {
+      for (const { path, method, body, path_params, query_params, example } of endpoints) {
+        const parts = [
+          [path_params, example.path],
+          [query_params, example.query],
+          [body, Array.isArray(example.input) ? example.input[0] : example.input]
+        ] as const
+        for (const [schema, value] of parts) {
+          if (schema === null || value === undefined) continue
+          const field = formOf({ ...schema, $defs: reachable(definitions, [schema]) })
+          seen += 1
+          if (!fits(field, value)) lost.push(`${provider} ${method} ${path}`)
+        }
+      }
+    }
+    // Such an example is edited as JSON.
+    expect(seen).toBeGreaterThan(500)
+    expect([lost.length / seen < 0.05, lost.slice(0, 5)]).toEqual([true, lost.slice(0, 5)])
+  }, 20_000)
+
+  const kindOf = (schema: object) => {
+    const field = formOf({ type: "object", properties: { one: schema } })
+    return field.kind === "object" ? field.fields[0]?.kind : field.kind
+  }
+
+  test.each([
+    [{ type: "string" }, "text"],
+    [{ type: ["string", "null"] }, "text"],
+    [{ anyOf: [{ type: "integer" }, { type: "null" }] }, "number"],
+    [{ enum: ["a", "b"] }, "choice"],
+    [{ oneOf: [{ const: "a" }, { const: 2 }] }, "choice"],
+    [{ type: "boolean" }, "boolean"],
+    [{ type: "array", items: { type: "string" } }, "lines"],
+    [{ type: "array", items: { type: "object", properties: { a: { type: "string" } } } }, "list"],
+    [{ type: "object", properties: { a: { type: "string" } } }, "object"],
+    [{ allOf: [{ type: "object", properties: { a: { type: "string" } } }] }, "object"],
+    [{ type: "object" }, "json"],
+    [{ anyOf: [{ type: "string" }, { type: "array", items: { type: "string" } }] }, "json"],
+    [{ type: "array", items: {} }, "json"],
+    [{}, "json"],
+    [{ $ref: "#/$defs/nowhere" }, "json"]
+  ])("shows %j as %s", (schema, kind) => expect<string | undefined>(kindOf(schema)).toBe(kind))
+
+  test("follows references, and ends where a schema contains itself", () => {
+    const tree = { type: "object", properties: { name: { type: "string" }, child: { $ref: "#/$defs/tree" } } }
+    const field = formOf({ type: "object", properties: { root: { $ref: "#/$defs/tree" } }, $defs: { tree } })
+    expect(kindsIn(field)).toEqual(["text", "text", "text", "json"])
+    const loop = formOf({ $ref: "#/$defs/a", $defs: { a: { $ref: "#/$defs/a" } } })
+    expect(loop.kind).toBe("json")
+  })
+
+  test("keeps what is typed, leaves out what is empty, and says what is no number and no JSON", () => {
+    const field = formOf({
+      type: "object",
+      required: ["count"],
+      properties: {
+        count: { type: "integer" },
+        name: { type: "string" },
+        flag: { type: "boolean" },
+        tags: { type: "array", items: { type: "string" } },
+        sizes: { type: "array", items: { type: "number" } },
+        more: { type: "object" },
+        inner: { type: "object", properties: { a: { type: "string" } } }
+      }
+    })
+    const typed = { count: "1e", name: "", flag: "false", tags: " a \n\n b", sizes: "1\nx", more: "{", inner: {} }
+    expect(meaningOf(field, typed)).toEqual({
+      value: { count: "1e", flag: false, tags: ["a", "b"], sizes: [1, "x"] },
+      problems: [
+        ["count", "must be a number"],
+        ["sizes.1", "must be a number"],
+        ["more", expect.stringMatching(/^is not JSON: /)]
+      ]
+    })
+    expect(isComplete(field, [], {})).toBe(false)
+    expect(isComplete(field, [["name"], ["flag"]], { count: 1, flag: true })).toBe(true)
+  })
+
+  test("takes hostile names and values as they are", () => {
+    const properties = JSON.parse(
+      '{"__proto__": {"type": "string"}, "constructor": {"type": "string"}, "a.b": {"type": "string"}}'
+    )
+    const field = formOf({ type: "object", properties })
+    const value = JSON.parse('{"__proto__": "<script>", "constructor": "\\u0000", "a.b": "\\ud800"}')
+    expect(JSON.stringify(meaningOf(field, draftOf(field, value)).value)).toBe(JSON.stringify(value))
+    expect(fits(field, { unknown: 1 })).toBe(false)
+  })
+})
