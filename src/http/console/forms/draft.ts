@@ -35,13 +35,13 @@ export const draftOf = (field: Field, value: unknown): Draft => {
   switch (field.kind) {
     case "object": {
       const members = isRecord(value) ? value : {}
-      const known = field.fields.filter(({ name }) => members[name] !== undefined && members[name] !== null)
+      const known = field.fields.filter(({ name }) => Object.hasOwn(members, name) && members[name] !== null)
       return Object.fromEntries(known.map((one) => [one.name, draftOf(one, members[one.name])]))
     }
     case "list":
       return Array.isArray(value) ? value.map((one) => draftOf(field.item, one)) : []
     case "lines":
-      return Array.isArray(value) ? value.map(plain).join("\n") : ""
+      return Array.isArray(value) ? value.map(plain).join("\n") : plain(value)
     case "choice":
       return value === undefined || value === null ? "" : JSON.stringify(value)
     case "json":
@@ -118,9 +118,19 @@ export const isComplete = (field: Field, groups: ReadonlyArray<ReadonlyArray<str
   return needed.every(has) && (groups.length === 0 || groups.some((names) => names.every(has)))
 }
 
-/** Whether the form shows all of a JSON value: a value with other members has to be edited as JSON. */
-export const fits = (field: Field, value: unknown): boolean =>
-  JSON.stringify(sorted(meaningOf(field, draftOf(field, value)).value)) === JSON.stringify(sorted(value))
+/** One text alone means the same as a list of one, where the schema allows both. */
+const asList = (field: Field, value: unknown): unknown => {
+  if (field.kind === "lines" && field.single && typeof value === "string") return [value]
+  if (field.kind === "list" && Array.isArray(value)) return value.map((one) => asList(field.item, one))
+  if (field.kind !== "object" || !isRecord(value)) return value
+  const known = new Map(field.fields.map((one) => [one.name, one]))
+  return Object.fromEntries(
+    Object.entries(value).map(([name, one]) => {
+      const inner = known.get(name)
+      return [name, inner === undefined ? one : asList(inner, one)]
+    })
+  )
+}
 
 const sorted = (value: unknown): unknown =>
   Array.isArray(value)
@@ -132,3 +142,7 @@ const sorted = (value: unknown): unknown =>
             .map(([name, one]) => [name, sorted(one)])
         )
       : value
+
+/** Whether the form shows all of a JSON value: a value with other members has to be edited as JSON. */
+export const fits = (field: Field, value: unknown): boolean =>
+  JSON.stringify(sorted(meaningOf(field, draftOf(field, value)).value)) === JSON.stringify(sorted(asList(field, value)))

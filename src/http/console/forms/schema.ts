@@ -20,8 +20,8 @@ export type Field = Common &
     | { readonly kind: "number"; readonly whole: boolean }
     | { readonly kind: "choice"; readonly options: ReadonlyArray<string> }
     | { readonly kind: "boolean" }
-    /** A list of texts or numbers, one a line. */
-    | { readonly kind: "lines"; readonly numbers: boolean }
+    /** A list of texts or numbers, one a line. `single`: one alone may stand without a list. */
+    | { readonly kind: "lines"; readonly numbers: boolean; readonly single: boolean }
     | { readonly kind: "list"; readonly item: Field }
     | { readonly kind: "object"; readonly fields: ReadonlyArray<Field> }
     | { readonly kind: "json" }
@@ -31,6 +31,16 @@ export type ObjectField = Extract<Field, { kind: "object" }>
 
 const nestingMax = 4
 const referencesMax = 8
+/** Alternatives of alternatives multiply, so each level counts as several references. */
+const alternativesCost = 4
+/** A schema that contains itself several times would have more fields than a page can show. The others become JSON. */
+const fieldsMax = 400
+
+/** The schema that references point into, and how many more fields the form may have. */
+interface Whole {
+  readonly root: Node
+  left: number
+}
 /** Longer texts get a larger box. */
 const longChars = 1_000
 
@@ -68,14 +78,16 @@ const resolved = (node: Node, root: Node, references = 0): Node => {
   const { $ref: reference, allOf, anyOf, oneOf, ...rest } = node
   if (references > referencesMax) return {}
   if (typeof reference === "string") return resolved({ ...pointed(root, reference), ...rest }, root, references + 1)
-  const parts = list(allOf).map((one) => resolved(record(one), root, references + 1))
-  if (parts.length > 0) return resolved(parts.reduce(merged, { ...rest, anyOf, oneOf }), root, references + 1)
+  const parts = list(allOf).map((one) => resolved(record(one), root, references + alternativesCost))
+  if (parts.length > 0)
+    return resolved(parts.reduce(merged, { ...rest, anyOf, oneOf }), root, references + alternativesCost)
+  // Alternatives of an object with members are rules about them, such as "one of these is required".
+  if (!isEmpty(record(rest["properties"]))) return rest
   const choices = list(anyOf ?? oneOf)
-    .map((one) => resolved(record(one), root, references + 1))
+    .map((one) => resolved(record(one), root, references + alternativesCost))
     .filter((one) => !isNull(one))
   const [only] = choices
-  // Alternatives of an object with members are rules about them, such as "one of these is required".
-  if (choices.length === 0 || !isEmpty(record(rest["properties"]))) return rest
+  if (choices.length === 0) return rest
   if (choices.length === 1 && only !== undefined) return { ...only, ...rest }
   const options = choices.map(optionsOf)
   return options.every((one) => one.length > 0) ? { ...rest, enum: options.flat() } : { ...rest, mixed: choices }
@@ -104,25 +116,39 @@ const hintOf = (node: Node): string => {
 
 const isScalar = ({ kind }: Field) => kind === "text" || kind === "number"
 
-const fieldsIn = (node: Node, root: Node, depth: number): ReadonlyArray<Field> => {
+const fieldsIn = (node: Node, whole: Whole, depth: number): ReadonlyArray<Field> => {
   const needed = new Set(texts(node["required"]))
   return Object.entries(record(node["properties"])).map(([name, child]) =>
-    fieldOf(record(child), root, { name, required: needed.has(name) }, depth)
+    fieldOf(record(child), whole, { name, required: needed.has(name) }, depth)
+  )
+}
+
+/** Either a text or a list of texts, such as one recipient or several. */
+const isOneOrMany = (node: Node, whole: Whole, depth: number): boolean => {
+  const choices = list(node["mixed"])
+  if (choices.length !== 2 || depth >= nestingMax) return false
+  const fields = choices.map((one) => fieldOf(record(one), whole, { name: "", required: true }, depth + 1))
+  return (
+    fields.some(({ kind }) => kind === "text") &&
+    fields.some((one) => one.kind === "lines" && !one.numbers && !one.single)
   )
 }
 
 const fieldOf = (
   given: Node,
-  root: Node,
+  whole: Whole,
   { name, required }: { readonly name: string; readonly required: boolean },
   depth: number
 ): Field => {
-  const node = resolved(given, root)
+  whole.left -= 1
+  const node = resolved(given, whole.root)
   const common = { name, required, hint: hintOf(node) || hintOf(given) }
   const options = optionsOf(node)
   const [type, other] = typesOf(node)
   if (options.length > 0) return { ...common, kind: "choice", options: options.map((one) => JSON.stringify(one)) }
-  if (other !== undefined || "mixed" in node || depth >= nestingMax) return { ...common, kind: "json" }
+  if (isOneOrMany(node, whole, depth)) return { ...common, kind: "lines", numbers: false, single: true }
+  if (other !== undefined || "mixed" in node || depth >= nestingMax || whole.left <= 0)
+    return { ...common, kind: "json" }
   if (type === "boolean") return { ...common, kind: "boolean" }
   if (type === "integer" || type === "number") return { ...common, kind: "number", whole: type === "integer" }
   if (type === "string") {
@@ -135,17 +161,17 @@ const fieldOf = (
     }
   }
   if (type === "array") {
-    const item = fieldOf(record(node["items"]), root, { name: "", required: true }, depth + 1)
-    if (isScalar(item)) return { ...common, kind: "lines", numbers: item.kind === "number" }
+    const item = fieldOf(record(node["items"]), whole, { name: "", required: true }, depth + 1)
+    if (isScalar(item)) return { ...common, kind: "lines", numbers: item.kind === "number", single: false }
     return item.kind === "json" ? { ...common, kind: "json" } : { ...common, kind: "list", item }
   }
-  const fields = fieldsIn(node, root, depth + 1)
+  const fields = fieldsIn(node, whole, depth + 1)
   return fields.length === 0 ? { ...common, kind: "json" } : { ...common, kind: "object", fields }
 }
 
 /** The field of a whole input. A schema without members is written as JSON. */
 export const formOf = (schema: unknown): Field =>
-  fieldOf(record(schema), record(schema), { name: "", required: true }, 0)
+  fieldOf(record(schema), { root: record(schema), left: fieldsMax }, { name: "", required: true }, 0)
 
 /** Groups of members of which one is needed, such as first and last name, or the full name. */
 export const groupsOf = (schema: unknown): ReadonlyArray<ReadonlyArray<string>> => {
