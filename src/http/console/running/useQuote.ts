@@ -39,7 +39,7 @@ export const useQuote = (body: RunBody | null) => {
   return {
     quote: query.error === null && text !== "" ? (query.data ?? null) : null,
     error: text === "" ? null : query.error,
-    isCurrent: text === now && !query.isPlaceholderData && !query.isFetching,
+    isCurrent: text === now && !query.isPlaceholderData && query.data !== undefined,
     refresh: () => void query.refetch()
   }
 }

@@ -1,5 +1,5 @@
 /** Tries a capability or an endpoint: a form made from its schema, what it would cost, a button that says so, and the result below. */
-import { type FormEvent, useRef, useState } from "react"
+import { type FormEvent, useEffect, useRef, useState } from "react"
 import { exactDollars } from "../../data/money.ts"
 import { useMay } from "../../data/session.ts"
 import { announce } from "../../parts/Announcer.tsx"
@@ -18,6 +18,27 @@ import { RequestForm } from "./RequestForm.tsx"
 import { exampleOf, type Inspected, type Values } from "./requestParts.ts"
 import { detailsOf, type Options, useForm } from "./useForm.ts"
 
+/** The quote, or what is missing for one. */
+const Price = ({
+  isReadable,
+  isAsked,
+  asked
+}: {
+  readonly isReadable: boolean
+  readonly isAsked: boolean
+  readonly asked: ReturnType<typeof useQuote>
+}) => (
+  <section aria-label="Quote" className="rounded border border-line bg-sunken p-4">
+    {!isReadable ? (
+      <p className="text-muted">Correct the fields above to see the price.</p>
+    ) : !isAsked ? (
+      <p className="text-muted">Fill in the required fields to see the price. A quote is free.</p>
+    ) : (
+      <QuotePanel quote={asked.quote} error={asked.error} isCurrent={asked.isCurrent} />
+    )}
+  </section>
+)
+
 interface TryItProps {
   readonly inspected: Inspected
   /** What the form has at first. */
@@ -33,19 +54,31 @@ export const TryIt = ({ inspected, initial, options }: TryItProps) => {
   const outcome = useRef<HTMLDivElement>(null)
   const { body, content } = form
   // An unfinished form would only be refused. Once somebody has pressed the button, the service says what is missing.
-  const { quote, error, isCurrent, refresh } = useQuote(content.isComplete || isPressed ? body : null)
+  const asked = useQuote(content.isComplete || isPressed ? body : null)
+  const { quote, error, isCurrent, refresh } = asked
   const start = useStart((id) => {
     setRun(id)
     announce("The run has begun. Its result is below the form.")
     requestAnimationFrame(() => outcome.current?.scrollIntoView({ block: "nearest" }))
   })
+  const { isError, reset } = start
+  // What was wrong with the request before is not wrong with this one.
+  useEffect(() => {
+    if (isError) reset()
+  }, [body])
   const offered = quote !== null && isCurrent && quote.would === "run" ? quote.hold : null
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    if (start.isPending) return
-    if (offered !== null && body !== null) return start.mutate(withCap(body, offered))
+  const ask = () => {
     if (isPressed) refresh()
     setPressed(true)
+  }
+  const press = () => {
+    if (offered !== null && body !== null) return start.mutate(withCap(body, offered))
+    return ask()
+  }
+  // Enter in a field shows the price. Only the button, which names the amount, spends it.
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    ask()
   }
   const problems = new Map([...content.problems, ...detailsOf(error, start.error)])
   return (
@@ -59,15 +92,7 @@ export const TryIt = ({ inspected, initial, options }: TryItProps) => {
     >
       <form noValidate onSubmit={submit} className="space-y-5">
         <RequestForm inspected={inspected} form={form} problems={problems} />
-        <section aria-label="Quote" className="rounded border border-line bg-sunken p-4">
-          {body === null ? (
-            <p className="text-muted">Correct the fields above to see the price.</p>
-          ) : !content.isComplete && !isPressed ? (
-            <p className="text-muted">Fill in the required fields to see the price. A quote is free.</p>
-          ) : (
-            <QuotePanel quote={quote} error={error} isCurrent={isCurrent} />
-          )}
-        </section>
+        <Price isReadable={body !== null} isAsked={content.isComplete || isPressed} asked={asked} />
         <p role="status" className="sr-only">
           {offered === null ? "" : `This run costs at most ${exactDollars(offered)}.`}
         </p>
@@ -75,8 +100,8 @@ export const TryIt = ({ inspected, initial, options }: TryItProps) => {
         <div className="flex flex-wrap items-center gap-2">
           {may ? (
             <Button
-              type="submit"
               look="primary"
+              onClick={press}
               busy={start.isPending}
               disabled={quote?.would === "block" && isCurrent}
             >
