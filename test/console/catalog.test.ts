@@ -175,7 +175,7 @@ describe.skipIf(!hasBrowser)("the catalog", () => {
     await poor.page.reload()
     await poor.page.getByRole("button", { name: "Fill in the example" }).click()
     await poor.page.getByText("Your role is viewer.", { exact: false }).waitFor()
-    await poor.page.getByText("At most").waitFor()
+    await poor.page.getByText("At most").first().waitFor()
     expect(await poor.page.getByRole("button", { name: /^Run/ }).count()).toBe(0)
     await lookedAt(poor, "capability-viewer")
     await poor.context.close()
