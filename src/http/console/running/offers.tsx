@@ -24,8 +24,7 @@ const reasons: Readonly<Record<string, string>> = {
   attempt_limit: "a run calls only the first ones"
 }
 
-export const reasonOf = (excluded_because: string | null): string =>
-  excluded_because === null ? "called in this order" : (reasons[excluded_because] ?? excluded_because)
+const reasonOf = (excluded_because: string): string => reasons[excluded_because] ?? excluded_because
 
 export const percent = (share: number): string => `${(share * 100).toFixed(share > 0.995 || share < 0.1 ? 1 : 0)} %`
 

@@ -27,7 +27,8 @@ const Runs = ({ query }: { readonly query: Record<string, string> }) => {
     return Object.keys(query).length === 0 ? (
       <Empty title="Runs will be here, newest first.">
         <p className="text-muted">
-          <TextLink to="/">Home</TextLink> has a command that makes the first.
+          <TextLink to="/catalog">The catalog</TextLink> has forms that make the first, and{" "}
+          <TextLink to="/">Home</TextLink> has a command.
         </p>
       </Empty>
     ) : (

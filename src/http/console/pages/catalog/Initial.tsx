@@ -30,7 +30,12 @@ export const TryFrom = ({ inspected }: { readonly inspected: Inspected }) => {
           The request of the run {from} can't be read: {earlier.error.message}
         </p>
       )}
-      <TryIt inspected={inspected} initial={valuesOf(earlier.data ?? null)} options={optionsFrom(earlier.data)} />
+      <TryIt
+        key={from}
+        inspected={inspected}
+        initial={valuesOf(earlier.data ?? null)}
+        options={optionsFrom(earlier.data)}
+      />
     </>
   )
 }

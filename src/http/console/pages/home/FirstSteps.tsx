@@ -102,7 +102,8 @@ export const FirstSteps = () => {
         <Step done={hasRun} title="Run a capability">
           <TryIt />
           <p className="text-muted">
-            Put your key into RUNGATE_API_KEY, and paste one of these. The run appears here and in Activity.
+            <TextLink to="/catalog/email.find">Try one in the browser</TextLink>, or put your key into RUNGATE_API_KEY
+            and paste one of these. The run appears here and in Activity.
           </p>
           <CodeBlock
             label="the request with curl"

@@ -13,7 +13,7 @@ import type { Run } from "./useRun.ts"
 const mediaType = "application/jose"
 
 /** The middle part of a JWS is the payload, in base64url. Null for a text of another form. */
-export const payloadOf = (jws: string): unknown => {
+const payloadOf = (jws: string): unknown => {
   try {
     const part = (jws.split(".")[1] ?? "").replaceAll("-", "+").replaceAll("_", "/")
     const bytes = Uint8Array.from(atob(part), (letter) => letter.codePointAt(0) ?? 0)

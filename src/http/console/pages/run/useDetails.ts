@@ -10,5 +10,6 @@ export const useDetails = (run_id: string, state: string) =>
   useQuery({
     queryKey: ["run", run_id, "details", state],
     queryFn: () => api.runs.details({ params: { run_id } }),
-    placeholderData: (before) => before
+    // Those of the status before, never those of another run.
+    placeholderData: (before) => (before?.run_id === run_id ? before : undefined)
   })
