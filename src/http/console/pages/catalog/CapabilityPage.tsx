@@ -14,7 +14,7 @@ import { percent } from "../../running/offers.tsx"
 import { Json, Tabs } from "../run/Tabs.tsx"
 import { HealthBadge } from "./Health.tsx"
 import { TryFrom } from "./Initial.tsx"
-import { PriceFrom } from "./prices.tsx"
+import { PriceFrom, PricingWords } from "./prices.tsx"
 import { type InspectedCapability, isCapability } from "./requestParts.ts"
 
 type Offer = InspectedCapability["offers"][number]
@@ -36,10 +36,11 @@ const columns: ReadonlyArray<Column<Offer>> = [
   {
     title: "Price, at most",
     align: "right",
-    cell: ({ price }) => (
-      <span title={price.note ?? undefined}>
+    cell: ({ price, pricing }) => (
+      <div title={price.note ?? undefined}>
         <Money amount={price.amount} />
-      </span>
+        <PricingWords pricing={pricing} />
+      </div>
     )
   },
   {

@@ -22,3 +22,36 @@ export const PriceFrom = ({ price }: { readonly price: { readonly amount: string
       from <Money amount={price.amount} />
     </span>
   )
+
+const amountIn = (pricing: unknown, name: string): string | null => {
+  const value: unknown = typeof pricing === "object" && pricing !== null ? Reflect.get(pricing, name) : null
+  return typeof value === "string" ? value : null
+}
+
+const platformsIn = (pricing: unknown): ReadonlyArray<readonly [string, string]> => {
+  const amounts: unknown = typeof pricing === "object" && pricing !== null ? Reflect.get(pricing, "by_platform") : null
+  if (typeof amounts !== "object" || amounts === null) return []
+  return Object.entries(amounts).flatMap(([name, amount]) => (typeof amount === "string" ? [[name, amount]] : []))
+}
+
+/** How an offer's price follows from the input: a base with a price per result, or a price per platform. */
+export const PricingWords = ({ pricing }: { readonly pricing: unknown }) => {
+  const [base, perResult] = [amountIn(pricing, "base"), amountIn(pricing, "per_result")]
+  const platforms = platformsIn(pricing)
+  if (base !== null && perResult !== null)
+    return (
+      <p className="text-muted">
+        <Money amount={base} /> and <Money amount={perResult} /> per result
+      </p>
+    )
+  if (platforms.length === 0) return null
+  return (
+    <ul className="text-muted">
+      {platforms.map(([name, amount]) => (
+        <li key={name}>
+          {name} <Money amount={amount} />
+        </li>
+      ))}
+    </ul>
+  )
+}
