@@ -31,7 +31,9 @@ const amountIn = (pricing: unknown, name: string): string | null => {
 const platformsIn = (pricing: unknown): ReadonlyArray<readonly [string, string]> => {
   const amounts: unknown = typeof pricing === "object" && pricing !== null ? Reflect.get(pricing, "by_platform") : null
   if (typeof amounts !== "object" || amounts === null) return []
-  return Object.entries(amounts).flatMap(([name, amount]) => (typeof amount === "string" ? [[name, amount]] : []))
+  return Object.entries(amounts).flatMap(([name, amount]) =>
+    typeof amount === "string" ? [[name, amount] as const] : []
+  )
 }
 
 /** How an offer's price follows from the input: a base with a price per result, or a price per platform. */
