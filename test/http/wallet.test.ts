@@ -94,7 +94,43 @@ describe.each(oneBackend)("the wallet, queues on %s", (backend) => {
     expect((await org.wallet()).balance).toBe(seen[0]?.balance_after ?? "")
   })
 
+  test("GET /v1/wallet/transactions shows the entries of one type, one run and one time, with the balance after each", async () => {
+    const org = await app.tenant("5.00")
+    const { body: run } = await org.run(verify("filtered.one"))
+    await org.run(verify("filtered.two"))
+    const all = await org.ledger()
+    const listed = async (query: string) => (await org.get(`/v1/wallet/transactions?${query}`)).body.items
+    for (const type of ["reserve", "settle", "release", "topup", "bonus", "refund"])
+      expect([type, await listed(`type=${type}`)]).toEqual([type, all.filter((one) => one.type === type)])
+    expect(await listed(`run_id=${run.run_id}`)).toEqual(all.filter((one) => one.reference === run.run_id))
+    expect(await listed(`run_id=${run.run_id}&type=settle`)).toHaveLength(1)
+    const day = all[0]?.created_at.slice(0, 10) ?? ""
+    // A test that runs at midnight has entries of two days.
+    const ofDay = all.filter((one) => one.created_at.startsWith(day))
+    expect(await listed(`from=${day}&to=${day}`)).toEqual(ofDay)
+    expect(await listed("to=2020-01-01")).toEqual([])
+    expect(await listed(`type=settle&limit=1`)).toEqual(all.filter((one) => one.type === "settle").slice(0, 1))
+    const other = await app.tenant("5.00")
+    expect((await other.get(`/v1/wallet/transactions?run_id=${run.run_id}`)).body.items).toEqual([])
+    const csv = await org.get("/v1/wallet/transactions?type=settle", { headers: { accept: "text/csv" } })
+    expect(csv.text.trim().split("\n")).toHaveLength(3)
+  })
+
   if (backend === "postgres") {
+    test.each([
+      "type=charge",
+      "type=",
+      "run_id=none",
+      "run_id=%00",
+      "from=yesterday",
+      "to=2026-02-30",
+      "to=2026-11-01&from=2026-11-02"
+    ])("GET /v1/wallet/transactions refuses the filter ?%s", async (query) => {
+      const { status, body } = await (await app.tenant()).get(`/v1/wallet/transactions?${query}`)
+      expect([status, body.error.code]).toEqual([400, "invalid_request"])
+      expect(body.error.details[0].path).toBe(`query.${query.split("=")[0]}`)
+    })
+
     test.each(["limit=0", "limit=201", "limit=x", "cursor=x", "cursor=-1", "cursor=0", "cursor=1e3"])(
       "GET /v1/wallet/transactions refuses ?%s",
       async (query) => {

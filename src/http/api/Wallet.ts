@@ -4,6 +4,7 @@ import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Wire } from "../../schema/Errors.ts"
 import { Usd } from "../../schema/money/Money.ts"
 import { entryTypes } from "../../schema/wallet/Wallet.ts"
+import { periodQuery } from "./control/RunQuery.ts"
 import { Auth, listQuery, optional } from "./shapes/Common.ts"
 import { WalletAudit, walletAuditDescription } from "./WalletAudit.ts"
 
@@ -42,14 +43,19 @@ export class WalletApi extends HttpApiGroup.make("wallet")
       })
     ),
     HttpApiEndpoint.get("transactions", "/wallet/transactions", {
-      query: listQuery,
+      query: {
+        ...listQuery,
+        ...periodQuery,
+        type: Schema.optionalKey(Schema.Literals(entryTypes)),
+        run_id: Schema.optionalKey(Schema.NonEmptyString.check(Schema.isMaxLength(200)))
+      },
       success: Schema.Struct({ items: Schema.Array(Transaction), next_cursor: Schema.NullOr(Schema.String) }),
       error: [Wire.invalid_request]
     }).annotateMerge(
       OpenApi.annotations({
         summary: "List ledger entries",
         description:
-          "Newest first. With `Accept: text/csv` the answer is CSV: all rows up to 10,000 or `limit`, and a `Link` header if there are more."
+          "Newest first, of one type, one run or one time if you ask for that. balance_after is the balance after each entry. With `Accept: text/csv` the answer is CSV: all rows up to 10,000 or `limit`, and a `Link` header if there are more."
       })
     ),
     HttpApiEndpoint.get("audit", "/wallet/audit", { success: WalletAudit }).annotateMerge(

@@ -6,10 +6,13 @@ import { encodeGuard } from "../../actors/mailbox/Commands.ts"
 import { EventFeed } from "../../actors/events/EventFeed.ts"
 import { AlertSettings } from "../../layers/events/AlertSettings.ts"
 import { Audit } from "../../layers/audit/Audit.ts"
-import { Books, type EntryRow } from "../../layers/ledger/Books.ts"
+import { Books } from "../../layers/ledger/Books.ts"
+import type { EntryRow } from "../../layers/ledger/EntryList.ts"
 import { Reads } from "../../layers/standby/Reads.ts"
 import { problem } from "../../schema/Errors.ts"
+import { looksLike } from "../../schema/Ids.ts"
 import { usd } from "../../schema/money/Money.ts"
+import { fromOf, toOf } from "../../schema/Period.ts"
 import { type EntryType, entryTypes } from "../../schema/wallet/Wallet.ts"
 import { Api } from "../api/Api.ts"
 import { CurrentCaller, listLimitDefault } from "../api/shapes/Common.ts"
@@ -51,6 +54,24 @@ const cursorOf = (text: string | undefined) => {
   return Effect.fail(problem("invalid_request", `query.cursor ${message}`, [{ path: "query.cursor", message }]))
 }
 
+const refused = (path: string, message: string) =>
+  Effect.fail(problem("invalid_request", `${path} ${message}`, [{ path, message }]))
+
+const filterOf = Effect.fnUntraced(function* (query: {
+  readonly type?: EntryType
+  readonly run_id?: string
+  readonly from?: string
+  readonly to?: string
+}) {
+  const { type = null, run_id = null } = query
+  if (run_id !== null && !looksLike("run", run_id))
+    return yield* refused("query.run_id", "is not the id of a run, such as run_01m81nzk95mq351g8pvrxgm8m4")
+  const from = query.from === undefined ? null : fromOf(query.from)
+  const to = query.to === undefined ? null : toOf(query.to)
+  if (from !== null && to !== null && from >= to) return yield* refused("query.to", "must be after from")
+  return { type, run_id, from, to }
+})
+
 export const WalletHandlers = HttpApiBuilder.group(
   Api,
   "wallet",
@@ -89,8 +110,9 @@ export const WalletHandlers = HttpApiBuilder.group(
 
       transactions: Effect.fnUntraced(function* ({ query }) {
         const { org_id } = yield* CurrentCaller
+        const filter = yield* filterOf(query)
         const page = Effect.fnUntraced(function* (cursor: string | null, limit: number) {
-          const rows = yield* reads.entries(org_id, yield* cursorOf(cursor ?? undefined), limit + 1)
+          const rows = yield* reads.entries(org_id, yield* cursorOf(cursor ?? undefined), limit + 1, filter)
           const shown = rows.slice(0, limit)
           return { rows: shown, next: rows.length > limit ? String(shown.at(-1)?.seq ?? "") : null }
         })

@@ -8,6 +8,7 @@ import { SqlClient } from "effect/sql"
 import { type Violation, violations } from "../audit/equations.ts"
 import { snapshot } from "../audit/snapshot.ts"
 import { rowsOf } from "../postgres/Rows.ts"
+import { allEntries, type EntryFilter, entryList, type EntryRow, entryRows } from "./EntryList.ts"
 
 export const WalletRow = Schema.Struct({
   balance: Schema.BigInt,
@@ -21,19 +22,6 @@ export const WalletRow = Schema.Struct({
 })
 export type WalletRow = typeof WalletRow.Type
 const walletRows = rowsOf(WalletRow.fields)
-
-export const EntryRow = Schema.Struct({
-  seq: Schema.BigInt,
-  txn_id: Schema.String,
-  type: Schema.String,
-  amount: Schema.BigInt,
-  balance_after: Schema.BigInt,
-  reference: Schema.String,
-  note: Schema.NullOr(Schema.String),
-  created_at: Schema.Date
-})
-export type EntryRow = typeof EntryRow.Type
-const entryRows = rowsOf(EntryRow.fields)
 
 export const OpenRunRow = Schema.Struct({
   run_id: Schema.String,
@@ -53,8 +41,13 @@ export class Books extends Context.Service<
   Books,
   {
     readonly wallet: (org_id: string) => Effect.Effect<WalletRow>
-    /** Newest first; only entries before `before`, when given. */
-    readonly entries: (org_id: string, before: bigint | null, limit: number) => Effect.Effect<ReadonlyArray<EntryRow>>
+    /** Newest first; only entries before `before` and those of the filter, when given. */
+    readonly entries: (
+      org_id: string,
+      before: bigint | null,
+      limit: number,
+      filter?: EntryFilter
+    ) => Effect.Effect<ReadonlyArray<EntryRow>>
     /** The ledger entry of the credit with this reference; null when it was not credited. */
     readonly credit: (org_id: string, reference: string) => Effect.Effect<EntryRow | null>
     /** Oldest first. */
@@ -82,10 +75,7 @@ export class Books extends Context.Service<
         return row
       }, Effect.orDie)
 
-      const entries = (org_id: string, before: bigint | null, limit: number) =>
-        entryRows(sql`
-        SELECT seq, txn_id, type, amount, balance_after, reference, note, created_at FROM ledger
-        WHERE org_id = ${org_id} AND (${before}::bigint IS NULL OR seq < ${before}) ORDER BY seq DESC LIMIT ${limit}`)
+      const entries = entryList(sql)
 
       const credit = (org_id: string, reference: string) =>
         entryRows(sql`
@@ -100,7 +90,7 @@ export class Books extends Context.Service<
 
       return Books.of({
         wallet,
-        entries: (org_id, before, limit) => Effect.orDie(entries(org_id, before, limit)),
+        entries: (org_id, before, limit, filter = allEntries) => Effect.orDie(entries(org_id, before, limit, filter)),
         credit: (org_id, reference) => Effect.orDie(Effect.map(credit(org_id, reference), (rows) => rows[0] ?? null)),
         providerCost: (run_id) =>
           Effect.orDie(

@@ -103,6 +103,8 @@ const parameterDescriptions: Readonly<Record<string, string>> = {
   status: "Only runs in this status.",
   capability: "Only runs of this capability.",
   "batches.create capability": "With a CSV body, and required then: the capability that runs for each line.",
+  "wallet.transactions type": "Only entries of this type.",
+  "wallet.transactions run_id": "Only entries of this run.",
   map: "With a CSV body: which column fills which field, such as `full_name=Name,company_domain=Website`. Without it, columns fill the fields of their own names.",
   max_total: "With a CSV body: the most that all runs of the batch hold and charge together, such as `25.00`.",
   provider: "Slug of a provider.",

@@ -1,6 +1,7 @@
 /** `rungate wallet`: balance, ledger, top-ups and audit. */
-import { Effect, Schema } from "effect"
-import { Command } from "effect/cli"
+import { Effect, Option, Schema } from "effect"
+import { Command, Flag } from "effect/cli"
+import { entryTypes } from "../../../schema/wallet/Wallet.ts"
 import { Client } from "../answers/Client.ts"
 import { autoTopup } from "./autoTopup.ts"
 import { fail } from "../terminal/exits.ts"
@@ -9,7 +10,7 @@ import { Screen, type ScreenShape } from "../terminal/Screen.ts"
 import { decoded, failureOf, json, jsonl, lines, type Lines, show, showList } from "../answers/show.ts"
 import { heads } from "../receipts/heads.ts"
 import { topup } from "./topup.ts"
-import { boolean } from "../terminal/flags.ts"
+import { boolean, text } from "../terminal/flags.ts"
 
 const views = Effect.promise(() => import("./WalletView.ts"))
 type Views = Effect.Success<typeof views>
@@ -26,16 +27,27 @@ const transactions = Command.make(
   "transactions",
   {
     ...pageFlags("entries"),
+    type: Flag.Literals("type", entryTypes).pipe(
+      Flag.withDescription("only entries of this type"),
+      Flag.optional,
+      Flag.map(Option.getOrNull)
+    ),
+    run: text("run", "only entries of this run, by its id"),
+    from: text("from", "only entries from this date or time on, such as 2026-11-01"),
+    to: text("to", "only entries before this time; a date includes its day"),
     csv: boolean("csv", "print CSV with a header line"),
     json,
     jsonl
   },
-  Effect.fnUntraced(function* ({ csv, json, jsonl, ...given }) {
+  Effect.fnUntraced(function* ({ csv, json, jsonl, type, run, from, to, ...given }) {
     const screen = yield* Screen
+    const query = new URLSearchParams()
+    for (const [name, value] of Object.entries({ type, run_id: run, from, to }))
+      if (value !== null) query.set(name, value)
     if ([csv, json, jsonl].filter(Boolean).length > 1) {
       return yield* fail("usage", "Give only one of --csv, --json and --jsonl.")
     }
-    const answer = yield* readList("/v1/wallet/transactions", given)
+    const answer = yield* readList(`/v1/wallet/transactions?${query}`, given)
     if (!csv) {
       return yield* showList(
         answer,
