@@ -43,8 +43,8 @@ interface Body {
 }
 
 type Groups = (typeof Api)["groups"]
-/** A value as JSON carries it: an amount, which programs have as bigint, is its decimal text. */
-type Written<T> = T extends bigint
+/** A value as JSON carries it: an amount, which programs have as bigint, is its decimal text, and a Date its ISO text. */
+type Written<T> = T extends bigint | Date
   ? string
   : T extends string | number | boolean | null | undefined
     ? T

@@ -59,6 +59,84 @@ export const pages: ReadonlyArray<Page> = [
     load: () => import("./pages/history/History.tsx")
   },
   {
+    path: "/wallet",
+    title: "Wallet",
+    place: "rail",
+    icon: "wallet",
+    shortcut: "w",
+    load: () => import("./pages/wallet/Wallet.tsx")
+  },
+  {
+    path: "/usage",
+    title: "Usage",
+    place: "palette",
+    icon: "usage",
+    shortcut: "u",
+    load: () => import("./pages/usage/Usage.tsx")
+  },
+  {
+    path: "/settings/keys",
+    title: "API keys",
+    place: "settings",
+    icon: "key",
+    shortcut: "k",
+    load: () => import("./pages/keys/Keys.tsx")
+  },
+  { path: "/settings/keys/new", title: "Create an API key", load: () => import("./pages/keys/NewKey.tsx") },
+  { path: "/settings/keys/$key_id", title: "API key", load: () => import("./pages/keys/KeyPage.tsx") },
+  {
+    path: "/settings/guard",
+    title: "Spend guard",
+    place: "settings",
+    icon: "guard",
+    load: () => import("./pages/guard/Guard.tsx")
+  },
+  {
+    path: "/settings/senders",
+    title: "Senders",
+    place: "settings",
+    icon: "senders",
+    load: () => import("./pages/senders/Senders.tsx")
+  },
+  {
+    path: "/settings/webhooks",
+    title: "Webhooks",
+    place: "settings",
+    icon: "webhooks",
+    load: () => import("./pages/webhooks/Webhooks.tsx")
+  },
+  {
+    path: "/settings/webhooks/new",
+    title: "Add a webhook endpoint",
+    load: () => import("./pages/webhooks/NewEndpoint.tsx")
+  },
+  {
+    path: "/settings/webhooks/$endpoint_id",
+    title: "Webhook endpoint",
+    load: () => import("./pages/webhooks/EndpointPage.tsx")
+  },
+  {
+    path: "/settings/members",
+    title: "Members",
+    place: "settings",
+    icon: "members",
+    load: () => import("./pages/members/Members.tsx")
+  },
+  {
+    path: "/settings/audit-log",
+    title: "Audit log",
+    place: "settings",
+    icon: "audit",
+    load: () => import("./pages/auditlog/AuditLog.tsx")
+  },
+  {
+    path: "/settings/referrals",
+    title: "Referrals",
+    place: "settings",
+    icon: "referrals",
+    load: () => import("./pages/referrals/Referrals.tsx")
+  },
+  {
     path: "/settings/account",
     title: "Account",
     place: "settings",

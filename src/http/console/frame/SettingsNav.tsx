@@ -5,14 +5,15 @@ import { Link } from "../parts/Link.tsx"
 
 export const SettingsNav = () => {
   const { pathname } = useLocation()
+  const isCurrent = (path: string) => pathname === path || pathname.startsWith(`${path}/`)
   return (
     <nav aria-label="Settings" className="mb-6 flex gap-1 overflow-x-auto border-b border-line">
       {pagesAt("settings").map(({ path, title }) => (
         <Link
           key={path}
           to={path}
-          aria-current={pathname === path ? "page" : undefined}
-          className={`border-b-2 px-3 py-2 whitespace-nowrap ${pathname === path ? "border-accent font-semibold" : "border-transparent text-muted hover:text-text"}`}
+          aria-current={isCurrent(path) ? "page" : undefined}
+          className={`border-b-2 px-3 py-2 whitespace-nowrap ${isCurrent(path) ? "border-accent font-semibold" : "border-transparent text-muted hover:text-text"}`}
         >
           {title}
         </Link>

@@ -56,6 +56,7 @@ export const Confirm = ({
   open,
   title,
   action,
+  cancel = "Keep it",
   busy,
   onConfirm,
   onClose,
@@ -64,6 +65,8 @@ export const Confirm = ({
   readonly open: boolean
   readonly title: string
   readonly action: string
+  /** The words of the other button. */
+  readonly cancel?: string
   readonly busy: boolean
   readonly onConfirm: () => void
   readonly onClose: () => void
@@ -72,7 +75,7 @@ export const Confirm = ({
   <Dialog open={open} onClose={onClose} title={title}>
     <div className="space-y-2">{children}</div>
     <div className="mt-5 flex justify-end gap-2">
-      <Button onClick={onClose}>Keep it</Button>
+      <Button onClick={onClose}>{cancel}</Button>
       <Button look="danger" busy={busy} onClick={onConfirm}>
         {action}
       </Button>

@@ -1,4 +1,4 @@
-/** Saves the runs of the present filters as CSV, up to 10,000 rows. */
+/** Saves a list with its present filters as CSV, up to 10,000 rows. */
 import { useMutation } from "@tanstack/react-query"
 import { Download } from "lucide-react"
 import { addressOf } from "../../../client/Browser.ts"

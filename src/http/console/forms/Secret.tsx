@@ -1,0 +1,24 @@
+/** A secret that the service shows only once. The page keeps it until the person says that it is stored. */
+import { Button } from "../parts/Button.tsx"
+import { CodeBlock } from "../parts/Copy.tsx"
+
+export const Secret = ({
+  title,
+  label,
+  text,
+  done,
+  onStored
+}: {
+  readonly title: string
+  readonly label: string
+  readonly text: string
+  /** The words of the button, such as "I have stored the key". */
+  readonly done: string
+  readonly onStored: () => void
+}) => (
+  <section aria-label={title} className="space-y-3 rounded border border-amber bg-amber-soft p-4">
+    <p className="font-medium text-amber">{title}</p>
+    <CodeBlock label={label} text={text} />
+    <Button onClick={onStored}>{done}</Button>
+  </section>
+)

@@ -1,0 +1,180 @@
+/** Who changed what in the organization, when and from where. Nobody can change or delete an entry. */
+import { useState } from "react"
+import { onForm, textIn } from "../../account/forms.ts"
+import { type Search, useFilters } from "../../data/address.ts"
+import { api } from "../../data/api.ts"
+import { useMay } from "../../data/session.ts"
+import { PagedTable } from "../../lists/PagedList.tsx"
+import { Period } from "../../lists/Period.tsx"
+import { usePaged } from "../../lists/usePaged.ts"
+import { Button } from "../../parts/Button.tsx"
+import { Id } from "../../parts/Copy.tsx"
+import { inputLook, Select } from "../../parts/Field.tsx"
+import { TextLink } from "../../parts/Link.tsx"
+import { PageHead } from "../../parts/Page.tsx"
+import { Empty } from "../../parts/States.tsx"
+import type { Column } from "../../parts/Table.tsx"
+import { Time } from "../../parts/Time.tsx"
+import { Changes, type Entry } from "./Changes.tsx"
+
+/** First parts of actions, which the API takes as a filter. */
+const nouns: ReadonlyArray<readonly [string, string]> = [
+  ["", "Everything"],
+  ["key", "API keys"],
+  ["key_budget", "Budgets of keys"],
+  ["spend_guard", "Spend guard"],
+  ["auto_topup", "Automatic top-up"],
+  ["wallet", "Credits and refunds"],
+  ["member", "Members"],
+  ["invitation", "Invitations"],
+  ["sessions", "Sessions"],
+  ["password", "Passwords"],
+  ["sender", "Senders"],
+  ["webhook", "Webhooks"],
+  ["resource", "Resources at providers"],
+  ["outcome", "Unknown outcomes"]
+]
+const actors: ReadonlyArray<readonly [string, string]> = [
+  ["", "By anybody"],
+  ["person", "By people"],
+  ["key", "By API keys"],
+  ["operator", "By the operator"],
+  ["system", "By the service"]
+]
+
+const dayMillis = 86_400_000
+/** The API's period ends before `to`. The page's period includes that day. */
+const dayAfter = (day: string) => {
+  const millis = Date.parse(day)
+  return Number.isNaN(millis) ? day : new Date(millis + dayMillis).toISOString().slice(0, 10)
+}
+
+const columns: ReadonlyArray<Column<Entry>> = [
+  { title: "When", cell: ({ created_at }) => <Time at={created_at} /> },
+  {
+    title: "Who",
+    cell: ({ actor, address }) => (
+      <>
+        <span className="break-all">{actor.name ?? actor.id ?? actor.kind}</span>
+        <span className="block text-muted">
+          {actor.kind}
+          {address !== null && `, ${address}`}
+        </span>
+      </>
+    )
+  },
+  {
+    title: "What",
+    cell: ({ action, object }) => (
+      <>
+        <span className="font-medium">{action}</span>
+        <span className="block">
+          <Id id={object} what="the id of what was changed" />
+        </span>
+      </>
+    )
+  },
+  { title: "Changes", cell: (entry) => <Changes entry={entry} /> }
+]
+
+const By = ({ search, change }: { readonly search: Search; readonly change: (changes: Search) => void }) => {
+  const actor = search["actor"] ?? ""
+  const isKind = actors.some(([value]) => value === actor)
+  const [text, setText] = useState(isKind ? "" : actor)
+  return (
+    <>
+      <Select
+        label="Kind of actor"
+        hideLabel
+        value={isKind ? actor : ""}
+        onChange={(event) => {
+          setText("")
+          change({ actor: event.target.value })
+        }}
+        options={actors}
+      />
+      <form
+        role="search"
+        onSubmit={onForm((form) => change({ actor: textIn(form, "actor").trim() }))}
+        className="flex min-w-52 flex-1 gap-2"
+      >
+        <label className="sr-only" htmlFor="audit-actor">
+          E-mail address or id of who changed something
+        </label>
+        <input
+          id="audit-actor"
+          name="actor"
+          data-search
+          maxLength={254}
+          value={text}
+          onChange={(event) => setText(event.target.value)}
+          placeholder="E-mail address, or id of a person or key"
+          className={inputLook}
+        />
+        <Button type="submit">Filter</Button>
+      </form>
+    </>
+  )
+}
+
+const Log = () => {
+  const [search, change] = useFilters()
+  const { actor = "", action = "", from = "", to = "" } = search
+  const paged = usePaged(["audit log", actor, action, from, to], (cursor) =>
+    api.auditLog.list({
+      query: {
+        limit: 50,
+        ...cursor,
+        ...(actor === "" ? {} : { actor }),
+        ...(action === "" ? {} : { action }),
+        ...(from === "" ? {} : { from }),
+        ...(to === "" ? {} : { to: dayAfter(to) })
+      }
+    })
+  )
+  const isFiltered = [actor, action, from, to].some((one) => one !== "")
+  return (
+    <>
+      <div className="mb-4 flex flex-wrap items-start gap-2">
+        <Select
+          label="What was changed"
+          hideLabel
+          value={action}
+          onChange={(event) => change({ action: event.target.value })}
+          options={nouns.some(([value]) => value === action) ? nouns : [...nouns, [action, action]]}
+        />
+        <By search={search} change={change} />
+        <Period search={search} change={change} />
+      </div>
+      <PagedTable
+        paged={paged}
+        label="Audit log"
+        columns={columns}
+        keyOf={({ id }) => id}
+        empty={
+          isFiltered ? (
+            <Empty title="No change matches these filters.">
+              <TextLink to="/settings/audit-log">Show all changes</TextLink>
+            </Empty>
+          ) : (
+            <Empty title="Changes of keys, limits, members and senders will be here." />
+          )
+        }
+      />
+    </>
+  )
+}
+
+const AuditLog = () => {
+  const may = useMay("admin")
+  return (
+    <>
+      <PageHead title="Audit log">
+        Entries can't be changed or deleted. Client addresses are deleted after 180 days.
+      </PageHead>
+      {may ? <Log /> : <p className="text-muted">An owner or an admin of the organization can read the audit log.</p>}
+    </>
+  )
+}
+
+export default AuditLog

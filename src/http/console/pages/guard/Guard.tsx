@@ -1,0 +1,125 @@
+/** The spend guard: what a run and a day may cost, and the balance below which the organization is told. */
+import { useMutation } from "@tanstack/react-query"
+import { onForm, textIn } from "../../account/forms.ts"
+import type { AnswerOf } from "../../../client/Browser.ts"
+import { api, queries } from "../../data/api.ts"
+import { useMay } from "../../data/session.ts"
+import { Meter } from "../../forms/Meter.tsx"
+import { useGuard, useWallet } from "../../frame/Balance.tsx"
+import { announce } from "../../parts/Announcer.tsx"
+import { Button } from "../../parts/Button.tsx"
+import { Field, FormProblem, problemOf } from "../../parts/Field.tsx"
+import { TextLink } from "../../parts/Link.tsx"
+import { Money } from "../../parts/Money.tsx"
+import { PageHead, Panel } from "../../parts/Page.tsx"
+import { Loaded } from "../../parts/States.tsx"
+import { Time } from "../../parts/Time.tsx"
+
+type Guarded = AnswerOf<"wallet", "guard">
+
+const limits = [
+  [
+    "daily_limit",
+    "Most that all runs may be charged in a day (UTC), in USD",
+    "Runs that do not fit are blocked until the next day."
+  ],
+  ["per_run_limit", "Most that one run may hold, in USD", "A run with a higher quote is blocked before it starts."],
+  ["low_balance", "Balance below which you are told, in USD", "An e-mail and the event wallet.low. Nothing is blocked."]
+] as const
+
+const Today = ({ guard }: { readonly guard: Guarded }) => (
+  <Panel title="Today (UTC)">
+    <p>
+      <Money amount={guard.spent_today} className="text-title font-semibold" />{" "}
+      {guard.daily_limit === null ? (
+        <span className="text-muted">spent. No daily limit is set.</span>
+      ) : (
+        <span className="text-muted">
+          spent of <Money amount={guard.daily_limit} /> · resets <Time at={guard.resets_at} />
+        </span>
+      )}
+    </p>
+    {guard.daily_limit !== null && (
+      <div className="mt-3 max-w-md">
+        <Meter spent={guard.spent_today} limit={guard.daily_limit} label="Part of the daily limit that is spent" />
+      </div>
+    )}
+    <p className="mt-3">
+      <TextLink to="/activity?status=blocked">Runs that a limit blocked</TextLink>
+    </p>
+  </Panel>
+)
+
+const amountOrNull = (form: FormData, name: string) => {
+  const text = textIn(form, name).trim()
+  return text === "" ? null : text
+}
+
+const Limits = ({ guard }: { readonly guard: Guarded }) => {
+  const may = useMay("admin")
+  const wallet = useWallet().data
+  const save = useMutation({
+    mutationFn: (form: FormData) =>
+      api.wallet.setGuard({
+        payload: {
+          daily_limit: amountOrNull(form, "daily_limit"),
+          per_run_limit: amountOrNull(form, "per_run_limit"),
+          low_balance: amountOrNull(form, "low_balance")
+        }
+      }),
+    onSuccess: (changed) => {
+      queries.setQueryData(["guard"], changed)
+      announce("The spend guard is saved.")
+    }
+  })
+  return (
+    <Panel title="Limits">
+      <form onSubmit={onForm((form) => save.mutate(form))} className="space-y-4">
+        {limits.map(([name, label, hint]) => (
+          <Field
+            key={name}
+            label={label}
+            name={name}
+            inputMode="decimal"
+            pattern="\d{1,9}(\.\d{1,6})?"
+            defaultValue={guard[name] ?? ""}
+            disabled={!may}
+            hint={
+              name === "low_balance" && wallet !== undefined ? `${hint} Available now: $${wallet.available}.` : hint
+            }
+            problem={problemOf(save.error, name)}
+            className="max-w-md"
+          />
+        ))}
+        <p className="text-muted">An empty field means no limit. Limits count for every key and every person.</p>
+        <FormProblem error={save.error} />
+        {save.isSuccess && <p className="text-green">Saved. The next run obeys these limits.</p>}
+        {may ? (
+          <Button type="submit" look="primary" busy={save.isPending}>
+            Save the limits
+          </Button>
+        ) : (
+          <p className="text-muted">An owner or an admin of the organization can change the limits.</p>
+        )}
+      </form>
+    </Panel>
+  )
+}
+
+const Guard = () => (
+  <>
+    <PageHead title="Spend guard">
+      Limits for the whole organization. <TextLink to="/settings/keys">Keys</TextLink> have budgets of their own.
+    </PageHead>
+    <Loaded query={useGuard()}>
+      {(guard) => (
+        <div className="grid grid-cols-1 gap-6">
+          <Today guard={guard} />
+          <Limits guard={guard} />
+        </div>
+      )}
+    </Loaded>
+  </>
+)
+
+export default Guard

@@ -1,0 +1,58 @@
+/** What a key is now in a word, what of its budget is spent, and what its scope allows in a sentence. */
+import { present } from "../../data/clock.ts"
+import { Meter } from "../../forms/Meter.tsx"
+import { Money } from "../../parts/Money.tsx"
+import { Badge } from "../../parts/Status.tsx"
+import { Time } from "../../parts/Time.tsx"
+import type { ApiKey } from "./useKeys.ts"
+
+export const hasExpired = ({ expires_at }: ApiKey): boolean =>
+  expires_at !== null && Date.parse(expires_at) <= present()
+
+export const isUsable = (key: ApiKey): boolean => !key.revoked && !hasExpired(key)
+
+export const KeyState = ({ apiKey }: { readonly apiKey: ApiKey }) => {
+  if (apiKey.revoked) return <Badge tone="grey">revoked</Badge>
+  if (hasExpired(apiKey)) return <Badge tone="grey">expired</Badge>
+  return <Badge tone="green">in use</Badge>
+}
+
+const periods = { day: "per day", week: "per week", month: "per month", total: "in total" } as const
+
+export const BudgetBar = ({ budget }: { readonly budget: ApiKey["budget"] }) => {
+  if (budget === null) return <span className="text-muted">no budget</span>
+  return (
+    <div className="space-y-1">
+      <div>
+        <Money amount={budget.spent} /> of <Money amount={budget.limit} /> {periods[budget.period]}
+      </div>
+      <Meter spent={budget.spent} limit={budget.limit} label="Part of the budget that is spent" />
+      <div className="text-small text-muted">
+        {budget.resets_at === null ? (
+          "never resets"
+        ) : (
+          <>
+            resets <Time at={budget.resets_at} />
+          </>
+        )}
+      </div>
+    </div>
+  )
+}
+
+const some = (names: ReadonlyArray<string>, noun: string) =>
+  names.length === 1 ? `only ${names[0]}` : `only ${names.length} ${noun}`
+
+/** Such as "only email.find, reads only". */
+export const scopeWords = ({ allow }: ApiKey): string => {
+  if (allow === null) return "everything"
+  const { capabilities, providers, raw, read_only, max_cost } = allow
+  const parts = [
+    capabilities === undefined ? "" : some(capabilities, "capabilities"),
+    providers === undefined ? "" : some(providers, "providers"),
+    raw === undefined ? "" : raw ? "raw endpoints" : "no raw endpoints",
+    read_only === true ? "reads only" : "",
+    max_cost === undefined ? "" : `at most $${max_cost} per run`
+  ].filter((one) => one !== "")
+  return parts.length === 0 ? "everything" : parts.join(", ")
+}

@@ -1,0 +1,91 @@
+/** All API keys: what each may do, what of its budget is spent, and when it was last used. */
+import { useFilters } from "../../data/address.ts"
+import { api } from "../../data/api.ts"
+import { useMay } from "../../data/session.ts"
+import { PagedTable } from "../../lists/PagedList.tsx"
+import { usePaged } from "../../lists/usePaged.ts"
+import { ButtonLink } from "../../parts/Button.tsx"
+import { Select } from "../../parts/Field.tsx"
+import { Link } from "../../parts/Link.tsx"
+import { PageHead } from "../../parts/Page.tsx"
+import { Empty } from "../../parts/States.tsx"
+import type { Column } from "../../parts/Table.tsx"
+import { Time } from "../../parts/Time.tsx"
+import { BudgetBar, isUsable, KeyState, scopeWords } from "./KeyState.tsx"
+import type { ApiKey } from "./useKeys.ts"
+
+const columns: ReadonlyArray<Column<ApiKey>> = [
+  {
+    title: "Name",
+    cell: ({ id, name, display }) => (
+      <>
+        <Link to={`/settings/keys/${id}`} className="font-medium break-words hover:underline">
+          {name}
+        </Link>
+        <code className="block font-mono text-muted">{display}</code>
+      </>
+    )
+  },
+  { title: "State", cell: (key) => <KeyState apiKey={key} /> },
+  { title: "Budget", cell: ({ budget }) => <BudgetBar budget={budget} /> },
+  { title: "May run", cell: scopeWords, wide: true },
+  {
+    title: "Last used",
+    cell: ({ last_used_at }) =>
+      last_used_at === null ? <span className="text-muted">never</span> : <Time at={last_used_at} />,
+    align: "right",
+    wide: true
+  }
+]
+
+const Keys = () => {
+  const [search, change] = useFilters()
+  const may = useMay("member")
+  const shown = search["show"] === "all" ? "all" : ""
+  const paged = usePaged(["keys", "paged"], (from) => api.keys.list({ query: { limit: 100, ...from } }))
+  const items = paged.items?.filter((key) => shown === "all" || isUsable(key)) ?? null
+  return (
+    <>
+      <PageHead
+        title="API keys"
+        actions={
+          may && (
+            <ButtonLink to="/settings/keys/new" look="primary">
+              Create a key
+            </ButtonLink>
+          )
+        }
+      >
+        Programs and agents call Rungate with a key. People sign in.
+        {!may && " Your role is viewer: a member, an admin or an owner can create keys."}
+      </PageHead>
+      <div className="mb-4 flex">
+        <Select
+          label="Which keys"
+          hideLabel
+          value={shown}
+          onChange={(event) => change({ show: event.target.value })}
+          options={[
+            ["", "Keys in use"],
+            ["all", "All, with revoked and expired ones"]
+          ]}
+        />
+      </div>
+      <PagedTable
+        paged={{ ...paged, items }}
+        label="API keys"
+        columns={columns}
+        keyOf={({ id }) => id}
+        toOf={({ id }) => `/settings/keys/${id}`}
+        empty={
+          <Empty title={shown === "all" ? "Keys will be here." : "No key is in use."}>
+            <p className="text-muted">A key can have a budget, and limits on what it may run.</p>
+            {may && <ButtonLink to="/settings/keys/new">Create a key</ButtonLink>}
+          </Empty>
+        }
+      />
+    </>
+  )
+}
+
+export default Keys

@@ -1,0 +1,71 @@
+/** Creates a key with its rules, and shows it once. */
+import { useMutation } from "@tanstack/react-query"
+import { onForm } from "../../account/forms.ts"
+import { useGo } from "../../data/address.ts"
+import { api } from "../../data/api.ts"
+import { useMay, useService } from "../../data/session.ts"
+import { Secret } from "../../forms/Secret.tsx"
+import { Button } from "../../parts/Button.tsx"
+import { CodeBlock } from "../../parts/Copy.tsx"
+import { FormProblem } from "../../parts/Field.tsx"
+import { PageHead } from "../../parts/Page.tsx"
+import { Loaded } from "../../parts/States.tsx"
+import { RulesForm, rulesIn } from "./RulesForm.tsx"
+import { keysChanged } from "./useKeys.ts"
+
+const Made = ({ id, api_key }: { readonly id: string; readonly api_key: string }) => {
+  const go = useGo()
+  return (
+    <div className="space-y-4">
+      <Secret
+        title="This is the key. It is shown only now: store it where secrets belong."
+        label="the API key"
+        text={api_key}
+        done="I have stored the key"
+        onStored={() => go(`/settings/keys/${id}`)}
+      />
+      <CodeBlock
+        label="a first request with the key"
+        text={`curl -s ${location.origin}/v1/wallet -H "Authorization: Bearer $RUNGATE_API_KEY"`}
+      />
+    </div>
+  )
+}
+
+const Form = ({ environment }: { readonly environment: "test" | "live" }) => {
+  const create = useMutation({
+    mutationFn: (form: FormData) => api.keys.create({ payload: { environment, ...rulesIn(form, null) } }),
+    onSuccess: keysChanged
+  })
+  if (create.data !== undefined) return <Made {...create.data} />
+  return (
+    <form onSubmit={onForm((form) => create.mutate(form))} className="space-y-5">
+      <RulesForm before={null} error={create.error}>
+        {(isReady) => (
+          <>
+            <FormProblem error={create.error} />
+            <Button type="submit" look="primary" busy={create.isPending} disabled={!isReady}>
+              Create the key
+            </Button>
+          </>
+        )}
+      </RulesForm>
+    </form>
+  )
+}
+
+const NewKey = () => {
+  const may = useMay("member")
+  return (
+    <>
+      <PageHead title="Create an API key" />
+      {may ? (
+        <Loaded query={useService()}>{({ environment }) => <Form environment={environment} />}</Loaded>
+      ) : (
+        <p className="text-muted">Your role is viewer. An owner, an admin or a member can create a key.</p>
+      )}
+    </>
+  )
+}
+
+export default NewKey

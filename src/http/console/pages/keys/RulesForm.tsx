@@ -1,0 +1,199 @@
+/** The rules of a key as a form: name, budget, expiry and scope. An empty field means that there is no such rule. */
+import { type ReactNode, useState } from "react"
+import { textIn } from "../../account/forms.ts"
+import { Checkbox, Choices } from "../../forms/Checkbox.tsx"
+import { Field, problemOf, Select } from "../../parts/Field.tsx"
+import { Failed, Skeleton } from "../../parts/States.tsx"
+import { type ApiKey, useScopeNames } from "./useKeys.ts"
+
+const periods = ["day", "week", "month", "total"] as const
+const periodWords: ReadonlyArray<readonly [string, string]> = [
+  ["day", "per day (UTC)"],
+  ["week", "per week, from Monday"],
+  ["month", "per calendar month"],
+  ["total", "in total"]
+]
+const amountPattern = "\\d{1,9}(\\.\\d{1,6})?"
+
+const namesIn = (form: FormData, name: string) => form.getAll(name).filter((one) => typeof one === "string")
+
+/** The end of the chosen day. */
+const lastMoment = (day: string) => `${day}T23:59:59Z`
+
+/** Null if the form sets no rule of the scope. */
+const scopeIn = (form: FormData) => {
+  const [capabilities, providers] = [namesIn(form, "capabilities"), namesIn(form, "providers")]
+  const [raw, max_cost] = [textIn(form, "raw"), textIn(form, "max_cost").trim()]
+  const scope = {
+    ...(capabilities.length === 0 ? {} : { capabilities }),
+    ...(providers.length === 0 ? {} : { providers }),
+    ...(raw === "" ? {} : { raw: raw === "allowed" }),
+    ...(textIn(form, "read_only") === "" ? {} : { read_only: true }),
+    ...(max_cost === "" ? {} : { max_cost })
+  }
+  return Object.keys(scope).length === 0 ? null : scope
+}
+
+/** What the form says, as the API takes it. A day that was not changed keeps its exact time, so it is left out. */
+export const rulesIn = (form: FormData, before: ApiKey | null) => {
+  const limit = textIn(form, "limit").trim()
+  const period = periods.find((one) => one === textIn(form, "period")) ?? "day"
+  const day = textIn(form, "expires")
+  const isSameDay = day === (before?.expires_at?.slice(0, 10) ?? "")
+  return {
+    name: textIn(form, "name"),
+    budget: limit === "" ? null : { limit, period },
+    ...(isSameDay ? {} : { expires_at: day === "" ? null : lastMoment(day) }),
+    allow: scopeIn(form)
+  }
+}
+
+/** The service names a refused name by its place in the list, such as `allow.capabilities.0`. */
+const placesTried = 200
+const problemIn = (error: unknown, list: string) => {
+  for (let place = 0; place < placesTried; place++) {
+    const problem = problemOf(error, `${list}.${place}`)
+    if (problem !== null) return problem
+  }
+  return problemOf(error, list)
+}
+
+const Budget = ({ before, error }: { readonly before: ApiKey | null; readonly error: unknown }) => (
+  <div className="flex flex-wrap items-start gap-3">
+    <Field
+      label="Budget in USD"
+      name="limit"
+      inputMode="decimal"
+      pattern={amountPattern}
+      defaultValue={before?.budget?.limit ?? ""}
+      hint="Empty: no budget. A run that does not fit into it is blocked."
+      problem={problemOf(error, "budget.limit")}
+      className="w-full max-w-52"
+    />
+    <Select
+      label="Period of the budget"
+      name="period"
+      defaultValue={before?.budget?.period ?? "day"}
+      options={periodWords}
+      className="w-full max-w-52"
+    />
+  </div>
+)
+
+const Names = ({ before, error }: { readonly before: ApiKey | null; readonly error: unknown }) => {
+  const names = useScopeNames()
+  if (names.data === undefined)
+    return names.error === null ? (
+      <Skeleton lines={4} />
+    ) : (
+      <Failed error={names.error} retry={() => void names.refetch()} />
+    )
+  return (
+    <>
+      <Choices
+        legend="Capabilities"
+        name="capabilities"
+        hint="None chosen: every capability may run."
+        options={names.data.capabilities}
+        chosen={before?.allow?.capabilities ?? []}
+        problem={problemIn(error, "allow.capabilities")}
+      />
+      <Choices
+        legend="Providers"
+        name="providers"
+        hint="None chosen: runs may call every provider."
+        options={names.data.providers}
+        chosen={before?.allow?.providers ?? []}
+        problem={problemIn(error, "allow.providers")}
+      />
+    </>
+  )
+}
+
+const rawOf = (before: ApiKey | null) => {
+  const raw = before?.allow?.raw
+  return raw === undefined ? "" : raw ? "allowed" : "refused"
+}
+
+const Scope = ({ before, error }: { readonly before: ApiKey | null; readonly error: unknown }) => (
+  <>
+    <Names before={before} error={error} />
+    <Checkbox
+      name="read_only"
+      value="yes"
+      defaultChecked={before?.allow?.read_only === true}
+      label="Reads and look-ups only"
+      hint="The key can start no run that acts outside, such as sending a message. Of raw endpoints it may call those with GET."
+    />
+    <div className="flex flex-wrap items-start gap-3">
+      <Select
+        label="Raw endpoints"
+        name="raw"
+        defaultValue={rawOf(before)}
+        options={[
+          ["", "Allowed, unless capabilities are chosen"],
+          ["allowed", "Allowed"],
+          ["refused", "Not allowed"]
+        ]}
+        className="w-full max-w-72"
+      />
+      <Field
+        label="Most that one run may hold, in USD"
+        name="max_cost"
+        inputMode="decimal"
+        pattern={amountPattern}
+        defaultValue={before?.allow?.max_cost ?? ""}
+        problem={problemOf(error, "allow.max_cost")}
+        className="w-full max-w-60"
+      />
+    </div>
+  </>
+)
+
+/** Whether the lists of names are there is part of the form: without them, sending it would take the scope away. */
+export const RulesForm = ({
+  before,
+  error,
+  children
+}: {
+  /** Null for a new key. */
+  readonly before: ApiKey | null
+  readonly error: unknown
+  /** The button. */
+  readonly children: (isReady: boolean) => ReactNode
+}) => {
+  const isReady = useScopeNames().data !== undefined
+  const [showsScope, setShowsScope] = useState(before?.allow !== null && before !== null)
+  return (
+    <>
+      <Field
+        label="Name"
+        name="name"
+        required
+        maxLength={200}
+        defaultValue={before?.name ?? ""}
+        hint="Says what uses the key, such as the name of an agent."
+        problem={problemOf(error, "name")}
+        className="max-w-md"
+      />
+      <Budget before={before} error={error} />
+      <Field
+        label="Last day (UTC)"
+        name="expires"
+        type="date"
+        defaultValue={before?.expires_at?.slice(0, 10) ?? ""}
+        hint="Empty: the key does not expire."
+        problem={problemOf(error, "expires_at")}
+        className="max-w-52"
+      />
+      <Checkbox
+        label="Limit what the key may run"
+        checked={showsScope}
+        onChange={(event) => setShowsScope(event.target.checked)}
+        hint="A key with such limits can run and read, but change nothing else in the organization."
+      />
+      {showsScope && <Scope before={before} error={error} />}
+      {children(!showsScope || isReady)}
+    </>
+  )
+}

@@ -1,0 +1,84 @@
+/** The people of the organization with their roles, and invitations that are open. */
+import { useSession } from "../../data/session.ts"
+import { api } from "../../data/api.ts"
+import { PagedTable } from "../../lists/PagedList.tsx"
+import { usePaged } from "../../lists/usePaged.ts"
+import { PageHead, Panel } from "../../parts/Page.tsx"
+import { Empty } from "../../parts/States.tsx"
+import { Badge } from "../../parts/Status.tsx"
+import type { Column } from "../../parts/Table.tsx"
+import { Time } from "../../parts/Time.tsx"
+import { Invitations } from "./Invitations.tsx"
+import { type Member, roleWords } from "./roles.ts"
+import { RemoveMember } from "./RemoveMember.tsx"
+import { RoleOf } from "./RoleOf.tsx"
+
+const Roles = () => (
+  <details className="mt-4">
+    <summary className="text-muted">What each role may do</summary>
+    <dl className="mt-2 grid grid-cols-[max-content_1fr] gap-x-6 gap-y-1">
+      {roleWords.map(([role, words]) => (
+        <div key={role} className="contents">
+          <dt className="font-medium">{role}</dt>
+          <dd className="text-muted">{words}</dd>
+        </div>
+      ))}
+    </dl>
+  </details>
+)
+
+const Members = () => {
+  const session = useSession()
+  const members = usePaged<Member>(["members"], (from) => api.members.list({ query: { limit: 100, ...from } }))
+  const isOwner = session?.role === "owner"
+  const columns: ReadonlyArray<Column<Member>> = [
+    {
+      title: "Address",
+      cell: ({ id, email, verified }) => (
+        <span className="break-all">
+          {email}
+          {id === session?.user.id && <span className="text-muted"> (you)</span>}
+          {!verified && (
+            <span className="ml-2">
+              <Badge tone="amber">not verified</Badge>
+            </span>
+          )}
+        </span>
+      )
+    },
+    { title: "Role", cell: (member) => (isOwner ? <RoleOf member={member} /> : member.role) },
+    { title: "Member since", cell: ({ created_at }) => <Time at={created_at} />, wide: true },
+    {
+      title: "Actions",
+      align: "right",
+      cell: (member) => {
+        const isSelf = member.id === session?.user.id
+        return isOwner || isSelf ? <RemoveMember member={member} isSelf={isSelf} /> : null
+      }
+    }
+  ]
+  return (
+    <>
+      <PageHead title="Members">
+        {isOwner
+          ? "You are an owner, so you may change roles and remove members."
+          : "Owners change roles and remove members."}
+      </PageHead>
+      <div className="grid grid-cols-1 gap-6">
+        <Panel title="People">
+          <PagedTable
+            paged={members}
+            label="Members"
+            columns={columns}
+            keyOf={({ id }) => id}
+            empty={<Empty title="Members will be here." />}
+          />
+          <Roles />
+        </Panel>
+        <Invitations />
+      </div>
+    </>
+  )
+}
+
+export default Members

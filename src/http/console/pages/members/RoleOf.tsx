@@ -1,0 +1,52 @@
+/** Changes a member's role. It asks first, because the new role counts from the member's next request. */
+import { useMutation } from "@tanstack/react-query"
+import { useState } from "react"
+import { api, queries } from "../../data/api.ts"
+import { announce } from "../../parts/Announcer.tsx"
+import { Confirm } from "../../parts/Dialog.tsx"
+import { FormProblem, Select } from "../../parts/Field.tsx"
+import { type Member, membersChanged, type Role, roleOf, roleWords } from "./roles.ts"
+
+const article = (role: Role) => (role === "admin" || role === "owner" ? "an" : "a")
+
+export const RoleOf = ({ member }: { readonly member: Member }) => {
+  const [wanted, setWanted] = useState<Role | null>(null)
+  const change = useMutation({
+    mutationFn: (role: Role) => api.members.setRole({ params: { member_id: member.id }, payload: { role } }),
+    onSuccess: async ({ email, role }) => {
+      announce(`${email} is ${article(role)} ${role} now.`)
+      // The person may have changed the own role.
+      await Promise.all([membersChanged(), queries.invalidateQueries({ queryKey: ["session"] })])
+    },
+    onSettled: () => setWanted(null)
+  })
+  return (
+    <>
+      <Select
+        label={`Role of ${member.email}`}
+        hideLabel
+        value={member.role}
+        onChange={(event) => setWanted(roleOf(event.target.value))}
+        options={roleWords.map(([role]) => [role, role])}
+        className="max-w-32"
+      />
+      <FormProblem error={change.error} />
+      {wanted !== null && (
+        <Confirm
+          open
+          title={`Make ${member.email} ${article(wanted)} ${wanted}?`}
+          action={`Make ${article(wanted)} ${wanted}`}
+          cancel="Cancel"
+          busy={change.isPending}
+          onClose={() => setWanted(null)}
+          onConfirm={() => change.mutate(wanted)}
+        >
+          <p>
+            The role counts from the next request. {article(wanted) === "an" ? "An" : "A"} {wanted}{" "}
+            {roleWords.find(([role]) => role === wanted)?.[1]}.
+          </p>
+        </Confirm>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,130 @@
+/** The referral program: the code and link to pass on, what was earned, and who signed up with it. */
+import { useQuery } from "@tanstack/react-query"
+import type { AnswerOf } from "../../../client/Browser.ts"
+import { api } from "../../data/api.ts"
+import { Id } from "../../parts/Copy.tsx"
+import { TextLink } from "../../parts/Link.tsx"
+import { Money } from "../../parts/Money.tsx"
+import { PageHead, Panel } from "../../parts/Page.tsx"
+import { Empty, Loaded, Skeleton } from "../../parts/States.tsx"
+import { Badge } from "../../parts/Status.tsx"
+import { type Column, DataTable } from "../../parts/Table.tsx"
+import { Time } from "../../parts/Time.tsx"
+
+type Program = AnswerOf<"referrals", "program">
+type Referred = Program["referred"]["items"][number]
+type Credit = Program["credits"][number]
+
+const tones = { pending: "amber", granted: "green", revoked: "grey" } as const
+
+const referredColumns: ReadonlyArray<Column<Referred>> = [
+  { title: "Organization", cell: ({ organization }) => <span className="break-words">{organization}</span> },
+  { title: "Its bonus", cell: ({ bonus }) => <Badge tone={tones[bonus]}>{bonus}</Badge> },
+  { title: "Signed up", cell: ({ signed_up_at }) => <Time at={signed_up_at} />, wide: true },
+  { title: "Counts until", cell: ({ ends_at }) => <Time at={ends_at} />, wide: true },
+  { title: "You earned", cell: ({ earned }) => <Money amount={earned} />, align: "right" }
+]
+
+const creditColumns: ReadonlyArray<Column<Credit>> = [
+  { title: "Credited", cell: ({ created_at }) => <Time at={created_at} /> },
+  { title: "Reference in the ledger", cell: ({ reference }) => <Id id={reference} what="the reference" />, wide: true },
+  { title: "Amount", cell: ({ amount }) => <Money amount={amount} />, align: "right" }
+]
+
+const Share = ({ program }: { readonly program: Program }) => (
+  <Panel title="Your code">
+    <dl className="grid grid-cols-[max-content_1fr] gap-x-6 gap-y-2">
+      <dt className="text-muted">Code</dt>
+      <dd>
+        <Id id={program.code} what="the referral code" />
+      </dd>
+      <dt className="text-muted">Link</dt>
+      <dd>
+        <Id id={program.link} what="the referral link" />
+      </dd>
+    </dl>
+    <p className="mt-3 text-muted">{program.terms.description}</p>
+  </Panel>
+)
+
+const Earned = ({ program }: { readonly program: Program }) => (
+  <Panel title="Earnings">
+    <dl className="grid grid-cols-[max-content_1fr] gap-x-6 gap-y-2">
+      <dt className="text-muted">Credited</dt>
+      <dd>
+        <Money amount={program.earnings.credited} className="font-semibold" />
+      </dd>
+      <dt className="text-muted">Pending</dt>
+      <dd>
+        <Money amount={program.earnings.pending} />
+      </dd>
+      <dt className="text-muted">Organizations</dt>
+      <dd>{program.earnings.referred_count.toLocaleString("en")}</dd>
+    </dl>
+    <p className="mt-3 text-muted">
+      Earnings are credited to <TextLink to="/wallet">your wallet</TextLink> about once a minute, from one cent on.
+    </p>
+  </Panel>
+)
+
+const Shown = ({ program }: { readonly program: Program }) => {
+  const { referred, referred_by, credits, earnings } = program
+  return (
+    <div className="grid grid-cols-1 gap-6">
+      <div className="grid grid-cols-1 gap-6 lg:grid-cols-2">
+        <Share program={program} />
+        <Earned program={program} />
+      </div>
+      {referred_by !== null && (
+        <Panel title="Your own bonus">
+          <p>
+            You signed up with a code: <Money amount={referred_by.deposit_bonus} /> with a first deposit of at least{" "}
+            <Money amount={referred_by.deposit_min} />.{" "}
+            <Badge tone={tones[referred_by.bonus_state]}>{referred_by.bonus_state}</Badge>
+          </p>
+        </Panel>
+      )}
+      {referred.items.length === 0 ? (
+        <Empty title="Organizations that sign up with your code will be here.">
+          <p className="text-muted">Pass on the link. You see their name and what you earned, and nothing else.</p>
+        </Empty>
+      ) : (
+        <Panel title="Organizations">
+          <DataTable
+            label="Organizations that signed up with your code"
+            rows={referred.items}
+            columns={referredColumns}
+            keyOf={({ referral_id }) => referral_id}
+          />
+          {referred.items.length < earnings.referred_count && (
+            <p className="mt-3 text-muted">The newest {referred.items.length} are shown.</p>
+          )}
+        </Panel>
+      )}
+      {credits.length > 0 && (
+        <Panel title="Latest credits">
+          <DataTable
+            label="Latest credits"
+            rows={credits}
+            columns={creditColumns}
+            keyOf={({ reference }) => reference}
+          />
+        </Panel>
+      )}
+    </div>
+  )
+}
+
+const Referrals = () => {
+  const program = useQuery({ queryKey: ["referrals"], queryFn: () => api.referrals.program({}), staleTime: 60_000 })
+  return (
+    <>
+      <PageHead title="Referrals" />
+      <Loaded query={program} skeleton={<Skeleton lines={8} height={24} />}>
+        {(data) => <Shown program={data} />}
+      </Loaded>
+    </>
+  )
+}
+
+export default Referrals

@@ -1,0 +1,83 @@
+/** Usage: counts and charges of finished runs in up to two groups, as a chart of days and as a table. */
+import { useQuery } from "@tanstack/react-query"
+import { lazy, Suspense, useMemo } from "react"
+import { useFilters } from "../../data/address.ts"
+import { api } from "../../data/api.ts"
+import { PageHead } from "../../parts/Page.tsx"
+import { Empty, Failed, Skeleton } from "../../parts/States.tsx"
+import { Export } from "../activity/Export.tsx"
+import { usePaged } from "../../lists/usePaged.ts"
+import { Controls } from "./Controls.tsx"
+import { type Grouping, groupBy, groupingsIn, type Item, periodIn } from "./groupings.ts"
+import { UsageTable } from "./UsageTable.tsx"
+
+const Chart = lazy(() => import("./UsageChart.tsx"))
+
+const rowsShown = 100
+
+/** Names of keys. Usage has their ids. */
+const useKeyNames = (wanted: boolean) => {
+  const keys = useQuery({
+    queryKey: ["keys", "names"],
+    queryFn: () => api.keys.list({ query: { limit: 200 } }),
+    enabled: wanted,
+    staleTime: 60_000
+  })
+  return useMemo(() => new Map((keys.data?.items ?? []).map(({ id, name }) => [id, name])), [keys.data])
+}
+
+const Groups = ({
+  groupings,
+  period
+}: {
+  readonly groupings: ReadonlyArray<Grouping>
+  readonly period: { readonly from?: string; readonly to?: string }
+}) => {
+  const names = useKeyNames(groupings.includes("key"))
+  const group_by = groupBy(groupings)
+  const paged = usePaged<Item>(["usage", "table", group_by, period], (from) =>
+    api.usage.get({ query: { ...period, ...(group_by === "" ? {} : { group_by }), limit: rowsShown, ...from } })
+  )
+  const { items, error, again, hasMore } = paged
+  if (items === null)
+    return error === null ? <Skeleton lines={8} height={28} /> : <Failed error={error} retry={again} />
+  if (items.length === 0 && !hasMore)
+    return (
+      <Empty title="No run ended in this time.">
+        <p className="text-muted">Usage counts runs on the UTC day on which they ended.</p>
+      </Empty>
+    )
+  return (
+    <>
+      <Suspense fallback={<Skeleton lines={6} height={24} />}>
+        <Chart groupings={groupings} period={period} names={names} />
+      </Suspense>
+      <UsageTable paged={paged} groupings={groupings} period={period} names={names} />
+    </>
+  )
+}
+
+const Usage = () => {
+  const [search, change] = useFilters()
+  const groupings = useMemo(() => groupingsIn(search), [search])
+  const period = useMemo(() => periodIn(search), [search])
+  const group_by = groupBy(groupings)
+  return (
+    <>
+      <PageHead
+        title="Usage"
+        actions={
+          <Export path="/v1/usage" query={{ ...period, ...(group_by === "" ? {} : { group_by }) }} name="usage.csv" />
+        }
+      >
+        Finished runs and what they were charged, by UTC day. The amounts equal the charges in the ledger.
+      </PageHead>
+      <Controls search={search} change={change} groupings={groupings} />
+      <div className="grid grid-cols-1 gap-6">
+        <Groups groupings={groupings} period={period} />
+      </div>
+    </>
+  )
+}
+
+export default Usage

@@ -1,0 +1,150 @@
+/** Charges by day: one line for each of the dearest values of the first group, and one for all other values together. */
+import { useQuery } from "@tanstack/react-query"
+import { useMemo } from "react"
+import { api } from "../../data/api.ts"
+import { present } from "../../data/clock.ts"
+import { exactDollars, heightOf, isLess, sumOf } from "../../data/money.ts"
+import { utcDay } from "../../data/time.ts"
+import { Chart, type Line } from "../../parts/Chart.tsx"
+import { Panel } from "../../parts/Page.tsx"
+import { Loaded, Skeleton } from "../../parts/States.tsx"
+import { statusWord } from "../../parts/Status.tsx"
+import { type Grouping, type Item, valueOf, valueWords, wordOf } from "./groupings.ts"
+
+const dayMillis = 86_400_000
+const daysDefault = 30
+const daysMax = 400
+const pageSize = 200
+/** Groups by day are many; a chart of more than this is asked for a shorter time. */
+const pagesMax = 10
+/** More lines can't be told apart. */
+const tokens = ["--accent", "--green", "--amber", "--violet"]
+const tokenOfOthers = "--grey"
+
+interface ChartPeriod {
+  readonly from?: string
+  readonly to?: string
+}
+
+/** The days of the period, as the API widens it. */
+const daysOf = ({ from, to }: ChartPeriod): ReadonlyArray<string> => {
+  const last = Date.parse((to ?? utcDay(present())).slice(0, 10))
+  const first = from === undefined ? last - (daysDefault - 1) * dayMillis : Date.parse(from.slice(0, 10))
+  const count = Math.floor((last - first) / dayMillis) + 1
+  // Dates that are none, or the wrong way round, are refused by the table's own question.
+  if (!Number.isFinite(count) || count < 1) return []
+  return Array.from({ length: Math.min(daysMax, count) }, (_, index) => utcDay(first + index * dayMillis))
+}
+
+const readAll = async (group_by: string, period: ChartPeriod) => {
+  const items: Array<Item> = []
+  let from: { readonly cursor?: string } = {}
+  for (let page = 0; page < pagesMax; page++) {
+    const answer = await api.usage.get({ query: { ...period, group_by, limit: pageSize, ...from } })
+    items.push(...answer.items)
+    if (answer.next_cursor === null) return { items, isAll: true }
+    from = { cursor: answer.next_cursor }
+  }
+  return { items, isAll: false }
+}
+
+const chargedIn = (items: ReadonlyArray<Item>) => sumOf(items.map(({ charged }) => charged))
+
+const lineOf = (
+  name: string,
+  token: string,
+  items: ReadonlyArray<Item>,
+  days: ReadonlyArray<string>,
+  isAlone: boolean
+): Line => {
+  const byDay = Map.groupBy(items, (item) => item.day ?? "")
+  const amounts = days.map((day) => chargedIn(byDay.get(day) ?? []))
+  return {
+    name,
+    token,
+    values: amounts.map(heightOf),
+    words: (index) => `${isAlone ? "" : `${name} `}${exactDollars(amounts[index] ?? "0")}`,
+    bars: isAlone
+  }
+}
+
+/** One line for each of the values that were charged most, and one for the rest. */
+const linesOf = (
+  items: ReadonlyArray<Item>,
+  grouping: Grouping | null,
+  days: ReadonlyArray<string>,
+  names: ReadonlyMap<string, string>
+): ReadonlyArray<Line> => {
+  if (grouping === null) return [lineOf("Charged", "--accent", items, days, true)]
+  const wordsOf = (item: Item) => {
+    const value = valueOf(item, grouping)
+    return grouping === "status" && value !== null ? statusWord(value) : valueWords(item, grouping, names)
+  }
+  const groups = [...Map.groupBy(items, (item) => valueOf(item, grouping) ?? `\n${item.others ?? ""}`).values()]
+  const dearest = groups.toSorted((a, b) => (isLess(chargedIn(a), chargedIn(b)) ? 1 : -1))
+  const own = dearest.slice(0, tokens.length)
+  const rest = dearest.slice(tokens.length).flat()
+  const lines = own.flatMap((group, index) => {
+    const [first] = group
+    return first === undefined ? [] : [lineOf(wordsOf(first), tokens[index] ?? "", group, days, false)]
+  })
+  return rest.length === 0 ? lines : [...lines, lineOf("All others", tokenOfOthers, rest, days, false)]
+}
+
+const dollarsAxis = (value: number) => (value >= 100 ? `$${Math.round(value)}` : `$${value.toFixed(2)}`)
+
+const Legend = ({ lines }: { readonly lines: ReadonlyArray<Line> }) => (
+  <ul className="mb-1 flex flex-wrap gap-x-4 gap-y-1 text-small">
+    {lines.map(({ name, token }) => (
+      <li key={name} className="flex min-w-0 items-center gap-1.5">
+        <span aria-hidden="true" className="h-0.5 w-3 shrink-0" style={{ background: `var(${token})` }} />
+        <span className="truncate">{name}</span>
+      </li>
+    ))}
+  </ul>
+)
+
+const UsageChart = ({
+  groupings,
+  period,
+  names
+}: {
+  readonly groupings: ReadonlyArray<Grouping>
+  readonly period: ChartPeriod
+  readonly names: ReadonlyMap<string, string>
+}) => {
+  const grouping = groupings.find((one) => one !== "day") ?? null
+  const group_by = grouping === null ? "day" : `day,${grouping}`
+  const days = useMemo(() => daysOf(period), [period])
+  const usage = useQuery({
+    queryKey: ["usage", "chart", group_by, period],
+    queryFn: () => readAll(group_by, period),
+    staleTime: 60_000
+  })
+  const lines = useMemo(
+    () => linesOf(usage.data?.items ?? [], grouping, days, names),
+    [usage.data, grouping, days, names]
+  )
+  if (days.length === 0) return null
+  const title = grouping === null ? "Charged by day" : `Charged by day and ${wordOf(grouping).toLowerCase()}`
+  return (
+    <Panel title={title}>
+      <Loaded query={usage} skeleton={<Skeleton lines={6} height={24} />}>
+        {({ isAll }) =>
+          isAll ? (
+            <>
+              {grouping !== null && <Legend lines={lines} />}
+              <Chart label={title} days={days} lines={lines} axis={dollarsAxis} />
+            </>
+          ) : (
+            <p className="text-muted">
+              This time has too many groups by day for a chart. Choose a shorter time. The table below has all groups.
+            </p>
+          )
+        }
+      </Loaded>
+    </Panel>
+  )
+}
+
+export default UsageChart

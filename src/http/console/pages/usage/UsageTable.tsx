@@ -1,0 +1,68 @@
+/** Usage in groups as a table, with the sum of what is shown. */
+import { exactDollars, sumOf } from "../../data/money.ts"
+import { PagedTable } from "../../lists/PagedList.tsx"
+import type { Paged } from "../../lists/usePaged.ts"
+import { Link } from "../../parts/Link.tsx"
+import { Money } from "../../parts/Money.tsx"
+import { Panel } from "../../parts/Page.tsx"
+import { statusWord } from "../../parts/Status.tsx"
+import type { Column } from "../../parts/Table.tsx"
+import { activityOf, type Grouping, type Item, valueOf, valueWords, wordOf } from "./groupings.ts"
+
+const counts: ReadonlyArray<Column<Item>> = [
+  { title: "Runs", cell: ({ runs }) => runs.toLocaleString("en"), align: "right" },
+  { title: "Succeeded", cell: ({ succeeded }) => succeeded.toLocaleString("en"), align: "right", wide: true },
+  { title: "No match", cell: ({ no_match }) => no_match.toLocaleString("en"), align: "right", wide: true },
+  { title: "Failed", cell: ({ failed }) => failed.toLocaleString("en"), align: "right", wide: true },
+  { title: "Charged", cell: ({ charged }) => <Money amount={charged} />, align: "right" }
+]
+
+const totalWords = (items: ReadonlyArray<Item>, hasMore: boolean) => {
+  const runs = items.reduce((sum, one) => sum + one.runs, 0)
+  const charged = exactDollars(sumOf(items.map((one) => one.charged)))
+  const words = `${runs.toLocaleString("en")} ${runs === 1 ? "run" : "runs"}, ${charged}`
+  return hasMore ? `${words} in the groups that are shown. There are more groups.` : `${words} in total.`
+}
+
+export const UsageTable = ({
+  paged,
+  groupings,
+  period,
+  names
+}: {
+  readonly paged: Paged<Item>
+  readonly groupings: ReadonlyArray<Grouping>
+  readonly period: { readonly from?: string; readonly to?: string }
+  readonly names: ReadonlyMap<string, string>
+}) => {
+  const columns: ReadonlyArray<Column<Item>> = [
+    ...groupings.map((grouping, index) => ({
+      title: wordOf(grouping),
+      cell: (item: Item) => {
+        const value = valueOf(item, grouping)
+        const words = grouping === "status" && value !== null ? statusWord(value) : valueWords(item, grouping, names)
+        const to = index === 0 ? activityOf(item, groupings, period) : null
+        return to === null ? (
+          <span className={`break-words ${value === null ? "text-muted" : ""}`}>{words}</span>
+        ) : (
+          <Link to={to} className="font-medium break-words hover:underline" title="Show these runs">
+            {words}
+          </Link>
+        )
+      }
+    })),
+    ...counts
+  ]
+  return (
+    <Panel title={groupings.length === 0 ? "Total" : "Groups"}>
+      <PagedTable
+        paged={paged}
+        label="Usage"
+        columns={columns}
+        keyOf={(item) => JSON.stringify([item.others ?? false, ...groupings.map((one) => valueOf(item, one))])}
+        empty={null}
+      />
+      <p className="mt-3 text-muted">{totalWords(paged.items ?? [], paged.hasMore)}</p>
+    </Panel>
+  )
+}

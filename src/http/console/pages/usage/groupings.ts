@@ -1,0 +1,91 @@
+/** What usage is grouped by, as the address and the API write it. */
+import type { AnswerOf } from "../../../client/Browser.ts"
+import type { Search } from "../../data/address.ts"
+
+export type Item = AnswerOf<"usage", "get">["items"][number]
+
+const named = ["day", "capability", "provider", "key", "endpoint", "status"] as const
+type Named = (typeof named)[number]
+/** One of the names, or a label such as `metadata.campaign`. */
+export type Grouping = Named | `metadata.${string}`
+
+const labelForm = /^metadata\.[^,\s]{1,100}$/
+const isLabel = (text: string): text is `metadata.${string}` => labelForm.test(text)
+
+const groupingOf = (text: string): Grouping | null => named.find((one) => one === text) ?? (isLabel(text) ? text : null)
+
+const words: Readonly<Record<Named, string>> = {
+  day: "Day (UTC)",
+  capability: "Capability",
+  provider: "Provider",
+  key: "Key",
+  endpoint: "Raw endpoint",
+  status: "Status"
+}
+const isNamed = (grouping: Grouping): grouping is Named => named.some((one) => one === grouping)
+
+export const wordOf = (grouping: Grouping): string =>
+  isNamed(grouping) ? words[grouping] : `Label ${grouping.slice("metadata.".length)}`
+
+export const namedGroupings: ReadonlyArray<readonly [string, string]> = named.map((one) => [one, words[one]])
+
+const withoutValue: Readonly<Record<Named, string>> = {
+  day: "",
+  capability: "raw endpoints",
+  provider: "no provider",
+  key: "without a key",
+  endpoint: "capabilities",
+  status: ""
+}
+
+/** What `null` means in a group. */
+export const noneOf = (grouping: Grouping): string =>
+  isNamed(grouping) ? withoutValue[grouping] : "without this label"
+
+/** The address has the groups as `by` and `and`. Without them, usage is by day. `by=total` is one total. */
+export const groupingsIn = (search: Search): ReadonlyArray<Grouping> => {
+  if (search["by"] === "total") return []
+  const first = groupingOf(search["by"] ?? "day") ?? "day"
+  const second = groupingOf(search["and"] ?? "")
+  // The API takes a name once, and one label.
+  if (second === null || second === first || (isLabel(first) && isLabel(second))) return [first]
+  return [first, second]
+}
+
+export const groupBy = (groupings: ReadonlyArray<Grouping>): string => groupings.join(",")
+
+export const periodIn = (search: Search): { readonly from?: string; readonly to?: string } => {
+  const { from = "", to = "" } = search
+  return { ...(from === "" ? {} : { from }), ...(to === "" ? {} : { to }) }
+}
+
+/** The value of an item in a group. Null for "no such value". */
+export const valueOf = (item: Item, grouping: Grouping): string | null => {
+  const found: unknown = Reflect.get(item, grouping)
+  return typeof found === "string" ? found : null
+}
+
+/** A group's value in words. Labels with too many values have one group for the rest. */
+export const valueWords = (item: Item, grouping: Grouping, names: ReadonlyMap<string, string>): string => {
+  const value = valueOf(item, grouping)
+  if (value !== null) return grouping === "key" ? (names.get(value) ?? value) : value
+  return item.others === true && !isNamed(grouping) ? "all other values" : noneOf(grouping)
+}
+
+/** The runs of an item in Activity. Null where Activity has no such filter. */
+export const activityOf = (
+  item: Item,
+  groupings: ReadonlyArray<Grouping>,
+  period: { readonly from?: string; readonly to?: string }
+): string | null => {
+  const query = new URLSearchParams(period)
+  for (const grouping of groupings) {
+    const value = valueOf(item, grouping)
+    if (value === null) return null
+    if (grouping === "day") {
+      query.set("from", value)
+      query.set("to", value)
+    } else query.set(grouping, value)
+  }
+  return `/activity?${query}`
+}

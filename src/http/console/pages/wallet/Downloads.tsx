@@ -1,0 +1,134 @@
+/** Files to keep, with which somebody can prove the ledger without this service: receipts, signed heads, and the chain of hashes. */
+import { useMutation } from "@tanstack/react-query"
+import { Download } from "lucide-react"
+import { addressOf, send } from "../../../client/Browser.ts"
+import { api } from "../../data/api.ts"
+import { announce } from "../../parts/Announcer.tsx"
+import { Button } from "../../parts/Button.tsx"
+import { CodeBlock } from "../../parts/Copy.tsx"
+import { FormProblem } from "../../parts/Field.tsx"
+import { OutLink } from "../../parts/Link.tsx"
+import { Panel } from "../../parts/Page.tsx"
+import { save } from "../activity/Export.tsx"
+
+interface PageOf {
+  readonly items: ReadonlyArray<unknown>
+  readonly next_cursor: string | null
+}
+
+const verifyHeads = "rungate receipt verify --head ledger-heads.json --jwks jwks.json"
+const pageSize = 200
+/** A browser holds the file in memory. */
+const rowsMax = 100_000
+
+type Read = (from: { readonly cursor?: string }) => Promise<PageOf>
+
+/** All rows, and whether that is everything. */
+const allOf = async (read: Read) => {
+  const items: Array<unknown> = []
+  let from: { readonly cursor?: string } = {}
+  for (;;) {
+    const page = await read(from)
+    items.push(...page.items)
+    if (page.next_cursor === null) return { items, isAll: true }
+    if (items.length >= rowsMax) return { items, isAll: false }
+    from = { cursor: page.next_cursor }
+  }
+}
+
+/** As `rungate wallet heads` writes it, so that `rungate receipt verify --head` reads it. */
+const asOneObject = (items: ReadonlyArray<unknown>) => `${JSON.stringify({ items }, null, 2)}\n`
+const asLines = (items: ReadonlyArray<unknown>) => items.map((one) => `${JSON.stringify(one)}\n`).join("")
+
+const countWords = (count: number, isAll: boolean) =>
+  count === 0
+    ? "There is nothing to save yet."
+    : `${count.toLocaleString("en")} ${count === 1 ? "row" : "rows"} saved${isAll ? "." : ". There are more; the API has all of them."}`
+
+const SaveAll = ({
+  name,
+  children,
+  read,
+  write
+}: {
+  readonly name: string
+  readonly children: string
+  readonly read: Read
+  readonly write: (items: ReadonlyArray<unknown>) => string
+}) => {
+  const fetched = useMutation({
+    mutationFn: async () => {
+      const { items, isAll } = await allOf(read)
+      if (items.length > 0) save(new Blob([write(items)], { type: "application/json" }), name)
+      return countWords(items.length, isAll)
+    },
+    onSuccess: announce
+  })
+  return (
+    <div className="space-y-1">
+      <Button busy={fetched.isPending} onClick={() => fetched.mutate()}>
+        <Download size={14} aria-hidden="true" /> {children}
+      </Button>
+      {fetched.data !== undefined && <p className="text-small text-muted">{fetched.data}</p>}
+      <FormProblem error={fetched.error} />
+    </div>
+  )
+}
+
+/** A run's receipt as a file. The service signs it, and answers it as text. */
+export const Receipt = ({ run_id }: { readonly run_id: string }) => {
+  const fetched = useMutation({
+    mutationFn: async () => {
+      const path = addressOf("/v1/runs/:run_id/receipt", { params: { run_id } })
+      const response = await send("GET", path, {}, { headers: { accept: "application/jose" } })
+      save(await response.blob(), `${run_id}.jws`)
+    },
+    onSuccess: () => announce("The receipt is saved."),
+    onError: (error) => announce(error.message)
+  })
+  return (
+    <button
+      type="button"
+      disabled={fetched.isPending}
+      aria-label={`Save the receipt of ${run_id}`}
+      title={fetched.error === null ? "Save the receipt" : fetched.error.message}
+      onClick={() => fetched.mutate()}
+      className="inline-flex min-h-6 items-center gap-1 rounded px-1 text-muted hover:bg-hover hover:text-text"
+    >
+      <Download size={14} aria-hidden="true" /> receipt
+    </button>
+  )
+}
+
+export const Downloads = () => (
+  <Panel title="Proofs to keep">
+    <p className="mb-3 text-muted">
+      A head is the newest entry's hash of a day, signed. Who keeps heads can prove later that no entry was changed. The
+      chain has every entry with its hash. The keys are at{" "}
+      <OutLink href="/.well-known/jwks.json">/.well-known/jwks.json</OutLink>.
+    </p>
+    <div className="flex flex-wrap items-start gap-2">
+      <SaveAll
+        name="ledger-heads.json"
+        read={(from) => api.receipts.heads({ query: { limit: pageSize, ...from } })}
+        write={asOneObject}
+      >
+        Save the signed heads
+      </SaveAll>
+      <SaveAll
+        name="ledger-chain.jsonl"
+        read={(from) => api.receipts.chain({ query: { limit: pageSize, ...from } })}
+        write={asLines}
+      >
+        Save the chain of entries
+      </SaveAll>
+    </div>
+    <div className="mt-3 space-y-2">
+      <p className="text-muted">Compare saved heads with the ledger of a later day:</p>
+      <CodeBlock
+        label="the command that compares saved heads"
+        text={["rungate receipt keys -o jwks.json", verifyHeads].join("\n")}
+      />
+    </div>
+  </Panel>
+)

@@ -1,0 +1,164 @@
+/** The ledger, newest first, with the balance after each entry. Its filters live in the address. */
+import { useCallback, useMemo, useState } from "react"
+import { onForm, textIn } from "../../account/forms.ts"
+import type { AnswerOf } from "../../../client/Browser.ts"
+import { type Search, useFilters } from "../../data/address.ts"
+import { api, queries } from "../../data/api.ts"
+import { type LiveEvent, useLive } from "../../data/live.ts"
+import { PagedTable } from "../../lists/PagedList.tsx"
+import { Period } from "../../lists/Period.tsx"
+import { usePaged } from "../../lists/usePaged.ts"
+import { Button } from "../../parts/Button.tsx"
+import { Id } from "../../parts/Copy.tsx"
+import { inputLook, Select } from "../../parts/Field.tsx"
+import { Link, TextLink } from "../../parts/Link.tsx"
+import { Money } from "../../parts/Money.tsx"
+import { Panel } from "../../parts/Page.tsx"
+import { Empty } from "../../parts/States.tsx"
+import type { Column } from "../../parts/Table.tsx"
+import { Time } from "../../parts/Time.tsx"
+import { Export } from "../activity/Export.tsx"
+import { Receipt } from "./Downloads.tsx"
+
+type Entry = AnswerOf<"wallet", "transactions">["items"][number]
+type EntryType = Entry["type"]
+
+const types: ReadonlyArray<readonly [EntryType, string]> = [
+  ["topup", "top-up"],
+  ["bonus", "bonus"],
+  ["refund", "refund"],
+  ["settle", "charge"],
+  ["reserve", "hold"],
+  ["release", "release"]
+]
+const wordOf = (type: EntryType) => types.find(([one]) => one === type)?.[1] ?? type
+
+const isRun = (reference: string) => /^run_[0-9a-z]{6,40}$/.test(reference)
+
+const columns: ReadonlyArray<Column<Entry>> = [
+  { title: "When", cell: ({ created_at }) => <Time at={created_at} /> },
+  { title: "Entry", cell: ({ type }) => <span className="font-medium">{wordOf(type)}</span> },
+  {
+    title: "For",
+    wide: true,
+    cell: ({ reference, note, type }) => (
+      <>
+        {isRun(reference) ? (
+          <span className="inline-flex flex-wrap items-center gap-x-2">
+            <Link to={`/runs/${reference}`} className="font-mono hover:underline">
+              {reference}
+            </Link>
+            {type === "settle" && <Receipt run_id={reference} />}
+          </span>
+        ) : (
+          <Id id={reference} what="the reference" />
+        )}
+        {note !== null && <span className="block break-words text-muted">{note}</span>}
+      </>
+    )
+  },
+  { title: "Amount", cell: ({ amount }) => <Money amount={amount} />, align: "right" },
+  { title: "Balance", cell: ({ balance_after }) => <Money amount={balance_after} />, align: "right" }
+]
+
+/** The filters of the address as the API takes them. */
+const queryOf = (search: Search) => {
+  const { from = "", to = "", run = "" } = search
+  const type = types.find(([one]) => one === search["type"])?.[0]
+  return {
+    ...(type === undefined ? {} : { type }),
+    ...(run === "" ? {} : { run_id: run }),
+    ...(from === "" ? {} : { from }),
+    ...(to === "" ? {} : { to })
+  }
+}
+
+const Filters = ({ search, change }: { readonly search: Search; readonly change: (changes: Search) => void }) => (
+  <div className="mb-4 flex flex-wrap items-start gap-2">
+    <Select
+      label="Type of entry"
+      hideLabel
+      value={search["type"] ?? ""}
+      onChange={(event) => change({ type: event.target.value })}
+      options={[["", "All entries"], ...types.map(([type, word]) => [type, `Only: ${word}`] as const)]}
+    />
+    <form
+      role="search"
+      onSubmit={onForm((form) => change({ run: textIn(form, "run").trim() }))}
+      className="flex min-w-52 flex-1 gap-2"
+    >
+      <label className="sr-only" htmlFor="ledger-run">
+        Only entries of the run with this id
+      </label>
+      <input
+        key={search["run"] ?? ""}
+        id="ledger-run"
+        name="run"
+        data-search
+        maxLength={200}
+        defaultValue={search["run"] ?? ""}
+        placeholder="Run id"
+        className={inputLook}
+      />
+      <Button type="submit">Filter</Button>
+    </form>
+    <Period search={search} change={change} />
+  </div>
+)
+
+/** Rows never move under the pointer: new entries are announced, and shown when somebody asks for them. */
+const NewEntries = () => {
+  const [hasNew, setHasNew] = useState(false)
+  useLive(
+    useCallback(({ type }: LiveEvent) => {
+      if (type === "wallet.changed") setHasNew(true)
+    }, [])
+  )
+  if (!hasNew) return null
+  return (
+    <Button
+      className="mb-3"
+      onClick={() => {
+        setHasNew(false)
+        void queries.resetQueries({ queryKey: ["ledger"] })
+      }}
+    >
+      Show new entries
+    </Button>
+  )
+}
+
+export const Ledger = () => {
+  const [search, change] = useFilters()
+  const query = useMemo(() => queryOf(search), [search])
+  const paged = usePaged(["ledger", query], (from) =>
+    api.wallet.transactions({ query: { limit: 50, ...query, ...from } })
+  )
+  const isFiltered = Object.keys(query).length > 0
+  return (
+    <Panel title="Ledger" actions={<Export path="/v1/wallet/transactions" query={query} name="transactions.csv" />}>
+      <Filters search={search} change={change} />
+      <NewEntries />
+      <PagedTable
+        paged={paged}
+        label="Ledger entries"
+        columns={columns}
+        keyOf={({ id }) => id}
+        empty={
+          isFiltered ? (
+            <Empty title="No entry matches these filters.">
+              <TextLink to="/wallet">Show all entries</TextLink>
+            </Empty>
+          ) : (
+            <Empty title="Every movement of money will be here, with the balance after it.">
+              <p className="text-muted">The first entry is a top-up.</p>
+            </Empty>
+          )
+        }
+      />
+      <p className="mt-3 text-small text-muted">
+        Entries are never changed. Holds and releases move money between available and reserved, so the balance stays.
+      </p>
+    </Panel>
+  )
+}

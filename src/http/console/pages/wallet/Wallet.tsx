@@ -1,0 +1,80 @@
+/** The wallet: what there is to spend, paying in, the ledger, and the proof that both add up. */
+import { useService } from "../../data/session.ts"
+import { useWallet } from "../../frame/Balance.tsx"
+import { ButtonLink } from "../../parts/Button.tsx"
+import { Money } from "../../parts/Money.tsx"
+import { PageHead, Panel } from "../../parts/Page.tsx"
+import { Loaded, Skeleton } from "../../parts/States.tsx"
+import { TopUp } from "../home/TopUp.tsx"
+import { Audit } from "./Audit.tsx"
+import { AutoTopup, AutoTopupFailed } from "./AutoTopup.tsx"
+import { Downloads } from "./Downloads.tsx"
+import { Ledger } from "./Ledger.tsx"
+
+const Balances = () => (
+  <Loaded query={useWallet()} skeleton={<Skeleton lines={2} />}>
+    {({ available, balance, reserved }) => (
+      <dl className="grid gap-4 sm:grid-cols-3">
+        {[
+          ["Available", available, "what new runs can hold"],
+          ["Balance", balance, "the sum of the ledger"],
+          ["Reserved", reserved, "held by runs that have not ended"]
+        ].map(([word = "", amount = "", note]) => (
+          <div key={word} className="rounded border border-line bg-panel p-4">
+            <dt className="text-small font-medium text-muted">{word}</dt>
+            <dd className="mt-1 text-title font-semibold">
+              <Money amount={amount} />
+            </dd>
+            <dd className="mt-1 text-small text-muted">{note}</dd>
+          </div>
+        ))}
+      </dl>
+    )}
+  </Loaded>
+)
+
+const PayIn = () => (
+  <Panel title="Top up">
+    <div className="space-y-3">
+      <Loaded query={useService()}>
+        {({ environment }) => (
+          <>
+            <TopUp environment={environment} primary />
+            <p className="text-small text-muted">
+              {environment === "test"
+                ? "This is the sandbox. No money moves, and the credit is labeled as simulated."
+                : "At least $10.00. The wallet is credited when the payment processor confirms the payment."}
+            </p>
+          </>
+        )}
+      </Loaded>
+    </div>
+  </Panel>
+)
+
+const Wallet = () => (
+  <>
+    <PageHead
+      title="Wallet"
+      actions={
+        <>
+          <ButtonLink to="/usage">Usage</ButtonLink>
+          <ButtonLink to="/settings/guard">Spend guard</ButtonLink>
+        </>
+      }
+    />
+    <div className="grid grid-cols-1 gap-6">
+      <AutoTopupFailed />
+      <Balances />
+      <div className="grid grid-cols-1 items-start gap-6 lg:grid-cols-2">
+        <PayIn />
+        <AutoTopup />
+      </div>
+      <Audit />
+      <Ledger />
+      <Downloads />
+    </div>
+  </>
+)
+
+export default Wallet

@@ -1,0 +1,167 @@
+/** Deliveries of an endpoint, newest first: what was sent, what the endpoint answered, and sending it again. */
+import { useMutation } from "@tanstack/react-query"
+import { useFilters } from "../../data/address.ts"
+import { api } from "../../data/api.ts"
+import { useMay } from "../../data/session.ts"
+import { duration } from "../../data/time.ts"
+import { PagedList } from "../../lists/PagedList.tsx"
+import { usePaged } from "../../lists/usePaged.ts"
+import { announce } from "../../parts/Announcer.tsx"
+import { Button } from "../../parts/Button.tsx"
+import { CodeBlock, Id } from "../../parts/Copy.tsx"
+import { FormProblem, Select } from "../../parts/Field.tsx"
+import { TextLink } from "../../parts/Link.tsx"
+import { Panel } from "../../parts/Page.tsx"
+import { Empty } from "../../parts/States.tsx"
+import { Badge } from "../../parts/Status.tsx"
+import { Time } from "../../parts/Time.tsx"
+import { type Delivery, type Endpoint, webhooksChanged } from "./endpoints.ts"
+import { Replay } from "./Replay.tsx"
+
+const statuses = ["pending", "delivered", "failed"] as const
+const tones = { pending: "blue", delivered: "green", failed: "red" } as const
+
+/** JSON text with line breaks, as it reads better. Anything else as it is. */
+const readable = (text: string): string => {
+  try {
+    return JSON.stringify(JSON.parse(text), null, 2)
+  } catch {
+    return text
+  }
+}
+
+const Answers = ({ answers }: { readonly answers: Delivery["answers"] }) =>
+  answers.length === 0 ? (
+    <p className="text-muted">Nothing was sent yet.</p>
+  ) : (
+    <ol className="space-y-3">
+      {answers.map(({ at, status, duration_ms, answer }) => (
+        <li key={at} className="space-y-1">
+          <p className="flex flex-wrap gap-x-3">
+            <span className="font-medium">{status === null ? "no answer" : `HTTP ${status}`}</span>
+            <span className="text-muted">
+              <Time at={at} />, {duration(Math.round(duration_ms))}
+            </span>
+          </p>
+          {answer !== "" && <CodeBlock label="the answer" text={answer} />}
+        </li>
+      ))}
+    </ol>
+  )
+
+const Again = ({ endpoint, delivery }: { readonly endpoint: Endpoint; readonly delivery: Delivery }) => {
+  const replay = useMutation({
+    mutationFn: () => api.webhooks.replay({ params: { endpoint_id: endpoint.id, delivery_id: delivery.id } }),
+    onSuccess: async () => {
+      announce("The event is sent again.")
+      await webhooksChanged()
+    }
+  })
+  const isPaused = endpoint.status === "paused"
+  return (
+    <div className="space-y-2">
+      <FormProblem error={replay.error} />
+      <Button busy={replay.isPending} disabled={isPaused} onClick={() => replay.mutate()}>
+        Send this event again
+      </Button>
+      {isPaused && <p className="text-small text-muted">Resume the endpoint first.</p>}
+    </div>
+  )
+}
+
+const One = ({ endpoint, delivery }: { readonly endpoint: Endpoint; readonly delivery: Delivery }) => {
+  const may = useMay("admin")
+  const { status, type, attempts, created_at, next_attempt_at, event_id } = delivery
+  return (
+    <details className="rounded border border-line">
+      <summary className="px-3 py-2 hover:bg-hover">
+        <span className="inline-flex flex-wrap items-center gap-x-3 gap-y-1 align-middle">
+          <Badge tone={tones[status]}>{status}</Badge>
+          <span className="font-medium">{type}</span>
+          <span className="text-muted">
+            <Time at={created_at} /> · {attempts} {attempts === 1 ? "attempt" : "attempts"}
+            {next_attempt_at !== null && (
+              <>
+                {" "}
+                · next <Time at={next_attempt_at} />
+              </>
+            )}
+          </span>
+        </span>
+      </summary>
+      <div className="space-y-4 border-t border-line p-3">
+        <p className="text-muted">
+          Event <Id id={event_id} what="the id of the event" />
+        </p>
+        <div className="grid grid-cols-1 gap-4 lg:grid-cols-2">
+          <section aria-label="Request" className="min-w-0 space-y-2">
+            <h3 className="font-medium">Request</h3>
+            <CodeBlock label="the body of the request" text={readable(delivery.request.body)} />
+          </section>
+          <section aria-label="Answers" className="min-w-0 space-y-2">
+            <h3 className="font-medium">Answers</h3>
+            <Answers answers={delivery.answers} />
+          </section>
+        </div>
+        {may && <Again endpoint={endpoint} delivery={delivery} />}
+      </div>
+    </details>
+  )
+}
+
+export const Deliveries = ({ endpoint }: { readonly endpoint: Endpoint }) => {
+  const [search, change] = useFilters()
+  const may = useMay("admin")
+  const status = statuses.find((one) => one === search["status"])
+  const paged = usePaged(
+    ["webhooks", "deliveries", endpoint.id, status ?? ""],
+    (from) =>
+      api.webhooks.deliveries({
+        params: { endpoint_id: endpoint.id },
+        query: { limit: 25, ...from, ...(status === undefined ? {} : { status }) }
+      }),
+    { changing: (items) => items.some((one) => one.status === "pending") }
+  )
+  return (
+    <Panel
+      title="Deliveries"
+      actions={
+        <Select
+          label="Status of deliveries"
+          hideLabel
+          value={status ?? ""}
+          onChange={(event) => change({ status: event.target.value })}
+          options={[["", "Any status"], ...statuses.map((one) => [one, one] as const)]}
+        />
+      }
+    >
+      <div className="space-y-4">
+        <PagedList
+          paged={paged}
+          empty={
+            status === undefined ? (
+              <Empty title="Deliveries will be here, newest first.">
+                <p className="text-muted">
+                  The next event of a kind that you chose is the first. Deliveries are kept for 30 days.
+                </p>
+              </Empty>
+            ) : (
+              <Empty title={`No delivery is ${status}.`}>
+                <TextLink to={`/settings/webhooks/${endpoint.id}`}>Show all deliveries</TextLink>
+              </Empty>
+            )
+          }
+        >
+          {(items) => (
+            <div className="space-y-2">
+              {items.map((delivery) => (
+                <One key={delivery.id} endpoint={endpoint} delivery={delivery} />
+              ))}
+            </div>
+          )}
+        </PagedList>
+        {may && <Replay endpoint={endpoint} />}
+      </div>
+    </Panel>
+  )
+}

@@ -1,0 +1,34 @@
+/** Whether an endpoint gets webhooks, and why not. */
+import { Badge } from "../../parts/Status.tsx"
+import { Time } from "../../parts/Time.tsx"
+import type { Endpoint } from "./endpoints.ts"
+
+export const EndpointState = ({ endpoint }: { readonly endpoint: Endpoint }) => {
+  if (endpoint.status === "paused") return <Badge tone="grey">paused</Badge>
+  if (endpoint.failing_since !== null) return <Badge tone="red">failing</Badge>
+  return <Badge tone="green">active</Badge>
+}
+
+const reasons = {
+  by_you: "Somebody paused it.",
+  gone: "It answered 410 Gone, so the service paused it.",
+  failing: "It accepted nothing for two days and a delivery was given up, so the service paused it."
+} as const
+
+/** What is wrong with an endpoint, and what happens to events meanwhile. Nothing for one that works. */
+export const Trouble = ({ endpoint }: { readonly endpoint: Endpoint }) => {
+  const { status, paused_because, failing_since } = endpoint
+  if (status === "paused")
+    return (
+      <p className="rounded border border-amber bg-amber-soft p-3 text-amber">
+        {paused_because === null ? "" : reasons[paused_because]} Events wait. They are sent in order when the endpoint
+        is active again.
+      </p>
+    )
+  if (failing_since === null) return null
+  return (
+    <p className="rounded border border-red bg-red-soft p-3 text-red">
+      The endpoint has accepted nothing since <Time at={failing_since} />. Each webhook is retried for three days.
+    </p>
+  )
+}
