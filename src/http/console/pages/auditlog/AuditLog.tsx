@@ -1,15 +1,13 @@
 /** Who changed what in the organization, when and from where. Nobody can change or delete an entry. */
-import { useState } from "react"
-import { onForm, textIn } from "../../account/forms.ts"
 import { type Search, useFilters } from "../../data/address.ts"
 import { api } from "../../data/api.ts"
 import { useMay } from "../../data/session.ts"
 import { PagedTable } from "../../lists/PagedList.tsx"
 import { Period } from "../../lists/Period.tsx"
+import { SearchBox } from "../../lists/SearchBox.tsx"
 import { usePaged } from "../../lists/usePaged.ts"
-import { Button } from "../../parts/Button.tsx"
 import { Id } from "../../parts/Copy.tsx"
-import { inputLook, Select } from "../../parts/Field.tsx"
+import { Select } from "../../parts/Field.tsx"
 import { TextLink } from "../../parts/Link.tsx"
 import { PageHead } from "../../parts/Page.tsx"
 import { Empty } from "../../parts/States.tsx"
@@ -80,39 +78,21 @@ const columns: ReadonlyArray<Column<Entry>> = [
 const By = ({ search, change }: { readonly search: Search; readonly change: (changes: Search) => void }) => {
   const actor = search["actor"] ?? ""
   const isKind = actors.some(([value]) => value === actor)
-  const [text, setText] = useState(isKind ? "" : actor)
   return (
     <>
       <Select
         label="Kind of actor"
         hideLabel
         value={isKind ? actor : ""}
-        onChange={(event) => {
-          setText("")
-          change({ actor: event.target.value })
-        }}
+        onChange={(event) => change({ actor: event.target.value })}
         options={actors}
       />
-      <form
-        role="search"
-        onSubmit={onForm((form) => change({ actor: textIn(form, "actor").trim() }))}
-        className="flex min-w-52 flex-1 gap-2"
-      >
-        <label className="sr-only" htmlFor="audit-actor">
-          E-mail address or id of who changed something
-        </label>
-        <input
-          id="audit-actor"
-          name="actor"
-          data-search
-          maxLength={254}
-          value={text}
-          onChange={(event) => setText(event.target.value)}
-          placeholder="E-mail address, or id of a person or key"
-          className={inputLook}
-        />
-        <Button type="submit">Filter</Button>
-      </form>
+      <SearchBox
+        label="E-mail address or id of who changed something"
+        placeholder="E-mail address, or id of a person or key"
+        value={isKind ? "" : actor}
+        onSearch={(text) => change({ actor: text })}
+      />
     </>
   )
 }

@@ -20,6 +20,7 @@ export const RoleOf = ({ member }: { readonly member: Member }) => {
     },
     onSettled: () => setWanted(null)
   })
+  const next = wanted ?? member.role
   return (
     <>
       <Select
@@ -31,22 +32,19 @@ export const RoleOf = ({ member }: { readonly member: Member }) => {
         className="max-w-32"
       />
       <FormProblem error={change.error} />
-      {wanted !== null && (
-        <Confirm
-          open
-          title={`Make ${member.email} ${article(wanted)} ${wanted}?`}
-          action={`Make ${article(wanted)} ${wanted}`}
-          cancel="Cancel"
-          busy={change.isPending}
-          onClose={() => setWanted(null)}
-          onConfirm={() => change.mutate(wanted)}
-        >
-          <p>
-            The role counts from the next request. {article(wanted) === "an" ? "An" : "A"} {wanted}{" "}
-            {roleWords.find(([role]) => role === wanted)?.[1]}.
-          </p>
-        </Confirm>
-      )}
+      <Confirm
+        open={wanted !== null}
+        title={`Make ${member.email} ${article(next)} ${next}?`}
+        action={`Make ${article(next)} ${next}`}
+        cancel="Cancel"
+        busy={change.isPending}
+        onClose={() => setWanted(null)}
+        onConfirm={() => change.mutate(next)}
+      >
+        <p>
+          The role counts from the next request. The role {next} {roleWords.find(([role]) => role === next)?.[1]}.
+        </p>
+      </Confirm>
     </>
   )
 }

@@ -1,16 +1,16 @@
 /** The ledger, newest first, with the balance after each entry. Its filters live in the address. */
 import { useCallback, useMemo, useState } from "react"
-import { onForm, textIn } from "../../account/forms.ts"
 import type { AnswerOf } from "../../../client/Browser.ts"
 import { type Search, useFilters } from "../../data/address.ts"
 import { api, queries } from "../../data/api.ts"
 import { type LiveEvent, useLive } from "../../data/live.ts"
 import { PagedTable } from "../../lists/PagedList.tsx"
 import { Period } from "../../lists/Period.tsx"
+import { SearchBox } from "../../lists/SearchBox.tsx"
 import { usePaged } from "../../lists/usePaged.ts"
 import { Button } from "../../parts/Button.tsx"
 import { Id } from "../../parts/Copy.tsx"
-import { inputLook, Select } from "../../parts/Field.tsx"
+import { Select } from "../../parts/Field.tsx"
 import { Link, TextLink } from "../../parts/Link.tsx"
 import { Money } from "../../parts/Money.tsx"
 import { Panel } from "../../parts/Page.tsx"
@@ -82,26 +82,12 @@ const Filters = ({ search, change }: { readonly search: Search; readonly change:
       onChange={(event) => change({ type: event.target.value })}
       options={[["", "All entries"], ...types.map(([type, word]) => [type, `Only: ${word}`] as const)]}
     />
-    <form
-      role="search"
-      onSubmit={onForm((form) => change({ run: textIn(form, "run").trim() }))}
-      className="flex min-w-52 flex-1 gap-2"
-    >
-      <label className="sr-only" htmlFor="ledger-run">
-        Only entries of the run with this id
-      </label>
-      <input
-        key={search["run"] ?? ""}
-        id="ledger-run"
-        name="run"
-        data-search
-        maxLength={200}
-        defaultValue={search["run"] ?? ""}
-        placeholder="Run id"
-        className={inputLook}
-      />
-      <Button type="submit">Filter</Button>
-    </form>
+    <SearchBox
+      label="Only entries of the run with this id"
+      placeholder="Run id"
+      value={search["run"] ?? ""}
+      onSearch={(run) => change({ run })}
+    />
     <Period search={search} change={change} />
   </div>
 )

@@ -30,12 +30,12 @@ const readable = (text: string): string => {
   }
 }
 
-const Answers = ({ answers }: { readonly answers: Delivery["answers"] }) =>
+const Answers = ({ delivery: { answers, event_id } }: { readonly delivery: Delivery }) =>
   answers.length === 0 ? (
     <p className="text-muted">Nothing was sent yet.</p>
   ) : (
     <ol className="space-y-3">
-      {answers.map(({ at, status, duration_ms, answer }) => (
+      {answers.map(({ at, status, duration_ms, answer }, index) => (
         <li key={at} className="space-y-1">
           <p className="flex flex-wrap gap-x-3">
             <span className="font-medium">{status === null ? "no answer" : `HTTP ${status}`}</span>
@@ -43,7 +43,7 @@ const Answers = ({ answers }: { readonly answers: Delivery["answers"] }) =>
               <Time at={at} />, {duration(Math.round(duration_ms))}
             </span>
           </p>
-          {answer !== "" && <CodeBlock label="the answer" text={answer} />}
+          {answer !== "" && <CodeBlock label={`answer ${index + 1} to ${event_id}`} text={answer} />}
         </li>
       ))}
     </ol>
@@ -94,14 +94,14 @@ const One = ({ endpoint, delivery }: { readonly endpoint: Endpoint; readonly del
           Event <Id id={event_id} what="the id of the event" />
         </p>
         <div className="grid grid-cols-1 gap-4 lg:grid-cols-2">
-          <section aria-label="Request" className="min-w-0 space-y-2">
+          <div className="min-w-0 space-y-2">
             <h3 className="font-medium">Request</h3>
-            <CodeBlock label="the body of the request" text={readable(delivery.request.body)} />
-          </section>
-          <section aria-label="Answers" className="min-w-0 space-y-2">
+            <CodeBlock label={`the body of ${event_id}`} text={readable(delivery.request.body)} />
+          </div>
+          <div className="min-w-0 space-y-2">
             <h3 className="font-medium">Answers</h3>
-            <Answers answers={delivery.answers} />
-          </section>
+            <Answers delivery={delivery} />
+          </div>
         </div>
         {may && <Again endpoint={endpoint} delivery={delivery} />}
       </div>
