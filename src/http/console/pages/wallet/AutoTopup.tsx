@@ -95,7 +95,7 @@ const Form = ({ setting, may }: { readonly setting: Setting; readonly may: boole
       {save.isSuccess && (
         <p className="text-green">
           {save.data.enabled
-            ? `Saved: ${exactDollars(save.data.amount)} are charged when the balance is below ${exactDollars(save.data.threshold)}.`
+            ? `Saved: ${exactDollars(save.data.amount)} is charged when the balance is below ${exactDollars(save.data.threshold)}.`
             : "Saved: nothing is charged automatically."}
         </p>
       )}
