@@ -42,6 +42,7 @@ import { ReferralShares } from "./accounts/ReferralShares.ts"
 import { Reindex } from "./history/index/Reindex.ts"
 import { labelOldRuns, labelsOfOldRuns } from "./runs/LabelsOfOldRuns.ts"
 import { RunStore } from "./runs/RunStore.ts"
+import { Sessions } from "./accounts/Sessions.ts"
 import { SignInAddresses } from "./accounts/SignInAddresses.ts"
 import { Senders } from "./accounts/Senders.ts"
 import { Stats } from "./ledger/Stats.ts"
@@ -78,7 +79,7 @@ const Stores = Layer.mergeAll(
   Senders.layer,
   WaitStore.layer,
   Layer.mergeAll(Accounts.layer, WalletLanes.layer, SignInAddresses.layer),
-  Layer.mergeAll(Invitations.layer, Mails.layer, Passwords.layer),
+  Layer.mergeAll(Invitations.layer, Mails.layer, Passwords.layer, Sessions.layer),
   Layer.mergeAll(Members.layer, MemberInvitations.layer, InvitationMails.layer).pipe(
     Layer.provide([Accounts.layer, Mails.layer])
   ),

@@ -114,6 +114,22 @@ describe.skipIf(!hasBrowser)("the pages of people", () => {
     await person.context.close()
   })
 
+  test("account: sessions are listed, and another one is ended", async () => {
+    const person = await owner(browser, app.url, "sessions@example.com")
+    const { page } = person
+    const elsewhere = await app.call(null, "POST", "/v1/auth/sign-in", {
+      body: { email: "sessions@example.com", password: "correct horse battery" }
+    })
+    await looked(person, "/settings/account", "account-sessions", "Account")
+    await page.getByText("this browser").waitFor()
+    await page.getByRole("button", { name: /^End the session that began at/ }).click()
+    await page.getByRole("button", { name: /^End the session that began at/ }).waitFor({ state: "detached" })
+    expect((await app.call(elsewhere.body.session_token, "GET", "/v1/wallet")).status).toBe(401)
+    expect((await person.ask("GET", "/v1/auth/sessions")).items).toHaveLength(1)
+    expect(person.errors).toEqual([])
+    await person.context.close()
+  })
+
   test("senders: a domain is added, verified and removed", async () => {
     const person = await owner(browser, app.url, "sends@example.com")
     const { page } = person
@@ -122,15 +138,15 @@ describe.skipIf(!hasBrowser)("the pages of people", () => {
     await page.getByLabel("Domain").fill("<script>alert(1)</script>")
     await page.getByRole("button", { name: "Add the domain" }).click()
     await page.getByRole("alert").waitFor()
-    await page.getByLabel("Domain").fill("acme.example.com")
+    await page.getByLabel("Domain").fill("acme-shop.com")
     await page.keyboard.press("Enter")
-    await page.getByRole("heading", { level: 2, name: "acme.example.com" }).waitFor()
+    await page.getByRole("heading", { level: 2, name: "acme-shop.com" }).waitFor()
     await looked(person, "/settings/senders", "senders", "Senders")
     await page.getByRole("button", { name: "Verify the DNS record" }).click()
     await page.getByText("verified", { exact: true }).waitFor()
     await page.getByRole("button", { name: "Remove the domain" }).click()
     await page
-      .getByRole("dialog", { name: "Remove acme.example.com?" })
+      .getByRole("dialog", { name: "Remove acme-shop.com?" })
       .getByRole("button", { name: /^Remove/ })
       .click()
     await page.getByText("Your domains will be here").waitFor()

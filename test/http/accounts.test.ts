@@ -78,6 +78,27 @@ describe("an account's owner", () => {
     expect((await signIn(mine.email)).status).toBe(200)
   })
 
+  test("lists the open sessions of the user, and ends one of them", async () => {
+    const [mine, theirs] = [await account(), await account()]
+    const more = await open(mine.email)
+    const list = async (token: string) => (await app.call(token, "GET", "/v1/auth/sessions")).body.items
+    const [newest, first] = await list(mine.token)
+    expect([newest.current, first.current, (await list(more))[0].current]).toEqual([false, true, true])
+    expect(newest.id).toMatch(/^ses_[0-9a-f]{32}$/)
+    const [foreign] = await list(theirs.token)
+    for (const id of [foreign.id, "none", "ses_", `${newest.id}0`, "%00", newest.id.toUpperCase()]) {
+      const refused = await app.call(mine.token, "DELETE", `/v1/auth/sessions/${id}`)
+      expect([id, refused.status, refused.body.error.code]).toEqual([id, 404, "not_found"])
+    }
+    const ended = await app.call(mine.token, "DELETE", `/v1/auth/sessions/${newest.id}`)
+    expect([ended.status, ended.body]).toEqual([200, { id: newest.id, ended: true }])
+    expect([await alive(mine.token), await alive(more), await alive(theirs.token)]).toEqual([true, false, true])
+    expect((await app.call(mine.token, "DELETE", `/v1/auth/sessions/${newest.id}`)).status).toBe(404)
+    expect((await list(mine.token)).map((one: { id: string }) => one.id)).toEqual([first.id])
+    expect((await app.call(mine.token, "DELETE", `/v1/auth/sessions/${first.id}`)).status).toBe(200)
+    expect(await alive(mine.token)).toBe(false)
+  })
+
   test.each([
     ["sign-up", { email: "a\u0000b@example.com", password, organization: "X" }, "email"],
     ["sign-up", { email: "nul@example.com", password: `${password}\u0000`, organization: "X" }, "password"],

@@ -61,6 +61,8 @@ const lines: ReadonlyArray<Line> = [
     session: 200
   },
   { method: "DELETE", path: "/v1/invitations/inv_none", key: 403, session: 404 },
+  { method: "GET", path: "/v1/auth/sessions", key: 403, session: 200 },
+  { method: "DELETE", path: "/v1/auth/sessions/ses_none", key: 403, session: 404 },
   { method: "GET", path: "/v1/audit-log", key: 403, session: 200 },
   { method: "POST", path: "/v1/invitations/preview", body: {}, open: true, key: 400, session: 400 },
   { method: "POST", path: "/v1/invitations/accept", body: {}, open: true, key: 400, session: 400 },

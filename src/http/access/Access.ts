@@ -55,6 +55,8 @@ export const neededRole: Readonly<Record<string, Role>> = {
   "senders.remove": "admin",
   "auth.signOut": "viewer",
   "auth.endSessions": "viewer",
+  "auth.sessions": "viewer",
+  "auth.endSession": "viewer",
   "auth.session": "viewer",
   "browser.switch": "viewer",
   "recovery.resendVerification": "viewer",

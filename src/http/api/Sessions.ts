@@ -6,6 +6,14 @@ import { Auth } from "./shapes/Common.ts"
 import { SignInRequest, SignUpRequest } from "./shapes/Credentials.ts"
 import { NewSession, OwnSession } from "./shapes/Session.ts"
 
+const OpenSession = Schema.Struct({
+  id: Schema.String.annotate({ description: "Id of the session, `ses_…`. It is not the token." }),
+  organization: Schema.Struct({ id: Schema.String, name: Schema.String }),
+  current: Schema.Boolean.annotate({ description: "True for the session that asks." }),
+  created_at: Schema.String,
+  expires_at: Schema.String
+}).annotate({ identifier: "OpenSession" })
+
 export class SessionsApi extends HttpApiGroup.make("auth").add(
   HttpApiEndpoint.post("signUp", "/auth/sign-up", {
     payload: SignUpRequest,
@@ -48,6 +56,32 @@ export class SessionsApi extends HttpApiGroup.make("auth").add(
       OpenApi.annotations({
         summary: "End all your sessions",
         description: "Including this one. API keys stay valid; revoke them with DELETE /v1/api-keys/{key_id}."
+      })
+    )
+    .middleware(Auth),
+  HttpApiEndpoint.get("sessions", "/auth/sessions", {
+    success: Schema.Struct({ items: Schema.Array(OpenSession), next_cursor: Schema.Null }),
+    error: [Wire.forbidden]
+  })
+    .annotateMerge(
+      OpenApi.annotations({
+        summary: "List your sessions",
+        description:
+          "Needs a session token. Open sessions of yours in all your organizations, newest first, at most 200: browsers and command lines that are signed in."
+      })
+    )
+    .middleware(Auth),
+  HttpApiEndpoint.delete("endSession", "/auth/sessions/:session_id", {
+    params: { session_id: Schema.String },
+    success: Schema.Struct({ id: Schema.String, ended: Schema.Literal(true) }).annotate({
+      identifier: "EndedSession"
+    }),
+    error: [Wire.forbidden, Wire.not_found]
+  })
+    .annotateMerge(
+      OpenApi.annotations({
+        summary: "End one of your sessions",
+        description: "Needs a session token. Whoever uses that session must sign in again. API keys stay valid."
       })
     )
     .middleware(Auth),

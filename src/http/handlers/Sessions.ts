@@ -3,14 +3,30 @@ import { Effect, Option, Redacted } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Accounts, type NewSession, type SessionRow } from "../../layers/accounts/Accounts.ts"
 import { Passwords } from "../../layers/accounts/Passwords.ts"
+import { type OpenSessionRow, Sessions } from "../../layers/accounts/Sessions.ts"
 import { Members } from "../../layers/members/Members.ts"
 import { Settings } from "../../layers/platform/Settings.ts"
+import { problem } from "../../schema/Errors.ts"
+import { shownName } from "../../schema/json/StorableText.ts"
 import { forgetSessionCookie } from "../access/SessionCookie.ts"
 import { Api } from "../api/Api.ts"
 import { bearer, makeAsCaller, needsSession } from "../middleware/Bearer.ts"
 import { makeSignIn } from "../pages/SignIn.ts"
 import { makeSignUp } from "../pages/SignUp.ts"
 import { sessionView } from "../views/SessionView.ts"
+
+const openSessionView = (row: OpenSessionRow) => ({
+  id: row.id,
+  organization: { id: row.org_id, name: row.organization },
+  current: row.current,
+  created_at: row.created_at.toISOString(),
+  expires_at: row.expires_at.toISOString()
+})
+
+const unknownSession = (session_id: string) =>
+  problem("not_found", `You have no open session "${shownName(session_id)}". List them with GET /v1/auth/sessions.`, [
+    { path: "path.session_id", message: "is not an open session of yours" }
+  ])
 
 export const SessionsHandlers = HttpApiBuilder.group(
   Api,
@@ -19,6 +35,7 @@ export const SessionsHandlers = HttpApiBuilder.group(
     const accounts = yield* Accounts
     const members = yield* Members
     const passwords = yield* Passwords
+    const openSessions = yield* Sessions
     const asCaller = yield* makeAsCaller
     const settings = yield* Settings
     const signIn = yield* makeSignIn
@@ -46,6 +63,24 @@ export const SessionsHandlers = HttpApiBuilder.group(
         const sessions_ended = yield* asCaller(passwords.endSessions(mine.value.user_id))
         yield* forgetSessionCookie
         return { sessions_ended }
+      }),
+
+      sessions: Effect.fnUntraced(function* () {
+        const token = yield* bearer
+        const mine = yield* accounts.session(token)
+        if (Option.isNone(mine)) return yield* Effect.fail(needsSession)
+        const rows = yield* openSessions.list(mine.value.user_id, token)
+        return { items: rows.map(openSessionView), next_cursor: null }
+      }),
+
+      endSession: Effect.fnUntraced(function* ({ params: { session_id } }) {
+        const token = yield* bearer
+        const mine = yield* accounts.session(token)
+        if (Option.isNone(mine)) return yield* Effect.fail(needsSession)
+        const ended = yield* asCaller(openSessions.end(mine.value.user_id, session_id, token))
+        if (ended === null) return yield* Effect.fail(unknownSession(session_id))
+        if (ended.current) yield* forgetSessionCookie
+        return { id: session_id, ended: true as const }
       }),
 
       session: Effect.fnUntraced(function* () {

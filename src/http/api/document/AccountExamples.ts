@@ -331,5 +331,22 @@ export const accountExamples: Readonly<Record<string, Example>> = {
     request: { token: "TOKEN_OF_THE_LINK", new_password: "another long password" },
     responses: { 200: { password_changed: true } }
   },
+  "auth.sessions": {
+    responses: {
+      200: {
+        items: [
+          {
+            id: "ses_4f1c2a9e0b7d4c55a1e6f0b3c8d92e17",
+            organization: { id: "org_01m81nzk4w2m8xq1v0r7d3t9fb", name: "Acme" },
+            current: true,
+            created_at: "2026-11-20T08:00:00.000Z",
+            expires_at: "2026-12-20T08:00:00.000Z"
+          }
+        ],
+        next_cursor: null
+      }
+    }
+  },
+  "auth.endSession": { responses: { 200: { id: "ses_4f1c2a9e0b7d4c55a1e6f0b3c8d92e17", ended: true } } },
   "auth.endSessions": { responses: { 200: { sessions_ended: 2 } } }
 }

@@ -124,6 +124,7 @@ const parameterDescriptions: Readonly<Record<string, string>> = {
   invitation_id: "Id of an invitation, `inv_…`.",
   endpoint_id: "Id of a webhook endpoint, `whe_…`.",
   delivery_id: "Id of a delivery, `whd_…`.",
+  session_id: "Id of a session, `ses_…`.",
   sender_id: "Id of a sender, `snd_…`.",
   q: "E-mail address, domain, profile URL, handle, phone number or text to look up.",
   kind: "How to read `q`. Detected if left out."

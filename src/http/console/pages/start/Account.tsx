@@ -1,17 +1,15 @@
 /** The person's own account: address, password, sessions, theme. */
 import { useMutation } from "@tanstack/react-query"
-import { useState } from "react"
-import { api } from "../../data/api.ts"
-import { sessionChanged, useSession } from "../../data/session.ts"
-import { useSignOut } from "../../account/useSignOut.ts"
+import { api, queries } from "../../data/api.ts"
+import { useSession } from "../../data/session.ts"
 import { announce } from "../../parts/Announcer.tsx"
 import { Button } from "../../parts/Button.tsx"
 import { Id } from "../../parts/Copy.tsx"
-import { Confirm } from "../../parts/Dialog.tsx"
 import { Field, FormProblem, problemOf } from "../../parts/Field.tsx"
 import { PageHead, Panel } from "../../parts/Page.tsx"
 import { Time } from "../../parts/Time.tsx"
 import { onForm, passwordLengthMin, textIn } from "../../account/forms.ts"
+import { Sessions } from "./Sessions.tsx"
 
 const Password = () => {
   const change = useMutation({
@@ -19,7 +17,10 @@ const Password = () => {
       api.recovery.changePassword({
         payload: { current_password: textIn(form, "current"), new_password: textIn(form, "new") }
       }),
-    onSuccess: () => announce("Your password is changed.")
+    onSuccess: async () => {
+      announce("Your password is changed.")
+      await queries.invalidateQueries({ queryKey: ["sessions"] })
+    }
   })
   return (
     <Panel title="Password">
@@ -50,40 +51,6 @@ const Password = () => {
           Change the password
         </Button>
       </form>
-    </Panel>
-  )
-}
-
-const Sessions = () => {
-  const [asks, setAsks] = useState(false)
-  const signOut = useSignOut()
-  const endAll = useMutation({
-    mutationFn: () => api.auth.endSessions({}),
-    onSuccess: () => sessionChanged("/sign-in")
-  })
-  return (
-    <Panel title="Sessions">
-      <FormProblem error={endAll.error} />
-      <div className="flex flex-wrap gap-2">
-        <Button busy={signOut.isPending} onClick={() => signOut.mutate()}>
-          Sign out here
-        </Button>
-        <Button look="danger" onClick={() => setAsks(true)}>
-          End all my sessions
-        </Button>
-      </div>
-      <Confirm
-        open={asks}
-        title="End all your sessions?"
-        action="End all sessions"
-        busy={endAll.isPending}
-        onClose={() => setAsks(false)}
-        onConfirm={() => endAll.mutate()}
-      >
-        <p>
-          Every browser and every command line that is signed in as you signs out, this page too. API keys still work.
-        </p>
-      </Confirm>
     </Panel>
   )
 }
