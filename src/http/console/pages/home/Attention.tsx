@@ -44,9 +44,20 @@ const useNotes = (): ReadonlyArray<readonly [string, ReactNode]> => {
   const low = guard?.low_balance ?? null
   const notes: Array<readonly [string, ReactNode]> = []
   if (topup !== undefined && topup.last_error !== null)
-    notes.push(["topup", <>The last automatic top-up failed: {topup.last_error}</>])
+    notes.push([
+      "topup",
+      <>
+        The last automatic top-up failed: {topup.last_error} <TextLink to="/wallet">Open the wallet</TextLink>
+      </>
+    ])
   if (wallet !== undefined && low !== null && isLess(wallet.available, low))
-    notes.push(["low", `The available balance is below ${exactDollars(low)}, the amount that you set.`])
+    notes.push([
+      "low",
+      <>
+        The available balance is below {exactDollars(low)}, the amount that you set.{" "}
+        <TextLink to="/wallet">Top up</TextLink>
+      </>
+    ])
   if (blocked.length > 0) {
     const count = blocked.length === 50 ? "50 or more" : blocked.length
     notes.push([

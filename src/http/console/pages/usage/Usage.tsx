@@ -74,7 +74,8 @@ const Usage = () => {
       </PageHead>
       <Controls search={search} change={change} groupings={groupings} />
       <div className="grid grid-cols-1 gap-6">
-        <Groups groupings={groupings} period={period} />
+        {/* Rows of other groups must not stand in for those that are being read. */}
+        <Groups key={group_by} groupings={groupings} period={period} />
       </div>
     </>
   )
