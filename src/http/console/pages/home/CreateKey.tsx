@@ -9,14 +9,18 @@ import { onForm, textIn } from "../../account/forms.ts"
 
 export const CreateKey = ({
   environment,
-  primary
+  primary,
+  onShown
 }: {
   readonly environment: "test" | "live"
   readonly primary: boolean
+  /** Whether the key is on the page, which must stay until somebody has stored it. */
+  readonly onShown: (isShown: boolean) => void
 }) => {
   const may = useMay("member")
   const create = useMutation({
-    mutationFn: (form: FormData) => api.keys.create({ payload: { name: textIn(form, "name"), environment } })
+    mutationFn: (form: FormData) => api.keys.create({ payload: { name: textIn(form, "name"), environment } }),
+    onSuccess: () => onShown(true)
   })
   if (!may) return <p className="text-muted">Your role is viewer. An owner, an admin or a member can create a key.</p>
   if (create.data !== undefined)
@@ -24,7 +28,14 @@ export const CreateKey = ({
       <>
         <p>This is the key. It is shown only now: store it where secrets belong.</p>
         <CodeBlock label="the API key" text={create.data.api_key} />
-        <Button onClick={() => void queries.invalidateQueries({ queryKey: ["keys"] })}>I have stored the key</Button>
+        <Button
+          onClick={() => {
+            onShown(false)
+            void queries.invalidateQueries({ queryKey: ["keys"] })
+          }}
+        >
+          I have stored the key
+        </Button>
       </>
     )
   return (

@@ -1,7 +1,7 @@
 /** The first steps as a checklist: an API key, money, a first run, each with a command to paste. It goes away when all are done. */
 import { useQuery } from "@tanstack/react-query"
 import { Circle, CircleCheck } from "lucide-react"
-import type { ReactNode } from "react"
+import { type ReactNode, useState } from "react"
 import { api } from "../../data/api.ts"
 import { microsOf } from "../../data/money.ts"
 import { allPages } from "../../data/page.ts"
@@ -76,6 +76,7 @@ const Next = () => (
 )
 
 export const FirstSteps = () => {
+  const [showsKey, setShowsKey] = useState(false)
   const service = useService().data
   const wallet = useWallet().data
   const keys = useQuery({ queryKey: ["keys"], queryFn: () => api.keys.list({ query: {} }) }).data
@@ -86,7 +87,8 @@ export const FirstSteps = () => {
   }).data
   if (service === undefined || wallet === undefined || keys === undefined || runs === undefined || paid === undefined)
     return null
-  const hasKey = keys.items.some(({ revoked }) => !revoked)
+  // The list of keys is read again when somebody comes back to the page. Then it has the new key, which must still be shown.
+  const hasKey = keys.items.some(({ revoked }) => !revoked) && !showsKey
   const hasMoney = paid.items.length > 0 || (microsOf(wallet.balance) ?? 0n) > 0n
   const hasRun = runs.items.length > 0
   if (hasKey && hasMoney && hasRun) return null
@@ -94,7 +96,7 @@ export const FirstSteps = () => {
     <Panel title="First steps">
       <ol className="space-y-4">
         <Step done={hasKey} title="Create an API key">
-          <CreateKey environment={service.environment} primary={!hasKey} />
+          <CreateKey environment={service.environment} primary={!hasKey} onShown={setShowsKey} />
         </Step>
         <Step done={hasMoney} title="Top up the wallet">
           <TopUp environment={service.environment} primary={hasKey} />
