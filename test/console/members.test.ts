@@ -57,7 +57,7 @@ describe.skipIf(!hasBrowser)("the pages of people", () => {
     await page.getByRole("button", { name: "Remove joins@example.com" }).click()
     await page.getByRole("dialog", { name: "Remove joins@example.com?" }).getByLabel("Keep the API keys").check()
     await page.getByRole("button", { name: "Remove the member" }).click()
-    await page.getByRole("cell", { name: /joins@example.com/ }).waitFor({ state: "detached" })
+    await page.getByLabel("Role of joins@example.com").waitFor({ state: "detached" })
     await joins.reload()
     await joins.getByLabel("E-mail address").waitFor()
     expect(person.errors).toEqual([])

@@ -50,7 +50,10 @@ describe.skipIf(!hasBrowser)("the pages of money", () => {
     await page.getByLabel("Amount in USD").fill("25.00")
     await page.getByRole("button", { name: "Credit a simulated amount" }).click()
     await page.getByRole("button", { name: "Show new entries" }).click()
-    await page.getByRole("cell", { name: /simulated/ }).waitFor()
+    await page
+      .getByRole("cell", { name: /simulated/ })
+      .first()
+      .waitFor()
     await page.getByRole("button", { name: "Save the signed heads" }).click()
     await page.getByText("There is nothing to save yet.").first().waitFor()
     expect(person.errors).toEqual([])

@@ -41,7 +41,7 @@ export const Dialog = ({
     >
       {open && (
         <div className={hideTitle ? "" : "p-5"}>
-          <h2 id={id} className={hideTitle ? "sr-only" : "mb-3 text-title font-semibold"}>
+          <h2 id={id} className={hideTitle ? "sr-only" : "mb-3 text-title font-semibold break-words"}>
             {title}
           </h2>
           {children}

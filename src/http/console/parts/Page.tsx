@@ -19,7 +19,7 @@ export const PageHead = ({
   return (
     <header className="mb-6 flex flex-wrap items-start justify-between gap-3">
       <div className="min-w-0">
-        <h1 className="text-title font-semibold">{title}</h1>
+        <h1 className="text-title font-semibold break-words">{title}</h1>
         {children !== undefined && <div className="mt-1 text-muted">{children}</div>}
       </div>
       {actions !== undefined && <div className="flex flex-wrap gap-2">{actions}</div>}
@@ -42,7 +42,7 @@ export const Panel = ({
   return (
     <section aria-labelledby={id} className={`rounded border border-line bg-panel p-4 ${className}`}>
       <div className="mb-3 flex items-center justify-between gap-3">
-        <h2 id={id} className="font-semibold">
+        <h2 id={id} className="min-w-0 font-semibold break-words">
           {title}
         </h2>
         {actions}
