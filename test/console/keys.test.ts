@@ -89,6 +89,9 @@ describe.skipIf(!hasBrowser)("the pages of API keys", () => {
     const replaced = await shownKey(page, "the new API key")
     expect((await app.call(made.api_key, "GET", "/v1/wallet")).status).toBe(401)
     expect((await app.call(replaced, "GET", "/v1/wallet")).status).toBe(200)
+    expect(await person.ask("GET", `/v1/api-keys/${made.id}`)).toMatchObject({
+      replaced_by: expect.stringMatching(/^key_/)
+    })
     await page.getByRole("button", { name: "I have stored the new key" }).click()
     await page.getByRole("button", { name: "Revoke the key" }).click()
     const revokes = page.getByRole("dialog", { name: /^Revoke rg_test_/ })

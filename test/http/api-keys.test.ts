@@ -31,6 +31,7 @@ describe("/v1/api-keys", () => {
       last_used_at: null,
       revoked: false,
       expires_at: null,
+      replaced_by: null,
       budget: null,
       allow: null,
       created_at: expect.stringMatching(/Z$/)

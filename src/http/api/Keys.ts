@@ -14,6 +14,9 @@ export const ApiKey = Schema.Struct({
   last_used_at: Schema.NullOr(Schema.String),
   revoked: Schema.Boolean,
   expires_at: Schema.NullOr(Schema.String),
+  replaced_by: Schema.NullOr(
+    Schema.String.annotate({ description: "Id of the key that rotation made. This key works until expires_at." })
+  ),
   budget: Schema.NullOr(Budget),
   allow: Schema.NullOr(AllowView),
   created_at: Schema.String

@@ -28,6 +28,7 @@ export const keyView = (row: KeyRow) => ({
   last_used_at: row.last_used_at?.toISOString() ?? null,
   revoked: row.revoked_at !== null,
   expires_at: row.expires_at?.toISOString() ?? null,
+  replaced_by: row.replaced_by,
   budget: row.budget === null ? null : budgetView(row.budget, row.today),
   allow: row.allow === null ? null : allowView(row.allow),
   created_at: row.created_at.toISOString()

@@ -9,6 +9,7 @@ const exampleKey = {
   last_used_at: null,
   revoked: false,
   expires_at: null,
+  replaced_by: null,
   budget: { limit: "5.00", period: "day", spent: "1.284", resets_at: "2026-11-23T00:00:00.000Z" },
   allow: { capabilities: ["email.find", "email.verify"], max_cost: "0.50" },
   created_at: "2026-11-22T09:30:00.000Z"
@@ -158,6 +159,7 @@ export const accountExamples: Readonly<Record<string, Example>> = {
             last_used_at: null,
             revoked: false,
             expires_at: null,
+            replaced_by: null,
             budget: { limit: "5.00", period: "day", spent: "1.284", resets_at: "2026-11-23T00:00:00.000Z" },
             allow: { capabilities: ["email.find", "email.verify"], max_cost: "0.50" },
             created_at: "2026-11-22T09:30:00.000Z"
@@ -209,6 +211,7 @@ export const accountExamples: Readonly<Record<string, Example>> = {
         last_used_at: null,
         revoked: true,
         expires_at: null,
+        replaced_by: null,
         budget: null,
         allow: null,
         created_at: "2026-11-22T09:30:00.000Z"

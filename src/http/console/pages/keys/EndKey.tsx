@@ -7,6 +7,7 @@ import { Button } from "../../parts/Button.tsx"
 import { Confirm } from "../../parts/Dialog.tsx"
 import { FormProblem, Select } from "../../parts/Field.tsx"
 import { Panel } from "../../parts/Page.tsx"
+import { isChangeable } from "./KeyState.tsx"
 import { type ApiKey, keysChanged } from "./useKeys.ts"
 
 export interface NewKey {
@@ -105,7 +106,7 @@ export const EndKey = ({ apiKey, onMade }: EndKeyProps) => (
       Rotate it if programs go on with a new key. Revoke it if nothing may use it any more, such as after a leak.
     </p>
     <div className="flex flex-wrap items-start gap-2">
-      <Rotate apiKey={apiKey} onMade={onMade} />
+      {isChangeable(apiKey) && <Rotate apiKey={apiKey} onMade={onMade} />}
       <Revoke apiKey={apiKey} />
     </div>
   </Panel>

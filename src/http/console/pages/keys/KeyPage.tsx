@@ -15,8 +15,9 @@ import { PageHead, Panel } from "../../parts/Page.tsx"
 import { Loaded, Skeleton } from "../../parts/States.tsx"
 import { Time } from "../../parts/Time.tsx"
 import { EndKey, type NewKey } from "./EndKey.tsx"
-import { BudgetBar, isUsable, KeyState, scopeWords } from "./KeyState.tsx"
-import { RulesForm, rulesIn } from "./RulesForm.tsx"
+import { BudgetBar, isChangeable, isUsable, KeyState, scopeWords } from "./KeyState.tsx"
+import { changesIn } from "./rules.ts"
+import { RulesForm } from "./RulesForm.tsx"
 import { type ApiKey, keysChanged, useKey } from "./useKeys.ts"
 
 const Facts = ({ apiKey }: { readonly apiKey: ApiKey }) => (
@@ -36,6 +37,14 @@ const Facts = ({ apiKey }: { readonly apiKey: ApiKey }) => (
       <dd>{apiKey.last_used_at === null ? "never" : <Time at={apiKey.last_used_at} />}</dd>
       <dt className="text-muted">Expires</dt>
       <dd>{apiKey.expires_at === null ? "never" : <Time at={apiKey.expires_at} />}</dd>
+      {apiKey.replaced_by !== null && (
+        <>
+          <dt className="text-muted">Replaced by</dt>
+          <dd>
+            <TextLink to={`/settings/keys/${apiKey.replaced_by}`}>{apiKey.replaced_by}</TextLink>
+          </dd>
+        </>
+      )}
       <dt className="text-muted">Created</dt>
       <dd>
         <Time at={apiKey.created_at} />
@@ -49,7 +58,8 @@ const Facts = ({ apiKey }: { readonly apiKey: ApiKey }) => (
 
 const Rules = ({ apiKey }: { readonly apiKey: ApiKey }) => {
   const change = useMutation({
-    mutationFn: (form: FormData) => api.keys.change({ params: { key_id: apiKey.id }, payload: rulesIn(form, apiKey) }),
+    mutationFn: (form: FormData) =>
+      api.keys.change({ params: { key_id: apiKey.id }, payload: changesIn(form, apiKey) }),
     onSuccess: async (changed) => {
       queries.setQueryData(["keys", "one", apiKey.id], changed)
       announce("The key's rules are saved.")
@@ -112,7 +122,7 @@ const Shown = ({ apiKey }: { readonly apiKey: ApiKey }) => {
         {isUsable(apiKey) &&
           (may ? (
             <>
-              <Rules apiKey={apiKey} />
+              {isChangeable(apiKey) && <Rules apiKey={apiKey} />}
               <EndKey apiKey={apiKey} onMade={setMade} />
             </>
           ) : (

@@ -10,10 +10,13 @@ export const hasExpired = ({ expires_at }: ApiKey): boolean =>
   expires_at !== null && Date.parse(expires_at) <= present()
 
 export const isUsable = (key: ApiKey): boolean => !key.revoked && !hasExpired(key)
+/** A key that was replaced keeps its rules until it ends. */
+export const isChangeable = (key: ApiKey): boolean => isUsable(key) && key.replaced_by === null
 
 export const KeyState = ({ apiKey }: { readonly apiKey: ApiKey }) => {
   if (apiKey.revoked) return <Badge tone="grey">revoked</Badge>
   if (hasExpired(apiKey)) return <Badge tone="grey">expired</Badge>
+  if (apiKey.replaced_by !== null) return <Badge tone="amber">replaced</Badge>
   return <Badge tone="green">in use</Badge>
 }
 

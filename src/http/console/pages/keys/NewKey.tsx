@@ -10,7 +10,8 @@ import { CodeBlock } from "../../parts/Copy.tsx"
 import { FormProblem } from "../../parts/Field.tsx"
 import { PageHead } from "../../parts/Page.tsx"
 import { Loaded } from "../../parts/States.tsx"
-import { RulesForm, rulesIn } from "./RulesForm.tsx"
+import { rulesIn } from "./rules.ts"
+import { RulesForm } from "./RulesForm.tsx"
 import { keysChanged } from "./useKeys.ts"
 
 const Made = ({ id, api_key }: { readonly id: string; readonly api_key: string }) => {

@@ -1,12 +1,11 @@
 /** The rules of a key as a form: name, budget, expiry and scope. An empty field means that there is no such rule. */
 import { type ReactNode, useState } from "react"
-import { textIn } from "../../account/forms.ts"
 import { Checkbox, Choices } from "../../forms/Checkbox.tsx"
 import { Field, problemOf, Select } from "../../parts/Field.tsx"
 import { Failed, Skeleton } from "../../parts/States.tsx"
+import { problemIn } from "./rules.ts"
 import { type ApiKey, useScopeNames } from "./useKeys.ts"
 
-const periods = ["day", "week", "month", "total"] as const
 const periodWords: ReadonlyArray<readonly [string, string]> = [
   ["day", "per day (UTC)"],
   ["week", "per week, from Monday"],
@@ -14,49 +13,6 @@ const periodWords: ReadonlyArray<readonly [string, string]> = [
   ["total", "in total"]
 ]
 const amountPattern = "\\d{1,9}(\\.\\d{1,6})?"
-
-const namesIn = (form: FormData, name: string) => form.getAll(name).filter((one) => typeof one === "string")
-
-/** The end of the chosen day. */
-const lastMoment = (day: string) => `${day}T23:59:59Z`
-
-/** Null if the form sets no rule of the scope. */
-const scopeIn = (form: FormData) => {
-  const [capabilities, providers] = [namesIn(form, "capabilities"), namesIn(form, "providers")]
-  const [raw, max_cost] = [textIn(form, "raw"), textIn(form, "max_cost").trim()]
-  const scope = {
-    ...(capabilities.length === 0 ? {} : { capabilities }),
-    ...(providers.length === 0 ? {} : { providers }),
-    ...(raw === "" ? {} : { raw: raw === "allowed" }),
-    ...(textIn(form, "read_only") === "" ? {} : { read_only: true }),
-    ...(max_cost === "" ? {} : { max_cost })
-  }
-  return Object.keys(scope).length === 0 ? null : scope
-}
-
-/** What the form says, as the API takes it. A day that was not changed keeps its exact time, so it is left out. */
-export const rulesIn = (form: FormData, before: ApiKey | null) => {
-  const limit = textIn(form, "limit").trim()
-  const period = periods.find((one) => one === textIn(form, "period")) ?? "day"
-  const day = textIn(form, "expires")
-  const isSameDay = day === (before?.expires_at?.slice(0, 10) ?? "")
-  return {
-    name: textIn(form, "name"),
-    budget: limit === "" ? null : { limit, period },
-    ...(isSameDay ? {} : { expires_at: day === "" ? null : lastMoment(day) }),
-    allow: scopeIn(form)
-  }
-}
-
-/** The service names a refused name by its place in the list, such as `allow.capabilities.0`. */
-const placesTried = 200
-const problemIn = (error: unknown, list: string) => {
-  for (let place = 0; place < placesTried; place++) {
-    const problem = problemOf(error, `${list}.${place}`)
-    if (problem !== null) return problem
-  }
-  return problemOf(error, list)
-}
 
 const Budget = ({ before, error }: { readonly before: ApiKey | null; readonly error: unknown }) => (
   <div className="flex flex-wrap items-start gap-3">

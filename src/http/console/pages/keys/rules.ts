@@ -1,0 +1,72 @@
+/** Reads the form of a key's rules as the API takes them, and finds the service's message about a field. */
+import { textIn } from "../../account/forms.ts"
+import { problemOf } from "../../parts/Field.tsx"
+import type { ApiKey } from "./useKeys.ts"
+
+const periods = ["day", "week", "month", "total"] as const
+
+const namesIn = (form: FormData, name: string) => form.getAll(name).filter((one) => typeof one === "string")
+
+/** The end of the chosen day. */
+const lastMoment = (day: string) => `${day}T23:59:59Z`
+
+/** Null if the form sets no rule of the scope. */
+const scopeIn = (form: FormData) => {
+  const [capabilities, providers] = [namesIn(form, "capabilities"), namesIn(form, "providers")]
+  const [raw, max_cost] = [textIn(form, "raw"), textIn(form, "max_cost").trim()]
+  const scope = {
+    ...(capabilities.length === 0 ? {} : { capabilities }),
+    ...(providers.length === 0 ? {} : { providers }),
+    ...(raw === "" ? {} : { raw: raw === "allowed" }),
+    ...(textIn(form, "read_only") === "" ? {} : { read_only: true }),
+    ...(max_cost === "" ? {} : { max_cost })
+  }
+  return Object.keys(scope).length === 0 ? null : scope
+}
+
+/** What the form says, as the API takes it. Budget and day are left out if they did not change: a day keeps its exact time. */
+export const rulesIn = (form: FormData, before: ApiKey | null) => {
+  const limit = textIn(form, "limit").trim()
+  const period = periods.find((one) => one === textIn(form, "period")) ?? "day"
+  const day = textIn(form, "expires")
+  const isSameBudget = limit === (before?.budget?.limit ?? "") && (limit === "" || period === before?.budget?.period)
+  const isSameDay = day === (before?.expires_at?.slice(0, 10) ?? "")
+  return {
+    name: textIn(form, "name"),
+    ...(isSameBudget ? {} : { budget: limit === "" ? null : { limit, period } }),
+    ...(isSameDay ? {} : { expires_at: day === "" ? null : lastMoment(day) }),
+    allow: scopeIn(form)
+  }
+}
+
+/** Equal for scopes that allow the same. */
+const scopeText = (allow: ApiKey["allow"]) =>
+  allow === null
+    ? ""
+    : JSON.stringify([
+        allow.capabilities ?? [],
+        allow.providers ?? [],
+        allow.raw ?? null,
+        allow.read_only ?? false,
+        allow.max_cost ?? ""
+      ])
+
+/** Only what somebody changed, so that two people who change different rules don't undo each other's. */
+export const changesIn = (form: FormData, before: ApiKey) => {
+  const { name, allow, ...rest } = rulesIn(form, before)
+  return {
+    ...rest,
+    ...(name === before.name ? {} : { name }),
+    ...(scopeText(allow) === scopeText(before.allow) ? {} : { allow })
+  }
+}
+
+/** The service names a refused name by its place in the list, such as `allow.capabilities.0`. */
+const placesTried = 200
+export const problemIn = (error: unknown, list: string) => {
+  for (let place = 0; place < placesTried; place++) {
+    const problem = problemOf(error, `${list}.${place}`)
+    if (problem !== null) return problem
+  }
+  return problemOf(error, list)
+}
