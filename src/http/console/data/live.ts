@@ -59,6 +59,10 @@ const received = (message: MessageEvent<string>) => {
   if (event === null) return
   if (event.type === "wallet.changed") refreshSoon("wallet")
   if (event.type === "topup.failed") refreshSoon("topups")
+  if (event.type === "budget.reached") {
+    refreshSoon("guard")
+    refreshSoon("keys")
+  }
   for (const listener of listeners) listener(event)
 }
 

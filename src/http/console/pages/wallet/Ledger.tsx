@@ -37,7 +37,18 @@ const isRun = (reference: string) => /^run_[0-9a-z]{6,40}$/.test(reference)
 
 const columns: ReadonlyArray<Column<Entry>> = [
   { title: "When", cell: ({ created_at }) => <Time at={created_at} /> },
-  { title: "Entry", cell: ({ type }) => <span className="font-medium">{wordOf(type)}</span> },
+  {
+    title: "Entry",
+    // On narrow screens it is the only way to the run.
+    cell: ({ type, reference }) =>
+      isRun(reference) ? (
+        <Link to={`/runs/${reference}`} className="font-medium hover:underline" title={reference}>
+          {wordOf(type)}
+        </Link>
+      ) : (
+        <span className="font-medium">{wordOf(type)}</span>
+      )
+  },
   {
     title: "For",
     wide: true,
