@@ -16,7 +16,7 @@ const words: Readonly<Record<string, string>> = {
 
 /** The console's page for a path of the API. */
 export const pageOf = (manage: string): string => {
-  if (manage.startsWith("/v1/api-keys")) return "/settings/keys"
+  if (manage.startsWith("/v1/api-keys")) return manage.replace("/v1/api-keys", "/settings/keys")
   if (manage.startsWith("/v1/batches")) return manage.replace("/v1", "")
   return "/settings/guard"
 }
