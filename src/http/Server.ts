@@ -12,6 +12,7 @@ import { Settings } from "../layers/platform/Settings.ts"
 import { underway } from "../layers/platform/Underway.ts"
 import { Api } from "./api/Api.ts"
 import { AccountPages } from "./pages/AccountPages.ts"
+import { OperatorAuthLayer } from "./access/OperatorCookie.ts"
 import { AuthLayer, CachedCallers } from "./middleware/Auth.ts"
 import { batchBytesMax } from "./middleware/Body.ts"
 import { BoundaryLayer } from "./middleware/Boundary.ts"
@@ -31,6 +32,7 @@ import { HistoryHandlers } from "./handlers/History.ts"
 import { KeysHandlers } from "./handlers/Keys.ts"
 import { QuotesHandlers } from "./handlers/control/Quotes.ts"
 import { ReceiptsHandlers } from "./handlers/control/Receipts.ts"
+import { OperatorSessionsHandlers } from "./handlers/operator/Sessions.ts"
 import { RecoveryHandlers } from "./handlers/Recovery.ts"
 import { ReferralsHandlers } from "./handlers/Referrals.ts"
 import { RunsHandlers } from "./handlers/Runs.ts"
@@ -84,9 +86,10 @@ export const Routes = Layer.mergeAll(
       ServiceHandlers,
       RecoveryHandlers,
       ReferralsHandlers,
-      EventsHandlers
+      EventsHandlers,
+      OperatorSessionsHandlers
     ]),
-    Layer.provide([AuthLayer, RequestChecksLayer])
+    Layer.provide([AuthLayer, OperatorAuthLayer, RequestChecksLayer])
   ),
   HttpApiScalar.layer(Api, {
     path: "/docs",

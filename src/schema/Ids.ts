@@ -26,6 +26,8 @@ export type Prefix =
   | "whd"
   | "bud"
   | "bat"
+  | "opl"
+  | "ops"
 
 /** Two letters for each ten bits, so that 16 letters cost eight look-ups. */
 const pairs = Array.from({ length: 1024 }, (_, bits) => alphabet.charAt(bits >> 5) + alphabet.charAt(bits & 31))

@@ -36,7 +36,9 @@ const both = async (path: string, token: string | null) => {
 
 describe("HEAD", () => {
   test("answers like GET on every operation", async () => {
-    const paths = contract().operations.flatMap(({ method, path }) => (method === "GET" ? [path] : []))
+    // A customer's session opens none of the operator's.
+    const mine = contract().operations.filter(({ id }) => !id.startsWith("operator"))
+    const paths = mine.flatMap(({ method, path }) => (method === "GET" ? [path] : []))
     expect(paths.length).toBeGreaterThan(12)
     const made = (what: string, body: object) => app.call(session, "POST", `/v1/${what}`, { body })
     const { body: key } = await made("api-keys", { name: "x", environment: "test" })

@@ -15,15 +15,6 @@ export const consoleHeader = "x-rungate-console"
 
 type Headers = Readonly<Record<string, string | undefined>>
 
-const pattern = new RegExp(`(?:^|;)\\s*${sessionCookie}=([^;\\s]+)`)
-
-/** The token in the cookie of a request without an `Authorization` header. Null if there is none. */
-export const cookieToken = (headers: Headers): Redacted.Redacted | null => {
-  if (headers["authorization"] !== undefined) return null
-  const token = pattern.exec(headers["cookie"] ?? "")?.[1]
-  return token === undefined ? null : Redacted.make(token)
-}
-
 const otherSite = problem(
   "forbidden",
   "A browser's session works from the console's own pages only, and this request comes from another site. Programs send Authorization: Bearer <token>."
@@ -88,9 +79,6 @@ export const requireOwnPage = (publicUrl: string | null) =>
     }
   )
 
-const cookie = (value: string, seconds: number) =>
-  `${sessionCookie}=${value}; Path=/; Max-Age=${seconds}; HttpOnly; Secure; SameSite=Strict`
-
 const withHeaders = (headers: Record<string, string>) =>
   HttpEffect.appendPreResponseHandler((_request, response) =>
     Effect.succeed(HttpServerResponse.setHeaders(response, headers))
@@ -99,11 +87,26 @@ const withHeaders = (headers: Record<string, string>) =>
 /** An answer to one person: no cache may keep it. */
 export const notStored = withHeaders({ "cache-control": "no-store" })
 
-/** `seconds` is how long the session lasts. */
-export const setSessionCookie = (token: Redacted.Redacted, seconds: number) =>
-  withHeaders({ "set-cookie": cookie(Redacted.value(token), seconds), "cache-control": "no-store" })
+/** A cookie that holds the token of a session. Its name begins with `__Host-`, so it is this host's and every path's. */
+export const hostCookie = (name: string) => {
+  const pattern = new RegExp(`(?:^|;)\\s*${name}=([^;\\s]+)`)
+  const written = (value: string, seconds: number) =>
+    `${name}=${value}; Path=/; Max-Age=${seconds}; HttpOnly; Secure; SameSite=Strict`
+  return {
+    /** The token in the cookie of a request without an `Authorization` header. Null if there is none. */
+    token: (headers: Headers): Redacted.Redacted | null => {
+      if (headers["authorization"] !== undefined) return null
+      const token = pattern.exec(headers["cookie"] ?? "")?.[1]
+      return token === undefined ? null : Redacted.make(token)
+    },
+    /** `seconds` is how long the session lasts. */
+    set: (token: Redacted.Redacted, seconds: number) =>
+      withHeaders({ "set-cookie": written(Redacted.value(token), seconds), "cache-control": "no-store" }),
+    clear: withHeaders({ "set-cookie": written("", 0) })
+  }
+}
 
-export const clearSessionCookie = withHeaders({ "set-cookie": cookie("", 0) })
+export const { token: cookieToken, set: setSessionCookie, clear: clearSessionCookie } = hostCookie(sessionCookie)
 
 /** Clears the cookie if the request came with one. */
 export const forgetSessionCookie = Effect.flatMap(HttpServerRequest.HttpServerRequest, ({ headers }) =>

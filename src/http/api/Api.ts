@@ -12,6 +12,7 @@ import { QuotesApi } from "./Quotes.ts"
 import { BatchesApi } from "./Batches.ts"
 import { AuditLogApi } from "./control/AuditLog.ts"
 import { InvitationsApi, MembersApi } from "./control/Members.ts"
+import { OperatorSessionsApi } from "./operator/Sessions.ts"
 import { RecoveryApi } from "./Recovery.ts"
 import { ReceiptsApi } from "./control/Receipts.ts"
 import { ReferralsApi } from "./Referrals.ts"
@@ -49,6 +50,7 @@ export class Api extends HttpApi.make("rungate")
   .add(RecoveryApi)
   .add(EventsApi)
   .add(WebhooksApi)
+  .add(OperatorSessionsApi)
   .prefix("/v1")
   .middleware(Malformed)
   .middleware(RequestChecks)

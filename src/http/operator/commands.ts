@@ -215,6 +215,13 @@ const invite = Command.make(
   ({ email, json }) => Effect.flatMap(administration, (loaded) => loaded.invite(email, json))
 ).pipe(Command.withDescription("Print a sign-up link for one e-mail address; it works once, for seven days"))
 
+const consoleCommand = Command.make("console", { json }, ({ json }) =>
+  Effect.flatMap(
+    Effect.promise(() => import("./console/link.ts")),
+    (loaded) => loaded.consoleLink(json)
+  )
+).pipe(Command.withDescription("Print a link that signs in to the operator console; it works once, for ten minutes"))
+
 const revoke = Command.make(
   "revoke",
   { key_id: Argument.String("key_id").pipe(Argument.withDescription("key id, as admin show lists it")), json },
@@ -305,6 +312,7 @@ export const admin = Command.make("admin").pipe(
     orgs,
     show,
     auditLog,
+    consoleCommand,
     invite,
     crediting("credit", "bonus", "Grant credit to an organization"),
     crediting("refund", "refund", "Refund an organization"),

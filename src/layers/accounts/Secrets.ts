@@ -19,7 +19,7 @@ export const randomText = (length: number): string => {
 export const digest = (token: string): Uint8Array => new Bun.CryptoHasher("sha256").update(token).digest()
 
 /** What a link is for. */
-export type LinkPurpose = "verify" | "reset" | "invite" | "join"
+export type LinkPurpose = "verify" | "reset" | "invite" | "join" | "operator"
 
 /** Creates a link's token. Its prefix lets people and secret scanners recognize it. */
 export const newLinkToken = (purpose: LinkPurpose): Redacted.Redacted =>

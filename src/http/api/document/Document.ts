@@ -10,6 +10,8 @@ import { eventExamples } from "./EventExamples.ts"
 import type { Example } from "./Example.ts"
 import { peopleExamples } from "./PeopleExamples.ts"
 import { componentHeaders, headersOf } from "./Headers.ts"
+import { operatorExamples } from "./OperatorExamples.ts"
+import { operatorCookie } from "../operator/OperatorAuth.ts"
 import { receiptExamples } from "./ReceiptExamples.ts"
 import { simulationExamples } from "./SimulationExamples.ts"
 import { webhookExamples } from "./WebhookExamples.ts"
@@ -27,7 +29,8 @@ const examples: Readonly<Record<string, Example>> = {
   ...eventExamples,
   ...webhookExamples,
   ...receiptExamples,
-  ...simulationExamples
+  ...simulationExamples,
+  ...operatorExamples
 }
 
 const tagDescriptions: Readonly<Record<string, string>> = {
@@ -53,7 +56,8 @@ const tagDescriptions: Readonly<Record<string, string>> = {
   service: "What this service is. Public.",
   browser: "Sessions of the web console, in a cookie.",
   recovery: "E-mail verification and passwords.",
-  events: "Streams of what happens: runs, the wallet and alerts."
+  events: "Streams of what happens: runs, the wallet and alerts.",
+  operatorSession: "The operator's session in the console. For the operator of the service only."
 }
 
 const statusDescriptions: Readonly<Record<string, string>> = {
@@ -254,6 +258,13 @@ export const completed = (document: Node): Node => {
           scheme: "bearer",
           description:
             "An API key (`rg_test_…` in the sandbox, `rg_live_…` in production) or a session token (`rg_sess_…`)."
+        },
+        operator: {
+          type: "apiKey",
+          in: "cookie",
+          name: operatorCookie,
+          description:
+            "The session of the operator console, which `rungate admin console` opens. For the operator of the service only."
         }
       }
     }

@@ -1,0 +1,35 @@
+/**
+ * Who may call the operator's operations: somebody with a session that `rungate admin console` has opened, in a cookie of its own.
+ *
+ * API keys and customers' sessions are refused here, and the operator's session is refused everywhere else.
+ */
+import { Context } from "effect"
+import { HttpApiMiddleware, HttpApiSecurity } from "effect/http-api"
+import { Wire } from "../../../schema/Errors.ts"
+
+export const operatorCookie = "__Host-rungate_operator"
+
+export interface Operator {
+  readonly session_id: string
+  /** The user of the operating system who printed the sign-in link. */
+  readonly operator: string | null
+  readonly created_at: Date
+  readonly expires_at: Date
+}
+
+/** The operator's session of the request. */
+export class CurrentOperator extends Context.Service<CurrentOperator, Operator>()(
+  "rungate/http/api/operator/CurrentOperator"
+) {}
+
+export class OperatorAuth extends HttpApiMiddleware.Service<OperatorAuth, { provides: CurrentOperator }>()(
+  "rungate/http/api/operator/OperatorAuth",
+  {
+    security: { operator: HttpApiSecurity.apiKey({ in: "cookie", key: operatorCookie }) },
+    error: [Wire.forbidden]
+  }
+) {}
+
+/** What every description of these operations ends with. */
+export const forOperators =
+  "For the operator of the service only: it needs the session of the operator console, and no API key or customer's session is accepted."

@@ -1,0 +1,46 @@
+/** The contract of the operator's session: the sign-in with a link that `rungate admin console` has printed. */
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { Wire } from "../../../schema/Errors.ts"
+import { LinkToken } from "../shapes/AccountFields.ts"
+import { forOperators, OperatorAuth } from "./OperatorAuth.ts"
+
+export const OperatorSession = Schema.Struct({
+  operator: Schema.NullOr(Schema.String).annotate({
+    description: "The operating system's user who printed the sign-in link. The audit log has this name."
+  }),
+  created_at: Schema.String,
+  expires_at: Schema.String
+}).annotate({ identifier: "OperatorSession" })
+
+export class OperatorSessionsApi extends HttpApiGroup.make("operatorSession").add(
+  HttpApiEndpoint.post("signIn", "/operator/sign-in", {
+    payload: Schema.Struct({ token: LinkToken }).annotate({ identifier: "OperatorSignInRequest" }),
+    success: OperatorSession,
+    error: [Wire.invalid_request, Wire.unauthorized, Wire.forbidden]
+  }).annotateMerge(
+    OpenApi.annotations({
+      summary: "Sign in as the operator",
+      description:
+        "For the operator console. Uses up a link that rungate admin console has printed, and sets a cookie that scripts can't read. The request needs X-Rungate-Console: 1 and the Origin that browsers add."
+    })
+  ),
+  HttpApiEndpoint.get("get", "/operator/session", { success: OperatorSession })
+    .annotateMerge(
+      OpenApi.annotations({
+        summary: "Read the operator's session",
+        description: `Whose name the audit log gets, and when the session ends. ${forOperators}`
+      })
+    )
+    .middleware(OperatorAuth),
+  HttpApiEndpoint.post("signOut", "/operator/sign-out", {
+    success: Schema.Struct({ signed_out: Schema.Boolean })
+  })
+    .annotateMerge(
+      OpenApi.annotations({
+        summary: "Sign out as the operator",
+        description: `Ends this session. ${forOperators}`
+      })
+    )
+    .middleware(OperatorAuth)
+) {}

@@ -1,0 +1,53 @@
+/** Sessions of operators in the console: sign-in with a printed link, and sign-out. */
+import { Clock, Effect, Redacted } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { OperatorSessions } from "../../../layers/operator/OperatorSessions.ts"
+import { Settings } from "../../../layers/platform/Settings.ts"
+import { problem } from "../../../schema/Errors.ts"
+import { clearOperatorCookie, makeAsOperator, setOperatorCookie } from "../../access/OperatorCookie.ts"
+import { requireOwnPage } from "../../access/SessionCookie.ts"
+import { Api } from "../../api/Api.ts"
+import { CurrentOperator, type Operator } from "../../api/operator/OperatorAuth.ts"
+import { RequestContext } from "../../middleware/RequestContext.ts"
+
+const badLink = problem(
+  "unauthorized",
+  "This sign-in link is unknown, was used, or has expired. Print a new one on the server with: rungate admin console"
+)
+
+const shown = ({ operator, created_at, expires_at }: Operator) => ({
+  operator,
+  created_at: created_at.toISOString(),
+  expires_at: expires_at.toISOString()
+})
+
+export const OperatorSessionsHandlers = HttpApiBuilder.group(
+  Api,
+  "operatorSession",
+  Effect.fnUntraced(function* (handlers) {
+    const sessions = yield* OperatorSessions
+    const asOperator = yield* makeAsOperator
+    const { publicUrl } = yield* Settings
+    const ownPage = requireOwnPage(publicUrl)
+    return handlers.handleAll({
+      signIn: Effect.fnUntraced(function* ({ payload }) {
+        yield* ownPage
+        const { address } = yield* RequestContext
+        const opened = yield* sessions.open(Redacted.make(payload.token), address)
+        if (opened === null) return yield* Effect.fail(badLink)
+        const left = opened.session.expires_at.getTime() - (yield* Clock.currentTimeMillis)
+        yield* setOperatorCookie(opened.token, Math.max(0, Math.floor(left / 1_000)))
+        return shown(opened.session)
+      }),
+
+      get: () => Effect.map(CurrentOperator, shown),
+
+      signOut: Effect.fnUntraced(function* () {
+        const { session_id } = yield* CurrentOperator
+        yield* asOperator(sessions.end(session_id))
+        yield* clearOperatorCookie
+        return { signed_out: true }
+      })
+    })
+  })
+)
