@@ -101,7 +101,7 @@ const demoKey = Effect.gen(function* () {
 
 /** How to get a key when this start created none. */
 const keyAdvice = Effect.gen(function* () {
-  const [first, second] = yield* (yield* Accounts).findOrganizations(null, 2)
+  const [first, second] = yield* (yield* Accounts).findOrganizations(null, null, 2)
   const org_id = first !== undefined && second === undefined ? first.org_id : "<org_id>"
   const orgs = org_id === "<org_id>" ? ["  rungate admin orgs"] : []
   return ["", "For another API key:", "", ...orgs, `  rungate admin keys create ${org_id}`]

@@ -32,6 +32,9 @@ import { HistoryHandlers } from "./handlers/History.ts"
 import { KeysHandlers } from "./handlers/Keys.ts"
 import { QuotesHandlers } from "./handlers/control/Quotes.ts"
 import { ReceiptsHandlers } from "./handlers/control/Receipts.ts"
+import { OperatorBooksHandlers } from "./handlers/operator/Books.ts"
+import { OperatorOrganizationsHandlers } from "./handlers/operator/Organizations.ts"
+import { OperatorQueuesHandlers } from "./handlers/operator/Queues.ts"
 import { OperatorSessionsHandlers } from "./handlers/operator/Sessions.ts"
 import { RecoveryHandlers } from "./handlers/Recovery.ts"
 import { ReferralsHandlers } from "./handlers/Referrals.ts"
@@ -87,7 +90,10 @@ export const Routes = Layer.mergeAll(
       RecoveryHandlers,
       ReferralsHandlers,
       EventsHandlers,
-      OperatorSessionsHandlers
+      OperatorSessionsHandlers,
+      OperatorOrganizationsHandlers,
+      OperatorBooksHandlers,
+      OperatorQueuesHandlers
     ]),
     Layer.provide([AuthLayer, OperatorAuthLayer, RequestChecksLayer])
   ),

@@ -25,6 +25,7 @@ import { Installation } from "./queues/Installation.ts"
 import { InvitationMails } from "./members/InvitationMails.ts"
 import { Invitations } from "./accounts/Invitations.ts"
 import { Leases } from "./runs/Leases.ts"
+import { DeadLetters } from "./ledger/DeadLetters.ts"
 import { Losses } from "./ledger/Losses.ts"
 import { Margins } from "./ledger/Margins.ts"
 import { Mails } from "./accounts/Mails.ts"
@@ -96,7 +97,7 @@ const Stores = Layer.mergeAll(
   Layer.mergeAll(EventLog.layer, AlertSettings.layer, EventWriter.layer.pipe(Layer.provideMerge(AlertMailStore.layer))),
   Stats.layer,
   Layer.merge(UsageStore.layer, PastRuns.layer),
-  OperatorSessions.layer,
+  Layer.merge(OperatorSessions.layer, DeadLetters.layer),
   Layer.mergeAll(HeadStore.layer, ReceiptStore.layer, SigningKeys.layer),
   Layer.merge(BatchStore.layer, BatchFeeds.layer),
   // The migrations of old runs need stores, which the folder of the migrations can't import.

@@ -12,6 +12,9 @@ import { QuotesApi } from "./Quotes.ts"
 import { BatchesApi } from "./Batches.ts"
 import { AuditLogApi } from "./control/AuditLog.ts"
 import { InvitationsApi, MembersApi } from "./control/Members.ts"
+import { OperatorBooksApi } from "./operator/Books.ts"
+import { OperatorOrganizationsApi } from "./operator/Organizations.ts"
+import { OperatorQueuesApi } from "./operator/Queues.ts"
 import { OperatorSessionsApi } from "./operator/Sessions.ts"
 import { RecoveryApi } from "./Recovery.ts"
 import { ReceiptsApi } from "./control/Receipts.ts"
@@ -51,6 +54,9 @@ export class Api extends HttpApi.make("rungate")
   .add(EventsApi)
   .add(WebhooksApi)
   .add(OperatorSessionsApi)
+  .add(OperatorOrganizationsApi)
+  .add(OperatorBooksApi)
+  .add(OperatorQueuesApi)
   .prefix("/v1")
   .middleware(Malformed)
   .middleware(RequestChecks)

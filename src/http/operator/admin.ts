@@ -5,22 +5,14 @@
  * wait for the next worker. Data goes to stdout, messages to stderr.
  */
 import { Clock, Console, Effect, Option, Redacted, References, Schema, Stdio } from "effect"
-import { CommandClient } from "../../actors/mailbox/CommandClient.ts"
-import { encodeCredit } from "../../actors/mailbox/Commands.ts"
 import {
-  asOperator,
-  operator,
-  bad,
-  firstOf,
-  known,
-  onDatabase,
-  organizationView,
-  plain,
-  print,
-  table,
-  unknown,
-  when
-} from "./output.ts"
+  creditMax,
+  makeCredits,
+  type NewCredit,
+  noteLengthMax,
+  referencePattern
+} from "../../actors/operator/Credits.ts"
+import { asOperator, operator, bad, firstOf, known, onDatabase, plain, print, table, unknown, when } from "./output.ts"
 import { OperatorLayer } from "./OperatorLayer.ts"
 import { Email } from "../api/shapes/AccountFields.ts"
 import { consent } from "../cli/terminal/consent.ts"
@@ -34,14 +26,15 @@ import { Invitations } from "../../layers/accounts/Invitations.ts"
 import { Reindex } from "../../layers/history/index/Reindex.ts"
 import { addressOf, Settings } from "../../layers/platform/Settings.ts"
 import { invitationPath, linkOf } from "../../schema/accounts/AccountMail.ts"
+import { organizationView } from "../views/operator/OrganizationView.ts"
 import { SigningKeys } from "../../layers/receipts/SigningKeys.ts"
 import { looksLike } from "../../schema/Ids.ts"
-import { dollars, type MicroUsd, usd } from "../../schema/money/Money.ts"
+import { usd } from "../../schema/money/Money.ts"
 
 export const organizations = (search: string | null, limit: number, json: boolean) =>
   Effect.gen(function* () {
     const accounts = yield* Accounts
-    const { rows, more } = yield* firstOf(limit, (most) => accounts.findOrganizations(search, most))
+    const { rows, more } = yield* firstOf(limit, (most) => accounts.findOrganizations(search, null, most))
     if (json) return yield* print({ items: rows.map(organizationView), more })
     const lines = table(
       ["organization", "name", "created", "balance", "reserved", "available", "runs today", "charged today"],
@@ -64,12 +57,6 @@ export interface CreditFlags {
   readonly json: boolean
 }
 
-/** The largest single credit, against typing errors. */
-const creditMax = dollars("1000000.00")
-const noteLengthMax = 500
-/** Signals and log lines contain the reference, so it is a short word. */
-const referencePattern = /^[A-Za-z0-9._:/-]{1,100}$/
-
 const decodeAmount = Schema.decodeUnknownOption(TypedUsd)
 
 const amountOf = Effect.fnUntraced(function* (text: string) {
@@ -83,33 +70,17 @@ const amountOf = Effect.fnUntraced(function* (text: string) {
 const verbs = { bonus: "Credit", refund: "Refund" } as const
 const done = { bonus: "credited", refund: "refunded" } as const
 
-interface Crediting {
-  readonly type: "bonus" | "refund"
-  readonly org_id: string
-  readonly amount: MicroUsd
-  readonly note: string
-  readonly reference: string
+interface Crediting extends NewCredit {
   readonly yes: boolean
   readonly json: boolean
 }
 
-const send = Effect.fnUntraced(function* (
-  org_id: string,
-  command_id: string,
-  command: { readonly type: "bonus" | "refund"; readonly amount: MicroUsd; readonly note: string }
-) {
-  const commands = yield* CommandClient
-  const payload = encodeCredit({ ...command, reference: command_id, actor: yield* operator })
-  // The ledger decides about success, so the reply is ignored.
-  yield* Effect.ignore(commands.ask({ org_id, run_id: null, tag: "Credit", payload, command_id }))
-})
-
-const book = ({ type, org_id, amount, note, reference, yes, json }: Crediting) =>
+const book = ({ yes, json, ...given }: Crediting) =>
   Effect.gen(function* () {
+    const { type, org_id, amount, reference } = given
     const { name } = yield* known(org_id)
     const books = yield* Books
-    // Replies are stored by command_id alone, so it contains type and organization. No checkout reference has this form.
-    const command_id = `${type}:${org_id}:${reference}`
+    const credits = yield* makeCredits
 
     const tell = Effect.fnUntraced(function* (status: string, entry: EntryRow | null) {
       const { balance, reserved } = yield* books.wallet(org_id)
@@ -124,31 +95,24 @@ const book = ({ type, org_id, amount, note, reference, yes, json }: Crediting) =
       yield* Console.log(`balance ${usd(balance)}, available ${available} USD`)
     })
     /** A known reference with another amount is an error, not a retry. */
-    const sameAmount = (entry: EntryRow) =>
-      entry.amount === amount
-        ? Effect.void
-        : bad(`Reference "${reference}" was already ${done[type]} with ${usd(entry.amount)} USD. Nothing was changed.`)
+    const otherAmount = (entry: EntryRow) =>
+      bad(`Reference "${reference}" was already ${done[type]} with ${usd(entry.amount)} USD. Nothing was changed.`)
 
-    const before = yield* books.credit(org_id, command_id)
-    if (before !== null) {
-      yield* sameAmount(before)
-      return yield* tell(`already_${done[type]}`, before)
-    }
+    const before = yield* credits.booked(given)
+    if (before._tag === "OtherAmount") return yield* otherAmount(before.entry)
+    if (before._tag === "Booked") return yield* tell(`already_${done[type]}`, before.entry)
     // Scripts credit without --yes.
     if (yield* (yield* Stdio.Stdio).stdinIsTerminal) {
       yield* consent(`${verbs[type]} ${usd(amount)} USD to ${org_id} (${plain(name)})?`, { yes })
     }
-    yield* send(org_id, command_id, { type, amount, note })
-    const entry = yield* books.credit(org_id, command_id)
-    if (entry === null) {
-      yield* tell("stored", null)
-      return yield* fail(
-        "pending",
-        `The command is stored, but no worker has applied it yet. The next worker applies it once (rungate serve). To check, repeat the command with --reference ${reference}.`
-      )
-    }
-    yield* sameAmount(entry)
-    yield* tell(done[type], entry)
+    const { booked } = yield* credits.book(given, yield* operator)
+    if (booked._tag === "OtherAmount") return yield* otherAmount(booked.entry)
+    if (booked._tag === "Booked") return yield* tell(done[type], booked.entry)
+    yield* tell("stored", null)
+    return yield* fail(
+      "pending",
+      `The command is stored, but no worker has applied it yet. The next worker applies it once (rungate serve). To check, repeat the command with --reference ${reference}.`
+    )
   }).pipe(Effect.provide(OperatorLayer), Effect.provideService(References.LogToStderr, true))
 
 export const credit = ({ amount: text, note, reference: given, ...flags }: CreditFlags) =>

@@ -12,7 +12,6 @@ import { Accounts, type OrganizationRow } from "../../layers/accounts/Accounts.t
 import { AuditLog } from "../../layers/auditlog/AuditLog.ts"
 import type { Actor } from "../../schema/accounts/Actor.ts"
 import { looksLike } from "../../schema/Ids.ts"
-import { usd } from "../../schema/money/Money.ts"
 import { Storage } from "../../layers/Storage.ts"
 
 export const bad = (message: string) => fail("usage", message)
@@ -43,17 +42,6 @@ export const when = (time: Date | null) => (time === null ? "-" : `${time.toISOS
 
 export const onDatabase = <A, E, R>(work: Effect.Effect<A, E, R>) =>
   work.pipe(Effect.provide(Storage), Effect.provideService(References.LogToStderr, true))
-
-export const organizationView = (row: OrganizationRow) => ({
-  org_id: row.org_id,
-  name: row.name,
-  created_at: row.created_at.toISOString(),
-  balance: usd(row.balance),
-  reserved: usd(row.reserved),
-  available: usd(row.balance - row.reserved),
-  runs_today: Number(row.runs_today),
-  charged_today: usd(row.charged_today)
-})
 
 export const known = Effect.fnUntraced(function* (org_id: string) {
   const accounts = yield* Accounts

@@ -147,8 +147,15 @@ export class Accounts extends Context.Service<
     /** Creates an organization without users, for the demo and for operators. */
     readonly createOrganization: (name: string, daily_limit: MicroUsd | null) => Effect.Effect<string>
     readonly organizations: Effect.Effect<number>
-    /** Newest first. `search` is a part of the name or of a member's e-mail address, or the whole id. */
-    readonly findOrganizations: (search: string | null, limit: number) => Effect.Effect<ReadonlyArray<OrganizationRow>>
+    /**
+     * Newest first; only those older than `before`, when given. `search` is a part of the name or of a member's e-mail address, or the whole
+     * id.
+     */
+    readonly findOrganizations: (
+      search: string | null,
+      before: string | null,
+      limit: number
+    ) => Effect.Effect<ReadonlyArray<OrganizationRow>>
     readonly organization: (org_id: string) => Effect.Effect<Option.Option<OrganizationRow>>
     readonly principal: (token: Redacted.Redacted) => Effect.Effect<Option.Option<Principal>>
     /** The rules of an API key as they are now. Null if it was revoked or has expired. */
@@ -331,6 +338,7 @@ export class Accounts extends Context.Service<
       const listOrganizations = Effect.fnUntraced(function* (
         org_id: string | null,
         search: string | null,
+        before: string | null,
         limit: number
       ) {
         const now = yield* Clock.currentTimeMillis
@@ -340,7 +348,7 @@ export class Accounts extends Context.Service<
                  (SELECT count(*) FROM runs r WHERE r.org_id = o.org_id AND r.run_id >= ${first}) AS runs_today,
                  CASE WHEN w.spent_day = (now() AT TIME ZONE 'UTC')::date THEN w.spent ELSE 0 END AS charged_today
           FROM (SELECT org_id, name, created_at FROM orgs
-                WHERE (${org_id}::text IS NULL OR org_id = ${org_id})
+                WHERE (${org_id}::text IS NULL OR org_id = ${org_id}) AND (${before}::text IS NULL OR org_id < ${before})
                   AND (${search}::text IS NULL OR org_id = ${search} OR strpos(lower(name), lower(${search})) > 0
                        OR EXISTS (SELECT FROM members m JOIN users u USING (user_id) WHERE m.org_id = orgs.org_id AND strpos(lower(u.email), lower(${search})) > 0))
                 ORDER BY org_id DESC LIMIT ${limit}) o
@@ -367,9 +375,9 @@ export class Accounts extends Context.Service<
         createOrganization: (name, daily_limit) =>
           Effect.orDie(sql.withTransaction(insertOrganization(name, daily_limit))),
         organizations: Effect.orDie(Effect.map(count, ({ count }) => Number(count))),
-        findOrganizations: (search, limit) => listOrganizations(null, search, limit),
+        findOrganizations: (search, before, limit) => listOrganizations(null, search, before, limit),
         organization: (org_id) =>
-          Effect.map(listOrganizations(org_id, null, 1), (rows) => Option.fromNullishOr(rows[0])),
+          Effect.map(listOrganizations(org_id, null, null, 1), (rows) => Option.fromNullishOr(rows[0])),
         principal,
         access,
         createKey: keys.create,

@@ -30,6 +30,17 @@ export const LastCheck = Schema.Struct({
 export type LastCheck = typeof LastCheck.Type
 const lastCheckRows = rowsOf(LastCheck.fields)
 
+/** A full audit that was recorded, with the number of its violations. */
+export const CheckRow = Schema.Struct({
+  checked_at: Schema.Date,
+  wallets: Schema.BigInt,
+  entries: Schema.BigInt,
+  runs: Schema.BigInt,
+  violations: Schema.BigInt
+})
+export type CheckRow = typeof CheckRow.Type
+const checkRows = rowsOf(CheckRow.fields)
+
 const countRow = oneRowOf({
   wallets: Schema.BigInt,
   entries: Schema.BigInt,
@@ -46,6 +57,8 @@ export class Audit extends Context.Service<
     readonly record: (report: AuditReport) => Effect.Effect<void>
     /** The result that was stored last. */
     readonly last: Effect.Effect<LastCheck | null>
+    /** Results that were stored, newest first. */
+    readonly checks: (limit: number) => Effect.Effect<ReadonlyArray<CheckRow>>
     /** Audits one wallet as it was at `checked_at`. The answer of a slow audit is cached (platform/costBoundCache.ts). */
     readonly wallet: (org_id: string) => Effect.Effect<WalletAudit>
   }
@@ -87,9 +100,13 @@ export class Audit extends Context.Service<
         Effect.orDie
       )
 
+      const checks = (limit: number) =>
+        checkRows(sql`
+          SELECT checked_at, wallets, entries, runs, violations FROM audit_checks ORDER BY id DESC LIMIT ${limit}`)
+
       const wallet = yield* costBoundCache((org_id) => Effect.orDie(auditWallet(sql, org_id)))
 
-      return Audit.of({ run, record, last, wallet })
+      return Audit.of({ run, record, last, checks: (limit) => Effect.orDie(checks(limit)), wallet })
     })
   )
 }

@@ -38,6 +38,8 @@ export class HeadStore extends Context.Service<
   {
     /** The oldest day that has ended and is not complete. Null if there is none. */
     readonly due: Effect.Effect<string | null>
+    /** The newest day that has all of its heads. Null before the first. */
+    readonly completeDay: Effect.Effect<string | null>
     /** Makes the heads of a day for the next organizations after one. `sign` returns the JWS of each. */
     readonly make: <E>(
       day: string,
@@ -60,6 +62,11 @@ export class HeadStore extends Context.Service<
           SELECT CASE WHEN next < today THEN next::text END AS day
           FROM (SELECT greatest(coalesce((SELECT day + 1 FROM wallet_head_days), today - 1), today - ${daysMax}::int) AS next, today
                 FROM (SELECT ((now() - ${commitsWithin}::interval) AT TIME ZONE 'UTC')::date AS today) t) d`),
+        (row) => row.day
+      ).pipe(Effect.orDie)
+
+      const completeDay = Effect.map(
+        dayRow(sql`SELECT (SELECT day::text FROM wallet_head_days) AS day`),
         (row) => row.day
       ).pipe(Effect.orDie)
 
@@ -109,6 +116,7 @@ export class HeadStore extends Context.Service<
 
       return HeadStore.of({
         due,
+        completeDay,
         make: (day, after, sign) =>
           Effect.catchTag(sql.withTransaction(make(day, after, sign)), "SqlError", (error) => Effect.die(error)),
         complete: (day) => Effect.orDie(Effect.asVoid(complete(day))),

@@ -21,7 +21,7 @@ const mine = (cookie: string, headers: Record<string, string> = {}) =>
 
 describe("a sign-in link", () => {
   test("is printed by rungate admin console, stored as a digest, and opens one session", async () => {
-    const command = runMain(["admin", "console"], app.settings, await compiledCommand())
+    const command = runMain(["admin", "console"], app.settings, [await compiledCommand()])
     const { code } = await command.ended
     expect([code, command.errors().includes("within 10 minutes")]).toEqual([0, true])
     const link = new URL(command.output().trim())

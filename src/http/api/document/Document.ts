@@ -57,6 +57,9 @@ const tagDescriptions: Readonly<Record<string, string>> = {
   browser: "Sessions of the web console, in a cookie.",
   recovery: "E-mail verification and passwords.",
   events: "Streams of what happens: runs, the wallet and alerts.",
+  operatorOrganizations: "Organizations, as the operator of the service sees and changes them.",
+  operatorBooks: "Audits of all wallets. For the operator of the service only.",
+  operatorQueues: "Queues, lanes and dead-lettered commands. For the operator of the service only.",
   operatorSession: "The operator's session in the console. For the operator of the service only."
 }
 
@@ -130,6 +133,9 @@ const parameterDescriptions: Readonly<Record<string, string>> = {
   delivery_id: "Id of a delivery, `whd_…`.",
   session_id: "Id of a session, `ses_…`.",
   sender_id: "Id of a sender, `snd_…`.",
+  command_id: "Id of a dead-lettered command, a number.",
+  org_id: "Id of an organization, `org_…`.",
+  search: "A part of the name or of a member's e-mail address, or the whole id.",
   q: "E-mail address, domain, profile URL, handle, phone number or text to look up.",
   kind: "How to read `q`. Detected if left out."
 }

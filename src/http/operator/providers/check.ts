@@ -92,7 +92,7 @@ const AdmissionLayer = Admission.layer.pipe(
 
 const organizationOf = Effect.fnUntraced(function* (org: string | null) {
   if (org !== null) return yield* known(org)
-  const [first, second] = yield* (yield* Accounts).findOrganizations(null, 2)
+  const [first, second] = yield* (yield* Accounts).findOrganizations(null, null, 2)
   if (first !== undefined && second === undefined) return first
   return yield* bad("Name the organization that pays with --org <org_id>. List organizations with: rungate admin orgs")
 })

@@ -1,0 +1,142 @@
+/**
+ * Organizations as the operator sees and changes them. Money and limits are commands to the wallet's actor, and the audit log has every
+ * change under the operator's name.
+ */
+import { Effect, Option } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { CommandClient } from "../../../actors/mailbox/CommandClient.ts"
+import { encodeGuard } from "../../../actors/mailbox/Commands.ts"
+import { creditMax, makeCredits, type NewCredit } from "../../../actors/operator/Credits.ts"
+import { EventFeed } from "../../../actors/events/EventFeed.ts"
+import { Accounts, type KeyRow } from "../../../layers/accounts/Accounts.ts"
+import { Audit } from "../../../layers/audit/Audit.ts"
+import { AlertSettings } from "../../../layers/events/AlertSettings.ts"
+import { Books } from "../../../layers/ledger/Books.ts"
+import { makeOrganizationState } from "../../../layers/operator/OrganizationState.ts"
+import { problem } from "../../../schema/Errors.ts"
+import { looksLike } from "../../../schema/Ids.ts"
+import { usd } from "../../../schema/money/Money.ts"
+import { makeAsOperator, operatorActor } from "../../access/OperatorCookie.ts"
+import { Api } from "../../api/Api.ts"
+import { listLimitDefault } from "../../api/shapes/Common.ts"
+import { limitView, organizationStateView, organizationView } from "../../views/operator/OrganizationView.ts"
+import { walletAuditView } from "../../views/WalletAuditView.ts"
+
+const noOrganization = problem(
+  "not_found",
+  "There is no organization with this id. List them at GET /v1/operator/organizations."
+)
+const noKey = problem("not_found", "This organization has no API key with this id.")
+const field = (path: string, message: string) => problem("invalid_request", `${path} ${message}`, [{ path, message }])
+const badCursor = field("query.cursor", "is not a cursor of this list")
+const badAmount = field("amount", `must be above 0 and at most ${usd(creditMax)}`)
+const blankNote = field("note", "must say why")
+const storedCredit = problem(
+  "service_unavailable",
+  "The command is stored, and no worker has applied it yet. The next worker applies it once. Repeat the request with the same reference to see whether it is booked."
+)
+const storedGuard = problem(
+  "service_unavailable",
+  "The command is stored and will be applied; read the organization again in a few seconds."
+)
+const otherAmount = (booked: bigint) =>
+  field("reference", `was already used for ${usd(booked)} USD; nothing was changed`)
+
+const keyView = (key: KeyRow) => ({
+  id: key.key_id,
+  name: key.name,
+  environment: key.environment,
+  display: key.display,
+  created_at: key.created_at.toISOString(),
+  last_used_at: key.last_used_at?.toISOString() ?? null,
+  revoked_at: key.revoked_at?.toISOString() ?? null
+})
+
+export const OperatorOrganizationsHandlers = HttpApiBuilder.group(
+  Api,
+  "operatorOrganizations",
+  Effect.fnUntraced(function* (handlers) {
+    const accounts = yield* Accounts
+    const alerts = yield* AlertSettings
+    const asOperator = yield* makeAsOperator
+    const auditor = yield* Audit
+    const books = yield* Books
+    const commands = yield* CommandClient
+    const credits = yield* makeCredits
+    const feed = yield* EventFeed
+    const stateOf = yield* makeOrganizationState
+
+    const known = Effect.fnUntraced(function* (org_id: string) {
+      const found = looksLike("org", org_id) ? yield* accounts.organization(org_id) : Option.none()
+      return Option.isSome(found) ? found.value : yield* Effect.fail(noOrganization)
+    })
+
+    return handlers.handleAll({
+      list: Effect.fnUntraced(function* ({ query: { search, cursor, limit = listLimitDefault } }) {
+        if (cursor !== undefined && !looksLike("org", cursor)) return yield* Effect.fail(badCursor)
+        const rows = yield* accounts.findOrganizations(search ?? null, cursor ?? null, limit + 1)
+        const page = rows.slice(0, limit)
+        const next_cursor = rows.length > limit ? (page.at(-1)?.org_id ?? null) : null
+        return { items: page.map(organizationView), next_cursor }
+      }),
+
+      get: Effect.fnUntraced(function* ({ params: { org_id } }) {
+        yield* known(org_id)
+        return organizationStateView(yield* books.snapshot(stateOf(org_id)))
+      }),
+
+      audit: Effect.fnUntraced(function* ({ params: { org_id } }) {
+        yield* known(org_id)
+        return walletAuditView(yield* auditor.wallet(org_id), yield* auditor.last)
+      }),
+
+      credit: Effect.fnUntraced(function* ({ params: { org_id }, payload }) {
+        const { type, amount, reference } = payload
+        const note = payload.note.trim()
+        if (amount <= 0n || amount > creditMax) return yield* Effect.fail(badAmount)
+        if (note === "") return yield* Effect.fail(blankNote)
+        yield* known(org_id)
+        const credit: NewCredit = { type, org_id, amount, note, reference }
+        const { already, booked } = yield* credits.book(credit, yield* operatorActor)
+        if (booked._tag === "Stored") return yield* Effect.fail(storedCredit)
+        if (booked._tag === "OtherAmount") return yield* Effect.fail(otherAmount(booked.entry.amount))
+        const { balance, reserved } = yield* books.wallet(org_id)
+        return {
+          org_id,
+          type,
+          amount: usd(amount),
+          reference,
+          transaction_id: booked.entry.txn_id,
+          already,
+          balance: usd(balance),
+          available: usd(balance - reserved)
+        }
+      }),
+
+      setGuard: Effect.fnUntraced(function* ({ params: { org_id }, payload }) {
+        yield* known(org_id)
+        const command = encodeGuard({ ...payload, may_loosen: true, actor: yield* operatorActor })
+        yield* commands
+          .ask({ org_id, run_id: null, tag: "SetGuard", payload: command })
+          .pipe(Effect.catch(() => Effect.fail(storedGuard)))
+        if ((payload.daily_limit ?? null) !== null) yield* alerts.watch(org_id)
+        if (payload.daily_limit !== undefined) yield* feed.changed(org_id)
+        const wallet = yield* books.wallet(org_id)
+        return {
+          per_run_limit: limitView(wallet.per_run_limit),
+          daily_limit: limitView(wallet.daily_limit),
+          spent_today: usd(wallet.spent_today),
+          resets_at: wallet.resets_at.toISOString()
+        }
+      }),
+
+      revokeKey: Effect.fnUntraced(function* ({ params: { org_id, key_id } }) {
+        yield* known(org_id)
+        const revoked = looksLike("key", key_id)
+          ? yield* asOperator(accounts.revokeKey(org_id, key_id))
+          : Option.none<KeyRow>()
+        return Option.isSome(revoked) ? keyView(revoked.value) : yield* Effect.fail(noKey)
+      })
+    })
+  })
+)

@@ -1,0 +1,79 @@
+/** Queues and lanes as the operator sees them, and the retry of a dead-lettered command. */
+import { Effect } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { Lanes } from "../../../actors/mailbox/Lanes.ts"
+import { type DeadLetter, DeadLetters } from "../../../layers/ledger/DeadLetters.ts"
+import { Queues } from "../../../layers/queues/Queues.ts"
+import { problem } from "../../../schema/Errors.ts"
+import { makeAsOperator } from "../../access/OperatorCookie.ts"
+import { Api } from "../../api/Api.ts"
+import { listLimitDefault } from "../../api/shapes/Common.ts"
+
+const badCursor = problem("invalid_request", "query.cursor is not a cursor of this list", [
+  { path: "query.cursor", message: "is not a cursor of this list" }
+])
+const noCommand = problem(
+  "not_found",
+  "No dead-lettered command has this id. It may have been retried already. List them at GET /v1/operator/dead-letters."
+)
+
+/** Ids are numbers of the mailbox, 18 digits at most. */
+const numberOf = (text: string): bigint | null => (/^[1-9]\d{0,17}$/.test(text) ? BigInt(text) : null)
+
+const view = ({ id, lane, org_id, organization, run_id, tag, why, attempts, created_at }: DeadLetter) => ({
+  id: String(id),
+  lane,
+  org_id,
+  organization,
+  run_id,
+  command: tag,
+  why,
+  attempts,
+  created_at: created_at.toISOString()
+})
+
+export const OperatorQueuesHandlers = HttpApiBuilder.group(
+  Api,
+  "operatorQueues",
+  Effect.fnUntraced(function* (handlers) {
+    const asOperator = yield* makeAsOperator
+    const lanes = yield* Lanes
+    const letters = yield* DeadLetters
+    const queues = yield* Queues
+
+    return handlers.handleAll({
+      get: Effect.fnUntraced(function* () {
+        const rows = yield* letters.lanes
+        const runs = yield* letters.runs
+        return {
+          backend: queues.backend,
+          wake_ups: yield* queues.depth,
+          lanes: rows.map(({ lane, commands, dead_letters, oldest_seconds }) => ({
+            lane,
+            commands: Number(commands),
+            oldest_seconds,
+            dead_letters: Number(dead_letters)
+          })),
+          runs: runs.map((one) => ({ ...one, runs: Number(one.runs) })),
+          dead_letters: rows.reduce((sum, one) => sum + Number(one.dead_letters), 0)
+        }
+      }),
+
+      deadLetters: Effect.fnUntraced(function* ({ query: { cursor, limit = listLimitDefault } }) {
+        const before = cursor === undefined ? null : numberOf(cursor)
+        if (cursor !== undefined && before === null) return yield* Effect.fail(badCursor)
+        const rows = yield* letters.list(before, limit + 1)
+        const page = rows.slice(0, limit)
+        return { items: page.map(view), next_cursor: rows.length > limit ? String(page.at(-1)?.id ?? "") : null }
+      }),
+
+      retry: Effect.fnUntraced(function* ({ params: { command_id } }) {
+        const id = numberOf(command_id)
+        const retried = id === null ? null : yield* asOperator(letters.retry(id))
+        if (retried === null) return yield* Effect.fail(noCommand)
+        yield* lanes.wake(retried.lane)
+        return { id: command_id, org_id: retried.org_id, command: retried.tag, lane: retried.lane }
+      })
+    })
+  })
+)

@@ -1,0 +1,103 @@
+/**
+ * Lanes with their backlog, and commands that are dead-lettered: each failed alone too often, so no turn reads it again until somebody
+ * retries it. For operators, because the reason can contain internals.
+ */
+import { Context, Effect, Layer, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { oneRowOf, rowsOf } from "../postgres/Rows.ts"
+
+const LaneRow = Schema.Struct({
+  lane: Schema.Number,
+  /** Commands that wait for a turn. */
+  commands: Schema.BigInt,
+  dead_letters: Schema.BigInt,
+  /** Age of the oldest command that waits. Null if none does. */
+  oldest_seconds: Schema.NullOr(Schema.Number)
+})
+export type LaneRow = typeof LaneRow.Type
+const laneRows = rowsOf(LaneRow.fields)
+
+const StateRow = Schema.Struct({
+  state: Schema.String,
+  runs: Schema.BigInt,
+  /** Age of the oldest run in this state. */
+  oldest_seconds: Schema.Number
+})
+export type StateRow = typeof StateRow.Type
+const stateRows = rowsOf(StateRow.fields)
+
+const DeadLetter = Schema.Struct({
+  id: Schema.BigInt,
+  lane: Schema.Number,
+  org_id: Schema.String,
+  organization: Schema.String,
+  run_id: Schema.NullOr(Schema.String),
+  tag: Schema.String,
+  /** Why it failed the last time. */
+  why: Schema.String,
+  attempts: Schema.Number,
+  created_at: Schema.Date
+})
+export type DeadLetter = typeof DeadLetter.Type
+const deadLetterRows = rowsOf(DeadLetter.fields)
+
+const wokenRows = rowsOf({ lane: Schema.Number, org_id: Schema.String, tag: Schema.String })
+const lanesRow = oneRowOf({ lanes: Schema.Number })
+
+export class DeadLetters extends Context.Service<
+  DeadLetters,
+  {
+    /** Every lane in order, also those without commands. */
+    readonly lanes: Effect.Effect<ReadonlyArray<LaneRow>>
+    /** Open runs by state. */
+    readonly runs: Effect.Effect<ReadonlyArray<StateRow>>
+    /** Newest first; only those stored before `before`, when given. */
+    readonly list: (before: bigint | null, limit: number) => Effect.Effect<ReadonlyArray<DeadLetter>>
+    /**
+     * Lets the turns of its lane read the command again, with all of its attempts. Null if it is not dead-lettered any more. The caller wakes
+     * the lane. Call it on behalf of the operator.
+     */
+    readonly retry: (
+      id: bigint
+    ) => Effect.Effect<{ readonly lane: number; readonly org_id: string; readonly tag: string } | null>
+  }
+>()("rungate/layers/ledger/DeadLetters") {
+  static readonly layer = Layer.effect(
+    DeadLetters,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+
+      const lanes = Effect.gen(function* () {
+        const { lanes: count } = yield* lanesRow(sql`SELECT lanes::int AS lanes FROM lane_count`)
+        return yield* laneRows(sql`
+          SELECT n.lane, count(m.id) FILTER (WHERE m.parked IS NULL) AS commands,
+                 count(m.id) FILTER (WHERE m.parked IS NOT NULL) AS dead_letters,
+                 extract(epoch FROM now() - min(m.created_at) FILTER (WHERE m.parked IS NULL))::float8 AS oldest_seconds
+          FROM generate_series(0, ${count}::int - 1) AS n(lane) LEFT JOIN mailbox m ON m.lane = n.lane
+          GROUP BY n.lane ORDER BY n.lane`)
+      })
+
+      const runs = stateRows(sql`
+        SELECT state, count(*) AS runs, extract(epoch FROM now() - min(since))::float8 AS oldest_seconds
+        FROM open_runs GROUP BY state ORDER BY state`)
+
+      const list = (before: bigint | null, limit: number) =>
+        deadLetterRows(sql`
+          SELECT m.id, m.lane, m.org_id, o.name AS organization, m.run_id, m.tag, m.parked AS why, m.attempts, m.created_at
+          FROM mailbox m JOIN orgs o USING (org_id)
+          WHERE m.parked IS NOT NULL AND (${before}::bigint IS NULL OR m.id < ${before}) ORDER BY m.id DESC LIMIT ${limit}`)
+
+      const retry = (id: bigint) =>
+        wokenRows(sql`
+          UPDATE mailbox SET parked = NULL, attempts = 0 WHERE id = ${id} AND parked IS NOT NULL
+          RETURNING lane, org_id, tag`)
+
+      return DeadLetters.of({
+        lanes: Effect.orDie(lanes),
+        runs: Effect.orDie(runs),
+        list: (before, limit) => Effect.orDie(list(before, limit)),
+        retry: (id) => Effect.orDie(Effect.map(retry(id), ([row]) => row ?? null))
+      })
+    })
+  )
+}

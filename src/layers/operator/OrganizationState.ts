@@ -1,0 +1,48 @@
+/** Reads what an operator sees of one organization. Run it in `Books.snapshot`, so that its parts fit each other. */
+import { Effect, Option } from "effect"
+import { Accounts, type KeyRow, type OrganizationRow } from "../accounts/Accounts.ts"
+import { Books, type EntryRow, type OpenRunRow, type WalletRow } from "../ledger/Books.ts"
+import { Losses, type LossTotal } from "../ledger/Losses.ts"
+import { type MemberRow, Members } from "../members/Members.ts"
+import { type AutoTopupRow, type PaymentRow, PaymentStore } from "../payments/PaymentStore.ts"
+import { UnknownOutcomes } from "../runs/UnknownOutcomes.ts"
+
+/** The most that is read of each list. */
+export const shownMax = { entries: 20, payments: 10, keys: 100, people: 20, runs: 50, unknowns: 1_000 } as const
+
+export interface OrganizationState {
+  readonly organization: OrganizationRow
+  readonly wallet: WalletRow
+  readonly auto: AutoTopupRow | null
+  readonly payments: ReadonlyArray<PaymentRow>
+  readonly people: ReadonlyArray<MemberRow>
+  readonly keys: ReadonlyArray<KeyRow>
+  readonly entries: ReadonlyArray<EntryRow>
+  readonly runs: ReadonlyArray<OpenRunRow>
+  readonly losses: ReadonlyArray<LossTotal>
+  /** Calls with an unresolved unknown outcome. */
+  readonly unknown: number
+}
+
+/** Reads the state of an organization. Dies if there is none: ask `Accounts.organization` before. */
+export const makeOrganizationState = Effect.gen(function* () {
+  const accounts = yield* Accounts
+  const books = yield* Books
+  const store = yield* PaymentStore
+  const losses = yield* Losses
+  const unknowns = yield* UnknownOutcomes
+  const members = yield* Members
+  return (org_id: string): Effect.Effect<OrganizationState> =>
+    Effect.all({
+      organization: Effect.map(accounts.organization(org_id), Option.getOrThrow),
+      wallet: books.wallet(org_id),
+      auto: store.autoTopup(org_id),
+      payments: store.latest(org_id, shownMax.payments),
+      people: members.list(org_id, null, shownMax.people),
+      keys: accounts.keys(org_id, null, shownMax.keys),
+      entries: books.entries(org_id, null, shownMax.entries),
+      runs: books.openRuns(org_id, shownMax.runs),
+      losses: losses.totals({ org_id, since: null }),
+      unknown: Effect.map(unknowns.list({ org_id, resolved: false }, shownMax.unknowns), (rows) => rows.length)
+    })
+})
