@@ -186,5 +186,49 @@ export const pages: ReadonlyArray<Page> = [
     title: "Join an organization",
     access: "public",
     load: () => import("./pages/start/JoinOrganization.tsx")
+  },
+  {
+    path: "/operator/sign-in",
+    title: "Operator sign-in",
+    access: "public",
+    load: () => import("./pages/operator/SignIn.tsx")
+  },
+  {
+    path: "/operator",
+    title: "Overview",
+    access: "operator",
+    place: "operator",
+    icon: "overview",
+    load: () => import("./pages/operator/Overview.tsx")
+  },
+  {
+    path: "/operator/organizations",
+    title: "Organizations",
+    access: "operator",
+    place: "operator",
+    icon: "organizations",
+    load: () => import("./pages/operator/Organizations.tsx")
+  },
+  {
+    path: "/operator/organizations/$org_id",
+    title: "Organization",
+    access: "operator",
+    load: () => import("./pages/operator/organization/Organization.tsx")
+  },
+  {
+    path: "/operator/books",
+    title: "Books",
+    access: "operator",
+    place: "operator",
+    icon: "books",
+    load: () => import("./pages/operator/Books.tsx")
+  },
+  {
+    path: "/operator/queues",
+    title: "Queues",
+    access: "operator",
+    place: "operator",
+    icon: "queues",
+    load: () => import("./pages/operator/Queues.tsx")
   }
 ]

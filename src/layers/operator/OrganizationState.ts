@@ -1,7 +1,8 @@
 /** Reads what an operator sees of one organization. Run it in `Books.snapshot`, so that its parts fit each other. */
 import { Effect, Option } from "effect"
 import { Accounts, type KeyRow, type OrganizationRow } from "../accounts/Accounts.ts"
-import { Books, type EntryRow, type OpenRunRow, type WalletRow } from "../ledger/Books.ts"
+import { Books, type OpenRunRow, type WalletRow } from "../ledger/Books.ts"
+import type { EntryRow } from "../ledger/EntryList.ts"
 import { Losses, type LossTotal } from "../ledger/Losses.ts"
 import { type MemberRow, Members } from "../members/Members.ts"
 import { type AutoTopupRow, type PaymentRow, PaymentStore } from "../payments/PaymentStore.ts"

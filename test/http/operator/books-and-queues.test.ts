@@ -50,7 +50,7 @@ describe.each(oneBackend)("on %s", (backend) => {
     ])
     const replies = await Promise.all([1, 2, 3].map(() => tab.post(`/dead-letters/${id}/retry`)))
     expect(replies.map(({ status }) => status).sort()).toEqual([200, 404, 404])
-    await until(async () => (await org.wallet()).balance === "6.00")
+    await until("the credit is booked", org.wallet, ({ balance }) => balance === "6.00")
     expect(await waiting()).toEqual([])
     const entries = await app.sql(
       "SELECT actor, actor_name, after FROM audit_log WHERE action = 'command.retried' AND org_id = $1",
@@ -63,8 +63,7 @@ describe.each(oneBackend)("on %s", (backend) => {
   test("a command that fails again is dead-lettered again, and its lane goes on", async () => {
     const id = await deadLetter({ type: "nonsense" })
     expect((await tab.post(`/dead-letters/${id}/retry`)).status).toBe(200)
-    await until(async () => (await waiting()).length === 1)
-    const [again] = await waiting()
+    const [again] = await until("it is dead-lettered again", waiting, (items) => items.length === 1)
     expect([again.id, again.why === "some <b>internal</b> reason"]).toEqual([id, false])
     await org.credit("1.00")
     await app.sql("DELETE FROM mailbox WHERE parked IS NOT NULL")

@@ -18,7 +18,14 @@ export const icons = [
   "audit",
   "referrals",
   "provider",
-  "account"
+  "account",
+  "overview",
+  "organizations",
+  "books",
+  "queues",
+  "payments",
+  "unknown",
+  "invitations"
 ] as const
 export type PageIcon = (typeof icons)[number]
 
@@ -27,10 +34,13 @@ export interface Page {
   readonly path: string
   /** In the rail, the palette and the browser's tab. */
   readonly title: string
-  /** "public": for people without a session, and outside the frame. "both": signed out it stands alone, signed in it is in the frame. */
-  readonly access?: "session" | "public" | "both"
+  /**
+   * "public": for people without a session, and outside the frame. "both": signed out it stands alone, signed in it is in the frame.
+   * "operator": for the operator's session, in a frame of its own.
+   */
+  readonly access?: "session" | "public" | "both" | "operator"
   /** Where the page is listed. A page of a single object is in no list. */
-  readonly place?: "rail" | "settings" | "palette"
+  readonly place?: "rail" | "settings" | "palette" | "operator"
   readonly icon?: PageIcon
   /** Second key after `g`, such as `a` for `g a`. */
   readonly shortcut?: string

@@ -118,7 +118,7 @@ const Palette = () => {
         <Command.Empty className="px-4 py-6 text-muted">Nothing has this name.</Command.Empty>
         <Command.Group heading="Go to" className={groupLook}>
           {allPages()
-            .filter(({ place }) => place !== undefined)
+            .filter(({ place }) => place !== undefined && place !== "operator")
             .map(({ path, title, icon, shortcut }) => (
               <Item key={path} value={`page ${title}`} onSelect={() => go(path)}>
                 {icon !== undefined && <Icon name={icon} />}

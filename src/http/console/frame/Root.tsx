@@ -3,11 +3,12 @@ import { Navigate, Outlet, useMatches } from "@tanstack/react-router"
 import { useSessionQuery } from "../data/session.ts"
 import { useStore } from "../data/store.ts"
 import { sessionEnded } from "../data/api.ts"
-import { allPages } from "../data/page.ts"
+import { allPages, type Page } from "../data/page.ts"
 import { Announcer } from "../parts/Announcer.tsx"
 import { Failed, Skeleton } from "../parts/States.tsx"
 import { Expired } from "../account/Expired.tsx"
 import { Frame } from "./Frame.tsx"
+import { OperatorFrame } from "./OperatorFrame.tsx"
 import { SignedOut } from "./SignedOut.tsx"
 
 const usePage = () => {
@@ -17,7 +18,13 @@ const usePage = () => {
 
 const Around = () => {
   const page = usePage()
-  const session = useSessionQuery()
+  if (page?.access === "operator") {
+    return (
+      <OperatorFrame>
+        <Outlet />
+      </OperatorFrame>
+    )
+  }
   if (page?.access === "public") {
     return (
       <SignedOut>
@@ -25,6 +32,11 @@ const Around = () => {
       </SignedOut>
     )
   }
+  return <OfSession page={page} />
+}
+
+const OfSession = ({ page }: { readonly page: Page | undefined }) => {
+  const session = useSessionQuery()
   if (session.data === undefined) {
     return (
       <SignedOut>

@@ -2,16 +2,23 @@
 import {
   Activity,
   Bell,
+  BookCheck,
   BookOpen,
   Boxes,
+  Building2,
   ChartColumn,
+  CircleHelp,
   CircleUser,
   Clock,
+  CreditCard,
   Gift,
   House,
   Key,
+  Layers,
+  LayoutDashboard,
   type LucideIcon,
   Mail,
+  MailPlus,
   Plug,
   ScrollText,
   Settings,
@@ -38,7 +45,14 @@ const shapes: Readonly<Record<PageIcon, LucideIcon>> = {
   audit: ScrollText,
   referrals: Gift,
   provider: Plug,
-  account: CircleUser
+  account: CircleUser,
+  overview: LayoutDashboard,
+  organizations: Building2,
+  books: BookCheck,
+  queues: Layers,
+  payments: CreditCard,
+  unknown: CircleHelp,
+  invitations: MailPlus
 }
 
 export const Icon = ({ name, size = 16 }: { readonly name: PageIcon; readonly size?: number }) => {

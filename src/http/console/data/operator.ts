@@ -1,0 +1,26 @@
+/** The operator's session. It has nothing to do with a customer's: both may be in one browser. */
+import { useQuery } from "@tanstack/react-query"
+import { type AnswerOf, ApiError } from "../../client/Browser.ts"
+import { api, queries } from "./api.ts"
+
+export type OperatorSession = AnswerOf<"operatorSession", "get">
+
+const key = ["operator", "session"]
+
+/** Null without a session, or after it has ended. */
+const readSession = async (): Promise<OperatorSession | null> => {
+  try {
+    return await api.operatorSession.get({})
+  } catch (error) {
+    if (error instanceof ApiError && error.code === "forbidden") return null
+    throw error
+  }
+}
+
+export const useOperatorQuery = () => useQuery({ queryKey: key, queryFn: readSession, staleTime: 60_000 })
+
+/** Reads everything of the operator again that is on the page, after a change. */
+export const operatorChanged = (): void => void queries.invalidateQueries({ queryKey: ["operator"] })
+
+/** After signing in or out: nothing of the session before may stay on the page. */
+export const operatorSessionChanged = (to: string): void => location.assign(to)

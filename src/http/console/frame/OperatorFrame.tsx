@@ -1,0 +1,116 @@
+/** What surrounds the operator's pages. It looks different from a customer's console, because its actions concern everybody. */
+import { useMutation } from "@tanstack/react-query"
+import { useLocation } from "@tanstack/react-router"
+import type { ReactNode } from "react"
+import { api } from "../data/api.ts"
+import { useKeys } from "../data/keys.ts"
+import { type OperatorSession, operatorSessionChanged, useOperatorQuery } from "../data/operator.ts"
+import { type Page, pagesAt } from "../data/page.ts"
+import { announce } from "../parts/Announcer.tsx"
+import { Button } from "../parts/Button.tsx"
+import { CodeBlock } from "../parts/Copy.tsx"
+import { Icon } from "../parts/Icon.tsx"
+import { Link } from "../parts/Link.tsx"
+import { useTitle } from "../parts/Page.tsx"
+import { Failed, Skeleton } from "../parts/States.tsx"
+import { Badge } from "../parts/Status.tsx"
+import { Environment } from "./Environment.tsx"
+import { SignedOut } from "./SignedOut.tsx"
+import { ThemeMenu } from "./ThemeMenu.tsx"
+
+const NoSession = () => {
+  useTitle("Operator console")
+  return (
+    <div className="mx-auto max-w-md space-y-4">
+      <h1 className="text-title font-semibold">Operator console</h1>
+      <p>
+        You have no session of an operator, or it has ended. Run this on the server, and open the link that it prints:
+      </p>
+      <CodeBlock text="rungate admin console" label="the command that prints a sign-in link" />
+    </div>
+  )
+}
+
+const isUnder = (path: string, page: Page) =>
+  page.path === "/operator" ? path === page.path : path === page.path || path.startsWith(`${page.path}/`)
+
+const Entry = ({ page }: { readonly page: Page }) => {
+  const isCurrent = isUnder(useLocation().pathname, page)
+  return (
+    <Link
+      to={page.path}
+      aria-current={isCurrent ? "page" : undefined}
+      className={`flex min-h-8 items-center gap-2.5 rounded px-2.5 py-1.5 whitespace-nowrap ${isCurrent ? "bg-accent-soft font-semibold text-accent" : "hover:bg-hover"}`}
+    >
+      {page.icon !== undefined && <Icon name={page.icon} size={18} />}
+      {page.title}
+    </Link>
+  )
+}
+
+const SignOut = () => {
+  const signOut = useMutation({
+    mutationFn: () => api.operatorSession.signOut({}),
+    onSuccess: () => operatorSessionChanged("/operator"),
+    onError: (error) => announce(`You are still signed in. ${error.message}`)
+  })
+  return (
+    <Button look="quiet" busy={signOut.isPending} onClick={() => signOut.mutate()}>
+      Sign out
+    </Button>
+  )
+}
+
+const focusSearch = () => document.querySelector<HTMLInputElement>("[data-search]")?.focus()
+
+const Inside = ({ session, children }: { readonly session: OperatorSession; readonly children: ReactNode }) => {
+  useKeys({ "/": focusSearch })
+  return (
+    <div className="flex min-h-dvh flex-col">
+      <a
+        href="#content"
+        className="absolute top-2 left-2 z-50 -translate-y-20 rounded bg-accent px-3 py-1.5 text-on-accent focus:translate-y-0"
+      >
+        Skip to the page
+      </a>
+      <header className="border-b border-line bg-sunken px-6 py-2 max-sm:px-4">
+        <div className="flex flex-wrap items-center justify-between gap-2">
+          <div className="flex items-center gap-2">
+            <span className="font-semibold">Rungate</span>
+            <Badge tone="violet">operator</Badge>
+            <Environment />
+          </div>
+          <div className="flex items-center gap-2">
+            {session.operator !== null && <span className="text-muted">{session.operator}</span>}
+            <ThemeMenu />
+            <SignOut />
+          </div>
+        </div>
+        <nav aria-label="Operator pages" className="mt-2 flex gap-1 overflow-x-auto">
+          {pagesAt("operator").map((page) => (
+            <Entry key={page.path} page={page} />
+          ))}
+        </nav>
+      </header>
+      <main id="content" tabIndex={-1} className="mx-auto w-full max-w-[1200px] flex-1 p-6 outline-none max-sm:p-4">
+        {children}
+      </main>
+    </div>
+  )
+}
+
+export const OperatorFrame = ({ children }: { readonly children: ReactNode }) => {
+  const session = useOperatorQuery()
+  if (session.data !== undefined && session.data !== null) return <Inside session={session.data}>{children}</Inside>
+  return (
+    <SignedOut>
+      {session.data === null ? (
+        <NoSession />
+      ) : session.error === null ? (
+        <Skeleton />
+      ) : (
+        <Failed error={session.error} retry={() => void session.refetch()} />
+      )}
+    </SignedOut>
+  )
+}

@@ -1,0 +1,184 @@
+/** The books of all wallets: every equation recomputed now, audits before, and how far the ledger's heads are signed. */
+import { useMutation, useQuery } from "@tanstack/react-query"
+import { useState } from "react"
+import type { AnswerOf } from "../../../client/Browser.ts"
+import { api, queries } from "../../data/api.ts"
+import { operatorChanged } from "../../data/operator.ts"
+import { announce } from "../../parts/Announcer.tsx"
+import { Button } from "../../parts/Button.tsx"
+import { Money } from "../../parts/Money.tsx"
+import { PageHead, Panel } from "../../parts/Page.tsx"
+import { Loaded, Skeleton } from "../../parts/States.tsx"
+import { Time } from "../../parts/Time.tsx"
+import { Ask } from "./Ask.tsx"
+import { SmallTable } from "./SmallTable.tsx"
+import { Verdict } from "./Verdict.tsx"
+
+type BooksAudit = AnswerOf<"operatorBooks", "audit">
+
+const auditKey = ["operator", "audit"]
+
+const sheetWords: ReadonlyArray<readonly [keyof BooksAudit["sheet"], string]> = [
+  ["topups", "Top-ups"],
+  ["clawed_back", "Refunds and disputes of top-ups"],
+  ["bonuses", "Bonuses, including referrals"],
+  ["refunds", "Refunds"],
+  ["charged", "Charged to runs"],
+  ["balances", "Balance of all wallets"],
+  ["provider_cost", "Cost of providers"],
+  ["losses", "Losses (cost above charge)"]
+]
+
+const Sheet = ({ sheet }: { readonly sheet: BooksAudit["sheet"] }) => (
+  <Panel title="Where the money came from and went">
+    <SmallTable
+      label="Sums over all wallets"
+      rows={sheetWords}
+      keyOf={([name]) => name}
+      none="Nothing was booked."
+      columns={[
+        { title: "Sum", cell: ([, words]) => words },
+        { title: "USD", cell: ([name]) => <Money amount={String(sheet[name])} />, align: "right" }
+      ]}
+    />
+    {sheet.cost_unknown > 0 && (
+      <p className="mt-3 text-muted">The cost of {sheet.cost_unknown} charged runs is unknown and counts as 0.</p>
+    )}
+  </Panel>
+)
+
+const Equations = ({ audit }: { readonly audit: BooksAudit }) => (
+  <ul className="grid gap-3">
+    {audit.equations.map(({ id, title, violations }) => (
+      <li key={id}>
+        <Verdict good={violations.length === 0}>
+          <span className="font-mono text-small">{id}</span> {title}
+        </Verdict>
+        {violations.length > 0 && (
+          <ul className="mt-1 ml-6 list-disc space-y-1 text-small break-words">
+            {violations.map(({ subject, detail }) => (
+              <li key={`${subject} ${detail}`}>
+                <span className="font-mono">{subject}</span>: {detail}
+              </li>
+            ))}
+          </ul>
+        )}
+      </li>
+    ))}
+  </ul>
+)
+
+const Live = () => {
+  const audit = useQuery({
+    queryKey: auditKey,
+    queryFn: () => api.operatorBooks.audit({}),
+    // It reads the whole ledger, so it runs when the page opens and when somebody asks, and not by itself.
+    staleTime: Number.POSITIVE_INFINITY,
+    refetchOnWindowFocus: false
+  })
+  return (
+    <>
+      <Panel
+        title="Equations"
+        actions={
+          <Button busy={audit.isFetching} onClick={() => void audit.refetch()}>
+            Audit again
+          </Button>
+        }
+      >
+        <Loaded query={audit} skeleton={<Skeleton lines={10} />}>
+          {(data) => (
+            <>
+              <p className="mb-3 text-muted">
+                {data.adds_up ? "The books add up" : "The books do not add up"}: {data.wallets} wallets, {data.entries}{" "}
+                ledger entries and {data.runs} runs, recomputed <Time at={data.checked_at} />.
+              </p>
+              <Equations audit={data} />
+            </>
+          )}
+        </Loaded>
+      </Panel>
+      {audit.data !== undefined && <Sheet sheet={audit.data.sheet} />}
+    </>
+  )
+}
+
+const Recorded = () => {
+  const books = useQuery({ queryKey: ["operator", "books"], queryFn: () => api.operatorBooks.get({}) })
+  return (
+    <Panel title="Recorded audits">
+      <Loaded query={books}>
+        {({ checks, heads }) => (
+          <>
+            <SmallTable
+              label="Recorded audits"
+              rows={checks}
+              keyOf={({ checked_at }) => checked_at}
+              none="None yet. Customers see the newest one beside the audit of their own wallet."
+              columns={[
+                { title: "When", cell: ({ checked_at }) => <Time at={checked_at} /> },
+                { title: "Violations", cell: ({ violations }) => violations, align: "right" },
+                { title: "Wallets", cell: ({ wallets }) => wallets, align: "right" },
+                { title: "Entries", cell: ({ entries }) => entries, align: "right" },
+                { title: "Runs", cell: ({ runs }) => runs, align: "right" }
+              ]}
+            />
+            <p className="mt-3 text-muted">
+              {heads.complete_day === null
+                ? "No day has signed heads of the ledger yet."
+                : `The heads of the ledger are signed up to ${heads.complete_day} (UTC).`}{" "}
+              {heads.due_day !== null && `A worker makes those of ${heads.due_day} next.`}
+            </p>
+          </>
+        )}
+      </Loaded>
+    </Panel>
+  )
+}
+
+const Record = () => {
+  const [asks, setAsks] = useState(false)
+  const record = useMutation({
+    mutationFn: () => api.operatorBooks.check({}),
+    onSuccess: () => {
+      announce("The audit is recorded.")
+      operatorChanged()
+      setAsks(false)
+    }
+  })
+  const audit = queries.getQueryData<BooksAudit>(auditKey)
+  return (
+    <>
+      <Button look="primary" onClick={() => setAsks(true)}>
+        Record an audit…
+      </Button>
+      <Ask
+        open={asks}
+        title="Record an audit of all wallets?"
+        action="Audit and record"
+        busy={record.isPending}
+        error={record.error}
+        onConfirm={() => record.mutate()}
+        onClose={() => setAsks(false)}
+      >
+        <p>Every customer sees its time and whether the books added up.</p>
+        {audit?.adds_up === false && <Verdict good={false}>Right now the books do not add up.</Verdict>}
+        <p>
+          It does not compare top-ups with the payment processor. <code>rungate audit</code> on the server does.
+        </p>
+      </Ask>
+    </>
+  )
+}
+
+const Books = () => (
+  <>
+    <PageHead title="Books" actions={<Record />} />
+    <div className="grid grid-cols-1 gap-6">
+      <Live />
+      <Recorded />
+    </div>
+  </>
+)
+
+export default Books

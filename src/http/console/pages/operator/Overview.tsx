@@ -1,0 +1,67 @@
+/** The operator's first page: what waits, what failed, and whether the books added up the last time. */
+import { useQuery } from "@tanstack/react-query"
+import { api } from "../../data/api.ts"
+import { TextLink } from "../../parts/Link.tsx"
+import { PageHead, Panel } from "../../parts/Page.tsx"
+import { Loaded } from "../../parts/States.tsx"
+import { Time } from "../../parts/Time.tsx"
+import { Verdict } from "./Verdict.tsx"
+import { backlogSecondsMax, oldestOf, secondsText, useQueues } from "./useQueues.ts"
+
+const QueuesPanel = () => (
+  <Panel title="Queues" actions={<TextLink to="/operator/queues">Show queues</TextLink>}>
+    <Loaded query={useQueues()}>
+      {(queues) => {
+        const oldest = oldestOf(queues)
+        return (
+          <div className="space-y-2">
+            <Verdict good={(oldest ?? 0) <= backlogSecondsMax}>
+              {oldest === null ? "No command waits." : `The oldest command has waited ${secondsText(oldest)}.`}
+            </Verdict>
+            <Verdict good={queues.dead_letters === 0}>
+              {queues.dead_letters === 0
+                ? "No command is dead-lettered."
+                : `${queues.dead_letters} ${queues.dead_letters === 1 ? "command is" : "commands are"} dead-lettered.`}
+            </Verdict>
+            <p className="text-muted">
+              Open runs:{" "}
+              {queues.runs.length === 0 ? "none" : queues.runs.map(({ state, runs }) => `${runs} ${state}`).join(", ")}
+            </p>
+          </div>
+        )
+      }}
+    </Loaded>
+  </Panel>
+)
+
+const BooksPanel = () => {
+  const books = useQuery({ queryKey: ["operator", "books"], queryFn: () => api.operatorBooks.get({}) })
+  return (
+    <Panel title="Books" actions={<TextLink to="/operator/books">Show books</TextLink>}>
+      <Loaded query={books}>
+        {({ checks: [last] }) =>
+          last === undefined ? (
+            <p className="text-muted">No audit of all wallets was recorded yet.</p>
+          ) : (
+            <Verdict good={last.violations === 0}>
+              {last.violations === 0 ? "The books added up" : `${last.violations} violations were found`}{" "}
+              <Time at={last.checked_at} />, in {last.wallets} wallets.
+            </Verdict>
+          )
+        }
+      </Loaded>
+    </Panel>
+  )
+}
+
+const Overview = () => (
+  <>
+    <PageHead title="Overview" />
+    <div className="grid grid-cols-1 gap-6 md:grid-cols-2">
+      <QueuesPanel />
+      <BooksPanel />
+    </div>
+  </>
+)
+
+export default Overview

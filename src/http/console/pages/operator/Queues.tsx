@@ -1,0 +1,69 @@
+/** Queues and lanes: what waits for how long, and the commands that failed too often, with why and a retry. */
+import { PageHead, Panel } from "../../parts/Page.tsx"
+import { Loaded, Skeleton } from "../../parts/States.tsx"
+import { DeadLetters } from "./DeadLetters.tsx"
+import { SmallTable } from "./SmallTable.tsx"
+import { type QueuesState, secondsText, useQueues } from "./useQueues.ts"
+
+const Lanes = ({ queues }: { readonly queues: QueuesState }) => (
+  <Panel title="Lanes">
+    <p className="mb-3 text-muted">
+      A lane applies the commands of its wallets one after the other. Queues are on{" "}
+      {queues.backend === "redis" ? "Redis" : "PostgreSQL"}; {queues.wake_ups} wake-ups wait.
+    </p>
+    <SmallTable
+      label="Lanes"
+      rows={queues.lanes}
+      keyOf={({ lane }) => String(lane)}
+      none="There are no lanes."
+      columns={[
+        { title: "Lane", cell: ({ lane }) => lane },
+        { title: "Commands", cell: ({ commands }) => commands, align: "right" },
+        {
+          title: "Oldest",
+          cell: ({ oldest_seconds }) => (oldest_seconds === null ? "–" : secondsText(oldest_seconds)),
+          align: "right"
+        },
+        { title: "Dead-lettered", cell: ({ dead_letters }) => dead_letters, align: "right" }
+      ]}
+    />
+  </Panel>
+)
+
+const Runs = ({ queues }: { readonly queues: QueuesState }) => (
+  <Panel title="Open runs">
+    <SmallTable
+      label="Open runs"
+      rows={queues.runs}
+      keyOf={({ state }) => state}
+      none="No run is open."
+      columns={[
+        { title: "State", cell: ({ state }) => state },
+        { title: "Runs", cell: ({ runs }) => runs, align: "right" },
+        { title: "Oldest", cell: ({ oldest_seconds }) => secondsText(oldest_seconds), align: "right" }
+      ]}
+    />
+  </Panel>
+)
+
+const Queues = () => {
+  const queues = useQueues()
+  return (
+    <>
+      <PageHead title="Queues" />
+      <div className="grid grid-cols-1 gap-6">
+        <DeadLetters />
+        <Loaded query={queues} skeleton={<Skeleton lines={8} />}>
+          {(data) => (
+            <>
+              <Runs queues={data} />
+              <Lanes queues={data} />
+            </>
+          )}
+        </Loaded>
+      </div>
+    </>
+  )
+}
+
+export default Queues

@@ -1,0 +1,54 @@
+/**
+ * Where the link of `rungate admin console` leads. The session opens on a click and not by itself, so that a program that previews links
+ * does not use the link up.
+ */
+import { useMutation } from "@tanstack/react-query"
+import { api } from "../../data/api.ts"
+import { operatorSessionChanged } from "../../data/operator.ts"
+import { Button } from "../../parts/Button.tsx"
+import { CodeBlock } from "../../parts/Copy.tsx"
+import { FormProblem } from "../../parts/Field.tsx"
+import { FormPage } from "../start/FormPage.tsx"
+
+const command = "rungate admin console"
+
+const SignIn = () => {
+  const token = location.hash.slice(1)
+  const open = useMutation({
+    mutationFn: async () => {
+      await api.operatorSession.signIn({ payload: { token } })
+      // Some browsers keep no secure cookie at http://localhost. Then the session is missing from the next request.
+      await api.operatorSession.get({}).catch(() => {
+        throw new Error(
+          "The link was right, but this browser did not keep the session cookie. Allow cookies for this address, or open the console over https, and print a new link."
+        )
+      })
+    },
+    onSuccess: () => operatorSessionChanged("/operator")
+  })
+  return (
+    <FormPage
+      title="Operator console"
+      lead="For the operator of this service. Changes here concern every organization."
+    >
+      <div className="space-y-4">
+        {token === "" ? (
+          <p>
+            The address of this page has no sign-in token. Run this on the server, and open the link that it prints:
+          </p>
+        ) : (
+          <>
+            <FormProblem error={open.error} signsIn />
+            <Button look="primary" className="w-full" busy={open.isPending} onClick={() => open.mutate()}>
+              Open the operator console
+            </Button>
+            <p className="text-muted">The link works once, for ten minutes. This prints another one on the server:</p>
+          </>
+        )}
+        <CodeBlock text={command} label="the command that prints a sign-in link" />
+      </div>
+    </FormPage>
+  )
+}
+
+export default SignIn

@@ -1,0 +1,130 @@
+/** One organization as the operator sees it: wallet, limits, people, keys, payments, ledger and open runs. */
+import { useQuery } from "@tanstack/react-query"
+import type { AnswerOf } from "../../../../client/Browser.ts"
+import { useParam } from "../../../data/address.ts"
+import { api } from "../../../data/api.ts"
+import { exactDollars } from "../../../data/money.ts"
+import { Id } from "../../../parts/Copy.tsx"
+import { TextLink } from "../../../parts/Link.tsx"
+import { Money } from "../../../parts/Money.tsx"
+import { PageHead, Panel } from "../../../parts/Page.tsx"
+import { Loaded, Skeleton } from "../../../parts/States.tsx"
+import { Time } from "../../../parts/Time.tsx"
+import { Credit } from "./Credit.tsx"
+import { Guard } from "./Guard.tsx"
+import { Keys } from "./Keys.tsx"
+import { Ledger, OpenRuns, Payments, People } from "./OrganizationLists.tsx"
+import { Verdict } from "../Verdict.tsx"
+
+export type Detail = AnswerOf<"operatorOrganizations", "get">
+
+const Wallet = ({ detail }: { readonly detail: Detail }) => (
+  <Panel title="Wallet">
+    <dl className="grid grid-cols-[max-content_1fr] gap-x-6 gap-y-2">
+      <dt className="text-muted">Available</dt>
+      <dd>
+        <Money amount={detail.available} />
+      </dd>
+      <dt className="text-muted">Balance</dt>
+      <dd>
+        <Money amount={detail.balance} />
+      </dd>
+      <dt className="text-muted">Reserved by open runs</dt>
+      <dd>
+        <Money amount={detail.reserved} />
+      </dd>
+      <dt className="text-muted">Today (UTC)</dt>
+      <dd>
+        {detail.runs_today} runs, <Money amount={detail.charged_today} />
+      </dd>
+      <dt className="text-muted">Automatic top-up</dt>
+      <dd>
+        {detail.auto_topup === null
+          ? "never set"
+          : `${detail.auto_topup.enabled ? "on" : "off"}: ${exactDollars(detail.auto_topup.amount)} below ${exactDollars(detail.auto_topup.threshold)}`}
+      </dd>
+      <dt className="text-muted">Losses</dt>
+      <dd>
+        <Money amount={detail.losses.loss} /> in {detail.losses.runs} runs
+      </dd>
+      <dt className="text-muted">Unknown outcomes</dt>
+      <dd>{detail.unknown_outcomes}</dd>
+    </dl>
+    {detail.auto_topup !== null && detail.auto_topup.last_error !== null && (
+      <div className="mt-3">
+        <Verdict good={false}>The last automatic top-up failed: {detail.auto_topup.last_error}</Verdict>
+      </div>
+    )}
+  </Panel>
+)
+
+const Books = ({ org_id }: { readonly org_id: string }) => {
+  const audit = useQuery({
+    queryKey: ["operator", "organization", org_id, "audit"],
+    queryFn: () => api.operatorOrganizations.audit({ params: { org_id } }),
+    staleTime: 30_000
+  })
+  return (
+    <Panel title="Books">
+      <Loaded query={audit}>
+        {({ adds_up, entries, violations, checked_at }) => (
+          <div className="space-y-2">
+            <Verdict good={adds_up}>
+              {adds_up ? "This wallet adds up" : "This wallet does not add up"}: {entries} ledger entries, recomputed{" "}
+              <Time at={checked_at} />.
+            </Verdict>
+            <ul className="ml-6 list-disc space-y-1 text-small break-words">
+              {violations.map(({ equation, subject, detail }) => (
+                <li key={`${equation} ${subject}`}>
+                  {equation}: <span className="font-mono">{subject}</span>: {detail}
+                </li>
+              ))}
+            </ul>
+          </div>
+        )}
+      </Loaded>
+    </Panel>
+  )
+}
+
+const Organization = () => {
+  const org_id = useParam("org_id")
+  const organization = useQuery({
+    queryKey: ["operator", "organization", org_id],
+    queryFn: () => api.operatorOrganizations.get({ params: { org_id } })
+  })
+  return (
+    <>
+      <PageHead title={organization.data?.name ?? "Organization"}>
+        <span className="flex flex-wrap items-center gap-x-4 gap-y-1">
+          <TextLink to="/operator/organizations">All organizations</TextLink>
+          <Id id={org_id} what="the organization's id" />
+          {organization.data !== undefined && (
+            <span>
+              since <Time at={organization.data.created_at} />
+            </span>
+          )}
+        </span>
+      </PageHead>
+      <Loaded query={organization} skeleton={<Skeleton lines={10} height={24} />}>
+        {(detail) => (
+          <div className="grid grid-cols-1 gap-6 lg:grid-cols-2">
+            <Wallet detail={detail} />
+            <Books org_id={org_id} />
+            <Credit detail={detail} />
+            <Guard detail={detail} />
+            <div className="grid grid-cols-1 gap-6 lg:col-span-2">
+              <OpenRuns detail={detail} />
+              <Ledger detail={detail} />
+              <Payments detail={detail} />
+              <Keys detail={detail} />
+              <People detail={detail} />
+            </div>
+          </div>
+        )}
+      </Loaded>
+    </>
+  )
+}
+
+export default Organization

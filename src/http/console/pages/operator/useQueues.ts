@@ -1,0 +1,27 @@
+/** Lanes, their backlog and open runs, read again every few seconds while the page is visible. */
+import { useQuery } from "@tanstack/react-query"
+import type { AnswerOf } from "../../../client/Browser.ts"
+import { api } from "../../data/api.ts"
+
+export type QueuesState = AnswerOf<"operatorQueues", "get">
+
+const refreshMillis = 5_000
+/** /readyz calls a service not ready when a command waits for longer. */
+export const backlogSecondsMax = 30
+
+export const useQueues = () =>
+  useQuery({
+    queryKey: ["operator", "queues"],
+    queryFn: () => api.operatorQueues.get({}),
+    refetchInterval: refreshMillis
+  })
+
+/** Seconds that the oldest command of all lanes has waited. Null if none waits. */
+export const oldestOf = ({ lanes }: QueuesState): number | null =>
+  lanes.reduce<number | null>(
+    (oldest, { oldest_seconds }) => (oldest_seconds === null ? oldest : Math.max(oldest ?? 0, oldest_seconds)),
+    null
+  )
+
+export const secondsText = (seconds: number): string =>
+  seconds < 60 ? `${seconds.toFixed(seconds < 10 ? 1 : 0)} s` : `${Math.floor(seconds / 60)} min`

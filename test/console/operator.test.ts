@@ -1,0 +1,158 @@
+/** The operator console in a real browser: the printed link, each page by eye of axe-core, and changes that ask first. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import type { Browser } from "playwright-core"
+import { type App, startApp, type Tenant } from "../app.ts"
+import { printedLink } from "../http/operator/operator.ts"
+import {
+  builtConsole,
+  contrastFindings,
+  findings,
+  hasBrowser,
+  openBrowser,
+  openTab,
+  sizes,
+  type Tab
+} from "./browser.ts"
+import { screenshot } from "./screenshots.ts"
+
+const hostile = `<img src=x onerror="document.title='owned'">`
+
+describe.skipIf(!hasBrowser)("the operator console", () => {
+  let app: App
+  let browser: Browser
+  let org: Tenant
+  beforeAll(async () => {
+    await builtConsole()
+    app = await startApp()
+    browser = await openBrowser()
+    org = await app.tenant("5.00")
+    await app.sql("UPDATE orgs SET name = $2 WHERE org_id = $1", [org.org_id, hostile])
+  })
+  afterAll(async () => {
+    await browser.close()
+    await app.stop()
+  })
+
+  const signedIn = async (): Promise<Tab> => {
+    const tab = await openTab(browser, app.url)
+    await tab.page.goto(`/operator/sign-in#${await printedLink(app)}`)
+    await tab.page.getByRole("button", { name: "Open the operator console" }).click()
+    await tab.page.getByRole("heading", { level: 1, name: "Overview" }).waitFor()
+    return tab
+  }
+
+  /** The page, wide and narrow, in both themes: no finding, no error of a script, nothing wider than the window. */
+  const looked = async (tab: Tab, path: string, name: string, heading: string) => {
+    const { page } = tab
+    await page.setViewportSize(sizes.wide)
+    await page.emulateMedia({ colorScheme: "light" })
+    await page.goto(path)
+    await page.getByRole("heading", { level: 1, name: heading }).waitFor()
+    await page.locator(".skeleton").first().waitFor({ state: "detached" })
+    for (const [size, viewport] of Object.entries(sizes))
+      for (const colorScheme of ["light", "dark"] as const) {
+        await page.setViewportSize(viewport)
+        await page.emulateMedia({ colorScheme })
+        const variant = `${size}-${colorScheme}`
+        await screenshot(page, `${name}-${variant}`)
+        const check = colorScheme === "light" ? findings : contrastFindings
+        expect([name, variant, await check(page)]).toEqual([name, variant, []])
+        const overflow = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)
+        expect([name, variant, overflow]).toEqual([name, variant, 0])
+      }
+    await page.setViewportSize(sizes.wide)
+    expect([name, tab.errors]).toEqual([name, []])
+  }
+
+  test("without a session, every page says how to get one", async () => {
+    const tab = await openTab(browser, app.url)
+    await looked(tab, "/operator", "operator-signed-out", "Operator console")
+    await tab.page.goto("/operator/queues")
+    await tab.page.getByText("rungate admin console").waitFor()
+    await tab.context.close()
+  })
+
+  test("a used link is refused, and says what to do", async () => {
+    const tab = await openTab(browser, app.url)
+    await looked(tab, "/operator/sign-in#x", "operator-sign-in", "Operator console")
+    await tab.page.getByRole("button", { name: "Open the operator console" }).click()
+    await tab.page.getByRole("alert").getByText("was used").waitFor()
+    await tab.context.close()
+  })
+
+  test("pages of the operator", async () => {
+    await app.sql(
+      `INSERT INTO mailbox (lane, org_id, tag, payload, attempts, parked)
+       SELECT lane, org_id, 'Credit', '{}', 5, $2 FROM wallets WHERE org_id = $1`,
+      [org.org_id, hostile]
+    )
+    const tab = await signedIn()
+    await looked(tab, "/operator", "operator-overview", "Overview")
+    await looked(tab, "/operator/organizations", "operator-organizations", "Organizations")
+    await looked(tab, `/operator/organizations/${org.org_id}`, "operator-organization", hostile)
+    await looked(tab, "/operator/queues", "operator-queues", "Queues")
+    await tab.page.getByText(hostile).first().waitFor()
+    await looked(tab, "/operator/books", "operator-books", "Books")
+    await tab.page.getByText("No command is dead-lettered").waitFor()
+    expect(await tab.page.title()).not.toContain("owned")
+    await app.sql("DELETE FROM mailbox WHERE parked IS NOT NULL")
+    await tab.page.getByRole("button", { name: "Sign out" }).click()
+    await tab.page.getByText("rungate admin console").waitFor()
+    await tab.context.close()
+  }, 30_000)
+
+  test("a credit asks with amount and organization, is booked once, and shows in the ledger", async () => {
+    const tab = await signedIn()
+    const { page } = tab
+    await page.goto("/operator/organizations")
+    await page.getByLabel("Find organizations").fill(org.org_id)
+    await page.keyboard.press("Enter")
+    await page.getByRole("link", { name: hostile }).click()
+    await page.getByLabel("Amount in USD").fill("2.50")
+    await page.getByLabel("Reason").fill("sorry for the wait")
+    await page.getByRole("button", { name: "Check the amount" }).click()
+    const asked = page.getByRole("dialog")
+    await asked.getByRole("heading", { name: "Credit $2.50" }).waitFor()
+    expect((await org.wallet()).balance).toBe("5.00")
+    await page.keyboard.press("Escape")
+    await asked.waitFor({ state: "detached" }).catch(() => asked.waitFor({ state: "hidden" }))
+    await page.getByRole("button", { name: "Check the amount" }).click()
+    await page.getByRole("button", { name: "Credit $2.50" }).click()
+    await page.getByText("sorry for the wait").first().waitFor()
+    expect((await org.wallet()).balance).toBe("7.50")
+    await tab.context.close()
+  })
+
+  test("a dead-lettered command is retried in three clicks from the overview", async () => {
+    await app.sql(
+      `INSERT INTO mailbox (lane, org_id, tag, payload, attempts, parked)
+       SELECT lane, org_id, 'Credit', $2::json, 5, 'the reason' FROM wallets WHERE org_id = $1`,
+      [org.org_id, JSON.stringify({ type: "bonus", amount: "1.00", reference: "late", note: "late" })]
+    )
+    const tab = await signedIn()
+    const { page } = tab
+    await page.getByRole("link", { name: "Show queues" }).click()
+    await page.getByText("the reason").waitFor()
+    await page.getByRole("button", { name: "Retry…" }).click()
+    await page.getByRole("button", { name: "Retry the command" }).click()
+    await page.getByText("the reason").waitFor({ state: "detached" })
+    expect(tab.errors).toEqual([])
+    await tab.context.close()
+  })
+
+  test("a session that ends keeps what was typed, and the service refuses the change", async () => {
+    const tab = await signedIn()
+    const { page } = tab
+    await page.goto(`/operator/organizations/${org.org_id}`)
+    await page.getByLabel("Amount in USD").fill("3.00")
+    await page.getByLabel("Reason").fill("too late")
+    const before = await org.wallet()
+    await app.sql("UPDATE operator_sessions SET ended_at = now() WHERE ended_at IS NULL")
+    await page.getByRole("button", { name: "Check the amount" }).click()
+    await page.getByRole("button", { name: "Credit $3.00" }).click()
+    await page.getByRole("alert").getByText("rungate admin console").waitFor()
+    expect(await page.getByLabel("Reason").inputValue()).toBe("too late")
+    expect(await org.wallet()).toEqual(before)
+    await tab.context.close()
+  })
+})
