@@ -33,6 +33,10 @@ import { KeysHandlers } from "./handlers/Keys.ts"
 import { QuotesHandlers } from "./handlers/control/Quotes.ts"
 import { ReceiptsHandlers } from "./handlers/control/Receipts.ts"
 import { OperatorBooksHandlers } from "./handlers/operator/Books.ts"
+import { OperatorOutcomesHandlers } from "./handlers/operator/Outcomes.ts"
+import { OperatorInvitationsHandlers } from "./handlers/operator/Invitations.ts"
+import { OperatorPaymentsHandlers } from "./handlers/operator/Payments.ts"
+import { OperatorProvidersHandlers } from "./handlers/operator/Providers.ts"
 import { OperatorOrganizationsHandlers } from "./handlers/operator/Organizations.ts"
 import { OperatorQueuesHandlers } from "./handlers/operator/Queues.ts"
 import { OperatorSessionsHandlers } from "./handlers/operator/Sessions.ts"
@@ -93,7 +97,11 @@ export const Routes = Layer.mergeAll(
       OperatorSessionsHandlers,
       OperatorOrganizationsHandlers,
       OperatorBooksHandlers,
-      OperatorQueuesHandlers
+      OperatorQueuesHandlers,
+      OperatorOutcomesHandlers,
+      OperatorInvitationsHandlers,
+      OperatorPaymentsHandlers,
+      OperatorProvidersHandlers
     ]),
     Layer.provide([AuthLayer, OperatorAuthLayer, RequestChecksLayer])
   ),

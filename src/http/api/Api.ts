@@ -13,6 +13,10 @@ import { BatchesApi } from "./Batches.ts"
 import { AuditLogApi } from "./control/AuditLog.ts"
 import { InvitationsApi, MembersApi } from "./control/Members.ts"
 import { OperatorBooksApi } from "./operator/Books.ts"
+import { OperatorInvitationsApi } from "./operator/Invitations.ts"
+import { OperatorOutcomesApi } from "./operator/Outcomes.ts"
+import { OperatorPaymentsApi } from "./operator/Payments.ts"
+import { OperatorProvidersApi } from "./operator/Providers.ts"
 import { OperatorOrganizationsApi } from "./operator/Organizations.ts"
 import { OperatorQueuesApi } from "./operator/Queues.ts"
 import { OperatorSessionsApi } from "./operator/Sessions.ts"
@@ -57,6 +61,10 @@ export class Api extends HttpApi.make("rungate")
   .add(OperatorOrganizationsApi)
   .add(OperatorBooksApi)
   .add(OperatorQueuesApi)
+  .add(OperatorOutcomesApi)
+  .add(OperatorInvitationsApi)
+  .add(OperatorPaymentsApi)
+  .add(OperatorProvidersApi)
   .prefix("/v1")
   .middleware(Malformed)
   .middleware(RequestChecks)

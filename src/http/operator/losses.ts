@@ -5,6 +5,7 @@ import { Console, Effect } from "effect"
 import { bad, firstOf, known, onDatabase, print, table, when } from "./output.ts"
 import { type LossRow, type LossTotal, Losses } from "../../layers/ledger/Losses.ts"
 import { usd } from "../../schema/money/Money.ts"
+import { lossRowView, lossTotalView } from "../views/operator/LossView.ts"
 
 export interface LossFlags {
   readonly org: string | null
@@ -23,29 +24,6 @@ const sinceOf = (text: string | null) => {
     ? Effect.succeed(found)
     : bad(`Invalid --since "${text}". Give a date such as 2026-11-21 or 2026-11-21T08:00:00Z.`)
 }
-
-const basis = ({ measured }: LossRow) => (measured === null ? "unknown" : measured ? "measured" : "partly_estimated")
-
-const viewOf = (row: LossRow) => ({
-  run_id: row.run_id,
-  org_id: row.org_id,
-  capability: row.capability,
-  endpoint: row.endpoint,
-  provider: row.provider,
-  reason: row.reason,
-  charge: usd(row.charge),
-  cost: usd(row.cost),
-  loss: usd(row.loss),
-  cost_basis: basis(row),
-  at: row.at.toISOString()
-})
-
-const totalOf = ({ provider, reason, runs, loss }: LossTotal) => ({
-  provider,
-  reason,
-  runs: Number(runs),
-  loss: usd(loss)
-})
 
 const lines = (rows: ReadonlyArray<LossRow>, totals: ReadonlyArray<LossTotal>): ReadonlyArray<string> => {
   if (totals.length === 0) return ["No run cost more than it was charged."]
@@ -82,7 +60,7 @@ export const losses = ({ org, since, limit, json }: LossFlags) =>
     const store = yield* Losses
     const { rows, more } = yield* firstOf(limit, (most) => store.list(filter, most))
     const totals = yield* store.totals(filter)
-    if (json) return yield* print({ items: rows.map(viewOf), totals: totals.map(totalOf), more })
+    if (json) return yield* print({ items: rows.map(lossRowView), totals: totals.map(lossTotalView), more })
     yield* Console.log(lines(rows, totals).join("\n"))
     if (more) yield* Console.error(`More runs exist. Use --since, or raise --limit (now ${limit}).`)
   }).pipe(onDatabase)

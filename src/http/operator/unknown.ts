@@ -5,9 +5,9 @@
  */
 import { Console, Effect } from "effect"
 import { asOperator, bad, firstOf, known, onDatabase, plain, print, table, unknown as absent, when } from "./output.ts"
-import { type UnknownRow, UnknownOutcomes } from "../../layers/runs/UnknownOutcomes.ts"
+import { UnknownOutcomes } from "../../layers/runs/UnknownOutcomes.ts"
 import type { Finding } from "../../schema/catalog/Doubt.ts"
-import { parsedOrText } from "../../schema/json/Json.ts"
+import { outcomeView } from "../views/operator/OutcomeView.ts"
 
 const noteLengthMax = 500
 
@@ -18,27 +18,12 @@ export interface UnknownFlags {
   readonly json: boolean
 }
 
-const viewOf = (row: UnknownRow) => ({
-  run_id: row.run_id,
-  org_id: row.org_id,
-  provider: row.provider,
-  capability: row.capability,
-  endpoint: row.endpoint,
-  why: row.why,
-  provider_state: row.provider_state === null ? null : parsedOrText(row.provider_state),
-  at: row.at.toISOString(),
-  finding: row.finding,
-  note: row.note,
-  found_at: row.found_at?.toISOString() ?? null,
-  next_look: row.next_look?.toISOString() ?? null
-})
-
 export const unknownOutcomes = ({ org, all, limit, json }: UnknownFlags) =>
   Effect.gen(function* () {
     if (org !== null) yield* known(org)
     const store = yield* UnknownOutcomes
     const { rows, more } = yield* firstOf(limit, (most) => store.list({ org_id: org, resolved: all }, most))
-    if (json) return yield* print({ items: rows.map(viewOf), more })
+    if (json) return yield* print({ items: rows.map(outcomeView), more })
     if (rows.length === 0) return yield* Console.log("No call has an unknown outcome.")
     const cells = rows.map((row) => [
       when(row.at),
@@ -93,7 +78,7 @@ export const resolve = ({ run_id, delivered, not_delivered, note, json }: Resolv
         `${run_id} was already recorded as ${row.finding} on ${when(row.found_at)} (${plain(row.note ?? "")}). Nothing was changed.`
       )
     yield* json
-      ? print(viewOf(row))
+      ? print(outcomeView(row))
       : Console.log(
           `${done ? "recorded" : "already recorded"}: ${run_id} of ${row.org_id} was ${finding}; no money moved`
         )

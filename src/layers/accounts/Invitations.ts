@@ -18,6 +18,17 @@ export interface NewInvitation {
   readonly expires_at: Date
 }
 
+export const InvitationRow = Schema.Struct({
+  email: Schema.String,
+  created_at: Schema.Date,
+  expires_at: Schema.Date,
+  used_at: Schema.NullOr(Schema.Date),
+  /** The organization that the sign-up made. */
+  org_id: Schema.NullOr(Schema.String)
+})
+export type InvitationRow = typeof InvitationRow.Type
+const invitationRows = rowsOf(InvitationRow.fields)
+
 const days = 7
 
 const expiryRows = rowsOf({ expires_at: Schema.Date })
@@ -28,6 +39,8 @@ export class Invitations extends Context.Service<
   {
     /** None if the address already has an account. */
     readonly invite: (email: string) => Effect.Effect<Option.Option<NewInvitation>>
+    /** Newest first, without their tokens. For operators. */
+    readonly latest: (limit: number) => Effect.Effect<ReadonlyArray<InvitationRow>>
     /** The address that an invitation is for. None if it can't be redeemed any more. */
     readonly email: (token: Redacted.Redacted) => Effect.Effect<Option.Option<string>>
     /** Redeems an invitation for a new organization. Call it in the sign-up's transaction. */
@@ -62,8 +75,13 @@ export class Invitations extends Context.Service<
         if (rows.length === 0) return yield* new InvitationRefused()
       })
 
+      const latest = (limit: number) =>
+        invitationRows(sql`
+          SELECT email, created_at, expires_at, used_at, org_id FROM invitations ORDER BY created_at DESC, email LIMIT ${limit}`)
+
       return Invitations.of({
         invite,
+        latest: (limit) => Effect.orDie(latest(limit)),
         email: (token) => Effect.orDie(Effect.map(email(token), (rows) => Option.fromNullishOr(rows[0]?.email))),
         redeem
       })

@@ -60,6 +60,10 @@ const tagDescriptions: Readonly<Record<string, string>> = {
   operatorOrganizations: "Organizations, as the operator of the service sees and changes them.",
   operatorBooks: "Audits of all wallets. For the operator of the service only.",
   operatorQueues: "Queues, lanes and dead-lettered commands. For the operator of the service only.",
+  operatorOutcomes: "Calls whose outcome nobody knows. For the operator of the service only.",
+  operatorInvitations: "Invitations to sign up. For the operator of the service only.",
+  operatorPayments: "Payments of all organizations. For the operator of the service only.",
+  operatorProviders: "Accounts, health, margins and losses of providers. For the operator of the service only.",
   operatorSession: "The operator's session in the console. For the operator of the service only."
 }
 
@@ -133,6 +137,9 @@ const parameterDescriptions: Readonly<Record<string, string>> = {
   delivery_id: "Id of a delivery, `whd_…`.",
   session_id: "Id of a session, `ses_…`.",
   sender_id: "Id of a sender, `snd_…`.",
+  resolved: "`true` includes those with a finding.",
+  state: "Only payments in this state.",
+  days: "How many days to look back, 1 to 366. Without it 30.",
   command_id: "Id of a dead-lettered command, a number.",
   org_id: "Id of an organization, `org_…`.",
   search: "A part of the name or of a member's e-mail address, or the whole id.",

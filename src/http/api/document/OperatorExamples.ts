@@ -1,6 +1,7 @@
 /** Examples of the operator's operations. Checked against the contract by `test/http/openapi.test.ts`. */
 import { accountExamples } from "./AccountExamples.ts"
 import type { Example } from "./Example.ts"
+import { operatorReportExamples } from "./OperatorReportExamples.ts"
 
 const session = {
   operator: "ada",
@@ -93,6 +94,7 @@ const letter = {
 }
 
 export const operatorExamples: Readonly<Record<string, Example>> = {
+  ...operatorReportExamples,
   "operatorSession.signIn": { request: { token: "rg_operator_TOKEN_OF_THE_LINK" }, responses: { 200: session } },
   "operatorSession.get": { responses: { 200: session } },
   "operatorSession.signOut": { responses: { 200: { signed_out: true } } },

@@ -6,50 +6,24 @@
 import { Console, Effect, Layer } from "effect"
 import { onDatabase, plain, print, table } from "../output.ts"
 import { checkedAt, providerHealth } from "../../views/CatalogView.ts"
+import { checksLeft, driftView, type ListedProvider, listedProviderView } from "../../views/operator/ProviderView.ts"
 import { Catalog } from "../../../layers/catalog/Catalog.ts"
-import { type CheckRow, ProviderChecks } from "../../../layers/catalog/ProviderChecks.ts"
-import {
-  capabilityCount,
-  missingLines,
-  type ProviderReadiness,
-  readinessOf
-} from "../../../layers/catalog/ProviderReadiness.ts"
+import { ProviderChecks } from "../../../layers/catalog/ProviderChecks.ts"
+import { capabilityCount, missingLines, readinessOf } from "../../../layers/catalog/ProviderReadiness.ts"
 import { CostDrifts, fitsToClear, type OfferDrift } from "../../../layers/executor/CostDrifts.ts"
 import { usd } from "../../../schema/money/Money.ts"
 import { Health } from "../../../layers/executor/Health.ts"
 import { Settings } from "../../../layers/platform/Settings.ts"
 import { unknownSettings } from "../../../layers/platform/unknownSettings.ts"
 
-interface Listed {
-  readonly readiness: ProviderReadiness
-  readonly checks: ReadonlyArray<CheckRow>
-  readonly status: string
-  readonly calls: number
-}
-
-const checksLeft = ({ serves }: ProviderReadiness, checks: ReadonlyArray<CheckRow>) =>
-  serves.filter((capability) => !checks.some((one) => one.capability === capability && one.passed))
-
 /** `2 of 6 passed, 2026-11-22`, or `never`. */
-const checkedText = ({ readiness, checks }: Listed): string => {
+const checkedText = ({ readiness, checks }: ListedProvider): string => {
   if (checks.length === 0) return "never"
   const passed = readiness.serves.length - checksLeft(readiness, checks).length
   return `${passed} of ${readiness.serves.length} passed, ${checkedAt(checks)?.slice(0, 10)}`
 }
 
-const viewOf = ({ readiness, checks, status, calls }: Listed) => ({
-  provider: readiness.provider,
-  title: readiness.title,
-  configured: readiness.configured,
-  variable: readiness.variable,
-  serves: readiness.serves,
-  adds: readiness.adds,
-  checked_at: checkedAt(checks),
-  unchecked: checksLeft(readiness, checks),
-  health: { status, sample_size: calls }
-})
-
-const lines = (listed: ReadonlyArray<Listed>): ReadonlyArray<string> => {
+const lines = (listed: ReadonlyArray<ListedProvider>): ReadonlyArray<string> => {
   const configured = listed.filter((one) => one.readiness.configured)
   const missing = listed
     .filter((one) => !one.readiness.configured)
@@ -79,15 +53,6 @@ const lines = (listed: ReadonlyArray<Listed>): ReadonlyArray<string> => {
   ]
 }
 
-const driftView = ({ provider, capability, expected, measured, since, run_id }: OfferDrift) => ({
-  provider,
-  capability,
-  expected: usd(expected),
-  measured: usd(measured),
-  since: since.toISOString(),
-  run_id
-})
-
 const driftLine = ({ provider, capability, expected, measured, run_id }: OfferDrift): string =>
   `${provider} ${capability} costs more than its rate: ${usd(measured)} USD instead of ${usd(expected)} (${run_id}). It is priced by that cost until ${fitsToClear} calls in a row fit.`
 
@@ -100,7 +65,7 @@ export const listProviders = (json: boolean) =>
     yield* health.refresh
     const { mode, names } = yield* Settings
     const readiness = readinessOf(catalog.entries, catalog.providers, catalog.isConfigured)
-    const listed = readiness.providers.map((one): Listed => {
+    const listed = readiness.providers.map((one): ListedProvider => {
       const { status, sample_size: calls } = providerHealth(health, one.provider, one.serves)
       return { readiness: one, checks: checks.of(one.provider), status, calls }
     })
@@ -113,7 +78,7 @@ export const listProviders = (json: boolean) =>
         mode,
         can_run,
         capabilities,
-        providers: listed.map(viewOf),
+        providers: listed.map(listedProviderView),
         cost_drifts: drifts.map(driftView),
         warnings: unknown
       })

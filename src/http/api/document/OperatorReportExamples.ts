@@ -1,0 +1,141 @@
+/** Examples of the operator's operations about providers, payments, outcomes and invitations. */
+import type { Example } from "./Example.ts"
+
+const org_id = "org_01m81nzgh66f8vfxqbkda58gtf"
+const run_id = "run_01m81nzgh66f8vfxqbkda58gtf"
+const at = "2026-11-22T09:30:00.000Z"
+
+const outcome = {
+  run_id,
+  org_id,
+  provider: "resend",
+  capability: "email.send",
+  endpoint: null,
+  why: "no_answer",
+  provider_state: null,
+  at,
+  finding: null,
+  note: null,
+  found_at: null,
+  next_look: null
+}
+const finding = { finding: "delivered", note: "found in the account of the provider" }
+const sums = { runs: 120, charged: "3.60", cost: "3.00", margin: "0.60", margin_percent: "16.6" }
+const invitation = { email: "grace@example.com", expires_at: "2026-11-29T09:30:00.000Z" }
+
+export const operatorReportExamples: Readonly<Record<string, Example>> = {
+  "operatorOutcomes.list": { responses: { 200: { items: [outcome], next_cursor: null } } },
+  "operatorOutcomes.resolve": { request: finding, responses: { 200: { ...outcome, ...finding, found_at: at } } },
+  "operatorInvitations.list": {
+    responses: {
+      200: {
+        items: [
+          { email: invitation.email, status: "open", created_at: at, expires_at: invitation.expires_at, org_id: null }
+        ]
+      }
+    }
+  },
+  "operatorInvitations.create": {
+    request: { email: invitation.email },
+    responses: {
+      200: { ...invitation, link: "https://rungate.example/invitation?token=rg_invite_TOKEN_OF_THE_LINK" }
+    }
+  },
+  "operatorPayments.list": {
+    responses: {
+      200: {
+        items: [
+          {
+            payment_id: "pay_01m81nzgh66f8vfxqbkda58gtf",
+            org_id,
+            organization: "Acme",
+            kind: "checkout",
+            amount: "50.00",
+            state: "paid",
+            session_id: "cs_live_a1",
+            payment_intent: "pi_a1",
+            clawed_back: "0.00",
+            failure: null,
+            created_at: at,
+            ended_at: at
+          }
+        ],
+        next_cursor: null
+      }
+    }
+  },
+  "operatorPayments.mismatches": {
+    responses: {
+      200: {
+        items: [
+          { event_id: "evt_1", payment_id: "pay_01m81nzgh66f8vfxqbkda58gtf", org_id, fact: "Paid", created_at: at }
+        ]
+      }
+    }
+  },
+  "operatorProviders.list": {
+    responses: {
+      200: {
+        mode: "production",
+        providers: [
+          {
+            provider: "hunter",
+            title: "Hunter",
+            configured: true,
+            variable: "RUNGATE_PROVIDER_HUNTER_API_KEY",
+            serves: ["email.find"],
+            adds: [],
+            checked_at: at,
+            unchecked: [],
+            health: { status: "healthy", sample_size: 812 }
+          }
+        ],
+        cost_drifts: [
+          { provider: "hunter", capability: "email.find", expected: "0.01", measured: "0.012", since: at, run_id }
+        ],
+        paused: [
+          {
+            provider: "prospeo",
+            capability: "email.find",
+            reason: "provider_account",
+            detail: "401 Unauthorized",
+            until: at,
+            organizations: 3
+          }
+        ]
+      }
+    }
+  },
+  "operatorProviders.margins": {
+    responses: {
+      200: {
+        days: 30,
+        items: [{ provider: "hunter", capability: "email.find", endpoint: null, ...sums }],
+        providers: [{ provider: "hunter", ...sums }],
+        total: sums
+      }
+    }
+  },
+  "operatorProviders.losses": {
+    responses: {
+      200: {
+        items: [
+          {
+            run_id,
+            org_id,
+            capability: "email.find",
+            endpoint: null,
+            provider: "hunter",
+            reason: "below_cost",
+            charge: "0.01",
+            cost: "0.012",
+            loss: "0.002",
+            cost_basis: "measured",
+            at
+          }
+        ],
+        totals: [{ provider: "hunter", reason: "below_cost", runs: 1, loss: "0.002" }]
+      }
+    }
+  }
+}

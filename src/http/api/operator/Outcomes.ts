@@ -1,0 +1,60 @@
+/** The contract of calls whose outcome nobody knows, and of what an operator finds out about them. */
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { findings } from "../../../schema/catalog/Doubt.ts"
+import { Wire } from "../../../schema/Errors.ts"
+import { listQuery } from "../shapes/Common.ts"
+import { forOperators, OperatorAuth } from "./OperatorAuth.ts"
+
+const nullable = Schema.NullOr(Schema.String)
+
+export const UnknownOutcome = Schema.Struct({
+  run_id: Schema.String,
+  org_id: Schema.String,
+  provider: Schema.String,
+  capability: nullable,
+  endpoint: nullable,
+  why: Schema.String.annotate({ description: "worker_lost, no_answer, unreadable_answer or server_error." }),
+  provider_state: nullable.annotate({ description: "JSON text of the job at the provider, if one is known." }),
+  at: Schema.String,
+  finding: nullable,
+  note: nullable,
+  found_at: nullable,
+  next_look: nullable
+}).annotate({ identifier: "UnknownOutcome" })
+
+export class OperatorOutcomesApi extends HttpApiGroup.make("operatorOutcomes")
+  .add(
+    HttpApiEndpoint.get("list", "/operator/unknown-outcomes", {
+      query: {
+        ...listQuery,
+        org_id: Schema.optionalKey(Schema.NonEmptyString.check(Schema.isMaxLength(200))),
+        resolved: Schema.optionalKey(Schema.Literals(["true", "false"]))
+      },
+      success: Schema.Struct({ items: Schema.Array(UnknownOutcome), next_cursor: nullable }),
+      error: [Wire.invalid_request]
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "List calls with an unknown outcome",
+        description: `Newest first. The service looks up those with next_look by itself. ${forOperators}`
+      })
+    ),
+    HttpApiEndpoint.post("resolve", "/operator/unknown-outcomes/:run_id/resolve", {
+      params: { run_id: Schema.String },
+      payload: Schema.Struct({
+        finding: Schema.Literals(findings),
+        note: Schema.NonEmptyString.check(
+          Schema.isMaxLength(500),
+          Schema.makeFilter((text: string) => !text.includes("\u0000") || "must not contain NUL (\\u0000)")
+        ).annotate({ description: "How you found out." })
+      }).annotate({ identifier: "ResolveOutcomeRequest" }),
+      success: UnknownOutcome,
+      error: [Wire.invalid_request, Wire.not_found]
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Record the outcome of a call",
+        description: `The run's hints show it to the organization. No money moves, and the call is not repeated. A finding is recorded once. ${forOperators}`
+      })
+    )
+  )
+  .middleware(OperatorAuth) {}

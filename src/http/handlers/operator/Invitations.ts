@@ -1,0 +1,48 @@
+/** Invitations to sign up. The link is in this answer only: the database has its digest. */
+import { Clock, Effect, Option, Redacted } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { type InvitationRow, Invitations } from "../../../layers/accounts/Invitations.ts"
+import { addressOf, Settings } from "../../../layers/platform/Settings.ts"
+import { invitationPath, linkOf } from "../../../schema/accounts/AccountMail.ts"
+import { problem } from "../../../schema/Errors.ts"
+import { makeAsOperator } from "../../access/OperatorCookie.ts"
+import { Api } from "../../api/Api.ts"
+
+const shownMax = 100
+
+const hasAccount = problem("invalid_request", "email already has an account and can sign in.", [
+  { path: "email", message: "already has an account and can sign in" }
+])
+
+const view = ({ email, created_at, expires_at, used_at, org_id }: InvitationRow, now: number) => ({
+  email,
+  status: used_at !== null ? ("used" as const) : expires_at.getTime() > now ? ("open" as const) : ("expired" as const),
+  created_at: created_at.toISOString(),
+  expires_at: expires_at.toISOString(),
+  org_id
+})
+
+export const OperatorInvitationsHandlers = HttpApiBuilder.group(
+  Api,
+  "operatorInvitations",
+  Effect.fnUntraced(function* (handlers) {
+    const asOperator = yield* makeAsOperator
+    const invitations = yield* Invitations
+    const settings = yield* Settings
+    return handlers.handleAll({
+      list: Effect.fnUntraced(function* () {
+        const now = yield* Clock.currentTimeMillis
+        const rows = yield* invitations.latest(shownMax)
+        return { items: rows.map((row) => view(row, now)) }
+      }),
+
+      create: Effect.fnUntraced(function* ({ payload }) {
+        const made = yield* asOperator(invitations.invite(payload.email))
+        if (Option.isNone(made)) return yield* Effect.fail(hasAccount)
+        const { email, token, expires_at } = made.value
+        const link = linkOf(addressOf(settings), invitationPath, Redacted.value(token))
+        return { email, link, expires_at: expires_at.toISOString() }
+      })
+    })
+  })
+)

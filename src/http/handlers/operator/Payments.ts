@@ -1,0 +1,45 @@
+/** Payments of all organizations, and events that did not fit. Read only. */
+import { Effect } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { type ListedPayment, PaymentList } from "../../../layers/operator/PaymentList.ts"
+import { problem } from "../../../schema/Errors.ts"
+import { looksLike } from "../../../schema/Ids.ts"
+import { usd } from "../../../schema/money/Money.ts"
+import { Api } from "../../api/Api.ts"
+import { listLimitDefault } from "../../api/shapes/Common.ts"
+
+const mismatchesMax = 100
+const badCursor = problem("invalid_request", "query.cursor is not a cursor of this list", [
+  { path: "query.cursor", message: "is not a cursor of this list" }
+])
+
+const view = (payment: ListedPayment) => ({
+  ...payment,
+  amount: usd(payment.amount),
+  clawed_back: usd(payment.clawed_back),
+  created_at: payment.created_at.toISOString(),
+  ended_at: payment.ended_at?.toISOString() ?? null
+})
+
+export const OperatorPaymentsHandlers = HttpApiBuilder.group(
+  Api,
+  "operatorPayments",
+  Effect.fnUntraced(function* (handlers) {
+    const payments = yield* PaymentList
+    return handlers.handleAll({
+      list: Effect.fnUntraced(function* ({ query: { cursor, org_id, state, limit = listLimitDefault } }) {
+        if (cursor !== undefined && !looksLike("pay", cursor)) return yield* Effect.fail(badCursor)
+        const filter = { org_id: org_id ?? null, state: state ?? null }
+        const rows = yield* payments.list(filter, cursor ?? null, limit + 1)
+        const page = rows.slice(0, limit)
+        const next_cursor = rows.length > limit ? (page.at(-1)?.payment_id ?? null) : null
+        return { items: page.map(view), next_cursor }
+      }),
+
+      mismatches: Effect.fnUntraced(function* () {
+        const rows = yield* payments.mismatches(mismatchesMax)
+        return { items: rows.map((row) => ({ ...row, created_at: row.created_at.toISOString() })) }
+      })
+    })
+  })
+)

@@ -1,0 +1,87 @@
+/** Providers as the operator sees them. Health, checks and drifts are those that this process routes by. */
+import { Clock, Effect } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { Catalog } from "../../../layers/catalog/Catalog.ts"
+import { ProviderChecks } from "../../../layers/catalog/ProviderChecks.ts"
+import { readinessOf } from "../../../layers/catalog/ProviderReadiness.ts"
+import { Breakers, type Broken } from "../../../layers/executor/Breakers.ts"
+import { CostDrifts } from "../../../layers/executor/CostDrifts.ts"
+import { Health } from "../../../layers/executor/Health.ts"
+import { Losses } from "../../../layers/ledger/Losses.ts"
+import { Margins } from "../../../layers/ledger/Margins.ts"
+import { costBoundCache } from "../../../layers/platform/costBoundCache.ts"
+import { Settings } from "../../../layers/platform/Settings.ts"
+import { Api } from "../../api/Api.ts"
+import { listLimitDefault } from "../../api/shapes/Common.ts"
+import { providerHealth } from "../../views/CatalogView.ts"
+import { lossRowView, lossTotalView } from "../../views/operator/LossView.ts"
+import { marginReport, marginReportView } from "../../views/operator/MarginView.ts"
+import { driftView, listedProviderView } from "../../views/operator/ProviderView.ts"
+
+const daysDefault = 30
+
+/** One line for each offer, whichever organizations it is left alone for. The breaker that closes last says why. */
+const pausedOffers = (broken: ReadonlyArray<Broken>, now: number) =>
+  [
+    ...Map.groupBy(
+      broken.filter(({ trip }) => trip.until > now),
+      ({ provider, subject }) => `${subject} ${provider}`
+    ).values()
+  ].flatMap((all) => {
+    const [last] = all.toSorted((a, b) => b.trip.until - a.trip.until)
+    if (last === undefined) return []
+    const { reason, detail, until } = last.trip
+    return [
+      {
+        provider: last.provider,
+        capability: last.subject,
+        reason,
+        detail,
+        until: new Date(until).toISOString(),
+        organizations: all.length
+      }
+    ]
+  })
+
+export const OperatorProvidersHandlers = HttpApiBuilder.group(
+  Api,
+  "operatorProviders",
+  Effect.fnUntraced(function* (handlers) {
+    const breakers = yield* Breakers
+    const catalog = yield* Catalog
+    const checks = yield* ProviderChecks
+    const drifts = yield* CostDrifts
+    const health = yield* Health
+    const losses = yield* Losses
+    const margins = yield* Margins
+    const { mode } = yield* Settings
+    const readiness = readinessOf(catalog.entries, catalog.providers, catalog.isConfigured)
+    // It reads every run of its days.
+    const report = yield* costBoundCache((days) => Effect.map(margins.list(Number(days)), marginReport))
+
+    return handlers.handleAll({
+      list: Effect.fnUntraced(function* () {
+        const now = yield* Clock.currentTimeMillis
+        return {
+          mode,
+          providers: readiness.providers.map((one) => {
+            const { status, sample_size: calls } = providerHealth(health, one.provider, one.serves)
+            const view = listedProviderView({ readiness: one, checks: checks.of(one.provider), status, calls })
+            return { ...view, health: { status, sample_size: calls } }
+          }),
+          cost_drifts: drifts.all().map(driftView),
+          paused: pausedOffers(breakers.all(), now)
+        }
+      }),
+
+      margins: ({ query: { days = daysDefault } }) =>
+        Effect.map(report(String(days)), (found) => marginReportView(days, found)),
+
+      losses: Effect.fnUntraced(function* ({ query: { limit = listLimitDefault } }) {
+        const filter = { org_id: null, since: null }
+        const rows = yield* losses.list(filter, limit)
+        return { items: rows.map(lossRowView), totals: (yield* losses.sums).map(lossTotalView) }
+      })
+    })
+  })
+)
