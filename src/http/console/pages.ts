@@ -230,5 +230,37 @@ export const pages: ReadonlyArray<Page> = [
     place: "operator",
     icon: "queues",
     load: () => import("./pages/operator/Queues.tsx")
+  },
+  {
+    path: "/operator/providers",
+    title: "Providers",
+    access: "operator",
+    place: "operator",
+    icon: "provider",
+    load: () => import("./pages/operator/Providers.tsx")
+  },
+  {
+    path: "/operator/payments",
+    title: "Payments",
+    access: "operator",
+    place: "operator",
+    icon: "payments",
+    load: () => import("./pages/operator/Payments.tsx")
+  },
+  {
+    path: "/operator/unknown",
+    title: "Unknown outcomes",
+    access: "operator",
+    place: "operator",
+    icon: "unknown",
+    load: () => import("./pages/operator/Outcomes.tsx")
+  },
+  {
+    path: "/operator/invitations",
+    title: "Invitations",
+    access: "operator",
+    place: "operator",
+    icon: "invitations",
+    load: () => import("./pages/operator/Invitations.tsx")
   }
 ]

@@ -1,0 +1,100 @@
+/** Invitations to sign up: a link for one address, shown once. */
+import { useMutation, useQuery } from "@tanstack/react-query"
+import type { AnswerOf } from "../../../client/Browser.ts"
+import { onForm, textIn } from "../../account/forms.ts"
+import { api } from "../../data/api.ts"
+import { operatorChanged } from "../../data/operator.ts"
+import { useService } from "../../data/session.ts"
+import { Button } from "../../parts/Button.tsx"
+import { CodeBlock } from "../../parts/Copy.tsx"
+import { Field, FormProblem, problemOf } from "../../parts/Field.tsx"
+import { TextLink } from "../../parts/Link.tsx"
+import { PageHead, Panel } from "../../parts/Page.tsx"
+import { Loaded } from "../../parts/States.tsx"
+import { Badge } from "../../parts/Status.tsx"
+import { Time } from "../../parts/Time.tsx"
+import { SmallTable } from "./SmallTable.tsx"
+
+type Invitation = AnswerOf<"operatorInvitations", "list">["items"][number]
+
+const tones = { open: "blue", used: "green", expired: "grey" } as const
+
+const Invite = () => {
+  const isClosed = useService().data?.sign_up === "closed"
+  const invite = useMutation({
+    mutationFn: (form: FormData) =>
+      api.operatorInvitations.create({ payload: { email: textIn(form, "email").trim() } }),
+    onSuccess: operatorChanged
+  })
+  return (
+    <Panel title="Invite somebody">
+      {isClosed && (
+        <p className="mb-3 text-amber">Sign-up is closed. Links work after RUNGATE_SIGN_UP is set to invite or open.</p>
+      )}
+      <form onSubmit={onForm((form) => invite.mutate(form))} className="flex flex-wrap items-end gap-3">
+        <Field
+          label="E-mail address"
+          name="email"
+          type="email"
+          required
+          maxLength={254}
+          problem={problemOf(invite.error, "email")}
+          className="w-full max-w-sm"
+        />
+        <Button type="submit" look="primary" busy={invite.isPending}>
+          Make a sign-up link
+        </Button>
+      </form>
+      <div className="mt-3 space-y-2">
+        <FormProblem error={invite.error} />
+        {invite.data !== undefined && (
+          <>
+            <p>
+              Send this link only to {invite.data.email}. It is shown once, works once, and ends{" "}
+              <Time at={invite.data.expires_at} />.
+            </p>
+            <CodeBlock text={invite.data.link} label="the sign-up link" />
+          </>
+        )}
+      </div>
+    </Panel>
+  )
+}
+
+const organizationOf = ({ org_id }: Invitation) =>
+  org_id === null ? "" : <TextLink to={`/operator/organizations/${org_id}`}>{org_id}</TextLink>
+
+const Invitations = () => {
+  const list = useQuery({ queryKey: ["operator", "invitations"], queryFn: () => api.operatorInvitations.list({}) })
+  return (
+    <>
+      <PageHead title="Invitations">
+        Links to sign up. Members invite people to their own organization themselves.
+      </PageHead>
+      <div className="grid grid-cols-1 gap-6">
+        <Invite />
+        <Panel title="Newest invitations">
+          <Loaded query={list}>
+            {({ items }) => (
+              <SmallTable
+                label="Newest invitations"
+                rows={items}
+                keyOf={({ email, created_at }) => `${email} ${created_at}`}
+                none="Nobody was invited yet."
+                columns={[
+                  { title: "E-mail address", cell: ({ email }) => <span className="break-all">{email}</span> },
+                  { title: "State", cell: ({ status }) => <Badge tone={tones[status]}>{status}</Badge> },
+                  { title: "Made", cell: ({ created_at }) => <Time at={created_at} /> },
+                  { title: "Ends", cell: ({ expires_at }) => <Time at={expires_at} /> },
+                  { title: "Organization", cell: organizationOf }
+                ]}
+              />
+            )}
+          </Loaded>
+        </Panel>
+      </div>
+    </>
+  )
+}
+
+export default Invitations

@@ -1,0 +1,124 @@
+/** What providers earn: charges and costs of the last days, and runs that cost more than they were charged. */
+import { useQuery } from "@tanstack/react-query"
+import { useFilters } from "../../data/address.ts"
+import { api } from "../../data/api.ts"
+import { Id } from "../../parts/Copy.tsx"
+import { Select } from "../../parts/Field.tsx"
+import { Money } from "../../parts/Money.tsx"
+import { Panel } from "../../parts/Page.tsx"
+import { Loaded } from "../../parts/States.tsx"
+import { Time } from "../../parts/Time.tsx"
+import { SmallTable } from "./SmallTable.tsx"
+
+const daysDefault = "30"
+const spans: ReadonlyArray<readonly [string, string]> = [
+  ["1", "1 day"],
+  ["7", "7 days"],
+  ["30", "30 days"],
+  ["90", "90 days"]
+]
+
+export const Margins = () => {
+  const [{ days: asked = daysDefault }, change] = useFilters()
+  const days = spans.some(([value]) => value === asked) ? asked : daysDefault
+  const margins = useQuery({
+    queryKey: ["operator", "margins", days],
+    queryFn: () => api.operatorProviders.margins({ query: { days: Number(days) } }),
+    staleTime: 60_000
+  })
+  return (
+    <Panel
+      title="Margins"
+      actions={
+        <Select
+          label="Time"
+          hideLabel
+          value={days}
+          onChange={(event) => change({ days: event.target.value })}
+          options={spans}
+        />
+      }
+    >
+      <Loaded query={margins}>
+        {({ items, total }) => (
+          <>
+            <p className="mb-3 text-muted">
+              Charged <Money amount={total.charged} />, cost <Money amount={total.cost} />, margin{" "}
+              <Money amount={total.margin} />. Where a provider reports no cost, it is the charge without the markup.
+            </p>
+            <SmallTable
+              label="Margins by provider and offer"
+              rows={items}
+              keyOf={({ provider, capability, endpoint }) => `${provider} ${capability} ${endpoint}`}
+              none="No run of this time was charged or cost anything."
+              columns={[
+                { title: "Provider", cell: ({ provider }) => provider ?? "" },
+                { title: "Of", cell: ({ capability, endpoint }) => capability ?? endpoint ?? "" },
+                { title: "Runs", cell: ({ runs }) => runs, align: "right" },
+                { title: "Charged", cell: ({ charged }) => <Money amount={charged} />, align: "right" },
+                { title: "Cost", cell: ({ cost }) => <Money amount={cost} />, align: "right" },
+                {
+                  title: "Margin",
+                  cell: ({ margin }) => (
+                    <Money amount={margin} className={margin.startsWith("-") ? "font-semibold text-red" : ""} />
+                  ),
+                  align: "right"
+                },
+                {
+                  title: "Of charge",
+                  cell: ({ margin_percent }) => (margin_percent === null ? "–" : `${margin_percent} %`),
+                  align: "right"
+                }
+              ]}
+            />
+          </>
+        )}
+      </Loaded>
+    </Panel>
+  )
+}
+
+export const Losses = () => {
+  const losses = useQuery({
+    queryKey: ["operator", "losses"],
+    queryFn: () => api.operatorProviders.losses({ query: { limit: 50 } })
+  })
+  return (
+    <Panel title="Losses">
+      <Loaded query={losses}>
+        {({ items, totals }) => (
+          <div className="grid gap-4">
+            <SmallTable
+              label="All losses by provider and reason"
+              rows={totals}
+              keyOf={({ provider, reason }) => `${provider} ${reason}`}
+              none="No run cost more than it was charged."
+              columns={[
+                { title: "Provider", cell: ({ provider }) => provider ?? "" },
+                { title: "Reason", cell: ({ reason }) => reason.replaceAll("_", " ") },
+                { title: "Runs", cell: ({ runs }) => runs, align: "right" },
+                { title: "Loss", cell: ({ loss }) => <Money amount={loss} />, align: "right" }
+              ]}
+            />
+            {items.length > 0 && (
+              <SmallTable
+                label="Newest losses"
+                rows={items}
+                keyOf={({ run_id }) => run_id}
+                none=""
+                columns={[
+                  { title: "When", cell: ({ at }) => <Time at={at} /> },
+                  { title: "Run", cell: ({ run_id }) => <Id id={run_id} what="the run's id" /> },
+                  { title: "Provider", cell: ({ provider }) => provider ?? "" },
+                  { title: "Charged", cell: ({ charge }) => <Money amount={charge} />, align: "right" },
+                  { title: "Cost", cell: ({ cost }) => <Money amount={cost} />, align: "right" },
+                  { title: "Loss", cell: ({ loss }) => <Money amount={loss} />, align: "right" }
+                ]}
+              />
+            )}
+          </div>
+        )}
+      </Loaded>
+    </Panel>
+  )
+}

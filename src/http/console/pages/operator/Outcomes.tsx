@@ -1,0 +1,146 @@
+/** Calls whose outcome nobody knows. The operator looks into the provider's account, and records what happened. */
+import { useInfiniteQuery, useMutation } from "@tanstack/react-query"
+import { useState } from "react"
+import type { AnswerOf } from "../../../client/Browser.ts"
+import { onForm, textIn } from "../../account/forms.ts"
+import { api } from "../../data/api.ts"
+import { operatorChanged } from "../../data/operator.ts"
+import { announce } from "../../parts/Announcer.tsx"
+import { Button } from "../../parts/Button.tsx"
+import { Id } from "../../parts/Copy.tsx"
+import { Dialog } from "../../parts/Dialog.tsx"
+import { Field, FormProblem, problemOf, Select } from "../../parts/Field.tsx"
+import { TextLink } from "../../parts/Link.tsx"
+import { PageHead } from "../../parts/Page.tsx"
+import { Empty, Failed, Skeleton } from "../../parts/States.tsx"
+import { Time } from "../../parts/Time.tsx"
+
+type Outcome = AnswerOf<"operatorOutcomes", "list">["items"][number]
+
+const pageSize = 50
+
+const reasons: Readonly<Record<string, string>> = {
+  worker_lost: "the process that made the call died before it received the answer",
+  no_answer: "the request was sent and no answer came back",
+  unreadable_answer: "the provider answered with success, and the answer can't be read",
+  server_error: "the provider answered with a server error"
+}
+
+const Resolve = ({ outcome, onClose }: { readonly outcome: Outcome; readonly onClose: () => void }) => {
+  const resolve = useMutation({
+    mutationFn: (form: FormData) =>
+      api.operatorOutcomes.resolve({
+        params: { run_id: outcome.run_id },
+        payload: {
+          finding: textIn(form, "finding") === "delivered" ? "delivered" : "not_delivered",
+          note: textIn(form, "note")
+        }
+      }),
+    onSuccess: () => {
+      announce("The outcome is recorded.")
+      operatorChanged()
+      onClose()
+    }
+  })
+  return (
+    <Dialog open onClose={onClose} title="Record what happened?">
+      <form onSubmit={onForm((form) => resolve.mutate(form))} className="space-y-4">
+        <p>
+          The call of {outcome.run_id} at {outcome.provider}. The organization reads the finding in the run's hints. No
+          money moves, the call is not repeated, and a finding can't be changed.
+        </p>
+        <Select
+          label="Finding"
+          name="finding"
+          options={[
+            ["delivered", "The provider carried it out"],
+            ["not_delivered", "The provider did not carry it out"]
+          ]}
+        />
+        <Field
+          label="How you found out"
+          name="note"
+          required
+          maxLength={500}
+          problem={problemOf(resolve.error, "note")}
+        />
+        <FormProblem error={resolve.error} />
+        <div className="flex flex-wrap justify-end gap-2">
+          <Button onClick={onClose}>Cancel</Button>
+          <Button type="submit" look="primary" busy={resolve.isPending}>
+            Record the finding
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  )
+}
+
+const Row = ({ outcome, onResolve }: { readonly outcome: Outcome; readonly onResolve: () => void }) => (
+  <li className="grid gap-2 border-b border-line py-3 last:border-b-0">
+    <div className="flex flex-wrap items-center justify-between gap-2">
+      <span>
+        <span className="font-medium">{outcome.capability ?? outcome.endpoint ?? ""}</span> at {outcome.provider}:{" "}
+        {reasons[outcome.why] ?? outcome.why}
+      </span>
+      <Button onClick={onResolve}>Record what happened…</Button>
+    </div>
+    {outcome.provider_state !== null && (
+      <pre className="overflow-x-auto rounded bg-sunken p-2 font-mono text-small whitespace-pre-wrap break-words">
+        {outcome.provider_state}
+      </pre>
+    )}
+    <p className="flex flex-wrap gap-x-4 gap-y-1 text-small text-muted">
+      <Time at={outcome.at} />
+      <Id id={outcome.run_id} what="the run's id" />
+      <TextLink to={`/operator/organizations/${outcome.org_id}`}>{outcome.org_id}</TextLink>
+      {outcome.next_look !== null && (
+        <span>
+          the service looks it up <Time at={outcome.next_look} />
+        </span>
+      )}
+    </p>
+  </li>
+)
+
+const Outcomes = () => {
+  const [asked, setAsked] = useState<Outcome | null>(null)
+  const list = useInfiniteQuery({
+    queryKey: ["operator", "outcomes"],
+    queryFn: ({ pageParam }) =>
+      api.operatorOutcomes.list({ query: { limit: pageSize, ...(pageParam === "" ? {} : { cursor: pageParam }) } }),
+    initialPageParam: "",
+    getNextPageParam: (last) => last.next_cursor ?? undefined
+  })
+  const items = list.data?.pages.flatMap((page) => page.items) ?? []
+  return (
+    <>
+      <PageHead title="Unknown outcomes">
+        Calls that the provider may have carried out or not. Look into its account before you record anything.
+      </PageHead>
+      {list.data === undefined ? (
+        list.error === null ? (
+          <Skeleton lines={6} />
+        ) : (
+          <Failed error={list.error} retry={() => void list.refetch()} />
+        )
+      ) : items.length === 0 ? (
+        <Empty title="No call has an unknown outcome." />
+      ) : (
+        <ul className="rounded border border-line bg-panel px-4">
+          {items.map((outcome) => (
+            <Row key={outcome.run_id} outcome={outcome} onResolve={() => setAsked(outcome)} />
+          ))}
+        </ul>
+      )}
+      {list.hasNextPage && (
+        <Button className="mt-3" busy={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>
+          Show more
+        </Button>
+      )}
+      {asked !== null && <Resolve outcome={asked} onClose={() => setAsked(null)} />}
+    </>
+  )
+}
+
+export default Outcomes
