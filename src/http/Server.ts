@@ -34,6 +34,7 @@ import { QuotesHandlers } from "./handlers/control/Quotes.ts"
 import { ReceiptsHandlers } from "./handlers/control/Receipts.ts"
 import { OperatorBooksHandlers } from "./handlers/operator/Books.ts"
 import { OperatorOutcomesHandlers } from "./handlers/operator/Outcomes.ts"
+import { OperatorImpersonationHandlers } from "./handlers/operator/Impersonation.ts"
 import { OperatorInvitationsHandlers } from "./handlers/operator/Invitations.ts"
 import { OperatorPaymentsHandlers } from "./handlers/operator/Payments.ts"
 import { OperatorProvidersHandlers } from "./handlers/operator/Providers.ts"
@@ -96,6 +97,7 @@ export const Routes = Layer.mergeAll(
       EventsHandlers,
       OperatorSessionsHandlers,
       OperatorOrganizationsHandlers,
+      OperatorImpersonationHandlers,
       OperatorBooksHandlers,
       OperatorQueuesHandlers,
       OperatorOutcomesHandlers,

@@ -32,6 +32,7 @@ import { Mails } from "./accounts/Mails.ts"
 import { MemberInvitations } from "./members/MemberInvitations.ts"
 import { Members } from "./members/Members.ts"
 import { MailStore } from "./ledger/MailStore.ts"
+import { Impersonations } from "./operator/Impersonations.ts"
 import { PaymentList } from "./operator/PaymentList.ts"
 import { OperatorSessions } from "./operator/OperatorSessions.ts"
 import { Ownership } from "./runs/Ownership.ts"
@@ -98,7 +99,7 @@ const Stores = Layer.mergeAll(
   Layer.mergeAll(EventLog.layer, AlertSettings.layer, EventWriter.layer.pipe(Layer.provideMerge(AlertMailStore.layer))),
   Stats.layer,
   Layer.merge(UsageStore.layer, PastRuns.layer),
-  Layer.mergeAll(OperatorSessions.layer, DeadLetters.layer, PaymentList.layer),
+  Layer.mergeAll(OperatorSessions.layer, Impersonations.layer, DeadLetters.layer, PaymentList.layer),
   Layer.mergeAll(HeadStore.layer, ReceiptStore.layer, SigningKeys.layer),
   Layer.merge(BatchStore.layer, BatchFeeds.layer),
   // The migrations of old runs need stores, which the folder of the migrations can't import.

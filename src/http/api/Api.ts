@@ -13,6 +13,7 @@ import { BatchesApi } from "./Batches.ts"
 import { AuditLogApi } from "./control/AuditLog.ts"
 import { InvitationsApi, MembersApi } from "./control/Members.ts"
 import { OperatorBooksApi } from "./operator/Books.ts"
+import { OperatorImpersonationApi } from "./operator/Impersonation.ts"
 import { OperatorInvitationsApi } from "./operator/Invitations.ts"
 import { OperatorOutcomesApi } from "./operator/Outcomes.ts"
 import { OperatorPaymentsApi } from "./operator/Payments.ts"
@@ -59,6 +60,7 @@ export class Api extends HttpApi.make("rungate")
   .add(WebhooksApi)
   .add(OperatorSessionsApi)
   .add(OperatorOrganizationsApi)
+  .add(OperatorImpersonationApi)
   .add(OperatorBooksApi)
   .add(OperatorQueuesApi)
   .add(OperatorOutcomesApi)

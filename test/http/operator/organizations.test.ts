@@ -145,3 +145,52 @@ test("a key is revoked at once, in its own organization only", async () => {
   expect([status, body.id, body.revoked_at === null]).toEqual([200, other.key_id, false])
   expect((await other.get("/v1/wallet")).status).toBe(401)
 })
+
+describe("a look into an organization's runs", () => {
+  const begin = (reason: unknown, org_id = org.org_id) => tab.post(`/organizations/${org_id}/impersonation`, { reason })
+
+  test("needs a reason, which the organization reads, and opens reads of that organization only", async () => {
+    const { body: run } = await org.run(verify())
+    const runs = () => tab.get(at("/runs"))
+    expect((await runs()).body.error.code).toBe("forbidden")
+    expect((await tab.get(at(`/runs/${run.run_id}`))).status).toBe(403)
+
+    const begun = await begin("ticket <b>4711</b>")
+    expect([begun.status, begun.body.reason]).toEqual([200, "ticket <b>4711</b>"])
+    const list = await tab.get(at("/runs?limit=1"))
+    expect([list.status, list.body.items[0].run_id]).toEqual([200, run.run_id])
+    const read = await tab.get(at(`/runs/${run.run_id}`))
+    expect([read.status, read.body.result]).toEqual([200, run.result])
+    expect((await tab.get(at("/runs?status=blocked"))).body.items).toEqual([])
+    expect((await tab.get(at("/runs?cursor=x"))).status).toBe(400)
+    expect((await tab.get(at("/runs/none"))).status).toBe(404)
+
+    const other = await app.tenant("1.00")
+    expect((await tab.get(`/organizations/${other.org_id}/runs`)).status).toBe(403)
+    const theirs = await other.run(verify())
+    expect((await tab.get(at(`/runs/${theirs.body.run_id}`))).status).toBe(404)
+    const colleague = await operatorOf(app, "ada")
+    expect((await colleague.get(at("/runs"))).status).toBe(403)
+
+    const session = await org.session()
+    const { body } = await app.call(session, "GET", "/v1/audit-log?action=impersonation")
+    expect(body.items).toMatchObject([
+      { action: "impersonation.created", actor: { kind: "operator", name: "grace" }, address: null }
+    ])
+    expect(body.items[0].after.reason).toBe("ticket <b>4711</b>")
+  })
+
+  test("ends by itself, and with the session", async () => {
+    await app.sql(
+      "UPDATE operator_impersonations SET created_at = now() - interval '1 hour', expires_at = now() - interval '30 minutes'"
+    )
+    expect((await tab.get(at("/runs"))).status).toBe(403)
+  })
+
+  test("is refused without a reason, and for nobody", async () => {
+    for (const reason of ["", "  ", "x".repeat(501), "a\u0000b", 1])
+      expect([reason, (await begin(reason)).body.error.details[0].path]).toEqual([reason, "reason"])
+    expect((await begin("why", "none")).status).toBe(404)
+    expect((await begin("why", `org_${"0".repeat(26)}`)).status).toBe(404)
+  })
+})

@@ -1,5 +1,6 @@
 /** Examples of the operator's operations about providers, payments, outcomes and invitations. */
 import type { Example } from "./Example.ts"
+import { runExamples } from "./RunExamples.ts"
 
 const org_id = "org_01m81nzgh66f8vfxqbkda58gtf"
 const run_id = "run_01m81nzgh66f8vfxqbkda58gtf"
@@ -24,6 +25,12 @@ const sums = { runs: 120, charged: "3.60", cost: "3.00", margin: "0.60", margin_
 const invitation = { email: "grace@example.com", expires_at: "2026-11-29T09:30:00.000Z" }
 
 export const operatorReportExamples: Readonly<Record<string, Example>> = {
+  "operatorImpersonation.begin": {
+    request: { reason: "ticket 4711: the run says failed" },
+    responses: { 200: { org_id, reason: "ticket 4711: the run says failed", expires_at: "2026-11-22T10:00:00.000Z" } }
+  },
+  "operatorImpersonation.runs": { responses: { 200: runExamples["runs.list"]?.responses[200] } },
+  "operatorImpersonation.run": { responses: { 200: runExamples["runs.get"]?.responses[200] } },
   "operatorOutcomes.list": { responses: { 200: { items: [outcome], next_cursor: null } } },
   "operatorOutcomes.resolve": { request: finding, responses: { 200: { ...outcome, ...finding, found_at: at } } },
   "operatorInvitations.list": {

@@ -14,6 +14,7 @@ import { Credit } from "./Credit.tsx"
 import { Guard } from "./Guard.tsx"
 import { Keys } from "./Keys.tsx"
 import { Ledger, OpenRuns, Payments, People } from "./OrganizationLists.tsx"
+import { Runs } from "./Runs.tsx"
 import { Verdict } from "../Verdict.tsx"
 
 export type Detail = AnswerOf<"operatorOrganizations", "get">
@@ -115,6 +116,7 @@ const Organization = () => {
             <Guard detail={detail} />
             <div className="grid grid-cols-1 gap-6 lg:col-span-2">
               <OpenRuns detail={detail} />
+              <Runs org_id={org_id} name={detail.name} />
               <Ledger detail={detail} />
               <Payments detail={detail} />
               <Keys detail={detail} />

@@ -1,0 +1,57 @@
+/** The contract of a look into an organization's runs: read-only, after a reason that the organization can read. */
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { Wire } from "../../../schema/Errors.ts"
+import { ListedRun, Run, RunStatus } from "../../../schema/runs/Run.ts"
+import { listQuery } from "../shapes/Common.ts"
+import { forOperators, OperatorAuth } from "./OperatorAuth.ts"
+
+export const Impersonation = Schema.Struct({
+  org_id: Schema.String,
+  reason: Schema.String,
+  expires_at: Schema.String
+}).annotate({ identifier: "OperatorImpersonation" })
+
+const organization = { org_id: Schema.String }
+
+export class OperatorImpersonationApi extends HttpApiGroup.make("operatorImpersonation")
+  .add(
+    HttpApiEndpoint.post("begin", "/operator/organizations/:org_id/impersonation", {
+      params: organization,
+      payload: Schema.Struct({
+        reason: Schema.NonEmptyString.check(
+          Schema.isMaxLength(500),
+          Schema.makeFilter((text: string) => !text.includes("\u0000") || "must not contain NUL (\\u0000)")
+        ).annotate({ description: "The organization's admins read it in their audit log." })
+      }).annotate({ identifier: "ImpersonationRequest" }),
+      success: Impersonation,
+      error: [Wire.invalid_request, Wire.not_found]
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Look into an organization's runs",
+        description: `Opens its runs to this session for half an hour, read-only. ${forOperators}`
+      })
+    ),
+    HttpApiEndpoint.get("runs", "/operator/organizations/:org_id/runs", {
+      params: organization,
+      query: { ...listQuery, status: Schema.optionalKey(RunStatus) },
+      success: Schema.Struct({ items: Schema.Array(ListedRun), next_cursor: Schema.NullOr(Schema.String) }),
+      error: [Wire.invalid_request, Wire.forbidden]
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "List an organization's runs",
+        description: `Newest first, without results. It needs an impersonation. ${forOperators}`
+      })
+    ),
+    HttpApiEndpoint.get("run", "/operator/organizations/:org_id/runs/:run_id", {
+      params: { ...organization, run_id: Schema.String },
+      success: Run,
+      error: [Wire.forbidden, Wire.not_found]
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Read a run of an organization",
+        description: `As its members read it, with the result. It needs an impersonation. ${forOperators}`
+      })
+    )
+  )
+  .middleware(OperatorAuth) {}

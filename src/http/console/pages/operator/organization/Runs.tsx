@@ -1,0 +1,149 @@
+/** The runs of an organization, read-only, after a reason that its admins can read. */
+import { useInfiniteQuery, useMutation, useQuery } from "@tanstack/react-query"
+import { useState } from "react"
+import { ApiError, type AnswerOf } from "../../../../client/Browser.ts"
+import { onForm, textIn } from "../../../account/forms.ts"
+import { api } from "../../../data/api.ts"
+import { operatorChanged } from "../../../data/operator.ts"
+import { announce } from "../../../parts/Announcer.tsx"
+import { Button } from "../../../parts/Button.tsx"
+import { Field, FormProblem, problemOf } from "../../../parts/Field.tsx"
+import { Money } from "../../../parts/Money.tsx"
+import { Panel } from "../../../parts/Page.tsx"
+import { Failed, Loaded, Skeleton } from "../../../parts/States.tsx"
+import { Status } from "../../../parts/Status.tsx"
+import { Time } from "../../../parts/Time.tsx"
+import { SmallTable } from "../SmallTable.tsx"
+
+type Listed = AnswerOf<"operatorImpersonation", "runs">["items"][number]
+
+const pageSize = 50
+
+const Reason = ({ org_id, name }: { readonly org_id: string; readonly name: string }) => {
+  const begin = useMutation({
+    mutationFn: (form: FormData) =>
+      api.operatorImpersonation.begin({ params: { org_id }, payload: { reason: textIn(form, "reason") } }),
+    onSuccess: () => {
+      announce("The runs are open for half an hour.")
+      operatorChanged()
+    }
+  })
+  return (
+    <form onSubmit={onForm((form) => begin.mutate(form))} className="space-y-3">
+      <p>
+        Runs hold data of {name}. They open for half an hour, read-only, and the admins of {name} read your reason in
+        their audit log.
+      </p>
+      <Field
+        label="Why you look"
+        name="reason"
+        required
+        maxLength={500}
+        problem={problemOf(begin.error, "reason")}
+        className="max-w-md"
+      />
+      <FormProblem error={begin.error} />
+      <Button type="submit" busy={begin.isPending}>
+        Open the runs of {name}
+      </Button>
+    </form>
+  )
+}
+
+const OneRun = ({ org_id, run_id }: { readonly org_id: string; readonly run_id: string }) => {
+  const run = useQuery({
+    queryKey: ["operator", "organization", org_id, "run", run_id],
+    queryFn: () => api.operatorImpersonation.run({ params: { org_id, run_id } })
+  })
+  return (
+    <section aria-label={`Run ${run_id}`} className="mt-4">
+      <Loaded query={run}>
+        {(found) => (
+          <section aria-label="The run as JSON" tabIndex={0} className="max-h-96 overflow-auto rounded bg-sunken p-3">
+            <pre className="font-mono text-small">{JSON.stringify(found, null, 2)}</pre>
+          </section>
+        )}
+      </Loaded>
+    </section>
+  )
+}
+
+const List = ({
+  org_id,
+  runs,
+  more
+}: {
+  readonly org_id: string
+  readonly runs: ReadonlyArray<Listed>
+  readonly more: (() => void) | null
+}) => {
+  const [shown, setShown] = useState<string | null>(null)
+  return (
+    <>
+      <SmallTable
+        label="Runs, newest first"
+        rows={runs}
+        keyOf={({ run_id }) => run_id}
+        none="No run was made yet."
+        columns={[
+          { title: "When", cell: ({ created_at }) => <Time at={created_at} /> },
+          {
+            title: "Of",
+            cell: ({ capability, endpoint, provider, run_id }) => (
+              <Button look="quiet" aria-expanded={shown === run_id} onClick={() => setShown(run_id)} title={run_id}>
+                {capability ?? `${provider ?? ""} ${endpoint ?? ""}`}
+              </Button>
+            )
+          },
+          { title: "Status", cell: ({ status }) => <Status status={status} /> },
+          { title: "Provider", cell: ({ provider }) => provider ?? "" },
+          {
+            title: "Charged",
+            cell: ({ billing }) => (billing.charged === null ? "" : <Money amount={billing.charged} />),
+            align: "right"
+          },
+          { title: "Why", cell: ({ error }) => error?.message ?? "" }
+        ]}
+      />
+      {more !== null && (
+        <Button className="mt-3" onClick={more}>
+          Show more
+        </Button>
+      )}
+      {shown !== null && <OneRun org_id={org_id} run_id={shown} />}
+    </>
+  )
+}
+
+export const Runs = ({ org_id, name }: { readonly org_id: string; readonly name: string }) => {
+  const list = useInfiniteQuery({
+    queryKey: ["operator", "organization", org_id, "runs"],
+    queryFn: ({ pageParam }) =>
+      api.operatorImpersonation.runs({
+        params: { org_id },
+        query: { limit: pageSize, ...(pageParam === "" ? {} : { cursor: pageParam }) }
+      }),
+    initialPageParam: "",
+    getNextPageParam: (last) => last.next_cursor ?? undefined
+  })
+  const isClosed = list.error instanceof ApiError && list.error.code === "forbidden"
+  return (
+    <Panel title="Runs">
+      {isClosed ? (
+        <Reason org_id={org_id} name={name} />
+      ) : list.data === undefined ? (
+        list.error === null ? (
+          <Skeleton />
+        ) : (
+          <Failed error={list.error} retry={() => void list.refetch()} />
+        )
+      ) : (
+        <List
+          org_id={org_id}
+          runs={list.data.pages.flatMap(({ items }) => items)}
+          more={list.hasNextPage ? () => void list.fetchNextPage() : null}
+        />
+      )}
+    </Panel>
+  )
+}
