@@ -34,6 +34,7 @@ import { QuotesHandlers } from "./handlers/control/Quotes.ts"
 import { ReceiptsHandlers } from "./handlers/control/Receipts.ts"
 import { OperatorBooksHandlers } from "./handlers/operator/Books.ts"
 import { OperatorOutcomesHandlers } from "./handlers/operator/Outcomes.ts"
+import { OperatorCatalogHandlers } from "./handlers/operator/Catalog.ts"
 import { OperatorImpersonationHandlers } from "./handlers/operator/Impersonation.ts"
 import { OperatorInvitationsHandlers } from "./handlers/operator/Invitations.ts"
 import { OperatorPaymentsHandlers } from "./handlers/operator/Payments.ts"
@@ -98,6 +99,7 @@ export const Routes = Layer.mergeAll(
       OperatorSessionsHandlers,
       OperatorOrganizationsHandlers,
       OperatorImpersonationHandlers,
+      OperatorCatalogHandlers,
       OperatorBooksHandlers,
       OperatorQueuesHandlers,
       OperatorOutcomesHandlers,

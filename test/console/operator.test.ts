@@ -98,6 +98,7 @@ describe.skipIf(!hasBrowser)("the operator console", () => {
     await looked(tab, "/operator/payments", "operator-payments", "Payments")
     await looked(tab, "/operator/unknown", "operator-unknown", "Unknown outcomes")
     await looked(tab, "/operator/invitations", "operator-invitations", "Invitations")
+    await looked(tab, "/operator/catalog", "operator-catalog", "Catalog")
     expect(await tab.page.title()).not.toContain("owned")
     await app.sql("DELETE FROM mailbox WHERE parked IS NOT NULL")
     await tab.page.getByRole("button", { name: "Sign out" }).click()

@@ -13,6 +13,7 @@ import { BatchesApi } from "./Batches.ts"
 import { AuditLogApi } from "./control/AuditLog.ts"
 import { InvitationsApi, MembersApi } from "./control/Members.ts"
 import { OperatorBooksApi } from "./operator/Books.ts"
+import { OperatorCatalogApi } from "./operator/Catalog.ts"
 import { OperatorImpersonationApi } from "./operator/Impersonation.ts"
 import { OperatorInvitationsApi } from "./operator/Invitations.ts"
 import { OperatorOutcomesApi } from "./operator/Outcomes.ts"
@@ -67,6 +68,7 @@ export class Api extends HttpApi.make("rungate")
   .add(OperatorInvitationsApi)
   .add(OperatorPaymentsApi)
   .add(OperatorProvidersApi)
+  .add(OperatorCatalogApi)
   .prefix("/v1")
   .middleware(Malformed)
   .middleware(RequestChecks)

@@ -262,5 +262,13 @@ export const pages: ReadonlyArray<Page> = [
     place: "operator",
     icon: "invitations",
     load: () => import("./pages/operator/Invitations.tsx")
+  },
+  {
+    path: "/operator/catalog",
+    title: "Catalog",
+    access: "operator",
+    place: "operator",
+    icon: "catalog",
+    load: () => import("./pages/operator/catalog/Catalog.tsx")
   }
 ]

@@ -35,6 +35,11 @@ export interface ImportRequest {
   readonly allow: ReadonlyArray<string>
 }
 
+/** One document as text, from somebody who has no files on this machine. */
+export interface TextRequest extends Pick<ImportRequest, "provider" | "title" | "body_type" | "include" | "exclude"> {
+  readonly text: string
+}
+
 export interface ImportPlan {
   readonly imported: Imported
   readonly diff: CatalogDiff
@@ -96,7 +101,18 @@ const manifestOf = Effect.fnUntraced(function* ({ location, sources: folder }: I
   return yield* importManifest(manifest, sources)
 })
 
-const openApiOf = Effect.fnUntraced(function* (request: ImportRequest, source: SourceText) {
+/** A manifest that needs no other document. It reads no file, whatever the text names. */
+const lonelyManifest = Effect.fnUntraced(function* (manifest: SourceText) {
+  const { openapi = [], tables = [] } = yield* readManifest(manifest)
+  const names = [...openapi, ...tables]
+  if (names.length > 0)
+    return yield* failed(
+      `The manifest names other documents (${names.join(", ")}). Import it on the server with: rungate catalog import`
+    )
+  return yield* importManifest(manifest, [])
+})
+
+const openApiOf = Effect.fnUntraced(function* (request: Omit<TextRequest, "text">, source: SourceText) {
   const { provider: slug, title, body_type, include, exclude } = request
   if (slug === null) return yield* failed(`${source.name} does not name its provider. Add --provider <slug>.`)
   const adapter = providers.find((one) => one.slug === slug)
@@ -119,6 +135,8 @@ export class CatalogImports extends Context.Service<
   {
     /** Reads the source and compares it with the catalog. Changes nothing. */
     readonly prepare: (request: ImportRequest) => Effect.Effect<ImportPlan, ImportFailed>
+    /** The same for one document as text. Opens no file and no connection. */
+    readonly prepareText: (request: TextRequest) => Effect.Effect<ImportPlan, ImportFailed>
     /** Replaces the provider's document in one statement. */
     readonly apply: (plan: ImportPlan) => Effect.Effect<void, ImportFailed>
     /** Restores the shipped document; false when nothing previous imported. */
@@ -182,13 +200,21 @@ export class CatalogImports extends Context.Service<
         return yield* compare(withCountedRates(imported))
       })
 
+      const prepareText = Effect.fnUntraced(function* ({ text, ...request }: TextRequest) {
+        const source: SourceText = { name: "the document", text }
+        if (!isManifest(source) && request.provider === null)
+          return yield* failed("An OpenAPI document does not name its provider. Give the provider's slug.")
+        const imported = isManifest(source) ? yield* lonelyManifest(source) : yield* openApiOf(request, source)
+        return yield* compare(withCountedRates(imported))
+      })
+
       const apply = Effect.fnUntraced(function* ({ imported, diff: changes, expected }: ImportPlan) {
         const { document } = imported
         if (yield* store.replace(document, changes.retired, expected)) return
         return yield* failed(`${document.provider}: another import changed it meanwhile. Run the import again.`)
       })
 
-      return CatalogImports.of({ prepare, apply, reset: store.reset })
+      return CatalogImports.of({ prepare, prepareText, apply, reset: store.reset })
     })
   )
 }

@@ -31,6 +31,27 @@ export const operatorReportExamples: Readonly<Record<string, Example>> = {
   },
   "operatorImpersonation.runs": { responses: { 200: runExamples["runs.list"]?.responses[200] } },
   "operatorImpersonation.run": { responses: { 200: runExamples["runs.get"]?.responses[200] } },
+  "operatorCatalog.import": {
+    request: {
+      provider: "example",
+      document: '{"openapi":"3.1.0","servers":[{"url":"https://api.example.com"}],"paths":{"/v1/people":{"get":{}}}}'
+    },
+    responses: {
+      200: {
+        provider: "example",
+        base_url: "https://api.example.com",
+        endpoints: 1,
+        added: ["GET /v1/people"],
+        changed: [],
+        removed: [],
+        unchanged: 0,
+        warnings: [],
+        based_on: null,
+        applied: false
+      }
+    }
+  },
+  "operatorCatalog.reset": { responses: { 200: { provider: "example", reset: true } } },
   "operatorOutcomes.list": { responses: { 200: { items: [outcome], next_cursor: null } } },
   "operatorOutcomes.resolve": { request: finding, responses: { 200: { ...outcome, ...finding, found_at: at } } },
   "operatorInvitations.list": {

@@ -1,0 +1,81 @@
+/**
+ * Imports of raw endpoints from the console: the same document is sent twice, to be compared and then to be applied, so the service keeps
+ * nothing between the two.
+ *
+ * The importers are loaded at the first import, because most processes never make one.
+ */
+import { Effect } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import type { ImportPlan } from "../../../layers/catalog/CatalogImports.ts"
+import type { CatalogStore } from "../../../layers/catalog/CatalogStore.ts"
+import type { Marketplace } from "../../../layers/catalog/Marketplace.ts"
+import { problem } from "../../../schema/Errors.ts"
+import { makeAsOperator } from "../../access/OperatorCookie.ts"
+import { Api } from "../../api/Api.ts"
+
+const field = (path: string, message: string) => problem("invalid_request", `${path}: ${message}`, [{ path, message }])
+const changedMeanwhile = field(
+  "based_on",
+  "Another import changed this provider since you compared. Nothing was changed; compare again."
+)
+
+const basedOn = ({ expected }: ImportPlan) => (expected === null ? null : String(expected))
+
+const view = (plan: ImportPlan, applied: boolean) => {
+  const { document, warnings } = plan.imported
+  const { added, changed, removed, unchanged } = plan.diff
+  return {
+    provider: document.provider,
+    base_url: document.base_url,
+    endpoints: document.endpoints.length,
+    added,
+    changed,
+    removed,
+    unchanged,
+    warnings: warnings.map(({ where, message }) => (where === "" ? message : `${where}: ${message}`)),
+    based_on: basedOn(plan),
+    applied
+  }
+}
+
+export const OperatorCatalogHandlers = HttpApiBuilder.group(
+  Api,
+  "operatorCatalog",
+  Effect.fnUntraced(function* (handlers) {
+    const asOperator = yield* makeAsOperator
+    const context = yield* Effect.context<CatalogStore | Marketplace>()
+    const loaded = yield* Effect.promise(() => import("../../../layers/catalog/CatalogImports.ts")).pipe(
+      Effect.flatMap(({ CatalogImports }) =>
+        CatalogImports.use((service) => Effect.succeed(service)).pipe(Effect.provide(CatalogImports.layer))
+      ),
+      Effect.provideContext(context),
+      Effect.cached
+    )
+
+    return handlers.handleAll({
+      import: Effect.fnUntraced(function* ({ payload }) {
+        const imports = yield* loaded
+        const plan = yield* imports
+          .prepareText({
+            text: payload.document,
+            provider: payload.provider ?? null,
+            title: payload.title ?? null,
+            body_type: payload.task === true ? "task" : "json",
+            include: payload.include ?? [],
+            exclude: payload.exclude ?? []
+          })
+          .pipe(Effect.mapError(({ message }) => field("document", message)))
+        const { added, changed, removed } = plan.diff
+        if (payload.apply !== true || added.length + changed.length + removed.length === 0) return view(plan, false)
+        if ((payload.based_on ?? null) !== basedOn(plan)) return yield* Effect.fail(changedMeanwhile)
+        yield* asOperator(imports.apply(plan)).pipe(Effect.mapError(() => changedMeanwhile))
+        return view(plan, true)
+      }),
+
+      reset: Effect.fnUntraced(function* ({ params: { provider } }) {
+        const imports = yield* loaded
+        return { provider, reset: yield* asOperator(imports.reset(provider)) }
+      })
+    })
+  })
+)
