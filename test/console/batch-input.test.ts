@@ -84,10 +84,10 @@ describe("columns and rows", () => {
     for (const { slug, example, input } of capabilities) {
       const form = formOf({ ...input.jsonSchema })
       // What a cell can't hold is not mapped either.
-      const cells = Object.entries(example).filter(([name]) =>
+      const cells = Object.entries<unknown>({ ...Object(example) }).filter(([name]) =>
         form.fields.some((field) => field.name === name && field.type !== "object")
       )
-      if (cells.length < Object.keys(example).length) continue
+      if (cells.length < Object.keys(Object(example)).length) continue
       const isText = (value: unknown) =>
         typeof value !== "object" || (Array.isArray(value) && value.every((one) => typeof one === "string"))
       if (!cells.every(([, value]) => isText(value))) continue

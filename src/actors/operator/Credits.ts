@@ -4,7 +4,8 @@
  * A worker applies them. Without a running one they wait, stored, for the next.
  */
 import { Effect } from "effect"
-import { Books, type EntryRow } from "../../layers/ledger/Books.ts"
+import { Books } from "../../layers/ledger/Books.ts"
+import type { EntryRow } from "../../layers/ledger/EntryList.ts"
 import type { Actor } from "../../schema/accounts/Actor.ts"
 import { dollars, type MicroUsd } from "../../schema/money/Money.ts"
 import { CommandClient } from "../mailbox/CommandClient.ts"

@@ -2,7 +2,7 @@
 import { useQuery } from "@tanstack/react-query"
 import { Download } from "lucide-react"
 import { addressOf, ApiError, send } from "../../../client/Browser.ts"
-import { saveText } from "../../data/save.ts"
+import { save } from "../../data/save.ts"
 import { Button } from "../../parts/Button.tsx"
 import { CodeBlock } from "../../parts/Copy.tsx"
 import { OutLink } from "../../parts/Link.tsx"
@@ -44,7 +44,7 @@ const Signed = ({ run_id, jws }: { readonly run_id: string; readonly jws: string
         Signed by this service over the facts below. Keep it: it can be verified without the service.{" "}
         <OutLink href="/.well-known/jwks.json">Public keys</OutLink>
       </span>
-      <Button onClick={() => saveText(jws, `${run_id}.jws`, mediaType)}>
+      <Button onClick={() => save(jws, `${run_id}.jws`, mediaType)}>
         <Download size={14} aria-hidden="true" /> Save the receipt
       </Button>
     </p>

@@ -2,7 +2,7 @@
 import * as Radix from "@radix-ui/react-tabs"
 import { Download } from "lucide-react"
 import { type ReactNode, useMemo } from "react"
-import { saveText } from "../../data/save.ts"
+import { save } from "../../data/save.ts"
 import { Button } from "../../parts/Button.tsx"
 import { CodeBlock, CopyButton } from "../../parts/Copy.tsx"
 
@@ -64,7 +64,7 @@ export const Json = ({
           {isLong && <span>Shown: the first {shownMax.toLocaleString("en")} characters.</span>}
           {isLong && <CopyButton text={text} what={`all of ${label}`} word="Copy all" />}
           {file !== undefined && (
-            <Button onClick={() => saveText(text, file, "application/json")}>
+            <Button onClick={() => save(text, file, "application/json")}>
               <Download size={14} aria-hidden="true" /> Save as a file
             </Button>
           )}

@@ -9,7 +9,7 @@ import { CodeBlock } from "../../parts/Copy.tsx"
 import { FormProblem } from "../../parts/Field.tsx"
 import { OutLink } from "../../parts/Link.tsx"
 import { Panel } from "../../parts/Page.tsx"
-import { save } from "../activity/Export.tsx"
+import { save } from "../../data/save.ts"
 
 interface PageOf {
   readonly items: ReadonlyArray<unknown>
