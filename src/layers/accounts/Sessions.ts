@@ -1,7 +1,8 @@
 /**
  * A user's open sessions, in all of the user's organizations.
  *
- * A session's id is made from the digest that is stored of its token. It tells sessions apart, and nobody can compute the token from it.
+ * A session's id is a digest of the digest that is stored of its token. It tells sessions apart, and nobody can compute the token, or what is
+ * stored of it, from the id.
  */
 import { Context, Effect, Layer, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
@@ -45,7 +46,7 @@ export class Sessions extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const hashOf = (token: Redacted.Redacted) => digest(Redacted.value(token))
-      const idOf = sql.literal(`'${prefix}' || encode(substring(token_hash FROM 1 FOR 16), 'hex')`)
+      const idOf = sql.literal(`'${prefix}' || encode(substring(sha256(token_hash) FROM 1 FOR 16), 'hex')`)
 
       const list = (user_id: string, token: Redacted.Redacted) =>
         sessionRows(sql`
