@@ -136,6 +136,7 @@ describe.skipIf(!hasBrowser)("the pages of API keys", () => {
     const stranger = await owner(browser, app.url, "stranger@example.com")
     await stranger.page.goto(`/settings/keys/${id}`)
     await stranger.page.getByText(`There is no API key "${id}".`).waitFor()
+    expect(await findings(stranger.page)).toEqual([])
     expect([viewer, member, stranger].flatMap(({ errors }) => errors)).toEqual([])
     for (const one of [viewer, member, stranger, person]) await one.context.close()
   })

@@ -136,11 +136,15 @@ const Shown = ({ apiKey }: { readonly apiKey: ApiKey }) => {
 }
 
 const KeyPage = () => {
-  const key_id = useParam("key_id")
+  const query = useKey(useParam("key_id"))
+  if (query.data !== undefined) return <Shown key={query.data.id} apiKey={query.data} />
   return (
-    <Loaded query={useKey(key_id)} skeleton={<Skeleton lines={8} height={24} />}>
-      {(apiKey) => <Shown key={apiKey.id} apiKey={apiKey} />}
-    </Loaded>
+    <>
+      <PageHead title="API key" />
+      <Loaded query={query} skeleton={<Skeleton lines={8} height={24} />}>
+        {() => null}
+      </Loaded>
+    </>
   )
 }
 

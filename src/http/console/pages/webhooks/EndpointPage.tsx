@@ -127,11 +127,15 @@ const Shown = ({ endpoint }: { readonly endpoint: Endpoint }) => {
 }
 
 const EndpointPage = () => {
-  const endpoint_id = useParam("endpoint_id")
+  const query = useEndpoint(useParam("endpoint_id"))
+  if (query.data !== undefined) return <Shown key={query.data.id} endpoint={query.data} />
   return (
-    <Loaded query={useEndpoint(endpoint_id)} skeleton={<Skeleton lines={8} height={24} />}>
-      {(endpoint) => <Shown key={endpoint.id} endpoint={endpoint} />}
-    </Loaded>
+    <>
+      <PageHead title="Webhook endpoint" />
+      <Loaded query={query} skeleton={<Skeleton lines={8} height={24} />}>
+        {() => null}
+      </Loaded>
+    </>
   )
 }
 
