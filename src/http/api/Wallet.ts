@@ -6,7 +6,7 @@ import { Usd } from "../../schema/money/Money.ts"
 import { entryTypes } from "../../schema/wallet/Wallet.ts"
 import { periodQuery } from "./control/RunQuery.ts"
 import { Auth, listQuery, optional } from "./shapes/Common.ts"
-import { WalletAudit, walletAuditDescription } from "./WalletAudit.ts"
+import { WalletAudit, walletAuditDescription } from "./shapes/WalletAudit.ts"
 
 export const Wallet = Schema.Struct({
   currency: Schema.Literal("USD"),

@@ -2,7 +2,7 @@
 import { Schema } from "effect"
 import { AutoTopup } from "../../api/TopUps.ts"
 import { SpendGuard, Transaction, Wallet } from "../../api/Wallet.ts"
-import { WalletAudit } from "../../api/WalletAudit.ts"
+import { WalletAudit } from "../../api/shapes/WalletAudit.ts"
 import { csvText } from "../../api/shapes/Csv.ts"
 import type { ScreenShape } from "../terminal/Screen.ts"
 import { decoded, type Lines } from "../answers/show.ts"

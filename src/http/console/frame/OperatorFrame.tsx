@@ -99,7 +99,7 @@ const Inside = ({ session, children }: { readonly session: OperatorSession; read
   )
 }
 
-export const OperatorFrame = ({ children }: { readonly children: ReactNode }) => {
+const OperatorFrame = ({ children }: { readonly children: ReactNode }) => {
   const session = useOperatorQuery()
   if (session.data !== undefined && session.data !== null) return <Inside session={session.data}>{children}</Inside>
   return (
@@ -114,3 +114,5 @@ export const OperatorFrame = ({ children }: { readonly children: ReactNode }) =>
     </SignedOut>
   )
 }
+
+export default OperatorFrame

@@ -1,5 +1,6 @@
 /** Decides what stands around a page: the frame for a session, a plain column for people who are signed out. */
 import { Navigate, Outlet, useMatches } from "@tanstack/react-router"
+import { lazy, Suspense } from "react"
 import { useSessionQuery } from "../data/session.ts"
 import { useStore } from "../data/store.ts"
 import { sessionEnded } from "../data/api.ts"
@@ -8,8 +9,10 @@ import { Announcer } from "../parts/Announcer.tsx"
 import { Failed, Skeleton } from "../parts/States.tsx"
 import { Expired } from "../account/Expired.tsx"
 import { Frame } from "./Frame.tsx"
-import { OperatorFrame } from "./OperatorFrame.tsx"
 import { SignedOut } from "./SignedOut.tsx"
+
+/** Customers never load it. */
+const OperatorFrame = lazy(() => import("./OperatorFrame.tsx"))
 
 const usePage = () => {
   const path = useMatches().at(-1)?.fullPath
@@ -20,9 +23,11 @@ const Around = () => {
   const page = usePage()
   if (page?.access === "operator") {
     return (
-      <OperatorFrame>
-        <Outlet />
-      </OperatorFrame>
+      <Suspense fallback={<Skeleton />}>
+        <OperatorFrame>
+          <Outlet />
+        </OperatorFrame>
+      </Suspense>
     )
   }
   if (page?.access === "public") {
