@@ -74,6 +74,8 @@ const slotsOf = (document: Json, tools: Json): ReadonlyArray<Slot> => {
       const id: string = operation.operationId
       // The catalog is the same for everybody, with and without a key.
       if (id.startsWith("discovery.")) continue
+      // The operator's refuse every key and session before they look at an id (http/operator/session.test.ts).
+      if (id.startsWith("operator")) continue
       const method = verb.toUpperCase()
       const schema = operation.requestBody?.content?.["application/json"]?.schema
       const body = schema === undefined ? undefined : (bodies[id] ?? {})

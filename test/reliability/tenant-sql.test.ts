@@ -31,8 +31,6 @@ const exceptions: ReadonlyArray<readonly [RegExp, string]> = [
     /UPDATE (alert|webhook)_mails m SET attempts/,
     "claims e-mails that are due, of whatever organization, for the sender"
   ],
-  [/SELECT (day::text FROM wallet_head_days|checked_at, wallets, entries)/, "books of all wallets, for the operator"],
-  [/operator_(links|sessions)/, "sessions of operators, who belong to no organization"],
   [/SELECT .*FROM replies WHERE command_id|DELETE FROM replies/s, "replies to commands that this process made ids for"]
 ]
 
