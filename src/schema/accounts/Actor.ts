@@ -8,7 +8,7 @@ export const Actor = Schema.Struct({
   id: Schema.NullOr(Schema.String),
   /** The operator's name at the operating system, if it is known. */
   name: Schema.NullOr(Schema.String),
-  /** Null for an operator. */
+  /** Null for an operator, except at the sign-in to the operator console. */
   address: Schema.NullOr(Schema.String)
 })
 export type Actor = typeof Actor.Type

@@ -8,6 +8,8 @@ import { Time } from "../../parts/Time.tsx"
 import { Verdict } from "./Verdict.tsx"
 import { backlogSecondsMax, oldestOf, secondsText, useQueues } from "./useQueues.ts"
 
+const providersMillis = 15_000
+
 const QueuesPanel = () => (
   <Panel title="Queues" actions={<TextLink to="/operator/queues">Show queues</TextLink>}>
     <Loaded query={useQueues()}>
@@ -54,12 +56,44 @@ const BooksPanel = () => {
   )
 }
 
+/** Providers that this process leaves alone, or whose calls fail. */
+const ProvidersPanel = () => {
+  const state = useQuery({
+    queryKey: ["operator", "providers"],
+    queryFn: () => api.operatorProviders.list({}),
+    refetchInterval: providersMillis
+  })
+  return (
+    <Panel title="Providers" actions={<TextLink to="/operator/providers">Show providers</TextLink>}>
+      <Loaded query={state}>
+        {({ providers, paused, cost_drifts }) => {
+          const failing = providers.filter(({ configured, health }) => configured && health.status === "outage")
+          const stuck = [...new Set([...paused, ...failing].map(({ provider }) => provider))]
+          return (
+            <div className="space-y-2">
+              <Verdict good={stuck.length === 0}>
+                {stuck.length === 0 ? "No provider is stuck." : `Stuck: ${stuck.join(", ")}.`}
+              </Verdict>
+              <Verdict good={cost_drifts.length === 0}>
+                {cost_drifts.length === 0
+                  ? "Every offer costs what its rate says."
+                  : `${cost_drifts.length} ${cost_drifts.length === 1 ? "offer costs" : "offers cost"} more than the rate.`}
+              </Verdict>
+            </div>
+          )
+        }}
+      </Loaded>
+    </Panel>
+  )
+}
+
 const Overview = () => (
   <>
     <PageHead title="Overview" />
     <div className="grid grid-cols-1 gap-6 md:grid-cols-2">
       <QueuesPanel />
       <BooksPanel />
+      <ProvidersPanel />
     </div>
   </>
 )
