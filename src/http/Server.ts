@@ -34,6 +34,7 @@ import { QuotesHandlers } from "./handlers/control/Quotes.ts"
 import { ReceiptsHandlers } from "./handlers/control/Receipts.ts"
 import { OperatorBooksHandlers } from "./handlers/operator/Books.ts"
 import { OperatorOutcomesHandlers } from "./handlers/operator/Outcomes.ts"
+import { OperatorAuditLogHandlers } from "./handlers/operator/AuditLog.ts"
 import { OperatorCatalogHandlers } from "./handlers/operator/Catalog.ts"
 import { OperatorImpersonationHandlers } from "./handlers/operator/Impersonation.ts"
 import { OperatorInvitationsHandlers } from "./handlers/operator/Invitations.ts"
@@ -100,6 +101,7 @@ export const Routes = Layer.mergeAll(
       OperatorOrganizationsHandlers,
       OperatorImpersonationHandlers,
       OperatorCatalogHandlers,
+      OperatorAuditLogHandlers,
       OperatorBooksHandlers,
       OperatorQueuesHandlers,
       OperatorOutcomesHandlers,

@@ -13,6 +13,7 @@ import { BatchesApi } from "./Batches.ts"
 import { AuditLogApi } from "./control/AuditLog.ts"
 import { InvitationsApi, MembersApi } from "./control/Members.ts"
 import { OperatorBooksApi } from "./operator/Books.ts"
+import { OperatorAuditLogApi } from "./operator/AuditLog.ts"
 import { OperatorCatalogApi } from "./operator/Catalog.ts"
 import { OperatorImpersonationApi } from "./operator/Impersonation.ts"
 import { OperatorInvitationsApi } from "./operator/Invitations.ts"
@@ -69,6 +70,7 @@ export class Api extends HttpApi.make("rungate")
   .add(OperatorPaymentsApi)
   .add(OperatorProvidersApi)
   .add(OperatorCatalogApi)
+  .add(OperatorAuditLogApi)
   .prefix("/v1")
   .middleware(Malformed)
   .middleware(RequestChecks)

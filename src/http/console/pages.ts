@@ -270,5 +270,13 @@ export const pages: ReadonlyArray<Page> = [
     place: "operator",
     icon: "catalog",
     load: () => import("./pages/operator/catalog/Catalog.tsx")
+  },
+  {
+    path: "/operator/audit-log",
+    title: "Audit log",
+    access: "operator",
+    place: "operator",
+    icon: "audit",
+    load: () => import("./pages/operator/log/AuditLog.tsx")
   }
 ]

@@ -59,6 +59,7 @@ const tagDescriptions: Readonly<Record<string, string>> = {
   events: "Streams of what happens: runs, the wallet and alerts.",
   operatorOrganizations: "Organizations, as the operator of the service sees and changes them.",
   operatorImpersonation: "Looks into one organization's runs, read-only. For the operator of the service only.",
+  operatorAuditLog: "Who changed what, everywhere. For the operator of the service only.",
   operatorCatalog: "Imports of raw endpoints. For the operator of the service only.",
   operatorBooks: "Audits of all wallets. For the operator of the service only.",
   operatorQueues: "Queues, lanes and dead-lettered commands. For the operator of the service only.",

@@ -52,6 +52,26 @@ export const operatorReportExamples: Readonly<Record<string, Example>> = {
     }
   },
   "operatorCatalog.reset": { responses: { 200: { provider: "example", reset: true } } },
+  "operatorAuditLog.list": {
+    responses: {
+      200: {
+        items: [
+          {
+            id: "aud_01m81nzp3b11p52yv11fpkfhhy",
+            org_id,
+            actor: { kind: "operator", id: null, name: "ada" },
+            action: "wallet.credited",
+            object: "txn_01m81nzgh66f8vfxqbkda58gtf",
+            before: null,
+            after: { amount: "10.00", note: "welcome" },
+            address: null,
+            created_at: at
+          }
+        ],
+        next_cursor: null
+      }
+    }
+  },
   "operatorOutcomes.list": { responses: { 200: { items: [outcome], next_cursor: null } } },
   "operatorOutcomes.resolve": { request: finding, responses: { 200: { ...outcome, ...finding, found_at: at } } },
   "operatorInvitations.list": {

@@ -1,0 +1,48 @@
+/** The contract of the audit log of all organizations and of the service itself. */
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { Wire } from "../../../schema/Errors.ts"
+import { listQuery } from "../shapes/Common.ts"
+import { forOperators, OperatorAuth } from "./OperatorAuth.ts"
+
+const nullable = Schema.NullOr(Schema.String)
+const Word = Schema.NonEmptyString.check(
+  Schema.isMaxLength(254),
+  Schema.makeFilter((text: string) => !text.includes("\u0000") || "must not contain NUL (\\u0000)")
+)
+
+export const OperatorAuditEntry = Schema.Struct({
+  id: Schema.String,
+  org_id: nullable.annotate({ description: "Null: it concerns the whole service." }),
+  actor: Schema.Struct({
+    kind: Schema.Literals(["person", "key", "operator", "system"]),
+    id: nullable,
+    name: nullable
+  }),
+  action: Schema.String,
+  object: Schema.String,
+  before: Schema.NullOr(Schema.JsonObject),
+  after: Schema.NullOr(Schema.JsonObject),
+  address: nullable,
+  created_at: Schema.String
+}).annotate({ identifier: "OperatorAuditEntry" })
+
+export class OperatorAuditLogApi extends HttpApiGroup.make("operatorAuditLog")
+  .add(
+    HttpApiEndpoint.get("list", "/operator/audit-log", {
+      query: {
+        ...listQuery,
+        org_id: Schema.optionalKey(Word),
+        actor: Schema.optionalKey(Word),
+        action: Schema.optionalKey(Word)
+      },
+      success: Schema.Struct({ items: Schema.Array(OperatorAuditEntry), next_cursor: nullable }),
+      error: [Wire.invalid_request]
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "List changes everywhere",
+        description: `Newest first: who changed what, in every organization and in the service itself. ${forOperators}`
+      })
+    )
+  )
+  .middleware(OperatorAuth) {}

@@ -1,0 +1,133 @@
+/** Who changed what, in every organization and in the service. The filters live in the address. */
+import { keepPreviousData, useInfiniteQuery } from "@tanstack/react-query"
+import type { AnswerOf } from "../../../../client/Browser.ts"
+import { onForm, textIn } from "../../../account/forms.ts"
+import { useFilters } from "../../../data/address.ts"
+import { api } from "../../../data/api.ts"
+import { Button } from "../../../parts/Button.tsx"
+import { Field } from "../../../parts/Field.tsx"
+import { TextLink } from "../../../parts/Link.tsx"
+import { PageHead } from "../../../parts/Page.tsx"
+import { Empty, Failed, Skeleton } from "../../../parts/States.tsx"
+import { type Column, DataTable } from "../../../parts/Table.tsx"
+import { Time } from "../../../parts/Time.tsx"
+
+type Entry = AnswerOf<"operatorAuditLog", "list">["items"][number]
+
+const pageSize = 100
+const filters = ["actor", "action", "org_id"] as const
+type Filters = Readonly<Record<(typeof filters)[number], string>>
+
+const valuesOf = (values: Entry["before"]) =>
+  values === null
+    ? ""
+    : Object.entries(values)
+        .map(([name, value]) => `${name}: ${JSON.stringify(value)}`)
+        .join(", ")
+
+const columns: ReadonlyArray<Column<Entry>> = [
+  { title: "When", cell: ({ created_at }) => <Time at={created_at} /> },
+  { title: "Who", cell: ({ actor }) => <span className="break-all">{actor.name ?? actor.id ?? actor.kind}</span> },
+  { title: "What", cell: ({ action }) => action },
+  { title: "Object", cell: ({ object }) => <code className="font-mono break-all">{object}</code>, wide: true },
+  {
+    title: "Change",
+    cell: ({ before, after }) => (
+      <span className="break-words">
+        {before !== null && <del className="text-muted">{valuesOf(before)}</del>} {valuesOf(after)}
+      </span>
+    ),
+    wide: true
+  },
+  {
+    title: "Organization",
+    cell: ({ org_id }) =>
+      org_id === null ? "the service" : <TextLink to={`/operator/organizations/${org_id}`}>{org_id}</TextLink>,
+    wide: true
+  }
+]
+
+const List = ({ query }: { readonly query: Filters }) => {
+  const { actor, action, org_id } = query
+  const list = useInfiniteQuery({
+    queryKey: ["operator", "log", query],
+    queryFn: ({ pageParam }) =>
+      api.operatorAuditLog.list({
+        query: {
+          limit: pageSize,
+          ...(actor === "" ? {} : { actor }),
+          ...(action === "" ? {} : { action }),
+          ...(org_id === "" ? {} : { org_id }),
+          ...(pageParam === "" ? {} : { cursor: pageParam })
+        }
+      }),
+    initialPageParam: "",
+    getNextPageParam: (last) => last.next_cursor ?? undefined,
+    placeholderData: keepPreviousData
+  })
+  if (list.data === undefined)
+    return list.error === null ? (
+      <Skeleton lines={8} height={28} />
+    ) : (
+      <Failed error={list.error} retry={() => void list.refetch()} />
+    )
+  const rows = list.data.pages.flatMap(({ items }) => items)
+  if (rows.length === 0)
+    return (
+      <Empty title="No change matches.">
+        <TextLink to="/operator/audit-log">Show all changes</TextLink>
+      </Empty>
+    )
+  return (
+    <>
+      <DataTable label="Changes" rows={rows} columns={columns} keyOf={({ id }) => id} />
+      {list.hasNextPage && (
+        <Button className="mt-3" busy={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>
+          Show more
+        </Button>
+      )}
+    </>
+  )
+}
+
+const AuditLog = () => {
+  const [search, change] = useFilters()
+  const query: Filters = {
+    actor: search["actor"] ?? "",
+    action: search["action"] ?? "",
+    org_id: search["org_id"] ?? ""
+  }
+  return (
+    <>
+      <PageHead title="Audit log">Who changed what. Nobody can change or delete an entry.</PageHead>
+      <form
+        role="search"
+        key={filters.map((name) => query[name]).join("\n")}
+        onSubmit={onForm((form) =>
+          change(Object.fromEntries(filters.map((name) => [name, textIn(form, name).trim()])))
+        )}
+        className="mb-4 flex flex-wrap items-end gap-3"
+      >
+        <Field
+          label="Who"
+          name="actor"
+          defaultValue={query.actor}
+          maxLength={254}
+          hint="operator, person, key, or an id"
+        />
+        <Field
+          label="What"
+          name="action"
+          defaultValue={query.action}
+          maxLength={254}
+          hint="such as key or wallet.credited"
+        />
+        <Field label="Organization" name="org_id" defaultValue={query.org_id} maxLength={254} hint="its id" />
+        <Button type="submit">Filter</Button>
+      </form>
+      <List query={query} />
+    </>
+  )
+}
+
+export default AuditLog

@@ -1,0 +1,41 @@
+/** The audit log of all organizations and of the service itself. Read only: nobody can change an entry. */
+import { Effect } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { AuditLog, type EntryRow, everything } from "../../../layers/auditlog/AuditLog.ts"
+import { problem } from "../../../schema/Errors.ts"
+import { looksLike } from "../../../schema/Ids.ts"
+import { Api } from "../../api/Api.ts"
+import { listLimitDefault } from "../../api/shapes/Common.ts"
+
+const badCursor = problem("invalid_request", "query.cursor is not a cursor of this list", [
+  { path: "query.cursor", message: "is not a cursor of this list" }
+])
+
+const view = (row: EntryRow) => ({
+  id: row.entry_id,
+  org_id: row.org_id,
+  actor: { kind: row.actor, id: row.actor_id, name: row.actor_name },
+  action: row.action,
+  object: row.object,
+  before: row.before,
+  after: row.after,
+  address: row.address,
+  created_at: row.created_at.toISOString()
+})
+
+export const OperatorAuditLogHandlers = HttpApiBuilder.group(
+  Api,
+  "operatorAuditLog",
+  Effect.fnUntraced(function* (handlers) {
+    const log = yield* AuditLog
+    return handlers.handleAll({
+      list: Effect.fnUntraced(function* ({ query: { cursor, org_id, actor, action, limit = listLimitDefault } }) {
+        if (cursor !== undefined && !looksLike("aud", cursor)) return yield* Effect.fail(badCursor)
+        const filter = { ...everything, actor: actor ?? null, action: action ?? null }
+        const rows = yield* log.list(org_id ?? null, filter, cursor ?? null, limit + 1)
+        const page = rows.slice(0, limit)
+        return { items: page.map(view), next_cursor: rows.length > limit ? (page.at(-1)?.entry_id ?? null) : null }
+      })
+    })
+  })
+)
