@@ -8,6 +8,7 @@ import { OpenApi } from "effect/http-api"
 import { type App, figures, type Reply, startApp, type Tenant, verify } from "../app.ts"
 import { Api } from "../../src/http/api/Api.ts"
 import { contract, nonconformance } from "../openapi.ts"
+import { operatorOf, ownPage, printedLink } from "./operator/operator.ts"
 
 type Node = ReturnType<typeof JSON.parse>
 
@@ -48,7 +49,11 @@ const bodies: Readonly<Record<string, unknown>> = {
   "browser.signUp": { ...account, email: "browser@openapi.example" },
   "browser.signIn": { email: account.email, password: account.password },
   "browser.switch": { organization_id: "org_unknown" },
-  "auth.signIn": { email: account.email, password: account.password }
+  "auth.signIn": { email: account.email, password: account.password },
+  "operatorOrganizations.credit": { type: "bonus", amount: "5.00", reference: "openapi-1", note: "Welcome" },
+  "operatorOrganizations.setGuard": { daily_limit: "9.00" },
+  "operatorImpersonation.begin": { reason: "The customer asked about a run" },
+  "operatorInvitations.create": { email: "invited@openapi.example" }
 }
 
 const coveredMin = 80
@@ -72,9 +77,12 @@ describe("T66 openapi.conformance", () => {
     const { body: endpoint } = await app.call(session, "POST", "/v1/webhook-endpoints", hook)
     const { body: started } = await app.call(session, "POST", "/v1/batches", { body: bodies["batches.create"] })
     // What ends the session comes last.
-    const ending = ["auth.signOut", "auth.endSessions"]
+    const ending = ["auth.signOut", "auth.endSessions", "operatorSession.signOut"]
     const inOrder = operations.toSorted((a, b) => ending.indexOf(a.id) - ending.indexOf(b.id))
+    const operator = await operatorOf(app)
+    const link = await printedLink(app)
     for (const { id, method, path } of inOrder) {
+      const isOperators = id.startsWith("operator")
       const filled = path
         .replace("{run_id}", run.run_id)
         .replace("{key_id}", key.id)
@@ -84,9 +92,12 @@ describe("T66 openapi.conformance", () => {
         .replace("{member_id}", member.id)
         .replace("{invitation_id}", invitation.id)
         .replace("{provider}", "hunter")
+        .replace("{org_id}", org.org_id)
       const asked = id.startsWith("history.") && method !== "POST" ? `${filled}?q=nobody@nowhere.example` : filled
       const fromPage = id.startsWith("browser.") ? { origin: app.url, "x-rungate-console": "1" } : {}
-      const { status } = await app.call(session, method, asked, { body: bodies[id], headers: fromPage })
+      const headers = isOperators ? { ...ownPage(app), cookie: operator.cookie } : fromPage
+      const body = id === "operatorSession.signIn" ? { token: link } : bodies[id]
+      const { status } = await app.call(isOperators ? null : session, method, asked, { body, headers })
       statuses.push(`${id} ${status}`)
     }
     const succeeded = new Set([...seen.keys()].filter((one) => / 2\d\d$/.test(one)).map((one) => one.split(" ")[0]))

@@ -217,7 +217,7 @@ const invite = Command.make(
 
 const consoleCommand = Command.make("console", { json }, ({ json }) =>
   Effect.flatMap(
-    Effect.promise(() => import("./console/link.ts")),
+    Effect.promise(() => import("./consoleLink.ts")),
     (loaded) => loaded.consoleLink(json)
   )
 ).pipe(Command.withDescription("Print a link that signs in to the operator console; it works once, for ten minutes"))
@@ -259,7 +259,7 @@ const reindex = Command.make(
 
 const migrations = Command.make("migrations", { json }, ({ json }) =>
   Effect.flatMap(
-    Effect.promise(() => import("./migrations.ts")),
+    Effect.promise(() => import("./migrate.ts")),
     (loaded) => loaded.migrations(json)
   )
 ).pipe(Command.withDescription("Show the schema's version and the progress of background migrations"))

@@ -1,9 +1,12 @@
 /**
- * Handler of `rungate migrate`: migrates the schema as its owner, and grants the service's role its privileges.
+ * Handlers of `rungate migrate`, which migrates the schema as its owner and grants the service's role its privileges, and of
+ * `rungate admin migrations`, which shows the schema's version and the progress of background migrations.
  *
- * The service's role then needs no DDL privilege. Loaded on demand.
+ * After `rungate migrate`, the service's role needs no DDL privilege. Loaded on demand.
  */
 import { Console, Effect, Redacted, References } from "effect"
+import { onDatabase, print, table, when } from "./output.ts"
+import { BackgroundMigrations, type Progress } from "../../layers/postgres/BackgroundMigrations.ts"
 import { MigrationDatabase } from "../../layers/postgres/Database.ts"
 import { grantTo } from "../../layers/postgres/DatabaseRoles.ts"
 import { currentVersion, schemaVersion } from "../../layers/postgres/DatabaseSchema.ts"
@@ -23,3 +26,44 @@ export const migrate = (serviceRole: string | null) =>
     yield* grantTo(serviceRole, queues)
     yield* Console.log(`granted: "${serviceRole}" can run the service and can't change the ledger`)
   }).pipe(Effect.provide(MigrationDatabase), Effect.provideService(References.LogToStderr, true))
+
+const statusOf = ({ started_at, finished_at }: Progress) =>
+  finished_at !== null ? "finished" : started_at === null ? "not_started" : "running"
+
+const viewOf = (one: Progress) => ({
+  name: one.name,
+  status: statusOf(one),
+  rows_done: one.done,
+  rows_total: Math.max(one.total, one.done),
+  started_at: one.started_at?.toISOString() ?? null,
+  finished_at: one.finished_at?.toISOString() ?? null
+})
+
+const lines = (all: ReadonlyArray<Progress>): ReadonlyArray<string> =>
+  all.length === 0
+    ? ["This release has no background migrations."]
+    : table(
+        ["background migration", "status", "rows", "of about", "started", "finished"],
+        all.map((one) => [
+          one.name,
+          statusOf(one),
+          String(one.done),
+          String(Math.max(one.total, one.done)),
+          when(one.started_at),
+          when(one.finished_at)
+        ])
+      )
+
+export const migrations = (json: boolean) =>
+  Effect.gen(function* () {
+    const version = yield* currentVersion
+    const progress = yield* (yield* BackgroundMigrations).progress
+    if (json)
+      return yield* print({
+        schema_version: version,
+        release_schema_version: schemaVersion,
+        background: progress.map(viewOf)
+      })
+    yield* Console.log(`schema: version ${version} (this release has ${schemaVersion})`)
+    yield* Console.log(lines(progress).join("\n"))
+  }).pipe(onDatabase)

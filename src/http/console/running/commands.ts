@@ -1,5 +1,5 @@
 /** A run's request as other tools write it, to paste: each asks for the same run, for at most the same amount. */
-import { quoted } from "../../../schema/Steps.ts"
+import { quoted } from "../../client/Shell.ts"
 import { type RunBody, withCap } from "./request.ts"
 
 export interface Place {

@@ -2,7 +2,7 @@
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Lanes } from "../../../actors/mailbox/Lanes.ts"
-import { type DeadLetter, DeadLetters } from "../../../layers/ledger/DeadLetters.ts"
+import { type DeadLetter, DeadLetters } from "../../../layers/operator/DeadLetters.ts"
 import { Queues } from "../../../layers/queues/Queues.ts"
 import { problem } from "../../../schema/Errors.ts"
 import { makeAsOperator } from "../../access/OperatorCookie.ts"

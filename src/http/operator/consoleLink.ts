@@ -5,9 +5,9 @@
  * stderr.
  */
 import { Console, Effect, Redacted } from "effect"
-import { linkMinutes, OperatorSessions } from "../../../layers/operator/OperatorSessions.ts"
-import { addressOf, Settings } from "../../../layers/platform/Settings.ts"
-import { asOperator, onDatabase, operator, print } from "../output.ts"
+import { linkMinutes, OperatorSessions } from "../../layers/operator/OperatorSessions.ts"
+import { addressOf, Settings } from "../../layers/platform/Settings.ts"
+import { asOperator, onDatabase, operator, print } from "./output.ts"
 
 const signInPath = "/operator/sign-in"
 
