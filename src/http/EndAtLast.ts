@@ -1,14 +1,15 @@
 /**
  * Makes sure that a process ends after a stop signal, and says what kept it if something did.
  *
- * A process that hangs is ended by force. Nothing is lost by that: what is under way is stored, and another worker continues it when the lease
- * ends.
+ * Once the time for draining is over, connections to a silent PostgreSQL are closed, which ends every wait for it. A process that hangs in spite
+ * of that is ended by force. Nothing is lost by that: what is under way is stored, and another worker continues it when the lease ends.
  */
 import { Clock, Context, Effect } from "effect"
 import { Settings } from "../layers/platform/Settings.ts"
 import { underwayNow } from "../layers/platform/Underway.ts"
+import { limitSilence } from "../layers/postgres/connection/Sockets.ts"
 
-/** After the drain everything is closed within a second or two. */
+/** After the drain everything is closed within a second or two. A database that went silent takes up to ten seconds longer. */
 const limits = { say_seconds: 15, end_seconds: 30 }
 /** Seconds after the drain until the process says what it waits for, and until it is ended. A test must not wait that long. */
 export const EndLimits = Context.Reference("rungate/http/EndLimits", { defaultValue: () => limits })
@@ -31,6 +32,7 @@ export const endAtLast = Effect.gen(function* () {
     begun = true
     const after = (seconds: number, act: (passed: number) => void) =>
       setTimeout(() => act(seconds), seconds * 1_000).unref()
+    after(drained, limitSilence)
     after(drained + say_seconds, (passed) =>
       say(`is still stopping ${passed} s after the signal. Still running: ${stillRunning()}.`)
     )

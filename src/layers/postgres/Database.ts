@@ -12,6 +12,7 @@ import { claimLanes } from "./DatabaseLanes.ts"
 import { checkMode, claimMode } from "./DatabaseMode.ts"
 import { DatabaseRefused, prepareSchema } from "./DatabaseSchema.ts"
 import { DatabaseUnavailable, DatabaseUrl, unavailable } from "./connection/DatabaseUrl.ts"
+import { socketsTo } from "./connection/Sockets.ts"
 import { sessionSettings, timezone } from "./SessionSettings.ts"
 import { Settings } from "../platform/Settings.ts"
 import { closingListed } from "../platform/Underway.ts"
@@ -33,6 +34,7 @@ const client = Effect.gen(function* () {
   return PgClient.layer({
     ...options,
     url,
+    stream: socketsTo(url),
     // A pooler refuses what it does not know. Behind it the role has the settings (SessionSettings.ts).
     startupParameters: sharing === null ? sessionSettings : timezone,
     prepare: sharing === null || sharing.keepsStatements
@@ -45,6 +47,7 @@ export const readClientOf = (url: Redacted.Redacted) =>
     PgClient.layer({
       ...options,
       url,
+      stream: socketsTo(url),
       startupParameters: { ...sessionSettings, default_transaction_read_only: "on" }
     })
   )
@@ -62,6 +65,7 @@ export class DirectClient extends Context.Service<DirectClient, PgClient.PgClien
       return yield* PgClient.make({
         ...options,
         url: directUrl,
+        stream: socketsTo(directUrl),
         startupParameters: sessionSettings,
         maxConnections: 2
       })

@@ -60,7 +60,7 @@ export class Queues extends Context.Service<
     readonly wake: (queue: string) => Effect.Effect<void>
     /** Releases the job and the deduplication key of a dead worker, then wakes the queue. */
     readonly releaseStalledJob: (queue: string) => Effect.Effect<void>
-    /** Processes the queue's jobs one at a time until the scope closes. Closing waits for the current job. */
+    /** Processes the queue's jobs one at a time until the scope closes. Closing waits for the current job. A lost connection is opened again. */
     readonly work: (queue: string, process: Effect.Effect<void>) => Effect.Effect<void, never, Scope.Scope>
     /** Sets each lane's concurrency to 1 again, because a flushed Redis has lost the setting. */
     readonly processDue: Effect.Effect<void>
@@ -104,6 +104,7 @@ export class Queues extends Context.Service<
       const openWorker = (name: string, processor: Processor) => {
         const options: Partial<WorkerOptions> = {
           prefix,
+          autorun: false,
           concurrency: 1,
           drainDelay: pollSeconds,
           runRetryDelay: retryMillis,
@@ -206,24 +207,39 @@ export class Queues extends Context.Service<
           await (await opened(name)).removeDeduplicationKey(name)
         }).pipe(Effect.andThen(release(name)), Effect.ignoreCause, Effect.andThen(wake(name)))
 
+      /**
+       * Runs one worker until the scope closes. On Postgres, BullMQ keeps the failure of a worker's first connection and repeats it without a
+       * pause. A running worker would then let nothing else in this process run, not even a stop signal. So a worker runs once it is connected.
+       */
+      const serve = (name: string, process: Effect.Effect<void>) =>
+        Effect.gen(function* () {
+          const worker = yield* Effect.acquireRelease(
+            Effect.sync(() => {
+              const opening = openWorker(name, async () => {
+                const exit = await runPromiseExit(underway(`job of ${name}`)(process))
+                // The work is stored in Postgres and the sweeper wakes the queue again, so a failed job is only logged.
+                if (Exit.isFailure(exit)) fork(Effect.logWarning(`${name}: ${oneLine(exit.cause)}`))
+              })
+              opening.on("error", log(`worker ${name}`))
+              return opening
+            }),
+            (opening) =>
+              Effect.promise(() => opening.close()).pipe(
+                Effect.timeout(`${closeSecondsMax} seconds`),
+                Effect.ignore,
+                underway(`closing worker ${name}`)
+              )
+          )
+          yield* Effect.tryPromise(() => worker.waitUntilReady())
+          yield* Effect.tryPromise(() => worker.run())
+        }).pipe(Effect.scoped)
       const work = (name: string, process: Effect.Effect<void>) =>
-        Effect.acquireRelease(
-          Effect.sync(() => {
-            const worker = openWorker(name, async () => {
-              const exit = await runPromiseExit(underway(`job of ${name}`)(process))
-              // The work is stored in Postgres and the sweeper wakes the queue again, so a failed job is only logged.
-              if (Exit.isFailure(exit)) fork(Effect.logWarning(`${name}: ${oneLine(exit.cause)}`))
-            })
-            worker.on("error", log(`worker ${name}`))
-            return worker
-          }),
-          (worker) =>
-            Effect.promise(() => worker.close()).pipe(
-              Effect.timeout(`${closeSecondsMax} seconds`),
-              Effect.ignore,
-              underway(`closing worker ${name}`)
-            )
-        ).pipe(Effect.asVoid)
+        serve(name, process).pipe(
+          Effect.catchCause((cause) => Effect.logDebug(`worker ${name}: ${oneLine(cause)}`)),
+          Effect.repeat(Schedule.spaced(`${retryMillis} millis`)),
+          Effect.forkScoped({ startImmediately: true }),
+          Effect.asVoid
+        )
 
       const processDue = Effect.promise(async () => {
         for (const [name, queue] of queues) if (isLane(name)) await (await queue).setGlobalConcurrency(1)
