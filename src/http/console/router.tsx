@@ -9,11 +9,19 @@ import { Skeleton } from "./parts/States.tsx"
 
 const preloadMillis = 50
 
+/** A final `$` takes at least one segment, so `/catalog/email.find` is a capability and not a provider without a path. */
+const restOf = (params: Record<string, string>) => (params["_splat"] === "" ? false : params)
+
 export const makeRouter = () => {
   registerPages(pages)
   const root = createRootRoute({ component: Root, notFoundComponent: PageMissing })
   const routes = pages.map(({ path, load }) =>
-    createRoute({ getParentRoute: () => root, path, component: lazyRouteComponent(load) })
+    createRoute({
+      getParentRoute: () => root,
+      path,
+      component: lazyRouteComponent(load),
+      ...(path.endsWith("/$") ? { params: { parse: restOf } } : {})
+    })
   )
   return createRouter({
     routeTree: root.addChildren(routes),
