@@ -147,8 +147,7 @@ const fieldOf = (
   const [type, other] = typesOf(node)
   if (options.length > 0) return { ...common, kind: "choice", options: options.map((one) => JSON.stringify(one)) }
   if (isOneOrMany(node, whole, depth)) return { ...common, kind: "lines", numbers: false, single: true }
-  if (other !== undefined || "mixed" in node || depth >= nestingMax || whole.left <= 0)
-    return { ...common, kind: "json" }
+  if (other !== undefined || "mixed" in node || whole.left <= 0) return { ...common, kind: "json" }
   if (type === "boolean") return { ...common, kind: "boolean" }
   if (type === "integer" || type === "number") return { ...common, kind: "number", whole: type === "integer" }
   if (type === "string") {
@@ -157,9 +156,11 @@ const fieldOf = (
       ...common,
       kind: "text",
       format: typeof format === "string" ? format : "",
-      long: typeof maxLength === "number" && maxLength > longChars && format !== "uri" && !/url$/i.test(name)
+      long: typeof maxLength === "number" && maxLength > longChars && format !== "uri" && !/(url|cursor)$/i.test(name)
     }
   }
+  // A text or a number of the deepest level still has its own input.
+  if (depth >= nestingMax) return { ...common, kind: "json" }
   if (type === "array") {
     const item = fieldOf(record(node["items"]), whole, { name: "", required: true }, depth + 1)
     if (isScalar(item)) return { ...common, kind: "lines", numbers: item.kind === "number", single: false }
