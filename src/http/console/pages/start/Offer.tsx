@@ -28,7 +28,7 @@ const Offer = () => {
       <h2 id="offer" className="font-semibold">
         {data.length} capabilities of {providers} providers
       </h2>
-      <ul className="mt-3 grid gap-x-8 gap-y-1.5 sm:grid-cols-2">
+      <ul className="mt-3 grid grid-cols-1 gap-x-8 gap-y-1.5 sm:grid-cols-2">
         {data.map(({ capability, title, starting_price }) => (
           <li key={capability} className="flex items-baseline justify-between gap-3 border-b border-line py-1">
             <span className="min-w-0 truncate" title={capability}>
