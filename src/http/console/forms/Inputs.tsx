@@ -43,8 +43,9 @@ const choicesOf = (field: Field): ReadonlyArray<readonly [value: string, word: s
 }
 
 const boxRows = (field: Field) => (field.kind === "json" ? 6 : field.kind === "lines" ? 3 : 4)
+const sentence = (text: string) => (text === "" || /[.!?:]$/.test(text) ? text : `${text}.`)
 const hintOf = (field: Field) =>
-  [field.hint, field.kind === "lines" ? "One a line." : field.kind === "json" ? "As JSON." : ""]
+  [sentence(field.hint), field.kind === "lines" ? "One a line." : field.kind === "json" ? "As JSON." : ""]
     .filter((one) => one !== "")
     .join(" ")
 

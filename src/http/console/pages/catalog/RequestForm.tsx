@@ -159,7 +159,7 @@ export const RequestForm = ({ inspected, form, problems }: Shared & { readonly i
       )}
       {parts.length > 0 && (
         <div className="flex flex-wrap items-center gap-2">
-          <Button look="quiet" disabled={!canUseForm} onClick={form.toggleJson}>
+          <Button disabled={!canUseForm} onClick={form.toggleJson}>
             {json === null ? "Edit as JSON" : "Back to the form"}
           </Button>
           {!canUseForm && <span className="text-small text-muted">The form can't show all of this JSON.</span>}

@@ -85,7 +85,7 @@ export const TryIt = ({ inspected, initial, options }: TryItProps) => {
     <Panel
       title="Try it"
       actions={
-        <Button look="quiet" onClick={() => form.fill(exampleOf(inspected))}>
+        <Button onClick={() => form.fill(exampleOf(inspected))}>
           Fill in the example
         </Button>
       }
