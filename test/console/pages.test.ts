@@ -143,7 +143,7 @@ describe.skipIf(!hasBrowser)("the console in a browser", () => {
     await looked(tab, "/activity?group=capability", "activity-groups", "Activity")
     await looked(tab, `/runs/${found}`, "run", "email.verify")
     await looked(tab, `/runs/${blocked}`, "run-blocked", "email.verify")
-    await page.getByText("Change the limit per run with rungate spend-guard set").waitFor()
+    await page.getByRole("link", { name: "Change the limit per run" }).waitFor()
 
     await page.setViewportSize(sizes.wide)
     await page.goto("/activity")
