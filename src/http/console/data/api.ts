@@ -32,11 +32,15 @@ const isPassing = (error: unknown) =>
 export const queries = new QueryClient({
   defaultOptions: {
     queries: {
+      // A browser that calls itself offline still reaches a service on this machine or in its network.
+      networkMode: "always",
+      refetchOnReconnect: true,
       staleTime: 5_000,
       retry: (failures, error) => failures < retriesMax && isPassing(error),
       retryDelay: (failures, error) =>
         error instanceof ApiError && error.retry_after !== null ? error.retry_after * 1_000 : 400 * 2 ** failures
     },
-    mutations: { retry: false }
+    // Without this a change waits for the network in silence, and is sent when nobody expects it any more.
+    mutations: { networkMode: "always", retry: false }
   }
 })
