@@ -1,11 +1,15 @@
 /** Batches in a browser: a CSV becomes a batch, once; its rows end in sight; and it can be cancelled. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
 import { readFileSync } from "node:fs"
 import { parse } from "papaparse"
 import type { Browser } from "playwright-core"
 import { type App, startApp } from "../app.ts"
 import { builtConsole, findings, hasBrowser, openBrowser } from "./browser.ts"
-import { becomes, looked, opened, visit, type Visit } from "./visits.ts"
+import { lookedAt, withRole } from "./visit.ts"
+import { opened, visit, type Visit } from "./visits.ts"
+
+// A page is looked at in two themes and two widths, which takes a busy machine half a minute.
+setDefaultTimeout(90_000)
 
 const csvOf = (lines: ReadonlyArray<string>) => `${lines.join("\n")}\n`
 const fileOf = (text: string | Buffer, name = "people.csv") => ({
@@ -38,7 +42,7 @@ describe.skipIf(!hasBrowser)("Batches in a browser", () => {
     const { page } = tab
     await opened(tab, "/batches", "Batches")
     await page.getByText("Batches will be here, newest first.").waitFor()
-    await looked(tab, "batches-empty")
+    await lookedAt(tab, "batches-empty")
     await page.getByRole("link", { name: "New batch" }).click()
     await page.getByRole("heading", { level: 1, name: "New batch" }).waitFor()
     const file = fileOf(
@@ -61,7 +65,7 @@ describe.skipIf(!hasBrowser)("Batches in a browser", () => {
     await page.getByText("1 of 4 rows will be refused").waitFor()
     await page.getByText("1 row repeats the input of an earlier row").waitFor()
     await runButton(tab).waitFor()
-    await looked(tab, "batch-new")
+    await lookedAt(tab, "batch-new")
     await column.selectOption("")
     await page.getByText("Choose a column for at least one field.").waitFor()
     await column.selectOption("E-Mail")
@@ -71,7 +75,7 @@ describe.skipIf(!hasBrowser)("Batches in a browser", () => {
     await page.getByText("finished", { exact: true }).waitFor()
     await page.getByRole("heading", { level: 1, name: "people.csv" }).waitFor()
     await page.getByRole("region", { name: "Results" }).getByRole("row").nth(4).waitFor()
-    await looked(tab, "batch-finished")
+    await lookedAt(tab, "batch-finished")
     const [batch] = await batches(tab)
     expect(batch).toMatchObject({ max_total: "0.50", metadata: { file: "people.csv" }, rows: { total: 4, invalid: 1 } })
 
@@ -129,7 +133,7 @@ describe.skipIf(!hasBrowser)("Batches in a browser", () => {
     await page.waitForURL(/\/batches\/bat_/)
     expect(await batches(tab)).toHaveLength(2)
     await opened(tab, "/batches", "Batches")
-    await looked(tab, "batches")
+    await lookedAt(tab, "batches")
     await page.keyboard.press("j")
     await page.keyboard.press("Enter")
     await page.waitForURL(/\/batches\/bat_/)
@@ -184,7 +188,7 @@ describe.skipIf(!hasBrowser)("Batches in a browser", () => {
   test("a viewer sees the price, and who can run", async () => {
     const email = "viewer@example.com"
     const tab = await visit(app, browser, email)
-    await becomes(app, email, "viewer")
+    await withRole(app, email, "viewer")
     await opened(tab, "/batches/new?capability=email.verify", "New batch")
     await choose(tab, fileOf("email\na@viewer.example\n"))
     await tab.page.getByText("Your role is viewer").waitFor()

@@ -1,12 +1,16 @@
 /** The page History in a browser: one subject, a list, erasure, and what it says to somebody who may not erase. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
 import { readFileSync } from "node:fs"
 import { parse } from "papaparse"
 import type { Browser } from "playwright-core"
 import { type App, startApp } from "../app.ts"
 import { builtConsole, findings, hasBrowser, openBrowser } from "./browser.ts"
 import { screenshot } from "./screenshots.ts"
-import { becomes, looked, opened, visit, type Visit } from "./visits.ts"
+import { lookedAt, withRole } from "./visit.ts"
+import { opened, visit, type Visit } from "./visits.ts"
+
+// A page is looked at in two themes and two widths, which takes a busy machine half a minute.
+setDefaultTimeout(90_000)
 
 const ada = "ada.lovelace@history.example"
 
@@ -40,19 +44,19 @@ describe.skipIf(!hasBrowser)("History in a browser", () => {
     return { verified, sent, mentioned }
   }
 
-  test("a subject was contacted and bought, and every run is on the time line", async () => {
+  test("a subject was contacted and bought, and every run is on the timeline", async () => {
     const tab = await visit(app, browser, "history@example.com")
     const { page } = tab
     const { verified, sent, mentioned } = await withRuns(tab)
     await opened(tab, "/history", "History")
-    await looked(tab, "history-empty")
+    await lookedAt(tab, "history-empty")
     await page.keyboard.press("/")
     await page.keyboard.type(`  ${ada.toUpperCase()} `)
     await page.keyboard.press("Enter")
     await page.waitForURL(/\/history\?q=/)
-    await page.getByRole("heading", { name: "Time line" }).waitFor()
+    await page.getByRole("heading", { name: "Timeline" }).waitFor()
     await page.getByText(`Read as e-mail address: ${ada}`).waitFor()
-    const line = page.getByRole("region", { name: "Time line" })
+    const line = page.getByRole("region", { name: "Timeline" })
     const links = await line
       .getByRole("link")
       .evaluateAll((all) => all.map((one) => one.getAttribute("href")?.replace("/runs/", "")))
@@ -60,12 +64,12 @@ describe.skipIf(!hasBrowser)("History in a browser", () => {
     expect(await line.getByText("message: email").count()).toBe(2)
     expect(await line.getByText("bought").count()).toBe(1)
     await page.getByText("1 result", { exact: true }).waitFor()
-    await looked(tab, "history-subject")
+    await lookedAt(tab, "history-subject")
 
     await page.getByRole("link", { name: "email.verify" }).first().click()
     await page.waitForURL(`${app.url}/runs/${verified}`)
     await page.goBack()
-    await page.getByRole("heading", { name: "Time line" }).waitFor()
+    await page.getByRole("heading", { name: "Timeline" }).waitFor()
     await opened(tab, addressOf("nobody@history.example"), "History")
     await page.getByText("Nothing is on record.").waitFor()
     await opened(tab, addressOf('"><img src=x onerror=alert(1)>'), "History")
@@ -90,7 +94,7 @@ describe.skipIf(!hasBrowser)("History in a browser", () => {
     const table = page.getByRole("table")
     expect(await table.getByRole("row").count()).toBe(5)
     await table.getByRole("row", { name: /ada\.lovelace.*yes/ }).waitFor()
-    await looked(tab, "history-list")
+    await lookedAt(tab, "history-list")
 
     const saving = page.waitForEvent("download")
     await page.getByRole("button", { name: "Export CSV" }).click()
@@ -137,7 +141,7 @@ describe.skipIf(!hasBrowser)("History in a browser", () => {
     const email = "member@example.com"
     const tab = await visit(app, browser, email)
     await withRuns(tab)
-    await becomes(app, email, "member")
+    await withRole(app, email, "member")
     await opened(tab, addressOf(ada), "History")
     await tab.page.getByText("An owner or an admin of the organization can erase this.").waitFor()
     expect(await tab.page.getByRole("button", { name: "Erase this subject" }).count()).toBe(0)

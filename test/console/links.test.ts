@@ -1,9 +1,13 @@
 /** Links that people get by mail or from a colleague, opened in a browser: the console answers them. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
 import type { Browser } from "playwright-core"
 import { type App, startApp } from "../app.ts"
 import { builtConsole, hasBrowser, openBrowser, openTab } from "./browser.ts"
-import { looked, opened, visit } from "./visits.ts"
+import { lookedAt } from "./visit.ts"
+import { opened, visit } from "./visits.ts"
+
+// A page is looked at in two themes and two widths, which takes a busy machine half a minute.
+setDefaultTimeout(90_000)
 
 describe.skipIf(!hasBrowser)("links in a browser", () => {
   let app: App
@@ -28,7 +32,7 @@ describe.skipIf(!hasBrowser)("links in a browser", () => {
     await opened(tab, `${pathname}${search}`, "Join an organization")
     await page.getByText("You can join Acme as a viewer").waitFor()
     await page.getByText("The invitation is for ada@links.example").waitFor()
-    await looked(tab, "join-organization")
+    await lookedAt(tab, "join-organization")
     await page.getByLabel("Password").fill("correct horse battery")
     await page.getByRole("button", { name: "Join" }).click()
     await page.getByRole("heading", { level: 1, name: "Home" }).waitFor()
@@ -58,7 +62,7 @@ describe.skipIf(!hasBrowser)("links in a browser", () => {
     const tab = await openTab(browser, app.url)
     await opened(tab, "/", "One API and one prepaid wallet")
     await tab.page.getByRole("heading", { name: /\d+ capabilities of \d+ providers/ }).waitFor()
-    await looked(tab, "start-offer")
+    await lookedAt(tab, "start-offer")
     await tab.context.close()
   })
 })

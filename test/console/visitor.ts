@@ -1,10 +1,9 @@
 /** A person in a browser: signs up or joins without forms, asks the API as the page would, and looks at pages in every form. */
 import { expect } from "bun:test"
 import type { Browser } from "playwright-core"
-import { contrastFindings, findings, openTab, sizes, type Tab } from "./browser.ts"
-import { screenshot } from "./screenshots.ts"
+import { openTab, type Tab } from "./browser.ts"
+import { lookedAt, password } from "./visit.ts"
 
-const password = "correct horse battery"
 /** A name that would run a script, or break a page, if it were not shown as text. */
 export const hostile = `<img src=x onerror=alert(1)> "quoted" ' & \u202e x`
 
@@ -62,26 +61,9 @@ export const settled = async ({ page }: Tab, heading: string | RegExp): Promise<
   await page.waitForFunction(() => document.querySelector(".skeleton") === null)
 }
 
-/** The page, wide and narrow, in both themes: no finding, no error of a script, nothing wider than the window. */
+/** Opens the address, and looks at the page in both themes and widths. */
 export const looked = async (tab: Tab, path: string, name: string, heading: string | RegExp): Promise<void> => {
-  const { page } = tab
-  const look = async (variant: string, check: typeof findings) => {
-    await screenshot(page, `${name}-${variant}`)
-    expect([name, variant, await check(page)]).toEqual([name, variant, []])
-    const overflow = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)
-    expect([name, variant, overflow]).toEqual([name, variant, 0])
-  }
-  await page.setViewportSize(sizes.wide)
-  await page.emulateMedia({ colorScheme: "light" })
-  await page.goto(path)
+  await tab.page.goto(path)
   await settled(tab, heading)
-  await look("wide-light", findings)
-  await page.emulateMedia({ colorScheme: "dark" })
-  await look("wide-dark", contrastFindings)
-  await page.setViewportSize(sizes.narrow)
-  await look("narrow-dark", findings)
-  await page.emulateMedia({ colorScheme: "light" })
-  await look("narrow-light", contrastFindings)
-  await page.setViewportSize(sizes.wide)
-  expect([name, tab.errors]).toEqual([name, []])
+  await lookedAt(tab, name)
 }

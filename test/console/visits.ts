@@ -1,11 +1,9 @@
-/** What tests of single pages share: somebody who has signed up, requests with their session, and a look at a page from all sides. */
+/** What tests of single pages share: somebody who has signed up, and requests with their session. */
 import { expect } from "bun:test"
 import type { Browser } from "playwright-core"
 import type { App } from "../app.ts"
-import { contrastFindings, findings, openTab, sizes, type Tab } from "./browser.ts"
-import { screenshot } from "./screenshots.ts"
-
-const password = "correct horse battery"
+import { openTab, type Tab } from "./browser.ts"
+import { password } from "./visit.ts"
 
 export interface Visit extends Tab {
   /** Sends a request of the console's own pages. */
@@ -39,39 +37,9 @@ export const visit = async (app: App, browser: Browser, email: string): Promise<
   return { ...tab, send, key: api_key }
 }
 
-/** The page as it is, wide and narrow, in both themes: no finding of axe-core, no error of a script, nothing wider than the window. */
-export const looked = async (tab: Tab, name: string): Promise<void> => {
-  const { page } = tab
-  const look = async (variant: string, check: typeof findings) => {
-    await screenshot(page, `${name}-${variant}`)
-    expect([name, variant, await check(page)]).toEqual([name, variant, []])
-    const overflow = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)
-    expect([name, variant, overflow]).toEqual([name, variant, 0])
-  }
-  await page.setViewportSize(sizes.wide)
-  await page.emulateMedia({ colorScheme: "light" })
-  await look("wide-light", findings)
-  await page.emulateMedia({ colorScheme: "dark" })
-  await look("wide-dark", contrastFindings)
-  await page.setViewportSize(sizes.narrow)
-  await look("narrow-dark", findings)
-  await page.emulateMedia({ colorScheme: "light" })
-  await look("narrow-light", contrastFindings)
-  await page.setViewportSize(sizes.wide)
-  expect([name, tab.errors]).toEqual([name, []])
-}
-
 /** Opens an address, and waits for its heading and for its data. */
 export const opened = async (tab: Tab, path: string, heading: string): Promise<void> => {
   await tab.page.goto(path)
   await tab.page.getByRole("heading", { level: 1, name: heading }).waitFor()
   await tab.page.locator(".skeleton").first().waitFor({ state: "detached" })
-}
-
-/** From now on the person has this role in their organization. */
-export const becomes = async (app: App, email: string, role: "admin" | "member" | "viewer"): Promise<void> => {
-  await app.sql("UPDATE members SET role = $2 WHERE user_id = (SELECT user_id FROM users WHERE email = $1)", [
-    email,
-    role
-  ])
 }

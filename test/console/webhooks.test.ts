@@ -1,10 +1,13 @@
 /** The pages of webhooks in a real browser, with a receiver on loopback. */
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test"
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test"
 import type { Browser } from "playwright-core"
 import { type App, startApp, until } from "../app.ts"
 import { receiver } from "../receiver.ts"
 import { builtConsole, findings, hasBrowser, openBrowser } from "./browser.ts"
 import { invited, looked, owner, settled, type Visitor } from "./visitor.ts"
+
+// A page is looked at in two themes and two widths, which takes a busy machine half a minute.
+setDefaultTimeout(90_000)
 
 describe.skipIf(!hasBrowser)("the pages of webhooks", () => {
   let app: App

@@ -81,7 +81,7 @@ const Rows = ({ batch, status }: { readonly batch: Batch; readonly status: strin
   return (
     <div className="space-y-3">
       <DataTable
-        label="Results"
+        label="Rows of the batch"
         rows={data.lines}
         columns={columns}
         keyOf={({ row }) => String(row)}

@@ -87,7 +87,7 @@ export const TimeLine = ({
 }) => {
   const roles = rolesOf(known)
   return (
-    <Panel title="Time line">
+    <Panel title="Timeline">
       <ol>
         {known.items.map((item) => (
           <Entry key={item.run_id} item={item} role={roles.get(item.run_id) ?? seen} />

@@ -60,7 +60,13 @@ const Row = ({ letter, onRetry }: { readonly letter: Letter; readonly onRetry: (
         <span className="font-medium">{letter.command}</span> of{" "}
         <TextLink to={`/operator/organizations/${letter.org_id}`}>{letter.organization}</TextLink>
       </span>
-      <Button onClick={onRetry}>Retry…</Button>
+      <Button onClick={onRetry}>
+        Retry…
+        <span className="sr-only">
+          {" "}
+          {letter.command} of {letter.organization}
+        </span>
+      </Button>
     </div>
     <pre className="overflow-x-auto rounded bg-sunken p-2 font-mono text-small whitespace-pre-wrap break-words">
       {letter.why}

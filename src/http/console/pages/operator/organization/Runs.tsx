@@ -44,7 +44,7 @@ const Reason = ({ org_id, name }: { readonly org_id: string; readonly name: stri
       />
       <FormProblem error={begin.error} />
       <Button type="submit" busy={begin.isPending}>
-        Open the runs of {name}
+        Open the runs
       </Button>
     </form>
   )
