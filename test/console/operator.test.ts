@@ -71,6 +71,8 @@ describe.skipIf(!hasBrowser)("the operator console", () => {
     await looked(tab, "/operator/invitations", "operator-invitations", "Invitations")
     await looked(tab, "/operator/catalog", "operator-catalog", "Catalog")
     await looked(tab, "/operator/audit-log", "operator-audit-log", "Audit log")
+    const current = tab.page.getByRole("navigation").locator("[aria-current]")
+    expect(await current.allTextContents()).toEqual(["Audit log"])
     expect(await tab.page.title()).not.toContain("owned")
     await app.sql("DELETE FROM mailbox WHERE parked IS NOT NULL")
     await tab.page.getByRole("button", { name: "Sign out" }).click()

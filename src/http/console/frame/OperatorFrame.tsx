@@ -6,6 +6,7 @@ import { api } from "../data/api.ts"
 import { useKeys } from "../data/keys.ts"
 import { type OperatorSession, operatorSessionChanged, useOperatorQuery } from "../data/operator.ts"
 import { type Page, pagesAt } from "../data/page.ts"
+import { useCurrentInSight } from "../look/useCurrentInSight.ts"
 import { announce } from "../parts/Announcer.tsx"
 import { Button } from "../parts/Button.tsx"
 import { CodeBlock } from "../parts/Copy.tsx"
@@ -40,7 +41,7 @@ const Entry = ({ page }: { readonly page: Page }) => {
     <Link
       to={page.path}
       aria-current={isCurrent ? "page" : undefined}
-      className={`flex min-h-8 items-center gap-2.5 rounded px-2.5 py-1.5 whitespace-nowrap ${isCurrent ? "bg-accent-soft font-semibold text-accent" : "hover:bg-hover"}`}
+      className={`flex min-h-8 items-center gap-2 rounded px-2 py-1.5 whitespace-nowrap ${isCurrent ? "bg-accent-soft font-semibold text-accent" : "hover:bg-hover"}`}
     >
       {page.icon !== undefined && <Icon name={page.icon} size={18} />}
       {page.title}
@@ -65,6 +66,7 @@ const focusSearch = () => document.querySelector<HTMLInputElement>("[data-search
 
 const Inside = ({ session, children }: { readonly session: OperatorSession; readonly children: ReactNode }) => {
   useKeys({ "/": focusSearch })
+  const pages = useCurrentInSight(useLocation().pathname)
   return (
     <div className="flex min-h-dvh flex-col">
       <a
@@ -86,7 +88,7 @@ const Inside = ({ session, children }: { readonly session: OperatorSession; read
             <SignOut />
           </div>
         </div>
-        <nav aria-label="Operator pages" className="mt-2 flex gap-1 overflow-x-auto">
+        <nav ref={pages} aria-label="Operator pages" className="mt-2 flex gap-1 overflow-x-auto">
           {pagesAt("operator").map((page) => (
             <Entry key={page.path} page={page} />
           ))}

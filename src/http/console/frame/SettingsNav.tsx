@@ -1,16 +1,12 @@
 /** The pages of the settings, above each of them. */
 import { useLocation } from "@tanstack/react-router"
-import { useEffect, useRef } from "react"
 import { pagesAt } from "../data/page.ts"
+import { useCurrentInSight } from "../look/useCurrentInSight.ts"
 import { Link } from "../parts/Link.tsx"
 
 export const SettingsNav = () => {
   const { pathname } = useLocation()
-  const list = useRef<HTMLElement>(null)
-  // On narrow screens the list scrolls sideways.
-  useEffect(() => {
-    list.current?.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" })
-  }, [pathname])
+  const list = useCurrentInSight(pathname)
   const isCurrent = (path: string) => pathname === path || pathname.startsWith(`${path}/`)
   return (
     <nav ref={list} aria-label="Settings" className="mb-6 flex gap-1 overflow-x-auto border-b border-line">

@@ -16,7 +16,8 @@ interface LinkProps {
 export const Link = ({ to, ...rest }: LinkProps) => {
   const [path = "/", query = ""] = to.split("?")
   const props = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined))
-  return <RouterLink to={path} search={parseSearch(query)} {...props} />
+  // Without this the router marks the links to all pages above the current one as the current page too.
+  return <RouterLink to={path} search={parseSearch(query)} activeOptions={{ exact: true }} {...props} />
 }
 
 export const linkLook = "text-accent underline underline-offset-2 decoration-1 hover:decoration-2"
