@@ -29,6 +29,13 @@ export const exactDollars = (text: string): string => {
 /** Dollars as a number, for the height of a bar or a point of a line only. */
 export const heightOf = (text: string): number => Number(microsOf(text) ?? 0n) / 1_000_000
 
+/** An amount at the axis of a chart whose labels are `step` dollars apart: in full, so that no two labels look the same. */
+export const axisDollars = (dollars: number, step: number): string => {
+  const micros = BigInt(Math.round(dollars * 1_000_000))
+  if (Number.isInteger(step)) return `$${grouped((micros / 1_000_000n).toString())}`
+  return exactDollars(amountOf(micros))
+}
+
 /** A part of a whole from 0 to 1, for the width of a bar. */
 export const shareOf = (part: string, whole: string): number => {
   const [a, b] = [microsOf(part) ?? 0n, microsOf(whole) ?? 0n]

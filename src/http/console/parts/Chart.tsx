@@ -14,7 +14,12 @@ export interface Line {
   readonly bars?: boolean
 }
 
+/** A label of the axis, whose labels are `step` apart. */
+type Axis = (value: number, step: number) => string
+
 const heightPixels = 180
+const dayAxisPixels = 28
+const valueAxisPixels = 64
 const fillShare = 0.6
 
 const token = (name: string) => getComputedStyle(document.documentElement).getPropertyValue(name).trim()
@@ -22,7 +27,7 @@ const token = (name: string) => getComputedStyle(document.documentElement).getPr
 const optionsOf = (
   lines: ReadonlyArray<Line>,
   width: number,
-  axis: (value: number) => string,
+  axis: Axis,
   onIndex: (at: number | null) => void
 ): UPlot.Options => {
   const font = "11px system-ui, sans-serif"
@@ -39,6 +44,7 @@ const optionsOf = (
       {
         stroke: muted,
         font,
+        size: dayAxisPixels,
         grid: { show: false },
         ticks: { show: false },
         values: (_chart, splits) => splits.map((at) => new Date(at * 1_000).toISOString().slice(5, 10))
@@ -46,10 +52,10 @@ const optionsOf = (
       {
         stroke: muted,
         font,
-        size: 56,
+        size: valueAxisPixels,
         grid: { stroke: grid, width: 1 },
         ticks: { show: false },
-        values: (_chart, splits) => splits.map(axis)
+        values: (_chart, splits, _axis, _space, step) => splits.map((value) => axis(value, step))
       }
     ],
     series: [
@@ -79,7 +85,7 @@ export const Chart = ({
   /** Days of UTC as `2026-11-22`. */
   readonly days: ReadonlyArray<string>
   readonly lines: ReadonlyArray<Line>
-  readonly axis: (value: number) => string
+  readonly axis: Axis
 }) => {
   const box = useRef<HTMLDivElement>(null)
   const shown = useRef<HTMLParagraphElement>(null)

@@ -4,7 +4,7 @@ import { useMemo } from "react"
 import type { AnswerOf } from "../../../client/Browser.ts"
 import { api } from "../../data/api.ts"
 import { present } from "../../data/clock.ts"
-import { exactDollars, heightOf, sumOf } from "../../data/money.ts"
+import { axisDollars, exactDollars, heightOf, sumOf } from "../../data/money.ts"
 import { utcDay } from "../../data/time.ts"
 import { Chart, type Line } from "../../parts/Chart.tsx"
 import { Panel } from "../../parts/Page.tsx"
@@ -25,7 +25,6 @@ const useUsage = (days: ReadonlyArray<string>) =>
     staleTime: 60_000
   })
 
-const dollarsAxis = (value: number) => (value >= 100 ? `$${Math.round(value)}` : `$${value.toFixed(2)}`)
 const countAxis = (value: number) => (Number.isInteger(value) ? String(value) : "")
 
 const Charts = ({ days, items }: { readonly days: ReadonlyArray<string>; readonly items: ReadonlyArray<Item> }) => {
@@ -71,7 +70,7 @@ const Charts = ({ days, items }: { readonly days: ReadonlyArray<string>; readonl
   return (
     <div className="grid gap-6 lg:grid-cols-2">
       <Panel title="Spending of 30 days" actions={<span className="text-muted">{exactDollars(total)}</span>}>
-        <Chart label="Spending by day" days={days} lines={spending} axis={dollarsAxis} />
+        <Chart label="Spending by day" days={days} lines={spending} axis={axisDollars} />
       </Panel>
       <Panel
         title="Finished runs of 30 days"

@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query"
 import { useMemo } from "react"
 import { api } from "../../data/api.ts"
 import { present } from "../../data/clock.ts"
-import { exactDollars, heightOf, isLess, sumOf } from "../../data/money.ts"
+import { axisDollars, exactDollars, heightOf, isLess, sumOf } from "../../data/money.ts"
 import { utcDay } from "../../data/time.ts"
 import { Chart, type Line } from "../../parts/Chart.tsx"
 import { Panel } from "../../parts/Page.tsx"
@@ -91,8 +91,6 @@ const linesOf = (
   return rest.length === 0 ? lines : [...lines, lineOf("All others", tokenOfOthers, rest, days, false)]
 }
 
-const dollarsAxis = (value: number) => (value >= 100 ? `$${Math.round(value)}` : `$${value.toFixed(2)}`)
-
 const Legend = ({ lines }: { readonly lines: ReadonlyArray<Line> }) => (
   <ul className="mb-1 flex flex-wrap gap-x-4 gap-y-1 text-small">
     {lines.map(({ name, token }) => (
@@ -134,7 +132,7 @@ const UsageChart = ({
           isAll ? (
             <>
               {grouping !== null && <Legend lines={lines} />}
-              <Chart label={title} days={days} lines={lines} axis={dollarsAxis} />
+              <Chart label={title} days={days} lines={lines} axis={axisDollars} />
             </>
           ) : (
             <p className="text-muted">

@@ -57,7 +57,8 @@ export const FileDrop = ({
               // The same file can be chosen again after it was changed.
               event.target.value = ""
             }}
-            className="block w-full max-w-full"
+            // The browser would say "No file chosen", because the value is emptied.
+            className="block w-full max-w-full text-transparent"
           />
           <p id="file-hint" className="mt-1 text-small text-muted">
             A header line, then up to 10,000 rows, 8 MiB. Commas, semicolons or tabs.
