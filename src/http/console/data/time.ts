@@ -10,7 +10,7 @@ const relative = new Intl.RelativeTimeFormat("en", { numeric: "auto" })
 export const inWords = (millis: number, now: number): string => {
   const seconds = Math.round((millis - now) / 1_000)
   const size = Math.abs(seconds)
-  if (size < 5) return "just now"
+  if (size < 5) return seconds > 0 ? "now" : "just now"
   if (size < minute) return relative.format(seconds, "second")
   if (size < hour) return relative.format(Math.round(seconds / minute), "minute")
   if (size < day) return relative.format(Math.round(seconds / hour), "hour")
@@ -28,6 +28,7 @@ const shortUnits: ReadonlyArray<readonly [number, string]> = [
 /** For tables: "3 min", "2 h", "5 d". */
 export const inShort = (millis: number, now: number): string => {
   const seconds = Math.max(0, Math.round((now - millis) / 1_000))
+  if (seconds < 1) return "now"
   if (seconds >= 30 * day) return new Date(millis).toISOString().slice(0, 10)
   const [size, unit] = shortUnits.find(([length]) => seconds >= length) ?? [1, "s"]
   return `${Math.floor(seconds / size)} ${unit}`

@@ -4,7 +4,7 @@ import { ApiError } from "../../client/Browser.ts"
 import { Id } from "./Copy.tsx"
 
 export const inputLook =
-  "block w-full rounded border border-line-strong bg-page px-2.5 py-1.5 text-text min-h-8 aria-invalid:border-red"
+  "block w-full rounded border border-line-strong bg-page px-2.5 py-1.5 text-text min-h-8.5 aria-invalid:border-red"
 
 /** The message that the service has for a field, such as "is shorter than 10 characters". */
 export const problemOf = (error: unknown, path: string): string | null =>

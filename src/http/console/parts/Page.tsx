@@ -41,7 +41,7 @@ export const Panel = ({
   const id = useId()
   return (
     <section aria-labelledby={id} className={`rounded border border-line bg-panel p-4 ${className}`}>
-      <div className="mb-3 flex items-center justify-between gap-3">
+      <div className="mb-3 flex flex-wrap items-center justify-between gap-x-3 gap-y-2">
         <h2 id={id} className="min-w-0 font-semibold break-words">
           {title}
         </h2>

@@ -72,7 +72,7 @@ export const statusTone = (status: string): Tone => lookOf(status).tone
 export const Status = ({ status, large = false }: { readonly status: string; readonly large?: boolean }) => {
   const { word, tone, shape: Shape } = lookOf(status)
   return (
-    <span className={`inline-flex items-center gap-1 font-medium whitespace-nowrap ${tones[tone]}`}>
+    <span className={`inline-flex items-center gap-1 align-middle font-medium whitespace-nowrap ${tones[tone]}`}>
       <Shape size={large ? 18 : 14} strokeWidth={2} aria-hidden="true" className="shrink-0" />
       {word}
     </span>
@@ -81,5 +81,7 @@ export const Status = ({ status, large = false }: { readonly status: string; rea
 
 /** A short word on a tinted ground, such as the environment. */
 export const Badge = ({ tone, children }: { readonly tone: Tone; readonly children: string }) => (
-  <span className={`rounded px-1.5 py-0.5 text-small font-semibold ${softTones[tone]}`}>{children}</span>
+  <span className={`rounded px-1.5 py-0.5 text-small font-semibold whitespace-nowrap ${softTones[tone]}`}>
+    {children}
+  </span>
 )

@@ -53,7 +53,7 @@ const columns: ReadonlyArray<Column<Entry>> = [
     title: "Who",
     cell: ({ actor, address }) => (
       <>
-        <span className="break-all">{actor.name ?? actor.id ?? actor.kind}</span>
+        <span className="block min-w-28 wrap-anywhere">{actor.name ?? actor.id ?? actor.kind}</span>
         <span className="block text-muted">
           {actor.kind}
           {address !== null && `, ${address}`}
@@ -65,7 +65,7 @@ const columns: ReadonlyArray<Column<Entry>> = [
     title: "What",
     cell: ({ action, object }) => (
       <>
-        <span className="font-medium">{action}</span>
+        <span className="block min-w-36 font-medium">{action}</span>
         <span className="block">
           <Id id={object} what="the id of what was changed" />
         </span>

@@ -39,7 +39,7 @@ const Cancel = ({ batch }: { readonly batch: Batch }) => {
         onConfirm={() => cancel.mutate()}
       >
         <p>
-          <span className="break-all">{fileOf(batch) ?? batch.id}</span>: {batch.rows.open.toLocaleString("en")} of{" "}
+          <span className="wrap-anywhere">{fileOf(batch) ?? batch.id}</span>: {batch.rows.open.toLocaleString("en")} of{" "}
           {batch.rows.total.toLocaleString("en")} rows have not ended. Those that have not started will never run.
         </p>
         <p>

@@ -14,7 +14,7 @@ const columns: ReadonlyArray<Column<Batch>> = [
   {
     title: "Batch",
     cell: (batch) => (
-      <Link to={`/batches/${batch.id}`} className="font-medium break-all hover:underline" title={batch.id}>
+      <Link to={`/batches/${batch.id}`} className="font-medium wrap-anywhere hover:underline" title={batch.id}>
         {fileOf(batch) ?? batch.id}
       </Link>
     )

@@ -57,7 +57,7 @@ export const Progress = ({ batch }: { readonly batch: Batch }) => {
         ) : (
           <>
             {" "}
-            of at most <Money amount={max_total} /> ({Math.round(shareOf(charged, max_total) * 100)} %)
+            of at most <Money amount={max_total} /> ({Math.round(shareOf(charged, max_total) * 100)}%)
           </>
         )}
         .

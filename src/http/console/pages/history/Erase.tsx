@@ -13,7 +13,7 @@ import { erasable, type Known, knownOf, runsInWords } from "./useHistory.ts"
 type Subject = Known["subject"]
 
 const Name = ({ subject }: { readonly subject: Subject }) => (
-  <strong className="break-all">
+  <strong className="wrap-anywhere">
     {subject.normalized}
     {subject.kind === "domain" && " or an address or page there"}
   </strong>

@@ -30,7 +30,7 @@ const columns: ReadonlyArray<Column<Row>> = [
     title: "Subject",
     cell: (row) => (
       <>
-        <Link to={addressOf(row)} className="font-medium break-all hover:underline">
+        <Link to={addressOf(row)} className="font-medium wrap-anywhere hover:underline">
           {row.query}
         </Link>
         {row.error !== undefined && <span className="block break-words text-red">{row.error.message}</span>}

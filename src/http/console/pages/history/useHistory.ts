@@ -2,6 +2,7 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query"
 import type { AnswerOf } from "../../../client/Browser.ts"
 import { api } from "../../data/api.ts"
+import { counted } from "../../data/words.ts"
 
 export type Known = AnswerOf<"history", "get">
 export type Item = Known["items"][number]
@@ -46,4 +47,4 @@ export const erasable = ({ count, by_status }: Known): { readonly ended: number;
   return { ended: count - open, open }
 }
 
-export const runsInWords = (count: number): string => `${count.toLocaleString("en")} ${count === 1 ? "run" : "runs"}`
+export const runsInWords = (count: number): string => counted(count, "run")

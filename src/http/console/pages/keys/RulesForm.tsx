@@ -91,7 +91,7 @@ const Scope = ({ before, error }: { readonly before: ApiKey | null; readonly err
           ["allowed", "Allowed"],
           ["refused", "Not allowed"]
         ]}
-        className="w-full max-w-72"
+        className="w-full max-w-80"
       />
       <Field
         label="Most that one run may hold, in USD"
@@ -100,7 +100,7 @@ const Scope = ({ before, error }: { readonly before: ApiKey | null; readonly err
         pattern={amountPattern}
         defaultValue={before?.allow?.max_cost ?? ""}
         problem={problemOf(error, "allow.max_cost")}
-        className="w-full max-w-60"
+        className="w-full max-w-72"
       />
     </div>
   </>

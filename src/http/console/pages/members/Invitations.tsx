@@ -109,7 +109,7 @@ const Withdraw = ({ invitation }: { readonly invitation: Invitation }) => {
 }
 
 const columns: ReadonlyArray<Column<Invitation>> = [
-  { title: "Address", cell: ({ email }) => <span className="break-all">{email}</span> },
+  { title: "Address", cell: ({ email }) => <span className="wrap-anywhere">{email}</span> },
   { title: "Role", cell: ({ role }) => role },
   {
     title: "State",
@@ -122,7 +122,7 @@ const columns: ReadonlyArray<Column<Invitation>> = [
         </>
       )
   },
-  { title: "Invited by", cell: ({ invited_by }) => <span className="break-all">{invited_by}</span>, wide: true },
+  { title: "Invited by", cell: ({ invited_by }) => <span className="wrap-anywhere">{invited_by}</span>, wide: true },
   { title: "Actions", cell: (invitation) => <Withdraw invitation={invitation} />, align: "right" }
 ]
 

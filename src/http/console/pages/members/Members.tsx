@@ -35,7 +35,7 @@ const Members = () => {
     {
       title: "Address",
       cell: ({ id, email, verified }) => (
-        <span className="break-all">
+        <span className="block min-w-28 wrap-anywhere">
           {email}
           {id === session?.user.id && <span className="text-muted"> (you)</span>}
           {!verified && (

@@ -29,7 +29,7 @@ export const RoleOf = ({ member }: { readonly member: Member }) => {
         value={member.role}
         onChange={(event) => setWanted(roleOf(event.target.value))}
         options={roleWords.map(([role]) => [role, role])}
-        className="max-w-32"
+        className="w-28"
       />
       <FormProblem error={change.error} />
       <Confirm

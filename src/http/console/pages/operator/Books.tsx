@@ -4,6 +4,7 @@ import { useState } from "react"
 import type { AnswerOf } from "../../../client/Browser.ts"
 import { api, queries } from "../../data/api.ts"
 import { operatorChanged } from "../../data/operator.ts"
+import { counted } from "../../data/words.ts"
 import { announce } from "../../parts/Announcer.tsx"
 import { Button } from "../../parts/Button.tsx"
 import { Money } from "../../parts/Money.tsx"
@@ -89,10 +90,13 @@ const Live = () => {
         <Loaded query={audit} skeleton={<Skeleton lines={10} />}>
           {(data) => (
             <>
-              <p className="mb-3 text-muted">
-                {data.adds_up ? "The books add up" : "The books do not add up"}: {data.wallets} wallets, {data.entries}{" "}
-                ledger entries and {data.runs} runs, recomputed <Time at={data.checked_at} />.
-              </p>
+              <div className="mb-4 font-semibold">
+                <Verdict good={data.adds_up}>
+                  {data.adds_up ? "The books add up" : "The books do not add up"}: {counted(data.wallets, "wallet")},{" "}
+                  {counted(data.entries, "ledger entry", "ledger entries")} and {counted(data.runs, "run")}, recomputed{" "}
+                  <Time at={data.checked_at} />.
+                </Verdict>
+              </div>
               <Equations audit={data} />
             </>
           )}

@@ -33,7 +33,7 @@ const Add = () => {
           placeholder="example.com"
           autoCapitalize="none"
           spellCheck={false}
-          hint="Addresses at it and at its subdomains can then be used as from."
+          hint="Once it is verified, runs can send from addresses of this domain and of its subdomains."
           problem={problemOf(add.error, "domain")}
           className="max-w-md"
         />

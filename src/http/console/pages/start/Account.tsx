@@ -65,7 +65,7 @@ const Account = () => {
         <Panel title="You">
           <dl className="grid grid-cols-[max-content_1fr] gap-x-6 gap-y-2">
             <dt className="text-muted">E-mail address</dt>
-            <dd className="break-all">{session.user.email}</dd>
+            <dd className="wrap-anywhere">{session.user.email}</dd>
             <dt className="text-muted">Organization</dt>
             <dd>
               {session.organization.name} <Id id={session.organization.id} what="the organization's id" />

@@ -28,7 +28,7 @@ const Lead = ({ token }: { readonly token: string }) => {
   return (
     <>
       You can join <strong className="break-words text-text">{organization}</strong> as {rights[role]}. The invitation
-      is for <span className="break-all">{email}</span>.
+      is for <span className="wrap-anywhere">{email}</span>.
     </>
   )
 }

@@ -98,8 +98,8 @@ const Proof = ({ audited }: { readonly audited: Audited }) => {
       </details>
       {head !== null && (
         <p className="text-muted">
-          Entry {head.seq.toLocaleString("en")} has the hash <Id id={head.hash} what="the hash of the newest entry" />.
-          While it stays so, no entry up to it was changed.
+          While entry {head.seq.toLocaleString("en")} has this hash, no entry up to it was changed:{" "}
+          <Id id={head.hash} what="the hash of the newest entry" />
         </p>
       )}
     </div>

@@ -78,7 +78,7 @@ const Form = ({ setting, may }: { readonly setting: Setting; readonly may: boole
           defaultValue={typed(setting.threshold)}
           disabled={!may}
           problem={problemOf(save.error, "threshold")}
-          className="w-full max-w-60"
+          className="w-full max-w-72"
         />
         <Field
           label="Charge, in USD"
@@ -88,7 +88,7 @@ const Form = ({ setting, may }: { readonly setting: Setting; readonly may: boole
           defaultValue={typed(setting.amount)}
           disabled={!may}
           problem={problemOf(save.error, "amount")}
-          className="w-full max-w-60"
+          className="w-full max-w-72"
         />
       </div>
       <FormProblem error={save.error} />

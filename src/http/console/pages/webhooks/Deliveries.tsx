@@ -75,9 +75,9 @@ const One = ({ endpoint, delivery }: { readonly endpoint: Endpoint; readonly del
   return (
     <details className="rounded border border-line">
       <summary className="px-3 py-2 hover:bg-hover">
-        <span className="inline-flex flex-wrap items-center gap-x-3 gap-y-1 align-middle">
-          <Badge tone={tones[status]}>{status}</Badge>
-          <span className="font-medium">{type}</span>
+        {/* Inline, because a flex box goes below the marker where it does not fit beside it. */}
+        <span className="ml-1 space-x-3 align-middle leading-6">
+          <Badge tone={tones[status]}>{status}</Badge> <span className="font-medium">{type}</span>{" "}
           <span className="text-muted">
             <Time at={created_at} /> · {attempts} {attempts === 1 ? "attempt" : "attempts"}
             {next_attempt_at !== null && (

@@ -99,7 +99,7 @@ const Shown = ({ endpoint }: { readonly endpoint: Endpoint }) => {
     <>
       <PageHead title="Webhook endpoint" actions={may && <PauseOrResume endpoint={endpoint} />}>
         <div className="flex flex-wrap items-center gap-x-4 gap-y-1">
-          <span className="break-all text-text">{endpoint.url}</span>
+          <span className="wrap-anywhere text-text">{endpoint.url}</span>
           <EndpointState endpoint={endpoint} />
           <Id id={endpoint.id} what="the endpoint's id" />
         </div>

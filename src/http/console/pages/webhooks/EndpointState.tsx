@@ -28,7 +28,8 @@ export const Trouble = ({ endpoint }: { readonly endpoint: Endpoint }) => {
   if (failing_since === null) return null
   return (
     <p className="rounded border border-red bg-red-soft p-3 text-red">
-      The endpoint has accepted nothing since <Time at={failing_since} />. Each webhook is retried for three days.
+      The endpoint has accepted nothing since the failure <Time at={failing_since} />. Each webhook is retried for three
+      days.
     </p>
   )
 }

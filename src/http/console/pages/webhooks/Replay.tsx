@@ -96,7 +96,7 @@ export const Replay = ({ endpoint }: { readonly endpoint: Endpoint }) => {
         }}
       >
         <p>
-          <span className="break-all">{endpoint.url}</span> gets{" "}
+          <span className="wrap-anywhere">{endpoint.url}</span> gets{" "}
           {wanted?.status === "all" ? "every event" : "the failed events"} of this time once more, with the same ids, at
           most 10,000.
         </p>

@@ -52,7 +52,7 @@ export const RotateSecret = ({
         onConfirm={() => rotate.mutate()}
       >
         <p>
-          <span className="break-all">{endpoint.url}</span> gets webhooks with a new signature. Store the new secret
+          <span className="wrap-anywhere">{endpoint.url}</span> gets webhooks with a new signature. Store the new secret
           there before the old one ends.
         </p>
         <Select
@@ -93,7 +93,7 @@ export const RemoveEndpoint = ({ endpoint }: { readonly endpoint: Endpoint }) =>
         onConfirm={() => remove.mutate()}
       >
         <p>
-          <span className="break-all">{endpoint.url}</span> gets no more events, and its deliveries are deleted. It
+          <span className="wrap-anywhere">{endpoint.url}</span> gets no more events, and its deliveries are deleted. It
           can't be undone.
         </p>
       </Confirm>

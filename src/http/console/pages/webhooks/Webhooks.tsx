@@ -13,7 +13,7 @@ const columns: ReadonlyArray<Column<Endpoint>> = [
   {
     title: "Address",
     cell: ({ id, url }) => (
-      <Link to={`/settings/webhooks/${id}`} className="font-medium break-all hover:underline">
+      <Link to={`/settings/webhooks/${id}`} className="font-medium wrap-anywhere hover:underline">
         {url}
       </Link>
     )

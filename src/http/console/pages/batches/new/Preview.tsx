@@ -16,7 +16,7 @@ const wordsOf = (value: Value | undefined): string =>
   value === undefined ? "" : typeof value === "object" ? value.join("; ") : String(value)
 
 const columnsOf = (fields: ReadonlyArray<string>): ReadonlyArray<Column<CheckedRow>> => [
-  { title: "Row", cell: ({ row }) => row, align: "right" },
+  { title: "Row", cell: ({ row }) => row },
   ...fields.map((field) => ({
     title: field,
     cell: ({ input }: CheckedRow) => <span className="block max-w-64 truncate">{wordsOf(input[field])}</span>

@@ -106,7 +106,8 @@ const Apply = ({
         </p>
         {base_url !== null && (
           <p>
-            Calls of {provider} go to <code className="break-all">{base_url}</code>, with the account of the settings.
+            Calls of {provider} go to <code className="wrap-anywhere">{base_url}</code>, with the account of the
+            settings.
           </p>
         )}
       </Ask>

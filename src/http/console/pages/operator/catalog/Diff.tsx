@@ -34,7 +34,7 @@ export const Diff = ({ compared }: { readonly compared: Compared }) => (
       {compared.base_url === null ? (
         "the address that the provider's adapter has"
       ) : (
-        <code className="break-all">{compared.base_url}</code>
+        <code className="wrap-anywhere">{compared.base_url}</code>
       )}
       .
     </p>

@@ -11,6 +11,7 @@ import { PageHead } from "../../../parts/Page.tsx"
 import { Empty, Failed, Skeleton } from "../../../parts/States.tsx"
 import { type Column, DataTable } from "../../../parts/Table.tsx"
 import { Time } from "../../../parts/Time.tsx"
+import { Changes } from "../../auditlog/Changes.tsx"
 
 type Entry = AnswerOf<"operatorAuditLog", "list">["items"][number]
 
@@ -18,25 +19,21 @@ const pageSize = 100
 const filters = ["actor", "action", "org_id"] as const
 type Filters = Readonly<Record<(typeof filters)[number], string>>
 
-const valuesOf = (values: Entry["before"]) =>
-  values === null
-    ? ""
-    : Object.entries(values)
-        .map(([name, value]) => `${name}: ${JSON.stringify(value)}`)
-        .join(", ")
-
 const columns: ReadonlyArray<Column<Entry>> = [
   { title: "When", cell: ({ created_at }) => <Time at={created_at} /> },
-  { title: "Who", cell: ({ actor }) => <span className="break-all">{actor.name ?? actor.id ?? actor.kind}</span> },
+  {
+    title: "Who",
+    cell: ({ actor }) => <span className="block min-w-20 wrap-anywhere">{actor.name ?? actor.id ?? actor.kind}</span>
+  },
   { title: "What", cell: ({ action }) => action },
-  { title: "Object", cell: ({ object }) => <code className="font-mono break-all">{object}</code>, wide: true },
+  {
+    title: "Object",
+    cell: ({ object }) => <code className="block min-w-40 font-mono break-all">{object}</code>,
+    wide: true
+  },
   {
     title: "Change",
-    cell: ({ before, after }) => (
-      <span className="break-words">
-        {before !== null && <del className="text-muted">{valuesOf(before)}</del>} {valuesOf(after)}
-      </span>
-    ),
+    cell: (entry) => <Changes entry={entry} />,
     wide: true
   },
   {
@@ -106,7 +103,7 @@ const AuditLog = () => {
         onSubmit={onForm((form) =>
           change(Object.fromEntries(filters.map((name) => [name, textIn(form, name).trim()])))
         )}
-        className="mb-4 flex flex-wrap items-end gap-3"
+        className="mb-4 flex flex-wrap items-start gap-3"
       >
         <Field
           label="Who"
@@ -123,7 +120,9 @@ const AuditLog = () => {
           hint="such as key or wallet.credited"
         />
         <Field label="Organization" name="org_id" defaultValue={query.org_id} maxLength={254} hint="its id" />
-        <Button type="submit">Filter</Button>
+        <Button type="submit" className="mt-6">
+          Filter
+        </Button>
       </form>
       <List query={query} />
     </>

@@ -4,6 +4,7 @@ import type { AnswerOf } from "../../../../client/Browser.ts"
 import { useParam } from "../../../data/address.ts"
 import { api } from "../../../data/api.ts"
 import { exactDollars } from "../../../data/money.ts"
+import { counted } from "../../../data/words.ts"
 import { Id } from "../../../parts/Copy.tsx"
 import { TextLink } from "../../../parts/Link.tsx"
 import { Money } from "../../../parts/Money.tsx"
@@ -71,8 +72,8 @@ const Books = ({ org_id }: { readonly org_id: string }) => {
         {({ adds_up, entries, violations, checked_at }) => (
           <div className="space-y-2">
             <Verdict good={adds_up}>
-              {adds_up ? "This wallet adds up" : "This wallet does not add up"}: {entries} ledger entries, recomputed{" "}
-              <Time at={checked_at} />.
+              {adds_up ? "This wallet adds up" : "This wallet does not add up"}:{" "}
+              {counted(entries, "ledger entry", "ledger entries")}, recomputed <Time at={checked_at} />.
             </Verdict>
             <ul className="ml-6 list-disc space-y-1 text-small break-words">
               {violations.map(({ equation, subject, detail }) => (
@@ -102,7 +103,7 @@ const Organization = () => {
           <Id id={org_id} what="the organization's id" />
           {organization.data !== undefined && (
             <span>
-              since <Time at={organization.data.created_at} />
+              created <Time at={organization.data.created_at} />
             </span>
           )}
         </span>

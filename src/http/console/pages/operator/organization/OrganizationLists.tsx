@@ -41,7 +41,10 @@ export const Ledger = ({ detail }: Of) => (
         { title: "Type", cell: ({ type }) => type },
         { title: "Amount", cell: ({ amount }) => <Money amount={amount} />, align: "right" },
         { title: "Balance after", cell: ({ balance_after }) => <Money amount={balance_after} />, align: "right" },
-        { title: "Reference", cell: ({ reference }) => <code className="font-mono break-all">{reference}</code> },
+        {
+          title: "Reference",
+          cell: ({ reference }) => <code className="block min-w-40 font-mono break-all">{reference}</code>
+        },
         { title: "Note", cell: ({ note }) => note ?? "" }
       ]}
     />
@@ -86,7 +89,7 @@ export const People = ({ detail }: Of) => (
       keyOf={({ id }) => id}
       none="Nobody is a member."
       columns={[
-        { title: "E-mail address", cell: ({ email }) => <span className="break-all">{email}</span> },
+        { title: "E-mail address", cell: ({ email }) => <span className="wrap-anywhere">{email}</span> },
         { title: "Address", cell: ({ verification }) => verifications[verification] },
         { title: "Role", cell: ({ role }) => role },
         { title: "Joined", cell: ({ created_at }) => <Time at={created_at} /> }
