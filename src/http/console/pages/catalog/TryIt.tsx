@@ -84,11 +84,7 @@ export const TryIt = ({ inspected, initial, options }: TryItProps) => {
   return (
     <Panel
       title="Try it"
-      actions={
-        <Button onClick={() => form.fill(exampleOf(inspected))}>
-          Fill in the example
-        </Button>
-      }
+      actions={<Button onClick={() => form.fill(exampleOf(inspected))}>Fill in the example</Button>}
     >
       <form noValidate onSubmit={submit} className="space-y-5">
         <RequestForm inspected={inspected} form={form} problems={problems} />
