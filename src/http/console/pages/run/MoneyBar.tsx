@@ -98,8 +98,8 @@ export const MoneyBar = ({
         {released !== null && microsOf(released) !== 0n && <Amount word="Released" amount={released} look="released" />}
       </dl>
       {text !== null && <p className="mt-2 text-muted">{text}</p>}
-      {run.billing.platform_funded && (
-        <p className="mt-2 text-muted">Paid with the platform's account at the provider.</p>
+      {run.billing.platform_funded && held !== null && (
+        <p className="mt-2 text-muted">The provider is called with this service's own account.</p>
       )}
     </Panel>
   )
