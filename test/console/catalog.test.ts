@@ -68,6 +68,7 @@ describe.skipIf(!hasBrowser)("the catalog", () => {
     const { page } = tab
     await page.goto("/catalog?provider=hunter")
     await page.getByRole("region", { name: "Raw endpoints" }).waitFor()
+    await page.getByText("This sandbox simulates its answers.").waitFor()
     await lookedAt(tab, "catalog-provider")
     await page.goto("/catalog?provider=nobody")
     await page.getByText("There is no such provider.").waitFor()

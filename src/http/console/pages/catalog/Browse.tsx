@@ -1,5 +1,6 @@
 /** The catalog without a search: all capabilities, or what one provider has. */
 import { useCapabilities } from "../../data/capabilities.ts"
+import { useService } from "../../data/session.ts"
 import { Button } from "../../parts/Button.tsx"
 import { Link, OutLink, TextLink } from "../../parts/Link.tsx"
 import { Panel } from "../../parts/Page.tsx"
@@ -80,10 +81,15 @@ const endpointColumns: ReadonlyArray<Column<Endpoint>> = [
 
 const About = ({ provider }: { readonly provider: Provider }) => {
   const { title, homepage, capabilities, configured, health, endpoints } = provider
+  const isSandbox = useService().data?.environment === "test"
   return (
     <Panel title={title} actions={<HealthBadge health={health} />}>
       <p className="text-muted">
-        {configured ? "This service can call it." : "This service has no account at this provider."}{" "}
+        {configured
+          ? "This service can call it."
+          : isSandbox
+            ? "This sandbox simulates its answers."
+            : "This service has no account at this provider."}{" "}
         {healthSentence(health)}
         {endpoints.reason !== null && ` ${endpoints.reason}`}
       </p>
