@@ -1,5 +1,5 @@
 /** What pages show when the API fails, refuses or is slow: the reason, the request's id, another try, and a skeleton meanwhile. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
 import type { Browser, Route } from "playwright-core"
 import { type App, startApp } from "../app.ts"
 import { builtConsole, findings, hasBrowser, openBrowser } from "./browser.ts"
@@ -20,6 +20,9 @@ const pages = [
   ["/settings/referrals", "/v1/referrals", "Referrals"],
   ["/settings/account", "/v1/auth/sessions", "Account"]
 ] as const
+
+// A busy machine takes long. Alone, each test takes some seconds.
+setDefaultTimeout(90_000)
 
 describe.skipIf(!hasBrowser)("pages whose data does not come", () => {
   let app: App

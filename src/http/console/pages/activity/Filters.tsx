@@ -49,13 +49,7 @@ const SearchBox = ({ change }: { readonly change: (changes: Search) => void }) =
       <label className="sr-only" htmlFor="find-runs">
         Find runs by id, capability or label
       </label>
-      <input
-        id="find-runs"
-        name="q"
-        data-search
-        placeholder="Run id, capability, or label=value"
-        className={inputLook}
-      />
+      <input id="find-runs" name="q" data-search placeholder="Run, capability, label=value" className={inputLook} />
       {problem !== null && (
         <p role="alert" className="mt-1 text-small text-red">
           {problem}
@@ -105,11 +99,11 @@ export const Filters = ({
           className="max-w-44"
         />
         <label className="flex items-center gap-1.5">
-          <span className="text-muted">From</span>
+          <span className="text-muted max-sm:w-9">From</span>
           <input type="date" value={value("from")} onChange={set("from")} className={inputLook} />
         </label>
         <label className="flex items-center gap-1.5">
-          <span className="text-muted">to</span>
+          <span className="text-muted max-sm:w-9">to</span>
           <input type="date" value={value("to")} onChange={set("to")} className={inputLook} />
         </label>
         <Select label="Group" hideLabel value={value("group")} onChange={set("group")} options={groupings} />

@@ -44,7 +44,7 @@ const Row = ({
         {nameOf(run)}
       </Link>
     </span>
-    <span role="cell">
+    <span role="cell" className="flex items-center">
       <Status status={run.status} />
     </span>
     <span role="cell" className="truncate text-muted max-lg:hidden">
