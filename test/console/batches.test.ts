@@ -83,6 +83,7 @@ describe.skipIf(!hasBrowser)("Batches in a browser", () => {
     await page.waitForURL(/status=invalid/)
     const rows = page.getByRole("region", { name: "Results" }).getByRole("row")
     await rows.nth(2).waitFor({ state: "detached" })
+    await rows.nth(1).waitFor()
     expect(await rows.count()).toBe(2)
 
     const download = async (kind: string) => {
