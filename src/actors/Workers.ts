@@ -7,6 +7,7 @@ import { Clock, Context, Effect, Layer, Schedule } from "effect"
 import { oneLine } from "../layers/postgres/Batch.ts"
 import { crashPoint } from "../layers/platform/CrashPoint.ts"
 import { Health } from "../layers/executor/Health.ts"
+import { GuardStore } from "../layers/guards/GuardStore.ts"
 import { type LeasedRun, Leases, type LostRun } from "../layers/runs/Leases.ts"
 import { MailStore } from "../layers/ledger/MailStore.ts"
 import type { RunLoss } from "../layers/ledger/TurnRecords.ts"
@@ -86,7 +87,7 @@ export const Workers = Layer.effectDiscard(
     const signals = yield* Signals
     const leases = yield* Leases
     const mail = yield* MailStore
-    const health = yield* Health
+    const [health, guards] = [yield* Health, yield* GuardStore]
     const slots = yield* RunSlots
     const wallet = yield* WalletActor
     const runActor = yield* RunActor
@@ -261,6 +262,7 @@ export const Workers = Layer.effectDiscard(
       if (sweeps % forgetEverySweeps === 0) {
         yield* isolated("deletion of old replies and workers", mail.forget)
         yield* isolated("deletion of old health measurements", health.forget)
+        yield* isolated("deletion of old tries", guards.forget)
         yield* isolated("recount of open runs", leases.recount)
       }
     })

@@ -21,6 +21,7 @@ import { EventWriter } from "./events/EventWriter.ts"
 import { Finder } from "./history/Finder.ts"
 import { HistoryIndex } from "./history/index/HistoryIndex.ts"
 import { HistoryStore } from "./history/HistoryStore.ts"
+import { GuardStore } from "./guards/GuardStore.ts"
 import { Installation } from "./queues/Installation.ts"
 import { InvitationMails } from "./members/InvitationMails.ts"
 import { Invitations } from "./accounts/Invitations.ts"
@@ -76,6 +77,7 @@ const Stores = Layer.mergeAll(
   ),
   RunStore.layer,
   TurnStore.layer,
+  GuardStore.layer,
   MailStore.layer,
   Leases.layer,
   Partitions.layer,

@@ -66,6 +66,7 @@ const newRun = (org_id: string, changed: Partial<NewRun> = {}): NewRun => ({
   key_id: null,
   key_version: null,
   budget_id: null,
+  input_hash: "hash",
   request_id: "req_test",
   idempotency_key: null,
   fingerprint: "",

@@ -69,7 +69,7 @@ const reserve = (org_id: string): DirectCommand => ({
   run: {
     ...{ run_id: newId("run"), org_id, key_id: null, request_id: "req_test", idempotency_key: null, fingerprint: "" },
     ...{ kind: "capability", capability: "email.find", endpoint: null, provider: "hunter", input: "{}" },
-    ...{ key_version: null, budget_id: null },
+    ...{ key_version: null, budget_id: null, input_hash: "hash" },
     ...{ hold: dollars("0.10"), quoted: dollars("0.10"), routing_reason: "test", metadata: null },
     plan: {
       ...{ providers: ["hunter"], attempts_max: 3, routing: "auto", include_raw: false, side_effect: false },

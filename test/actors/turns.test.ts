@@ -62,6 +62,7 @@ const admit = Effect.fnUntraced(function* (org_id: string, hold: string, max_tot
     key_id: null,
     key_version: null,
     budget_id: null,
+    input_hash: "hash",
     request_id: "req_test",
     idempotency_key: null,
     fingerprint: "",

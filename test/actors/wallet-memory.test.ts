@@ -24,6 +24,7 @@ const run = (org_id: string, key: string | null = null): DirectCommand => ({
     key_id: "key_a",
     key_version: 3n,
     budget_id: null,
+    input_hash: "hash",
     request_id: "req_x",
     idempotency_key: key,
     fingerprint: "",

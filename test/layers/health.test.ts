@@ -47,7 +47,8 @@ const nothing: TurnEffects = {
   records: { losses: [], unknowns: [] },
   payments: { payments: [], reversals: [], bonuses: [], autos: [], charges: [], events: [], methods: [] },
   budgets: [],
-  budget_alerts: []
+  budget_alerts: [],
+  repeats: { tried: [], cleared: [], removed: [] }
 }
 
 const counts = (ok: number, failed = 0, millis = 100, subject = "email.find hunter"): ReadonlyArray<AttemptCount> =>

@@ -30,7 +30,7 @@ beforeAll(async () => {
     fetch: (request) =>
       Response.json({ error: `no account for key ${request.headers.get("x-api-key")}` }, { status: 500 })
   })
-  app = await startApp({ settings: { RUNGATE_CONCURRENCY: "1" } })
+  app = await startApp({ settings: { RUNGATE_CONCURRENCY: "1", RUNGATE_REPEAT_GUARD: "1" } })
   limited = await startApp({ beside: app, role: "http", settings: { RUNGATE_RATE_LIMIT: "1" } })
   production = await startApp({
     settings: {
@@ -88,6 +88,12 @@ const guarded = async (limit: Record<string, string>) => {
   const org = await app.tenant("5.00")
   await org.post("/v1/spend-guard", limit)
   return org.run(verify())
+}
+/** The answer to an input that has failed before, where one failure is enough. */
+const repeated = async () => {
+  const org = await app.tenant("5.00")
+  await org.run(rehearse("error"))
+  return org.run(rehearse("error"))
 }
 /** What a client gets that waits for a run which somebody cancels. One run at a time is executed, so the second one is queued. */
 const cancelled = async () => {
@@ -151,6 +157,7 @@ describe("T62 errors.no_leak", () => {
       ["provider_not_found", await org.get("/v1/catalog/providers/nobody/endpoints")],
       ["no_match", await org.run(rehearse("no_match"))],
       ["cancelled", await cancelled()],
+      ["repeat_guard", await repeated()],
       ["internal_error", await broken(org)],
       ["not_found", await org.get("/v1/no/such")],
       ["gone", await expired(org)],

@@ -157,6 +157,8 @@ class World {
         cards: new Set()
       },
       budgets: new Map(),
+      repeats: new Map(),
+      repeat_guard: 0,
       auto_topup_daily_max: dailyMax
     }
     const folded = decidePayments(view, () => `pay_${this.payments.size}`)
@@ -352,7 +354,8 @@ describe("automatic top-up", () => {
           now_micros: 0n
         },
         payments: { payments: world.payments, reversals: [], bonuses: new Map(), seen: new Set(), cards: new Set() },
-        ...{ autos: new Map(), budgets: new Map(), auto_topup_daily_max: dailyMax }
+        ...{ autos: new Map(), budgets: new Map(), auto_topup_daily_max: dailyMax },
+        ...{ repeats: new Map(), repeat_guard: 0 }
       }
       return decidePayments(view, () => "")
         .pay(mail, world.wallet)

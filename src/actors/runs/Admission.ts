@@ -18,6 +18,7 @@ import { Ownership } from "../../layers/runs/Ownership.ts"
 import { type NewRun, type RunRow, RunStore } from "../../layers/runs/RunStore.ts"
 import { Settings } from "../../layers/platform/Settings.ts"
 import type { KeyAccess } from "../../schema/accounts/KeyAccess.ts"
+import { inputHashOf } from "../../schema/guards/InputHash.ts"
 import { problem, type ProblemOf } from "../../schema/Errors.ts"
 import type * as Money from "../../schema/money/Money.ts"
 import { markedUp, type Plan, totalOf } from "../../schema/runs/Plan.ts"
@@ -237,6 +238,7 @@ export class Admission extends Context.Service<
           key_id: request.key_id,
           key_version: request.access?.version ?? null,
           budget_id: request.access?.budget_id ?? null,
+          input_hash: inputHashOf({ capability: request.capability }, input),
           request_id: request.request_id,
           idempotency_key: request.idempotency_key,
           fingerprint: request.fingerprint,

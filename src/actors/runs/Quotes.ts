@@ -5,6 +5,8 @@
  */
 import { Context, Effect, Layer, Option } from "effect"
 import { Accounts } from "../../layers/accounts/Accounts.ts"
+import { GuardStore } from "../../layers/guards/GuardStore.ts"
+import { Settings } from "../../layers/platform/Settings.ts"
 import { Books } from "../../layers/ledger/Books.ts"
 import { turnRunOf } from "../../layers/ledger/DirectCommands.ts"
 import { Catalog } from "../../layers/catalog/Catalog.ts"
@@ -13,6 +15,7 @@ import type { NewRun } from "../../layers/runs/RunStore.ts"
 import * as Money from "../../schema/money/Money.ts"
 import { priceMax } from "../../schema/money/Pricing.ts"
 import { countsFor, expectedCharge, successOf } from "../../schema/runs/Quote.ts"
+import { repeatRefusal } from "../../schema/guards/RepeatGuard.ts"
 import { decide, type Verdict, type Wallet } from "../../schema/wallet/Wallet.ts"
 import { Admission, type Planned, type PlanRequest, type Unplannable } from "./Admission.ts"
 import type { CapabilityRoute } from "./CapabilityRoute.ts"
@@ -111,6 +114,8 @@ export class Quotes extends Context.Service<
       const books = yield* Books
       const catalog = yield* Catalog
       const outcomes = yield* OfferOutcomes
+      const guards = yield* GuardStore
+      const { repeatGuard } = yield* Settings
 
       /** What the wallet's turn would decide on this run, by the turn's own rules. */
       const verdictOn = Effect.fnUntraced(function* (run: NewRun) {
@@ -132,8 +137,9 @@ export class Quotes extends Context.Service<
           spent_day: day,
           spent: Money.MicroUsd(spent_today)
         }
-        return decide(wallet, turnRunOf({ _tag: "Reserve", run }), { _tag: "Reserve" }, day, key?.budget ?? null)
-          .verdict
+        const guarded = repeatGuard === 0 ? null : repeatRefusal(yield* guards.tries(run), repeatGuard)
+        const asked = { ...turnRunOf({ _tag: "Reserve", run }), ...(guarded === null ? {} : { guarded }) }
+        return decide(wallet, asked, { _tag: "Reserve" }, day, key?.budget ?? null).verdict
       })
 
       const quote = Effect.fnUntraced(function* (request: PlanRequest) {

@@ -15,6 +15,7 @@ import type { NewRun } from "../../layers/runs/RunStore.ts"
 import type { SettingsShape } from "../../layers/platform/Settings.ts"
 import type { Endpoint } from "../../schema/catalog/Endpoint.ts"
 import { problem, type ProblemOf } from "../../schema/Errors.ts"
+import { inputHashOf } from "../../schema/guards/InputHash.ts"
 import * as Money from "../../schema/money/Money.ts"
 import { markedUp, type Plan, totalOf } from "../../schema/runs/Plan.ts"
 import { storedMetadata } from "../../schema/runs/Metadata.ts"
@@ -218,6 +219,7 @@ export const actsOutside = (endpoint: Endpoint): boolean => endpoint.method !== 
 /** A raw run makes one attempt only, because the effect of a lost call is unknown. */
 export const rawRun = (request: EndpointRequest, run_id: string, route: RawRoute): NewRun => {
   const { provider, listed, endpoint, raw, hold, quoted, markup } = route
+  const { path, query, input } = request
   const plan: Plan = {
     providers: [provider.slug],
     attempts_max: 1,
@@ -241,6 +243,10 @@ export const rawRun = (request: EndpointRequest, run_id: string, route: RawRoute
     key_id: request.key_id,
     key_version: request.access?.version ?? null,
     budget_id: request.access?.budget_id ?? null,
+    input_hash: inputHashOf(
+      { provider: provider.slug, method: endpoint.method, endpoint: endpoint.path, path, query },
+      input
+    ),
     request_id: request.request_id,
     idempotency_key: request.idempotency_key,
     fingerprint: request.fingerprint,

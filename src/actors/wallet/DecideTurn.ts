@@ -26,6 +26,7 @@ import { decodeCommand } from "../mailbox/Commands.ts"
 import type { SettleReport } from "../../schema/runs/SettleReport.ts"
 import { decidePayments } from "./DecidePayments.ts"
 import { turnBudgets } from "./TurnBudgets.ts"
+import { turnRepeats } from "./TurnRepeats.ts"
 
 export interface TurnAnswer {
   /** Number of stored commands applied. */
@@ -92,6 +93,12 @@ const subjectOf = (run: TurnRun, provider: string): string =>
     ? endpointSubject(provider, run.method ?? "-", run.endpoint ?? "")
     : offerSubject(run.capability, provider)
 
+/** What a lease says of the run itself. */
+const leasedPart = ({ org_id, run_id, capability, endpoint, budget_id, key_id, input_hash, hold, input }: TurnRun) => ({
+  ...{ org_id, run_id, capability, endpoint, hold, input },
+  ...{ budget_id, key_id, input_hash }
+})
+
 /** Creates new ids. */
 export interface Names {
   readonly txn_id: () => string
@@ -114,9 +121,10 @@ export const decideTurn = (view: TurnView, room: Room, names: Names) => {
   const unknowns: Array<UnknownOutcome> = []
   const payments = decidePayments(view, names.payment_id)
   const queued: Array<string> = []
-  const budgets = turnBudgets(view)
+  const [budgets, repeats] = [turnBudgets(view), turnRepeats(view)]
 
   const open = (run: TurnRun) => {
+    repeats.admitted(run)
     const plan = run.plan()
     const provider = plan.providers[0] ?? ""
     const mine = room.tryTake(run.run_id, { org_id: run.org_id, provider, free: run.hold === 0n })
@@ -136,15 +144,14 @@ export const decideTurn = (view: TurnView, room: Room, names: Names) => {
     runs.set(run.run_id, { ...run, status: mine ? "running" : "queued", lease_token })
     if (lease_token === null) queued.push(run.org_id)
     else {
-      const { org_id, run_id, capability, endpoint, budget_id, hold, input } = run
-      const leased = { org_id, run_id, capability, endpoint, budget_id, hold, input, plan, lease_token, attempts }
-      started.set(run_id, { ...leased, job: null })
+      started.set(run.run_id, { ...leasedPart(run), plan, lease_token, attempts, job: null })
     }
   }
 
   const end = (run: TurnRun, ending: Omit<EndedRun, "org_id" | "run_id" | "lease_token">) => {
     endings.set(run.run_id, { ...ending, org_id: run.org_id, run_id: run.run_id, lease_token: run.lease_token })
     runs.set(run.run_id, { ...run, status: ending.status })
+    if (run.status !== "created") repeats.ended(run, ending.status)
     signals.push(run.run_id)
     // A run opened in this turn was never written, and a run in status `created` has no hold or lease to close.
     if (!openings.delete(run.run_id) && run.status !== "created")
@@ -243,7 +250,7 @@ export const decideTurn = (view: TurnView, room: Room, names: Names) => {
       payment(mail, wallet)
       continue
     }
-    const run = mail.run_id === null ? null : (runs.get(mail.run_id) ?? view.runs.get(mail.run_id) ?? null)
+    const run = repeats.guarded(runs.get(mail.run_id ?? "") ?? view.runs.get(mail.run_id ?? "") ?? null)
     const replayed =
       mail.command_id === null || command._tag !== "Credit" ? undefined : view.credited.get(mail.command_id)
     const counted = budgets.of(run)
@@ -267,7 +274,7 @@ export const decideTurn = (view: TurnView, room: Room, names: Names) => {
     attempts: [...counts.values()],
     records: { losses, unknowns },
     payments: payments.effects(),
-    ...budgets.effects()
+    ...{ ...budgets.effects(), repeats: repeats.effects() }
   }
   const outcome: Omit<TurnAnswer, "more" | "direct" | "orgs" | "committed_at"> = {
     taken: view.mail.filter(({ id }) => id !== null).length,

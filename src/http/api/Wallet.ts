@@ -29,6 +29,9 @@ export const SpendGuard = Schema.Struct({
   per_run_limit: Schema.NullOr(Schema.String),
   daily_limit: Schema.NullOr(Schema.String),
   low_balance: Schema.NullOr(Schema.String),
+  repeat_guard: Schema.Int.annotate({
+    description: "failures of one input within ten minutes after which a key may not repeat it; 0: any number"
+  }),
   spent_today: Schema.String,
   resets_at: Schema.String
 }).annotate({ identifier: "SpendGuard" })

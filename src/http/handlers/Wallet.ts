@@ -8,6 +8,7 @@ import { AlertSettings } from "../../layers/events/AlertSettings.ts"
 import { Audit } from "../../layers/audit/Audit.ts"
 import { Books } from "../../layers/ledger/Books.ts"
 import type { EntryRow } from "../../layers/ledger/EntryList.ts"
+import { Settings } from "../../layers/platform/Settings.ts"
 import { Reads } from "../../layers/standby/Reads.ts"
 import { problem } from "../../schema/Errors.ts"
 import { looksLike } from "../../schema/Ids.ts"
@@ -83,6 +84,7 @@ export const WalletHandlers = HttpApiBuilder.group(
     const alerts = yield* AlertSettings
     const asCaller = yield* makeAsCaller
     const feed = yield* EventFeed
+    const settings = yield* Settings
 
     const guard = Effect.fnUntraced(function* (org_id: string) {
       const wallet = yield* books.wallet(org_id)
@@ -91,6 +93,7 @@ export const WalletHandlers = HttpApiBuilder.group(
         per_run_limit: wallet.per_run_limit === null ? null : usd(wallet.per_run_limit),
         daily_limit: wallet.daily_limit === null ? null : usd(wallet.daily_limit),
         low_balance: low === null ? null : usd(low),
+        repeat_guard: settings.repeatGuard,
         spent_today: usd(wallet.spent_today),
         resets_at: wallet.resets_at.toISOString()
       }

@@ -312,5 +312,5 @@ export const listProviders = tool({
 export const instructions = `Rungate runs paid data and outreach jobs. All tools except run are free.
 1. discover finds a capability for the job. 2. history shows whether the result was bought before. 3. inspect shows input and price, and quote what a run would cost. 4. run spends money, at most max_cost.
 done: false means that the run is still executing: wait with get_run. Don't repeat a run to learn its outcome.
-Errors have the form {"error": {"code", "message", "hints"}}. Follow the hints. insufficient_balance, budget_exceeded and cost_limit_exceeded need a person: stop and report them.
+Errors have the form {"error": {"code", "message", "hints"}}. Follow the hints. insufficient_balance, budget_exceeded and cost_limit_exceeded need a person: stop and report them. repeat_guard: change the input.
 "rungate inspect x", POST /v1/inspect, routing.max_cost and routing.max_total in texts mean the tool or parameter of that name. "sandbox": true marks simulated data; never present it as real.`

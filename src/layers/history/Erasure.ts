@@ -76,7 +76,7 @@ export class Erasure extends Context.Service<
         yield* usage.forgetLabels(org_id, ids)
         // Details and messages may quote the input. A raw run's plan contains the request.
         yield* sql`
-          UPDATE runs r SET input = ${erasedInput}::text::json, result = NULL, plan = '{}', hints = NULL, metadata = NULL, erased_at = now(),
+          UPDATE runs r SET input = ${erasedInput}::text::json, result = NULL, plan = '{}', hints = NULL, metadata = NULL, input_hash = NULL, erased_at = now(),
                  error_message = CASE WHEN error_code IS NOT NULL THEN 'erased' END, attempts = n.attempts::json
           FROM unnest(${texts(ids)}, ${jsons(rows.map((row) => withoutDetails(row.attempts)))}) AS n(run_id, attempts)
           WHERE r.org_id = ${org_id} AND r.run_id = n.run_id`

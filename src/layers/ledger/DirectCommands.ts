@@ -38,6 +38,10 @@ const clockMicrosMax = 2_000_000
 /** Tag of the rows that carry the wallets of direct commands. */
 export const walletRow = "Direct"
 
+/** The runs that direct commands admit. */
+export const newRunsOf = (commands: ReadonlyArray<DirectCommand>): ReadonlyArray<NewRun> =>
+  commands.flatMap((command) => (command._tag === "Reserve" ? [command.run] : []))
+
 /** Rows of the wallets that direct commands name, for the statement that reads a turn. */
 export const directRows = (sql: SqlClient.SqlClient, commands: ReadonlyArray<DirectCommand>) =>
   commands.length === 0
@@ -144,7 +148,7 @@ export const mailOf = (command: DirectCommand): Mail => ({
 /** The run that a direct command names, before the turn. */
 export const turnRunOf = (command: DirectCommand): TurnRun => {
   if (command._tag === "Settle") return command.run
-  const { org_id, run_id, hold, capability, endpoint, budget_id, plan, input } = command.run
+  const { org_id, run_id, hold, capability, endpoint, budget_id, key_id, input_hash, plan, input } = command.run
   return {
     org_id,
     run_id,
@@ -156,6 +160,8 @@ export const turnRunOf = (command: DirectCommand): TurnRun => {
     method: null,
     ...(plan.total === undefined ? {} : { hold_max: dollars(plan.total.amount) }),
     budget_id,
+    key_id,
+    input_hash,
     plan: () => plan,
     input
   }
@@ -209,10 +215,10 @@ export const writeArrived = (
             WHERE k.org_id = d.org_id AND k.version = d.version AND ${sql.literal(isUsable)} AND (k.max_cost IS NULL OR k.max_cost >= d.hold)
           )${keyed.length === 0 ? sql.literal("") : claimed}, arrived AS (
             INSERT INTO runs_recent (org_id, run_id, key_id, request_id, idempotency_key, fingerprint, kind, capability, endpoint, provider,
-                              hold, quoted, input, plan, routing_reason, metadata, budget_id, status, error_code, error_message, control,
-                              finished_at, key_claimed)
+                              hold, quoted, input, plan, routing_reason, metadata, budget_id, input_hash, status, error_code, error_message,
+                              control, finished_at, key_claimed)
             SELECT org_id, run_id, key_id, request_id, idempotency_key, fingerprint, kind, capability, endpoint, provider,
-                   hold, quoted, input::json, plan::json, routing_reason, metadata::jsonb, budget_id, coalesce(status, 'created'), error_code,
+                   hold, quoted, input::json, plan::json, routing_reason, metadata::jsonb, budget_id, input_hash, coalesce(status, 'created'), error_code,
                    error_message, control, CASE WHEN status IS NOT NULL THEN now() END, CASE WHEN idempotency_key IS NOT NULL THEN true END
             FROM unnest(
               ${texts(runs.map((r) => r.run_id))}, ${texts(runs.map((r) => r.org_id))}, ${texts(runs.map((r) => r.key_id))},
@@ -221,10 +227,11 @@ export const writeArrived = (
               ${texts(runs.map((r) => r.endpoint))}, ${texts(runs.map((r) => r.provider))}, ${bigints(runs.map((r) => r.hold))},
               ${bigints(runs.map((r) => r.quoted))}, ${texts(runs.map((r) => r.input))}, ${texts(runs.map((r) => JSON.stringify(r.plan)))},
               ${texts(runs.map((r) => r.routing_reason))}, ${texts(runs.map((r) => r.metadata))}, ${texts(runs.map((r) => r.budget_id))},
+              ${texts(runs.map((r) => r.input_hash))},
               ${texts(ending.map((e) => e?.status ?? null))}, ${texts(ending.map((e) => e?.error_code ?? null))},
               ${texts(ending.map((e) => e?.error_message ?? null))}, ${texts(ending.map((e) => e?.control ?? null))}
             ) AS n(run_id, org_id, key_id, request_id, idempotency_key, fingerprint, kind, capability, endpoint, provider, hold,
-                   quoted, input, plan, routing_reason, metadata, budget_id, status, error_code, error_message, control)
+                   quoted, input, plan, routing_reason, metadata, budget_id, input_hash, status, error_code, error_message, control)
           )`
 }
 

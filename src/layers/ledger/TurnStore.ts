@@ -32,6 +32,7 @@ import { storableText } from "../../schema/json/StorableText.ts"
 import type { BudgetControl, Wallet } from "../../schema/wallet/Wallet.ts"
 import type { KeyBudget } from "../../schema/wallet/KeyBudget.ts"
 import { oneRowOf, rowsOf } from "../postgres/Rows.ts"
+import { askingRuns, type RepeatEffects, triesAreSeen, writeRepeats } from "../guards/RepeatTurn.ts"
 
 export type { Mail, TurnRun, TurnView } from "./TurnView.ts"
 
@@ -91,6 +92,7 @@ export interface TurnEffects {
   readonly budgets: ReadonlyArray<KeyBudget>
   /** What these budgets crossed. */
   readonly budget_alerts: ReadonlyArray<BudgetAlertWrite>
+  readonly repeats: RepeatEffects
 }
 
 /** What the commit of a turn adds to its answer. */
@@ -199,10 +201,10 @@ export class TurnStore extends Context.Service<
        * Writes the turn in one statement. Every wallet must still have the version that was read, every run that ends must be open
        * under the lease that was read, and every command must still exist. Otherwise `rungate_turn_conflict()` rolls it back.
        */
-      const { autoTopupDailyMax, orgQueue } = yield* Settings
+      const { autoTopupDailyMax, orgQueue, repeatGuard } = yield* Settings
       const apply = Effect.fnUntraced(function* (
         lane: number,
-        { mail, versions, heads: before, now_micros }: Taken,
+        { mail, versions, heads: before, runs, repeats, now_micros }: Taken,
         arrived: ReadonlyArray<NewRun>,
         budgets: BudgetView,
         effects: TurnEffects,
@@ -263,10 +265,10 @@ export class TurnStore extends Context.Service<
             SELECT command_id, reply::json FROM unnest(${texts(replies.map((r) => r.command_id))}, ${jsons(replies.map((r) => r.reply))})
                  AS n(command_id, reply)
             ON CONFLICT (command_id) DO NOTHING
-          )${writeEnded(sql, lane, ended, effects.ended)}${writeAttempts(sql, lane, attempts, now)}${writeUnbooked(sql, unbookedRuns(effects))}${hasRecords(records) ? writeRecords(sql, lane, records) : sql.literal("")}${isEmpty(effects.payments) ? sql.literal("") : writePayments(sql, effects.payments, autoTopupDailyMax)}${writeBudgets(sql, budgets, effects.budgets, effects.budget_alerts)}${arrived.length === 0 ? sql.literal("") : writeArrived(sql, arrived, refused)}
+          )${writeEnded(sql, lane, ended, effects.ended)}${writeAttempts(sql, lane, attempts, now)}${writeUnbooked(sql, unbookedRuns(effects))}${hasRecords(records) ? writeRecords(sql, lane, records) : sql.literal("")}${isEmpty(effects.payments) ? sql.literal("") : writePayments(sql, effects.payments, autoTopupDailyMax)}${writeBudgets(sql, budgets, effects.budgets, effects.budget_alerts)}${writeRepeats(sql, effects.repeats)}${arrived.length === 0 ? sql.literal("") : writeArrived(sql, arrived, refused)}
           SELECT CASE WHEN (SELECT count(*) FROM gone) = ${stored.length}::int AND (SELECT count(*) FROM paid) = ${wallets.length}::int
                             AND (SELECT count(*) FROM finished) = ${ended.length}::int AND (SELECT count(*) FROM closed) = ${closed.length}::int
-                            ${arrived.length === 0 ? sql.literal("") : keysAreLive(sql, arrived)}${budgetsAreCurrent(sql, effects.budgets)}${wasRead ? sql.literal("") : stillTrue(sql, arrived, now_micros, orgQueue)}
+                            ${arrived.length === 0 ? sql.literal("") : keysAreLive(sql, arrived)}${budgetsAreCurrent(sql, effects.budgets)}${triesAreSeen(sql, askingRuns(repeatGuard, mail, runs), repeats, now_micros)}${wasRead ? sql.literal("") : stillTrue(sql, arrived, now_micros, orgQueue)}
                       THEN 1 ELSE rungate_turn_conflict() END AS whole, now() AS committed_at`)
         const written = wallets.map((wallet) => ({
           wallet,
@@ -299,7 +301,7 @@ export class TurnStore extends Context.Service<
         const recalled = mayRecall ? memory.recall(lane, direct) : null
         const wasRead = recalled === null
         const carriedOut = Effect.gen(function* () {
-          const rows = recalled ?? (yield* take(sql, lane, max, direct))
+          const rows = recalled ?? (yield* take(sql, lane, max, direct, repeatGuard))
           const [first] = rows
           if (first === undefined) return null
           if (wasRead) memory.read(lane, first)
@@ -308,7 +310,13 @@ export class TurnStore extends Context.Service<
           const arrived = taken.flatMap((command) => (command._tag === "Reserve" ? [command.run] : []))
           const payments = yield* paymentsOf(view.mail)
           const budgets = yield* budgetsOf(lane, view, wasRead)
-          const { effects, answer } = decide({ ...view, payments, budgets, auto_topup_daily_max: autoTopupDailyMax })
+          const { effects, answer } = decide({
+            ...view,
+            payments,
+            budgets,
+            auto_topup_daily_max: autoTopupDailyMax,
+            repeat_guard: repeatGuard
+          })
           yield* crashPoint("turn.before_commit")
           const { committed_at, written } = yield* apply(lane, view, arrived, budgets, effects, wasRead)
           const before = new Map(rows.flatMap((row) => (row.open_runs === null ? [] : [[row.org_id, row.open_runs]])))

@@ -16,7 +16,17 @@ import { storableJson } from "../../schema/json/StorableText.ts"
 import { decodePlan, type Plan } from "../../schema/runs/Plan.ts"
 import type { SettleReport } from "../../schema/runs/SettleReport.ts"
 import type { WalletRun, Wallet } from "../../schema/wallet/Wallet.ts"
-import { type DirectCommand, directRows, heldKeys, isDirectRow, liveKeys, mailOf, turnRunOf } from "./DirectCommands.ts"
+import { type RepeatView, repeatsOf, triesColumn } from "../guards/RepeatTurn.ts"
+import {
+  type DirectCommand,
+  directRows,
+  heldKeys,
+  isDirectRow,
+  liveKeys,
+  mailOf,
+  newRunsOf,
+  turnRunOf
+} from "./DirectCommands.ts"
 import { batchRowsOf } from "../postgres/Rows.ts"
 
 export interface Mail {
@@ -45,6 +55,10 @@ export interface TurnRun extends WalletRun {
   readonly method: string | null
   /** The budget of its API key, fixed at admission. */
   readonly budget_id: string | null
+  /** Null for a session. */
+  readonly key_id: string | null
+  /** Digest of target and input. Null for a run of a release that stored none. */
+  readonly input_hash: string | null
 }
 
 /** The input of a turn's decision. */
@@ -58,6 +72,10 @@ export interface TurnView {
   readonly payments: PaymentView
   /** The budgets of API keys that the runs count against. */
   readonly budgets: BudgetView
+  /** What the repeat guard knows of the inputs of the runs that may be admitted. */
+  readonly repeats: RepeatView
+  /** Tries of an input after which it is refused. 0: no guard. */
+  readonly repeat_guard: number
   /** Credit commands whose reference the ledger already has: command id to transaction id. */
   readonly credited: ReadonlyMap<string, string>
   /** The database's UTC day. */
@@ -101,6 +119,10 @@ export const CommandRow = Schema.Struct({
   capability: Schema.NullOr(Schema.String),
   endpoint: Schema.NullOr(Schema.String),
   budget_id: Schema.NullOr(Schema.String),
+  key_id: Schema.NullOr(Schema.String),
+  input_hash: Schema.NullOr(Schema.String),
+  /** Tries of the inputs of runs that may be admitted, as text; see RepeatTurn.ts. */
+  tries: Schema.NullOr(Schema.Array(Schema.String)),
   /** JSON text; null unless the run may start in this turn or is a raw run. */
   plan: Schema.NullOr(Schema.String),
   input: Schema.NullOr(Schema.String),
@@ -129,7 +151,7 @@ const walletOf = (row: CommandRow): Wallet => ({
 })
 
 /** The view, plus the wallet versions and chain heads that the write needs. */
-export interface Taken extends Omit<TurnView, "payments" | "budgets" | "auto_topup_daily_max"> {
+export interface Taken extends Omit<TurnView, "payments" | "budgets" | "auto_topup_daily_max" | "repeat_guard"> {
   readonly versions: ReadonlyMap<string, bigint>
   readonly heads: ReadonlyMap<string, Uint8Array>
 }
@@ -182,7 +204,7 @@ export const viewOf = (rows: ReadonlyArray<CommandRow>, direct: ReadonlyArray<Di
     const txn_id = creditedOf(row, payload)
     if (row.command_id !== null && txn_id !== null) credited.set(row.command_id, txn_id)
     if (row.run_id === null || row.status === null || !isRunStatus(row.status) || runs.has(row.run_id)) continue
-    const { org_id, run_id, status, lease_token, capability, endpoint, budget_id, input } = row
+    const { org_id, run_id, status, lease_token, capability, endpoint, budget_id, key_id, input_hash, input } = row
     const plan: unknown = row.plan === null ? null : JSON.parse(row.plan)
     runs.set(run_id, {
       org_id,
@@ -195,6 +217,8 @@ export const viewOf = (rows: ReadonlyArray<CommandRow>, direct: ReadonlyArray<Di
       method: methodOf(endpoint, plan),
       ...holdMaxOf(plan),
       budget_id,
+      key_id,
+      input_hash,
       plan: () => decodePlan(plan),
       input: input ?? "null"
     })
@@ -205,17 +229,23 @@ export const viewOf = (rows: ReadonlyArray<CommandRow>, direct: ReadonlyArray<Di
     const run = turnRunOf(command)
     if (!runs.has(run.run_id)) runs.set(run.run_id, run)
   }
-  return { mail, wallets, versions, heads, runs, credited, autos, day, now_micros }
+  return { mail, wallets, versions, heads, runs, credited, autos, day, now_micros, repeats: repeatsOf(rows) }
 }
 
-export const take = (sql: SqlClient.SqlClient, lane: number, max: number, direct: ReadonlyArray<DirectCommand>) =>
+export const take = (
+  sql: SqlClient.SqlClient,
+  lane: number,
+  max: number,
+  direct: ReadonlyArray<DirectCommand>,
+  repeatGuard: number
+) =>
   takenRows(sql`
   SELECT m.id, m.command_id, m.org_id, m.run_id, m.tag, m.payload::text AS payload, (now() AT TIME ZONE 'UTC')::date::text AS day,
          (extract(epoch FROM now()) * 1000000)::bigint AS now_micros,
          w.lane::int AS wallet_lane, w.version, w.balance, w.reserved, w.entry_seq, w.head, w.per_run_limit, w.daily_limit, w.spent_day::text AS spent_day, w.spent,
          w.open_runs, ${heldKeys(sql, direct)}, ${liveKeys(sql, direct)},
          coalesce(o.state, r.status) AS status, r.hold, o.lease_token, r.capability,
-         r.endpoint, r.budget_id, CASE WHEN m.tag = 'Reserve' OR r.endpoint IS NOT NULL THEN r.plan::text END AS plan,
+         r.endpoint, r.budget_id, r.key_id, r.input_hash, ${triesColumn(sql, repeatGuard, newRunsOf(direct))}, CASE WHEN m.tag = 'Reserve' OR r.endpoint IS NOT NULL THEN r.plan::text END AS plan,
          CASE WHEN m.tag = 'Reserve' THEN r.input::text END AS input,
          CASE WHEN m.tag = 'Credit' THEN (
            SELECT json_object_agg(l.type, l.txn_id) FROM ledger l

@@ -83,6 +83,8 @@ export interface SettingsShape {
   readonly orgConcurrency: number
   /** Runs of one organization that have not ended. Beyond this number, new runs are refused. */
   readonly orgQueue: number
+  /** Failures of one input after which a caller may not repeat it. 0: any number. */
+  readonly repeatGuard: number
   /** Event streams of one organization that are open at this process. */
   readonly orgStreams: number
   /** Lanes that wallets are distributed over. Null: the stored number, which is 2 unless a service has stored another. */
@@ -333,6 +335,7 @@ export const settingsOf = (environment: Environment): Effect.Effect<SettingsShap
       concurrency,
       orgConcurrency: read.int("RUNGATE_ORG_CONCURRENCY", Math.max(1, Math.floor(concurrency / 4)), 1, 100_000),
       orgQueue: read.int("RUNGATE_ORG_QUEUE", 1_000, 1, 1_000_000),
+      repeatGuard: read.int("RUNGATE_REPEAT_GUARD", 5, 0, 1_000),
       orgStreams: read.int("RUNGATE_ORG_STREAMS", 100, 1, 100_000),
       lanes: read.text("RUNGATE_LANES") === undefined ? null : read.int("RUNGATE_LANES", lanesDefault, 1, lanesMax),
       leaseSeconds: read.int("RUNGATE_LEASE_SECONDS", 15, 1, 3600),

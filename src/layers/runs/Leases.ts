@@ -23,6 +23,10 @@ export interface LeasedRun {
   readonly endpoint: string | null
   /** The budget of its API key, which the run counts against. */
   readonly budget_id: string | null
+  /** Null for a session. */
+  readonly key_id: string | null
+  /** Digest of target and input. Null for a run of a release that stored none. */
+  readonly input_hash: string | null
   /** In microdollars. */
   readonly hold: bigint
   readonly plan: Plan
@@ -46,6 +50,8 @@ const StoredRun = Schema.Struct({
   capability: Schema.NullOr(Schema.String),
   endpoint: Schema.NullOr(Schema.String),
   budget_id: Schema.NullOr(Schema.String),
+  key_id: Schema.NullOr(Schema.String),
+  input_hash: Schema.NullOr(Schema.String),
   hold: Schema.BigInt,
   plan: Schema.Unknown,
   input: Schema.String,
@@ -200,7 +206,7 @@ export class Leases extends Context.Service<
           UPDATE open_runs o SET state = 'running', worker_id = ${worker_id}, lease_token = gen_random_uuid()::text, since = now()
           FROM claimable c WHERE o.run_id = c.run_id RETURNING o.run_id, o.org_id, o.provider, o.free, o.lease_token, o.attempts, o.job
         )
-        SELECT r.org_id, r.run_id, l.provider AS asks, l.free, l.lease_token, r.capability, r.endpoint, r.budget_id, r.hold, r.plan, r.input::text AS input, l.attempts, l.job
+        SELECT r.org_id, r.run_id, l.provider AS asks, l.free, l.lease_token, r.capability, r.endpoint, r.budget_id, r.key_id, r.input_hash, r.hold, r.plan, r.input::text AS input, l.attempts, l.job
         FROM leased l JOIN runs_recent r ON r.org_id = l.org_id AND r.run_id = l.run_id`)
 
       const attempt = Effect.fnUntraced(function* (run_id: string, lease_token: string, attempts: string) {
@@ -231,7 +237,7 @@ export class Leases extends Context.Service<
           UPDATE open_runs o SET worker_id = ${worker_id}, lease_token = gen_random_uuid()::text, since = now()
           FROM lost WHERE o.run_id = lost.run_id RETURNING o.*, lost.worker_id AS lost_by
         )
-        SELECT r.org_id, r.run_id, t.lease_token, t.side_effect, t.attempts, t.job, r.capability, r.endpoint, r.budget_id, r.hold, r.plan, r.input::text AS input,
+        SELECT r.org_id, r.run_id, t.lease_token, t.side_effect, t.attempts, t.job, r.capability, r.endpoint, r.budget_id, r.key_id, r.input_hash, r.hold, r.plan, r.input::text AS input,
           (SELECT count(*)::int FROM mailbox m WHERE m.run_id = t.run_id AND m.tag = 'Settle' AND m.parked IS NOT NULL) AS dead_letters,
           coalesce((SELECT w.sends_run_id FROM workers w WHERE w.worker_id = t.lost_by), false) AS sends_run_id
         FROM taken t JOIN runs_recent r ON r.org_id = t.org_id AND r.run_id = t.run_id`)

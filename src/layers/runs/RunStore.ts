@@ -25,6 +25,8 @@ export interface NewRun {
   readonly key_version: bigint | null
   /** The budget of that API key, which the run counts against. */
   readonly budget_id: string | null
+  /** Digest of target and input (schema/guards/InputHash.ts). */
+  readonly input_hash: string
   readonly request_id: string
   readonly idempotency_key: string | null
   /** Digest of the request without its waiting options. The same Idempotency-Key with another digest is a conflict. */
@@ -146,9 +148,9 @@ export class RunStore extends Context.Service<
               ${texts(runs.map((r) => r.endpoint))}, ${texts(runs.map((r) => r.provider))}, ${bigints(runs.map((r) => r.hold))},
               ${bigints(runs.map((r) => r.quoted))}, ${texts(runs.map((r) => r.input))}, ${texts(runs.map((r) => JSON.stringify(r.plan)))},
               ${texts(runs.map((r) => r.routing_reason))}, ${texts(runs.map((r) => r.metadata))}, ${bigints(runs.map((r) => r.key_version))},
-              ${texts(runs.map((r) => r.budget_id))}
+              ${texts(runs.map((r) => r.budget_id))}, ${texts(runs.map((r) => r.input_hash))}
             ) AS t(run_id, org_id, key_id, request_id, idempotency_key, fingerprint, kind, capability, endpoint, provider, hold,
-                   quoted, input, plan, routing_reason, metadata, key_version, budget_id)
+                   quoted, input, plan, routing_reason, metadata, key_version, budget_id, input_hash)
           ), usable AS (
             -- Locked until this commits: a revocation or change waits for it, so nothing is admitted after it was answered.
             -- A subquery with a limit for each key: otherwise a plan made while there are few keys reads those of all organizations.
@@ -172,9 +174,9 @@ export class RunStore extends Context.Service<
             RETURNING run_id
           ), inserted AS (
             INSERT INTO runs_recent (org_id, run_id, key_id, request_id, idempotency_key, fingerprint, kind, capability, endpoint, provider,
-                              hold, quoted, input, plan, routing_reason, metadata, budget_id, key_claimed)
+                              hold, quoted, input, plan, routing_reason, metadata, budget_id, input_hash, key_claimed)
             SELECT org_id, run_id, key_id, request_id, idempotency_key, fingerprint, kind, capability, endpoint, provider,
-                   hold, quoted, input::json, plan::json, routing_reason, metadata::jsonb, budget_id,
+                   hold, quoted, input::json, plan::json, routing_reason, metadata::jsonb, budget_id, input_hash,
                    CASE WHEN idempotency_key IS NOT NULL THEN true END
             FROM good WHERE NOT excess AND NOT outdated AND (idempotency_key IS NULL OR run_id IN (SELECT run_id FROM claimed))
             ON CONFLICT DO NOTHING

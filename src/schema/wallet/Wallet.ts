@@ -5,6 +5,7 @@
  * numbered without gaps, and final runs that never change.
  */
 import { zero } from "../money/Money.ts"
+import type { GuardRefusal } from "../guards/RepeatGuard.ts"
 import * as Money from "../money/Money.ts"
 import type { RunStatus } from "../runs/Run.ts"
 import { isFinal, isStoppable } from "../runs/Run.ts"
@@ -41,6 +42,8 @@ export interface WalletRun {
   readonly lease_token: string | null
   /** `routing.max_total` of the request: the hold may not be above it. Absent without one. */
   readonly hold_max?: MicroUsd
+  /** Why a guard refuses to admit it. Absent if none does. */
+  readonly guarded?: GuardRefusal
 }
 
 export interface Entry {
@@ -74,7 +77,7 @@ export type Command =
       readonly may_loosen?: boolean
     }
 
-export type Refusal = "insufficient_balance" | "cost_limit_exceeded" | "budget_exceeded"
+export type Refusal = "insufficient_balance" | "cost_limit_exceeded" | "budget_exceeded" | GuardRefusal["code"]
 
 /** The control of a run that its key's budget or its batch's `max_total` refused. */
 export type BudgetControl = "key_budget" | "batch_max_total"
@@ -153,10 +156,11 @@ export const post = (
 
 const reserve = (wallet: Wallet, run: WalletRun, day: string, budget: KeyBudget | null): Decision => {
   if (run.status !== "created") return unchanged(wallet, { _tag: "Stale", status: run.status }, budget)
-  // A free run must work with an empty wallet, so it is not checked.
-  if (run.hold === 0n) return unchanged(wallet, { _tag: "Admitted" }, budget)
   const refuse = (code: Refusal, message: string, control: BudgetControl | null = null) =>
     unchanged(wallet, { _tag: "Refused", code, message, control }, budget)
+  if (run.guarded !== undefined) return refuse(run.guarded.code, run.guarded.message)
+  // A free run must work with an empty wallet, so it is not checked.
+  if (run.hold === 0n) return unchanged(wallet, { _tag: "Admitted" }, budget)
   const hold = Money.usd(run.hold)
   // Planning keeps to it already. The rule is here too, so that a mistake in planning holds no more than the caller allowed.
   if (run.hold_max !== undefined && run.hold > run.hold_max) {

@@ -15,7 +15,7 @@ const blocks = Array.from(
 let app: App
 let home: Home
 beforeAll(async () => {
-  app = await startApp()
+  app = await startApp({ settings: { RUNGATE_REPEAT_GUARD: "" } })
   const org = await app.tenant("25.00")
   home = newHome({ RUNGATE_URL: app.url, RUNGATE_API_KEY: org.key })
 }, 30_000)

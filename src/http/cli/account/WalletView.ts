@@ -138,6 +138,10 @@ export const guardLines = (text: string, screen: ScreenShape): Lines | null => {
     [
       ["per run", guard.per_run_limit === null ? "no limit" : `at most ${dollars(guard.per_run_limit)}`],
       ["per day", guard.daily_limit === null ? "no limit" : `at most ${dollars(guard.daily_limit)}`],
+      [
+        "same input",
+        guard.repeat_guard === 0 ? "no limit" : `stops after ${guard.repeat_guard} failures in ten minutes`
+      ],
       ["told below", guard.low_balance === null ? "no alert" : dollars(guard.low_balance)],
       ["spent today", dollars(guard.spent_today)],
       ["resets at", timeOf(guard.resets_at)]

@@ -46,8 +46,9 @@ import { runLabels } from "./0048_run_labels.ts"
 import { receiptKeys } from "./0050_receipt_keys.ts"
 import { walletHeads } from "./0051_wallet_heads.ts"
 import { firstRunKeys } from "./0053_first_run_keys.ts"
-import { operatorChanges } from "./0061_operator_changes.ts"
+import { repeatGuard } from "./0054_repeat_guard.ts"
 import { operatorSessions } from "./0060_operator_sessions.ts"
+import { operatorChanges } from "./0061_operator_changes.ts"
 
 export const migrations = {
   "0001_accounts": accounts,
@@ -97,6 +98,7 @@ export const migrations = {
   "0050_receipt_keys": receiptKeys,
   "0051_wallet_heads": walletHeads,
   "0053_first_run_keys": firstRunKeys,
+  "0054_repeat_guard": repeatGuard,
   "0060_operator_sessions": operatorSessions,
   "0061_operator_changes": operatorChanges
 }
