@@ -141,4 +141,4 @@ export const writeBudgets = (
 
 /** Condition of the turn's statement: every budget still had the version that was read. */
 export const budgetsAreCurrent = (sql: SqlClient.SqlClient, budgets: ReadonlyArray<KeyBudget>) =>
-  budgets.length === 0 ? sql.literal("") : sql`AND (SELECT count(*) FROM budgeted) = ${budgets.length}::int`
+  budgets.length === 0 ? sql.literal("") : sql` AND (SELECT count(*) FROM budgeted) = ${budgets.length}::int`
