@@ -108,6 +108,7 @@ export class World {
       RUNGATE_MODE: "production",
       RUNGATE_LEASE_SECONDS: `${leaseSeconds}`,
       RUNGATE_RATE_LIMIT: "0",
+      RUNGATE_REPEAT_GUARD: "0", // they repeat what fails
       RUNGATE_DATABASE_CONNECTIONS: "4",
       ...Object.fromEntries(accounts),
       ...settings
