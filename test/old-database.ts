@@ -26,7 +26,7 @@ export const copyRows = async (from: App, to: Client) => {
      ORDER BY tablename <> 'orgs', tablename <> 'users', tablename`
   )
   // They have a row since their migration.
-  for (const single of ["installation", "service_mode", "schema_compatibility", "lane_count"])
+  for (const single of ["installation", "service_mode", "schema_compatibility", "lane_count", "contact_secret"])
     await to.query(
       `DO $$ BEGIN ALTER TABLE ${single} DISABLE TRIGGER USER; DELETE FROM ${single}; EXCEPTION WHEN undefined_table THEN NULL; END $$`
     )

@@ -28,6 +28,7 @@ describe.each(oneBackend)("the spend guard, queues on %s", (backend) => {
       per_run_limit: null,
       daily_limit: null,
       low_balance: null,
+      contact_guard_days: null,
       repeat_guard: 0,
       spent_today: "0.00",
       resets_at: expect.any(String)

@@ -48,7 +48,8 @@ const nothing: TurnEffects = {
   payments: { payments: [], reversals: [], bonuses: [], autos: [], charges: [], events: [], methods: [] },
   budgets: [],
   budget_alerts: [],
-  repeats: { tried: [], cleared: [], removed: [] }
+  repeats: { tried: [], cleared: [], removed: [] },
+  contacts: { claimed: [], released: [] }
 }
 
 const counts = (ok: number, failed = 0, millis = 100, subject = "email.find hunter"): ReadonlyArray<AttemptCount> =>

@@ -95,6 +95,17 @@ const repeated = async () => {
   await org.run(rehearse("error"))
   return org.run(rehearse("error"))
 }
+/** The answer to a second message to one person. */
+const contactedTwice = async () => {
+  const org = await app.tenant("5.00")
+  const message = {
+    capability: "email.send",
+    input: { from: "hello@example.com", to: "ada@example.com", subject: "Hello", text: "Hello" },
+    unless_contacted_within_seconds: 3_600
+  }
+  await org.run(message)
+  return org.run(message)
+}
 /** What a client gets that waits for a run which somebody cancels. One run at a time is executed, so the second one is queued. */
 const cancelled = async () => {
   const org = await app.tenant("5.00")
@@ -158,6 +169,7 @@ describe("T62 errors.no_leak", () => {
       ["no_match", await org.run(rehearse("no_match"))],
       ["cancelled", await cancelled()],
       ["repeat_guard", await repeated()],
+      ["contact_guard", await contactedTwice()],
       ["internal_error", await broken(org)],
       ["not_found", await org.get("/v1/no/such")],
       ["gone", await expired(org)],

@@ -130,8 +130,12 @@ describe("a send whose answer was lost", () => {
     expect(await looked(run_id, 1)).toMatchObject({ finding: null, look_failed: false })
     await age(run_id, 14)
     expect(await looked(run_id, 2)).toMatchObject({ finding: null })
+    // For the contact guard, somebody was contacted until it is known that nobody was.
+    const claims = () => app.sql("SELECT FROM contact_claims WHERE run_id = $1", [run_id])
+    expect(await claims()).toHaveLength(1)
     await age(run_id, 16)
     expect(await resolved(run_id)).toMatchObject({ finding: "not_delivered", looks: 3 })
+    expect(await claims()).toEqual([])
     const { body } = await org.get(`/v1/runs/${run_id}`)
     expect(body.hints[0]).toMatch(/^This service looked it up at Postmark on .+: it was not carried out\. It can be/)
     expect(sends()).toHaveLength(1)

@@ -3,6 +3,7 @@
  *
  * The world beside it keeps what Postgres would, and after every turn it looks at every rule.
  */
+import { noContacts } from "../../src/layers/guards/ContactTurn.ts"
 import { describe, expect, test } from "bun:test"
 import fc from "fast-check"
 import { encodeAutoTopup, encodePay } from "../../src/actors/mailbox/Commands.ts"
@@ -159,6 +160,7 @@ class World {
       budgets: new Map(),
       repeats: new Map(),
       repeat_guard: 0,
+      contacts: noContacts,
       auto_topup_daily_max: dailyMax
     }
     const folded = decidePayments(view, () => `pay_${this.payments.size}`)
@@ -355,7 +357,7 @@ describe("automatic top-up", () => {
         },
         payments: { payments: world.payments, reversals: [], bonuses: new Map(), seen: new Set(), cards: new Set() },
         ...{ autos: new Map(), budgets: new Map(), auto_topup_daily_max: dailyMax },
-        ...{ repeats: new Map(), repeat_guard: 0 }
+        ...{ repeats: new Map(), repeat_guard: 0, contacts: noContacts }
       }
       return decidePayments(view, () => "")
         .pay(mail, world.wallet)

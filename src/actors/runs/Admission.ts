@@ -9,6 +9,8 @@ import { Breakers } from "../../layers/executor/Breakers.ts"
 import { Catalog } from "../../layers/catalog/Catalog.ts"
 import { catalogVersion } from "../../layers/catalog/CatalogVersion.ts"
 import { crashPoint } from "../../layers/platform/CrashPoint.ts"
+import { GuardStore } from "../../layers/guards/GuardStore.ts"
+import { HistoryStore } from "../../layers/history/HistoryStore.ts"
 import { Endpoints } from "../../layers/catalog/Endpoints.ts"
 import { CostDrifts } from "../../layers/executor/CostDrifts.ts"
 import { Health } from "../../layers/executor/Health.ts"
@@ -18,6 +20,7 @@ import { Ownership } from "../../layers/runs/Ownership.ts"
 import { type NewRun, type RunRow, RunStore } from "../../layers/runs/RunStore.ts"
 import { Settings } from "../../layers/platform/Settings.ts"
 import type { KeyAccess } from "../../schema/accounts/KeyAccess.ts"
+import { contactsPeople, recipientsOf } from "../../schema/guards/ContactGuard.ts"
 import { inputHashOf } from "../../schema/guards/InputHash.ts"
 import { problem, type ProblemOf } from "../../schema/Errors.ts"
 import type * as Money from "../../schema/money/Money.ts"
@@ -27,6 +30,7 @@ import { type Metadata, storedMetadata } from "../../schema/runs/Metadata.ts"
 import { isFinal, isRunStatus } from "../../schema/runs/Run.ts"
 import type { RoutingRequest } from "../../schema/runs/Routing.ts"
 import { seenOf } from "../../schema/runs/Seen.ts"
+import { contactTies } from "../guards/ContactTies.ts"
 import { DirectCommands } from "../mailbox/DirectCommands.ts"
 import { Lanes } from "../mailbox/Lanes.ts"
 import { type CapabilityRoute, capabilityRoute } from "./CapabilityRoute.ts"
@@ -59,6 +63,15 @@ export interface BatchBudget {
   readonly parent_id: string | null
 }
 
+/** The member of a plan that fixes whom the run contacts. */
+const contactsOf = (
+  { capability, unless_contacted_within_seconds: seconds = null }: CapabilityRequest,
+  input: unknown
+) =>
+  contactsPeople(capability)
+    ? { contacts: { within_seconds: seconds, recipients: recipientsOf(capability, input) } }
+    : {}
+
 const movedBudget = problem("rate_limited", "The budget of this API key was replaced meanwhile. Try again.")
 
 /** The run, which counts against the batch's budget. Fails if the key got another budget since that one was made. */
@@ -74,6 +87,8 @@ export interface CapabilityRequest extends Asked {
   readonly input: unknown
   readonly routing: RoutingRequest
   readonly include_raw: boolean
+  /** For a capability that contacts people. Null without. */
+  readonly unless_contacted_within_seconds?: number | null
 }
 
 export interface EndpointRequest extends Asked {
@@ -224,6 +239,7 @@ export class Admission extends Context.Service<
           side_effect: entry.capability.side_effect,
           prices: chosen.candidates.map((one) => plannedPrice(one.offer.price, demand)),
           ...markedUp(settings.markup),
+          ...contactsOf(request, input),
           excluded: chosen.excluded,
           ...totalOf(
             request.routing.max_total ?? null,
@@ -347,11 +363,13 @@ export class Admission extends Context.Service<
         return { _tag: "Endpoint" as const, run: rawRun(request, newId("run"), route), route }
       })
       const runOf = ({ run }: Planned) => run
+      const withTies = contactTies(yield* HistoryStore, yield* GuardStore)
+      const completed = ({ run }: Planned) => (run.plan.contacts === undefined ? Effect.succeed(run) : withTies(run))
 
       const begin = (asked: PlanRequest, place: Place) =>
         asked._tag === "Endpoint"
           ? withKey(asked.request, (request) => orItsRun(request, Effect.map(planRaw(request, "new"), runOf), place))
-          : withKey(asked.request, (request) => orItsRun(request, Effect.map(plan(request), runOf), place))
+          : withKey(asked.request, (request) => orItsRun(request, Effect.flatMap(plan(request), completed), place))
       const submit = (asked: PlanRequest) =>
         Effect.map(
           ended((place) => begin(asked, place)),

@@ -11,6 +11,8 @@ import type { Health } from "../../layers/executor/Health.ts"
 import type { Ownership } from "../../layers/runs/Ownership.ts"
 import { problem, type ProblemOf } from "../../schema/Errors.ts"
 import { withCommands } from "../../schema/Hints.ts"
+import { contactsPeople } from "../../schema/guards/ContactGuard.ts"
+import { touchCapabilities } from "../../schema/runs/History.ts"
 import type { Demand } from "../../schema/money/Pricing.ts"
 import { type Candidate, type Route, route, type RoutingRequest } from "../../schema/runs/Routing.ts"
 import { discover } from "../../schema/Steps.ts"
@@ -86,6 +88,11 @@ const checked = (
     }))
     const first = details[0]
     return Effect.fail(problem("invalid_request", `${first?.path} ${first?.message}`, details))
+  }
+  if ((request.unless_contacted_within_seconds ?? null) !== null && !contactsPeople(request.capability)) {
+    const message = `is for capabilities that contact people: ${touchCapabilities.join(", ")}`
+    const path = "unless_contacted_within_seconds"
+    return Effect.fail(problem("invalid_request", `${path} ${message}`, [{ path, message }]))
   }
   const { provider } = request.routing
   const names = entry.offers.map((one) => one.provider.slug)

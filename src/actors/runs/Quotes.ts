@@ -3,9 +3,11 @@
  *
  * A quote is free. It makes no run, no ledger entry and no hold, and it calls no provider.
  */
-import { Context, Effect, Layer, Option } from "effect"
+import { Clock, Context, Effect, Layer, Option } from "effect"
 import { Accounts } from "../../layers/accounts/Accounts.ts"
+import { contactKey } from "../../layers/guards/ContactTurn.ts"
 import { GuardStore } from "../../layers/guards/GuardStore.ts"
+import { HistoryStore } from "../../layers/history/HistoryStore.ts"
 import { Settings } from "../../layers/platform/Settings.ts"
 import { Books } from "../../layers/ledger/Books.ts"
 import { turnRunOf } from "../../layers/ledger/DirectCommands.ts"
@@ -15,8 +17,10 @@ import type { NewRun } from "../../layers/runs/RunStore.ts"
 import * as Money from "../../schema/money/Money.ts"
 import { priceMax } from "../../schema/money/Pricing.ts"
 import { countsFor, expectedCharge, successOf } from "../../schema/runs/Quote.ts"
+import { contactRefusal } from "../../schema/guards/ContactGuard.ts"
 import { repeatRefusal } from "../../schema/guards/RepeatGuard.ts"
 import { decide, type Verdict, type Wallet } from "../../schema/wallet/Wallet.ts"
+import { contactTies } from "../guards/ContactTies.ts"
 import { Admission, type Planned, type PlanRequest, type Unplannable } from "./Admission.ts"
 import type { CapabilityRoute } from "./CapabilityRoute.ts"
 import { kindOf, subjectOf } from "./RunOutcomes.ts"
@@ -115,7 +119,25 @@ export class Quotes extends Context.Service<
       const catalog = yield* Catalog
       const outcomes = yield* OfferOutcomes
       const guards = yield* GuardStore
+      const withTies = contactTies(yield* HistoryStore, guards)
       const { repeatGuard } = yield* Settings
+
+      /** Why a guard refuses the run now. Null if none does. */
+      const guardedBy = Effect.fnUntraced(function* (run: NewRun) {
+        const repeated = repeatGuard === 0 ? null : repeatRefusal(yield* guards.tries(run), repeatGuard)
+        if (repeated !== null) return repeated
+        // Without history the quote knows the identities in the request only.
+        const { plan } = yield* withTies(run).pipe(Effect.catch(() => Effect.succeed(run)))
+        const { contacts } = plan
+        if (contacts === undefined) return null
+        const { org_id, run_id } = run
+        const { days, latest } = yield* guards.contacts({ org_id, run_id, contacts })
+        return contactRefusal(contacts, {
+          days: days.get(org_id) ?? null,
+          latest: (identity) => latest.get(contactKey(org_id, identity)) ?? null,
+          now: BigInt(yield* Clock.currentTimeMillis) * 1_000n
+        })
+      })
 
       /** What the wallet's turn would decide on this run, by the turn's own rules. */
       const verdictOn = Effect.fnUntraced(function* (run: NewRun) {
@@ -137,7 +159,7 @@ export class Quotes extends Context.Service<
           spent_day: day,
           spent: Money.MicroUsd(spent_today)
         }
-        const guarded = repeatGuard === 0 ? null : repeatRefusal(yield* guards.tries(run), repeatGuard)
+        const guarded = yield* guardedBy(run)
         const asked = { ...turnRunOf({ _tag: "Reserve", run }), ...(guarded === null ? {} : { guarded }) }
         return decide(wallet, asked, { _tag: "Reserve" }, day, key?.budget ?? null).verdict
       })

@@ -26,7 +26,7 @@ import { decodeCommand } from "../mailbox/Commands.ts"
 import type { SettleReport } from "../../schema/runs/SettleReport.ts"
 import { decidePayments } from "./DecidePayments.ts"
 import { turnBudgets } from "./TurnBudgets.ts"
-import { turnRepeats } from "./TurnRepeats.ts"
+import { turnGuards } from "./TurnGuards.ts"
 
 export interface TurnAnswer {
   /** Number of stored commands applied. */
@@ -121,10 +121,10 @@ export const decideTurn = (view: TurnView, room: Room, names: Names) => {
   const unknowns: Array<UnknownOutcome> = []
   const payments = decidePayments(view, names.payment_id)
   const queued: Array<string> = []
-  const [budgets, repeats] = [turnBudgets(view), turnRepeats(view)]
+  const [budgets, guards] = [turnBudgets(view), turnGuards(view)]
 
   const open = (run: TurnRun) => {
-    repeats.admitted(run)
+    guards.admitted(run)
     const plan = run.plan()
     const provider = plan.providers[0] ?? ""
     const mine = room.tryTake(run.run_id, { org_id: run.org_id, provider, free: run.hold === 0n })
@@ -151,7 +151,7 @@ export const decideTurn = (view: TurnView, room: Room, names: Names) => {
   const end = (run: TurnRun, ending: Omit<EndedRun, "org_id" | "run_id" | "lease_token">) => {
     endings.set(run.run_id, { ...ending, org_id: run.org_id, run_id: run.run_id, lease_token: run.lease_token })
     runs.set(run.run_id, { ...run, status: ending.status })
-    if (run.status !== "created") repeats.ended(run, ending.status)
+    guards.ended(run, ending)
     signals.push(run.run_id)
     // A run opened in this turn was never written, and a run in status `created` has no hold or lease to close.
     if (!openings.delete(run.run_id) && run.status !== "created")
@@ -250,7 +250,7 @@ export const decideTurn = (view: TurnView, room: Room, names: Names) => {
       payment(mail, wallet)
       continue
     }
-    const run = repeats.guarded(runs.get(mail.run_id ?? "") ?? view.runs.get(mail.run_id ?? "") ?? null)
+    const run = guards.guarded(runs.get(mail.run_id ?? "") ?? view.runs.get(mail.run_id ?? "") ?? null)
     const replayed =
       mail.command_id === null || command._tag !== "Credit" ? undefined : view.credited.get(mail.command_id)
     const counted = budgets.of(run)
@@ -274,7 +274,7 @@ export const decideTurn = (view: TurnView, room: Room, names: Names) => {
     attempts: [...counts.values()],
     records: { losses, unknowns },
     payments: payments.effects(),
-    ...{ ...budgets.effects(), repeats: repeats.effects() }
+    ...{ ...budgets.effects(), ...guards.effects() }
   }
   const outcome: Omit<TurnAnswer, "more" | "direct" | "orgs" | "committed_at"> = {
     taken: view.mail.filter(({ id }) => id !== null).length,

@@ -33,12 +33,7 @@ export const turnRepeats = ({
   }
 
   return {
-    /** The run, and why it may not be admitted if the guard refuses it. */
-    guarded: (run: TurnRun | null): TurnRun | null => {
-      if (run === null || run.status !== "created" || !isGuarded(run)) return run
-      const guarded = repeatRefusal(triesOf(run), limit)
-      return guarded === null ? run : { ...run, guarded }
-    },
+    refusal: (run: TurnRun) => (isGuarded(run) ? repeatRefusal(triesOf(run), limit) : null),
     /** A run whose input has failed counts as a try until it ends. */
     admitted: (run: TurnRun) => {
       if (isGuarded(run) && triesOf(run).length > 0) add(run)

@@ -2,6 +2,7 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { Wire } from "../../schema/Errors.ts"
+import { ContactSeconds } from "../../schema/guards/ContactGuard.ts"
 import { Usd } from "../../schema/money/Money.ts"
 import { Metadata } from "../../schema/runs/Metadata.ts"
 import { RunDetails } from "../../schema/receipts/RunDetails.ts"
@@ -37,6 +38,12 @@ export const RunRequest = Schema.Struct({
     })
   ),
   metadata: optional(Metadata),
+  unless_contacted_within_seconds: optional(
+    ContactSeconds.annotate({
+      description:
+        "email.send, network.invite and network.message only: block the run (contact_guard) if one of its recipients was contacted within this time"
+    })
+  ),
   response: optional(Schema.Struct({ include_raw: optional(Schema.Boolean) })),
   wait_seconds: optional(
     WaitSeconds.annotate({ description: "how long the request waits for the result; the default is 30" })

@@ -2,6 +2,7 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Wire } from "../../schema/Errors.ts"
+import { contactDaysMax } from "../../schema/guards/ContactGuard.ts"
 import { Usd } from "../../schema/money/Money.ts"
 import { entryTypes } from "../../schema/wallet/Wallet.ts"
 import { periodQuery } from "./control/RunQuery.ts"
@@ -29,6 +30,7 @@ export const SpendGuard = Schema.Struct({
   per_run_limit: Schema.NullOr(Schema.String),
   daily_limit: Schema.NullOr(Schema.String),
   low_balance: Schema.NullOr(Schema.String),
+  contact_guard_days: Schema.NullOr(Schema.Int),
   repeat_guard: Schema.Int.annotate({
     description: "failures of one input within ten minutes after which a key may not repeat it; 0: any number"
   }),
@@ -76,7 +78,8 @@ export class WalletApi extends HttpApiGroup.make("wallet")
         // Null removes the limit. Leaving the field out changes nothing.
         per_run_limit: optional(Usd),
         daily_limit: optional(Usd),
-        low_balance: optional(Usd)
+        low_balance: optional(Usd),
+        contact_guard_days: optional(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: contactDaysMax })))
       }).annotate({ identifier: "SpendGuardRequest" }),
       success: SpendGuard,
       error: [Wire.invalid_request, Wire.forbidden, Wire.service_unavailable]
@@ -84,7 +87,7 @@ export class WalletApi extends HttpApiGroup.make("wallet")
       OpenApi.annotations({
         summary: "Set the spend guard",
         description:
-          "A field that is left out does not change; null removes the limit. An API key may set a missing limit or lower one. Raising or removing one needs a session token. A balance below low_balance causes the event wallet.low and an e-mail."
+          "A field that is left out does not change; null removes the limit. An API key may set a missing limit or lower one. Raising or removing one needs a session token. A balance below low_balance causes the event wallet.low and an e-mail. A run that would contact somebody whom the organization has contacted within contact_guard_days is blocked."
       })
     )
   )

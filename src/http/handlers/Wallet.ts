@@ -8,6 +8,7 @@ import { AlertSettings } from "../../layers/events/AlertSettings.ts"
 import { Audit } from "../../layers/audit/Audit.ts"
 import { Books } from "../../layers/ledger/Books.ts"
 import type { EntryRow } from "../../layers/ledger/EntryList.ts"
+import { GuardStore } from "../../layers/guards/GuardStore.ts"
 import { Settings } from "../../layers/platform/Settings.ts"
 import { Reads } from "../../layers/standby/Reads.ts"
 import { problem } from "../../schema/Errors.ts"
@@ -85,6 +86,7 @@ export const WalletHandlers = HttpApiBuilder.group(
     const asCaller = yield* makeAsCaller
     const feed = yield* EventFeed
     const settings = yield* Settings
+    const guards = yield* GuardStore
 
     const guard = Effect.fnUntraced(function* (org_id: string) {
       const wallet = yield* books.wallet(org_id)
@@ -93,6 +95,7 @@ export const WalletHandlers = HttpApiBuilder.group(
         per_run_limit: wallet.per_run_limit === null ? null : usd(wallet.per_run_limit),
         daily_limit: wallet.daily_limit === null ? null : usd(wallet.daily_limit),
         low_balance: low === null ? null : usd(low),
+        contact_guard_days: yield* guards.contactDays(org_id),
         repeat_guard: settings.repeatGuard,
         spent_today: usd(wallet.spent_today),
         resets_at: wallet.resets_at.toISOString()
@@ -140,7 +143,10 @@ export const WalletHandlers = HttpApiBuilder.group(
 
       setGuard: Effect.fnUntraced(function* ({ payload }) {
         const { org_id, user_id } = yield* CurrentCaller
-        const { low_balance, ...limits } = payload
+        const { low_balance, contact_guard_days: days, ...limits } = payload
+        const loosens =
+          days !== undefined && user_id === null && (days ?? 0) < ((yield* guards.contactDays(org_id)) ?? 0)
+        if (loosens) return yield* Effect.fail(needsPerson)
         const { verdict } = yield* commands
           .ask({
             org_id,
@@ -151,6 +157,7 @@ export const WalletHandlers = HttpApiBuilder.group(
           .pipe(Effect.catch(() => Effect.fail(tryAgain)))
         if (verdict === "LooseningRefused") return yield* Effect.fail(needsPerson)
         if (low_balance !== undefined) yield* asCaller(alerts.setLowBalance(org_id, low_balance))
+        if (days !== undefined) yield* asCaller(guards.setContactDays(org_id, days))
         if ((limits.daily_limit ?? null) !== null) yield* alerts.watch(org_id)
         if (low_balance !== undefined || limits.daily_limit !== undefined) yield* feed.changed(org_id)
         return yield* guard(org_id)

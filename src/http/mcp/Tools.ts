@@ -5,6 +5,7 @@
  */
 import { Schema } from "effect"
 import { methods } from "../../schema/catalog/Endpoint.ts"
+import { contactSecondsMax } from "../../schema/guards/ContactGuard.ts"
 import { Usd } from "../../schema/money/Money.ts"
 import { metadataAs } from "../../schema/runs/Metadata.ts"
 import { strategies } from "../../schema/runs/Routing.ts"
@@ -146,7 +147,21 @@ const max_total = Schema.optionalKey(
   )
 )
 
-const QuoteParameters = Schema.Struct({ ...callMembers, max_cost: optional(max_cost), max_total, routing })
+const unless_contacted_within_seconds = optional(
+  between(
+    1,
+    contactSecondsMax,
+    "email.send, network.invite and network.message only: refuse the run (contact_guard) if a recipient was contacted within these seconds, for example 2592000 for 30 days"
+  )
+)
+
+const QuoteParameters = Schema.Struct({
+  ...callMembers,
+  max_cost: optional(max_cost),
+  max_total,
+  routing,
+  unless_contacted_within_seconds
+})
 export type QuoteArguments = typeof QuoteParameters.Type
 
 const RunParameters = Schema.Struct({
@@ -158,6 +173,7 @@ const RunParameters = Schema.Struct({
   ),
   max_total,
   routing,
+  unless_contacted_within_seconds,
   metadata: optional(
     metadataAs('labels of your own for this run, such as {"campaign": "spring"}: up to 16, with texts as values')
   ),
@@ -312,5 +328,5 @@ export const listProviders = tool({
 export const instructions = `Rungate runs paid data and outreach jobs. All tools except run are free.
 1. discover finds a capability for the job. 2. history shows whether the result was bought before. 3. inspect shows input and price, and quote what a run would cost. 4. run spends money, at most max_cost.
 done: false means that the run is still executing: wait with get_run. Don't repeat a run to learn its outcome.
-Errors have the form {"error": {"code", "message", "hints"}}. Follow the hints. insufficient_balance, budget_exceeded and cost_limit_exceeded need a person: stop and report them. repeat_guard: change the input.
+Errors have the form {"error": {"code", "message", "hints"}}. Follow the hints. insufficient_balance, budget_exceeded and cost_limit_exceeded need a person: stop and report them. repeat_guard: change the input. contact_guard: leave the recipient out.
 "rungate inspect x", POST /v1/inspect, routing.max_cost and routing.max_total in texts mean the tool or parameter of that name. "sandbox": true marks simulated data; never present it as real.`

@@ -49,10 +49,10 @@ const targetOf = (planned: PlanRequest): string =>
 const stored = (run: BatchRun, planned: PlanRequest): string => {
   const { input, path, query } = run
   if (planned._tag === "Capability") {
-    const { capability, routing, include_raw, metadata } = planned.request
+    const { capability, routing, include_raw, metadata, unless_contacted_within_seconds = null } = planned.request
     const { max_total = null } = routing
     return encodeRowRequest({
-      ...{ _tag: "Capability", capability, input, include_raw, metadata },
+      ...{ _tag: "Capability", capability, input, include_raw, metadata, unless_contacted_within_seconds },
       routing: { ...routing, max_total }
     })
   }

@@ -54,6 +54,8 @@ const targetOf = (payload: RunRequest) => {
   if ((provider ?? null) === null && (endpoint ?? null) === null) {
     return refused("capability", "is required: name a capability, or a provider and its endpoint")
   }
+  if ((payload.unless_contacted_within_seconds ?? null) !== null)
+    return refused("unless_contacted_within_seconds", "is for capabilities that contact people, such as email.send")
   if (provider === undefined || provider === null) return refused("provider", "is required with endpoint")
   if (endpoint === undefined || endpoint === null) return refused("endpoint", "is required with provider")
   const pinned = payload.routing?.provider ?? "auto"
@@ -122,7 +124,8 @@ export const requestOf = Effect.fnUntraced(function* (payload: RunRequest, asked
               max_total,
               allow_fallback: payload.routing?.allow_fallback ?? true
             },
-            include_raw: payload.response?.include_raw ?? false
+            include_raw: payload.response?.include_raw ?? false,
+            unless_contacted_within_seconds: payload.unless_contacted_within_seconds ?? null
           }
         }
   return planned

@@ -6,8 +6,15 @@
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { callerOf, repeatSeconds, type Try } from "../../schema/guards/RepeatGuard.ts"
-import { rowsOf } from "../postgres/Rows.ts"
+import { contactSecondsMax } from "../../schema/guards/ContactGuard.ts"
+import { tyingCapabilities } from "../../schema/guards/PersonTies.ts"
+import { texts } from "../postgres/Columns.ts"
+import { oneRowOf, rowsOf } from "../postgres/Rows.ts"
+import { type Contacting, type ContactView, readContacts } from "./ContactTurn.ts"
 
+const dayRows = rowsOf({ days: Schema.NullOr(Schema.Int) })
+const sinceRow = oneRowOf({ created_at: Schema.Date })
+const personRows = rowsOf({ capability: Schema.String, input: Schema.String, result: Schema.String })
 const tryRows = rowsOf({ run_id: Schema.String, at: Schema.BigInt })
 
 /** Older tries count no longer. Twice as old, no turn that is under way can count them either. */
@@ -22,7 +29,19 @@ export class GuardStore extends Context.Service<
       readonly key_id: string | null
       readonly input_hash: string
     }) => Effect.Effect<ReadonlyArray<Try>>
-    /** Deletes tries that count no longer. */
+    /** `contact_guard_days`. Null: no guard for the organization as a whole. */
+    readonly contactDays: (org_id: string) => Effect.Effect<number | null>
+    readonly setContactDays: (org_id: string, days: number | null) => Effect.Effect<void>
+    /** The setting of the run's organization, and the latest contacts of the run's recipients. */
+    readonly contacts: (run: Contacting) => Effect.Effect<ContactView>
+    /** The time from which on runs claim whom they contact. */
+    readonly claimedSince: Effect.Effect<Date>
+    /** Those of the runs that tie identities of a person. JSON texts. */
+    readonly personRuns: (
+      org_id: string,
+      run_ids: ReadonlyArray<string>
+    ) => Effect.Effect<ReadonlyArray<{ readonly capability: string; readonly input: string; readonly result: string }>>
+    /** Deletes tries and contacts that count no longer. */
     readonly forget: Effect.Effect<void>
   }
 >()("rungate/layers/guards/GuardStore") {
@@ -38,8 +57,35 @@ export class GuardStore extends Context.Service<
             WHERE org_id = ${org_id} AND caller = ${callerOf(key_id)} AND input_hash = ${input_hash}
               AND tried_at > now() - make_interval(secs => ${repeatSeconds})`)
           ),
-        forget: Effect.asVoid(
-          Effect.orDie(sql`DELETE FROM repeat_tries WHERE tried_at < now() - make_interval(secs => ${keptSeconds})`)
+        contactDays: (org_id) =>
+          Effect.orDie(
+            Effect.map(
+              dayRows(sql`SELECT days::int AS days FROM contact_guards WHERE org_id = ${org_id}`),
+              ([row]) => row?.days ?? null
+            )
+          ),
+        setContactDays: (org_id, days) =>
+          Effect.asVoid(
+            Effect.orDie(sql`
+            INSERT INTO contact_guards AS g (org_id, days) VALUES (${org_id}, ${days}::int)
+            ON CONFLICT (org_id) DO UPDATE SET days = excluded.days WHERE g.days IS DISTINCT FROM excluded.days`)
+          ),
+        claimedSince: Effect.orDie(
+          Effect.map(sinceRow(sql`SELECT created_at FROM contact_secret`), ({ created_at }) => created_at)
+        ),
+        personRuns: (org_id, run_ids) =>
+          Effect.orDie(
+            personRows(sql`
+            SELECT capability, input::text AS input, result::text AS result FROM runs
+            WHERE org_id = ${org_id} AND run_id = ANY(${texts(run_ids)}) AND capability = ANY(${texts(tyingCapabilities)})
+              AND status = 'succeeded' AND result IS NOT NULL AND erased_at IS NULL`)
+          ),
+        contacts: (run) => Effect.orDie(readContacts(sql, [run])),
+        forget: Effect.orDie(
+          Effect.gen(function* () {
+            yield* sql`DELETE FROM repeat_tries WHERE tried_at < now() - make_interval(secs => ${keptSeconds})`
+            yield* sql`DELETE FROM contact_claims WHERE contacted_at < now() - make_interval(secs => ${contactSecondsMax})`
+          })
         )
       })
     })

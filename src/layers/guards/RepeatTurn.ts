@@ -111,13 +111,11 @@ export const writeRepeats = (sql: SqlClient.SqlClient, { tried, cleared, removed
   return sql`${added}${gone}${untried}`
 }
 
-/** The runs that ask to be admitted. None without a guard. */
+/** The runs that ask to be admitted. */
 export const askingRuns = <R extends Repeated>(
-  limit: number,
   commands: ReadonlyArray<{ readonly tag: string; readonly run_id: string | null }>,
   runs: ReadonlyMap<string, R>
-): ReadonlyArray<R> =>
-  limit === 0 ? [] : commands.flatMap(({ tag, run_id }) => (tag === "Reserve" ? (runs.get(run_id ?? "") ?? []) : []))
+): ReadonlyArray<R> => commands.flatMap(({ tag, run_id }) => (tag === "Reserve" ? (runs.get(run_id ?? "") ?? []) : []))
 
 /** Condition of the turn's statement: the inputs of the runs that ask to be admitted have as many tries as the turn has seen. */
 export const triesAreSeen = (

@@ -32,6 +32,14 @@ import { storableText } from "../../schema/json/StorableText.ts"
 import type { BudgetControl, Wallet } from "../../schema/wallet/Wallet.ts"
 import type { KeyBudget } from "../../schema/wallet/KeyBudget.ts"
 import { oneRowOf, rowsOf } from "../postgres/Rows.ts"
+import {
+  contactingRuns,
+  type ContactEffects,
+  type ContactView,
+  nobodyContacted,
+  readContacts,
+  writeContacts
+} from "../guards/ContactTurn.ts"
 import { askingRuns, type RepeatEffects, triesAreSeen, writeRepeats } from "../guards/RepeatTurn.ts"
 
 export type { Mail, TurnRun, TurnView } from "./TurnView.ts"
@@ -93,6 +101,7 @@ export interface TurnEffects {
   /** What these budgets crossed. */
   readonly budget_alerts: ReadonlyArray<BudgetAlertWrite>
   readonly repeats: RepeatEffects
+  readonly contacts: ContactEffects
 }
 
 /** What the commit of a turn adds to its answer. */
@@ -206,7 +215,7 @@ export class TurnStore extends Context.Service<
         lane: number,
         { mail, versions, heads: before, runs, repeats, now_micros }: Taken,
         arrived: ReadonlyArray<NewRun>,
-        budgets: BudgetView,
+        { budgets, contacts }: { readonly budgets: BudgetView; readonly contacts: ContactView },
         effects: TurnEffects,
         wasRead: boolean
       ) {
@@ -265,10 +274,10 @@ export class TurnStore extends Context.Service<
             SELECT command_id, reply::json FROM unnest(${texts(replies.map((r) => r.command_id))}, ${jsons(replies.map((r) => r.reply))})
                  AS n(command_id, reply)
             ON CONFLICT (command_id) DO NOTHING
-          )${writeEnded(sql, lane, ended, effects.ended)}${writeAttempts(sql, lane, attempts, now)}${writeUnbooked(sql, unbookedRuns(effects))}${hasRecords(records) ? writeRecords(sql, lane, records) : sql.literal("")}${isEmpty(effects.payments) ? sql.literal("") : writePayments(sql, effects.payments, autoTopupDailyMax)}${writeBudgets(sql, budgets, effects.budgets, effects.budget_alerts)}${writeRepeats(sql, effects.repeats)}${arrived.length === 0 ? sql.literal("") : writeArrived(sql, arrived, refused)}
+          )${writeEnded(sql, lane, ended, effects.ended)}${writeAttempts(sql, lane, attempts, now)}${writeUnbooked(sql, unbookedRuns(effects))}${hasRecords(records) ? writeRecords(sql, lane, records) : sql.literal("")}${isEmpty(effects.payments) ? sql.literal("") : writePayments(sql, effects.payments, autoTopupDailyMax)}${writeBudgets(sql, budgets, effects.budgets, effects.budget_alerts)}${writeRepeats(sql, effects.repeats)}${writeContacts(sql, effects.contacts)}${arrived.length === 0 ? sql.literal("") : writeArrived(sql, arrived, refused)}
           SELECT CASE WHEN (SELECT count(*) FROM gone) = ${stored.length}::int AND (SELECT count(*) FROM paid) = ${wallets.length}::int
                             AND (SELECT count(*) FROM finished) = ${ended.length}::int AND (SELECT count(*) FROM closed) = ${closed.length}::int
-                            ${arrived.length === 0 ? sql.literal("") : keysAreLive(sql, arrived)}${budgetsAreCurrent(sql, effects.budgets)}${triesAreSeen(sql, askingRuns(repeatGuard, mail, runs), repeats, now_micros)}${wasRead ? sql.literal("") : stillTrue(sql, arrived, now_micros, orgQueue)}
+                            ${arrived.length === 0 ? sql.literal("") : keysAreLive(sql, arrived)}${budgetsAreCurrent(sql, effects.budgets)}${triesAreSeen(sql, repeatGuard === 0 ? [] : askingRuns(mail, runs), repeats, now_micros)}${nobodyContacted(sql, effects.contacts, contacts, now_micros)}${wasRead ? sql.literal("") : stillTrue(sql, arrived, now_micros, orgQueue)}
                       THEN 1 ELSE rungate_turn_conflict() END AS whole, now() AS committed_at`)
         const written = wallets.map((wallet) => ({
           wallet,
@@ -310,15 +319,17 @@ export class TurnStore extends Context.Service<
           const arrived = taken.flatMap((command) => (command._tag === "Reserve" ? [command.run] : []))
           const payments = yield* paymentsOf(view.mail)
           const budgets = yield* budgetsOf(lane, view, wasRead)
+          const contacts = yield* readContacts(sql, contactingRuns(askingRuns(view.mail, view.runs)))
           const { effects, answer } = decide({
             ...view,
             payments,
             budgets,
+            contacts,
             auto_topup_daily_max: autoTopupDailyMax,
             repeat_guard: repeatGuard
           })
           yield* crashPoint("turn.before_commit")
-          const { committed_at, written } = yield* apply(lane, view, arrived, budgets, effects, wasRead)
+          const { committed_at, written } = yield* apply(lane, view, arrived, { budgets, contacts }, effects, wasRead)
           const before = new Map(rows.flatMap((row) => (row.open_runs === null ? [] : [[row.org_id, row.open_runs]])))
           const after = written.map((one) => ({
             ...one,

@@ -16,6 +16,7 @@ import { storableJson } from "../../schema/json/StorableText.ts"
 import { decodePlan, type Plan } from "../../schema/runs/Plan.ts"
 import type { SettleReport } from "../../schema/runs/SettleReport.ts"
 import type { WalletRun, Wallet } from "../../schema/wallet/Wallet.ts"
+import type { ContactView } from "../guards/ContactTurn.ts"
 import { type RepeatView, repeatsOf, triesColumn } from "../guards/RepeatTurn.ts"
 import {
   type DirectCommand,
@@ -74,6 +75,8 @@ export interface TurnView {
   readonly budgets: BudgetView
   /** What the repeat guard knows of the inputs of the runs that may be admitted. */
   readonly repeats: RepeatView
+  /** Whom the runs that may be admitted would contact, and who was contacted. */
+  readonly contacts: ContactView
   /** Tries of an input after which it is refused. 0: no guard. */
   readonly repeat_guard: number
   /** Credit commands whose reference the ledger already has: command id to transaction id. */
@@ -151,7 +154,8 @@ const walletOf = (row: CommandRow): Wallet => ({
 })
 
 /** The view, plus the wallet versions and chain heads that the write needs. */
-export interface Taken extends Omit<TurnView, "payments" | "budgets" | "auto_topup_daily_max" | "repeat_guard"> {
+export interface Taken
+  extends Omit<TurnView, "payments" | "budgets" | "auto_topup_daily_max" | "repeat_guard" | "contacts"> {
   readonly versions: ReadonlyMap<string, bigint>
   readonly heads: ReadonlyMap<string, Uint8Array>
 }

@@ -39,6 +39,7 @@ const kept = [
 const readOnly = [
   "effect_sql_migrations",
   "schema_compatibility",
+  "contact_secret",
   "ledger_heads",
   "ledger_checkpoints",
   "dropped_months",

@@ -109,6 +109,10 @@ export class UnknownOutcomes extends Context.Service<
           sql`true`
         ])} ORDER BY u.at DESC, u.run_id DESC LIMIT ${limit}`)
       const find = (run_id: string) => unknownRows(sql`SELECT ${columns} FROM ${joined} WHERE u.run_id = ${run_id}`)
+      // Nobody was contacted, so the contact guard lets the next run pass.
+      const released = sql.literal(`, released AS (
+          DELETE FROM contact_claims c USING resolved f WHERE c.run_id = f.run_id AND c.org_id = f.org_id
+        )`)
       const resolve = (run_id: string, finding: Finding, note: string, by: string) => sql`
         WITH resolved AS (
           UPDATE unknown_outcomes SET finding = ${finding}, note = ${note}, found_at = now()
@@ -117,7 +121,7 @@ export class UnknownOutcomes extends Context.Service<
           UPDATE runs r SET hints = (jsonb_build_array(${by}::text || ' on '
             || to_char(f.found_at AT TIME ZONE 'UTC', 'YYYY-MM-DD') || ': ' || ${hintOf[finding]}::text) || coalesce(r.hints, '[]')::jsonb)::json
           FROM resolved f WHERE r.org_id = f.org_id AND r.run_id = f.run_id
-        )
+        )${finding === "not_delivered" ? released : sql.literal("")}
         SELECT 1 AS resolved FROM resolved`
       const findings = (run_ids: ReadonlyArray<string>) =>
         findingRows(sql`

@@ -1,5 +1,6 @@
 /** The request of a batch's row as it is stored until the row ends: a run's request after its form was checked. */
 import { Schema } from "effect"
+import { ContactSeconds } from "../guards/ContactGuard.ts"
 import { Usd } from "../money/Money.ts"
 import { Metadata } from "../runs/Metadata.ts"
 import { strategies } from "../runs/Routing.ts"
@@ -19,6 +20,7 @@ export const RowRequest = Schema.Union([
       allow_fallback: Schema.Boolean
     }),
     include_raw: Schema.Boolean,
+    unless_contacted_within_seconds: Schema.optionalKey(Schema.NullOr(ContactSeconds)),
     metadata
   }),
   Schema.TaggedStruct("Endpoint", {

@@ -5,7 +5,6 @@
  * failed, a caller's runs with it reach providers at most `limit` times in ten minutes, until one of them succeeds. Whoever has not
  * failed may run the same input as often as they like.
  */
-import type { RunStatus } from "../runs/Run.ts"
 
 /** A try counts for this long. */
 export const repeatSeconds = 600
@@ -21,7 +20,7 @@ export interface Try {
   readonly at: bigint
 }
 
-export interface GuardRefusal {
+export interface RepeatRefusal {
   readonly code: "repeat_guard"
   readonly message: string
 }
@@ -32,7 +31,7 @@ const namedMax = 5
 const timeOf = (micros: bigint): string => `${new Date(Number(micros / 1000n)).toISOString().slice(11, 19)} UTC`
 
 /** The refusal of one more run after these tries, which lie within the last ten minutes. Null if it may run. `limit` 0: no guard. */
-export const repeatRefusal = (tries: ReadonlyArray<Try>, limit: number): GuardRefusal | null => {
+export const repeatRefusal = (tries: ReadonlyArray<Try>, limit: number): RepeatRefusal | null => {
   if (limit === 0 || tries.length < limit) return null
   const oldest = [...tries].sort((a, b) => (a.at < b.at ? -1 : 1))
   // As many as it takes to be below the limit must be older than ten minutes.
@@ -49,7 +48,7 @@ export const repeatRefusal = (tries: ReadonlyArray<Try>, limit: number): GuardRe
  * What an end does to the tries of its input. An answer counts as failed if it delivered nothing: the same question would get the same
  * answer. A run that was cancelled or refused was never tried.
  */
-export const effectOnTries = (status: RunStatus): "adds" | "clears" | "removes" => {
+export const effectOnTries = (status: string): "adds" | "clears" | "removes" => {
   if (status === "succeeded") return "clears"
   return status === "failed" || status === "timed_out" || status === "no_match" ? "adds" : "removes"
 }

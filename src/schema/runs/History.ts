@@ -5,27 +5,13 @@
  * A paid lookup whose result named the subject returned it: its result can be read again too.
  */
 import type { RunStatus } from "./Run.ts"
+import { channels } from "../guards/Touches.ts"
 import { getRun, runningRuns } from "../Steps.ts"
 
-export const channels: Readonly<Record<string, string>> = {
-  "email.send": "email",
-  "network.invite": "network",
-  "network.message": "network"
-}
-export const touchCapabilities: ReadonlyArray<string> = Object.keys(channels)
+export { channels, recipientFields, touchCapabilities } from "../guards/Touches.ts"
 
 export const channelOf = (capability: string | null): string | null =>
   capability !== null && Object.hasOwn(channels, capability) ? (channels[capability] ?? null) : null
-
-/** Input fields of a touch that name its recipients. Subjects in other fields are senders, or are only mentioned. */
-export const recipientFields: ReadonlyArray<string> = [
-  "to",
-  "cc",
-  "bcc",
-  "network_url",
-  "provider_member_id",
-  "chat_id"
-]
 
 export interface Touch {
   readonly run_id: string

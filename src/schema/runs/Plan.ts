@@ -4,6 +4,7 @@
  * It is fixed at admission and stored with the run. Every worker that executes the run, also after a crash, follows the same route.
  */
 import { Schema } from "effect"
+import { Contacts } from "../guards/ContactGuard.ts"
 import * as Money from "../money/Money.ts"
 import { defaultMarkup } from "../money/Rates.ts"
 import { PlannedPrice } from "./PlannedPrice.ts"
@@ -50,6 +51,8 @@ export const Plan = Schema.Struct({
   conclusive: Schema.optionalKey(Schema.Boolean),
   /** For a raw run: the endpoint changes something outside. Capabilities with a side effect always do. */
   acts: Schema.optionalKey(Schema.Literal(true)),
+  /** Whom the run contacts. Absent for a run that contacts nobody, and in plans of older versions. */
+  contacts: Schema.optionalKey(Contacts),
   /** The request of a raw run. The request of a capability is built by its adapters. */
   raw: Schema.optionalKey(RawPlan),
   /** What the choice of the route was based on. Absent in plans of older versions. */

@@ -5,7 +5,8 @@
  * numbered without gaps, and final runs that never change.
  */
 import { zero } from "../money/Money.ts"
-import type { GuardRefusal } from "../guards/RepeatGuard.ts"
+import type { ContactRefusal } from "../guards/ContactGuard.ts"
+import type { RepeatRefusal } from "../guards/RepeatGuard.ts"
 import * as Money from "../money/Money.ts"
 import type { RunStatus } from "../runs/Run.ts"
 import { isFinal, isStoppable } from "../runs/Run.ts"
@@ -76,6 +77,9 @@ export type Command =
       /** False for an API key, because limits protect against a leaked key. */
       readonly may_loosen?: boolean
     }
+
+/** What a guard says about a run that it refuses. */
+export type GuardRefusal = RepeatRefusal | ContactRefusal
 
 export type Refusal = "insufficient_balance" | "cost_limit_exceeded" | "budget_exceeded" | GuardRefusal["code"]
 

@@ -94,6 +94,7 @@ export const accountExamples: Readonly<Record<string, Example>> = {
         per_run_limit: null,
         daily_limit: null,
         low_balance: "5.00",
+        contact_guard_days: null,
         repeat_guard: 5,
         spent_today: "0.006",
         resets_at: "2026-11-23T09:30:00.000Z"
@@ -107,6 +108,7 @@ export const accountExamples: Readonly<Record<string, Example>> = {
         per_run_limit: "1.00",
         daily_limit: null,
         low_balance: "5.00",
+        contact_guard_days: null,
         repeat_guard: 5,
         spent_today: "0.006",
         resets_at: "2026-11-23T09:30:00.000Z"

@@ -142,6 +142,10 @@ export const guardLines = (text: string, screen: ScreenShape): Lines | null => {
         "same input",
         guard.repeat_guard === 0 ? "no limit" : `stops after ${guard.repeat_guard} failures in ten minutes`
       ],
+      [
+        "same person",
+        guard.contact_guard_days === null ? "no limit" : `contacted at most once in ${guard.contact_guard_days} days`
+      ],
       ["told below", guard.low_balance === null ? "no alert" : dollars(guard.low_balance)],
       ["spent today", dollars(guard.spent_today)],
       ["resets at", timeOf(guard.resets_at)]

@@ -29,16 +29,22 @@ const set = Command.make(
     per_run: limit("per-run", "the most that one run may hold, in USD"),
     daily: limit("daily", "the most that one day (UTC) may cost, in USD"),
     low_balance: limit("low-balance", "be told by e-mail and event when the balance is below this, in USD"),
+    contact_days: Flag.Int("contact-days").pipe(
+      Flag.withDescription("block runs that contact somebody who was contacted within so many days, 1 to 365"),
+      Flag.optional,
+      Flag.map(Option.getOrNull)
+    ),
     json
   },
-  Effect.fnUntraced(function* ({ per_run, daily, low_balance, json }) {
+  Effect.fnUntraced(function* ({ per_run, daily, low_balance, contact_days, json }) {
     const { send } = yield* Client
-    if (per_run === null && daily === null && low_balance === null)
-      return yield* fail("usage", "Give --per-run, --daily or --low-balance.")
+    if (per_run === null && daily === null && low_balance === null && contact_days === null)
+      return yield* fail("usage", "Give --per-run, --daily, --low-balance or --contact-days.")
     const body = {
       ...(per_run === null ? {} : { per_run_limit: Money.usd(per_run) }),
       ...(daily === null ? {} : { daily_limit: Money.usd(daily) }),
-      ...(low_balance === null ? {} : { low_balance: Money.usd(low_balance) })
+      ...(low_balance === null ? {} : { low_balance: Money.usd(low_balance) }),
+      ...(contact_days === null ? {} : { contact_guard_days: contact_days })
     }
     yield* shown(yield* asPerson((as) => send("POST", path, { ...as, body })), { json })
   })
@@ -53,7 +59,7 @@ const set = Command.make(
 const off = Command.make(
   "off",
   {
-    limit: Argument.Literals("limit", ["per-run", "daily", "low-balance"]).pipe(
+    limit: Argument.Literals("limit", ["per-run", "daily", "low-balance", "contact-days"]).pipe(
       Argument.withDescription("limit or alert to remove; default: both limits"),
       Argument.optional,
       Argument.map(Option.getOrNull)
@@ -65,7 +71,8 @@ const off = Command.make(
     const body = {
       ...(limit === null || limit === "per-run" ? { per_run_limit: null } : {}),
       ...(limit === null || limit === "daily" ? { daily_limit: null } : {}),
-      ...(limit === "low-balance" ? { low_balance: null } : {})
+      ...(limit === "low-balance" ? { low_balance: null } : {}),
+      ...(limit === "contact-days" ? { contact_guard_days: null } : {})
     }
     yield* shown(yield* asPerson((as) => send("POST", path, { ...as, body })), { json })
   })

@@ -9,7 +9,7 @@ import { methods } from "../../../schema/catalog/Endpoint.ts"
 import { bodyOf } from "../../../schema/json/JsonText.ts"
 import * as Money from "../../../schema/money/Money.ts"
 import { type Strategy, strategies } from "../../../schema/runs/Routing.ts"
-import { boolean, text } from "../terminal/flags.ts"
+import { boolean, duration, text } from "../terminal/flags.ts"
 import { TypedUsd } from "../terminal/TypedUsd.ts"
 import { jsonOf } from "./input.ts"
 
@@ -25,6 +25,17 @@ export const routingFlags = {
   ),
   no_fallback: boolean("no-fallback", "try one provider only")
 }
+
+export const guardFlags = {
+  unless_contacted: duration(
+    "unless-contacted",
+    "don't run if a recipient was contacted within this time, such as 30d (email.send, network.invite, network.message)"
+  )
+}
+
+/** The member of the body that `--unless-contacted` makes. */
+export const guardMember = (seconds: number | null) =>
+  seconds === null ? {} : { unless_contacted_within_seconds: seconds }
 
 export const endpointFlags = {
   method: Flag.Literals("method", methods).pipe(

@@ -5,7 +5,16 @@ import { Client } from "../answers/Client.ts"
 import { json, show } from "../answers/show.ts"
 import { fail } from "../terminal/exits.ts"
 import { Screen } from "../terminal/Screen.ts"
-import { capabilityBody, capFlags, endpointBody, endpointFlags, endpointTexts, routingFlags } from "./bodies.ts"
+import {
+  capabilityBody,
+  capFlags,
+  endpointBody,
+  endpointFlags,
+  endpointTexts,
+  guardFlags,
+  guardMember,
+  routingFlags
+} from "./bodies.ts"
 import { inputFlags, runInput, stdinArgument } from "./input.ts"
 
 /** Loaded on demand, because it imports the API contract. */
@@ -25,6 +34,7 @@ export const quote = Command.make(
     stdin: stdinArgument,
     ...inputFlags,
     ...routingFlags,
+    ...guardFlags,
     ...endpointFlags,
     ...capFlags,
     json
@@ -39,6 +49,11 @@ export const quote = Command.make(
     const isRaw = Option.isSome(named)
     if (!isRaw && (method !== null || path !== null || query !== null))
       return yield* fail("usage", `--method, --path and --query ${rawOnly}`)
+    if (isRaw && given.unless_contacted !== null)
+      return yield* fail(
+        "usage",
+        "--unless-contacted is for capabilities that contact people. A raw endpoint is not guarded."
+      )
     if (isRaw && (provider !== "auto" || strategy !== null || no_fallback))
       return yield* fail("usage", `--provider, --strategy and --no-fallback ${capabilityOnly}`)
     const text = isRaw
@@ -46,7 +61,7 @@ export const quote = Command.make(
           { provider: target, endpoint: named.value, method, texts: yield* endpointTexts(input, given) },
           given
         )
-      : capabilityBody({ ...given, capability: target, input }, given)
+      : capabilityBody({ ...given, capability: target, input }, given, guardMember(given.unless_contacted))
     const title = isRaw ? `${target} ${named.value}` : target
     const answer = yield* send("POST", "/v1/quote", { text })
     yield* show(answer, given, (body) =>

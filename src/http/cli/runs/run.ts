@@ -2,7 +2,7 @@
 import { Effect } from "effect"
 import { Argument, Command } from "effect/cli"
 import type * as Money from "../../../schema/money/Money.ts"
-import { capabilityBody, routingFlags } from "./bodies.ts"
+import { capabilityBody, guardFlags, guardMember, routingFlags } from "./bodies.ts"
 import { inputFlags, runInput, stdinArgument } from "./input.ts"
 import { confirmAndRun, metadataMember, runFlags } from "./confirmAndRun.ts"
 import { boolean } from "../terminal/flags.ts"
@@ -16,12 +16,17 @@ export const run = Command.make(
     stdin: stdinArgument,
     ...inputFlags,
     ...routingFlags,
+    ...guardFlags,
     include_raw: boolean("include-raw", "add the provider's raw response to the result"),
     ...runFlags
   },
   Effect.fnUntraced(function* ({ include_raw, ...given }) {
     const input = yield* runInput(given)
-    const more = { ...(include_raw ? { response: { include_raw: true } } : {}), ...metadataMember(given.metadata) }
+    const more = {
+      ...(include_raw ? { response: { include_raw: true } } : {}),
+      ...metadataMember(given.metadata),
+      ...guardMember(given.unless_contacted)
+    }
     const bodyWith = (max_cost: Money.MicroUsd | null) =>
       capabilityBody({ ...given, input }, { max_cost, max_total: given.max_total }, more)
     yield* confirmAndRun({ title: given.capability, bodyWith, capNeeded: false }, given)

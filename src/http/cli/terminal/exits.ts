@@ -49,6 +49,7 @@ const byErrorCode: Readonly<Record<string, Exit>> = {
   cost_limit_exceeded: "money",
   budget_exceeded: "money",
   repeat_guard: "money",
+  contact_guard: "money",
   provider_timeout: "timed_out",
   run_not_finished: "pending",
   outcome_unknown: "unknown",

@@ -28,6 +28,25 @@ export const metadata = (description: string) =>
     )
   )
 
+const unitSeconds: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400 }
+const durationSeconds = (given: string): number => {
+  const [, count = "", unit = ""] = /^([1-9]\d{0,8})([smhd])$/.exec(given) ?? []
+  return Number(count) * (unitSeconds[unit] ?? 0)
+}
+
+/** A duration such as 30d, 12h, 45m or 90s, in seconds. Null when it is left out. */
+export const duration = (name: string, description: string) =>
+  Flag.String(name).pipe(
+    Flag.withDescription(description),
+    Flag.filter(
+      (given) => durationSeconds(given) > 0,
+      (given) => `--${name} must be a duration such as 30d, 12h, 45m or 90s, not ${given}`
+    ),
+    Flag.map(durationSeconds),
+    Flag.optional,
+    Flag.map(Option.getOrNull)
+  )
+
 export const usd = (name: string, description: string) =>
   Flag.String(name).pipe(Flag.withDescription(description), Flag.withSchema(TypedUsd))
 

@@ -1,0 +1,88 @@
+/** The rules of the guards, without a database. */
+import { describe, expect, test } from "bun:test"
+import { contactRefusal, type Contact, recipientsOf } from "../../src/schema/guards/ContactGuard.ts"
+import { inputHashOf } from "../../src/schema/guards/InputHash.ts"
+import { tiesIn } from "../../src/schema/guards/PersonTies.ts"
+import { repeatRefusal, repeatSeconds, type Try } from "../../src/schema/guards/RepeatGuard.ts"
+
+const second = 1_000_000n
+const tries = (...at: ReadonlyArray<number>): ReadonlyArray<Try> =>
+  at.map((seconds, n) => ({ run_id: `run_${n}`, at: BigInt(seconds) * second }))
+
+describe("the repeat guard", () => {
+  test("refuses from its number on, and 0 refuses nothing", () => {
+    for (let count = 0; count < 12; count++)
+      for (const limit of [0, 1, 5, 10])
+        expect(repeatRefusal(tries(...Array.from({ length: count }, (_, n) => n)), limit) !== null).toBe(
+          limit > 0 && count >= limit
+        )
+  })
+  test("says when enough tries are ten minutes old", () => {
+    // Of seven tries, three must be gone before a fifth may come: the third one is from 00:00:30.
+    const refusal = repeatRefusal(tries(40, 10, 30, 20, 50, 60, 70), 5)
+    expect(refusal?.message).toContain(`00:10:${30 + (repeatSeconds % 60)} UTC`)
+    expect(refusal?.message).toContain("run_6")
+  })
+})
+
+describe("the digest of an input", () => {
+  const target = { capability: "email.find" }
+  test("knows neither the order of fields nor fields that are null", () => {
+    const one = inputHashOf(target, { a: 1, b: { c: [1, 2], d: null } })
+    expect(inputHashOf(target, { b: { c: [1, 2] }, a: 1, e: null })).toBe(one)
+    for (const other of [{ a: 1, b: { c: [2, 1] } }, { a: "1", b: { c: [1, 2] } }, { a: 1 }, []])
+      expect(inputHashOf(target, other)).not.toBe(one)
+    expect(inputHashOf({ capability: "email.verify" }, { a: 1, b: { c: [1, 2] } })).not.toBe(one)
+  })
+})
+
+describe("the contact guard", () => {
+  const contacts = (within_seconds: number | null) => ({
+    within_seconds,
+    recipients: recipientsOf("email.send", { to: "Ada@Example.com", cc: ["grace@example.com", "ada@example.com"] })
+  })
+  const at = (seconds: number): Contact => ({ run_id: "run_before", at: BigInt(seconds) * second })
+  const refused = (within: number | null, days: number | null, contact: Contact) =>
+    contactRefusal(contacts(within), {
+      days,
+      latest: (identity) => (identity === "e:ada@example.com" ? contact : null),
+      now: 1_000_000n * second
+    })
+
+  test("names each recipient once, by the identity that history knows", () => {
+    expect(contacts(1).recipients.map(({ identities }) => identities)).toEqual([
+      ["e:ada@example.com"],
+      ["e:grace@example.com"]
+    ])
+    expect(recipientsOf("network.invite", { network_url: "https://de.linkedin.com/in/Ada-L/", message: "x" })).toEqual([
+      { shown: "https://de.linkedin.com/in/Ada-L/", identities: ["n:in/ada-l"] }
+    ])
+    expect(recipientsOf("email.verify", { email: "ada@example.com" })).toEqual([])
+  })
+  test("counts a contact up to the end of the longer time", () => {
+    expect(refused(null, null, at(999_999))).toBeNull()
+    expect(refused(100, null, at(999_901))).not.toBeNull()
+    expect(refused(100, null, at(999_900))).toBeNull()
+    expect(refused(100, 1, at(999_900))).not.toBeNull()
+    expect(refused(null, 1, at(1_000_000 - 86_400))).toBeNull()
+    expect(refused(null, 1, at(1_000_000 - 86_399))?.message).toContain("within 1 day;")
+  })
+  test("ties the identities of one person, and not those of a list", () => {
+    const run = {
+      capability: "people.enrich",
+      input: { network_url: "linkedin.com/in/ada" },
+      result: {
+        email: "Ada@example.com",
+        provider_ids: { unipile: "A1" },
+        network_url: "https://www.linkedin.com/in/ada"
+      }
+    }
+    expect(tiesIn(run)[0]?.toSorted()).toEqual(["e:ada@example.com", "member:A1", "n:in/ada", "n:in/ada"])
+    const items = [{ email: "a@example.com", network_url: "linkedin.com/in/a" }, { email: "b@example.com" }]
+    expect(tiesIn({ capability: "people.search", input: {}, result: { items } })).toEqual([
+      ["e:a@example.com", "n:in/a"],
+      ["e:b@example.com"]
+    ])
+    expect(tiesIn({ ...run, capability: "web.search" })).toEqual([])
+  })
+})
