@@ -85,7 +85,7 @@ const newRun = (org_id: string, changed: Partial<NewRun> = {}): NewRun => ({
 const reserve = (run: NewRun): DirectCommand => ({ _tag: "Reserve", run })
 const settle = (run: LeasedRun, charge: string, result: string): DirectCommand => ({
   _tag: "Settle",
-  run: { ...run, hold: dollars("0.10"), status: "running", method: null, plan: () => plan },
+  run: { ...run, hold: dollars("0.10"), status: "running", method: null, reuses: false, buys: false, plan: () => plan },
   report: {
     ...{ lease_token: run.lease_token, status: "succeeded", charge: dollars(charge), billed: true },
     ...{ provider: "hunter", attempts: [], hints: [], error: null }

@@ -48,3 +48,13 @@ test("a run that can't be read again is still under way, and stays one run", asy
   expect([failed, body.run_id, body.wallet, body.idempotency_key]).toEqual([false, "run_1", null, keys[0]])
   expect([keys.length, body.next]).toEqual([1, expect.stringContaining('get_run {"run_id":"run_1"')])
 })
+
+test("reuse and the contact guard are members of the request", async () => {
+  const asked = { reuse: { mode: "prefer", max_age_seconds: 60 }, unless_contacted_within_seconds: 3_600 }
+  const bodies: Array<unknown> = []
+  await called(async (request) => {
+    if (request.method === "POST") bodies.push(await request.json())
+    return Response.json({ run_id: "run_1", status: "succeeded", done: true })
+  }, asked)
+  expect(bodies[0]).toMatchObject(asked)
+})

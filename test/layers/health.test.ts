@@ -2,6 +2,7 @@
  * The windows of attempts as they lie in Postgres: counted in the turn's own commit, read as the hour and the 30 days under a
  * virtual clock, shared by processes and outliving them.
  */
+import { noReuseEffects } from "../../src/layers/guards/ReuseTurn.ts"
 import { beforeEach, describe, expect } from "bun:test"
 import { Context, Effect, Exit, Layer, type Scope } from "effect"
 import { SqlClient } from "effect/sql"
@@ -49,7 +50,8 @@ const nothing: TurnEffects = {
   budgets: [],
   budget_alerts: [],
   repeats: { tried: [], cleared: [], removed: [] },
-  contacts: { claimed: [], released: [] }
+  contacts: { claimed: [], released: [] },
+  reuse: noReuseEffects
 }
 
 const counts = (ok: number, failed = 0, millis = 100, subject = "email.find hunter"): ReadonlyArray<AttemptCount> =>

@@ -60,6 +60,8 @@ describe.each(oneBackend)("the contact guard over two processes, queues on %s", 
     expect(run.body.controls).toEqual([{ control: "contact_guard", manage: "/v1/spend-guard" }])
     const quote = await org.post("/v1/quote", send("ada@example.com", guarded))
     expect(quote.body).toMatchObject({ would: "block", controls: run.body.controls, error: { code: "contact_guard" } })
+    const { body: inspected } = await org.post("/v1/inspect", { capability: "email.send" })
+    expect(inspected.hints).toContainEqual(expect.stringContaining("--unless-contacted 30d"))
     // The blocked run contacted nobody, and a short window lets the run pass.
     expect(codeOf(await org.run(send("grace@example.com", guarded)))).toEqual([200, "succeeded", undefined])
     await apps[0].sql("UPDATE contact_claims SET contacted_at = now() - interval '2 hours' WHERE org_id = $1", [

@@ -3,6 +3,7 @@
  *
  * The world beside it keeps what Postgres would, and after every turn it looks at every rule.
  */
+import { noReuse } from "../../src/layers/guards/ReuseTurn.ts"
 import { noContacts } from "../../src/layers/guards/ContactTurn.ts"
 import { describe, expect, test } from "bun:test"
 import fc from "fast-check"
@@ -161,6 +162,7 @@ class World {
       repeats: new Map(),
       repeat_guard: 0,
       contacts: noContacts,
+      reuse: noReuse,
       auto_topup_daily_max: dailyMax
     }
     const folded = decidePayments(view, () => `pay_${this.payments.size}`)
@@ -357,7 +359,7 @@ describe("automatic top-up", () => {
         },
         payments: { payments: world.payments, reversals: [], bonuses: new Map(), seen: new Set(), cards: new Set() },
         ...{ autos: new Map(), budgets: new Map(), auto_topup_daily_max: dailyMax },
-        ...{ repeats: new Map(), repeat_guard: 0, contacts: noContacts }
+        ...{ repeats: new Map(), repeat_guard: 0, contacts: noContacts, reuse: noReuse }
       }
       return decidePayments(view, () => "")
         .pay(mail, world.wallet)

@@ -4,6 +4,7 @@ import { contactRefusal, type Contact, recipientsOf } from "../../src/schema/gua
 import { inputHashOf } from "../../src/schema/guards/InputHash.ts"
 import { tiesIn } from "../../src/schema/guards/PersonTies.ts"
 import { repeatRefusal, repeatSeconds, type Try } from "../../src/schema/guards/RepeatGuard.ts"
+import { decideReuse, joinsMax, plannedReuse } from "../../src/schema/guards/Reuse.ts"
 
 const second = 1_000_000n
 const tries = (...at: ReadonlyArray<number>): ReadonlyArray<Try> =>
@@ -84,5 +85,33 @@ describe("the contact guard", () => {
       ["e:b@example.com"]
     ])
     expect(tiesIn({ ...run, capability: "web.search" })).toEqual([])
+  })
+})
+
+describe("reuse", () => {
+  const result = { run_id: "run_a", provider: "hunter", charged: 5n }
+  test("takes a result, else waits, else buys or ends", () => {
+    for (const mode of ["prefer", "only"] as const) {
+      expect(decideReuse({ mode }, { result, buyer: "run_b", joins: 0 })).toEqual({ _tag: "Reused", from: result })
+      expect(decideReuse({ mode }, { result: null, buyer: "run_b", joins: 0 })).toEqual({
+        _tag: "Joined",
+        buyer: "run_b"
+      })
+    }
+    expect(decideReuse({ mode: "prefer" }, { result: null, buyer: null, joins: 0 })).toEqual({
+      _tag: "Buys",
+      claims: true
+    })
+    expect(decideReuse({ mode: "prefer" }, { result: null, buyer: "run_b", joins: joinsMax })).toEqual({
+      ...{ _tag: "Buys", claims: false }
+    })
+    expect(decideReuse({ mode: "only" }, { result: null, buyer: null, joins: 0 })).toEqual({ _tag: "Missing" })
+  })
+  test("is off without a request, and thirty days by default", () => {
+    expect(plannedReuse(null, undefined)).toEqual({})
+    expect(plannedReuse({ mode: "never" }, ["hunter"])).toEqual({})
+    expect(plannedReuse({ mode: "only" }, ["hunter"])).toEqual({
+      reuse: { mode: "only", max_age_seconds: 2_592_000, providers: ["hunter"] }
+    })
   })
 })

@@ -23,6 +23,7 @@ export const admittedRow = (run: NewRun, created_at: Date): RunRow => ({
   error_code: null,
   error_message: null,
   control: null,
+  reused_from: null,
   created_at,
   finished_at: null,
   erased_at: null
@@ -40,5 +41,6 @@ export const endedRow = (run: RunRow, { ending, finished_at, result }: Committed
   error_code: ending.error_code,
   error_message: ending.error_message,
   control: ending.control,
+  reused_from: ending.reuse?.reused_from ?? null,
   finished_at
 })

@@ -43,6 +43,7 @@ export const receiptOf = (
     hold: usd(row.hold),
     charge: row.charged === null ? null : usd(row.charged),
     attempts: decodeAttempts(row.attempts ?? "[]"),
+    ...(row.reused_from === null ? {} : { reused_from: row.reused_from }),
     ledger,
     created_at: created_at.toISOString(),
     finished_at: (finished_at ?? created_at).toISOString(),

@@ -20,8 +20,8 @@ import { Ownership } from "../../layers/runs/Ownership.ts"
 import { type NewRun, type RunRow, RunStore } from "../../layers/runs/RunStore.ts"
 import { Settings } from "../../layers/platform/Settings.ts"
 import type { KeyAccess } from "../../schema/accounts/KeyAccess.ts"
-import { contactsPeople, recipientsOf } from "../../schema/guards/ContactGuard.ts"
 import { inputHashOf } from "../../schema/guards/InputHash.ts"
+import { plannedReuse, type ReuseRequest } from "../../schema/guards/Reuse.ts"
 import { problem, type ProblemOf } from "../../schema/Errors.ts"
 import type * as Money from "../../schema/money/Money.ts"
 import { markedUp, type Plan, totalOf } from "../../schema/runs/Plan.ts"
@@ -30,7 +30,7 @@ import { type Metadata, storedMetadata } from "../../schema/runs/Metadata.ts"
 import { isFinal, isRunStatus } from "../../schema/runs/Run.ts"
 import type { RoutingRequest } from "../../schema/runs/Routing.ts"
 import { seenOf } from "../../schema/runs/Seen.ts"
-import { contactTies } from "../guards/ContactTies.ts"
+import { contactsOf, guardedPlans, reusableRaw } from "../guards/GuardedPlans.ts"
 import { DirectCommands } from "../mailbox/DirectCommands.ts"
 import { Lanes } from "../mailbox/Lanes.ts"
 import { type CapabilityRoute, capabilityRoute } from "./CapabilityRoute.ts"
@@ -53,6 +53,8 @@ export interface Asked {
   readonly wait_millis: number
   /** The caller's labels; null when there are none. */
   readonly metadata: Metadata | null
+  /** What the run may take from earlier ones. */
+  readonly reuse?: ReuseRequest | null
   /** Set for a row of a batch. */
   readonly batch?: BatchBudget
 }
@@ -62,15 +64,6 @@ export interface BatchBudget {
   readonly budget_id: string
   readonly parent_id: string | null
 }
-
-/** The member of a plan that fixes whom the run contacts. */
-const contactsOf = (
-  { capability, unless_contacted_within_seconds: seconds = null }: CapabilityRequest,
-  input: unknown
-) =>
-  contactsPeople(capability)
-    ? { contacts: { within_seconds: seconds, recipients: recipientsOf(capability, input) } }
-    : {}
 
 const movedBudget = problem("rate_limited", "The budget of this API key was replaced meanwhile. Try again.")
 
@@ -239,7 +232,8 @@ export class Admission extends Context.Service<
           side_effect: entry.capability.side_effect,
           prices: chosen.candidates.map((one) => plannedPrice(one.offer.price, demand)),
           ...markedUp(settings.markup),
-          ...contactsOf(request, input),
+          ...contactsOf(request.capability, request.unless_contacted_within_seconds ?? null, input),
+          ...plannedReuse(request.reuse, request.access?.allow?.providers),
           excluded: chosen.excluded,
           ...totalOf(
             request.routing.max_total ?? null,
@@ -254,7 +248,10 @@ export class Admission extends Context.Service<
           key_id: request.key_id,
           key_version: request.access?.version ?? null,
           budget_id: request.access?.budget_id ?? null,
-          input_hash: inputHashOf({ capability: request.capability }, input),
+          input_hash: inputHashOf(
+            { capability: request.capability, ...(request.include_raw ? { include_raw: true } : {}) },
+            input
+          ),
           request_id: request.request_id,
           idempotency_key: request.idempotency_key,
           fingerprint: request.fingerprint,
@@ -280,7 +277,8 @@ export class Admission extends Context.Service<
         const admit = Effect.uninterruptible(
           Effect.gen(function* () {
             yield* crashPoint("admit.before")
-            const created_at = yield* direct.apply({ _tag: "Reserve", run })
+            // A run that may take another one's result is stored first, so that it can wait for it.
+            const created_at = run.plan.reuse === undefined ? yield* direct.apply({ _tag: "Reserve", run }) : null
             if (created_at !== null) {
               yield* crashPoint("admit.after")
               return { _tag: "Admitted", created_at } as const
@@ -359,12 +357,13 @@ export class Admission extends Context.Service<
           (refusal) => ofKeyCap(access, max_cost, refusal)
         )
         yield* checkScope(access, { ...asked, acts: actsOutside(route.endpoint) })
+        if (plannedReuse(request.reuse, undefined).reuse !== undefined && actsOutside(route.endpoint))
+          yield* reusableRaw(endpoints, catalog, route.provider.slug, route.endpoint)
         if (!catalog.sandbox) yield* ownedByRaw(ownership, route.provider.slug, route.endpoint, request)
         return { _tag: "Endpoint" as const, run: rawRun(request, newId("run"), route), route }
       })
       const runOf = ({ run }: Planned) => run
-      const withTies = contactTies(yield* HistoryStore, yield* GuardStore)
-      const completed = ({ run }: Planned) => (run.plan.contacts === undefined ? Effect.succeed(run) : withTies(run))
+      const { withReusable, completed } = guardedPlans(yield* HistoryStore, yield* GuardStore, catalog.sandbox)
 
       const begin = (asked: PlanRequest, place: Place) =>
         asked._tag === "Endpoint"
@@ -377,7 +376,10 @@ export class Admission extends Context.Service<
         )
 
       return Admission.of({
-        plan: (asked) => (asked._tag === "Endpoint" ? planRaw(asked.request, "stored") : plan(asked.request)),
+        plan: (asked) =>
+          asked._tag === "Endpoint"
+            ? planRaw(asked.request, "stored")
+            : Effect.flatMap(plan(asked.request), withReusable),
         submit,
         begin,
         watch,

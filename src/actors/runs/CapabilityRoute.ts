@@ -11,11 +11,13 @@ import type { Health } from "../../layers/executor/Health.ts"
 import type { Ownership } from "../../layers/runs/Ownership.ts"
 import { problem, type ProblemOf } from "../../schema/Errors.ts"
 import { withCommands } from "../../schema/Hints.ts"
+import { plannedReuse } from "../../schema/guards/Reuse.ts"
 import { contactsPeople } from "../../schema/guards/ContactGuard.ts"
-import { touchCapabilities } from "../../schema/runs/History.ts"
+import { touchCapabilities } from "../../schema/guards/Touches.ts"
 import type { Demand } from "../../schema/money/Pricing.ts"
 import { type Candidate, type Route, route, type RoutingRequest } from "../../schema/runs/Routing.ts"
 import { discover } from "../../schema/Steps.ts"
+import { notReusable } from "../guards/GuardedPlans.ts"
 import { didYouMean } from "../../schema/suggestion.ts"
 import type { CapabilityRequest } from "./Admission.ts"
 import { aboveKeyCap, allowedCandidates, capFor, checkScope } from "./KeyScopes.ts"
@@ -89,6 +91,8 @@ const checked = (
     const first = details[0]
     return Effect.fail(problem("invalid_request", `${first?.path} ${first?.message}`, details))
   }
+  if (plannedReuse(request.reuse, undefined).reuse !== undefined && entry.capability.side_effect)
+    return Effect.fail(notReusable)
   if ((request.unless_contacted_within_seconds ?? null) !== null && !contactsPeople(request.capability)) {
     const message = `is for capabilities that contact people: ${touchCapabilities.join(", ")}`
     const path = "unless_contacted_within_seconds"

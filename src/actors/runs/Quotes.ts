@@ -56,6 +56,8 @@ export interface Quote {
   /** Offers that the run calls come first, in the order of the calls. */
   readonly offers: ReadonlyArray<QuotedOffer>
   readonly routing_reason: string
+  /** The run whose result this one would take, at no cost. Null if it would buy. */
+  readonly reused_from: string | null
   /** What the wallet would decide now. */
   readonly refused: Extract<Verdict, { _tag: "Refused" }> | null
 }
@@ -179,11 +181,19 @@ export class Quotes extends Context.Service<
           const counts: OfferCounts | undefined = counted.get(subject(provider))
           return countsFor(counts?.kind ?? null, rehearsed ? null : (counts?.all ?? null))
         }
-        const verdict = yield* verdictOn(run)
-        const hold = Money.MicroUsd(run.hold)
+        const { org_id, run_id, input_hash, plan } = run
+        const { reuse } = plan
+        const reused_from =
+          reuse === undefined
+            ? null
+            : ((yield* guards.reusable({ org_id, run_id, input_hash, reuse })) ?? reuse.found?.run_id ?? null)
+        const buys = reused_from === null && reuse?.mode !== "only"
+        const verdict: Verdict = buys ? yield* verdictOn(run) : { _tag: "Admitted" }
+        const hold = buys ? Money.MicroUsd(run.hold) : Money.zero
         return {
           minimum: Money.zero,
-          expected: expectedOf(planned, offers, countsOf),
+          expected: buys ? expectedOf(planned, offers, countsOf) : Money.zero,
+          reused_from,
           maximum: hold,
           hold,
           offers: offers.map((one) => ({ ...one, expected_success: successOf(countsOf(one.provider)) })),

@@ -15,7 +15,8 @@ import type { NewRun } from "../../layers/runs/RunStore.ts"
 import type { SettingsShape } from "../../layers/platform/Settings.ts"
 import type { Endpoint } from "../../schema/catalog/Endpoint.ts"
 import { problem, type ProblemOf } from "../../schema/Errors.ts"
-import { inputHashOf } from "../../schema/guards/InputHash.ts"
+import { plannedReuse } from "../../schema/guards/Reuse.ts"
+import { requestHashOf } from "../../schema/guards/InputHash.ts"
 import * as Money from "../../schema/money/Money.ts"
 import { markedUp, type Plan, totalOf } from "../../schema/runs/Plan.ts"
 import { storedMetadata } from "../../schema/runs/Metadata.ts"
@@ -219,7 +220,6 @@ export const actsOutside = (endpoint: Endpoint): boolean => endpoint.method !== 
 /** A raw run makes one attempt only, because the effect of a lost call is unknown. */
 export const rawRun = (request: EndpointRequest, run_id: string, route: RawRoute): NewRun => {
   const { provider, listed, endpoint, raw, hold, quoted, markup } = route
-  const { path, query, input } = request
   const plan: Plan = {
     providers: [provider.slug],
     attempts_max: 1,
@@ -230,6 +230,7 @@ export const rawRun = (request: EndpointRequest, run_id: string, route: RawRoute
     ...markedUp(markup),
     excluded: [],
     ...totalOf(request.max_total ?? null, [hold], []),
+    ...plannedReuse(request.reuse, request.access?.allow?.providers),
     raw,
     seen: {
       catalog: endpointVersion(listed),
@@ -243,9 +244,9 @@ export const rawRun = (request: EndpointRequest, run_id: string, route: RawRoute
     key_id: request.key_id,
     key_version: request.access?.version ?? null,
     budget_id: request.access?.budget_id ?? null,
-    input_hash: inputHashOf(
-      { provider: provider.slug, method: endpoint.method, endpoint: endpoint.path, path, query },
-      input
+    input_hash: requestHashOf(
+      { provider: provider.slug, method: raw.method, path: raw.path, query: raw.query },
+      raw.has_body ? request.input : null
     ),
     request_id: request.request_id,
     idempotency_key: request.idempotency_key,

@@ -100,7 +100,7 @@ export class RunActor extends Context.Service<
         const calls = callsOf(run, input, report, catalog)
         outcomes.observe(calls)
         const settled: SettleReport = calls.rehearsed ? { ...report, rehearsed: true } : report
-        const inMemory = { ...run, ...running(run), plan: () => run.plan }
+        const inMemory = { ...run, ...running(run), buys: run.plan.reuse !== undefined, plan: () => run.plan }
         const applied = yield* direct.apply({ _tag: "Settle", run: inMemory, report: settled, result })
         if (applied !== null) return yield* crashPoint("mail.after")
         const payload = encodeSettle(settled)

@@ -4,20 +4,9 @@
  * Pure except for new ids and slots, so tests can check every decision of a turn without a database.
  */
 import type { LeasedRun } from "../../layers/runs/Leases.ts"
-import type { RunLoss, UnknownOutcome } from "../../layers/ledger/TurnRecords.ts"
-import type {
-  AttemptCount,
-  EndedRun,
-  Mail,
-  AdmittedRun,
-  TurnEffects,
-  TurnRun,
-  TurnView
-} from "../../layers/ledger/TurnStore.ts"
-import { endpointSubject, latencyBucket, offerSubject, providerWorked } from "../../schema/runs/Health.ts"
-import { outcomeUnknown } from "../../schema/catalog/Doubt.ts"
-import { lossOf } from "../../schema/wallet/Loss.ts"
-import { MicroUsd } from "../../schema/money/Money.ts"
+import type { RunLoss } from "../../layers/ledger/TurnRecords.ts"
+import type { EndedRun, Mail, AdmittedRun, TurnEffects, TurnRun, TurnView } from "../../layers/ledger/TurnStore.ts"
+import type { Reusable } from "../../schema/guards/Reuse.ts"
 import { storableJson, storableText } from "../../schema/json/StorableText.ts"
 import type { RunStatus } from "../../schema/runs/Run.ts"
 import type { Claimant } from "../../schema/runs/Slots.ts"
@@ -27,6 +16,8 @@ import type { SettleReport } from "../../schema/runs/SettleReport.ts"
 import { decidePayments } from "./DecidePayments.ts"
 import { turnBudgets } from "./TurnBudgets.ts"
 import { turnGuards } from "./TurnGuards.ts"
+import { turnReports } from "./TurnReports.ts"
+import { type Ending, sharedEnding, turnReuse, type Waited } from "./TurnReuse.ts"
 
 export interface TurnAnswer {
   /** Number of stored commands applied. */
@@ -53,6 +44,8 @@ export interface TurnAnswer {
   readonly committed_at: Date
   /** Whether the turn took direct commands of this process. */
   readonly direct: boolean
+  /** Whether runs wait for the next turn to decide on them again. */
+  readonly requeued: boolean
 }
 
 export interface Room {
@@ -88,15 +81,27 @@ const replyOf = (verdict: Verdict, txn_id: string | null) =>
     ? { verdict: "Stale", status: verdict.status }
     : { verdict: verdict._tag, transaction_id: txn_id }
 
-const subjectOf = (run: TurnRun, provider: string): string =>
-  run.capability === null
-    ? endpointSubject(provider, run.method ?? "-", run.endpoint ?? "")
-    : offerSubject(run.capability, provider)
-
 /** What a lease says of the run itself. */
 const leasedPart = ({ org_id, run_id, capability, endpoint, budget_id, key_id, input_hash, hold, input }: TurnRun) => ({
   ...{ org_id, run_id, capability, endpoint, hold, input },
   ...{ budget_id, key_id, input_hash }
+})
+
+const nothingToReuse: Failure = {
+  error_code: "no_match",
+  error_message:
+    "no result of this input can be reused, and reuse.mode only buys none; a run with reuse.mode prefer buys one"
+}
+
+/** A run that takes the result of an earlier one. */
+const reusedEnding = ({ run_id, provider, charged, result }: Reusable): Ending => ({
+  ...plain,
+  status: "succeeded",
+  charged: 0n,
+  provider,
+  attempts: "[]",
+  result: result ?? null,
+  reuse: { reused_from: run_id, copies: result === undefined ? run_id : null, shares: null, saved: charged }
 })
 
 /** Creates new ids. */
@@ -116,15 +121,13 @@ export const decideTurn = (view: TurnView, room: Room, names: Names) => {
   const replies: Array<TurnEffects["replies"][number]> = []
   const started = new Map<string, LeasedRun>()
   const signals: Array<string> = []
-  const counts = new Map<string, AttemptCount>()
-  const losses: Array<RunLoss> = []
-  const unknowns: Array<UnknownOutcome> = []
   const payments = decidePayments(view, names.payment_id)
   const queued: Array<string> = []
-  const [budgets, guards] = [turnBudgets(view), turnGuards(view)]
+  const [budgets, guards, reuse, reports] = [turnBudgets(view), turnGuards(view), turnReuse(view), turnReports()]
 
   const open = (run: TurnRun) => {
     guards.admitted(run)
+    reuse.claim(run)
     const plan = run.plan()
     const provider = plan.providers[0] ?? ""
     const mine = room.tryTake(run.run_id, { org_id: run.org_id, provider, free: run.hold === 0n })
@@ -143,12 +146,10 @@ export const decideTurn = (view: TurnView, room: Room, names: Names) => {
     })
     runs.set(run.run_id, { ...run, status: mine ? "running" : "queued", lease_token })
     if (lease_token === null) queued.push(run.org_id)
-    else {
-      started.set(run.run_id, { ...leasedPart(run), plan, lease_token, attempts, job: null })
-    }
+    else started.set(run.run_id, { ...leasedPart(run), plan, lease_token, attempts, job: null })
   }
 
-  const end = (run: TurnRun, ending: Omit<EndedRun, "org_id" | "run_id" | "lease_token">) => {
+  const end = (run: TurnRun, ending: Ending) => {
     endings.set(run.run_id, { ...ending, org_id: run.org_id, run_id: run.run_id, lease_token: run.lease_token })
     runs.set(run.run_id, { ...run, status: ending.status })
     guards.ended(run, ending)
@@ -157,38 +158,30 @@ export const decideTurn = (view: TurnView, room: Room, names: Names) => {
     if (!openings.delete(run.run_id) && run.status !== "created")
       closed.push({ org_id: run.org_id, run_id: run.run_id, lease_token: run.lease_token })
     started.delete(run.run_id)
+    for (const one of reuse.ended(run, ending)) if (!endings.has(one.run.run_id)) share(one, run.run_id, ending)
+  }
+
+  /** Ends a run as the one that it has waited for. If that one never ran, or its end is not for this run, it asks again. */
+  const share = ({ run, ends }: Waited, buyer: string, ending: Ending) =>
+    ending.status === "cancelled" || !ends ? reuse.again(run) : end(run, sharedEnding(buyer, ending))
+
+  /** Decides a run that needs no purchase. False if it has to buy. */
+  const reused = (run: TurnRun, wallet: Wallet): boolean => {
+    const decision = reuse.decide(run)
+    if (decision === null || decision._tag === "Buys") return false
+    // Nothing moves, but the write fails when another turn changed the wallet meanwhile.
+    wallets.set(run.org_id, wallet)
+    if (decision._tag === "Joined") reuse.join(run, decision.buyer)
+    else if (decision._tag === "Later") reuse.again(run)
+    else if (decision._tag === "Missing") fail(run, "no_match", nothingToReuse)
+    else end(run, reusedEnding(decision.from))
+    return true
   }
 
   const fail = (run: TurnRun, status: RunStatus, why: Failure) => end(run, { ...plain, ...why, status })
 
-  /** Counts an attempt for its provider's health. */
-  const count = (run: TurnRun, { provider, outcome, duration_ms }: SettleReport["attempts"][number]) => {
-    const ok = providerWorked(outcome)
-    if (ok === null) return
-    const subject = subjectOf(run, provider)
-    const latency_bucket = ok ? latencyBucket(duration_ms) : 0
-    const key = `${subject} ${ok} ${latency_bucket}`
-    counts.set(key, { subject, ok, latency_bucket, count: (counts.get(key)?.count ?? 0) + 1 })
-  }
-
-  /** Records losses and unknown outcomes for the operator. */
-  const record = ({ org_id, run_id, hold }: TurnRun, report: SettleReport, charge: bigint) => {
-    const { costs: reported = [], provider_cost: cost = null, unknown, provider } = report
-    const loss = lossOf({ charge: MicroUsd(charge), hold, cost, reported })
-    if (loss !== null) losses.push({ ...loss, org_id, run_id, provider: loss.provider ?? provider })
-    if (unknown !== undefined) {
-      const { why, provider_state, look = false } = unknown
-      const state = provider_state === null ? null : JSON.stringify(provider_state)
-      unknowns.push({ org_id, run_id, provider: provider ?? "", why, provider_state: state, look })
-    }
-  }
-
   const settle = (mail: Mail, run: TurnRun, report: SettleReport, charge: bigint) => {
-    // If the worker died during the call, the attempt says nothing about its provider.
-    const died = report.unknown?.why === "worker_lost"
-    const counted = report.rehearsed === true ? [] : report.attempts
-    for (const attempt of counted) if (!died || attempt.outcome !== outcomeUnknown) count(run, attempt)
-    record(run, report, charge)
+    reports.settled(run, report, charge)
     const delivered = report.status === "succeeded" || (report.status === "no_match" && report.billed)
     end(run, {
       status: report.status,
@@ -250,7 +243,9 @@ export const decideTurn = (view: TurnView, room: Room, names: Names) => {
       payment(mail, wallet)
       continue
     }
-    const run = guards.guarded(runs.get(mail.run_id ?? "") ?? view.runs.get(mail.run_id ?? "") ?? null)
+    const found = runs.get(mail.run_id ?? "") ?? view.runs.get(mail.run_id ?? "") ?? null
+    if (mail.tag === "Reserve" && found !== null && reused(found, wallet)) continue
+    const run = mail.tag === "Reserve" ? guards.guarded(found) : found
     const replayed =
       mail.command_id === null || command._tag !== "Credit" ? undefined : view.credited.get(mail.command_id)
     const counted = budgets.of(run)
@@ -271,16 +266,15 @@ export const decideTurn = (view: TurnView, room: Room, names: Names) => {
     opened: [...openings.values()],
     closed,
     replies,
-    attempts: [...counts.values()],
-    records: { losses, unknowns },
+    ...reports.effects(),
     payments: payments.effects(),
-    ...{ ...budgets.effects(), ...guards.effects() }
+    ...{ ...budgets.effects(), ...guards.effects(), reuse: reuse.effects() }
   }
   const outcome: Omit<TurnAnswer, "more" | "direct" | "orgs" | "committed_at"> = {
     taken: view.mail.filter(({ id }) => id !== null).length,
     started: [...started.values()],
     queued,
-    ...{ ended: effects.ended, losses },
+    ...{ ended: effects.ended, losses: effects.records.losses, requeued: effects.reuse.again.length > 0 },
     charges: effects.payments.charges.length > 0,
     mismatches: effects.payments.events.flatMap((event) =>
       event.outcome === "mismatch" ? [`${event.event_id} does not fit ${event.payment_id} of ${event.org_id}`] : []

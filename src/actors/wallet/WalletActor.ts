@@ -26,7 +26,8 @@ const nothing: TurnAnswer = {
   signals: [],
   orgs: [],
   committed_at: new Date(0),
-  direct: false
+  direct: false,
+  requeued: false
 }
 
 const names: Names = {
@@ -108,7 +109,9 @@ export class WalletActor extends Context.Service<
           ),
           Effect.map(
             (answer): TurnAnswer =>
-              answer === null ? nothing : { ...answer, more: answer.taken >= max, direct: offered.length > 0 }
+              answer === null
+                ? nothing
+                : { ...answer, more: answer.taken >= max || answer.requeued, direct: offered.length > 0 }
           ),
           // Another turn of the lane committed first. The next turn sees the remaining commands.
           Effect.catch(() => Effect.succeed<TurnAnswer>({ ...nothing, more: true }))

@@ -37,6 +37,9 @@ export const Quote = Schema.Struct({
   maximum: Schema.String.annotate({ description: "the most that the run charges" }),
   hold: Schema.String.annotate({ description: "what the run holds until it ends" }),
   offers: Schema.Array(QuotedOffer),
+  reused_from: Schema.optionalKey(
+    Schema.String.annotate({ description: "the run whose result this run would take or wait for, at $0" })
+  ),
   routing_reason: Schema.String,
   would: Schema.Literals(["run", "block"]).annotate({
     description: "block: the wallet or a limit would refuse the run now; error says why"

@@ -3,6 +3,7 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { Wire } from "../../schema/Errors.ts"
 import { ContactSeconds } from "../../schema/guards/ContactGuard.ts"
+import { ReuseRequest } from "../../schema/guards/Reuse.ts"
 import { Usd } from "../../schema/money/Money.ts"
 import { Metadata } from "../../schema/runs/Metadata.ts"
 import { RunDetails } from "../../schema/receipts/RunDetails.ts"
@@ -38,6 +39,7 @@ export const RunRequest = Schema.Struct({
     })
   ),
   metadata: optional(Metadata),
+  reuse: optional(ReuseRequest),
   unless_contacted_within_seconds: optional(
     ContactSeconds.annotate({
       description:

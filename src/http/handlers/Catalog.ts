@@ -65,6 +65,8 @@ const comingSoon =
   "This capability is coming soon: production has no provider for it yet. The sandbox's output is not real data and must not be presented as real."
 const contacting =
   "Give unless_contacted_within_seconds beside input (--unless-contacted 30d) so that nobody is contacted twice within that time, whichever agent or key asks."
+const reusing =
+  'Give reuse {"mode": "prefer"} beside input (--reuse 30d) to take the result that your organization bought for the same input before, at $0.'
 const scenarios = `Sandbox: choose an outcome with ${scenarioWords.join(", ")} (add _once for the first attempt only) as <word>@sandbox.test, <word>.sandbox.test or sandbox:<word> in the input.`
 
 const entryView = (entry: CatalogEntry, sandbox: boolean, health: Health["Service"]) => {
@@ -91,6 +93,7 @@ const entryView = (entry: CatalogEntry, sandbox: boolean, health: Health["Servic
       withCommands`Run it: ${run}`,
       `Or: ${run.cli}`,
       ...(capability.channel === null ? [] : [contacting]),
+      ...(capability.side_effect ? [] : [reusing]),
       ...(sandbox ? [scenarios] : [])
     ])
   }

@@ -6,6 +6,7 @@
 import { Schema } from "effect"
 import { methods } from "../../schema/catalog/Endpoint.ts"
 import { contactSecondsMax } from "../../schema/guards/ContactGuard.ts"
+import { reuseSecondsMax } from "../../schema/guards/Reuse.ts"
 import { Usd } from "../../schema/money/Money.ts"
 import { metadataAs } from "../../schema/runs/Metadata.ts"
 import { strategies } from "../../schema/runs/Routing.ts"
@@ -155,12 +156,23 @@ const unless_contacted_within_seconds = optional(
   )
 )
 
+const reuse = optional(
+  Schema.Struct({
+    mode: Schema.Literals(["prefer", "only"]),
+    max_age_seconds: optional(between(1, reuseSecondsMax, "oldest result to take; default: 2592000, 30 days"))
+  }).annotate({
+    description:
+      "lookups only. prefer takes the organization's own result of the same input at $0 and buys only without one; only never buys"
+  })
+)
+
 const QuoteParameters = Schema.Struct({
   ...callMembers,
   max_cost: optional(max_cost),
   max_total,
   routing,
-  unless_contacted_within_seconds
+  unless_contacted_within_seconds,
+  reuse
 })
 export type QuoteArguments = typeof QuoteParameters.Type
 
@@ -174,6 +186,7 @@ const RunParameters = Schema.Struct({
   max_total,
   routing,
   unless_contacted_within_seconds,
+  reuse,
   metadata: optional(
     metadataAs('labels of your own for this run, such as {"campaign": "spring"}: up to 16, with texts as values')
   ),

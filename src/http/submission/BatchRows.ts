@@ -50,16 +50,17 @@ const stored = (run: BatchRun, planned: PlanRequest): string => {
   const { input, path, query } = run
   if (planned._tag === "Capability") {
     const { capability, routing, include_raw, metadata, unless_contacted_within_seconds = null } = planned.request
+    const { reuse = null } = planned.request
     const { max_total = null } = routing
     return encodeRowRequest({
-      ...{ _tag: "Capability", capability, input, include_raw, metadata, unless_contacted_within_seconds },
+      ...{ _tag: "Capability", capability, input, include_raw, metadata, unless_contacted_within_seconds, reuse },
       routing: { ...routing, max_total }
     })
   }
-  const { provider, endpoint, method, max_cost, max_total = null, metadata } = planned.request
+  const { provider, endpoint, method, max_cost, max_total = null, reuse = null, metadata } = planned.request
   return encodeRowRequest({
     ...{ _tag: "Endpoint", provider, endpoint, method, path: path ?? {}, query: query ?? {}, input },
-    ...{ max_cost, max_total, metadata }
+    ...{ max_cost, max_total, reuse, metadata }
   })
 }
 

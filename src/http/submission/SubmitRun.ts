@@ -95,7 +95,7 @@ export const requestOf = Effect.fnUntraced(function* (payload: RunRequest, asked
   const target = yield* targetOf(payload)
   const max_cost = payload.routing?.max_cost ?? null
   const max_total = payload.routing?.max_total ?? null
-  const common = { ...asked, input: payload.input }
+  const common = { ...asked, input: payload.input, reuse: payload.reuse ?? null }
   const planned: PlanRequest =
     target._tag === "Endpoint"
       ? {

@@ -54,6 +54,7 @@ export const runJson = (run: RunRow, now: number, withResult: boolean): string =
     `"hints":${hints}`
   ]
   if (withResult && run.result !== null) parts.push(`"result":${run.result}`)
+  if (run.reused_from !== null) parts.push(`"reused_from":${JSON.stringify(run.reused_from)}`)
   if (run.error_code !== null)
     parts.push(`"error":${JSON.stringify({ code: run.error_code, message: run.error_message ?? "" })}`)
   const controls = controlsOf({ code: run.error_code, control: run.control, key_id: run.key_id })

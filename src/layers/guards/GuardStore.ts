@@ -7,12 +7,26 @@ import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { callerOf, repeatSeconds, type Try } from "../../schema/guards/RepeatGuard.ts"
 import { contactSecondsMax } from "../../schema/guards/ContactGuard.ts"
+import { reuseSecondsMax } from "../../schema/guards/Reuse.ts"
 import { tyingCapabilities } from "../../schema/guards/PersonTies.ts"
 import { texts } from "../postgres/Columns.ts"
 import { oneRowOf, rowsOf } from "../postgres/Rows.ts"
+import { askAgain, readAsks, type ReuseAsk } from "./ReuseTurn.ts"
 import { type Contacting, type ContactView, readContacts } from "./ContactTurn.ts"
 
 const dayRows = rowsOf({ days: Schema.NullOr(Schema.Int) })
+const savedRow = oneRowOf({ runs: Schema.BigInt, saved: Schema.BigInt })
+/** Payloads that are read for one run. */
+const rawResultsMax = 5
+const RawResult = Schema.Struct({
+  run_id: Schema.String,
+  input_hash: Schema.String,
+  charged: Schema.BigInt,
+  /** JSON text. */
+  result: Schema.String
+})
+export type RawResult = typeof RawResult.Type
+const rawRows = rowsOf(RawResult.fields)
 const sinceRow = oneRowOf({ created_at: Schema.Date })
 const personRows = rowsOf({ capability: Schema.String, input: Schema.String, result: Schema.String })
 const tryRows = rowsOf({ run_id: Schema.String, at: Schema.BigInt })
@@ -34,6 +48,20 @@ export class GuardStore extends Context.Service<
     readonly setContactDays: (org_id: string, days: number | null) => Effect.Effect<void>
     /** The setting of the run's organization, and the latest contacts of the run's recipients. */
     readonly contacts: (run: Contacting) => Effect.Effect<ContactView>
+    /** The run whose result this one would take or wait for. Null if it would buy. */
+    readonly reusable: (ask: ReuseAsk) => Effect.Effect<string | null>
+    /** Runs that took a result on these days, and what they did not pay. Dates; `to` is the day after the last. */
+    readonly saved: (
+      org_id: string,
+      from: string,
+      to: string
+    ) => Effect.Effect<{ readonly runs: bigint; readonly saved: bigint }>
+    /** The newest results of raw runs with these inputs. */
+    readonly rawResults: (
+      org_id: string,
+      seconds: number,
+      hashes: ReadonlyArray<string>
+    ) => Effect.Effect<ReadonlyArray<RawResult>>
     /** The time from which on runs claim whom they contact. */
     readonly claimedSince: Effect.Effect<Date>
     /** Those of the runs that tie identities of a person. JSON texts. */
@@ -41,7 +69,7 @@ export class GuardStore extends Context.Service<
       org_id: string,
       run_ids: ReadonlyArray<string>
     ) => Effect.Effect<ReadonlyArray<{ readonly capability: string; readonly input: string; readonly result: string }>>
-    /** Deletes tries and contacts that count no longer. */
+    /** Deletes tries, contacts and lists of results that count no longer, and lets runs ask again that wait for nothing. */
     readonly forget: Effect.Effect<void>
   }
 >()("rungate/layers/guards/GuardStore") {
@@ -70,6 +98,23 @@ export class GuardStore extends Context.Service<
             INSERT INTO contact_guards AS g (org_id, days) VALUES (${org_id}, ${days}::int)
             ON CONFLICT (org_id) DO UPDATE SET days = excluded.days WHERE g.days IS DISTINCT FROM excluded.days`)
           ),
+        reusable: (ask) => Effect.orDie(Effect.map(readAsks(sql, [ask]), ([row]) => row?.source ?? row?.buyer ?? null)),
+        saved: (org_id, from, to) =>
+          Effect.orDie(
+            savedRow(sql`
+            SELECT count(*) AS runs, coalesce(sum(saved), 0)::bigint AS saved FROM reuse_savings
+            WHERE org_id = ${org_id} AND created_at >= ${from}::date::timestamp AT TIME ZONE 'UTC'
+              AND created_at < ${to}::date::timestamp AT TIME ZONE 'UTC'`)
+          ),
+        rawResults: (org_id, seconds, hashes) =>
+          Effect.orDie(
+            rawRows(sql`
+            SELECT r.run_id, r.input_hash, coalesce(r.charged, 0) AS charged, r.result::text AS result
+            FROM reusable_results x JOIN runs r ON r.org_id = x.org_id AND r.run_id = x.run_id
+            WHERE x.org_id = ${org_id} AND x.input_hash = ANY(${texts(hashes)}) AND r.kind = 'endpoint' AND r.result IS NOT NULL
+              AND r.erased_at IS NULL AND r.finished_at > now() - make_interval(secs => ${seconds})
+            ORDER BY r.finished_at DESC LIMIT ${rawResultsMax}`)
+          ),
         claimedSince: Effect.orDie(
           Effect.map(sinceRow(sql`SELECT created_at FROM contact_secret`), ({ created_at }) => created_at)
         ),
@@ -83,8 +128,10 @@ export class GuardStore extends Context.Service<
         contacts: (run) => Effect.orDie(readContacts(sql, [run])),
         forget: Effect.orDie(
           Effect.gen(function* () {
+            yield* askAgain(sql)
             yield* sql`DELETE FROM repeat_tries WHERE tried_at < now() - make_interval(secs => ${keptSeconds})`
             yield* sql`DELETE FROM contact_claims WHERE contacted_at < now() - make_interval(secs => ${contactSecondsMax})`
+            yield* sql`DELETE FROM reusable_results WHERE finished_at < now() - make_interval(secs => ${reuseSecondsMax})`
           })
         )
       })

@@ -74,6 +74,9 @@ export class Erasure extends Context.Service<
         const ids = rows.map((row) => row.run_id)
         yield* index.forget(org_id, ids)
         yield* usage.forgetLabels(org_id, ids)
+        yield* sql`
+          DELETE FROM reusable_results x USING runs r
+          WHERE r.org_id = ${org_id} AND r.run_id = ANY(${texts(ids)}) AND x.org_id = r.org_id AND x.input_hash = r.input_hash AND x.run_id = r.run_id`
         // Details and messages may quote the input. A raw run's plan contains the request.
         yield* sql`
           UPDATE runs r SET input = ${erasedInput}::text::json, result = NULL, plan = '{}', hints = NULL, metadata = NULL, input_hash = NULL, erased_at = now(),

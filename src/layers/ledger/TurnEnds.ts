@@ -9,24 +9,47 @@ import { bigints, booleans, jsons, texts } from "../postgres/Columns.ts"
 import type { AttemptCount, EndedRun, TurnEffects } from "./TurnStore.ts"
 import { spans, windowStart } from "../../schema/runs/Health.ts"
 
+/**
+ * Parts for runs that ended with another run's result: that of a stored run is copied inside the database, and that of a run which ends in
+ * this turn too is sent once. A turn without such runs has the same statement as before.
+ */
+const reuseParts = (sql: SqlClient.SqlClient, ended: ReadonlyArray<EndedRun>) => {
+  const none = sql.literal("")
+  if (!ended.some((run) => run.reuse !== undefined)) return { results: none, set: none, columns: none, names: none }
+  const sharedIds = new Set(ended.flatMap(({ reuse }) => reuse?.shares ?? []))
+  const shared = ended.filter((run) => sharedIds.has(run.run_id))
+  return {
+    results: sql`,
+                     (SELECT x.result::json FROM unnest(${texts(shared.map((r) => r.run_id))}, ${texts(shared.map((r) => r.result))}) AS x(run_id, result)
+                      WHERE x.run_id = n.shares),
+                     (SELECT s.result FROM runs s WHERE s.org_id = n.org_id AND s.run_id = n.copies)`,
+    set: sql.literal("reused_from = n.reused_from, "),
+    columns: sql`, ${texts(ended.map((r) => r.reuse?.reused_from ?? null))}, ${texts(ended.map((r) => r.reuse?.copies ?? null))},
+                        ${texts(ended.map((r) => r.reuse?.shares ?? null))}`,
+    names: sql.literal(", reused_from, copies, shares")
+  }
+}
+
 /** `ended` are stored runs; `all` are also those that the turn admits and refuses. */
 export const writeEnded = (
   sql: SqlClient.SqlClient,
   lane: number,
   ended: ReadonlyArray<EndedRun>,
   all: ReadonlyArray<EndedRun>
-) => sql`, finished AS (
+) => {
+  const reused = reuseParts(sql, ended)
+  return sql`, finished AS (
             UPDATE runs_recent r SET status = n.status, charged = n.charged, provider_cost = n.provider_cost, provider = coalesce(n.provider, r.provider),
                    attempts = n.attempts::json, hints = n.hints::json, error_code = n.error_code, error_message = n.error_message, control = n.control,
-                   result = coalesce(n.result::json, (SELECT m.result FROM mailbox m WHERE m.lane = ${lane} AND m.id = n.result_of)),
-                   finished_at = now()
+                   result = coalesce(n.result::json, (SELECT m.result FROM mailbox m WHERE m.lane = ${lane} AND m.id = n.result_of)${reused.results}),
+                   ${reused.set}finished_at = now()
             FROM unnest(${texts(ended.map((r) => r.org_id))}, ${texts(ended.map((r) => r.run_id))}, ${texts(ended.map((r) => r.status))},
                         ${bigints(ended.map((r) => r.charged))}, ${bigints(ended.map((r) => r.provider_cost))},
                         ${texts(ended.map((r) => r.provider))},
                         ${jsons(ended.map((r) => r.attempts))}, ${jsons(ended.map((r) => r.hints))},
                         ${texts(ended.map((r) => r.error_code))}, ${texts(ended.map((r) => r.error_message))}, ${texts(ended.map((r) => r.control))},
-                        ${bigints(ended.map((r) => r.result_of))}, ${texts(ended.map((r) => r.result))})
-                 AS n(org_id, run_id, status, charged, provider_cost, provider, attempts, hints, error_code, error_message, control, result_of, result)
+                        ${bigints(ended.map((r) => r.result_of))}, ${texts(ended.map((r) => r.result))}${reused.columns})
+                 AS n(org_id, run_id, status, charged, provider_cost, provider, attempts, hints, error_code, error_message, control, result_of, result${reused.names})
             WHERE r.org_id = n.org_id AND r.run_id = n.run_id AND r.finished_at IS NULL
             RETURNING 1
           ), indexed AS (
@@ -34,6 +57,7 @@ export const writeEnded = (
             SELECT org_id, array_agg(run_id) FROM unnest(${texts(all.map((r) => r.org_id))}, ${texts(all.map((r) => r.run_id))}) AS n(org_id, run_id)
             GROUP BY org_id
           )`
+}
 
 export const writeAttempts = (
   sql: SqlClient.SqlClient,

@@ -40,6 +40,15 @@ import {
   readContacts,
   writeContacts
 } from "../guards/ContactTurn.ts"
+import {
+  claimsAreMine,
+  endingBuyers,
+  type ReuseEffects,
+  type ReuseEnd,
+  readReuse,
+  reuseAsks,
+  writeReuse
+} from "../guards/ReuseTurn.ts"
 import { askingRuns, type RepeatEffects, triesAreSeen, writeRepeats } from "../guards/RepeatTurn.ts"
 
 export type { Mail, TurnRun, TurnView } from "./TurnView.ts"
@@ -65,6 +74,8 @@ export interface EndedRun {
   readonly result_of: bigint | null
   /** JSON text of the result when a direct command ended the run. */
   readonly result: string | null
+  /** Set for a run that ended without a purchase, with another run's result. */
+  readonly reuse?: ReuseEnd
 }
 
 /** A run whose hold the turn reserved. It is `queued`, or already leased to this process and `running`. */
@@ -102,6 +113,7 @@ export interface TurnEffects {
   readonly budget_alerts: ReadonlyArray<BudgetAlertWrite>
   readonly repeats: RepeatEffects
   readonly contacts: ContactEffects
+  readonly reuse: ReuseEffects
 }
 
 /** What the commit of a turn adds to its answer. */
@@ -274,10 +286,10 @@ export class TurnStore extends Context.Service<
             SELECT command_id, reply::json FROM unnest(${texts(replies.map((r) => r.command_id))}, ${jsons(replies.map((r) => r.reply))})
                  AS n(command_id, reply)
             ON CONFLICT (command_id) DO NOTHING
-          )${writeEnded(sql, lane, ended, effects.ended)}${writeAttempts(sql, lane, attempts, now)}${writeUnbooked(sql, unbookedRuns(effects))}${hasRecords(records) ? writeRecords(sql, lane, records) : sql.literal("")}${isEmpty(effects.payments) ? sql.literal("") : writePayments(sql, effects.payments, autoTopupDailyMax)}${writeBudgets(sql, budgets, effects.budgets, effects.budget_alerts)}${writeRepeats(sql, effects.repeats)}${writeContacts(sql, effects.contacts)}${arrived.length === 0 ? sql.literal("") : writeArrived(sql, arrived, refused)}
+          )${writeEnded(sql, lane, ended, effects.ended)}${writeAttempts(sql, lane, attempts, now)}${writeUnbooked(sql, unbookedRuns(effects))}${hasRecords(records) ? writeRecords(sql, lane, records) : sql.literal("")}${isEmpty(effects.payments) ? sql.literal("") : writePayments(sql, effects.payments, autoTopupDailyMax)}${writeBudgets(sql, budgets, effects.budgets, effects.budget_alerts)}${writeRepeats(sql, effects.repeats)}${writeContacts(sql, effects.contacts)}${writeReuse(sql, lane, effects.reuse, ended)}${arrived.length === 0 ? sql.literal("") : writeArrived(sql, arrived, refused)}
           SELECT CASE WHEN (SELECT count(*) FROM gone) = ${stored.length}::int AND (SELECT count(*) FROM paid) = ${wallets.length}::int
                             AND (SELECT count(*) FROM finished) = ${ended.length}::int AND (SELECT count(*) FROM closed) = ${closed.length}::int
-                            ${arrived.length === 0 ? sql.literal("") : keysAreLive(sql, arrived)}${budgetsAreCurrent(sql, effects.budgets)}${triesAreSeen(sql, repeatGuard === 0 ? [] : askingRuns(mail, runs), repeats, now_micros)}${nobodyContacted(sql, effects.contacts, contacts, now_micros)}${wasRead ? sql.literal("") : stillTrue(sql, arrived, now_micros, orgQueue)}
+                            ${arrived.length === 0 ? sql.literal("") : keysAreLive(sql, arrived)}${budgetsAreCurrent(sql, effects.budgets)}${triesAreSeen(sql, repeatGuard === 0 ? [] : askingRuns(mail, runs), repeats, now_micros)}${nobodyContacted(sql, effects.contacts, contacts, now_micros)}${claimsAreMine(sql, effects.reuse)}${wasRead ? sql.literal("") : stillTrue(sql, arrived, now_micros, orgQueue)}
                       THEN 1 ELSE rungate_turn_conflict() END AS whole, now() AS committed_at`)
         const written = wallets.map((wallet) => ({
           wallet,
@@ -319,12 +331,15 @@ export class TurnStore extends Context.Service<
           const arrived = taken.flatMap((command) => (command._tag === "Reserve" ? [command.run] : []))
           const payments = yield* paymentsOf(view.mail)
           const budgets = yield* budgetsOf(lane, view, wasRead)
-          const contacts = yield* readContacts(sql, contactingRuns(askingRuns(view.mail, view.runs)))
+          const asking = askingRuns(view.mail, view.runs)
+          const contacts = yield* readContacts(sql, contactingRuns(asking))
+          const reuse = yield* readReuse(sql, reuseAsks(asking), endingBuyers(view.mail, view.runs))
           const { effects, answer } = decide({
             ...view,
             payments,
             budgets,
             contacts,
+            reuse,
             auto_topup_daily_max: autoTopupDailyMax,
             repeat_guard: repeatGuard
           })

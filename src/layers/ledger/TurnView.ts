@@ -17,6 +17,7 @@ import { decodePlan, type Plan } from "../../schema/runs/Plan.ts"
 import type { SettleReport } from "../../schema/runs/SettleReport.ts"
 import type { WalletRun, Wallet } from "../../schema/wallet/Wallet.ts"
 import type { ContactView } from "../guards/ContactTurn.ts"
+import type { ReuseView } from "../guards/ReuseTurn.ts"
 import { type RepeatView, repeatsOf, triesColumn } from "../guards/RepeatTurn.ts"
 import {
   type DirectCommand,
@@ -60,6 +61,10 @@ export interface TurnRun extends WalletRun {
   readonly key_id: string | null
   /** Digest of target and input. Null for a run of a release that stored none. */
   readonly input_hash: string | null
+  /** Whether its plan asks for reuse. Direct commands never do. */
+  readonly reuses?: boolean
+  /** Whether other runs may wait for its result. */
+  readonly buys?: boolean
 }
 
 /** The input of a turn's decision. */
@@ -77,6 +82,8 @@ export interface TurnView {
   readonly repeats: RepeatView
   /** Whom the runs that may be admitted would contact, and who was contacted. */
   readonly contacts: ContactView
+  /** Earlier results, and runs that wait for one. */
+  readonly reuse: ReuseView
   /** Tries of an input after which it is refused. 0: no guard. */
   readonly repeat_guard: number
   /** Credit commands whose reference the ledger already has: command id to transaction id. */
@@ -124,6 +131,8 @@ export const CommandRow = Schema.Struct({
   budget_id: Schema.NullOr(Schema.String),
   key_id: Schema.NullOr(Schema.String),
   input_hash: Schema.NullOr(Schema.String),
+  /** Whether other runs may wait for the run that ends. Null for other commands. */
+  buys: Schema.NullOr(Schema.Boolean),
   /** Tries of the inputs of runs that may be admitted, as text; see RepeatTurn.ts. */
   tries: Schema.NullOr(Schema.Array(Schema.String)),
   /** JSON text; null unless the run may start in this turn or is a raw run. */
@@ -155,7 +164,7 @@ const walletOf = (row: CommandRow): Wallet => ({
 
 /** The view, plus the wallet versions and chain heads that the write needs. */
 export interface Taken
-  extends Omit<TurnView, "payments" | "budgets" | "auto_topup_daily_max" | "repeat_guard" | "contacts"> {
+  extends Omit<TurnView, "payments" | "budgets" | "auto_topup_daily_max" | "repeat_guard" | "contacts" | "reuse"> {
   readonly versions: ReadonlyMap<string, bigint>
   readonly heads: ReadonlyMap<string, Uint8Array>
 }
@@ -223,6 +232,8 @@ export const viewOf = (rows: ReadonlyArray<CommandRow>, direct: ReadonlyArray<Di
       budget_id,
       key_id,
       input_hash,
+      reuses: isRecord(plan) && isRecord(plan["reuse"]),
+      buys: row.buys === true,
       plan: () => decodePlan(plan),
       input: input ?? "null"
     })
@@ -249,7 +260,8 @@ export const take = (
          w.lane::int AS wallet_lane, w.version, w.balance, w.reserved, w.entry_seq, w.head, w.per_run_limit, w.daily_limit, w.spent_day::text AS spent_day, w.spent,
          w.open_runs, ${heldKeys(sql, direct)}, ${liveKeys(sql, direct)},
          coalesce(o.state, r.status) AS status, r.hold, o.lease_token, r.capability,
-         r.endpoint, r.budget_id, r.key_id, r.input_hash, ${triesColumn(sql, repeatGuard, newRunsOf(direct))}, CASE WHEN m.tag = 'Reserve' OR r.endpoint IS NOT NULL THEN r.plan::text END AS plan,
+         r.endpoint, r.budget_id, r.key_id, r.input_hash,
+         CASE WHEN m.tag IN ('Settle', 'Cancel') THEN EXISTS (SELECT FROM reuse_claims c WHERE c.run_id = m.run_id) END AS buys, ${triesColumn(sql, repeatGuard, newRunsOf(direct))}, CASE WHEN m.tag = 'Reserve' OR r.endpoint IS NOT NULL THEN r.plan::text END AS plan,
          CASE WHEN m.tag = 'Reserve' THEN r.input::text END AS input,
          CASE WHEN m.tag = 'Credit' THEN (
            SELECT json_object_agg(l.type, l.txn_id) FROM ledger l

@@ -181,6 +181,7 @@ const emptyRow: CommandRow = {
   key_id: null,
   input_hash: null,
   tries: null,
+  buys: null,
   plan: null,
   input: null,
   credited: null,

@@ -29,6 +29,7 @@ export const ReceiptRow = Schema.Struct({
   attempts: Schema.NullOr(Schema.String),
   routing_reason: Schema.String,
   error_code: Schema.NullOr(Schema.String),
+  reused_from: Schema.NullOr(Schema.String),
   created_at: Schema.Date,
   finished_at: Schema.NullOr(Schema.Date),
   erased_at: Schema.NullOr(Schema.Date)
@@ -96,7 +97,7 @@ export class ReceiptStore extends Context.Service<
         receiptRows(sql`
           SELECT r.run_id, r.request_id, r.key_id, r.fingerprint, r.kind, r.capability, r.endpoint, r.provider,
                  coalesce(o.state, r.status) AS status, r.hold, r.quoted, r.charged, r.plan::text AS plan, r.attempts::text AS attempts,
-                 r.routing_reason, r.error_code, r.created_at, r.finished_at, r.erased_at
+                 r.routing_reason, r.error_code, r.reused_from, r.created_at, r.finished_at, r.erased_at
           FROM runs r LEFT JOIN open_runs o ON o.run_id = r.run_id
           WHERE r.org_id = ${org_id} AND r.run_id = ${run_id}`)
 

@@ -77,6 +77,8 @@ export const RunRow = Schema.Struct({
   error_message: Schema.NullOr(Schema.String),
   /** The control that blocked the run, where `error_code` does not say it. */
   control: Schema.NullOr(Schema.String),
+  /** The run whose result it has, without a purchase. */
+  reused_from: Schema.NullOr(Schema.String),
   created_at: Schema.Date,
   finished_at: Schema.NullOr(Schema.Date),
   /** Time at which its input and result were erased. */
@@ -245,7 +247,7 @@ export class RunStore extends Context.Service<
       const columns =
         sql.literal(`r.org_id, r.run_id, r.request_id, r.key_id, r.kind, r.capability, r.endpoint, r.provider,
         coalesce(o.state, r.status) AS status, r.quoted, r.charged, r.routing_reason, coalesce(r.attempts, o.attempts)::text AS attempts,
-        r.hints::text AS hints, r.metadata::text AS metadata, r.error_code, r.error_message, r.control, r.created_at,
+        r.hints::text AS hints, r.metadata::text AS metadata, r.error_code, r.error_message, r.control, r.reused_from, r.created_at,
         r.finished_at, r.erased_at`)
 
       const findOne = yield* batch({

@@ -18,12 +18,13 @@ export class WaitStore extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       // The primary key of runs starts with the organization, which is unknown here. A run that is neither open nor waiting for
-      // its admission is final.
+      // its admission or for another run is final.
       const known = (ids: ReadonlyArray<string>) =>
         idRows(sql`
         SELECT asked.id FROM unnest(${texts(ids)}) AS asked(id)
         WHERE (asked.id LIKE 'run\\_%' AND NOT EXISTS (SELECT FROM open_runs o WHERE o.run_id = asked.id)
-               AND NOT EXISTS (SELECT FROM mailbox m WHERE m.run_id = asked.id AND m.tag = 'Reserve'))
+               AND NOT EXISTS (SELECT FROM mailbox m WHERE m.run_id = asked.id AND m.tag = 'Reserve')
+               AND NOT EXISTS (SELECT FROM reuse_joins j WHERE j.run_id = asked.id))
            OR EXISTS (SELECT FROM replies r WHERE r.command_id = asked.id)`)
       return WaitStore.of({
         known: (ids) =>

@@ -38,7 +38,7 @@ const inputBytesMax = 2_000
 export class PastRuns extends Context.Service<
   PastRuns,
   {
-    /** Oldest first. Runs that a limit blocked or that were cancelled called nobody, and are left out. */
+    /** Oldest first. Runs that a limit blocked, that were cancelled or that took another run's result called nobody, and are left out. */
     readonly page: (question: PastQuestion) => Effect.Effect<ReadonlyArray<PastRow>>
   }
 >()("rungate/layers/simulation/PastRuns") {
@@ -59,6 +59,8 @@ export class PastRuns extends Context.Service<
             AND r.run_id < run_id_at(${to}::timestamptz + interval '1 hour')
             AND r.created_at >= ${from} AND r.created_at < ${to}
             AND r.status IN ('succeeded', 'no_match', 'failed', 'timed_out')
+            -- A run that took another one's result called nobody.
+            AND (r.attempts::text <> '[]' OR r.plan->'reuse' IS NULL)
             AND (${capability}::text IS NULL OR r.capability = ${capability})
           ORDER BY r.run_id LIMIT ${limit}`)
       return PastRuns.of({ page: (question) => Effect.orDie(page(question)) })

@@ -1,12 +1,14 @@
 /** The request of a batch's row as it is stored until the row ends: a run's request after its form was checked. */
 import { Schema } from "effect"
 import { ContactSeconds } from "../guards/ContactGuard.ts"
+import { ReuseRequest } from "../guards/Reuse.ts"
 import { Usd } from "../money/Money.ts"
 import { Metadata } from "../runs/Metadata.ts"
 import { strategies } from "../runs/Routing.ts"
 
 const metadata = Schema.NullOr(Metadata)
 const limit = Schema.NullOr(Usd)
+const reuse = Schema.optionalKey(Schema.NullOr(ReuseRequest))
 
 export const RowRequest = Schema.Union([
   Schema.TaggedStruct("Capability", {
@@ -20,6 +22,7 @@ export const RowRequest = Schema.Union([
       allow_fallback: Schema.Boolean
     }),
     include_raw: Schema.Boolean,
+    reuse,
     unless_contacted_within_seconds: Schema.optionalKey(Schema.NullOr(ContactSeconds)),
     metadata
   }),
@@ -32,6 +35,7 @@ export const RowRequest = Schema.Union([
     input: Schema.Json,
     max_cost: limit,
     max_total: limit,
+    reuse,
     metadata
   })
 ])

@@ -69,6 +69,8 @@ export const Receipt = Schema.Struct({
   /** Null for a run that delivered nothing. */
   charge: textOrNull,
   attempts: Schema.Array(ReceiptAttempt),
+  /** The run whose result this one took, at no cost. Absent for a run that bought its own. */
+  reused_from: Schema.optionalKey(text),
   /** Oldest first. */
   ledger: Schema.Array(ChainEntry),
   created_at: text,

@@ -71,12 +71,21 @@ const targetOf = ({ plan: { raw }, capability, provider, input }: StoredRun) =>
         ...unlessEmpty("query", queryOf(raw, JSON.parse(input)))
       }
 
+const guardsOf = ({ plan: { reuse, contacts } }: StoredRun) => {
+  const within = contacts?.within_seconds ?? null
+  return {
+    ...(reuse === undefined ? {} : { reuse: { mode: reuse.mode, max_age_seconds: reuse.max_age_seconds } }),
+    ...(within === null ? {} : { unless_contacted_within_seconds: within })
+  }
+}
+
 /** JSON text. */
 export const requestText = (run: StoredRun): string => {
   const { plan, input, metadata } = run
   const members = {
     ...targetOf(run),
     ...unlessEmpty("routing", routingOf(run)),
+    ...guardsOf(run),
     ...(plan.include_raw ? { response: { include_raw: true } } : {})
   }
   return bodyOf(members, { input, ...(metadata === null || metadata === "{}" ? {} : { metadata }) })

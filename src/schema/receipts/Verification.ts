@@ -70,15 +70,16 @@ const amountCheck = ({ ledger, hold, charge, run_id, status }: Receipt): Check =
     : failed(`The amounts do not add up: ${amounts}, by ledger entries of $${Money.usd(-settled)}.`)
 }
 
-const choiceCheck = ({ decision, attempts, provider }: Receipt): Check => {
+const choiceCheck = ({ decision, attempts, provider, reused_from }: Receipt): Check => {
   if (decision === null)
     return unknown("The run was erased, so the receipt does not say how its providers were chosen.")
   const chosen = decision.offers.filter((one) => one.chosen).map((one) => one.provider)
   const stranger = attempts.find((one) => !chosen.includes(one.provider))
   if (stranger !== undefined) return failed(`${stranger.provider} was called, and the decision did not choose it.`)
   const left = decision.offers.length - chosen.length
-  const called =
-    attempts.length === 0 ? "nobody was called" : `called: ${attempts.map((one) => one.provider).join(", ")}`
+  const nobody =
+    reused_from === undefined ? "nobody was called" : `nobody was called: the result is that of ${reused_from}`
+  const called = attempts.length === 0 ? nobody : `called: ${attempts.map((one) => one.provider).join(", ")}`
   return ok(
     `${chosen.join(", ")} ${chosen.length === 1 ? "was" : "were"} chosen and ${left} left out; ${called}${provider === null ? "" : `; served by ${provider}`}.`
   )

@@ -5,6 +5,7 @@
  */
 import { Schema } from "effect"
 import { Contacts } from "../guards/ContactGuard.ts"
+import { Reuse } from "../guards/Reuse.ts"
 import * as Money from "../money/Money.ts"
 import { defaultMarkup } from "../money/Rates.ts"
 import { PlannedPrice } from "./PlannedPrice.ts"
@@ -53,6 +54,8 @@ export const Plan = Schema.Struct({
   acts: Schema.optionalKey(Schema.Literal(true)),
   /** Whom the run contacts. Absent for a run that contacts nobody, and in plans of older versions. */
   contacts: Schema.optionalKey(Contacts),
+  /** What the run may take from earlier ones. Absent: nothing. */
+  reuse: Schema.optionalKey(Reuse),
   /** The request of a raw run. The request of a capability is built by its adapters. */
   raw: Schema.optionalKey(RawPlan),
   /** What the choice of the route was based on. Absent in plans of older versions. */

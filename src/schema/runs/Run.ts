@@ -22,7 +22,8 @@ export type RunStatus = (typeof statuses)[number]
 
 /** The statuses that may follow each status. The wallet's turn uses this table, and a database trigger enforces a copy of it. */
 export const transitions: Readonly<Record<RunStatus, ReadonlyArray<RunStatus>>> = {
-  created: ["reserved", "queued", "running", "failed", "blocked", "cancelled"],
+  // A run with `reuse` ends without being admitted, as the run whose result it takes.
+  created: ["reserved", "queued", "running", "succeeded", "no_match", "failed", "timed_out", "blocked", "cancelled"],
   reserved: ["queued", "running", "failed", "cancelled"],
   queued: ["running", "failed", "cancelled"],
   running: ["queued", "succeeded", "no_match", "failed", "timed_out"],
@@ -110,6 +111,9 @@ const listed = {
   poll_url: Schema.String,
   stoppable: Schema.Boolean,
   request_id: Schema.String,
+  reused_from: Schema.optionalKey(
+    Schema.String.annotate({ description: "the run whose result this is; nothing was bought" })
+  ),
   /** An older service sends none. */
   metadata: Schema.optionalKey(Schema.Record(Schema.String, Schema.String)),
   created_at: Schema.String

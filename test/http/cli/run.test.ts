@@ -267,3 +267,25 @@ test("help exit-codes names every code once", async () => {
   const codes = [...out.matchAll(/^ *(\d+) {2}/gm)].map(([, one]) => Number(one))
   expect([code, codes]).toEqual([0, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 250]])
 })
+
+describe("what an organization has bought or written already", () => {
+  test("is taken with --reuse, and never bought with --reuse-only", async () => {
+    const line = `rungate run email.verify -i '{"email":"reused@example.com"}' --max-cost 0.05`
+    expect((await home.shell(`${line} --reuse-only`)).body.error.code).toBe("no_match")
+    const first = await home.shell(`${line} --reuse 30d`)
+    const second = await home.shell(`${line} --reuse 12h`)
+    expect([first.code, second.code, second.body.reused_from]).toEqual([0, 0, first.body.run_id])
+    expect(second.body.billing.charged).toBe("0.00")
+    const wrong = await home.shell(`${line} --reuse 30`)
+    expect([wrong.code, wrong.err]).toEqual([5, expect.stringContaining("--reuse must be a duration such as 30d")])
+  })
+
+  test("is not written to again with --unless-contacted", async () => {
+    const input = { from: "hello@example.com", to: "once@example.com", subject: "Hello", text: "Hello" }
+    const line = `rungate run email.send -i '${JSON.stringify(input)}' --max-cost 0.05 --unless-contacted 30d`
+    expect((await home.shell(line)).code).toBe(0)
+    const second = await home.shell(`${line} --again`)
+    expect([second.code, second.body.error.code]).toEqual([6, "contact_guard"])
+    expect((await home.shell(line.replace("rungate run", "rungate quote"))).body.error.code).toBe("contact_guard")
+  })
+})

@@ -52,6 +52,12 @@ describe("the details of a run", () => {
       verify(),
       { ...verify(), routing: { provider: "zerobounce", max_total: "0.03" }, response: { include_raw: true } },
       { ...verify(), routing: { strategy: "cheapest", allow_fallback: false } },
+      { ...verify("once"), reuse: { mode: "prefer", max_age_seconds: 3_600 } },
+      {
+        capability: "email.send",
+        input: { from: "a@example.com", to: "b@example.com", subject: "s", text: "t" },
+        unless_contacted_within_seconds: 60
+      },
       {
         provider: "sec_edgar",
         endpoint: "/submissions/CIK{cik}.json",

@@ -28,7 +28,12 @@ export const UsageItem = Schema.StructWithRest(
 ).annotate({ identifier: "UsageItem" })
 export type UsageItem = typeof UsageItem.Type
 
-export const UsagePage = Schema.Struct({ items: Schema.Array(UsageItem), next_cursor: Schema.NullOr(Schema.String) })
+export const UsagePage = Schema.Struct({
+  items: Schema.Array(UsageItem),
+  /** Runs on these days that took another run's result, and what it had cost. Absent if there was none. */
+  reused: Schema.optionalKey(Schema.Struct({ runs: Schema.Int, saved: Schema.String })),
+  next_cursor: Schema.NullOr(Schema.String)
+})
 
 export class UsageApi extends HttpApiGroup.make("usage")
   .add(
@@ -46,7 +51,7 @@ export class UsageApi extends HttpApiGroup.make("usage")
       OpenApi.annotations({
         summary: "Read usage",
         description:
-          "Counts and charges of finished runs on whole UTC days, in up to two groups. charged equals the settlements of these days in the ledger. failed counts every run that neither succeeded nor ended as no_match. The default is the last 30 days as one total. With `Accept: text/csv` the answer is CSV."
+          "Counts and charges of finished runs on whole UTC days, in up to two groups. charged equals the settlements of these days in the ledger. failed counts every run that neither succeeded nor ended as no_match. reused counts the runs that took another run's result, and what that had cost. The default is the last 30 days as one total. With `Accept: text/csv` the answer is CSV."
       })
     )
   )

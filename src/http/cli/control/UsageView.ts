@@ -57,5 +57,11 @@ export const usageLines = (text: string, by: string, screen: ScreenShape): Lines
   ]
   const runs = page.items.reduce((all, item) => all + item.runs, 0)
   const total = `${runs} ${runs === 1 ? "run" : "runs"}, ${dollars(usd(charged))} charged`
-  return [...table(rows, columns, screen.width, (line) => screen.paint("bold", line)), "", screen.paint("dim", total)]
+  const { reused } = page
+  const saved =
+    reused === undefined
+      ? []
+      : [screen.paint("dim", `${reused.runs} of them reused a result, ${dollars(reused.saved)} saved`)]
+  const drawn = table(rows, columns, screen.width, (line) => screen.paint("bold", line))
+  return [...drawn, "", screen.paint("dim", total), ...saved]
 }

@@ -50,6 +50,7 @@ export const runLines = (text: string, screen: ScreenShape, quiet: boolean): Lin
       ["provider", reached(run)],
       ["charged", dollars(run.billing.charged)],
       ["quoted", dollars(run.billing.quoted)],
+      ...(run.reused_from === undefined ? [] : [["reused from", run.reused_from] as const]),
       ...Object.entries(run.metadata ?? {}).map(([name, value]) => [name, value] as const),
       ["created", timeOf(run.created_at)],
       ["took", durationOf(run.timing.duration_ms)],

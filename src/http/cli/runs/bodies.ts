@@ -33,6 +33,25 @@ export const guardFlags = {
   )
 }
 
+export const reuseFlags = {
+  reuse: duration(
+    "reuse",
+    "take your organization's own result of the same input at $0 if it is not older than this, such as 30d, and buy otherwise"
+  ),
+  reuse_only: boolean("reuse-only", "with --reuse: never buy; without such a result the run is no_match")
+}
+
+/** The member of the body that `--reuse` and `--reuse-only` make. */
+export const reuseMember = ({ reuse, reuse_only }: { readonly reuse: number | null; readonly reuse_only: boolean }) =>
+  reuse === null && !reuse_only
+    ? {}
+    : {
+        reuse: {
+          mode: reuse_only ? "only" : "prefer",
+          ...(reuse === null ? {} : { max_age_seconds: reuse })
+        }
+      }
+
 /** The member of the body that `--unless-contacted` makes. */
 export const guardMember = (seconds: number | null) =>
   seconds === null ? {} : { unless_contacted_within_seconds: seconds }

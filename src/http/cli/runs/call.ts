@@ -2,7 +2,7 @@
 import { Effect } from "effect"
 import { Argument, Command } from "effect/cli"
 import type * as Money from "../../../schema/money/Money.ts"
-import { endpointBody, endpointFlags, endpointTexts } from "./bodies.ts"
+import { endpointBody, endpointFlags, endpointTexts, reuseFlags, reuseMember } from "./bodies.ts"
 import { inputFlags, runInput, stdinArgument } from "./input.ts"
 import { confirmAndRun, metadataMember, runFlags } from "./confirmAndRun.ts"
 
@@ -14,12 +14,13 @@ export const call = Command.make(
     stdin: stdinArgument,
     ...inputFlags,
     ...endpointFlags,
+    ...reuseFlags,
     ...runFlags
   },
   Effect.fnUntraced(function* (given) {
     const { provider, endpoint, method, max_total } = given
     const texts = yield* endpointTexts(yield* runInput(given), given)
-    const more = metadataMember(given.metadata)
+    const more = { ...metadataMember(given.metadata), ...reuseMember(given) }
     const bodyWith = (max_cost: Money.MicroUsd | null) =>
       endpointBody({ provider, endpoint, method, texts }, { max_cost, max_total }, more)
     yield* confirmAndRun({ title: `${provider} ${endpoint}`, bodyWith, capNeeded: true }, given)

@@ -13,6 +13,8 @@ import {
   endpointTexts,
   guardFlags,
   guardMember,
+  reuseFlags,
+  reuseMember,
   routingFlags
 } from "./bodies.ts"
 import { inputFlags, runInput, stdinArgument } from "./input.ts"
@@ -35,6 +37,7 @@ export const quote = Command.make(
     ...inputFlags,
     ...routingFlags,
     ...guardFlags,
+    ...reuseFlags,
     ...endpointFlags,
     ...capFlags,
     json
@@ -59,9 +62,13 @@ export const quote = Command.make(
     const text = isRaw
       ? endpointBody(
           { provider: target, endpoint: named.value, method, texts: yield* endpointTexts(input, given) },
-          given
+          given,
+          reuseMember(given)
         )
-      : capabilityBody({ ...given, capability: target, input }, given, guardMember(given.unless_contacted))
+      : capabilityBody({ ...given, capability: target, input }, given, {
+          ...guardMember(given.unless_contacted),
+          ...reuseMember(given)
+        })
     const title = isRaw ? `${target} ${named.value}` : target
     const answer = yield* send("POST", "/v1/quote", { text })
     yield* show(answer, given, (body) =>

@@ -2,7 +2,7 @@
 import { Effect } from "effect"
 import { Argument, Command } from "effect/cli"
 import type * as Money from "../../../schema/money/Money.ts"
-import { capabilityBody, guardFlags, guardMember, routingFlags } from "./bodies.ts"
+import { capabilityBody, guardFlags, guardMember, reuseFlags, reuseMember, routingFlags } from "./bodies.ts"
 import { inputFlags, runInput, stdinArgument } from "./input.ts"
 import { confirmAndRun, metadataMember, runFlags } from "./confirmAndRun.ts"
 import { boolean } from "../terminal/flags.ts"
@@ -17,6 +17,7 @@ export const run = Command.make(
     ...inputFlags,
     ...routingFlags,
     ...guardFlags,
+    ...reuseFlags,
     include_raw: boolean("include-raw", "add the provider's raw response to the result"),
     ...runFlags
   },
@@ -25,7 +26,8 @@ export const run = Command.make(
     const more = {
       ...(include_raw ? { response: { include_raw: true } } : {}),
       ...metadataMember(given.metadata),
-      ...guardMember(given.unless_contacted)
+      ...guardMember(given.unless_contacted),
+      ...reuseMember(given)
     }
     const bodyWith = (max_cost: Money.MicroUsd | null) =>
       capabilityBody({ ...given, input }, { max_cost, max_total: given.max_total }, more)
@@ -41,6 +43,10 @@ export const run = Command.make(
     {
       command: "rungate run people.enrich -f person.json --max-cost 0.10",
       description: "Input from a file, with a cap"
+    },
+    {
+      command: "rungate run people.enrich -f person.json --reuse 30d",
+      description: "At $0 if it was bought within 30 days"
     },
     { command: "jq .person lead.json | rungate run people.enrich - | jq .result", description: "In a pipe" }
   ])

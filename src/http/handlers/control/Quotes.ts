@@ -49,6 +49,7 @@ export const QuotesHandlers = HttpApiBuilder.group(
             excluded_because
           })),
           routing_reason,
+          ...(quote.reused_from === null ? {} : { reused_from: quote.reused_from }),
           would: refused === null ? ("run" as const) : ("block" as const),
           controls: refused === null ? [] : controlsOf({ ...refused, key_id }),
           ...(refused === null ? {} : { error: { code: refused.code, message: refused.message } })

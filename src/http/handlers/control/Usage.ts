@@ -1,6 +1,7 @@
 /** `GET /v1/usage`: reads the question, asks the store, and shows groups as JSON or CSV. Pages continue after the last group. */
 import { Clock, Effect, Schema } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
+import { GuardStore } from "../../../layers/guards/GuardStore.ts"
 import { Reads } from "../../../layers/standby/Reads.ts"
 import type { UsageRow } from "../../../layers/usage/UsageStore.ts"
 import { problem } from "../../../schema/Errors.ts"
@@ -75,6 +76,7 @@ export const UsageHandlers = HttpApiBuilder.group(
   "usage",
   Effect.fnUntraced(function* (handlers) {
     const reads = yield* Reads
+    const guards = yield* GuardStore
     return handlers.handleAll({
       get: Effect.fnUntraced(function* ({ query }) {
         const { org_id } = yield* CurrentCaller
@@ -101,7 +103,12 @@ export const UsageHandlers = HttpApiBuilder.group(
           return yield* csvAnswer({ name: "usage.csv", columns, cells: cellsOf(groupings), limit, cursor, page })
         }
         const { rows, next } = yield* page(cursor, limit ?? listLimitDefault)
-        return { items: rows.map(itemOf(groupings)), next_cursor: next }
+        const { runs, saved } = yield* guards.saved(org_id, days.from, days.to)
+        return {
+          items: rows.map(itemOf(groupings)),
+          ...(runs === 0n ? {} : { reused: { runs: Number(runs), saved: usd(MicroUsd(saved)) } }),
+          next_cursor: next
+        }
       })
     })
   })

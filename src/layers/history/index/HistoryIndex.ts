@@ -14,6 +14,7 @@ import { segmentRepair } from "./Repair.ts"
 import { rowsAs } from "./Rows.ts"
 import type { SegmentDamaged } from "./SegmentDamaged.ts"
 import { families, type Family, historySegments, isFamily, segmentFields, type SegmentRow } from "./Segments.ts"
+import { touchCapabilities } from "../../../schema/runs/History.ts"
 import { segmentFormat } from "../../../schema/segments/Checksum.ts"
 
 /** Runs per step. One turn's runs are never split, so a step may have that many more. */
@@ -88,6 +89,16 @@ export class HistoryIndex extends Context.Service<
       let after = start
       let outdated = true
 
+      /** Lists the results that later runs may reuse. What a run bought itself counts, and not what it reused. */
+      const listReusable = (taken: ReadonlyArray<{ readonly org_id: string; readonly run_id: string }>) => sql`
+        INSERT INTO reusable_results (org_id, input_hash, run_id, finished_at)
+        SELECT r.org_id, r.input_hash, r.run_id, r.finished_at
+        FROM unnest(${texts(taken.map((one) => one.org_id))}, ${texts(taken.map((one) => one.run_id))}) AS n(org_id, run_id)
+        JOIN runs r ON r.org_id = n.org_id AND r.run_id = n.run_id
+        WHERE r.status = 'succeeded' AND r.input_hash IS NOT NULL AND r.reused_from IS NULL AND r.result IS NOT NULL AND r.erased_at IS NULL
+          AND (r.capability IS NULL OR r.capability <> ALL(${texts(touchCapabilities)}))
+        ON CONFLICT DO NOTHING`
+
       /** Takes the next waiting runs of organizations that no other process indexes. */
       const step = Effect.gen(function* () {
         const [last] = yield* lastRows(sql`
@@ -108,6 +119,7 @@ export class HistoryIndex extends Context.Service<
           .sort(byPlace)
         const made = yield* drafts.draftsOf(taken, families)
         if (made.length > 0) yield* segments.write(made)
+        if (taken.length > 0) yield* listReusable(taken)
         if (last === undefined) return { taken, last: start }
         // The rest of an organization that another process indexes is skipped.
         return { taken, last: free.includes(last.org_id) ? last : { org_id: last.org_id, turn: lastTurn } }

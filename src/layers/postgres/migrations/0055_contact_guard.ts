@@ -32,6 +32,7 @@ export const contactGuard = Effect.gen(function* () {
       PRIMARY KEY (org_id, identity, run_id)
     )`
   yield* sql`CREATE INDEX contact_claims_run ON contact_claims (run_id)`
+  yield* sql`CREATE INDEX contact_claims_age ON contact_claims (contacted_at)`
   yield* sql`
     CREATE TABLE contact_guards (
       org_id text PRIMARY KEY REFERENCES orgs,

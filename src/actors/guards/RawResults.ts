@@ -1,0 +1,83 @@
+/**
+ * Finds a raw result that answers a capability: a raw run of the very request that an adapter of the capability would make.
+ *
+ * The adapter reads the stored payload as it reads a provider's answer. What it can't read, and what is no match, is not taken. The sandbox's
+ * raw payloads are not the providers', so nothing is found there.
+ */
+import { Effect } from "effect"
+import type { CatalogEntry } from "../../layers/catalog/Catalog.ts"
+import type { GuardStore, RawResult } from "../../layers/guards/GuardStore.ts"
+import type { NewRun } from "../../layers/runs/RunStore.ts"
+import type { Call, Offer } from "../../schema/catalog/Provider.ts"
+import { requestHashOf } from "../../schema/guards/InputHash.ts"
+import { isRecord, parsedOrText } from "../../schema/json/Json.ts"
+import { storableJson } from "../../schema/json/StorableText.ts"
+
+/** The fields of a query as a raw run has them: texts, with a list as repeated names. */
+const pairsOf = (query: Call["query"]): ReadonlyArray<readonly [string, string]> =>
+  Object.entries(query ?? {}).flatMap(([name, value]) => {
+    if (value === undefined) return []
+    const values = typeof value === "object" ? value : [String(value)]
+    return values.map((one) => [name, one] as const)
+  })
+
+interface Ask {
+  readonly offer: Offer
+  readonly provider: string
+  readonly input_hash: string
+}
+
+/** Null if the adapter can't build the request. */
+const askOf = (provider: string, offer: Offer, input: unknown, run_id: string): Effect.Effect<Ask | null> =>
+  Effect.try({
+    try: (): Ask => {
+      const { method, path, query, body, text } = offer.request(input, { run_id })
+      const sent = text === undefined ? (body ?? null) : parsedOrText(text)
+      return { offer, provider, input_hash: requestHashOf({ provider, method, path, query: pairsOf(query) }, sent) }
+    },
+    catch: () => null
+  }).pipe(Effect.catch(() => Effect.succeed(null)))
+
+/** JSON text of the capability's result. Null if the payload gives none. */
+const resultOf = (
+  { capability }: CatalogEntry,
+  offer: Offer,
+  input: unknown,
+  { result }: RawResult
+): Effect.Effect<string | null> =>
+  Effect.try({
+    try: () => {
+      const stored = parsedOrText(result)
+      const body = isRecord(stored) ? stored["data"] : undefined
+      const outcome = offer.response({ status: 200, headers: {}, body, text: JSON.stringify(body) }, input, null)
+      if (outcome._tag !== "Match" || capability.judge(outcome.output)?.matched !== true) return null
+      return storableJson(JSON.stringify(outcome.output))
+    },
+    catch: () => null
+  }).pipe(Effect.catch(() => Effect.succeed(null)))
+
+/** The run, with a raw result that it may take. */
+export const rawResults = (guards: GuardStore["Service"], sandbox: boolean) =>
+  Effect.fnUntraced(function* (run: NewRun, entry: CatalogEntry, input: unknown) {
+    const { reuse, include_raw } = run.plan
+    if (reuse === undefined || include_raw || sandbox) return run
+    const allowed = entry.offers.filter(
+      ({ provider, executable }) => executable && (reuse.providers?.includes(provider.slug) ?? true)
+    )
+    const asks = (yield* Effect.forEach(allowed, ({ provider, offer }) =>
+      askOf(provider.slug, offer, input, run.run_id)
+    )).flatMap((ask) => ask ?? [])
+    const rows = yield* guards.rawResults(
+      run.org_id,
+      reuse.max_age_seconds,
+      asks.map((ask) => ask.input_hash)
+    )
+    for (const row of rows) {
+      const ask = asks.find(({ input_hash }) => input_hash === row.input_hash)
+      const result = ask === undefined ? null : yield* resultOf(entry, ask.offer, input, row)
+      if (ask === undefined || result === null) continue
+      const found = { run_id: row.run_id, provider: ask.provider, charged: String(row.charged), result }
+      return { ...run, plan: { ...run.plan, reuse: { ...reuse, found } } }
+    }
+    return run
+  })
