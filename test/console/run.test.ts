@@ -139,6 +139,17 @@ describe.skipIf(!hasBrowser)("the page of a run", () => {
     expect(tab.errors).toEqual([])
   })
 
+  test("of a reused result links to the run that bought it", async () => {
+    const { page } = tab
+    const body = { ...verify("reused"), reuse: { mode: "prefer" } }
+    const [bought, reused] = [await ran(body), await ran(body)]
+    await opened(reused, "email.verify")
+    await page.getByText("No provider was called and nothing was charged.").waitFor()
+    await page.getByRole("link", { name: "an earlier run" }).click()
+    await page.waitForURL((url) => url.pathname === `/runs/${bought}`)
+    expect(tab.errors).toEqual([])
+  })
+
   test("follows a run that has not ended, and tells screen readers when it ends", async () => {
     // Nobody takes turns here, so the run stays open until a worker starts.
     const idle = await startApp({ role: "http" })

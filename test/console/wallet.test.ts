@@ -158,12 +158,14 @@ describe.skipIf(!hasBrowser)("the pages of money", () => {
     await looked(person, "/settings/guard", "guard", "Spend guard")
     await page.getByLabel("Most that all runs may be charged").fill("5")
     await page.getByLabel("Balance below which you are told").fill("2.5")
+    await page.getByLabel("Days within which nobody is contacted twice").fill("30")
     await page.getByRole("button", { name: "Save the limits" }).click()
     await page.getByText("Saved. The next run obeys these limits.").waitFor()
     expect(await person.ask("GET", "/v1/spend-guard")).toMatchObject({
       daily_limit: "5.00",
       per_run_limit: null,
-      low_balance: "2.50"
+      low_balance: "2.50",
+      contact_guard_days: 30
     })
     await page.getByRole("meter", { name: "Part of the daily limit" }).waitFor()
     await page.getByLabel("Most that all runs may be charged").fill("")

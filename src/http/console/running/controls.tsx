@@ -11,8 +11,13 @@ const words: Readonly<Record<string, string>> = {
   daily_spend_guard: "the daily limit",
   per_run_limit: "the limit per run",
   key_budget: "the key's budget",
-  batch_max_total: "the batch's limit"
+  batch_max_total: "the batch's limit",
+  contact_guard: "the contact guard"
 }
+
+/** The operator sets the repeat guard. */
+const linkOf = (control: string): string =>
+  control === "repeat_guard" ? "Read about the repeat guard" : `Change ${words[control] ?? control}`
 
 /** The console's page for a path of the API. */
 export const pageOf = (manage: string): string => {
@@ -30,7 +35,7 @@ export const ControlLinks = ({
   readonly code: string | undefined
 }) => {
   const links = [
-    ...controls.map(({ control, manage }) => [pageOf(manage), `Change ${words[control] ?? control}`] as const),
+    ...controls.map(({ control, manage }) => [pageOf(manage), linkOf(control)] as const),
     ...(code === "insufficient_balance" ? [["/wallet", "Top up the wallet"] as const] : [])
   ]
   if (links.length === 0) return null

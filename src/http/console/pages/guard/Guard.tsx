@@ -1,4 +1,4 @@
-/** The spend guard: what a run and a day may cost, and the balance below which the organization is told. */
+/** The spend guard: what a run and a day may cost, the balance below which the organization is told, and the guard of its contacts. */
 import { useMutation } from "@tanstack/react-query"
 import { onForm, textIn } from "../../account/forms.ts"
 import type { AnswerOf } from "../../../client/Browser.ts"
@@ -55,6 +55,16 @@ const amountOrNull = (form: FormData, name: string) => {
   return text === "" ? null : text
 }
 
+const daysOrNull = (form: FormData, name: string) => {
+  const text = amountOrNull(form, name)
+  return text === null ? null : Number(text)
+}
+
+const repeats = (failures: number) =>
+  failures === 0
+    ? "The operator has turned the repeat guard off: an API key may repeat an input that fails."
+    : `Repeat guard: an API key that runs one input ${failures} times within ten minutes without success is blocked.`
+
 const Limits = ({ guard }: { readonly guard: Guarded }) => {
   const may = useMay("admin")
   const wallet = useWallet().data
@@ -64,7 +74,8 @@ const Limits = ({ guard }: { readonly guard: Guarded }) => {
         payload: {
           daily_limit: amountOrNull(form, "daily_limit"),
           per_run_limit: amountOrNull(form, "per_run_limit"),
-          low_balance: amountOrNull(form, "low_balance")
+          low_balance: amountOrNull(form, "low_balance"),
+          contact_guard_days: daysOrNull(form, "contact_guard_days")
         }
       }),
     onSuccess: (changed) => {
@@ -91,6 +102,18 @@ const Limits = ({ guard }: { readonly guard: Guarded }) => {
             className="max-w-md"
           />
         ))}
+        <Field
+          label="Days within which nobody is contacted twice"
+          name="contact_guard_days"
+          inputMode="numeric"
+          pattern="\d{1,3}"
+          defaultValue={guard.contact_guard_days ?? ""}
+          disabled={!may}
+          hint="Contact guard: counts e-mails, messages and invitations of all keys together, for each recipient. 365 at most."
+          problem={problemOf(save.error, "contact_guard_days")}
+          className="max-w-md"
+        />
+        <p className="text-muted">{repeats(guard.repeat_guard)}</p>
         <p className="text-muted">An empty field means no limit. Limits count for every key and every person.</p>
         <FormProblem error={save.error} />
         {save.isSuccess && <p className="text-green">Saved. The next run obeys these limits.</p>}

@@ -1,11 +1,23 @@
 /** The providers that were called, one after the other, on a line of time. */
 import { duration } from "../../data/time.ts"
+import { TextLink } from "../../parts/Link.tsx"
 import { Panel } from "../../parts/Page.tsx"
 import { Status, solidTones, statusTone, statusWord } from "../../parts/Status.tsx"
 import type { Run } from "./useRun.ts"
 
 const begins = (attempts: Run["attempts"]) =>
   attempts.map((_one, index) => attempts.slice(0, index).reduce((sum, { duration_ms }) => sum + duration_ms, 0))
+
+const Nobody = ({ run: { done, reused_from } }: { readonly run: Run }) => {
+  if (reused_from === undefined)
+    return <p className="text-muted">{done ? "No provider was called." : "No provider has answered yet."}</p>
+  return (
+    <p>
+      No provider was called and nothing was charged. The result is that of{" "}
+      <TextLink to={`/runs/${reused_from}`}>an earlier run</TextLink>.
+    </p>
+  )
+}
 
 export const Attempts = ({ run }: { readonly run: Run }) => {
   const { attempts } = run
@@ -14,7 +26,7 @@ export const Attempts = ({ run }: { readonly run: Run }) => {
   return (
     <Panel title="Attempts" actions={<span className="text-small text-muted">{duration(total)} in total</span>}>
       {attempts.length === 0 ? (
-        <p className="text-muted">{run.done ? "No provider was called." : "No provider has answered yet."}</p>
+        <Nobody run={run} />
       ) : (
         <ol className="space-y-2">
           {attempts.map(({ provider, outcome, duration_ms, detail }, index) => (
