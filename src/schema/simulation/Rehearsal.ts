@@ -11,6 +11,8 @@ import type { NewRoute } from "./Policy.ts"
 
 /** Chances are whole millionths. */
 export const certain = 1_000_000n
+/** More are computed again. Kinds and quotes come from inputs, so their number has no other limit. */
+const knownMax = 20_000
 
 interface Range {
   readonly lower: bigint
@@ -25,13 +27,6 @@ interface Outcome {
   readonly hit: boolean
   readonly cost: Range
   readonly chance: bigint
-}
-
-/** A call that may end in several ways, with its time. `upper` is null where nobody knows how long it would have taken. */
-interface Call {
-  readonly outcomes: ReadonlyArray<Outcome>
-  readonly known: boolean
-  readonly duration: { readonly lower: number; readonly mean: number; readonly upper: number | null }
 }
 
 export interface Rehearsed {
@@ -96,90 +91,130 @@ const unknownOutcomes = (
   ]
 }
 
-const callOf = (run: PastRun, offer: PastOffer, counts: CountsOf, conclusive: boolean): Call => {
-  const made = run.attempts.filter((one) => one.provider === offer.provider)
-  const last = made.findLast(({ outcome }) => outcome === "succeeded") ?? made.at(-1)
-  if (last !== undefined) {
-    const took = made.reduce((sum, one) => sum + one.duration_ms, 0)
-    return {
-      outcomes: knownOutcomes(run, offer, last.outcome, conclusive),
-      known: true,
-      duration: { lower: took, mean: took, upper: took }
-    }
-  }
-  const measured = counts(run.capability, run.kind, offer.provider)
-  return {
-    outcomes: unknownOutcomes(run, offer, measured, conclusive),
-    known: false,
-    duration: { lower: 0, mean: offer.metrics?.latency_ms_p50 ?? priorLatency, upper: null }
-  }
+/** Every way in which a run may go, added up. `chances[n]` is the chance of exactly n calls, in millionths. */
+interface Ways {
+  readonly cost: Rehearsed["cost"]
+  readonly hit: Rehearsed["hit"]
+  /** The smallest and the largest number of calls that is possible. */
+  readonly calls: { readonly min: number; readonly max: number }
+  readonly chances: ReadonlyArray<number>
+  readonly unknown: boolean
 }
 
 interface Walk {
   readonly chance: bigint
   readonly fallback: Range | null
-  readonly duration: { readonly lower: number; readonly mean: number; readonly upper: number | null }
   readonly unknown: boolean
 }
 interface Leaf extends Walk {
   readonly cost: Range
   readonly hit: boolean
+  readonly calls: number
 }
 
-const plusTime = (a: Walk["duration"], b: Walk["duration"]): Walk["duration"] => ({
-  lower: a.lower + b.lower,
-  mean: a.mean + b.mean,
-  upper: a.upper === null || b.upper === null ? null : a.upper + b.upper
-})
+/** The attempt that says how the calls of a provider ended. */
+const lastAttempt = ({ attempts }: PastRun, provider: string) => {
+  const made = attempts.filter((one) => one.provider === provider)
+  return made.findLast(({ outcome }) => outcome === "succeeded") ?? made.at(-1)
+}
 
-/** Every way in which the run may go: at most 4 outcomes of each of 3 calls. */
+/** At most 4 outcomes of each of 3 calls. */
 const leavesOf = (run: PastRun, { offers, conclusive }: NewRoute, counts: CountsOf): ReadonlyArray<Leaf> => {
-  const called = run.attempts.reduce((sum, one) => sum + one.duration_ms, 0)
-  // The time in the queue, and between the calls.
-  const waited = Math.max(0, run.duration_ms - called)
   const leaves: Array<Leaf> = []
-  let open: ReadonlyArray<Walk> = [
-    { chance: certain, fallback: null, duration: { lower: waited, mean: waited, upper: waited }, unknown: false }
-  ]
-  for (const offer of offers) {
-    const call = callOf(run, offer, counts, conclusive)
+  let open: ReadonlyArray<Walk> = [{ chance: certain, fallback: null, unknown: false }]
+  for (const [n, offer] of offers.entries()) {
+    const last = lastAttempt(run, offer.provider)
+    const outcomes =
+      last === undefined
+        ? unknownOutcomes(run, offer, counts(run.capability, run.kind, offer.provider), conclusive)
+        : knownOutcomes(run, offer, last.outcome, conclusive)
     const next: Array<Walk> = []
     for (const walk of open)
-      for (const { way, hit, cost, chance } of call.outcomes) {
+      for (const { way, hit, cost, chance } of outcomes) {
         const on: Walk = {
           chance: (walk.chance * chance) / certain,
           fallback: walk.fallback,
-          duration: plusTime(walk.duration, call.duration),
-          unknown: walk.unknown || !call.known || call.outcomes.length > 1
+          unknown: walk.unknown || last === undefined || outcomes.length > 1
         }
-        if (way === "ends") leaves.push({ ...on, cost, hit })
+        if (way === "ends") leaves.push({ ...on, cost, hit, calls: n + 1 })
         else next.push(way === "falls" && on.fallback === null ? { ...on, fallback: cost } : on)
       }
     open = next
   }
-  for (const walk of open) leaves.push({ ...walk, cost: walk.fallback ?? free, hit: walk.fallback !== null })
+  for (const walk of open)
+    leaves.push({ ...walk, cost: walk.fallback ?? free, hit: walk.fallback !== null, calls: offers.length })
   return leaves
 }
 
-export const rehearse = (run: PastRun, route: NewRoute, counts: CountsOf): Rehearsed => {
+const waysOf = (run: PastRun, route: NewRoute, counts: CountsOf): Ways => {
   const leaves = leavesOf(run, route, counts)
-  let [lower, upper, mean, chance, time] = [leaves[0]?.cost.lower ?? 0n, 0n, 0n, 0n, 0]
-  let [shortest, longest]: [number, number | null] = [Number.POSITIVE_INFINITY, 0]
-  let hits = 0n
-  for (const leaf of leaves) {
-    if (leaf.cost.lower < lower) lower = leaf.cost.lower
-    if (leaf.cost.upper > upper) upper = leaf.cost.upper
-    mean += leaf.cost.mean * leaf.chance
-    chance += leaf.chance
-    if (leaf.hit) hits += leaf.chance
-    time += leaf.duration.mean * Number(leaf.chance)
-    shortest = Math.min(shortest, leaf.duration.lower)
-    longest = longest === null || leaf.duration.upper === null ? null : Math.max(longest, leaf.duration.upper)
+  let [lower, upper, mean, hits] = [leaves[0]?.cost.lower ?? 0n, 0n, 0n, 0n]
+  const chances = Array.from({ length: route.offers.length + 1 }, () => 0)
+  const possible = new Set<number>()
+  for (const { cost, hit, chance, calls } of leaves) {
+    if (cost.lower < lower) lower = cost.lower
+    if (cost.upper > upper) upper = cost.upper
+    mean += cost.mean * chance
+    if (hit) hits += chance
+    chances[calls] = (chances[calls] ?? 0) + Number(chance)
+    possible.add(calls)
   }
   return {
     cost: { lower, upper, mean },
     hit: { lower: leaves.every(({ hit }) => hit), upper: leaves.some(({ hit }) => hit), mean: hits },
-    duration_ms: { lower: shortest, mean: chance === 0n ? shortest : time / Number(chance), upper: longest },
+    calls: { min: Math.min(...possible), max: Math.max(...possible) },
+    chances,
     unknown: leaves.some(({ unknown }) => unknown)
+  }
+}
+
+/** What `waysOf` depends on. Ids and times of a run are not part of it, so 100,000 runs have a few hundred keys. */
+const keyOf = (run: PastRun, { offers, conclusive }: NewRoute): string => {
+  let key = `${run.capability}\n${run.kind}\n${run.bills_no_match}${conclusive}${run.plan.conclusive}`
+  for (const { provider, quote } of offers) {
+    const outcome = lastAttempt(run, provider)?.outcome ?? ""
+    key += `\n${provider} ${quote} ${outcome} ${provider === run.provider ? run.charged : ""}`
+  }
+  return key
+}
+
+/** The times of the calls in their order, after the time in the queue and between calls. `upper` is null where nobody knows. */
+const durationOf = (run: PastRun, { offers }: NewRoute, { chances, calls }: Ways): Rehearsed["duration_ms"] => {
+  const called = run.attempts.reduce((sum, one) => sum + one.duration_ms, 0)
+  const waited = Math.max(0, run.duration_ms - called)
+  let [lower, mean, upper, weighed, chance]: [number, number, number | null, number, number] = [
+    waited,
+    waited,
+    waited,
+    0,
+    0
+  ]
+  let [shortest, longest]: [number, number | null] = [waited, waited]
+  for (let n = 0; n < chances.length; n++) {
+    const offer = offers[n - 1]
+    if (offer !== undefined) {
+      const made = run.attempts.filter(({ provider }) => provider === offer.provider)
+      const took = made.reduce((sum, one) => sum + one.duration_ms, 0)
+      lower += took
+      mean += made.length > 0 ? took : (offer.metrics?.latency_ms_p50 ?? priorLatency)
+      upper = upper === null || made.length === 0 ? null : upper + took
+    }
+    const share = chances[n] ?? 0
+    weighed += mean * share
+    chance += share
+    if (n === calls.min) shortest = lower
+    if (n === calls.max) longest = upper
+  }
+  return { lower: shortest, mean: chance === 0 ? shortest : weighed / chance, upper: longest }
+}
+
+export const rehearsal = (counts: CountsOf): ((run: PastRun, route: NewRoute) => Rehearsed) => {
+  const known = new Map<string, Ways>()
+  return (run, route) => {
+    const key = keyOf(run, route)
+    const before = known.get(key)
+    const ways = before ?? waysOf(run, route, counts)
+    if (before === undefined && known.size < knownMax) known.set(key, ways)
+    return { cost: ways.cost, hit: ways.hit, duration_ms: durationOf(run, route, ways), unknown: ways.unknown }
   }
 }

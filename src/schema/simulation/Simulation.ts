@@ -2,7 +2,7 @@
 import * as Money from "../money/Money.ts"
 import type { PastPlan, PastRun } from "./PastRun.ts"
 import { isUnchanged, type NewRoute, newRoute, type Policy } from "./Policy.ts"
-import { certain, type CountsOf, rehearse } from "./Rehearsal.ts"
+import { certain, type CountsOf, rehearsal } from "./Rehearsal.ts"
 
 export interface Figures {
   readonly cost: Money.MicroUsd
@@ -45,10 +45,16 @@ const figuresOf = ({ cost, hits, times }: Column): Figures => ({
   latency_ms_p95: p95(times)
 })
 
-export const simulate = (runs: ReadonlyArray<PastRun>, policy: Policy, counts: CountsOf): Simulated => {
-  const column = (): Column => ({ cost: 0n, hits: 0, times: new Float64Array(runs.length) })
+/** Adds runs one by one, so that a caller may let other work in between. */
+export interface Adder {
+  readonly add: (run: PastRun) => void
+  readonly result: () => Simulated
+}
+
+export const simulation = (size: number, policy: Policy, counts: CountsOf): Adder => {
+  const column = (): Column => ({ cost: 0n, hits: 0, times: new Float64Array(size) })
   const [actual, lower, expected, upper] = [column(), column(), column(), column()]
-  let [unchanged, unknown, refused] = [0, 0, 0]
+  let [unchanged, unknown, refused, n] = [0, 0, 0, 0]
   // In millionths, so that rounding each run does not add up.
   let [mean, meanHits] = [0n, 0n]
   const routes = new Map<PastPlan, { readonly route: NewRoute; readonly same: boolean }>()
@@ -60,43 +66,49 @@ export const simulate = (runs: ReadonlyArray<PastRun>, policy: Policy, counts: C
     routes.set(plan, made)
     return made
   }
-  const put = (into: Column, n: number, cost: bigint, hit: boolean, millis: number) => {
+  const rehearse = rehearsal(counts)
+  const put = (into: Column, cost: bigint, hit: boolean, millis: number) => {
     into.cost += cost
     if (hit) into.hits += 1
     into.times[n] = millis
   }
-  for (const [n, run] of runs.entries()) {
-    const { charged, hit, duration_ms } = run
-    put(actual, n, charged, hit, duration_ms)
-    const { route, same } = routeOf(run.plan)
-    if (same) {
-      unchanged += 1
-      for (const into of [lower, upper]) put(into, n, charged, hit, duration_ms)
-      mean += charged * certain
-      meanHits += hit ? certain : 0n
-      expected.times[n] = duration_ms
-      continue
-    }
+  const keep = ({ charged, hit, duration_ms }: PastRun) => {
+    unchanged += 1
+    for (const into of [lower, upper]) put(into, charged, hit, duration_ms)
+    mean += charged * certain
+    meanHits += hit ? certain : 0n
+    expected.times[n] = duration_ms
+  }
+  const replay = (run: PastRun, route: NewRoute) => {
     if (route.offers.length === 0) refused += 1
-    const told = rehearse(run, route, counts)
+    const told = rehearse(run, route)
     if (told.unknown) unknown += 1
-    put(lower, n, told.cost.lower, told.hit.lower, told.duration_ms.lower)
-    put(upper, n, told.cost.upper, told.hit.upper, told.duration_ms.upper ?? Number.POSITIVE_INFINITY)
+    put(lower, told.cost.lower, told.hit.lower, told.duration_ms.lower)
+    put(upper, told.cost.upper, told.hit.upper, told.duration_ms.upper ?? Number.POSITIVE_INFINITY)
     mean += told.cost.mean
     meanHits += told.hit.mean
     expected.times[n] = told.duration_ms.mean
   }
-  expected.cost = Money.share(Money.MicroUsd(mean), 1n, certain)
-  expected.hits = Number(meanHits) / Number(certain)
-  const [was, least, most] = [figuresOf(actual), figuresOf(lower), figuresOf(upper)]
   return {
-    runs: runs.length,
-    actual: was,
-    lower: least,
-    expected: figuresOf(expected),
-    upper: most,
-    unchanged,
-    unknown,
-    refused
+    add: (run) => {
+      const { route, same } = routeOf(run.plan)
+      put(actual, run.charged, run.hit, run.duration_ms)
+      if (same) keep(run)
+      else replay(run, route)
+      n += 1
+    },
+    result: () => {
+      expected.cost = Money.share(Money.MicroUsd(mean), 1n, certain)
+      expected.hits = Number(meanHits) / Number(certain)
+      const [was, least, most] = [figuresOf(actual), figuresOf(lower), figuresOf(upper)]
+      const figures = { actual: was, lower: least, expected: figuresOf(expected), upper: most }
+      return { runs: n, ...figures, unchanged, unknown, refused }
+    }
   }
+}
+
+export const simulate = (runs: ReadonlyArray<PastRun>, policy: Policy, counts: CountsOf): Simulated => {
+  const { add, result } = simulation(runs.length, policy, counts)
+  for (const run of runs) add(run)
+  return result()
 }
