@@ -1,11 +1,14 @@
 /** The console's files over real HTTP: who gets the page, with which headers, how large, and how fast. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { brotliDecompressSync, gunzipSync } from "node:zlib"
 import { pages } from "../../src/http/console/pages.ts"
 import { type App, startApp } from "../app.ts"
 import { builtConsole } from "./browser.ts"
+
+// The console is built first if its sources changed, which takes long on a busy machine.
+setDefaultTimeout(90_000)
 
 let app: App
 let first: ReadonlyArray<string>
