@@ -4,6 +4,7 @@
  * The role `http` answers requests, `worker` takes turns and executes runs, and `all` does both. Any number of processes share the work.
  */
 import { Effect, Layer } from "effect"
+import { AccountsWorker } from "./actors/AccountsWorker.ts"
 import { AccountMails } from "./actors/accounts/AccountMails.ts"
 import { Admission } from "./actors/runs/Admission.ts"
 import { BackgroundWorker } from "./actors/BackgroundWorker.ts"
@@ -43,6 +44,8 @@ import { Discovery } from "./layers/search/Discovery.ts"
 import { ServiceDatabase } from "./layers/postgres/Database.ts"
 import { Endpoints } from "./layers/catalog/Endpoints.ts"
 import { Health } from "./layers/executor/Health.ts"
+import { OwnAccounts } from "./layers/provideraccounts/OwnAccounts.ts"
+import type { ProviderAccounts } from "./layers/provideraccounts/ProviderAccounts.ts"
 import { Mailer } from "./layers/accounts/Mailer.ts"
 import type { Payments } from "./layers/payments/Payments.ts"
 import { NoPayments } from "./layers/payments/None.ts"
@@ -64,7 +67,7 @@ import { HttpProviders } from "./layers/executor/HttpProviders.ts"
 const ProvidersLayer = Layer.unwrap(
   Effect.map(
     Settings,
-    ({ mode }): Layer.Layer<Providers, never, Breakers | Catalog | Settings> =>
+    ({ mode }): Layer.Layer<Providers, never, Breakers | Catalog | ProviderAccounts | Settings> =>
       mode === "sandbox" ? SandboxProviders : HttpProviders
   )
 )
@@ -77,7 +80,7 @@ const PaymentsLayer = Layer.unwrap(
 )
 
 const Infrastructure = Layer.merge(ProvidersLayer, PaymentsLayer).pipe(
-  Layer.provideMerge(Breakers.layer),
+  Layer.provideMerge(Layer.merge(Breakers.layer, OwnAccounts.layer)),
   Layer.provideMerge(Discovery.layer),
   Layer.provideMerge(Endpoints.layer),
   Layer.provideMerge(Catalog.layer),
@@ -112,6 +115,7 @@ const Working = Workers.pipe(
   Layer.merge(
     Layer.mergeAll(
       BackgroundWorker,
+      AccountsWorker,
       UsageWorker,
       HeadWorker,
       BatchFeeder,

@@ -47,6 +47,7 @@ import { RecoveryHandlers } from "./handlers/Recovery.ts"
 import { ReferralsHandlers } from "./handlers/Referrals.ts"
 import { RunsHandlers } from "./handlers/Runs.ts"
 import { SendersHandlers } from "./handlers/Senders.ts"
+import { ProviderAccountsHandlers } from "./handlers/accounts/ProviderAccounts.ts"
 import { WebhooksHandlers } from "./handlers/control/Webhooks.ts"
 import { SimulationsHandlers } from "./handlers/control/Simulations.ts"
 import { SessionsHandlers } from "./handlers/Sessions.ts"
@@ -91,6 +92,7 @@ export const Routes = Layer.mergeAll(
       InvitationsHandlers,
       AuditLogHandlers,
       WebhooksHandlers,
+      ProviderAccountsHandlers,
       SessionsHandlers,
       BrowserSessionsHandlers,
       ServiceHandlers,

@@ -37,6 +37,7 @@ import { Impersonations } from "./operator/Impersonations.ts"
 import { PaymentList } from "./operator/PaymentList.ts"
 import { OperatorSessions } from "./operator/OperatorSessions.ts"
 import { Ownership } from "./runs/Ownership.ts"
+import { ProviderAccounts } from "./provideraccounts/ProviderAccounts.ts"
 import { Passwords } from "./accounts/Passwords.ts"
 import { PaymentStore } from "./payments/PaymentStore.ts"
 import { HeadStore } from "./receipts/HeadStore.ts"
@@ -82,7 +83,7 @@ const Stores = Layer.mergeAll(
   Leases.layer,
   Partitions.layer,
   Ownership.layer,
-  Senders.layer,
+  Layer.merge(Senders.layer, ProviderAccounts.layer),
   WaitStore.layer,
   Layer.mergeAll(Accounts.layer, WalletLanes.layer, SignInAddresses.layer),
   Layer.mergeAll(Invitations.layer, Mails.layer, Passwords.layer, Sessions.layer),

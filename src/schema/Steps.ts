@@ -19,6 +19,14 @@ export const listSenders: CommandHint = { http: "GET /v1/senders", cli: "rungate
 export const listMembers: CommandHint = { http: "GET /v1/members", cli: "rungate members list" }
 export const listInvitations: CommandHint = { http: "GET /v1/invitations", cli: "rungate invite list" }
 export const listWebhooks: CommandHint = { http: "GET /v1/webhook-endpoints", cli: "rungate webhooks list" }
+export const listProviderAccounts: CommandHint = {
+  http: "GET /v1/provider-accounts",
+  cli: "rungate provider-accounts list"
+}
+export const setProviderAccount = (provider: string): CommandHint => ({
+  http: `PUT /v1/provider-accounts/${provider} {"api_key": "…"}`,
+  cli: `rungate provider-accounts set ${quoted(provider)}`
+})
 export const runningRuns: CommandHint = {
   http: "GET /v1/runs?status=running",
   cli: "rungate runs list --status running"

@@ -5,6 +5,7 @@
 import { afterAll, describe, expect, test } from "bun:test"
 import { Clock, Duration, Effect, Layer, type Schema } from "effect"
 import type { RawProvider } from "../../src/layers/catalog/Endpoints.ts"
+import { ProviderAccounts } from "../../src/layers/provideraccounts/ProviderAccounts.ts"
 import { Breakers } from "../../src/layers/executor/Breakers.ts"
 import { HttpProviders } from "../../src/layers/executor/HttpProviders.ts"
 import { Providers, type RawAnswer, type RawCall } from "../../src/layers/executor/Providers.ts"
@@ -93,7 +94,7 @@ interface Played {
 
 const layerFor = (one: Provider) =>
   HttpProviders.pipe(
-    Layer.provide(Breakers.layer),
+    Layer.provide(Layer.merge(Breakers.layer, Layer.mock(ProviderAccounts, {}))),
     Layer.provide(
       Settings.layerFrom({
         [`RUNGATE_PROVIDER_${one.slug.toUpperCase()}_API_KEY`]: "s3cret",
@@ -119,6 +120,7 @@ const play = async (
   const call: RawCall = {
     run_id: "run_1",
     org_id: "org_1",
+    own: false,
     provider: rawProvider(of),
     raw,
     input,

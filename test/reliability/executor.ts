@@ -2,6 +2,7 @@
 import { Effect, Layer, Logger, ManagedRuntime } from "effect"
 import type { CatalogOffer } from "../../src/layers/catalog/Catalog.ts"
 import type { RawProvider } from "../../src/layers/catalog/Endpoints.ts"
+import { ProviderAccounts } from "../../src/layers/provideraccounts/ProviderAccounts.ts"
 import { Breakers } from "../../src/layers/executor/Breakers.ts"
 import { HttpProviders } from "../../src/layers/executor/HttpProviders.ts"
 import {
@@ -113,6 +114,7 @@ export const startExecutor = async (urls: Readonly<Record<string, string>>, key 
   })
   const layer = HttpProviders.pipe(
     Layer.provideMerge(Breakers.layer),
+    Layer.provide(Layer.mock(ProviderAccounts, {})),
     Layer.provide(Settings.layerFrom(settings)),
     Layer.provideMerge(Logger.layer([logger]))
   )
@@ -128,7 +130,7 @@ export const startExecutor = async (urls: Readonly<Record<string, string>>, key 
       if (found === undefined) throw new Error("a provider of one capability has one offer")
       const known: CatalogOffer = { provider: one, offer: found, live: true, executable: true }
       const input = { email: "jane.doe@example.com" }
-      const asked = { run_id: "run_1", org_id, offer: known, capability: "email.verify", input, attempt: 1 }
+      const asked = { run_id: "run_1", org_id, own: false, offer: known, capability: "email.verify", input, attempt: 1 }
       return runtime.runPromise(providers.call({ ...asked, include_raw: true, state: null, keep }))
     },
     callRaw: (one, raw = {}, input = {}, org_id = "org_1") =>
@@ -136,6 +138,7 @@ export const startExecutor = async (urls: Readonly<Record<string, string>>, key 
         providers.callRaw({
           run_id: "run_1",
           org_id,
+          own: false,
           provider: rawProvider(one),
           raw: { ...rawPlan, ...raw },
           input,

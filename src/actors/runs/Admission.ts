@@ -16,6 +16,7 @@ import { CostDrifts } from "../../layers/executor/CostDrifts.ts"
 import { Health } from "../../layers/executor/Health.ts"
 import { Accounts } from "../../layers/accounts/Accounts.ts"
 import { newId } from "../../layers/platform/Ids.ts"
+import { OwnAccounts } from "../../layers/provideraccounts/OwnAccounts.ts"
 import { Ownership } from "../../layers/runs/Ownership.ts"
 import { type NewRun, type RunRow, RunStore } from "../../layers/runs/RunStore.ts"
 import { Settings } from "../../layers/platform/Settings.ts"
@@ -25,10 +26,10 @@ import { plannedReuse, type ReuseRequest } from "../../schema/guards/Reuse.ts"
 import { problem, type ProblemOf } from "../../schema/Errors.ts"
 import type * as Money from "../../schema/money/Money.ts"
 import { markedUp, type Plan, totalOf } from "../../schema/runs/Plan.ts"
-import { plannedPrice } from "../../schema/runs/PlannedPrice.ts"
+import { ownedBy } from "../../schema/runs/OwnAccount.ts"
 import { type Metadata, storedMetadata } from "../../schema/runs/Metadata.ts"
 import { isFinal, isRunStatus } from "../../schema/runs/Run.ts"
-import type { RoutingRequest } from "../../schema/runs/Routing.ts"
+import { ownOffers, priceInPlan, type RoutingRequest } from "../../schema/runs/Routing.ts"
 import { seenOf } from "../../schema/runs/Seen.ts"
 import { contactsOf, guardedPlans, reusableRaw } from "../guards/GuardedPlans.ts"
 import { DirectCommands } from "../mailbox/DirectCommands.ts"
@@ -36,7 +37,6 @@ import { Lanes } from "../mailbox/Lanes.ts"
 import { type CapabilityRoute, capabilityRoute } from "./CapabilityRoute.ts"
 import { admittedRow, endedRow } from "../mailbox/CommittedRow.ts"
 import { capFor, checkScope, type KeyChanged, keyChanged, ofKeyCap, revoked, withCurrentKey } from "./KeyScopes.ts"
-import { ownedByRaw } from "./Owners.ts"
 import { actsOutside, type RawRoute, rawRoute, rawRun } from "./RawRoute.ts"
 import type { CommittedEnd, Place } from "../mailbox/Places.ts"
 import { awaitPlace, Waiters } from "../mailbox/Waiters.ts"
@@ -173,6 +173,7 @@ export class Admission extends Context.Service<
       const breakers = yield* Breakers
       const drifts = yield* CostDrifts
       const ownership = yield* Ownership
+      const ownAccounts = yield* OwnAccounts
       const store = yield* RunStore
       const lanes = yield* Lanes
       const direct = yield* DirectCommands
@@ -230,14 +231,15 @@ export class Admission extends Context.Service<
           include_raw: request.include_raw,
           ...(request.routing.strategy === "highest_success_rate" ? { conclusive: true } : {}),
           side_effect: entry.capability.side_effect,
-          prices: chosen.candidates.map((one) => plannedPrice(one.offer.price, demand)),
+          prices: chosen.candidates.map((one) => priceInPlan(one, demand)),
+          ...ownedBy(ownOffers(chosen.candidates)),
           ...markedUp(settings.markup),
           ...contactsOf(request.capability, request.unless_contacted_within_seconds ?? null, input),
           ...plannedReuse(request.reuse, request.access?.allow?.providers),
           excluded: chosen.excluded,
           ...totalOf(
             request.routing.max_total ?? null,
-            chosen.candidates.map((one) => one.quote),
+            chosen.candidates.map((one) => one.failover ?? one.quote),
             chosen.over_total
           ),
           seen: seenOf(catalogVersion(listed), routing, considered, chosen)
@@ -340,7 +342,8 @@ export class Admission extends Context.Service<
           })
         })
 
-      const context = { catalog, health, breakers, drifts, ownership }
+      const { ownAccountFee } = settings
+      const context = { catalog, health, breakers, drifts, ownership, ownAccounts, ownAccountFee }
       const plan = (request: CapabilityRequest) =>
         Effect.map(capabilityRoute(context, request), (route) => ({
           _tag: "Capability" as const,
@@ -353,13 +356,13 @@ export class Admission extends Context.Service<
         yield* checkScope(access, { ...asked, acts: false })
         const capped = { ...request, max_cost: capFor(access, max_cost) }
         const route = yield* Effect.mapError(
-          rawRoute(endpoints, actors, breakers, drifts, settings, capped, load),
+          rawRoute({ endpoints, actors, breakers, drifts, ownership, ownAccounts }, settings, capped, load),
           (refusal) => ofKeyCap(access, max_cost, refusal)
         )
         yield* checkScope(access, { ...asked, acts: actsOutside(route.endpoint) })
         if (plannedReuse(request.reuse, undefined).reuse !== undefined && actsOutside(route.endpoint))
           yield* reusableRaw(endpoints, catalog, route.provider.slug, route.endpoint)
-        if (!catalog.sandbox) yield* ownedByRaw(ownership, route.provider.slug, route.endpoint, request)
+        yield* route.owned
         return { _tag: "Endpoint" as const, run: rawRun(request, newId("run"), route), route }
       })
       const runOf = ({ run }: Planned) => run

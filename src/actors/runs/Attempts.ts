@@ -16,6 +16,9 @@ import { failure } from "../../schema/catalog/Provider.ts"
 import { madeBy } from "../../schema/catalog/Resources.ts"
 import { parsedOrText } from "../../schema/json/Json.ts"
 import * as Money from "../../schema/money/Money.ts"
+import { type Price } from "../../schema/money/Pricing.ts"
+import { ownOffer, type Step } from "../../schema/runs/OwnAccount.ts"
+import type { Plan } from "../../schema/runs/Plan.ts"
 import { priceFrom } from "../../schema/runs/PlannedPrice.ts"
 import type { RawPlan } from "../../schema/runs/RawPlan.ts"
 import { type Delivered, deliveryOf, rawDeliveryOf } from "./Delivery.ts"
@@ -32,7 +35,7 @@ export interface StartedJob {
 
 /** One attempt at a provider. */
 interface AttemptCall {
-  readonly provider: string
+  readonly step: Step
   readonly input: unknown
   /** 1 for the run's first attempt. */
   readonly number: number
@@ -44,6 +47,23 @@ export interface Attempted {
   readonly answered: ProviderAnswer | RawProviderAnswer
   readonly delivered: Delivered | null
 }
+
+/** The price that the plan agreed for the call. Undefined for a plan of an older version. */
+const agreedPrice = (plan: Plan, { provider, own }: Step): Price | undefined => {
+  const fee = own ? ownOffer(plan, provider)?.fee : undefined
+  const planned = fee ?? plan.prices?.[plan.providers.indexOf(provider)]
+  return planned === undefined ? undefined : priceFrom(planned)
+}
+
+const feeOf = (plan: Plan, provider: string) => Money.dollars(ownOffer(plan, provider)?.fee ?? "0.00")
+
+/** Without the cost of a call through an organization's own account, which the service does not pay. */
+const withoutCost = (answered: ProviderAnswer, own: boolean): ProviderAnswer =>
+  own ? { ...answered, measured: null } : answered
+const withoutRawCost = (answered: RawProviderAnswer, own: boolean): RawProviderAnswer =>
+  own && answered.answer._tag === "Delivered"
+    ? { ...answered, answer: { ...answered.answer, measured: null } }
+    : answered
 
 /** Retries a write while the database restarts, so that no result is lost. Only for idempotent writes. */
 export const retrying = <A>(write: Effect.Effect<A>): Effect.Effect<A> =>
@@ -119,35 +139,39 @@ export const makeAttempt = Effect.gen(function* () {
   const rawAttempt = Effect.fnUntraced(function* (
     run: LeasedRun,
     raw: RawPlan,
-    { provider, input, state, keep }: AttemptCall
+    { step, input, state, keep }: AttemptCall
   ) {
     const { plan, run_id, org_id } = run
+    const { provider, own } = step
     const rawProvider = endpoints.snapshot().providers.get(provider)
     if (rawProvider === undefined) return null
-    const call = { run_id, org_id, provider: rawProvider, raw, input, input_text: run.input, state, keep }
-    const answered = yield* catchingBugs(provider, providers.callRaw(call))
-    yield* claimMade(run, provider, raw.makes ?? [], answered)
-    return { answered, delivered: rawDeliveryOf(provider, raw, plan.markup, answered, catalog.sandbox) }
+    const call = { run_id, org_id, own, provider: rawProvider, raw, input, input_text: run.input, state, keep }
+    const answered = withoutRawCost(yield* catchingBugs(provider, providers.callRaw(call)), own)
+    // Objects in the organization's own account are nobody's in the service's account.
+    if (!own) yield* claimMade(run, provider, raw.makes ?? [], answered)
+    const fee = Money.min(feeOf(plan, provider), Money.MicroUsd(run.hold))
+    return { answered, delivered: rawDeliveryOf(step, raw, fee, plan.markup, answered, catalog.sandbox) }
   })
 
   /** Without a generator: thousands of runs may wait here for a slow provider. */
   const offerAttempt = (
     run: LeasedRun,
-    { provider, input, number, state, keep }: AttemptCall
+    { step, input, number, state, keep }: AttemptCall
   ): Effect.Effect<Attempted | null> => {
     const { plan, run_id, org_id } = run
+    const { provider, own } = step
     const capability = catalog.find(run.capability ?? "")?.capability
     const offer = catalog.offer(run.capability ?? "", provider)
     if (offer === undefined || capability === undefined) return Effect.succeed(null)
     const { include_raw } = plan
     const { owned, slug } = capability
-    const request = { run_id, org_id, offer, capability: slug, input, attempt: number, include_raw, state, keep }
+    const request = { run_id, org_id, own, offer, capability: slug, input, attempt: number, include_raw, state, keep }
     const called = owned === null || catalog.sandbox ? providers.call(request) : ofOwned(org_id, owned, input)
-    return Effect.flatMap(catchingBugs(provider, called), (answered) => {
-      const made = answered.answer._tag === "Match" ? capability.makes(answered.answer.output) : []
-      const planned = plan.prices?.[plan.providers.indexOf(provider)]
-      const price = planned === undefined ? offer.offer.price : priceFrom(planned)
-      const agreed = { provider, price, rated: offer.offer.price, hold: Money.MicroUsd(run.hold) }
+    return Effect.flatMap(catchingBugs(provider, called), (all) => {
+      const answered = withoutCost(all, own)
+      const made = answered.answer._tag === "Match" && !own ? capability.makes(answered.answer.output) : []
+      const price = agreedPrice(plan, step) ?? offer.offer.price
+      const agreed = { provider, price, rated: offer.offer.price, hold: Money.MicroUsd(run.hold), own }
       const delivered = () => ({
         answered,
         delivered: deliveryOf(capability, agreed, input, answered, catalog.sandbox)
@@ -161,7 +185,7 @@ export const makeAttempt = Effect.gen(function* () {
   /** Makes one attempt. Null when the catalog no longer has the offer or endpoint. */
   const attempt = (
     run: LeasedRun,
-    provider: string,
+    step: Step,
     input: unknown,
     number: number,
     started_job: StartedJob
@@ -169,7 +193,7 @@ export const makeAttempt = Effect.gen(function* () {
     // The job of an earlier execution belongs to the attempt that was open when its worker died.
     const job = number === run.attempts.length ? run.job : null
     const { state, resumed } = job ?? { state: null, resumed: 0 }
-    const call = { provider, input, number, state, keep: keeping(run, resumed, started_job) }
+    const call = { step, input, number, state, keep: keeping(run, resumed, started_job) }
     return run.plan.raw === undefined ? offerAttempt(run, call) : rawAttempt(run, run.plan.raw, call)
   }
 

@@ -3,17 +3,19 @@
  *
  * Runs and quotes use it, so a quote says what a run that follows does. Invalid requests are refused here, before a run or a hold exists.
  */
-import { Clock, Effect } from "effect"
+import { Clock, Effect, Result } from "effect"
 import type { Catalog, CatalogEntry } from "../../layers/catalog/Catalog.ts"
 import type { Breakers } from "../../layers/executor/Breakers.ts"
 import type { CostDrifts } from "../../layers/executor/CostDrifts.ts"
 import type { Health } from "../../layers/executor/Health.ts"
+import type { OwnAccounts } from "../../layers/provideraccounts/OwnAccounts.ts"
 import type { Ownership } from "../../layers/runs/Ownership.ts"
 import { problem, type ProblemOf } from "../../schema/Errors.ts"
 import { withCommands } from "../../schema/Hints.ts"
 import { plannedReuse } from "../../schema/guards/Reuse.ts"
 import { contactsPeople } from "../../schema/guards/ContactGuard.ts"
 import { touchCapabilities } from "../../schema/guards/Touches.ts"
+import type { MicroUsd } from "../../schema/money/Money.ts"
 import type { Demand } from "../../schema/money/Pricing.ts"
 import { type Candidate, type Route, route, type RoutingRequest } from "../../schema/runs/Routing.ts"
 import { discover } from "../../schema/Steps.ts"
@@ -21,7 +23,8 @@ import { notReusable } from "../guards/GuardedPlans.ts"
 import { didYouMean } from "../../schema/suggestion.ts"
 import type { CapabilityRequest } from "./Admission.ts"
 import { aboveKeyCap, allowedCandidates, capFor, checkScope } from "./KeyScopes.ts"
-import { inboxFirst, ownedInputs, throughOwned } from "./Owners.ts"
+import { inboxFirst, ownedInputs } from "./Owners.ts"
+import { throughAccount, throughObjects } from "./OwnRoute.ts"
 import { unavailable } from "./Unavailable.ts"
 
 type CapabilityProblem = ProblemOf<"invalid_request" | "capability_not_found" | "provider_not_available" | "forbidden">
@@ -33,6 +36,8 @@ export interface RouteServices {
   readonly breakers: Breakers["Service"]
   readonly drifts: CostDrifts["Service"]
   readonly ownership: Ownership["Service"]
+  readonly ownAccounts: OwnAccounts["Service"]
+  readonly ownAccountFee: MicroUsd
 }
 
 /** A checked request with its route. */
@@ -129,6 +134,25 @@ const candidatesOf = (
     barred: !executable ? "no_account" : breakers.tripped(slug, capability, org_id, now) !== null ? "unavailable" : null
   }))
 
+/** The offers as this organization calls them: through its own accounts where it has some. */
+const throughAccounts = (
+  { ownAccounts, ownAccountFee, breakers, catalog }: RouteServices,
+  { offers, capability }: CatalogEntry,
+  org_id: string,
+  candidates: ReadonlyArray<Candidate>,
+  now: number
+): ReadonlyArray<Candidate> => {
+  const accounts = ownAccounts.of(org_id)
+  if (accounts.size === 0) return candidates
+  const services = { ownAccountFee, breakers, sandbox: catalog.sandbox }
+  return candidates.map((candidate) => {
+    const offered = offers.find((one) => one.provider.slug === candidate.provider)
+    return offered === undefined
+      ? candidate
+      : throughAccount(services, accounts.get(candidate.provider), capability, offered, candidate, now)
+  })
+}
+
 /** Chooses providers that can use the objects (senders, accounts, inboxes) that the input names. */
 export const capabilityRoute = Effect.fnUntraced(function* (services: RouteServices, request: CapabilityRequest) {
   const { catalog, drifts, ownership } = services
@@ -145,11 +169,14 @@ export const capabilityRoute = Effect.fnUntraced(function* (services: RouteServi
   })
   const routing = { ...request.routing, max_cost: capFor(access, max_cost) }
   const uses = catalog.sandbox ? [] : capability.uses(input)
-  const all = yield* ownedInputs(ownership, request.org_id, uses)
-  const owned = pinned === null ? inboxFirst(all) : all
+  const all = yield* Effect.result(ownedInputs(ownership, request.org_id, uses))
+  const owned = pinned === null ? Result.map(all, inboxFirst) : all
   const entry = drifts.priced(listed)
-  const offered = candidatesOf(services, entry, request, yield* Clock.currentTimeMillis)
-  const usable = uses.length === 0 ? offered : offered.map((one) => throughOwned(owned, one))
+  const now = yield* Clock.currentTimeMillis
+  const platform = candidatesOf(services, entry, request, now)
+  const offered = throughAccounts(services, entry, request.org_id, platform, now)
+  const platformOf = (slug: string) => platform.find((one) => one.provider === slug)
+  const usable = uses.length === 0 ? offered : yield* Effect.fromResult(throughObjects(owned, offered, platformOf))
   const candidates = yield* allowedCandidates(access, request.capability, usable)
   const demand = capability.demand(input)
   const among = (candidates: ReadonlyArray<Candidate>) =>

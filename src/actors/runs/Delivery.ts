@@ -6,6 +6,7 @@ import type { Capability } from "../../schema/catalog/Capability.ts"
 import { outcomeUnknown } from "../../schema/catalog/Doubt.ts"
 import type { ReportedCost } from "../../schema/wallet/Loss.ts"
 import * as Money from "../../schema/money/Money.ts"
+import { marked, type Step } from "../../schema/runs/OwnAccount.ts"
 import { acts, type Plan } from "../../schema/runs/Plan.ts"
 import { charge, type Price, providerCost, rawCharge } from "../../schema/money/Pricing.ts"
 import type { RawPlan } from "../../schema/runs/RawPlan.ts"
@@ -36,6 +37,8 @@ export interface Delivered {
   /** JSON text. */
   readonly result: string | null
   readonly inconclusive: boolean
+  /** It came through the organization's own account. */
+  readonly own: boolean
 }
 
 /** A delivery and the index of its attempt. */
@@ -45,21 +48,22 @@ export interface Kept {
 }
 
 export const attemptOf = (
-  provider: string,
+  { provider, own }: Step,
   { answer, duration_ms, doubt }: ProviderAnswer | RawProviderAnswer,
   delivered: Delivered | null,
   plan: Plan
 ): Attempt => {
-  if (answer._tag === "Delivered") return { provider, outcome: "succeeded", duration_ms, detail: answer.note ?? null }
-  if (answer._tag === "NoMatch") return { provider, outcome: "no_match", duration_ms, detail: answer.detail }
+  const about = { provider, duration_ms, ...marked(own) }
+  if (answer._tag === "Delivered") return { ...about, outcome: "succeeded", detail: answer.note ?? null }
+  if (answer._tag === "NoMatch") return { ...about, outcome: "no_match", detail: answer.detail }
   if (answer._tag === "Failure") {
     const outcome = doubt !== undefined && acts(plan) ? outcomeUnknown : answer.reason
-    return { provider, outcome, duration_ms, detail: answer.detail }
+    return { ...about, outcome, detail: answer.detail }
   }
   // For example an address that the provider found and reports as invalid: that is no match.
   return delivered === null
-    ? { provider, outcome: "no_match", duration_ms, detail: "its result does not count as a match" }
-    : { provider, outcome: "succeeded", duration_ms, detail: null }
+    ? { ...about, outcome: "no_match", detail: "its result does not count as a match" }
+    : { ...about, outcome: "succeeded", detail: null }
 }
 
 const resultOf = (output: unknown, raw: string | null, sandbox: boolean): string | null => {
@@ -77,12 +81,13 @@ export interface Agreed {
   readonly rated: Price
   /** It covers every price of the plan. A plan of an older version has none, and today's price may be above its hold. */
   readonly hold: Money.MicroUsd
+  readonly own: boolean
 }
 
 /** The delivery of an answer, or null when the next provider should be called. */
 export const deliveryOf = (
   capability: Capability,
-  { provider, price, rated, hold }: Agreed,
+  { provider, price, rated, hold, own }: Agreed,
   input: unknown,
   { answer, raw }: ProviderAnswer,
   sandbox: boolean
@@ -97,7 +102,7 @@ export const deliveryOf = (
   const demand = capability.demand(input)
   const charged = Money.min(charge(price, capability.billing, demand, judged), hold)
   const byRate = charge(rated, capability.billing, demand, judged)
-  const about = { provider, charge: charged, rated: byRate, billed: true, inconclusive: judged.inconclusive }
+  const about = { provider, charge: charged, rated: byRate, billed: true, inconclusive: judged.inconclusive, own }
   if (judged.matched) return { ...about, status: "succeeded", result: resultOf(output, raw, sandbox) }
   if (!capability.billing.bills_no_match) return null
   // A billed miss with an output, such as "unknown", succeeds. Without an output it is a billed no-match.
@@ -107,8 +112,10 @@ export const deliveryOf = (
 
 /** A raw run delivers any answer of the provider. Its charge comes from the measured cost or the rate card. */
 export const rawDeliveryOf = (
-  provider: string,
+  { provider, own }: Step,
   raw: RawPlan,
+  /** What a call through the organization's own account is charged. */
+  fee: Money.MicroUsd,
   markup: string | undefined,
   { answer }: RawProviderAnswer,
   sandbox: boolean
@@ -118,7 +125,8 @@ export const rawDeliveryOf = (
   return {
     status: "succeeded",
     provider,
-    charge: rawCharge(rates, answer.measured, Money.dollars(raw.hold), markup),
+    charge: own ? fee : rawCharge(rates, answer.measured, Money.dollars(raw.hold), markup),
+    own,
     rated: null,
     billed: true,
     inconclusive: false,

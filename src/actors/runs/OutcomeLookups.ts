@@ -46,12 +46,12 @@ export class OutcomeLookups extends Context.Service<
       })
 
       const lookUp = Effect.fn("OutcomeLookups.lookUp")(function* (due: DueLookup) {
-        const { run_id, age_seconds } = due
+        const { run_id, org_id, own, age_seconds } = due
         const offer = catalog.offer(due.capability, due.provider)
         if (offer === undefined) return
         const { title } = offer.provider
         const input: unknown = JSON.parse(due.input)
-        const answered = yield* providers.lookUp({ run_id, offer, input, age_seconds })
+        const answered = yield* providers.lookUp({ run_id, org_id, own, offer, input, age_seconds })
         if (answered === null) return
         if (answered._tag === "Failure") return yield* failed(run_id, title, answered.detail)
         const recorded = yield* outcomes.resolve(

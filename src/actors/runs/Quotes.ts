@@ -16,6 +16,7 @@ import { type OfferCounts, OfferOutcomes } from "../../layers/quotes/OfferOutcom
 import type { NewRun } from "../../layers/runs/RunStore.ts"
 import * as Money from "../../schema/money/Money.ts"
 import { priceMax } from "../../schema/money/Pricing.ts"
+import { marked } from "../../schema/runs/OwnAccount.ts"
 import { countsFor, expectedCharge, successOf } from "../../schema/runs/Quote.ts"
 import { contactRefusal } from "../../schema/guards/ContactGuard.ts"
 import { repeatRefusal } from "../../schema/guards/RepeatGuard.ts"
@@ -40,6 +41,8 @@ interface ConsideredOffer {
   /** The maximum price for this input. */
   readonly price: Money.MicroUsd
   readonly excluded_because: NotChosen | null
+  /** Set if the organization's own account is called. Its price is the fee. */
+  readonly account?: "own"
 }
 
 export interface QuotedOffer extends ConsideredOffer {
@@ -78,17 +81,29 @@ const consideredOffers = ({ entry, chosen, demand }: CapabilityRoute): ReadonlyA
       excluded_because: why.get(slug) ?? ("not_pinned" as const)
     }))
   return [
-    ...chosen.candidates.map(({ provider, quote }) => ({ provider, price: quote, excluded_because: null })),
+    ...chosen.candidates.flatMap(({ provider, quote, own, failover }) => [
+      { provider, price: quote, excluded_because: null, ...marked(own !== undefined) },
+      ...(failover === undefined ? [] : [{ provider, price: failover, excluded_because: null }])
+    ]),
     ...rest
   ]
 }
 
 const offersOf = (planned: Planned): ReadonlyArray<ConsideredOffer> => {
   if (planned._tag === "Capability") return consideredOffers(planned.route)
-  const { provider, raw, hold } = planned.route
+  const { provider, raw, hold, own } = planned.route
   // Without published rates, a call that reports no cost is charged its hold.
   const price = raw.estimate === null ? hold : Money.dollars(raw.estimate)
-  return [{ provider: provider.slug, price, excluded_because: null }]
+  const platform = { provider: provider.slug, price, excluded_because: null }
+  if (own === null) return [platform]
+  const mine = { ...platform, price: Money.dollars(own.fee), ...marked(true) }
+  return own.fallback ? [mine, platform] : [mine]
+}
+
+/** Whether the offer before this one is the same one through the own account. */
+const isFailover = (offers: ReadonlyArray<ConsideredOffer>, index: number): boolean => {
+  const before = offers[index - 1]
+  return before?.account === "own" && before.provider === offers[index]?.provider
 }
 
 /** The expected charge, from what was measured of the offers that the run calls. */
@@ -98,8 +113,11 @@ const expectedOf = (
   countsOf: (provider: string) => ReturnType<typeof countsFor>
 ): Money.MicroUsd =>
   expectedCharge(
-    offers.flatMap(({ provider, price, excluded_because }) =>
-      excluded_because === null ? [{ price, counts: countsOf(provider) }] : []
+    // The service's account is called only after a refusal of the own one, which nothing measures.
+    offers.flatMap(({ provider, price, excluded_because, account }, index) =>
+      excluded_because === null && !(account === undefined && isFailover(offers, index))
+        ? [{ price, counts: countsOf(provider) }]
+        : []
     ),
     {
       bills_no_match: planned._tag === "Capability" && planned.route.entry.capability.billing.bills_no_match,

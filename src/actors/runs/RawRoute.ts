@@ -10,6 +10,8 @@ import type { Breakers } from "../../layers/executor/Breakers.ts"
 import type { ActorInput } from "../../layers/catalog/CatalogStore.ts"
 import { endpointVersion } from "../../layers/catalog/CatalogVersion.ts"
 import { compileEndpoint } from "../../layers/catalog/input/EndpointInput.ts"
+import type { OwnAccounts } from "../../layers/provideraccounts/OwnAccounts.ts"
+import type { Ownership } from "../../layers/runs/Ownership.ts"
 import type { Endpoints, Lookup, RawProvider } from "../../layers/catalog/Endpoints.ts"
 import type { NewRun } from "../../layers/runs/RunStore.ts"
 import type { SettingsShape } from "../../layers/platform/Settings.ts"
@@ -18,14 +20,16 @@ import { problem, type ProblemOf } from "../../schema/Errors.ts"
 import { plannedReuse } from "../../schema/guards/Reuse.ts"
 import { requestHashOf } from "../../schema/guards/InputHash.ts"
 import * as Money from "../../schema/money/Money.ts"
+import { ownedBy, type OwnOffer } from "../../schema/runs/OwnAccount.ts"
 import { markedUp, type Plan, totalOf } from "../../schema/runs/Plan.ts"
 import { storedMetadata } from "../../schema/runs/Metadata.ts"
 import { type Checks, planRaw, type RawPlan } from "../../schema/runs/RawPlan.ts"
 import { didYouMean } from "../../schema/suggestion.ts"
 import type { EndpointRequest } from "./Admission.ts"
+import { ownedByRaw } from "./Owners.ts"
 import { withCommands } from "../../schema/Hints.ts"
 import { defined } from "../../schema/defined.ts"
-import { discover, viaApi } from "../../schema/Steps.ts"
+import { discover, setProviderAccount, viaApi } from "../../schema/Steps.ts"
 
 type EndpointProblem = ProblemOf<"invalid_request" | "endpoint_not_found" | "provider_not_available">
 
@@ -128,6 +132,20 @@ export interface RawRoute {
   readonly hold: Money.MicroUsd
   readonly quoted: Money.MicroUsd
   readonly markup: string
+  /** Set if the organization's own account is called. */
+  readonly own: OwnOffer | null
+  /** Fails if the request names an object of another organization. */
+  readonly owned: Effect.Effect<void, ProblemOf<"invalid_request">>
+}
+
+/** What a raw route depends on besides the request and the settings. */
+export interface RawServices {
+  readonly endpoints: Endpoints["Service"]
+  readonly actors: Marketplace["Service"]
+  readonly breakers: Breakers["Service"]
+  readonly drifts: CostDrifts["Service"]
+  readonly ownership: Ownership["Service"]
+  readonly ownAccounts: OwnAccounts["Service"]
 }
 
 /** What the rate card says about the call, without what is added while calls cost more. */
@@ -147,39 +165,97 @@ const ratedOf = (
   return card === null ? undefined : Money.usd(card.estimate)
 }
 
+const smallest = Money.dollars("0.000001")
+
+type RawSettings = Pick<SettingsShape, "mode" | "rawMinCap" | "markup" | "ownAccountFee">
+
+/** Through which accounts the provider may be called: the organization's own one, and the service's. */
+interface Through {
+  readonly own: boolean
+  readonly platform: boolean
+}
+
+const noAccount = ({ slug }: RawProvider) =>
+  problem(
+    "provider_not_available",
+    `This service has no account at ${slug} yet. The operator can add one with RUNGATE_PROVIDER_${slug.toUpperCase()}_API_KEY.`
+  )
+const refusedPlatform = ({ slug }: RawProvider) =>
+  problem(
+    "provider_not_available",
+    `${slug} currently refuses this service's account. Only the operator can fix this. Nothing was held.`
+  )
+const refusedOwn = ({ slug }: RawProvider) =>
+  problem(
+    "provider_not_available",
+    withCommands`${slug} currently refuses your account. Set its key with ${setProviderAccount(slug)}. Nothing was held.`
+  )
+
+/** The accounts that can make the call now, or why none can. A refused account would be refused again. Other failures may pass. */
+const accountsFor = Effect.fnUntraced(function* (
+  { breakers, ownAccounts, ownership }: RawServices,
+  provider: RawProvider,
+  endpoint: Endpoint,
+  request: EndpointRequest,
+  sandbox: boolean
+) {
+  const now = yield* Clock.currentTimeMillis
+  const isRefused = (trip: { readonly reason: string } | null) => trip?.reason === "provider_account"
+  const mine = ownAccounts.of(request.org_id).get(provider.slug)
+  const platformRefused = isRefused(breakers.tripped(provider.slug, endpoint.path, request.org_id, now))
+  const configured = sandbox || provider.status === "live"
+  const platform = configured && !platformRefused
+  const why = configured ? refusedPlatform : noAccount
+  // In the sandbox nobody owns an object.
+  const owned = sandbox ? Effect.void : ownedByRaw(ownership, provider.slug, endpoint, request)
+  if (mine === undefined) {
+    if (!platform) return yield* Effect.fail(why(provider))
+    return { through: { own: false, platform }, owned }
+  }
+  // An object belongs to the account through which it was made.
+  const uses = !sandbox && (endpoint.resources?.uses ?? []).length > 0
+  if (uses && platform && (yield* Effect.isSuccess(owned))) return { through: { own: false, platform }, owned }
+  const own = !isRefused(breakers.ownTripped(mine.account_id, endpoint.path, now))
+  const failsOver = mine.fallback && platform && !uses
+  if (!own && !failsOver) return yield* Effect.fail(refusedOwn(provider))
+  return { through: { own, platform: failsOver }, owned: Effect.void }
+})
+
+/** What the caller's cap limits: the fee of a call through an own account, and otherwise the price of the call. */
+const capsFor = (request: EndpointRequest, { own, platform }: Through, endpoint: Endpoint) => {
+  const { max_cost, field } = capOf(request.max_cost, request.max_total ?? null)
+  // The cap of a marketplace actor also limits what it may cost the account's owner.
+  const lifted = own && !platform && endpoint.body_type !== "actor_input"
+  return { asked: max_cost, max_cost: lifted ? null : max_cost, field }
+}
+
+/** The hold and the quote, which depend on the accounts that may be called. */
+const amountsOf = (
+  { hold, quoted }: { readonly hold: Money.MicroUsd; readonly quoted: Money.MicroUsd },
+  { own, platform }: Through,
+  least: Money.MicroUsd
+) => {
+  if (!own) return { hold, quoted }
+  return platform ? { hold: Money.max(hold, least), quoted: Money.max(quoted, least) } : { hold: least, quoted: least }
+}
+
+const refusedCap = (field: string, message: string) =>
+  Effect.fail(problem("invalid_request", `routing.${field} ${message}`, [{ path: `routing.${field}`, message }]))
+
 export const rawRoute = (
-  endpoints: Endpoints["Service"],
-  actors: Marketplace["Service"],
-  breakers: Breakers["Service"],
-  drifts: CostDrifts["Service"],
-  { mode, rawMinCap, markup }: Pick<SettingsShape, "mode" | "rawMinCap" | "markup">,
+  services: RawServices,
+  { mode, rawMinCap, markup, ownAccountFee }: RawSettings,
   request: EndpointRequest,
   /** `new` loads the input schema of a marketplace actor if it is missing. `stored` asks nobody, and skips the checks that need it. */
   load: "new" | "stored" = "new"
 ): Effect.Effect<RawRoute, EndpointProblem> =>
   Effect.gen(function* () {
+    const { endpoints, actors, drifts } = services
     const sandbox = mode === "sandbox"
     const lookup = endpoints.find(request.provider, request.endpoint, request.method)
     const { provider, endpoint: listed } = yield* foundEndpoint(lookup, request)
     const endpoint = drifts.pricedEndpoint(provider.slug, listed)
-    if (!sandbox && provider.status !== "live") {
-      return yield* Effect.fail(
-        problem(
-          "provider_not_available",
-          `This service has no account at ${provider.slug} yet. The operator can add one with RUNGATE_PROVIDER_${provider.slug.toUpperCase()}_API_KEY.`
-        )
-      )
-    }
-    // A refused account would be refused again. Other failures may pass, and a raw run has no fallback, so it is tried.
-    const trip = breakers.tripped(provider.slug, endpoint.path, request.org_id, yield* Clock.currentTimeMillis)
-    if (trip?.reason === "provider_account") {
-      return yield* Effect.fail(
-        problem(
-          "provider_not_available",
-          `${provider.slug} currently refuses this service's account. Only the operator can fix this. Nothing was held.`
-        )
-      )
-    }
+    const { through, owned } = yield* accountsFor(services, provider, endpoint, request, sandbox)
     const loaded = yield* actors.input(provider.slug, endpoint, sandbox || load === "stored" ? "never" : "new")
     yield* runnable(endpoint, loaded)
     if (
@@ -193,7 +269,7 @@ export const rawRoute = (
       return yield* Effect.fail(problem("provider_not_available", message))
     }
     const known = whole(endpoint, loaded)
-    const cap = capOf(request.max_cost, request.max_total ?? null)
+    const { asked, ...cap } = capsFor(request, through, endpoint)
     const decision = planRaw(known, provider.free, checksOf(provider, known), request, {
       ...cap,
       unpricedMin: rawMinCap
@@ -203,15 +279,24 @@ export const rawRoute = (
       return yield* Effect.fail(problem("invalid_request", `${first?.path} ${first?.message}`, decision.issues))
     }
     // The hold is the cost cap that the actor's platform enforces. The platform might read a cap of zero as no cap.
-    if (endpoint.body_type === "actor_input" && decision.hold === Money.zero) {
-      const message = "must be above 0: it caps what the actor may cost"
-      return yield* Effect.fail(
-        problem("invalid_request", `routing.${cap.field} ${message}`, [{ path: `routing.${cap.field}`, message }])
+    if (endpoint.body_type === "actor_input" && decision.hold === Money.zero)
+      return yield* refusedCap(cap.field, "must be above 0: it caps what the actor may cost")
+    if (through.own && asked !== null && asked < ownAccountFee)
+      return yield* refusedCap(
+        cap.field,
+        `must be at least ${Money.usd(ownAccountFee)}: a call through your own account costs that`
       )
-    }
     const credit = provider.provider?.credit ?? undefined
     const rated = ratedOf(provider, listed, endpoint, request, decision.raw.estimate)
-    return { provider, listed, endpoint, ...decision, raw: { ...decision.raw, ...defined({ credit, rated }) }, markup }
+    // The database admits no marketplace actor without a hold, because the hold is the cost cap elsewhere. This one is released.
+    const least = endpoint.body_type === "actor_input" ? Money.max(ownAccountFee, smallest) : ownAccountFee
+    // The rate card of a call that only the own account makes is the fee.
+    const card = through.own && !through.platform ? { estimate: Money.usd(ownAccountFee) } : defined({ credit, rated })
+    const raw = { ...decision.raw, ...card }
+    const own = through.own
+      ? { provider: provider.slug, fee: Money.usd(ownAccountFee), fallback: through.platform }
+      : null
+    return { provider, listed, endpoint, ...amountsOf(decision, through, least), raw, markup, own, owned }
   })
 
 /** Whether a call may do more than read. Only GET is known to read, and some endpoints act with GET too. */
@@ -219,10 +304,11 @@ export const actsOutside = (endpoint: Endpoint): boolean => endpoint.method !== 
 
 /** A raw run makes one attempt only, because the effect of a lost call is unknown. */
 export const rawRun = (request: EndpointRequest, run_id: string, route: RawRoute): NewRun => {
-  const { provider, listed, endpoint, raw, hold, quoted, markup } = route
+  const { provider, listed, endpoint, raw, hold, quoted, markup, own } = route
   const plan: Plan = {
     providers: [provider.slug],
-    attempts_max: 1,
+    // A refused own account does not use up the attempt.
+    attempts_max: own?.fallback === true ? 2 : 1,
     routing: "pinned",
     include_raw: false,
     side_effect: actsOutside(endpoint),
@@ -231,13 +317,17 @@ export const rawRun = (request: EndpointRequest, run_id: string, route: RawRoute
     excluded: [],
     ...totalOf(request.max_total ?? null, [hold], []),
     ...plannedReuse(request.reuse, request.access?.allow?.providers),
+    ...ownedBy(own === null ? [] : [own]),
     raw,
     seen: {
       catalog: endpointVersion(listed),
       ...(request.max_cost === null ? {} : { max_cost: Money.usd(request.max_cost) })
     }
   }
-  const held = raw.estimate === null ? "no published rates" : `rate card $${raw.estimate}`
+  const through = own === null ? "" : " through your account"
+  const after = own?.fallback === true ? "; if it refuses your account, this service's account is called" : ""
+  const held =
+    own !== null ? `fee $${own.fee}` : raw.estimate === null ? "no published rates" : `rate card $${raw.estimate}`
   return {
     run_id,
     org_id: request.org_id,
@@ -259,7 +349,7 @@ export const rawRun = (request: EndpointRequest, run_id: string, route: RawRoute
     quoted,
     input: request.input_text,
     plan,
-    routing_reason: `raw endpoint of ${provider.slug}, called once (${held}, holds $${raw.hold})`,
+    routing_reason: `raw endpoint of ${provider.slug}, called once${through} (${held}, holds $${Money.usd(hold)})${after}`,
     metadata: storedMetadata(request.metadata)
   }
 }

@@ -16,9 +16,11 @@ import { estimatedCost } from "../../schema/money/Pricing.ts"
 import { OfferOutcomes } from "../../layers/quotes/OfferOutcomes.ts"
 import type { ProviderAnswer, RawProviderAnswer } from "../../layers/executor/Providers.ts"
 import * as Money from "../../schema/money/Money.ts"
+import { marked, nextStep, startedAttempt, type Step } from "../../schema/runs/OwnAccount.ts"
 import { acts, affords, type Plan } from "../../schema/runs/Plan.ts"
 import type { Attempt } from "../../schema/runs/Run.ts"
 import { encodeSettle } from "../mailbox/Commands.ts"
+import { noShare } from "../../schema/runs/Slots.ts"
 import type { SettleReport } from "../../schema/runs/SettleReport.ts"
 import {
   attemptOf,
@@ -44,7 +46,7 @@ import { Waiters } from "../mailbox/Waiters.ts"
 
 const noReports: Reports = new Map()
 
-const started = (provider: string): Attempt => ({ provider, outcome: "started", duration_ms: 0, detail: null })
+const isCounted = ({ outcome }: Attempt) => outcome !== lost
 /** Why the outcome of an attempt is unknown. Undefined for a known outcome and for calls that only read. */
 const unknownOf = (
   plan: Plan,
@@ -151,7 +153,8 @@ export class RunActor extends Context.Service<
       ) => {
         const { lease_token } = run
         const { status, charge, billed, provider } = delivered
-        const provider_cost = costOf(charge, at, reports, plan.markup)
+        // The provider bills the organization for a call through its own account.
+        const provider_cost = costOf(delivered.own ? Money.zero : charge, at, reports, plan.markup)
         const capability = catalog.find(run.capability ?? "")?.capability
         const error = status === "succeeded" ? null : explainFailure(status, attempts, plan)
         const hints = status === "succeeded" ? [] : hintsOf({ status, plan, attempts, capability, input })
@@ -189,11 +192,12 @@ export class RunActor extends Context.Service<
         return drifts.observe({ provider: delivered.provider, run_id: run.run_id, measured, ...said })
       }
 
-      const gone = (provider: string): Attempt => ({
+      const gone = ({ provider, own }: Step): Attempt => ({
         provider,
         outcome: "provider_error",
         duration_ms: 0,
-        detail: "this offer is no longer in the catalog"
+        detail: "this offer is no longer in the catalog",
+        ...marked(own)
       })
 
       const execute = Effect.fnUntraced(function* (run: LeasedRun) {
@@ -202,24 +206,24 @@ export class RunActor extends Context.Service<
         const made = run.attempts.filter((one) => !isOpenAttempt(one))
         // The turn that leased the run already recorded its first attempt. A claim from the queue does not.
         let recorded = run.attempts.length > made.length
-        let next = made.filter((one) => one.outcome !== lost).length
         let reports: Map<number, Money.MicroUsd> | null = null
         // First inconclusive result, used if no later one is conclusive.
         let fallback: Kept | null = null
         let unknown: SettleReport["unknown"]
         while (made.length < plan.attempts_max) {
-          const provider = plan.providers[next]
-          if (provider === undefined || !affords(plan, made, provider)) break
-          next += 1
+          const step = nextStep(plan, made.filter(isCounted))
+          if (step === undefined || !affords(plan, made, step)) break
+          const { provider } = step
           // The provider's concurrency limit is reached. The run waits in the queue, where it holds no slot.
-          if (!slots.enter(run.run_id, provider) && reports === null && fallback === null) {
+          const share = step.own ? noShare : provider
+          if (!slots.enter(run.run_id, share) && reports === null && fallback === null) {
             const requeued = { run_id: run.run_id, lease_token: run.lease_token, asks: provider }
             yield* retrying(leases.requeue(requeued, JSON.stringify(made), null))
             return slots.queued([run.org_id])
           }
           if (!recorded) {
             yield* crashPoint("attempt.before")
-            const attempts = JSON.stringify([...made, started(provider)])
+            const attempts = JSON.stringify([...made, startedAttempt(step)])
             const kept = yield* retrying(leases.attempt(run.run_id, run.lease_token, attempts))
             if (!kept)
               return yield* Effect.logInfo(`${run.run_id}: the lease is lost; another worker continues the run`)
@@ -229,11 +233,9 @@ export class RunActor extends Context.Service<
           recorded = false
           yield* crashPoint("provider.before")
           const job: StartedJob = { state: run.job?.state ?? null }
-          const attempted = yield* attempt(run, provider, input, made.length + 1, job)
+          const attempted = yield* attempt(run, step, input, made.length + 1, job)
           yield* crashPoint("provider.after")
-          made.push(
-            attempted === null ? gone(provider) : attemptOf(provider, attempted.answered, attempted.delivered, plan)
-          )
+          made.push(attempted === null ? gone(step) : attemptOf(step, attempted.answered, attempted.delivered, plan))
           const at = made.length - 1
           const reported = attempted === null ? null : reportOf(attempted.answered)
           if (reported !== null) reports = (reports ?? new Map<number, Money.MicroUsd>()).set(at, reported)
@@ -250,11 +252,11 @@ export class RunActor extends Context.Service<
             return yield* settleDelivery(run, plan, input, made, { at, delivered }, reports ?? noReports)
           fallback ??= { at, delivered }
           const detail = "the answer is inconclusive; another provider is called"
-          made[at] = { ...(made[at] ?? started(provider)), outcome: "inconclusive", detail }
+          made[at] = { ...(made[at] ?? startedAttempt(step)), outcome: "inconclusive", detail }
         }
         if (fallback === null) return yield* settleFailure(run, plan, input, made, reports ?? noReports, unknown)
         const { at } = fallback
-        made[at] = { ...(made[at] ?? started("")), outcome: "succeeded", detail: null }
+        made[at] = { ...(made[at] ?? startedAttempt({ provider: "", own: false })), outcome: "succeeded", detail: null }
         yield* settleDelivery(run, plan, input, made, fallback, reports ?? noReports)
       })
 

@@ -48,7 +48,8 @@ export const callsOf = (
     (one) => delivered && one.provider === provider && (one.outcome === "succeeded" || one.outcome === "no_match")
   )
   const calls = attempts
-    .filter((one) => !isOpenAttempt(one) && one.outcome !== lost)
+    // A call through an organization's own account says nothing about the service's offer.
+    .filter((one) => !isOpenAttempt(one) && one.outcome !== lost && one.account === undefined)
     .map((one) => ({
       subject: subjectOf(run, one.provider),
       outcome: outcomeOf(one),

@@ -8,8 +8,9 @@ import type { RunLoss } from "../../layers/ledger/TurnRecords.ts"
 import type { EndedRun, Mail, AdmittedRun, TurnEffects, TurnRun, TurnView } from "../../layers/ledger/TurnStore.ts"
 import type { Reusable } from "../../schema/guards/Reuse.ts"
 import { storableJson, storableText } from "../../schema/json/StorableText.ts"
+import { nextStep, startedAttempt } from "../../schema/runs/OwnAccount.ts"
 import type { RunStatus } from "../../schema/runs/Run.ts"
-import type { Claimant } from "../../schema/runs/Slots.ts"
+import { type Claimant, noShare } from "../../schema/runs/Slots.ts"
 import { type Decision, decide, type Entry, type Verdict, type Wallet } from "../../schema/wallet/Wallet.ts"
 import { decodeCommand } from "../mailbox/Commands.ts"
 import type { SettleReport } from "../../schema/runs/SettleReport.ts"
@@ -129,10 +130,12 @@ export const decideTurn = (view: TurnView, room: Room, names: Names) => {
     guards.admitted(run)
     reuse.claim(run)
     const plan = run.plan()
-    const provider = plan.providers[0] ?? ""
-    const mine = room.tryTake(run.run_id, { org_id: run.org_id, provider, free: run.hold === 0n })
+    const step = nextStep(plan, []) ?? { provider: "", own: false }
+    const { provider } = step
+    const share = step.own ? noShare : provider
+    const mine = room.tryTake(run.run_id, { org_id: run.org_id, provider: share, free: run.hold === 0n })
     const lease_token = mine ? names.token() : null
-    const attempts = mine ? [{ provider, outcome: "started", duration_ms: 0, detail: null }] : []
+    const attempts = mine ? [startedAttempt(step)] : []
     openings.set(run.run_id, {
       run_id: run.run_id,
       org_id: run.org_id,

@@ -18,9 +18,10 @@ export const turnReports = () => {
   const unknowns: Array<UnknownOutcome> = []
 
   /** Counts an attempt for its provider's health. */
-  const count = (run: TurnRun, { provider, outcome, duration_ms }: SettleReport["attempts"][number]) => {
+  const count = (run: TurnRun, { provider, outcome, duration_ms, account }: SettleReport["attempts"][number]) => {
     const ok = providerWorked(outcome)
-    if (ok === null) return
+    // A call through a customer's own account says nothing about the service's account.
+    if (ok === null || account !== undefined) return
     const subject = subjectOf(run, provider)
     const latency_bucket = ok ? latencyBucket(duration_ms) : 0
     const key = `${subject} ${ok} ${latency_bucket}`

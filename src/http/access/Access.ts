@@ -77,6 +77,10 @@ export const neededRole: Readonly<Record<string, Role>> = {
   "webhooks.deliveries": "viewer",
   "webhooks.replay": "admin",
   "webhooks.replayAll": "admin",
+  "providerAccounts.list": "viewer",
+  "providerAccounts.get": "viewer",
+  "providerAccounts.set": "admin",
+  "providerAccounts.remove": "admin",
   "auditLog.list": "admin"
 }
 

@@ -24,6 +24,7 @@ import { OperatorOrganizationsApi } from "./operator/Organizations.ts"
 import { OperatorQueuesApi } from "./operator/Queues.ts"
 import { OperatorSessionsApi } from "./operator/Sessions.ts"
 import { RecoveryApi } from "./Recovery.ts"
+import { ProviderAccountsApi } from "./control/ProviderAccounts.ts"
 import { ReceiptsApi } from "./control/Receipts.ts"
 import { ReferralsApi } from "./Referrals.ts"
 import { RunsApi } from "./Runs.ts"
@@ -60,6 +61,7 @@ export class Api extends HttpApi.make("rungate")
   .add(RecoveryApi)
   .add(EventsApi)
   .add(WebhooksApi)
+  .add(ProviderAccountsApi)
   .add(OperatorSessionsApi)
   .add(OperatorOrganizationsApi)
   .add(OperatorImpersonationApi)

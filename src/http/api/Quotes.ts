@@ -9,6 +9,9 @@ import { ScopedKeys } from "./shapes/ScopedKeys.ts"
 
 export const QuotedOffer = Schema.Struct({
   provider: Schema.String,
+  account: Schema.optionalKey(
+    Schema.Literal("own").annotate({ description: "the call is made through your own account at this provider" })
+  ),
   price: Schema.String.annotate({ description: "the most that this provider would charge for this input, in USD" }),
   expected_success: Schema.NullOr(
     Schema.Number.check(Schema.isBetween({ minimum: 0, maximum: 1 })).annotate({

@@ -3,7 +3,8 @@
  *
  * Each organization has its own breaker per offer, because its inputs can make a provider fail for it alone. A breaker opens
  * after five failures, or after two while another organization's breaker of the same offer is open. When the pause ends, the
- * next call closes the breaker or doubles the pause. Breakers live in each process; health, which all processes share, ranks
+ * next call closes the breaker or doubles the pause. Calls through an organization's own account have a breaker of their own, which
+ * affects no other call. Breakers live in each process; health, which all processes share, ranks
  * offers.
  */
 import { Clock, Context, Effect, Layer } from "effect"
@@ -24,6 +25,8 @@ const pauseMillis = 30_000
 /** Nobody repairs an account within a minute. */
 const accountPauseMillis = 60_000
 const pauseMillisMax = 30 * 60_000
+/** Records of calls through organizations' own accounts. Beyond it the oldest record is dropped. */
+const ownMax = 10_000
 /** Organizations per offer. Beyond it the oldest record is dropped, which costs that organization a few failures. */
 const organizationsMax = 1_000
 
@@ -74,6 +77,9 @@ export class Breakers extends Context.Service<
     readonly tripped: (provider: string, subject: string, org_id: string, now: number) => Trip | null
     /** `subject` is a capability or a raw endpoint. */
     readonly record: (provider: string, subject: string, org_id: string, failure: Failure | null) => Effect.Effect<void>
+    /** As `tripped` and `record`, for calls through an organization's own account. */
+    readonly ownTripped: (account_id: string, subject: string, now: number) => Trip | null
+    readonly recordOwn: (account_id: string, subject: string, failure: Failure | null) => Effect.Effect<void>
     readonly all: () => ReadonlyArray<Broken>
   }
 >()("rungate/layers/executor/Breakers") {
@@ -84,6 +90,22 @@ export class Breakers extends Context.Service<
       { readonly provider: string; readonly subject: string; readonly records: Map<string, Record> }
     >()
     const key = (provider: string, subject: string) => `${provider} ${subject}`
+
+    /** By account and subject. */
+    const own = new Map<string, Record>()
+
+    const recordOwn = Effect.fnUntraced(function* (account_id: string, subject: string, failure: Failure | null) {
+      const name = key(account_id, subject)
+      const record = own.get(name)
+      if (failure === null && record === undefined) return
+      own.delete(name)
+      if (failure === null) return
+      own.set(name, after(record ?? healthy, failure, yield* Clock.currentTimeMillis))
+      for (const [oldest] of own) {
+        if (own.size <= ownMax) break
+        own.delete(oldest)
+      }
+    })
 
     const succeeded = Effect.fnUntraced(function* (name: string, org_id: string) {
       const records = offers.get(name)?.records
@@ -139,6 +161,11 @@ export class Breakers extends Context.Service<
           offers.set(name, offer)
           return failed(offer.records, name, org_id, failure)
         }),
+      ownTripped: (account_id, subject, now) => {
+        const record = own.get(key(account_id, subject)) ?? healthy
+        return isOpen(record, now) ? record.trip : null
+      },
+      recordOwn,
       all: () =>
         [...offers.values()].flatMap(({ provider, subject, records }) =>
           [...records].flatMap(([org_id, { trip }]) => (trip === null ? [] : [{ provider, subject, org_id, trip }]))

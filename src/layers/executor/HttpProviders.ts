@@ -20,7 +20,8 @@ import { measuredOf } from "../../schema/catalog/Measured.ts"
 import { oneLineOf } from "../../schema/json/StorableText.ts"
 import { callMarketplaceActor } from "./MarketplaceRuns.ts"
 import { Breakers } from "./Breakers.ts"
-import { makeThrottle, type ProviderThrottle } from "./ProviderThrottle.ts"
+import { type Connection, makeConnections } from "./Connection.ts"
+import { publicRequest } from "./PublicRequest.ts"
 import {
   connectionFailure,
   failedBeforeSending,
@@ -47,7 +48,9 @@ import {
   type RawCall,
   type RawProviderAnswer
 } from "./Providers.ts"
+import { ProviderAccounts } from "../provideraccounts/ProviderAccounts.ts"
 import { refusal } from "../providers/kit/httpErrors.ts"
+import { HostAddresses, lookupOf } from "../webhooks/Sender.ts"
 import { Settings } from "../platform/Settings.ts"
 
 /** Polls per attempt of a provider that keeps answering "not yet". The attempt's deadline ends it too. */
@@ -97,18 +100,38 @@ interface SendResult {
   readonly end: RequestEnd
 }
 
-const send = ({ url, headers, redact }: AuthorizedRequest, { method, body }: ProviderRequest) =>
+type Fetch = (request: {
+  readonly url: URL
+  readonly method: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string | FormData | undefined
+  readonly signal: AbortSignal
+}) => Promise<Response>
+
+const ordinaryFetch: Fetch = ({ url, body, method, ...rest }) =>
+  fetch(url, {
+    method,
+    ...rest,
+    ...(body === undefined ? {} : { body }),
+    // A redirect would carry the account's key to another host.
+    redirect: "manual",
+    keepalive: !repeatedMethods.has(method)
+  })
+
+const send = (
+  request: Fetch,
+  { url, headers, redact }: AuthorizedRequest,
+  { method, body }: Pick<ProviderRequest, "method" | "body">
+) =>
   Effect.promise(async (signal): Promise<SendResult> => {
     const connection = new AbortController()
     let status: number | null = null
     try {
-      const response = await fetch(url, {
+      const response = await request({
+        url,
         method,
         headers,
-        ...(body === undefined ? {} : { body }),
-        // A redirect would carry the account's key to another host.
-        redirect: "manual",
-        keepalive: !repeatedMethods.has(method),
+        body,
         signal: AbortSignal.any([signal, connection.signal])
       })
       status = response.status
@@ -137,28 +160,23 @@ interface Attempt {
 export const HttpProviders = Layer.effect(
   Providers,
   Effect.gen(function* () {
-    const { accounts } = yield* Settings
-    const breakers = yield* Breakers
-    const throttles = new Map<string, ProviderThrottle>()
-    const throttleOf = (target: Target) => {
-      const throttle = throttles.get(target.slug) ?? makeThrottle(target)
-      throttles.set(target.slug, throttle)
-      return throttle
-    }
+    const { accounts, webhookAllowPrivate } = yield* Settings
+    const connect = makeConnections(accounts, yield* ProviderAccounts, yield* Breakers)
+    const publicFetch = publicRequest(lookupOf(yield* HostAddresses, webhookAllowPrivate), webhookAllowPrivate)
 
-    /** Sends one request through the provider's throttle and reads the response. */
-    const exchange = (target: Target, sent: ProviderRequest, attempt: Attempt): Effect.Effect<Reply | Failure> => {
-      const request = authorized(target, accounts.get(target.slug), sent)
+    /** Sends one request through the account's throttle and reads the response. */
+    const exchange = (to: Connection, sent: ProviderRequest, attempt: Attempt): Effect.Effect<Reply | Failure> => {
+      const request = authorized(to.target, to.account, sent)
       if ("_tag" in request) return Effect.succeed(request)
       const sendOnce = Effect.gen(function* () {
         const late = yield* attempt.begin
         if (late !== null) return late
         attempt.trail = withRequest(attempt.trail, sent.acts)
-        const { reply, end } = yield* send(request, sent)
+        const { reply, end } = yield* send(to.publicOnly ? publicFetch : ordinaryFetch, request, sent)
         attempt.trail = withEnd(attempt.trail, end)
         return reply
       })
-      return Effect.map(throttleOf(target).call(sendOnce, pauseWaitSecondsMax), (reply) =>
+      return Effect.map(to.throttle.call(sendOnce, pauseWaitSecondsMax), (reply) =>
         "_tag" in reply && reply._tag === "Paused"
           ? failure("provider_rate_limited", `the provider asked for a pause of ${reply.seconds} s`)
           : reply
@@ -166,17 +184,17 @@ export const HttpProviders = Layer.effect(
     }
 
     /** Applies a pause that the provider asked for. */
-    const applyPause = (target: Target, failed: Failure | null) =>
+    const applyPause = ({ throttle }: Connection, failed: Failure | null) =>
       failed?.reason === "provider_rate_limited" && failed.retryAfterSeconds !== undefined
-        ? throttleOf(target).pause(failed.retryAfterSeconds)
+        ? throttle.pause(failed.retryAfterSeconds)
         : Effect.void
 
-    /** Applies the attempt's result to the provider's throttle and to the organization's breaker. */
-    const recordResult = (target: Target, subject: string, org_id: string, answer: { readonly _tag: string }) => {
+    /** Applies the attempt's result to the account's throttle and breaker. */
+    const recordResult = (to: Connection, subject: string, answer: { readonly _tag: string }) => {
       const failed = isFailure(answer) ? answer : null
       // The caller's own request caused it.
       if (failed?.reason === "provider_rejected") return Effect.void
-      return Effect.andThen(applyPause(target, failed), breakers.record(target.slug, subject, org_id, failed))
+      return Effect.andThen(applyPause(to, failed), to.record(subject, failed))
     }
 
     /** Builds a request. If the adapter throws, nothing was sent, and the provider is not to blame. */
@@ -191,7 +209,7 @@ export const HttpProviders = Layer.effect(
       )
 
     /** One attempt of an offer: sends requests and follows the state that each response leaves, until there is a result. */
-    const pollUntilDone = Effect.fnUntraced(function* (providerCall: ProviderCall, attempt: Attempt) {
+    const pollUntilDone = Effect.fnUntraced(function* (to: Connection, providerCall: ProviderCall, attempt: Attempt) {
       const { offer, provider } = providerCall.offer
       const context = { run_id: providerCall.run_id }
       let state = providerCall.state
@@ -201,7 +219,7 @@ export const HttpProviders = Layer.effect(
             state === null ? offer.request(providerCall.input, context) : offer.next(state, providerCall.input, context)
           )
         )
-        const reply = "_tag" in sent ? sent : yield* exchange(provider, sent, attempt)
+        const reply = "_tag" in sent ? sent : yield* exchange(to, sent, attempt)
         if ("_tag" in reply) return failedAnswer(state === null ? reply : blamingProvider(reply))
         const outcome: Outcome<unknown> = blamingInput(reply, offer.response(reply, providerCall.input, state))
         if (outcome._tag !== "Again") {
@@ -265,13 +283,22 @@ export const HttpProviders = Layer.effect(
       return doubt === null ? {} : { doubt }
     }
 
-    const call = (providerCall: ProviderCall): Effect.Effect<ProviderAnswer> => {
+    /** The rest of an answer without a call. An earlier execution may have started a job. */
+    const unconnected = (failed: Failure, { state }: Pick<ProviderCall, "state">) => ({
+      ...doubtField(failed, trailOf(state !== null)),
+      duration_ms: 0
+    })
+
+    const callThrough = (to: Connection, providerCall: ProviderCall): Effect.Effect<ProviderAnswer> => {
       const work = (attempt: Attempt): Effect.Effect<AttemptResult> =>
-        Effect.map(pollUntilDone(providerCall, attempt), (result) => ({ ...result, answer: sanitized(result.answer) }))
+        Effect.map(pollUntilDone(to, providerCall, attempt), (result) => ({
+          ...result,
+          answer: sanitized(result.answer)
+        }))
       const { provider, offer } = providerCall.offer
       const bounds = { millis: offer.timeoutMillis ?? provider.timeoutMillis, resumed: providerCall.state !== null }
       return withDeadline(provider, bounds, work, failedAnswer).pipe(
-        Effect.tap(({ result }) => recordResult(provider, providerCall.capability, providerCall.org_id, result.answer)),
+        Effect.tap(({ result }) => recordResult(to, providerCall.capability, result.answer)),
         Effect.map(({ result, trail, duration_ms }) => ({
           ...result,
           ...doubtField(result.answer, trail),
@@ -280,8 +307,15 @@ export const HttpProviders = Layer.effect(
       )
     }
 
-    const rawExchange = (target: Target, rawCall: RawCall, attempt: Attempt): Effect.Effect<RawAnswer> =>
-      Effect.map(exchange(target, rawRequestOf(rawCall), attempt), (reply): RawAnswer => {
+    const call = (providerCall: ProviderCall): Effect.Effect<ProviderAnswer> =>
+      Effect.flatMap(connect(providerCall.offer.provider, providerCall), (to) =>
+        "_tag" in to
+          ? Effect.succeed({ ...failedAnswer(to), ...unconnected(to, providerCall) })
+          : callThrough(to, providerCall)
+      )
+
+    const rawExchange = (to: Connection, rawCall: RawCall, attempt: Attempt): Effect.Effect<RawAnswer> =>
+      Effect.map(exchange(to, rawRequestOf(rawCall), attempt), (reply): RawAnswer => {
         if ("_tag" in reply) return reply
         if (reply.status < 200 || reply.status >= 300)
           return rejectedRawStatuses.has(reply.status) ? refusal(reply, "provider_rejected") : refusal(reply)
@@ -295,11 +329,23 @@ export const HttpProviders = Layer.effect(
         return { _tag: "Delivered", data, measured }
       })
 
-    const rawMarketplaceActor = (target: Target, rawCall: RawCall, attempt: Attempt): Effect.Effect<RawAnswer> =>
-      callMarketplaceActor((call) => exchange(target, requestOf(call), attempt), rawCall, {
-        seconds: Math.max(1, Math.floor(target.timeoutMillis / 1000) - marketplaceActorMarginSeconds),
+    const rawMarketplaceActor = (to: Connection, rawCall: RawCall, attempt: Attempt): Effect.Effect<RawAnswer> =>
+      callMarketplaceActor((call) => exchange(to, requestOf(call), attempt), rawCall, {
+        seconds: Math.max(1, Math.floor(to.target.timeoutMillis / 1000) - marketplaceActorMarginSeconds),
         charactersMax: replyBytesMax
       })
+
+    const callRawThrough = (to: Connection, rawCall: RawCall): Effect.Effect<RawProviderAnswer> => {
+      const { target } = to
+      const perform = rawCall.raw.body_type === "actor_input" ? rawMarketplaceActor : rawExchange
+      const work = (attempt: Attempt) => Effect.map(perform(to, rawCall, attempt), sanitized)
+      const bounds = { millis: target.timeoutMillis, resumed: rawCall.state !== null }
+      const answered = withDeadline<RawAnswer>(target, bounds, work, (answer) => answer)
+      return answered.pipe(
+        Effect.tap(({ result }) => recordResult(to, rawCall.raw.endpoint, result)),
+        Effect.map(({ result, trail, duration_ms }) => ({ answer: result, ...doubtField(result, trail), duration_ms }))
+      )
+    }
 
     const callRaw = (rawCall: RawCall): Effect.Effect<RawProviderAnswer> => {
       const target = targetOf(rawCall.provider)
@@ -310,32 +356,32 @@ export const HttpProviders = Layer.effect(
         )
         return Effect.succeed({ answer, duration_ms: 0 })
       }
-      const perform = rawCall.raw.body_type === "actor_input" ? rawMarketplaceActor : rawExchange
-      const work = (attempt: Attempt) => Effect.map(perform(target, rawCall, attempt), sanitized)
-      const bounds = { millis: target.timeoutMillis, resumed: rawCall.state !== null }
-      const answered = withDeadline<RawAnswer>(target, bounds, work, (answer) => answer)
-      return answered.pipe(
-        Effect.tap(({ result }) => recordResult(target, rawCall.raw.endpoint, rawCall.org_id, result)),
-        Effect.map(({ result, trail, duration_ms }) => ({ answer: result, ...doubtField(result, trail), duration_ms }))
+      return Effect.flatMap(connect(target, rawCall), (to) =>
+        "_tag" in to ? Effect.succeed({ answer: to, ...unconnected(to, rawCall) }) : callRawThrough(to, rawCall)
       )
     }
 
     /** Look-ups don't change breakers: they say nothing about whether the provider performs calls. */
-    const lookUp = ({ run_id, offer: { provider, offer }, input, age_seconds }: LookupCall) => {
+    const lookUpThrough = (to: Connection, { run_id, offer: { provider, offer }, input, age_seconds }: LookupCall) => {
       const { reconcile } = offer
       if (reconcile === undefined) return Effect.succeed(null)
       const context = { run_id, age_seconds }
       const work = Effect.fnUntraced(function* (attempt: Attempt) {
         const sent = yield* buildRequest(provider.slug, () => requestOf(reconcile.call(input, context)))
-        const reply = "_tag" in sent ? sent : yield* exchange(provider, sent, attempt)
+        const reply = "_tag" in sent ? sent : yield* exchange(to, sent, attempt)
         return "_tag" in reply ? reply : reconcile.finding(reply, input, context)
       })
       const bounds = { millis: provider.timeoutMillis, resumed: false }
       return withDeadline<Found | Failure | null>(provider, bounds, work, (failed) => failed).pipe(
         Effect.map(({ result }) => (result?._tag === "Failure" ? sanitized(result) : result)),
-        Effect.tap((result) => applyPause(provider, result?._tag === "Failure" ? result : null))
+        Effect.tap((result) => applyPause(to, result?._tag === "Failure" ? result : null))
       )
     }
+
+    const lookUp = (lookup: LookupCall): Effect.Effect<Found | Failure | null> =>
+      Effect.flatMap(connect(lookup.offer.provider, lookup), (to) =>
+        "_tag" in to ? Effect.succeed(to) : lookUpThrough(to, lookup)
+      )
 
     return Providers.of({ call, callRaw, lookUp })
   })

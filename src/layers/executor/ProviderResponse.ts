@@ -97,7 +97,7 @@ export const readReply = async (response: Response, redact: (text: string) => st
 
 /** Errors before the connection was made: refused, no such host, no trusted certificate. The request was not sent. */
 const unsentCodes =
-  /^(E?CONNREFUSED|ConnectionRefused|FailedToOpenSocket|ENOTFOUND|EAI_\w+|ENETUNREACH|EHOSTUNREACH|ERR_INVALID_URL|\w*CERT\w*|UNABLE_TO_VERIFY_LEAF_SIGNATURE)$/
+  /^(E?CONNREFUSED|ConnectionRefused|FailedToOpenSocket|ENOTFOUND|EAI_\w+|ENETUNREACH|EHOSTUNREACH|ERR_INVALID_URL|PRIVATE_ADDRESS|\w*CERT\w*|UNABLE_TO_VERIFY_LEAF_SIGNATURE)$/
 
 /** Whether a call failed before any of its request was sent. */
 export const failedBeforeSending = (error: unknown): boolean => unsentCodes.test(errorCodeOf(error))

@@ -15,6 +15,8 @@ export interface ProviderCall {
   readonly run_id: string
   /** The organization whose breaker the answer opens or closes. */
   readonly org_id: string
+  /** The call is made through the organization's own account at the provider. */
+  readonly own: boolean
   readonly offer: CatalogOffer
   readonly capability: string
   readonly input: unknown
@@ -47,6 +49,7 @@ export interface ProviderAnswer {
 export interface RawCall {
   readonly run_id: string
   readonly org_id: string
+  readonly own: boolean
   readonly provider: RawProvider
   readonly raw: RawPlan
   readonly input: unknown
@@ -78,6 +81,9 @@ export interface RawProviderAnswer {
 /** A look-up of an earlier call by the run id that it carried. */
 export interface LookupCall {
   readonly run_id: string
+  readonly org_id: string
+  /** The call was made through the organization's own account. */
+  readonly own: boolean
   readonly offer: CatalogOffer
   readonly input: unknown
   /** Seconds since the run ended. */

@@ -38,6 +38,10 @@ export const seal = (keys: EncryptionKeys, purpose: string, secret: string): str
 export const isSealedByFirst = ([first]: EncryptionKeys, sealed: string): boolean =>
   first !== undefined && sealed.split(".")[1] === nameOf(Redacted.value(first))
 
+/** How texts begin that the first key has sealed. Null without a key. */
+export const sealedBegin = ([first]: EncryptionKeys): string | null =>
+  first === undefined ? null : `${version}.${nameOf(Redacted.value(first))}.`
+
 /** Why a sealed text can't be opened. */
 export type Unopened = "no_key" | "damaged"
 

@@ -113,6 +113,8 @@ export interface SettingsShape {
   readonly autoTopupDailyMax: MicroUsd
   /** The smallest cap of a raw call whose provider publishes no rates. */
   readonly rawMinCap: MicroUsd
+  /** What a run through the customer's own account at a provider is charged. */
+  readonly ownAccountFee: MicroUsd
   /** Seconds between two polls of the payment processor for events whose webhook did not arrive. */
   readonly reconcileSeconds: number
   /** Encrypt secrets in the database. The first one encrypts, all decrypt. Empty: secrets are stored as they are. */
@@ -350,6 +352,7 @@ export const settingsOf = (environment: Environment): Effect.Effect<SettingsShap
       stripe: mode === "sandbox" ? null : stripeOf(read),
       autoTopupDailyMax: read.usd("RUNGATE_AUTO_TOPUP_DAILY_MAX", "500.00"),
       rawMinCap: rawMinCapOf(read),
+      ownAccountFee: read.usd("RUNGATE_OWN_ACCOUNT_FEE", "0.00", "0"),
       ...retentionOf(read),
       reconcileSeconds: read.int("RUNGATE_RECONCILE_SECONDS", 60, 1, 86_400),
       encryptionKeys: encryptionKeysOf(read),

@@ -33,6 +33,9 @@ const unknownRows = rowsOf(UnknownRow.fields)
 /** A call whose outcome is to be looked up at its provider. */
 export const DueLookup = Schema.Struct({
   run_id: Schema.String,
+  org_id: Schema.String,
+  /** The call was made through the organization's own account. */
+  own: Schema.Boolean,
   provider: Schema.String,
   capability: Schema.String,
   /** JSON text. */
@@ -140,7 +143,7 @@ export class UnknownOutcomes extends Context.Service<
           UPDATE unknown_outcomes u SET looks = u.looks + 1, look_after = now() + make_interval(mins => ${pause})
           FROM due WHERE u.run_id = due.run_id RETURNING u.org_id, u.run_id, u.provider, u.at
         )
-        SELECT c.run_id, c.provider, r.capability, r.input::text AS input, extract(epoch FROM now() - c.at)::float8 AS age_seconds
+        SELECT c.run_id, c.org_id, coalesce(r.attempts -> -1 ->> 'account' = 'own', false) AS own, c.provider, r.capability, r.input::text AS input, extract(epoch FROM now() - c.at)::float8 AS age_seconds
         FROM claimed c JOIN runs r ON r.org_id = c.org_id AND r.run_id = c.run_id`)
       const lookFailed = (run_id: string) => sql`
         UPDATE unknown_outcomes SET look_failed = true WHERE run_id = ${run_id} AND NOT look_failed RETURNING 1 AS first`

@@ -32,7 +32,12 @@ export const AnswerMillisMax = Context.Reference("rungate/layers/webhooks/Answer
 })
 const answerBytesMax = 2_048
 
-const privateAddress = "the host has a private address, and webhooks are sent to public addresses only"
+/** The `code` of the error of a connection to a private address. */
+export const privateAddressCode = "PRIVATE_ADDRESS"
+const privateAddress = () =>
+  Object.assign(new Error("the host has a private address, and webhooks are sent to public addresses only"), {
+    code: privateAddressCode
+  })
 
 type LookedUp = (
   error: Error | null,
@@ -52,7 +57,7 @@ export const HostAddresses = Context.Reference<FindAddresses>("rungate/layers/we
 })
 
 /** Looks a name up for a connection. Without `allowPrivate` it refuses a name if any of its addresses is private. */
-const lookupOf =
+export const lookupOf =
   (find: FindAddresses, allowPrivate: boolean) =>
   (hostname: string, options: { readonly all?: boolean | undefined }, callback: LookedUp) =>
     find(hostname, (error, addresses) => {
@@ -60,7 +65,7 @@ const lookupOf =
       const [first] = addresses
       if (first === undefined) return callback(new Error("the host has no address"), "")
       if (!allowPrivate && !addresses.every(({ address }) => isPublicAddress(address)))
-        return callback(new Error(privateAddress), "")
+        return callback(privateAddress(), "")
       return options.all === true ? callback(null, addresses) : callback(null, first.address, first.family)
     })
 

@@ -8,6 +8,7 @@ import { Contacts } from "../guards/ContactGuard.ts"
 import { Reuse } from "../guards/Reuse.ts"
 import * as Money from "../money/Money.ts"
 import { defaultMarkup } from "../money/Rates.ts"
+import { OwnOffer, ownOffer } from "./OwnAccount.ts"
 import { PlannedPrice } from "./PlannedPrice.ts"
 import { RawPlan } from "./RawPlan.ts"
 import { Seen } from "./Seen.ts"
@@ -46,6 +47,8 @@ export const Plan = Schema.Struct({
       excluded: Schema.Array(OverTotal)
     })
   ),
+  /** Those of `providers` that are called through the organization's own account. */
+  own: Schema.optionalKey(Schema.Array(OwnOffer)),
   /** The markup at admission. Absent: the default. */
   markup: Schema.optionalKey(Schema.String),
   /** Whether an inconclusive answer is kept as a fallback while the next provider is called. */
@@ -76,16 +79,18 @@ export const totalOf = (
   excluded: ReadonlyArray<OverTotal>
 ) => (amount === null ? {} : { total: { amount: Money.usd(amount), holds: holds.map(Money.usd), excluded } })
 
-/** Whether `routing.max_total` pays for one more attempt, at this provider. */
+/** Whether `routing.max_total` pays for one more attempt, this one. */
 export const affords = (
-  { total, providers }: Plan,
-  made: ReadonlyArray<{ readonly provider: string }>,
-  provider: string
+  plan: Plan,
+  made: ReadonlyArray<{ readonly provider: string; readonly account?: "own" }>,
+  next: { readonly provider: string; readonly own: boolean }
 ): boolean => {
+  const { total, providers } = plan
   if (total === undefined) return true
-  const holdOf = (slug: string) => Money.dollars(total.holds[providers.indexOf(slug)] ?? total.amount)
-  const before = Money.sum(made.map((one) => holdOf(one.provider)))
-  return Money.plus(before, holdOf(provider)) <= Money.dollars(total.amount)
+  const holdOf = (slug: string, own: boolean) =>
+    Money.dollars((own ? ownOffer(plan, slug)?.fee : total.holds[providers.indexOf(slug)]) ?? total.amount)
+  const before = Money.sum(made.map((one) => holdOf(one.provider, one.account === "own")))
+  return Money.plus(before, holdOf(next.provider, next.own)) <= Money.dollars(total.amount)
 }
 
 export const decodePlan = Schema.decodeUnknownSync(Plan)

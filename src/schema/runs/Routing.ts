@@ -6,6 +6,8 @@
  */
 import * as Money from "../money/Money.ts"
 import type { Exclusion, OverTotal, Plan } from "./Plan.ts"
+import { type OwnOffer } from "./OwnAccount.ts"
+import { plannedPrice } from "./PlannedPrice.ts"
 import { type Demand, priceMax } from "../money/Pricing.ts"
 import type { Offer } from "../catalog/Provider.ts"
 
@@ -28,6 +30,13 @@ export interface Candidate {
   readonly metrics: Metrics | null
   /** Why the offer can't be used now, with any input. Null if it can. */
   readonly barred: "no_account" | "unavailable" | null
+  /** Present if the organization's own account is called. Then the price of `offer` is the fee. */
+  readonly own?: OwnCandidate
+}
+
+/** The same offer through the service's account, which may be called if the provider refuses the own account. Null: it may not. */
+export interface OwnCandidate {
+  readonly failover: Candidate | null
 }
 
 export interface RoutingRequest {
@@ -69,6 +78,8 @@ const latencyOf = (metrics: Metrics | null) => metrics?.latency_ms_p50 ?? priorL
 /** An offer that the run may call, with its maximum price for this input. */
 export interface Scored extends Candidate {
   readonly quote: Money.MicroUsd
+  /** The maximum price of the service's account, which is called if the provider refuses the own account. */
+  readonly failover?: Money.MicroUsd
 }
 
 /** What the rank depends on. */
@@ -101,23 +112,60 @@ const why: Readonly<Record<Strategy, string>> = {
   highest_success_rate: "the highest expected success"
 }
 
+/** The most that a call of the offer holds, through whichever account. */
+export const holdOf = ({ quote, failover = Money.zero }: Pick<Scored, "quote" | "failover">): Money.MicroUsd =>
+  Money.max(quote, failover)
+
+/** The price of the offer in the plan: that of the service's account if it may be called. */
+export const priceInPlan = ({ offer, own, failover }: Scored, demand: Demand) =>
+  plannedPrice((failover === undefined ? null : own?.failover)?.offer.price ?? offer.price, demand)
+
+export const ownOffers = (candidates: ReadonlyArray<Scored>): ReadonlyArray<OwnOffer> =>
+  candidates.flatMap(({ provider, quote, own, failover }) =>
+    own === undefined ? [] : [{ provider, fee: Money.usd(quote), fallback: failover !== undefined }]
+  )
+
+/** `hunter`, and through which account. */
+const called = ({ provider, own }: Scored): string => (own === undefined ? provider : `${provider} (your account)`)
+
+const afterRefusal = ({ failover }: Scored): string =>
+  failover === undefined
+    ? ""
+    : `; if it refuses your account, this service's account is called, quoted at $${Money.usd(failover)}`
+
 const reasonOf = (request: RoutingRequest, kept: ReadonlyArray<Scored>, ranked: number): string => {
   const first = kept[0]
   if (first === undefined) return "no provider could serve this run"
   const quote = `quoted at $${Money.usd(first.quote)}`
-  if (request.provider !== "auto") return `pinned to ${first.provider}, ${quote}; a pinned provider never falls back`
-  const rest = kept.slice(1).map((one) => one.provider)
+  if (request.provider !== "auto")
+    return `pinned to ${called(first)}, ${quote}${afterRefusal(first)}; a pinned provider never falls back`
+  const rest = kept.slice(1).map(called)
   const after =
     rest.length > 0
-      ? `; then ${rest.join(", ")} if it does not deliver`
+      ? `${afterRefusal(first)}; then ${rest.join(", ")} if it does not deliver`
       : request.allow_fallback
-        ? "; no other provider is left to fall back to"
-        : "; fallback is off"
+        ? `${afterRefusal(first)}; no other provider is left to fall back to`
+        : `${afterRefusal(first)}; fallback is off`
   const measured =
     first.metrics === null || first.metrics.sample_size === 0
       ? ", not measured yet"
       : `, ${first.metrics.sample_size} calls measured`
-  return `${request.strategy}: ${first.provider} has ${why[request.strategy]} of ${ranked} (${quote}${measured})${after}`
+  return `${request.strategy}: ${called(first)} has ${why[request.strategy]} of ${ranked} (${quote}${measured})${after}`
+}
+
+const withoutFailover = ({ failover: _, ...one }: Scored): Scored => one
+
+/** The price of the service's account, if it may be called for this input. */
+const failoverOf = (
+  { own }: Candidate,
+  input: unknown,
+  demand: Demand,
+  max_cost: Money.MicroUsd | null
+): Pick<Scored, "failover"> => {
+  const platform = own?.failover ?? null
+  if (platform === null || platform.barred !== null || !platform.offer.serves(input)) return {}
+  const failover = priceMax(platform.offer.price, demand)
+  return max_cost !== null && failover > max_cost ? {} : { failover }
 }
 
 /** The best offers, as many as there are attempts and as `max_total` pays for. An offer that is too expensive is skipped. */
@@ -126,9 +174,12 @@ const affordable = (ranked: ReadonlyArray<Scored>, attempts: number, max_total: 
   const spare: Array<Scored> = []
   const over_total: Array<OverTotal> = []
   let total = Money.zero
-  for (const one of ranked) {
-    const next = Money.plus(total, one.quote)
-    if (kept.length === attempts) spare.push(one)
+  for (const offered of ranked) {
+    // Both calls have to be paid for. Otherwise the service's account is not called.
+    const both = Money.plus(total, Money.plus(offered.quote, offered.failover ?? Money.zero))
+    const one = both > max_total ? withoutFailover(offered) : offered
+    const next = one === offered ? both : Money.plus(total, one.quote)
+    if (kept.length === attempts) spare.push(offered)
     else if (next > max_total) over_total.push({ provider: one.provider, quote: Money.usd(one.quote) })
     else {
       kept.push(one)
@@ -158,7 +209,12 @@ export const route = (
         : request.max_cost !== null && quote > request.max_cost
           ? "max_cost"
           : null
-    if (reason === null) eligible.push({ ...candidate, quote })
+    if (reason === null)
+      eligible.push(
+        candidate.own === undefined
+          ? { ...candidate, quote }
+          : { ...candidate, quote, ...failoverOf(candidate, input, demand, request.max_cost) }
+      )
     else excluded.push({ provider: candidate.provider, reason, quote: Money.usd(quote) })
   }
   const ranked = eligible.sort(rankBy(request.strategy))
@@ -176,9 +232,10 @@ export const route = (
     excluded,
     over_total,
     spare,
-    attempts_max: attempts,
+    // A refused own account does not use up an attempt.
+    attempts_max: attempts + kept.filter((one) => one.failover !== undefined).length,
     routing: pinned ? "pinned" : request.allow_fallback ? "auto" : "no_fallback",
-    hold: kept.reduce((most, one) => Money.max(most, one.quote), Money.zero),
+    hold: kept.reduce((most, one) => Money.max(most, holdOf(one)), Money.zero),
     reason: reasonOf(request, kept, kept.length + spare.length)
   }
 }

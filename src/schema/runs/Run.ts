@@ -44,7 +44,11 @@ export const Attempt = Schema.Struct({
   provider: Schema.String,
   outcome: Schema.String,
   duration_ms: Schema.Int,
-  detail: Schema.NullOr(Schema.String)
+  detail: Schema.NullOr(Schema.String),
+  /** Absent for a call through the service's account. */
+  account: Schema.optionalKey(
+    Schema.Literal("own").annotate({ description: "the call was made through the organization's own account" })
+  )
 }).annotate({ identifier: "Attempt" })
 export type Attempt = typeof Attempt.Type
 

@@ -7,6 +7,8 @@
 
 /** Maximum number of concurrent runs per organization that hold $0, because an empty wallet can start any number of them. */
 export const freePerOrganizationMax = 20
+/** Instead of a provider: a run that calls one through its organization's own account takes no share of the provider. */
+export const noShare = ""
 /** Free runs of all organizations together may use 1/2 of the slots. The rest is for paid runs. */
 const freePart = 2
 /** The calls and jobs of one provider may use 1/4 of the slots, or as many as its concurrency. Jobs are only polled, so they do not count as calls. */
@@ -66,6 +68,7 @@ export class Slots {
   }
 
   private admitsProvider(provider: string): boolean {
+    if (provider === noShare) return true
     const calls = this.bounds.callsOf(provider)
     const inAll = Math.max(calls, Math.floor(this.bounds.slots / jobsPart))
     return count(this.calls, provider) < calls && count(this.calls, provider) + count(this.jobs, provider) < inAll

@@ -5,6 +5,7 @@
 import { afterAll } from "bun:test"
 import { appendFileSync, readFileSync } from "node:fs"
 import { Effect, Layer } from "effect"
+import { ProviderAccounts } from "../../../src/layers/provideraccounts/ProviderAccounts.ts"
 import { Breakers } from "../../../src/layers/executor/Breakers.ts"
 import { HttpProviders } from "../../../src/layers/executor/HttpProviders.ts"
 import { Providers } from "../../../src/layers/executor/Providers.ts"
@@ -125,7 +126,7 @@ export const stage = (provider: Provider) => {
 
   const name = `RUNGATE_PROVIDER_${provider.slug.toUpperCase()}`
   const layer = HttpProviders.pipe(
-    Layer.provide(Breakers.layer),
+    Layer.provide(Layer.merge(Breakers.layer, Layer.mock(ProviderAccounts, {}))),
     Layer.provide(
       Settings.layerFrom({ [`${name}_API_KEY`]: secret, [`${name}_BASE_URL`]: `http://127.0.0.1:${server.port}` })
     )
@@ -151,6 +152,7 @@ export const stage = (provider: Provider) => {
         providers.call({
           run_id: runId,
           org_id: "org_1",
+          own: false,
           offer: { provider, offer: heard, live: true, executable: true },
           capability,
           input,

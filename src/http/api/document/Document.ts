@@ -14,6 +14,7 @@ import { operatorExamples } from "./OperatorExamples.ts"
 import { operatorCookie } from "../operator/OperatorAuth.ts"
 import { receiptExamples } from "./ReceiptExamples.ts"
 import { simulationExamples } from "./SimulationExamples.ts"
+import { providerAccountExamples } from "./ProviderAccountExamples.ts"
 import { webhookExamples } from "./WebhookExamples.ts"
 import { runExamples } from "./RunExamples.ts"
 
@@ -28,6 +29,7 @@ const examples: Readonly<Record<string, Example>> = {
   ...peopleExamples,
   ...eventExamples,
   ...webhookExamples,
+  ...providerAccountExamples,
   ...receiptExamples,
   ...simulationExamples,
   ...operatorExamples
@@ -51,6 +53,7 @@ const tagDescriptions: Readonly<Record<string, string>> = {
   members: "The organization's people and their roles.",
   invitations: "Invitations to join the organization.",
   auditLog: "Who changed what in the organization.",
+  providerAccounts: "The organization's own accounts at providers.",
   webhooks: "Where events are posted, and what became of each delivery.",
   auth: "Sign-up, sign-in and sessions.",
   service: "What this service is. Public.",

@@ -3,6 +3,7 @@ import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Quotes } from "../../../actors/runs/Quotes.ts"
 import { Settings } from "../../../layers/platform/Settings.ts"
+import { defined } from "../../../schema/defined.ts"
 import { usd } from "../../../schema/money/Money.ts"
 import { controlsOf } from "../../../schema/runs/Run.ts"
 import { Api } from "../../api/Api.ts"
@@ -41,8 +42,9 @@ export const QuotesHandlers = HttpApiBuilder.group(
           expected: usd(quote.expected),
           maximum: usd(quote.maximum),
           hold: usd(quote.hold),
-          offers: offers.map(({ provider, price, expected_success, excluded_because }) => ({
+          offers: offers.map(({ provider, price, expected_success, excluded_because, account }) => ({
             provider,
+            ...defined({ account }),
             price: usd(price),
             expected_success,
             chosen: excluded_because === null,

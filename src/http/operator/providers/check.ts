@@ -18,6 +18,7 @@ import { Endpoints } from "../../../layers/catalog/Endpoints.ts"
 import { ProviderChecks } from "../../../layers/catalog/ProviderChecks.ts"
 import { keyVariable } from "../../../layers/catalog/ProviderReadiness.ts"
 import { Breakers } from "../../../layers/executor/Breakers.ts"
+import { OwnAccounts } from "../../../layers/provideraccounts/OwnAccounts.ts"
 import { CostDrifts } from "../../../layers/executor/CostDrifts.ts"
 import { Health } from "../../../layers/executor/Health.ts"
 import { Books } from "../../../layers/ledger/Books.ts"
@@ -83,7 +84,7 @@ const waitMillis = 600_000
 
 const AdmissionLayer = Admission.layer.pipe(
   Layer.provide(Layer.mergeAll(Lanes.layer, Waiters.layer, DirectCommands.layer, Breakers.layer)),
-  Layer.provide(Endpoints.layer),
+  Layer.provide(Layer.merge(Endpoints.layer, OwnAccounts.layer)),
   Layer.provideMerge(Layer.mergeAll(Catalog.layer, Health.layer, CostDrifts.layer)),
   Layer.provide(Layer.mergeAll(Signals.layer, Queues.layer)),
   Layer.provide(Redis.layer),

@@ -49,6 +49,7 @@ import { firstRunKeys } from "./0053_first_run_keys.ts"
 import { repeatGuard } from "./0054_repeat_guard.ts"
 import { contactGuard } from "./0055_contact_guard.ts"
 import { reuse } from "./0056_reuse.ts"
+import { providerAccounts } from "./0057_provider_accounts.ts"
 import { operatorSessions } from "./0060_operator_sessions.ts"
 import { operatorChanges } from "./0061_operator_changes.ts"
 
@@ -103,6 +104,7 @@ export const migrations = {
   "0054_repeat_guard": repeatGuard,
   "0055_contact_guard": contactGuard,
   "0056_reuse": reuse,
+  "0057_provider_accounts": providerAccounts,
   "0060_operator_sessions": operatorSessions,
   "0061_operator_changes": operatorChanges
 }

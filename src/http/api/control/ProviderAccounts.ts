@@ -1,0 +1,86 @@
+/** The contract of an organization's own accounts at providers. */
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { Wire } from "../../../schema/Errors.ts"
+import { Auth, optional } from "../shapes/Common.ts"
+
+const described = (description: string) => Schema.String.annotate({ description })
+
+export const keyLengthMin = 8
+const keyLengthMax = 1_000
+/** Space is allowed inside: a password may have one. */
+const ApiKey = Schema.String.check(
+  Schema.isMinLength(keyLengthMin),
+  Schema.isMaxLength(keyLengthMax),
+  Schema.isPattern(/^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/)
+).annotate({
+  description:
+    "the key of your account, in ASCII. For a provider with a login and a password: login:password. For a provider with two keys: first:second. It is encrypted, and no answer shows more than its last four characters"
+})
+
+export const ProviderAccount = Schema.Struct({
+  provider: Schema.String,
+  last_four: described("The last four characters of the key."),
+  base_url: Schema.NullOr(described("The address that is called instead of the provider's.")),
+  fallback: Schema.Boolean.annotate({
+    description: "If the provider refuses the key, this service's account is called at its own price."
+  }),
+  fee: described("What a run through this account holds, and what it is charged if it delivers, in USD."),
+  created_at: Schema.String,
+  changed_at: described("When the key was set.")
+}).annotate({ identifier: "ProviderAccount" })
+
+export const ProviderAccountPage = Schema.Struct({ items: Schema.Array(ProviderAccount), next_cursor: Schema.Null })
+
+const params = { provider: Schema.String }
+const errors = [Wire.invalid_request, Wire.provider_not_found, Wire.forbidden]
+const about = (summary: string, description: string) => OpenApi.annotations({ summary, description })
+
+export class ProviderAccountsApi extends HttpApiGroup.make("providerAccounts")
+  .add(
+    HttpApiEndpoint.get("list", "/provider-accounts", { success: ProviderAccountPage }).annotateMerge(
+      about("List your accounts at providers", "In the order of the providers' names, at most one for each provider.")
+    ),
+    HttpApiEndpoint.get("get", "/provider-accounts/:provider", {
+      params,
+      success: ProviderAccount,
+      error: [Wire.invalid_request, Wire.provider_not_found]
+    }).annotateMerge(about("Get your account at a provider", "Without its key.")),
+    HttpApiEndpoint.put("set", "/provider-accounts/:provider", {
+      params,
+      payload: Schema.Struct({
+        api_key: ApiKey,
+        base_url: optional(
+          Schema.NonEmptyString.check(Schema.isMaxLength(2_000)).annotate({
+            description: "an https URL with a public address, if your account has one of its own"
+          })
+        ),
+        fallback: optional(
+          Schema.Boolean.annotate({
+            description:
+              "call this service's account, at its own price, if the provider refuses your key (401, 402 or 403). Default: false"
+          })
+        )
+      }).annotate({ identifier: "ProviderAccountRequest" }),
+      success: ProviderAccount,
+      error: [...errors, Wire.provider_not_available]
+    }).annotateMerge(
+      about(
+        "Set your account at a provider",
+        "Needs a session token. Replaces the account. Runs of your organization that begin afterwards call the provider through it, for the fee."
+      )
+    ),
+    HttpApiEndpoint.delete("remove", "/provider-accounts/:provider", {
+      params,
+      success: Schema.Struct({ provider: Schema.String, deleted: Schema.Literal(true) }).annotate({
+        identifier: "RemovedProviderAccount"
+      }),
+      error: errors
+    }).annotateMerge(
+      about(
+        "Remove your account at a provider",
+        "Needs a session token. The key is deleted, and no call uses it any more."
+      )
+    )
+  )
+  .middleware(Auth) {}

@@ -1,0 +1,130 @@
+/** An organization's own accounts at providers: people set and remove them. Answers have the last four characters of a key only. */
+import { Effect, Redacted } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { Catalog } from "../../../layers/catalog/Catalog.ts"
+import { Endpoints } from "../../../layers/catalog/Endpoints.ts"
+import { Settings } from "../../../layers/platform/Settings.ts"
+import { OwnAccounts } from "../../../layers/provideraccounts/OwnAccounts.ts"
+import { type AccountRow, ProviderAccounts } from "../../../layers/provideraccounts/ProviderAccounts.ts"
+import { webhookUrl } from "../../../layers/webhooks/WebhookUrl.ts"
+import type { Auth } from "../../../schema/catalog/Provider.ts"
+import { problem } from "../../../schema/Errors.ts"
+import { withCommands } from "../../../schema/Hints.ts"
+import { usd } from "../../../schema/money/Money.ts"
+import { listProviderAccounts, signIn, viaApi } from "../../../schema/Steps.ts"
+import { didYouMean } from "../../../schema/suggestion.ts"
+import { Api } from "../../api/Api.ts"
+import { CurrentCaller } from "../../api/shapes/Common.ts"
+import { makeAsCaller } from "../../middleware/Bearer.ts"
+
+const refused = (path: string, message: string) => problem("invalid_request", `${path} ${message}`, [{ path, message }])
+
+/** A leaked key must not send an organization's calls through somebody else's account. */
+const requirePerson = Effect.flatMap(CurrentCaller, (caller) =>
+  caller.user_id === null
+    ? Effect.fail(
+        problem(
+          "forbidden",
+          withCommands`An API key can't change accounts at providers; sign in with ${signIn} and use the session token.`
+        )
+      )
+    : Effect.succeed(caller)
+)
+
+/** Providers that take two secrets need both in one text. Null if the form is right. */
+const formProblem = (auth: Auth, api_key: string): string | null => {
+  const [first = "", ...rest] = api_key.split(":")
+  const hasBoth = first !== "" && rest.join(":") !== ""
+  if (auth.kind === "basic") return hasBoth ? null : "must be login:password for this provider"
+  if (auth.kind === "headers") return hasBoth ? null : `must be ${auth.names.join(":")} for this provider`
+  return null
+}
+
+const notKept = (provider: string) =>
+  problem(
+    "provider_not_available",
+    `This service can't store a key of ${provider}, because it has no key to encrypt it with. The operator can set RUNGATE_ENCRYPTION_KEY. Nothing was stored.`
+  )
+
+export const ProviderAccountsHandlers = HttpApiBuilder.group(
+  Api,
+  "providerAccounts",
+  Effect.fnUntraced(function* (handlers) {
+    const accounts = yield* ProviderAccounts
+    const own = yield* OwnAccounts
+    const catalog = yield* Catalog
+    const endpoints = yield* Endpoints
+    const asCaller = yield* makeAsCaller
+    const { webhookAllowPrivate, ownAccountFee } = yield* Settings
+
+    const view = ({ created_at, changed_at, ...account }: AccountRow) => ({
+      ...account,
+      fee: usd(ownAccountFee),
+      created_at: created_at.toISOString(),
+      changed_at: changed_at.toISOString()
+    })
+
+    const authOf = Effect.fnUntraced(function* (slug: string) {
+      const { providers } = endpoints.snapshot()
+      const found = providers.get(slug)
+      const known = catalog.provider(slug)
+      if (found === undefined && known === undefined)
+        return yield* Effect.fail(
+          problem(
+            "provider_not_found",
+            withCommands`There is no provider "${slug}".${didYouMean(slug, providers.keys())} ${viaApi("GET", "/v1/catalog/providers")} lists them.`,
+            [{ path: "path.provider", message: "is not a provider of this service" }]
+          )
+        )
+      const auth: Auth = known?.auth ?? found?.document?.auth ?? { kind: "none" }
+      if (auth.kind === "none" || auth.kind === "contact")
+        return yield* Effect.fail(refused("path.provider", `can't have an account of yours: ${slug} needs no key`))
+      return auth
+    })
+    const missing = (slug: string) =>
+      problem("invalid_request", withCommands`You have no account at ${slug}; ${listProviderAccounts} lists yours.`, [
+        { path: "path.provider", message: "is not a provider at which this organization has an account" }
+      ])
+    const addressOf = (text: string | null) => {
+      if (text === null) return Effect.succeed(null)
+      const checked = webhookUrl(text, webhookAllowPrivate)
+      if (checked._tag === "Refused") return Effect.fail(refused("base_url", checked.message.replace("/webhooks", "")))
+      // A query would be lost, and it could be a secret, which is not encrypted here.
+      if (new URL(checked.url).search !== "") return Effect.fail(refused("base_url", "must not contain a query (?)"))
+      return Effect.succeed(checked.url.replace(/\/+$/, ""))
+    }
+
+    return handlers.handleAll({
+      list: Effect.fnUntraced(function* () {
+        const { org_id } = yield* CurrentCaller
+        return { items: (yield* accounts.list(org_id)).map(view), next_cursor: null }
+      }),
+      get: Effect.fnUntraced(function* ({ params: { provider } }) {
+        const { org_id } = yield* CurrentCaller
+        yield* authOf(provider)
+        const row = yield* accounts.find(org_id, provider)
+        return row === null ? yield* Effect.fail(missing(provider)) : view(row)
+      }),
+      set: Effect.fnUntraced(function* ({ params: { provider }, payload }) {
+        const { org_id } = yield* requirePerson
+        const wrong = formProblem(yield* authOf(provider), payload.api_key)
+        if (wrong !== null) return yield* Effect.fail(refused("api_key", wrong))
+        const base_url = yield* addressOf(payload.base_url ?? null)
+        const api_key = Redacted.make(payload.api_key)
+        const account = { api_key, base_url, fallback: payload.fallback ?? false }
+        const row = yield* asCaller(accounts.set(org_id, provider, account)).pipe(
+          Effect.catchTag("NoEncryptionKey", () => Effect.fail(notKept(provider)))
+        )
+        yield* own.changed(org_id)
+        return view(row)
+      }),
+      remove: Effect.fnUntraced(function* ({ params: { provider } }) {
+        const { org_id } = yield* requirePerson
+        yield* authOf(provider)
+        const removed = yield* asCaller(accounts.remove(org_id, provider))
+        yield* own.changed(org_id)
+        return removed ? { provider, deleted: true as const } : yield* Effect.fail(missing(provider))
+      })
+    })
+  })
+)

@@ -1,0 +1,175 @@
+/**
+ * Stores the accounts that organizations have at providers. Keys are encrypted with RUNGATE_ENCRYPTION_KEY and never stored without it.
+ *
+ * An encrypted key can be opened only for its organization and provider, so a copied row gives nobody the key. The key is read for each
+ * attempt and not cached, so no process uses a key that was replaced or removed.
+ */
+import { Context, Effect, Layer, Redacted, Result, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { newId } from "../platform/Ids.ts"
+import { open, seal, sealedBegin } from "../platform/Encryption.ts"
+import { Settings } from "../platform/Settings.ts"
+import { oneRowOf, rowsOf } from "../postgres/Rows.ts"
+
+export const AccountRow = Schema.Struct({
+  provider: Schema.String,
+  last_four: Schema.String,
+  base_url: Schema.NullOr(Schema.String),
+  fallback: Schema.Boolean,
+  created_at: Schema.Date,
+  changed_at: Schema.Date
+})
+export type AccountRow = typeof AccountRow.Type
+const accountRows = rowsOf(AccountRow.fields)
+const accountRow = oneRowOf(AccountRow.fields)
+
+/** What routing knows about an account. */
+const KnownRow = Schema.Struct({
+  org_id: Schema.String,
+  provider: Schema.String,
+  account_id: Schema.String,
+  fallback: Schema.Boolean
+})
+export type KnownRow = typeof KnownRow.Type
+const knownRows = rowsOf(KnownRow.fields)
+
+const secretRows = rowsOf({ account_id: Schema.String, secret: Schema.String, base_url: Schema.NullOr(Schema.String) })
+const SealedRow = Schema.Struct({ org_id: Schema.String, provider: Schema.String, secret: Schema.String })
+const sealedRows = rowsOf(SealedRow.fields)
+
+export interface NewAccount {
+  readonly api_key: Redacted.Redacted
+  readonly base_url: string | null
+  readonly fallback: boolean
+}
+
+/** An account as a call needs it. */
+export interface OpenedAccount {
+  readonly account_id: string
+  readonly api_key: Redacted.Redacted
+  readonly base_url: string | null
+}
+
+/** `unreadable`: it was encrypted with a key that RUNGATE_ENCRYPTION_KEY does not have any more. */
+export type NotOpened = "removed" | "unreadable"
+
+/** RUNGATE_ENCRYPTION_KEY is not set. */
+export class NoEncryptionKey extends Schema.TaggedError<NoEncryptionKey>()("NoEncryptionKey", {}) {}
+
+const shownCharacters = 4
+/** Rows per statement. */
+const resealMax = 200
+
+const purposeOf = (org_id: string, provider: string) => `provider account ${provider} of ${org_id}`
+
+export class ProviderAccounts extends Context.Service<
+  ProviderAccounts,
+  {
+    /** In the order of their providers. An organization has at most one account at each provider. */
+    readonly list: (org_id: string) => Effect.Effect<ReadonlyArray<AccountRow>>
+    readonly find: (org_id: string, provider: string) => Effect.Effect<AccountRow | null>
+    /** Replaces the organization's account at the provider. */
+    readonly set: (org_id: string, provider: string, account: NewAccount) => Effect.Effect<AccountRow, NoEncryptionKey>
+    readonly remove: (org_id: string, provider: string) => Effect.Effect<boolean>
+    /** The account with its key, as it is now. */
+    readonly open: (org_id: string, provider: string) => Effect.Effect<OpenedAccount, NotOpened>
+    /** The accounts of one organization, or of all. */
+    readonly known: (org_id: string | null) => Effect.Effect<ReadonlyArray<KnownRow>>
+    /** Encrypts keys again that an earlier encryption key has encrypted. Returns how many, and how many could not be opened. */
+    readonly reseal: Effect.Effect<{ readonly resealed: number; readonly unreadable: number }>
+  }
+>()("rungate/layers/provideraccounts/ProviderAccounts") {
+  static readonly layer = Layer.effect(
+    ProviderAccounts,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { encryptionKeys } = yield* Settings
+      const columns = sql.literal("provider, last_four, base_url, fallback, created_at, changed_at")
+      const of = (org_id: string, provider: string) => sql`org_id = ${org_id} AND provider = ${provider}`
+
+      const set = Effect.fnUntraced(function* (
+        org_id: string,
+        provider: string,
+        { api_key, base_url, fallback }: NewAccount
+      ) {
+        const text = Redacted.value(api_key)
+        const sealed = seal(encryptionKeys, purposeOf(org_id, provider), text)
+        if (sealed === null) return yield* new NoEncryptionKey()
+        return yield* accountRow(sql`
+          INSERT INTO provider_accounts (org_id, provider, account_id, secret, last_four, base_url, fallback)
+          VALUES (${org_id}, ${provider}, ${newId("pac")}, ${sealed}, ${text.slice(-shownCharacters)}, ${base_url}, ${fallback})
+          ON CONFLICT (org_id, provider) DO UPDATE SET account_id = excluded.account_id, secret = excluded.secret,
+            last_four = excluded.last_four, base_url = excluded.base_url, fallback = excluded.fallback, changed_at = now()
+          RETURNING ${columns}`).pipe(
+          // The detail of a refused row would have what was stored.
+          Effect.catch(() => Effect.die(new Error("The database refused the account.")))
+        )
+      })
+
+      const openAccount = Effect.fnUntraced(function* (org_id: string, provider: string) {
+        const [row] = yield* Effect.orDie(
+          secretRows(sql`SELECT account_id, secret, base_url FROM provider_accounts WHERE ${of(org_id, provider)}`)
+        )
+        if (row === undefined) return yield* Effect.fail("removed" as const)
+        const opened = open(encryptionKeys, purposeOf(org_id, provider), row.secret)
+        if (Result.isFailure(opened)) return yield* Effect.fail("unreadable" as const)
+        return { account_id: row.account_id, api_key: opened.success, base_url: row.base_url }
+      })
+
+      const known = (org_id: string | null) =>
+        knownRows(sql`
+          SELECT org_id, provider, account_id, fallback FROM provider_accounts
+          WHERE ${org_id}::text IS NULL OR org_id = ${org_id}`)
+
+      /** A key that was replaced meanwhile is left alone. */
+      const resealOne = Effect.fnUntraced(function* ({ org_id, provider, secret }: typeof SealedRow.Type) {
+        const purpose = purposeOf(org_id, provider)
+        const opened = open(encryptionKeys, purpose, secret)
+        if (Result.isFailure(opened)) return false
+        const sealed = seal(encryptionKeys, purpose, Redacted.value(opened.success))
+        yield* sql`UPDATE provider_accounts SET secret = ${sealed} WHERE ${of(org_id, provider)} AND secret = ${secret}`
+        return true
+      })
+
+      const reseal = Effect.gen(function* () {
+        const begin = sealedBegin(encryptionKeys)
+        const counts = { resealed: 0, unreadable: 0 }
+        if (begin === null) return counts
+        let after = { org_id: "", provider: "" }
+        for (;;) {
+          const rows = yield* sealedRows(sql`
+            SELECT org_id, provider, secret FROM provider_accounts
+            WHERE NOT starts_with(secret, ${begin}) AND (org_id, provider) > (${after.org_id}, ${after.provider})
+            ORDER BY org_id, provider LIMIT ${resealMax}`)
+          for (const row of rows) counts[(yield* resealOne(row)) ? "resealed" : "unreadable"] += 1
+          const last = rows.at(-1)
+          if (last === undefined || rows.length < resealMax) return counts
+          after = last
+        }
+      })
+
+      return ProviderAccounts.of({
+        list: (org_id) =>
+          Effect.orDie(
+            accountRows(sql`SELECT ${columns} FROM provider_accounts WHERE org_id = ${org_id} ORDER BY provider`)
+          ),
+        find: (org_id, provider) =>
+          Effect.map(
+            Effect.orDie(accountRows(sql`SELECT ${columns} FROM provider_accounts WHERE ${of(org_id, provider)}`)),
+            ([row]) => row ?? null
+          ),
+        set,
+        remove: (org_id, provider) =>
+          Effect.orDie(
+            Effect.map(
+              sql`DELETE FROM provider_accounts WHERE ${of(org_id, provider)} RETURNING 1`,
+              (rows) => rows.length > 0
+            )
+          ),
+        open: openAccount,
+        known: (org_id) => Effect.orDie(known(org_id)),
+        reseal: Effect.orDie(reseal)
+      })
+    })
+  )
+}
