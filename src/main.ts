@@ -42,6 +42,7 @@ import { Screen } from "./http/cli/terminal/Screen.ts"
 import { harmlessLines } from "./http/cli/terminal/text.ts"
 import { topup } from "./http/cli/account/topup.ts"
 import { senders } from "./http/cli/account/senders.ts"
+import { providerAccounts } from "./http/cli/provideraccounts/providerAccounts.ts"
 import { webhooks } from "./http/cli/control/webhooks.ts"
 import { auditLog } from "./http/cli/control/auditLog.ts"
 import { invite } from "./http/cli/control/invite.ts"
@@ -115,6 +116,7 @@ const account = [
   Command.provide(keys, CliLayer),
   Command.provide(senders, CliLayer),
   Command.provide(webhooks, CliLayer),
+  Command.provide(providerAccounts, CliLayer),
   Command.provide(members, CliLayer),
   Command.provide(invite, CliLayer),
   Command.provide(auditLog, CliLayer)

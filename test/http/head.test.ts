@@ -8,7 +8,7 @@ let org: Tenant
 let session: string
 let run_id: string
 beforeAll(async () => {
-  app = await startApp()
+  app = await startApp({ settings: { RUNGATE_ENCRYPTION_KEY: Buffer.alloc(32, 7).toString("base64") } })
   org = await app.tenant("5.00")
   session = await org.session()
   run_id = (await org.run(verify())).body.run_id
@@ -44,6 +44,7 @@ describe("HEAD", () => {
     const { body: key } = await made("api-keys", { name: "x", environment: "test" })
     const hook = { url: "https://hooks.example.com/", events: ["run.finished"] }
     const { body: endpoint } = await made("webhook-endpoints", hook)
+    await app.call(session, "PUT", "/v1/provider-accounts/hunter", { body: { api_key: "a key of hunter" } })
     // Its row makes no run, and so no event that would change a list in the middle.
     const { body: batch } = await made("batches", { runs: [{ capability: "email.verify", input: {} }] })
     await until(

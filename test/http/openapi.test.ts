@@ -16,7 +16,7 @@ let app: App
 let org: Tenant
 let session: string
 beforeAll(async () => {
-  app = await startApp()
+  app = await startApp({ settings: { RUNGATE_ENCRYPTION_KEY: Buffer.alloc(32, 7).toString("base64") } })
   org = await app.tenant("50.00")
   session = await org.session()
 })
@@ -42,6 +42,7 @@ const bodies: Readonly<Record<string, unknown>> = {
   "webhooks.change": { events: ["run.created"] },
   "webhooks.rotate": {},
   "webhooks.replayAll": { from: "2026-01-01T00:00:00Z" },
+  "providerAccounts.set": { api_key: "a key of hunter", fallback: true },
   "senders.add": { domain: "openapi.example" },
   "members.setRole": { role: "viewer" },
   "invitations.create": { email: "joe@openapi.example", role: "viewer" },
@@ -75,6 +76,8 @@ describe("T66 openapi.conformance", () => {
     const { body: invitation } = await app.call(session, "POST", "/v1/invitations", { body: asked })
     const hook = { body: { url: "https://hooks.openapi.example/", events: ["run.finished"] } }
     const { body: endpoint } = await app.call(session, "POST", "/v1/webhook-endpoints", hook)
+    const mineAtHunter = { body: bodies["providerAccounts.set"] }
+    expect((await app.call(session, "PUT", "/v1/provider-accounts/hunter", mineAtHunter)).status).toBe(200)
     const { body: started } = await app.call(session, "POST", "/v1/batches", { body: bodies["batches.create"] })
     // What ends the session comes last.
     const ending = ["auth.signOut", "auth.endSessions", "operatorSession.signOut"]

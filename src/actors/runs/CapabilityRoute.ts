@@ -23,8 +23,8 @@ import { notReusable } from "../guards/GuardedPlans.ts"
 import { didYouMean } from "../../schema/suggestion.ts"
 import type { CapabilityRequest } from "./Admission.ts"
 import { aboveKeyCap, allowedCandidates, capFor, checkScope } from "./KeyScopes.ts"
-import { inboxFirst, ownedInputs } from "./Owners.ts"
-import { throughAccount, throughObjects } from "./OwnRoute.ts"
+import { inboxFirst, ownedInputs } from "../owners/Owners.ts"
+import { throughAccount, throughObjects } from "../owners/OwnRoute.ts"
 import { unavailable } from "./Unavailable.ts"
 
 type CapabilityProblem = ProblemOf<"invalid_request" | "capability_not_found" | "provider_not_available" | "forbidden">

@@ -5,6 +5,7 @@
  */
 import type { Capability } from "../../schema/catalog/Capability.ts"
 import { type Doubt, doubtSentences, outcomeUnknown } from "../../schema/catalog/Doubt.ts"
+import { refused } from "../../schema/accounts/OwnAccount.ts"
 import type { OverTotal, Plan } from "../../schema/runs/Plan.ts"
 import type { Attempt, RunError, RunStatus } from "../../schema/runs/Run.ts"
 
@@ -60,6 +61,11 @@ export const hintsOf = ({ status, plan, attempts, capability, input }: Miss): Re
       "A new run repeats the action if it was already carried out. Repeating the request with the same Idempotency-Key only returns this run."
     ]
   }
+  const refusing = attempts.filter((one) => one.account === "own" && one.outcome === refused).map((one) => one.provider)
+  for (const provider of refusing)
+    hints.push(
+      `${provider} refused your own account. Set its key again (PUT /v1/provider-accounts/${provider}, or rungate provider-accounts set ${provider}), or allow fallback to this service's account there.`
+    )
   if (plan.routing === "pinned") {
     hints.push(
       `routing.provider is ${plan.providers[0]}, so no other provider was tried. Set it to "auto" to allow fallback.`

@@ -16,7 +16,7 @@ import { type OfferCounts, OfferOutcomes } from "../../layers/quotes/OfferOutcom
 import type { NewRun } from "../../layers/runs/RunStore.ts"
 import * as Money from "../../schema/money/Money.ts"
 import { priceMax } from "../../schema/money/Pricing.ts"
-import { marked } from "../../schema/runs/OwnAccount.ts"
+import { marked } from "../../schema/accounts/OwnAccount.ts"
 import { countsFor, expectedCharge, successOf } from "../../schema/runs/Quote.ts"
 import { contactRefusal } from "../../schema/guards/ContactGuard.ts"
 import { repeatRefusal } from "../../schema/guards/RepeatGuard.ts"

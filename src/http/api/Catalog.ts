@@ -23,8 +23,19 @@ export const Health = Schema.Struct({
   source: Schema.Literals(["measured", "provider_reported"])
 }).annotate({ identifier: "Health" })
 
+/** Present if the caller's organization has an account of its own at the provider. */
+const OwnAccount = Schema.optionalKey(
+  Schema.Struct({
+    fee: Schema.String.annotate({ description: "what a run through your account costs instead of the price, in USD" }),
+    fallback: Schema.Boolean.annotate({
+      description: "this service's account is called, at the price, if the provider refuses yours"
+    })
+  })
+)
+
 export const InspectedOffer = Schema.Struct({
   provider: Schema.String,
+  own_account: OwnAccount,
   executable: Schema.Boolean,
   wired: Schema.Boolean,
   verified: Schema.Boolean,
@@ -81,6 +92,7 @@ export const InspectedCost = Schema.Struct({
 
 export const InspectedEndpoint = Schema.Struct({
   provider: Schema.String,
+  own_account: OwnAccount,
   endpoint: Schema.String,
   method: Schema.Literals(methods),
   title: Schema.String,

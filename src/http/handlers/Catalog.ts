@@ -9,6 +9,8 @@ import { CostDrifts } from "../../layers/executor/CostDrifts.ts"
 import { Health } from "../../layers/executor/Health.ts"
 import { scenarioWords } from "../../layers/executor/Sandbox.ts"
 import { Settings } from "../../layers/platform/Settings.ts"
+import { OwnAccounts } from "../../layers/provideraccounts/OwnAccounts.ts"
+import { isCallable } from "../../actors/owners/OwnRoute.ts"
 import { problem } from "../../schema/Errors.ts"
 import type { Measured } from "../../schema/runs/Health.ts"
 import * as Money from "../../schema/money/Money.ts"
@@ -16,8 +18,9 @@ import { anyDemand, type Price, priceMax } from "../../schema/money/Pricing.ts"
 import { didYouMean } from "../../schema/suggestion.ts"
 import { Api } from "../api/Api.ts"
 import type { InspectRequest } from "../api/Catalog.ts"
+import { CurrentCaller } from "../api/shapes/Common.ts"
 import { startingPrice } from "../views/CatalogView.ts"
-import { endpointInspection } from "../views/EndpointView.ts"
+import { endpointInspection, type OwnAccountView } from "../views/EndpointView.ts"
 import { healthView, metricsView } from "../views/HealthView.ts"
 import { hinted, withCommands } from "../../schema/Hints.ts"
 import { discover, viaApi, runCapability } from "../../schema/Steps.ts"
@@ -45,9 +48,10 @@ const pricingOf = (price: Price) => {
   }
 }
 
-const offerView = ({ provider, offer, executable }: CatalogOffer, measured: Measured) => ({
+const offerView = ({ provider, offer, executable }: CatalogOffer, measured: Measured, own: OwnAccountView) => ({
   provider: provider.slug,
-  executable,
+  ...own,
+  executable: executable || own.own_account !== undefined,
   wired: offer.wired,
   verified: offer.verified,
   platforms: offer.platforms,
@@ -69,7 +73,12 @@ const reusing =
   'Give reuse {"mode": "prefer"} beside input (--reuse 30d) to take the result that your organization bought for the same input before, at $0.'
 const scenarios = `Sandbox: choose an outcome with ${scenarioWords.join(", ")} (add _once for the first attempt only) as <word>@sandbox.test, <word>.sandbox.test or sandbox:<word> in the input.`
 
-const entryView = (entry: CatalogEntry, sandbox: boolean, health: Health["Service"]) => {
+const entryView = (
+  entry: CatalogEntry,
+  sandbox: boolean,
+  health: Health["Service"],
+  ownOf: (offered: CatalogOffer) => OwnAccountView
+) => {
   const { capability, offers } = entry
   const run = runCapability(capability.slug, capability.example)
   return {
@@ -86,7 +95,7 @@ const entryView = (entry: CatalogEntry, sandbox: boolean, health: Health["Servic
     providers: offers.map((one) => one.provider.slug),
     live_providers: offers.filter((one) => one.live).map((one) => one.provider.slug),
     platforms: capability.platforms,
-    offers: offers.map((one) => offerView(one, health.offer(capability.slug, one.provider.slug))),
+    offers: offers.map((one) => offerView(one, health.offer(capability.slug, one.provider.slug), ownOf(one))),
     starting_price: startingPrice(entry),
     ...hinted([
       ...(capability.status === "live" ? [] : [comingSoon]),
@@ -126,11 +135,22 @@ export const CatalogHandlers = HttpApiBuilder.group(
     const actors = yield* Marketplace
     const health = yield* Health
     const drifts = yield* CostDrifts
-    const { rawMinCap } = yield* Settings
+    const { rawMinCap, ownAccountFee } = yield* Settings
+    const ownAccounts = yield* OwnAccounts
+    const ownView = Effect.fnUntraced(function* () {
+      const accounts = ownAccounts.of((yield* CurrentCaller).org_id)
+      return (slug: string): OwnAccountView => {
+        const account = accounts.get(slug)
+        return account === undefined
+          ? {}
+          : { own_account: { fee: Money.usd(ownAccountFee), fallback: account.fallback } }
+      }
+    })
     const capabilityNames = catalog.entries.map((one) => one.capability.slug)
     return handlers.handleAll({
       inspect: Effect.fnUntraced(function* ({ payload }) {
         const target = yield* targetOf(payload)
+        const ownOf = yield* ownView()
         if (target._tag === "Endpoint") {
           const lookup = endpoints.find(target.provider, target.endpoint, target.method)
           const { provider, endpoint: listed } = yield* foundEndpoint(lookup, target)
@@ -144,7 +164,8 @@ export const CatalogHandlers = HttpApiBuilder.group(
             health,
             loaded,
             rawMinCap,
-            catalog.sandbox ? scenarios : null
+            catalog.sandbox ? scenarios : null,
+            ownOf(provider.slug)
           )
         }
         const { capability } = target
@@ -157,7 +178,9 @@ export const CatalogHandlers = HttpApiBuilder.group(
             )
           )
         }
-        return entryView(drifts.priced(entry), catalog.sandbox, health)
+        return entryView(drifts.priced(entry), catalog.sandbox, health, (offered) =>
+          isCallable(offered, entry.capability, catalog.sandbox) ? ownOf(offered.provider.slug) : {}
+        )
       })
     })
   })

@@ -17,6 +17,11 @@ import { hinted, withCommands, type Sentence } from "../../schema/Hints.ts"
 
 const decodeObject = Schema.decodeUnknownSync(Schema.JsonObject)
 
+/** What an offer or endpoint says about the caller's own account at its provider. */
+export interface OwnAccountView {
+  readonly own_account?: { readonly fee: string; readonly fallback: boolean }
+}
+
 /** Adds the shared schemas that a schema refers to, and no others. */
 const shown = (schema: Schema.JsonObject, definitions: Readonly<Record<string, Schema.JsonObject>>) => {
   const used = reachable(definitions, [schema])
@@ -82,14 +87,18 @@ const hintsOf = (
   wrapped_by: ReadonlyArray<string>,
   loaded: ActorInput | null,
   rawMinCap: Money.MicroUsd,
-  scenarios: string | null
+  scenarios: string | null,
+  { own_account }: OwnAccountView
 ) => [
+  ...(own_account === undefined
+    ? []
+    : [`Runs call ${raw.slug} through your own account, for $${own_account.fee}. The cost is what your account pays.`]),
   ...(wrapped_by.length === 0
     ? []
     : [
         `Prefer ${wrapped_by.join(" or ")}: normalized output, a fixed price and other providers to fall back to, unless you need a field of ${raw.slug} that it does not expose.`
       ]),
-  ...(raw.status === "ready"
+  ...(raw.status === "ready" && own_account === undefined
     ? [`This service has no account at ${raw.slug} yet, so a run fails with provider_not_available.`]
     : []),
   ...(endpoint.deprecated ? ["The provider has deprecated this endpoint."] : []),
@@ -128,7 +137,8 @@ export const endpointInspection = (
   health: Health["Service"],
   loaded: ActorInput | null,
   rawMinCap: Money.MicroUsd,
-  scenarios: string | null
+  scenarios: string | null,
+  own: OwnAccountView
 ) => {
   const definitions = raw.document?.definitions ?? {}
   const several = (raw.byPath.get(endpoint.path)?.length ?? 0) > 1
@@ -138,6 +148,7 @@ export const endpointInspection = (
   const max_cost = Money.usd(exampleHold(raw, endpoint, example))
   return {
     provider: raw.slug,
+    ...own,
     endpoint: endpoint.path,
     method: endpoint.method,
     title: endpoint.title,
@@ -161,6 +172,6 @@ export const endpointInspection = (
     health: endpointHealth(health, raw, endpoint),
     wrapped_by,
     run: { cli: cliOf(raw, endpoint, example, several, max_cost) },
-    ...hinted(hintsOf(raw, endpoint, wrapped_by, loaded, rawMinCap, scenarios))
+    ...hinted(hintsOf(raw, endpoint, wrapped_by, loaded, rawMinCap, scenarios, own))
   }
 }

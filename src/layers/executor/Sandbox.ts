@@ -4,11 +4,12 @@
  * The input selects a scenario: an e-mail `<word>@sandbox.test`, a host `<word>.sandbox.test` (with `-` for `_`), or
  * `sandbox:<word>` inside any other string. With the suffix `_once` only the first attempt follows the scenario.
  */
-import { Duration, Effect, Layer } from "effect"
+import { Duration, Effect, Layer, Redacted } from "effect"
 import * as Money from "../../schema/money/Money.ts"
 import type { Doubt, Found } from "../../schema/catalog/Doubt.ts"
 import { type Failure, failure } from "../../schema/catalog/Provider.ts"
 import { findScenario } from "../../schema/runs/Scenario.ts"
+import { ProviderAccounts } from "../provideraccounts/ProviderAccounts.ts"
 import { Catalog } from "../catalog/Catalog.ts"
 import {
   type Answer,
@@ -24,6 +25,8 @@ import {
 /** The scenario words that clients may use, for inspect's hints. */
 export const scenarioWords = ["no_match", "timeout", "error", "rate_limited", "malformed", "slow_<n>", "partial"]
 
+/** A key of an own account with this text is refused. */
+const refusedKey = "sandbox:refused"
 /** The simulated provider's deadline: a simulated timeout takes a second and not a minute. */
 const deadlineMillis = 1_000
 /** FNV-1a over the provider and the input, so that the same input gets the same output. */
@@ -121,7 +124,17 @@ export const SandboxProviders = Layer.effect(
   Providers,
   Effect.gen(function* () {
     const catalog = yield* Catalog
-    const call = (providerCall: ProviderCall): Effect.Effect<ProviderAnswer> => {
+    const accounts = yield* ProviderAccounts
+    /** Null if the own account is accepted, or is not called. */
+    const refusedAccount = (org_id: string, provider: string, own: boolean): Effect.Effect<Failure | null> =>
+      !own
+        ? Effect.succeed(null)
+        : Effect.match(accounts.open(org_id, provider), {
+            onFailure: () => failure("provider_account", "simulated: the account was removed"),
+            onSuccess: ({ api_key }) =>
+              Redacted.value(api_key).includes(refusedKey) ? failure("provider_account", "simulated: HTTP 401") : null
+          })
+    const simulatedCall = (providerCall: ProviderCall): Effect.Effect<ProviderAnswer> => {
       const capability = catalog.find(providerCall.capability)?.capability
       const provider = providerCall.offer.provider.slug
       const seed = seedOf(`${provider} ${JSON.stringify(providerCall.input)}`)
@@ -139,8 +152,18 @@ export const SandboxProviders = Layer.effect(
         return { ...answered, raw, measured: null }
       })
     }
+    const call = (providerCall: ProviderCall): Effect.Effect<ProviderAnswer> =>
+      Effect.flatMap(
+        refusedAccount(providerCall.org_id, providerCall.offer.provider.slug, providerCall.own),
+        (answer) =>
+          answer === null
+            ? simulatedCall(providerCall)
+            : Effect.succeed({ answer, duration_ms: 0, raw: null, measured: null })
+      )
     const callRaw = (providerCall: RawCall): Effect.Effect<RawProviderAnswer> =>
-      answerAfterDelay(simulateRawCall(providerCall))
+      Effect.flatMap(refusedAccount(providerCall.org_id, providerCall.provider.slug, providerCall.own), (answer) =>
+        answer === null ? answerAfterDelay(simulateRawCall(providerCall)) : Effect.succeed({ answer, duration_ms: 0 })
+      )
     return Providers.of({ call, callRaw, lookUp })
   })
 )

@@ -1,5 +1,6 @@
 /** The decision that a receipt shows, read from the plan that the run stored at admission. Pure. */
 import * as Money from "../money/Money.ts"
+import { marked, ownOffer } from "../accounts/OwnAccount.ts"
 import type { Plan } from "../runs/Plan.ts"
 import type { PlannedPrice } from "../runs/PlannedPrice.ts"
 import { metricsOf, type Seen, strategyDefault } from "../runs/Seen.ts"
@@ -29,7 +30,13 @@ export const consideredOffers = (plan: Plan): ReadonlyArray<ReceiptOffer> => {
     excluded_because
   })
   return [
-    ...providers.map((provider, n) => offer(provider, prices[n] ?? null, null)),
+    ...providers.flatMap((provider, n) => {
+      const platform = offer(provider, prices[n] ?? null, null)
+      const own = ownOffer(plan, provider)
+      if (own === undefined) return [platform]
+      const mine = { ...platform, price: own.fee, ...marked(true) }
+      return own.fallback ? [mine, platform] : [mine]
+    }),
     ...(seen?.spare ?? []).map(([provider, quote]) => offer(provider, quote, "attempt_limit")),
     ...(total?.excluded ?? []).map(({ provider, quote }) => offer(provider, quote, "max_total")),
     ...excluded.map(({ provider, reason, quote }) => offer(provider, quote, reason))

@@ -9,8 +9,12 @@ import { ChainEntry } from "./ChainEntry.ts"
 const text = Schema.String
 const textOrNull = Schema.NullOr(Schema.String)
 
+/** Present for a call through the organization's own account at the provider. */
+const account = Schema.optionalKey(Schema.Literal("own"))
+
 export const ReceiptOffer = Schema.Struct({
   provider: text,
+  account,
   /** The most that the provider would charge for this input. Null if it was not stored. */
   price: textOrNull,
   /** What was measured of the provider's calls when the route was chosen. Null if nothing was. */
@@ -40,7 +44,12 @@ export const ReceiptDecision = Schema.Struct({
 })
 export type ReceiptDecision = typeof ReceiptDecision.Type
 
-export const ReceiptAttempt = Schema.Struct({ provider: text, outcome: text, duration_ms: Schema.Finite })
+export const ReceiptAttempt = Schema.Struct({
+  provider: text,
+  account,
+  outcome: text,
+  duration_ms: Schema.Finite
+})
 
 export const Receipt = Schema.Struct({
   /** The address of the service that signed. */

@@ -6,7 +6,7 @@
  */
 import * as Money from "../money/Money.ts"
 import type { Exclusion, OverTotal, Plan } from "./Plan.ts"
-import { type OwnOffer } from "./OwnAccount.ts"
+import { type OwnOffer } from "../accounts/OwnAccount.ts"
 import { plannedPrice } from "./PlannedPrice.ts"
 import { type Demand, priceMax } from "../money/Pricing.ts"
 import type { Offer } from "../catalog/Provider.ts"

@@ -52,12 +52,14 @@ export const seenOf = (
   chosen: Route
 ): Seen => {
   const health = healthOf(considered)
-  const metered = chosen.candidates.some(({ offer }) => offer.price.kind === "metered")
+  const metered = chosen.candidates.some(
+    ({ offer, own }) => (own?.failover ?? { offer }).offer.price.kind === "metered"
+  )
   return {
     catalog,
     ...(strategy === strategyDefault ? {} : { strategy }),
     ...(max_cost === null ? {} : { max_cost: Money.usd(max_cost) }),
-    ...(metered ? { quotes: chosen.candidates.map(({ quote }) => Money.usd(quote)) } : {}),
+    ...(metered ? { quotes: chosen.candidates.map(({ quote, failover }) => Money.usd(failover ?? quote)) } : {}),
     ...(health === undefined ? {} : { health }),
     ...(chosen.spare.length === 0
       ? {}

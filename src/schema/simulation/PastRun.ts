@@ -65,10 +65,13 @@ export const withHealth = (plan: PastPlan, health: Health): PastPlan => ({
   })
 })
 
-/** Null for a plan of an older release, which does not say what the choice was based on, and for a raw run. */
+/**
+ * Null for a plan of an older release, which does not say what the choice was based on, for a raw run, and for a run through an organization's
+ * own account, whose outcome says nothing about the service's offers.
+ */
 export const pastPlanOf = (plan: Plan, demand: Demand): PastPlan | null => {
-  const { seen, raw, prices, total } = plan
-  if (seen === undefined || raw !== undefined) return null
+  const { seen, raw, prices, total, own } = plan
+  if (seen === undefined || raw !== undefined || own !== undefined) return null
   const offer = (provider: string, quote: string): PastOffer => ({
     provider,
     quote: Money.dollars(quote),

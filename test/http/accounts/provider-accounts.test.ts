@@ -131,6 +131,14 @@ describe("a run through it", () => {
     const quote = await org.post("/v1/quote", pinned)
     expect(quote.body).toMatchObject({ maximum: fee, hold: fee, would: "run" })
     expect(quote.body.offers[0]).toMatchObject({ provider: "leadmagic", account: "own", price: fee, chosen: true })
+    const inspected = await org.post("/v1/inspect", { capability: "email.verify" })
+    const offers: ReadonlyArray<{ provider: string }> = inspected.body.offers
+    expect(offers.find(({ provider }) => provider === "leadmagic")).toMatchObject({
+      own_account: { fee, fallback: false },
+      price: { amount: price }
+    })
+    const foreign = await other.post("/v1/inspect", { capability: "email.verify" })
+    expect(foreign.text).not.toContain("own_account")
     const mine = await org.run(pinned)
     expect(mine.body).toMatchObject({ status: "succeeded", provider: "leadmagic", billing: { charged: fee } })
     expect(mine.body.routing_reason).toContain("leadmagic (your account), quoted at $0.001")
@@ -144,6 +152,10 @@ describe("a run through it", () => {
     expect(await moved(org)).toEqual(["bonus 1.00", `reserve -${fee}`, `settle -${fee}`])
     const [stored] = await app.sql("SELECT provider_cost FROM runs WHERE run_id = $1", [mine.body.run_id])
     expect(stored).toEqual({ provider_cost: "0" })
+    const receipt = await org.get(`/v1/runs/${mine.body.run_id}/receipt`)
+    const signed = JSON.parse(Buffer.from(receipt.text.split(".")[1] ?? "", "base64url").toString())
+    expect(signed).toMatchObject({ charge: fee, hold: fee, attempts: [{ provider: "leadmagic", account: "own" }] })
+    expect(signed.decision.offers[0]).toMatchObject({ provider: "leadmagic", account: "own", price: fee })
   })
 
   test("ranks in the same waterfall, and after it is removed the service's account is used", async () => {
@@ -178,6 +190,7 @@ describe("a refused key", () => {
     const { body } = await org.run(pinned)
     expect(body).toMatchObject({ status: "failed", error: { code: "provider_error" } })
     expect(outcomes(body)).toEqual(["leadmagic own provider_account"])
+    expect(body.hints.join()).toContain("rungate provider-accounts set leadmagic")
     expect(keys()).toEqual([badKey])
     expect(JSON.stringify(body)).not.toContain(badKey)
     expect(await moved(org)).toEqual(["bonus 1.00", `reserve -${fee}`, `release ${fee}`])

@@ -23,7 +23,7 @@ export interface OwnServices {
 }
 
 /** Whether an account of the caller's can make calls of this offer. The service answers some capabilities from its own records. */
-const usable = ({ offer }: CatalogOffer, { status, owned }: Capability, sandbox: boolean): boolean =>
+export const isCallable = ({ offer }: CatalogOffer, { status, owned }: Capability, sandbox: boolean): boolean =>
   owned === null && offer.wired && (sandbox || status === "live")
 
 /** The candidate through the organization's account. The candidate itself if there is none, or if it is paused and may fail over. */
@@ -35,7 +35,7 @@ export const throughAccount = (
   platform: Candidate,
   now: number
 ): Candidate => {
-  if (account === undefined || !usable(offered, capability, sandbox)) return platform
+  if (account === undefined || !isCallable(offered, capability, sandbox)) return platform
   const paused = breakers.ownTripped(account.account_id, capability.slug, now) !== null
   if (paused && account.fallback && platform.barred === null) return platform
   return {

@@ -5,8 +5,6 @@
  * only if the organization allows it.
  */
 import { Schema } from "effect"
-import type { Plan } from "./Plan.ts"
-import type { Attempt } from "./Run.ts"
 
 /** A provider that the run calls through the organization's own account. */
 export const OwnOffer = Schema.Struct({
@@ -27,17 +25,30 @@ export interface Step {
   readonly own: boolean
 }
 
-type Planned = Pick<Plan, "providers" | "own">
-type Made = Pick<Attempt, "provider" | "outcome" | "account">
+/** The part of a run's plan that says what is called. */
+interface Planned {
+  readonly providers: ReadonlyArray<string>
+  readonly own?: ReadonlyArray<OwnOffer>
+}
 
-export const ownOffer = ({ own }: Pick<Plan, "own">, provider: string): OwnOffer | undefined =>
+/** Through which account an attempt was made. */
+interface Marked {
+  readonly account?: "own"
+}
+
+interface Made extends Marked {
+  readonly provider: string
+  readonly outcome: string
+}
+
+export const ownOffer = ({ own }: Pick<Planned, "own">, provider: string): OwnOffer | undefined =>
   own?.find((one) => one.provider === provider)
 
 /** The members of a plan that say which accounts are the organization's own. Most plans have none. */
 export const ownedBy = (own: ReadonlyArray<OwnOffer>) => (own.length === 0 ? {} : { own })
 
 /** A call that was recorded and not made yet. */
-export const startedAttempt = ({ provider, own }: Step): Attempt => ({
+export const startedAttempt = ({ provider, own }: Step) => ({
   provider,
   outcome: "started",
   duration_ms: 0,
@@ -46,7 +57,7 @@ export const startedAttempt = ({ provider, own }: Step): Attempt => ({
 })
 
 /** The member of an attempt that says through which account it was made. */
-export const marked = (own: boolean): Pick<Attempt, "account"> => (own ? { account: "own" } : {})
+export const marked = (own: boolean): Marked => (own ? { account: "own" } : {})
 
 const stepsOf = (plan: Planned): ReadonlyArray<Step> =>
   plan.providers.flatMap((provider): ReadonlyArray<Step> => {
