@@ -16,7 +16,7 @@ beforeAll(async () => {
   home = newHome({ RUNGATE_URL: app.url })
   const signUp = "rungate login --sign-up --email owner@example.com --organization Acme --password-stdin"
   expect((await home.shell(signUp, {}, `${password}\n`)).code).toBe(0)
-  await home.shell("rungate topup 5.00")
+  expect((await home.shell("rungate wallet topup 10.00")).code).toBe(0)
 }, 30_000)
 afterAll(async () => {
   home.remove()
@@ -45,6 +45,7 @@ test("the sandbox rehearses a refused key", async () => {
   const run = await home.shell(
     `rungate run email.verify -i '{"email": "ada@example.com"}' --provider hunter --max-cost 0.10 --json`
   )
+  expect([run.body?.error ?? null, run.err]).toEqual([null, expect.any(String)])
   expect(run.body.attempts).toMatchObject([
     { provider: "hunter", account: "own", outcome: "provider_account" },
     { provider: "hunter", outcome: "succeeded" }

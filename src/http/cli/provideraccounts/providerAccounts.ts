@@ -39,7 +39,8 @@ const set = Command.make(
       Flag.optional
     ),
     fallback: Flag.Boolean("fallback").pipe(
-      Flag.withDescription("call this service's account, at its price, if the provider refuses your key")
+      Flag.withDescription("call this service's account, at its price, if the provider refuses your key"),
+      Flag.withDefault(false)
     ),
     baseUrl: Flag.String("base-url").pipe(
       Flag.withDescription("the https address of your account, if it has one of its own"),
