@@ -142,9 +142,9 @@ const essence = ({ status, headers, text }: Reply, sent: string) =>
     .replace(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, "<uuid>")
 
 const sessionOnly =
-  /^(senders\.(verify|remove)|keys\.(revoke|change|rotate)|members\.\w+|invitations\.\w+|auth\.endSession|webhooks\.(change|remove|rotate|replay)|providerAccounts\.(set|remove)) /
+  /^(senders\.(verify|remove)|keys\.(revoke|change|rotate)|members\.\w+|invitations\.\w+|auth\.endSession|webhooks\.(change|remove|rotate|replay)|providerAccounts\.remove) /
 /** Operations that answer an unknown id with 404. */
-const notFound = /^((members|invitations|receipts|providerAccounts)\.|auth\.endSession )/
+const notFound = /^((members|invitations|receipts)\.|(auth\.endSession|providerAccounts\.(get|remove)) )/
 
 const difference = (a: string, b: string) => {
   const at = [...a].findIndex((letter, index) => letter !== b[index])

@@ -4,7 +4,7 @@
  */
 import { request as requestHttp } from "node:http"
 import { request as requestHttps } from "node:https"
-import { Readable } from "node:stream"
+import type { Readable } from "node:stream"
 import type { lookupOf } from "../webhooks/Sender.ts"
 import { isPublicAddress } from "../webhooks/WebhookUrl.ts"
 

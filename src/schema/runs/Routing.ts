@@ -153,7 +153,7 @@ const reasonOf = (request: RoutingRequest, kept: ReadonlyArray<Scored>, ranked: 
   return `${request.strategy}: ${called(first)} has ${why[request.strategy]} of ${ranked} (${quote}${measured})${after}`
 }
 
-const withoutFailover = ({ failover: _, ...one }: Scored): Scored => one
+const withoutFailover = ({ failover: _failover, ...one }: Scored): Scored => one
 
 /** The price of the service's account, if it may be called for this input. */
 const failoverOf = (

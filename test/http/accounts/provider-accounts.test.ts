@@ -253,6 +253,39 @@ describe("a refused key", () => {
   })
 })
 
+test("a run of an organization without accounts reads nothing about accounts", async () => {
+  playing()
+  await put({ api_key: ownKey })
+  await app.sql("ALTER TABLE provider_accounts RENAME TO provider_accounts_away")
+  try {
+    const { body } = await other.run(pinned)
+    expect(outcomes(body)).toEqual(["leadmagic platform succeeded"])
+  } finally {
+    await app.sql("ALTER TABLE provider_accounts_away RENAME TO provider_accounts")
+  }
+})
+
+test("another process follows a change, and after a removal it never uses the key, whatever it planned", async () => {
+  const second = await startApp({ beside: app, settings })
+  try {
+    playing(200)
+    await put({ api_key: ownKey })
+    const throughSecond = async () => outcomes((await org.over(second).run(pinned)).body)
+    await until("the other process uses the account", throughSecond, ([one]) => one === "leadmagic own succeeded")
+    await app.sql("DELETE FROM provider_accounts WHERE org_id = $1", [org.org_id])
+    there.forget()
+    expect(await throughSecond()).toEqual(["leadmagic own provider_account"])
+    expect(keys()).toEqual([])
+    playing(200)
+    await put({ api_key: badKey })
+    await app.call(session, "DELETE", "/v1/provider-accounts/leadmagic")
+    await until("the other process knows", throughSecond, ([one]) => one === "leadmagic platform succeeded")
+    expect(keys().filter((key) => key === ownKey)).toEqual([])
+  } finally {
+    await second.stop()
+  }
+})
+
 test("T48 no key is in the database, in a log or in an answer", async () => {
   playing()
   const answers: Array<string> = []
