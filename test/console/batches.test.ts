@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { readFileSync } from "node:fs"
 import { parse } from "papaparse"
 import type { Browser } from "playwright-core"
-import { type App, startApp } from "../app.ts"
+import { type App, startApp, until } from "../app.ts"
 import { builtConsole, findings, hasBrowser, openBrowser } from "./browser.ts"
 import { lookedAt, withRole } from "./visit.ts"
 import { opened, visit, type Visit } from "./visits.ts"
@@ -182,6 +182,34 @@ describe.skipIf(!hasBrowser)("Batches in a browser", () => {
     expect(await findings(page)).toEqual([])
     await dialog.getByRole("button", { name: "Cancel the batch" }).click()
     await page.getByText("cancelled", { exact: true }).first().waitFor()
+    await app.books()
+    await tab.context.close()
+  })
+
+  test("blocked rows are run again with a higher limit, and the list shows their new results", async () => {
+    const tab = await visit(app, browser, "retries@example.com")
+    const { page } = tab
+    const runs = Array.from({ length: 4 }, (_, n) => ({
+      capability: "email.verify",
+      input: { email: `p${n}@retry.example` }
+    }))
+    const { id } = await tab.send("POST", "/v1/batches", { runs, max_total: "0.0065" })
+    await opened(tab, `/batches/${id}`, "Batch")
+    await page.getByRole("button", { name: "Run 3 blocked rows again" }).click()
+    const dialog = page.getByRole("dialog", { name: "Run 3 blocked rows again?" })
+    const limit = dialog.getByLabel("Limit of the whole batch in USD")
+    expect(await limit.inputValue()).toBe("0.0065")
+    await limit.fill("0.50")
+    expect(await findings(page)).toEqual([])
+    await looked(tab, "batch-retry")
+    await dialog.getByRole("button", { name: "Run 3 blocked rows for at most $0.497" }).click()
+    await page.getByText("4 of 4 rows").waitFor()
+    await until(
+      "all rows to have succeeded",
+      () => page.getByRole("region", { name: "Results" }).getByRole("row").filter({ hasText: "succeeded" }).count(),
+      (count) => count === 4
+    )
+    expect(await page.getByRole("button", { name: /blocked/ }).count()).toBe(0)
     await app.books()
     await tab.context.close()
   })

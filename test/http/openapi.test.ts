@@ -38,6 +38,7 @@ const bodies: Readonly<Record<string, unknown>> = {
   "keys.change": { name: "y" },
   "keys.rotate": { grace_seconds: 60 },
   "batches.create": { runs: [verify()] },
+  "batches.retry": {},
   "webhooks.create": { url: "https://openapi.example/hooks", events: ["run.finished"] },
   "webhooks.change": { events: ["run.created"] },
   "webhooks.rotate": {},

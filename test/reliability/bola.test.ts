@@ -19,6 +19,7 @@ interface Slot {
 const bodies: Readonly<Record<string, Json>> = {
   "runs.run": { ...verify(), wait_seconds: 20 },
   "quotes.quote": verify(),
+  "batches.retry": { max_total: "1.00" },
   "batches.create": { runs: [{ ...verify(), routing: { max_cost: "1.00" } }] },
   "simulations.simulate": { from: new Date(Date.now() - 86_400_000).toISOString() },
   "history.batch": { subjects: ["nobody@nowhere.example"] },

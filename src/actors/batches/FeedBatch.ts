@@ -67,21 +67,21 @@ const endedRow = (outcome: RowOutcome, cancelling: boolean): EndedRow | null => 
   return { ...none, status: stopped ? "cancelled" : rowEndOf(status, error_code), run_id, charged }
 }
 
-const overTotal = (hold: MicroUsd, max_total: bigint, charged: bigint) =>
+const overTotal = (batch_id: string, hold: MicroUsd, max_total: bigint, charged: bigint) =>
   problem(
     "budget_exceeded",
-    `This row holds up to $${usd(hold)}, and of the batch's max_total of $${usd(MicroUsd(max_total))} $${usd(MicroUsd(charged))} is spent. It was not run; send it in another batch.`,
+    `This row holds up to $${usd(hold)}, and of the batch's max_total of $${usd(MicroUsd(max_total))} $${usd(MicroUsd(charged))} is spent. It was not run. Run the blocked rows again with a higher max_total: POST /v1/batches/${batch_id}/retry`,
     [{ path: "max_total", message: "is used up" }]
   )
 
 const failedInside = problem(
   "internal_error",
-  "The row could not be started because of an error in the service. Nothing was charged. Send it in another batch."
+  "The row could not be started because of an error in the service. Nothing was charged. Retry the blocked rows of the batch."
 )
 
-const planRequestOf = (feed: Feed, access: KeyAccess | null, { row, request }: OpenRow): PlanRequest => {
+const planRequestOf = (feed: Feed, access: KeyAccess | null, { row, request, retries }: OpenRow): PlanRequest => {
   const { metadata, ...rest } = decodeRowRequest(request)
-  const key = rowKey(feed.batch_id, row)
+  const key = rowKey(feed.batch_id, row, retries)
   const asked: Asked = {
     org_id: feed.org_id,
     key_id: feed.key_id,
@@ -218,7 +218,7 @@ export const feedBatch = ({ feeds, admission, accounts, runs, settings, isFull }
       const { max_total } = feed
       if (max_total !== null && charged + held() + hold > max_total) {
         if (open.size > 0) return false
-        return yield* refuse(row, request, overTotal(MicroUsd(hold), max_total, charged))
+        return yield* refuse(row, request, overTotal(feed.batch_id, MicroUsd(hold), max_total, charged))
       }
       yield* start(row, hold, runRow(row, request))
       return true

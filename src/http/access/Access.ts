@@ -20,6 +20,7 @@ export const neededRole: Readonly<Record<string, Role>> = {
   "batches.list": "viewer",
   "batches.get": "viewer",
   "batches.results": "viewer",
+  "batches.retry": "member",
   "batches.cancel": "member",
   "quotes.quote": "viewer",
   "simulations.simulate": "viewer",

@@ -25,6 +25,14 @@ export const BatchRequest = Schema.Struct({
 }).annotate({ identifier: "BatchRequest" })
 export type BatchRequest = typeof BatchRequest.Type
 
+export const BatchRetry = Schema.Struct({
+  max_total: optional(
+    Usd.annotate({
+      description: "the new limit of the whole batch, with what it has charged; by default the limit stays"
+    })
+  )
+}).annotate({ identifier: "BatchRetry" })
+
 /** The query of a batch in CSV. */
 export const CsvBatchQuery = {
   capability: Schema.optionalKey(Schema.NonEmptyString.check(Schema.isMaxLength(200))),
@@ -41,7 +49,7 @@ const rowCounts = Schema.Struct({
   failed: count,
   blocked: count.annotate({
     description:
-      "stopped by money, a limit, the API key or a provider's outage; nothing was charged, and they may succeed in another batch"
+      "stopped by money, a limit, the API key or a provider's outage; nothing was charged, and they can be retried"
   }),
   invalid: count.annotate({ description: "refused because of their input; they made no run" }),
   cancelled: count
@@ -121,6 +129,19 @@ export class BatchesApi extends HttpApiGroup.make("batches")
         "One JSON object per line, for the rows that have ended so far, in the order of the rows. With `Accept: text/csv` the answer is CSV."
       )
     ),
+    HttpApiEndpoint.post("retry", "/batches/:batch_id/retry", {
+      params,
+      payload: BatchRetry,
+      success: Batch.pipe(HttpApiSchema.status(202)),
+      error: [Wire.invalid_request, Wire.forbidden, Wire.rate_limited]
+    })
+      .annotateMerge(
+        about(
+          "Retry a batch's blocked rows",
+          "Runs the rows again that ended as blocked, in the same batch and within the same max_total, or a new one. Rows that ended otherwise are not run again, so nothing is paid twice. The rows run with the API key or session of this request, and count in its budget. A batch that has not finished, or has no blocked row, is answered as it is, so the request can be repeated. A cancelled batch can't be retried."
+        )
+      )
+      .annotate(ScopedKeys, "runs"),
     HttpApiEndpoint.post("cancel", "/batches/:batch_id/cancel", {
       params,
       success: Batch,

@@ -40,7 +40,7 @@ export const runBatch = tool({
   name,
   title: "Run and pay many",
   description:
-    "Run up to 200 requests at once. SPENDS MONEY from the prepaid wallet, at most max_total for all together. Answers at once with id: call run_batch with batch_id to read the progress and the results so far, with wait_seconds to wait for the end, or with cancel to stop what has not started. The same runs and max_total join the same batch; to run them again on purpose, give a new idempotency_key.",
+    "Run up to 200 requests at once. SPENDS MONEY from the prepaid wallet, at most max_total for all together. Answers at once with id: call run_batch with batch_id to read the progress and the results so far, with wait_seconds to wait for the end, with cancel to stop what has not started, or with retry_blocked to run blocked rows again. The same runs and max_total join the same batch; to run them again on purpose, give a new idempotency_key.",
   parameters: Schema.Struct({
     runs: optional(
       Schema.Array(Schema.JsonObject).check(Schema.isMinLength(1), Schema.isMaxLength(runsMax)).annotate({
@@ -51,7 +51,8 @@ export const runBatch = tool({
     max_total: optional(
       Usd.pipe(
         Schema.annotateEncoded({
-          description: 'required with runs: the most that all runs may cost together in USD, such as "2.50"'
+          description:
+            'required with runs: the most that all runs may cost together in USD, such as "2.50"; with retry_blocked: the new limit of the whole batch'
         })
       )
     ),
@@ -72,6 +73,12 @@ export const runBatch = tool({
     wait_seconds: optional(
       Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: waitSecondsMax })).annotate({
         description: `with batch_id: how long to wait for the end of the batch, 0 to ${waitSecondsMax}; default: 0`
+      })
+    ),
+    retry_blocked: optional(
+      Schema.Boolean.annotate({
+        description:
+          "with batch_id: SPENDS MONEY, runs the blocked rows of a finished batch again, such as after a top-up; rows that ran are not run again"
       })
     ),
     cancel: optional(Schema.Boolean.annotate({ description: "with batch_id: cancels the rows that have not started" }))
@@ -141,11 +148,16 @@ const waitedFor = Effect.fnUntraced(function* (path: string, seconds: number) {
 })
 
 const read = Effect.fnUntraced(function* (batch_id: string, given: Given) {
-  const { cancel = false, results_after = 0, wait_seconds = 0 } = given
+  const { cancel = false, retry_blocked = false, max_total, results_after = 0, wait_seconds = 0 } = given
   const { send } = yield* Service
   const path = `/v1/batches/${encodeURIComponent(batch_id)}`
   if (cancel) {
     const { refused } = yield* asked(send("POST", `${path}/cancel`))
+    if (refused !== null) return refused
+  }
+  if (retry_blocked) {
+    const body = max_total === undefined ? {} : { max_total: usd(max_total) }
+    const { refused } = yield* asked(send("POST", `${path}/retry`, { text: JSON.stringify(body) }))
     if (refused !== null) return refused
   }
   const batch = yield* waitedFor(path, wait_seconds)
@@ -161,6 +173,10 @@ export const runBatchTool = (given: Given) => {
   const { runs, batch_id } = given
   if ((runs === undefined) === (batch_id === undefined)) {
     const message = "Give either runs, to start a batch, or batch_id, to read one."
+    return refusal(name, { code: "invalid_request", message })
+  }
+  if (given.cancel === true && given.retry_blocked === true) {
+    const message = "Give either cancel or retry_blocked."
     return refusal(name, { code: "invalid_request", message })
   }
   return (batch_id === undefined ? start(given) : read(batch_id, given)).pipe(

@@ -36,7 +36,9 @@ export type Feed = typeof Feed.Type
 export const OpenRow = Schema.Struct({
   row: Schema.Int,
   /** JSON text of the run's request. */
-  request: Schema.String
+  request: Schema.String,
+  /** Earlier runs of the row, which were blocked. */
+  retries: Schema.Int
 })
 export type OpenRow = typeof OpenRow.Type
 
@@ -125,7 +127,7 @@ export class BatchFeeds extends Context.Service<
 
       const begun = ({ batch_id }: Holder) =>
         openRows(sql`
-          SELECT row, request::text AS request FROM batch_rows WHERE batch_id = ${batch_id} AND status = 'running' ORDER BY row`)
+          SELECT row, request::text AS request, retries FROM batch_rows WHERE batch_id = ${batch_id} AND status = 'running' ORDER BY row`)
 
       const next = (feed: Holder, most: number) =>
         openRows(sql`
@@ -133,14 +135,16 @@ export class BatchFeeds extends Context.Service<
             SELECT r.row FROM batch_rows r JOIN held USING (batch_id) WHERE r.status = 'pending' ORDER BY r.row LIMIT ${most} FOR UPDATE OF r
           ), started AS (
             UPDATE batch_rows r SET status = 'running' FROM taken
-            WHERE r.batch_id = ${feed.batch_id} AND r.row = taken.row AND r.status = 'pending' RETURNING r.row, r.request::text AS request
+            WHERE r.batch_id = ${feed.batch_id} AND r.row = taken.row AND r.status = 'pending'
+            RETURNING r.row, r.request::text AS request, r.retries
           )
-          SELECT row, request FROM started ORDER BY row`)
+          SELECT row, request, retries FROM started ORDER BY row`)
 
       const ended = (feed: Holder, rows: ReadonlyArray<EndedRow>) =>
         sql`
           WITH held AS (${held(feed)}), over AS (
-            UPDATE batch_rows r SET status = n.status, run_id = n.run_id, charged = n.charged, error = n.error::json, request = NULL
+            UPDATE batch_rows r SET status = n.status, run_id = n.run_id, charged = n.charged, error = n.error::json,
+                                    request = CASE WHEN n.status = 'blocked' THEN r.request END
             FROM held, unnest(${bigints(rows.map((one) => BigInt(one.row)))}, ${texts(rows.map((one) => one.status))},
                               ${texts(rows.map((one) => one.run_id))}, ${bigints(rows.map((one) => one.charged))},
                               ${jsons(rows.map((one) => one.error))}) AS n(row, status, run_id, charged, error)

@@ -9,6 +9,7 @@ import { batchesOpenMax, batchStatuses } from "../../schema/batches/Batch.ts"
 import { newId } from "../platform/Ids.ts"
 import { jsons } from "../postgres/Columns.ts"
 import { oneRowOf, rowsOf } from "../postgres/Rows.ts"
+import { type Retried, type Retry, retryBlocked } from "./retryBlocked.ts"
 
 export interface NewBatch {
   readonly org_id: string
@@ -90,6 +91,8 @@ export class BatchStore extends Context.Service<
     ) => Effect.Effect<ReadonlyArray<ResultRow>>
     /** Cancels the rows that have not started. From its answer on, no run of the batch can hold money. False for a finished batch. */
     readonly cancel: (org_id: string, batch_id: string) => Effect.Effect<boolean>
+    /** Starts the blocked rows of a finished batch again. */
+    readonly retry: (retry: Retry) => Effect.Effect<Retried>
   }
 >()("rungate/layers/batches/BatchStore") {
   static readonly layer = Layer.effect(
@@ -166,7 +169,8 @@ export class BatchStore extends Context.Service<
           return true
         }).pipe(sql.withTransaction, Effect.orDie)
 
-      return BatchStore.of({ create, find, list, results, cancel })
+      const retry = retryBlocked(sql)
+      return BatchStore.of({ create, find, list, results, cancel, retry })
     })
   )
 }

@@ -1,5 +1,6 @@
 /**
- * Erases personal data that batches store themselves: the requests of rows that have not run, and errors, which may quote a request.
+ * Erases personal data that batches store themselves: the requests of rows that have not run or were blocked, and errors, which may
+ * quote a request.
  *
  * The input and the result of a row that ran belong to its run (Erasure.ts). Each step is one transaction that locks the batch
  * before its rows, as the feeder does.
@@ -24,34 +25,39 @@ const StoredRow = Schema.Struct({
   status: Schema.String,
   /** JSON texts. */
   request: Schema.NullOr(Schema.String),
-  error: Schema.NullOr(Schema.String)
+  error: Schema.NullOr(Schema.String),
+  retries: Schema.Int
 })
 type StoredRow = typeof StoredRow.Type
 
 const storedRows = rowsOf(StoredRow.fields)
 const countRow = oneRowOf({ count: Schema.Int })
 
-/** What a search of the history would read of the row. */
-const textsOf = ({ request, error }: StoredRow) => {
-  const none = { capability: null, plan: null, result: null }
-  if (request === null) return { ...none, input: error ?? "null" }
+const none = { capability: null, plan: null, result: null }
+
+/** What a search of the history would read of a row's request. */
+const requestTexts = (request: string) => {
   const one = decodeRowRequest(request)
   if (one._tag === "Capability") return { ...none, capability: one.capability, input: JSON.stringify(one.input) }
   return { ...none, input: JSON.stringify([one.input, one.path, one.query]) }
 }
 
+const names = ({ request, error }: StoredRow, subject: Subject): boolean =>
+  (request !== null && matchedIn(requestTexts(request), subject) !== null) ||
+  (error !== null && matchedIn({ ...none, input: error }, subject) !== null)
+
 export class BatchErasure extends Context.Service<
   BatchErasure,
   {
     /**
-     * Cancels the rows that name the subject and have not started, and erases errors that quote it. Returns the number of cancelled rows, and
-     * of started rows whose runs do not exist yet.
+     * Cancels the rows that name the subject and have not started, and erases the requests of blocked ones and errors that quote it. Returns
+     * the number of rows that were cancelled, or lost the only copy of their request, and of started rows whose runs do not exist yet.
      */
     readonly subject: (
       org_id: string,
       subject: Subject
     ) => Effect.Effect<{ readonly erased: number; readonly in_flight: number }>
-    /** Erases the errors and labels of finished batches that were created more than `days` days ago. */
+    /** Erases the errors, labels and blocked rows' requests of finished batches that were created more than `days` days ago. */
     readonly olderThan: (days: number) => Effect.Effect<void>
     /** Deletes batches that finished before the months that are kept, with their rows. */
     readonly drop: (months: number) => Effect.Effect<void>
@@ -65,24 +71,35 @@ export class BatchErasure extends Context.Service<
         sql`unnest(${texts(rows.map(({ batch_id }) => batch_id))}, ${bigints(rows.map(({ row }) => BigInt(row)))}) AS n(batch_id, row)`
       const withoutDetails = sql.literal("json_build_object('code', r.error->>'code', 'message', 'erased')")
 
-      /** The organization's rows of a kind that name the subject. */
-      const matching = Effect.fnUntraced(function* (org_id: string, subject: Subject, kind: Statement.Fragment) {
+      /** The organization's rows of these kinds that name the subject. */
+      const matching = Effect.fnUntraced(function* (
+        org_id: string,
+        subject: Subject,
+        kinds: ReadonlyArray<Statement.Fragment>
+      ) {
         const found: Array<StoredRow> = []
         let after: Pick<StoredRow, "batch_id" | "row"> = { batch_id: "", row: 0 }
         for (;;) {
-          const page = yield* storedRows(sql`
-            SELECT r.batch_id, r.row, r.status, r.request::text AS request, r.error::text AS error
-            FROM batches b JOIN batch_rows r USING (batch_id)
-            WHERE b.org_id = ${org_id} AND ${kind} AND (r.batch_id, r.row) > (${after.batch_id}, ${after.row}::int)
-            ORDER BY r.batch_id, r.row LIMIT ${pageMax}`)
-          found.push(...page.filter((row) => matchedIn(textsOf(row), subject) !== null))
+          const ofKind = (kind: Statement.Fragment) => sql`
+            (SELECT r.batch_id, r.row, r.status, r.request::text AS request, r.error::text AS error, r.retries
+             FROM batches b JOIN batch_rows r USING (batch_id)
+             WHERE b.org_id = ${org_id} AND ${kind} AND (r.batch_id, r.row) > (${after.batch_id}, ${after.row}::int)
+             ORDER BY r.batch_id, r.row LIMIT ${pageMax})`
+          const page = yield* storedRows(
+            sql`SELECT * FROM (${sql.join(" UNION ALL ", false)(kinds.map(ofKind))}) r ORDER BY r.batch_id, r.row LIMIT ${pageMax}`
+          )
+          found.push(...page.filter((row) => names(row, subject)))
           const last = page.at(-1)
           if (last === undefined || page.length < pageMax) return found
           after = last
         }
       })
 
-      const cancelPending = (org_id: string, rows: ReadonlyArray<StoredRow>) =>
+      /**
+       * A row may start, be blocked or be retried between the search and this. So this decides by the status that the row has now. A run
+       * that the wallet blocked has a copy of the request, and is counted there.
+       */
+      const eraseRequests = (org_id: string, rows: ReadonlyArray<StoredRow>) =>
         Effect.gen(function* () {
           const ids = texts([...new Set(rows.map(({ batch_id }) => batch_id))])
           yield* sql`SELECT 1 FROM batches WHERE org_id = ${org_id} AND batch_id = ANY(${ids}) ORDER BY batch_id FOR NO KEY UPDATE`
@@ -91,13 +108,16 @@ export class BatchErasure extends Context.Service<
               UPDATE batch_rows r SET status = 'cancelled', request = NULL,
                      error = '{"code":"erased","message":"The subject of this row was erased before it ran."}'
               FROM ${idsOf(rows)} WHERE r.batch_id = n.batch_id AND r.row = n.row AND r.status = 'pending' RETURNING r.batch_id
+            ), forgotten AS (
+              UPDATE batch_rows r SET request = NULL
+              FROM ${idsOf(rows)} WHERE r.batch_id = n.batch_id AND r.row = n.row AND r.status = 'blocked' RETURNING r.run_id
             ), counts AS (
               SELECT batch_id, count(*)::int AS rows FROM erased GROUP BY batch_id
             ), counted AS (
               UPDATE batches b SET cancelled = b.cancelled + counts.rows FROM counts
               WHERE b.org_id = ${org_id} AND b.batch_id = counts.batch_id
             )
-            SELECT coalesce(sum(rows), 0)::int AS count FROM counts`)
+            SELECT (coalesce((SELECT sum(rows) FROM counts), 0) + (SELECT count(*) FROM forgotten WHERE run_id IS NULL))::int AS count`)
         }).pipe(sql.withTransaction)
 
       /** Started rows without a run. The others are found by their runs. */
@@ -105,19 +125,19 @@ export class BatchErasure extends Context.Service<
         countRow(sql`
           SELECT count(*)::int AS count
           FROM unnest(${texts(rows.map(({ batch_id }) => batch_id))}, ${bigints(rows.map(({ row }) => BigInt(row)))},
-                      ${texts(rows.map(({ batch_id, row }) => rowKey(batch_id, row)))}) AS n(batch_id, row, key)
+                      ${texts(rows.map(({ batch_id, row, retries }) => rowKey(batch_id, row, retries)))}) AS n(batch_id, row, key)
           JOIN batch_rows r ON r.batch_id = n.batch_id AND r.row = n.row AND r.status = 'running'
           WHERE NOT EXISTS (SELECT FROM run_keys k WHERE k.org_id = ${org_id} AND k.idempotency_key = n.key)`)
 
       const subject = Effect.fnUntraced(function* (org_id: string, target: Subject) {
-        const open = yield* matching(
-          org_id,
-          target,
-          sql.literal("b.finished_at IS NULL AND r.status IN ('pending', 'running')")
-        )
-        const erased = open.length === 0 ? 0 : (yield* cancelPending(org_id, open)).count
-        const in_flight = open.length === 0 ? 0 : (yield* withoutRun(org_id, open)).count
-        const quoting = yield* matching(org_id, target, sql.literal("r.error IS NOT NULL"))
+        // One statement reads both kinds, so a row that changes from one to the other is not missed.
+        const kept = yield* matching(org_id, target, [
+          sql.literal("b.finished_at IS NULL AND r.status IN ('pending', 'running')"),
+          sql.literal("b.blocked > 0 AND r.status = 'blocked' AND r.request IS NOT NULL")
+        ])
+        const erased = kept.length === 0 ? 0 : (yield* eraseRequests(org_id, kept)).count
+        const in_flight = kept.length === 0 ? 0 : (yield* withoutRun(org_id, kept)).count
+        const quoting = yield* matching(org_id, target, [sql.literal("r.error IS NOT NULL")])
         if (quoting.length > 0)
           yield* sql`
             UPDATE batch_rows r SET error = ${withoutDetails} FROM ${idsOf(quoting)} WHERE r.batch_id = n.batch_id AND r.row = n.row`
@@ -133,7 +153,8 @@ export class BatchErasure extends Context.Service<
           ), erased AS (
             UPDATE batches b SET erased_at = now(), metadata = NULL FROM old WHERE b.batch_id = old.batch_id
           ), unquoted AS (
-            UPDATE batch_rows r SET error = ${withoutDetails} FROM old WHERE r.batch_id = old.batch_id AND r.error IS NOT NULL
+            UPDATE batch_rows r SET error = CASE WHEN r.error IS NOT NULL THEN ${withoutDetails} END, request = NULL
+            FROM old WHERE r.batch_id = old.batch_id AND (r.error IS NOT NULL OR r.request IS NOT NULL)
           )
           SELECT count(*)::int AS count FROM old`)
 

@@ -11,16 +11,17 @@ export type BatchStatus = (typeof batchStatuses)[number]
 
 /**
  * How a row may end. `invalid`: its request was refused, so it made no run. `blocked`: money, a limit, the API key or a provider's outage
- * stopped it, and the same row may succeed in another batch.
+ * stopped it, and the same row may succeed when it is retried.
  */
 export const rowEnds = ["succeeded", "no_match", "failed", "blocked", "invalid", "cancelled"] as const
 export type RowEnd = (typeof rowEnds)[number]
 
 /**
- * The Idempotency-Key of a row's run: however often a row is started, and by whichever process, it is one run. No caller can send this
- * key, because theirs have no spaces.
+ * The Idempotency-Key of a row's run: however often a row is started, and by whichever process, it is one run. `retries` counts earlier
+ * runs of the row, which were blocked and charged nothing. No caller can send this key, because theirs have no spaces.
  */
-export const rowKey = (batch_id: string, row: number): string => `${batch_id} ${row}`
+export const rowKey = (batch_id: string, row: number, retries: number): string =>
+  retries === 0 ? `${batch_id} ${row}` : `${batch_id} ${row} ${retries}`
 
 /** The row's end when its run has ended with this status, and this error if it has one. */
 export const rowEndOf = (runStatus: string, errorCode: string | null): RowEnd => {

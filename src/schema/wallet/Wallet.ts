@@ -190,7 +190,7 @@ const reserve = (wallet: Wallet, run: WalletRun, day: string, budget: KeyBudget 
   if (exceeded !== null && isOfBatch(exceeded)) {
     return refuse(
       "budget_exceeded",
-      `this run holds up to $${hold}; with $${Money.usd(countedIn(exceeded, day))} spent or held it would exceed what its batch may spend, $${Money.usd(exceeded.limit)}; send the row in another batch`,
+      `this run holds up to $${hold}; with $${Money.usd(countedIn(exceeded, day))} spent or held it would exceed what its batch may spend, $${Money.usd(exceeded.limit)}; retry the blocked rows of the batch with a higher max_total`,
       "batch_max_total"
     )
   }

@@ -87,6 +87,29 @@ test("rows that a limit blocks are written, and the exit code says so", async ()
     ["succeeded", ""],
     ["blocked", expect.stringContaining("budget_exceeded: ")]
   ])
+
+  const id = /rungate batch retry (bat_\w+)/.exec(err)?.[1] ?? err
+  const before = await charges()
+  const wrong = await home.shell(`rungate batch retry ${id} people.csv --max-total 1.00`)
+  expect([wrong.code, wrong.err]).toEqual([5, expect.stringContaining("people.csv has 3 rows, and bat_")])
+  const low = await home.shell(`rungate batch retry ${id} --max-total 0.0001`)
+  expect([low.code, low.err]).toEqual([5, expect.stringContaining("max_total is below the $0.003")])
+  expect(await charges()).toBe(before)
+
+  const retry = await home.shell(`rungate batch retry ${id} dear.csv --max-total 1.00 -o dear-all.csv`)
+  expect([retry.code, retry.err]).toEqual([0, expect.stringContaining("2 succeeded; $0.006 charged.")])
+  expect(retry.err).toContain(`Retrying 1 of 1 blocked rows of ${id}.`)
+  expect(csvOf("dear-all.csv").map(({ Mail, status }) => [Mail, status])).toEqual([
+    ["one.dear@example.com", "succeeded"],
+    ["two.dear@example.com", "succeeded"]
+  ])
+  const again = await home.shell(`rungate batch retry ${id} -o dear-rows.csv`)
+  expect([again.code, again.err]).toEqual([0, expect.stringContaining(`No row of ${id} is blocked.`)])
+  expect(csvOf("dear-rows.csv").map(({ row, status }) => [row, status])).toEqual([
+    ["1", "succeeded"],
+    ["2", "succeeded"]
+  ])
+  expect(await charges()).toBe(before + 1)
 })
 
 test("says what is wrong with a file or a map, and starts nothing", async () => {

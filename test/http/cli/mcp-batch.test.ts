@@ -84,6 +84,16 @@ describe.each(["rungate mcp", "POST /mcp"])("run_batch over %s", (transport) => 
     expect((await org.wallet()).reserved).toBe("0.00")
   })
 
+  test("retry_blocked runs the blocked rows again, and no other", async () => {
+    const { body: started } = await call({ runs: people(3, `r${name}`), max_total: "0.0065" })
+    const { body: first } = await call({ batch_id: started.id, wait_seconds: 30 })
+    expect(first).toMatchObject({ charged: "0.003", rows: { succeeded: 1, blocked: 2 } })
+    const again = { batch_id: started.id, retry_blocked: true, max_total: "1.00", wait_seconds: 30 }
+    const { failed, body } = await call(again)
+    expect([failed, body]).toMatchObject([false, { charged: "0.009", rows: { succeeded: 3, blocked: 0 } }])
+    expect((await call(again)).body.charged).toBe("0.009")
+  })
+
   const mistakes: ReadonlyArray<readonly [string, Json, string]> = [
     ["no runs and no batch_id", {}, "batch_id"],
     ["both", { runs: [row("a@example.com")], batch_id: "bat_1", max_total: "1.00" }, "batch_id"],
@@ -92,6 +102,7 @@ describe.each(["rungate mcp", "POST /mcp"])("run_batch over %s", (transport) => 
     ["no runs in the list", { runs: [], max_total: "1.00" }, "runs"],
     ["a misspelled cap", { runs: [{ ...row("a@b.example"), routing: { cap: "1" } }], max_total: "1.00" }, "runs.0"],
     ["a number with too many digits", { runs: [{ ...row("a@b.example"), input: { n: 2 ** 60 } }] }, "runs.0.input.n"],
+    ["cancel with retry_blocked", { batch_id: "bat_1", cancel: true, retry_blocked: true }, "retry_blocked"],
     ["a batch of nobody", { batch_id: "bat_00000000000000000000000000" }, "batch"]
   ]
   test.each(mistakes)("says what to do about %s", async (_, given, named) => {

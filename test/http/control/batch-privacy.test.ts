@@ -86,14 +86,47 @@ test("erasing a person erases the errors that quote them, and nobody else's", as
   expect(await stored("quoted@person.example")).toHaveLength(1)
 })
 
+test("erasing a person erases the requests that blocked rows keep, and those rows are never retried", async () => {
+  const poor = await app.tenant()
+  const asked = { runs: [verify("blocked", "person.example"), verify("stays")] }
+  const { id } = (await poor.post("/v1/batches", asked)).body
+  // This row is blocked without a run, so only the batch knows it.
+  const capped = { runs: [verify("capped", "person.example")], max_total: "0.00" }
+  const other = (await poor.post("/v1/batches", capped)).body.id
+  for (const one of [id, other])
+    await until(
+      "the batch to finish",
+      () => poor.get(`/v1/batches/${one}`),
+      ({ body }) => body.done
+    )
+  expect(await stored("blocked@person.example")).toHaveLength(1)
+  expect(await stored("capped@person.example")).toHaveLength(1)
+  const person = await poor.session()
+  const { body } = await app.call(person, "DELETE", "/v1/history?q=person.example")
+  expect([body.erased, body.in_flight]).toEqual([2, 0])
+  expect(await stored("blocked@person.example")).toEqual([])
+  expect(await stored("capped@person.example")).toEqual([])
+  await poor.credit("1.00")
+  expect((await poor.post(`/v1/batches/${other}/retry`, { max_total: "1.00" })).status).toBe(400)
+  await poor.post(`/v1/batches/${id}/retry`, {})
+  const batch = await until(
+    "the batch to finish",
+    () => poor.get(`/v1/batches/${id}`),
+    ({ body: one }) => one.done
+  )
+  expect(batch.body.rows).toMatchObject({ succeeded: 1, blocked: 1 })
+})
+
 test("old batches lose what quotes their rows, and are deleted with the months of their runs", async () => {
-  const id = await start([verify("old"), { capability: "email.verify", input: { email: "old-and-wrong" } }], {
-    metadata: { campaign: "old" }
-  })
+  const wrong = { capability: "email.verify", input: { email: "old-and-wrong" } }
+  const id = await start([verify("old"), wrong], { metadata: { campaign: "old" } })
+  const kept = await start([verify("old.blocked")], { max_total: "0.00" })
   const young = await start([verify("young")])
   await finished(id)
   await finished(young)
-  await app.sql("UPDATE batches SET created_at = now() - interval '40 days' WHERE batch_id = $1", [id])
+  await finished(kept)
+  expect(await stored("old.blocked")).toHaveLength(1)
+  await app.sql("UPDATE batches SET created_at = now() - interval '40 days' WHERE batch_id = ANY($1)", [[id, kept]])
   const erasing = await startApp({ beside: app, settings: { RUNGATE_RETENTION_DAYS: "30" } })
   const batch = await until(
     "the errors to be erased",
@@ -103,6 +136,11 @@ test("old batches lose what quotes their rows, and are deleted with the months o
   expect(batch).toMatchObject({ done: true, rows: { succeeded: 1, invalid: 1 } })
   const { text } = await org.get(`/v1/batches/${id}/results`)
   expect(text).toContain(`"error":{"code" : "invalid_request", "message" : "erased"}`)
+  await until(
+    "the request to be erased",
+    () => stored("old.blocked"),
+    (rows) => rows.length === 0
+  )
   await erasing.stop()
 
   await app.sql("UPDATE batches SET finished_at = now() - interval '5 months' WHERE batch_id = $1", [id])

@@ -50,6 +50,10 @@ export const batchExamples: Readonly<Record<string, Example>> = {
   "batches.list": { responses: { 200: { items: [finished], next_cursor: null } } },
   "batches.get": { responses: { 200: finished } },
   "batches.results": { responses: { 200: results } },
+  "batches.retry": {
+    request: { max_total: "30.00" },
+    responses: { 202: { ...started, max_total: "30.00", rows: { ...started.rows, open: 1, succeeded: 1 } } }
+  },
   "batches.cancel": {
     responses: {
       200: { ...finished, status: "cancelled", rows: { ...finished.rows, succeeded: 1, invalid: 0, cancelled: 1 } }

@@ -10,7 +10,7 @@ import { Settings } from "../../../layers/platform/Settings.ts"
 import { batchesOpenMax } from "../../../schema/batches/Batch.ts"
 import { problem } from "../../../schema/Errors.ts"
 import { looksLike } from "../../../schema/Ids.ts"
-import type { MicroUsd } from "../../../schema/money/Money.ts"
+import { MicroUsd, usd } from "../../../schema/money/Money.ts"
 import { storedMetadata } from "../../../schema/runs/Metadata.ts"
 import { didYouMean } from "../../../schema/suggestion.ts"
 import { Api } from "../../api/Api.ts"
@@ -36,6 +36,13 @@ const unknown = (batch_id: string) =>
   problem("invalid_request", `There is no batch "${batch_id}".`, [
     { path: "path.batch_id", message: "is not a batch of this organization" }
   ])
+
+const tooMany = Effect.fail(
+  problem(
+    "rate_limited",
+    `This organization has ${batchesOpenMax} unfinished batches, which is the limit. Wait until one has finished, or cancel one.`
+  )
+)
 
 interface CsvQuery {
   readonly capability?: string
@@ -120,13 +127,7 @@ export const BatchesHandlers = HttpApiBuilder.group(
           metadata: storedMetadata(batch.metadata ?? null)
         })
         yield* crashPoint("batch.stored")
-        if (created._tag === "Full")
-          return yield* Effect.fail(
-            problem(
-              "rate_limited",
-              `This organization has ${batchesOpenMax} unfinished batches, which is the limit. Wait until one has finished, or cancel one.`
-            )
-          )
+        if (created._tag === "Full") return yield* tooMany
         if (created._tag === "Existing" && created.fingerprint !== fingerprint)
           return yield* Effect.fail(
             problem(
@@ -171,6 +172,34 @@ export const BatchesHandlers = HttpApiBuilder.group(
             ...(csv ? { "content-disposition": `attachment; filename="${batch_id}.csv"` } : {})
           }
         })
+      }),
+
+      retry: Effect.fnUntraced(function* ({ params: { batch_id }, payload }) {
+        const { org_id, key_id } = yield* requireVerified(settings)
+        const { request_id } = yield* RequestContext
+        const before = yield* found(org_id, batch_id)
+        const max_total = payload.max_total ?? null
+        const retried = yield* store.retry({ org_id, batch_id, key_id, request_id, max_total })
+        yield* crashPoint("batch.retried")
+        switch (retried._tag) {
+          case "Cancelled":
+            return yield* refused("path.batch_id", "is a cancelled batch: send its rows in a new one")
+          case "Erased":
+            return yield* refused(
+              "path.batch_id",
+              `is a batch whose ${before.blocked} blocked rows were erased: send them in a new one`
+            )
+          case "BelowCharged":
+            return yield* refused(
+              "max_total",
+              `is below the $${usd(MicroUsd(retried.charged))} that the batch has charged already`
+            )
+          case "Full":
+            return yield* tooMany
+          case "Retried":
+          case "Unchanged":
+            return yield* shown(org_id, batch_id, false)
+        }
       }),
 
       cancel: Effect.fnUntraced(function* ({ params: { batch_id } }) {

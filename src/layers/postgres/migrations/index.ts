@@ -40,6 +40,7 @@ import { offerOutcomes } from "./0040_offer_outcomes.ts"
 import { alerts } from "./0042_alerts.ts"
 import { webhooks } from "./0043_webhooks.ts"
 import { batches } from "./0044_batches.ts"
+import { batchRetries } from "./0049_batch_retries.ts"
 import { keyBudgetAlerts } from "./0046_key_budget_alerts.ts"
 import { webhookMails } from "./0047_webhook_mails.ts"
 import { runLabels } from "./0048_run_labels.ts"
@@ -98,6 +99,7 @@ export const migrations = {
   "0046_key_budget_alerts": keyBudgetAlerts,
   "0047_webhook_mails": webhookMails,
   "0048_run_labels": runLabels,
+  "0049_batch_retries": batchRetries,
   "0050_receipt_keys": receiptKeys,
   "0051_wallet_heads": walletHeads,
   "0053_first_run_keys": firstRunKeys,

@@ -1,4 +1,4 @@
-/** One batch, live: its progress, what it has charged, its results so far, and the button that cancels it. */
+/** One batch, live: its progress, what it has charged, its results so far, and the buttons that cancel it and retry its blocked rows. */
 import { useMutation } from "@tanstack/react-query"
 import { useState } from "react"
 import { useParam } from "../../data/address.ts"
@@ -15,6 +15,7 @@ import { Status } from "../../parts/Status.tsx"
 import { Time } from "../../parts/Time.tsx"
 import { Downloads } from "./Downloads.tsx"
 import { Progress } from "./Progress.tsx"
+import { Retry } from "./Retry.tsx"
 import { Results } from "./Results.tsx"
 import { type Batch, fileOf, useBatch } from "./useBatch.ts"
 
@@ -61,6 +62,7 @@ const Shown = ({ batch }: { readonly batch: Batch }) => {
         actions={
           <>
             <Downloads batch={batch} />
+            {batch.status === "finished" && batch.rows.blocked > 0 && may && <Retry batch={batch} />}
             {!batch.done && batch.status !== "cancelling" && may && <Cancel batch={batch} />}
           </>
         }

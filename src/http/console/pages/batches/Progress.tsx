@@ -64,7 +64,7 @@ export const Progress = ({ batch }: { readonly batch: Batch }) => {
       </p>
       {rows.blocked > 0 && (
         <p className="mt-2 text-amber">
-          Blocked rows cost nothing, and may succeed in another batch.{" "}
+          Blocked rows cost nothing, and can be run again when the batch is finished.{" "}
           <Link to={`/batches/${id}?status=blocked`} className="underline">
             Show why they were blocked
           </Link>

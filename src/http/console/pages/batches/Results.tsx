@@ -57,14 +57,14 @@ const columns: ReadonlyArray<Column<Line>> = [
 ]
 
 const useResults = (batch: Batch, status: string, wanted: number) => {
-  const { id, done } = batch
+  const { id, done, finished_at } = batch
   const hasSome = endedOf(batch) > 0
   return useQuery({
-    queryKey: ["batch", id, "results", status, wanted, done],
+    queryKey: ["batch", id, "results", status, wanted, finished_at],
     queryFn: ({ signal }) => readResults(id, { status, wanted, signal }),
     enabled: hasSome,
     placeholderData: keepPreviousData,
-    // Rows in sight never change. A list that is full stays as it is.
+    // Rows in sight change only when the batch is retried, and then it finishes anew. A list that is full stays as it is.
     refetchInterval: ({ state }) => (done || (state.data?.lines.length ?? 0) >= wanted ? false : refreshMillis),
     staleTime: Number.POSITIVE_INFINITY
   })

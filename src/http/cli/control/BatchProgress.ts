@@ -1,0 +1,110 @@
+/** What `rungate batch` and `rungate batch retry` show of a batch: its progress until it has ended, and its results as a CSV. */
+import { writeFileSync } from "node:fs"
+import { Effect } from "effect"
+import { Batch } from "../../api/Batches.ts"
+import { readCsv } from "../../client/Csv.ts"
+import { Client } from "../answers/Client.ts"
+import { retryingRead } from "../answers/retryingRead.ts"
+import { decoded, failureOf } from "../answers/show.ts"
+import { readText } from "../runs/input.ts"
+import { exitOfError, fail } from "../terminal/exits.ts"
+import { Screen } from "../terminal/Screen.ts"
+
+export type Progress = typeof Batch.Type
+
+const pollEvery = "1 second"
+const barWidth = 24
+/** An upload of 8 MiB over a slow connection. */
+export const uploadSeconds = 120
+
+const statusLine = ({ rows, charged, max_total }: Progress): string => {
+  const ended = rows.total - rows.open
+  const filled = Math.floor((barWidth * ended) / rows.total)
+  const bar = `${"█".repeat(filled)}${"░".repeat(barWidth - filled)}`
+  return `${bar} ${ended} of ${rows.total}, $${charged}${max_total === null ? "" : ` of $${max_total}`}`
+}
+
+const summary = ({ id, status, rows, charged }: Progress): string => {
+  const parts = [
+    `${rows.succeeded} succeeded`,
+    ...(rows.no_match > 0 ? [`${rows.no_match} without a match`] : []),
+    ...(rows.failed > 0 ? [`${rows.failed} failed`] : []),
+    ...(rows.blocked > 0 ? [`${rows.blocked} blocked`] : []),
+    ...(rows.invalid > 0 ? [`${rows.invalid} refused`] : []),
+    ...(rows.cancelled > 0 ? [`${rows.cancelled} cancelled`] : [])
+  ]
+  return `${id} is ${status}: ${parts.join(", ")}; $${charged} charged.`
+}
+
+export const unreadableBatch = fail(
+  "failed",
+  "The service sent a batch that this version of rungate can't read. Update rungate."
+)
+
+/** Shows the progress until the batch has ended. */
+export const followed = Effect.fnUntraced(function* (first: Progress) {
+  const screen = yield* Screen
+  const read = yield* retryingRead
+  let batch = first
+  while (!batch.done) {
+    yield* screen.status(statusLine(batch))
+    yield* Effect.sleep(pollEvery)
+    batch = decoded(Batch, (yield* read(`/v1/batches/${batch.id}`)).text) ?? (yield* unreadableBatch)
+  }
+  yield* screen.status("")
+  return batch
+})
+
+const written = (path: string, csv: string) =>
+  Effect.try({
+    try: () => writeFileSync(path, csv),
+    catch: () => fail("failed", `Can't write ${path}. The batch is done; run the same command with another -o.`)
+  })
+
+/** The lines of a CSV, without its header. */
+export interface Lines {
+  readonly header: ReadonlyArray<string>
+  readonly rows: ReadonlyArray<ReadonlyArray<string>>
+}
+
+/** Reads a file, or stdin for `-`. `text` is the whole of it. */
+export const linesOf = Effect.fnUntraced(function* (file: string) {
+  const text = (yield* readText(file)).replace(/^\ufeff/, "")
+  const { rows: all, brokenLine } = readCsv(text)
+  const [header, ...rows] = all
+  if (brokenLine !== null) return yield* fail("usage", `${file} has a quote that is not closed, in line ${brokenLine}.`)
+  if (header === undefined || rows.length === 0) return yield* fail("usage", `${file} needs a header line and a row.`)
+  return { text, header, rows }
+})
+
+/** Follows the batch to its end, and writes its results beside the lines. Fails if a row is blocked. */
+export const untilResults = Effect.fnUntraced(function* (
+  started: Progress,
+  { header, rows }: Lines,
+  output: string | null
+) {
+  const { send } = yield* Client
+  const screen = yield* Screen
+  const ended = yield* Effect.onInterrupt(followed(started), () =>
+    screen.warn(
+      `\nStopped watching; ${started.id} continues. Run the same command to see its results, or stop it with: rungate api POST /v1/batches/${started.id}/cancel`
+    )
+  )
+  const results = yield* send("GET", `/v1/batches/${ended.id}/results`, {
+    headers: { accept: "application/x-ndjson" },
+    seconds: uploadSeconds
+  })
+  const refused = yield* failureOf(results)
+  if (refused !== null) return yield* refused
+  const { batchCsv, resultsOf } = yield* Effect.promise(() => import("./BatchFile.ts"))
+  const found = resultsOf(results.text)
+  const outcome = batchCsv(header, rows, found)
+  yield* output === null || output === "-" ? screen.out(outcome) : written(output, outcome)
+  yield* screen.say(summary(ended))
+  const blocked = [...found.values()].find(({ status }) => status === "blocked")?.error
+  if (blocked !== undefined)
+    return yield* fail(
+      exitOfError(blocked.code),
+      `Not all rows were run. The first that was blocked: ${blocked.message}${ended.status === "finished" ? ` To run the blocked rows again: rungate batch retry ${ended.id}` : ""}`
+    )
+})
