@@ -9,7 +9,7 @@ import { SqlClient } from "effect/sql"
 import { texts } from "../postgres/Columns.ts"
 import type { BackgroundMigration } from "../postgres/migrations/background.ts"
 import { oneRowOf } from "../postgres/Rows.ts"
-import { runsAfter } from "./runsAfter.ts"
+import { runsAfter } from "../postgres/partitions/runsAfter.ts"
 
 /** Name of the background migration. */
 export const labelOldRuns = "labels_of_old_runs"

@@ -2,23 +2,19 @@
  * Lists an organization's runs, newest first, by filters.
  *
  * Open runs are found in `open_runs`, and labelled ones in `run_labels`. The other filters have no index, because one would cost every run
- * (docs/decisions.md): they are applied while the primary key is read from its newest entry.
+ * (docs/decisions.md): they are applied while the primary key is read from its newest entry. If many runs don't fill a page, the rollups of
+ * usage say how many such runs there are and how old the newest is (usage/RareRuns.ts), so that no more is read than needed.
  */
-import { Effect, Schema } from "effect"
-import type { SqlClient } from "effect/sql"
+import { Context, Effect, Schema } from "effect"
+import type { SqlClient, SqlError, Statement } from "effect/sql"
 import { makeId } from "../../schema/Ids.ts"
 import type { Metadata } from "../../schema/runs/Metadata.ts"
 import { texts } from "../postgres/Columns.ts"
-import { oneRowOf } from "../postgres/Rows.ts"
+import { oneRowOf, rowsOf } from "../postgres/Rows.ts"
+import { type RareRuns, rareRuns, type RunValues } from "../usage/RareRuns.ts"
 import { labelOldRuns } from "./LabelsOfOldRuns.ts"
 
-export interface ListFilter {
-  readonly org_id: string
-  readonly status: string | null
-  readonly capability: string | null
-  readonly provider: string | null
-  readonly endpoint: string | null
-  readonly key_id: string | null
+export interface ListFilter extends RunValues {
   /** Only runs that were created at this time or later. */
   readonly from: Date | null
   /** Only runs that were created before this time. */
@@ -35,15 +31,30 @@ const clockMillisMax = 3_600_000
 /** Of several labels, the one with the fewest runs is looked up. Beyond this number they count as equal. */
 const rareMax = 1_000
 
+/** Runs that are compared with the filters before the rollups are asked: about 60 ms. Tests shorten it. */
+export const ScannedRuns = Context.Reference("rungate/layers/runs/ScannedRuns", { defaultValue: () => 20_000 })
+
 /** Sorts before all runs of a later millisecond. */
 const idOf = (millis: number) => makeId("run", Math.max(0, millis)).slice(0, -16)
 
+const dayMillis = 86_400_000
+
+/** Exclusive. */
+interface Ends {
+  readonly after: string
+  readonly end: string
+}
+
 const openStates: ReadonlyArray<string> = ["queued", "running"]
 const finishedRow = oneRowOf({ finished: Schema.Boolean })
+const idRows = rowsOf({ run_id: Schema.String })
+const countRow = oneRowOf({ count: Schema.BigInt })
 const rarestRow = oneRowOf({ name: Schema.String, value: Schema.String })
 
-/** The statement that lists runs. Its rows have the `columns`, of `r` (runs) and `o` (open_runs). */
-export const runList = (sql: SqlClient.SqlClient, columns: ReturnType<SqlClient.SqlClient["literal"]>) => {
+type Read<Row> = (statement: Statement.Statement<object>) => Effect.Effect<ReadonlyArray<Row>, SqlError.SqlError>
+
+/** Lists runs. `read` reads rows with the `columns`, of `r` (runs) and `o` (open_runs). */
+export const runList = <Row>(sql: SqlClient.SqlClient, columns: Statement.Fragment, read: Read<Row>) => {
   let oldAreLabelled = false
   const labelled = Effect.gen(function* () {
     if (oldAreLabelled) return true
@@ -76,33 +87,96 @@ export const runList = (sql: SqlClient.SqlClient, columns: ReturnType<SqlClient.
       ORDER BY run_id DESC`
   })
 
-  return Effect.fnUntraced(function* (filter: ListFilter) {
-    const { org_id, status, capability, provider, endpoint, key_id, from, to, before, limit } = filter
+  /** What a run must have beside its status. */
+  const conditionsOf = (filter: ListFilter) => {
+    const { capability, provider, endpoint, key_id, from, to } = filter
     const metadata = filter.metadata === null ? null : JSON.stringify(filter.metadata)
-    // Ids sort by creation time, so they bound what an index reads.
-    const after = from === null ? "" : idOf(from.getTime() - clockMillisMax)
-    const newest = to === null ? "run_~" : idOf(to.getTime() + clockMillisMax)
-    const end = before !== null && before < newest ? before : newest
-    const ids = yield* candidates(filter, after, end)
-    const conditions = sql`
+    return sql`
       (${capability}::text IS NULL OR r.capability = ${capability})
       AND (${provider}::text IS NULL OR r.provider = ${provider})
       AND (${endpoint}::text IS NULL OR r.endpoint = ${endpoint})
       AND (${key_id}::text IS NULL OR r.key_id = ${key_id})
       AND (${metadata}::jsonb IS NULL OR r.metadata @> ${metadata}::jsonb)
       AND (${from}::timestamptz IS NULL OR r.created_at >= ${from})
-      AND (${to}::timestamptz IS NULL OR r.created_at < ${to})
-      -- A final run is not open, so most runs are left out before they are looked up in open_runs.
-      AND (${status}::text IS NULL OR r.status = ${status} OR r.status = 'created')`
-    const source =
-      ids === null
-        ? sql`runs r`
-        : // As a condition of a plain join, the planner could read all runs since the oldest one.
-          sql`(${ids}) c CROSS JOIN LATERAL (SELECT * FROM runs WHERE org_id = ${org_id} AND run_id = c.run_id LIMIT 1) r`
+      AND (${to}::timestamptz IS NULL OR r.created_at < ${to})`
+  }
+
+  /** A page of the runs of a source. `order` is the table of the source whose ids are in order. */
+  const pageOf = (filter: ListFilter, order: "r" | "c", source: Statement.Fragment, ends: Ends) => {
+    const { org_id, status, limit } = filter
     return sql`
       SELECT ${columns}, NULL AS result FROM ${source} LEFT JOIN open_runs o ON o.run_id = r.run_id
-      WHERE r.org_id = ${org_id} AND ${conditions} AND (${status}::text IS NULL OR coalesce(o.state, r.status) = ${status})
-        AND r.run_id > ${after} AND r.run_id < ${end}
-      ORDER BY ${sql.literal(ids === null ? "r" : "c")}.run_id DESC LIMIT ${limit}`
+      WHERE r.org_id = ${org_id} AND ${conditionsOf(filter)}
+        -- A final run is not open, so most runs are left out before they are looked up in open_runs.
+        AND (${status}::text IS NULL OR r.status = ${status} OR r.status = 'created')
+        AND (${status}::text IS NULL OR coalesce(o.state, r.status) = ${status})
+        AND r.run_id > ${ends.after} AND r.run_id < ${ends.end}
+      ORDER BY ${sql.literal(order)}.run_id DESC LIMIT ${limit}`
+  }
+
+  const pageOfAll = (filter: ListFilter, source: Statement.Fragment, ends: Ends) => pageOf(filter, "r", source, ends)
+
+  const pageOfIds = (filter: ListFilter, ids: Statement.Fragment, ends: Ends) =>
+    pageOf(
+      filter,
+      "c",
+      // As a condition of a plain join, the planner could read all runs since the oldest one.
+      sql`(${ids}) c CROSS JOIN LATERAL (SELECT * FROM runs WHERE org_id = ${filter.org_id} AND run_id = c.run_id LIMIT 1) r`,
+      ends
+    )
+
+  const rareOf = rareRuns(sql)
+
+  /** Counted runs are read until all of them were found, and uncounted ones by their ids. */
+  const rarePageOf = Effect.fnUntraced(function* (filter: ListFilter, rare: RareRuns, ends: Ends) {
+    const { org_id, status, limit } = filter
+    const uncounted = texts(rare.uncounted)
+    const open = sql`SELECT run_id FROM unnest(${uncounted}) AS u(run_id)`
+    const counted = sql`
+      r.org_id = ${org_id} AND ${conditionsOf(filter)}
+      AND (${status}::text IS NULL OR r.status = ${status}) AND r.run_id <> ALL (${uncounted})`
+    // A run ends after it was created.
+    const newest = rare.newest === null ? "" : idOf(Date.parse(rare.newest) + dayMillis + clockMillisMax)
+    const { count: newer } =
+      newest > ends.end
+        ? yield* countRow(sql`
+            SELECT count(*) AS count FROM runs r WHERE ${counted} AND r.run_id >= ${ends.end} AND r.run_id < ${newest}`)
+        : { count: 0n }
+    const left = rare.counted - newer
+    const most = left < BigInt(limit) ? Number(left) : limit
+    if (most <= 0) return pageOfIds(filter, sql`${open} ORDER BY run_id DESC`, ends)
+    const end = newest < ends.end ? newest : ends.end
+    const older = sql`
+      SELECT r.run_id FROM runs r WHERE ${counted} AND r.run_id > ${ends.after} AND r.run_id < ${end}
+      ORDER BY r.run_id DESC LIMIT ${most}`
+    return pageOfIds(filter, sql`SELECT run_id FROM (${open} UNION ALL (${older})) u ORDER BY run_id DESC`, ends)
+  })
+
+  /** A page of a filter that few runs pass. One snapshot: what is counted when is read together. */
+  const rarePage = (filter: ListFilter, ends: Ends) =>
+    Effect.gen(function* () {
+      yield* sql`SET TRANSACTION ISOLATION LEVEL REPEATABLE READ`
+      const rare = yield* rareOf(filter)
+      return yield* read(rare === null ? pageOfAll(filter, sql`runs r`, ends) : yield* rarePageOf(filter, rare, ends))
+    }).pipe(sql.withTransaction)
+
+  return Effect.fnUntraced(function* (filter: ListFilter) {
+    const { org_id, from, to, before, limit, metadata } = filter
+    // Ids sort by creation time, so they bound what an index reads.
+    const after = from === null ? "" : idOf(from.getTime() - clockMillisMax)
+    const newest = to === null ? "run_~" : idOf(to.getTime() + clockMillisMax)
+    const ends = { after, end: before !== null && before < newest ? before : newest }
+    const ids = yield* candidates(filter, ends.after, ends.end)
+    if (ids !== null) return yield* read(pageOfIds(filter, ids, ends))
+    const values = [filter.status, filter.capability, filter.provider, filter.endpoint, filter.key_id]
+    if (metadata !== null || values.every((value) => value === null))
+      return yield* read(pageOfAll(filter, sql`runs r`, ends))
+    const scanned = yield* ScannedRuns
+    const all = sql`
+      SELECT * FROM runs WHERE org_id = ${org_id} AND run_id > ${ends.after} AND run_id < ${ends.end} ORDER BY run_id DESC`
+    const rows = yield* read(pageOfAll(filter, sql`(${all} LIMIT ${scanned}) r`, ends))
+    if (rows.length >= limit) return rows
+    const further = yield* idRows(sql`SELECT run_id FROM (${all} OFFSET ${scanned} LIMIT 1) r`)
+    return further.length === 0 ? rows : yield* rarePage(filter, ends)
   })
 }

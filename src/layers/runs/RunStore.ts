@@ -268,8 +268,7 @@ export class RunStore extends Context.Service<
         })
       })
 
-      const listOf = runList(sql, columns)
-      const list = (filter: ListFilter) => Effect.flatMap(listOf(filter), runRows)
+      const list = runList(sql, columns, runRows)
 
       const begun = ({ org_id, key_id, idempotency_key, fingerprint }: Begun) =>
         runIdRows(sql`

@@ -7,7 +7,7 @@
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { oneRowOf, rowsOf } from "../postgres/Rows.ts"
-import { runsAfter } from "../runs/runsAfter.ts"
+import { runsAfter } from "../postgres/partitions/runsAfter.ts"
 import { countRuns, usageLock } from "./UsageRollups.ts"
 
 const totalRow = oneRowOf({ total: Schema.Number })

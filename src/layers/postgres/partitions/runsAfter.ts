@@ -5,7 +5,7 @@
  */
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { rowsOf } from "../postgres/Rows.ts"
+import { rowsOf } from "../Rows.ts"
 
 const batchMax = 1_000
 /** Organizations without runs cost a look-up each. */
