@@ -146,6 +146,35 @@ describe.each(backends)("batches under kill -9 on %s", (backend) => {
     90_000
   )
 
+  test.each([
+    "batch.claimed:1",
+    "batch.rows_taken:2",
+    "turn.after_commit:4",
+    "batch.row_ended:2",
+    "batch.row_recorded:2"
+  ])(
+    "retried rows: %s",
+    async (point) => {
+      batches += 1
+      const first = await world.start("worker")
+      const { batch } = await ask(door, "POST", "/v1/batches", { ...bodyOf(`k${batches}`), max_total: "0.00" })
+      await until("all rows to be blocked", endMillisMax, async () => {
+        const answer = await ask(door, "GET", `/v1/batches/${batch.id}`)
+        return answer.batch.done && answer.batch.rows["blocked"] === rowsEach
+      })
+      await first.kill()
+      const doomed = await world.start("worker", { RUNGATE_CRASH_AT: point })
+      const doomedDoor = await world.start("http", { RUNGATE_CRASH_AT: "batch.retried:1" })
+      const path = `/v1/batches/${batch.id}/retry`
+      const lost = await ask(doomedDoor, "POST", path, { max_total: "5.00" }).catch(() => null)
+      expect([lost, (await doomedDoor.ended).signal]).toEqual([null, "SIGKILL"])
+      expect((await ask(door, "POST", path, { max_total: "5.00" })).status).toBe(202)
+      expect((await doomed.ended).signal).toBe("SIGKILL")
+      report({ test: "batches.retry.kill9", backend, point, ...(await endsRight(batch.id)), violations: 0 })
+    },
+    90_000
+  )
+
   test("batch.stored: the same request joins the batch that a dead process stored", async () => {
     batches += 1
     const doomed = await world.start("http", { RUNGATE_CRASH_AT: "batch.stored:1" })
