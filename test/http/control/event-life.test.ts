@@ -32,6 +32,19 @@ test("a quiet stream gets heartbeats, which are no events", async () => {
   reader.close()
 })
 
+test("the stream of a run that ends while its organization's log begins has all events, and ends", async () => {
+  const streams = Array.from({ length: 20 }, async () => {
+    const org = await app.tenant("1.00")
+    const { body } = await org.run({ ...verify(), async: true })
+    const reader = await listen(app.url, org.key, `/v1/runs/${body.run_id}/events`)
+    await reader.wait("the run's end", (events) => typesOf(events).includes("run.finished"))
+    await reader.ended
+    return typesOf(reader.events)
+  })
+  for (const types of await Promise.all(streams))
+    expect([types[0], types.at(-1)]).toEqual(["run.created", "run.finished"])
+})
+
 test("a stream ends when its key expires, and streams of other keys go on", async () => {
   const org = await app.tenant("1.00")
   const session = await org.session()

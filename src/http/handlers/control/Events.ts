@@ -127,9 +127,11 @@ export const EventsHandlers = HttpApiBuilder.group(
         const { org_id } = yield* CurrentCaller
         const { run_id } = params
         const kinds = yield* kindsOf(query.types)
-        const run = looksLike("run", run_id) ? yield* runs.find(org_id, run_id) : null
-        if (run === null) return yield* Effect.fail(unknownRun(run_id))
+        const found = looksLike("run", run_id) ? yield* runs.find(org_id, run_id) : null
+        if (found === null) return yield* Effect.fail(unknownRun(run_id))
         yield* feed.listen(org_id)
+        // It may have ended before its organization's log began. Then no event of it will come.
+        const run = isFinalRow(found) ? found : ((yield* runs.find(org_id, run_id)) ?? found)
         const last = headers["last-event-id"] === "" ? undefined : headers["last-event-id"]
         const reading = yield* log.after({ org_id, after: 0n, run_id, kinds: null, limit: runEventsMax })
         const isLogged = run.finished_at === null || (reading.began_at !== null && run.finished_at >= reading.began_at)
