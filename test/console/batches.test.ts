@@ -201,7 +201,7 @@ describe.skipIf(!hasBrowser)("Batches in a browser", () => {
     expect(await limit.inputValue()).toBe("0.0065")
     await limit.fill("0.50")
     expect(await findings(page)).toEqual([])
-    await looked(tab, "batch-retry")
+    await lookedAt(tab, "batch-retry")
     await dialog.getByRole("button", { name: "Run 3 blocked rows for at most $0.497" }).click()
     await page.getByText("4 of 4 rows").waitFor()
     await until(
