@@ -91,7 +91,7 @@ test("the tarball holds what a user needs, and no tests", async () => {
     expect.arrayContaining(["scripts/rungate", "scripts/rungate.mjs", "src/main.ts", "docs/quickstart.md"])
   )
   expect(Object.keys(packageJson)).not.toContain("private")
-}, 30_000)
+}, 120_000)
 
 describe.if(exhaustive)("npx rungate", () => {
   test("serves, signs in and runs from the packed tarball, and stops without a trace", async () => {
