@@ -21,7 +21,8 @@ const titles: ReadonlyArray<Equation> = [
   { id: "E9", title: "Each entry's hash covers the entry and the hash before it" },
   { id: "E12", title: "A referrer gets at most its share of what the platform earned" },
   { id: "E15", title: "Each key's budget counts what its runs hold and were charged" },
-  { id: "E16", title: "Batches count their runs, and each signed head is an entry of the chain" },
+  { id: "E16", title: "Each batch counts its rows, and what their runs were charged" },
+  { id: "E17", title: "Each signed head is an entry of the ledger's chain" },
   { id: "U1", title: "The charges of usage equal the settlements of the ledger" },
   { id: "U2", title: "No label is counted more often than there are runs" },
   { id: "commands", title: "No command is dead-lettered" }
