@@ -93,6 +93,16 @@ describe("the tools", () => {
     expect(host.client.getInstructions()).toStartWith(local.client.getInstructions() ?? "nothing")
   })
 
+  test("take less than 20 kB of a model's context, and say what each parameter of a run is", () => {
+    expect(JSON.stringify(host.tools).length).toBeLessThan(20_000)
+    const described = (tool: string) =>
+      Object.values<Json>(host.tools.find(({ name }) => name === tool)?.inputSchema.properties ?? {}).map(
+        ({ description }) => description
+      )
+    expect(described("run").filter((one) => typeof one !== "string" || one.length < 30)).toEqual([])
+    expect(new Set(described("quote"))).toEqual(new Set(["as in run"]))
+  })
+
   test("find, inspect, run once, and know what was bought", async () => {
     const { body: found } = await host.call("discover", { query: "verify an e-mail address", limit: 3, kind: null })
     expect(found.items).toHaveLength(3)

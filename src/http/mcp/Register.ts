@@ -47,7 +47,7 @@ export const registerTools = Effect.fnUntraced(function* (tools: ReadonlyArray<T
         description,
         inputSchema: input,
         outputSchema,
-        annotations: { title, ...annotations }
+        annotations
       }),
       annotations: Context.empty(),
       handle: (given: unknown) =>

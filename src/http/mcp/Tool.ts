@@ -1,11 +1,12 @@
 /**
  * The definition of an MCP tool: name, description, parameters, answers and annotations, without handler or transport.
  *
- * The published JSON schema is generated from the schema that decodes the arguments, so both always agree.
+ * The published JSON schemas are generated from the schemas that decode the arguments and describe the answers (Published.ts), so they agree.
  */
 import { Effect, type JsonSchema, Option, Result, Schema, SchemaIssue } from "effect"
 import { Detail } from "../../schema/Errors.ts"
 import { nearest } from "../../schema/nearest.ts"
+import { inputShown, outputShown } from "./Published.ts"
 
 /** Hints that tell a host when to ask its user before a call. */
 export interface Annotations {
@@ -50,17 +51,19 @@ export interface Tool {
   readonly annotations: Annotations
   readonly inputSchema: JsonSchema.JsonSchema
   readonly outputSchema: JsonSchema.JsonSchema
+  /** The full schema of the answers. `outputSchema` names their members only. */
+  readonly answerSchema: JsonSchema.JsonSchema
   /** Accepts any arguments; invalid ones are answered with a refusal. */
   readonly call: (given: unknown) => Effect.Effect<Answered>
 }
 
-/** Input schemas are flat, because models read them better; output schemas share definitions. */
+/** Input schemas are flat, because models read them better; schemas of answers share definitions. */
 const inline = { referencePolicy: () => undefined }
 
 const inputSchemaOf = (schema: Schema.Constraint): JsonSchema.JsonSchema =>
   Schema.toJsonSchemaDocument(schema, { ...inline, onExcessProperty: "error" }).schema
 
-const outputSchemaOf = (answers: ReadonlyArray<Schema.Constraint>): JsonSchema.JsonSchema => {
+const answerSchemaOf = (answers: ReadonlyArray<Schema.Constraint>): JsonSchema.JsonSchema => {
   const { schema, definitions } = Schema.toJsonSchemaDocument(Schema.Union([...answers, Refusal]))
   // The protocol requires an object at the root.
   return { type: "object", ...schema, $defs: definitions }
@@ -135,19 +138,28 @@ export const tool = <Arguments>(words: {
   /** The alternative answers. */
   readonly answers: ReadonlyArray<Schema.Constraint>
   readonly annotations: Annotations
+  /** The name of a tool whose parameters have the same meaning. */
+  readonly parametersLike?: string
 }) => {
-  const { parameters, answers, ...shown } = words
+  const { parameters, parametersLike, answers, ...shown } = words
   const decode = Schema.decodeUnknownResult(parameters, { onExcessProperty: "error", errors: "all" })
-  const published = { ...shown, inputSchema: inputSchemaOf(parameters), outputSchema: outputSchemaOf(answers) }
+  const described = inputSchemaOf(parameters)
+  const answerSchema = answerSchemaOf(answers)
+  const published = {
+    ...shown,
+    inputSchema: inputShown(described, parametersLike),
+    outputSchema: outputShown(answerSchema),
+    answerSchema
+  }
   return {
     carriedOut: (carryOut: (given: Arguments) => Effect.Effect<Answered>): Tool => ({
       ...published,
       call: (given) => {
         const unfit = unfitIn(given, "", 0)
-        if (unfit !== null) return Effect.succeed(malformed(shown.name, published.inputSchema, [unfit]))
+        if (unfit !== null) return Effect.succeed(malformed(shown.name, described, [unfit]))
         const decoded = decode(withoutNulls(given))
         return Result.isFailure(decoded)
-          ? Effect.succeed(malformed(shown.name, published.inputSchema, detailsOf(decoded.failure)))
+          ? Effect.succeed(malformed(shown.name, described, detailsOf(decoded.failure)))
           : carryOut(decoded.success)
       }
     })

@@ -212,6 +212,7 @@ export const quote = tool({
   description:
     "Say what a run would cost before it is paid: what it holds, the expected and the largest charge, which providers it would call in which order, and whether a limit would refuse it (would: block). Takes the target, input, caps and routing of run. Free: runs nothing, holds nothing and calls no provider.",
   parameters: QuoteParameters,
+  parametersLike: "run",
   answers: [Quote],
   annotations: reading
 })

@@ -1,10 +1,13 @@
-/** An agent host that has started `rungate mcp`, or was given the address of a service: the reference client of the protocol, which holds every answer against the tool's own schema. */
+/** An agent host that has started `rungate mcp`, or was given the address of a service: the reference client of the protocol, which holds every answer against the tool's full schema. */
 import { expect } from "bun:test"
 import { Client } from "@modelcontextprotocol/sdk/client/index.js"
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js"
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js"
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js"
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js"
+import { Effect } from "effect"
+import { toolsFor } from "../../../src/http/mcp/toolHandlers.ts"
+import * as Tools from "../../../src/http/mcp/Tools.ts"
 import type { Environment } from "./shell.ts"
 
 export type Json = ReturnType<typeof JSON.parse>
@@ -43,6 +46,14 @@ const validatorOf = (schema: object | boolean): ValidateFunction => {
   return validate
 }
 
+/** What the service promises of every answer. The list of tools only names the members, to stay short. */
+const answerSchemas = new Map(
+  toolsFor(
+    () => Effect.never,
+    Tools.run.carriedOut(() => Effect.never)
+  ).map(({ name, answerSchema }) => [name, answerSchema])
+)
+
 const hostOver = async (transport: Transport): Promise<Omit<Host, "pid">> => {
   const client = new Client({ name: "test", version: "1" })
   const noise: Array<string> = []
@@ -50,12 +61,13 @@ const hostOver = async (transport: Transport): Promise<Omit<Host, "pid">> => {
   await client.connect(transport)
   clients.push(client)
   const { tools } = await client.listTools()
-  const outputs = new Map(tools.map(({ name, outputSchema }) => [name, () => validatorOf(outputSchema ?? false)]))
+  const named = new Map(tools.map(({ name, outputSchema }) => [name, Object.keys(outputSchema?.properties ?? {})]))
   const call: Host["call"] = async (name, given = {}, options = {}) => {
     const answer: Json = await client.callTool({ name, arguments: { ...given } }, undefined, options)
     const [{ type, text }] = answer.content
-    const fits = outputs.get(name)?.()
-    expect([type, fits?.(answer.structuredContent), fits?.errors ?? null]).toEqual(["text", true, null])
+    const fits = validatorOf(answerSchemas.get(name) ?? false)
+    expect([type, fits(answer.structuredContent), fits.errors ?? null]).toEqual(["text", true, null])
+    expect(named.get(name)).toEqual(expect.arrayContaining(Object.keys(answer.structuredContent)))
     expect(JSON.parse(text)).toEqual(answer.structuredContent)
     return { failed: answer.isError === true, body: answer.structuredContent, text }
   }

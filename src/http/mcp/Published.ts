@@ -1,0 +1,62 @@
+/**
+ * The JSON schemas of a tool as hosts get them: short, because they are part of every conversation of a model.
+ *
+ * An input schema leaves out the bounds of texts, which the service checks anyway. An output schema names the members of an answer.
+ * Tests check answers against the full schemas.
+ */
+import { type JsonSchema, Option, Schema } from "effect"
+
+type Members = Readonly<Record<string, unknown>>
+
+const isObject = (value: unknown): value is Members =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
+
+const membersOf = (value: unknown): Members => (isObject(value) ? value : {})
+
+/** Changes every schema inside a schema. `level` is 0 for the schema itself, and 1 for its members. */
+const mapSchemas = (value: unknown, level: number, change: (schema: Members, level: number) => Members): unknown => {
+  if (Array.isArray(value)) return value.map((one) => mapSchemas(one, level, change))
+  if (!isObject(value)) return value
+  return Object.fromEntries(
+    Object.entries(change(value, level)).map(([name, member]) => [
+      name,
+      name === "properties"
+        ? Object.fromEntries(
+            Object.entries(membersOf(member)).map(([key, one]) => [key, mapSchemas(one, level + 1, change)])
+          )
+        : mapSchemas(member, level, change)
+    ])
+  )
+}
+
+/** The bounds of texts. Those of numbers stay: a model chooses numbers. */
+const unbounded = ({ minLength: _, maxLength: __, ...schema }: Members): Members => schema
+
+const decode = Schema.decodeUnknownOption(Schema.Record(Schema.String, Schema.Unknown))
+const published = (schema: unknown): JsonSchema.JsonSchema => Option.getOrElse(decode(schema), () => ({}))
+
+/** With `like`, the name of another tool, the parameters are described as that tool's. */
+export const inputShown = (full: JsonSchema.JsonSchema, like: string | undefined): JsonSchema.JsonSchema =>
+  published(
+    mapSchemas(full, 0, (schema, level) => {
+      const { description, ...rest } = unbounded(schema)
+      if (description === undefined || like === undefined) return unbounded(schema)
+      return level === 1 ? { ...rest, description: `as in ${like}` } : rest
+    })
+  )
+
+/** A reference is followed to its definition. */
+const resolved = (schema: Members, definitions: Members): Members => {
+  const reference = schema["$ref"]
+  return typeof reference === "string" ? membersOf(definitions[reference.split("/").at(-1) ?? ""]) : schema
+}
+
+/** `full` is a union of objects. Types would take 3 kB more in the list of tools, and every answer is checked against `full` in tests. */
+export const outputShown = (full: JsonSchema.JsonSchema): JsonSchema.JsonSchema => {
+  const definitions = membersOf(full["$defs"])
+  const alternatives = Array.isArray(full["anyOf"]) ? full["anyOf"] : [full]
+  const names = alternatives.flatMap((one) =>
+    Object.keys(membersOf(resolved(membersOf(one), definitions)["properties"]))
+  )
+  return { type: "object", properties: Object.fromEntries(names.map((name) => [name, {}])) }
+}
