@@ -11,6 +11,7 @@ import { Waiters } from "../actors/mailbox/Waiters.ts"
 import { Settings } from "../layers/platform/Settings.ts"
 import { underway } from "../layers/platform/Underway.ts"
 import { Api } from "./api/Api.ts"
+import { DocsRoutes, type DocsServices } from "./pages/Docs.ts"
 import { AccountPages } from "./pages/AccountPages.ts"
 import { OperatorAuthLayer } from "./access/OperatorCookie.ts"
 import { AuthLayer, CachedCallers } from "./middleware/Auth.ts"
@@ -124,6 +125,7 @@ export const Routes = Layer.mergeAll(
   }),
   SystemRoutes,
   HomeRoute,
+  DocsRoutes,
   JoinRoute,
   AccountPages,
   JoinOrganizationPage,
@@ -133,7 +135,7 @@ export const Routes = Layer.mergeAll(
 ).pipe(Layer.provide(BoundaryLayer), Layer.provide(HttpServer.layerServices))
 
 /** What the routes ask of the process when a request comes. */
-type RouteServices = SystemServices | HomeServices | JoinServices | WebhookServices | WellKnownServices
+type RouteServices = SystemServices | DocsServices | HomeServices | JoinServices | WebhookServices | WellKnownServices
 
 export class Server extends Context.Service<Server, { readonly url: string }>()("rungate/http/Server") {
   static readonly layer = Layer.effect(

@@ -99,7 +99,7 @@ describe("the tools", () => {
       Object.values<Json>(host.tools.find(({ name }) => name === tool)?.inputSchema.properties ?? {}).map(
         ({ description }) => description
       )
-    expect(described("run").filter((one) => typeof one !== "string" || one.length < 30)).toEqual([])
+    expect(described("run").filter((one) => typeof one !== "string" || one.length < 20)).toEqual([])
     expect(new Set(described("quote"))).toEqual(new Set(["as in run"]))
   })
 

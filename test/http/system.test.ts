@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { Ajv2020 } from "ajv/dist/2020.js"
 import addFormats from "ajv-formats"
+import { pages, pageText } from "./cli/pages.ts"
 import { type App, rehearse, startApp, type Tenant, until, verify } from "../app.ts"
 
 /** Every operation under /v1 that this service has. A new route is a line here and a line in the matrix of credentials. */
@@ -129,6 +130,28 @@ describe("the process's own routes", () => {
       check(answer.body)
       expect(check.errors ?? [], `${method} ${path} ${answer.status}`).toEqual([])
     }
+  })
+
+  test("/llms.txt lists every page of the docs and the skill, which are served as they are in the package", async () => {
+    const { status, text, headers } = await get("/llms.txt")
+    expect([status, headers.get("content-type")]).toEqual([200, "text/plain; charset=utf-8"])
+    const links = Array.from(text.matchAll(/^- \[([^\]]+)\]\((\S+)\): (.+)$/gm), ([, title, link = "", about]) => ({
+      title,
+      link,
+      about
+    }))
+    expect(links.filter(({ about }) => about === undefined || about.length < 20)).toEqual([])
+    const paths = links.map(({ link }) => new URL(link).pathname).filter((path) => path !== "/openapi.json")
+    const files = [...pages.filter((page) => page.startsWith("docs/")), "docs/skill/SKILL.md"].map((page) => `/${page}`)
+    expect(paths.toSorted()).toEqual(files.toSorted())
+    for (const path of paths) {
+      const page = await get(path)
+      expect([path, page.status, page.headers.get("content-type")]).toEqual([path, 200, "text/markdown; charset=utf-8"])
+      expect(page.text).toBe(pageText(path.slice(1)))
+    }
+    expect(pageText("docs/skill/SKILL.md")).toMatch(/^---\nname: rungate\ndescription: .{50,1024}\n---\n/)
+    for (const path of ["/docs/nothing.md", "/docs/..%2FREADME.md", "/docs/%2e%2e%2fpackage.json", "/docs/skill"])
+      expect([path, (await get(path)).status]).toEqual([path, 404])
   })
 
   test("/docs is a page that loads nothing from elsewhere", async () => {

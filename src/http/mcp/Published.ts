@@ -30,7 +30,8 @@ const mapSchemas = (value: unknown, level: number, change: (schema: Members, lev
 }
 
 /** The bounds of texts. Those of numbers stay: a model chooses numbers. */
-const unbounded = ({ minLength: _, maxLength: __, ...schema }: Members): Members => schema
+const unbounded = (schema: Members): Members =>
+  Object.fromEntries(Object.entries(schema).filter(([name]) => name !== "minLength" && name !== "maxLength"))
 
 const decode = Schema.decodeUnknownOption(Schema.Record(Schema.String, Schema.Unknown))
 const published = (schema: unknown): JsonSchema.JsonSchema => Option.getOrElse(decode(schema), () => ({}))
