@@ -32,13 +32,13 @@ describe.skipIf(!hasBrowser)("the pages of money", () => {
   const withRuns = async (person: Visitor) => {
     await person.ask("POST", "/v1/wallet/topups/checkout", { amount: "25.00" })
     const { api_key } = await person.ask("POST", "/v1/api-keys", { name: hostile, environment: "test" })
-    const run = async (local: string) =>
+    const run = async (local: string, more = {}) =>
       (
         await app.call(api_key, "POST", "/v1/run", {
-          body: { ...verify(local), metadata: { campaign: "spring <script>" } }
+          body: { ...verify(local), metadata: { campaign: "spring <script>" }, ...more }
         })
       ).body.run_id
-    return [await run("first.one"), await run("second.one")] as const
+    return [await run("first.one"), await run("second.one"), run] as const
   }
 
   test("an empty wallet: somebody pays in, and the entry comes into the ledger", async () => {
@@ -126,7 +126,10 @@ describe.skipIf(!hasBrowser)("the pages of money", () => {
     const { page } = person
     await page.goto("/usage")
     await page.getByText("No run ended in this time.").waitFor()
-    await withRuns(person)
+    const [, , run] = await withRuns(person)
+    await run("first.one", { reuse: { mode: "prefer" } })
+    await page.reload()
+    await page.getByText("1 run of this time reused an earlier result, which saved $0.003.").waitFor()
     await looked(person, "/usage", "usage", "Usage")
     await page.getByText("Charged by day as a table").waitFor()
     await page.getByLabel("Group by").selectOption("capability")
@@ -137,7 +140,7 @@ describe.skipIf(!hasBrowser)("the pages of money", () => {
     await page.getByRole("button", { name: "Group by this label" }).click()
     await page.waitForURL(/and=metadata.campaign/)
     await page.getByRole("cell", { name: "spring <script>" }).waitFor()
-    await page.getByText("2 runs").waitFor()
+    await page.getByText("3 runs").waitFor()
     const file = await saved(page, () => page.getByRole("button", { name: "Export CSV" }).click())
     expect([file.name, file.text.split("\n")[0]]).toEqual([
       "usage.csv",

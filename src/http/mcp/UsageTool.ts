@@ -17,7 +17,7 @@ export const usage = tool({
   name,
   title: "Read usage",
   description:
-    "Count finished runs and what they were charged, by group. Use it to answer what was spent, on what, and how often it succeeded. failed counts every run that neither succeeded nor ended as no_match. Free.",
+    "Count finished runs and what they were charged, by group. Use it to answer what was spent, on what, and how often it succeeded. failed counts every run that neither succeeded nor ended as no_match. reused has the runs that took an earlier result, and what that saved. Free.",
   parameters: Schema.Struct({
     group_by: text(
       "up to two of day, capability, provider, key, endpoint, status and metadata.<name>, separated by a comma; default: one total",

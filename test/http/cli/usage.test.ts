@@ -52,6 +52,15 @@ describe("usage", () => {
     expect(text).not.toContain("\u001b[31mred")
   })
 
+  test("says what reuse saved", async () => {
+    const other = await app.tenant("5.00")
+    await other.run(verify())
+    for (let n = 0; n < 2; n++) await other.run({ ...verify(), reuse: { mode: "prefer" } })
+    const screen = home.terminal("rungate usage", { RUNGATE_API_KEY: other.key })
+    expect(await screen.ended).toBe(0)
+    await screen.shows("2 of them reused a result, $0.006 saved")
+  })
+
   test.each([
     ["--by month", "group_by"],
     ["--days 0", "--days must be from 1 to 400"],

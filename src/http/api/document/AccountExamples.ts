@@ -58,6 +58,7 @@ export const accountExamples: Readonly<Record<string, Example>> = {
             charged: "0.0144"
           }
         ],
+        reused: { runs: 42, saved: "1.26" },
         next_cursor: null
       }
     }

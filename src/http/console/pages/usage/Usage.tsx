@@ -9,6 +9,7 @@ import { Export } from "../activity/Export.tsx"
 import { usePaged } from "../../lists/usePaged.ts"
 import { Controls } from "./Controls.tsx"
 import { type Grouping, groupBy, groupingsIn, type Item, periodIn } from "./groupings.ts"
+import { Saved } from "./Saved.tsx"
 import { UsageTable } from "./UsageTable.tsx"
 
 const Chart = lazy(() => import("./UsageChart.tsx"))
@@ -53,6 +54,7 @@ const Groups = ({
         <Chart groupings={groupings} period={period} names={names} />
       </Suspense>
       <UsageTable paged={paged} groupings={groupings} period={period} names={names} />
+      <Saved period={period} />
     </>
   )
 }
