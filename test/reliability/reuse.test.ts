@@ -48,6 +48,10 @@ describe.each(oneBackend)("reuse over two processes, queues on %s", (backend) =>
     const { body: usage } = await org.get("/v1/usage")
     expect(usage.reused).toEqual({ runs: 199, saved: expect.any(String) })
     expect(Number(usage.reused.saved)).toBeCloseTo(199 * Number(buyer.billing.charged), 6)
+    for (const query of ["", "?group_by=day"]) {
+      const { text: csv } = await org.get(`/v1/usage${query}`, { headers: { accept: "text/csv" } })
+      expect(csv).toMatch(new RegExp(`,charged,reused,saved\n.*,199,${usage.reused.saved}\n$`))
+    }
     expect(await apps[0].sql("SELECT FROM reuse_claims WHERE org_id = $1", [org.org_id])).toEqual([])
     expect(await apps[0].sql("SELECT FROM reuse_joins WHERE org_id = $1", [org.org_id])).toEqual([])
     await apps[0].books()

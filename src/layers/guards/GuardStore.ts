@@ -15,7 +15,7 @@ import { askAgain, readAsks, type ReuseAsk } from "./ReuseTurn.ts"
 import { type Contacting, type ContactView, readContacts } from "./ContactTurn.ts"
 
 const dayRows = rowsOf({ days: Schema.NullOr(Schema.Int) })
-const savedRow = oneRowOf({ runs: Schema.BigInt, saved: Schema.BigInt })
+const savedRows = rowsOf({ day: Schema.String, runs: Schema.BigInt, saved: Schema.BigInt })
 /** Payloads that are read for one run. */
 const rawResultsMax = 5
 const RawResult = Schema.Struct({
@@ -50,12 +50,12 @@ export class GuardStore extends Context.Service<
     readonly contacts: (run: Contacting) => Effect.Effect<ContactView>
     /** The run whose result this one would take or wait for. Null if it would buy. */
     readonly reusable: (ask: ReuseAsk) => Effect.Effect<string | null>
-    /** Runs that took a result on these days, and what they did not pay. Dates; `to` is the day after the last. */
+    /** Runs that took a result, and what they did not pay, for each day with such a run. Dates; `to` is the day after the last. */
     readonly saved: (
       org_id: string,
       from: string,
       to: string
-    ) => Effect.Effect<{ readonly runs: bigint; readonly saved: bigint }>
+    ) => Effect.Effect<ReadonlyArray<{ readonly day: string; readonly runs: bigint; readonly saved: bigint }>>
     /** The newest results of raw runs with these inputs. */
     readonly rawResults: (
       org_id: string,
@@ -101,10 +101,10 @@ export class GuardStore extends Context.Service<
         reusable: (ask) => Effect.orDie(Effect.map(readAsks(sql, [ask]), ([row]) => row?.source ?? row?.buyer ?? null)),
         saved: (org_id, from, to) =>
           Effect.orDie(
-            savedRow(sql`
-            SELECT count(*) AS runs, coalesce(sum(saved), 0)::bigint AS saved FROM reuse_savings
+            savedRows(sql`
+            SELECT (created_at AT TIME ZONE 'UTC')::date::text AS day, count(*) AS runs, sum(saved)::bigint AS saved FROM reuse_savings
             WHERE org_id = ${org_id} AND created_at >= ${from}::date::timestamp AT TIME ZONE 'UTC'
-              AND created_at < ${to}::date::timestamp AT TIME ZONE 'UTC'`)
+              AND created_at < ${to}::date::timestamp AT TIME ZONE 'UTC' GROUP BY 1`)
           ),
         rawResults: (org_id, seconds, hashes) =>
           Effect.orDie(

@@ -3,6 +3,7 @@ import { Effect, Option, type Redacted } from "effect"
 import { Flag } from "effect/cli"
 import { type Answer, Client } from "./Client.ts"
 import { pageOf } from "./show.ts"
+import { memberText } from "../../../schema/json/JsonText.ts"
 import { boolean } from "../terminal/flags.ts"
 
 /** The largest page of the API. */
@@ -28,6 +29,16 @@ const withQuery = (path: string, query: Readonly<Record<string, string | null>>)
   return found.size === 0 ? plain : `${plain}?${found}`
 }
 
+/** The members of a page besides its items and cursor, such as `reused` of usage, as JSON that continues an object. */
+const othersOf = (text: string): string => {
+  const page: unknown = JSON.parse(text)
+  const names = typeof page === "object" && page !== null ? Object.keys(page) : []
+  return names
+    .filter((name) => name !== "items" && name !== "next_cursor")
+    .map((name) => `,${JSON.stringify(name)}:${memberText(text, name) ?? "null"}`)
+    .join("")
+}
+
 /** All items in the shape of one page. The first page with an error status is returned instead. */
 export const allPages = Effect.fnUntraced(function* (
   path: string,
@@ -42,7 +53,7 @@ export const allPages = Effect.fnUntraced(function* (
     items.push(...page.items)
     // Stop when the cursor repeats, or the loop would never end.
     if (page.next === null || page.next === cursor) {
-      return { ...answer, text: `{"items":[${items.join(",")}],"next_cursor":null}` }
+      return { ...answer, text: `{"items":[${items.join(",")}],"next_cursor":null${othersOf(answer.text)}}` }
     }
     cursor = page.next
   }

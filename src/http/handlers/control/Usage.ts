@@ -61,15 +61,33 @@ const itemOf =
     }
   }
 
+interface Saved {
+  readonly day: string
+  readonly runs: bigint
+  readonly saved: bigint
+}
+
+const reusedOf = (days: ReadonlyArray<Saved>) => ({
+  runs: Number(days.reduce((sum, { runs }) => sum + runs, 0n)),
+  saved: usd(MicroUsd(days.reduce((sum, { saved }) => sum + saved, 0n)))
+})
+
 const counts = ["runs", "succeeded", "no_match", "failed", "charged"]
-const cellsOf = (groupings: ReadonlyArray<Grouping>) => (row: UsageRow) => [
-  ...groupings.map((_, n) => {
+/** Null `savings`: what reuse saved is not known by these groups. */
+const cellsOf = (groupings: ReadonlyArray<Grouping>, savings: ReadonlyArray<Saved> | null) => (row: UsageRow) => {
+  const groups = groupings.map((_, n) => {
     const { value, others } = cellOf(n === 0 ? row.a : row.b)
     return others ? "(others)" : value
-  }),
-  ...[row.runs, row.succeeded, row.no_match, row.failed].map(Number),
-  amountOf(row)
-]
+  })
+  const reused =
+    savings === null ? null : reusedOf(savings.filter(({ day }) => groups.length === 0 || groups[0] === day))
+  return [
+    ...groups,
+    ...[row.runs, row.succeeded, row.no_match, row.failed].map(Number),
+    amountOf(row),
+    ...(reused === null ? [] : [reused.runs, reused.saved])
+  ]
+}
 
 export const UsageHandlers = HttpApiBuilder.group(
   Api,
@@ -99,14 +117,23 @@ export const UsageHandlers = HttpApiBuilder.group(
           })
         )
         if (yield* wantsCsv) {
-          const columns = [...groupings, ...counts]
-          return yield* csvAnswer({ name: "usage.csv", columns, cells: cellsOf(groupings), limit, cursor, page })
+          const byDay = groupings.every((one) => one === "day")
+          const savings = byDay ? yield* guards.saved(org_id, days.from, days.to) : null
+          const columns = [...groupings, ...counts, ...(byDay ? ["reused", "saved"] : [])]
+          return yield* csvAnswer({
+            name: "usage.csv",
+            columns,
+            cells: cellsOf(groupings, savings),
+            limit,
+            cursor,
+            page
+          })
         }
         const { rows, next } = yield* page(cursor, limit ?? listLimitDefault)
-        const { runs, saved } = yield* guards.saved(org_id, days.from, days.to)
+        const savings = yield* guards.saved(org_id, days.from, days.to)
         return {
           items: rows.map(itemOf(groupings)),
-          ...(runs === 0n ? {} : { reused: { runs: Number(runs), saved: usd(MicroUsd(saved)) } }),
+          ...(savings.length === 0 ? {} : { reused: reusedOf(savings) }),
           next_cursor: next
         }
       })
