@@ -18,7 +18,7 @@ RUN npm run --silent prepack \
 
 FROM debian:bookworm-slim
 RUN groupadd --system --gid 10001 rungate \
-  && useradd --system --uid 10001 --gid rungate --no-create-home --home-dir /data --shell /usr/sbin/nologin rungate \
+  && useradd --uid 10001 --gid rungate --no-create-home --home-dir /data --shell /usr/sbin/nologin rungate \
   && install --directory --owner=rungate --group=rungate /data \
   && ln -s /opt/rungate/node_modules/rungate/scripts/rungate /usr/local/bin/rungate \
   && ln -s /opt/rungate/node_modules/rungate/scripts/healthy /usr/local/bin/rungate-healthy

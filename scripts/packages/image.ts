@@ -3,7 +3,7 @@
  *
  * `base` is a clean Debian root, as `debootstrap --variant=minbase bookworm <base>` makes it. Each stage is a copy of it in `folder`; the last one is what the
  * image holds. Instructions run with `chroot`, as root. The stage with Node gets the node and npm of this machine.
- * It knows the instructions that our Dockerfile has, and fails on others. test/packages/image.test.ts starts the result.
+ * It knows the instructions that our Dockerfile has, and fails on others. try-image.ts starts the result.
  */
 import { cpSync, existsSync, mkdirSync, readFileSync, realpathSync, rmSync } from "node:fs"
 import { dirname, join, resolve } from "node:path"
@@ -59,8 +59,13 @@ const must = (words: ReadonlyArray<string>, env: Readonly<Record<string, string>
   if (exitCode !== 0) throw new Error(`${words.join(" ")} ended with ${exitCode}`)
 }
 
-/** Node and npm as the official image has them. */
+/** Where the authority that this machine's Node trusts lies in the stage that builds. */
+const authority = "/usr/local/share/authority.pem"
+
+/** Node and npm as the official image has them, and this machine's way to the registry. */
 const addNode = (stage: string) => {
+  const trusted = process.env["NODE_EXTRA_CA_CERTS"]
+  if (trusted !== undefined && existsSync(trusted)) cpSync(trusted, join(stage, authority))
   const node = realpathSync(Bun.which("node") ?? "")
   const npm = join(dirname(realpathSync(Bun.which("npm") ?? "")), "..")
   cpSync(node, join(stage, "usr/local/bin/node"))
@@ -137,6 +142,7 @@ export const buildImage = (base: string, folder: string, settings: Readonly<Reco
       case "RUN":
         must(inside(stage, ["chroot", stage, "sh", "-c", `cd ${workdir} && ${text}`]), {
           HOME: "/root",
+          ...(existsSync(join(stage, authority)) ? { NODE_EXTRA_CA_CERTS: authority } : {}),
           ...settings,
           ...environment
         })
@@ -166,6 +172,29 @@ export const buildImage = (base: string, folder: string, settings: Readonly<Reco
   }
   return { folder: stage, environment: { PATH: path, ...environment }, user, workdir, entrypoint, command, healthcheck }
 }
+
+/**
+ * The command that runs something of the image as a container does: as its user, without capabilities, with a process space of its own, on a file
+ * system that nothing can write but /tmp and /data. These two are empty, and gone when it ends. The network is that of the machine.
+ */
+export const contained = (image: Image, words: ReadonlyArray<string>): ReadonlyArray<string> => [
+  "unshare",
+  "--mount",
+  "--pid",
+  "--fork",
+  "--kill-child",
+  "--propagation=private",
+  "sh",
+  "-c",
+  `root=$0 user=$1 && shift
+mount --bind "$root" "$root" && mount -t proc proc "$root/proc" && mount --rbind /dev "$root/dev"
+mount -t tmpfs -o mode=1777 tmpfs "$root/tmp" && mount -t tmpfs -o "mode=750,uid=\${user%:*},gid=\${user#*:}" tmpfs "$root/data"
+mount -o remount,bind,ro "$root"
+exec setpriv --no-new-privs --bounding-set=-all chroot --userspec="$user" "$root" "$@"`,
+  image.folder,
+  image.user,
+  ...words
+]
 
 if (import.meta.main) {
   const [base, folder] = process.argv.slice(2)
