@@ -190,7 +190,7 @@ export const contained = (image: Image, words: ReadonlyArray<string>): ReadonlyA
 mount --bind "$root" "$root" && mount -t proc proc "$root/proc" && mount --rbind /dev "$root/dev"
 mount -t tmpfs -o mode=1777 tmpfs "$root/tmp" && mount -t tmpfs -o "mode=750,uid=\${user%:*},gid=\${user#*:}" tmpfs "$root/data"
 mount -o remount,bind,ro "$root"
-exec setpriv --no-new-privs --bounding-set=-all chroot --userspec="$user" "$root" "$@"`,
+exec chroot "$root" setpriv --reuid="\${user%:*}" --regid="\${user#*:}" --clear-groups --no-new-privs --inh-caps=-all --bounding-set=-all "$@"`,
   image.folder,
   image.user,
   ...words
