@@ -14,8 +14,10 @@ import type { RunLoss } from "../layers/ledger/TurnRecords.ts"
 import { laneQueue, Queues, runsQueue } from "../layers/queues/Queues.ts"
 import { Settings } from "../layers/platform/Settings.ts"
 import { underway } from "../layers/platform/Underway.ts"
+import { countRun } from "../layers/observability/Meters.ts"
 import { Partitions } from "../layers/postgres/partitions/Partitions.ts"
 import { Signals } from "../layers/queues/Signals.ts"
+import { createdMillisOf } from "../schema/Ids.ts"
 import { usd } from "../schema/money/Money.ts"
 import { onePassAtATime } from "./onePassAtATime.ts"
 import { PaymentWorker } from "./payments/PaymentWorker.ts"
@@ -80,6 +82,12 @@ const logged = Effect.fnUntraced(function* ({ losses, mismatches }: Pick<TurnAns
     yield* Effect.logError(`${mismatch}: nothing was credited; see rungate audit and the payment processor`)
 })
 
+/** Null for an id that this service has not made. Clocks of two machines may differ by a little. */
+const secondsSince = (run_id: string, ended: Date): number | null => {
+  const created = createdMillisOf(run_id)
+  return created === null ? null : Math.max(0, ended.getTime() - created) / 1_000
+}
+
 export const Workers = Layer.effectDiscard(
   Effect.gen(function* () {
     const settings = yield* Settings
@@ -130,7 +138,10 @@ export const Workers = Layer.effectDiscard(
             if (answer.charges) fork(processPayments)
             yield* logged(answer)
             for (const org_id of answer.orgs) events.touch(org_id, null)
-            for (const ending of answer.ended) waiters.keepEnd(ending, answer.committed_at)
+            for (const ending of answer.ended) {
+              waiters.keepEnd(ending, answer.committed_at)
+              countRun(ending.capability, ending.status, secondsSince(ending.run_id, answer.committed_at))
+            }
             if (answer.signals.length > 0) {
               yield* crashPoint("settle.after")
               yield* signals.publish(answer.signals)

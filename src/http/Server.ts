@@ -59,6 +59,7 @@ import { HomeRoute, type HomeServices } from "./pages/Home.ts"
 import { JoinOrganizationPage } from "./pages/JoinOrganization.ts"
 import { JoinRoute, type JoinServices } from "./pages/Join.ts"
 import { Limits } from "./middleware/Limits.ts"
+import { requestWatch } from "./requestlog/RequestWatch.ts"
 import { shortRunRoute } from "./short/ShortRun.ts"
 import { shortWaitRoute } from "./short/ShortWait.ts"
 import { portTaken } from "./Listening.ts"
@@ -165,6 +166,14 @@ export class Server extends Context.Service<Server, { readonly url: string }>()(
         callers.set(request, address)
         return api(request)
       }, peers)
+      const answer = (request: Request): Response | Promise<Response> =>
+        shortRun(request, byApi) ??
+        shortWait(request, byApi) ??
+        malformedPath(request) ??
+        page(request) ??
+        mcp(request) ??
+        api(request)
+      const watch = yield* requestWatch
       const server = yield* Effect.acquireRelease(
         Effect.try({
           try: () =>
@@ -174,13 +183,7 @@ export class Server extends Context.Service<Server, { readonly url: string }>()(
               idleTimeout: idleSeconds,
               // Above the boundary's limit, which answers with a body; this one only cuts off what is absurd.
               maxRequestBodySize: 2 * batchBytesMax,
-              fetch: (request) =>
-                shortRun(request, byApi) ??
-                shortWait(request, byApi) ??
-                malformedPath(request) ??
-                page(request) ??
-                mcp(request) ??
-                api(request)
+              fetch: (request) => watch(request, answer)
             }),
           catch: () => portTaken(host, port, "PORT or HOST")
         }),

@@ -70,6 +70,15 @@ export const makeId = (prefix: Prefix, millis: number): string => {
   return `${prefix}_${timeText(millis)}${random}`
 }
 
+/** When an id was made, in milliseconds since 1970. Null for a text that is no id. */
+export const createdMillisOf = (id: string): number | null => {
+  const letters = /^[a-z]+_([0-9a-z]{10})[0-9a-z]{16}$/.exec(id)?.[1]
+  if (letters === undefined) return null
+  let millis = 0
+  for (const letter of letters) millis = millis * 32 + alphabet.indexOf(letter)
+  return millis
+}
+
 /** Whether a text could be an id with this prefix. Any other text needs no query. */
 export const looksLike = (prefix: Prefix, text: string): boolean =>
   text.startsWith(`${prefix}_`) &&

@@ -13,6 +13,7 @@ import { MailStore } from "../../layers/ledger/MailStore.ts"
 import { CostDrifts } from "../../layers/executor/CostDrifts.ts"
 import { Settings } from "../../layers/platform/Settings.ts"
 import { estimatedCost } from "../../schema/money/Pricing.ts"
+import { countAttempt } from "../../layers/observability/Meters.ts"
 import { OfferOutcomes } from "../../layers/quotes/OfferOutcomes.ts"
 import type { ProviderAnswer, RawProviderAnswer } from "../../layers/executor/Providers.ts"
 import * as Money from "../../schema/money/Money.ts"
@@ -235,7 +236,9 @@ export class RunActor extends Context.Service<
           const job: StartedJob = { state: run.job?.state ?? null }
           const attempted = yield* attempt(run, step, input, made.length + 1, job)
           yield* crashPoint("provider.after")
-          made.push(attempted === null ? gone(step) : attemptOf(step, attempted.answered, attempted.delivered, plan))
+          const tried = attempted === null ? gone(step) : attemptOf(step, attempted.answered, attempted.delivered, plan)
+          countAttempt(provider, tried.outcome, tried.duration_ms / 1_000)
+          made.push(tried)
           const at = made.length - 1
           const reported = attempted === null ? null : reportOf(attempted.answered)
           if (reported !== null) reports = (reports ?? new Map<number, Money.MicroUsd>()).set(at, reported)

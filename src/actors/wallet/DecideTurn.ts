@@ -153,7 +153,8 @@ export const decideTurn = (view: TurnView, room: Room, names: Names) => {
   }
 
   const end = (run: TurnRun, ending: Ending) => {
-    endings.set(run.run_id, { ...ending, org_id: run.org_id, run_id: run.run_id, lease_token: run.lease_token })
+    const { org_id, run_id, capability, lease_token } = run
+    endings.set(run_id, { ...ending, org_id, run_id, capability, lease_token })
     runs.set(run.run_id, { ...run, status: ending.status })
     guards.ended(run, ending)
     signals.push(run.run_id)

@@ -5,7 +5,7 @@ import { decideReuse, type Reusable, type Reuse, type ReuseDecision } from "../.
 import { MicroUsd } from "../../schema/money/Money.ts"
 
 /** How a run ends, apart from which one it is. */
-export type Ending = Omit<EndedRun, "org_id" | "run_id" | "lease_token">
+export type Ending = Omit<EndedRun, "org_id" | "run_id" | "capability" | "lease_token">
 
 /** A run of its input has ended in this turn, so the next turn decides. */
 interface Later {

@@ -4,10 +4,11 @@
  * A turn is two SQL statements with pure code between them, or one when this process remembers what it would read, so nothing slow happens in it and no provider is called. A run that is
  * admitted while this process has a free slot is leased to it in the same commit. Otherwise it waits in the queue.
  */
-import { Cause, Context, Effect, Exit, Layer, Schema } from "effect"
+import { Cause, Clock, Context, Effect, Exit, Layer, Schema } from "effect"
 import { SqlError } from "effect/sql"
 import { oneLine } from "../../layers/postgres/Batch.ts"
 import { newId } from "../../layers/platform/Ids.ts"
+import { countTurn } from "../../layers/observability/Meters.ts"
 import { sqlStateOf } from "../../layers/postgres/SqlState.ts"
 import { TurnStore } from "../../layers/ledger/TurnStore.ts"
 import { DirectCommands, type Offered } from "../mailbox/DirectCommands.ts"
@@ -64,6 +65,7 @@ export class WalletActor extends Context.Service<
     WalletActor,
     Effect.gen(function* () {
       const store = yield* TurnStore
+      const clock = yield* Clock.Clock
       const slots = yield* RunSlots
       const direct = yield* DirectCommands
 
@@ -80,6 +82,7 @@ export class WalletActor extends Context.Service<
             }
           }
           const commands = offered.map(({ command }) => command)
+          const began = clock.monotonicTimeNanosUnsafe()
           return store
             .turn(lane, max, commands, mayRecall, (view) => decideTurn(view, room, names))
             .pipe(
@@ -87,6 +90,11 @@ export class WalletActor extends Context.Service<
               Effect.onExit((exit) =>
                 Effect.sync(() => {
                   const turn = Exit.isSuccess(exit) ? exit.value : null
+                  if (turn !== null)
+                    countTurn(
+                      turn.taken + offered.length - turn.rejected.length,
+                      Number(clock.monotonicTimeNanosUnsafe() - began) / 1e9
+                    )
                   for (const { run_id } of turn?.started ?? []) taken.delete(run_id)
                   for (const run_id of taken) slots.giveBack(run_id)
                   slots.queued(turn?.queued ?? [])

@@ -8,6 +8,8 @@ import { cancelPath, successPath, webhookPath } from "./Paths.ts"
 
 interface Route {
   readonly method: string
+  /** With the names of its parameters, such as `/v1/runs/:run_id`. */
+  readonly path: string
   readonly pattern: RegExp
 }
 
@@ -15,6 +17,7 @@ const routes: Array<Route> = []
 const add = (method: string, path: string) =>
   routes.push({
     method,
+    path,
     pattern: new RegExp(`^${path.replaceAll(".", "\\.").replace(/:([a-z_]+)/g, "(?<$1>[^/]+)")}/?$`)
   })
 
@@ -34,6 +37,9 @@ const pages = [
 ]
 for (const path of pages) add("GET", path)
 add("POST", webhookPath)
+
+/** The paths of all routes of the router. */
+export const routePaths = (): ReadonlyArray<string> => routes.map(({ path }) => path)
 
 /** The parameters in a path of the API, still percent-encoded. Empty for any other path. */
 export const parametersOf = (path: string): Readonly<Record<string, string>> =>

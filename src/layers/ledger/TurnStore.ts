@@ -57,6 +57,8 @@ export type { Mail, TurnRun, TurnView } from "./TurnView.ts"
 export interface EndedRun {
   readonly org_id: string
   readonly run_id: string
+  /** Null for a raw run. */
+  readonly capability: string | null
   /** The lease under which the run ended; null when it never started. */
   readonly lease_token: string | null
   readonly status: RunStatus
