@@ -198,6 +198,7 @@ export const startApp = async (options: Options = {}): Promise<App> => {
     RUNGATE_DRAIN_SECONDS: "1",
     RUNGATE_DATABASE_CHECKS: "warn", // the tests' server runs with fsync=off, also for production
     RUNGATE_METRICS_TOKEN: metricsToken,
+    RUNGATE_REQUEST_LOG: "off",
     RUNGATE_REPEAT_GUARD: "0", // many tests repeat what fails
     RUNGATE_HEALTH_SECONDS: "0", // what one test measured must not route another one's runs
     // Most tests have one organization: it may use all slots of a test that says how many there are.

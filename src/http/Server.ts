@@ -9,6 +9,7 @@ import { HttpApiBuilder, HttpApiScalar } from "effect/http-api"
 import { EventFeed } from "../actors/events/EventFeed.ts"
 import { Waiters } from "../actors/mailbox/Waiters.ts"
 import { Settings } from "../layers/platform/Settings.ts"
+import { LogSink } from "../layers/observability/LogSink.ts"
 import { underway } from "../layers/platform/Underway.ts"
 import { Api } from "./api/Api.ts"
 import { DocsRoutes, type DocsServices } from "./pages/Docs.ts"
@@ -59,6 +60,7 @@ import { HomeRoute, type HomeServices } from "./pages/Home.ts"
 import { JoinOrganizationPage } from "./pages/JoinOrganization.ts"
 import { JoinRoute, type JoinServices } from "./pages/Join.ts"
 import { Limits } from "./middleware/Limits.ts"
+import { FactsOfRequests } from "./requestlog/RequestFacts.ts"
 import { requestWatch } from "./requestlog/RequestWatch.ts"
 import { shortRunRoute } from "./short/ShortRun.ts"
 import { shortWaitRoute } from "./short/ShortWait.ts"
@@ -144,6 +146,7 @@ export class Server extends Context.Service<Server, { readonly url: string }>()(
     Effect.gen(function* () {
       const { port, host } = yield* Settings
       const waiters = yield* Waiters
+      const [facts, sink] = [yield* FactsOfRequests, yield* LogSink]
       const feed = yield* EventFeed
       const httpEffect = yield* HttpRouter.toHttpEffect(Routes)
       // Known once it listens.
@@ -159,7 +162,11 @@ export class Server extends Context.Service<Server, { readonly url: string }>()(
       const [shortRun, shortWait] = [yield* shortRunRoute, yield* shortWaitRoute]
       const page = yield* consoleDoor()
       const byApi = (came: Request, request: Request) => {
-        if (came !== request) callers.set(request, peers.of(came) ?? "")
+        if (came !== request) {
+          callers.set(request, peers.of(came) ?? "")
+          const known = facts.get(came)
+          if (known !== undefined) facts.set(request, known)
+        }
         return api(request)
       }
       const mcp = yield* lazyMcp((request, address) => {
@@ -174,6 +181,8 @@ export class Server extends Context.Service<Server, { readonly url: string }>()(
         mcp(request) ??
         api(request)
       const watch = yield* requestWatch
+      // Runs after the server has closed.
+      yield* Effect.addFinalizer(() => Effect.sync(sink.flush))
       const server = yield* Effect.acquireRelease(
         Effect.try({
           try: () =>

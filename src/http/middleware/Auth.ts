@@ -19,6 +19,7 @@ import { refusalFor } from "../access/Access.ts"
 import { cookieToken, crossSiteProblem, notStored } from "../access/SessionCookie.ts"
 import { ScopedKeys } from "../api/shapes/ScopedKeys.ts"
 import { checkBody, enforceRateLimit, hasPayload } from "./RequestChecks.ts"
+import { FactsOfRequests } from "../requestlog/RequestFacts.ts"
 import { Limits, TakenFromLimit } from "./Limits.ts"
 import { withCommands, type Sentence } from "../../schema/Hints.ts"
 import { createKey, signIn } from "../../schema/Steps.ts"
@@ -125,6 +126,7 @@ export const AuthLayer = Layer.effect(
     const limits = yield* Limits
     const callers = yield* CachedCallers
     const taken = yield* TakenFromLimit
+    const facts = yield* FactsOfRequests
     const { mode, publicUrl } = yield* Settings
     const environment = environmentOf(mode)
 
@@ -154,6 +156,8 @@ export const AuthLayer = Layer.effect(
         if (wrong !== null) return yield* Effect.fail(wrong)
         const principal = yield* lookUp(credential, group.identifier === "runs" && endpoint.identifier === "run")
         if (principal === null) return yield* Effect.fail(text.startsWith("rg_sess_") ? unknownSession : unknownKey)
+        const known = request.source instanceof Request ? facts.get(request.source) : undefined
+        if (known !== undefined) known.org_id = principal.org_id
         if (principal.environment !== null && principal.environment !== environment)
           return yield* Effect.fail(otherEnvironment[environment])
         const caller = principal.key_id ?? principal.user_id ?? principal.org_id

@@ -1,32 +1,56 @@
 /**
- * Counts and times every request of the server, on every route, at the socket.
+ * Counts, times and logs every request of the server, on every route, at the socket.
  *
  * It sees a request and the head of its answer, and makes no Effect: the short route of runs has none to spare.
  */
 import { Clock, Effect } from "effect"
+import { LogSink } from "../../layers/observability/LogSink.ts"
 import { countRequest } from "../../layers/observability/Meters.ts"
+import { Settings } from "../../layers/platform/Settings.ts"
+import { logLine, runIdIn } from "./logLine.ts"
+import { FactsOfRequests, type RequestFacts } from "./RequestFacts.ts"
 import { nameless, routeOf } from "./RouteNames.ts"
 
-/** Other methods are one label value, because a client may send any word. */
+/** Other methods are one value, because a client may send any word. */
 const methods = new Set(["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"])
 
-export type Answer = Response | Promise<Response>
+/** Machines ask these every few seconds. A line is written only if something is wrong. */
+const probes = new Set(["/livez", "/healthz", "/readyz", "/metrics"])
 
-/** Passes an answer on and counts it once its head is known. */
+type Answer = Response | Promise<Response>
+
+/** Passes an answer on, once its head is known and counted. */
 export type RequestWatch = (request: Request, answer: (request: Request) => Answer) => Answer
 
-export const requestWatch: Effect.Effect<RequestWatch> = Effect.map(Clock.Clock, (clock) => {
-  const ended = ({ method, url }: Request, response: Response, began: bigint): Response => {
+export const requestWatch: Effect.Effect<RequestWatch, never, Settings> = Effect.gen(function* () {
+  const { requestLog } = yield* Settings
+  const clock = yield* Clock.Clock
+  const sink = yield* LogSink
+  const facts = yield* FactsOfRequests
+
+  const ended = (request: Request, { org_id }: RequestFacts, response: Response, began: bigint): Response => {
+    const { url } = request
+    const { status, headers } = response
     const seconds = Number(clock.monotonicTimeNanosUnsafe() - began) / 1e9
-    const { status } = response
-    countRequest(methods.has(method) ? method : "other", routeOf(url) ?? nameless(status), status, seconds)
+    const method = methods.has(request.method) ? request.method : "other"
+    const route = routeOf(url) ?? nameless(status)
+    countRequest(method, route, status, seconds)
+    if (requestLog && !(status < 400 && probes.has(route))) {
+      const request_id = headers.get("x-request-id")
+      const run_id = headers.get("run-id") ?? runIdIn(url)
+      const time = clock.currentTimeMillisUnsafe()
+      sink.write(logLine({ ended: time, request_id, org_id, method, route, status, seconds, run_id }))
+    }
     return response
   }
+
   return (request, answer) => {
     const began = clock.monotonicTimeNanosUnsafe()
+    const known: RequestFacts = { org_id: null }
+    facts.set(request, known)
     const answered = answer(request)
     return answered instanceof Response
-      ? ended(request, answered, began)
-      : answered.then((response) => ended(request, response, began))
+      ? ended(request, known, answered, began)
+      : answered.then((response) => ended(request, known, response, began))
   }
 })

@@ -20,6 +20,7 @@ import { type Allowance, bytesPerRequest, Limits } from "../middleware/Limits.ts
 import { Readiness } from "../middleware/Readiness.ts"
 import { isJson } from "../middleware/RequestChecks.ts"
 import { mustVerify } from "../middleware/Verified.ts"
+import { FactsOfRequests } from "../requestlog/RequestFacts.ts"
 import { plannedOf, retryAfterSeconds, type RunSubmission, showSubmitted } from "../submission/SubmitRun.ts"
 import { bearer, type Envelope, enveloped, type Outcome, type ShortRoute, shortRoutes } from "./ShortRoute.ts"
 
@@ -58,6 +59,7 @@ export const shortRunRoute = Effect.gen(function* () {
   const seconds = yield* BodySeconds
   const clock = yield* Clock.Clock
   const environment = environmentOf(settings.mode)
+  const facts = yield* FactsOfRequests
   const inFiber = yield* shortRoutes
 
   const callerOf = (request: Request): Principal | null => {
@@ -120,7 +122,10 @@ export const shortRunRoute = Effect.gen(function* () {
 
   const route: ShortRoute = (request, api) => {
     const caller = isRun(request) ? callerOf(request) : null
-    return caller === null ? null : inFiber(request, api, (place) => limited(request, caller, place))
+    if (caller === null) return null
+    const known = facts.get(request)
+    if (known !== undefined) known.org_id = caller.org_id
+    return inFiber(request, api, (place) => limited(request, caller, place))
   }
   return route
 })

@@ -16,6 +16,7 @@ import { environmentOf, tokenForm } from "../middleware/Auth.ts"
 import { answerToDefect } from "../middleware/Boundary.ts"
 import { Limits } from "../middleware/Limits.ts"
 import { Readiness } from "../middleware/Readiness.ts"
+import { FactsOfRequests } from "../requestlog/RequestFacts.ts"
 import { showRead } from "../submission/SubmitRun.ts"
 import { bearer, type Envelope, enveloped, type Outcome, type ShortRoute, shortRoutes } from "./ShortRoute.ts"
 
@@ -49,6 +50,7 @@ export const shortWaitRoute = Effect.gen(function* () {
   const { mode } = yield* Settings
   const clock = yield* Clock.Clock
   const environment = environmentOf(mode)
+  const facts = yield* FactsOfRequests
   const inFiber = yield* shortRoutes
 
   const read = (org_id: string, { run_id, seconds }: Asked, place: Place, envelope: Envelope) =>
@@ -63,6 +65,8 @@ export const shortWaitRoute = Effect.gen(function* () {
     // Read for every request, as Auth.ts does, so that revocation is immediate.
     const principal = Option.getOrNull(yield* accounts.principal(Redacted.make(one.token)))
     if (principal === null || (principal.environment ?? environment) !== environment) return null
+    const known = facts.get(request)
+    if (known !== undefined) known.org_id = principal.org_id
     if (refusalFor("runs.get", principal.role) !== null) return null
     const allowance = yield* limits.request(principal.key_id ?? principal.user_id ?? principal.org_id)
     if (allowance !== null && !allowance.allowed) return { _tag: "PassedOn" as const, body: null, allowance }

@@ -8,6 +8,7 @@ import { availableParallelism } from "node:os"
 import { Context, Effect, Layer, Redacted, Schema } from "effect"
 import type { EncryptionKeys } from "./Encryption.ts"
 import { encryptionKeysOf } from "./EncryptionSettings.ts"
+import { observabilityOf, type ObservabilitySettings } from "./ObservabilitySettings.ts"
 import { type Account, accountName, accountsOf, markupOf } from "./ProviderSettings.ts"
 import { dollars, type MicroUsd, min, usd } from "../../schema/money/Money.ts"
 import { lanesDefault, lanesMax } from "../../schema/wallet/Lane.ts"
@@ -44,7 +45,7 @@ export interface CrashAt {
   readonly signal: "SIGKILL" | "SIGSTOP"
 }
 
-export interface SettingsShape {
+export interface SettingsShape extends ObservabilitySettings {
   readonly port: number
   readonly host: string
   readonly mode: Mode
@@ -334,6 +335,7 @@ export const settingsOf = (environment: Environment): Effect.Effect<SettingsShap
       metricsPort:
         read.text("RUNGATE_METRICS_PORT") === undefined ? null : read.int("RUNGATE_METRICS_PORT", 0, 0, 65535),
       metricsHost: read.text("RUNGATE_METRICS_HOST") ?? "127.0.0.1",
+      ...observabilityOf(read, process.stdout.isTTY === true),
       concurrency,
       orgConcurrency: read.int("RUNGATE_ORG_CONCURRENCY", Math.max(1, Math.floor(concurrency / 4)), 1, 100_000),
       orgQueue: read.int("RUNGATE_ORG_QUEUE", 1_000, 1, 1_000_000),
