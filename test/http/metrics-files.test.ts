@@ -44,7 +44,8 @@ describe("/metrics", () => {
       expect([name, valueOf(after, one) - valueOf(before, one)]).toEqual([name, 1])
     for (const one of ["rungate_turn_commands_count", "rungate_turn_duration_seconds_count"])
       expect(valueOf(after, one)).toBeGreaterThan(valueOf(before, one))
-    for (const private_ of ["ada", "Lovelace", org.org_id, org.key_id, body.run_id]) expect(after).not.toContain(private_)
+    for (const private_ of ["ada", "Lovelace", org.org_id, org.key_id, body.run_id])
+      expect(after).not.toContain(private_)
   })
 
   test("says how long the oldest command and the oldest run wait", async () => {
@@ -71,13 +72,14 @@ const alerts = readFileSync(join(root, "deploy/prometheus/alerts.yaml"), "utf8")
 const alertNames = Array.from(alerts.matchAll(/^ *- alert: (\S+)$/gm), ([, name = ""]) => name)
 
 /** Names of metrics in expressions of Prometheus. */
-const namesIn = (text: string) =>
-  new Set(Array.from(text.matchAll(/\b(?:rungate|process)_[a-z_]+/g), ([name]) => name))
+const namesIn = (text: string) => new Set(Array.from(text.matchAll(/\b(?:rungate|process)_[a-z_]+/g), ([name]) => name))
 
 describe("the dashboard and the alerts", () => {
   test("name only metrics that the service exports, by labels that they have", async () => {
     const text = await app.metrics()
-    const types = new Map(Array.from(text.matchAll(/^# TYPE (\S+) (\S+)$/gm), ([, name = "", type = ""]) => [name, type]))
+    const types = new Map(
+      Array.from(text.matchAll(/^# TYPE (\S+) (\S+)$/gm), ([, name = "", type = ""]) => [name, type])
+    )
     const isExported = (name: string) => {
       const base = name.replace(/_(bucket|sum|count)$/, "")
       return types.has(name) ? types.get(name) !== "histogram" : types.get(base) === "histogram"

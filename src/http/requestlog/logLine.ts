@@ -21,8 +21,7 @@ export interface LoggedRequest {
 
 /** Ids that this service has made consist of letters, digits and one underscore. */
 const id = /^[a-z]+_[0-9a-z]+$/
-const field = (name: string, value: string | null) =>
-  value === null || !id.test(value) ? "" : `,"${name}":"${value}"`
+const field = (name: string, value: string | null) => (value === null || !id.test(value) ? "" : `,"${name}":"${value}"`)
 
 export const logLine = ({ ended, method, route, status, seconds, ...ids }: LoggedRequest): string =>
   `{"time":"${new Date(ended).toISOString()}","level":"${status >= 500 ? "error" : "info"}","message":"request"${field("request_id", ids.request_id)}${field("org_id", ids.org_id)},"method":"${method}","route":"${route}","status":${status},"duration_ms":${Math.round(seconds * 10_000) / 10}${field("run_id", ids.run_id)}}\n`
