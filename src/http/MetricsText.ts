@@ -137,16 +137,18 @@ export const metricsText = Effect.gen(function* () {
         `rungate_queue_age_seconds{queue="runs"} ${rows.oldest_run}`
       ]
     ),
-    ...(books === undefined
-      ? []
-      : [
-          ...number("rungate_books_violations", "Violated equations in the last check of the books.", "gauge", [
-            `rungate_books_violations ${books.violations}`
-          ]),
-          ...number("rungate_books_checked_timestamp_seconds", "When the books were last checked.", "gauge", [
-            `rungate_books_checked_timestamp_seconds ${books.checked_at.getTime() / 1_000}`
-          ])
-        ]),
+    ...number(
+      "rungate_books_violations",
+      "Violated equations in the last check of the books.",
+      "gauge",
+      books === undefined ? [] : [`rungate_books_violations ${books.violations}`]
+    ),
+    ...number(
+      "rungate_books_checked_timestamp_seconds",
+      "When the books were last checked.",
+      "gauge",
+      books === undefined ? [] : [`rungate_books_checked_timestamp_seconds ${books.checked_at.getTime() / 1_000}`]
+    ),
     ...number("rungate_queue_depth", "Wake-ups waiting.", "gauge", [`rungate_queue_depth ${yield* queues.depth}`]),
     ...number(
       "rungate_attempts_last_hour",
