@@ -83,17 +83,61 @@ const webhookNumbers = Effect.gen(function* () {
   ]
 })
 
+/** What the last check of the books found. Names without a value until the first one. */
+const booksNumbers = Effect.gen(function* () {
+  const [books] = yield* (yield* Audit).checks(1)
+  return [
+    ...number(
+      "rungate_books_violations",
+      "Violated equations in the last check of the books.",
+      "gauge",
+      books === undefined ? [] : [`rungate_books_violations ${books.violations}`]
+    ),
+    ...number(
+      "rungate_books_checked_timestamp_seconds",
+      "When the books were last checked.",
+      "gauge",
+      books === undefined ? [] : [`rungate_books_checked_timestamp_seconds ${books.checked_at.getTime() / 1_000}`]
+    )
+  ]
+})
+
+/** What this process alone knows. */
+const processNumbers = Effect.gen(function* () {
+  const [waiters, feed] = [yield* Waiters, yield* EventFeed]
+  const [health, breakers] = [yield* Health, yield* Breakers]
+  const now = yield* Clock.currentTimeMillis
+  return [
+    ...number(
+      "rungate_attempts_last_hour",
+      "Calls of providers in the last hour, by what they serve (endpoint: raw calls) and whether the provider worked.",
+      "gauge",
+      attemptLines(health.lastHour())
+    ),
+    ...number(
+      "rungate_offers_left_alone",
+      "For how many organizations this process does not ask an offer for a while, by the reason why.",
+      "gauge",
+      brokenLines(breakers.all().filter(({ trip }) => trip.until > now))
+    ),
+    ...number("rungate_waiters", "Runs and commands that requests of this process wait for.", "gauge", [
+      `rungate_waiters ${waiters.watching()}`
+    ]),
+    ...number("rungate_event_streams", "Event streams that are open at this process.", "gauge", [
+      `rungate_event_streams ${feed.streams()}`
+    ]),
+    ...number("process_resident_memory_bytes", "Memory of this process.", "gauge", [
+      `process_resident_memory_bytes ${(yield* Stats).memory()}`
+    ])
+  ]
+})
+
 export const metricsText = Effect.gen(function* () {
   const stats = yield* Stats
   const [losses, drifts] = [yield* Losses, yield* CostDrifts]
-  const [waiters, feed] = [yield* Waiters, yield* EventFeed]
   const [queues, mail] = [yield* Queues, yield* MailStore]
-  const health = yield* Health
-  const breakers = yield* Breakers
   const { standby } = yield* Replica
-  const now = yield* Clock.currentTimeMillis
   const rows = yield* stats.read
-  const [books] = yield* (yield* Audit).checks(1)
   const text = [
     ...number(
       "rungate_open_runs",
@@ -137,41 +181,10 @@ export const metricsText = Effect.gen(function* () {
         `rungate_queue_age_seconds{queue="runs"} ${rows.oldest_run}`
       ]
     ),
-    ...number(
-      "rungate_books_violations",
-      "Violated equations in the last check of the books.",
-      "gauge",
-      books === undefined ? [] : [`rungate_books_violations ${books.violations}`]
-    ),
-    ...number(
-      "rungate_books_checked_timestamp_seconds",
-      "When the books were last checked.",
-      "gauge",
-      books === undefined ? [] : [`rungate_books_checked_timestamp_seconds ${books.checked_at.getTime() / 1_000}`]
-    ),
+    ...(yield* booksNumbers),
     ...number("rungate_queue_depth", "Wake-ups waiting.", "gauge", [`rungate_queue_depth ${yield* queues.depth}`]),
-    ...number(
-      "rungate_attempts_last_hour",
-      "Calls of providers in the last hour, by what they serve (endpoint: raw calls) and whether the provider worked.",
-      "gauge",
-      attemptLines(health.lastHour())
-    ),
-    ...number(
-      "rungate_offers_left_alone",
-      "For how many organizations this process does not ask an offer for a while, by the reason why.",
-      "gauge",
-      brokenLines(breakers.all().filter(({ trip }) => trip.until > now))
-    ),
-    ...number("rungate_waiters", "Runs and commands that requests of this process wait for.", "gauge", [
-      `rungate_waiters ${waiters.watching()}`
-    ]),
-    ...number("rungate_event_streams", "Event streams that are open at this process.", "gauge", [
-      `rungate_event_streams ${feed.streams()}`
-    ]),
     ...(yield* webhookNumbers),
-    ...number("process_resident_memory_bytes", "Memory of this process.", "gauge", [
-      `process_resident_memory_bytes ${stats.memory()}`
-    ])
+    ...(yield* processNumbers)
   ]
   return `${text.join("\n")}\n${seriesText()}`
 })

@@ -8,7 +8,7 @@ import { LogSink } from "../../layers/observability/LogSink.ts"
 import { countRequest } from "../../layers/observability/Meters.ts"
 import { Settings } from "../../layers/platform/Settings.ts"
 import { logLine, runIdIn } from "./logLine.ts"
-import { FactsOfRequests, type RequestFacts } from "./RequestFacts.ts"
+import { FactsOfRequests, type RequestFacts } from "../../layers/observability/RequestFacts.ts"
 import { nameless, routeOf } from "./RouteNames.ts"
 
 /** Other methods are one value, because a client may send any word. */

@@ -20,7 +20,7 @@ import { type Allowance, bytesPerRequest, Limits } from "../middleware/Limits.ts
 import { Readiness } from "../middleware/Readiness.ts"
 import { isJson } from "../middleware/RequestChecks.ts"
 import { mustVerify } from "../middleware/Verified.ts"
-import { FactsOfRequests } from "../requestlog/RequestFacts.ts"
+import { FactsOfRequests } from "../../layers/observability/RequestFacts.ts"
 import { plannedOf, retryAfterSeconds, type RunSubmission, showSubmitted } from "../submission/SubmitRun.ts"
 import { bearer, type Envelope, enveloped, type Outcome, type ShortRoute, shortRoutes } from "./ShortRoute.ts"
 

@@ -16,7 +16,7 @@ import { environmentOf, tokenForm } from "../middleware/Auth.ts"
 import { answerToDefect } from "../middleware/Boundary.ts"
 import { Limits } from "../middleware/Limits.ts"
 import { Readiness } from "../middleware/Readiness.ts"
-import { FactsOfRequests } from "../requestlog/RequestFacts.ts"
+import { FactsOfRequests } from "../../layers/observability/RequestFacts.ts"
 import { showRead } from "../submission/SubmitRun.ts"
 import { bearer, type Envelope, enveloped, type Outcome, type ShortRoute, shortRoutes } from "./ShortRoute.ts"
 

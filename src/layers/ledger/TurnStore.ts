@@ -53,11 +53,10 @@ import { askingRuns, type RepeatEffects, triesAreSeen, writeRepeats } from "../g
 
 export type { Mail, TurnRun, TurnView } from "./TurnView.ts"
 
-/** A run that the turn ended, with what its row becomes. */
+/** A run that the turn ended, with what its row becomes. `capability` is null for a raw run. */
 export interface EndedRun {
   readonly org_id: string
   readonly run_id: string
-  /** Null for a raw run. */
   readonly capability: string | null
   /** The lease under which the run ended; null when it never started. */
   readonly lease_token: string | null

@@ -12,6 +12,6 @@ export interface RequestFacts {
 
 /** The facts of the requests that are being answered at the socket. A request that a tool makes in this process has none. */
 export const FactsOfRequests = Context.Reference<WeakMap<object, RequestFacts>>(
-  "rungate/http/requestlog/FactsOfRequests",
+  "rungate/layers/observability/FactsOfRequests",
   { defaultValue: () => new WeakMap() }
 )
