@@ -67,6 +67,7 @@ import { shortWaitRoute } from "./short/ShortWait.ts"
 import { portTaken } from "./Listening.ts"
 import { malformedPath } from "./middleware/MalformedRequest.ts"
 import { lazyMcp } from "./handlers/LazyMcp.ts"
+import { ProblemPages } from "./pages/Problems.ts"
 import { ReturnPages } from "./pages/ReturnPages.ts"
 import { SystemRoutes, type SystemServices } from "./System.ts"
 import { Webhooks, type WebhookServices } from "./Webhooks.ts"
@@ -132,6 +133,7 @@ export const Routes = Layer.mergeAll(
   JoinRoute,
   AccountPages,
   JoinOrganizationPage,
+  ProblemPages,
   ReturnPages,
   Webhooks,
   WellKnownRoute

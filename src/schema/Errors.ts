@@ -122,4 +122,4 @@ export const problem = <C extends ErrorCode>(
   return { error: { code, message, ...(details.length === 0 ? {} : { details }) } }
 }
 
-export const isErrorCode = (text: string): text is ErrorCode => text in statusOf
+export const isErrorCode = (text: string): text is ErrorCode => Object.hasOwn(statusOf, text)

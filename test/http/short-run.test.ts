@@ -49,7 +49,7 @@ const ask = async (url: string, key: string, body: Uint8Array, headers: Record<s
   })
   const shown = [...response.headers]
     .filter(([name]) => !ofTransport.has(name))
-    .map(([name, value]) => [name, alike(value)])
+    .map(([name, value]) => [name, name === "wallet-available" ? "<amount>" : alike(value)])
   return { status: response.status, headers: Object.fromEntries(shown), text: alike(await response.text()) }
 }
 /** Both answers to a request. A header "*" stands for what the two must not share. */
@@ -73,6 +73,8 @@ describe("the two routes of POST /v1/run answer alike", () => {
   > = [
     ["a run", 200, json(verify())],
     ["a run with a key", 200, json(verify()), { "idempotency-key": "first-*" }],
+    ["a preference", 200, json(verify()), { prefer: "wait=20" }],
+    ["a preference that the body overrides", 200, json({ ...verify(), wait_seconds: 20 }), { prefer: "wait=0" }],
     ["a run with a quoted key", 200, json(verify()), { "idempotency-key": '"quoted-*"' }],
     ["raw output", 200, json({ ...verify(), response: { include_raw: true } })],
     ["metadata", 200, json({ ...verify(), metadata: { campaign: "spring" } })],

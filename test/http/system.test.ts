@@ -209,8 +209,8 @@ describe("the process's own routes", () => {
     })
     expect(headers.get("content-type")).toBe("application/problem+json")
     expect(body).toEqual({
-      type: "about:blank",
-      title: "invalid_request",
+      type: "/problems/invalid_request",
+      title: "Invalid request",
       status: 400,
       detail: expect.any(String),
       code: "invalid_request",

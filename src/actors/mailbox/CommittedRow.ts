@@ -26,11 +26,12 @@ export const admittedRow = (run: NewRun, created_at: Date): RunRow => ({
   reused_from: null,
   created_at,
   finished_at: null,
-  erased_at: null
+  erased_at: null,
+  available: null
 })
 
 /** The look-up would return the same row. */
-export const endedRow = (run: RunRow, { ending, finished_at, result }: CommittedEnd): RunRow => ({
+export const endedRow = (run: RunRow, { ending, finished_at, available, result }: CommittedEnd): RunRow => ({
   ...run,
   provider: ending.provider ?? run.provider,
   status: ending.status,
@@ -42,5 +43,6 @@ export const endedRow = (run: RunRow, { ending, finished_at, result }: Committed
   error_message: ending.error_message,
   control: ending.control,
   reused_from: ending.reuse?.reused_from ?? null,
-  finished_at
+  finished_at,
+  available
 })

@@ -4,12 +4,15 @@
  * Thousands of clients may wait in one process, so a wait is one object with one callback: no fiber, and no timer of its own.
  */
 import type { EndedRun } from "../../layers/ledger/TurnStore.ts"
+import type { MicroUsd } from "../../schema/money/Money.ts"
 import { Deadlines, type Due } from "./Deadlines.ts"
 
 /** The end of a run that this process committed itself, so its waiter need not read it from the database. */
 export interface CommittedEnd {
   readonly ending: EndedRun
   readonly finished_at: Date
+  /** What its organization could spend after that commit. */
+  readonly available: MicroUsd | null
   /** JSON text; null when the run has no result. */
   readonly result: string | null
 }
@@ -173,13 +176,13 @@ export class Places {
     if (entry !== undefined) entry.result = { lease_token, text }
   }
 
-  keepEnd(ending: EndedRun, finished_at: Date): void {
+  keepEnd(ending: EndedRun, finished_at: Date, available: MicroUsd | null): void {
     const entry = this.byId.get(ending.run_id)
     if (entry === undefined) return
     // Another process has the result of a run that succeeded there, so the waiter reads it from the database.
     const result = entry.result?.lease_token === ending.lease_token ? entry.result.text : null
     if (ending.status === "succeeded" && result === null) return
-    entry.end = { ending, finished_at, result: ending.status === "succeeded" ? result : null }
+    entry.end = { ending, finished_at, available, result: ending.status === "succeeded" ? result : null }
   }
 
   /** Ends every wait now, as if its deadline had passed, and every later one at once. */

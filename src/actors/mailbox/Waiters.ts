@@ -9,6 +9,7 @@ import { oneLine } from "../../layers/postgres/Batch.ts"
 import type { EndedRun } from "../../layers/ledger/TurnStore.ts"
 import { Signals } from "../../layers/queues/Signals.ts"
 import { WaitStore } from "../../layers/runs/WaitStore.ts"
+import type { MicroUsd } from "../../schema/money/Money.ts"
 import { type CommittedEnd, Places, type Place } from "./Places.ts"
 
 const pollSeconds = 2
@@ -34,8 +35,8 @@ export class Waiters extends Context.Service<
     ) => Effect.Effect<{ readonly answer: A; readonly signalled: boolean; readonly end: CommittedEnd | undefined }>
     /** Keeps a run's result for its waiter in this process. Does nothing without a waiter. */
     readonly keepResult: (run_id: string, lease_token: string, result: string) => void
-    /** Keeps how a run ended for its waiter in this process. Call it after the commit. */
-    readonly keepEnd: (ending: EndedRun, finished_at: Date) => void
+    /** Keeps how a run ended for its waiter in this process, and what its organization could spend then. Call it after the commit. */
+    readonly keepEnd: (ending: EndedRun, finished_at: Date, available: MicroUsd | null) => void
     readonly watching: () => number
     /** Ends every wait now, as if its deadline had passed. For a process that is stopping. */
     readonly close: Effect.Effect<void>
@@ -85,7 +86,7 @@ export class Waiters extends Context.Service<
             (place) => Effect.sync(() => place.release())
           ),
         keepResult: (run_id, lease_token, text) => places.keepResult(run_id, lease_token, text),
-        keepEnd: (ending, finished_at) => places.keepEnd(ending, finished_at),
+        keepEnd: (ending, finished_at, available) => places.keepEnd(ending, finished_at, available),
         watching: () => places.watched,
         close: Effect.sync(() => places.endAll())
       })

@@ -11,7 +11,15 @@ import { storableJson, storableText } from "../../schema/json/StorableText.ts"
 import { nextStep, startedAttempt } from "../../schema/accounts/OwnAccount.ts"
 import type { RunStatus } from "../../schema/runs/Run.ts"
 import { type Claimant, noShare } from "../../schema/runs/Slots.ts"
-import { type Decision, decide, type Entry, type Verdict, type Wallet } from "../../schema/wallet/Wallet.ts"
+import {
+  available,
+  type Decision,
+  decide,
+  type Entry,
+  type MicroUsd,
+  type Verdict,
+  type Wallet
+} from "../../schema/wallet/Wallet.ts"
 import { decodeCommand } from "../mailbox/Commands.ts"
 import type { SettleReport } from "../../schema/runs/SettleReport.ts"
 import { decidePayments } from "./DecidePayments.ts"
@@ -41,6 +49,8 @@ export interface TurnAnswer {
   readonly signals: ReadonlyArray<string>
   /** Organizations whose wallets the turn wrote. */
   readonly orgs: ReadonlyArray<string>
+  /** What the organizations of the ended runs may spend after the turn. */
+  readonly available: ReadonlyMap<string, MicroUsd>
   /** The database's time of the commit. */
   readonly committed_at: Date
   /** Whether the turn took direct commands of this process. */
@@ -104,6 +114,23 @@ const reusedEnding = ({ run_id, provider, charged, result }: Reusable): Ending =
   result: result ?? null,
   reuse: { reused_from: run_id, copies: result === undefined ? run_id : null, shares: null, saved: charged }
 })
+
+const mismatchesOf = ({ payments }: Pick<TurnEffects, "payments">): ReadonlyArray<string> =>
+  payments.events.flatMap((event) =>
+    event.outcome === "mismatch" ? [`${event.event_id} does not fit ${event.payment_id} of ${event.org_id}`] : []
+  )
+
+/** What the organizations of the ended runs may spend. */
+const availableTo = (
+  ended: ReadonlyArray<EndedRun>,
+  walletOf: (org_id: string) => Wallet | undefined
+): ReadonlyMap<string, MicroUsd> =>
+  new Map(
+    ended.flatMap(({ org_id }) => {
+      const wallet = walletOf(org_id)
+      return wallet === undefined ? [] : [[org_id, available(wallet)] as const]
+    })
+  )
 
 /** Creates new ids. */
 export interface Names {
@@ -239,8 +266,9 @@ export const decideTurn = (view: TurnView, room: Room, names: Names) => {
     answer(mail, { verdict: paid.outcome, transaction_id: posted[0]?.txn_id ?? null })
   }
 
+  const walletOf = (org_id: string) => wallets.get(org_id) ?? view.wallets.get(org_id)
   for (const mail of view.mail) {
-    const wallet = wallets.get(mail.org_id) ?? view.wallets.get(mail.org_id)
+    const wallet = walletOf(mail.org_id)
     const { command, report } = decodeCommand(mail)
     if (wallet === undefined) throw new Error(`A command names ${mail.org_id}, which has no wallet.`)
     if (command === null) {
@@ -279,10 +307,8 @@ export const decideTurn = (view: TurnView, room: Room, names: Names) => {
     started: [...started.values()],
     queued,
     ...{ ended: effects.ended, losses: effects.records.losses, requeued: effects.reuse.again.length > 0 },
-    charges: effects.payments.charges.length > 0,
-    mismatches: effects.payments.events.flatMap((event) =>
-      event.outcome === "mismatch" ? [`${event.event_id} does not fit ${event.payment_id} of ${event.org_id}`] : []
-    ),
+    ...{ available: availableTo(effects.ended, walletOf), charges: effects.payments.charges.length > 0 },
+    mismatches: mismatchesOf(effects),
     signals
   }
   return { effects, answer: outcome }

@@ -26,6 +26,7 @@ const nothing: TurnAnswer = {
   mismatches: [],
   signals: [],
   orgs: [],
+  available: new Map(),
   committed_at: new Date(0),
   direct: false,
   requeued: false

@@ -99,6 +99,9 @@ export const needsRole = (needed: Role, has: Role, why?: string | Sentence): Pro
     withCommands`${why === undefined ? "" : withCommands`${why} `}This needs the role ${needed}, and yours is ${has}. Ask an owner of the organization; ${listMembers} shows who that is.`
   )
 
+/** Whether answers may tell the caller what the wallet has. `role` is null for an API key; every key may read the wallet. */
+export const maySeeWallet = (role: Role | null): boolean => refusalFor("wallet.get", role) === null
+
 /** Why a caller may not call an operation. Null if they may. `role` is null for an API key. */
 export const refusalFor = (operation: string, role: Role | null): Problem<"forbidden"> | null => {
   if (role === null) return people.test(operation) ? needsSession : null

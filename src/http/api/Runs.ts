@@ -69,7 +69,7 @@ const failedStatuses = [402, 404, 409, 500, 502, 504] as const
 export class RunsApi extends HttpApiGroup.make("runs")
   .add(
     HttpApiEndpoint.post("run", "/run", {
-      headers: { "idempotency-key": Schema.optionalKey(Schema.String) },
+      headers: { "idempotency-key": Schema.optionalKey(Schema.String), prefer: Schema.optionalKey(Schema.String) },
       payload: RunRequest,
       success: [Run, PendingRun.pipe(HttpApiSchema.status(202))],
       error: [

@@ -15,7 +15,8 @@ import { CurrentCaller } from "../api/shapes/Common.ts"
 import { RequestContext } from "../middleware/RequestContext.ts"
 import { requireVerified } from "../middleware/Verified.ts"
 import { listRuns } from "./control/RunList.ts"
-import { retryAfterSeconds, show, showRead, submitRun } from "../submission/SubmitRun.ts"
+import { waitsFor } from "../standards/Prefer.ts"
+import { retryAfterSeconds, show, showRead, submitRun, toldOf, waitsOf } from "../submission/SubmitRun.ts"
 
 const unknownRun = (run_id: string) =>
   problem("invalid_request", `There is no run "${run_id}".`, [
@@ -50,18 +51,20 @@ export const RunsHandlers = HttpApiBuilder.group(
         // The middleware has received the body already, so reading it does not wait.
         const text = Effect.orDie(request.text)
         const idempotencyKey = headers["idempotency-key"]
+        const waits = waitsOf(payload, headers.prefer)
         return yield* Effect.tapError(
-          submit({ caller, request_id, arrived, idempotencyKey, payload, text }),
+          submit({ caller, request_id, arrived, idempotencyKey, waits, payload, text }),
           (refused) => (refused.error.code === "rate_limited" ? retryAfter : Effect.void)
         )
       }),
 
       list: ({ query }) => list(query),
 
-      get: Effect.fnUntraced(function* ({ params, query }) {
-        const { org_id } = yield* CurrentCaller
-        const run = yield* runOf(org_id, params.run_id, (query.wait ?? 0) * 1000)
-        return showRead(run, yield* Clock.currentTimeMillis)
+      get: Effect.fnUntraced(function* ({ params, query, request }) {
+        const caller = yield* CurrentCaller
+        const { seconds, applied } = waitsFor(request.headers["prefer"], query.wait ?? null, 0)
+        const run = yield* runOf(caller.org_id, params.run_id, seconds * 1000)
+        return showRead({ run }, yield* Clock.currentTimeMillis, toldOf(caller, applied))
       }),
 
       details: Effect.fnUntraced(function* ({ params: { run_id } }) {
@@ -75,13 +78,14 @@ export const RunsHandlers = HttpApiBuilder.group(
       }),
 
       cancel: Effect.fnUntraced(function* ({ params }) {
-        const { org_id } = yield* CurrentCaller
+        const caller = yield* CurrentCaller
+        const { org_id } = caller
         const { run_id } = params
         const before = yield* runOf(org_id, run_id, 0)
         const reply = yield* commands.ask({ org_id, run_id, tag: "Cancel", payload: "{}" }).pipe(Effect.option)
         const run = yield* runOf(org_id, run_id, 0)
         if (reply._tag === "Some" && reply.value.verdict === "Cancelled") {
-          return show(run, yield* Clock.currentTimeMillis, 200)
+          return show(run, yield* Clock.currentTimeMillis, 200, toldOf(caller))
         }
         const status = reply._tag === "Some" ? (reply.value.status ?? run.status) : before.status
         return yield* Effect.fail(

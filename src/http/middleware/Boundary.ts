@@ -9,9 +9,10 @@ import { HttpIncomingMessage, HttpRouter, HttpServerError, HttpServerRequest, Ht
 import { inWords } from "../../layers/postgres/Batch.ts"
 import { newId } from "../../layers/platform/Ids.ts"
 import { isFullDisk, isOutage } from "../../layers/postgres/Outage.ts"
-import { isErrorCode, problem, type Problem, statusOf } from "../../schema/Errors.ts"
+import { type ErrorCode, isErrorCode, problem, type Problem, statusOf } from "../../schema/Errors.ts"
 import { Settings } from "../../layers/platform/Settings.ts"
 import { bodyBytesMax, bodyLimits, bodyProblem, tooLarge } from "./Body.ts"
+import { problemTitle, problemType } from "../standards/ProblemType.ts"
 import { clientAddress, Peers } from "./ClientAddress.ts"
 import { MalformedLayer } from "./MalformedRequest.ts"
 import { notFound, parametersOf } from "./NotFound.ts"
@@ -36,13 +37,17 @@ const ErrorBody = Schema.Struct({
 })
 const decodeError = Schema.decodeUnknownOption(Schema.fromJsonString(ErrorBody))
 
+/** Undefined for an error whose code is not public. */
+const knownError = <E extends { readonly code: string }>(error: E): (E & { readonly code: ErrorCode }) | undefined =>
+  isErrorCode(error.code) ? { ...error, code: error.code } : undefined
+
 const textOf = (response: HttpServerResponse.HttpServerResponse): string | null =>
   response.body._tag === "Uint8Array" ? new TextDecoder().decode(response.body.body) : null
 
 /** Adds the request id to an error. Builds the error body for an answer that a library left without one. */
 const finishError = (response: HttpServerResponse.HttpServerResponse, request_id: string, wantsProblem: boolean) => {
   const decoded = decodeError(textOf(response) ?? "")
-  const publicError = decoded._tag === "Some" && isErrorCode(decoded.value.error.code) ? decoded.value.error : undefined
+  const publicError = decoded._tag === "Some" ? knownError(decoded.value.error) : undefined
   // Some JSON answers with an error status have a body of their own on purpose, such as that of /readyz.
   if (publicError === undefined && response.headers["content-type"] === "application/json") return response
   const fallback = errorForStatus(response.status)
@@ -51,7 +56,14 @@ const finishError = (response: HttpServerResponse.HttpServerResponse, request_id
   const status = response.status
   const { "content-type": _type, "content-length": _length, ...headers } = response.headers
   if (!wantsProblem) return HttpServerResponse.jsonUnsafe({ error, request_id }, { status, headers })
-  const body = { type: "about:blank", title: error.code, status, detail: error.message, code: error.code, request_id }
+  const body = {
+    type: problemType(error.code),
+    title: problemTitle(error.code),
+    status,
+    detail: error.message,
+    code: error.code,
+    request_id
+  }
   const details = "details" in error && error.details !== undefined ? { errors: error.details } : {}
   return HttpServerResponse.text(JSON.stringify({ ...body, ...details }), {
     status,

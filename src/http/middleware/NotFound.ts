@@ -4,6 +4,7 @@ import { HttpApi } from "effect/http-api"
 import { problem, type Problem, statusOf } from "../../schema/Errors.ts"
 import { keysPath } from "../../schema/receipts/PublicKeys.ts"
 import { Api } from "../api/Api.ts"
+import { problemsPath } from "../standards/ProblemType.ts"
 import { cancelPath, successPath, webhookPath } from "./Paths.ts"
 
 interface Route {
@@ -31,6 +32,8 @@ const pages = [
   "/openapi.json",
   "/docs",
   "/join/:code",
+  problemsPath,
+  `${problemsPath}/:code`,
   successPath,
   cancelPath,
   keysPath

@@ -8,6 +8,8 @@ import { HttpEffect, HttpMethod, HttpServerRequest, HttpServerResponse } from "e
 import type { HttpApiEndpoint } from "effect/http-api"
 import { problem, type ProblemOf, statusOf } from "../../schema/Errors.ts"
 import { Auth, RequestChecks } from "../api/shapes/Common.ts"
+import { Deprecations } from "../api/shapes/Deprecations.ts"
+import { concerning, deprecationHeaders, usedOf } from "../standards/Deprecation.ts"
 import { bodyLimits, type BodyProblem, jsonProblem, receiveBody } from "./Body.ts"
 import { type AddressLimit, type Allowance, Limits } from "./Limits.ts"
 import { RequestContext } from "./RequestContext.ts"
@@ -88,10 +90,33 @@ export const limitByAddress = (limit: AddressLimit) =>
 export const checkBodyByAddress = (limit: AddressLimit) =>
   Effect.flatMap(RequestContext, ({ address }) => checkBody((requests) => limit(address, requests), fromThisAddress))
 
+const json = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return null
+  }
+}
+
+/** Adds the headers of what the request uses that is deprecated. Does nothing for an operation of which nothing is. */
+const saysWhatIsDeprecated = (operation: string) =>
+  Effect.withFiber<void, never, HttpServerRequest.HttpServerRequest>((fiber) => {
+    const concerned = concerning(fiber.getRef(Deprecations), operation)
+    if (concerned === null) return Effect.void
+    return HttpEffect.appendPreResponseHandler((request, response) => {
+      // A refused request may have a body that nobody has read.
+      const body = response.status >= 400 ? Effect.succeed("") : Effect.orElseSucceed(request.text, () => "")
+      return Effect.map(body, (text) =>
+        HttpServerResponse.setHeaders(response, deprecationHeaders(usedOf(concerned, request.url, json(text))))
+      )
+    })
+  })
+
 export const RequestChecksLayer = Layer.effect(
   RequestChecks,
   Effect.map(Limits, (limits) =>
-    RequestChecks.of((httpEffect, { endpoint }) => {
+    RequestChecks.of((inner, { endpoint, group }) => {
+      const httpEffect = Effect.andThen(saysWhatIsDeprecated(`${group.identifier}.${endpoint.identifier}`), inner)
       if ([...endpoint.middlewares].some((one) => one.key === Auth.key)) return httpEffect
       const checks = hasPayload(endpoint)
         ? Effect.andThen(limitByAddress(limits.anonymous), checkBodyByAddress(limits.anonymous))

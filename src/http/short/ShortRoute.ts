@@ -13,6 +13,7 @@ import type { RunRow } from "../../layers/runs/RunStore.ts"
 import { answerToDefect, concluded } from "../middleware/Boundary.ts"
 import { type Allowance, TakenFromLimit } from "../middleware/Limits.ts"
 import { Readiness } from "../middleware/Readiness.ts"
+import type { Told } from "../submission/SubmitRun.ts"
 import { limitHeaders } from "../middleware/RequestChecks.ts"
 
 /** Answers a request by the API's route. The first argument is the request as it came, the second one to answer in its place. */
@@ -25,7 +26,7 @@ export type ShortRoute = (request: Request, api: ApiRoute) => Promise<Response> 
 export const bearer = /^bearer +(\S+)$/i
 
 /** What an answer says besides the run. */
-export interface Envelope {
+export interface Envelope extends Told {
   readonly request_id: string
   /** What the request took from the limit of its key. Null when limits are off. */
   readonly allowance: Allowance | null
@@ -48,7 +49,7 @@ export interface ClientWaits {
   readonly waiting: Waiting
   readonly envelope: Envelope
   /** The answer to this kind of request. `now` in milliseconds since 1970. */
-  readonly shown: (submitted: Submitted, now: number) => HttpServerResponse.HttpServerResponse
+  readonly shown: (submitted: Submitted, now: number, told: Told) => HttpServerResponse.HttpServerResponse
 }
 
 /** Null stands for a request that the API's route must answer, and from whose limit nothing was taken. */
@@ -57,7 +58,7 @@ export type Outcome = HttpServerResponse.HttpServerResponse | ClientWaits | Pass
 /** The answer with its request id and its rate limit, and an error in the form that the client accepts. */
 export const enveloped = (
   response: HttpServerResponse.HttpServerResponse,
-  { request_id, allowance, accept }: Omit<Envelope, "asked">
+  { request_id, allowance, accept }: Pick<Envelope, "request_id" | "allowance" | "accept">
 ): HttpServerResponse.HttpServerResponse => {
   const limited = allowance === null ? response : HttpServerResponse.setHeaders(response, limitHeaders(allowance))
   return concluded(limited, request_id, accept)
@@ -96,7 +97,7 @@ export const shortRoutes = Effect.gen(function* () {
   ) => {
     const answerOf = (run: RunRow) => {
       const { replayed } = waiting
-      return web(enveloped(shown({ run, replayed }, clock.currentTimeMillisUnsafe()), envelope))
+      return web(enveloped(shown({ run, replayed }, clock.currentTimeMillisUnsafe(), envelope), envelope))
     }
     const orDefect = (answered: Effect.Effect<Response>) =>
       Effect.catchDefect(answered, (defect) =>

@@ -13,6 +13,8 @@ import { Accounts, type Principal } from "../../layers/accounts/Accounts.ts"
 import { newId } from "../../layers/platform/Ids.ts"
 import { Settings } from "../../layers/platform/Settings.ts"
 import { RunRequest } from "../api/Runs.ts"
+import { Deprecations } from "../api/shapes/Deprecations.ts"
+import { concerning } from "../standards/Deprecation.ts"
 import { CachedCallers, environmentOf } from "../middleware/Auth.ts"
 import { BodySeconds, jsonProblem, readBody } from "../middleware/Body.ts"
 import { answer, answerToDefect } from "../middleware/Boundary.ts"
@@ -21,7 +23,14 @@ import { Readiness } from "../middleware/Readiness.ts"
 import { isJson } from "../middleware/RequestChecks.ts"
 import { mustVerify } from "../middleware/Verified.ts"
 import { FactsOfRequests } from "../../layers/observability/RequestFacts.ts"
-import { plannedOf, retryAfterSeconds, type RunSubmission, showSubmitted } from "../submission/SubmitRun.ts"
+import {
+  plannedOf,
+  retryAfterSeconds,
+  type RunSubmission,
+  showSubmitted,
+  toldOf,
+  waitsOf
+} from "../submission/SubmitRun.ts"
 import { bearer, type Envelope, enveloped, type Outcome, type ShortRoute, shortRoutes } from "./ShortRoute.ts"
 
 const asked = "POST /v1/run"
@@ -61,6 +70,8 @@ export const shortRunRoute = Effect.gen(function* () {
   const environment = environmentOf(settings.mode)
   const facts = yield* FactsOfRequests
   const inFiber = yield* shortRoutes
+  // The API's route says what of a request is deprecated.
+  const closed = concerning(yield* Deprecations, "runs.run") !== null
 
   const callerOf = (request: Request): Principal | null => {
     const { headers } = request
@@ -79,7 +90,7 @@ export const shortRunRoute = Effect.gen(function* () {
         (one): Outcome =>
           one._tag === "Waiting"
             ? { _tag: "ClientWaits", waiting: one, envelope, shown: showSubmitted }
-            : enveloped(showSubmitted(one, clock.currentTimeMillisUnsafe()), envelope)
+            : enveloped(showSubmitted(one, clock.currentTimeMillisUnsafe(), envelope), envelope)
       ),
       Effect.catch((refused) => {
         const headers = refused.error.code === "rate_limited" ? { "retry-after": retryAfterSeconds } : {}
@@ -101,7 +112,7 @@ export const shortRunRoute = Effect.gen(function* () {
     const request_id = newId("req")
     const arrived = clock.currentTimeMillisUnsafe()
     const { headers } = request
-    const envelope = { request_id, allowance, accept: headers.get("accept") ?? undefined, asked }
+    const envelope = { request_id, allowance, accept: headers.get("accept") ?? undefined, asked, ...toldOf(caller) }
     const body = yield* Effect.result(readBody(request, seconds))
     if (Result.isFailure(body)) return enveloped(answer(body.failure), envelope)
     const bytes = body.success
@@ -110,8 +121,9 @@ export const shortRunRoute = Effect.gen(function* () {
     if (written === null || payload === null) return { _tag: "PassedOn" as const, body: bytes, allowance }
     if (caller.key_id !== null) accounts.used(caller.key_id)
     const idempotencyKey = headers.get("idempotency-key") ?? undefined
-    const submission = { caller, request_id, arrived, idempotencyKey, payload, text: Effect.succeed(written) }
-    return yield* submit(submission, place, envelope)
+    const waits = waitsOf(payload, headers.get("prefer") ?? undefined)
+    const submission = { caller, request_id, arrived, idempotencyKey, waits, payload, text: Effect.succeed(written) }
+    return yield* submit(submission, place, { ...envelope, applied: waits.applied })
   })
 
   /** The rate limit comes first: a refused request costs no parsing. */
@@ -121,7 +133,7 @@ export const shortRunRoute = Effect.gen(function* () {
     )
 
   const route: ShortRoute = (request, api) => {
-    const caller = isRun(request) ? callerOf(request) : null
+    const caller = !closed && isRun(request) ? callerOf(request) : null
     if (caller === null) return null
     const known = facts.get(request)
     if (known !== undefined) known.org_id = caller.org_id

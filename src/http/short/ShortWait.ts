@@ -11,13 +11,15 @@ import { newId } from "../../layers/platform/Ids.ts"
 import { Settings } from "../../layers/platform/Settings.ts"
 import { looksLike } from "../../schema/Ids.ts"
 import { refusalFor } from "../access/Access.ts"
+import { Deprecations } from "../api/shapes/Deprecations.ts"
 import { WaitSeconds } from "../api/shapes/Common.ts"
+import { concerning } from "../standards/Deprecation.ts"
 import { environmentOf, tokenForm } from "../middleware/Auth.ts"
 import { answerToDefect } from "../middleware/Boundary.ts"
 import { Limits } from "../middleware/Limits.ts"
 import { Readiness } from "../middleware/Readiness.ts"
 import { FactsOfRequests } from "../../layers/observability/RequestFacts.ts"
-import { showRead } from "../submission/SubmitRun.ts"
+import { showRead, toldOf } from "../submission/SubmitRun.ts"
 import { bearer, type Envelope, enveloped, type Outcome, type ShortRoute, shortRoutes } from "./ShortRoute.ts"
 
 const asked = "GET /v1/runs/{run_id}"
@@ -52,13 +54,15 @@ export const shortWaitRoute = Effect.gen(function* () {
   const environment = environmentOf(mode)
   const facts = yield* FactsOfRequests
   const inFiber = yield* shortRoutes
+  // The API's route says what of a request is deprecated.
+  const closed = concerning(yield* Deprecations, "runs.get") !== null
 
   const read = (org_id: string, { run_id, seconds }: Asked, place: Place, envelope: Envelope) =>
     Effect.map(admission.beginWatch(org_id, run_id, seconds * 1000, place), (one): Outcome => {
       if (one === null) return { _tag: "PassedOn", body: null, allowance: envelope.allowance }
       return one._tag === "Waiting"
-        ? { _tag: "ClientWaits", waiting: one, envelope, shown: ({ run }, now) => showRead(run, now) }
-        : enveloped(showRead(one.run, clock.currentTimeMillisUnsafe()), envelope)
+        ? { _tag: "ClientWaits", waiting: one, envelope, shown: showRead }
+        : enveloped(showRead(one, clock.currentTimeMillisUnsafe(), envelope), envelope)
     })
 
   const respond = Effect.fnUntraced(function* (request: Request, one: Asked, place: Place) {
@@ -72,7 +76,8 @@ export const shortWaitRoute = Effect.gen(function* () {
     if (allowance !== null && !allowance.allowed) return { _tag: "PassedOn" as const, body: null, allowance }
     if (principal.key_id !== null) accounts.used(principal.key_id)
     const accept = request.headers.get("accept") ?? undefined
-    return yield* read(principal.org_id, one, place, { request_id: newId("req"), allowance, accept, asked })
+    const envelope = { request_id: newId("req"), allowance, accept, asked, ...toldOf(principal) }
+    return yield* read(principal.org_id, one, place, envelope)
   })
 
   const orDefect = (request: Request, work: Effect.Effect<Outcome>) =>
@@ -88,7 +93,7 @@ export const shortWaitRoute = Effect.gen(function* () {
     })
 
   const route: ShortRoute = (request, api) => {
-    const one = askedOf(request)
+    const one = closed ? null : askedOf(request)
     return one === null ? null : inFiber(request, api, (place) => orDefect(request, respond(request, one, place)))
   }
   return route

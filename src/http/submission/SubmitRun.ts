@@ -17,8 +17,11 @@ import type { Principal } from "../../layers/accounts/Accounts.ts"
 import type { RunRow } from "../../layers/runs/RunStore.ts"
 import { problem } from "../../schema/Errors.ts"
 import { memberText } from "../../schema/json/JsonText.ts"
+import { usd } from "../../schema/money/Money.ts"
+import { maySeeWallet } from "../access/Access.ts"
 import type { RunRequest } from "../api/Runs.ts"
 import { fingerprintOf } from "../middleware/Fingerprint.ts"
+import { type Waits, waitsFor } from "../standards/Prefer.ts"
 import { httpStatusOf, pollUrl, runJson } from "../views/RunView.ts"
 
 const waitSecondsDefault = 30
@@ -64,16 +67,45 @@ const targetOf = (payload: RunRequest) => {
   return Effect.succeed({ _tag: "Endpoint" as const, provider, endpoint })
 }
 
-export const show = (run: RunRow, now: number, status: number, headers: Record<string, string> = {}) =>
+/** What an answer says beside the run. */
+export interface Told {
+  /** Whether the caller may read the wallet. */
+  readonly wallet: boolean
+  /** The header `Preference-Applied`. Null for none. */
+  readonly applied: string | null
+}
+
+export const toldOf = ({ role }: Pick<Principal, "role">, applied: string | null = null): Told => ({
+  wallet: maySeeWallet(role),
+  applied
+})
+
+/** What a run cost, once that is final, and what its organization can spend now. In dollars, as everywhere. */
+const moneyHeaders = (run: RunRow, { wallet, applied }: Told): Record<string, string> => ({
+  ...(isFinalRow(run) ? { "run-charged": usd(run.charged ?? 0n) } : {}),
+  ...(wallet && run.available !== null ? { "wallet-available": usd(run.available) } : {}),
+  ...(applied === null ? {} : { "preference-applied": applied })
+})
+
+export const show = (run: RunRow, now: number, status: number, told: Told, headers: Record<string, string> = {}) =>
   HttpServerResponse.text(runJson(run, now, true), {
     status,
     contentType: "application/json",
     headers: {
       "run-id": run.run_id,
+      ...moneyHeaders(run, told),
       ...(status === 202 ? { location: pollUrl(run.run_id), "retry-after": "1" } : {}),
       ...headers
     }
   })
+
+/** How long the client of a `POST /v1/run` waits. The body comes before the header `Prefer`. */
+export const waitsOf = ({ async, wait_seconds }: RunRequest, prefer: string | undefined): Waits =>
+  waitsFor(
+    prefer,
+    async === true ? 0 : (wait_seconds ?? (async === false ? waitSecondsDefault : null)),
+    waitSecondsDefault
+  )
 
 /** Seconds after which some of an organization's open runs will have ended. */
 export const retryAfterSeconds = "2"
@@ -85,6 +117,8 @@ export interface RunSubmission {
   /** Milliseconds since 1970. The time that the client waits begins here. */
   readonly arrived: number
   readonly idempotencyKey: string | undefined
+  /** How long the client waits. */
+  readonly waits: Waits
   readonly payload: RunRequest
   /** The body as the client wrote it. Raw endpoints get their input from it, byte for byte. */
   readonly text: Effect.Effect<string>
@@ -137,11 +171,11 @@ export const plannedOf = Effect.fnUntraced(function* ({
   request_id,
   arrived,
   idempotencyKey,
+  waits,
   payload,
   text
 }: RunSubmission) {
   const idempotency_key = yield* idempotencyKeyOf(idempotencyKey)
-  const seconds = payload.async === true ? 0 : (payload.wait_seconds ?? waitSecondsDefault)
   const elapsed = (yield* Clock.currentTimeMillis) - arrived
   const asked = {
     org_id: caller.org_id,
@@ -150,21 +184,23 @@ export const plannedOf = Effect.fnUntraced(function* ({
     request_id,
     idempotency_key,
     fingerprint: fingerprintOf(payload),
-    wait_millis: Math.max(0, seconds * 1000 - elapsed),
+    wait_millis: Math.max(0, waits.seconds * 1000 - elapsed),
     metadata: payload.metadata ?? null
   }
   return yield* requestOf(payload, asked, text)
 })
 
 /** The answer to `POST /v1/run`. `now` in milliseconds since 1970. */
-export const showSubmitted = ({ run, replayed }: Submitted, now: number) =>
-  show(run, now, httpStatusOf(run), replayed ? { "idempotent-replay": "true" } : {})
+export const showSubmitted = ({ run, replayed }: Submitted, now: number, told: Told) =>
+  show(run, now, httpStatusOf(run), told, replayed ? { "idempotent-replay": "true" } : {})
 
 /** The answer to `GET /v1/runs/{id}`. */
-export const showRead = (run: RunRow, now: number) => show(run, now, 200, isFinalRow(run) ? {} : { "retry-after": "1" })
+export const showRead = ({ run }: Pick<Submitted, "run">, now: number, told: Told) =>
+  show(run, now, 200, told, isFinalRow(run) ? {} : { "retry-after": "1" })
 
 export const submitRun = (admission: Admission["Service"]) =>
   Effect.fnUntraced(function* (submission: RunSubmission) {
     const submitted = yield* admission.submit(yield* plannedOf(submission))
-    return showSubmitted(submitted, yield* Clock.currentTimeMillis)
+    const told = toldOf(submission.caller, submission.waits.applied)
+    return showSubmitted(submitted, yield* Clock.currentTimeMillis, told)
   })

@@ -105,7 +105,7 @@ export const runList = <Row>(sql: SqlClient.SqlClient, columns: Statement.Fragme
   const pageOf = (filter: ListFilter, order: "r" | "c", source: Statement.Fragment, ends: Ends) => {
     const { org_id, status, limit } = filter
     return sql`
-      SELECT ${columns}, NULL AS result FROM ${source} LEFT JOIN open_runs o ON o.run_id = r.run_id
+      SELECT ${columns}, NULL AS result, NULL::bigint AS available FROM ${source} LEFT JOIN open_runs o ON o.run_id = r.run_id
       WHERE r.org_id = ${org_id} AND ${conditionsOf(filter)}
         -- A final run is not open, so most runs are left out before they are looked up in open_runs.
         AND (${status}::text IS NULL OR r.status = ${status} OR r.status = 'created')

@@ -82,7 +82,9 @@ export const RunRow = Schema.Struct({
   created_at: Schema.Date,
   finished_at: Schema.NullOr(Schema.Date),
   /** Time at which its input and result were erased. */
-  erased_at: Schema.NullOr(Schema.Date)
+  erased_at: Schema.NullOr(Schema.Date),
+  /** What its organization could spend when the row was read, or when the run ended. Null where nobody read it, as in lists. */
+  available: Schema.NullOr(Schema.BigInt)
 })
 export type RunRow = typeof RunRow.Type
 const runRows = batchRowsOf(RunRow.fields)
@@ -257,12 +259,13 @@ export class RunStore extends Context.Service<
         flush: Effect.fnUntraced(function* (asked: ReadonlyArray<{ org_id: string; run_id: string }>) {
           const runs = recentRuns(sql, asked, yield* Clock.currentTimeMillis)
           const rows = yield* runRows(sql`
-            SELECT ${columns}, r.result::text AS result
+            SELECT ${columns}, r.result::text AS result, w.balance - w.reserved AS available
             FROM unnest(${texts(asked.map((one) => one.org_id))}, ${texts(asked.map((one) => one.run_id))}) AS asked(org_id, run_id)
             -- A subquery: as a condition of a plain join, the planner could read all runs since the oldest one.
             CROSS JOIN LATERAL (
               SELECT * FROM ${runs} r WHERE r.org_id = asked.org_id AND r.run_id = asked.run_id AND r.run_id >= ${oldestOf(asked)} LIMIT 1) r
-            LEFT JOIN open_runs o ON o.run_id = r.run_id`)
+            LEFT JOIN open_runs o ON o.run_id = r.run_id
+            LEFT JOIN wallets w ON w.org_id = asked.org_id`)
           const byId = new Map(rows.map((row) => [`${row.org_id} ${row.run_id}`, row]))
           return asked.map((one) => byId.get(`${one.org_id} ${one.run_id}`) ?? null)
         })

@@ -3,12 +3,14 @@
  *
  * Request schemas stay closed, so a misspelled field is refused. Response schemas are open, because a later version may add fields.
  */
+import { deprecations } from "../shapes/Deprecations.ts"
 import { isRecord } from "../../../schema/json/Json.ts"
 import { accountExamples } from "./AccountExamples.ts"
 import { batchExamples } from "./BatchExamples.ts"
 import { eventExamples } from "./EventExamples.ts"
 import type { Example } from "./Example.ts"
 import { peopleExamples } from "./PeopleExamples.ts"
+import { withDeprecations } from "./Deprecated.ts"
 import { componentHeaders, headersOf } from "./Headers.ts"
 import { operatorExamples } from "./OperatorExamples.ts"
 import { operatorCookie } from "../operator/OperatorAuth.ts"
@@ -112,6 +114,8 @@ const runStatuses: Readonly<Record<string, string>> = {
 const parameterDescriptions: Readonly<Record<string, string>> = {
   "idempotency-key":
     "Any unique string of 1 to 255 visible ASCII characters. A retry with the same key joins the same run.",
+  prefer:
+    "`wait=<seconds>` (RFC 7240), up to 120: how long the request waits for the end of the run. `respond-async` waits no time unless `wait` says more. What the body or the query says about waiting comes first. `Preference-Applied` repeats what was applied.",
   "if-none-match": "The ETag of an earlier response. While nothing has changed the response is 304.",
   "last-event-id": "`id` of the last event that the client has. The stream continues after it.",
   types: "Only events of these types, separated by commas, such as `run.finished,wallet.low`.",
@@ -213,7 +217,8 @@ const completedOperation = (operation: Node): Node => {
     security,
     parameters: [
       ...parameters.map((one) => ({ description: parameterDescription(id, String(one["name"])), ...one })),
-      ...(id === "runs.list" ? [metadataParameter] : [])
+      ...(id === "runs.list" ? [metadataParameter] : []),
+      ...(id === "runs.get" ? [preferParameter] : [])
     ],
     ...(hasRequestBody ? { requestBody: withExample(record(operation["requestBody"]), example?.request) } : {}),
     responses: Object.fromEntries(responses)
@@ -241,8 +246,16 @@ const metadataParameter = {
   description: "Only runs with this label, such as `metadata.campaign=spring`. Several labels must all match."
 }
 
-/** Adds to the generated document what the types of the contract do not contain. */
-export const completed = (document: Node): Node => {
+/** Only the document has it, so that the typed client needs no headers here. */
+const preferParameter = {
+  name: "prefer",
+  in: "header",
+  required: false,
+  schema: { type: "string" },
+  description: parameterDescriptions["prefer"]
+}
+
+const described = (document: Node): Node => {
   const components = record(document["components"])
   const schemas = record(components["schemas"])
   const paths = Object.entries(record(document["paths"])).map(([path, item]) => {
@@ -289,3 +302,6 @@ export const completed = (document: Node): Node => {
     }
   }
 }
+
+/** Adds to the generated document what the types of the contract do not contain. */
+export const completed = (document: Node): Node => withDeprecations(described(document), deprecations)

@@ -15,6 +15,11 @@ export const componentHeaders = {
   Authenticate: text("`Bearer`"),
   IdempotentReplay: text("`true` when this is the run of an earlier request with the same Idempotency-Key."),
   RunId: text("Id of the run that the body shows."),
+  RunCharged: text("What the run cost in dollars, such as `0.012`. On runs that have ended."),
+  WalletAvailable: text(
+    "What the wallet could spend in dollars when the run ended, or when it was read. For callers that may read the wallet."
+  ),
+  PreferenceApplied: text("The part of the header Prefer that decided how long the request waited, such as `wait=10`."),
   Location: text("Path of the run."),
   ETag: text("Send it as If-None-Match to get 304 while nothing has changed.")
 }
@@ -37,9 +42,12 @@ export const headersOf = (operation: string, status: number) => ({
     ? { "Retry-After": named("RetryAfter") }
     : {}),
   ...(ofRuns.has(operation) && (operation === "runs.run" ? shownRun.has(status) : status < 400)
-    ? { "Run-Id": named("RunId") }
+    ? { "Run-Id": named("RunId"), "Run-Charged": named("RunCharged"), "Wallet-Available": named("WalletAvailable") }
     : {}),
   ...(operation === "runs.run" && shownRun.has(status) ? { "Idempotent-Replay": named("IdempotentReplay") } : {}),
+  ...((operation === "runs.run" && shownRun.has(status)) || (operation === "runs.get" && status === 200)
+    ? { "Preference-Applied": named("PreferenceApplied") }
+    : {}),
   ...(operation === "runs.run" && status === 202 ? { Location: named("Location") } : {}),
   ...(status < 400 && ofLists.has(operation) ? { ETag: named("ETag") } : {})
 })
