@@ -77,7 +77,11 @@ describe("the endpoint", () => {
 
   test("keeps no session: nothing to listen to, to end or to steal; any process answers any request", async () => {
     const greeted = await post(hello)
-    expect([greeted.status, greeted.headers.get("mcp-session-id")]).toEqual([200, null])
+    // A name for the host's calls that nothing is stored under.
+    expect([greeted.status, greeted.headers.get("mcp-session-id")]).toEqual([
+      200,
+      expect.stringMatching(/^[0-9a-f-]{36}$/)
+    ])
     expect(((await greeted.json()) as Json).result.protocolVersion).toBe("2025-11-25")
     for (const method of ["GET", "DELETE", "PUT", "OPTIONS"]) {
       const answer = await fetch(`${app.url}/mcp`, { method, headers: { accept: "text/event-stream" } })

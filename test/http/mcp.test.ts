@@ -290,6 +290,38 @@ describe("a run", () => {
     expect(await chargesOf(org)).toBe(before + 1)
   })
 
+  test("that its host calls off is cancelled before it starts, and goes on without a wait after", async () => {
+    const before = await chargesOf(org)
+    const waiters = async () => /^rungate_waiters (\d+)$/m.exec(await app.metrics())?.[1]
+    const calledOff = async (email: string) => {
+      const giveUp = new AbortController()
+      const named = signal<string>()
+      const given = host.call("run", verify(email), {
+        signal: giveUp.signal,
+        onprogress: ({ message = "" }) => named.send(message)
+      })
+      return { given, giveUp, run_id: /run_\w+/.exec(await named.received)?.[0] ?? "" }
+    }
+    const first = await calledOff("slow_3@sandbox.test")
+    const second = await calledOff("queued@example.com")
+    // Another host with the same key numbers its calls alike, and calls off its own only.
+    const other = await remoteHostOf(app.url, org.key)
+    const ids = Array.from({ length: 100 }, (_, requestId) => requestId)
+    await Promise.all(
+      ids.map((requestId) => other.client.notification({ method: "notifications/cancelled", params: { requestId } }))
+    )
+    expect([await waiters(), (await org.get(`/v1/runs/${second.run_id}`)).body.done]).toEqual(["2", false])
+    for (const { given, giveUp } of [second, first]) {
+      giveUp.abort("no patience")
+      expect(given).rejects.toThrow("no patience")
+    }
+    expect((await final(second.run_id)).body).toMatchObject({ status: "cancelled", billing: { charged: null } })
+    await until("nobody waits", waiters, (many) => many === "0")
+    expect((await org.get(`/v1/runs/${first.run_id}`)).body.done).toBe(false)
+    expect((await final(first.run_id)).body.status).toBe("succeeded")
+    expect(await chargesOf(org)).toBe(before + 1)
+  })
+
   test.if(exhaustive)(
     "that a host calls off, or hangs up on, goes on; nothing waits for a host that is gone",
     async () => {

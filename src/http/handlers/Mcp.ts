@@ -1,8 +1,8 @@
 /**
  * `POST /mcp`: the Model Context Protocol over HTTP, with the same tools as `rungate mcp`.
  *
- * It is stateless: every request stands alone, so any process can answer it, and there is no session that another caller could use. Requests
- * from browsers with a foreign `Origin` are refused, which prevents DNS rebinding.
+ * It is stateless: every request stands alone, so any process can answer it, and there is no session that another caller could use. The session
+ * id that a host gets only names its calls (OpenCalls.ts). Requests from browsers with a foreign `Origin` are refused, which prevents DNS rebinding.
  */
 import { Context, Effect, Layer, Option, Schema, type Scope, Stream } from "effect"
 import { McpServer } from "effect/ai"
@@ -15,6 +15,7 @@ import { Limits } from "../middleware/Limits.ts"
 import { checkBodyByAddress, limitByAddress } from "../middleware/RequestChecks.ts"
 import { resourcesFor, toolsFor } from "../mcp/toolHandlers.ts"
 import { statelessRunTool } from "../mcp/statelessRun.ts"
+import { CurrentCall, type OpenCall, openCalls } from "../mcp/OpenCalls.ts"
 import { about, protocols } from "../mcp/Protocols.ts"
 import { registerResources, registerTools } from "../mcp/Register.ts"
 import * as Tools from "../mcp/Tools.ts"
@@ -56,6 +57,15 @@ const refused = (code: ErrorCode, message: string, headers: Record<string, strin
 const problemAnswer = (body: Problem, headers: Record<string, string> = {}) =>
   HttpServerResponse.jsonUnsafe(body, { status: statusOf[body.error.code], headers })
 
+const RequestId = Schema.Union([Schema.String, Schema.Number])
+const isRequestId = Schema.is(RequestId)
+const Cancelled = Schema.fromJsonString(
+  Schema.Struct({
+    method: Schema.Literal("notifications/cancelled"),
+    params: Schema.Struct({ requestId: RequestId })
+  })
+)
+const decodeCancelled = Schema.decodeUnknownOption(Cancelled)
 const Message = Schema.Struct({
   id: Schema.optionalKey(Schema.Unknown),
   method: Schema.optionalKey(Schema.String),
@@ -65,16 +75,23 @@ const Message = Schema.Struct({
 const Body = Schema.fromJsonString(Schema.Union([Schema.Array(Schema.Unknown), Message]))
 const decodeBody = Schema.decodeUnknownOption(Body)
 
+interface Content {
+  readonly kind: "initialize" | "calls" | "notification" | "batch_too_large" | "invalid"
+  /** Of a single call. */
+  readonly id: string | number | null
+}
+const without = (kind: Content["kind"]): Content => ({ kind, id: null })
+
 /** What a body holds. Only "calls" need a session. The MCP server answers "invalid" bodies with a protocol error. */
-const contentOf = (body: string): "initialize" | "calls" | "notification" | "batch_too_large" | "invalid" => {
+const contentOf = (body: string): Content => {
   const message = Option.getOrNull(decodeBody(body))
-  if (message === null) return "invalid"
-  if ("length" in message) return message.length > batchMax ? "batch_too_large" : "calls"
+  if (message === null) return without("invalid")
+  if ("length" in message) return without(message.length > batchMax ? "batch_too_large" : "calls")
   const { id, method, result, error } = message
-  if (method === "initialize") return "initialize"
-  if (method !== undefined && id !== undefined) return "calls"
-  // A notification, or a response that no request asked for. A cancellation is one too: it has no effect, and the run continues.
-  return method !== undefined || result !== undefined || error !== undefined ? "notification" : "invalid"
+  if (method === "initialize") return without("initialize")
+  if (method !== undefined && id !== undefined) return { kind: "calls", id: isRequestId(id) ? id : null }
+  // A notification, or a response that no request asked for.
+  return without(method !== undefined || result !== undefined || error !== undefined ? "notification" : "invalid")
 }
 
 const noSender: Sender = { authorization: null, address: "" }
@@ -126,11 +143,14 @@ export const mcpHandler = Effect.fnUntraced(function* (api: Handler, peers: Peer
   const protocol = HttpEffect.toWebHandlerWith<never, Scope.Scope | HttpServerRequest.HttpServerRequest>(context)(
     server
   )
+  const calls = openCalls()
+  const nobodysCall: OpenCall = { session: "", calledOff: false }
   const callServer = (
     method: "POST" | "DELETE",
     headers: Record<string, string>,
     body: string | null,
-    sender: Sender
+    sender: Sender,
+    call: OpenCall = nobodysCall
   ) =>
     Effect.promise((signal) =>
       protocol(
@@ -140,7 +160,7 @@ export const mcpHandler = Effect.fnUntraced(function* (api: Handler, peers: Peer
           headers: { ...headers, accept: "application/json, text/event-stream" },
           body
         }),
-        Context.make(Sender, sender)
+        Context.make(Sender, sender).pipe(Context.add(CurrentCall, call))
       )
     )
   const closeSession = (session: string) =>
@@ -155,14 +175,55 @@ export const mcpHandler = Effect.fnUntraced(function* (api: Handler, peers: Peer
       closeSession
     )
 
-  /** Answers `initialize` and closes the session that it opened. A client that disconnects meanwhile leaves no session either. */
+  /**
+   * Answers `initialize` and closes the session that it opened. A client that disconnects meanwhile leaves no session either. The id that the
+   * host gets is another one.
+   */
   const initialize = (headers: Record<string, string>, body: string) =>
     Effect.uninterruptible(
-      Effect.tap(callServer("POST", headers, body, noSender), (response) => {
+      Effect.gen(function* () {
+        const response = yield* callServer("POST", headers, body, noSender)
         const session = response.headers.get(sessionHeader)
-        return session === null ? Effect.void : closeSession(session)
+        const answer = yield* toServerResponse(response)
+        if (session === null) return answer
+        yield* closeSession(session)
+        return HttpServerResponse.setHeader(answer, sessionHeader, crypto.randomUUID())
       })
     )
+
+  /** Ends a call that its host has called off. The MCP server then ends the response without an answer, as the protocol asks. */
+  const callOff = Effect.fnUntraced(function* (
+    body: string,
+    headers: Record<string, string>,
+    { authorization }: Sender,
+    host: string | undefined
+  ) {
+    const message = Option.getOrNull(decodeCancelled(body))
+    if (message === null) return
+    const call = calls.find({ host, authorization, id: message.params.requestId })
+    if (call === null) return
+    call.calledOff = true
+    yield* callServer("POST", { ...headers, [sessionHeader]: call.session }, body, noSender)
+  })
+
+  /** Opens a session for calls and keeps their name until the answer has been sent. */
+  const openCall = Effect.fnUntraced(function* (
+    revision: string,
+    { authorization }: Sender,
+    host: string | undefined,
+    id: string | number | null
+  ) {
+    const call: OpenCall = { session: yield* openSession(revision), calledOff: false }
+    if (id === null) return call
+    const name = { host, authorization, id }
+    return yield* Effect.acquireRelease(
+      Effect.sync(() => {
+        calls.add(name, call)
+        return call
+      }),
+      () => Effect.sync(() => calls.remove(name, call))
+    )
+  })
 
   const answer = Effect.fnUntraced(
     function* (request: HttpServerRequest.HttpServerRequest) {
@@ -178,19 +239,24 @@ export const mcpHandler = Effect.fnUntraced(function* (api: Handler, peers: Peer
       const body = yield* Effect.orDie(request.text)
       const revision = headers[versionHeader] ?? versionDefault
       const hasSessions = sessionVersions.includes(revision)
-      const content = contentOf(body)
+      const { kind: content, id } = contentOf(body)
       const forwarded = Object.fromEntries(
         forwardedHeaders.flatMap((name) => (headers[name] === undefined ? [] : [[name, headers[name]] as const]))
       )
       const { address } = yield* RequestContext
       const sender = { authorization: headers["authorization"] ?? null, address }
-      if (content === "initialize") return yield* Effect.flatMap(initialize(forwarded, body), toServerResponse)
+      const host = headers[sessionHeader]
+      if (content === "initialize") return yield* initialize(forwarded, body)
       if (hasSessions && content === "batch_too_large") {
         return refused("invalid_request", `Send at most ${batchMax} messages in one request.`)
       }
-      if (hasSessions && content === "notification") return HttpServerResponse.empty({ status: 202 })
-      const session = hasSessions && content === "calls" ? { [sessionHeader]: yield* openSession(revision) } : {}
-      const response = yield* callServer("POST", { ...forwarded, ...session }, body, sender)
+      if (hasSessions && content === "notification") {
+        yield* callOff(body, forwarded, sender, host)
+        return HttpServerResponse.empty({ status: 202 })
+      }
+      const call = hasSessions && content === "calls" ? yield* openCall(revision, sender, host, id) : nobodysCall
+      const session = call.session === "" ? {} : { [sessionHeader]: call.session }
+      const response = yield* callServer("POST", { ...forwarded, ...session }, body, sender, call)
       return yield* toServerResponse(response)
     },
     Effect.catch((wrong) => Effect.succeed(problemAnswer(wrong)))
