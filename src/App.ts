@@ -73,9 +73,9 @@ const ProvidersLayer = Layer.unwrap(
 )
 
 const PaymentsLayer = Layer.unwrap(
-  Effect.map(Settings, ({ mode, stripe }): Layer.Layer<Payments, never, Settings> => {
+  Effect.map(Settings, ({ current, mode }): Layer.Layer<Payments, never, Settings> => {
     if (mode === "sandbox") return SimulatedPayments
-    return stripe === null ? NoPayments : StripePayments
+    return current().stripe === null ? NoPayments : StripePayments
   })
 )
 

@@ -9,8 +9,8 @@ import * as NodePath from "@effect/platform-node-shared/NodePath"
 import * as NodeRuntime from "@effect/platform-node-shared/NodeRuntime"
 import * as NodeStdio from "@effect/platform-node-shared/NodeStdio"
 import * as NodeTerminal from "@effect/platform-node-shared/NodeTerminal"
-import { Cause, Effect, Exit, Layer, Logger } from "effect"
-import { CliConfig, CliError, CliOutput, Command, Flag } from "effect/cli"
+import { Cause, Effect, Exit, Layer, Logger, Option, References } from "effect"
+import { CliConfig, CliError, CliOutput, Command, Flag, GlobalFlag } from "effect/cli"
 import { FetchHttpClient } from "effect/http"
 import { api } from "./http/cli/setup/api.ts"
 import { call } from "./http/cli/runs/call.ts"
@@ -56,8 +56,20 @@ import { whoami } from "./http/cli/account/whoami.ts"
 import { Client, CommandFailed } from "./http/cli/answers/Client.ts"
 import { admin, audit, catalog, migrate, packaged } from "./http/operator/commands.ts"
 import { providers } from "./http/operator/providers/commands.ts"
+import { config } from "./http/operator/upkeep/commands.ts"
+import { handleHangUp } from "./layers/platform/settings/hangUp.ts"
 import { Settings } from "./layers/platform/Settings.ts"
 import packageJson from "../package.json" with { type: "json" }
+
+const severities = { debug: "Debug", info: "Info", warn: "Warn", error: "Error" } as const
+/** --log-level wins over RUNGATE_LOG_LEVEL. */
+const atLogLevel = <A, E, R>(work: Effect.Effect<A, E, R>) =>
+  Effect.gen(function* () {
+    const { logLevel } = yield* Settings
+    return yield* Option.isSome(yield* GlobalFlag.LogLevel)
+      ? work
+      : Effect.provideService(work, References.MinimumLogLevel, severities[logLevel])
+  })
 
 const serve = Command.make(
   "serve",
@@ -70,7 +82,7 @@ const serve = Command.make(
   ({ role }) =>
     Effect.flatMap(
       packaged(() => import("./serve.ts")),
-      (loaded) => loaded.serve(role)
+      (loaded) => atLogLevel(loaded.serve(role))
     )
 ).pipe(Command.withDescription("Run the service (or one role of it)"))
 
@@ -137,6 +149,7 @@ const operator = [
   Command.provide(migrate, Settings.layer),
   Command.provide(audit, Settings.layer),
   Command.provide(catalog, Settings.layer),
+  config,
   Command.provide(providers, Layer.merge(Settings.layer, Screen.layer)),
   Command.provide(admin, Layer.merge(Settings.layer, Screen.layer))
 ] as const
@@ -173,8 +186,7 @@ const explain = (cause: Cause.Cause<unknown>): string => {
 /** A command that only groups others was asked for nothing: its help is the answer. */
 const isHelp = (error: CliError.CliError) => error._tag === "ShowHelp" && error.errors.length === 0
 
-// A closed terminal stops the service as SIGTERM does, or its embedded database would be left running.
-process.on("SIGHUP", () => process.kill(process.pid, "SIGTERM"))
+handleHangUp()
 
 Command.runWith(rungate, { version: packageJson.version })(helpAsked(process.argv.slice(2))).pipe(
   Effect.provideService(Root, rungate),

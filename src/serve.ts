@@ -20,13 +20,23 @@ import { DatabaseUrl } from "./layers/postgres/connection/DatabaseUrl.ts"
 import { Endpoints } from "./layers/catalog/Endpoints.ts"
 import { capabilityCount, missingLines, readinessOf } from "./layers/catalog/ProviderReadiness.ts"
 import { Replica } from "./layers/standby/Replica.ts"
+import { reloadOnHangUp } from "./layers/platform/settings/hangUp.ts"
 import { newId } from "./layers/platform/Ids.ts"
+import { answerReloads } from "./layers/operator/Reloads.ts"
 import { Queues } from "./layers/queues/Queues.ts"
 import { RedisWait } from "./layers/queues/RedisStart.ts"
 import { type Role, Settings } from "./layers/platform/Settings.ts"
 import { unknownSettings } from "./layers/platform/unknownSettings.ts"
 import { dollars } from "./schema/money/Money.ts"
 import packageJson from "../package.json" with { type: "json" }
+
+/** From now on, `rungate admin reload` and SIGHUP have this process read its settings again. */
+const acceptReloads = (role: Role) =>
+  Effect.map(answerReloads(role), ({ run }) =>
+    reloadOnHangUp(() => {
+      run()
+    })
+  )
 
 const demoCredit = dollars("25.00")
 
@@ -59,7 +69,8 @@ const warnOfUnknownNames = Effect.gen(function* () {
 
 /** What is real in this mode: one line for people who start the service. */
 const modeLine = Effect.gen(function* () {
-  const { mode, stripe } = yield* Settings
+  const { current, mode } = yield* Settings
+  const { stripe } = current()
   if (mode === "sandbox") return "Sandbox (default): providers and payments are simulated"
   const catalog = yield* Catalog
   const readiness = readinessOf(catalog.entries, catalog.providers, catalog.isConfigured)
@@ -158,7 +169,7 @@ export const serve = (role: Role) =>
     const wait = yield* waitingServer(role)
     if (role === "worker") {
       const context = yield* Effect.provideService(Layer.build(worker), RedisWait, wait)
-      yield* Effect.provideContext(warnOfUnknownNames, context)
+      yield* Effect.provideContext(Effect.andThen(warnOfUnknownNames, acceptReloads(role)), context)
       yield* Effect.logInfo(
         `Rungate ${packageJson.version} worker is taking turns and executing runs. ${yield* Effect.provideContext(modeLine, context)}.`
       )
@@ -166,7 +177,10 @@ export const serve = (role: Role) =>
     }
     const context = yield* Effect.provideService(Layer.build(service(role)), RedisWait, wait)
     yield* announce(Context.get(context, Server).url)
-    yield* Effect.provideContext(Effect.andThen(warnOfUnknownNames, welcome), context)
+    yield* Effect.provideContext(
+      warnOfUnknownNames.pipe(Effect.andThen(acceptReloads(role)), Effect.andThen(welcome)),
+      context
+    )
     // Readiness is withdrawn before anything closes, so that requests that arrive meanwhile are still answered.
     return yield* Effect.onInterrupt(Effect.never, () => Context.get(context, Readiness).leave)
   }).pipe(Effect.scoped)

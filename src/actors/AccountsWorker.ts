@@ -1,9 +1,10 @@
 /**
  * Encrypts the keys of organizations' own accounts again after a rotation of RUNGATE_ENCRYPTION_KEY, so that the earlier encryption key can be
- * removed. Every worker process does it at its start. A key that is replaced meanwhile is left alone, so several processes do no harm.
+ * removed. Every worker process does it at its start, and when a reload brings a key. A key that is replaced meanwhile is left alone, so several processes do no harm.
  */
 import { Effect, Layer } from "effect"
 import { oneLine } from "../layers/postgres/Batch.ts"
+import { Settings } from "../layers/platform/Settings.ts"
 import { ProviderAccounts } from "../layers/provideraccounts/ProviderAccounts.ts"
 
 export const AccountsWorker = Layer.effectDiscard(
@@ -20,8 +21,11 @@ export const AccountsWorker = Layer.effectDiscard(
           `provider accounts: ${unreadable} keys can't be decrypted. Add the earlier key to RUNGATE_ENCRYPTION_KEY, or ask the customers to set them again`
         )
     })
-    yield* Effect.forkScoped(
-      Effect.catchCause(work, (cause) => Effect.logWarning(`provider accounts: can't encrypt them: ${oneLine(cause)}`))
+    const attempt = Effect.catchCause(work, (cause) =>
+      Effect.logWarning(`provider accounts: can't encrypt them: ${oneLine(cause)}`)
     )
+    const { onReload } = yield* Settings
+    onReload((changed) => (changed.includes("RUNGATE_ENCRYPTION_KEY") ? attempt : Effect.void))
+    yield* Effect.forkScoped(attempt)
   })
 )

@@ -104,7 +104,8 @@ const answer = orUnready("/metrics", metrics)
 /** `isPublic`: on the port that everybody reaches. */
 const guardedMetrics = (isPublic: boolean) =>
   Effect.gen(function* () {
-    const { metricsToken, metricsPort } = yield* Settings
+    const { current, metricsPort } = yield* Settings
+    const { metricsToken } = current()
     const request = yield* HttpServerRequest.HttpServerRequest
     if (metricsToken !== null) {
       return isToken(metricsToken, request.headers["authorization"]) ? yield* answer : refused(wrongToken)

@@ -32,11 +32,12 @@ export class OutcomeLookups extends Context.Service<
       const catalog = yield* Catalog
       const providers = yield* Providers
       const outcomes = yield* UnknownOutcomes
-      const offers = catalog.entries.flatMap(({ capability, offers }) =>
-        offers
-          .filter(({ offer, executable }) => executable && offer.reconcile !== undefined)
-          .map(({ provider }) => ({ provider: provider.slug, capability: capability.slug }))
-      )
+      const offersNow = () =>
+        catalog.entries.flatMap(({ capability, offers }) =>
+          offers
+            .filter(({ offer, executable }) => executable && offer.reconcile !== undefined)
+            .map(({ provider }) => ({ provider: provider.slug, capability: capability.slug }))
+        )
 
       const failed = Effect.fnUntraced(function* (run_id: string, title: string, why: string) {
         if (yield* outcomes.lookFailed(run_id))
@@ -68,6 +69,7 @@ export class OutcomeLookups extends Context.Service<
         Effect.catchCause(lookUp(due), (cause) => Effect.logWarning(`look-up of ${due.run_id}: ${oneLine(cause)}`))
 
       const look = Effect.fn("OutcomeLookups.look")(function* () {
+        const offers = offersNow()
         let more = offers.length > 0
         while (more) {
           const due = yield* outcomes.claim(offers, claimMax)

@@ -70,8 +70,19 @@ export const DiscoveryHandlers = HttpApiBuilder.group(
     const health = yield* Health
     const drifts = yield* CostDrifts
     const checks = yield* ProviderChecks
-    const readiness = new Map(
-      readinessOf(catalog.entries, catalog.providers, catalog.isConfigured).providers.map((one) => [one.provider, one])
+    const readinessNow = () =>
+      new Map(
+        readinessOf(catalog.entries, catalog.providers, catalog.isConfigured).providers.map((one) => [
+          one.provider,
+          one
+        ])
+      )
+    let readiness = readinessNow()
+    // A reload may have brought an account.
+    endpoints.onChange(
+      Effect.sync(() => {
+        readiness = readinessNow()
+      })
     )
     const viewOf = (raw: RawProvider) => providerView(raw, readiness.get(raw.slug), health, checks.of(raw.slug))
 

@@ -205,7 +205,7 @@ export const reindexHistory = (restart: boolean) =>
 export const rotateReceiptKey = (json: boolean) =>
   Effect.gen(function* () {
     const keys = yield* SigningKeys
-    const { encryptionKeys } = yield* Settings
+    const { encryptionKeys } = (yield* Settings).current()
     const made = yield* asOperator(keys.rotate).pipe(
       Effect.catchTag("SigningUnavailable", () =>
         fail("failed", "Another process changed the key at the same time. Run the command again.")

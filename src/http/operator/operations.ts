@@ -92,7 +92,8 @@ export const audit = (days: number) =>
     yield* Console.log(
       `${good ? "The books add up" : `${report.violations.length} violations`}: ${report.wallets} wallets, ${report.entries} ledger entries, ${report.runs} runs checked.`
     )
-    const { mode, stripe } = yield* Settings
+    const { current, mode } = yield* Settings
+    const { stripe } = current()
     if (stripe === null) yield* Console.log(notAsked(mode))
     else if (days === 0) yield* Console.log("Skipped the comparison with the payment processor (--processor-days 0).")
     const asked =

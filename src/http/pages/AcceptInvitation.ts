@@ -33,13 +33,14 @@ export const makeAccept = Effect.gen(function* () {
   const invitations = yield* MemberInvitations
   const limits = yield* Limits
   const accountMails = yield* AccountMails
-  const { emailVerification, mail } = yield* Settings
+  const { current, emailVerification } = yield* Settings
   // A mailed link proves the address. One that the inviter passed on proves nothing.
-  const address = mail !== null ? "verified" : emailVerification ? "pending" : "trusted"
+  const addressNow = () => (current().mail !== null ? "verified" : emailVerification ? "pending" : "trusted")
 
   return Effect.fnUntraced(function* (text: string, password: string) {
     const token = Redacted.make(text)
     yield* allowAttempt(limits, linkAccount(text))
+    const address = addressNow()
     const { address: client } = yield* RequestContext
     const invited = yield* invitations.open(token)
     // The password may be that of an account. So attempts count as at sign-in, whichever link they come with.

@@ -46,38 +46,31 @@ const optionsOf = (server: MailServer) => {
 const reasonOf = (cause: unknown): string =>
   (cause instanceof Error ? cause.message : "no answer").replace(/\s+/g, " ").slice(0, reasonCharsMax)
 
-const smtpMailer = Effect.fnUntraced(function* (server: MailServer) {
+type Send = (mail: Mail) => Effect.Effect<void, MailNotSent>
+
+const smtpSend = Effect.fnUntraced(function* (server: MailServer) {
   // Loaded only here, because most sandboxes send no e-mail and start faster without it.
   const { default: nodemailer } = yield* Effect.promise(() => import("nodemailer"))
   const transport = nodemailer.createTransport(optionsOf(server))
   const { from } = server
-  return Mailer.of({
-    send: ({ to, subject, text }) =>
-      Effect.tryPromise({
-        // An address object, because nodemailer would parse a string as a list of recipients.
-        try: () => transport.sendMail({ from, to: { name: "", address: to }, subject, text }),
-        catch: (cause) => new MailNotSent({ message: reasonOf(cause) })
-      }).pipe(
-        Effect.timeoutOrElse({
-          duration: `${sendMillis} millis`,
-          orElse: () => Effect.fail(new MailNotSent({ message: `no answer within ${sendMillis / 1000} s` }))
-        }),
-        Effect.asVoid
-      )
-  })
+  const send: Send = ({ to, subject, text }) =>
+    Effect.tryPromise({
+      // An address object, because nodemailer would parse a string as a list of recipients.
+      try: () => transport.sendMail({ from, to: { name: "", address: to }, subject, text }),
+      catch: (cause) => new MailNotSent({ message: reasonOf(cause) })
+    }).pipe(
+      Effect.timeoutOrElse({
+        duration: `${sendMillis} millis`,
+        orElse: () => Effect.fail(new MailNotSent({ message: `no answer within ${sendMillis / 1000} s` }))
+      }),
+      Effect.asVoid
+    )
+  return send
 })
 
-const logMailer = Effect.gen(function* () {
-  const { mode } = yield* Settings
-  if (mode === "production") {
-    yield* Effect.logWarning(
-      "RUNGATE_SMTP_URL is not set. E-mails, such as password resets, are written to this log and not sent. Set it to an SMTP server to send them."
-    )
-  }
-  return Mailer.of({
-    send: ({ to, subject, text }) => Effect.logInfo(`Mail to ${to}: ${subject}\n\n${text}`)
-  })
-})
+const logSend: Send = ({ to, subject, text }) => Effect.logInfo(`Mail to ${to}: ${subject}\n\n${text}`)
+
+const sendTo = (server: MailServer | null) => (server === null ? Effect.succeed(logSend) : smtpSend(server))
 
 export class Mailer extends Context.Service<
   Mailer,
@@ -86,8 +79,21 @@ export class Mailer extends Context.Service<
   static readonly layer = Layer.effect(
     Mailer,
     Effect.gen(function* () {
-      const { mail } = yield* Settings
-      return mail === null ? yield* logMailer : yield* smtpMailer(mail)
+      const { current, mode } = yield* Settings
+      if (mode === "production" && current().mail === null) {
+        yield* Effect.logWarning(
+          "RUNGATE_SMTP_URL is not set. E-mails, such as password resets, are written to this log and not sent. Set it to an SMTP server to send them."
+        )
+      }
+      // A reload replaces the server.
+      let made = { server: current().mail, send: yield* sendTo(current().mail) }
+      return Mailer.of({
+        send: Effect.fnUntraced(function* (mail) {
+          const server = current().mail
+          if (made.server !== server) made = { server, send: yield* sendTo(server) }
+          return yield* made.send(mail)
+        })
+      })
     })
   )
 }

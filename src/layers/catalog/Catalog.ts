@@ -9,6 +9,7 @@ import type { Capability } from "../../schema/catalog/Capability.ts"
 import { capabilities } from "../../schema/capabilities/index.ts"
 import { needsNoAccount, type Offer, type Provider, withRates } from "../../schema/catalog/Provider.ts"
 import { providers } from "../providers/index.ts"
+import { isOfAccount } from "../platform/ProviderSettings.ts"
 import { type Account, Settings } from "../platform/Settings.ts"
 
 export interface CatalogOffer {
@@ -33,6 +34,7 @@ export class Catalog extends Context.Service<
   Catalog,
   {
     readonly sandbox: boolean
+    /** As they are now: a reload of the settings may change accounts and prices. */
     readonly entries: ReadonlyArray<CatalogEntry>
     readonly find: (slug: string) => CatalogEntry | undefined
     /** All providers, with the prices of this installation. */
@@ -43,41 +45,59 @@ export class Catalog extends Context.Service<
     readonly offer: (capability: string, provider: string) => CatalogOffer | undefined
   }
 >()("rungate/layers/catalog/Catalog") {
+  /** A reload of the settings makes all of it anew. Slugs and the number of entries stay. */
   static readonly layerOf = (capabilities: ReadonlyArray<Capability>, adapters: ReadonlyArray<Provider>) =>
     Layer.effect(
       Catalog,
       Effect.gen(function* () {
-        const { mode, accounts, markup } = yield* Settings
-        // Priced here, once per process: what a credit costs and the markup are settings.
-        const providers = adapters.map((one) =>
-          withRates(one, { credit: creditOf(one, accounts.get(one.slug)), markup })
-        )
-        const isConfigured = ({ slug, auth }: Provider) =>
-          needsNoAccount(auth) || (accounts.get(slug)?.apiKey ?? null) !== null
+        const { current, mode, markup, onReload } = yield* Settings
         const sandbox = mode === "sandbox"
-        const bySlug = new Map(providers.map((provider) => [provider.slug, provider]))
-        const entries = capabilities.map((capability): CatalogEntry => {
-          const offers = providers.flatMap((provider) =>
-            provider.offers.flatMap((offer): ReadonlyArray<CatalogOffer> => {
-              if (offer.capability !== capability.slug) return []
-              const live = offer.wired && isConfigured(provider)
-              // A capability that is coming soon is not executed, even if an adapter exists.
-              const ready = live && capability.status === "live"
-              return [{ provider, offer, live, executable: sandbox || ready }]
-            })
+        const isConfigured = ({ slug, auth }: Provider) =>
+          needsNoAccount(auth) || (current().accounts.get(slug)?.apiKey ?? null) !== null
+        // Priced here and not per run: what a credit costs and the markup are settings.
+        const make = () => {
+          const { accounts } = current()
+          const providers = adapters.map((one) =>
+            withRates(one, { credit: creditOf(one, accounts.get(one.slug)), markup })
           )
-          return { capability, offers }
-        })
-        const byCapability = new Map(entries.map((entry) => [entry.capability.slug, entry]))
+          const entries = capabilities.map((capability): CatalogEntry => {
+            const offers = providers.flatMap((provider) =>
+              provider.offers.flatMap((offer): ReadonlyArray<CatalogOffer> => {
+                if (offer.capability !== capability.slug) return []
+                const live = offer.wired && isConfigured(provider)
+                // A capability that is coming soon is not executed, even if an adapter exists.
+                const ready = live && capability.status === "live"
+                return [{ provider, offer, live, executable: sandbox || ready }]
+              })
+            )
+            return { capability, offers }
+          })
+          return {
+            providers,
+            entries,
+            bySlug: new Map(providers.map((provider) => [provider.slug, provider])),
+            byCapability: new Map(entries.map((entry) => [entry.capability.slug, entry]))
+          }
+        }
+        let made = make()
+        onReload((changed) =>
+          Effect.sync(() => {
+            if (changed.some(isOfAccount)) made = make()
+          })
+        )
         return Catalog.of({
           sandbox,
-          entries,
-          providers,
+          get entries() {
+            return made.entries
+          },
+          get providers() {
+            return made.providers
+          },
           isConfigured,
-          find: (slug) => byCapability.get(slug),
-          provider: (slug) => bySlug.get(slug),
+          find: (slug) => made.byCapability.get(slug),
+          provider: (slug) => made.bySlug.get(slug),
           offer: (capability, provider) =>
-            byCapability.get(capability)?.offers.find((one) => one.provider.slug === provider)
+            made.byCapability.get(capability)?.offers.find((one) => one.provider.slug === provider)
         })
       })
     )

@@ -6,17 +6,18 @@
  */
 import { readdirSync } from "node:fs"
 import { join } from "node:path"
-import { Context, Effect, Layer, Schedule } from "effect"
+import { Context, Effect, Layer, Schedule, Semaphore } from "effect"
 import { type Endpoint, endpointKey, type Method, type ProviderDocument } from "../../schema/catalog/Endpoint.ts"
 import { needsNoAccount, type Provider } from "../../schema/catalog/Provider.ts"
 import { oneLine } from "../postgres/Batch.ts"
-import { Catalog } from "./Catalog.ts"
+import { Catalog, type CatalogEntry } from "./Catalog.ts"
 import { CatalogStore, type StoredDocument } from "./CatalogStore.ts"
 import type { Retired } from "./import/diff.ts"
 import { hasActor } from "./import/marketplace/allowed.ts"
 import { unpackShipped } from "./import/pack.ts"
 import { atOnce, inSlices } from "../platform/inSlices.ts"
 import { packageFolder } from "../platform/packageFolder.ts"
+import { isOfAccount } from "../platform/ProviderSettings.ts"
 import { Settings } from "../platform/Settings.ts"
 import { repricing } from "./repriced.ts"
 
@@ -102,6 +103,22 @@ function* byPath(endpoints: ReadonlyArray<Endpoint>) {
   return paths
 }
 
+/** Slugs of live capabilities by the endpoints that their adapters call. */
+const wrapsOf = (entries: ReadonlyArray<CatalogEntry>): ReadonlyMap<string, ReadonlyArray<string>> => {
+  const wraps = new Map<string, Array<string>>()
+  for (const { capability, offers } of entries) {
+    if (capability.status !== "live") continue
+    for (const { provider, offer, executable } of offers) {
+      if (!executable) continue
+      for (const one of offer.wraps) {
+        const key = `${provider.slug} ${endpointKey(one)}`
+        wraps.set(key, [...(wraps.get(key) ?? []), capability.slug])
+      }
+    }
+  }
+  return wraps
+}
+
 export class Endpoints extends Context.Service<
   Endpoints,
   {
@@ -117,7 +134,7 @@ export class Endpoints extends Context.Service<
     Layer.effect(
       Endpoints,
       Effect.gen(function* () {
-        const { mode, accounts, actors, markup } = yield* Settings
+        const { actors, current: settingsNow, markup, mode, onReload } = yield* Settings
         const catalog = yield* Catalog
         const adapters = catalog.providers
         const store = yield* CatalogStore
@@ -125,17 +142,7 @@ export class Endpoints extends Context.Service<
         const listeners: Array<Effect.Effect<void>> = []
         let imported = new Map<string, StoredDocument>()
 
-        const wraps = new Map<string, Array<string>>()
-        for (const { capability, offers } of catalog.entries) {
-          if (capability.status !== "live") continue
-          for (const { provider, offer, executable } of offers) {
-            if (!executable) continue
-            for (const one of offer.wraps) {
-              const key = `${provider.slug} ${endpointKey(one)}`
-              wraps.set(key, [...(wraps.get(key) ?? []), capability.slug])
-            }
-          }
-        }
+        let wraps = wrapsOf(catalog.entries)
 
         const shippedMarketplaceActors = new Set(
           [...base.values()]
@@ -158,7 +165,7 @@ export class Endpoints extends Context.Service<
           if (mode === "sandbox") return "live"
           const auth = provider?.auth ?? document?.auth ?? null
           const keyless = auth !== null && needsNoAccount(auth)
-          return keyless || (accounts.get(slug)?.apiKey ?? null) !== null ? "live" : "ready"
+          return keyless || (settingsNow().accounts.get(slug)?.apiKey ?? null) !== null ? "live" : "ready"
         }
 
         function* makeRawProvider(slug: string, stored: StoredDocument | undefined): Generator<void, RawProvider> {
@@ -201,16 +208,32 @@ export class Endpoints extends Context.Service<
         }
 
         const makeSnapshot = (): Snapshot => {
+          const wrapping = wraps
           const slugs = [...new Set([...adapters.map((one) => one.slug), ...base.keys(), ...imported.keys()])].sort()
           return {
             providers: new Map(slugs.map((slug) => [slug, rawProvider(slug)])),
-            wrappedBy: (provider, endpoint) => wraps.get(`${provider} ${endpointKey(endpoint)}`) ?? []
+            wrappedBy: (provider, endpoint) => wrapping.get(`${provider} ${endpointKey(endpoint)}`) ?? []
           }
         }
 
         let current = makeSnapshot()
 
-        const refresh = Effect.gen(function* () {
+        const replace = Effect.suspend(() => {
+          current = makeSnapshot()
+          return Effect.forEach(listeners, (listener) => listener, { discard: true })
+        })
+        const oneAtATime = Semaphore.makeUnsafe(1).withPermits(1)
+
+        /** Accounts have changed: which providers can be run, and what a credit costs. */
+        const renew = Effect.gen(function* () {
+          wraps = wrapsOf(catalog.entries)
+          for (const [slug, { stored }] of [...madeOf])
+            madeOf.set(slug, { stored, raw: yield* inSlices(makeRawProvider(slug, stored)) })
+          yield* replace
+        })
+        onReload((changed) => (changed.some(isOfAccount) ? oneAtATime(renew) : Effect.void))
+
+        const refreshNow = Effect.gen(function* () {
           const revisions = yield* store.revisions
           const stale = [...revisions].flatMap(([slug, revision]) =>
             imported.get(slug)?.revision === revision ? [] : [slug]
@@ -226,10 +249,10 @@ export class Endpoints extends Context.Service<
               return one === undefined ? [] : [[slug, one] as const]
             })
           )
-          current = makeSnapshot()
-          yield* Effect.forEach(listeners, (listener) => listener, { discard: true })
+          yield* replace
           return true
         })
+        const refresh = oneAtATime(refreshNow)
 
         yield* refresh
         yield* refresh.pipe(

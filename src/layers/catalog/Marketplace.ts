@@ -46,8 +46,8 @@ export class Marketplace extends Context.Service<
     Marketplace,
     Effect.gen(function* () {
       const store = yield* CatalogStore
-      const { accounts } = yield* Settings
-      const account = accounts.get(apify.provider)
+      const settings = yield* Settings
+      const accountNow = () => settings.current().accounts.get(apify.provider)
       const failedAt = new Map<string, number>()
       const cached = new Map<string, ActorInput & { readonly loaded_at: Date }>()
 
@@ -63,6 +63,7 @@ export class Marketplace extends Context.Service<
       })
 
       const fetchJson = (seconds: number) => (path: string) => {
+        const account = accountNow()
         const origin = account?.baseUrl ?? new URL(apify.base_url).origin
         const key = account?.apiKey ?? null
         const headers = key === null ? {} : { authorization: `Bearer ${Redacted.value(key)}` }
@@ -78,7 +79,7 @@ export class Marketplace extends Context.Service<
       }
 
       const load = Effect.fnUntraced(function* (provider: string, endpoint: Endpoint, now: number) {
-        if (account === undefined || now - (failedAt.get(endpoint.path) ?? -retryMillis) < retryMillis) return null
+        if (accountNow() === undefined || now - (failedAt.get(endpoint.path) ?? -retryMillis) < retryMillis) return null
         const name = endpoint.path.replace("/", "~")
         const address = `/v2/acts/${encodeURIComponent(name)}`
         const loaded = yield* Effect.all(

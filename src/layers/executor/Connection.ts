@@ -35,7 +35,8 @@ interface Caller {
 }
 
 export const makeConnections = (
-  accounts: ReadonlyMap<string, Account>,
+  /** The operator's accounts as they are now. */
+  accounts: () => ReadonlyMap<string, Account>,
   own: ProviderAccounts["Service"],
   breakers: Breakers["Service"]
 ) => {
@@ -60,7 +61,7 @@ export const makeConnections = (
 
   const platform = (target: Target, org_id: string): Connection => ({
     target,
-    account: accounts.get(target.slug),
+    account: accounts().get(target.slug),
     throttle: throttleOf(target),
     publicOnly: false,
     record: (subject, failed) => breakers.record(target.slug, subject, org_id, failed)
@@ -72,7 +73,11 @@ export const makeConnections = (
       onSuccess: ({ account_id, api_key, base_url }): Connection => ({
         target,
         // The operator's address is that of a proxy, which leads to every account.
-        account: { apiKey: api_key, baseUrl: base_url ?? accounts.get(target.slug)?.baseUrl ?? null, creditUsd: null },
+        account: {
+          apiKey: api_key,
+          baseUrl: base_url ?? accounts().get(target.slug)?.baseUrl ?? null,
+          creditUsd: null
+        },
         throttle: ownThrottleOf(account_id, target),
         publicOnly: base_url !== null,
         record: (subject, failed) => breakers.recordOwn(account_id, subject, failed)

@@ -160,8 +160,8 @@ interface Attempt {
 export const HttpProviders = Layer.effect(
   Providers,
   Effect.gen(function* () {
-    const { accounts, webhookAllowPrivate } = yield* Settings
-    const connect = makeConnections(accounts, yield* ProviderAccounts, yield* Breakers)
+    const { current, webhookAllowPrivate } = yield* Settings
+    const connect = makeConnections(() => current().accounts, yield* ProviderAccounts, yield* Breakers)
     const publicFetch = publicRequest(lookupOf(yield* HostAddresses, webhookAllowPrivate), webhookAllowPrivate)
 
     /** Sends one request through the account's throttle and reads the response. */

@@ -93,10 +93,16 @@ const readAllPages = async (pages: Stripe.ApiListPromise<unknown>) => {
 
 const secondsOf = (date: Date, slack = 0) => Math.floor(date.getTime() / 1000) - slack
 
-const make = Effect.fnUntraced(function* (account: StripeAccount) {
+/** `account` is the one of now: a reload may replace it. */
+const make = Effect.fnUntraced(function* (account: () => StripeAccount) {
   // Loaded only here, because the SDK takes 15 ms to load and the sandbox does not need it.
   const { default: SDK } = yield* Effect.promise(() => import("stripe"))
-  const stripe = clientOf(SDK, account)
+  let made = { of: account(), client: clientOf(SDK, account()) }
+  const stripe = () => {
+    const now = account()
+    if (made.of !== now) made = { of: now, client: clientOf(SDK, now) }
+    return made.client
+  }
 
   const list = <S extends Schema.ConstraintDecoder<unknown>>(schema: S, pages: () => Stripe.ApiListPromise<unknown>) =>
     orUnavailable(request(Schema.Array(schema), () => readAllPages(pages()))).pipe(
@@ -109,12 +115,12 @@ const make = Effect.fnUntraced(function* (account: StripeAccount) {
       )
     )
   const intentOf = (id: string) =>
-    request(Intent, () => stripe.paymentIntents.retrieve(id, { expand: ["payment_method"] }))
+    request(Intent, () => stripe().paymentIntents.retrieve(id, { expand: ["payment_method"] }))
 
   const openSession = (checkout: NewCheckout, cents: number, customer: string | null, idempotencyKey: string) => {
     const metadata = { payment_id: checkout.payment_id, org_id: checkout.org_id }
     return request(Session, () =>
-      stripe.checkout.sessions.create(
+      stripe().checkout.sessions.create(
         {
           mode: "payment",
           line_items: [
@@ -159,7 +165,7 @@ const make = Effect.fnUntraced(function* (account: StripeAccount) {
             })
           )
         }
-        return request(Intent, () => stripe.paymentIntents.cancel(payment_intent)).pipe(
+        return request(Intent, () => stripe().paymentIntents.cancel(payment_intent)).pipe(
           // Stripe refuses to cancel an intent that has ended. So read its final state.
           Effect.catchIf(
             (fault) => fault._tag === "refused",
@@ -172,7 +178,7 @@ const make = Effect.fnUntraced(function* (account: StripeAccount) {
 
   const createCharge = (charge: NewCharge, cents: number) =>
     request(Intent, () =>
-      stripe.paymentIntents.create(
+      stripe().paymentIntents.create(
         {
           amount: cents,
           currency: "usd",
@@ -209,7 +215,7 @@ const make = Effect.fnUntraced(function* (account: StripeAccount) {
     }),
 
     session: Effect.fnUntraced(function* (session_id) {
-      const session = yield* orUnavailable(request(Session, () => stripe.checkout.sessions.retrieve(session_id)))
+      const session = yield* orUnavailable(request(Session, () => stripe().checkout.sessions.retrieve(session_id)))
       const price = priceOf(session)
       const { status } = session
       if (price === null || (status !== "open" && status !== "complete" && status !== "expired")) {
@@ -266,7 +272,7 @@ const make = Effect.fnUntraced(function* (account: StripeAccount) {
 
     findCharge: Effect.fnUntraced(function* (customer, payment_id, since) {
       const created = { gte: secondsOf(since, skewSeconds) }
-      const intents = yield* list(Intent, () => stripe.paymentIntents.list({ customer, created, limit: pageMax }))
+      const intents = yield* list(Intent, () => stripe().paymentIntents.list({ customer, created, limit: pageMax }))
       const intent = intents.find((one) => paymentIdOf(one) === payment_id)
       return intent === undefined ? null : yield* orUnavailable(outcomeOf(intent))
     }),
@@ -282,17 +288,17 @@ const make = Effect.fnUntraced(function* (account: StripeAccount) {
       ),
 
     reversals: Effect.fnUntraced(function* (payment_intent) {
-      const refunds = yield* list(Refund, () => stripe.refunds.list({ payment_intent, limit: pageMax }))
-      const disputes = yield* list(Dispute, () => stripe.disputes.list({ payment_intent, limit: pageMax }))
+      const refunds = yield* list(Refund, () => stripe().refunds.list({ payment_intent, limit: pageMax }))
+      const disputes = yield* list(Dispute, () => stripe().disputes.list({ payment_intent, limit: pageMax }))
       return [...refunds.flatMap((one) => refundFacts(one)), ...disputes.flatMap((one) => disputeFacts(one))]
     }),
 
     verify: (body, signature, nowSeconds) =>
       verify(
         {
-          webhooks: stripe.webhooks,
-          secrets: account.webhookSecrets,
-          live: /^(sk|rk)_live_/.test(Redacted.value(account.secretKey))
+          webhooks: stripe().webhooks,
+          secrets: account().webhookSecrets,
+          live: /^(sk|rk)_live_/.test(Redacted.value(account().secretKey))
         },
         body,
         signature,
@@ -302,7 +308,7 @@ const make = Effect.fnUntraced(function* (account: StripeAccount) {
     eventsSince: Effect.fnUntraced(function* (since) {
       const created = { gte: secondsOf(since, skewSeconds) }
       const events = yield* list(StripeEvent, () =>
-        stripe.events.list({ types: [...eventTypes], created, limit: pageMax })
+        stripe().events.list({ types: [...eventTypes], created, limit: pageMax })
       )
       return events.map(eventOf).toReversed()
     }),
@@ -310,9 +316,9 @@ const make = Effect.fnUntraced(function* (account: StripeAccount) {
     settledSince: Effect.fnUntraced(function* (since) {
       const created = { gte: secondsOf(since) }
       const sessions = yield* list(Session, () =>
-        stripe.checkout.sessions.list({ created, status: "complete", limit: pageMax })
+        stripe().checkout.sessions.list({ created, status: "complete", limit: pageMax })
       )
-      const intents = yield* list(Intent, () => stripe.paymentIntents.list({ created, limit: pageMax }))
+      const intents = yield* list(Intent, () => stripe().paymentIntents.list({ created, limit: pageMax }))
       const settled: Array<SettledPayment> = []
       const sessionIntents = new Set<string>()
       for (const session of sessions) {
@@ -345,7 +351,10 @@ const make = Effect.fnUntraced(function* (account: StripeAccount) {
 export const StripePayments: Layer.Layer<Payments, never, Settings> = Layer.effect(
   Payments,
   Effect.gen(function* () {
-    const { stripe } = yield* Settings
-    return yield* stripe === null ? Effect.die(new Error("STRIPE_SECRET_KEY is not set")) : make(stripe)
+    const { current } = yield* Settings
+    const { stripe } = current()
+    if (stripe === null) return yield* Effect.die(new Error("STRIPE_SECRET_KEY is not set"))
+    // A reload can't remove the account (Settings.ts).
+    return yield* make(() => current().stripe ?? stripe)
   })
 )

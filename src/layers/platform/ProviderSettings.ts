@@ -16,7 +16,11 @@ export interface Account {
 const parts = ["API_KEY", "BASE_URL", "CREDIT_USD"]
 export const accountVariables = (slug: string): ReadonlyArray<string> =>
   parts.map((part) => `RUNGATE_PROVIDER_${slug.toUpperCase()}_${part}`)
+export const keyVariableOf = (slug: string): string => `RUNGATE_PROVIDER_${slug.toUpperCase()}_API_KEY`
 export const accountName = new RegExp(`^RUNGATE_PROVIDER_([A-Z0-9_]+?)_(${parts.join("|")})$`)
+
+/** Whether a variable belongs to an account at a provider. */
+export const isOfAccount = (name: string): boolean => accountName.test(name)
 
 /** No provider sells a credit for more. Finer than a microdollar, because credits are sold by the million. */
 const creditRange = { above: 0, to: 100, decimals: 9 }

@@ -1,5 +1,7 @@
-/** Reads the addresses of PostgreSQL and Redis from the environment. */
-import { type SettingsReader, secret } from "./SettingsReader.ts"
+/** Reads the addresses of other servers from the environment: PostgreSQL, Redis, mail and name servers. */
+import { isIP } from "node:net"
+import { Redacted } from "effect"
+import { listOf, type SettingsReader, secret } from "./SettingsReader.ts"
 
 const postgres = ["postgres", "postgresql"]
 
@@ -87,4 +89,38 @@ export const redisUrlOf = (read: SettingsReader) => {
     "REDIS_URL of a Redis Cluster must be redis+cluster://host:port,host:port (rediss+cluster:// for TLS), with user:password@ before the first host and without a database number"
   )
   return null
+}
+
+/** The SMTP server that sends e-mails. Its URL may contain a password. */
+export interface MailServer {
+  readonly url: Redacted.Redacted
+  /** The From header. */
+  readonly from: string
+}
+
+const mailbox = /^(?:[^<>\p{Cc}]{1,100}<[^\s<>@]+@[^\s<>@]+>|[^\s<>@]+@[^\s<>@]+)$/u
+
+export const mailOf = (read: SettingsReader, publicUrl: string | null): MailServer | null => {
+  const url = read.url("RUNGATE_SMTP_URL", ["smtp", "smtps"])
+  const host = publicUrl === null ? "localhost" : new URL(publicUrl).hostname
+  const from = read.text("RUNGATE_MAIL_FROM") ?? `Rungate <no-reply@${host}>`
+  if (!mailbox.test(from)) {
+    read.problems.push(
+      "RUNGATE_MAIL_FROM must be an e-mail address, or a name and an address: Rungate <no-reply@example.com>"
+    )
+  }
+  return url === null ? null : { url: Redacted.make(url), from }
+}
+
+/** `1.2.3.4`, `1.2.3.4:53`, `::1` or `[::1]:53`. */
+const isServer = (text: string): boolean => {
+  const host = /^\[(.+)\](?::\d{1,5})?$/.exec(text)?.[1] ?? /^([\d.]+)(?::\d{1,5})?$/.exec(text)?.[1] ?? text
+  return isIP(host) !== 0
+}
+
+export const dnsServersOf = (read: SettingsReader): ReadonlyArray<string> => {
+  const servers = listOf(read, "RUNGATE_DNS_SERVERS")
+  if (servers.every(isServer)) return servers
+  read.problems.push("RUNGATE_DNS_SERVERS must be IP addresses, each with or without a port, separated by commas")
+  return []
 }

@@ -3,40 +3,31 @@
  *
  * Secrets stay `Redacted` until they are used, and no message contains a value. No other module reads the environment.
  */
-import { isIP } from "node:net"
 import { availableParallelism } from "node:os"
 import { Context, Effect, Layer, Redacted, Schema } from "effect"
 import type { EncryptionKeys } from "./Encryption.ts"
 import { encryptionKeysOf } from "./EncryptionSettings.ts"
 import { observabilityOf, type ObservabilitySettings } from "./ObservabilitySettings.ts"
-import { type Account, accountName, accountsOf, markupOf } from "./ProviderSettings.ts"
+import { type Account, accountsOf, markupOf } from "./ProviderSettings.ts"
 import { dollars, type MicroUsd, min, usd } from "../../schema/money/Money.ts"
 import { lanesDefault, lanesMax } from "../../schema/wallet/Lane.ts"
 import { bonusMax, bpsOf, percentOf, type Terms } from "../../schema/wallet/Referral.ts"
-import { type Environment, listOf, reader, type SettingsReader } from "./SettingsReader.ts"
-import { databaseUrlsOf, redisUrlOf } from "./ServerUrls.ts"
+import { type Environment, listOf, printable, reader, type SettingsReader } from "./SettingsReader.ts"
+import { environmentOf } from "./settings/environmentFile.ts"
+import { type Checked, reloading, type Reloaded } from "./settings/reloading.ts"
+import { type Resolved, withSecretFiles } from "./settings/secretFiles.ts"
+import { fileVariable, settingNames, settingOf } from "./settings/settingsTable.ts"
+import { type StripeAccount, stripeOf } from "./StripeSettings.ts"
+import { databaseUrlsOf, dnsServersOf, type MailServer, mailOf, redisUrlOf } from "./ServerUrls.ts"
 
 export type Role = "all" | "http" | "worker"
 export type Mode = "sandbox" | "production"
 
-/** The Stripe account that receives payments. */
-export interface StripeAccount {
-  readonly secretKey: Redacted.Redacted
-  /** A webhook signed with any of these secrets is valid, so that a secret can be rotated. Never empty. */
-  readonly webhookSecrets: ReadonlyArray<Redacted.Redacted>
-  /** An origin that replaces Stripe's API, for tests. Null means Stripe's own. */
-  readonly apiBase: string | null
-}
+/** The least severity that is logged. */
+export type LogLevel = "debug" | "info" | "warn" | "error"
 
 /** Who may sign up: everybody, people with an invitation, or nobody. */
 export type SignUp = "open" | "invite" | "closed"
-
-/** The SMTP server that sends e-mails. Its URL may contain a password. */
-export interface MailServer {
-  readonly url: Redacted.Redacted
-  /** The From header. */
-  readonly from: string
-}
 
 /** RUNGATE_CRASH_AT=`point:N` kills the process at the N-th pass of a crash point, `point:N:stop` freezes it. */
 export interface CrashAt {
@@ -73,6 +64,7 @@ export interface SettingsShape extends ObservabilitySettings {
   readonly trustedProxies: number
   /** Webhooks may be sent over http and to private addresses. */
   readonly webhookAllowPrivate: boolean
+  readonly logLevel: LogLevel
   /** The bearer token that opens /metrics. Null: no token does. */
   readonly metricsToken: Redacted.Redacted | null
   /** A separate port for /metrics, or 0 for any free port. Null: no separate port. */
@@ -138,8 +130,22 @@ export interface SettingsShape extends ObservabilitySettings {
 export const addressOf = ({ publicUrl, host, port }: Pick<SettingsShape, "publicUrl" | "host" | "port">): string =>
   publicUrl ?? `http://${host === "0.0.0.0" ? "127.0.0.1" : host}:${port}`
 
+/** The settings that a reload may change. */
+type ReloadedKey = "accounts" | "encryptionKeys" | "mail" | "metricsToken" | "stripe"
+
+export interface LiveSettings extends Omit<SettingsShape, ReloadedKey> {
+  /** The settings that a reload may change, as they are now. Read them when they are used, and don't keep them. */
+  readonly current: () => Pick<SettingsShape, ReloadedKey>
+  /** Reads the settings again. Fails, and changes nothing, if one of them has a mistake. */
+  readonly reload: Effect.Effect<Reloaded, SettingsInvalid>
+  /** Has `listener` called with the names of settings that a reload changed. */
+  readonly onReload: (listener: (changed: ReadonlyArray<string>) => Effect.Effect<void>) => void
+}
+
 export type { Account } from "./ProviderSettings.ts"
 export type { Environment } from "./SettingsReader.ts"
+export type { MailServer } from "./ServerUrls.ts"
+export type { StripeAccount } from "./StripeSettings.ts"
 
 export class SettingsInvalid extends Schema.TaggedError<SettingsInvalid>()("SettingsInvalid", {
   message: Schema.String
@@ -179,27 +185,19 @@ const rawMinCapOf = (read: SettingsReader): MicroUsd => {
   return minCap
 }
 
+/** For tests only, so it is in no list. */
+const testName = "RUNGATE_CRASH_AT"
 /** Variables that the client's commands read. They are no unknown settings if an operator has them in the same environment. */
 const clientNames = ["RUNGATE_URL", "RUNGATE_API_KEY", "RUNGATE_PROFILE", "RUNGATE_MAX_COST"]
 
-const namesOf = (environment: Environment, read: SettingsReader): SettingsShape["names"] => ({
+const namesOf = (environment: Environment): SettingsShape["names"] => ({
   given: Object.keys(environment).filter((name) => name.startsWith("RUNGATE_")),
-  known: [...clientNames, ...read.namesRead].filter((name) => name.startsWith("RUNGATE_") && !accountName.test(name))
+  known: [
+    ...clientNames,
+    ...settingNames.flatMap((name) => (settingOf(name)?.secret === true ? [name, fileVariable(name)] : [name])),
+    testName
+  ].filter((name) => name.startsWith("RUNGATE_"))
 })
-
-const mailbox = /^(?:[^<>\p{Cc}]{1,100}<[^\s<>@]+@[^\s<>@]+>|[^\s<>@]+@[^\s<>@]+)$/u
-
-const mailOf = (read: SettingsReader, publicUrl: string | null): MailServer | null => {
-  const url = read.url("RUNGATE_SMTP_URL", ["smtp", "smtps"])
-  const host = publicUrl === null ? "localhost" : new URL(publicUrl).hostname
-  const from = read.text("RUNGATE_MAIL_FROM") ?? `Rungate <no-reply@${host}>`
-  if (!mailbox.test(from)) {
-    read.problems.push(
-      "RUNGATE_MAIL_FROM must be an e-mail address, or a name and an address: Rungate <no-reply@example.com>"
-    )
-  }
-  return url === null ? null : { url: Redacted.make(url), from }
-}
 
 /** Settings of sign-up: who may sign up, and whether e-mail addresses are verified. */
 const signUpSettingsOf = (read: SettingsReader, mode: Mode, publicUrl: string | null) => {
@@ -217,53 +215,6 @@ const signUpSettingsOf = (read: SettingsReader, mode: Mode, publicUrl: string | 
     }
   }
   return { signUp, emailVerification: verification === "on", mail }
-}
-
-/** Characters that are valid in an HTTP header. A secret with a line break was copied by mistake. */
-const printable = /^[\x21-\x7e]+$/
-
-/** Requires the key and the webhook secret together. With the key alone, customers could pay without being credited. */
-const stripeOf = (read: SettingsReader): StripeAccount | null => {
-  const key = read.text("STRIPE_SECRET_KEY")
-  const secrets = (read.text("STRIPE_WEBHOOK_SECRET") ?? "").split(",").map((one) => one.trim())
-  const webhookSecrets = secrets.filter((one) => one !== "")
-  const base = read.url("STRIPE_API_BASE", ["http", "https"])
-  if (key === undefined && webhookSecrets.length === 0) return null
-  if (key === undefined)
-    read.problems.push("STRIPE_SECRET_KEY is missing, but STRIPE_WEBHOOK_SECRET is set: set both or none")
-  else if (!/^(sk|rk)_(test|live)_\w+$/.test(key)) {
-    read.problems.push(
-      "STRIPE_SECRET_KEY must be a secret or restricted key: sk_test_…, sk_live_…, rk_test_… or rk_live_…"
-    )
-  }
-  if (webhookSecrets.length === 0) {
-    read.problems.push(
-      "STRIPE_WEBHOOK_SECRET is missing, but STRIPE_SECRET_KEY is set: without it no payment would be credited"
-    )
-  } else if (!webhookSecrets.every((one) => printable.test(one))) {
-    read.problems.push("STRIPE_WEBHOOK_SECRET must be signing secrets without spaces, separated by commas")
-  }
-  if (base !== null && new URL(base).href !== `${new URL(base).origin}/`) {
-    read.problems.push("STRIPE_API_BASE must be an origin without path, user and query")
-  }
-  return {
-    secretKey: Redacted.make(key ?? ""),
-    webhookSecrets: webhookSecrets.map((one) => Redacted.make(one)),
-    apiBase: base === null ? null : new URL(base).origin
-  }
-}
-
-/** `1.2.3.4`, `1.2.3.4:53`, `::1` or `[::1]:53`. */
-const isServer = (text: string): boolean => {
-  const host = /^\[(.+)\](?::\d{1,5})?$/.exec(text)?.[1] ?? /^([\d.]+)(?::\d{1,5})?$/.exec(text)?.[1] ?? text
-  return isIP(host) !== 0
-}
-
-const dnsServersOf = (read: SettingsReader): ReadonlyArray<string> => {
-  const servers = listOf(read, "RUNGATE_DNS_SERVERS")
-  if (servers.every(isServer)) return servers
-  read.problems.push("RUNGATE_DNS_SERVERS must be IP addresses, each with or without a port, separated by commas")
-  return []
 }
 
 const actorsOf = (read: SettingsReader): ReadonlyArray<string> | null => {
@@ -308,68 +259,128 @@ const crashAtOf = (read: SettingsReader): CrashAt | null => {
   return null
 }
 
-export const settingsOf = (environment: Environment): Effect.Effect<SettingsShape, SettingsInvalid> =>
+const readSettings = (environment: Environment, read: SettingsReader): Omit<SettingsShape, "names"> => {
+  const port = read.int("PORT", 8787, 0, 65535)
+  const mode = read.oneOf("RUNGATE_MODE", "sandbox", ["sandbox", "production"])
+  const publicUrl = read.url("RUNGATE_PUBLIC_URL", ["http", "https"])?.replace(/\/+$/, "") ?? null
+  const concurrency = read.int("RUNGATE_CONCURRENCY", 500, 1, 100_000)
+  return {
+    port,
+    host: read.text("HOST") ?? "127.0.0.1",
+    mode,
+    publicUrl,
+    ...signUpSettingsOf(read, mode, publicUrl),
+    ...databaseUrlsOf(read),
+    databaseChecks: read.oneOf("RUNGATE_DATABASE_CHECKS", mode === "production" ? "refuse" : "warn", [
+      "refuse",
+      "warn"
+    ]),
+    redisUrl: redisUrlOf(read),
+    dataDir: read.text("RUNGATE_DATA_DIR") ?? ".rungate",
+    rateLimit: read.int("RUNGATE_RATE_LIMIT", 50, 0, 1_000_000),
+    trustedProxies: read.int("RUNGATE_TRUSTED_PROXIES", 0, 0, 10),
+    webhookAllowPrivate: read.oneOf("RUNGATE_WEBHOOK_ALLOW_PRIVATE", "0", ["0", "1"]) === "1",
+    logLevel: read.oneOf("RUNGATE_LOG_LEVEL", "info", ["debug", "info", "warn", "error"]),
+    metricsToken: metricsTokenOf(read),
+    metricsPort: read.text("RUNGATE_METRICS_PORT") === undefined ? null : read.int("RUNGATE_METRICS_PORT", 0, 0, 65535),
+    metricsHost: read.text("RUNGATE_METRICS_HOST") ?? "127.0.0.1",
+    ...observabilityOf(read, process.stdout.isTTY === true),
+    concurrency,
+    orgConcurrency: read.int("RUNGATE_ORG_CONCURRENCY", Math.max(1, Math.floor(concurrency / 4)), 1, 100_000),
+    orgQueue: read.int("RUNGATE_ORG_QUEUE", 1_000, 1, 1_000_000),
+    repeatGuard: read.int("RUNGATE_REPEAT_GUARD", 5, 0, 1_000),
+    orgStreams: read.int("RUNGATE_ORG_STREAMS", 100, 1, 100_000),
+    lanes: read.text("RUNGATE_LANES") === undefined ? null : read.int("RUNGATE_LANES", lanesDefault, 1, lanesMax),
+    leaseSeconds: read.int("RUNGATE_LEASE_SECONDS", 15, 1, 3600),
+    drainSeconds: read.int("RUNGATE_DRAIN_SECONDS", 20, 0, 600),
+    stopDelaySeconds: read.int("RUNGATE_STOP_DELAY_SECONDS", 0, 0, 600),
+    healthSeconds: read.int("RUNGATE_HEALTH_SECONDS", 5, 0, 3600),
+    referral: referralOf(read),
+    referralSeconds: read.int("RUNGATE_REFERRAL_SECONDS", 60, 1, 86_400),
+    connections: read.int("RUNGATE_DATABASE_CONNECTIONS", Math.max(8, availableParallelism() * 2), 2, 500),
+    accounts: accountsOf(environment, read),
+    markup: markupOf(read),
+    stripe: mode === "sandbox" ? null : stripeOf(read),
+    autoTopupDailyMax: read.usd("RUNGATE_AUTO_TOPUP_DAILY_MAX", "500.00"),
+    rawMinCap: rawMinCapOf(read),
+    ownAccountFee: read.usd("RUNGATE_OWN_ACCOUNT_FEE", "0.00", "0"),
+    ...retentionOf(read),
+    reconcileSeconds: read.int("RUNGATE_RECONCILE_SECONDS", 60, 1, 86_400),
+    encryptionKeys: encryptionKeysOf(read),
+    dnsServers: dnsServersOf(read),
+    actors: actorsOf(read),
+    crashAt: crashAtOf(read)
+  }
+}
+
+/** What the environment says, mistakes included. `names` are all variables that the service reads. */
+export interface Reading extends Checked<SettingsShape>, Pick<Resolved, "files" | "problems" | "warnings"> {
+  readonly names: ReadonlySet<string>
+}
+
+export const readingOf = (environment: Environment): Reading => {
+  const { variables, files, problems, warnings } = withSecretFiles(environment)
+  const read = reader(variables)
+  const settings = { ...readSettings(variables, read), names: namesOf(environment) }
+  const values = Object.entries(variables).flatMap(([name, value]) => {
+    const text = value?.trim() ?? ""
+    return settingOf(name) === undefined || text === "" ? [] : [[name, text] as const]
+  })
+  return {
+    settings,
+    values: new Map(values),
+    files,
+    problems: [...problems, ...read.problems],
+    warnings,
+    names: read.namesRead
+  }
+}
+
+const checkedOf = (environment: Environment): Effect.Effect<Checked<SettingsShape>, SettingsInvalid> =>
   Effect.suspend(() => {
-    const read = reader(environment)
-    const port = read.int("PORT", 8787, 0, 65535)
-    const mode = read.oneOf("RUNGATE_MODE", "sandbox", ["sandbox", "production"])
-    const publicUrl = read.url("RUNGATE_PUBLIC_URL", ["http", "https"])?.replace(/\/+$/, "") ?? null
-    const concurrency = read.int("RUNGATE_CONCURRENCY", 500, 1, 100_000)
-    const settings: Omit<SettingsShape, "names"> = {
-      port,
-      host: read.text("HOST") ?? "127.0.0.1",
-      mode,
-      publicUrl,
-      ...signUpSettingsOf(read, mode, publicUrl),
-      ...databaseUrlsOf(read),
-      databaseChecks: read.oneOf("RUNGATE_DATABASE_CHECKS", mode === "production" ? "refuse" : "warn", [
-        "refuse",
-        "warn"
-      ]),
-      redisUrl: redisUrlOf(read),
-      dataDir: read.text("RUNGATE_DATA_DIR") ?? ".rungate",
-      rateLimit: read.int("RUNGATE_RATE_LIMIT", 50, 0, 1_000_000),
-      trustedProxies: read.int("RUNGATE_TRUSTED_PROXIES", 0, 0, 10),
-      webhookAllowPrivate: read.oneOf("RUNGATE_WEBHOOK_ALLOW_PRIVATE", "0", ["0", "1"]) === "1",
-      metricsToken: metricsTokenOf(read),
-      metricsPort:
-        read.text("RUNGATE_METRICS_PORT") === undefined ? null : read.int("RUNGATE_METRICS_PORT", 0, 0, 65535),
-      metricsHost: read.text("RUNGATE_METRICS_HOST") ?? "127.0.0.1",
-      ...observabilityOf(read, process.stdout.isTTY === true),
-      concurrency,
-      orgConcurrency: read.int("RUNGATE_ORG_CONCURRENCY", Math.max(1, Math.floor(concurrency / 4)), 1, 100_000),
-      orgQueue: read.int("RUNGATE_ORG_QUEUE", 1_000, 1, 1_000_000),
-      repeatGuard: read.int("RUNGATE_REPEAT_GUARD", 5, 0, 1_000),
-      orgStreams: read.int("RUNGATE_ORG_STREAMS", 100, 1, 100_000),
-      lanes: read.text("RUNGATE_LANES") === undefined ? null : read.int("RUNGATE_LANES", lanesDefault, 1, lanesMax),
-      leaseSeconds: read.int("RUNGATE_LEASE_SECONDS", 15, 1, 3600),
-      drainSeconds: read.int("RUNGATE_DRAIN_SECONDS", 20, 0, 600),
-      stopDelaySeconds: read.int("RUNGATE_STOP_DELAY_SECONDS", 0, 0, 600),
-      healthSeconds: read.int("RUNGATE_HEALTH_SECONDS", 5, 0, 3600),
-      referral: referralOf(read),
-      referralSeconds: read.int("RUNGATE_REFERRAL_SECONDS", 60, 1, 86_400),
-      connections: read.int("RUNGATE_DATABASE_CONNECTIONS", Math.max(8, availableParallelism() * 2), 2, 500),
-      accounts: accountsOf(environment, read),
-      markup: markupOf(read),
-      stripe: mode === "sandbox" ? null : stripeOf(read),
-      autoTopupDailyMax: read.usd("RUNGATE_AUTO_TOPUP_DAILY_MAX", "500.00"),
-      rawMinCap: rawMinCapOf(read),
-      ownAccountFee: read.usd("RUNGATE_OWN_ACCOUNT_FEE", "0.00", "0"),
-      ...retentionOf(read),
-      reconcileSeconds: read.int("RUNGATE_RECONCILE_SECONDS", 60, 1, 86_400),
-      encryptionKeys: encryptionKeysOf(read),
-      dnsServers: dnsServersOf(read),
-      actors: actorsOf(read),
-      crashAt: crashAtOf(read)
-    }
-    if (read.problems.length === 0) return Effect.succeed({ ...settings, names: namesOf(environment, read) })
-    return Effect.fail(new SettingsInvalid({ message: `Bad settings: ${read.problems.join("; ")}.` }))
+    const reading = readingOf(environment)
+    if (reading.problems.length === 0) return Effect.succeed(reading)
+    return Effect.fail(new SettingsInvalid({ message: `Bad settings: ${reading.problems.join("; ")}.` }))
   })
 
-export class Settings extends Context.Service<Settings, SettingsShape>()("rungate/layers/platform/Settings") {
-  static readonly layerFrom = (environment: Environment) => Layer.effect(Settings, settingsOf(environment))
+export const settingsOf = (environment: Environment): Effect.Effect<SettingsShape, SettingsInvalid> =>
+  Effect.map(checkedOf(environment), ({ settings }) => settings)
+
+/** The layers of payments are chosen at the start. So an account at Stripe may change, but not appear or vanish. */
+const isSamePayments = (running: SettingsShape, next: SettingsShape): boolean =>
+  (running.stripe === null) === (next.stripe === null)
+
+const liveSettings = (environment: () => Environment): Effect.Effect<LiveSettings, SettingsInvalid> =>
+  Effect.map(
+    reloading(
+      Effect.suspend(() => checkedOf(environment())),
+      (running, next, name) => name.startsWith("STRIPE_") && !isSamePayments(running, next),
+      (running, { accounts, encryptionKeys, mail, metricsToken, stripe }: SettingsShape) => ({
+        ...running,
+        accounts,
+        encryptionKeys,
+        mail,
+        metricsToken,
+        stripe: (running.stripe === null) === (stripe === null) ? stripe : running.stripe
+      })
+    ),
+    ({ first, current, reload, onReload }) => ({ ...first, current, reload, onReload })
+  )
+
+/** The variables of this process, and of its environment file. */
+export const processEnvironment = () => environmentOf(process.env)
+
+export class Settings extends Context.Service<Settings, LiveSettings>()("rungate/layers/platform/Settings") {
+  static readonly layerFrom = (environment: Environment) =>
+    Layer.effect(
+      Settings,
+      liveSettings(() => environment)
+    )
   static readonly layer = Layer.effect(
     Settings,
-    Effect.suspend(() => settingsOf(process.env))
+    Effect.suspend(() => {
+      const environment = processEnvironment()
+      return liveSettings(() => environment().variables)
+    })
   )
 }

@@ -64,6 +64,9 @@ export const reader = (environment: Environment) => {
 }
 export type SettingsReader = ReturnType<typeof reader>
 
+/** Characters that are valid in an HTTP header. A secret with a line break was copied by mistake. */
+export const printable = /^[\x21-\x7e]+$/
+
 export const secret = (text: string | null | undefined) =>
   text === null || text === undefined ? null : Redacted.make(text)
 

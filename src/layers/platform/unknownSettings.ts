@@ -1,6 +1,7 @@
 /** Finds variables that look like settings and have no effect. A misspelled one would otherwise be ignored without a word. Pure. */
 import { nearest } from "../../schema/nearest.ts"
-import { accountVariables } from "./ProviderSettings.ts"
+import { accountVariables, keyVariableOf } from "./ProviderSettings.ts"
+import { fileVariable } from "./settings/settingsTable.ts"
 import type { SettingsShape } from "./Settings.ts"
 
 interface Party {
@@ -35,6 +36,6 @@ export const unknownSettings = (
   const accounts = parties.flatMap(({ slug, hasCredits }) =>
     accountVariables(slug).filter((name) => hasCredits || !name.endsWith("_CREDIT_USD"))
   )
-  const known = [...settings, ...accounts]
+  const known = [...settings, ...accounts, ...parties.map(({ slug }) => fileVariable(keyVariableOf(slug)))]
   return given.filter((name) => !known.includes(name)).map((name) => messageOf(name, known, parties))
 }

@@ -83,7 +83,8 @@ export class ProviderAccounts extends Context.Service<
     ProviderAccounts,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      const { encryptionKeys } = yield* Settings
+      const settings = yield* Settings
+      const encryptionKeys = () => settings.current().encryptionKeys
       const columns = sql.literal("provider, last_four, base_url, fallback, created_at, changed_at")
       const of = (org_id: string, provider: string) => sql`org_id = ${org_id} AND provider = ${provider}`
 
@@ -93,7 +94,7 @@ export class ProviderAccounts extends Context.Service<
         { api_key, base_url, fallback }: NewAccount
       ) {
         const text = Redacted.value(api_key)
-        const sealed = seal(encryptionKeys, purposeOf(org_id, provider), text)
+        const sealed = seal(encryptionKeys(), purposeOf(org_id, provider), text)
         if (sealed === null) return yield* new NoEncryptionKey()
         return yield* accountRow(sql`
           INSERT INTO provider_accounts (org_id, provider, account_id, secret, last_four, base_url, fallback)
@@ -111,7 +112,7 @@ export class ProviderAccounts extends Context.Service<
           secretRows(sql`SELECT account_id, secret, base_url FROM provider_accounts WHERE ${of(org_id, provider)}`)
         )
         if (row === undefined) return yield* Effect.fail("removed" as const)
-        const opened = open(encryptionKeys, purposeOf(org_id, provider), row.secret)
+        const opened = open(encryptionKeys(), purposeOf(org_id, provider), row.secret)
         if (Result.isFailure(opened)) return yield* Effect.fail("unreadable" as const)
         return { account_id: row.account_id, api_key: opened.success, base_url: row.base_url }
       })
@@ -124,15 +125,15 @@ export class ProviderAccounts extends Context.Service<
       /** A key that was replaced meanwhile is left alone. */
       const resealOne = Effect.fnUntraced(function* ({ org_id, provider, secret }: typeof SealedRow.Type) {
         const purpose = purposeOf(org_id, provider)
-        const opened = open(encryptionKeys, purpose, secret)
+        const opened = open(encryptionKeys(), purpose, secret)
         if (Result.isFailure(opened)) return false
-        const sealed = seal(encryptionKeys, purpose, Redacted.value(opened.success))
+        const sealed = seal(encryptionKeys(), purpose, Redacted.value(opened.success))
         yield* sql`UPDATE provider_accounts SET secret = ${sealed} WHERE ${of(org_id, provider)} AND secret = ${secret}`
         return true
       })
 
       const reseal = Effect.gen(function* () {
-        const begin = sealedBegin(encryptionKeys)
+        const begin = sealedBegin(encryptionKeys())
         const counts = { resealed: 0, unreadable: 0 }
         if (begin === null) return counts
         let after = { org_id: "", provider: "" }

@@ -88,7 +88,8 @@ export class SigningKeys extends Context.Service<
     SigningKeys,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      const { encryptionKeys } = yield* Settings
+      const settings = yield* Settings
+      const encryptionKeys = () => settings.current().encryptionKeys
       let cached: { readonly key_id: string; readonly sign: Signer } | null = null
 
       const current = Effect.map(
@@ -99,7 +100,7 @@ export class SigningKeys extends Context.Service<
       /** Null if another process was faster. */
       const replace = Effect.fnUntraced(function* (replaced: string | null) {
         const { kid, public_key, secret } = yield* newKey
-        const stored = seal(encryptionKeys, purposeOf(kid), Redacted.value(secret)) ?? Redacted.value(secret)
+        const stored = seal(encryptionKeys(), purposeOf(kid), Redacted.value(secret)) ?? Redacted.value(secret)
         const [row] = yield* keptRows(
           sql`SELECT keep_receipt_key(${kid}, ${public_key}::text::json, ${stored}, ${replaced}) AS kept`
         ).pipe(
@@ -122,10 +123,10 @@ export class SigningKeys extends Context.Service<
         if (cached?.key_id === key_id) return cached.sign
         const [row] = yield* Effect.orDie(secretRows(sql`SELECT receipt_secret(${key_id}) AS secret`))
         const stored = row?.secret ?? null
-        const secret = yield* Effect.fromResult(openedOf(encryptionKeys, key_id, stored))
+        const secret = yield* Effect.fromResult(openedOf(encryptionKeys(), key_id, stored))
         // RUNGATE_ENCRYPTION_KEY was set, or rotated, after the key was made.
-        if (stored !== null && encryptionKeys.length > 0 && !isSealedByFirst(encryptionKeys, stored)) {
-          const sealed = seal(encryptionKeys, purposeOf(key_id), Redacted.value(secret))
+        if (stored !== null && encryptionKeys().length > 0 && !isSealedByFirst(encryptionKeys(), stored)) {
+          const sealed = seal(encryptionKeys(), purposeOf(key_id), Redacted.value(secret))
           yield* Effect.orDie(sql`SELECT seal_receipt_secret(${key_id}, ${sealed})`)
         }
         const sign = yield* signerOf(key_id, secret)

@@ -69,7 +69,7 @@ export const InvitationsHandlers = HttpApiBuilder.group(
     const settings = yield* Settings
     const limits = yield* Limits
     const accept = yield* makeAccept
-    const mailed = settings.mail !== null
+    const mailed = () => settings.current().mail !== null
 
     return handlers.handleAll({
       list: Effect.fnUntraced(function* ({ query }) {
@@ -90,7 +90,7 @@ export const InvitationsHandlers = HttpApiBuilder.group(
         if (role !== null && !allows(role, invited))
           return yield* Effect.fail(needsRole(invited, role, "Nobody can invite to a role above their own."))
         const { row, token } = yield* asCaller(
-          invitations.invite({ org_id, email, role: invited, invited_by: user_id ?? "", mailed })
+          invitations.invite({ org_id, email, role: invited, invited_by: user_id ?? "", mailed: mailed() })
         ).pipe(
           Effect.catchTags({
             AlreadyMember: () => Effect.fail(alreadyMember),

@@ -16,7 +16,7 @@ export const ServiceHandlers = HttpApiBuilder.group(
         Effect.succeed({
           environment: environmentOf(settings.mode),
           sign_up: settings.signUp,
-          sends_mail: settings.mail !== null,
+          sends_mail: settings.current().mail !== null,
           referral_terms: describeTerms(settings.referral).referred
         })
     })

@@ -4,7 +4,7 @@
  * Without `DATABASE_URL` the service starts an embedded PostgreSQL.
  */
 import { Context, Effect, Layer, Redacted, Schema } from "effect"
-import { Settings, type SettingsShape } from "../../platform/Settings.ts"
+import { Settings, type LiveSettings } from "../../platform/Settings.ts"
 import { embeddedPostgres } from "../embedded/EmbeddedPostgres.ts"
 import { type Sharing, sharingOf } from "./Pooler.ts"
 
@@ -64,7 +64,7 @@ export class DatabaseUrl extends Context.Service<
     readonly place: string
   }
 >()("rungate/layers/postgres/DatabaseUrl") {
-  static readonly layerOf = (pick: (settings: SettingsShape) => Urls) =>
+  static readonly layerOf = (pick: (settings: LiveSettings) => Urls) =>
     Layer.effect(
       DatabaseUrl,
       Effect.gen(function* () {
