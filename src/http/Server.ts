@@ -50,6 +50,7 @@ import { ReferralsHandlers } from "./handlers/Referrals.ts"
 import { RunsHandlers } from "./handlers/Runs.ts"
 import { SendersHandlers } from "./handlers/Senders.ts"
 import { ProviderAccountsHandlers } from "./handlers/accounts/ProviderAccounts.ts"
+import { AuthorizationHandlers } from "./handlers/accounts/Authorization.ts"
 import { WebhooksHandlers } from "./handlers/control/Webhooks.ts"
 import { SimulationsHandlers } from "./handlers/control/Simulations.ts"
 import { SessionsHandlers } from "./handlers/Sessions.ts"
@@ -58,6 +59,7 @@ import { WalletHandlers } from "./handlers/Wallet.ts"
 import { consoleDoor } from "./pages/Console.ts"
 import { HomeRoute, type HomeServices } from "./pages/Home.ts"
 import { JoinOrganizationPage } from "./pages/JoinOrganization.ts"
+import { OAuthRoutes, type OAuthServices } from "./oauth/OAuthRoutes.ts"
 import { JoinRoute, type JoinServices } from "./pages/Join.ts"
 import { Limits } from "./middleware/Limits.ts"
 import { FactsOfRequests } from "../layers/observability/RequestFacts.ts"
@@ -98,6 +100,7 @@ export const Routes = Layer.mergeAll(
       AuditLogHandlers,
       WebhooksHandlers,
       ProviderAccountsHandlers,
+      AuthorizationHandlers,
       SessionsHandlers,
       BrowserSessionsHandlers,
       ServiceHandlers,
@@ -130,6 +133,7 @@ export const Routes = Layer.mergeAll(
   SystemRoutes,
   HomeRoute,
   DocsRoutes,
+  OAuthRoutes,
   JoinRoute,
   AccountPages,
   JoinOrganizationPage,
@@ -140,7 +144,14 @@ export const Routes = Layer.mergeAll(
 ).pipe(Layer.provide(BoundaryLayer), Layer.provide(HttpServer.layerServices))
 
 /** What the routes ask of the process when a request comes. */
-type RouteServices = SystemServices | DocsServices | HomeServices | JoinServices | WebhookServices | WellKnownServices
+type RouteServices =
+  | SystemServices
+  | DocsServices
+  | OAuthServices
+  | HomeServices
+  | JoinServices
+  | WebhookServices
+  | WellKnownServices
 
 export class Server extends Context.Service<Server, { readonly url: string }>()("rungate/http/Server") {
   static readonly layer = Layer.effect(

@@ -63,6 +63,7 @@ import { UsageStore } from "./usage/UsageStore.ts"
 import { background } from "./postgres/migrations/background.ts"
 import { BatchFeeds } from "./batches/BatchFeeds.ts"
 import { BatchStore } from "./batches/BatchStore.ts"
+import { Connections } from "./oauth/Connections.ts"
 import { WebhookDeliveries } from "./webhooks/Deliveries.ts"
 import { WebhookEndpoints } from "./webhooks/Endpoints.ts"
 import { PauseMails } from "./webhooks/PauseMails.ts"
@@ -85,7 +86,7 @@ const Stores = Layer.mergeAll(
   Ownership.layer,
   Layer.merge(Senders.layer, ProviderAccounts.layer),
   WaitStore.layer,
-  Layer.mergeAll(Accounts.layer, WalletLanes.layer, SignInAddresses.layer),
+  Layer.mergeAll(Connections.layer.pipe(Layer.provideMerge(Accounts.layer)), WalletLanes.layer, SignInAddresses.layer),
   Layer.mergeAll(Invitations.layer, Mails.layer, Passwords.layer, Sessions.layer),
   Layer.mergeAll(Members.layer, MemberInvitations.layer, InvitationMails.layer).pipe(
     Layer.provide([Accounts.layer, Mails.layer])

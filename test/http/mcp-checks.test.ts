@@ -24,7 +24,7 @@ afterAll(async () => {
   await app.stop()
 })
 
-const post = (message: unknown, more?: Post) => postTo(app.url, message, more)
+const post = (message: unknown, more?: Post) => postTo(app.url, message, { key: org.key, ...more })
 const charges = async () => (await org.ledger()).filter(({ type }) => type === "settle").length
 
 describe("the endpoint", () => {

@@ -4,6 +4,7 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { Ajv2020 } from "ajv/dist/2020.js"
+import { clientId } from "../../src/schema/oauth/Client.ts"
 import { OpenApi } from "effect/http-api"
 import { type App, figures, type Reply, startApp, type Tenant, verify } from "../app.ts"
 import { Api } from "../../src/http/api/Api.ts"
@@ -24,6 +25,15 @@ afterAll(() => app.stop())
 
 const account = { email: "jane@openapi.example", password: "correct horse battery", organization: "Acme" }
 /** What each operation needs to succeed. An operation without a line here is asked with nothing. */
+const redirect_uri = "https://agents.example/callback"
+/** An agent's request to connect. */
+const authorization = {
+  response_type: "code",
+  client_id: clientId({ client_name: "Agent", redirect_uris: [redirect_uri] }),
+  redirect_uri,
+  code_challenge: "a".repeat(43),
+  code_challenge_method: "S256"
+}
 const bodies: Readonly<Record<string, unknown>> = {
   "runs.run": verify(),
   "history.batch": { subjects: ["nobody@nowhere.example"] },
@@ -97,10 +107,14 @@ describe("T66 openapi.conformance", () => {
         .replace("{invitation_id}", invitation.id)
         .replace("{provider}", "hunter")
         .replace("{org_id}", org.org_id)
-      const asked = id.startsWith("history.") && method !== "POST" ? `${filled}?q=nobody@nowhere.example` : filled
+      const query = id === "oauth.asked" ? `?${new URLSearchParams(authorization)}` : ""
+      const asked =
+        id.startsWith("history.") && method !== "POST" ? `${filled}?q=nobody@nowhere.example` : `${filled}${query}`
       const fromPage = id.startsWith("browser.") ? { origin: app.url, "x-rungate-console": "1" } : {}
       const headers = isOperators ? { ...ownPage(app), cookie: operator.cookie } : fromPage
-      const body = id === "operatorSession.signIn" ? { token: link } : bodies[id]
+      const filledBody =
+        id === "oauth.decide" ? { ...authorization, organization_id: org.org_id, approve: true } : bodies[id]
+      const body = id === "operatorSession.signIn" ? { token: link } : filledBody
       const { status } = await app.call(isOperators ? null : session, method, asked, { body, headers })
       statuses.push(`${id} ${status}`)
     }

@@ -210,7 +210,7 @@ beforeAll(async () => {
     ...(typeof referral.code === "string" ? { referral: referral.code } : {})
   }
   const { body: document } = await app.call(null, "GET", "/openapi.json")
-  const listed = await app.call(null, "POST", "/mcp", {
+  const listed = await app.call(org.key, "POST", "/mcp", {
     body: { jsonrpc: "2.0", id: 1, method: "tools/list", params: {} },
     headers: { accept: "application/json, text/event-stream", "mcp-protocol-version": "2025-11-25" }
   })

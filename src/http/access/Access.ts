@@ -82,7 +82,9 @@ export const neededRole: Readonly<Record<string, Role>> = {
   "providerAccounts.get": "viewer",
   "providerAccounts.set": "admin",
   "providerAccounts.remove": "admin",
-  "auditLog.list": "admin"
+  "auditLog.list": "admin",
+  "oauth.asked": "viewer",
+  "oauth.decide": "member"
 }
 
 export const needsSession = problem(
@@ -91,7 +93,7 @@ export const needsSession = problem(
 )
 
 /** Groups of operations about people. Keys are for programs, so none may call them. */
-const people = /^(members|invitations|auditLog)\./
+const people = /^(members|invitations|auditLog|oauth)\./
 
 export const needsRole = (needed: Role, has: Role, why?: string | Sentence): Problem<"forbidden"> =>
   problem(

@@ -11,6 +11,7 @@ import { KeysApi } from "./Keys.ts"
 import { QuotesApi } from "./Quotes.ts"
 import { BatchesApi } from "./Batches.ts"
 import { AuditLogApi } from "./control/AuditLog.ts"
+import { AuthorizationApi } from "./control/Authorization.ts"
 import { InvitationsApi, MembersApi } from "./control/Members.ts"
 import { OperatorBooksApi } from "./operator/Books.ts"
 import { OperatorAuditLogApi } from "./operator/AuditLog.ts"
@@ -62,6 +63,7 @@ export class Api extends HttpApi.make("rungate")
   .add(EventsApi)
   .add(WebhooksApi)
   .add(ProviderAccountsApi)
+  .add(AuthorizationApi)
   .add(OperatorSessionsApi)
   .add(OperatorOrganizationsApi)
   .add(OperatorImpersonationApi)

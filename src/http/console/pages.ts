@@ -188,6 +188,11 @@ export const pages: ReadonlyArray<Page> = [
     load: () => import("./pages/start/JoinOrganization.tsx")
   },
   {
+    path: "/authorize",
+    title: "Connect an agent",
+    load: () => import("./pages/authorize/Authorize.tsx")
+  },
+  {
     path: "/operator/sign-in",
     title: "Operator sign-in",
     access: "public",

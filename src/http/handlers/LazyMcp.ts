@@ -5,19 +5,18 @@
  */
 import { Effect, Exit, Scope } from "effect"
 import type { PeersShape } from "../middleware/ClientAddress.ts"
+import type { Accounts } from "../../layers/accounts/Accounts.ts"
 import type { Limits } from "../middleware/Limits.ts"
 import type { Readiness } from "../middleware/Readiness.ts"
 import type { Settings } from "../../layers/platform/Settings.ts"
 import type { Handler } from "./McpCaller.ts"
-
-export const mcpPath = "/mcp"
 
 /** A regular expression instead of a URL parser, because every request to the service is tested. */
 const isMcp = ({ url }: Request): boolean => /^[a-z]+:\/\/[^/]*\/mcp(\?|$)/.test(url)
 
 /** Answers requests to /mcp, and is null for others. `api` answers the requests that the tools make. */
 export const lazyMcp = Effect.fnUntraced(function* (api: Handler, peers: PeersShape) {
-  const context = yield* Effect.context<Settings | Limits | Readiness>()
+  const context = yield* Effect.context<Accounts | Settings | Limits | Readiness>()
   // Made now, so it closes after the server that is made later: hosts that wait while the process stops still get their answers.
   const scope = yield* Effect.acquireRelease(Scope.make(), (made) => Scope.close(made, Exit.void))
   const handler = yield* Effect.promise(() => import("./Mcp.ts")).pipe(

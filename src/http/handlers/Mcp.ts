@@ -19,7 +19,8 @@ import { CurrentCall, type OpenCall, openCalls } from "../mcp/OpenCalls.ts"
 import { about, protocols } from "../mcp/Protocols.ts"
 import { registerResources, registerTools } from "../mcp/Register.ts"
 import * as Tools from "../mcp/Tools.ts"
-import { mcpPath as path } from "./LazyMcp.ts"
+import { mcpPath as path } from "../middleware/Paths.ts"
+import { makeChallenged } from "../oauth/Challenge.ts"
 import { callerFor, type Handler, Sender } from "./McpCaller.ts"
 import { RequestContext } from "../middleware/RequestContext.ts"
 
@@ -127,6 +128,7 @@ export const mcpHandler = Effect.fnUntraced(function* (api: Handler, peers: Peer
   // Loggers and other services of the process.
   const context = Context.add(yield* Effect.context<never>(), Peers, peers)
   const limits = yield* Limits
+  const challenged = yield* makeChallenged
   const address = addressOf(settings)
   const ownOrigin = new URL(address).origin
   const server = yield* HttpRouter.toHttpEffect(
@@ -235,6 +237,8 @@ export const mcpHandler = Effect.fnUntraced(function* (api: Handler, peers: Peer
         return refused("method_not_allowed", `This path does not accept ${method}. It accepts POST.`, { allow: "POST" })
       }
       yield* limitByAddress(limits.mcp)
+      const unauthorized = yield* challenged(request)
+      if (unauthorized !== null) return unauthorized
       yield* checkBodyByAddress(limits.mcp)
       const body = yield* Effect.orDie(request.text)
       const revision = headers[versionHeader] ?? versionDefault

@@ -26,15 +26,13 @@ export const Sender = Context.Reference<Sender>("rungate/http/handlers/Sender", 
 const guard = `${person} They raise the limits with POST /v1/spend-guard and a session token (or with rungate spend-guard); the same run is refused until one changes.`
 
 const hintsAt = (url: string): Readonly<Record<string, string>> => ({
-  unauthorized: `${person} Requests to ${url}/mcp must carry the header "Authorization: Bearer <API key>"; it is set where this server is configured in the host. discover and list_providers work without a key.`,
+  unauthorized: `${person} Requests to ${url}/mcp must carry the header "Authorization: Bearer <API key>"; it is set where this server is configured in the host, or by connecting again with OAuth.`,
   insufficient_balance: `${person} They pay in with POST /v1/wallet/topups/checkout or rungate wallet topup 25.00; the tool wallet shows what is left. A lower max_cost holds less.`,
   budget_exceeded: `${guard} If controls names key_budget, they raise it with PATCH /v1/api-keys/{id} and a session token.`,
   cost_limit_exceeded: guard,
   connection_lost: "The outcome is unknown. list_runs and get_run show the runs that exist.",
   unexpected_answer: "Report it to the operator of the service."
 })
-
-const missing = "There is no API key: the request has no Authorization header."
 
 export const callerFor = (api: Handler, url: string) => {
   const hints = hintsAt(url)
@@ -72,7 +70,8 @@ export const callerFor = (api: Handler, url: string) => {
         send("GET", `/v1/runs/${encodeURIComponent(run_id)}?wait=${Math.min(seconds, waitSecondsMax)}`),
       onCancelled: () => Effect.void,
       hints,
-      missing: authorization === null ? missing : null
+      // /mcp refuses requests without a key.
+      missing: null
     }
   }
   return <A>(effect: Effect.Effect<A, never, Service>): Effect.Effect<A> =>

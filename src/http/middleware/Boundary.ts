@@ -152,7 +152,9 @@ export const concluded = (
   const named = HttpServerResponse.setHeader(finished, "x-request-id", request_id)
   // The rest of a late body is not read, so the connection closes after the answer.
   if (named.status === statusOf.request_timeout) return HttpServerResponse.setHeader(named, "connection", "close")
-  return named.status === 401 ? HttpServerResponse.setHeader(named, "www-authenticate", "Bearer") : named
+  // /mcp says more.
+  if (named.status !== 401 || named.headers["www-authenticate"] !== undefined) return named
+  return HttpServerResponse.setHeader(named, "www-authenticate", "Bearer")
 }
 
 export const Boundary = HttpRouter.middleware(

@@ -1,4 +1,5 @@
-/** Paths that are not part of the API's contract: webhooks, and the pages to which a checkout returns. */
+/** Paths that are not part of the API's contract: tools, webhooks, and the pages to which a checkout returns. */
+export const mcpPath = "/mcp"
 export const webhookPath = "/v1/webhooks/stripe"
 export const successPath = "/top-up/success"
 export const cancelPath = "/top-up/cancelled"

@@ -71,7 +71,7 @@ export const llmsText = (pages: ReadonlyArray<DocPage>, address: string): string
 
 > One API and one prepaid wallet for data and outreach providers. An agent finds a capability, sees its price, runs it with a cap, and pays for what was delivered.
 
-Agents connect to ${address}/mcp (Model Context Protocol). Send the header Authorization: Bearer <API key>.
+Agents connect to ${address}/mcp (Model Context Protocol). A host with OAuth needs this address only. Others send the header Authorization: Bearer <API key>.
 
 ## API
 

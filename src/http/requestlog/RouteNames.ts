@@ -4,7 +4,7 @@
  * A path itself may hold an id or personal data and has no place there. The names are looked up segment by segment in a tree, because every
  * request is looked up.
  */
-import { mcpPath } from "../handlers/LazyMcp.ts"
+import { mcpPath } from "../middleware/Paths.ts"
 import { routePaths } from "../middleware/NotFound.ts"
 
 interface Branch {

@@ -181,6 +181,8 @@ export class Accounts extends Context.Service<
       key_id: string,
       graceSeconds: number
     ) => Effect.Effect<Option.Option<NewKey>, KeyEnded | TooManyKeys>
+    /** Gives a key a new secret and expiry. It may have expired. None if it was revoked or replaced. */
+    readonly renewKey: (org_id: string, key_id: string, expires_at: Date) => Effect.Effect<Option.Option<NewKey>>
     /** The organization that a key belongs to, for operators. */
     readonly ownerOfKey: (key_id: string) => Effect.Effect<Option.Option<string>>
     /** Records that a key was used. One statement stores all used keys every few seconds. */
@@ -386,6 +388,7 @@ export class Accounts extends Context.Service<
         revokeKey: (org_id, key_id) => Effect.orDie(keys.revoke(org_id, key_id)),
         changeKey: keys.change,
         rotateKey: keys.rotate,
+        renewKey: keys.renew,
         ownerOfKey: (key_id) =>
           Effect.orDie(Effect.map(ownerOfKey(key_id), (rows) => Option.fromNullishOr(rows[0]?.org_id))),
         used: (key_id) => {

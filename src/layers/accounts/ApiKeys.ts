@@ -81,6 +81,11 @@ const allowText = (allow: Allow | null): string | null => (allow === null ? null
 const isTooManyKeys = (cause: unknown) =>
   typeof cause === "object" && cause !== null && "constraint" in cause && cause.constraint === "api_keys_at_most"
 
+const newToken = (environment: Environment) => {
+  const token = `rg_${environment}_${randomText(43)}`
+  return { token, display: `${token.slice(0, 12)}…${token.slice(-4)}` }
+}
+
 export const apiKeys = (sql: SqlClient.SqlClient) => {
   const columns =
     sql.literal(`key_id, name, environment, display, last_used_at, revoked_at, created_at, expires_at, allow, budget_id,
@@ -109,8 +114,7 @@ export const apiKeys = (sql: SqlClient.SqlClient) => {
     { name, environment }: Pick<StoredKey, "name" | "environment">,
     rules: { readonly expires_at: Date | null; readonly allow: Allow | null; readonly budget_id: string | null }
   ) {
-    const token = `rg_${environment}_${randomText(43)}`
-    const display = `${token.slice(0, 12)}…${token.slice(-4)}`
+    const { token, display } = newToken(environment)
     const { expires_at, allow, budget_id } = rules
     yield* sql`
       INSERT INTO api_keys (key_id, org_id, name, environment, key_hash, display, expires_at, allow, max_cost, budget_id)
@@ -222,5 +226,20 @@ export const apiKeys = (sql: SqlClient.SqlClient) => {
     return yield* Effect.catchTag(sql.withTransaction(rotated), "SqlError", Effect.die)
   })
 
-  return { create, list, find, revoke, change, rotate }
+  /** Gives the key of a connection a new secret and expiry. It may have expired. None if it was revoked or replaced. */
+  const renew = Effect.fn("ApiKeys.renew")(function* (org_id: string, key_id: string, expires_at: Date) {
+    const renewed = Effect.gen(function* () {
+      const [row] = yield* storedRows(sql`
+        SELECT ${columns} FROM api_keys WHERE org_id = ${org_id} AND key_id = ${key_id} AND revoked_at IS NULL AND replaced_by IS NULL FOR UPDATE`)
+      if (row === undefined) return Option.none<NewKey>()
+      const { token, display } = newToken(row.environment)
+      yield* sql`
+        UPDATE api_keys SET key_hash = ${digest(token)}, display = ${display}, expires_at = ${expires_at}
+        WHERE org_id = ${org_id} AND key_id = ${key_id}`
+      return Option.some<NewKey>({ id: key_id, token: Redacted.make(token) })
+    })
+    return yield* Effect.catchTag(sql.withTransaction(renewed), "SqlError", Effect.die)
+  })
+
+  return { create, list, find, revoke, change, rotate, renew }
 }

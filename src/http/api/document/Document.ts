@@ -56,6 +56,7 @@ const tagDescriptions: Readonly<Record<string, string>> = {
   invitations: "Invitations to join the organization.",
   auditLog: "Who changed what in the organization.",
   providerAccounts: "The organization's own accounts at providers.",
+  oauth: "Consent to connections of agents (OAuth).",
   webhooks: "Where events are posted, and what became of each delivery.",
   auth: "Sign-up, sign-in and sessions.",
   service: "What this service is. Public.",
@@ -154,7 +155,15 @@ const parameterDescriptions: Readonly<Record<string, string>> = {
   org_id: "Id of an organization, `org_…`.",
   search: "A part of the name or of a member's e-mail address, or the whole id.",
   q: "E-mail address, domain, profile URL, handle, phone number or text to look up.",
-  kind: "How to read `q`. Detected if left out."
+  kind: "How to read `q`. Detected if left out.",
+  response_type: "Must be `code`.",
+  client_id: "From `POST /oauth/register`.",
+  redirect_uri: "Exactly as the client registered it.",
+  code_challenge: "The base64url of the SHA-256 digest of the verifier.",
+  code_challenge_method: "Must be `S256`.",
+  scope: "`run`, which is the default, or `lookup`.",
+  "oauth.asked state": "Returned to the client.",
+  resource: "The address of `/mcp`."
 }
 
 const parameterDescription = (id: string, name: string) =>

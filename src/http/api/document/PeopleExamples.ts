@@ -25,6 +25,8 @@ const ownSession = {
   role: "owner"
 }
 
+const redirect_uri = "https://agents.example/callback"
+
 export const peopleExamples: Readonly<Record<string, Example>> = {
   "members.list": { responses: { 200: { items: [jane], next_cursor: null } } },
   "members.setRole": { request: { role: "admin" }, responses: { 200: { ...jane, role: "admin" } } },
@@ -100,5 +102,35 @@ export const peopleExamples: Readonly<Record<string, Example>> = {
   "browser.switch": {
     request: { organization_id: "org_01m81nzgh66f8vfxqbkda58gtf" },
     responses: { 200: ownSession }
+  },
+  "oauth.asked": {
+    responses: {
+      200: {
+        client_name: "Example Agent",
+        redirect_uri,
+        redirect_host: "agents.example",
+        on_this_machine: false,
+        scope: "run",
+        organization: { id: "org_01kanb8v4mh2x9ce5tq3r7w6fa", name: "Acme" }
+      }
+    }
+  },
+  "oauth.decide": {
+    request: {
+      response_type: "code",
+      client_id: "rgc_WyJFeGFtcGxlIEFnZW50IiwiaHR0cHM6Ly9hZ2VudHMuZXhhbXBsZS9jYWxsYmFjayJd",
+      redirect_uri,
+      code_challenge: "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM",
+      code_challenge_method: "S256",
+      state: "af0ifjsldkj",
+      organization_id: "org_01kanb8v4mh2x9ce5tq3r7w6fa",
+      approve: true,
+      budget: { limit: "20.00", period: "month" }
+    },
+    responses: {
+      200: {
+        redirect_to: `${redirect_uri}?code=rg_code_7Hx2mQ&state=af0ifjsldkj&iss=https%3A%2F%2Frungate.example`
+      }
+    }
   }
 }

@@ -53,6 +53,7 @@ import { reuse } from "./0056_reuse.ts"
 import { providerAccounts } from "./0057_provider_accounts.ts"
 import { operatorSessions } from "./0060_operator_sessions.ts"
 import { operatorChanges } from "./0061_operator_changes.ts"
+import { oauth } from "./0064_oauth.ts"
 
 export const migrations = {
   "0001_accounts": accounts,
@@ -108,5 +109,6 @@ export const migrations = {
   "0056_reuse": reuse,
   "0057_provider_accounts": providerAccounts,
   "0060_operator_sessions": operatorSessions,
-  "0061_operator_changes": operatorChanges
+  "0061_operator_changes": operatorChanges,
+  "0064_oauth": oauth
 }

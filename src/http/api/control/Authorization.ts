@@ -1,0 +1,71 @@
+/** The contract behind the console's consent page: what an agent asks for, and the person's decision. */
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { Wire } from "../../../schema/Errors.ts"
+import { oauthScopes } from "../../../schema/oauth/Scope.ts"
+import { Auth, optional } from "../shapes/Common.ts"
+import { BudgetRequest } from "../shapes/KeyRules.ts"
+
+const text = (max: number) => Schema.NonEmptyString.check(Schema.isMaxLength(max))
+
+/** The parameters of an authorization request (RFC 6749, 7636, 8707). */
+const asked = {
+  response_type: text(20).annotate({ description: 'must be "code"' }),
+  client_id: text(3_000).annotate({ description: "from POST /oauth/register" }),
+  redirect_uri: text(500).annotate({ description: "exactly as the client registered it" }),
+  code_challenge: text(200).annotate({ description: "base64url of the SHA-256 digest of the verifier" }),
+  code_challenge_method: text(20).annotate({ description: 'must be "S256"' }),
+  scope: Schema.optionalKey(text(500).annotate({ description: "run (the default) or lookup, separated by spaces" })),
+  state: Schema.optionalKey(text(2_000).annotate({ description: "returned to the client" })),
+  resource: Schema.optionalKey(text(500).annotate({ description: "the address of /mcp" }))
+}
+export const AuthorizationQuery = Schema.Struct(asked)
+export type AuthorizationQuery = typeof AuthorizationQuery.Type
+
+const Asked = Schema.Struct({
+  client_name: Schema.String.annotate({ description: "What the client calls itself. Nothing proves it." }),
+  redirect_uri: Schema.String,
+  redirect_host: Schema.String,
+  on_this_machine: Schema.Boolean.annotate({ description: "The answer goes to a program on the person's machine." }),
+  scope: Schema.Literals(oauthScopes),
+  organization: Schema.Struct({ id: Schema.String, name: Schema.String })
+}).annotate({ identifier: "AuthorizationRequest" })
+
+const Decision = Schema.Struct({
+  ...asked,
+  organization_id: text(100).annotate({
+    description: "the organization that the person saw; refused if the session is of another one"
+  }),
+  approve: Schema.Boolean,
+  lookup_only: optional(Schema.Boolean.annotate({ description: "grant lookup where the client asks for run" })),
+  budget: optional(BudgetRequest)
+}).annotate({ identifier: "AuthorizationDecision" })
+
+const about = (summary: string, description: string) => OpenApi.annotations({ summary, description })
+
+export class AuthorizationApi extends HttpApiGroup.make("oauth")
+  .add(
+    HttpApiEndpoint.get("asked", "/oauth/authorization", {
+      query: asked,
+      success: Asked,
+      error: [Wire.invalid_request, Wire.forbidden]
+    }).annotateMerge(
+      about(
+        "Read an agent's request to connect",
+        "Needs a session token. The console's consent page shows it. An invalid request is an error here and is never redirected."
+      )
+    ),
+    HttpApiEndpoint.post("decide", "/oauth/authorization", {
+      payload: Decision,
+      success: Schema.Struct({
+        redirect_to: Schema.String.annotate({ description: "The client's redirect URI with a code, or with an error." })
+      }).annotate({ identifier: "AuthorizationAnswer" }),
+      error: [Wire.invalid_request, Wire.forbidden, Wire.rate_limited]
+    }).annotateMerge(
+      about(
+        "Decide about an agent's request to connect",
+        "Needs a session token. If approved, the code in redirect_to works once, within a minute, and becomes an API key with this scope and budget."
+      )
+    )
+  )
+  .middleware(Auth) {}

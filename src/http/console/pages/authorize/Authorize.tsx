@@ -1,0 +1,169 @@
+/**
+ * The consent page of OAuth (`/authorize?client_id=…`): an agent asks to connect, and a person decides.
+ *
+ * The client's name is its own claim and is shown as text. Where the answer goes is what a person can check.
+ */
+import { useMutation, useQuery } from "@tanstack/react-query"
+import { useState } from "react"
+import { onForm, textIn } from "../../account/forms.ts"
+import type { AnswerOf } from "../../../client/Browser.ts"
+import { type Search, useFilters } from "../../data/address.ts"
+import { api } from "../../data/api.ts"
+import { useMay } from "../../data/session.ts"
+import { Checkbox } from "../../forms/Checkbox.tsx"
+import { Button } from "../../parts/Button.tsx"
+import { Field, FormProblem, problemOf, Select } from "../../parts/Field.tsx"
+import { FormPage } from "../start/FormPage.tsx"
+
+type Asked = AnswerOf<"oauth", "asked">
+
+const periods = ["month", "week", "day", "total"] as const
+const periodWords: ReadonlyArray<readonly [string, string]> = [
+  ["month", "per calendar month"],
+  ["week", "per week, from Monday"],
+  ["day", "per day (UTC)"],
+  ["total", "in total"]
+]
+
+/** The request as the service takes it. Other parameters of the address mean nothing here. */
+const requestIn = (search: Search) => {
+  const optional = (["scope", "state", "resource"] as const).flatMap((name) =>
+    search[name] === undefined || search[name] === "" ? [] : [[name, search[name]] as const]
+  )
+  const needed = (name: string) => search[name] ?? ""
+  return {
+    response_type: needed("response_type"),
+    client_id: needed("client_id"),
+    redirect_uri: needed("redirect_uri"),
+    code_challenge: needed("code_challenge"),
+    code_challenge_method: needed("code_challenge_method"),
+    ...Object.fromEntries(optional)
+  }
+}
+type Request = ReturnType<typeof requestIn>
+
+const budgetIn = (form: FormData) => {
+  const limit = textIn(form, "limit").trim()
+  const period = periods.find((one) => one === textIn(form, "period")) ?? "month"
+  return limit === "" ? null : { limit, period }
+}
+
+const Decide = ({ request, asked }: { readonly request: Request; readonly asked: Asked }) => {
+  const [isDenied, setIsDenied] = useState(false)
+  const decide = useMutation({
+    mutationFn: ({ form, approve }: { readonly form: FormData; readonly approve: boolean }) =>
+      api.oauth.decide({
+        payload: {
+          ...request,
+          organization_id: asked.organization.id,
+          approve,
+          ...(approve ? { budget: budgetIn(form), lookup_only: textIn(form, "lookup_only") !== "" } : {})
+        }
+      }),
+    // The service has checked the address against what the client registered.
+    onSuccess: ({ redirect_to }) => location.assign(redirect_to)
+  })
+  const isOver = decide.isPending || decide.isSuccess
+  return (
+    <form onSubmit={onForm((form) => decide.mutate({ form, approve: true }))} className="space-y-5">
+      <dl className="space-y-3">
+        <div>
+          <dt className="text-small text-muted">Organization whose wallet pays</dt>
+          <dd className="wrap-anywhere font-medium">{asked.organization.name}</dd>
+        </div>
+        <div>
+          <dt className="text-small text-muted">The answer goes to</dt>
+          <dd className="wrap-anywhere font-medium">
+            {asked.on_this_machine ? `a program on your machine (${asked.redirect_host})` : asked.redirect_host}
+          </dd>
+        </div>
+        <div>
+          <dt className="text-small text-muted">It will be able to</dt>
+          <dd>
+            {asked.scope === "run"
+              ? "read your runs, history and wallet, and start runs that spend money, also runs that send messages"
+              : "read your runs, history and wallet, and start runs that look things up and spend money"}
+          </dd>
+        </div>
+      </dl>
+      {asked.scope === "run" && (
+        <Checkbox
+          name="lookup_only"
+          value="yes"
+          label="Reads and look-ups only"
+          hint="It can start no run that acts outside, such as sending a message."
+        />
+      )}
+      <div className="flex flex-wrap items-start gap-3">
+        <Field
+          label="Budget in USD"
+          name="limit"
+          inputMode="decimal"
+          pattern="\d{1,9}(\.\d{1,6})?"
+          hint="Empty: the wallet and the spend guard are the only limits."
+          problem={problemOf(decide.error, "budget.limit")}
+          className="w-full max-w-44"
+        />
+        <Select label="Period" name="period" options={periodWords} className="w-full max-w-44" />
+      </div>
+      <p className="text-small text-muted">
+        The connection is an API key in Settings, API keys. Change its rules or revoke it there at any time.
+      </p>
+      <FormProblem error={decide.error} />
+      <div className="flex gap-3">
+        <Button type="submit" look="primary" busy={isOver && !isDenied} disabled={isOver}>
+          Allow
+        </Button>
+        <Button
+          busy={isOver && isDenied}
+          disabled={isOver}
+          onClick={() => {
+            setIsDenied(true)
+            decide.mutate({ form: new FormData(), approve: false })
+          }}
+        >
+          Deny
+        </Button>
+      </div>
+    </form>
+  )
+}
+
+const Authorize = () => {
+  const [search] = useFilters()
+  const request = requestIn(search)
+  const may = useMay("member")
+  const asked = useQuery({
+    queryKey: ["authorization", request],
+    queryFn: () => api.oauth.asked({ query: request }),
+    retry: false,
+    staleTime: Number.POSITIVE_INFINITY
+  })
+  if (asked.error !== null)
+    return (
+      <FormPage
+        title="This request to connect is not valid"
+        lead="Nothing was allowed. Start again in the program that sent you here."
+      >
+        <FormProblem error={asked.error} />
+      </FormPage>
+    )
+  if (asked.data === undefined) return <FormPage title="Connect an agent">{null}</FormPage>
+  const lead = (
+    <>
+      A program that calls itself <strong className="wrap-anywhere text-text">{asked.data.client_name}</strong> asks to
+      use Rungate for you. Allow it only if you started this just now.
+    </>
+  )
+  return (
+    <FormPage title="Connect an agent" lead={lead}>
+      {may ? (
+        <Decide request={request} asked={asked.data} />
+      ) : (
+        <p className="text-muted">Your role is viewer. An owner, an admin or a member can connect an agent.</p>
+      )}
+    </FormPage>
+  )
+}
+
+export default Authorize

@@ -1,0 +1,51 @@
+/**
+ * `POST /oauth/register`: dynamic registration of clients (RFC 7591). It computes an id and stores nothing, so a flood of strangers leaves
+ * nothing behind. Requests are limited by address.
+ */
+import { Clock, Effect, Option, Schema } from "effect"
+import { HttpRouter, HttpServerRequest } from "effect/http"
+import { clientId, redirectProblem, shownName, urisMax } from "../../schema/oauth/Client.ts"
+import { oauthScopes } from "../../schema/oauth/Scope.ts"
+import { type OAuthError, oauthAnswer, oauthError } from "./Answers.ts"
+import { registerPath } from "./Issuer.ts"
+import { received } from "./Received.ts"
+
+/** Other members, such as addresses of logos, are ignored: nothing here shows them. */
+const Registration = Schema.fromJsonString(
+  Schema.Struct({
+    redirect_uris: Schema.Array(Schema.String).check(Schema.isMinLength(1), Schema.isMaxLength(urisMax)),
+    client_name: Schema.optionalKey(Schema.NullOr(Schema.String))
+  })
+)
+const decodeRegistration = Schema.decodeUnknownOption(Registration)
+
+const refused = (error: OAuthError, description: string) => Effect.succeed(oauthError(error, description))
+
+const register = Effect.gen(function* () {
+  const request = yield* HttpServerRequest.HttpServerRequest
+  const given = Option.getOrNull(decodeRegistration(yield* Effect.orDie(request.text)))
+  if (given === null)
+    return yield* refused("invalid_client_metadata", `Send JSON with redirect_uris: one to ${urisMax} texts.`)
+  const { redirect_uris } = given
+  for (const [at, uri] of redirect_uris.entries()) {
+    const wrong = redirectProblem(uri)
+    if (wrong !== null) return yield* refused("invalid_redirect_uri", `redirect_uris.${at} ${wrong}.`)
+  }
+  const client_name = shownName(given.client_name ?? "") || new URL(redirect_uris[0] ?? "").host
+  const client = { client_name, redirect_uris }
+  const now = yield* Clock.currentTimeMillis
+  return oauthAnswer(
+    {
+      client_id: clientId(client),
+      client_id_issued_at: Math.floor(now / 1_000),
+      ...client,
+      grant_types: ["authorization_code", "refresh_token"],
+      response_types: ["code"],
+      token_endpoint_auth_method: "none",
+      scope: oauthScopes.join(" ")
+    },
+    201
+  )
+})
+
+export const RegisterRoute = HttpRouter.add("POST", registerPath, received(register))
