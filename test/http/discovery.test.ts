@@ -187,8 +187,8 @@ describe("the catalog's lists", () => {
     ]) {
       const first = await get(path)
       const etag = first.headers.get("etag") ?? ""
-      expect(etag).toMatch(/^".+"$/)
-      for (const known of [etag, `W/${etag}`, `"other", ${etag}`]) {
+      expect(etag).toMatch(/^W\/".+"$/)
+      for (const known of [etag, etag.slice("W/".length), `"other", ${etag}`]) {
         const again = await get(path, { "if-none-match": known })
         expect([path, again.status, again.text]).toEqual([path, 304, ""])
         expect(again.headers.get("etag")).toBe(etag)

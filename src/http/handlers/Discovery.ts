@@ -23,21 +23,19 @@ import {
   inspectCommand,
   providerView
 } from "../views/CatalogView.ts"
+import { etagOf, hasTag } from "../standards/ETags.ts"
 import { withCommands } from "../../schema/Hints.ts"
 import { inspectCapability, viaApi } from "../../schema/Steps.ts"
 
 /** How long clients and proxies may cache a list. They see an import at most this much later. */
 const freshSeconds = 60
 
-const etagOf = (text: string) => `"${Bun.hash(text).toString(36)}"`
-
-/** Answers 304 if the client has this version. The comparison is weak, because a proxy that compresses the body puts `W/` before the tag. */
+/** Answers 304 if the client has this version. */
 const cached = (body: unknown, ifNoneMatch: string | undefined) => {
   const text = JSON.stringify(body)
   const etag = etagOf(text)
-  const headers = { etag, "cache-control": `public, max-age=${freshSeconds}` }
-  const tags = (ifNoneMatch ?? "").split(",").map((tag) => tag.trim().replace(/^W\//, ""))
-  if (tags.includes(etag) || tags.includes("*")) return HttpServerResponse.empty({ status: 304, headers })
+  const headers = { etag, "cache-control": `public, max-age=${freshSeconds}`, vary: "accept-encoding" }
+  if (hasTag(ifNoneMatch, etag)) return HttpServerResponse.empty({ status: 304, headers })
   return HttpServerResponse.text(text, { contentType: "application/json", headers })
 }
 

@@ -12,6 +12,8 @@ import { isFullDisk, isOutage } from "../../layers/postgres/Outage.ts"
 import { type ErrorCode, isErrorCode, problem, type Problem, statusOf } from "../../schema/Errors.ts"
 import { Settings } from "../../layers/platform/Settings.ts"
 import { bodyBytesMax, bodyLimits, bodyProblem, tooLarge } from "./Body.ts"
+import { encoded, isCompressible } from "../standards/Compression.ts"
+import { tagged } from "../standards/ETags.ts"
 import { problemTitle, problemType } from "../standards/ProblemType.ts"
 import { clientAddress, Peers } from "./ClientAddress.ts"
 import { MalformedLayer } from "./MalformedRequest.ts"
@@ -187,7 +189,10 @@ export const Boundary = HttpRouter.middleware(
               return answerToDefect(readiness, `${request_id} ${request.method} ${path}`, defect)
             })
           )
-          return concluded(response, request_id, request.headers["accept"])
+          const { accept, cookie, "if-none-match": known, "accept-encoding": acceptEncoding } = request.headers
+          const done = tagged(request.url, known, concluded(response, request_id, accept))
+          const asked = { path: request.url, acceptEncoding, cookie: cookie !== undefined }
+          return isCompressible(asked, done) ? yield* encoded(asked, done) : done
         })
   ),
   { global: true }

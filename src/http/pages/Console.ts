@@ -10,6 +10,8 @@ import { extname, join } from "node:path"
 import { Effect, Schema } from "effect"
 import { newId } from "../../layers/platform/Ids.ts"
 import { packageFolder } from "../../layers/platform/packageFolder.ts"
+import { codingFor } from "../standards/Compression.ts"
+import { etagOf, hasTag } from "../standards/ETags.ts"
 
 const Manifest = Schema.fromJsonString(
   Schema.Struct({ assets: Schema.Array(Schema.String), routes: Schema.Array(Schema.String) })
@@ -65,26 +67,16 @@ interface Kept {
   readonly bodies: Readonly<Record<Encoding, Uint8Array<ArrayBuffer>>>
 }
 
-/** The best encoding that the client takes. `q=0` refuses one. */
 const encodingFor = (accepts: string | null): Encoding => {
-  const offered = (accepts ?? "").toLowerCase().split(",")
-  const takes = (name: string) =>
-    offered.some((one) => {
-      const [coding = "", ...parameters] = one.split(";").map((part) => part.trim())
-      return coding === name && !parameters.some((part) => /^q=0(\.0*)?$/.test(part))
-    })
-  if (takes("br")) return "br"
-  return takes("gzip") ? "gz" : ""
+  const coding = codingFor(accepts)
+  return coding === "gzip" ? "gz" : (coding ?? "")
 }
-
-const isCurrent = (sent: string | null, etag: string) =>
-  sent !== null && sent.split(",").some((one) => one.trim().replace(/^W\//, "") === etag)
 
 const answer = ({ headers, etag, bodies }: Kept, request: Request): Response => {
   const encoding = encodingFor(request.headers.get("accept-encoding"))
   const coding = codings[encoding]
-  const all = { ...common, ...headers, etag: `W/${etag}`, "x-request-id": newId("req") }
-  if (isCurrent(request.headers.get("if-none-match"), etag)) return new Response(null, { status: 304, headers: all })
+  const all = { ...common, ...headers, etag, "x-request-id": newId("req") }
+  if (hasTag(request.headers.get("if-none-match"), etag)) return new Response(null, { status: 304, headers: all })
   const body = bodies[encoding]
   const encoded = coding === null ? {} : { "content-encoding": coding }
   return new Response(request.method === "HEAD" ? null : body, {
@@ -97,7 +89,7 @@ const read = (folder: string, name: string, headers: Readonly<Record<string, str
     new Uint8Array(readFileSync(join(folder, encoding === "" ? name : `${name}.${encoding}`)))
   const bodies = { br: body("br"), gz: body("gz"), "": body("") }
   const type = types[extname(name)] ?? "application/octet-stream"
-  return { headers: { ...headers, "content-type": type }, etag: `"${Bun.hash(bodies[""]).toString(36)}"`, bodies }
+  return { headers: { ...headers, "content-type": type }, etag: etagOf(bodies[""]), bodies }
 }
 
 const prefix = "/console/"

@@ -100,15 +100,23 @@ const text = (body: string, contentType: string) => HttpServerResponse.text(body
 export const DocsRoutes = Layer.unwrap(
   Effect.gen(function* () {
     const address = addressOf(yield* Settings)
-    const read = yield* Effect.cached(Effect.sync(() => docPages(join(packageFolder, "docs"))))
+    // One answer for a page, so that its tag and its compressed forms are made once.
+    const read = yield* Effect.cached(
+      Effect.sync(() =>
+        docPages(join(packageFolder, "docs")).map((page) => ({
+          ...page,
+          answer: text(page.text, "text/markdown; charset=utf-8")
+        }))
+      )
+    )
     const found = (path: string) =>
       Effect.map(read, (pages) => {
         const page = pages.find((one) => one.path === path)
-        return page === undefined
-          ? HttpServerResponse.jsonUnsafe(unknownPage, { status: 404 })
-          : text(page.text, "text/markdown; charset=utf-8")
+        return page === undefined ? HttpServerResponse.jsonUnsafe(unknownPage, { status: 404 }) : page.answer
       })
-    const index = Effect.map(read, (pages) => text(llmsText(pages, address), "text/plain; charset=utf-8"))
+    const index = yield* Effect.cached(
+      Effect.map(read, (pages) => text(llmsText(pages, address), "text/plain; charset=utf-8"))
+    )
     const named = Effect.flatMap(HttpRouter.params, ({ page = "" }) => found(page))
     return Layer.mergeAll(
       HttpRouter.add("GET", "/llms.txt", rateLimitedPage(index)),

@@ -15,6 +15,7 @@ import { type Allowance, TakenFromLimit } from "../middleware/Limits.ts"
 import { Readiness } from "../middleware/Readiness.ts"
 import type { Told } from "../submission/SubmitRun.ts"
 import { limitHeaders } from "../middleware/RequestChecks.ts"
+import { encoded, isCompressible } from "../standards/Compression.ts"
 
 /** Answers a request by the API's route. The first argument is the request as it came, the second one to answer in its place. */
 export type ApiRoute = (came: Request, request: Request) => Promise<Response>
@@ -69,6 +70,7 @@ const clientLeft = 499
 const left = () => new Response(null, { status: clientLeft })
 
 type Resolve = (response: Response | Promise<Response>) => void
+type Send = (response: HttpServerResponse.HttpServerResponse) => Response | Promise<Response>
 
 /** Runs the fiber of a request, which registers `place` for the run that its client waits for. */
 export const shortRoutes = Effect.gen(function* () {
@@ -80,6 +82,14 @@ export const shortRoutes = Effect.gen(function* () {
   const context = yield* Effect.context<never>()
   const fork = Effect.runForkWith(context)
   const web = (response: HttpServerResponse.HttpServerResponse) => HttpServerResponse.toWeb(response, { context })
+  const inPromise = Effect.runPromiseWith(context)
+  /** Most answers are small, and then nothing but their size is looked at. */
+  const sending =
+    (acceptEncoding: string | null): Send =>
+    (response) => {
+      const asked = { path: "/v1/run", acceptEncoding, cookie: false }
+      return isCompressible(asked, response) ? inPromise(Effect.map(encoded(asked, response), web)) : web(response)
+    }
 
   const passOn = (request: Request, api: ApiRoute, passed: PassedOn | null): Promise<Response> => {
     if (passed === null) return api(request, request)
@@ -93,25 +103,26 @@ export const shortRoutes = Effect.gen(function* () {
   const answer = (
     { waiting, envelope, shown }: ClientWaits,
     after: RunRow | Effect.Effect<RunRow>,
-    resolve: Resolve
+    resolve: Resolve,
+    send: Send
   ) => {
     const answerOf = (run: RunRow) => {
       const { replayed } = waiting
-      return web(enveloped(shown({ run, replayed }, clock.currentTimeMillisUnsafe(), envelope), envelope))
+      return enveloped(shown({ run, replayed }, clock.currentTimeMillisUnsafe(), envelope), envelope)
     }
-    const orDefect = (answered: Effect.Effect<Response>) =>
+    const orDefect = (answered: Effect.Effect<HttpServerResponse.HttpServerResponse>) =>
       Effect.catchDefect(answered, (defect) =>
         Effect.map(answerToDefect(readiness, `${envelope.request_id} ${envelope.asked}`, defect), (response) =>
-          web(enveloped(response, envelope))
+          enveloped(response, envelope)
         )
       )
     // Whoever signals the end goes on, also if this answer can't be written.
     const attempt = Effect.isEffect(after) ? Effect.map(after, answerOf) : Effect.sync(() => answerOf(after))
-    fork(orDefect(attempt)).addObserver((exit) => resolve(exit._tag === "Success" ? exit.value : left()))
+    fork(orDefect(attempt)).addObserver((exit) => resolve(exit._tag === "Success" ? send(exit.value) : left()))
   }
 
   /** Nothing but what this function holds is kept in memory for a client that waits. */
-  const wait = (signal: AbortSignal, place: Place, waits: ClientWaits, resolve: Resolve) => {
+  const wait = (signal: AbortSignal, place: Place, waits: ClientWaits, resolve: Resolve, send: Send) => {
     const leave = () => {
       place.release()
       resolve(left())
@@ -119,7 +130,7 @@ export const shortRoutes = Effect.gen(function* () {
     signal.addEventListener("abort", leave, { once: true })
     place.wait(waits.waiting.millis, (_signalled, end) => {
       signal.removeEventListener("abort", leave)
-      answer(waits, admission.afterWait(waits.waiting.run, end), resolve)
+      answer(waits, admission.afterWait(waits.waiting.run, end), resolve, send)
     })
   }
 
@@ -134,10 +145,11 @@ export const shortRoutes = Effect.gen(function* () {
         signal.removeEventListener("abort", leave)
         const outcome = exit._tag === "Success" ? exit.value : left()
         const waits = outcome !== null && "_tag" in outcome && outcome._tag === "ClientWaits" && !signal.aborted
-        if (waits) return wait(signal, place, outcome, resolve)
+        const send = sending(request.headers.get("accept-encoding"))
+        if (waits) return wait(signal, place, outcome, resolve, send)
         place.release()
         if (outcome instanceof Response) return resolve(outcome)
-        if (HttpServerResponse.isHttpServerResponse(outcome)) return resolve(web(outcome))
+        if (HttpServerResponse.isHttpServerResponse(outcome)) return resolve(send(outcome))
         if (outcome?._tag === "ClientWaits") return resolve(left())
         resolve(passOn(request, api, outcome))
       })
