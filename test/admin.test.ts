@@ -8,6 +8,7 @@ import { freshDatabase } from "./postgres.ts"
 import { exhaustive } from "./exhaustive.ts"
 import { schemaVersion } from "../src/layers/postgres/DatabaseSchema.ts"
 import { labelOldRuns } from "../src/layers/runs/LabelsOfOldRuns.ts"
+import { sumOldUsage } from "../src/layers/usage/OldSums.ts"
 import { countOldRuns } from "../src/layers/usage/UsageRollups.ts"
 import { background } from "../src/layers/postgres/migrations/background.ts"
 
@@ -291,7 +292,7 @@ test.concurrent.if(backends.includes("redis"))("over Redis a credit is taken and
 })
 
 test("migrations shows the schema's version, and the background migrations of this release", async () => {
-  const known = [...Object.keys(background), countOldRuns, labelOldRuns]
+  const known = [...Object.keys(background), countOldRuns, labelOldRuns, sumOldUsage]
   const { code, body } = await beside("migrations", "--json")
   expect([code, body]).toEqual([
     0,

@@ -57,6 +57,7 @@ import { UnknownOutcomes } from "./runs/UnknownOutcomes.ts"
 import { WaitStore } from "./runs/WaitStore.ts"
 import { WalletLanes } from "./accounts/WalletLanes.ts"
 import { usageOfOldRuns } from "./usage/OldRuns.ts"
+import { sumOldUsage, sumsOfOldUsage } from "./usage/OldSums.ts"
 import { countOldRuns, UsageRollups } from "./usage/UsageRollups.ts"
 import { PastRuns } from "./simulation/PastRuns.ts"
 import { UsageStore } from "./usage/UsageStore.ts"
@@ -107,7 +108,12 @@ const Stores = Layer.mergeAll(
   Layer.mergeAll(HeadStore.layer, ReceiptStore.layer, SigningKeys.layer),
   Layer.merge(BatchStore.layer, BatchFeeds.layer),
   // The migrations of old runs need stores, which the folder of the migrations can't import.
-  BackgroundMigrations.layerOf({ ...background, [countOldRuns]: usageOfOldRuns, [labelOldRuns]: labelsOfOldRuns }),
+  BackgroundMigrations.layerOf({
+    ...background,
+    [countOldRuns]: usageOfOldRuns,
+    [labelOldRuns]: labelsOfOldRuns,
+    [sumOldUsage]: sumsOfOldUsage
+  }),
   Layer.merge(WebhookEndpoints.layer, WebhookDeliveries.layer.pipe(Layer.provideMerge(PauseMails.layer))).pipe(
     Layer.provide(EventLog.layer)
   )

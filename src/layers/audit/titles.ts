@@ -25,6 +25,7 @@ const titles: ReadonlyArray<Equation> = [
   { id: "E17", title: "Each signed head is an entry of the ledger's chain" },
   { id: "U1", title: "The charges of usage equal the settlements of the ledger" },
   { id: "U2", title: "No label is counted more often than there are runs" },
+  { id: "U3", title: "The sums of usage equal its rollups" },
   { id: "commands", title: "No command is dead-lettered" }
 ]
 

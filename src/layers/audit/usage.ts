@@ -7,6 +7,7 @@
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import { violationRows } from "./equations.ts"
+import { sumOldUsage } from "../usage/OldSums.ts"
 import { countOldRuns } from "../usage/UsageRollups.ts"
 
 /** Violations listed per equation. */
@@ -37,5 +38,20 @@ export const usageViolations = Effect.fnUntraced(function* (sql: SqlClient.SqlCl
     FROM (SELECT org_id, day, name, sum(runs) AS runs, sum(charged) AS charged FROM usage_days WHERE name <> '' GROUP BY 1, 2, 3) n
     LEFT JOIN (SELECT org_id, day, sum(runs) AS runs, sum(charged) AS charged FROM usage_days WHERE name = '' GROUP BY 1, 2) a USING (org_id, day)
     WHERE n.runs > coalesce(a.runs, 0) OR n.charged > coalesce(a.charged, 0) LIMIT ${perEquation}`)
-  return (yield* Effect.all([settlements, labels])).flat()
+  const sums = violationRows(sql`
+    SELECT 'U3 the sums of usage equal its rollups' AS equation, org_id || ' by ' || coalesce(nullif(dimension, ''), 'nothing') || ' on ' || day AS subject,
+           'sums ' || coalesce(s.runs, 0) || ' runs, charged ' || coalesce(s.charged, 0) || ', rollups ' || coalesce(n.runs, 0) || ' runs, charged '
+             || coalesce(n.charged, 0) AS detail
+    FROM (
+      SELECT d.org_id, d.day, g.status, sum(d.runs) AS runs, sum(d.charged) AS charged,
+        CASE grouping(g.capability, g.provider, g.key_id, g.endpoint)
+          WHEN 15 THEN '' WHEN 7 THEN 'capability' WHEN 11 THEN 'provider' WHEN 13 THEN 'key' ELSE 'endpoint' END AS dimension,
+        coalesce('=' || coalesce(g.capability, g.provider, g.key_id, g.endpoint), '') AS value
+      FROM usage_days d JOIN usage_groups g ON g.org_id = d.org_id AND g.group_id = d.group_id WHERE d.name = ''
+      GROUP BY d.org_id, d.day, g.status, GROUPING SETS ((), (g.capability), (g.provider), (g.key_id), (g.endpoint))
+    ) n
+    FULL JOIN usage_sums s USING (org_id, dimension, day, value, status)
+    WHERE (coalesce(s.runs, 0) <> coalesce(n.runs, 0) OR coalesce(s.charged, 0) <> coalesce(n.charged, 0))
+      AND EXISTS (SELECT FROM background_migrations WHERE name = ${sumOldUsage} AND finished_at IS NOT NULL) LIMIT ${perEquation}`)
+  return (yield* Effect.all([settlements, labels, sums])).flat()
 })

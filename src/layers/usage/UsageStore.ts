@@ -5,11 +5,13 @@
  */
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
+import { dimensions } from "../postgres/migrations/0067_usage_sums.ts"
 import { oneRowOf, rowsOf } from "../postgres/Rows.ts"
 import { type Grouping, groupingsMax, isMetadataGrouping } from "../../schema/usage/Usage.ts"
 import { metadataPrefix } from "../../schema/runs/Metadata.ts"
 import { namesMax } from "./Counted.ts"
 import { factColumns, settlement, waitingIds } from "./Facts.ts"
+import { sumOldUsage } from "./OldSums.ts"
 
 /** Waiting runs that a question counts itself, in about a second. More wait only after an outage of all workers. */
 const waitingMax = 100_000
@@ -45,7 +47,7 @@ export interface UsageQuestion {
   readonly limit: number
 }
 
-const waitingRow = oneRowOf({ waiting: Schema.BigInt })
+const waitingRow = oneRowOf({ waiting: Schema.BigInt, summed: Schema.Boolean })
 const nameRow = oneRowOf({ known: Schema.Boolean, names: Schema.BigInt })
 
 /** The statements join tables of some thousand rows, for which the plans of single rows are slow. */
@@ -54,6 +56,12 @@ const planned = `set_config('enable_hashjoin', 'on', true), set_config('plan_cac
 /** SQL of a value as text: see `cellOf`. */
 const cellSql = (column: string) => `CASE WHEN ${column} IS NULL THEN '' ELSE '=' || ${column} END`
 const columnOf = (grouping: Grouping): string => (grouping === "key" ? "key_id" : grouping)
+
+/** The dimension whose sums have these groups. Null: only the rollups have them. */
+const dimensionOf = (groupings: ReadonlyArray<Grouping>): (typeof dimensions)[number] | null => {
+  const others = groupings.filter((one) => one !== "day" && one !== "status" && !isMetadataGrouping(one))
+  return others.length > 1 ? null : (dimensions.find((one) => one === (others[0] ?? "")) ?? null)
+}
 
 type Fragment = Statement.Statement<unknown> | ReturnType<SqlClient.SqlClient["literal"]>
 
@@ -66,12 +74,15 @@ export class UsageStore extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
 
+      /** Whether the sums have all rollups. Fails if too many runs wait. */
       const timely = Effect.fnUntraced(function* (org_id: string) {
-        const { waiting } = yield* waitingRow(sql`
-          SELECT coalesce(sum(runs), 0)::bigint AS waiting, ${sql.literal(planned)} FROM (
+        const { waiting, summed } = yield* waitingRow(sql`
+          SELECT coalesce(sum(runs), 0)::bigint AS waiting, ${sql.literal(planned)},
+            EXISTS (SELECT FROM background_migrations WHERE name = ${sumOldUsage} AND finished_at IS NOT NULL) AS summed
+          FROM (
             SELECT runs FROM history_queue WHERE org_id = ${org_id} AND NOT counted
             UNION ALL SELECT runs FROM usage_queue WHERE org_id = ${org_id} AND NOT counted) w`)
-        if (waiting <= waitingMax) return
+        if (waiting <= waitingMax) return summed
         const seconds = Math.ceil(Number(waiting) / countedPerSecond)
         const message = `${waiting} runs of this organization wait to be counted. Retry in ${seconds} seconds.`
         return yield* new UsageBehind({ message })
@@ -96,8 +107,27 @@ export class UsageStore extends Context.Service<
         return sql`${a} AS a, ${b} AS b`
       }
 
-      const read = Effect.fnUntraced(function* ({ org_id, from, to, groupings, after, limit }: UsageQuestion) {
-        yield* timely(org_id)
+      /** All runs of the period from the sums of one dimension. */
+      const summedBy = (dimension: string, { org_id, from, to, groupings }: UsageQuestion) => {
+        const [a, b] = Array.from({ length: groupingsMax }, (_, n) => {
+          const grouping = groupings[n]
+          if (grouping === undefined || isMetadataGrouping(grouping)) return "''"
+          if (grouping === "day") return "'=' || s.day::text"
+          return grouping === "status" ? "'=' || s.status" : "s.value"
+        })
+        const columns = groupings.map((grouping) =>
+          grouping === "day" ? "s.day, " : grouping === dimension ? "s.value, " : ""
+        )
+        return sql`
+          SELECT ${sql.literal(`${a} AS a, ${b} AS b`)}, s.status, sum(s.runs)::bigint AS runs, sum(s.charged)::bigint AS charged
+          FROM usage_sums s
+          WHERE s.org_id = ${org_id} AND s.dimension = ${dimension} AND s.day >= ${from}::date AND s.day < ${to}::date
+          GROUP BY ${sql.literal(columns.join(""))} s.status`
+      }
+
+      const read = Effect.fnUntraced(function* (asked: UsageQuestion) {
+        const { org_id, from, to, groupings, after, limit } = asked
+        const dimension = (yield* timely(org_id)) ? dimensionOf(groupings) : null
         const label = groupings.find(isMetadataGrouping)?.slice(metadataPrefix.length) ?? null
         if (label !== null) yield* counted(org_id, label)
         const none = sql.literal("''")
@@ -132,7 +162,7 @@ export class UsageStore extends Context.Service<
             JOIN runs r ON r.org_id = ${org_id} AND r.run_id = q.run_id ${sql.literal(settlement)}
             WHERE r.finished_at IS NOT NULL
           ), counted AS (
-            ${rolled(sql`(${daysOf("")})`, 1, none, "")} ${labelled}
+            ${dimension === null ? rolled(sql`(${daysOf("")})`, 1, none, "") : summedBy(dimension, asked)} ${labelled}
             UNION ALL
             SELECT ${cellsOf(groupings, "w", "w", waitingValue)}, w.status, 1, w.charged FROM w WHERE w.day >= ${from}::date AND w.day < ${to}::date
           )

@@ -54,6 +54,7 @@ import { providerAccounts } from "./0057_provider_accounts.ts"
 import { operatorSessions } from "./0060_operator_sessions.ts"
 import { operatorChanges } from "./0061_operator_changes.ts"
 import { oauth } from "./0064_oauth.ts"
+import { usageSums } from "./0067_usage_sums.ts"
 
 export const migrations = {
   "0001_accounts": accounts,
@@ -110,5 +111,6 @@ export const migrations = {
   "0057_provider_accounts": providerAccounts,
   "0060_operator_sessions": operatorSessions,
   "0061_operator_changes": operatorChanges,
-  "0064_oauth": oauth
+  "0064_oauth": oauth,
+  "0067_usage_sums": usageSums
 }
