@@ -1,4 +1,8 @@
-/** The load: so many clients, each with one request under way, spread over the services, for so many seconds. Runs in its own process. */
+/**
+ * The load: so many clients, each with one request under way, spread over the services, for so many seconds. Runs in its own process.
+ *
+ * `%n` in the body is another number for each run.
+ */
 export interface LoadResult {
   readonly runs: number
   readonly failed: number
@@ -15,9 +19,11 @@ export const load = async (
   urls: ReadonlyArray<string>,
   keys: ReadonlyArray<string>,
   clients: number,
-  seconds: number
+  seconds: number,
+  template = JSON.stringify({ capability: "email.find", input })
 ): Promise<LoadResult> => {
-  const body = JSON.stringify({ capability: "email.find", input })
+  const numbered = template.includes("%n")
+  let number = Date.now() * 1_000
   const latencies: Array<number> = []
   let failed = 0
   let failure: string | null = null
@@ -32,7 +38,7 @@ export const load = async (
       const response = await fetch(`${url}/v1/run`, {
         method: "POST",
         headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
-        body
+        body: numbered ? template.replaceAll("%n", String(number++)) : template
       })
       const text = await response.text()
       if (response.status !== 200 || !text.includes('"succeeded"')) {
@@ -50,6 +56,8 @@ export const load = async (
 }
 
 if (import.meta.main) {
-  const [url = "", keys = "", clients = "1", seconds = "1"] = process.argv.slice(2)
-  process.stdout.write(JSON.stringify(await load(url.split(","), keys.split(","), Number(clients), Number(seconds))))
+  const [url = "", keys = "", clients = "1", seconds = "1", body] = process.argv.slice(2)
+  process.stdout.write(
+    JSON.stringify(await load(url.split(","), keys.split(","), Number(clients), Number(seconds), body))
+  )
 }

@@ -97,11 +97,15 @@ export const start = async (args: ReadonlyArray<string>, env: Record<string, str
 }
 
 /** Loads one service, or several with their addresses separated by commas. In a process of its own, so that the load's CPU is not the service's. */
-export const loadIn = (url: string, keys: ReadonlyArray<string>, clients: number, secs: number) =>
+export const loadIn = (url: string, keys: ReadonlyArray<string>, clients: number, secs: number, body?: object) =>
   new Promise<LoadResult>((resolve, reject) => {
     const child = spawn(
       process.execPath,
-      [new URL("./load.ts", import.meta.url).pathname, url, keys.join(","), String(clients), String(secs)],
+      [
+        new URL("./load.ts", import.meta.url).pathname,
+        ...[url, keys.join(","), String(clients), String(secs)],
+        ...(body === undefined ? [] : [JSON.stringify(body)])
+      ],
       {
         stdio: ["ignore", "pipe", "inherit"]
       }

@@ -1,0 +1,174 @@
+/**
+ * `bun run bench:features`: what a run costs with a feature, as a ratio to the same run without it.
+ *
+ * CPU of the service, PostgreSQL and Redis, with and without in turn on one PostgreSQL, until all background work of a window has ended. The
+ * machine's speed changes over minutes, so a ratio of neighbours says more than two figures. `--rounds`, `--seconds` and `--only` (names,
+ * separated by commas) change the size.
+ */
+import { Client } from "pg"
+import { busySeconds, cpuSeconds } from "./machine.ts"
+import { fund, loadIn, newDatabase, openStage, program, type Running, start } from "./stage.ts"
+
+const option = (name: string): string | undefined => {
+  const at = process.argv.indexOf(`--${name}`)
+  return at < 0 ? undefined : process.argv[at + 1]
+}
+const rounds = Number(option("rounds") ?? 5)
+const seconds = Number(option("seconds") ?? 4)
+const only = option("only")?.split(",")
+const clients = 32
+
+const stage = await openStage()
+
+interface Side {
+  readonly running: Running
+  readonly database: Client
+  readonly key: string
+  readonly body?: object
+  /** What listens while the side runs. */
+  readonly listen?: () => Promise<() => void>
+}
+
+/** A service with a database and funded keys of its own. */
+const open = async (settings: Readonly<Record<string, string>>) => {
+  const url = await newDatabase(stage)
+  const running = await start([await program(), "serve"], {
+    DATABASE_URL: url,
+    PORT: "0",
+    RUNGATE_RATE_LIMIT: "0",
+    RUNGATE_WEBHOOK_ALLOW_PRIVATE: "1",
+    ...(stage.redis === undefined ? {} : { REDIS_URL: stage.redis }),
+    ...settings
+  })
+  const keys = await fund(url, 16)
+  const database = new Client({ connectionString: url })
+  await database.connect()
+  const org = (n: number) => `org_bench${String(n).padStart(21, "0")}`
+  const side = (n: number, body?: object): Side => ({
+    running,
+    database,
+    key: keys[n] ?? "",
+    ...(body === undefined ? {} : { body })
+  })
+  return { running, database, org, side }
+}
+
+const service = await open({})
+const unguarded = await open({ RUNGATE_REPEAT_GUARD: "0" })
+
+const budgetOf = async (n: number) => {
+  await service.database.query(
+    `WITH made AS (
+       INSERT INTO key_budgets (budget_id, org_id, key_id, amount, period)
+       SELECT 'budget_' || key_id, org_id, key_id, 1000000000000, 'day' FROM api_keys WHERE org_id = $1 RETURNING budget_id, key_id)
+     UPDATE api_keys k SET budget_id = made.budget_id FROM made WHERE k.key_id = made.key_id`,
+    [service.org(n)]
+  )
+  return service.side(n)
+}
+
+/** Reads the events of a key's organization until it is stopped. */
+const listening = (side: Side): Side => ({
+  ...side,
+  listen: async () => {
+    const stop = new AbortController()
+    const answer = await fetch(`${side.running.url}/v1/events`, {
+      headers: { authorization: `Bearer ${side.key}` },
+      signal: stop.signal
+    })
+    if (answer.status !== 200) throw new Error(`the event stream answered ${answer.status}`)
+    const reader = answer.body?.getReader()
+    void (async () => {
+      while (reader !== undefined && !(await reader.read()).done);
+    })().catch(() => {})
+    return () => stop.abort()
+  }
+})
+
+const receiver = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response(null, { status: 204 }) })
+const webhookOf = async (n: number) => {
+  await service.database.query(
+    `INSERT INTO webhook_endpoints (endpoint_id, org_id, url, events, secret, position)
+     VALUES ('we_bench', $1, $2, ARRAY['run.finished'], 'whsec_' || encode(decode(repeat('ab', 32), 'hex'), 'base64'), 0)`,
+    [service.org(n), `http://127.0.0.1:${receiver.port}/`]
+  )
+  return service.side(n)
+}
+
+const person = { capability: "email.find", input: { full_name: "Ada Lovelace", company_domain: "%n.example.com" } }
+const same = { capability: "email.find", input: { full_name: "Ada Lovelace", company_domain: "example.com" } }
+const mail = {
+  capability: "email.send",
+  input: { from: "hello@example.com", to: "p%n@example.com", subject: "Hello", text: "Hello" }
+}
+const labels = { campaign: "spring", customer: "customer 7", agent: "researcher" }
+const reuse = { mode: "prefer", max_age_seconds: 86_400 }
+
+type Feature = readonly [name: string, with_: Side, without: Side]
+const features: ReadonlyArray<Feature> = [
+  ["the same run again", service.side(0), service.side(1)],
+  ["a key with a budget", await budgetOf(2), service.side(1)],
+  ["metadata of three labels", service.side(3, { ...same, metadata: labels }), service.side(1)],
+  ["a listening event stream", listening(service.side(4)), service.side(1)],
+  ["a webhook endpoint", await webhookOf(5), service.side(1)],
+  ["repeat guard on (off without)", service.side(1), unguarded.side(1)],
+  ["reuse that finds nothing", service.side(6, { ...person, reuse }), service.side(7, person)],
+  ["reuse of a result", service.side(8, { ...same, reuse }), service.side(1)],
+  ["contact guard", service.side(9, { ...mail, unless_contacted_within_seconds: 3_600 }), service.side(10, mail)]
+]
+
+const left = `SELECT (SELECT count(*) FROM history_queue) + (SELECT count(*) FROM usage_queue WHERE NOT counted)
+  + (SELECT count(*) FROM webhook_deliveries WHERE status = 'pending') + (SELECT count(*) FROM mailbox) AS n`
+/** How long no work must be left, because a worker looks for some once a second. */
+const quietMillis = 1_500
+const drained = async (database: Client) => {
+  for (let since = performance.now(); performance.now() - since < quietMillis; await Bun.sleep(100)) {
+    const { rows } = await database.query(left)
+    if (Number(rows[0].n) > 0) since = performance.now()
+  }
+}
+
+/** Microseconds of CPU per run. */
+const cost = async (side: Side, secs: number) => {
+  const stop = await side.listen?.()
+  const pids = [side.running.pid, stage.postgresPid, ...(stage.redisPid === null ? [] : [stage.redisPid])]
+  const before = cpuSeconds(pids)
+  const result = await loadIn(side.running.url, [side.key], clients, secs, side.body)
+  await drained(side.database)
+  const spent = cpuSeconds(pids) - before
+  stop?.()
+  if (result.failed > 0) throw new Error(`${result.failed} of ${result.runs} runs failed: ${result.failure}`)
+  return (spent / result.runs) * 1e6
+}
+
+const median = (values: ReadonlyArray<number>) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0
+console.log(
+  `PostgreSQL durable, ${stage.redis === undefined ? "no Redis" : "Redis"}; ${rounds} pairs of ${seconds} s, ${clients} clients, one wallet`
+)
+for (const [name, with_, without] of features) {
+  if (only !== undefined && !only.some((one) => name.includes(one))) continue
+  // Compiles the code, and fills what the feature reads.
+  await cost(with_, 1)
+  await cost(without, 1)
+  const ratios: Array<number> = []
+  const plain: Array<number> = []
+  const [busy, own, began] = [busySeconds(), cpuSeconds([process.pid, stage.postgresPid]), performance.now()]
+  for (let round = 0; round < rounds; round++) {
+    // The first one of a pair runs on a cooler machine, so they take turns.
+    const first = await cost(round % 2 === 0 ? with_ : without, seconds)
+    const second = await cost(round % 2 === 0 ? without : with_, seconds)
+    ratios.push(round % 2 === 0 ? first / second : second / first)
+    plain.push(round % 2 === 0 ? second : first)
+  }
+  const others = busySeconds() - busy - (cpuSeconds([process.pid, stage.postgresPid]) - own)
+  const cores = others / ((performance.now() - began) / 1000)
+  console.log(
+    `${name.padEnd(30)} × ${median(ratios).toFixed(2)} (${Math.min(...ratios).toFixed(2)} to ${Math.max(...ratios).toFixed(2)}); without: ${Math.round(median(plain))} µs of CPU; other programs used ${cores.toFixed(1)} cores`
+  )
+}
+receiver.stop(true)
+for (const { running, database } of [service, unguarded]) {
+  await database.end()
+  await running.stop()
+}
+process.exit(0)
