@@ -7,6 +7,8 @@
 import { PgClient } from "@effect/sql-pg"
 import { Layer, ManagedRuntime, Redacted } from "effect"
 import { Client } from "pg"
+import { sessionSettings } from "../../src/layers/postgres/SessionSettings.ts"
+import { sumOldUsage } from "../../src/layers/usage/OldSums.ts"
 import { UsageRollups } from "../../src/layers/usage/UsageRollups.ts"
 import { cpuSeconds } from "./machine.ts"
 import { fund, loadIn, newDatabase, openStage, program, start } from "./stage.ts"
@@ -21,6 +23,8 @@ const loadSeconds = option("load-seconds", 15)
 const days = 90
 const millisMax = 50
 const shareMax = 0.01
+/** How often all runs are counted in a round, so that it takes many ticks of the CPU's clock. */
+const timesCounted = 10
 
 const stage = await openStage()
 const database = await newDatabase(stage)
@@ -31,6 +35,14 @@ const [key = "", costKey = ""] = await fund(database, 2)
 const orgOf = (n: number) => `org_bench${String(n).padStart(21, "0")}`
 const client = new Client({ connectionString: database })
 await client.connect()
+// Until then, questions do not read the sums.
+for (;;) {
+  const done = await client.query("SELECT FROM background_migrations WHERE name = $1 AND finished_at IS NOT NULL", [
+    sumOldUsage
+  ])
+  if (done.rowCount === 1) break
+  await Bun.sleep(200)
+}
 
 /** On each day: 8 capabilities, 3 providers, 4 keys and 3 statuses; and 50 campaigns, each with 4 of the capabilities and 2 statuses. */
 await client.query(
@@ -49,7 +61,7 @@ await client.query(
   [orgOf(0), days, runs]
 )
 await client.query("INSERT INTO usage_names VALUES ($1, 'campaign')", [orgOf(0)])
-await client.query("VACUUM ANALYZE usage_groups, usage_days")
+await client.query("VACUUM ANALYZE usage_groups, usage_days, usage_sums")
 const { rows } = await client.query(
   "SELECT count(*)::int AS rows, sum(runs) FILTER (WHERE name = '')::bigint AS runs FROM usage_days"
 )
@@ -111,7 +123,11 @@ const { rows: made } = await client.query("SELECT count(*)::int AS n FROM runs W
 await client.query("VACUUM ANALYZE runs, ledger")
 await client.query("CHECKPOINT")
 const counting = ManagedRuntime.make(
-  UsageRollups.layer.pipe(Layer.provide(PgClient.layer({ url: Redacted.make(database), maxConnections: 2 })))
+  UsageRollups.layer.pipe(
+    Layer.provide(
+      PgClient.layer({ url: Redacted.make(database), maxConnections: 2, startupParameters: sessionSettings })
+    )
+  )
 )
 const hand = await counting.runPromise(UsageRollups)
 await client.query(
@@ -120,11 +136,13 @@ await client.query(
 )
 /** As the trigger and the worker do: a row for each turn, and then the rollups. */
 const countAll = async () => {
-  await client.query("TRUNCATE usage_queue, usage_days, usage_groups")
+  await client.query("TRUNCATE usage_queue, usage_days, usage_groups, usage_sums")
   const started = cpuSeconds([process.pid, stage.postgresPid])
-  await client.query("INSERT INTO usage_queue (org_id, run_ids) SELECT org_id, run_ids FROM bench_turns")
-  while ((await counting.runPromise(hand.count)) > 0);
-  return cpuSeconds([process.pid, stage.postgresPid]) - started
+  for (let time = 0; time < timesCounted; time++) {
+    await client.query("INSERT INTO usage_queue (org_id, run_ids) SELECT org_id, run_ids FROM bench_turns")
+    while ((await counting.runPromise(hand.count)) > 0);
+  }
+  return (cpuSeconds([process.pid, stage.postgresPid]) - started) / timesCounted
 }
 // The first round also compiles.
 await countAll()
