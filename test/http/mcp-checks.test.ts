@@ -40,6 +40,9 @@ describe("the endpoint", () => {
       const { error }: Json = await answer.json()
       expect([headers, answer.status, error.code]).toEqual([headers, 403, "forbidden"])
     }
+    const local = app.url.replace("127.0.0.1", "localhost")
+    const named = await post(calling("wallet"), { url: local, headers: { origin: local } })
+    expect([named.status, named.headers.get("access-control-allow-origin")]).toEqual([200, null])
     const own = await post(calling("wallet"), { url: behind.url, headers: { origin: publicOrigin }, key: org.key })
     expect([own.status, ((await own.json()) as Json).result.structuredContent.balance]).toEqual([
       200,

@@ -17,7 +17,7 @@ import {
   signal,
   verify
 } from "./cli/host.ts"
-import { _meta, calling, modern, type Post, postTo } from "./mcp-request.ts"
+import { _meta, calling, hello, modern, type Post, postTo } from "./mcp-request.ts"
 import { exhaustive } from "../exhaustive.ts"
 
 type Remote = Omit<Host, "pid">
@@ -318,6 +318,21 @@ describe("a run", () => {
     expect((await org.get(`/v1/runs/${first.run_id}`)).body.done).toBe(false)
     expect((await final(first.run_id)).body.status).toBe("succeeded")
     expect(await chargesOf(org)).toBe(before + 1)
+  })
+
+  test("is cancelled too when another process hears that it is called off", async () => {
+    const greeted = await post(hello, { key: org.key })
+    const { "mcp-session-id": session = "" } = Object.fromEntries(greeted.headers)
+    const [key, headers] = [org.key, { "mcp-session-id": session }]
+    const slow = await host.call("run", verify("slow_2@sandbox.test", { wait_seconds: 0 }))
+    const waiting = post(calling("run", verify("queued@example.com"), "a"), { key, headers })
+    const newest = async () => (await org.list("?limit=1")).body.items[0]
+    const { run_id } = await until("a second run", newest, (one) => one.run_id !== slow.body.run_id)
+    const cancel = { jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: "a" } }
+    expect((await post(cancel, { url: strict.url, key, headers })).status).toBe(202)
+    expect(await (await waiting).text()).toBe("")
+    expect((await final(run_id)).body.status).toBe("cancelled")
+    expect((await final(slow.body.run_id)).body.status).toBe("succeeded")
   })
 
   test.if(exhaustive)(

@@ -8,6 +8,7 @@ import type { PeersShape } from "../middleware/ClientAddress.ts"
 import type { Accounts } from "../../layers/accounts/Accounts.ts"
 import type { Limits } from "../middleware/Limits.ts"
 import type { Readiness } from "../middleware/Readiness.ts"
+import type { Signals } from "../../layers/queues/Signals.ts"
 import type { Settings } from "../../layers/platform/Settings.ts"
 import type { Handler } from "./McpCaller.ts"
 
@@ -16,7 +17,7 @@ const isMcp = ({ url }: Request): boolean => /^[a-z]+:\/\/[^/]*\/mcp(\?|$)/.test
 
 /** Answers requests to /mcp, and is null for others. `api` answers the requests that the tools make. */
 export const lazyMcp = Effect.fnUntraced(function* (api: Handler, peers: PeersShape) {
-  const context = yield* Effect.context<Accounts | Settings | Limits | Readiness>()
+  const context = yield* Effect.context<Accounts | Settings | Signals | Limits | Readiness>()
   // Made now, so it closes after the server that is made later: hosts that wait while the process stops still get their answers.
   const scope = yield* Effect.acquireRelease(Scope.make(), (made) => Scope.close(made, Exit.void))
   const handler = yield* Effect.promise(() => import("./Mcp.ts")).pipe(

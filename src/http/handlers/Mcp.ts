@@ -8,14 +8,16 @@ import { Context, Effect, Layer, Option, Schema, type Scope, Stream } from "effe
 import { McpServer } from "effect/ai"
 import { HttpEffect, HttpRouter, HttpServer, type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { addressOf, Settings } from "../../layers/platform/Settings.ts"
+import { Signals } from "../../layers/queues/Signals.ts"
 import { type ErrorCode, problem, type Problem, statusOf } from "../../schema/Errors.ts"
 import { BoundaryLayer } from "../middleware/Boundary.ts"
 import { Peers, type PeersShape } from "../middleware/ClientAddress.ts"
+import { isLoopback } from "../../schema/oauth/Client.ts"
 import { Limits } from "../middleware/Limits.ts"
 import { checkBodyByAddress, limitByAddress } from "../middleware/RequestChecks.ts"
 import { resourcesFor, toolsFor } from "../mcp/toolHandlers.ts"
 import { statelessRunTool } from "../mcp/statelessRun.ts"
-import { CurrentCall, type OpenCall, openCalls } from "../mcp/OpenCalls.ts"
+import { callName, CurrentCall, nobodysCall, type OpenCall, openCalls } from "../mcp/OpenCalls.ts"
 import { about, protocols } from "../mcp/Protocols.ts"
 import { registerResources, registerTools } from "../mcp/Register.ts"
 import * as Tools from "../mcp/Tools.ts"
@@ -105,6 +107,9 @@ const initializeMessage = (protocolVersion: string) =>
     params: { protocolVersion, capabilities: {}, clientInfo: { name: "rungate", version } }
   })
 
+const cancelledMessage = (requestId: string | number) =>
+  JSON.stringify({ jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId } })
+
 /** Converts an answer of the MCP server. An event stream stays a stream. */
 const toServerResponse = Effect.fnUntraced(function* (response: Response) {
   const { status, body } = response
@@ -129,8 +134,17 @@ export const mcpHandler = Effect.fnUntraced(function* (api: Handler, peers: Peer
   const context = Context.add(yield* Effect.context<never>(), Peers, peers)
   const limits = yield* Limits
   const challenged = yield* makeChallenged
+  const signals = yield* Signals
   const address = addressOf(settings)
   const ownOrigin = new URL(address).origin
+  /**
+   * Whether a request comes from no page, or from a page of this service. Without a public address, it has one per name of this machine; a
+   * name that somebody else can point here is none of them.
+   */
+  const isOwn = (origin: string | undefined, host: string | undefined): boolean =>
+    origin === undefined ||
+    origin === ownOrigin ||
+    (settings.publicUrl === null && origin === `http://${host}` && URL.canParse(origin) && isLoopback(origin))
   const server = yield* HttpRouter.toHttpEffect(
     McpServer.layerHttp({
       ...about,
@@ -146,7 +160,6 @@ export const mcpHandler = Effect.fnUntraced(function* (api: Handler, peers: Peer
     server
   )
   const calls = openCalls()
-  const nobodysCall: OpenCall = { session: "", calledOff: false }
   const callServer = (
     method: "POST" | "DELETE",
     headers: Record<string, string>,
@@ -194,19 +207,33 @@ export const mcpHandler = Effect.fnUntraced(function* (api: Handler, peers: Peer
     )
 
   /** Ends a call that its host has called off. The MCP server then ends the response without an answer, as the protocol asks. */
-  const callOff = Effect.fnUntraced(function* (
-    body: string,
-    headers: Record<string, string>,
-    { authorization }: Sender,
-    host: string | undefined
-  ) {
-    const message = Option.getOrNull(decodeCancelled(body))
-    if (message === null) return
-    const call = calls.find({ host, authorization, id: message.params.requestId })
-    if (call === null) return
+  const end = (call: OpenCall) => {
     call.calledOff = true
-    yield* callServer("POST", { ...headers, [sessionHeader]: call.session }, body, noSender)
-  })
+    const headers = {
+      "content-type": "application/json",
+      [versionHeader]: call.revision,
+      [sessionHeader]: call.session
+    }
+    return Effect.asVoid(callServer("POST", headers, cancelledMessage(call.id), noSender))
+  }
+  // A host's notification may reach another process than its call.
+  const run = Effect.runForkWith(context)
+  yield* Effect.acquireRelease(
+    Effect.sync(() =>
+      signals.listen((names) => {
+        for (const name of names) {
+          const call = calls.find(name)
+          if (call !== null) run(end(call))
+        }
+      })
+    ),
+    (unlisten) => Effect.sync(unlisten)
+  )
+  const callOff = (body: string, { authorization }: Sender, host: string) =>
+    Option.match(decodeCancelled(body), {
+      onNone: () => Effect.void,
+      onSome: ({ params }) => signals.publish([callName(host, authorization, params.requestId)])
+    })
 
   /** Opens a session for calls and keeps their name until the answer has been sent. */
   const openCall = Effect.fnUntraced(function* (
@@ -215,9 +242,9 @@ export const mcpHandler = Effect.fnUntraced(function* (api: Handler, peers: Peer
     host: string | undefined,
     id: string | number | null
   ) {
-    const call: OpenCall = { session: yield* openSession(revision), calledOff: false }
-    if (id === null) return call
-    const name = { host, authorization, id }
+    const call: OpenCall = { session: yield* openSession(revision), revision, id: id ?? "", calledOff: false }
+    if (id === null || host === undefined) return call
+    const name = callName(host, authorization, id)
     return yield* Effect.acquireRelease(
       Effect.sync(() => {
         calls.add(name, call)
@@ -230,7 +257,7 @@ export const mcpHandler = Effect.fnUntraced(function* (api: Handler, peers: Peer
   const answer = Effect.fnUntraced(
     function* (request: HttpServerRequest.HttpServerRequest) {
       const { headers, method } = request
-      if (headers["origin"] !== undefined && headers["origin"] !== ownOrigin) {
+      if (!isOwn(headers["origin"], headers["host"])) {
         return refused("forbidden", "Web pages of other origins can't call this service.")
       }
       if (method !== "POST") {
@@ -255,7 +282,7 @@ export const mcpHandler = Effect.fnUntraced(function* (api: Handler, peers: Peer
         return refused("invalid_request", `Send at most ${batchMax} messages in one request.`)
       }
       if (hasSessions && content === "notification") {
-        yield* callOff(body, forwarded, sender, host)
+        if (host !== undefined) yield* callOff(body, sender, host)
         return HttpServerResponse.empty({ status: 202 })
       }
       const call = hasSessions && content === "calls" ? yield* openCall(revision, sender, host, id) : nobodysCall
