@@ -32,6 +32,7 @@ describe("/v1/api-keys", () => {
       revoked: false,
       expires_at: null,
       replaced_by: null,
+      connected: false,
       budget: null,
       allow: null,
       created_at: expect.stringMatching(/Z$/)

@@ -17,6 +17,9 @@ export const ApiKey = Schema.Struct({
   replaced_by: Schema.NullOr(
     Schema.String.annotate({ description: "Id of the key that rotation made. This key works until expires_at." })
   ),
+  connected: Schema.Boolean.annotate({
+    description: "An agent that is connected with OAuth holds it, and renews expires_at until the key is revoked."
+  }),
   budget: Schema.NullOr(Budget),
   allow: Schema.NullOr(AllowView),
   created_at: Schema.String

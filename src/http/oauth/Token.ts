@@ -49,6 +49,11 @@ const tooManyKeys = oauthError(
   `The organization has ${keysMax} API keys in use, which is the most. Revoke one and connect again.`
 )
 
+const tooManyInUse = oauthError(
+  "invalid_request",
+  `The organization has ${keysMax} API keys in use, which is the most. Revoke one and refresh again.`
+)
+
 export const TokenRoutes = Layer.unwrap(
   Effect.gen(function* () {
     const settings = yield* Settings
@@ -71,8 +76,11 @@ export const TokenRoutes = Layer.unwrap(
       if (given === null) return missing("refresh_token, client_id")
       if (clientOf(given.client_id) === null) return unknownClient
       const { refresh_token: token, client_id } = given
-      const tokens = yield* connections.refresh({ token, client_id, address })
-      return tokens === null ? badRefresh : shown(tokens)
+      return yield* connections.refresh({ token, client_id, address }).pipe(
+        Effect.map((tokens) => (tokens === null ? badRefresh : shown(tokens))),
+        // The connection and its refresh token stay as they are.
+        Effect.catchTag("TooManyKeys", () => Effect.succeed(tooManyInUse))
+      )
     })
 
     const token = Effect.gen(function* () {

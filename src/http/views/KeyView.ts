@@ -29,6 +29,7 @@ export const keyView = (row: KeyRow) => ({
   revoked: row.revoked_at !== null,
   expires_at: row.expires_at?.toISOString() ?? null,
   replaced_by: row.replaced_by,
+  connected: row.connected,
   budget: row.budget === null ? null : budgetView(row.budget, row.today),
   allow: row.allow === null ? null : allowView(row.allow),
   created_at: row.created_at.toISOString()

@@ -19,6 +19,7 @@ import {
   type KeyRow,
   type KeyRules,
   type NewKey,
+  type RenewKey,
   type TooManyKeys
 } from "./ApiKeys.ts"
 import { accessOf, AccessRow } from "./KeyRows.ts"
@@ -181,8 +182,7 @@ export class Accounts extends Context.Service<
       key_id: string,
       graceSeconds: number
     ) => Effect.Effect<Option.Option<NewKey>, KeyEnded | TooManyKeys>
-    /** Gives a key a new secret and expiry. It may have expired. None if it was revoked or replaced. */
-    readonly renewKey: (org_id: string, key_id: string, expires_at: Date) => Effect.Effect<Option.Option<NewKey>>
+    readonly renewKey: RenewKey
     /** The organization that a key belongs to, for operators. */
     readonly ownerOfKey: (key_id: string) => Effect.Effect<Option.Option<string>>
     /** Records that a key was used. One statement stores all used keys every few seconds. */

@@ -46,6 +46,13 @@ export interface NewKey {
   readonly token: Redacted.Redacted
 }
 
+/** Gives the key of a connection a new secret and expiry. It may have expired. None if it was revoked or replaced. */
+export type RenewKey = (
+  org_id: string,
+  key_id: string,
+  expires_at: Date
+) => Effect.Effect<Option.Option<NewKey>, TooManyKeys>
+
 const StoredKey = Schema.Struct({
   key_id: Schema.String,
   name: Schema.String,
@@ -60,11 +67,14 @@ const StoredKey = Schema.Struct({
   budget_id: Schema.NullOr(Schema.String),
   replaced_by: Schema.NullOr(Schema.String),
   expired: Schema.Boolean,
+  /** An agent that is connected with OAuth holds it and renews its expiry. */
+  connected: Schema.Boolean,
   /** The database's UTC day. */
   today: Schema.String
 })
 type StoredKey = typeof StoredKey.Type
 const storedRows = rowsOf(StoredKey.fields)
+const countRow = oneRowOf({ count: Schema.BigInt })
 const budgetIdRow = oneRowOf({ budget_id: Schema.String })
 
 export interface KeyRow extends Omit<StoredKey, "allow" | "budget_id"> {
@@ -89,7 +99,8 @@ const newToken = (environment: Environment) => {
 export const apiKeys = (sql: SqlClient.SqlClient) => {
   const columns =
     sql.literal(`key_id, name, environment, display, last_used_at, revoked_at, created_at, expires_at, allow, budget_id,
-    replaced_by, expires_at IS NOT NULL AND expires_at <= now() AS expired, (now() AT TIME ZONE 'UTC')::date::text AS today`)
+    replaced_by, expires_at IS NOT NULL AND expires_at <= now() AS expired,
+    revoked_at IS NULL AND EXISTS (SELECT FROM oauth_grants g WHERE g.key_id = api_keys.key_id AND g.ended_at IS NULL AND g.expires_at > now()) AS connected, (now() AT TIME ZONE 'UTC')::date::text AS today`)
 
   const withBudgets = Effect.fnUntraced(function* (rows: ReadonlyArray<StoredKey>) {
     const ids = rows.flatMap(({ budget_id }) => (budget_id === null ? [] : [budget_id]))
@@ -226,12 +237,18 @@ export const apiKeys = (sql: SqlClient.SqlClient) => {
     return yield* Effect.catchTag(sql.withTransaction(rotated), "SqlError", Effect.die)
   })
 
-  /** Gives the key of a connection a new secret and expiry. It may have expired. None if it was revoked or replaced. */
-  const renew = Effect.fn("ApiKeys.renew")(function* (org_id: string, key_id: string, expires_at: Date) {
+  const renew: RenewKey = Effect.fn("ApiKeys.renew")(function* (org_id: string, key_id: string, expires_at: Date) {
     const renewed = Effect.gen(function* () {
       const [row] = yield* storedRows(sql`
         SELECT ${columns} FROM api_keys WHERE org_id = ${org_id} AND key_id = ${key_id} AND revoked_at IS NULL AND replaced_by IS NULL FOR UPDATE`)
       if (row === undefined) return Option.none<NewKey>()
+      if (row.expired) {
+        // It counts among the keys in use again. The row's lock is that of the trigger which counts new keys.
+        yield* sql`SELECT 1 AS locked FROM orgs WHERE org_id = ${org_id} FOR NO KEY UPDATE`
+        const { count } = yield* countRow(sql`
+          SELECT count(*) AS count FROM api_keys WHERE org_id = ${org_id} AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now())`)
+        if (count >= keysMax) return yield* new TooManyKeys()
+      }
       const { token, display } = newToken(row.environment)
       yield* sql`
         UPDATE api_keys SET key_hash = ${digest(token)}, display = ${display}, expires_at = ${expires_at}

@@ -105,7 +105,7 @@ export class Connections extends Context.Service<
       readonly token: string
       readonly client_id: string
       readonly address: string
-    }) => Effect.Effect<Tokens | null>
+    }) => Effect.Effect<Tokens | null, TooManyKeys>
     /** Ends the connection of an access or refresh token. Does nothing for any other token. `client_id` null: whoever has the token may end it. */
     readonly revoke: (given: {
       readonly token: string

@@ -28,6 +28,7 @@ describe("an agent", () => {
     const [key] = await keys()
     expect(key).toMatchObject({
       name: "Test agent (connected)",
+      connected: true,
       budget: { limit: "1.00", period: "month", spent: "0.00" },
       allow: { raw: true }
     })
@@ -50,7 +51,7 @@ describe("an agent", () => {
     const guard = await app.call(kept.tokens?.access_token ?? "", "POST", "/v1/spend-guard", { body: {} })
     expect(guard.status).toBe(403)
 
-    await app.call(session, "DELETE", `/v1/api-keys/${key.id}`)
+    expect((await app.call(session, "DELETE", `/v1/api-keys/${key.id}`)).body.revoked).toBe(true)
     expect((await wallet(kept)).status).toBe(401)
     const { client_id } = kept.client ?? { client_id: "" }
     const refused = await posted(app, "/oauth/token", {

@@ -145,6 +145,21 @@ describe("a refresh token", () => {
     expect((await app.call(first.body.access_token, "GET", "/v1/wallet")).status).toBe(401)
     expect((await refreshed(kept, { refresh_token: first.body.refresh_token })).body.error).toBe("invalid_grant")
   })
+  test("waits while its organization has 100 other keys in use", async () => {
+    const full = await app.tenant()
+    const { kept } = await connect(app, await full.session())
+    await app.sql(
+      "UPDATE api_keys SET expires_at = now() - interval '1 second' WHERE org_id = $1 AND name LIKE '%(connected)'",
+      [full.org_id]
+    )
+    await app.sql(
+      "INSERT INTO api_keys (key_id, org_id, name, environment, key_hash, display) SELECT 'key_' || n || $1, $1, 'x', 'test', sha256((n || $1)::bytea), 'x' FROM generate_series(1, 99) n",
+      [full.org_id]
+    )
+    expect((await refreshed(kept)).body.error).toBe("invalid_request")
+    await app.call(full.key, "DELETE", `/v1/api-keys/${full.key_id}`)
+    expect((await refreshed(kept)).status).toBe(200)
+  })
   test("is nothing to another client, and is no API key", async () => {
     const { kept } = await connect(app, session)
     const other = clientId({ client_name: "Other", redirect_uris: [callback] })

@@ -10,6 +10,7 @@ const exampleKey = {
   revoked: false,
   expires_at: null,
   replaced_by: null,
+  connected: false,
   budget: { limit: "5.00", period: "day", spent: "1.284", resets_at: "2026-11-23T00:00:00.000Z" },
   allow: { capabilities: ["email.find", "email.verify"], max_cost: "0.50" },
   created_at: "2026-11-22T09:30:00.000Z"
@@ -165,6 +166,7 @@ export const accountExamples: Readonly<Record<string, Example>> = {
             revoked: false,
             expires_at: null,
             replaced_by: null,
+            connected: false,
             budget: { limit: "5.00", period: "day", spent: "1.284", resets_at: "2026-11-23T00:00:00.000Z" },
             allow: { capabilities: ["email.find", "email.verify"], max_cost: "0.50" },
             created_at: "2026-11-22T09:30:00.000Z"
@@ -217,6 +219,7 @@ export const accountExamples: Readonly<Record<string, Example>> = {
         revoked: true,
         expires_at: null,
         replaced_by: null,
+        connected: false,
         budget: null,
         allow: null,
         created_at: "2026-11-22T09:30:00.000Z"

@@ -9,12 +9,14 @@ import type { ApiKey } from "./useKeys.ts"
 export const hasExpired = ({ expires_at }: ApiKey): boolean =>
   expires_at !== null && Date.parse(expires_at) <= present()
 
-export const isUsable = (key: ApiKey): boolean => !key.revoked && !hasExpired(key)
+/** The host of a connected agent renews an expired key. */
+export const isUsable = (key: ApiKey): boolean => !key.revoked && (!hasExpired(key) || key.connected)
 /** A key that was replaced keeps its rules until it ends. */
-export const isChangeable = (key: ApiKey): boolean => isUsable(key) && key.replaced_by === null
+export const isChangeable = (key: ApiKey): boolean => isUsable(key) && !hasExpired(key) && key.replaced_by === null
 
 export const KeyState = ({ apiKey }: { readonly apiKey: ApiKey }) => {
   if (apiKey.revoked) return <Badge tone="grey">revoked</Badge>
+  if (apiKey.connected && apiKey.replaced_by === null) return <Badge tone="green">connected agent</Badge>
   if (hasExpired(apiKey)) return <Badge tone="grey">expired</Badge>
   if (apiKey.replaced_by !== null) return <Badge tone="amber">replaced</Badge>
   return <Badge tone="green">in use</Badge>
