@@ -1,9 +1,9 @@
 /**
- * Definitions of the operator's commands for the installation as a whole: its settings. The handlers are loaded on demand.
+ * Definitions of the operator's commands for the installation as a whole: its settings and its database. The handlers are loaded on demand.
  */
 import { Effect } from "effect"
-import { Command } from "effect/cli"
-import { boolean } from "../../cli/terminal/flags.ts"
+import { Argument, Command } from "effect/cli"
+import { boolean, yes } from "../../cli/terminal/flags.ts"
 
 const json = boolean("json", "print JSON")
 const configuration = Effect.promise(() => import("./config.ts"))
@@ -30,3 +30,18 @@ export const reload = Command.make("reload", { json }, ({ json }) =>
     "Have every process of the service read provider accounts and secrets again, without a restart; exit code 1 if one refuses"
   )
 )
+
+const backups = Effect.promise(() => import("./backup.ts"))
+const file = (description: string) => Argument.String("file").pipe(Argument.withDescription(description))
+
+export const backup = Command.make(
+  "backup",
+  { file: file("a new file, such as rungate.backup"), json },
+  ({ file, json }) => Effect.flatMap(backups, (loaded) => loaded.backup(file, json))
+).pipe(
+  Command.withDescription("Copy the embedded database into a file, also while the service runs; keep the file safe")
+)
+
+export const restore = Command.make("restore", { file: file("the file of a backup"), yes, json }, (given) =>
+  Effect.flatMap(backups, (loaded) => loaded.restore(given))
+).pipe(Command.withDescription("Replace the embedded database by a backup; stop the service first"))

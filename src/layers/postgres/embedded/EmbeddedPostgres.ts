@@ -35,7 +35,8 @@ const defaults = {
   synchronous_commit: "on",
   shared_buffers: "128MB",
   max_connections: "200",
-  wal_level: "minimal",
+  // A backup needs it.
+  wal_level: "replica",
   max_wal_senders: "0",
   log_min_messages: "warning",
   timezone: "UTC",

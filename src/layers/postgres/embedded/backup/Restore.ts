@@ -1,0 +1,104 @@
+/**
+ * Puts a backup in the place of the embedded database.
+ *
+ * The files are unpacked beside the database and renamed into its place when they are complete. The database that was there stays beside it.
+ * No process of the service may use the data directory meanwhile: its lock is taken.
+ */
+import { spawnSync } from "node:child_process"
+import * as fs from "node:fs"
+import { mkdir, rename, rm, writeFile } from "node:fs/promises"
+import { dirname, join } from "node:path"
+import { createGunzip } from "node:zlib"
+import { Schema } from "effect"
+import * as files from "../EmbeddedPostgresFiles.ts"
+import { clusterName, endName, Manifest, manifestName } from "./Backup.ts"
+import { tarEntries } from "./TarFile.ts"
+
+type Manifest = typeof Manifest.Type
+
+export interface Replaced {
+  /** What the backup says about itself. */
+  readonly manifest: Manifest
+  /** Where the database is that was there before. Null: there was none. */
+  readonly aside: string | null
+  /** Puts that database back. */
+  readonly undo: () => Promise<void>
+}
+
+/** A server that recovers needs a while to stop. */
+const stopMillisMax = 30_000
+const pollMillis = 20
+
+const unzipped = (path: string) => {
+  const source = fs.createReadStream(path)
+  const gunzip = createGunzip()
+  // A pipe does not pass errors on.
+  source.once("error", (error) => gunzip.destroy(error))
+  return source.pipe(gunzip)
+}
+
+/** Unpacks into `folder`, which is new. Fails if the file is no complete backup. */
+const unpack = async (path: string, folder: string): Promise<Manifest> => {
+  let manifest: Manifest | undefined
+  let last = ""
+  for await (const { name, kind, content } of tarEntries(unzipped(path))) {
+    last = name
+    if (manifest === undefined) {
+      if (name !== manifestName) throw new Error("it is no backup that rungate admin backup made")
+      manifest = Schema.decodeUnknownSync(Manifest)(Buffer.concat(await Array.fromAsync(content)).toString())
+    } else if (kind === "folder") {
+      await Array.fromAsync(content)
+      await mkdir(join(folder, name), { recursive: true, mode: 0o700 })
+    } else await writeFile(join(folder, name), content, { flag: "wx", mode: 0o600 })
+  }
+  if (manifest === undefined || last !== endName) throw new Error("the backup file is not complete")
+  return manifest
+}
+
+/** A killed service leaves its server running. The lock is ours, so nobody uses it. */
+const stopServer = async (cluster: string) => {
+  const pid = files.readPostmaster(cluster)?.pid
+  if (pid === undefined || files.clusterOf(pid) !== cluster) return
+  process.kill(pid, "SIGINT")
+  for (const end = performance.now() + stopMillisMax; files.clusterOf(pid) === cluster; await Bun.sleep(pollMillis)) {
+    if (performance.now() > end) throw new Error(`the database server ${pid} does not stop`)
+  }
+}
+
+const swap = async (place: files.Place, unpacked: string, manifest: Manifest): Promise<Replaced> => {
+  const { cluster } = place
+  const before = files.readState(place)
+  const time = new Date().toISOString().replaceAll(":", "-")
+  const aside = fs.existsSync(cluster) ? `${cluster}.before-restore-${time}` : null
+  if (aside !== null) await rename(cluster, aside)
+  await rename(unpacked, cluster)
+  files.writeState(place, { port: before?.port ?? 0, password: manifest.password })
+  return {
+    manifest,
+    aside,
+    undo: async () => {
+      await rm(cluster, { recursive: true, force: true })
+      if (aside !== null) await rename(aside, cluster)
+      if (before !== undefined) files.writeState(place, before)
+    }
+  }
+}
+
+/** Fails, and changes nothing, if the file is no complete backup or a process uses the data directory. */
+export const replaceByBackup = async (place: files.Place, path: string): Promise<Replaced> => {
+  const lock = files.takeLock(place.lock)
+  if (lock === undefined)
+    throw new Error("a Rungate process uses this data directory. Stop the service, then try again")
+  const folder = join(dirname(place.cluster), `restore-${process.pid}`)
+  try {
+    await mkdir(folder, { mode: 0o700 })
+    const manifest = await unpack(path, folder)
+    if (place.account !== undefined)
+      spawnSync("chown", ["-R", `${place.account.uid}:${place.account.gid}`, join(folder, clusterName)])
+    await stopServer(place.cluster)
+    return await swap(place, join(folder, clusterName), manifest)
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+    lock.close()
+  }
+}
