@@ -8,6 +8,7 @@ import { AccountsWorker } from "./actors/AccountsWorker.ts"
 import { AccountMails } from "./actors/accounts/AccountMails.ts"
 import { Admission } from "./actors/runs/Admission.ts"
 import { BackgroundWorker } from "./actors/BackgroundWorker.ts"
+import { BooksWorker } from "./actors/BooksWorker.ts"
 import { BatchFeeder } from "./actors/batches/BatchFeeder.ts"
 import { CommandClient } from "./actors/mailbox/CommandClient.ts"
 import { PaymentWorker } from "./actors/payments/PaymentWorker.ts"
@@ -118,6 +119,7 @@ const Working = Workers.pipe(
       AccountsWorker,
       UsageWorker,
       HeadWorker,
+      BooksWorker,
       BatchFeeder,
       WebhookWorker.pipe(Layer.provide(WebhookSender.layer))
     )

@@ -16,6 +16,7 @@ import { Server } from "../src/http/Server.ts"
 import { Accounts, digest } from "../src/layers/accounts/Accounts.ts"
 import { PasswordCost } from "../src/layers/accounts/Secrets.ts"
 import { Audit, type AuditReport } from "../src/layers/audit/Audit.ts"
+import type { BooksWatch } from "../src/layers/audit/BooksWatch.ts"
 import { CatalogStore } from "../src/layers/catalog/CatalogStore.ts"
 import { Endpoints } from "../src/layers/catalog/Endpoints.ts"
 import { newId } from "../src/layers/platform/Ids.ts"
@@ -80,7 +81,7 @@ export interface Ask {
   readonly signal?: AbortSignal
 }
 
-type Services = Accounts | Audit | CommandClient | MailStore | CatalogStore | Endpoints | ReferralActor
+type Services = Accounts | Audit | BooksWatch | CommandClient | MailStore | CatalogStore | Endpoints | ReferralActor
 type Everything = Context.Context<Services>
 
 export interface App {
@@ -199,6 +200,7 @@ export const startApp = async (options: Options = {}): Promise<App> => {
     RUNGATE_DATABASE_CHECKS: "warn", // the tests' server runs with fsync=off, also for production
     RUNGATE_METRICS_TOKEN: metricsToken,
     RUNGATE_REQUEST_LOG: "off",
+    RUNGATE_AUDIT_MINUTES: "0", // a test may damage its books on purpose
     RUNGATE_REPEAT_GUARD: "0", // many tests repeat what fails
     RUNGATE_HEALTH_SECONDS: "0", // what one test measured must not route another one's runs
     // Most tests have one organization: it may use all slots of a test that says how many there are.

@@ -7,6 +7,7 @@ import { Clock, Effect } from "effect"
 import { EventFeed } from "../actors/events/EventFeed.ts"
 import { Waiters } from "../actors/mailbox/Waiters.ts"
 import { Audit } from "../layers/audit/Audit.ts"
+import { BooksWatch } from "../layers/audit/BooksWatch.ts"
 import { Breakers, type Broken } from "../layers/executor/Breakers.ts"
 import { CostDrifts, type OfferDrift } from "../layers/executor/CostDrifts.ts"
 import { Health } from "../layers/executor/Health.ts"
@@ -98,6 +99,12 @@ const booksNumbers = Effect.gen(function* () {
       "When the books were last checked.",
       "gauge",
       books === undefined ? [] : [`rungate_books_checked_timestamp_seconds ${books.checked_at.getTime() / 1_000}`]
+    ),
+    ...number(
+      "rungate_wallets_suspended",
+      "Wallets that take no new runs, because their books do not add up.",
+      "gauge",
+      [`rungate_wallets_suspended ${yield* (yield* BooksWatch).suspended}`]
     )
   ]
 })
@@ -192,6 +199,7 @@ export const metricsText = Effect.gen(function* () {
 /** What the numbers are read from. */
 export type MetricsServices =
   | Audit
+  | BooksWatch
   | Breakers
   | CostDrifts
   | EventFeed

@@ -7,6 +7,7 @@ import { Layer } from "effect"
 import { Accounts } from "./accounts/Accounts.ts"
 import { Marketplace } from "./catalog/Marketplace.ts"
 import { Audit } from "./audit/Audit.ts"
+import { BooksWatch } from "./audit/BooksWatch.ts"
 import { AuditLog } from "./auditlog/AuditLog.ts"
 import { BackgroundMigrations } from "./postgres/BackgroundMigrations.ts"
 import { Books } from "./ledger/Books.ts"
@@ -98,7 +99,7 @@ const Stores = Layer.mergeAll(
   PaymentStore.layer,
   Layer.merge(CatalogStore.layer, ProviderChecks.layer),
   Installation.layer,
-  Audit.layer,
+  BooksWatch.layer.pipe(Layer.provideMerge(Audit.layer)),
   Layer.merge(Losses.layer, Margins.layer),
   UnknownOutcomes.layer,
   Layer.mergeAll(EventLog.layer, AlertSettings.layer, EventWriter.layer.pipe(Layer.provideMerge(AlertMailStore.layer))),

@@ -87,6 +87,12 @@ export const errorGuide: Readonly<Record<ErrorCode, ErrorAdvice>> = {
       "A recipient was contacted within `unless_contacted_within_seconds` or `contact_guard_days`. Nothing was held or sent",
     advice: "Leave out the recipient that the message names, or write again after the time that it names"
   },
+  wallet_suspended: {
+    meaning:
+      "A check found that the wallet's books do not add up, so it takes no new runs. Nothing was held or charged",
+    advice:
+      "`GET /v1/wallet/audit` says what is wrong. Ask the operator, who resumes the wallet when its books add up. Then a new run"
+  },
   gone: {
     meaning: "The events after this `Last-Event-ID` were deleted: they are kept for 30 days",
     advice: "Connect without the header, and read what you missed with `GET /v1/runs` and `GET /v1/wallet/transactions`"

@@ -95,6 +95,12 @@ const repeated = async () => {
   await org.run(rehearse("error"))
   return org.run(rehearse("error"))
 }
+/** The answer to a new run of a wallet that a check of the books has suspended. */
+const suspended = async () => {
+  const org = await app.tenant("5.00")
+  await app.sql("UPDATE wallets SET suspended = true, version = version + 1 WHERE org_id = $1", [org.org_id])
+  return org.run(verify())
+}
 /** The answer to a second message to one person. */
 const contactedTwice = async () => {
   const org = await app.tenant("5.00")
@@ -173,6 +179,7 @@ describe("T62 errors.no_leak", () => {
       ["cancelled", await cancelled()],
       ["repeat_guard", await repeated()],
       ["contact_guard", await contactedTwice()],
+      ["wallet_suspended", await suspended()],
       ["internal_error", await broken(org)],
       ["not_found", await org.get("/v1/no/such")],
       ["gone", await expired(org)],

@@ -161,7 +161,9 @@ export class Quotes extends Context.Service<
 
       /** What the wallet's turn would decide on this run, by the turn's own rules. */
       const verdictOn = Effect.fnUntraced(function* (run: NewRun) {
-        const { balance, reserved, per_run_limit, daily_limit, spent_today } = yield* books.wallet(run.org_id)
+        const { balance, reserved, per_run_limit, daily_limit, suspended, spent_today } = yield* books.wallet(
+          run.org_id
+        )
         const limit = (amount: bigint | null) => (amount === null ? null : Money.MicroUsd(amount))
         const key =
           run.budget_id === null || run.key_id === null
@@ -177,7 +179,8 @@ export class Quotes extends Context.Service<
           per_run_limit: limit(per_run_limit),
           daily_limit: limit(daily_limit),
           spent_day: day,
-          spent: Money.MicroUsd(spent_today)
+          spent: Money.MicroUsd(spent_today),
+          suspended
         }
         const guarded = yield* guardedBy(run)
         const asked = { ...turnRunOf({ _tag: "Reserve", run }), ...(guarded === null ? {} : { guarded }) }

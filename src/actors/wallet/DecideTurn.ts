@@ -276,7 +276,7 @@ export const decideTurn = (view: TurnView, room: Room, names: Names) => {
       continue
     }
     const found = runs.get(mail.run_id ?? "") ?? view.runs.get(mail.run_id ?? "") ?? null
-    if (mail.tag === "Reserve" && found !== null && reused(found, wallet)) continue
+    if (mail.tag === "Reserve" && found !== null && wallet.suspended !== true && reused(found, wallet)) continue
     const run = mail.tag === "Reserve" ? guards.guarded(found) : found
     const replayed =
       mail.command_id === null || command._tag !== "Credit" ? undefined : view.credited.get(mail.command_id)

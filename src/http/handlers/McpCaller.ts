@@ -30,6 +30,7 @@ const hintsAt = (url: string): Readonly<Record<string, string>> => ({
   insufficient_balance: `${person} They pay in with POST /v1/wallet/topups/checkout or rungate wallet topup 25.00; the tool wallet shows what is left. A lower max_cost holds less.`,
   budget_exceeded: `${guard} If controls names key_budget, they raise it with PATCH /v1/api-keys/{id} and a session token.`,
   cost_limit_exceeded: guard,
+  wallet_suspended: `${person} The operator of the service resumes the wallet when its books add up.`,
   connection_lost: "The outcome is unknown. list_runs and get_run show the runs that exist.",
   unexpected_answer: "Report it to the operator of the service."
 })

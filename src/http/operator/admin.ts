@@ -1,5 +1,5 @@
 /**
- * Handlers of `rungate admin`: organizations, credit, refunds, invitations, keys and the key of receipts. Loaded on demand.
+ * Handlers of `rungate admin`: organizations, credit, refunds, invitations, keys, suspended wallets and the key of receipts. Loaded on demand.
  *
  * Credits are stored as wallet commands that a worker applies. So they work beside a running service, and without one they
  * wait for the next worker. Data goes to stdout, messages to stderr.
@@ -19,6 +19,7 @@ import { consent } from "../cli/terminal/consent.ts"
 import { fail } from "../cli/terminal/exits.ts"
 import { TypedUsd } from "../cli/terminal/TypedUsd.ts"
 import { Accounts, type KeyRow } from "../../layers/accounts/Accounts.ts"
+import { BooksWatch } from "../../layers/audit/BooksWatch.ts"
 import { Books } from "../../layers/ledger/Books.ts"
 import type { EntryRow } from "../../layers/ledger/EntryList.ts"
 import { newId } from "../../layers/platform/Ids.ts"
@@ -222,4 +223,26 @@ export const rotateReceiptKey = (json: boolean) =>
       yield* Console.error(
         "The private key is not encrypted in the database. Set RUNGATE_ENCRYPTION_KEY to encrypt it."
       )
+  }).pipe(onDatabase)
+
+/** Violations that a refusal names. `rungate audit` lists them all. */
+const namedMax = 5
+
+/** Lets a wallet take runs again that a check of the books has suspended, if its books add up now. */
+export const resume = (org_id: string, json: boolean) =>
+  Effect.gen(function* () {
+    const watch = yield* BooksWatch
+    const { name } = yield* known(org_id)
+    const done = yield* watch.resume(org_id, yield* operator)
+    if (done._tag === "NotSuspended")
+      return yield* bad(`The wallet of ${org_id} is not suspended. Nothing was changed.`)
+    if (done._tag === "Violated") {
+      const named = done.violations.slice(0, namedMax).map((one) => `  ${one.equation}: ${one.subject}: ${one.detail}`)
+      return yield* bad(
+        `The books of ${org_id} still do not add up, so its wallet stays suspended (${done.violations.length} violations; rungate audit lists those of all wallets):\n${named.join("\n")}`
+      )
+    }
+    yield* json
+      ? print({ org_id, suspended: false })
+      : Console.log(`resumed: the books of ${org_id} (${plain(name)}) add up, and it takes new runs again.`)
   }).pipe(onDatabase)

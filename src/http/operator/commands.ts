@@ -307,6 +307,12 @@ const rotate = Command.make("rotate", { json }, ({ json }) =>
   Effect.flatMap(administration, (loaded) => loaded.rotateReceiptKey(json))
 ).pipe(Command.withDescription("Sign receipts with a new key from now on; older receipts stay valid"))
 
+const resume = Command.make("resume", { org_id: organization, json }, ({ org_id, json }) =>
+  Effect.flatMap(administration, (loaded) => loaded.resume(org_id, json))
+).pipe(
+  Command.withDescription("Let a wallet take runs again that a check of the books has suspended, if its books add up")
+)
+
 export const admin = Command.make("admin").pipe(
   Command.withDescription("Manage organizations: credit, ledger and keys"),
   Command.withSubcommands([
@@ -320,6 +326,7 @@ export const admin = Command.make("admin").pipe(
     losses,
     margins,
     unknown,
+    resume,
     reindex,
     migrations,
     reload,

@@ -15,6 +15,8 @@ export const WalletRow = Schema.Struct({
   reserved: Schema.BigInt,
   per_run_limit: Schema.NullOr(Schema.BigInt),
   daily_limit: Schema.NullOr(Schema.BigInt),
+  /** A check found that its books do not add up, so it takes no new runs. */
+  suspended: Schema.Boolean,
   /** Charged on the current UTC day. */
   spent_today: Schema.BigInt,
   /** The next midnight, UTC. */
@@ -67,7 +69,7 @@ export class Books extends Context.Service<
 
       const wallet = Effect.fnUntraced(function* (org_id: string) {
         const [row] = yield* walletRows(sql`
-          SELECT balance, reserved, per_run_limit, daily_limit,
+          SELECT balance, reserved, per_run_limit, daily_limit, suspended,
                  CASE WHEN spent_day = (now() AT TIME ZONE 'UTC')::date THEN spent ELSE 0 END AS spent_today,
                  ((now() AT TIME ZONE 'UTC')::date + 1)::timestamp AT TIME ZONE 'UTC' AS resets_at
           FROM wallets WHERE org_id = ${org_id}`)

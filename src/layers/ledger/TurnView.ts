@@ -118,6 +118,7 @@ export const CommandRow = Schema.Struct({
   daily_limit: Schema.NullOr(Schema.BigInt),
   spent_day: Schema.NullOr(Schema.String),
   spent: Schema.NullOr(Schema.BigInt),
+  suspended: Schema.NullOr(Schema.Boolean),
   open_runs: Schema.NullOr(Schema.BigInt),
   /** Idempotency-Keys of direct commands that are in use. */
   held_keys: Schema.NullOr(Schema.Array(Schema.String)),
@@ -159,7 +160,8 @@ const walletOf = (row: CommandRow): Wallet => ({
   per_run_limit: row.per_run_limit === null ? null : MicroUsd(row.per_run_limit),
   daily_limit: row.daily_limit === null ? null : MicroUsd(row.daily_limit),
   spent_day: required(row.spent_day, "spent_day"),
-  spent: MicroUsd(required(row.spent, "spent"))
+  spent: MicroUsd(required(row.spent, "spent")),
+  ...(row.suspended === true ? { suspended: true } : {})
 })
 
 /** The view, plus the wallet versions and chain heads that the write needs. */
@@ -257,7 +259,7 @@ export const take = (
   takenRows(sql`
   SELECT m.id, m.command_id, m.org_id, m.run_id, m.tag, m.payload::text AS payload, (now() AT TIME ZONE 'UTC')::date::text AS day,
          (extract(epoch FROM now()) * 1000000)::bigint AS now_micros,
-         w.lane::int AS wallet_lane, w.version, w.balance, w.reserved, w.entry_seq, w.head, w.per_run_limit, w.daily_limit, w.spent_day::text AS spent_day, w.spent,
+         w.lane::int AS wallet_lane, w.version, w.balance, w.reserved, w.entry_seq, w.head, w.per_run_limit, w.daily_limit, w.spent_day::text AS spent_day, w.spent, w.suspended,
          w.open_runs, ${heldKeys(sql, direct)}, ${liveKeys(sql, direct)},
          coalesce(o.state, r.status) AS status, r.hold, o.lease_token, r.capability,
          r.endpoint, r.budget_id, r.key_id, r.input_hash,

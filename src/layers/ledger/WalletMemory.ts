@@ -169,6 +169,7 @@ const emptyRow: CommandRow = {
   daily_limit: null,
   spent_day: null,
   spent: null,
+  suspended: null,
   open_runs: null,
   held_keys: null,
   live_keys: null,

@@ -1,9 +1,11 @@
-/** Settings of what the process says about itself: the request log. */
+/** Settings of what the process says about itself: the request log, and how often it checks the books. */
 import type { SettingsReader } from "./SettingsReader.ts"
 
 export interface ObservabilitySettings {
   /** Whether each request has a line on standard output. */
   readonly requestLog: boolean
+  /** Minutes between two checks of the books. 0: only `rungate audit` checks them. */
+  readonly auditMinutes: number
 }
 
 /** `auto`: people who watch a terminal see no line per request; a file or a log collector does. */
@@ -11,5 +13,8 @@ const requestLogs = ["auto", "on", "off"] as const
 
 export const observabilityOf = (read: SettingsReader, atTerminal: boolean): ObservabilitySettings => {
   const requestLog = read.oneOf("RUNGATE_REQUEST_LOG", "auto", requestLogs)
-  return { requestLog: requestLog === "on" || (requestLog === "auto" && !atTerminal) }
+  return {
+    requestLog: requestLog === "on" || (requestLog === "auto" && !atTerminal),
+    auditMinutes: read.int("RUNGATE_AUDIT_MINUTES", 60, 0, 10_080)
+  }
 }

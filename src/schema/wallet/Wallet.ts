@@ -29,6 +29,8 @@ export interface Wallet {
   /** The UTC day, `2026-11-21`, that `spent` counts. */
   readonly spent_day: string
   readonly spent: MicroUsd
+  /** Its books do not add up, so it takes no new runs until the operator resumes it. Absent: it is not suspended. */
+  readonly suspended?: boolean
 }
 
 export const available = (wallet: Wallet): MicroUsd => Money.minus(wallet.balance, wallet.reserved)
@@ -81,7 +83,12 @@ export type Command =
 /** What a guard says about a run that it refuses. */
 export type GuardRefusal = RepeatRefusal | ContactRefusal
 
-export type Refusal = "insufficient_balance" | "cost_limit_exceeded" | "budget_exceeded" | GuardRefusal["code"]
+export type Refusal =
+  | "insufficient_balance"
+  | "wallet_suspended"
+  | "cost_limit_exceeded"
+  | "budget_exceeded"
+  | GuardRefusal["code"]
 
 /** The control of a run that its key's budget or its batch's `max_total` refused. */
 export type BudgetControl = "key_budget" | "batch_max_total"
@@ -162,6 +169,12 @@ const reserve = (wallet: Wallet, run: WalletRun, day: string, budget: KeyBudget 
   if (run.status !== "created") return unchanged(wallet, { _tag: "Stale", status: run.status }, budget)
   const refuse = (code: Refusal, message: string, control: BudgetControl | null = null) =>
     unchanged(wallet, { _tag: "Refused", code, message, control }, budget)
+  if (wallet.suspended === true) {
+    return refuse(
+      "wallet_suspended",
+      "a check found that this wallet's books do not add up, so it takes no new runs; nothing was held or charged, and runs that have begun go on. GET /v1/wallet/audit says what is wrong. The operator of the service resumes the wallet"
+    )
+  }
   if (run.guarded !== undefined) return refuse(run.guarded.code, run.guarded.message)
   // A free run must work with an empty wallet, so it is not checked.
   if (run.hold === 0n) return unchanged(wallet, { _tag: "Admitted" }, budget)

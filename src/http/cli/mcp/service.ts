@@ -23,6 +23,7 @@ const hints: Readonly<Record<string, string>> = {
   insufficient_balance: `${person} Add funds with rungate wallet topup 25.00. The tool wallet shows the balance. A lower max_cost holds less.`,
   budget_exceeded: guard,
   cost_limit_exceeded: guard,
+  wallet_suspended: `${person} The operator of the service resumes the wallet when its books add up.`,
   unreachable: `${person} Start the service (npm start) and set RUNGATE_URL to its address.`,
   connection_lost: "The outcome is unknown. Call it again: a started run is joined and not paid twice.",
   unexpected_answer: `${person} Check RUNGATE_URL: it may be the address of another service.`,

@@ -48,6 +48,7 @@ const byErrorCode: Readonly<Record<string, Exit>> = {
   insufficient_balance: "money",
   cost_limit_exceeded: "money",
   budget_exceeded: "money",
+  wallet_suspended: "money",
   repeat_guard: "money",
   contact_guard: "money",
   provider_timeout: "timed_out",

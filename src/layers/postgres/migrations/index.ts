@@ -55,6 +55,7 @@ import { operatorSessions } from "./0060_operator_sessions.ts"
 import { operatorChanges } from "./0061_operator_changes.ts"
 import { oauth } from "./0064_oauth.ts"
 import { usageSums } from "./0067_usage_sums.ts"
+import { booksWatch } from "./0068_books_watch.ts"
 
 export const migrations = {
   "0001_accounts": accounts,
@@ -112,5 +113,6 @@ export const migrations = {
   "0060_operator_sessions": operatorSessions,
   "0061_operator_changes": operatorChanges,
   "0064_oauth": oauth,
-  "0067_usage_sums": usageSums
+  "0067_usage_sums": usageSums,
+  "0068_books_watch": booksWatch
 }
