@@ -75,7 +75,7 @@ const pack = async (...flags: ReadonlyArray<string>): Promise<Packed> => {
 
 /** Only these belong to a user. */
 const rooms =
-  /^(src|scripts|docs|dist\/(cli|console|service))\/|^(dist\/)?THIRD_PARTY_NOTICES$|^dist\/client\.js$|^(package\.json|README\.md|LICENSE|CHANGELOG\.md)$/
+  /^(src|scripts|docs|deploy|dist\/(cli|console|service))\/|^(dist\/)?THIRD_PARTY_NOTICES$|^dist\/client\.js$|^(package\.json|README\.md|LICENSE|CHANGELOG\.md)$/
 const never = /(^|\/)(test|fixtures|\.env|\.rungate|\.git|node_modules|coverage)(\/|$)|\.(tgz|pem|log)$|\.test\.tsx?$/
 
 const expectedOf = (files: Packed["files"]) => {
@@ -88,7 +88,13 @@ const expectedOf = (files: Packed["files"]) => {
 test("the tarball holds what a user needs, and no tests", async () => {
   const paths = expectedOf((await pack("--dry-run", "--ignore-scripts")).files)
   expect(paths).toEqual(
-    expect.arrayContaining(["scripts/rungate", "scripts/rungate.mjs", "src/main.ts", "docs/quickstart.md"])
+    expect.arrayContaining([
+      "scripts/rungate",
+      "scripts/rungate.mjs",
+      "src/main.ts",
+      "docs/quickstart.md",
+      "deploy/systemd/rungate.service"
+    ])
   )
   expect(Object.keys(packageJson)).not.toContain("private")
 }, 120_000)
