@@ -28,7 +28,7 @@ const exceptions: ReadonlyArray<readonly [RegExp, string]> = [
     "reads segments that the statement before it found for the organization"
   ],
   [
-    /UPDATE (alert|webhook)_mails m SET attempts/,
+    /UPDATE ((alert|webhook)_mails m|member_invitations i) SET attempts/,
     "claims e-mails that are due, of whatever organization, for the sender"
   ],
   [/SELECT .*FROM replies WHERE command_id|DELETE FROM replies/s, "replies to commands that this process made ids for"]

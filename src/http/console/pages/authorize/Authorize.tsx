@@ -19,9 +19,9 @@ type Asked = AnswerOf<"oauth", "asked">
 
 const periods = ["month", "week", "day", "total"] as const
 const periodWords: ReadonlyArray<readonly [string, string]> = [
-  ["month", "per calendar month"],
-  ["week", "per week, from Monday"],
-  ["day", "per day (UTC)"],
+  ["month", "per month"],
+  ["week", "per week"],
+  ["day", "per day"],
   ["total", "in total"]
 ]
 
