@@ -7,6 +7,7 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSy
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { runMain, type Service, startService, until } from "../chaos/processes.ts"
+import { freshDatabase } from "../postgres.ts"
 import { startRedis } from "../redis.ts"
 
 const folder = mkdtempSync(join(tmpdir(), "rungate-restore-"))
@@ -16,6 +17,8 @@ const credit = 25_000_000
 let environment: Record<string, string> = { RUNGATE_DATA_DIR: join(folder, "data"), RUNGATE_LEASE_SECONDS: "2" }
 let service: Service
 let key = ""
+/** Of the demo organization, after the restore. */
+let balance = ""
 beforeAll(async () => {
   environment = { ...environment, REDIS_URL: (await startRedis()) ?? "" }
   service = await startService("all", environment)
@@ -91,6 +94,7 @@ test("backup under load, kill -9, restore, audit", async () => {
     0
   )
   const wallet = (await get("/v1/wallet")).body
+  balance = wallet.balance
   expect(charged).toBeGreaterThan(0)
   expect(micros(wallet.balance)).toBe(credit - charged)
   const audit = await rungate("audit")
@@ -112,4 +116,20 @@ test("a file that is no backup, or a part of one, changes nothing", async () => 
     })
   expect(await rungate("audit")).toMatchObject({ code: 0 })
   expect(await rungate("admin", "backup", file)).toMatchObject({ code: 5, err: expect.stringContaining("exists") })
+}, 60_000)
+
+test("a move to a server: the books of both are equal, and the service goes on there", async () => {
+  const target = await freshDatabase()
+  const move = () => rungate("admin", "move", "--to", target, "--yes")
+  const moved = await move()
+  expect(moved).toMatchObject({
+    code: 0,
+    out: expect.stringContaining("The books of both add up and are equal: 1 wallets")
+  })
+  expect(await move()).toMatchObject({ code: 5, err: expect.stringContaining("has tables. Give an empty one") })
+  environment = { ...environment, DATABASE_URL: target }
+  service = await startService("all", environment)
+  expect((await get("/v1/wallet")).body.balance).toBe(balance)
+  expect(await run(20)).toMatchObject({ status: expect.stringMatching(/succeeded|no_match/) })
+  expect(await rungate("audit")).toMatchObject({ code: 0 })
 }, 60_000)

@@ -9,7 +9,7 @@ import { fail } from "../cli/terminal/exits.ts"
 import { json, limitOf } from "./flags.ts"
 import { losses, margins, unknown } from "./outcomeCommands.ts"
 import { resourceKinds } from "../../schema/catalog/Endpoint.ts"
-import { backup, reload, restore } from "./upkeep/commands.ts"
+import { backup, move, reload, restore } from "./upkeep/commands.ts"
 import { boolean, yes } from "../cli/terminal/flags.ts"
 
 const operations = Effect.promise(() => import("./operations.ts"))
@@ -332,6 +332,7 @@ export const admin = Command.make("admin").pipe(
     reload,
     backup,
     restore,
+    move,
     resources,
     Command.make("receipts").pipe(
       Command.withDescription("Manage the key that signs receipts"),

@@ -2,7 +2,7 @@
  * Definitions of the operator's commands for the installation as a whole: its settings and its database. The handlers are loaded on demand.
  */
 import { Effect } from "effect"
-import { Argument, Command } from "effect/cli"
+import { Argument, Command, Flag } from "effect/cli"
 import { boolean, yes } from "../../cli/terminal/flags.ts"
 
 const json = boolean("json", "print JSON")
@@ -45,3 +45,13 @@ export const backup = Command.make(
 export const restore = Command.make("restore", { file: file("the file of a backup"), yes, json }, (given) =>
   Effect.flatMap(backups, (loaded) => loaded.restore(given))
 ).pipe(Command.withDescription("Replace the embedded database by a backup; stop the service first"))
+
+export const move = Command.make(
+  "move",
+  { to: Flag.String("to").pipe(Flag.withDescription("address of an empty database: postgres://…")), yes },
+  (given) =>
+    Effect.flatMap(
+      Effect.promise(() => import("./move.ts")),
+      (loaded) => loaded.move(given)
+    )
+).pipe(Command.withDescription("Copy the embedded database to a PostgreSQL server and compare the books of both"))
