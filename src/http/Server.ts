@@ -71,6 +71,7 @@ import { malformedPath } from "./middleware/MalformedRequest.ts"
 import { lazyMcp } from "./handlers/LazyMcp.ts"
 import { ProblemPages } from "./pages/Problems.ts"
 import { ReturnPages } from "./pages/ReturnPages.ts"
+import { StatusRoute, type StatusServices } from "./status/StatusPage.ts"
 import { SystemRoutes, type SystemServices } from "./System.ts"
 import { Webhooks, type WebhookServices } from "./Webhooks.ts"
 import { WellKnownRoute, type WellKnownServices } from "./WellKnown.ts"
@@ -139,12 +140,14 @@ export const Routes = Layer.mergeAll(
   JoinOrganizationPage,
   ProblemPages,
   ReturnPages,
+  StatusRoute,
   Webhooks,
   WellKnownRoute
 ).pipe(Layer.provide(BoundaryLayer), Layer.provide(HttpServer.layerServices))
 
 /** What the routes ask of the process when a request comes. */
 type RouteServices =
+  | StatusServices
   | SystemServices
   | DocsServices
   | OAuthServices

@@ -8,63 +8,18 @@ import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { digest } from "../layers/accounts/Accounts.ts"
 import { costBoundCache } from "../layers/platform/costBoundCache.ts"
 import { oneLine } from "../layers/postgres/Batch.ts"
-import { DatabaseChecks } from "../layers/postgres/DatabaseChecks.ts"
-import { MailStore } from "../layers/ledger/MailStore.ts"
-import { Queues } from "../layers/queues/Queues.ts"
 import { Settings } from "../layers/platform/Settings.ts"
 import { problem, statusOf } from "../schema/Errors.ts"
 import { metricsText, type MetricsServices } from "./MetricsText.ts"
 import { Readiness } from "./middleware/Readiness.ts"
+import { type CheckServices, serviceChecks } from "./status/ServiceChecks.ts"
 
 /** Anybody may ask whether a process is ready, so one look at the database serves all who ask at that moment. */
 const readyMillisMax = 250
 
-/** A lane whose oldest command waits longer than this is not being served. */
-const backlogSecondsMax = 30
-
 const alive = HttpServerResponse.jsonUnsafe({ status: "ok" })
 
-const ready = Effect.gen(function* () {
-  const mail = yield* MailStore
-  const queues = yield* Queues
-  // An operator may have changed the server's settings since the start.
-  const server = yield* DatabaseChecks
-  // All at once: a probe waits for a few seconds at most, and each of them may take its whole time.
-  const [unsafe, readOnly, database] = yield* Effect.all(
-    [
-      server.problems.pipe(
-        Effect.timeout("2 seconds"),
-        Effect.catchCause(() => Effect.succeed([]))
-      ),
-      server.readOnly.pipe(
-        Effect.timeout("2 seconds"),
-        Effect.catchCause(() => Effect.succeed(null))
-      ),
-      mail.backlog.pipe(Effect.timeout("2 seconds"), Effect.exit)
-    ],
-    { concurrency: "unbounded" }
-  )
-  const diskFull = yield* (yield* Readiness).diskFull
-  const oldest = database._tag === "Success" ? Math.max(0, ...database.value.map((lane) => lane.age_seconds)) : null
-  const checks = {
-    database:
-      database._tag !== "Success"
-        ? "unreachable"
-        : readOnly !== null
-          ? readOnly
-          : diskFull
-            ? "its disk is full: make room for PostgreSQL"
-            : unsafe.length === 0
-              ? "ok"
-              : unsafe.join(" "),
-    lanes:
-      oldest === null
-        ? "unknown"
-        : oldest > backlogSecondsMax
-          ? `oldest command waits ${Math.round(oldest)} s; is a worker running?`
-          : "ok",
-    queues: queues.backend
-  }
+const ready = Effect.map(serviceChecks, (checks) => {
   const good = checks.database === "ok" && checks.lanes === "ok"
   return HttpServerResponse.jsonUnsafe({ status: good ? "ok" : "not ready", checks }, { status: good ? 200 : 503 })
 })
@@ -117,7 +72,7 @@ const guardedMetrics = (isPublic: boolean) =>
 const routes = (isPublic: boolean) =>
   Layer.unwrap(
     Effect.gen(function* () {
-      const context = yield* Effect.context<DatabaseChecks | MailStore | Queues | Readiness>()
+      const context = yield* Effect.context<CheckServices>()
       const readiness = yield* Readiness
       const shared = yield* costBoundCache(
         () => Effect.provideContext(orUnready("/readyz", ready), context),
@@ -138,4 +93,4 @@ export const SystemRoutes = routes(true)
 export const MetricsRoutes = routes(false)
 
 /** What these routes ask of the process. */
-export type SystemServices = MetricsServices | DatabaseChecks | MailStore | Queues | Readiness | Settings
+export type SystemServices = CheckServices | MetricsServices | Settings

@@ -8,7 +8,9 @@ let org: Tenant
 let session: string
 let run_id: string
 beforeAll(async () => {
-  app = await startApp({ settings: { RUNGATE_ENCRYPTION_KEY: Buffer.alloc(32, 7).toString("base64") } })
+  app = await startApp({
+    settings: { RUNGATE_ENCRYPTION_KEY: Buffer.alloc(32, 7).toString("base64"), RUNGATE_STATUS_PAGE: "on" }
+  })
   org = await app.tenant("5.00")
   session = await org.session()
   run_id = (await org.run(verify())).body.run_id
@@ -72,6 +74,7 @@ describe("HEAD", () => {
       "/livez",
       "/healthz",
       "/readyz",
+      "/status",
       "/top-up/success",
       "/top-up/cancelled"
     ]

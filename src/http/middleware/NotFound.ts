@@ -5,7 +5,7 @@ import { problem, type Problem, statusOf } from "../../schema/Errors.ts"
 import { keysPath } from "../../schema/receipts/PublicKeys.ts"
 import { Api } from "../api/Api.ts"
 import { problemsPath } from "../standards/ProblemType.ts"
-import { cancelPath, successPath, webhookPath } from "./Paths.ts"
+import { cancelPath, statusPath, successPath, webhookPath } from "./Paths.ts"
 
 interface Route {
   readonly method: string
@@ -32,6 +32,7 @@ const pages = [
   "/openapi.json",
   "/docs",
   "/join/:code",
+  statusPath,
   problemsPath,
   `${problemsPath}/:code`,
   successPath,

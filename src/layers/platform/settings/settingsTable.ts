@@ -98,6 +98,12 @@ const lines: ReadonlyArray<Line> = [
   ],
   ["RUNGATE_AUDIT_MINUTES", "number", "60", "how often the service checks the books; 0: never"],
   ["RUNGATE_REQUEST_LOG", "choice", "auto", "a log line per request: on, off, or auto, which is off at a terminal"],
+  [
+    "RUNGATE_STATUS_PAGE",
+    "choice",
+    "off",
+    "on opens /status to everybody: the health of the service and of its providers"
+  ],
   ["RUNGATE_LOG_LEVEL", "choice", "info", "least severity that the service logs: debug, info, warn or error"],
   ["RUNGATE_METRICS_TOKEN", "text", "unset", "bearer token for /metrics, at least 16 characters", "secret", "reloads"],
   ["RUNGATE_METRICS_PORT", "number", "unset", "a port of its own for /metrics, for workers too"],
