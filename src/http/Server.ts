@@ -21,6 +21,7 @@ import { BoundaryLayer } from "./middleware/Boundary.ts"
 import { Peers } from "./middleware/ClientAddress.ts"
 import { RequestChecksLayer } from "./middleware/RequestChecks.ts"
 import { CatalogHandlers } from "./handlers/Catalog.ts"
+import { DisputesHandlers } from "./handlers/Disputes.ts"
 import { DiscoveryHandlers } from "./handlers/Discovery.ts"
 import { BatchesHandlers } from "./handlers/control/Batches.ts"
 import { BrowserSessionsHandlers } from "./handlers/control/BrowserSessions.ts"
@@ -88,6 +89,7 @@ export const Routes = Layer.mergeAll(
       QuotesHandlers,
       ReceiptsHandlers,
       SimulationsHandlers,
+      DisputesHandlers,
       HistoryHandlers,
       UsageHandlers,
       DiscoveryHandlers,

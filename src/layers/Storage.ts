@@ -69,6 +69,8 @@ import { Connections } from "./oauth/Connections.ts"
 import { WebhookDeliveries } from "./webhooks/Deliveries.ts"
 import { WebhookEndpoints } from "./webhooks/Endpoints.ts"
 import { PauseMails } from "./webhooks/PauseMails.ts"
+import { Disputes } from "./warranty/Disputes.ts"
+import { WarrantyRefunds } from "./warranty/WarrantyRefunds.ts"
 import { DatabaseLayer } from "./postgres/Database.ts"
 import { Partitions } from "./postgres/partitions/Partitions.ts"
 
@@ -105,6 +107,7 @@ const Stores = Layer.mergeAll(
   Layer.mergeAll(EventLog.layer, AlertSettings.layer, EventWriter.layer.pipe(Layer.provideMerge(AlertMailStore.layer))),
   Stats.layer,
   Layer.merge(UsageStore.layer, PastRuns.layer),
+  Layer.merge(Disputes.layer, WarrantyRefunds.layer),
   Layer.mergeAll(OperatorSessions.layer, Impersonations.layer, DeadLetters.layer, PaymentList.layer),
   Layer.mergeAll(HeadStore.layer, ReceiptStore.layer, SigningKeys.layer),
   Layer.merge(BatchStore.layer, BatchFeeds.layer),

@@ -17,7 +17,9 @@ let app: App
 let org: Tenant
 let session: string
 beforeAll(async () => {
-  app = await startApp({ settings: { RUNGATE_ENCRYPTION_KEY: Buffer.alloc(32, 7).toString("base64") } })
+  app = await startApp({
+    settings: { RUNGATE_WARRANTY_SHARE: "1", RUNGATE_ENCRYPTION_KEY: Buffer.alloc(32, 7).toString("base64") }
+  })
   org = await app.tenant("50.00")
   session = await org.session()
 })
@@ -45,6 +47,7 @@ const bodies: Readonly<Record<string, unknown>> = {
   "keys.create": { name: "x", environment: "test" },
   "quotes.quote": verify(),
   "simulations.simulate": { from: new Date(Date.now() - 86_400_000).toISOString() },
+  "disputes.dispute": { reason: "bounced", evidence: "my mail server says so" },
   "keys.change": { name: "y" },
   "keys.rotate": { grace_seconds: 60 },
   "batches.create": { runs: [verify()] },
@@ -73,7 +76,8 @@ const coveredMin = 80
 describe("T66 openapi.conformance", () => {
   test("operations succeed as documented, and none fails inside", async () => {
     const { operations, seen } = contract()
-    const { body: run } = await org.run(verify())
+    // The sandbox calls it valid, so that it can be disputed.
+    const { body: run } = await org.run(verify("bounce", "sandbox.test"))
     const { body: queued } = await org.run({ ...verify(), async: true })
     expect(queued.run_id).toStartWith("run_")
     const { body: key } = await app.call(session, "POST", "/v1/api-keys", { body: bodies["keys.create"] })

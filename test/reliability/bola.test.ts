@@ -22,6 +22,7 @@ const bodies: Readonly<Record<string, Json>> = {
   "batches.retry": { max_total: "1.00" },
   "batches.create": { runs: [{ ...verify(), routing: { max_cost: "1.00" } }] },
   "simulations.simulate": { from: new Date(Date.now() - 86_400_000).toISOString() },
+  "disputes.dispute": { reason: "bounced", evidence: "my mail server says so" },
   "history.batch": { subjects: ["nobody@nowhere.example"] },
   "topups.setAutoTopup": { enabled: false, threshold: "5.00", amount: "10.00" },
   "keys.create": { name: "x", environment: "test" },
@@ -145,7 +146,7 @@ const essence = ({ status, headers, text }: Reply, sent: string) =>
 const sessionOnly =
   /^(senders\.(verify|remove)|keys\.(revoke|change|rotate)|members\.\w+|invitations\.\w+|auth\.endSession|webhooks\.(change|remove|rotate|replay)|providerAccounts\.remove) /
 /** Operations that answer an unknown id with 404. */
-const notFound = /^((members|invitations|receipts)\.|(auth\.endSession|providerAccounts\.(get|remove)) )/
+const notFound = /^((disputes|members|invitations|receipts)\.|(auth\.endSession|providerAccounts\.(get|remove)) )/
 
 const difference = (a: string, b: string) => {
   const at = [...a].findIndex((letter, index) => letter !== b[index])

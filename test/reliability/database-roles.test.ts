@@ -98,7 +98,7 @@ describe("a role that may not migrate", () => {
 
 describe("the service as that role", () => {
   test("runs, tops up, remembers, erases, audits and works its queues", async () => {
-    const app = await startApp({ settings: { DATABASE_URL: urlFor(service) } })
+    const app = await startApp({ settings: { DATABASE_URL: urlFor(service), RUNGATE_WARRANTY_SHARE: "1" } })
     const org = await app.tenant("5.00")
     const paid: Reply = await org.post("/v1/wallet/topups/checkout", { amount: "20.00" })
     expect(paid.body.status).toBe("simulated")
@@ -111,9 +111,22 @@ describe("the service as that role", () => {
     const client = await connect(urlFor(service))
     const waiting = async () => (await client.query("SELECT count(*)::int AS n FROM history_queue")).rows[0].n
     await until("all runs are indexed", waiting, (n) => n === 0)
-    await client.end()
     const known = await org.get("/v1/history?q=ada@example.com")
     expect(known.body.count).toBe(1)
+    const bounced = await org.run(verify("bounce", "sandbox.test"))
+    const message = { from: "me@example.com", to: "bounce@sandbox.test", subject: "Hello", text: "Hi" }
+    const sent = await org.run({ capability: "email.send", input: message })
+    const uncounted = async () => (await client.query("SELECT count(*)::int AS n FROM usage_queue")).rows[0].n
+    await until("the revenue is counted", uncounted, (n) => n === 0)
+    await client.end()
+    const evidence = { reason: "bounced", evidence: sent.body.run_id }
+    const { body: refunded } = await org.post(`/v1/runs/${bounced.body.run_id}/dispute`, evidence)
+    expect([refunded.state, refunded.note]).toEqual(["refunded", expect.stringContaining("permanent bounce")])
+    await until(
+      "the refund is booked",
+      () => org.ledger(),
+      (entries) => entries.some(({ type }) => type === "refund")
+    )
     const revoked = await app.call(org.key, "DELETE", `/v1/api-keys/${org.key_id}`)
     expect(revoked.status).toBeLessThan(500)
     await app.books()
@@ -202,6 +215,8 @@ describe("the service as that role", () => {
       "DELETE FROM runs",
       "UPDATE losses SET cost = 0",
       "DELETE FROM losses",
+      "UPDATE warranty_refunds SET amount = 1",
+      "DELETE FROM warranty_fund",
       "UPDATE service_mode SET mode = 'sandbox'",
       "DELETE FROM lane_count",
       "UPDATE audit_log SET actor = 'system'",

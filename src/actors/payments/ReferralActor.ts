@@ -54,7 +54,8 @@ export class ReferralActor extends Context.Service<
           )
           // The balance belongs to the newest entry, so `unpaid` is known only after all entries before it are counted.
           const isLastStep = to_seq === entry_seq
-          const unpaid = isLastStep ? unpaidOf(referral.balance) : at.unpaid
+          // What the warranty paid back was not earned either.
+          const unpaid = isLastStep ? Money.plus(unpaidOf(referral.balance), referral.refunded) : at.unpaid
           const amount = isLastStep ? due(earned({ share_bps, net_revenue, unpaid }), at.credited) : Money.zero
           const credit = creditOf(at, amount)
           const lane = yield* shares.step(at, { to_seq, net_revenue, unpaid, credit })

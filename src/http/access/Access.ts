@@ -24,6 +24,7 @@ export const neededRole: Readonly<Record<string, Role>> = {
   "batches.cancel": "member",
   "quotes.quote": "viewer",
   "simulations.simulate": "viewer",
+  "disputes.dispute": "member",
   "receipts.get": "viewer",
   "receipts.heads": "viewer",
   "receipts.chain": "viewer",

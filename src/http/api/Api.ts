@@ -33,6 +33,7 @@ import { SendersApi } from "./Senders.ts"
 import { SessionsApi } from "./Sessions.ts"
 import { TopUpsApi } from "./TopUps.ts"
 import { ServiceApi } from "./control/Service.ts"
+import { DisputesApi } from "./control/Disputes.ts"
 import { SimulationsApi } from "./control/Simulations.ts"
 import { UsageApi } from "./control/Usage.ts"
 import { WebhooksApi } from "./control/Webhooks.ts"
@@ -44,6 +45,7 @@ export class Api extends HttpApi.make("rungate")
   .add(QuotesApi)
   .add(ReceiptsApi)
   .add(SimulationsApi)
+  .add(DisputesApi)
   .add(HistoryApi)
   .add(DiscoveryApi)
   .add(CatalogApi)

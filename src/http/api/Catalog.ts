@@ -51,6 +51,15 @@ export const InspectedOffer = Schema.Struct({
   health: Health
 }).annotate({ identifier: "Offer" })
 
+/** Present if the capability has an outcome warranty and the operator has turned it on. */
+const Warranty = Schema.optionalKey(
+  Schema.Struct({
+    days: Schema.Int.annotate({ description: "a bounce counts until so many days after the run's end" }),
+    refund: Schema.Literal("charge").annotate({ description: "what is paid back, once: the run's whole charge" }),
+    description: Schema.String
+  })
+)
+
 export const InspectedCapability = Schema.Struct({
   capability: Schema.String,
   title: Schema.String,
@@ -66,6 +75,7 @@ export const InspectedCapability = Schema.Struct({
     bills_no_match: Schema.Boolean,
     description: Schema.String
   }),
+  warranty: Warranty,
   providers: Schema.Array(Schema.String),
   live_providers: Schema.Array(Schema.String),
   platforms: Schema.Array(Schema.String),

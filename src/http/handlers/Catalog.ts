@@ -22,6 +22,7 @@ import { CurrentCaller } from "../api/shapes/Common.ts"
 import { startingPrice } from "../views/CatalogView.ts"
 import { endpointInspection, type OwnAccountView } from "../views/EndpointView.ts"
 import { healthView, metricsView } from "../views/HealthView.ts"
+import { warrantyTerms } from "../../schema/wallet/Warranty.ts"
 import { hinted, withCommands } from "../../schema/Hints.ts"
 import { discover, viaApi, runCapability } from "../../schema/Steps.ts"
 
@@ -75,7 +76,7 @@ const scenarios = `Sandbox: choose an outcome with ${scenarioWords.join(", ")} (
 
 const entryView = (
   entry: CatalogEntry,
-  sandbox: boolean,
+  { sandbox, warranty }: { readonly sandbox: boolean; readonly warranty: boolean },
   health: Health["Service"],
   ownOf: (offered: CatalogOffer) => OwnAccountView
 ) => {
@@ -92,6 +93,7 @@ const entryView = (
     output_fields: capability.output.fields,
     example: decodeJson(capability.example),
     billing: capability.billing,
+    ...(warranty && capability.vouches !== null ? { warranty: warrantyTerms } : {}),
     providers: offers.map((one) => one.provider.slug),
     live_providers: offers.filter((one) => one.live).map((one) => one.provider.slug),
     platforms: capability.platforms,
@@ -135,7 +137,8 @@ export const CatalogHandlers = HttpApiBuilder.group(
     const actors = yield* Marketplace
     const health = yield* Health
     const drifts = yield* CostDrifts
-    const { rawMinCap, ownAccountFee } = yield* Settings
+    const { rawMinCap, ownAccountFee, warrantyShareBps } = yield* Settings
+    const service = { sandbox: catalog.sandbox, warranty: warrantyShareBps > 0 }
     const ownAccounts = yield* OwnAccounts
     const ownView = Effect.fnUntraced(function* () {
       const accounts = ownAccounts.of((yield* CurrentCaller).org_id)
@@ -178,7 +181,7 @@ export const CatalogHandlers = HttpApiBuilder.group(
             )
           )
         }
-        return entryView(drifts.priced(entry), catalog.sandbox, health, (offered) =>
+        return entryView(drifts.priced(entry), service, health, (offered) =>
           isCallable(offered, entry.capability, catalog.sandbox) ? ownOf(offered.provider.slug) : {}
         )
       })

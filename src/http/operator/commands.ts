@@ -7,7 +7,7 @@ import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { fail } from "../cli/terminal/exits.ts"
 import { json, limitOf } from "./flags.ts"
-import { losses, margins, unknown } from "./outcomeCommands.ts"
+import { disputes, losses, margins, unknown } from "./outcomeCommands.ts"
 import { resourceKinds } from "../../schema/catalog/Endpoint.ts"
 import { backup, move, reload, restore } from "./upkeep/commands.ts"
 import { boolean, yes } from "../cli/terminal/flags.ts"
@@ -218,7 +218,7 @@ const invite = Command.make(
 
 const consoleCommand = Command.make("console", { json }, ({ json }) =>
   Effect.flatMap(
-    Effect.promise(() => import("./consoleLink.ts")),
+    Effect.promise(() => import("./secrets.ts")),
     (loaded) => loaded.consoleLink(json)
   )
 ).pipe(Command.withDescription("Print a link that signs in to the operator console; it works once, for ten minutes"))
@@ -241,7 +241,7 @@ const createKey = Command.make(
   },
   (given) =>
     Effect.flatMap(
-      Effect.promise(() => import("./createKey.ts")),
+      Effect.promise(() => import("./secrets.ts")),
       (loaded) => loaded.createKey(given)
     )
 ).pipe(Command.withDescription("Create an API key for an organization and print it once"))
@@ -327,6 +327,7 @@ export const admin = Command.make("admin").pipe(
     margins,
     unknown,
     resume,
+    disputes,
     reindex,
     migrations,
     reload,

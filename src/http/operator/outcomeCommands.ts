@@ -1,4 +1,4 @@
-/** Definitions of `rungate admin losses`, `rungate admin margins` and `rungate admin unknown`. Their handlers are loaded on demand. */
+/** Definitions of `rungate admin losses`, `margins`, `unknown` and `disputes`. Their handlers are loaded on demand. */
 import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { json, limitOf } from "./flags.ts"
@@ -79,3 +79,34 @@ export const unknown = Command.make(
   ({ org, ...given }) =>
     Effect.flatMap(unknownActions, (loaded) => loaded.unknownOutcomes({ org: Option.getOrNull(org), ...given }))
 ).pipe(Command.withDescription("List calls with an unknown outcome, newest first"), Command.withSubcommands([resolve]))
+
+const disputeActions = Effect.promise(() => import("./disputes.ts"))
+
+const deciding = (name: "accept" | "refuse", description: string) =>
+  Command.make(
+    name,
+    {
+      run_id: Argument.String("run_id").pipe(Argument.withDescription("run id, as admin disputes lists it")),
+      note: Flag.String("note").pipe(Flag.withDescription("reason; the organization sees it in its dispute")),
+      json
+    },
+    (given) => Effect.flatMap(disputeActions, (loaded) => loaded[name](given))
+  ).pipe(Command.withDescription(description))
+
+export const disputes = Command.make(
+  "disputes",
+  {
+    org,
+    all: boolean("all", "include those that were decided"),
+    limit,
+    json
+  },
+  ({ org, ...given }) =>
+    Effect.flatMap(disputeActions, (loaded) => loaded.disputes({ ...given, org: Option.getOrNull(org) }))
+).pipe(
+  Command.withDescription("List disputes of the outcome warranty that wait for your decision, oldest first"),
+  Command.withSubcommands([
+    deciding("accept", "Refund a disputed run, within RUNGATE_WARRANTY_SHARE"),
+    deciding("refuse", "Refuse a dispute. A bounce that a provider confirms later is refunded all the same")
+  ])
+)

@@ -24,6 +24,8 @@ export interface MovedReferral {
   /** The number of the referred wallet's newest entry, and the balance after it. */
   readonly entry_seq: bigint
   readonly balance: MicroUsd
+  /** What the outcome warranty has paid back to the referred wallet. */
+  readonly refunded: MicroUsd
 }
 
 export interface SettledRun {
@@ -55,7 +57,8 @@ const movedRows = rowsOf({
   credited: Schema.BigInt,
   credits: Schema.Number,
   entry_seq: Schema.BigInt,
-  balance: Schema.BigInt
+  balance: Schema.BigInt,
+  refunded: Schema.BigInt
 })
 
 const settledRows = rowsOf({ charged: Schema.BigInt, provider_cost: Schema.NullOr(Schema.BigInt) })
@@ -83,7 +86,8 @@ export class ReferralShares extends Context.Service<
       const moved = (after: string, limit: number) =>
         movedRows(sql`
         SELECT r.referral_id, r.referrer_org, r.share_bps, r.accrued_seq, r.net_revenue, r.unpaid, r.credited, r.credits,
-               w.entry_seq, w.balance
+               w.entry_seq, w.balance,
+               (SELECT coalesce(sum(x.amount), 0)::bigint FROM warranty_refunds x WHERE x.org_id = r.referred_org) AS refunded
         FROM referrals r JOIN wallets w ON w.org_id = r.referred_org
         WHERE r.referral_id > ${after} AND w.entry_seq > r.accrued_seq ORDER BY r.referral_id LIMIT ${limit}`)
 
@@ -132,7 +136,8 @@ export class ReferralShares extends Context.Service<
                 net_revenue: MicroUsd(row.net_revenue),
                 unpaid: MicroUsd(row.unpaid),
                 credited: MicroUsd(row.credited),
-                balance: MicroUsd(row.balance)
+                balance: MicroUsd(row.balance),
+                refunded: MicroUsd(row.refunded)
               }))
             )
           ),

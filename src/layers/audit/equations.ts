@@ -10,8 +10,12 @@ import { batchViolations } from "./batches.ts"
 import { budgetViolations } from "./budgets.ts"
 import { headViolations } from "./heads.ts"
 import { type Violation, violationRows } from "./Violation.ts"
+import { warrantyViolations } from "./warranty.ts"
 
 export { Violation, violationRows } from "./Violation.ts"
+
+/** Equations with a file of their own. */
+const elsewhere = [headViolations, budgetViolations, batchViolations, warrantyViolations]
 
 /** Violations listed per equation: enough to see what is wrong. Damaged books can have millions. */
 const perEquation = 50
@@ -192,7 +196,7 @@ export const violations = Effect.fnUntraced(function* (sql: SqlClient.SqlClient,
 
   const all: ReadonlyArray<Violations> = [
     ...[deadLetters, sums, runs, ...chainViolations(sql, ofWallet), topups, clawbacks, taken, bonuses, shares, credits],
-    ...[headViolations, budgetViolations, batchViolations].map((of) => of(sql, ofWallet, perEquation))
+    ...elsewhere.map((of) => of(sql, ofWallet, perEquation))
   ]
   return (yield* Effect.all(all)).flat()
 })

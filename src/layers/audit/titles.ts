@@ -23,6 +23,7 @@ const titles: ReadonlyArray<Equation> = [
   { id: "E15", title: "Each key's budget counts what its runs hold and were charged" },
   { id: "E16", title: "Each batch counts its rows, and what their runs were charged" },
   { id: "E17", title: "Each signed head is an entry of the ledger's chain" },
+  { id: "E19", title: "Each refund of the warranty is one entry of at most its run's charge" },
   { id: "U1", title: "The charges of usage equal the settlements of the ledger" },
   { id: "U2", title: "No label is counted more often than there are runs" },
   { id: "U3", title: "The sums of usage equal its rollups" },

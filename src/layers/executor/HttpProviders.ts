@@ -5,41 +5,21 @@
  * part of its answer.
  */
 import { Cause, Clock, Effect, Layer } from "effect"
-import {
-  withRequest,
-  doubtOf,
-  type Found,
-  type RequestEnd,
-  withEnd,
-  endOfStatus,
-  type Trail,
-  trailOf
-} from "../../schema/catalog/Doubt.ts"
-import { type Failure, failure, type Outcome, type Reply } from "../../schema/catalog/Provider.ts"
+import { withRequest, doubtOf, type Found, withEnd, type Trail, trailOf } from "../../schema/catalog/Doubt.ts"
+import type { Bounce } from "../../schema/mail/Bounce.ts"
+import { type Failure, failure, type Outcome, type Provider, type Reply } from "../../schema/catalog/Provider.ts"
 import { measuredOf } from "../../schema/catalog/Measured.ts"
 import { oneLineOf } from "../../schema/json/StorableText.ts"
 import { callMarketplaceActor } from "./MarketplaceRuns.ts"
 import { Breakers } from "./Breakers.ts"
 import { type Connection, makeConnections } from "./Connection.ts"
 import { publicRequest } from "./PublicRequest.ts"
-import {
-  connectionFailure,
-  failedBeforeSending,
-  readReply,
-  replyBytesMax,
-  missingDataFailure
-} from "./ProviderResponse.ts"
-import {
-  type AuthorizedRequest,
-  authorized,
-  type ProviderRequest,
-  rawRequestOf,
-  requestOf,
-  type Target,
-  targetOf
-} from "./ProviderRequest.ts"
+import { missingDataFailure, replyBytesMax } from "./ProviderResponse.ts"
+import { authorized, type ProviderRequest, rawRequestOf, requestOf, type Target, targetOf } from "./ProviderRequest.ts"
+import { ordinaryFetch, send } from "./Send.ts"
 import {
   type Answer,
+  type BounceCall,
   type LookupCall,
   type ProviderAnswer,
   type ProviderCall,
@@ -91,61 +71,6 @@ const failedAnswer = (answer: Failure): AttemptResult => ({ answer, raw: null, m
 const leaseLost = "another worker has taken over this run"
 /** The marketplace stops a marketplace actor this long before the attempt's deadline, so that its items can be read. */
 const marketplaceActorMarginSeconds = 30
-
-/** The runtime repeats these methods when a reused connection breaks. They get a new connection, so that they are sent once. */
-const repeatedMethods = new Set(["PUT", "DELETE"])
-
-interface SendResult {
-  readonly reply: Reply | Failure
-  readonly end: RequestEnd
-}
-
-type Fetch = (request: {
-  readonly url: URL
-  readonly method: string
-  readonly headers: Readonly<Record<string, string>>
-  readonly body: string | FormData | undefined
-  readonly signal: AbortSignal
-}) => Promise<Response>
-
-const ordinaryFetch: Fetch = ({ url, body, method, ...rest }) =>
-  fetch(url, {
-    method,
-    ...rest,
-    ...(body === undefined ? {} : { body }),
-    // A redirect would carry the account's key to another host.
-    redirect: "manual",
-    keepalive: !repeatedMethods.has(method)
-  })
-
-const send = (
-  request: Fetch,
-  { url, headers, redact }: AuthorizedRequest,
-  { method, body }: Pick<ProviderRequest, "method" | "body">
-) =>
-  Effect.promise(async (signal): Promise<SendResult> => {
-    const connection = new AbortController()
-    let status: number | null = null
-    try {
-      const response = await request({
-        url,
-        method,
-        headers,
-        body,
-        signal: AbortSignal.any([signal, connection.signal])
-      })
-      status = response.status
-      const reply = await readReply(response, redact)
-      const end = endOfStatus(status)
-      return { reply, end: "_tag" in reply && end === "read" ? "unreadable" : end }
-    } catch (error) {
-      const end = status === null ? (failedBeforeSending(error) ? "unsent" : "no_answer") : endOfStatus(status)
-      return { reply: connectionFailure(error), end: end === "read" ? "no_answer" : end }
-    } finally {
-      // Stops a response that was refused half-way. After a complete response this does nothing.
-      connection.abort()
-    }
-  })
 
 /** The part of a call's time after which its first request is no longer sent. */
 const latestStart = 0.9
@@ -361,28 +286,64 @@ export const HttpProviders = Layer.effect(
       )
     }
 
-    /** Look-ups don't change breakers: they say nothing about whether the provider performs calls. */
-    const lookUpThrough = (to: Connection, { run_id, offer: { provider, offer }, input, age_seconds }: LookupCall) => {
-      const { reconcile } = offer
-      if (reconcile === undefined) return Effect.succeed(null)
-      const context = { run_id, age_seconds }
+    /** One request that only reads. It does not change breakers: it says nothing about whether the provider performs calls. */
+    const read = <A extends { readonly _tag: string }>(
+      to: Connection,
+      { slug, timeoutMillis }: Provider,
+      write: () => ProviderRequest,
+      finding: (reply: Reply) => A | Failure | null
+    ) => {
       const work = Effect.fnUntraced(function* (attempt: Attempt) {
-        const sent = yield* buildRequest(provider.slug, () => requestOf(reconcile.call(input, context)))
+        const sent = yield* buildRequest(slug, write)
         const reply = "_tag" in sent ? sent : yield* exchange(to, sent, attempt)
-        return "_tag" in reply ? reply : reconcile.finding(reply, input, context)
+        return "_tag" in reply ? reply : finding(reply)
       })
-      const bounds = { millis: provider.timeoutMillis, resumed: false }
-      return withDeadline<Found | Failure | null>(provider, bounds, work, (failed) => failed).pipe(
-        Effect.map(({ result }) => (result?._tag === "Failure" ? sanitized(result) : result)),
-        Effect.tap((result) => applyPause(to, result?._tag === "Failure" ? result : null))
+      return withDeadline<A | Failure | null>(
+        to.target,
+        { millis: timeoutMillis, resumed: false },
+        work,
+        (failed) => failed
+      ).pipe(
+        Effect.map(({ result }) => (result !== null && isFailure(result) ? sanitized(result) : result)),
+        Effect.tap((result) => applyPause(to, result !== null && isFailure(result) ? result : null))
       )
     }
 
-    const lookUp = (lookup: LookupCall): Effect.Effect<Found | Failure | null> =>
-      Effect.flatMap(connect(lookup.offer.provider, lookup), (to) =>
-        "_tag" in to ? Effect.succeed(to) : lookUpThrough(to, lookup)
+    const lookUp = (lookup: LookupCall): Effect.Effect<Found | Failure | null> => {
+      const { run_id, input, age_seconds } = lookup
+      const { provider, offer } = lookup.offer
+      const { reconcile } = offer
+      if (reconcile === undefined) return Effect.succeed(null)
+      const context = { run_id, age_seconds }
+      return Effect.flatMap(connect(provider, lookup), (to) =>
+        "_tag" in to
+          ? Effect.succeed(to)
+          : read<Found>(
+              to,
+              provider,
+              () => requestOf(reconcile.call(input, context)),
+              (reply) => reconcile.finding(reply, input, context)
+            )
       )
+    }
 
-    return Providers.of({ call, callRaw, lookUp })
+    const bounced = (asked: BounceCall): Effect.Effect<Bounce | Failure | null> => {
+      const { provider, offer } = asked.offer
+      const { bounce } = offer
+      if (bounce === undefined) return Effect.succeed(null)
+      return Effect.flatMap(connect(provider, asked), (to) => {
+        if ("_tag" in to) return Effect.succeed(to)
+        // The customer chose the address that would answer, so the answer would prove nothing.
+        if (to.publicOnly) return Effect.succeed(null)
+        return read<Bounce>(
+          to,
+          provider,
+          () => requestOf(bounce.call(asked)),
+          (reply) => bounce.finding(reply, asked)
+        )
+      })
+    }
+
+    return Providers.of({ call, callRaw, lookUp, bounced })
   })
 )

@@ -4,6 +4,7 @@
  * A call returns within its deadline and never fails. Errors are part of the answer.
  */
 import { Context, type Effect, type Schema } from "effect"
+import type { Bounce, SentMessage } from "../../schema/mail/Bounce.ts"
 import type { Doubt, Found } from "../../schema/catalog/Doubt.ts"
 import type { MicroUsd } from "../../schema/money/Money.ts"
 import type { Failure } from "../../schema/catalog/Provider.ts"
@@ -90,6 +91,15 @@ export interface LookupCall {
   readonly age_seconds: number
 }
 
+/** A look-up of whether a message bounced, through the account that sent it. */
+export interface BounceCall extends SentMessage {
+  readonly org_id: string
+  /** The message was sent through the organization's own account. */
+  readonly own: boolean
+  /** The offer that sends e-mail through this provider. */
+  readonly offer: CatalogOffer
+}
+
 export class Providers extends Context.Service<
   Providers,
   {
@@ -97,5 +107,7 @@ export class Providers extends Context.Service<
     readonly callRaw: (call: RawCall) => Effect.Effect<RawProviderAnswer>
     /** Asks the provider whether it performed a call. Null when it can't tell yet. */
     readonly lookUp: (call: LookupCall) => Effect.Effect<Found | Failure | null>
+    /** Asks the provider whether a message bounced. Null when it can't be asked, or its answer would prove nothing. */
+    readonly bounced: (call: BounceCall) => Effect.Effect<Bounce | Failure | null>
   }
 >()("rungate/layers/executor/Providers") {}

@@ -6,13 +6,15 @@
  */
 import { Duration, Effect, Layer, Redacted } from "effect"
 import * as Money from "../../schema/money/Money.ts"
+import type { Bounce } from "../../schema/mail/Bounce.ts"
 import type { Doubt, Found } from "../../schema/catalog/Doubt.ts"
 import { type Failure, failure } from "../../schema/catalog/Provider.ts"
-import { findScenario } from "../../schema/runs/Scenario.ts"
+import { bouncesInSandbox, findScenario } from "../../schema/runs/Scenario.ts"
 import { ProviderAccounts } from "../provideraccounts/ProviderAccounts.ts"
 import { Catalog } from "../catalog/Catalog.ts"
 import {
   type Answer,
+  type BounceCall,
   type LookupCall,
   type ProviderAnswer,
   type ProviderCall,
@@ -120,6 +122,13 @@ const lookUp = ({ offer: { provider }, input }: LookupCall): Effect.Effect<Found
       : { _tag: "Found", finding: "delivered", note: `simulated: ${provider.title} lists this run` }
   )
 
+/** Mail to `bounce@sandbox.test` and to addresses at bounce.sandbox.test bounces. */
+const bounced = ({ offer: { provider }, address }: BounceCall): Effect.Effect<Bounce> => {
+  const bounced = bouncesInSandbox(address)
+  const note = `simulated: ${provider.title} reports ${bounced ? "a permanent bounce" : "no bounce"}`
+  return Effect.succeed({ _tag: "Bounce", bounced, note })
+}
+
 export const SandboxProviders = Layer.effect(
   Providers,
   Effect.gen(function* () {
@@ -164,6 +173,6 @@ export const SandboxProviders = Layer.effect(
       Effect.flatMap(refusedAccount(providerCall.org_id, providerCall.provider.slug, providerCall.own), (answer) =>
         answer === null ? answerAfterDelay(simulateRawCall(providerCall)) : Effect.succeed({ answer, duration_ms: 0 })
       )
-    return Providers.of({ call, callRaw, lookUp })
+    return Providers.of({ call, callRaw, lookUp, bounced })
   })
 )

@@ -77,6 +77,7 @@ export class Erasure extends Context.Service<
         yield* sql`
           DELETE FROM reusable_results x USING runs r
           WHERE r.org_id = ${org_id} AND r.run_id = ANY(${texts(ids)}) AND x.org_id = r.org_id AND x.input_hash = r.input_hash AND x.run_id = r.run_id`
+        yield* sql`UPDATE warranty_disputes SET evidence = NULL WHERE org_id = ${org_id} AND run_id = ANY(${texts(ids)})`
         // Details and messages may quote the input. A raw run's plan contains the request.
         yield* sql`
           UPDATE runs r SET input = ${erasedInput}::text::json, result = NULL, plan = '{}', hints = NULL, metadata = NULL, input_hash = NULL, erased_at = now(),

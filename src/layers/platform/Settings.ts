@@ -108,6 +108,8 @@ export interface SettingsShape extends ObservabilitySettings {
   readonly rawMinCap: MicroUsd
   /** What a run through the customer's own account at a provider is charged. */
   readonly ownAccountFee: MicroUsd
+  /** The part of the revenue of 30 days that outcome warranties may pay back, in basis points. 0: there is no warranty. */
+  readonly warrantyShareBps: number
   /** Seconds between two polls of the payment processor for events whose webhook did not arrive. */
   readonly reconcileSeconds: number
   /** Encrypt secrets in the database. The first one encrypts, all decrypt. Empty: secrets are stored as they are. */
@@ -259,6 +261,10 @@ const crashAtOf = (read: SettingsReader): CrashAt | null => {
   return null
 }
 
+/** A share such as 0.02, in basis points. */
+const warrantyShareOf = (read: SettingsReader): number =>
+  Math.round(Number(read.decimal("RUNGATE_WARRANTY_SHARE", { from: 0, to: 1, decimals: 4 }) ?? "0") * 10_000)
+
 const readSettings = (environment: Environment, read: SettingsReader): Omit<SettingsShape, "names"> => {
   const port = read.int("PORT", 8787, 0, 65535)
   const mode = read.oneOf("RUNGATE_MODE", "sandbox", ["sandbox", "production"])
@@ -304,6 +310,7 @@ const readSettings = (environment: Environment, read: SettingsReader): Omit<Sett
     autoTopupDailyMax: read.usd("RUNGATE_AUTO_TOPUP_DAILY_MAX", "500.00"),
     rawMinCap: rawMinCapOf(read),
     ownAccountFee: read.usd("RUNGATE_OWN_ACCOUNT_FEE", "0.00", "0"),
+    warrantyShareBps: warrantyShareOf(read),
     ...retentionOf(read),
     reconcileSeconds: read.int("RUNGATE_RECONCILE_SECONDS", 60, 1, 86_400),
     encryptionKeys: encryptionKeysOf(read),

@@ -20,7 +20,8 @@ const appendOnly = [
   "losses",
   "service_mode",
   "audit_log",
-  "wallet_heads"
+  "wallet_heads",
+  "warranty_refunds"
 ]
 /** Tables whose rows change and are never deleted. */
 const kept = [
@@ -34,7 +35,9 @@ const kept = [
   "api_keys",
   "key_budgets",
   "unknown_outcomes",
-  "lane_count"
+  "lane_count",
+  "warranty_disputes",
+  "warranty_fund"
 ]
 const readOnly = [
   "effect_sql_migrations",

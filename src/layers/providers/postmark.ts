@@ -7,10 +7,11 @@
  */
 import { emailSend, recipients } from "../../schema/capabilities/email.send.ts"
 import { inCredits } from "../../schema/money/Rates.ts"
+import { plainAddress } from "../../schema/mail/Bounce.ts"
 import { offer, provider, type Reply } from "../../schema/catalog/Provider.ts"
 import { listed, namesRun, notListed, runField } from "./kit/listed.ts"
 import { match } from "./kit/outcome.ts"
-import { at, isRecord, number, text, whole } from "./kit/read.ts"
+import { at, isRecord, list, number, text, whole } from "./kit/read.ts"
 import { isInbox } from "./kit/senders.ts"
 import { refusal, httpErrors, unreadable } from "./kit/httpErrors.ts"
 import { defined } from "../../schema/defined.ts"
@@ -21,6 +22,11 @@ const accountCodes = new Set([10, 400, 401, 405, 412])
 const title = "Postmark"
 /** Metadata fields that Postmark accepts per message. */
 const metadataMax = 10
+
+/** One message has at most 50 recipients at Postmark. */
+const bouncesMax = 50
+/** The address does not exist. Other types, such as a full mailbox, may pass. */
+const permanentBounces = new Set(["HardBounce", "BadEmailAddress"])
 
 type Tags = Readonly<Record<string, string>>
 
@@ -86,6 +92,26 @@ const send = offer(emailSend, {
       if (total === null || total < 0) return unreadable("TotalCount")
       if (total === 0) return notListed(title, age_seconds)
       return isOthers(reply, run_id) ? unreadable("message of this run") : listed(title)
+    }
+  },
+  bounce: {
+    rawMessageId: (result) => text(result, "MessageID"),
+    call: ({ message_id }) => ({
+      method: "GET",
+      path: "/bounces",
+      query: { count: bouncesMax, offset: 0, messageID: message_id }
+    }),
+    finding: (reply, { message_id, address }) => {
+      const bounces = list(reply.body, "Bounces")
+      if (bounces === null) return unreadable("Bounces")
+      // Postmark ignores a filter that it does not know.
+      const own = bounces.filter(
+        (one) => text(one, "MessageID") === message_id && plainAddress(text(one, "Email") ?? "") === address
+      )
+      const permanent = own.map((one) => text(one, "Type") ?? "").find((type) => permanentBounces.has(type))
+      if (permanent !== undefined) return { _tag: "Bounce", bounced: true, note: `${title} reports ${permanent}` }
+      const other = own.map((one) => text(one, "Type")).find((type) => type !== null)
+      return { _tag: "Bounce", bounced: false, note: `${title} reports ${other ?? "no bounce"}` }
     }
   }
 })

@@ -7,12 +7,15 @@
  */
 import { emailSend, recipients } from "../../schema/capabilities/email.send.ts"
 import { inCredits } from "../../schema/money/Rates.ts"
+import { plainAddress } from "../../schema/mail/Bounce.ts"
 import { offer, provider } from "../../schema/catalog/Provider.ts"
 import { match } from "./kit/outcome.ts"
-import { text } from "./kit/read.ts"
+import { segment, text, texts } from "./kit/read.ts"
 import { isInbox } from "./kit/senders.ts"
 import { httpErrors, unreadable } from "./kit/httpErrors.ts"
 import { defined } from "../../schema/defined.ts"
+
+const title = "Resend"
 
 const send = offer(emailSend, {
   price: inCredits.flat("1"),
@@ -46,12 +49,25 @@ const send = offer(emailSend, {
     const id = text(reply.body, "id")
     if (id === null) return unreadable("id")
     return match({ message_id: id, thread_id: null, accepted: [...recipients(input.to)], provider_status: null })
+  },
+  bounce: {
+    rawMessageId: (result) => text(result, "id"),
+    call: ({ message_id }) => ({ method: "GET", path: `/emails/${segment(message_id)}` }),
+    finding: ({ body }, { message_id, address }) => {
+      const event = text(body, "last_event")
+      if (event === null || text(body, "id") !== message_id) return unreadable("message with its last_event")
+      const everybody = ["to", "cc", "bcc"].flatMap((field) => texts(body, field) ?? [])
+      // Resend tells one status for all recipients of a message.
+      const isOnly = everybody.length === 1 && everybody.every((one) => plainAddress(one) === address)
+      if (!isOnly) return { _tag: "Bounce", bounced: false, note: `${title} lists no message to this address alone` }
+      return { _tag: "Bounce", bounced: event === "bounced", note: `${title} says of the message: ${event}` }
+    }
   }
 })
 
 export const resend = provider({
   slug: "resend",
-  title: "Resend",
+  title,
   homepage: "https://resend.com",
   base_url: "https://api.resend.com",
   auth: { kind: "bearer" },

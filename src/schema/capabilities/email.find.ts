@@ -5,6 +5,7 @@
  */
 import { Schema } from "effect"
 import { capability } from "../catalog/Capability.ts"
+import { bouncesInSandbox } from "../runs/Scenario.ts"
 import * as Field from "./fields.ts"
 import { fullName, nameParts, pick, sandboxDomain, slug } from "./names.ts"
 import { EmailStatus, orNull } from "./shapes.ts"
@@ -59,13 +60,15 @@ export const emailFind = capability({
   }),
   example: { full_name: "Jane Doe", company_domain: "example.com" },
   matched: (output) => output.email !== null && output.email_status !== "invalid",
+  vouches: ({ email, email_status }) => (email_status === "valid" ? email : null),
   side_effect: false,
   simulate: ({ input, seed }) => {
     const domain = sandboxDomain(input)
     const parts = nameParts(input)
+    const email = `${slug(fullName(input), ".") || "person"}@${domain}`
     return {
-      email: `${slug(fullName(input), ".") || "person"}@${domain}`,
-      email_status: pick(seed, ["valid", "valid", "valid", "catch_all"]),
+      email,
+      email_status: bouncesInSandbox(email) ? "valid" : pick(seed, ["valid", "valid", "valid", "catch_all"]),
       confidence: 80 + (seed % 20),
       first_name: parts?.first_name ?? null,
       last_name: parts?.last_name ?? null,

@@ -5,6 +5,7 @@
  */
 import { Schema } from "effect"
 import { capability } from "../catalog/Capability.ts"
+import { bouncesInSandbox } from "../runs/Scenario.ts"
 import * as Field from "./fields.ts"
 import { domainPart, localPart, pick } from "./names.ts"
 import { EmailStatus, orNull } from "./shapes.ts"
@@ -54,11 +55,13 @@ export const emailVerify = capability({
   example: { email: "jane.doe@example.com" },
   inconclusive: (output) => output.email_status === "unknown",
   matched: () => true,
+  vouches: ({ email, email_status }) => (email_status === "valid" ? email : null),
   side_effect: false,
   simulate: ({ input, seed }) => {
     const local = localPart(input.email).toLowerCase()
     const domain = domainPart(input.email)
-    const status = pick(seed, ["valid", "valid", "valid", "catch_all", "risky", "invalid"])
+    const statuses = ["valid", "valid", "valid", "catch_all", "risky", "invalid"] as const
+    const status = bouncesInSandbox(input.email) ? "valid" : pick(seed, statuses)
     return {
       email: input.email,
       email_status: status,

@@ -10,6 +10,7 @@ import type { ResourceKind } from "./Endpoint.ts"
 import { type Billing, type Demand, demandOf } from "../money/Pricing.ts"
 import type { Made, Named, OwnedPage } from "./Resources.ts"
 import { defined } from "../defined.ts"
+import { isRecord } from "../json/Json.ts"
 
 /** What the sandbox builds a simulated output from: the input, the provider, and a number derived from both. */
 export interface Simulation<I> {
@@ -63,6 +64,8 @@ export interface Definition<I, O> {
   readonly side_effect: boolean
   /** The channel of its touches in history, when a run contacts somebody. */
   readonly channel?: "email" | "network"
+  /** The outcome warranty: the address that an output calls valid. Null if it calls none valid. A bounce of it refunds the run. */
+  readonly vouches?: (output: NoInfer<O>) => string | null
   /** The deterministic output of the sandbox. The caller marks it as simulated. */
   readonly simulate: (simulation: Simulation<NoInfer<I>>) => NoInfer<O>
   /** What to try after a `no_match`: short sentences for an agent. */
@@ -80,6 +83,8 @@ export interface Capability<I = unknown, O = unknown> {
   readonly platforms: ReadonlyArray<string>
   readonly side_effect: boolean
   readonly channel: "email" | "network" | null
+  /** Null for a capability without an outcome warranty. */
+  readonly vouches: ((output: unknown) => string | null) | null
   readonly example: unknown
   readonly input: Contract<I>
   readonly output: Contract<O>
@@ -113,12 +118,19 @@ export interface Judgement {
 /** The input type of a capability, for adapters that build a call outside of `offer()`. */
 export type InputOf<C> = C extends Capability<infer I, unknown> ? I : never
 
+/** A stored result may have fields beside the output's, such as `sandbox`. */
+const vouchedIn = <O>(output: Contract<O>, stored: unknown, vouches: (output: O) => string | null): string | null => {
+  if (!isRecord(stored)) return null
+  const own = Object.fromEntries(Object.entries(stored).filter(([name]) => output.fields.includes(name)))
+  return output.accepts(own) ? vouches(own) : null
+}
+
 export const capability = <I, O>(definition: Definition<I, O>): Capability<I, O> => {
   const input = contract(definition.input, {
     title: `Input of ${definition.slug}`,
     ...defined({ anyOf: definition.anyOf })
   })
-  const { owned } = definition
+  const { owned, vouches } = definition
   const output = contract(definition.output, { title: `Output of ${definition.slug}` })
   return {
     slug: definition.slug,
@@ -131,6 +143,7 @@ export const capability = <I, O>(definition: Definition<I, O>): Capability<I, O>
     platforms: definition.platforms,
     side_effect: definition.side_effect,
     channel: definition.channel ?? null,
+    vouches: vouches === undefined ? null : (stored) => vouchedIn(output, stored, vouches),
     example: definition.example,
     input,
     output,

@@ -6,6 +6,7 @@
  * that what an adapter delivers has the capability's published output shape.
  */
 import type { Schema } from "effect"
+import type { Bounce, SentMessage } from "../mail/Bounce.ts"
 import type { Capability } from "./Capability.ts"
 import type { Issue } from "./Contract.ts"
 import type { Found } from "./Doubt.ts"
@@ -101,6 +102,14 @@ export interface Reconcile<I> {
   readonly finding: (reply: Reply, input: I, context: LookupContext) => Found | Failure | null
 }
 
+/** Looks up at the provider whether a message bounced, with the account that sent it. The look-up is a GET, so it changes nothing. */
+export interface BounceLookup {
+  /** The id of the message in a result of the provider's own endpoint, as a raw run has it. */
+  readonly rawMessageId: (result: unknown) => string | null
+  readonly call: (message: SentMessage) => Call & { readonly method: "GET" }
+  readonly finding: (reply: Reply, message: SentMessage) => Bounce | Failure
+}
+
 export interface Wraps {
   readonly method: Call["method"]
   /** The provider's own path, verbatim, as its raw endpoint is named. */
@@ -136,6 +145,8 @@ export interface Offer {
   readonly timeoutMillis: number | null
   /** Absent if the provider can't look up a call by its run id. */
   readonly reconcile?: Reconcile<unknown>
+  /** Absent if the offer sends no e-mail, or its provider can't be asked about bounces. */
+  readonly bounce?: BounceLookup
 }
 
 /** How the secret of the operator's account is sent. Keys and `login:password` come from RUNGATE_PROVIDER_<SLUG>_API_KEY. */
@@ -203,6 +214,7 @@ export interface OfferDefinition<I, O> {
   /** For jobs that take longer than the provider's ordinary calls. */
   readonly timeoutMillis?: number
   readonly reconcile?: Reconcile<I>
+  readonly bounce?: BounceLookup
 }
 
 /** Whether an offer that names platforms covers the one that the input names. */
@@ -276,6 +288,7 @@ export const offer = <I, O>(
   },
   timeoutMillis: definition.timeoutMillis ?? null,
   ...(definition.reconcile === undefined ? {} : { reconcile: erased(capability, definition.reconcile) }),
+  ...defined({ bounce: definition.bounce }),
   response: (reply, input, state) => {
     if (!capability.input.accepts(input)) throw refused(capability.slug, capability.input.issues(input))
     const outcome = definition.response(reply, input, state)
@@ -320,7 +333,7 @@ export const provider = (
   free: definition.free ?? false,
   credit: definition.credit ?? null,
   measured: definition.measured ?? (() => null),
-  offers: definition.offers.map(({ reconcile, ...one }) => ({
+  offers: definition.offers.map(({ reconcile, bounce, ...one }) => ({
     ...one,
     price: priceOf(one.rate, { credit: definition.credit ?? null, markup: defaultMarkup }),
     response: (reply, input, state) => definition.httpErrors?.(reply) ?? one.response(reply, input, state),
@@ -331,6 +344,14 @@ export const provider = (
             ...reconcile,
             finding: (reply, input, context) =>
               definition.httpErrors?.(reply) ?? reconcile.finding(reply, input, context)
+          }
+        }),
+    ...(bounce === undefined
+      ? {}
+      : {
+          bounce: {
+            ...bounce,
+            finding: (reply, message) => definition.httpErrors?.(reply) ?? bounce.finding(reply, message)
           }
         })
   }))

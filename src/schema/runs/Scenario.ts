@@ -37,3 +37,6 @@ export const findScenario = (value: unknown): Scenario | null => {
   }
   return null
 }
+
+/** `bounce@sandbox.test` and addresses at bounce.sandbox.test: the sandbox calls them valid, and mail to them bounces. */
+export const bouncesInSandbox = (address: string): boolean => /(^|@)bounce[@.]sandbox\.test$/i.test(address.trim())

@@ -9,6 +9,7 @@ import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { asShipped } from "../../plans.ts"
 import { type App, startApp } from "../../app.ts"
+import { indexedAndCounted } from "../../usage.ts"
 import { blocksOf, pages, pageText } from "./pages.ts"
 import { type Home, newHome } from "./shell.ts"
 
@@ -18,7 +19,11 @@ const curl = Bun.which("curl") !== null
 
 let app: App
 beforeAll(async () => {
-  app = await startApp({ settings: asShipped })
+  app = await startApp({ settings: { ...asShipped, RUNGATE_WARRANTY_SHARE: "1" } })
+  // Refunds are a share of what others were charged.
+  const customer = await app.tenant("5.00")
+  await customer.run({ capability: "people.search", input: { titles: ["buyer"], limit: 25 } })
+  await indexedAndCounted(app)
 }, 30_000)
 afterAll(() => app.stop())
 

@@ -41,6 +41,7 @@ const tagDescriptions: Readonly<Record<string, string>> = {
   runs: "Run capabilities and raw endpoints; list, read and cancel runs.",
   batches: "Many runs in one request, with one limit on what they cost.",
   simulations: "What past runs would have cost and delivered under another routing policy. Free.",
+  disputes: "The outcome warranty: refunds of runs whose address bounced.",
   receipts: "Signed statements about runs and the ledger, to keep and to verify without the service.",
   quotes: "What a run would cost, and whether it would be blocked. Free.",
   history: "What the organization has on record about a person, a company, a profile or a URL.",

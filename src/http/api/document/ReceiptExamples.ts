@@ -1,4 +1,4 @@
-/** Examples of receipts, ledger heads and the details of a run, for the OpenAPI document. Tests validate them. */
+/** Examples of receipts, ledger heads, the details of a run and a dispute, for the OpenAPI document. Tests validate them. */
 import type { Example } from "./Example.ts"
 
 /** Shortened. */
@@ -96,6 +96,22 @@ export const receiptExamples: Readonly<Record<string, Example>> = {
           }
         ],
         next_cursor: null
+      }
+    }
+  },
+  "disputes.dispute": {
+    request: { reason: "bounced", evidence: "run_01m81pa2v3kx0m7ys3x5d4w9aq" },
+    responses: {
+      200: {
+        run_id: "run_01m81nzk95mq351g8pvrxgm8m4",
+        reason: "bounced",
+        evidence: "run_01m81pa2v3kx0m7ys3x5d4w9aq",
+        state: "refunded",
+        note: "Postmark reports HardBounce",
+        refund: "0.003",
+        reference: "warranty:run_01m81nzk95mq351g8pvrxgm8m4",
+        created_at: "2026-11-23T10:12:00.000Z",
+        decided_at: "2026-11-23T10:12:01.000Z"
       }
     }
   }

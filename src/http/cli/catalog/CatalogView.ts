@@ -74,6 +74,7 @@ const capabilityLines = (found: Capability, screen: ScreenShape): Lines => [
   ...wrap(harmless(found.description), screen.width),
   "",
   ...wrap(harmless(found.billing.description), screen.width),
+  ...(found.warranty === undefined ? [] : wrap(`Warranty: ${harmless(found.warranty.description)}`, screen.width)),
   "",
   ...table(
     found.offers,

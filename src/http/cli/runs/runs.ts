@@ -1,4 +1,4 @@
-/** `rungate runs`: list, read, wait for, cancel and resume runs. */
+/** `rungate runs`: list, read, wait for, cancel, dispute and resume runs. */
 import { Clock, Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { statuses } from "../../../schema/runs/Run.ts"
@@ -10,6 +10,7 @@ import { failureOf, formatOf, json, jsonl, printed, show, showList } from "../an
 import { showCsv } from "../answers/csv.ts"
 import { showRun, waitFlag } from "./confirmAndRun.ts"
 import { boolean, metadata, text } from "../terminal/flags.ts"
+import { dispute } from "../warranty/dispute.ts"
 
 const views = Effect.promise(() => import("./RunView.ts"))
 const run_id = Argument.String("run_id").pipe(Argument.withDescription("the run, as runs list shows it"))
@@ -104,6 +105,6 @@ const cancel = Command.make(
 ).pipe(Command.withDescription("Cancel a run that has not started, and release its hold"))
 
 export const runs = Command.make("runs").pipe(
-  Command.withDescription("List, read, wait for, cancel and resume runs"),
-  Command.withSubcommands([list, get, wait, cancel, resume])
+  Command.withDescription("List, read, wait for, cancel, dispute and resume runs"),
+  Command.withSubcommands([list, get, wait, cancel, dispute, resume])
 )

@@ -56,6 +56,7 @@ import { operatorChanges } from "./0061_operator_changes.ts"
 import { oauth } from "./0064_oauth.ts"
 import { usageSums } from "./0067_usage_sums.ts"
 import { booksWatch } from "./0068_books_watch.ts"
+import { warranty } from "./0069_warranty.ts"
 
 export const migrations = {
   "0001_accounts": accounts,
@@ -114,5 +115,6 @@ export const migrations = {
   "0061_operator_changes": operatorChanges,
   "0064_oauth": oauth,
   "0067_usage_sums": usageSums,
-  "0068_books_watch": booksWatch
+  "0068_books_watch": booksWatch,
+  "0069_warranty": warranty
 }

@@ -1,0 +1,171 @@
+/**
+ * Disputes of the outcome warranty: checks that a run is covered, asks the provider that sent a message whether it bounced, and decides.
+ *
+ * Only a bounce that a provider confirms, through the account that sent the message, refunds a run here. Everything else waits for the
+ * operator. A handler never moves money: the decision stores a command, and the wallet's turn books it.
+ */
+import { Clock, Context, Effect, Layer } from "effect"
+import { Catalog, type CatalogOffer } from "../../layers/catalog/Catalog.ts"
+import { Providers } from "../../layers/executor/Providers.ts"
+import { Settings } from "../../layers/platform/Settings.ts"
+import { RunStore, type RunRow } from "../../layers/runs/RunStore.ts"
+import { coverOfRow, usedOwnAccount } from "../../layers/warranty/cover.ts"
+import { type DisputeRow, Disputes } from "../../layers/warranty/Disputes.ts"
+import { emailSend } from "../../schema/capabilities/email.send.ts"
+import { plainAddress } from "../../schema/mail/Bounce.ts"
+import { type Problem, problem } from "../../schema/Errors.ts"
+import { looksLike } from "../../schema/Ids.ts"
+import { isRecord, parsedOrText } from "../../schema/json/Json.ts"
+import { shownName } from "../../schema/json/StorableText.ts"
+import { type Covered, warrantyDays } from "../../schema/wallet/Warranty.ts"
+import { Lanes } from "../mailbox/Lanes.ts"
+import { makeDecideRefund } from "./decideRefund.ts"
+
+type Refusal = Problem<"invalid_request"> | Problem<"not_found">
+
+const refuse = (path: string, message: string) =>
+  Effect.fail(problem("invalid_request", `${path} ${message}`, [{ path, message }]))
+
+const unknownRun = (run_id: string) =>
+  problem("not_found", `There is no run "${shownName(run_id)}".`, [
+    { path: "path.run_id", message: "is not a run of this organization" }
+  ])
+
+const off = problem("invalid_request", "This service has no outcome warranty: its operator has not turned it on.")
+
+/** Evidence that is a run id, or a link that ends with one. */
+const runIdIn = (evidence: string): string | null => /\brun_[0-9a-z]{26}\b/.exec(evidence.trim())?.[0] ?? null
+
+interface Sent {
+  /** Recipients that the provider accepted. Null for a raw run, whose provider lists them. */
+  readonly accepted: ReadonlyArray<string> | null
+  readonly message_id: string
+  readonly own: boolean
+  readonly offer: CatalogOffer
+}
+
+const addresses = (value: unknown): ReadonlyArray<string> =>
+  Array.isArray(value) ? value.flatMap((one) => (typeof one === "string" ? [plainAddress(one)] : [])) : []
+
+const text = (value: unknown): string | null => (typeof value === "string" && value !== "" ? value : null)
+
+export class Warranties extends Context.Service<
+  Warranties,
+  {
+    readonly dispute: (org_id: string, run_id: string, evidence: string) => Effect.Effect<DisputeRow, Refusal>
+  }
+>()("rungate/actors/warranty/Warranties") {
+  static readonly layer = Layer.effect(
+    Warranties,
+    Effect.gen(function* () {
+      const catalog = yield* Catalog
+      const providers = yield* Providers
+      const runs = yield* RunStore
+      const disputes = yield* Disputes
+      const lanes = yield* Lanes
+      const decideRefund = yield* makeDecideRefund
+      const { warrantyShareBps } = yield* Settings
+
+      const runOf = (org_id: string, run_id: string) =>
+        looksLike("run", run_id) ? runs.find(org_id, run_id) : Effect.succeed(null)
+
+      /** The offer that a run sent its message through: its own, or the one whose endpoint a raw run called. */
+      const offerOf = ({ capability, endpoint, provider }: RunRow): CatalogOffer | null => {
+        const offer = catalog.offer(emailSend.slug, provider ?? "")
+        if (offer === undefined) return null
+        const isSend = capability === emailSend.slug || offer.offer.wraps.some(({ path }) => path === endpoint)
+        return isSend ? offer : null
+      }
+
+      /** What a provider knows a sent message by. Null if the run sent none, or nobody can be asked about it. */
+      const sentBy = (row: RunRow): Sent | null => {
+        const offer = offerOf(row)
+        if (offer === null || row.status !== "succeeded" || row.result === null) return null
+        const result = parsedOrText(row.result)
+        const given = isRecord(result) ? text(result["message_id"]) : null
+        const message_id = row.kind === "capability" ? given : (offer.offer.bounce?.rawMessageId(result) ?? null)
+        if (message_id === null) return null
+        const accepted = isRecord(result) && row.kind === "capability" ? addresses(result["accepted"]) : null
+        return { accepted, message_id, offer, own: usedOwnAccount(row) }
+      }
+
+      const now = (run_id: string) =>
+        Effect.flatMap(disputes.find(run_id), (row) =>
+          row === null ? Effect.die(new Error("a dispute that was there is not found")) : Effect.succeed(row)
+        )
+
+      const ask = Effect.fnUntraced(function* (
+        org_id: string,
+        run_id: string,
+        cover: Covered,
+        send: RunRow,
+        sent: Sent
+      ) {
+        const of = { org_id, run_id }
+        const { title } = sent.offer.provider
+        const claimed = yield* disputes.claim(
+          of,
+          send.run_id,
+          `${title} is being asked; dispute again in a minute if this stays`
+        )
+        if (!claimed) return yield* now(run_id)
+        const { message_id, own, offer } = sent
+        const answered = yield* providers.bounced({ org_id, address: cover.address, message_id, own, offer })
+        if (answered === null) {
+          yield* disputes.note(of, "pending", `${title} can't be asked about this message; the operator decides`)
+          return yield* now(run_id)
+        }
+        if (answered._tag === "Failure") {
+          yield* disputes.note(of, "pending", `${title} did not say whether the message bounced; dispute again later`)
+          return yield* now(run_id)
+        }
+        if (!answered.bounced) {
+          yield* disputes.note(of, "not_bounced", `${answered.note}; dispute again if it bounces later`)
+          return yield* now(run_id)
+        }
+        const decided = yield* decideRefund({ ...of, cover, send_run: send.run_id, note: answered.note })
+        if (decided._tag === "Limited")
+          yield* disputes.note(of, "pending", `${answered.note}; the operator's limit of refunds is used up for now`)
+        if (decided._tag === "Refunded") yield* lanes.wake(decided.lane)
+        return yield* now(run_id)
+      })
+
+      const dispute = Effect.fn("Warranties.dispute")(function* (org_id: string, run_id: string, evidence: string) {
+        const row = yield* runOf(org_id, run_id)
+        if (row === null) return yield* Effect.fail(unknownRun(run_id))
+        const before = yield* disputes.find(run_id)
+        if (before?.state === "refunded") return before
+        if (warrantyShareBps === 0) return yield* Effect.fail(off)
+        const cover = coverOfRow(row)
+        if (cover._tag === "NotCovered")
+          return yield* refuse("path.run_id", `is not covered by the warranty: ${cover.why}`)
+        if ((yield* Clock.currentTimeMillis) > cover.until.getTime())
+          return yield* refuse(
+            "path.run_id",
+            `was covered for ${warrantyDays} days after its end, until ${cover.until.toISOString()}`
+          )
+        const named = runIdIn(evidence)
+        if (named === null)
+          return yield* disputes.open({ org_id, run_id }, evidence, "the evidence is a text, so the operator decides")
+        const send = yield* runOf(org_id, named)
+        if (send === null) return yield* refuse("evidence", `names ${named}, which is not a run of this organization`)
+        if (row.finished_at !== null && send.created_at < row.finished_at)
+          return yield* refuse("evidence", `names ${named}, which sent its message before ${run_id} ended`)
+        const sent = sentBy(send)
+        if (sent === null)
+          return yield* refuse(
+            "evidence",
+            `names ${named}, which is no run that sent an e-mail; give the id of one, or a text for the operator`
+          )
+        if (sent.accepted !== null && !sent.accepted.includes(cover.address))
+          return yield* refuse(
+            "evidence",
+            `names ${named}, which sent nothing to the address that ${run_id} called valid`
+          )
+        return yield* ask(org_id, run_id, cover, send, sent)
+      })
+
+      return Warranties.of({ dispute })
+    })
+  )
+}

@@ -1,0 +1,46 @@
+/** The contract of disputes: a customer says that an address bounced which a run called valid, and the outcome warranty refunds the run. */
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { Wire } from "../../../schema/Errors.ts"
+import { disputeReasons, disputeStates, warrantyDays } from "../../../schema/wallet/Warranty.ts"
+import { Auth } from "../shapes/Common.ts"
+
+const nullable = Schema.NullOr(Schema.String)
+const evidenceLengthMax = 2_000
+
+export const DisputeRequest = Schema.Struct({
+  reason: Schema.Literals(disputeReasons),
+  evidence: Schema.NonEmptyString.check(Schema.isMaxLength(evidenceLengthMax)).annotate({
+    description:
+      "the id of your run of email.send, or of a raw endpoint that sends e-mail, to the address; or a text, and then the operator decides"
+  })
+}).annotate({ identifier: "DisputeRequest" })
+
+export const Dispute = Schema.Struct({
+  run_id: Schema.String,
+  reason: Schema.Literals(disputeReasons),
+  evidence: nullable,
+  state: Schema.Literals(disputeStates),
+  note: Schema.String.annotate({ description: "how it stands, or what the provider or the operator said" }),
+  refund: nullable.annotate({ description: "USD that the wallet gets back; null unless state is refunded" }),
+  reference: nullable.annotate({ description: "the reference of the ledger's refund entry" }),
+  created_at: Schema.String,
+  decided_at: nullable
+}).annotate({ identifier: "Dispute" })
+export type Dispute = typeof Dispute.Type
+
+export class DisputesApi extends HttpApiGroup.make("disputes")
+  .add(
+    HttpApiEndpoint.post("dispute", "/runs/:run_id/dispute", {
+      params: { run_id: Schema.String },
+      payload: DisputeRequest,
+      success: Dispute,
+      error: [Wire.invalid_request, Wire.not_found]
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Dispute a run whose address bounced",
+        description: `For a charged run of email.find or email.verify that called an address valid, until ${warrantyDays} days after its end. The service asks the provider that sent your message, through the account that sent it, whether it bounced. If it did, the run's charge is refunded, once. Repeat it if state is not_bounced and the message bounces later. An operator turns the warranty on and limits its refunds.`
+      })
+    )
+  )
+  .middleware(Auth) {}

@@ -1,0 +1,57 @@
+/**
+ * Handlers of the commands that print a secret once: `rungate admin keys create` and `rungate admin console`. Loaded on demand.
+ *
+ * Only digests are stored, so nobody can print the secrets again. The token of a link is in its fragment, which browsers send to no server,
+ * so no log of a proxy has it. Secrets go to stdout, everything else to stderr.
+ */
+import { Console, Effect, Redacted } from "effect"
+import { asOperator, bad, known, onDatabase, operator, plain, print } from "./output.ts"
+import { Accounts } from "../../layers/accounts/Accounts.ts"
+import { linkMinutes, OperatorSessions } from "../../layers/operator/OperatorSessions.ts"
+import { addressOf, Settings } from "../../layers/platform/Settings.ts"
+
+const nameLengthMax = 200
+
+export interface NewKey {
+  readonly org_id: string
+  readonly name: string
+  readonly json: boolean
+}
+
+export const createKey = ({ org_id, name, json }: NewKey) =>
+  Effect.gen(function* () {
+    if (name.trim() === "" || name.length > nameLengthMax)
+      return yield* bad(`--name must have 1 to ${nameLengthMax} characters.`)
+    const organization = yield* known(org_id)
+    const { mode } = yield* Settings
+    const environment = mode === "sandbox" ? "test" : "live"
+    const { id, token } = yield* (yield* Accounts).createKey(org_id, name.trim(), environment).pipe(
+      asOperator,
+      Effect.catchTag("TooManyKeys", () =>
+        bad(`${org_id} has as many API keys as it may have. Revoke one first: rungate admin keys revoke <key_id>.`)
+      )
+    )
+    const api_key = Redacted.value(token)
+    if (json) return yield* print({ id, org_id, name: name.trim(), environment, api_key })
+    yield* Console.log(api_key)
+    yield* Console.error(
+      `Created ${id} for ${org_id} (${plain(organization.name)}). Store the key now; it is not shown again.`
+    )
+  }).pipe(onDatabase)
+
+const signInPath = "/operator/sign-in"
+
+export const consoleLink = (json: boolean) =>
+  Effect.gen(function* () {
+    const settings = yield* Settings
+    const sessions = yield* OperatorSessions
+    const { name } = yield* operator
+    const { token, expires_at } = yield* asOperator(sessions.makeLink(name))
+    const link = `${addressOf(settings)}${signInPath}#${Redacted.value(token)}`
+    yield* json ? print({ link, operator: name, expires_at: expires_at.toISOString() }) : Console.log(link)
+    yield* Console.error(
+      `Open this link in a browser within ${linkMinutes} minutes. It works once, and whoever opens it can change every organization.`
+    )
+    if (settings.publicUrl === null)
+      yield* Console.error("RUNGATE_PUBLIC_URL is not set, so the link contains the local address of this machine.")
+  }).pipe(onDatabase)

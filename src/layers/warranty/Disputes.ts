@@ -1,0 +1,107 @@
+/**
+ * Stores disputes of the outcome warranty.
+ *
+ * A run has one dispute. A claim sets the time at which a provider is asked, so that of many disputes at once one asks. A process that dies
+ * while it asks only delays the next question by some seconds.
+ */
+import { Context, Effect, Layer, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { storableText } from "../../schema/json/StorableText.ts"
+import { disputeStates } from "../../schema/wallet/Warranty.ts"
+import { oneRowOf, rowsOf } from "../postgres/Rows.ts"
+
+export const DisputeRow = Schema.Struct({
+  run_id: Schema.String,
+  org_id: Schema.String,
+  reason: Schema.String,
+  evidence: Schema.NullOr(Schema.String),
+  state: Schema.Literals(disputeStates),
+  note: Schema.String,
+  /** Null unless it was refunded. */
+  amount: Schema.NullOr(Schema.BigInt),
+  created_at: Schema.Date,
+  decided_at: Schema.NullOr(Schema.Date)
+})
+export type DisputeRow = typeof DisputeRow.Type
+const disputeRows = rowsOf(DisputeRow.fields)
+const disputeRow = oneRowOf(DisputeRow.fields)
+const claimedRows = rowsOf({ run_id: Schema.String })
+
+export interface DisputeOf {
+  readonly org_id: string
+  readonly run_id: string
+}
+
+export interface DisputeFilter {
+  readonly org_id: string | null
+  /** Include the decided ones. */
+  readonly all: boolean
+}
+
+/** Longer than a provider's answer takes. */
+const askSeconds = 30
+
+export class Disputes extends Context.Service<
+  Disputes,
+  {
+    readonly find: (run_id: string) => Effect.Effect<DisputeRow | null>
+    /** Oldest first. */
+    readonly list: (filter: DisputeFilter, limit: number) => Effect.Effect<ReadonlyArray<DisputeRow>>
+    /** Opens a dispute, or adds this text to an undecided one. A decided one stays as it is. */
+    readonly open: (of: DisputeOf, evidence: string, note: string) => Effect.Effect<DisputeRow>
+    /** Opens a dispute for the one who asks the provider. False if somebody asks it already, or the run was refunded. */
+    readonly claim: (of: DisputeOf, send_run: string, note: string) => Effect.Effect<boolean>
+    /** Records how an undecided dispute stands. */
+    readonly note: (of: DisputeOf, state: "pending" | "not_bounced", note: string) => Effect.Effect<void>
+    /** Refuses an undecided dispute. False if it was decided, or there is none. */
+    readonly refuse: (run_id: string, note: string) => Effect.Effect<boolean>
+  }
+>()("rungate/layers/warranty/Disputes") {
+  static readonly layer = Layer.effect(
+    Disputes,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const columns =
+        sql.literal(`d.run_id, d.org_id, d.reason, CASE WHEN r.erased_at IS NULL THEN d.evidence END AS evidence, d.state, d.note,
+        x.amount, d.created_at, d.decided_at
+        FROM warranty_disputes d LEFT JOIN warranty_refunds x ON x.run_id = d.run_id LEFT JOIN runs r ON r.org_id = d.org_id AND r.run_id = d.run_id`)
+      const undecided = sql.literal("state IN ('pending', 'not_bounced')")
+
+      const find = (run_id: string) => sql`SELECT ${columns} WHERE d.run_id = ${run_id}`
+      const list = ({ org_id, all }: DisputeFilter, limit: number) =>
+        disputeRows(sql`
+        SELECT ${columns} WHERE (${org_id}::text IS NULL OR d.org_id = ${org_id}) AND (${all} OR d.state = 'pending')
+        ORDER BY d.run_id LIMIT ${limit}`)
+      const open = ({ org_id, run_id }: DisputeOf, evidence: string, note: string) => sql`
+        INSERT INTO warranty_disputes AS d (run_id, org_id, reason, evidence, state, note)
+        VALUES (${run_id}, ${org_id}, 'bounced', ${storableText(evidence)}, 'pending', ${note})
+        ON CONFLICT (run_id) DO UPDATE SET evidence = excluded.evidence, state = 'pending', note = excluded.note WHERE d.${undecided}`
+      // A refused dispute is asked about again: a provider's word counts more than an operator's.
+      const claim = ({ org_id, run_id }: DisputeOf, send_run: string, note: string) =>
+        claimedRows(sql`
+        INSERT INTO warranty_disputes AS d (run_id, org_id, reason, evidence, state, note, asked_at)
+        VALUES (${run_id}, ${org_id}, 'bounced', ${send_run}, 'pending', ${note}, now())
+        ON CONFLICT (run_id) DO UPDATE SET evidence = excluded.evidence, asked_at = now(),
+          state = CASE WHEN d.state = 'refused' THEN d.state ELSE 'pending' END, note = CASE WHEN d.state = 'refused' THEN d.note ELSE excluded.note END
+        WHERE d.state <> 'refunded' AND (d.asked_at IS NULL OR d.asked_at < now() - make_interval(secs => ${askSeconds}))
+        RETURNING run_id`)
+      const note = ({ org_id, run_id }: DisputeOf, state: string, text: string) => sql`
+        UPDATE warranty_disputes SET state = ${state}, note = ${storableText(text)}, asked_at = NULL
+        WHERE run_id = ${run_id} AND org_id = ${org_id} AND ${undecided}`
+      const refuse = (run_id: string, text: string) =>
+        claimedRows(sql`
+        UPDATE warranty_disputes SET state = 'refused', note = ${storableText(text)}, decided_at = now()
+        WHERE run_id = ${run_id} AND ${undecided} RETURNING run_id`)
+
+      return Disputes.of({
+        find: (run_id) => Effect.orDie(Effect.map(disputeRows(find(run_id)), (rows) => rows[0] ?? null)),
+        list: (filter, limit) => Effect.orDie(list(filter, limit)),
+        open: (of, evidence, text) =>
+          Effect.orDie(Effect.andThen(open(of, evidence, text), disputeRow(find(of.run_id)))),
+        claim: (of, send_run, text) => Effect.orDie(Effect.map(claim(of, send_run, text), (rows) => rows.length === 1)),
+        note: (of, state, text) => Effect.orDie(Effect.asVoid(note(of, state, text))),
+        refuse: (run_id, text) => Effect.orDie(Effect.map(refuse(run_id, text), (rows) => rows.length === 1))
+      })
+    })
+  )
+}

@@ -1,0 +1,60 @@
+/** The rules of the outcome warranty, without a database. */
+import { describe, expect, test } from "bun:test"
+import { plainAddress } from "../../src/schema/mail/Bounce.ts"
+import { MicroUsd } from "../../src/schema/money/Money.ts"
+import { type ClosedRun, coverOf, isWithinShare } from "../../src/schema/wallet/Warranty.ts"
+
+const run: ClosedRun = {
+  status: "succeeded",
+  charged: MicroUsd(3_000n),
+  reused_from: null,
+  own_account: false,
+  erased: false,
+  finished_at: new Date("2026-11-01T10:00:00Z"),
+  address: "Jane@Example.com",
+  warranted: true
+}
+
+describe("what the warranty covers", () => {
+  test("a charged run that called an address valid: its whole charge, for seven days", () => {
+    expect(coverOf(run)).toEqual({
+      _tag: "Covered",
+      address: "jane@example.com",
+      amount: MicroUsd(3_000n),
+      until: new Date("2026-11-08T10:00:00Z")
+    })
+  })
+
+  const uncovered: ReadonlyArray<readonly [Partial<ClosedRun>, string]> = [
+    [{ warranted: false }, "only runs of email.find and email.verify"],
+    [{ erased: true }, "erased"],
+    [{ finished_at: null }, "has not ended"],
+    [{ reused_from: "run_x" }, "reused an earlier result"],
+    [{ own_account: true }, "your own account"],
+    [{ status: "no_match" }, "did not say that an address is valid"],
+    [{ address: null }, "did not say that an address is valid"],
+    [{ charged: null }, "cost nothing"],
+    [{ charged: MicroUsd(0n) }, "cost nothing"]
+  ]
+  test.each(uncovered)("%p is not covered: %s", (change, why) => {
+    expect(coverOf({ ...run, ...change })).toEqual({ _tag: "NotCovered", why: expect.stringContaining(why) })
+  })
+
+  test("an address in any spelling is one address", () => {
+    for (const text of [" Jane@Example.com", "Jane Doe <jane@example.COM>", "<jane@example.com> "])
+      expect(plainAddress(text)).toBe("jane@example.com")
+  })
+})
+
+test("refunds one after the other never pass the share, and fill it to the last that fits", () => {
+  for (const share_bps of [0, 1, 33, 2_500, 10_000])
+    for (const amount of [1n, 7n, 999n]) {
+      const revenue = MicroUsd(100_000n)
+      let refunded = MicroUsd(0n)
+      while (isWithinShare({ share_bps, revenue, refunded }, MicroUsd(amount))) refunded = MicroUsd(refunded + amount)
+      const limit = (revenue * BigInt(share_bps)) / 10_000n
+      expect(refunded).toBeLessThanOrEqual(limit)
+      expect(refunded + amount).toBeGreaterThan(limit)
+    }
+  expect(isWithinShare({ share_bps: 10_000, revenue: MicroUsd(10n), refunded: MicroUsd(0n) }, MicroUsd(0n))).toBe(false)
+})
