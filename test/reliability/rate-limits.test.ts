@@ -31,7 +31,12 @@ const proxyTo = (app: App) =>
       const before = headers.get("x-forwarded-for")
       const from = headers.get("x-from") ?? "192.0.2.1"
       headers.set("x-forwarded-for", before === null ? from : `${before}, ${from}`)
-      return fetch(`${app.url}${pathname}${search}`, { method: request.method, headers, body: request.body })
+      return fetch(`${app.url}${pathname}${search}`, {
+        method: request.method,
+        headers,
+        body: request.body,
+        decompress: false
+      })
     }
   })
 
