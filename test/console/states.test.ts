@@ -18,6 +18,7 @@ const pages = [
   ["/settings/members", "/v1/members", "Members"],
   ["/settings/audit-log", "/v1/audit-log", "Audit log"],
   ["/settings/referrals", "/v1/referrals", "Referrals"],
+  ["/settings/provider-accounts", "/v1/provider-accounts", "Provider accounts"],
   ["/settings/account", "/v1/auth/sessions", "Account"]
 ] as const
 

@@ -137,6 +137,13 @@ export const pages: ReadonlyArray<Page> = [
     load: () => import("./pages/referrals/Referrals.tsx")
   },
   {
+    path: "/settings/provider-accounts",
+    title: "Provider accounts",
+    place: "settings",
+    icon: "provider",
+    load: () => import("./pages/provideraccounts/ProviderAccounts.tsx")
+  },
+  {
     path: "/settings/account",
     title: "Account",
     place: "settings",

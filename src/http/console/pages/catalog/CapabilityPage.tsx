@@ -6,12 +6,13 @@ import { duration } from "../../data/time.ts"
 import { CodeBlock, Id } from "../../parts/Copy.tsx"
 import { Link, TextLink } from "../../parts/Link.tsx"
 import { Money } from "../../parts/Money.tsx"
-import { PageHead, Panel } from "../../parts/Page.tsx"
+import { PageHead } from "../../parts/Page.tsx"
 import { Empty, Loaded, Skeleton } from "../../parts/States.tsx"
 import { Badge } from "../../parts/Status.tsx"
 import { type Column, DataTable } from "../../parts/Table.tsx"
 import { percent } from "../../running/offers.tsx"
-import { Json, Tabs } from "../run/Tabs.tsx"
+import { Json, type Tab } from "../run/Tabs.tsx"
+import { About } from "./About.tsx"
 import { HealthBadge } from "./Health.tsx"
 import { TryFrom } from "./Initial.tsx"
 import { PriceFrom, PricingWords } from "./prices.tsx"
@@ -58,34 +59,29 @@ const columns: ReadonlyArray<Column<Offer>> = [
   { title: "Health", cell: ({ health }) => <HealthBadge health={health} />, wide: true }
 ]
 
-const Facts = ({ inspected }: { readonly inspected: InspectedCapability }) => (
-  <Tabs
-    label="Parts of the capability"
-    tabs={[
-      {
-        name: "Providers",
-        content:
-          inspected.offers.length === 0 ? (
-            <Empty title="No provider offers it yet." />
-          ) : (
-            <DataTable
-              label="Providers and prices"
-              rows={inspected.offers}
-              columns={columns}
-              keyOf={({ provider }) => provider}
-              toOf={({ provider }) => `/catalog?provider=${encodeURIComponent(provider)}`}
-            />
-          )
-      },
-      { name: "Input schema", content: <Json value={inspected.input_schema} label="the input schema" /> },
-      {
-        name: "Output",
-        content: <CodeBlock label="the fields of the result" text={inspected.output_fields.join("\n")} />
-      },
-      { name: "Example", content: <Json value={inspected.example} label="the example" /> }
-    ]}
-  />
-)
+const partsOf = (inspected: InspectedCapability): ReadonlyArray<Tab> => [
+  {
+    name: "Providers",
+    content:
+      inspected.offers.length === 0 ? (
+        <Empty title="No provider offers it yet." />
+      ) : (
+        <DataTable
+          label="Providers and prices"
+          rows={inspected.offers}
+          columns={columns}
+          keyOf={({ provider }) => provider}
+          toOf={({ provider }) => `/catalog?provider=${encodeURIComponent(provider)}`}
+        />
+      )
+  },
+  { name: "Input schema", content: <Json value={inspected.input_schema} label="the input schema" /> },
+  {
+    name: "Output",
+    content: <CodeBlock label="the fields of the result" text={inspected.output_fields.join("\n")} />
+  },
+  { name: "Example", content: <Json value={inspected.example} label="the example" /> }
+]
 
 const Shown = ({ inspected }: { readonly inspected: InspectedCapability }) => {
   const { capability, title, description, status, billing, starting_price, hints, sandbox } = inspected
@@ -106,18 +102,7 @@ const Shown = ({ inspected }: { readonly inspected: InspectedCapability }) => {
           <p className="text-muted">{billing.description}</p>
         </div>
         <TryFrom key={capability} inspected={inspected} />
-        <Panel title="About it">
-          <Facts inspected={inspected} />
-          {hints.length > 0 && (
-            <ul className="mt-4 space-y-1 text-small text-muted">
-              {hints.map((hint) => (
-                <li key={hint} className="break-words">
-                  {hint}
-                </li>
-              ))}
-            </ul>
-          )}
-        </Panel>
+        <About label="Parts of the capability" tabs={partsOf(inspected)} hints={hints} />
       </div>
     </>
   )

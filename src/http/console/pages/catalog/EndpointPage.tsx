@@ -5,10 +5,11 @@ import { useFilters, useParam } from "../../data/address.ts"
 import { api } from "../../data/api.ts"
 import { CodeBlock, Id } from "../../parts/Copy.tsx"
 import { TextLink } from "../../parts/Link.tsx"
-import { PageHead, Panel } from "../../parts/Page.tsx"
+import { PageHead } from "../../parts/Page.tsx"
 import { Empty, Loaded, Skeleton } from "../../parts/States.tsx"
 import { Badge } from "../../parts/Status.tsx"
-import { Json, type Tab, Tabs } from "../run/Tabs.tsx"
+import { Json, type Tab } from "../run/Tabs.tsx"
+import { About } from "./About.tsx"
 import { HealthBadge, healthSentence } from "./Health.tsx"
 import { TryFrom } from "./Initial.tsx"
 import { capabilityPage } from "../../running/paths.ts"
@@ -56,18 +57,13 @@ const schemaTabs = ({ input }: InspectedEndpoint): ReadonlyArray<Tab> =>
       : []
   )
 
-const Facts = ({ inspected }: { readonly inspected: InspectedEndpoint }) => (
-  <Tabs
-    label="Parts of the endpoint"
-    tabs={[
-      { name: "Price", content: <Price cost={inspected.cost} /> },
-      { name: "Health", content: <p>{healthSentence(inspected.health)}</p> },
-      ...schemaTabs(inspected),
-      { name: "Example", content: <Json value={inspected.example} label="the example" /> },
-      { name: "Command", content: <CodeBlock label="the command" text={inspected.run.cli} /> }
-    ]}
-  />
-)
+const partsOf = (inspected: InspectedEndpoint): ReadonlyArray<Tab> => [
+  { name: "Price", content: <Price cost={inspected.cost} /> },
+  { name: "Health", content: <p>{healthSentence(inspected.health)}</p> },
+  ...schemaTabs(inspected),
+  { name: "Example", content: <Json value={inspected.example} label="the example" /> },
+  { name: "Command", content: <CodeBlock label="the command" text={inspected.run.cli} /> }
+]
 
 const Shown = ({ inspected }: { readonly inspected: InspectedEndpoint }) => {
   const { provider, endpoint, method, title, description, cost, health, wrapped_by, sandbox, hints } = inspected
@@ -98,18 +94,7 @@ const Shown = ({ inspected }: { readonly inspected: InspectedEndpoint }) => {
           )}
         </div>
         <TryFrom key={`${provider} ${method} ${endpoint}`} inspected={inspected} />
-        <Panel title="About it">
-          <Facts inspected={inspected} />
-          {hints.length > 0 && (
-            <ul className="mt-4 space-y-1 text-small text-muted">
-              {hints.map((hint) => (
-                <li key={hint} className="break-words">
-                  {hint}
-                </li>
-              ))}
-            </ul>
-          )}
-        </Panel>
+        <About label="Parts of the endpoint" tabs={partsOf(inspected)} hints={hints} />
       </div>
     </>
   )
