@@ -55,5 +55,9 @@ export const bufferedSink = (output: () => Output): LogSinkShape => {
 }
 
 export const LogSink = Context.Reference<LogSinkShape>("rungate/layers/observability/LogSink", {
-  defaultValue: () => bufferedSink(() => process.stdout)
+  defaultValue: () => {
+    // A reader that went away, such as `head`, must not end the service. Its lines are lost.
+    process.stdout.on("error", () => undefined)
+    return bufferedSink(() => process.stdout)
+  }
 })
