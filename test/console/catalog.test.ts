@@ -15,7 +15,7 @@ describe.skipIf(!hasBrowser)("the catalog", () => {
   let tab: Tab
   beforeAll(async () => {
     await builtConsole()
-    app = await startApp()
+    app = await startApp({ settings: { RUNGATE_WARRANTY_SHARE: "0.01" } })
     browser = await openBrowser()
     tab = await openTab(browser, app.url)
     await signedUp(app, tab, "catalog@example.com", "25.00")
@@ -48,6 +48,7 @@ describe.skipIf(!hasBrowser)("the catalog", () => {
     await page.keyboard.press("j")
     await page.keyboard.press("Enter")
     await page.getByRole("heading", { level: 1, name: "Find a work e-mail address" }).waitFor()
+    await page.getByText("Warranty: If mail to an address that a run called valid bounces within 7 days").waitFor()
     await page.goBack()
     await page.getByText(/found for “work email of a person”/).waitFor()
     expect(await page.getByRole("searchbox").inputValue()).toBe("work email of a person")

@@ -4,6 +4,7 @@
  */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test"
 import { type App, startApp, type Tenant, until } from "../../app.ts"
+import { calling, postTo } from "../mcp-request.ts"
 import { indexedAndCounted } from "../../usage.ts"
 
 const share = { RUNGATE_WARRANTY_SHARE: "0.5" }
@@ -51,6 +52,16 @@ const booked = (run_id: string) =>
     (found) => found.length > 0
   )
 
+test("inspect shows the warranty, over HTTP and MCP, where there is one", async () => {
+  const warranty = { days: 7, refund: "charge", description: expect.stringContaining("bounces within 7 days") }
+  for (const capability of ["email.find", "email.verify"]) {
+    expect((await org.post("/v1/inspect", { capability })).body).toMatchObject({ warranty })
+    const answer = await postTo(app.url, calling("inspect", { capability }), { key: org.key })
+    expect(await answer.text()).toContain("bounces within 7 days")
+  }
+  expect((await org.post("/v1/inspect", { capability: "email.send" })).text).not.toContain("warranty")
+})
+
 describe("a dispute", () => {
   test("is refused while the operator has not turned the warranty on", async () => {
     const off = await startApp({ beside: app, role: "http", settings: {} })
@@ -62,6 +73,7 @@ describe("a dispute", () => {
       expect.stringContaining("operator has not turned it on")
     ])
     expect((await dispute(nobody, send_id, org.over(off))).status).toBe(404)
+    expect((await org.over(off).post("/v1/inspect", { capability: "email.find" })).text).not.toContain("warranty")
     await off.stop()
   })
 

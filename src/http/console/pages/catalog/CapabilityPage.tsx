@@ -84,7 +84,7 @@ const partsOf = (inspected: InspectedCapability): ReadonlyArray<Tab> => [
 ]
 
 const Shown = ({ inspected }: { readonly inspected: InspectedCapability }) => {
-  const { capability, title, description, status, billing, starting_price, hints, sandbox } = inspected
+  const { capability, title, description, status, billing, warranty, starting_price, hints, sandbox } = inspected
   return (
     <>
       <PageHead title={title}>
@@ -100,6 +100,7 @@ const Shown = ({ inspected }: { readonly inspected: InspectedCapability }) => {
         <div className="max-w-prose space-y-2">
           <p>{description}</p>
           <p className="text-muted">{billing.description}</p>
+          {warranty !== undefined && <p className="text-muted">Warranty: {warranty.description}</p>}
         </div>
         <TryFrom key={capability} inspected={inspected} />
         <About label="Parts of the capability" tabs={partsOf(inspected)} hints={hints} />
