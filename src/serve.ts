@@ -135,6 +135,11 @@ const welcome = Effect.gen(function* () {
     `  ${yield* modeLine}`,
     ...(yield* missingAccounts),
     `  database ${embedded ? `embedded, in ${settings.dataDir}` : sharing === null ? "from DATABASE_URL" : "from DATABASE_URL, a connection pooler"}; queues on ${queues.backend === "redis" ? "Redis" : "Postgres"}`,
+    ...(embedded
+      ? [
+          "    for trying out and small services: rungate admin backup copies it, rungate admin move takes it to a server"
+        ]
+      : []),
     ...(standby === null
       ? []
       : [`  lists and history are read from the standby at ${standby.place} while it is up to date`]),

@@ -128,7 +128,7 @@ export const errorGuide: Readonly<Record<ErrorCode, ErrorAdvice>> = {
   },
   service_unavailable: {
     meaning:
-      "The database, Stripe, a name server or the history index is not available, or a command is stored but not decided yet",
+      "The database or room on its disk, Stripe, a name server or the history index is not available, or a command is stored but not decided yet",
     advice: "Again, after `Retry-After` if there is one"
   },
   provider_timeout: {

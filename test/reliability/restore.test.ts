@@ -40,21 +40,19 @@ const get = async (path: string) => {
   const response = await fetch(`${service.url}${path}`, { headers: { authorization: `Bearer ${key}` } })
   return { status: response.status, body: await response.json() }
 }
+const ask = (input: object, headers: Record<string, string> = {}, wait_seconds = 20) =>
+  fetch(`${service.url}/v1/run`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${key}`, "content-type": "application/json", ...headers },
+    body: JSON.stringify({ capability: "email.find", input, wait_seconds })
+  })
 let asked = 0
 const run = async (wait_seconds: number): Promise<{ id: string; status: string }> => {
   asked += 1
-  const response = await fetch(`${service.url}/v1/run`, {
-    method: "POST",
-    headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
-    body: JSON.stringify({
-      capability: "email.find",
-      input: { full_name: `Ada ${asked}`, company_domain: "acme.com" },
-      wait_seconds
-    })
-  })
-  const body: any = await response.json()
-  expect(response.status, JSON.stringify(body)).toBeLessThan(300)
-  return { id: body.id ?? body.run_id, status: body.status }
+  const response = await ask({ full_name: `Ada ${asked}`, company_domain: "acme.com" }, {}, wait_seconds)
+  const { run_id, status } = await response.json()
+  expect(response.status).toBeLessThan(300)
+  return { id: run_id, status }
 }
 const micros = (usd: string) => Math.round(Number(usd) * 1e6)
 
@@ -99,6 +97,29 @@ test("backup under load, kill -9, restore, audit", async () => {
   expect(micros(wallet.balance)).toBe(credit - charged)
   const audit = await rungate("audit")
   expect(audit).toMatchObject({ code: 0, out: expect.stringContaining("The books add up: 1 wallets") })
+}, 60_000)
+
+test("a disk without room: new runs get 503 and are not charged, and a repeated request gets its run", async () => {
+  const idempotency = { "idempotency-key": crypto.randomUUID() }
+  const before = await ask({ company_domain: "acme.com", full_name: "Ada Disk" }, idempotency)
+  expect(before.status).toBeLessThan(300)
+  const { run_id } = await before.json()
+  const now = (await get("/v1/wallet")).body.balance
+  service.signal("SIGTERM")
+  await service.ended
+  // More than any disk has.
+  service = await startService("all", { ...environment, RUNGATE_MIN_FREE_DISK_MB: "100000000" })
+  expect(service.output()).toMatch(/disk: \d+ MB are free in .*New runs are refused \(RUNGATE_MIN_FREE_DISK_MB\)/)
+  const refused = await ask({ company_domain: "acme.com", full_name: "Grace Disk" })
+  expect(refused.status).toBe(503)
+  expect(await refused.json()).toMatchObject({
+    error: { code: "service_unavailable", message: expect.stringContaining("disk is nearly full") }
+  })
+  expect(await (await ask({ company_domain: "acme.com", full_name: "Ada Disk" }, idempotency)).json()).toMatchObject({
+    run_id
+  })
+  balance = (await get("/v1/wallet")).body.balance
+  expect(balance).toBe(now)
 }, 60_000)
 
 test("a file that is no backup, or a part of one, changes nothing", async () => {

@@ -139,7 +139,7 @@ export const feedBatch = ({ feeds, admission, accounts, runs, settings, isFull }
         Effect.map((run): RowOutcome => ({ _tag: "Final", row: row.row, run })),
         Effect.catch((refusal) => {
           if (mayPass(refusal)) return again(row, refusal, outagePause)
-          return refusal.error.code === "rate_limited"
+          return refusal.error.code === "rate_limited" || refusal.error.code === "service_unavailable"
             ? Effect.delay(Effect.succeed<RowOutcome>({ _tag: "Again", row }), pause)
             : Effect.succeed<RowOutcome>({ _tag: "Refused", row: row.row, refusal })
         })

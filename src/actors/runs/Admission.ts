@@ -19,6 +19,7 @@ import { newId } from "../../layers/platform/Ids.ts"
 import { OwnAccounts } from "../../layers/provideraccounts/OwnAccounts.ts"
 import { Ownership } from "../../layers/runs/Ownership.ts"
 import { type NewRun, type RunRow, RunStore } from "../../layers/runs/RunStore.ts"
+import { watchDisk } from "../../layers/postgres/embedded/DiskSpace.ts"
 import { Settings } from "../../layers/platform/Settings.ts"
 import type { KeyAccess } from "../../schema/accounts/KeyAccess.ts"
 import { inputHashOf } from "../../schema/guards/InputHash.ts"
@@ -38,6 +39,7 @@ import { type CapabilityRoute, capabilityRoute } from "./CapabilityRoute.ts"
 import { admittedRow, endedRow } from "../mailbox/CommittedRow.ts"
 import { capFor, checkScope, type KeyChanged, keyChanged, ofKeyCap, revoked, withCurrentKey } from "./KeyScopes.ts"
 import { actsOutside, type RawRoute, rawRoute, rawRun } from "./RawRoute.ts"
+import { diskIsFull } from "./Unavailable.ts"
 import type { CommittedEnd, Place } from "../mailbox/Places.ts"
 import { awaitPlace, Waiters } from "../mailbox/Waiters.ts"
 
@@ -132,7 +134,9 @@ export type Unplannable = ProblemOf<
   "invalid_request" | "capability_not_found" | "endpoint_not_found" | "provider_not_available" | "forbidden"
 >
 
-export type Refused = Unplannable | ProblemOf<"idempotency_key_reused" | "unauthorized" | "rate_limited">
+export type Refused =
+  | Unplannable
+  | ProblemOf<"idempotency_key_reused" | "unauthorized" | "rate_limited" | "service_unavailable">
 
 type Entering = Effect.Effect<Known | Waiting, Refused | KeyChanged>
 
@@ -179,6 +183,7 @@ export class Admission extends Context.Service<
       const direct = yield* DirectCommands
       const waiters = yield* Waiters
       const settings = yield* Settings
+      const lacksRoom = yield* watchDisk
       const withKey = withCurrentKey(yield* Accounts)
 
       /** Reads the run after the wait, and after a timeout too: it may have started meanwhile. */
@@ -330,7 +335,7 @@ export class Admission extends Context.Service<
        * or an endpoint was removed.
        */
       const orItsRun = (request: Asked, prepared: Effect.Effect<NewRun, Refused>, place: Place): Entering =>
-        Effect.matchEffect(prepared, {
+        Effect.matchEffect(lacksRoom() ? Effect.fail(diskIsFull) : prepared, {
           onSuccess: (run) =>
             request.batch === undefined
               ? enter(request, run, place)

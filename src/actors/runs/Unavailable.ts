@@ -47,3 +47,9 @@ export const unavailable = (
 /** Whether a run was refused because a provider is failing. The same run may be admitted some minutes later. */
 export const mayPass = ({ error }: Problem): boolean =>
   error.code === "provider_not_available" && (error.details ?? []).some(({ message }) => message.endsWith(failing))
+
+/** The refusal of a new run when the embedded database's disk lacks room. */
+export const diskIsFull = problem(
+  "service_unavailable",
+  "The service's disk is nearly full, so it starts no new runs; nothing was charged. Try again later with the same Idempotency-Key."
+)

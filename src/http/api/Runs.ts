@@ -81,6 +81,7 @@ export class RunsApi extends HttpApiGroup.make("runs")
         Wire.provider_not_available,
         Wire.idempotency_key_reused,
         Wire.internal_error,
+        Wire.service_unavailable,
         ...failedStatuses.map((status) => FailedRun.pipe(HttpApiSchema.status(status)))
       ]
     })

@@ -53,6 +53,8 @@ export interface SettingsShape extends ObservabilitySettings {
   readonly databaseChecks: "refuse" | "warn"
   readonly redisUrl: Redacted.Redacted | null
   readonly dataDir: string
+  /** Free space on the embedded database's disk below which new runs are refused. 0: they never are. */
+  readonly minFreeDiskMb: number
   readonly signUp: SignUp
   /** Whether a new user must verify the e-mail address before using the service. */
   readonly emailVerification: boolean
@@ -283,6 +285,7 @@ const readSettings = (environment: Environment, read: SettingsReader): Omit<Sett
     ]),
     redisUrl: redisUrlOf(read),
     dataDir: read.text("RUNGATE_DATA_DIR") ?? ".rungate",
+    minFreeDiskMb: read.int("RUNGATE_MIN_FREE_DISK_MB", 256, 0, 100_000_000),
     rateLimit: read.int("RUNGATE_RATE_LIMIT", 50, 0, 1_000_000),
     trustedProxies: read.int("RUNGATE_TRUSTED_PROXIES", 0, 0, 10),
     webhookAllowPrivate: read.oneOf("RUNGATE_WEBHOOK_ALLOW_PRIVATE", "0", ["0", "1"]) === "1",

@@ -56,6 +56,12 @@ const lines: ReadonlyArray<Line> = [
   ],
   ["RUNGATE_DATA_DIR", "text", ".rungate", "files of the embedded PostgreSQL"],
   [
+    "RUNGATE_MIN_FREE_DISK_MB",
+    "number",
+    "256",
+    "free space on the embedded PostgreSQL's disk below which new runs are refused, with a warning at four times that; 0: never"
+  ],
+  [
     "RUNGATE_MIGRATION_DATABASE_URL",
     "address",
     "unset",
