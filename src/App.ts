@@ -6,6 +6,8 @@
 import { Effect, Layer } from "effect"
 import { AccountsWorker } from "./actors/AccountsWorker.ts"
 import { AccountMails } from "./actors/accounts/AccountMails.ts"
+import { Allowances } from "./actors/allowances/Allowances.ts"
+import { AllowanceWorker } from "./actors/allowances/AllowanceWorker.ts"
 import { Admission } from "./actors/runs/Admission.ts"
 import { BackgroundWorker } from "./actors/BackgroundWorker.ts"
 import { BooksWorker } from "./actors/BooksWorker.ts"
@@ -99,6 +101,7 @@ const ApiLayer = Layer.mergeAll(
   Quotes.layer.pipe(Layer.provideMerge(Admission.layer)),
   Receipts.layer,
   Warranties.layer,
+  Allowances.layer,
   TopUps.layer,
   PaymentEvents.layer,
   ReferralActor.layer,
@@ -119,6 +122,7 @@ const Working = Workers.pipe(
     Layer.mergeAll(
       BackgroundWorker,
       AccountsWorker,
+      AllowanceWorker,
       UsageWorker,
       HeadWorker,
       BooksWorker,

@@ -50,6 +50,7 @@ import { RecoveryHandlers } from "./handlers/Recovery.ts"
 import { ReferralsHandlers } from "./handlers/Referrals.ts"
 import { RunsHandlers } from "./handlers/Runs.ts"
 import { SendersHandlers } from "./handlers/Senders.ts"
+import { AllowancesHandlers } from "./handlers/accounts/Allowances.ts"
 import { ProviderAccountsHandlers } from "./handlers/accounts/ProviderAccounts.ts"
 import { AuthorizationHandlers } from "./handlers/accounts/Authorization.ts"
 import { WebhooksHandlers } from "./handlers/control/Webhooks.ts"
@@ -97,6 +98,7 @@ export const Routes = Layer.mergeAll(
       WalletHandlers,
       TopUpsHandlers,
       KeysHandlers,
+      AllowancesHandlers,
       SendersHandlers,
       MembersHandlers,
       InvitationsHandlers,

@@ -4,6 +4,7 @@
  * It is separate from App.ts so that a command does not load providers, the catalog or the HTTP server.
  */
 import { Layer } from "effect"
+import { AllowanceStore } from "./allowances/AllowanceStore.ts"
 import { Accounts } from "./accounts/Accounts.ts"
 import { Marketplace } from "./catalog/Marketplace.ts"
 import { Audit } from "./audit/Audit.ts"
@@ -90,7 +91,12 @@ const Stores = Layer.mergeAll(
   Ownership.layer,
   Layer.merge(Senders.layer, ProviderAccounts.layer),
   WaitStore.layer,
-  Layer.mergeAll(Connections.layer.pipe(Layer.provideMerge(Accounts.layer)), WalletLanes.layer, SignInAddresses.layer),
+  Layer.mergeAll(
+    Connections.layer.pipe(Layer.provideMerge(Accounts.layer)),
+    AllowanceStore.layer,
+    WalletLanes.layer,
+    SignInAddresses.layer
+  ),
   Layer.mergeAll(Invitations.layer, Mails.layer, Passwords.layer, Sessions.layer),
   Layer.mergeAll(Members.layer, MemberInvitations.layer, InvitationMails.layer).pipe(
     Layer.provide([Accounts.layer, Mails.layer])

@@ -9,6 +9,7 @@ const wallet: Wallet = {
   org_id: "org_a",
   balance: dollars("5.00"),
   reserved: dollars("0"),
+  allowances_held: dollars("0"),
   entry_seq: 3n,
   per_run_limit: null,
   daily_limit: null,

@@ -47,6 +47,8 @@ describe("HEAD", () => {
     const hook = { url: "https://hooks.example.com/", events: ["run.finished"] }
     const { body: endpoint } = await made("webhook-endpoints", hook)
     await app.call(session, "PUT", "/v1/provider-accounts/hunter", { body: { api_key: "a key of hunter" } })
+    const expires_at = new Date(Date.now() + 3_600_000).toISOString()
+    const { body: allowance } = await made("allowances", { name: "x", amount: "0.01", expires_at })
     // Its row makes no run, and so no event that would change a list in the middle.
     const { body: batch } = await made("batches", { runs: [{ capability: "email.verify", input: {} }] })
     await until(
@@ -59,6 +61,7 @@ describe("HEAD", () => {
         .replace("{run_id}", run_id)
         .replace("{key_id}", key.id)
         .replace("{endpoint_id}", endpoint.id)
+        .replace("{allowance_id}", allowance.id)
         .replace("{batch_id}", batch.id)
         .replace("{provider}", "hunter")
       const { status } = await both(path === "/v1/history" ? `${filled}?q=a@b.example` : filled, session)

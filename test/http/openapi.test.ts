@@ -45,6 +45,7 @@ const bodies: Readonly<Record<string, unknown>> = {
   "topups.checkout": { amount: "10.00" },
   "topups.setAutoTopup": { enabled: false, threshold: "5.00", amount: "10.00" },
   "keys.create": { name: "x", environment: "test" },
+  "allowances.create": { name: "x", amount: "0.01", expires_at: new Date(Date.now() + 3_600_000).toISOString() },
   "quotes.quote": verify(),
   "simulations.simulate": { from: new Date(Date.now() - 86_400_000).toISOString() },
   "disputes.dispute": { reason: "bounced", evidence: "my mail server says so" },
@@ -91,6 +92,7 @@ describe("T66 openapi.conformance", () => {
     const { body: invitation } = await app.call(session, "POST", "/v1/invitations", { body: asked })
     const hook = { body: { url: "https://hooks.openapi.example/", events: ["run.finished"] } }
     const { body: endpoint } = await app.call(session, "POST", "/v1/webhook-endpoints", hook)
+    const { body: given } = await app.call(session, "POST", "/v1/allowances", { body: bodies["allowances.create"] })
     const mineAtHunter = { body: bodies["providerAccounts.set"] }
     expect((await app.call(session, "PUT", "/v1/provider-accounts/hunter", mineAtHunter)).status).toBe(200)
     const { body: started } = await app.call(session, "POST", "/v1/batches", { body: bodies["batches.create"] })
@@ -104,6 +106,7 @@ describe("T66 openapi.conformance", () => {
       const filled = path
         .replace("{run_id}", run.run_id)
         .replace("{key_id}", key.id)
+        .replace("{allowance_id}", given.id)
         .replace("{sender_id}", sender.id)
         .replace("{endpoint_id}", endpoint.id)
         .replace("{batch_id}", started.id)

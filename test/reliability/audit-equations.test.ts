@@ -146,12 +146,15 @@ describe("equations of payments and referrals", () => {
       [
         `UPDATE wallets SET reserved = balance + 12500001 WHERE org_id = '${referred}'`,
         `UPDATE wallets SET reserved = 0 WHERE org_id = '${referred}'`,
-        [`E2 reserved = holds on the ledger = holds of open runs: ${referred}`, `${solvent}: ${referred}`]
+        [
+          `E2 reserved = holds on the ledger = holds of open runs and allowances: ${referred}`,
+          `${solvent}: ${referred}`
+        ]
       ],
       [
         `UPDATE wallets SET reserved = balance + 12500000 WHERE org_id = '${referred}'`,
         `UPDATE wallets SET reserved = 0 WHERE org_id = '${referred}'`,
-        [`E2 reserved = holds on the ledger = holds of open runs: ${referred}`]
+        [`E2 reserved = holds on the ledger = holds of open runs and allowances: ${referred}`]
       ]
     ]
     const tables = ["payments", "payment_reversals", "referrals", "wallets"]

@@ -26,6 +26,7 @@ const bodies: Readonly<Record<string, Json>> = {
   "history.batch": { subjects: ["nobody@nowhere.example"] },
   "topups.setAutoTopup": { enabled: false, threshold: "5.00", amount: "10.00" },
   "keys.create": { name: "x", environment: "test" },
+  "allowances.create": { name: "x", amount: "0.01", expires_at: new Date(Date.now() + 3_600_000).toISOString() },
   "members.setRole": { role: "admin" },
   "auth.signIn": { email: "nobody@nowhere.example", password: "not the password" }
 }
@@ -146,7 +147,8 @@ const essence = ({ status, headers, text }: Reply, sent: string) =>
 const sessionOnly =
   /^(senders\.(verify|remove)|keys\.(revoke|change|rotate)|members\.\w+|invitations\.\w+|auth\.endSession|webhooks\.(change|remove|rotate|replay)|providerAccounts\.remove) /
 /** Operations that answer an unknown id with 404. */
-const notFound = /^((disputes|members|invitations|receipts)\.|(auth\.endSession|providerAccounts\.(get|remove)) )/
+const notFound =
+  /^((allowances|disputes|members|invitations|receipts)\.|(auth\.endSession|providerAccounts\.(get|remove)) )/
 
 const difference = (a: string, b: string) => {
   const at = [...a].findIndex((letter, index) => letter !== b[index])
@@ -192,6 +194,7 @@ beforeAll(async () => {
     ({ body }) => body.done
   )
   const sender = await app.call(session, "POST", "/v1/senders", { body: { domain: "their-customer.example" } })
+  const allowance = await app.call(session, "POST", "/v1/allowances", { body: bodies["allowances.create"] })
   const referral = (await app.call(session, "GET", "/v1/referrals")).body
   theirs = {
     run: ran.run_id,
@@ -208,6 +211,7 @@ beforeAll(async () => {
     inbox,
     sender: String(sender.body.id),
     batch: String(batch.body.id),
+    allowance: String(allowance.body.id),
     ...(typeof referral.code === "string" ? { referral: referral.code } : {})
   }
   const { body: document } = await app.call(null, "GET", "/openapi.json")

@@ -119,7 +119,7 @@ const play = (sequence: ReadonlyArray<Op>, counts: Counts) => {
   const ledger: Array<Entry> = []
   let day = "2026-11-21"
   let wallet: Wallet = {
-    ...{ org_id: "org", balance: MicroUsd(0n), reserved: MicroUsd(0n), entry_seq: 0n },
+    ...{ org_id: "org", balance: MicroUsd(0n), reserved: MicroUsd(0n), allowances_held: MicroUsd(0n), entry_seq: 0n },
     ...{ per_run_limit: null, daily_limit: null, spent_day: "1970-01-01", spent: MicroUsd(0n) }
   }
   const chosen = (pick: number) => [...runs.values()][pick % Math.max(1, runs.size)] ?? null
@@ -418,7 +418,13 @@ describe("T01 ledger.model.commands", () => {
 
 describe("T15 daily_guard.boundary", () => {
   const wallet: Wallet = {
-    ...{ org_id: "org", balance: MicroUsd(1_000n), reserved: MicroUsd(0n), entry_seq: 1n },
+    ...{
+      org_id: "org",
+      balance: MicroUsd(1_000n),
+      reserved: MicroUsd(0n),
+      allowances_held: MicroUsd(0n),
+      entry_seq: 1n
+    },
     ...{ per_run_limit: null, daily_limit: MicroUsd(100n), spent_day: "1970-01-01", spent: MicroUsd(0n) }
   }
   const run = (run_id: string, hold: bigint, status: RunStatus = "created"): WalletRun => ({

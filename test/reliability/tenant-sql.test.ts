@@ -66,6 +66,7 @@ const bodies: Readonly<Record<string, unknown>> = {
   "topups.checkout": { amount: "10.00" },
   "topups.setAutoTopup": { enabled: false, threshold: "5.00", amount: "10.00" },
   "keys.create": { name: "x", environment: "test" },
+  "allowances.create": { name: "x", amount: "0.01", expires_at: new Date(Date.now() + 3_600_000).toISOString() },
   "auth.signUp": account,
   "auth.signIn": { email: account.email, password: account.password }
 }

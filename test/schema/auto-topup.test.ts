@@ -61,7 +61,7 @@ const paid = ({ payment_id, kind, amount }: Payment, intent = `pi_${payment_id}`
 class World {
   auto: AutoTopup | null = null
   wallet: Wallet = {
-    ...{ org_id, balance: dollars("20.00"), reserved: zero, entry_seq: 0n },
+    ...{ org_id, balance: dollars("20.00"), reserved: zero, allowances_held: zero, entry_seq: 0n },
     ...{ per_run_limit: null, daily_limit: null, spent_day: "1970-01-01", spent: zero }
   }
   now = 20_000n * 24n * hour

@@ -14,6 +14,7 @@ const wallet: Wallet = {
   org_id: "org_a",
   balance: dollars("3.00"),
   reserved: dollars("1.00"),
+  allowances_held: zero,
   entry_seq: 7n,
   per_run_limit: null,
   daily_limit: null,

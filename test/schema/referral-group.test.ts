@@ -46,7 +46,7 @@ class Group {
     const referrer = by === null || this.members.length === 0 ? null : this.members[by % this.members.length]!
     const limits = { per_run_limit: null, daily_limit: null, spent_day: day, spent: zero }
     this.members.push({
-      wallet: { org_id, balance: zero, reserved: zero, entry_seq: 0n, ...limits },
+      wallet: { org_id, balance: zero, reserved: zero, allowances_held: zero, entry_seq: 0n, ...limits },
       referrer,
       bonus:
         referrer === null

@@ -4,6 +4,7 @@
  * A command that can't be decoded is a bug in Rungate. It fails its turn and is dead-lettered after a few retries.
  */
 import { Schema } from "effect"
+import { allowanceCommand } from "../../schema/wallet/AllowanceCommand.ts"
 import type { Mail } from "../../layers/ledger/TurnStore.ts"
 import { Actor } from "../../schema/accounts/Actor.ts"
 import { SignedUsd, Usd } from "../../schema/money/Money.ts"
@@ -59,7 +60,9 @@ export const decodeCommand = (
 ): { readonly command: Command | null; readonly report: SettleReport | null } => {
   switch (mail.tag) {
     case "Reserve":
+      return { command: { _tag: mail.tag }, report: null }
     case "Cancel":
+      if (allowanceCommand(mail) !== null) return { command: null, report: null }
       return { command: { _tag: mail.tag }, report: null }
     case "Settle": {
       const report = mail.report ?? decodeSettle(mail.payload)
@@ -83,7 +86,9 @@ export const decodeCommand = (
 export const Reply = Schema.Struct({
   verdict: Schema.String,
   status: Schema.optionalKey(Schema.NullOr(Schema.String)),
-  transaction_id: Schema.optionalKey(Schema.NullOr(Schema.String))
+  transaction_id: Schema.optionalKey(Schema.NullOr(Schema.String)),
+  /** Why an allowance was refused. */
+  message: Schema.optionalKey(Schema.String)
 })
 export type Reply = typeof Reply.Type
 export const decodeReply = Schema.decodeUnknownSync(Reply)

@@ -161,9 +161,8 @@ export class Quotes extends Context.Service<
 
       /** What the wallet's turn would decide on this run, by the turn's own rules. */
       const verdictOn = Effect.fnUntraced(function* (run: NewRun) {
-        const { balance, reserved, per_run_limit, daily_limit, suspended, spent_today } = yield* books.wallet(
-          run.org_id
-        )
+        const { balance, reserved, allowances_held, per_run_limit, daily_limit, suspended, spent_today } =
+          yield* books.wallet(run.org_id)
         const limit = (amount: bigint | null) => (amount === null ? null : Money.MicroUsd(amount))
         const key =
           run.budget_id === null || run.key_id === null
@@ -175,6 +174,7 @@ export class Quotes extends Context.Service<
           org_id: run.org_id,
           balance: Money.MicroUsd(balance),
           reserved: Money.MicroUsd(reserved),
+          allowances_held: Money.MicroUsd(allowances_held),
           entry_seq: 0n,
           per_run_limit: limit(per_run_limit),
           daily_limit: limit(daily_limit),

@@ -22,6 +22,8 @@ import {
 } from "../../schema/wallet/Wallet.ts"
 import { decodeCommand } from "../mailbox/Commands.ts"
 import type { SettleReport } from "../../schema/runs/SettleReport.ts"
+import { allowanceCommand } from "../../schema/wallet/AllowanceCommand.ts"
+import { decideAllowance } from "./DecideAllowance.ts"
 import { decidePayments } from "./DecidePayments.ts"
 import { turnBudgets } from "./TurnBudgets.ts"
 import { turnGuards } from "./TurnGuards.ts"
@@ -255,6 +257,14 @@ export const decideTurn = (view: TurnView, room: Room, names: Names) => {
   }
 
   const payment = (mail: Mail, wallet: Wallet) => {
+    const allowance = allowanceCommand(mail)
+    if (allowance !== null) {
+      const decided = decideAllowance(wallet, allowance.act, budgets.allowance(allowance.budget_id), view.day)
+      wallets.set(mail.org_id, decided.wallet)
+      for (const [after, before] of decided.budgets) budgets.set(after, before)
+      const [first] = book(mail.org_id, decided.entries)
+      return answer(mail, { ...decided.reply, transaction_id: first?.txn_id ?? null })
+    }
     if (mail.tag === "AutoTopup") {
       payments.setAuto(mail)
       wallets.set(mail.org_id, wallet)

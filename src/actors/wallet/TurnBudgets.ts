@@ -39,6 +39,16 @@ export const turnBudgets = (view: Pick<TurnView, "budgets" | "day">) => {
   }
 
   return {
+    /** A budget and the one that it is held in, for the command of an allowance. Null if it was not read, or is of no allowance. */
+    allowance: (budget_id: string) => {
+      const budget = current(budget_id)
+      if (budget?.purse === undefined) return null
+      const held_in = view.budgets.get(budget_id)?.held_in ?? null
+      return {
+        budget: { ...budget, purse: budget.purse },
+        parent: held_in === null ? null : (current(held_in) ?? null)
+      }
+    },
     /** The budget that the run counts against. Null without one. */
     of: (run: TurnRun | null): KeyBudget | null =>
       run === null || run.budget_id === null ? null : withParents(run.run_id, run.budget_id),

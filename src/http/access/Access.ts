@@ -51,6 +51,11 @@ export const neededRole: Readonly<Record<string, Role>> = {
   "keys.change": "member",
   "keys.rotate": "member",
   "keys.revoke": "member",
+  "allowances.create": "member",
+  "allowances.list": "viewer",
+  "allowances.get": "viewer",
+  // A member may revoke own allowances only. The handler checks it.
+  "allowances.revoke": "member",
   "senders.list": "viewer",
   "senders.add": "admin",
   "senders.verify": "admin",

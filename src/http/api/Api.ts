@@ -25,6 +25,7 @@ import { OperatorOrganizationsApi } from "./operator/Organizations.ts"
 import { OperatorQueuesApi } from "./operator/Queues.ts"
 import { OperatorSessionsApi } from "./operator/Sessions.ts"
 import { RecoveryApi } from "./Recovery.ts"
+import { AllowancesApi } from "./control/Allowances.ts"
 import { ProviderAccountsApi } from "./control/ProviderAccounts.ts"
 import { ReceiptsApi } from "./control/Receipts.ts"
 import { ReferralsApi } from "./Referrals.ts"
@@ -54,6 +55,7 @@ export class Api extends HttpApi.make("rungate")
   .add(TopUpsApi)
   .add(ReferralsApi)
   .add(KeysApi)
+  .add(AllowancesApi)
   .add(SendersApi)
   .add(MembersApi)
   .add(InvitationsApi)

@@ -1,38 +1,30 @@
 /** API keys and their rules. The raw key appears only in the answer that creates it. */
 import { Clock, Effect, Option, Redacted } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { Accounts, keysMax, type KeyRow } from "../../layers/accounts/Accounts.ts"
+import { Accounts, type KeyRow } from "../../layers/accounts/Accounts.ts"
 import { Members } from "../../layers/members/Members.ts"
 import type { KeyEnded, KeyRules } from "../../layers/accounts/ApiKeys.ts"
-import { Catalog } from "../../layers/catalog/Catalog.ts"
-import { Endpoints } from "../../layers/catalog/Endpoints.ts"
 import { Settings } from "../../layers/platform/Settings.ts"
-import type { Allow } from "../../schema/accounts/KeyAccess.ts"
 import { defined } from "../../schema/defined.ts"
 import { problem } from "../../schema/Errors.ts"
 import { looksLike } from "../../schema/Ids.ts"
 import type { BudgetPeriod } from "../../schema/wallet/KeyBudget.ts"
 import type { MicroUsd } from "../../schema/money/Money.ts"
-import { didYouMean } from "../../schema/suggestion.ts"
 import { Api } from "../api/Api.ts"
 import { type Caller, CurrentCaller, listLimitDefault } from "../api/shapes/Common.ts"
 import { needsRole } from "../access/Access.ts"
 import { makeAsCaller } from "../middleware/Bearer.ts"
 import type { AllowRequest } from "../api/shapes/KeyRules.ts"
+import { makeScopes, note, tooMany } from "./accounts/KeyScope.ts"
 import { requireVerified } from "../middleware/Verified.ts"
 import { keyView } from "../views/KeyView.ts"
 import { withCommands } from "../../schema/Hints.ts"
-import { revokeKey, signIn } from "../../schema/Steps.ts"
+import { signIn } from "../../schema/Steps.ts"
 
 const needsPerson = problem(
   "forbidden",
   withCommands`An API key may revoke itself and no other key. Sign in with ${signIn} and use the session token.`
 )
-const tooMany = problem(
-  "invalid_request",
-  withCommands`This organization has ${keysMax} API keys in use, which is the most. Revoke one with ${revokeKey} first.`
-)
-
 const refused = (path: string, message: string, sentence = `${path} ${message}`) =>
   Effect.fail(problem("invalid_request", sentence, [{ path, message }]))
 
@@ -48,7 +40,12 @@ const ended = (key_id: string, { replaced_by }: KeyEnded) =>
         `${key_id} was replaced by ${replaced_by}. Change or rotate that one.`
       )
 
-const note = "Store this key now; it is not shown again."
+const isAllowance = (key_id: string) =>
+  refused(
+    "path.key_id",
+    "is the key of an allowance",
+    `${key_id} is the key of an allowance, which can't be changed or rotated. Create another with POST /v1/allowances, and revoke this one.`
+  )
 
 /** The widest scope of a member's key: it starts every run, and changes nothing else. A key without a scope may do what admins do. */
 const memberScope: AllowRequest = { raw: true }
@@ -68,12 +65,9 @@ export const KeysHandlers = HttpApiBuilder.group(
     const accounts = yield* Accounts
     const members = yield* Members
     const asCaller = yield* makeAsCaller
-    const catalog = yield* Catalog
-    const endpoints = yield* Endpoints
     const settings = yield* Settings
     const { mode } = settings
-    const environment = mode === "sandbox" ? "test" : "live"
-    const capabilities = catalog.entries.map((one) => one.capability.slug)
+    const { environment, allowOf } = yield* makeScopes
 
     const personOnly = Effect.fnUntraced(function* (what: string) {
       const caller = yield* CurrentCaller
@@ -96,32 +90,6 @@ export const KeysHandlers = HttpApiBuilder.group(
       const caller = yield* personOnly(what)
       yield* checkOwn(caller, what, key_id)
       return caller
-    })
-
-    /** Refuses a name that does not exist, because a misspelled one would close the key without a word. */
-    const allNamed = Effect.fnUntraced(function* (
-      field: string,
-      what: string,
-      given: ReadonlyArray<string> | undefined,
-      existing: ReadonlyArray<string>
-    ) {
-      for (const [index, name] of (given ?? []).entries()) {
-        if (existing.includes(name)) continue
-        yield* refused(`allow.${field}.${index}`, `There is no ${what} "${name}".${didYouMean(name, existing)}`)
-      }
-    })
-
-    const allowOf = Effect.fnUntraced(function* (given: AllowRequest) {
-      const allow: Allow = defined({
-        capabilities: given.capabilities ?? undefined,
-        providers: given.providers ?? undefined,
-        raw: given.raw ?? undefined,
-        read_only: given.read_only ?? undefined,
-        max_cost: given.max_cost ?? undefined
-      })
-      yield* allNamed("capabilities", "capability", allow.capabilities, capabilities)
-      yield* allNamed("providers", "provider", allow.providers, [...endpoints.snapshot().providers.keys()])
-      return allow
     })
 
     const rulesOf = Effect.fnUntraced(function* ({ expires_at, budget, allow }: RulesGiven) {
@@ -172,10 +140,12 @@ export const KeysHandlers = HttpApiBuilder.group(
         const { allow } = payload
         const rules = yield* rulesOf({ ...payload, ...defined({ allow: scopeFor(role, allow) }) })
         if (!looksLike("key", key_id)) return yield* unknownKey(key_id)
-        const row = yield* accounts.changeKey(org_id, key_id, { ...rules, ...defined({ name: payload.name }) }).pipe(
-          asCaller,
-          Effect.catchTag("KeyEnded", (why) => ended(key_id, why))
-        )
+        const row = yield* accounts
+          .changeKey(org_id, key_id, { ...rules, ...defined({ name: payload.name }) })
+          .pipe(
+            asCaller,
+            Effect.catchTags({ KeyEnded: (why) => ended(key_id, why), IsAllowance: () => isAllowance(key_id) })
+          )
         return Option.isSome(row) ? keyView(row.value) : yield* unknownKey(key_id)
       }),
 
@@ -183,12 +153,14 @@ export const KeysHandlers = HttpApiBuilder.group(
         const { org_id } = yield* ownKey("rotate", key_id)
         yield* requireVerified(settings)
         if (!looksLike("key", key_id)) return yield* unknownKey(key_id)
-        const made = yield* accounts
-          .rotateKey(org_id, key_id, payload.grace_seconds ?? 0)
-          .pipe(
-            asCaller,
-            Effect.catchTags({ KeyEnded: (why) => ended(key_id, why), TooManyKeys: () => Effect.fail(tooMany) })
-          )
+        const made = yield* accounts.rotateKey(org_id, key_id, payload.grace_seconds ?? 0).pipe(
+          asCaller,
+          Effect.catchTags({
+            KeyEnded: (why) => ended(key_id, why),
+            IsAllowance: () => isAllowance(key_id),
+            TooManyKeys: () => Effect.fail(tooMany)
+          })
+        )
         if (Option.isNone(made)) return yield* unknownKey(key_id)
         return { id: made.value.id, api_key: Redacted.value(made.value.token), note }
       }),

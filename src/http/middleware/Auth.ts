@@ -113,7 +113,7 @@ const scopeProblem = ({ access }: Principal, endpoint: Pick<HttpApiEndpoint.Top,
   const allow = access?.allow ?? null
   if (allow === null || endpoint.method === "GET" || endpoint.method === "HEAD") return null
   const use = Context.get(endpoint.annotations, ScopedKeys)
-  if (use === "changes") return closed
+  if (use === "changes" || (use === "mints" && allow.mint !== true)) return closed
   return use === "stops" && allow.read_only === true ? readOnly : null
 }
 

@@ -15,7 +15,7 @@ const budgetView = (budget: KeyBudget, today: string) => {
   }
 }
 
-const allowView = ({ max_cost, ...rest }: Allow) => ({
+export const allowView = ({ max_cost, ...rest }: Allow) => ({
   ...rest,
   ...defined({ max_cost: max_cost === undefined ? undefined : usd(max_cost) })
 })

@@ -15,7 +15,7 @@ import { newId } from "../platform/Ids.ts"
 import {
   apiKeys,
   type Environment,
-  type KeyEnded,
+  type Unchangeable,
   type KeyRow,
   type KeyRules,
   type NewKey,
@@ -175,13 +175,13 @@ export class Accounts extends Context.Service<
       org_id: string,
       key_id: string,
       change: KeyRules & { readonly name?: string }
-    ) => Effect.Effect<Option.Option<KeyRow>, KeyEnded>
+    ) => Effect.Effect<Option.Option<KeyRow>, Unchangeable>
     /** Replaces a key. The old one works for `graceSeconds` more. */
     readonly rotateKey: (
       org_id: string,
       key_id: string,
       graceSeconds: number
-    ) => Effect.Effect<Option.Option<NewKey>, KeyEnded | TooManyKeys>
+    ) => Effect.Effect<Option.Option<NewKey>, Unchangeable | TooManyKeys>
     readonly renewKey: RenewKey
     /** The organization that a key belongs to, for operators. */
     readonly ownerOfKey: (key_id: string) => Effect.Effect<Option.Option<string>>

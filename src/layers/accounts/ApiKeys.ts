@@ -26,6 +26,12 @@ export class KeyEnded extends Schema.TaggedError<KeyEnded>()("KeyEnded", {
   replaced_by: Schema.NullOr(Schema.String)
 }) {}
 
+/** The key belongs to an allowance, which keeps its amount, scope and expiry. */
+export class IsAllowance extends Schema.TaggedError<IsAllowance>()("IsAllowance", {}) {}
+
+/** Why a key can't be changed or rotated. */
+export type Unchangeable = IsAllowance | KeyEnded
+
 /** Keys in use per organization. Migration 0034 enforces it. Enough for one key per machine of a large customer. */
 export const keysMax = 100
 
@@ -181,6 +187,8 @@ export const apiKeys = (sql: SqlClient.SqlClient) => {
       SELECT ${columns} FROM api_keys WHERE org_id = ${org_id} AND key_id = ${key_id} FOR UPDATE`)
     if (row !== undefined && (row.revoked_at !== null || row.replaced_by !== null || row.expired))
       return yield* new KeyEnded({ replaced_by: row.replaced_by })
+    const given = yield* sql`SELECT 1 AS found FROM allowances WHERE org_id = ${org_id} AND key_id = ${key_id}`
+    if (given.length > 0) return yield* new IsAllowance()
     return row
   })
 
@@ -258,5 +266,5 @@ export const apiKeys = (sql: SqlClient.SqlClient) => {
     return yield* Effect.catchTag(sql.withTransaction(renewed), "SqlError", Effect.die)
   })
 
-  return { create, list, find, revoke, change, rotate, renew }
+  return { create, insertKey, list, find, revoke, change, rotate, renew }
 }

@@ -7,7 +7,7 @@
 import { Effect } from "effect"
 import type { SqlClient, SqlError, Statement } from "effect/sql"
 import { batchViolations } from "./batches.ts"
-import { budgetViolations } from "./budgets.ts"
+import { allowanceViolations, budgetViolations } from "./budgets.ts"
 import { headViolations } from "./heads.ts"
 import { type Violation, violationRows } from "./Violation.ts"
 import { warrantyViolations } from "./warranty.ts"
@@ -15,7 +15,7 @@ import { warrantyViolations } from "./warranty.ts"
 export { Violation, violationRows } from "./Violation.ts"
 
 /** Equations with a file of their own. */
-const elsewhere = [headViolations, budgetViolations, batchViolations, warrantyViolations]
+const elsewhere = [headViolations, budgetViolations, batchViolations, warrantyViolations, allowanceViolations]
 
 /** Violations listed per equation: enough to see what is wrong. Damaged books can have millions. */
 const perEquation = 50
@@ -36,6 +36,10 @@ export const droppedAmounts = (sql: SqlClient.SqlClient) => sql`
 /** Each organization's newest dropped entry. The chain is whole from there on. */
 const checkpoints = (sql: SqlClient.SqlClient) => sql`
     (SELECT DISTINCT ON (org_id) org_id, seq, balance_after, reserved_after, hash FROM ledger_checkpoints ORDER BY org_id, seq DESC)`
+
+/** What open runs and allowances hold. */
+const holds = (sql: SqlClient.SqlClient) => sql`
+    SELECT org_id, hold FROM open_runs UNION ALL SELECT org_id, held FROM key_budgets WHERE held > 0`
 
 type Violations = Effect.Effect<ReadonlyArray<Violation>, SqlError.SqlError>
 
@@ -95,14 +99,14 @@ export const violations = Effect.fnUntraced(function* (sql: SqlClient.SqlClient,
                       -coalesce(sum(amount) FILTER (WHERE type = 'refund' AND amount < 0), 0) AS clawed
                FROM (SELECT org_id, type, amount, 1 AS entries FROM ledger WHERE ${ofWallet("org_id")} UNION ALL ${droppedAmounts(sql)}) kept_and_dropped
                WHERE ${ofWallet("org_id")} GROUP BY org_id) l USING (org_id)
-    FULL JOIN (SELECT org_id, sum(hold) AS held FROM open_runs WHERE ${ofWallet("org_id")} GROUP BY org_id) o USING (org_id),
+    FULL JOIN (SELECT org_id, sum(hold) AS held FROM (${holds(sql)}) holds WHERE ${ofWallet("org_id")} GROUP BY org_id) o USING (org_id),
     LATERAL (SELECT coalesce(w.balance, 0) AS balance, coalesce(w.reserved, 0) AS reserved, coalesce(l.balance, 0) AS entered,
                     coalesce(l.reserved, 0) AS entered_holds, coalesce(l.clawed, 0) AS clawed, coalesce(o.held, 0) AS held) f,
     LATERAL (VALUES
       ('E1 balance = sum of topup, bonus, refund and settle', f.balance = f.entered,
        'wallet ' || f.balance || ', ledger ' || f.entered),
-      ('E2 reserved = holds on the ledger = holds of open runs', f.reserved = f.entered_holds AND f.reserved = f.held,
-       'wallet ' || f.reserved || ', ledger ' || f.entered_holds || ', open runs ' || f.held),
+      ('E2 reserved = holds on the ledger = holds of open runs and allowances', f.reserved = f.entered_holds AND f.reserved = f.held,
+       'wallet ' || f.reserved || ', ledger ' || f.entered_holds || ', open runs and allowances ' || f.held),
       ('E3 available >= 0, or short by no more than was clawed back', f.reserved - f.balance <= f.clawed,
        'available ' || f.balance - f.reserved || ', clawed back ' || f.clawed)
     ) AS e(equation, holds, detail)

@@ -8,7 +8,7 @@ export interface Equation {
 
 const titles: ReadonlyArray<Equation> = [
   { id: "E1", title: "Each balance is the sum of its top-ups, bonuses, refunds and settlements" },
-  { id: "E2", title: "Reserved money is what open runs hold" },
+  { id: "E2", title: "Reserved money is what open runs and allowances hold" },
   { id: "E3", title: "No wallet holds more than it has" },
   { id: "E4", title: "Each run is reserved once at most, and resolved in full when it ends" },
   { id: "E5", title: "A charge is at most the hold, and only runs that delivered are charged" },
@@ -23,6 +23,7 @@ const titles: ReadonlyArray<Equation> = [
   { id: "E15", title: "Each key's budget counts what its runs hold and were charged" },
   { id: "E16", title: "Each batch counts its rows, and what their runs were charged" },
   { id: "E17", title: "Each signed head is an entry of the ledger's chain" },
+  { id: "E18", title: "Each allowance holds what the ledger says, and no more than it has left" },
   { id: "E19", title: "Each refund of the warranty is one entry of at most its run's charge" },
   { id: "U1", title: "The charges of usage equal the settlements of the ledger" },
   { id: "U2", title: "No label is counted more often than there are runs" },

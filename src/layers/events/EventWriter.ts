@@ -45,6 +45,7 @@ const headRows = rowsOf({
 const walletRow = oneRowOf({
   balance: Schema.BigInt,
   reserved: Schema.BigInt,
+  allowances_held: Schema.BigInt,
   entry_seq: Schema.BigInt,
   daily_limit: Schema.NullOr(Schema.BigInt),
   now: Schema.Date
@@ -140,7 +141,7 @@ export class EventWriter extends Context.Service<
           FROM event_heads WHERE org_id = ${org_id} FOR UPDATE`)
         if (head === undefined) return { appended: false, more: false }
         const wallet = yield* walletRow(sql`
-          SELECT balance, reserved, entry_seq, daily_limit, now() AS now FROM wallets WHERE org_id = ${org_id}`)
+          SELECT balance, reserved, allowances_held, entry_seq, daily_limit, now() AS now FROM wallets WHERE org_id = ${org_id}`)
         const inbox = yield* inboxRows(sql`
           DELETE FROM event_inbox WHERE id = ANY(ARRAY(SELECT id FROM event_inbox WHERE org_id = ${org_id} ORDER BY id LIMIT ${stepMax}))
           RETURNING id, run_id, kind, data, created_at`)
@@ -172,7 +173,9 @@ export class EventWriter extends Context.Service<
         const ledger_seq = entries.at(-1)?.seq ?? head.ledger_seq
         const hold = rules.daily_limit === null ? 0n : yield* largestRefused(org_id, inbox)
         const reserved = entries.at(-1)?.reserved_after ?? wallet.reserved
-        if (hold > 0n) watch(watchRefusal(alerts, rules, { hold, reserved, at: wallet.now }))
+        // The daily limit does not count what allowances hold.
+        const ofRunsHeld = reserved > wallet.allowances_held ? reserved - wallet.allowances_held : 0n
+        if (hold > 0n) watch(watchRefusal(alerts, rules, { hold, reserved: ofRunsHeld, at: wallet.now }))
         // A new threshold or limit may be crossed already.
         if (ledger_seq === wallet.entry_seq) {
           watch(watchBalance(alerts, rules, { ...wallet, at: wallet.now }))

@@ -13,6 +13,8 @@ import { allEntries, type EntryFilter, entryList, type EntryRow, entryRows } fro
 export const WalletRow = Schema.Struct({
   balance: Schema.BigInt,
   reserved: Schema.BigInt,
+  /** The part of `reserved` that allowances hold. */
+  allowances_held: Schema.BigInt,
   per_run_limit: Schema.NullOr(Schema.BigInt),
   daily_limit: Schema.NullOr(Schema.BigInt),
   /** A check found that its books do not add up, so it takes no new runs. */
@@ -69,7 +71,7 @@ export class Books extends Context.Service<
 
       const wallet = Effect.fnUntraced(function* (org_id: string) {
         const [row] = yield* walletRows(sql`
-          SELECT balance, reserved, per_run_limit, daily_limit, suspended,
+          SELECT balance, reserved, allowances_held, per_run_limit, daily_limit, suspended,
                  CASE WHEN spent_day = (now() AT TIME ZONE 'UTC')::date THEN spent ELSE 0 END AS spent_today,
                  ((now() AT TIME ZONE 'UTC')::date + 1)::timestamp AT TIME ZONE 'UTC' AS resets_at
           FROM wallets WHERE org_id = ${org_id}`)

@@ -8,7 +8,7 @@ import { Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import { MicroUsd } from "../../schema/money/Money.ts"
 import { budgetSteps } from "../../schema/events/Alerts.ts"
-import { budgetPeriods, type KeyBudget } from "../../schema/wallet/KeyBudget.ts"
+import { budgetPeriods, type KeyBudget, purseStates } from "../../schema/wallet/KeyBudget.ts"
 import type { ToldPart } from "../../schema/events/BudgetAlerts.ts"
 import { writeInbox } from "../events/Inbox.ts"
 import { bigints, texts } from "../postgres/Columns.ts"
@@ -20,6 +20,8 @@ export interface ReadBudget {
   readonly version: bigint
   /** For a batch's budget, the budget of its API key. */
   readonly parent_id: string | null
+  /** For an allowance's budget, that of the key which gave it. Null if that key had none, or a person gave it. */
+  readonly held_in: string | null
   readonly org_id: string
   /** The newest of the keys that spend from it. Of a batch, nobody's. */
   readonly key_id: string
@@ -54,6 +56,10 @@ export const BudgetRow = Schema.Struct({
   spent_week: Schema.BigInt,
   spent_month: Schema.BigInt,
   spent_total: Schema.BigInt,
+  /** The state of an allowance. Null for other budgets. */
+  allowance: Schema.NullOr(Schema.Literals(purseStates)),
+  held: Schema.BigInt,
+  held_in: Schema.NullOr(Schema.String),
   /** What was told last. Null if nothing was. */
   reached: Schema.NullOr(Schema.Literals(budgetSteps)),
   told_amount: Schema.NullOr(Schema.BigInt),
@@ -71,7 +77,10 @@ export const budgetOf = (row: typeof BudgetRow.Type): KeyBudget => ({
   spent_day: MicroUsd(row.spent_day),
   spent_week: MicroUsd(row.spent_week),
   spent_month: MicroUsd(row.spent_month),
-  spent_total: MicroUsd(row.spent_total)
+  spent_total: MicroUsd(row.spent_total),
+  ...(row.allowance === null
+    ? {}
+    : { purse: { key_id: row.key_id, state: row.allowance, held: MicroUsd(row.held), nested: row.held_in !== null } })
 })
 
 const toldOf = ({ reached, told_amount, told_period, starts_on }: typeof BudgetRow.Type): ToldPart | null =>
@@ -84,7 +93,7 @@ export const readBudgets = (sql: SqlClient.SqlClient, budget_ids: ReadonlyArray<
   Effect.map(
     budgetRows(sql`
     SELECT b.budget_id, b.parent_id, b.org_id, b.key_id, b.version, b.amount, b.period, b.reserved, b.counted_on::text AS counted_on, b.spent_day,
-           b.spent_week, b.spent_month, b.spent_total, a.reached::int AS reached, a.amount AS told_amount, a.period AS told_period,
+           b.spent_week, b.spent_month, b.spent_total, b.allowance, b.held, b.held_in, a.reached::int AS reached, a.amount AS told_amount, a.period AS told_period,
            a.starts_on::text AS starts_on
     FROM key_budgets b LEFT JOIN key_budget_alerts a USING (budget_id)
     WHERE b.budget_id = ANY(${texts(budget_ids)})
@@ -92,8 +101,8 @@ export const readBudgets = (sql: SqlClient.SqlClient, budget_ids: ReadonlyArray<
     (rows): BudgetView =>
       new Map(
         rows.map((row) => {
-          const { budget_id, parent_id, version, org_id, key_id } = row
-          return [budget_id, { budget: budgetOf(row), parent_id, version, org_id, key_id, told: toldOf(row) }]
+          const { budget_id, parent_id, held_in, version, org_id, key_id } = row
+          return [budget_id, { budget: budgetOf(row), parent_id, held_in, version, org_id, key_id, told: toldOf(row) }]
         })
       )
   )
@@ -129,12 +138,13 @@ export const writeBudgets = (
     ? sql.literal("")
     : sql`, budgeted AS (
             UPDATE key_budgets b SET version = b.version + 1, parent_written = b.version + 1, reserved = n.reserved, counted_on = n.counted_on, spent_day = n.spent_day,
-                   spent_week = n.spent_week, spent_month = n.spent_month, spent_total = n.spent_total
+                   spent_week = n.spent_week, spent_month = n.spent_month, spent_total = n.spent_total, allowance = n.allowance, held = n.held
             FROM unnest(${texts(budgets.map((b) => b.budget_id))}, ${bigints(budgets.map((b) => read.get(b.budget_id)?.version ?? null))},
                         ${bigints(budgets.map((b) => b.reserved))}, ${texts(budgets.map((b) => b.counted_on))}::date[],
                         ${bigints(budgets.map((b) => b.spent_day))}, ${bigints(budgets.map((b) => b.spent_week))},
-                        ${bigints(budgets.map((b) => b.spent_month))}, ${bigints(budgets.map((b) => b.spent_total))})
-                 AS n(budget_id, version, reserved, counted_on, spent_day, spent_week, spent_month, spent_total)
+                        ${bigints(budgets.map((b) => b.spent_month))}, ${bigints(budgets.map((b) => b.spent_total))},
+                        ${texts(budgets.map((b) => b.purse?.state ?? null))}, ${bigints(budgets.map((b) => b.purse?.held ?? 0n))})
+                 AS n(budget_id, version, reserved, counted_on, spent_day, spent_week, spent_month, spent_total, allowance, held)
             WHERE b.budget_id = n.budget_id AND b.version = n.version
             RETURNING 1
           )${writeAlerts(sql, alerts)}`

@@ -16,6 +16,7 @@ import {
   readBudgets,
   writeBudgets
 } from "./BudgetTurn.ts"
+import { allowanceBudgets } from "../../schema/wallet/AllowanceCommand.ts"
 import { link, type Unlinked } from "./LedgerChain.ts"
 import { isEmpty, noPayments, type PaymentEffects, readPayments, writePayments } from "./PaymentTurn.ts"
 import { Settings } from "../platform/Settings.ts"
@@ -252,13 +253,12 @@ export class TurnStore extends Context.Service<
           ), paid AS (
             UPDATE wallets w SET version = w.version + 1, balance = n.balance, reserved = n.reserved, entry_seq = n.entry_seq, head = n.head,
                    per_run_limit = n.per_run_limit, daily_limit = n.daily_limit, spent_day = n.spent_day, spent = n.spent,
-                   open_runs = greatest(0, w.open_runs + n.opened)
+                   open_runs = greatest(0, w.open_runs + n.opened), allowances_held = n.allowances_held
             FROM unnest(${texts(wallets.map((w) => w.org_id))}, ${bigints(wallets.map((w) => versionOf(w.org_id)))},
-                        ${bigints(wallets.map((w) => w.balance))}, ${bigints(wallets.map((w) => w.reserved))},
-                        ${bigints(wallets.map((w) => w.entry_seq))}, ${byteas(wallets.map((w) => heads.get(w.org_id) ?? null))},
+                        ${bigints(wallets.map((w) => w.balance))}, ${bigints(wallets.map((w) => w.reserved))}, ${bigints(wallets.map((w) => w.entry_seq))}, ${byteas(wallets.map((w) => heads.get(w.org_id) ?? null))},
                         ${bigints(wallets.map((w) => w.per_run_limit))}, ${bigints(wallets.map((w) => w.daily_limit))}, ${texts(wallets.map((w) => w.spent_day))}::date[],
-                        ${bigints(wallets.map((w) => w.spent))}, ${bigints(wallets.map((w) => openRuns.get(w.org_id) ?? 0n))})
-                 AS n(org_id, version, balance, reserved, entry_seq, head, per_run_limit, daily_limit, spent_day, spent, opened)
+                        ${bigints(wallets.map((w) => w.spent))}, ${bigints(wallets.map((w) => openRuns.get(w.org_id) ?? 0n))}, ${bigints(wallets.map((w) => w.allowances_held))})
+                 AS n(org_id, version, balance, reserved, entry_seq, head, per_run_limit, daily_limit, spent_day, spent, opened, allowances_held)
             WHERE w.org_id = n.org_id AND w.version = n.version
             RETURNING w.open_runs
           ), written AS (
@@ -302,8 +302,8 @@ export class TurnStore extends Context.Service<
       })
 
       /** No statement if no run has a budget, or if this process remembers the budgets. Their versions prove the memory. */
-      const budgetsOf = (lane: number, { runs }: Taken, wasRead: boolean) => {
-        const ids = new Set<string>()
+      const budgetsOf = (lane: number, { runs, mail }: Taken, wasRead: boolean) => {
+        const ids = new Set(mail.flatMap(allowanceBudgets))
         for (const { budget_id } of runs.values()) if (budget_id !== null) ids.add(budget_id)
         if (ids.size === 0) return Effect.succeed(noBudgets)
         const recalled = wasRead ? null : memory.budgets(lane, ids)

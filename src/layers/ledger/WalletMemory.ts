@@ -167,6 +167,7 @@ const emptyRow: CommandRow = {
   head: null,
   per_run_limit: null,
   daily_limit: null,
+  allowances_held: null,
   spent_day: null,
   spent: null,
   suspended: null,

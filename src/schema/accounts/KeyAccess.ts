@@ -21,7 +21,9 @@ export const Allow = Schema.Struct({
   /** Reads and lookups only: no run that acts outside, such as sending a message. */
   read_only: Schema.optionalKey(Schema.Boolean),
   /** The most that one run may hold. */
-  max_cost: Schema.optionalKey(Usd)
+  max_cost: Schema.optionalKey(Usd),
+  /** Whether it may give allowances. No key may without it, also one without a scope. */
+  mint: Schema.optionalKey(Schema.Boolean)
 })
 export type Allow = typeof Allow.Type
 

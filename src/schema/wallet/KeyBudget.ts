@@ -24,8 +24,25 @@ export interface KeyBudget {
   readonly spent_week: MicroUsd
   readonly spent_month: MicroUsd
   readonly spent_total: MicroUsd
+  /** Set for the budget of an allowance. */
+  readonly purse?: Purse
   /** The budget of the batch's API key. It counts the same runs. */
   readonly parent?: KeyBudget
+}
+
+/** `pending` until the amount is held, `ended` while its last runs are open, and then `closed`. */
+export const purseStates = ["pending", "open", "ended", "closed"] as const
+export type PurseState = (typeof purseStates)[number]
+
+/** The part of an allowance's budget that the wallet holds; see Purse.ts. */
+export interface Purse {
+  /** The allowance's key. */
+  readonly key_id: string
+  readonly state: PurseState
+  /** What the wallet holds for it now. Its runs hold the rest themselves, or have spent it. */
+  readonly held: MicroUsd
+  /** Whether another budget counts it. Then its money is kept until its last run has ended, for the allowance that gave it. */
+  readonly nested: boolean
 }
 
 /** Whether a budget is the `max_total` of a batch. */

@@ -12,6 +12,7 @@ import type { RunStatus } from "../runs/Run.ts"
 import { isFinal, isStoppable } from "../runs/Run.ts"
 import { raiseBudget, spendGuard, topUp } from "../Steps.ts"
 import { countedIn, exceededBy, isOfBatch, type KeyBudget, resetText, withHold, withoutHold } from "./KeyBudget.ts"
+import { allowanceOf, drawn, refilled } from "./Purse.ts"
 
 export type MicroUsd = Money.MicroUsd
 
@@ -22,6 +23,8 @@ export interface Wallet {
   readonly org_id: string
   readonly balance: MicroUsd
   readonly reserved: MicroUsd
+  /** The part of `reserved` that allowances hold. The rest is held by runs. */
+  readonly allowances_held: MicroUsd
   /** Number of the newest ledger entry. */
   readonly entry_seq: bigint
   readonly per_run_limit: MicroUsd | null
@@ -154,15 +157,47 @@ export const post = (
   wallet: Wallet,
   movements: ReadonlyArray<Movement>
 ): { wallet: Wallet; entries: ReadonlyArray<Entry> } => {
-  let { balance, reserved, entry_seq } = wallet
+  let { balance, reserved, allowances_held, entry_seq } = wallet
   const entries = movements.map((movement): Entry => {
     const effect = effectOf(movement.type, movement.amount)
     balance = Money.plus(balance, effect.balance)
     reserved = Money.plus(reserved, effect.reserved)
+    if (movement.run_id === null) allowances_held = Money.plus(allowances_held, effect.reserved)
     entry_seq += 1n
     return { ...movement, seq: entry_seq, balance_after: balance, reserved_after: reserved }
   })
-  return { wallet: { ...wallet, balance, reserved, entry_seq }, entries }
+  return { wallet: { ...wallet, balance, reserved, allowances_held, entry_seq }, entries }
+}
+
+interface Unfit {
+  readonly message: string
+  readonly control: BudgetControl
+}
+
+/** Why a hold does not fit into the budgets and the allowance that it counts in. Null if it does. */
+const unfitFor = (budget: KeyBudget, amount: MicroUsd, day: string): Unfit | null => {
+  const allowance = allowanceOf(budget)
+  if (allowance !== null && allowance.purse.state !== "open")
+    return { message: "the allowance of this API key has ended; ask for another one", control: "key_budget" }
+  const exceeded = exceededBy(budget, amount, day)
+  if (exceeded === null) return null
+  const holds = `this run holds up to $${Money.usd(amount)}; with $${Money.usd(countedIn(exceeded, day))} spent or held it would exceed`
+  const limit = `$${Money.usd(exceeded.limit)}`
+  if (isOfBatch(exceeded))
+    return {
+      message: `${holds} what its batch may spend, ${limit}; retry the blocked rows of the batch with a higher max_total`,
+      control: "batch_max_total"
+    }
+  if (exceeded.purse !== undefined)
+    return {
+      message: `${holds} the allowance of this API key, ${limit} in total; ask for another one, or lower routing.max_cost`,
+      control: "key_budget"
+    }
+  const { period } = exceeded
+  return {
+    message: `${holds} the budget of this API key, ${limit} ${period === "total" ? "in total" : `per ${period}`}; ${resetText(period)}; a person can raise it with ${raiseBudget.http}`,
+    control: "key_budget"
+  }
 }
 
 const reserve = (wallet: Wallet, run: WalletRun, day: string, budget: KeyBudget | null): Decision => {
@@ -192,39 +227,30 @@ const reserve = (wallet: Wallet, run: WalletRun, day: string, budget: KeyBudget 
       `this run holds up to $${hold}, above the per-run limit of $${Money.usd(wallet.per_run_limit)}; lower it with routing.max_cost, or raise the limit at ${spendGuard.http}`
     )
   }
-  const today = Money.plus(spentOn(wallet, day), wallet.reserved)
+  // What allowances hold is not counted: their runs are.
+  const today = Money.plus(spentOn(wallet, day), Money.minus(wallet.reserved, wallet.allowances_held))
   if (wallet.daily_limit !== null && Money.plus(today, run.hold) > wallet.daily_limit) {
     return refuse(
       "budget_exceeded",
       `this run holds up to $${hold}; with $${Money.usd(today)} spent or held today it would exceed the daily limit of $${Money.usd(wallet.daily_limit)}; it resets at 00:00 UTC, or raise it at ${spendGuard.http}`
     )
   }
-  const exceeded = budget === null ? null : exceededBy(budget, run.hold, day)
-  if (exceeded !== null && isOfBatch(exceeded)) {
-    return refuse(
-      "budget_exceeded",
-      `this run holds up to $${hold}; with $${Money.usd(countedIn(exceeded, day))} spent or held it would exceed what its batch may spend, $${Money.usd(exceeded.limit)}; retry the blocked rows of the batch with a higher max_total`,
-      "batch_max_total"
-    )
-  }
-  if (exceeded !== null) {
-    const { limit, period } = exceeded
-    return refuse(
-      "budget_exceeded",
-      `this run holds up to $${hold}; with $${Money.usd(countedIn(exceeded, day))} spent or held it would exceed the budget of this API key, $${Money.usd(limit)} ${period === "total" ? "in total" : `per ${period}`}; ${resetText(period)}; a person can raise it with ${raiseBudget.http}`,
-      "key_budget"
-    )
-  }
-  if (run.hold > available(wallet)) {
+  const unfit = budget === null ? null : unfitFor(budget, run.hold, day)
+  if (unfit !== null) return refuse("budget_exceeded", unfit.message, unfit.control)
+  const counted = budget === null ? null : withHold(budget, run.hold, day)
+  const taken = drawn(counted, run.run_id)
+  const free = Money.plus(available(wallet), taken.freed)
+  if (run.hold > free) {
     return refuse(
       "insufficient_balance",
-      `this run holds up to $${hold} and ${available(wallet) < 0n ? `$${Money.usd(Money.negate(available(wallet)))} is owed after a refund or a dispute` : `$${Money.usd(available(wallet))} is available`}; top up with ${topUp.http}`
+      `this run holds up to $${hold} and ${free < 0n ? `$${Money.usd(Money.negate(free))} is owed after a refund or a dispute` : `$${Money.usd(free)} is available`}; top up with ${topUp.http}`
     )
   }
   const posted = post(wallet, [
+    ...taken.movements,
     { type: "reserve", amount: Money.negate(run.hold), run_id: run.run_id, reference: run.run_id, note: null }
   ])
-  return { ...posted, verdict: { _tag: "Admitted" }, budget: budget === null ? null : withHold(budget, run.hold, day) }
+  return { ...posted, verdict: { _tag: "Admitted" }, budget: taken.budget }
 }
 
 /** Ends a hold: the charge is taken from the balance, and the rest becomes available again. */
@@ -242,10 +268,15 @@ const resolve = (
     ...(rest > 0n ? [{ ...about, type: "release" as const, amount: rest }] : [])
   ])
   const spent = Money.plus(spentOn(wallet, day), charge)
+  const counted = budget === null ? null : withoutHold(budget, run.hold, charge, day)
+  const free = available(posted.wallet)
+  // A suspended wallet holds no more than before.
+  const kept = refilled(counted, run.run_id, wallet.suspended === true ? Money.min(rest, free) : free)
+  const refill = post(posted.wallet, kept.movements)
   return {
-    entries: posted.entries,
-    wallet: { ...posted.wallet, spent_day: day, spent },
-    budget: budget === null ? null : withoutHold(budget, run.hold, charge, day)
+    entries: [...posted.entries, ...refill.entries],
+    wallet: { ...refill.wallet, spent_day: day, spent },
+    budget: kept.budget
   }
 }
 

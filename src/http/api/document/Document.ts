@@ -16,7 +16,7 @@ import { operatorExamples } from "./OperatorExamples.ts"
 import { operatorCookie } from "../operator/OperatorAuth.ts"
 import { receiptExamples } from "./ReceiptExamples.ts"
 import { simulationExamples } from "./SimulationExamples.ts"
-import { providerAccountExamples } from "./ProviderAccountExamples.ts"
+import { allowanceExamples, providerAccountExamples } from "./ProviderAccountExamples.ts"
 import { webhookExamples } from "./WebhookExamples.ts"
 import { runExamples } from "./RunExamples.ts"
 
@@ -32,6 +32,7 @@ const examples: Readonly<Record<string, Example>> = {
   ...eventExamples,
   ...webhookExamples,
   ...providerAccountExamples,
+  ...allowanceExamples,
   ...receiptExamples,
   ...simulationExamples,
   ...operatorExamples
@@ -52,6 +53,7 @@ const tagDescriptions: Readonly<Record<string, string>> = {
   topups: "Checkout and automatic top-up.",
   referrals: "Referral code, terms and earnings.",
   keys: "API keys.",
+  allowances: "API keys with an amount of the wallet's money, which other keys may give.",
   senders: "Domains from which the organization may send e-mail.",
   members: "The organization's people and their roles.",
   invitations: "Invitations to join the organization.",
@@ -118,6 +120,9 @@ const parameterDescriptions: Readonly<Record<string, string>> = {
     "Any unique string of 1 to 255 visible ASCII characters. A retry with the same key joins the same run.",
   prefer:
     "`wait=<seconds>` (RFC 7240), up to 120: how long the request waits for the end of the run. `respond-async` waits no time unless `wait` says more. What the body or the query says about waiting comes first. `Preference-Applied` repeats what was applied.",
+  "allowances.create idempotency-key":
+    "Any unique string of 1 to 255 visible ASCII characters. A retry with the same key answers the same allowance with a new API key, and the earlier one stops working.",
+  allowance_id: "Id of an allowance, which is that of its key, `key_…`.",
   "if-none-match": "The ETag of an earlier response. While nothing has changed the response is 304.",
   "last-event-id": "`id` of the last event that the client has. The stream continues after it.",
   types: "Only events of these types, separated by commas, such as `run.finished,wallet.low`.",

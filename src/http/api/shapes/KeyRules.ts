@@ -39,7 +39,8 @@ const described = {
   providers: "the only providers that runs may call",
   raw: "whether raw endpoints may be called; the default is true without capabilities, and false with them",
   read_only: "reads and lookups only: no run that acts outside, such as sending a message; raw calls with GET only",
-  max_cost: "the most that one run may hold; the cap of runs that set none"
+  max_cost: "the most that one run may hold; the cap of runs that set none",
+  mint: "whether the key may give allowances, which are keys with an amount of its money"
 }
 
 export const AllowRequest = Schema.Struct({
@@ -47,7 +48,8 @@ export const AllowRequest = Schema.Struct({
   providers: optional(Names.annotate({ description: described.providers })),
   raw: optional(Schema.Boolean.annotate({ description: described.raw })),
   read_only: optional(Schema.Boolean.annotate({ description: described.read_only })),
-  max_cost: optional(Usd)
+  max_cost: optional(Usd),
+  mint: optional(Schema.Boolean.annotate({ description: described.mint }))
 }).annotate({ identifier: "KeyScopeRequest" })
 export type AllowRequest = typeof AllowRequest.Type
 
@@ -56,7 +58,8 @@ export const AllowView = Schema.Struct({
   providers: Schema.optionalKey(Schema.Array(Schema.String)),
   raw: Schema.optionalKey(Schema.Boolean),
   read_only: Schema.optionalKey(Schema.Boolean),
-  max_cost: Schema.optionalKey(Schema.String.annotate({ description: described.max_cost }))
+  max_cost: Schema.optionalKey(Schema.String.annotate({ description: described.max_cost })),
+  mint: Schema.optionalKey(Schema.Boolean.annotate({ description: described.mint }))
 }).annotate({ identifier: "KeyScope" })
 
 export const ruleFields = {

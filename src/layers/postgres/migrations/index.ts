@@ -57,6 +57,7 @@ import { oauth } from "./0064_oauth.ts"
 import { usageSums } from "./0067_usage_sums.ts"
 import { booksWatch } from "./0068_books_watch.ts"
 import { warranty } from "./0069_warranty.ts"
+import { allowances } from "./0070_allowances.ts"
 
 export const migrations = {
   "0001_accounts": accounts,
@@ -116,5 +117,6 @@ export const migrations = {
   "0064_oauth": oauth,
   "0067_usage_sums": usageSums,
   "0068_books_watch": booksWatch,
-  "0069_warranty": warranty
+  "0069_warranty": warranty,
+  "0070_allowances": allowances
 }

@@ -1,0 +1,20 @@
+/**
+ * Returns the money of allowances that have expired or were revoked. Every worker process does it. A turn applies each return once, so
+ * several processes and repeats do no harm.
+ */
+import { Effect, Layer } from "effect"
+import { AllowanceStore } from "../../layers/allowances/AllowanceStore.ts"
+import { oneLine } from "../../layers/postgres/Batch.ts"
+import { Allowances } from "./Allowances.ts"
+
+const passEvery = "1 second"
+
+export const AllowanceWorker = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const [allowances, store] = [yield* Allowances, yield* AllowanceStore]
+    const pass = Effect.andThen(store.giveUp, allowances.settle(null)).pipe(
+      Effect.catchCause((cause) => Effect.logWarning(`allowances: ${oneLine(cause)}`))
+    )
+    yield* Effect.forkScoped(Effect.forever(Effect.andThen(Effect.sleep(passEvery), pass)))
+  })
+)

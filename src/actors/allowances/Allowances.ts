@@ -1,0 +1,71 @@
+/**
+ * Asks the wallet's turn to hold or return the money of allowances.
+ *
+ * Each step may be repeated. What a killed process leaves behind, AllowanceWorker.ts finishes.
+ */
+import { Context, Effect, Layer, Schema } from "effect"
+import { Accounts } from "../../layers/accounts/Accounts.ts"
+import { type AllowanceBudgets, AllowanceStore } from "../../layers/allowances/AllowanceStore.ts"
+import { crashPoint } from "../../layers/platform/CrashPoint.ts"
+import { allowanceMail } from "../../schema/wallet/AllowanceCommand.ts"
+import { CommandClient } from "../mailbox/CommandClient.ts"
+
+/** The wallet refused to hold the amount. */
+export class NotHeld extends Schema.TaggedError<NotHeld>()("NotHeld", {
+  /** The operator has to resume the wallet. */
+  suspended: Schema.Boolean,
+  message: Schema.String
+}) {}
+
+/** No turn has held the amount in time. Nobody gets the key, and the money is returned. */
+export class NotHeldYet extends Schema.TaggedError<NotHeldYet>()("NotHeldYet", {}) {}
+
+export class Allowances extends Context.Service<
+  Allowances,
+  {
+    /** Holds the amount of a new allowance. `retried`: its request has an Idempotency-Key, so the client may ask again. */
+    readonly hold: (minted: AllowanceBudgets, retried: boolean) => Effect.Effect<void, NotHeld | NotHeldYet>
+    /** Returns the money of allowances whose keys have ended: of one organization, or of all. Safe to repeat. */
+    readonly settle: (org_id: string | null) => Effect.Effect<void>
+  }
+>()("rungate/actors/allowances/Allowances") {
+  static readonly layer = Layer.effect(
+    Allowances,
+    Effect.gen(function* () {
+      const store = yield* AllowanceStore
+      const accounts = yield* Accounts
+      const commands = yield* CommandClient
+
+      const ask = ({ org_id, budget_id, held_in }: AllowanceBudgets, act: "open" | "end") =>
+        commands.ask(allowanceMail(org_id, { act, budget_id, held_in }))
+
+      const hold = Effect.fn("Allowances.hold")(function* (minted: AllowanceBudgets, retried: boolean) {
+        yield* crashPoint("allowance.stored")
+        const drop = Effect.suspend(() =>
+          retried ? Effect.void : Effect.asVoid(accounts.revokeKey(minted.org_id, minted.key_id))
+        )
+        const reply = yield* ask(minted, "open").pipe(
+          Effect.catchTag("NoReplyYet", () => Effect.andThen(drop, Effect.fail(new NotHeldYet())))
+        )
+        yield* crashPoint("allowance.held")
+        if (reply.verdict === "Refused") {
+          yield* store.discard(minted)
+          return yield* new NotHeld({
+            suspended: reply.status === "wallet_suspended",
+            message: reply.message ?? "the amount was not held"
+          })
+        }
+        if (reply.verdict === "Opened" || (yield* store.state(minted.budget_id)) === "open") return
+        // A process of an earlier release took the command.
+        yield* drop
+        return yield* new NotHeldYet()
+      })
+
+      const settle = Effect.fn("Allowances.settle")(function* (org_id: string | null) {
+        for (const due of yield* store.due(org_id)) yield* Effect.ignore(ask(due, "end"))
+      })
+
+      return Allowances.of({ hold, settle })
+    })
+  )
+}

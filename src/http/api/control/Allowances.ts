@@ -1,0 +1,85 @@
+/** The contract of allowances: keys with an amount of the wallet's money. */
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { Wire } from "../../../schema/Errors.ts"
+import { Usd } from "../../../schema/money/Money.ts"
+import { Auth, listQuery, optional } from "../shapes/Common.ts"
+import { AllowRequest, AllowView, Timestamp } from "../shapes/KeyRules.ts"
+import { ScopedKeys } from "../shapes/ScopedKeys.ts"
+
+const described = (description: string) => Schema.String.annotate({ description })
+
+export const Allowance = Schema.Struct({
+  id: described("The id of its key."),
+  name: Schema.String,
+  parent_id: Schema.NullOr(described("The key that gave it. Null if a person did.")),
+  depth: Schema.Int.annotate({ description: "1, or one more than that of the allowance which gave it. 3 at most." }),
+  status: Schema.Literals(["active", "ended"]),
+  amount: Schema.String,
+  spent: described("What its runs were charged, and what allowances under it have spent."),
+  held: described("What the wallet holds for it now, with its open runs and the allowances under it."),
+  available: described("The part of held that is free for its next run."),
+  expires_at: Schema.NullOr(Schema.String),
+  allow: Schema.NullOr(AllowView),
+  display: Schema.String,
+  created_at: Schema.String
+}).annotate({ identifier: "Allowance" })
+
+const NewAllowance = Schema.Struct({ id: Schema.String, api_key: Schema.String, note: Schema.String }).annotate({
+  identifier: "NewAllowance"
+})
+
+const params = { allowance_id: Schema.String }
+const about = (summary: string, description: string) => OpenApi.annotations({ summary, description })
+
+export class AllowancesApi extends HttpApiGroup.make("allowances")
+  .add(
+    HttpApiEndpoint.get("list", "/allowances", {
+      query: listQuery,
+      success: Schema.Struct({ items: Schema.Array(Allowance), next_cursor: Schema.NullOr(Schema.String) }),
+      error: [Wire.invalid_request]
+    }).annotateMerge(about("List allowances", "Newest first, with those that have ended.")),
+    HttpApiEndpoint.post("create", "/allowances", {
+      headers: { "idempotency-key": Schema.optionalKey(Schema.String) },
+      payload: Schema.Struct({
+        name: Schema.NonEmptyString.check(Schema.isMaxLength(200)),
+        amount: Usd,
+        expires_at: Timestamp,
+        allow: optional(AllowRequest)
+      }).annotate({ identifier: "AllowanceRequest" }),
+      success: NewAllowance,
+      error: [
+        Wire.invalid_request,
+        Wire.forbidden,
+        Wire.insufficient_balance,
+        Wire.wallet_suspended,
+        Wire.idempotency_key_reused,
+        Wire.service_unavailable
+      ]
+    })
+      .annotateMerge(
+        about(
+          "Create an allowance",
+          "Needs a session token, or an API key with allow.mint. The amount is held at once, and the key in this response, which is never shown again, spends from it. Fields of allow that are left out are those of the calling key."
+        )
+      )
+      .annotate(ScopedKeys, "mints"),
+    HttpApiEndpoint.get("get", "/allowances/:allowance_id", {
+      params,
+      success: Allowance,
+      error: [Wire.not_found]
+    }).annotateMerge(about("Read an allowance", "What is left of it, and what it may do.")),
+    HttpApiEndpoint.delete("revoke", "/allowances/:allowance_id", {
+      params,
+      success: Allowance,
+      error: [Wire.not_found, Wire.forbidden]
+    })
+      .annotateMerge(
+        about(
+          "Revoke an allowance",
+          "By a session, by a key that gave it, or by its own key. Ends the allowances under it too. What is unused returns at once; what open runs hold returns when they end."
+        )
+      )
+      .annotate(ScopedKeys, "own")
+  )
+  .middleware(Auth) {}

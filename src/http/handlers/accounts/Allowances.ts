@@ -1,0 +1,150 @@
+/** Allowances: a person, or a key that may, hands out a key with an amount of money. Their rules are in actors/allowances. */
+import { Clock, Effect, Option, Redacted } from "effect"
+import { HttpServerResponse } from "effect/http"
+import { HttpApiBuilder } from "effect/http-api"
+import { Allowances } from "../../../actors/allowances/Allowances.ts"
+import { Accounts } from "../../../layers/accounts/Accounts.ts"
+import { type AllowanceRefused, type AllowanceRow, AllowanceStore } from "../../../layers/allowances/AllowanceStore.ts"
+import { Members } from "../../../layers/members/Members.ts"
+import { Settings } from "../../../layers/platform/Settings.ts"
+import { problem } from "../../../schema/Errors.ts"
+import { withCommands } from "../../../schema/Hints.ts"
+import { looksLike } from "../../../schema/Ids.ts"
+import { signIn } from "../../../schema/Steps.ts"
+import { needsRole } from "../../access/Access.ts"
+import { Api } from "../../api/Api.ts"
+import { CurrentCaller, listLimitDefault } from "../../api/shapes/Common.ts"
+import { makeAsCaller } from "../../middleware/Bearer.ts"
+import { digestOf } from "../../middleware/Fingerprint.ts"
+import { requireVerified } from "../../middleware/Verified.ts"
+import { idempotencyKeyOf } from "../../submission/SubmitRun.ts"
+import { allowanceView } from "../../views/AllowanceView.ts"
+import { makeScopes, note, tooMany } from "./KeyScope.ts"
+
+const refused = (path: string, message: string) =>
+  Effect.fail(problem("invalid_request", `${path} ${message}`, [{ path, message }]))
+
+const unknown = (id: string) =>
+  Effect.fail(
+    problem("not_found", `There is no allowance "${id}".`, [
+      { path: "path.allowance_id", message: "is not an allowance of this organization" }
+    ])
+  )
+
+const mayNotMint = problem(
+  "forbidden",
+  withCommands`This API key can't give allowances (allow.mint). A person can allow it, or sign in with ${signIn} and create the allowance.`
+)
+const notYours = problem(
+  "forbidden",
+  withCommands`An API key may revoke its own allowance and those that it gave. Sign in with ${signIn} and use the session token.`
+)
+const notHeldYet = problem(
+  "service_unavailable",
+  "The amount was not held in time, so no allowance was created. Try again, with the same Idempotency-Key if the request had one."
+)
+
+const refusal = ({ why, path, message }: AllowanceRefused) => {
+  switch (why) {
+    case "wider":
+    case "expires_late":
+    case "ended":
+      return refused(path, message)
+    case "key_reused":
+      return Effect.fail(problem("idempotency_key_reused", `This Idempotency-Key ${message}. Use a new one.`))
+    case "may_not_mint":
+      return Effect.fail(mayNotMint)
+    case "parent_ended":
+    case "too_deep":
+      return Effect.fail(problem("forbidden", message))
+  }
+}
+
+export const AllowancesHandlers = HttpApiBuilder.group(
+  Api,
+  "allowances",
+  Effect.fnUntraced(function* (handlers) {
+    const allowances = yield* Allowances
+    const store = yield* AllowanceStore
+    const accounts = yield* Accounts
+    const members = yield* Members
+    const scopes = yield* makeScopes
+    const asCaller = yield* makeAsCaller
+    const settings = yield* Settings
+
+    const found = (org_id: string, id: string) =>
+      looksLike("key", id) ? store.find(org_id, id) : Effect.succeed(Option.none<AllowanceRow>())
+
+    return handlers.handleAll({
+      create: Effect.fnUntraced(function* ({ headers, payload }) {
+        const caller = yield* requireVerified(settings)
+        const { org_id, key_id } = caller
+        const idempotency_key = yield* idempotencyKeyOf(headers["idempotency-key"])
+        if (key_id !== null && caller.access?.allow?.mint !== true) return yield* Effect.fail(mayNotMint)
+        const { name, amount, expires_at } = payload
+        if (amount <= 0n) return yield* refused("amount", "must be above 0")
+        if (expires_at.getTime() <= (yield* Clock.currentTimeMillis))
+          return yield* refused("expires_at", "must be in the future")
+        const allow = yield* scopes.allowOf(payload.allow ?? {})
+        const given = {
+          name,
+          amount,
+          expires_at,
+          allow,
+          idempotency_key,
+          fingerprint: digestOf({ ...payload, amount: `${amount}`, allow: payload.allow ?? null, by: key_id })
+        }
+        const made = store.create({ ...given, org_id, environment: scopes.environment, parent_key_id: key_id })
+        const minted = yield* made.pipe(
+          asCaller,
+          Effect.catchTags({ AllowanceRefused: refusal, TooManyKeys: () => Effect.fail(tooMany) })
+        )
+        yield* allowances.hold(minted, idempotency_key !== null).pipe(
+          Effect.catchTags({
+            NotHeld: ({ suspended, message }) =>
+              suspended
+                ? Effect.fail(problem("wallet_suspended", message))
+                : Effect.fail(
+                    problem("insufficient_balance", message, [{ path: "amount", message: "is more than can be held" }])
+                  ),
+            NotHeldYet: () => Effect.fail(notHeldYet)
+          })
+        )
+        return HttpServerResponse.jsonUnsafe(
+          { id: minted.key_id, api_key: Redacted.value(minted.token), note },
+          { headers: minted.replayed ? { "idempotent-replay": "true" } : {} }
+        )
+      }),
+
+      list: Effect.fnUntraced(function* ({ query }) {
+        const { org_id } = yield* CurrentCaller
+        const limit = query.limit ?? listLimitDefault
+        const rows = yield* store.list(org_id, query.cursor ?? null, limit + 1)
+        const page = rows.slice(0, limit)
+        return {
+          items: page.map(allowanceView),
+          next_cursor: rows.length > limit ? (page.at(-1)?.key_id ?? null) : null
+        }
+      }),
+
+      get: Effect.fnUntraced(function* ({ params: { allowance_id } }) {
+        const { org_id } = yield* CurrentCaller
+        const row = yield* found(org_id, allowance_id)
+        return Option.isSome(row) ? allowanceView(row.value) : yield* unknown(allowance_id)
+      }),
+
+      revoke: Effect.fnUntraced(function* ({ params: { allowance_id } }) {
+        const { org_id, key_id, user_id, role } = yield* CurrentCaller
+        if (Option.isNone(yield* found(org_id, allowance_id))) return yield* unknown(allowance_id)
+        if (key_id !== null && key_id !== allowance_id && !(yield* store.isUnder(org_id, allowance_id, key_id)))
+          return yield* Effect.fail(notYours)
+        if (role === "member" && !(yield* members.created(org_id, user_id ?? "", allowance_id)))
+          return yield* Effect.fail(needsRole("admin", role, "A member may revoke only allowances that they created."))
+        yield* asCaller(accounts.revokeKey(org_id, allowance_id))
+        yield* allowances.settle(org_id)
+        const row = yield* found(org_id, allowance_id)
+        return Option.isSome(row) ? allowanceView(row.value) : yield* unknown(allowance_id)
+      })
+    })
+  })
+)

@@ -1,0 +1,59 @@
+/** The scope (`allow`) of a key in a request, and what else requests for API keys and for allowances have in common. */
+import { Effect } from "effect"
+import { keysMax } from "../../../layers/accounts/Accounts.ts"
+import { Catalog } from "../../../layers/catalog/Catalog.ts"
+import { Endpoints } from "../../../layers/catalog/Endpoints.ts"
+import { Settings } from "../../../layers/platform/Settings.ts"
+import type { Allow } from "../../../schema/accounts/KeyAccess.ts"
+import { defined } from "../../../schema/defined.ts"
+import { problem } from "../../../schema/Errors.ts"
+import { withCommands } from "../../../schema/Hints.ts"
+import { revokeKey } from "../../../schema/Steps.ts"
+import { didYouMean } from "../../../schema/suggestion.ts"
+import type { AllowRequest } from "../../api/shapes/KeyRules.ts"
+
+export const note = "Store this key now; it is not shown again."
+
+export const tooMany = problem(
+  "invalid_request",
+  withCommands`This organization has ${keysMax} API keys in use, which is the most. Revoke one with ${revokeKey} first.`
+)
+
+const refused = (path: string, message: string) =>
+  Effect.fail(problem("invalid_request", `${path} ${message}`, [{ path, message }]))
+
+export const makeScopes = Effect.gen(function* () {
+  const catalog = yield* Catalog
+  const endpoints = yield* Endpoints
+  const { mode } = yield* Settings
+  const capabilities = catalog.entries.map((one) => one.capability.slug)
+
+  /** Refuses a name that does not exist, because a misspelled one would close the key without a word. */
+  const allNamed = Effect.fnUntraced(function* (
+    field: string,
+    what: string,
+    given: ReadonlyArray<string> | undefined,
+    existing: ReadonlyArray<string>
+  ) {
+    for (const [index, name] of (given ?? []).entries()) {
+      if (existing.includes(name)) continue
+      yield* refused(`allow.${field}.${index}`, `There is no ${what} "${name}".${didYouMean(name, existing)}`)
+    }
+  })
+
+  const allowOf = Effect.fnUntraced(function* (given: AllowRequest) {
+    const allow: Allow = defined({
+      capabilities: given.capabilities ?? undefined,
+      providers: given.providers ?? undefined,
+      raw: given.raw ?? undefined,
+      read_only: given.read_only ?? undefined,
+      max_cost: given.max_cost ?? undefined,
+      mint: given.mint ?? undefined
+    })
+    yield* allNamed("capabilities", "capability", allow.capabilities, capabilities)
+    yield* allNamed("providers", "provider", allow.providers, [...endpoints.snapshot().providers.keys()])
+    return allow
+  })
+
+  return { environment: mode === "sandbox" ? ("test" as const) : ("live" as const), allowOf }
+})
