@@ -65,6 +65,7 @@ import { Signals } from "./layers/queues/Signals.ts"
 import { Reads } from "./layers/standby/Reads.ts"
 import { WebhookSender } from "./layers/webhooks/Sender.ts"
 import { Replica } from "./layers/standby/Replica.ts"
+import { Tracing } from "./layers/observability/Traces.ts"
 import { Storage } from "./layers/Storage.ts"
 import { HttpProviders } from "./layers/executor/HttpProviders.ts"
 
@@ -93,7 +94,8 @@ const Infrastructure = Layer.merge(ProvidersLayer, PaymentsLayer).pipe(
   ),
   Layer.provideMerge(Redis.layer),
   Layer.provideMerge(ServiceDatabase.pipe(Layer.provideMerge(Storage))),
-  Layer.provideMerge(CrashPoints)
+  Layer.provideMerge(CrashPoints),
+  Layer.provideMerge(Tracing)
 )
 
 /** Asking and waiting: what both roles share. */

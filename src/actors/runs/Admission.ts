@@ -40,6 +40,7 @@ import { admittedRow, endedRow } from "../mailbox/CommittedRow.ts"
 import { capFor, checkScope, type KeyChanged, keyChanged, ofKeyCap, revoked, withCurrentKey } from "./KeyScopes.ts"
 import { actsOutside, type RawRoute, rawRoute, rawRun } from "./RawRoute.ts"
 import { diskIsFull } from "./Unavailable.ts"
+import { traced } from "./RequestTrace.ts"
 import type { CommittedEnd, Place } from "../mailbox/Places.ts"
 import { awaitPlace, Waiters } from "../mailbox/Waiters.ts"
 
@@ -55,9 +56,9 @@ export interface Asked {
   readonly wait_millis: number
   /** The caller's labels; null when there are none. */
   readonly metadata: Metadata | null
+  readonly trace?: string | null
   /** What the run may take from earlier ones. */
   readonly reuse?: ReuseRequest | null
-  /** Set for a row of a batch. */
   readonly batch?: BatchBudget
 }
 
@@ -335,7 +336,7 @@ export class Admission extends Context.Service<
        * or an endpoint was removed.
        */
       const orItsRun = (request: Asked, prepared: Effect.Effect<NewRun, Refused>, place: Place): Entering =>
-        Effect.matchEffect(lacksRoom() ? Effect.fail(diskIsFull) : prepared, {
+        Effect.matchEffect(traced(lacksRoom() ? Effect.fail(diskIsFull) : prepared, request.trace), {
           onSuccess: (run) =>
             request.batch === undefined
               ? enter(request, run, place)

@@ -13,6 +13,7 @@ import { MailStore } from "../../layers/ledger/MailStore.ts"
 import { CostDrifts } from "../../layers/executor/CostDrifts.ts"
 import { Settings } from "../../layers/platform/Settings.ts"
 import { estimatedCost } from "../../schema/money/Pricing.ts"
+import { CurrentTrace, inSpan, Traces } from "../../layers/observability/Traces.ts"
 import { countAttempt } from "../../layers/observability/Meters.ts"
 import { OfferOutcomes } from "../../layers/quotes/OfferOutcomes.ts"
 import type { ProviderAnswer, RawProviderAnswer } from "../../layers/executor/Providers.ts"
@@ -57,6 +58,9 @@ const unknownOf = (
 ): SettleReport["unknown"] =>
   doubt !== undefined && acts(plan) ? { why: doubt, provider_state: state, look } : undefined
 
+/** An attempt's answer. Null if its offer is gone. */
+type Attempted = Effect.Success<ReturnType<Effect.Success<typeof makeAttempt>>>
+
 /** A run as the turn that settles it needs it. The turn is rolled back unless the run is still open under this lease. */
 const running = ({ plan, hold }: LeasedRun) =>
   ({ status: "running", hold: Money.MicroUsd(hold), method: plan.raw?.method ?? null }) as const
@@ -85,6 +89,7 @@ export class RunActor extends Context.Service<
 
       const waiters = yield* Waiters
       const attempt = yield* makeAttempt
+      const traces = yield* Traces
 
       /** Whether this call carries the run id, so that its outcome can be looked up at the provider. */
       const carriesRunId = ({ capability, plan }: LeasedRun, provider: string, input: unknown): boolean =>
@@ -201,6 +206,12 @@ export class RunActor extends Context.Service<
         ...marked(own)
       })
 
+      const spokenOf = (attempted: Attempted, step: Step, plan: Plan) => {
+        const { outcome } =
+          attempted === null ? gone(step) : attemptOf(step, attempted.answered, attempted.delivered, plan)
+        return { failed: outcome !== "succeeded" && outcome !== "no_match", attributes: { "rungate.outcome": outcome } }
+      }
+
       const execute = Effect.fnUntraced(function* (run: LeasedRun) {
         const { plan } = run
         const input: unknown = JSON.parse(run.input)
@@ -234,7 +245,11 @@ export class RunActor extends Context.Service<
           recorded = false
           yield* crashPoint("provider.before")
           const job: StartedJob = { state: run.job?.state ?? null }
-          const attempted = yield* attempt(run, step, input, made.length + 1, job)
+          const attempted = yield* inSpan<Attempted>(
+            traces,
+            { name: `provider ${provider}`, kind: "client", parent: traces === null ? null : yield* CurrentTrace },
+            (one) => spokenOf(one, step, plan)
+          )(attempt(run, step, input, made.length + 1, job))
           yield* crashPoint("provider.after")
           const tried = attempted === null ? gone(step) : attemptOf(step, attempted.answered, attempted.delivered, plan)
           countAttempt(provider, tried.outcome, tried.duration_ms / 1_000)
@@ -266,6 +281,14 @@ export class RunActor extends Context.Service<
       return RunActor.of({
         execute: (run) =>
           execute(run).pipe(
+            inSpan<unknown>(
+              traces,
+              { name: `run ${run.capability ?? "raw"}`, kind: "consumer", parent: run.plan.trace ?? null },
+              () => ({
+                failed: false,
+                attributes: { "rungate.run_id": run.run_id, "rungate.org_id": run.org_id }
+              })
+            ),
             // The run stays `running`. When this worker's lease ends, recovery decides whether to retry it.
             Effect.catchCause((cause) => Effect.logError(`${run.run_id}: execution stopped: ${oneLine(cause)}`))
           ),

@@ -6,6 +6,7 @@ import { Receipts } from "../../actors/receipts/Receipts.ts"
 import { Admission } from "../../actors/runs/Admission.ts"
 import { CommandClient } from "../../actors/mailbox/CommandClient.ts"
 import { Reads } from "../../layers/standby/Reads.ts"
+import { FactsOfRequests } from "../../layers/observability/RequestFacts.ts"
 import { Settings } from "../../layers/platform/Settings.ts"
 import { problem } from "../../schema/Errors.ts"
 import { looksLike } from "../../schema/Ids.ts"
@@ -36,6 +37,7 @@ export const RunsHandlers = HttpApiBuilder.group(
     const reads = yield* Reads
     const receipts = yield* Receipts
     const settings = yield* Settings
+    const facts = yield* FactsOfRequests
     const submit = submitRun(admission)
     const list = listRuns(reads)
 
@@ -52,8 +54,9 @@ export const RunsHandlers = HttpApiBuilder.group(
         const text = Effect.orDie(request.text)
         const idempotencyKey = headers["idempotency-key"]
         const waits = waitsOf(payload, headers.prefer)
+        const trace = request.source instanceof Request ? (facts.get(request.source)?.trace ?? null) : null
         return yield* Effect.tapError(
-          submit({ caller, request_id, arrived, idempotencyKey, waits, payload, text }),
+          submit({ caller, request_id, arrived, idempotencyKey, waits, payload, trace, text }),
           (refused) => (refused.error.code === "rate_limited" ? retryAfter : Effect.void)
         )
       }),

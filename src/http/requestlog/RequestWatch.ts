@@ -6,6 +6,7 @@
 import { Clock, Effect } from "effect"
 import { LogSink } from "../../layers/observability/LogSink.ts"
 import { countRequest } from "../../layers/observability/Meters.ts"
+import { type OpenSpan, Traces, type TracesShape } from "../../layers/observability/Traces.ts"
 import { Settings } from "../../layers/platform/Settings.ts"
 import { logLine, runIdIn } from "./logLine.ts"
 import { FactsOfRequests, type RequestFacts } from "../../layers/observability/RequestFacts.ts"
@@ -17,6 +18,14 @@ const methods = new Set(["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIO
 /** Machines ask these every few seconds. A line is written only if something is wrong. */
 const probes = new Set(["/livez", "/healthz", "/readyz", "/metrics"])
 
+/** The span of a request continues the trace of its client. */
+const spanOf = (traces: TracesShape, { method, url, headers }: Request): OpenSpan =>
+  traces.begin(
+    `${methods.has(method) ? method : "other"} ${routeOf(url) ?? "page"}`,
+    "server",
+    headers.get("traceparent")
+  )
+
 type Answer = Response | Promise<Response>
 
 /** Passes an answer on, once its head is known and counted. */
@@ -27,14 +36,29 @@ export const requestWatch: Effect.Effect<RequestWatch, never, Settings> = Effect
   const clock = yield* Clock.Clock
   const sink = yield* LogSink
   const facts = yield* FactsOfRequests
+  const traces = yield* Traces
 
-  const ended = (request: Request, { org_id }: RequestFacts, response: Response, began: bigint): Response => {
+  const ended = (
+    request: Request,
+    { org_id }: RequestFacts,
+    response: Response,
+    began: bigint,
+    span: OpenSpan | null
+  ): Response => {
     const { url } = request
     const { status, headers } = response
     const seconds = Number(clock.monotonicTimeNanosUnsafe() - began) / 1e9
     const method = methods.has(request.method) ? request.method : "other"
     const route = routeOf(url) ?? nameless(status)
     countRequest(method, route, status, seconds)
+    span?.end(status >= 500, {
+      "http.request.method": method,
+      "http.route": route,
+      "http.response.status_code": status,
+      "rungate.request_id": headers.get("x-request-id"),
+      "rungate.org_id": org_id,
+      "rungate.run_id": headers.get("run-id") ?? runIdIn(url)
+    })
     if (requestLog && !(status < 400 && probes.has(route))) {
       const request_id = headers.get("x-request-id")
       const run_id = headers.get("run-id") ?? runIdIn(url)
@@ -46,11 +70,12 @@ export const requestWatch: Effect.Effect<RequestWatch, never, Settings> = Effect
 
   return (request, answer) => {
     const began = clock.monotonicTimeNanosUnsafe()
-    const known: RequestFacts = { org_id: null }
+    const span = traces === null ? null : spanOf(traces, request)
+    const known: RequestFacts = { org_id: null, trace: span?.traceparent ?? null }
     facts.set(request, known)
     const answered = answer(request)
     return answered instanceof Response
-      ? ended(request, known, answered, began)
-      : answered.then((response) => ended(request, known, response, began))
+      ? ended(request, known, answered, began, span)
+      : answered.then((response) => ended(request, known, response, began, span))
   }
 })

@@ -122,7 +122,9 @@ export const shortRunRoute = Effect.gen(function* () {
     if (caller.key_id !== null) accounts.used(caller.key_id)
     const idempotencyKey = headers.get("idempotency-key") ?? undefined
     const waits = waitsOf(payload, headers.get("prefer") ?? undefined)
-    const submission = { caller, request_id, arrived, idempotencyKey, waits, payload, text: Effect.succeed(written) }
+    const trace = facts.get(request)?.trace ?? null
+    const text = Effect.succeed(written)
+    const submission = { caller, request_id, arrived, idempotencyKey, waits, payload, trace, text }
     return yield* submit(submission, place, { ...envelope, applied: waits.applied })
   })
 

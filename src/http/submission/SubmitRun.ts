@@ -120,6 +120,8 @@ export interface RunSubmission {
   /** How long the client waits. */
   readonly waits: Waits
   readonly payload: RunRequest
+  /** The `traceparent` of the request's span. Null without traces. */
+  readonly trace: string | null
   /** The body as the client wrote it. Raw endpoints get their input from it, byte for byte. */
   readonly text: Effect.Effect<string>
 }
@@ -173,6 +175,7 @@ export const plannedOf = Effect.fnUntraced(function* ({
   idempotencyKey,
   waits,
   payload,
+  trace,
   text
 }: RunSubmission) {
   const idempotency_key = yield* idempotencyKeyOf(idempotencyKey)
@@ -185,7 +188,8 @@ export const plannedOf = Effect.fnUntraced(function* ({
     idempotency_key,
     fingerprint: fingerprintOf(payload),
     wait_millis: Math.max(0, waits.seconds * 1000 - elapsed),
-    metadata: payload.metadata ?? null
+    metadata: payload.metadata ?? null,
+    trace
   }
   return yield* requestOf(payload, asked, text)
 })

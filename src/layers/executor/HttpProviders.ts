@@ -31,6 +31,7 @@ import {
 import { ProviderAccounts } from "../provideraccounts/ProviderAccounts.ts"
 import { refusal } from "../providers/kit/httpErrors.ts"
 import { HostAddresses, lookupOf } from "../webhooks/Sender.ts"
+import { CurrentTrace, Traces } from "../observability/Traces.ts"
 import { Settings } from "../platform/Settings.ts"
 
 /** Polls per attempt of a provider that keeps answering "not yet". The attempt's deadline ends it too. */
@@ -87,6 +88,7 @@ export const HttpProviders = Layer.effect(
   Effect.gen(function* () {
     const { current, webhookAllowPrivate } = yield* Settings
     const connect = makeConnections(() => current().accounts, yield* ProviderAccounts, yield* Breakers)
+    const traces = yield* Traces
     const publicFetch = publicRequest(lookupOf(yield* HostAddresses, webhookAllowPrivate), webhookAllowPrivate)
 
     /** Sends one request through the account's throttle and reads the response. */
@@ -97,7 +99,9 @@ export const HttpProviders = Layer.effect(
         const late = yield* attempt.begin
         if (late !== null) return late
         attempt.trail = withRequest(attempt.trail, sent.acts)
-        const { reply, end } = yield* send(to.publicOnly ? publicFetch : ordinaryFetch, request, sent)
+        const trace = traces === null ? null : yield* CurrentTrace
+        const told = trace === null ? request : { ...request, headers: { ...request.headers, traceparent: trace } }
+        const { reply, end } = yield* send(to.publicOnly ? publicFetch : ordinaryFetch, told, sent)
         attempt.trail = withEnd(attempt.trail, end)
         return reply
       })

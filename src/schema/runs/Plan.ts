@@ -62,7 +62,9 @@ export const Plan = Schema.Struct({
   /** The request of a raw run. The request of a capability is built by its adapters. */
   raw: Schema.optionalKey(RawPlan),
   /** What the choice of the route was based on. Absent in plans of older versions. */
-  seen: Schema.optionalKey(Seen)
+  seen: Schema.optionalKey(Seen),
+  /** The `traceparent` of the request's span, which the run's spans continue. Absent without traces. */
+  trace: Schema.optionalKey(Schema.String)
 })
 export type Plan = typeof Plan.Type
 
