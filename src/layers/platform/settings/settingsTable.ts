@@ -191,6 +191,12 @@ const lines: ReadonlyArray<Line> = [
     "what a run through a customer's own account at a provider is charged, in USD"
   ],
   [
+    "RUNGATE_WARRANTY_SHARE",
+    "decimal",
+    "0",
+    "the part of revenue that the outcome warranty may pay back, from 0 to 1; 0 turns it off"
+  ],
+  [
     "RUNGATE_ACTORS",
     "list",
     "those that ship",
