@@ -58,6 +58,7 @@ import { usageSums } from "./0067_usage_sums.ts"
 import { booksWatch } from "./0068_books_watch.ts"
 import { warranty } from "./0069_warranty.ts"
 import { allowances } from "./0070_allowances.ts"
+import { allowanceChecks } from "./0071_allowance_checks.ts"
 
 export const migrations = {
   "0001_accounts": accounts,
@@ -118,5 +119,6 @@ export const migrations = {
   "0067_usage_sums": usageSums,
   "0068_books_watch": booksWatch,
   "0069_warranty": warranty,
-  "0070_allowances": allowances
+  "0070_allowances": allowances,
+  "0071_allowance_checks": allowanceChecks
 }
