@@ -19,12 +19,12 @@ export type { Page, Pages } from "./pages.ts"
 export type { ConnectOptions, RequestOptions } from "./transport.ts"
 `
 
-/** The compiler writes four spaces, and leaves the endings of imports as they are in the sources. */
+/** The compiler writes four spaces, which are much of a file of types, and leaves the endings of imports as they are in the sources. */
 const tidied = (file: string) =>
   writeFileSync(
     file,
     readFileSync(file, "utf8")
-      .replace(/^( {4})+/gm, (spaces) => " ".repeat(spaces.length / 2))
+      .replace(/^( {4})+/gm, (spaces) => "\t".repeat(spaces.length / 4))
       .replace(/(from "\.\/\w+)\.ts"/g, '$1.js"')
   )
 

@@ -1,7 +1,8 @@
 /**
  * The operations of the API for generated clients, read from its OpenAPI document: what each takes, answers and allows.
  *
- * Operations of the operator and of the console's own sessions are left out: they need a cookie, which clients do not have.
+ * Operations of the operator, of the console's own sessions and of its consent page are left out: they need a cookie, which clients do not
+ * have, or a person who reads.
  */
 import { OpenApi } from "effect/http-api"
 import { Api } from "../../src/http/api/Api.ts"
@@ -71,7 +72,7 @@ export interface Operation {
 
 /** Reads whose question is too long for an address. */
 const readsByPost = ["discovery.discover", "catalog.inspect", "history.batch", "quotes.quote"]
-const withCookies = /^(operator[A-Z]\w*|browser)\./
+const ofConsole = /^(operator[A-Z]\w*|browser|oauth)\./
 /** Streams have a method of their own, which continues after a lost connection. */
 const streams = /^events\./
 
@@ -123,7 +124,7 @@ const operationOf = (from: Document, method: string, path: string, found: Docume
 export const operations = (from: Document): ReadonlyArray<Operation> =>
   Object.entries(from.paths)
     .flatMap(([path, methods]) => Object.entries(methods).map(([method, found]) => ({ path, method, found })))
-    .filter(({ found }) => !withCookies.test(found.operationId) && !streams.test(found.operationId))
+    .filter(({ found }) => !ofConsole.test(found.operationId) && !streams.test(found.operationId))
     .map(({ path, method, found }) => operationOf(from, method, path, found))
 
 /** Names of components that a list of schemas needs, also through others, in the order of their names. */

@@ -243,16 +243,21 @@ describe("in the sources", () => {
 
   test("one file asks providers, one executes runs, one admits them, and four read the network", () => {
     expect(saying(/\bproviders\.(call|callRaw)\(/)).toEqual(["actors/runs/Attempts.ts"])
-    // The other one only reads what a provider lists of calls that were made before.
-    expect(saying(/\byield\* Providers\b/)).toEqual(["actors/runs/Attempts.ts", "actors/runs/OutcomeLookups.ts"])
+    // The others only read what a provider says of calls that were made before.
+    expect(saying(/\byield\* Providers\b/)).toEqual([
+      "actors/runs/Attempts.ts",
+      "actors/runs/OutcomeLookups.ts",
+      "actors/warranty/Warranties.ts"
+    ])
     expect(saying(/\bproviders\.lookUp\(/)).toEqual(["actors/runs/OutcomeLookups.ts"])
+    expect(saying(/\bproviders\.bounced\(/)).toEqual(["actors/warranty/Warranties.ts"])
     expect(saying(/\brunActor\.execute\(/)).toEqual(["actors/Workers.ts"])
     expect(saying(/\bstore\.admit\(/)).toEqual(["actors/runs/Admission.ts"])
     // One is a page's client in a browser, one reads documents for the catalog, one asks the payment processor.
     expect(saying(/\bfetch\(/)).toEqual([
       "http/client/Browser.ts",
       "layers/catalog/import/kit/Downloads.ts",
-      "layers/executor/HttpProviders.ts",
+      "layers/executor/Send.ts",
       "layers/payments/Stripe.ts"
     ])
   })

@@ -48,7 +48,9 @@ describe("T34 provider.hang_matrix", () => {
     expect(duration_ms).toBeLessThan(timeoutMillis + slackMillis)
     // In words of ours: neither the address nor the key.
     expect(answer.detail).not.toMatch(/https?:|127\.0\.0\.1|s3cret|verbose/)
-    expect(raw.answer).toMatchObject({ _tag: "Failure", reason: answer.reason })
+    // Without an end, either the deadline or the limit of bytes comes first.
+    const reasons = name === "endless-chunks" ? ["provider_error", "provider_timeout"] : [answer.reason]
+    expect(raw.answer._tag === "Failure" && reasons.includes(raw.answer.reason)).toBe(true)
   }
 
   test.each(Object.keys(hangs).filter((name) => !slow.test(name)))("%s", async (name) => {
