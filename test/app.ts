@@ -6,6 +6,7 @@
  */
 import { expect } from "bun:test"
 import { Context, Effect, Exit, Layer, Logger, Redacted, Scope } from "effect"
+import { Redis } from "ioredis"
 import { Pool } from "pg"
 import { CommandClient } from "../src/actors/mailbox/CommandClient.ts"
 import { encodeCredit } from "../src/actors/mailbox/Commands.ts"
@@ -46,10 +47,14 @@ export const oneBackend = sampled(backends, 1)
 
 const redisDatabases = once("app/redis", () => ({ next: 0 }))
 
-/** A key space of its own: Redis has 16, and no file has that many apps alive. */
-const freshRedis = () => {
+/** An empty key space of its own: Redis has 16, and no file has that many apps alive. */
+const freshRedis = async () => {
   redisDatabases.next = (redisDatabases.next + 1) % 16
-  return `${redis}/${redisDatabases.next}`
+  const url = `${redis}/${redisDatabases.next}`
+  const client = new Redis(url)
+  await client.flushdb()
+  client.disconnect()
+  return url
 }
 
 export interface Options {
@@ -185,7 +190,7 @@ export const startApp = async (options: Options = {}): Promise<App> => {
   const { beside, role = "all" } = options
   const backend = beside?.backend ?? options.backend ?? "postgres"
   const databaseUrl = beside?.databaseUrl ?? (await preparedDatabase())
-  const redisUrl = beside?.settings["REDIS_URL"] ?? (backend === "redis" ? freshRedis() : "")
+  const redisUrl = beside?.settings["REDIS_URL"] ?? (backend === "redis" ? await freshRedis() : "")
   const concurrency = options.settings?.["RUNGATE_CONCURRENCY"]
   const settings = {
     PORT: "0",

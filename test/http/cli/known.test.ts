@@ -169,7 +169,7 @@ test("completions complete commands and names, in a real bash; the first Tab fet
   const names = "rungate run email.f"
   const between = Bun.serve({
     port: 0,
-    fetch: (request) => fetch(request.url.replace(new URL(request.url).origin, app.url))
+    fetch: (request) => fetch(request.url.replace(new URL(request.url).origin, app.url), { decompress: false })
   })
   const ask = (lines: ReadonlyArray<string>) => {
     file("ask.sh", [". ./done", ...lines.map(offeredBy)].join("\n"))
