@@ -12,7 +12,7 @@ export const doorway = (app: Pick<App, "url">) => {
       fetch: (request) => {
         asked++
         const { pathname, search } = new URL(request.url)
-        return refusals.shift() ?? fetch(`${app.url}${pathname}${search}`, request)
+        return refusals.shift() ?? fetch(new Request(`${app.url}${pathname}${search}`, request), { decompress: false })
       }
     })
     port = server.port ?? 0

@@ -115,7 +115,7 @@ test("a checkout: the page to pay on, and --wait that ends when the payment is c
       fetch: (request) => {
         const { pathname, search } = new URL(request.url)
         if (pathname.endsWith("/transactions")) looks++
-        return fetch(`${desk.apps[0].url}${pathname}${search}`, request)
+        return fetch(new Request(`${desk.apps[0].url}${pathname}${search}`, request), { decompress: false })
       }
     })
     const screen = home.terminal("rungate wallet topup 30.00 --wait", { ...mine, RUNGATE_URL: between.url.href })

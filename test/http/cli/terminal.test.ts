@@ -73,7 +73,7 @@ describe("before money is spent", () => {
         const { pathname, search } = new URL(request.url)
         const body = await request.text()
         if (pathname === "/v1/run") sent.push(body)
-        const init = { method: request.method, headers: request.headers }
+        const init = { method: request.method, headers: request.headers, decompress: false }
         return fetch(`${app.url}${pathname}${search}`, body === "" ? init : { ...init, body })
       }
     })
