@@ -4,6 +4,7 @@
  * Every row has one run, which is charged once. The batch ends, and its counts and charge are those of its runs.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { sampled } from "../exhaustive.ts"
 import { findings, type RunState } from "./checks.ts"
 import { type Service, until } from "./processes.ts"
 import { backends, leaseSeconds, report, World } from "./world.ts"
@@ -21,6 +22,13 @@ const points = [
   "batch.row_recorded:3",
   "batch.before_finish:1",
   "batch.after_finish:1"
+]
+const retried = [
+  "batch.claimed:1",
+  "batch.rows_taken:2",
+  "turn.after_commit:4",
+  "batch.row_ended:2",
+  "batch.row_recorded:2"
 ]
 const rowsEach = 24
 const endMillisMax = leaseSeconds * 1_000 + 30_000
@@ -133,7 +141,9 @@ describe.each(backends)("batches under kill -9 on %s", (backend) => {
     return { ...counts, charged: batch.charged }
   }
 
-  test.each(points)(
+  // Each step with one of the backends, or with both.
+  const turn = backends.indexOf(backend)
+  test.each(sampled(points, 6, turn))(
     "%s",
     async (point) => {
       batches += 1
@@ -146,13 +156,7 @@ describe.each(backends)("batches under kill -9 on %s", (backend) => {
     90_000
   )
 
-  test.each([
-    "batch.claimed:1",
-    "batch.rows_taken:2",
-    "turn.after_commit:4",
-    "batch.row_ended:2",
-    "batch.row_recorded:2"
-  ])(
+  test.each(sampled(retried, 3, turn))(
     "retried rows: %s",
     async (point) => {
       batches += 1
