@@ -103,12 +103,7 @@ const lines: ReadonlyArray<Line> = [
     "reloads"
   ],
   ["RUNGATE_AUDIT_MINUTES", "number", "60", "how often the service checks the books; 0: never"],
-  [
-    "RUNGATE_OTLP_URL",
-    "address",
-    "unset",
-    "collector of traces and logs (OTLP over HTTP), such as http://localhost:4318"
-  ],
+  ["RUNGATE_OTLP_URL", "address", "unset", "collector of traces and logs, such as http://localhost:4318"],
   ["RUNGATE_OTLP_HEADERS", "text", "unset", "headers for the collector: name=value,name=value", "secret"],
   ["RUNGATE_REQUEST_LOG", "choice", "auto", "a log line per request: on, off, or auto, which is off at a terminal"],
   [
