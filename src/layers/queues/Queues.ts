@@ -9,6 +9,7 @@ import { Clock, Context, Effect, Exit, Layer, Redacted, Schedule, type Scope } f
 import { oneLine } from "../postgres/Batch.ts"
 import { DatabaseUrl } from "../postgres/connection/DatabaseUrl.ts"
 import { storedLanes } from "../postgres/DatabaseLanes.ts"
+import { LastingClient } from "../postgres/connection/LastingClient.ts"
 import { mayMigrateQueues, queueSchema as schema } from "../postgres/QueueSchema.ts"
 import { Installation } from "./Installation.ts"
 import { underway } from "../platform/Underway.ts"
@@ -89,6 +90,7 @@ export class Queues extends Context.Service<
           schema,
           max,
           migrate,
+          Client: LastingClient,
           options: "-c synchronous_commit=off"
         }
       })
