@@ -300,7 +300,7 @@ describe("a run", () => {
       })
       return { given, giveUp, run_id: /run_\w+/.exec(await named.received)?.[0] ?? "" }
     }
-    const first = await calledOff("slow_3@sandbox.test")
+    const first = await calledOff("slow_6@sandbox.test")
     const second = await calledOff("queued@example.com")
     // Another host with the same key numbers its calls alike, and calls off its own only.
     const other = await remoteHostOf(app.url, org.key)
