@@ -19,8 +19,8 @@ export const warrantyTerms = {
   description: `If mail to an address that a run called valid bounces within ${warrantyDays} days, dispute the run and get its charge back. Once per run, while the operator's limit of refunds lasts.`
 } as const
 
-/** What a dispute may give as its reason. */
-export const disputeReasons = ["bounced"] as const
+/** The reason that a dispute gives: the address bounced. */
+export const disputeReason = "bounced"
 
 /** `pending`: the operator decides, or a provider is being asked. `not_bounced`: the provider reports no bounce so far. */
 export const disputeStates = ["pending", "not_bounced", "refunded", "refused"] as const

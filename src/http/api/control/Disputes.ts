@@ -2,14 +2,17 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Wire } from "../../../schema/Errors.ts"
-import { disputeReasons, disputeStates, warrantyDays } from "../../../schema/wallet/Warranty.ts"
+import { disputeReason, disputeStates, warrantyDays } from "../../../schema/wallet/Warranty.ts"
 import { Auth } from "../shapes/Common.ts"
 
 const nullable = Schema.NullOr(Schema.String)
 const evidenceLengthMax = 2_000
 
 export const DisputeRequest = Schema.Struct({
-  reason: Schema.Literals(disputeReasons),
+  // A field of one literal would tell kinds of requests apart, and the error of another value would not name it.
+  reason: Schema.String.check(
+    Schema.isPattern(new RegExp(`^${disputeReason}$`, "u"), { message: `must be "${disputeReason}"` })
+  ),
   evidence: Schema.NonEmptyString.check(Schema.isMaxLength(evidenceLengthMax)).annotate({
     description:
       "the id of your run of email.send, or of a raw endpoint that sends e-mail, to the address; or a text, and then the operator decides"
@@ -18,7 +21,7 @@ export const DisputeRequest = Schema.Struct({
 
 export const Dispute = Schema.Struct({
   run_id: Schema.String,
-  reason: Schema.Literals(disputeReasons),
+  reason: Schema.Literal(disputeReason),
   evidence: nullable,
   state: Schema.Literals(disputeStates),
   note: Schema.String.annotate({ description: "how it stands, or what the provider or the operator said" }),

@@ -1,7 +1,7 @@
 /** `rungate runs dispute`: asks for the refund of a run whose address bounced. */
 import { Effect } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
-import { disputeReasons } from "../../../schema/wallet/Warranty.ts"
+import { disputeReason } from "../../../schema/wallet/Warranty.ts"
 import { Client } from "../answers/Client.ts"
 import { json, show } from "../answers/show.ts"
 
@@ -13,7 +13,7 @@ export const dispute = Command.make(
     run_id: Argument.String("run_id").pipe(
       Argument.withDescription("the run of email.find or email.verify that called the address valid")
     ),
-    reason: Flag.Literals("reason", disputeReasons).pipe(
+    reason: Flag.Literals("reason", [disputeReason]).pipe(
       Flag.withDescription("what went wrong"),
       Flag.withDefault("bounced")
     ),
