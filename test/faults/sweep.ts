@@ -4,6 +4,7 @@
  * Several stages share the work, because most of a pass is waiting for something to recover.
  */
 import type { Tenant } from "../app.ts"
+import { exhaustive, sampleSeed } from "../exhaustive.ts"
 import type { LocalStripe } from "../layers/payments/standin.ts"
 import { type Flow, type Part, quiet, type Stage } from "./stage.ts"
 import { type Moment, moments, type Passage } from "./wire.ts"
@@ -133,7 +134,7 @@ const sweep = async <S extends Stage>(
   return { points: points.length, struck, recovery_s_max, slowest: slowest.what, violations }
 }
 
-/** Every statement, before and after it. */
+/** Every statement, before and after it; in a sample before or after it, by the day. */
 export const sweepStatements = async <S extends Stage>(
   stages: ReadonlyArray<S>,
   flow: Flow<S>,
@@ -143,7 +144,9 @@ export const sweepStatements = async <S extends Stage>(
   const undisturbed = clean.flatMap((one) => one.violations.map((what) => `undisturbed: ${what}`))
   const statements = Math.max(...clean.map((one) => one.counted.length))
   const all = Array.from({ length: statements }, (_, at) => at + 1).flatMap((k) =>
-    moments.map((moment) => ({ k, moment }))
+    moments
+      .filter((_, turn) => exhaustive || turn === (k + sampleSeed) % moments.length)
+      .map((moment) => ({ k, moment }))
   )
   const points = all.map(
     ({ k, moment }): Point<S> => ({
