@@ -106,7 +106,10 @@ export class Connections extends Context.Service<
       readonly client_id: string
       readonly address: string
     }) => Effect.Effect<Tokens | null, TooManyKeys>
-    /** Ends the connection of an access or refresh token. Does nothing for any other token. `client_id` null: whoever has the token may end it. */
+    /**
+     * Ends the connection to which an access or refresh token belongs, and does nothing for any other token. With a `client_id`, the token must
+     * belong to that client. Null checks no client: having the token is enough.
+     */
     readonly revoke: (given: {
       readonly token: string
       readonly client_id: string | null
