@@ -4,7 +4,7 @@
 import { LATEST_SCHEMA_VERSION, runMigrations } from "bullmq"
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { Client } from "pg"
+import { LastingClient } from "./connection/LastingClient.ts"
 import { behind, stateOf } from "./DatabaseSchema.ts"
 import { oneRowOf } from "./Rows.ts"
 
@@ -37,7 +37,7 @@ export const mayMigrateQueues = Effect.gen(function* () {
 export const migrateQueues = (url: string) =>
   Effect.acquireUseRelease(
     Effect.tryPromise(async () => {
-      const client = new Client({ connectionString: url })
+      const client = new LastingClient({ connectionString: url })
       await client.connect()
       return client
     }),

@@ -9,7 +9,7 @@ import { Clock, Context, Effect, Exit, Layer, Redacted, Schedule, type Scope } f
 import { oneLine } from "../postgres/Batch.ts"
 import { DatabaseUrl } from "../postgres/connection/DatabaseUrl.ts"
 import { storedLanes } from "../postgres/DatabaseLanes.ts"
-import { LastingClient } from "../postgres/connection/LastingClient.ts"
+import { LastingClient, listenWithLastingClients } from "../postgres/connection/LastingClient.ts"
 import { mayMigrateQueues, queueSchema as schema } from "../postgres/QueueSchema.ts"
 import { Installation } from "./Installation.ts"
 import { underway } from "../platform/Underway.ts"
@@ -82,6 +82,7 @@ export class Queues extends Context.Service<
         fork(Effect.logDebug(`${message}: ${error.message}`))
       }
 
+      if (redis === null) listenWithLastingClients()
       const mayMigrate = redis === null && (yield* mayMigrateQueues)
       // A lost job is harmless, so commits of jobs need not wait for the disk.
       const postgres = (max: number, migrate = false) => ({
