@@ -8,10 +8,8 @@ import { Context, Effect, Layer } from "effect"
 import { oneLine } from "../../layers/postgres/Batch.ts"
 import { Catalog } from "../../layers/catalog/Catalog.ts"
 import { Providers } from "../../layers/executor/Providers.ts"
-import { type DueLookup, UnknownOutcomes } from "../../layers/runs/UnknownOutcomes.ts"
+import { type DueLookup, type OfferName, UnknownOutcomes } from "../../layers/runs/UnknownOutcomes.ts"
 
-/** Runs claimed at once. Small, because the runs claimed by a process that dies are delayed. */
-const claimMax = 20
 /** Small, because look-ups share the provider's concurrency limit with runs. */
 const parallel = 2
 const lookSeconds = 60
@@ -68,14 +66,22 @@ export class OutcomeLookups extends Context.Service<
       const isolated = (due: DueLookup) =>
         Effect.catchCause(lookUp(due), (cause) => Effect.logWarning(`look-up of ${due.run_id}: ${oneLine(cause)}`))
 
+      /**
+       * A run is claimed when its look-up begins. A claim is over before the first pause is: runs that waited here behind slow
+       * look-ups would be claimed, and looked up, by another process meanwhile.
+       */
+      const lookUpDue = Effect.fnUntraced(function* (offers: ReadonlyArray<OfferName>) {
+        for (;;) {
+          const due = yield* outcomes.claim(offers)
+          if (due === null) return
+          yield* isolated(due)
+        }
+      })
+
       const look = Effect.fn("OutcomeLookups.look")(function* () {
         const offers = offersNow()
-        let more = offers.length > 0
-        while (more) {
-          const due = yield* outcomes.claim(offers, claimMax)
-          yield* Effect.forEach(due, isolated, { concurrency: parallel, discard: true })
-          more = due.length === claimMax
-        }
+        if (offers.length === 0) return
+        yield* Effect.replicateEffect(lookUpDue(offers), parallel, { concurrency: parallel, discard: true })
       })
 
       return OutcomeLookups.of({ look: look() })

@@ -84,8 +84,11 @@ export class UnknownOutcomes extends Context.Service<
      * sentence, which continues with the date; the default names the operator.
      */
     readonly resolve: (run_id: string, finding: Finding, note: string, by?: string) => Effect.Effect<boolean>
-    /** Claims due runs of these offers, so that no other process looks them up at the same time. Never an erased run. */
-    readonly claim: (offers: ReadonlyArray<OfferName>, limit: number) => Effect.Effect<ReadonlyArray<DueLookup>>
+    /**
+     * Claims the run of these offers that is due longest; null if none is. No other process looks it up before its next look-up is due, a
+     * minute later at the earliest. Never an erased run.
+     */
+    readonly claim: (offers: ReadonlyArray<OfferName>) => Effect.Effect<DueLookup | null>
     /** Records a failed look-up. True for the run's first failure. */
     readonly lookFailed: (run_id: string) => Effect.Effect<boolean>
   }
@@ -130,7 +133,7 @@ export class UnknownOutcomes extends Context.Service<
         findingRows(sql`
         SELECT run_id, finding FROM unknown_outcomes WHERE run_id = ANY(${texts(run_ids)}) AND finding IS NOT NULL`)
       const pause = sql.literal(`(ARRAY[${pauseMinutes.join()}])[least(u.looks + 1, ${pauseMinutes.length})]`)
-      const claim = (offers: ReadonlyArray<OfferName>, limit: number) =>
+      const claim = (offers: ReadonlyArray<OfferName>) =>
         dueLookupRows(sql`
         WITH due AS (
           SELECT u.run_id FROM unknown_outcomes u
@@ -138,7 +141,7 @@ export class UnknownOutcomes extends Context.Service<
           JOIN unnest(${texts(offers.map((one) => one.provider))}, ${texts(offers.map((one) => one.capability))}) AS o(provider, capability)
             ON o.provider = u.provider AND o.capability = r.capability
           WHERE u.finding IS NULL AND u.look_after <= now() AND u.at > now() - ${sql.literal(maxAge)} AND r.erased_at IS NULL
-          ORDER BY u.look_after LIMIT ${limit} FOR UPDATE OF u SKIP LOCKED
+          ORDER BY u.look_after LIMIT 1 FOR UPDATE OF u SKIP LOCKED
         ), claimed AS (
           UPDATE unknown_outcomes u SET looks = u.looks + 1, look_after = now() + make_interval(mins => ${pause})
           FROM due WHERE u.run_id = due.run_id RETURNING u.org_id, u.run_id, u.provider, u.at
@@ -148,7 +151,7 @@ export class UnknownOutcomes extends Context.Service<
       const lookFailed = (run_id: string) => sql`
         UPDATE unknown_outcomes SET look_failed = true WHERE run_id = ${run_id} AND NOT look_failed RETURNING 1 AS first`
       return UnknownOutcomes.of({
-        claim: (offers, limit) => Effect.orDie(claim(offers, limit)),
+        claim: (offers) => Effect.orDie(Effect.map(claim(offers), ([due]) => due ?? null)),
         lookFailed: (run_id) => Effect.orDie(Effect.map(lookFailed(run_id), (rows) => rows.length === 1)),
         findings: (run_ids) =>
           run_ids.length === 0
