@@ -1,5 +1,5 @@
 /** The address of the page: parameters of its path, and filters in its query as plain text, so that a link holds what somebody sees. */
-import { useNavigate, useParams, useSearch } from "@tanstack/react-router"
+import { useNavigate, useParams, useRouter, useSearch } from "@tanstack/react-router"
 import { useCallback } from "react"
 
 export type Search = Readonly<Record<string, string>>
@@ -46,4 +46,16 @@ export const useFilters = (): readonly [Search, (changes: Search, how?: { readon
 export const useGo = (): ((to: string) => void) => {
   const navigate = useNavigate()
   return useCallback((to: string) => void navigate({ href: to }), [navigate])
+}
+
+/** Loads the code of the page at an address before somebody opens it. Links of the router do so by themselves. */
+export const usePreload = (): ((to: string) => void) => {
+  const router = useRouter()
+  return useCallback(
+    (to: string) => {
+      // The page loads its code once more when it opens, and says what is wrong.
+      router.preloadRoute({ to }).catch(() => {})
+    },
+    [router]
+  )
 }

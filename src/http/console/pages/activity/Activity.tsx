@@ -3,6 +3,7 @@ import { useCallback, useMemo } from "react"
 import { useFilters } from "../../data/address.ts"
 import { connection } from "../../data/live.ts"
 import { useStore } from "../../data/store.ts"
+import { Button } from "../../parts/Button.tsx"
 import { TextLink } from "../../parts/Link.tsx"
 import { PageHead } from "../../parts/Page.tsx"
 import { Empty, Failed, Skeleton } from "../../parts/States.tsx"
@@ -16,7 +17,7 @@ import { queryOf, useRuns } from "./useRuns.ts"
 const Live = () => (useStore(connection) === "live" ? <Badge tone="green">live</Badge> : null)
 
 const Runs = ({ query }: { readonly query: Record<string, string> }) => {
-  const { runs, items, refresh } = useRuns(query)
+  const { runs, items, changed, hasNew, show, hold, refresh } = useRuns(query)
   const { fetchNextPage, hasNextPage, isFetchingNextPage } = runs
   const loadMore = useCallback(() => {
     if (!isFetchingNextPage) void fetchNextPage()
@@ -38,7 +39,12 @@ const Runs = ({ query }: { readonly query: Record<string, string> }) => {
     )
   return (
     <>
-      <RunTable items={items} more={hasNextPage} loadMore={loadMore} />
+      {hasNew && (
+        <Button className="mb-3" onClick={show}>
+          Show new runs
+        </Button>
+      )}
+      <RunTable items={items} changed={changed} more={hasNextPage} loadMore={loadMore} onHold={hold} />
       {runs.error !== null && <Failed error={runs.error} retry={loadMore} />}
     </>
   )

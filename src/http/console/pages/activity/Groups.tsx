@@ -1,8 +1,10 @@
 /** Finished runs and their charges in groups, from the same numbers that the ledger has. */
 import { useQuery } from "@tanstack/react-query"
+import { useCallback } from "react"
 import type { AnswerOf } from "../../../client/Browser.ts"
 import type { Search } from "../../data/address.ts"
 import { api } from "../../data/api.ts"
+import { type LiveEvent, refreshSoon, useLive } from "../../data/live.ts"
 import { exactDollars, sumOf } from "../../data/money.ts"
 import { Link } from "../../parts/Link.tsx"
 import { Money } from "../../parts/Money.tsx"
@@ -45,6 +47,11 @@ export const Groups = ({ search }: { readonly search: Search }) => {
     queryFn: () => api.keys.list({ query: { limit: 200 } }),
     enabled: by === "key"
   })
+  useLive(
+    useCallback(({ type }: LiveEvent) => {
+      if (type === "run.finished") refreshSoon("usage")
+    }, [])
+  )
   const nameOf = (value: string) =>
     by === "key" ? (keys.data?.items.find(({ id }) => id === value)?.name ?? value) : value
   const columns: ReadonlyArray<Column<Item>> = [

@@ -1,66 +1,73 @@
 /**
  * Runs as rows of equal height, of which only those in sight are on the page: a hundred thousand scroll like fifty.
  *
- * It is a table for screen readers, with the number of all rows. More are read as the end comes near.
+ * It is a table for screen readers, with the number of all rows. More are read as the end comes near. A row is drawn once and costs little:
+ * a whole screen of them is new in each frame of a fast scroll.
  */
 import { useWindowVirtualizer } from "@tanstack/react-virtual"
-import { useEffect, useRef, useState } from "react"
-import { useGo } from "../../data/address.ts"
+import { memo, type MouseEvent, type RefObject, useCallback, useEffect, useLayoutEffect, useRef, useState } from "react"
+import { useGo, usePreload } from "../../data/address.ts"
+import { useNow } from "../../data/clock.ts"
 import { useKeys } from "../../data/keys.ts"
-import { duration } from "../../data/time.ts"
-import { Link } from "../../parts/Link.tsx"
+import { duration, exactly, inShort } from "../../data/time.ts"
 import { Money } from "../../parts/Money.tsx"
 import { Status } from "../../parts/Status.tsx"
-import { Time } from "../../parts/Time.tsx"
-import type { ListedRun } from "./useRuns.ts"
+import type { RunRow } from "./rows.ts"
 
 const rowPixels = 36
-const overscan = 12
-/** The next page is read when so many rows are left. */
-const aheadRows = 60
+const rowSize = () => rowPixels
+/** Rows above and below the window. They are drawn in the frame that scrolls, so a few are enough. */
+const overscan = 6
+/** The next page is read when so many rows are left. Who has gone far goes on, so it is read earlier then. */
+const aheadMax = 600
+const aheadShare = 0.5
 
 const grid =
   "grid grid-cols-[minmax(9rem,2fr)_8rem_minmax(6rem,1fr)_6rem_6rem_5.5rem] max-lg:grid-cols-[minmax(8rem,2fr)_8rem_6rem_5rem] max-sm:grid-cols-[minmax(0,1fr)_7rem_5.5rem] items-center gap-3 px-3"
 
-const nameOf = ({ capability, endpoint, provider }: ListedRun) => capability ?? `${provider ?? ""} ${endpoint ?? ""}`
-
-const Row = ({
-  run,
-  index,
-  isCurrent
-}: {
-  readonly run: ListedRun
+interface RowProps {
+  readonly run: RunRow
   readonly index: number
+  /** Pixels from the first row. */
+  readonly top: number
   readonly isCurrent: boolean
-}) => (
+  readonly ago: string
+  readonly onOpen: (event: MouseEvent<HTMLAnchorElement>) => void
+}
+
+/** The link is a plain one: the router's has a dozen hooks, which took most of the time of a row. */
+const Row = memo(({ run, index, top, isCurrent, ago, onOpen }: RowProps) => (
   <div
     role="row"
     aria-rowindex={index + 2}
     aria-current={isCurrent ? "true" : undefined}
-    className={`${grid} h-9 border-b border-line hover:bg-hover ${isCurrent ? "bg-accent-soft" : ""}`}
+    className={`${grid} absolute inset-x-0 top-0 h-9 border-b border-line hover:bg-hover ${isCurrent ? "bg-accent-soft" : ""}`}
+    style={{ transform: `translateY(${top}px)` }}
   >
     <span role="cell" className="truncate font-medium">
-      <Link to={`/runs/${run.run_id}`} className="hover:underline" title={run.run_id}>
-        {nameOf(run)}
-      </Link>
+      <a href={`/runs/${run.run_id}`} onClick={onOpen} className="hover:underline" title={run.run_id}>
+        {run.name}
+      </a>
     </span>
     <span role="cell" className="flex items-center">
       <Status status={run.status} />
     </span>
     <span role="cell" className="truncate text-muted max-lg:hidden">
-      {run.provider ?? ""}
+      {run.provider}
     </span>
     <span role="cell" className="text-right max-lg:hidden">
-      {run.done ? duration(run.timing.duration_ms) : ""}
+      {run.duration_ms === null ? "" : duration(run.duration_ms)}
     </span>
     <span role="cell" className="text-right">
-      {run.billing.charged === null ? "" : <Money amount={run.billing.charged} />}
+      {run.charged === null ? "" : <Money amount={run.charged} />}
     </span>
     <span role="cell" className="text-right text-muted max-sm:hidden">
-      <Time at={run.created_at} short />
+      <time dateTime={run.created_at} title={exactly(run.created_at)} className="whitespace-nowrap">
+        {ago}
+      </time>
     </span>
   </div>
-)
+))
 
 const Head = () => (
   <div role="row" aria-rowindex={1} className={`${grid} h-8 border-b border-line bg-sunken font-medium text-muted`}>
@@ -81,29 +88,61 @@ const Head = () => (
   </div>
 )
 
+/** Pixels from the top of the page. Measured when the page changes its height, and not while it is drawn, which would lay it out twice. */
+const useTop = (element: RefObject<HTMLElement | null>): number => {
+  const [top, setTop] = useState(0)
+  useLayoutEffect(() => {
+    const measure = () => setTop(element.current?.offsetTop ?? 0)
+    measure()
+    const observer = new ResizeObserver(measure)
+    observer.observe(document.body)
+    return () => observer.disconnect()
+  }, [element])
+  return top
+}
+
+/** Opens a link of the table without a page load, unless somebody wants it in another tab. */
+const useOpen = () => {
+  const go = useGo()
+  return useCallback(
+    (event: MouseEvent<HTMLAnchorElement>) => {
+      if (event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return
+      event.preventDefault()
+      go(event.currentTarget.getAttribute("href") ?? "/activity")
+    },
+    [go]
+  )
+}
+
 export const RunTable = ({
   items,
+  changed,
   more,
-  loadMore
+  loadMore,
+  onHold
 }: {
-  readonly items: ReadonlyArray<ListedRun>
+  readonly items: ReadonlyArray<RunRow>
+  /** Rows that have changed since they were read, by run. */
+  readonly changed: ReadonlyMap<string, RunRow>
   readonly more: boolean
   readonly loadMore: () => void
+  /** Whether the pointer is on the rows, so that none may move. */
+  readonly onHold: (isOn: boolean) => void
 }) => {
   const box = useRef<HTMLDivElement>(null)
   const [at, setAt] = useState(-1)
+  const now = useNow()
   const go = useGo()
-  const rows = useWindowVirtualizer({
-    count: items.length,
-    estimateSize: () => rowPixels,
-    overscan,
-    scrollMargin: box.current?.offsetTop ?? 0
-  })
+  const open = useOpen()
+  const preload = usePreload()
+  const scrollMargin = useTop(box)
+  const rows = useWindowVirtualizer({ count: items.length, estimateSize: rowSize, overscan, scrollMargin })
   const shown = rows.getVirtualItems()
   const last = shown.at(-1)?.index ?? 0
+  const ahead = Math.min(aheadMax, items.length * aheadShare)
   useEffect(() => {
-    if (more && last >= items.length - aheadRows) loadMore()
-  }, [last, items.length, more, loadMore])
+    if (more && last >= items.length - ahead) loadMore()
+  }, [last, items.length, ahead, more, loadMore])
   const move = (steps: number) => {
     const next = Math.min(items.length - 1, Math.max(0, at + steps))
     setAt(next)
@@ -125,18 +164,31 @@ export const RunTable = ({
       className="overflow-hidden rounded border border-line text-small"
     >
       <Head />
-      <div ref={box} role="rowgroup" className="relative" style={{ height: rows.getTotalSize() }}>
+      <div
+        ref={box}
+        role="rowgroup"
+        className="relative"
+        style={{ height: rows.getTotalSize() }}
+        onPointerEnter={() => {
+          onHold(true)
+          preload(`/runs/${items[0]?.run_id ?? ""}`)
+        }}
+        onPointerLeave={() => onHold(false)}
+      >
         {shown.map(({ index, start }) => {
-          const run = items[index]
-          return run === undefined ? null : (
-            <div
+          const read = items[index]
+          if (read === undefined) return null
+          const run = read.done ? read : (changed.get(read.run_id) ?? read)
+          return (
+            <Row
               key={run.run_id}
-              role="presentation"
-              className="absolute inset-x-0 top-0"
-              style={{ transform: `translateY(${start - rows.options.scrollMargin}px)` }}
-            >
-              <Row run={run} index={index} isCurrent={index === at} />
-            </div>
+              run={run}
+              index={index}
+              top={start - scrollMargin}
+              isCurrent={index === at}
+              ago={inShort(Date.parse(run.created_at), now)}
+              onOpen={open}
+            />
           )
         })}
       </div>

@@ -1,14 +1,21 @@
 /** The runs that the address filters for, newest first, page by page, kept current by events. */
-import { keepPreviousData, useInfiniteQuery } from "@tanstack/react-query"
-import { useCallback, useMemo } from "react"
-import type { AnswerOf } from "../../../client/Browser.ts"
+import { type InfiniteData, keepPreviousData, useInfiniteQuery } from "@tanstack/react-query"
+import { useCallback, useEffect, useMemo, useRef, useState } from "react"
 import type { Search } from "../../data/address.ts"
 import { api, queries } from "../../data/api.ts"
 import { type LiveEvent, refreshSoon, useLive } from "../../data/live.ts"
+import { after, mayMatch, type RunRow, rowOf, runOf } from "./rows.ts"
 
-export type ListedRun = AnswerOf<"runs", "list">["items"][number]
+interface PageOfRows {
+  readonly items: ReadonlyArray<RunRow>
+  readonly next_cursor: string | null
+}
+type Pages = InfiniteData<PageOfRows, string>
 
 const pageSize = 200
+const freshMillis = 30_000
+/** Rows that changed are drawn together: a busy organization ends a thousand runs a second. */
+const drawMillis = 500
 const named = ["status", "capability", "provider", "endpoint", "key_id", "from", "to"] as const
 
 /** Filters of the address as the API takes them. `key` in the address is `key_id` in the API. */
@@ -21,30 +28,94 @@ export const queryOf = (search: Search): Record<string, string> => {
   )
 }
 
-/** Whether the newest runs of the list may be missing: it is read again when a run of the organization changes. */
+/** Rows that events have changed since they were read, by run. Only rows that were open are kept. */
+const useChanged = (items: ReadonlyArray<RunRow>) => {
+  const [changed, setChanged] = useState<ReadonlyMap<string, RunRow>>(new Map())
+  const open = useMemo(() => new Map(items.flatMap((row) => (row.done ? [] : [[row.run_id, row] as const]))), [items])
+  const waiting = useRef(new Map<string, RunRow>())
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
+  useEffect(() => () => clearTimeout(timer.current), [])
+  /** Whether the event's run is in the list. */
+  const take = useCallback(
+    (event: LiveEvent): boolean => {
+      const run_id = runOf(event) ?? ""
+      const row = waiting.current.get(run_id) ?? open.get(run_id)
+      if (row === undefined) return false
+      const next = after(row, event)
+      if (next === row) return true
+      waiting.current.set(run_id, next)
+      timer.current ??= setTimeout(() => {
+        timer.current = undefined
+        const rows = waiting.current
+        waiting.current = new Map()
+        setChanged((before) => new Map([...before, ...rows]))
+      }, drawMillis)
+      return true
+    },
+    [open]
+  )
+  return { changed, take }
+}
+
+/**
+ * New runs come in at the top, and push down what is below. So they wait while the pointer is on the rows, and while somebody has read more
+ * than the first page; then `hasNew` says that there are some, and `show` reads them.
+ */
+const useNewRuns = (key: ReadonlyArray<unknown>, pages: number) => {
+  const [hasNew, setHasNew] = useState(false)
+  const isHeld = useRef(false)
+  useEffect(() => setHasNew(false), [key])
+  const arrived = useCallback(() => {
+    if (pages <= 1 && !isHeld.current) refreshSoon("runs")
+    else setHasNew(true)
+  }, [pages])
+  const show = useCallback(() => {
+    setHasNew(false)
+    queries.setQueryData<Pages>(key, (data) =>
+      data === undefined ? data : { pages: data.pages.slice(0, 1), pageParams: data.pageParams.slice(0, 1) }
+    )
+    void queries.invalidateQueries({ queryKey: key })
+    scrollTo(0, 0)
+  }, [key])
+  const hold = useCallback(
+    (isOn: boolean) => {
+      isHeld.current = isOn
+      if (isOn || !hasNew || pages > 1) return
+      setHasNew(false)
+      refreshSoon("runs")
+    },
+    [hasNew, pages]
+  )
+  return { hasNew, arrived, show, hold }
+}
+
 export const useRuns = (query: Record<string, string>) => {
   const key = useMemo(() => ["runs", "list", query], [query])
   const runs = useInfiniteQuery({
     queryKey: key,
-    queryFn: ({ pageParam }) =>
-      api.runs.list({ query: { ...query, limit: pageSize, ...(pageParam === "" ? {} : { cursor: pageParam }) } }),
+    queryFn: async ({ pageParam }): Promise<PageOfRows> => {
+      const from = pageParam === "" ? {} : { cursor: pageParam }
+      const { items, next_cursor } = await api.runs.list({ query: { ...query, limit: pageSize, ...from } })
+      return { items: items.map(rowOf), next_cursor }
+    },
     initialPageParam: "",
     getNextPageParam: (last) => last.next_cursor ?? undefined,
-    staleTime: 30_000,
+    // Reading several pages again is one request for each, one after the other: five hundred when somebody comes back to a long list.
+    staleTime: ({ state }) => ((state.data?.pages.length ?? 0) > 1 ? "static" : freshMillis),
     // The rows of the filters before stay until those of the new ones are there.
     placeholderData: keepPreviousData
   })
-  const pages = runs.data?.pages.length ?? 0
+  const items = useMemo(() => runs.data?.pages.flatMap((page) => page.items) ?? [], [runs.data])
+  const { changed, take } = useChanged(items)
+  const { arrived, ...fresh } = useNewRuns(key, runs.data?.pages.length ?? 0)
   useLive(
     useCallback(
-      ({ type }: LiveEvent) => {
-        // Rows below what somebody has scrolled to are not read again: they would all be requested anew.
-        if (type === "run.created" && pages <= 1) refreshSoon("runs")
-        if (type === "run.finished") refreshSoon(pages <= 1 ? "runs" : "usage")
+      (event: LiveEvent) => {
+        const isNews = event.type === "run.created" || event.type === "run.finished"
+        if (!take(event) && isNews && mayMatch(query, event)) arrived()
       },
-      [pages]
+      [take, arrived, query]
     )
   )
-  const items = useMemo(() => runs.data?.pages.flatMap(({ items: one }) => one) ?? [], [runs.data])
-  return { runs, items, refresh: () => void queries.resetQueries({ queryKey: key }) }
+  return { runs, items, changed, ...fresh, refresh: () => void queries.resetQueries({ queryKey: key }) }
 }
