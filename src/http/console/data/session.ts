@@ -45,6 +45,15 @@ const tellTabs = () => {
   } catch {}
 }
 
+/** Whether somebody has signed in with this browser, perhaps long ago. Only says what is worth loading early. */
+export const hasSignedInBefore = (): boolean => {
+  try {
+    return localStorage.getItem(changedAt) !== null
+  } catch {
+    return false
+  }
+}
+
 const isSame = (session: OwnSession | null) => {
   const mine = signedInAs.get()
   return session?.organization.id === mine?.organization && session?.user.id === mine?.user

@@ -5,6 +5,7 @@ import { Copy, Search } from "lucide-react"
 import { type ReactNode, useState } from "react"
 import { useGo } from "../data/address.ts"
 import { api } from "../data/api.ts"
+import { useApiKeys } from "../data/apiKeys.ts"
 import { useCapabilities } from "../data/capabilities.ts"
 import { allPages } from "../data/page.ts"
 import { toClipboard } from "../parts/Copy.tsx"
@@ -86,8 +87,7 @@ const Capabilities = ({ go }: { readonly go: (to: string) => void }) => {
 }
 
 const Keys = () => {
-  const keys = useQuery({ queryKey: ["keys"], queryFn: () => api.keys.list({ query: {} }) })
-  const usable = (keys.data?.items ?? []).filter(({ revoked }) => !revoked)
+  const usable = (useApiKeys().data ?? []).filter(({ revoked }) => !revoked)
   if (usable.length === 0) return null
   return (
     <Command.Group heading="Copy the id of a key" className={groupLook}>

@@ -1,9 +1,8 @@
 /** Filters of Activity. They live in the address, so a link shows the same list. */
-import { useQuery } from "@tanstack/react-query"
 import { X } from "lucide-react"
 import { useState } from "react"
 import { type Search, useGo } from "../../data/address.ts"
-import { api } from "../../data/api.ts"
+import { useApiKeys } from "../../data/apiKeys.ts"
 import { Button } from "../../parts/Button.tsx"
 import { inputLook, Select } from "../../parts/Field.tsx"
 import { statusWord } from "../../parts/Status.tsx"
@@ -66,7 +65,7 @@ export const Filters = ({
   readonly search: Search
   readonly change: (changes: Search) => void
 }) => {
-  const keys = useQuery({ queryKey: ["keys"], queryFn: () => api.keys.list({ query: { limit: 200 } }) })
+  const keys = useApiKeys().data ?? []
   const value = (name: string) => search[name] ?? ""
   const set = (name: string) => (event: { readonly target: { readonly value: string } }) =>
     change({ [name]: event.target.value })
@@ -92,9 +91,7 @@ export const Filters = ({
           onChange={set("key")}
           options={[
             ["", "Any key"],
-            ...(keys.data?.items ?? []).map(
-              ({ id, name, revoked }) => [id, revoked ? `${name} (revoked)` : name] as const
-            )
+            ...keys.map(({ id, name, revoked }) => [id, revoked ? `${name} (revoked)` : name] as const)
           ]}
           className="max-w-44"
         />

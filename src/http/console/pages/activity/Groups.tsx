@@ -4,6 +4,7 @@ import { useCallback } from "react"
 import type { AnswerOf } from "../../../client/Browser.ts"
 import type { Search } from "../../data/address.ts"
 import { api } from "../../data/api.ts"
+import { useApiKeys } from "../../data/apiKeys.ts"
 import { type LiveEvent, refreshSoon, useLive } from "../../data/live.ts"
 import { exactDollars, sumOf } from "../../data/money.ts"
 import { Link } from "../../parts/Link.tsx"
@@ -42,18 +43,13 @@ export const Groups = ({ search }: { readonly search: Search }) => {
     queryKey: ["usage", by, period],
     queryFn: () => api.usage.get({ query: { ...period, group_by: by, limit: 200 } })
   })
-  const keys = useQuery({
-    queryKey: ["keys"],
-    queryFn: () => api.keys.list({ query: { limit: 200 } }),
-    enabled: by === "key"
-  })
+  const keys = useApiKeys({ enabled: by === "key" }).data
   useLive(
     useCallback(({ type }: LiveEvent) => {
       if (type === "run.finished") refreshSoon("usage")
     }, [])
   )
-  const nameOf = (value: string) =>
-    by === "key" ? (keys.data?.items.find(({ id }) => id === value)?.name ?? value) : value
+  const nameOf = (value: string) => (by === "key" ? (keys?.find(({ id }) => id === value)?.name ?? value) : value)
   const columns: ReadonlyArray<Column<Item>> = [
     {
       title: titles[by],

@@ -3,6 +3,7 @@ import { useQuery } from "@tanstack/react-query"
 import { Circle, CircleCheck } from "lucide-react"
 import { type ReactNode, useState } from "react"
 import { api } from "../../data/api.ts"
+import { useApiKeys } from "../../data/apiKeys.ts"
 import { microsOf } from "../../data/money.ts"
 import { allPages } from "../../data/page.ts"
 import { useService } from "../../data/session.ts"
@@ -11,6 +12,7 @@ import { CodeBlock } from "../../parts/Copy.tsx"
 import { TextLink } from "../../parts/Link.tsx"
 import { Panel } from "../../parts/Page.tsx"
 import { CreateKey } from "./CreateKey.tsx"
+import { useLatest } from "./Latest.tsx"
 import { TopUp } from "./TopUp.tsx"
 
 const Step = ({
@@ -43,14 +45,6 @@ const runCommand = (address: string) => `curl -s ${address}/v1/run \\
 
 const isServed = (path: string) => allPages().some((page) => page.path === path)
 
-/** A run of the console needs no key and no command. */
-const TryIt = () =>
-  isServed("/catalog/$capability") ? (
-    <p>
-      <TextLink to="/catalog/email.find">Try a capability here</TextLink>, or from a program:
-    </p>
-  ) : null
-
 /** Not needed for a first run, so nobody has to tick them off. */
 const next: ReadonlyArray<readonly [string, string, string]> = [
   ["/settings/guard", "Set a daily limit", "A run that would exceed it does not start."],
@@ -79,17 +73,20 @@ export const FirstSteps = () => {
   const [showsKey, setShowsKey] = useState(false)
   const service = useService().data
   const wallet = useWallet().data
-  const keys = useQuery({ queryKey: ["keys"], queryFn: () => api.keys.list({ query: {} }) }).data
-  const runs = useQuery({ queryKey: ["runs", "first"], queryFn: () => api.runs.list({ query: { limit: 1 } }) }).data
+  const keys = useApiKeys().data
+  const runs = useLatest().data
+  const isEmpty = wallet !== undefined && (microsOf(wallet.balance) ?? 0n) <= 0n
+  // Whether somebody has paid in before is a question only while there is nothing in the wallet.
   const paid = useQuery({
     queryKey: ["wallet", "first"],
-    queryFn: () => api.wallet.transactions({ query: { limit: 1 } })
+    queryFn: () => api.wallet.transactions({ query: { limit: 1 } }),
+    enabled: isEmpty
   }).data
-  if (service === undefined || wallet === undefined || keys === undefined || runs === undefined || paid === undefined)
-    return null
+  if (service === undefined || wallet === undefined || keys === undefined || runs === undefined) return null
+  if (isEmpty && paid === undefined) return null
   // The list of keys is read again when somebody comes back to the page. Then it has the new key, which must still be shown.
-  const hasKey = keys.items.some(({ revoked }) => !revoked) && !showsKey
-  const hasMoney = paid.items.length > 0 || (microsOf(wallet.balance) ?? 0n) > 0n
+  const hasKey = keys.some(({ revoked }) => !revoked) && !showsKey
+  const hasMoney = !isEmpty || (paid?.items.length ?? 0) > 0
   const hasRun = runs.items.length > 0
   if (hasKey && hasMoney && hasRun) return null
   return (
@@ -102,7 +99,6 @@ export const FirstSteps = () => {
           <TopUp environment={service.environment} primary={hasKey} />
         </Step>
         <Step done={hasRun} title="Run a capability">
-          <TryIt />
           <p className="text-muted">
             <TextLink to="/catalog/email.find">Try one in the browser</TextLink>, or put your key into RUNGATE_API_KEY
             and paste one of these. The run appears here and in Activity.

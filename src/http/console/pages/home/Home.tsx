@@ -8,7 +8,11 @@ import { FirstSteps } from "./FirstSteps.tsx"
 import { Figures } from "./Figures.tsx"
 import { Latest } from "./Latest.tsx"
 
-const Usage = lazy(() => import("./UsageChart.tsx"))
+const usageChart = () => import("./UsageChart.tsx")
+const Usage = lazy(usageChart)
+
+// Asked for before the panels ask for their data: a browser has six connections to a service, and the chart's own data comes after its code.
+usageChart().catch(() => {})
 
 const Home = () => {
   const session = useSession()

@@ -31,8 +31,12 @@ const columns: ReadonlyArray<Column<ListedRun>> = [
   { title: "Started", cell: ({ created_at }) => <Time at={created_at} />, align: "right", wide: true }
 ]
 
+/** One request for all of Home: the first steps ask only whether there is a run. */
+export const useLatest = () =>
+  useQuery({ queryKey: ["runs", "latest"], queryFn: () => api.runs.list({ query: { limit: shown } }) })
+
 export const Latest = () => {
-  const runs = useQuery({ queryKey: ["runs", "latest"], queryFn: () => api.runs.list({ query: { limit: shown } }) })
+  const runs = useLatest()
   useLive(
     useCallback(({ type }: LiveEvent) => {
       if (type.startsWith("run.")) refreshSoon("runs")

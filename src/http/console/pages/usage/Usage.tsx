@@ -1,8 +1,8 @@
 /** Usage: counts and charges of finished runs in up to two groups, as a chart of days and as a table. */
-import { useQuery } from "@tanstack/react-query"
 import { lazy, Suspense, useMemo } from "react"
 import { useFilters } from "../../data/address.ts"
 import { api } from "../../data/api.ts"
+import { useApiKeys } from "../../data/apiKeys.ts"
 import { PageHead } from "../../parts/Page.tsx"
 import { Empty, Failed, Skeleton } from "../../parts/States.tsx"
 import { Export } from "../activity/Export.tsx"
@@ -18,13 +18,8 @@ const rowsShown = 100
 
 /** Names of keys. Usage has their ids. */
 const useKeyNames = (wanted: boolean) => {
-  const keys = useQuery({
-    queryKey: ["keys", "names"],
-    queryFn: () => api.keys.list({ query: { limit: 200 } }),
-    enabled: wanted,
-    staleTime: 60_000
-  })
-  return useMemo(() => new Map((keys.data?.items ?? []).map(({ id, name }) => [id, name])), [keys.data])
+  const keys = useApiKeys({ enabled: wanted }).data
+  return useMemo(() => new Map((keys ?? []).map(({ id, name }) => [id, name])), [keys])
 }
 
 const Groups = ({
