@@ -241,7 +241,7 @@ export const pages: ReadonlyArray<Page> = [
     access: "operator",
     place: "operator",
     icon: "queues",
-    load: () => import("./pages/operator/Queues.tsx")
+    load: () => import("./pages/operator/waiting/Queues.tsx")
   },
   {
     path: "/operator/providers",
@@ -265,7 +265,7 @@ export const pages: ReadonlyArray<Page> = [
     access: "operator",
     place: "operator",
     icon: "unknown",
-    load: () => import("./pages/operator/Outcomes.tsx")
+    load: () => import("./pages/operator/waiting/Outcomes.tsx")
   },
   {
     path: "/operator/invitations",

@@ -22,15 +22,19 @@ interface Options<A> {
   readonly enabled?: boolean
   /** Whether rows of the first page change by themselves, so that the list is read again every few seconds. */
   readonly changing?: (items: ReadonlyArray<A>) => boolean
+  /** For so long, what was read is not read again when somebody comes back. */
+  readonly staleMillis?: number
 }
 
 const pollMillis = 3_000
+/** A longer list is not read again by itself: that is a request for each page, one after the other. */
+const polledPagesMax = 3
 
 /** `key` is that of the cache; everything that changes the list belongs into it. `from` is the cursor, as a part of the query. */
 export const usePaged = <A>(
   key: ReadonlyArray<unknown>,
   read: (from: { readonly cursor?: string }) => Promise<PageOf<A>>,
-  { enabled = true, changing }: Options<A> = {}
+  { enabled = true, changing, staleMillis = 5_000 }: Options<A> = {}
 ): Paged<A> => {
   const query = useInfiniteQuery({
     queryKey: key,
@@ -39,9 +43,11 @@ export const usePaged = <A>(
     getNextPageParam: (last) => last.next_cursor ?? undefined,
     placeholderData: keepPreviousData,
     enabled,
+    staleTime: staleMillis,
     refetchInterval: ({ state }) => {
-      const first = state.data?.pages[0]
-      return first !== undefined && changing?.(first.items) === true ? pollMillis : false
+      const [first, ...others] = state.data?.pages ?? []
+      if (first === undefined || others.length >= polledPagesMax) return false
+      return changing?.(first.items) === true ? pollMillis : false
     }
   })
   const { data, fetchNextPage, refetch } = query

@@ -1,9 +1,9 @@
 /**
- * A table of objects: `j` and `k` move, enter opens, and each row has one link for pointers and screen readers.
+ * A table of objects. Where its rows open, `j` and `k` move, enter opens, and each row has one link for pointers and screen readers.
  *
  * On narrow screens it scrolls sideways inside its own frame; columns marked `wide` are left out there.
  */
-import { type ReactNode, useState } from "react"
+import { type ReactNode, useEffect, useRef, useState } from "react"
 import { useGo } from "../data/address.ts"
 import { useKeys } from "../data/keys.ts"
 
@@ -15,42 +15,54 @@ export interface Column<A> {
   readonly wide?: boolean
 }
 
-export const cellLook = "px-3 py-2 align-middle"
+const cellLook = "px-3 py-2 align-middle"
 const columnLook = <A,>({ align, wide }: Column<A>) =>
-  `${align === "right" ? "text-right" : "text-left"} ${wide === true ? "max-sm:hidden" : ""}`
+  `${cellLook} ${align === "right" ? "text-right" : "text-left"} ${wide === true ? "max-sm:hidden" : ""}`
+
+/** The place of the current row, which comes into sight when it changes. A table whose rows open nothing leaves the keys to others. */
+const useCurrent = <A,>(rows: ReadonlyArray<A>, toOf: ((row: A) => string) | undefined) => {
+  const [at, setAt] = useState(-1)
+  const go = useGo()
+  const current = useRef<HTMLTableRowElement>(null)
+  const move = (steps: number) => setAt((before) => Math.min(rows.length - 1, Math.max(0, before + steps)))
+  const open = (to: (row: A) => string) => {
+    const row = rows[at]
+    if (row !== undefined) go(to(row))
+  }
+  useKeys(toOf === undefined ? {} : { j: () => move(1), k: () => move(-1), Enter: () => open(toOf) })
+  useEffect(() => current.current?.scrollIntoView({ block: "nearest" }), [at])
+  return { at, current }
+}
 
 export const DataTable = <A,>({
   label,
   rows,
   columns,
   keyOf,
-  toOf
+  toOf,
+  plain = false
 }: {
   readonly label: string
   readonly rows: ReadonlyArray<A>
   readonly columns: ReadonlyArray<Column<A>>
-  readonly keyOf: (row: A) => string
+  readonly keyOf: (row: A, index: number) => string
   /** Where enter leads. */
-  readonly toOf?: (row: A) => string
+  readonly toOf?: ((row: A) => string) | undefined
+  /** Without a frame of its own, inside a panel. */
+  readonly plain?: boolean
 }) => {
-  const [at, setAt] = useState(-1)
-  const go = useGo()
-  const move = (steps: number) => setAt((before) => Math.min(rows.length - 1, Math.max(0, before + steps)))
-  useKeys({
-    j: () => move(1),
-    k: () => move(-1),
-    Enter: () => {
-      const row = rows[at]
-      if (row !== undefined && toOf !== undefined) go(toOf(row))
-    }
-  })
+  const { at, current } = useCurrent(rows, toOf)
   return (
-    <section aria-label={label} tabIndex={0} className="overflow-x-auto rounded border border-line">
+    <section
+      aria-label={label}
+      tabIndex={0}
+      className={plain ? "overflow-x-auto" : "overflow-x-auto rounded border border-line"}
+    >
       <table className="w-full border-collapse text-small">
         <thead>
-          <tr className="border-b border-line bg-sunken">
+          <tr className={plain ? "border-b border-line" : "border-b border-line bg-sunken"}>
             {columns.map((column) => (
-              <th key={column.title} scope="col" className={`${cellLook} font-medium text-muted ${columnLook(column)}`}>
+              <th key={column.title} scope="col" className={`${columnLook(column)} font-medium text-muted`}>
                 {column.title}
               </th>
             ))}
@@ -59,12 +71,13 @@ export const DataTable = <A,>({
         <tbody>
           {rows.map((row, index) => (
             <tr
-              key={keyOf(row)}
+              key={keyOf(row, index)}
+              ref={index === at ? current : undefined}
               aria-current={index === at ? "true" : undefined}
-              className={`border-b border-line last:border-b-0 hover:bg-hover ${index === at ? "bg-accent-soft" : ""}`}
+              className={`border-b border-line last:border-b-0 ${plain ? "" : "hover:bg-hover"} ${index === at ? "bg-accent-soft" : ""}`}
             >
               {columns.map((column) => (
-                <td key={column.title} className={`${cellLook} ${columnLook(column)}`}>
+                <td key={column.title} className={columnLook(column)}>
                   {column.cell(row)}
                 </td>
               ))}

@@ -1,8 +1,7 @@
 /** The providers of a route as a table: the price, what was measured, and why each was left out. */
-import type { ReactNode } from "react"
 import { duration } from "../data/time.ts"
 import { Money } from "../parts/Money.tsx"
-import { cellLook } from "../parts/Table.tsx"
+import { type Column, DataTable } from "../parts/Table.tsx"
 
 export interface OfferRow {
   readonly provider: string
@@ -30,68 +29,51 @@ export const percent = (share: number): string => `${(share * 100).toFixed(share
 
 const unknown = <span className="text-muted">not measured</span>
 
-const Cell = ({ children, right = false, wide = false }: { children: ReactNode; right?: boolean; wide?: boolean }) => (
-  <td className={`${cellLook} ${right ? "text-right" : "text-left"} ${wide ? "max-sm:hidden" : ""}`}>{children}</td>
-)
-
-const Head = ({ children, right = false, wide = false }: { children: string; right?: boolean; wide?: boolean }) => (
-  <th
-    scope="col"
-    className={`${cellLook} font-medium text-muted ${right ? "text-right" : "text-left"} ${wide ? "max-sm:hidden" : ""}`}
-  >
-    {children}
-  </th>
-)
-
-export const OfferTable = ({ label, offers }: { readonly label: string; readonly offers: ReadonlyArray<OfferRow> }) => {
-  const chosen = offers.filter(({ excluded_because }) => excluded_because === null).length
-  const hasTimes = offers.some(({ latency_ms }) => latency_ms !== undefined)
-  return (
-    <section aria-label={label} tabIndex={0} className="overflow-x-auto rounded border border-line">
-      <table className="w-full border-collapse text-small">
-        <thead>
-          <tr className="border-b border-line bg-sunken">
-            <Head>Provider</Head>
-            <Head right>Price, at most</Head>
-            <Head right wide>
-              Success
-            </Head>
-            {hasTimes && (
-              <Head right wide>
-                Median time
-              </Head>
-            )}
-            <Head>Chosen</Head>
-          </tr>
-        </thead>
-        <tbody>
-          {offers.map(({ provider, price, success, latency_ms = null, excluded_because }, index) => (
-            <tr key={`${provider} ${index}`} className="border-b border-line last:border-b-0">
-              <Cell>
-                <span className={excluded_because === null ? "font-medium" : "text-muted"}>{provider}</span>
-              </Cell>
-              <Cell right>
-                {price === null ? <span className="text-muted">not stored</span> : <Money amount={price} />}
-              </Cell>
-              <Cell right wide>
-                {success === null ? unknown : percent(success)}
-              </Cell>
-              {hasTimes && (
-                <Cell right wide>
-                  {latency_ms === null ? unknown : duration(Math.round(latency_ms))}
-                </Cell>
-              )}
-              <Cell>
-                {excluded_because === null ? (
-                  <span className="font-medium">{chosen === 1 ? "yes" : `yes, as number ${index + 1}`}</span>
-                ) : (
-                  <span className="text-muted">no: {reasonOf(excluded_because)}</span>
-                )}
-              </Cell>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </section>
-  )
+const columnsOf = (offers: ReadonlyArray<OfferRow>): ReadonlyArray<Column<OfferRow>> => {
+  const chosen = offers.filter(({ excluded_because }) => excluded_because === null)
+  const chosenWords = (offer: OfferRow) => (chosen.length === 1 ? "yes" : `yes, as number ${chosen.indexOf(offer) + 1}`)
+  const times: Column<OfferRow> = {
+    title: "Median time",
+    cell: ({ latency_ms = null }) => (latency_ms === null ? unknown : duration(Math.round(latency_ms))),
+    align: "right",
+    wide: true
+  }
+  return [
+    {
+      title: "Provider",
+      cell: ({ provider, excluded_because }) => (
+        <span className={excluded_because === null ? "font-medium" : "text-muted"}>{provider}</span>
+      )
+    },
+    {
+      title: "Price, at most",
+      cell: ({ price }) => (price === null ? <span className="text-muted">not stored</span> : <Money amount={price} />),
+      align: "right"
+    },
+    {
+      title: "Success",
+      cell: ({ success }) => (success === null ? unknown : percent(success)),
+      align: "right",
+      wide: true
+    },
+    ...(offers.some(({ latency_ms }) => latency_ms !== undefined) ? [times] : []),
+    {
+      title: "Chosen",
+      cell: (offer) =>
+        offer.excluded_because === null ? (
+          <span className="font-medium">{chosenWords(offer)}</span>
+        ) : (
+          <span className="text-muted">no: {reasonOf(offer.excluded_because)}</span>
+        )
+    }
+  ]
 }
+
+export const OfferTable = ({ label, offers }: { readonly label: string; readonly offers: ReadonlyArray<OfferRow> }) => (
+  <DataTable
+    label={label}
+    rows={offers}
+    columns={columnsOf(offers)}
+    keyOf={({ provider }, index) => `${provider} ${index}`}
+  />
+)

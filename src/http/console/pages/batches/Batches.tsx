@@ -1,11 +1,12 @@
 /** All batches, newest first, with their progress. */
-import { Button, ButtonLink } from "../../parts/Button.tsx"
+import { PagedTable } from "../../lists/PagedList.tsx"
+import { ButtonLink } from "../../parts/Button.tsx"
 import { Link } from "../../parts/Link.tsx"
 import { Money } from "../../parts/Money.tsx"
 import { PageHead } from "../../parts/Page.tsx"
-import { Empty, Failed, Skeleton } from "../../parts/States.tsx"
+import { Empty } from "../../parts/States.tsx"
 import { Status } from "../../parts/Status.tsx"
-import { type Column, DataTable } from "../../parts/Table.tsx"
+import type { Column } from "../../parts/Table.tsx"
 import { CodeBlock } from "../../parts/Copy.tsx"
 import { Time } from "../../parts/Time.tsx"
 import { type Batch, endedOf, fileOf, useBatches } from "./useBatch.ts"
@@ -43,18 +44,14 @@ const columns: ReadonlyArray<Column<Batch>> = [
 const command =
   "rungate batch people.csv --capability email.find --map full_name=Name,company_domain=Website --max-total 25.00"
 
-const List = () => {
-  const batches = useBatches()
-  const { data, error, hasNextPage, isFetchingNextPage, fetchNextPage } = batches
-  if (data === undefined)
-    return error === null ? (
-      <Skeleton lines={6} height={28} />
-    ) : (
-      <Failed error={error} retry={() => void batches.refetch()} />
-    )
-  const items = data.pages.flatMap((page) => page.items)
-  if (items.length === 0)
-    return (
+const List = () => (
+  <PagedTable
+    paged={useBatches()}
+    label="Batches"
+    columns={columns}
+    keyOf={({ id }) => id}
+    toOf={({ id }) => `/batches/${id}`}
+    empty={
       <Empty title="Batches will be here, newest first.">
         <p className="text-muted">
           A batch runs one capability for each row of a CSV, with one limit on what all rows cost together. Start one
@@ -64,25 +61,9 @@ const List = () => {
           <CodeBlock label="the command" text={command} />
         </div>
       </Empty>
-    )
-  return (
-    <div className="space-y-3">
-      <DataTable
-        label="Batches"
-        rows={items}
-        columns={columns}
-        keyOf={({ id }) => id}
-        toOf={({ id }) => `/batches/${id}`}
-      />
-      {error !== null && <Failed error={error} retry={() => void batches.refetch()} />}
-      {hasNextPage && (
-        <Button busy={isFetchingNextPage} onClick={() => void fetchNextPage()}>
-          Show older batches
-        </Button>
-      )}
-    </div>
-  )
-}
+    }
+  />
+)
 
 const Batches = () => (
   <>

@@ -1,14 +1,14 @@
-/** Batches, current: an unfinished one is read again every second while its page is in sight. */
-import { useInfiniteQuery, useQuery } from "@tanstack/react-query"
+/** Batches, current: an unfinished one is read again every second while its page is in sight, and every three seconds in the list. */
+import { useQuery } from "@tanstack/react-query"
 import { useEffect, useRef } from "react"
 import type { AnswerOf } from "../../../client/Browser.ts"
 import { api, queries } from "../../data/api.ts"
+import { usePaged } from "../../lists/usePaged.ts"
 import { announce } from "../../parts/Announcer.tsx"
 
 export type Batch = AnswerOf<"batches", "get">
 
 const progressMillis = 1_000
-const listMillis = 3_000
 const pageSize = 50
 
 export const useBatch = (batch_id: string) => {
@@ -30,16 +30,10 @@ export const useBatch = (batch_id: string) => {
   return batch
 }
 
+/** Newest first. Those of later pages are older, and have ended. */
 export const useBatches = () =>
-  useInfiniteQuery({
-    queryKey: ["batches"],
-    queryFn: ({ pageParam }) =>
-      api.batches.list({ query: { limit: pageSize, ...(pageParam === "" ? {} : { cursor: pageParam }) } }),
-    initialPageParam: "",
-    getNextPageParam: (last) => last.next_cursor ?? undefined,
-    // Later pages are older, and have ended.
-    refetchInterval: ({ state }) =>
-      state.data?.pages.length === 1 && state.data.pages[0]?.items.some(({ done }) => !done) ? listMillis : false
+  usePaged<Batch>(["batches"], (from) => api.batches.list({ query: { limit: pageSize, ...from } }), {
+    changing: (items) => items.some(({ done }) => !done)
   })
 
 /** The label that this console gives a batch. */

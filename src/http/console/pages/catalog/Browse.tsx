@@ -1,7 +1,7 @@
 /** The catalog without a search: all capabilities, or what one provider has. */
 import { useCapabilities } from "../../data/capabilities.ts"
 import { useService } from "../../data/session.ts"
-import { Button } from "../../parts/Button.tsx"
+import { PagedTable } from "../../lists/PagedList.tsx"
 import { Link, OutLink, TextLink } from "../../parts/Link.tsx"
 import { Panel } from "../../parts/Page.tsx"
 import { Empty, Loaded, Skeleton } from "../../parts/States.tsx"
@@ -14,7 +14,7 @@ import { useEndpoints, useProviders } from "./useCatalog.ts"
 
 type Capability = NonNullable<ReturnType<typeof useCapabilities>["data"]>[number]
 type Provider = NonNullable<ReturnType<typeof useProviders>["data"]>[number]
-type Endpoint = NonNullable<ReturnType<typeof useEndpoints>["data"]>["pages"][number]["items"][number]
+type Endpoint = NonNullable<ReturnType<typeof useEndpoints>["items"]>[number]
 
 const byCategory = (a: Capability, b: Capability) =>
   a.category.localeCompare(b.category) || a.capability.localeCompare(b.capability)
@@ -111,33 +111,16 @@ const About = ({ provider }: { readonly provider: Provider }) => {
   )
 }
 
-const Endpoints = ({ provider }: { readonly provider: string }) => {
-  const query = useEndpoints(provider)
-  return (
-    <Loaded query={query} skeleton={<Skeleton lines={8} height={24} />}>
-      {({ pages }) => {
-        const items = pages.flatMap((page) => page.items)
-        if (items.length === 0) return <Empty title="This provider has no raw endpoints here." />
-        return (
-          <>
-            <DataTable
-              label="Raw endpoints"
-              rows={items}
-              columns={endpointColumns}
-              keyOf={({ method, endpoint }) => `${method} ${endpoint}`}
-              toOf={(one) => endpointPage(one.provider, one.endpoint, one.method)}
-            />
-            {query.hasNextPage && (
-              <Button className="mt-3" busy={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>
-                Show more endpoints
-              </Button>
-            )}
-          </>
-        )
-      }}
-    </Loaded>
-  )
-}
+const Endpoints = ({ provider }: { readonly provider: string }) => (
+  <PagedTable
+    paged={useEndpoints(provider)}
+    label="Raw endpoints"
+    columns={endpointColumns}
+    keyOf={({ method, endpoint }) => `${method} ${endpoint}`}
+    toOf={(one) => endpointPage(one.provider, one.endpoint, one.method)}
+    empty={<Empty title="This provider has no raw endpoints here." />}
+  />
+)
 
 export const OfProvider = ({ provider }: { readonly provider: string }) => {
   const providers = useProviders()
@@ -149,7 +132,7 @@ export const OfProvider = ({ provider }: { readonly provider: string }) => {
           return found === undefined ? <Empty title="There is no such provider." /> : <About provider={found} />
         }}
       </Loaded>
-      <Endpoints provider={provider} />
+      <Endpoints key={provider} provider={provider} />
     </div>
   )
 }

@@ -1,8 +1,9 @@
 /** Searches and lists of the catalog. It changes with imports only, so answers stay fresh for minutes. */
-import { keepPreviousData, useInfiniteQuery, useQuery } from "@tanstack/react-query"
+import { keepPreviousData, useQuery } from "@tanstack/react-query"
 import type { AnswerOf } from "../../../client/Browser.ts"
 import { api } from "../../data/api.ts"
 import { catalogStaleMillis } from "../../data/capabilities.ts"
+import { usePaged } from "../../lists/usePaged.ts"
 import { useRested } from "../../running/useQuote.ts"
 
 const staleTime = catalogStaleMillis
@@ -56,15 +57,11 @@ export const useProviders = () =>
 
 const pageSize = 100
 export const useEndpoints = (provider: string) =>
-  useInfiniteQuery({
-    queryKey: ["catalog", "endpoints", provider],
-    queryFn: async ({ pageParam }) => {
-      const cursor = pageParam === "" ? {} : { cursor: pageParam }
-      const page = await api.discovery.endpoints({ params: { provider }, query: { limit: pageSize, ...cursor } })
+  usePaged(
+    ["catalog", "endpoints", provider],
+    async (from) => {
+      const page = await api.discovery.endpoints({ params: { provider }, query: { limit: pageSize, ...from } })
       return { items: page?.items ?? [], next_cursor: page?.next_cursor ?? null }
     },
-    initialPageParam: "",
-    getNextPageParam: (last) => last.next_cursor ?? undefined,
-    enabled: provider !== "",
-    staleTime
-  })
+    { enabled: provider !== "", staleMillis: catalogStaleMillis }
+  )

@@ -1,16 +1,15 @@
 /** All organizations with their wallets, newest first. The search lives in the address. */
-import { keepPreviousData, useInfiniteQuery } from "@tanstack/react-query"
 import type { AnswerOf } from "../../../client/Browser.ts"
-import { onForm, textIn } from "../../account/forms.ts"
 import { useFilters } from "../../data/address.ts"
 import { api } from "../../data/api.ts"
-import { Button } from "../../parts/Button.tsx"
-import { inputLook } from "../../parts/Field.tsx"
+import { PagedTable } from "../../lists/PagedList.tsx"
+import { SearchBox } from "../../lists/SearchBox.tsx"
+import { usePaged } from "../../lists/usePaged.ts"
 import { TextLink } from "../../parts/Link.tsx"
 import { Money } from "../../parts/Money.tsx"
 import { PageHead } from "../../parts/Page.tsx"
-import { Empty, Failed, Skeleton } from "../../parts/States.tsx"
-import { type Column, DataTable } from "../../parts/Table.tsx"
+import { Empty } from "../../parts/States.tsx"
+import type { Column } from "../../parts/Table.tsx"
 import { Time } from "../../parts/Time.tsx"
 
 type Listed = AnswerOf<"operatorOrganizations", "list">["items"][number]
@@ -36,76 +35,42 @@ const columns: ReadonlyArray<Column<Listed>> = [
   { title: "Created", cell: ({ created_at }) => <Time at={created_at} short />, align: "right", wide: true }
 ]
 
-const List = ({ search }: { readonly search: string }) => {
-  const list = useInfiniteQuery({
-    queryKey: ["operator", "organizations", search],
-    queryFn: ({ pageParam }) =>
-      api.operatorOrganizations.list({
-        query: {
-          limit: pageSize,
-          ...(search === "" ? {} : { search }),
-          ...(pageParam === "" ? {} : { cursor: pageParam })
-        }
-      }),
-    initialPageParam: "",
-    getNextPageParam: (last) => last.next_cursor ?? undefined,
-    placeholderData: keepPreviousData
-  })
-  if (list.data === undefined)
-    return list.error === null ? (
-      <Skeleton lines={8} height={32} />
-    ) : (
-      <Failed error={list.error} retry={() => void list.refetch()} />
-    )
-  const rows = list.data.pages.flatMap(({ items }) => items)
-  if (rows.length === 0)
-    return search === "" ? (
-      <Empty title="Organizations will be here, newest first.">
-        <p className="text-muted">The first sign-up makes one.</p>
-      </Empty>
-    ) : (
-      <Empty title="No organization matches.">
-        <TextLink to="/operator/organizations">Show all organizations</TextLink>
-      </Empty>
-    )
-  return (
-    <>
-      <DataTable label="Organizations" rows={rows} columns={columns} keyOf={({ org_id }) => org_id} toOf={pathOf} />
-      {list.hasNextPage && (
-        <Button className="mt-3" busy={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>
-          Show more
-        </Button>
-      )}
-    </>
-  )
-}
-
 const Organizations = () => {
   const [{ search = "" }, change] = useFilters()
+  const paged = usePaged(["operator", "organizations", search], (from) =>
+    api.operatorOrganizations.list({ query: { limit: pageSize, ...(search === "" ? {} : { search }), ...from } })
+  )
   return (
     <>
       <PageHead title="Organizations" />
-      <form
-        role="search"
-        key={search}
-        onSubmit={onForm((form) => change({ search: textIn(form, "search").trim() }))}
-        className="mb-4 flex flex-wrap gap-2"
-      >
-        <label className="sr-only" htmlFor="find-organizations">
-          Find organizations by name, a member's e-mail address, or id
-        </label>
-        <input
-          id="find-organizations"
-          name="search"
-          data-search
-          maxLength={254}
-          defaultValue={search}
+      <div className="mb-4 flex max-w-xl">
+        <SearchBox
+          label="Find organizations by name, a member's e-mail address, or id"
           placeholder="Name, e-mail address or id"
-          className={`${inputLook} max-w-md`}
+          value={search}
+          onSearch={(text) => change({ search: text })}
         />
-        <Button type="submit">Search</Button>
-      </form>
-      <List search={search} />
+      </div>
+      <PagedTable
+        paged={paged}
+        label="Organizations"
+        columns={columns}
+        keyOf={({ org_id }) => org_id}
+        toOf={pathOf}
+        empty={
+          search === "" ? (
+            <Empty title="Organizations will be here, newest first.">
+              <p className="text-muted">
+                The first sign-up makes one. <TextLink to="/operator/invitations">Invite somebody</TextLink>
+              </p>
+            </Empty>
+          ) : (
+            <Empty title="No organization matches.">
+              <TextLink to="/operator/organizations">Show all organizations</TextLink>
+            </Empty>
+          )
+        }
+      />
     </>
   )
 }

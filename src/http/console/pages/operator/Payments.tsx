@@ -1,16 +1,17 @@
 /** Payments of all organizations, and events of the payment processor that did not fit. */
-import { useInfiniteQuery, useQuery } from "@tanstack/react-query"
+import { useQuery } from "@tanstack/react-query"
 import type { AnswerOf } from "../../../client/Browser.ts"
 import { useFilters } from "../../data/address.ts"
 import { api } from "../../data/api.ts"
-import { Button } from "../../parts/Button.tsx"
+import { PagedTable } from "../../lists/PagedList.tsx"
+import { usePaged } from "../../lists/usePaged.ts"
 import { Id } from "../../parts/Copy.tsx"
 import { Select } from "../../parts/Field.tsx"
 import { TextLink } from "../../parts/Link.tsx"
 import { Money } from "../../parts/Money.tsx"
 import { PageHead, Panel } from "../../parts/Page.tsx"
-import { Empty, Failed, Loaded, Skeleton } from "../../parts/States.tsx"
-import { type Column, DataTable } from "../../parts/Table.tsx"
+import { Empty, Loaded } from "../../parts/States.tsx"
+import type { Column } from "../../parts/Table.tsx"
 import { Time } from "../../parts/Time.tsx"
 import { SmallTable } from "./SmallTable.tsx"
 import { Verdict } from "./Verdict.tsx"
@@ -81,47 +82,22 @@ const Mismatches = () => {
 }
 
 const List = ({ state }: { readonly state: (typeof states)[number] | undefined }) => {
-  const list = useInfiniteQuery({
-    queryKey: ["operator", "payments", state ?? ""],
-    queryFn: ({ pageParam }) =>
-      api.operatorPayments.list({
-        query: {
-          limit: pageSize,
-          ...(state === undefined ? {} : { state }),
-          ...(pageParam === "" ? {} : { cursor: pageParam })
-        }
-      }),
-    initialPageParam: "",
-    getNextPageParam: (last) => last.next_cursor ?? undefined
-  })
-  if (list.data === undefined)
-    return list.error === null ? (
-      <Skeleton lines={8} height={32} />
-    ) : (
-      <Failed error={list.error} retry={() => void list.refetch()} />
-    )
-  const rows = list.data.pages.flatMap(({ items }) => items)
-  if (rows.length === 0)
-    return (
-      <Empty title={state === undefined ? "Payments will be here, newest first." : `No payment is ${state}.`}>
-        <p className="text-muted">A checkout or an automatic top-up makes one.</p>
-      </Empty>
-    )
+  const paged = usePaged(["operator", "payments", state ?? ""], (from) =>
+    api.operatorPayments.list({ query: { limit: pageSize, ...(state === undefined ? {} : { state }), ...from } })
+  )
   return (
-    <>
-      <DataTable
-        label="Payments"
-        rows={rows}
-        columns={columns}
-        keyOf={({ payment_id }) => payment_id}
-        toOf={organizationPath}
-      />
-      {list.hasNextPage && (
-        <Button className="mt-3" busy={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>
-          Show more
-        </Button>
-      )}
-    </>
+    <PagedTable
+      paged={paged}
+      label="Payments"
+      columns={columns}
+      keyOf={({ payment_id }) => payment_id}
+      toOf={organizationPath}
+      empty={
+        <Empty title={state === undefined ? "Payments will be here, newest first." : `No payment is ${state}.`}>
+          <p className="text-muted">A checkout or an automatic top-up makes one.</p>
+        </Empty>
+      }
+    />
   )
 }
 

@@ -1,15 +1,16 @@
 /** Who changed what, in every organization and in the service. The filters live in the address. */
-import { keepPreviousData, useInfiniteQuery } from "@tanstack/react-query"
 import type { AnswerOf } from "../../../../client/Browser.ts"
 import { onForm, textIn } from "../../../account/forms.ts"
 import { useFilters } from "../../../data/address.ts"
 import { api } from "../../../data/api.ts"
+import { PagedTable } from "../../../lists/PagedList.tsx"
+import { usePaged } from "../../../lists/usePaged.ts"
 import { Button } from "../../../parts/Button.tsx"
 import { Field } from "../../../parts/Field.tsx"
 import { TextLink } from "../../../parts/Link.tsx"
 import { PageHead } from "../../../parts/Page.tsx"
-import { Empty, Failed, Skeleton } from "../../../parts/States.tsx"
-import { type Column, DataTable } from "../../../parts/Table.tsx"
+import { Empty } from "../../../parts/States.tsx"
+import type { Column } from "../../../parts/Table.tsx"
 import { Time } from "../../../parts/Time.tsx"
 import { Changes } from "../../auditlog/Changes.tsx"
 
@@ -46,44 +47,33 @@ const columns: ReadonlyArray<Column<Entry>> = [
 
 const List = ({ query }: { readonly query: Filters }) => {
   const { actor, action, org_id } = query
-  const list = useInfiniteQuery({
-    queryKey: ["operator", "log", query],
-    queryFn: ({ pageParam }) =>
-      api.operatorAuditLog.list({
-        query: {
-          limit: pageSize,
-          ...(actor === "" ? {} : { actor }),
-          ...(action === "" ? {} : { action }),
-          ...(org_id === "" ? {} : { org_id }),
-          ...(pageParam === "" ? {} : { cursor: pageParam })
-        }
-      }),
-    initialPageParam: "",
-    getNextPageParam: (last) => last.next_cursor ?? undefined,
-    placeholderData: keepPreviousData
-  })
-  if (list.data === undefined)
-    return list.error === null ? (
-      <Skeleton lines={8} height={28} />
-    ) : (
-      <Failed error={list.error} retry={() => void list.refetch()} />
-    )
-  const rows = list.data.pages.flatMap(({ items }) => items)
-  if (rows.length === 0)
-    return (
-      <Empty title="No change matches.">
-        <TextLink to="/operator/audit-log">Show all changes</TextLink>
-      </Empty>
-    )
+  const paged = usePaged(["operator", "log", query], (from) =>
+    api.operatorAuditLog.list({
+      query: {
+        limit: pageSize,
+        ...(actor === "" ? {} : { actor }),
+        ...(action === "" ? {} : { action }),
+        ...(org_id === "" ? {} : { org_id }),
+        ...from
+      }
+    })
+  )
   return (
-    <>
-      <DataTable label="Changes" rows={rows} columns={columns} keyOf={({ id }) => id} />
-      {list.hasNextPage && (
-        <Button className="mt-3" busy={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>
-          Show more
-        </Button>
-      )}
-    </>
+    <PagedTable
+      paged={paged}
+      label="Changes"
+      columns={columns}
+      keyOf={({ id }) => id}
+      empty={
+        filters.every((name) => query[name] === "") ? (
+          <Empty title="What people and operators change will be here, newest first." />
+        ) : (
+          <Empty title="No change matches.">
+            <TextLink to="/operator/audit-log">Show all changes</TextLink>
+          </Empty>
+        )
+      }
+    />
   )
 }
 

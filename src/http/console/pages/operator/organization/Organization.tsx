@@ -117,7 +117,7 @@ const Organization = () => {
             <Guard detail={detail} />
             <div className="grid grid-cols-1 gap-6 lg:col-span-2">
               <OpenRuns detail={detail} />
-              <Runs org_id={org_id} name={detail.name} />
+              <Runs key={org_id} org_id={org_id} name={detail.name} />
               <Ledger detail={detail} />
               <Payments detail={detail} />
               <Keys detail={detail} />

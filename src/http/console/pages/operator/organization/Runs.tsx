@@ -1,16 +1,18 @@
 /** The runs of an organization, read-only, after a reason that its admins can read. */
-import { useInfiniteQuery, useMutation, useQuery } from "@tanstack/react-query"
+import { useMutation, useQuery } from "@tanstack/react-query"
 import { useState } from "react"
 import { ApiError, type AnswerOf } from "../../../../client/Browser.ts"
 import { onForm, textIn } from "../../../account/forms.ts"
 import { api } from "../../../data/api.ts"
 import { operatorChanged } from "../../../data/operator.ts"
+import { PagedList } from "../../../lists/PagedList.tsx"
+import { usePaged } from "../../../lists/usePaged.ts"
 import { announce } from "../../../parts/Announcer.tsx"
 import { Button } from "../../../parts/Button.tsx"
 import { Field, FormProblem, problemOf } from "../../../parts/Field.tsx"
 import { Money } from "../../../parts/Money.tsx"
 import { Panel } from "../../../parts/Page.tsx"
-import { Failed, Loaded, Skeleton } from "../../../parts/States.tsx"
+import { Loaded } from "../../../parts/States.tsx"
 import { Status } from "../../../parts/Status.tsx"
 import { Time } from "../../../parts/Time.tsx"
 import { SmallTable } from "../SmallTable.tsx"
@@ -68,15 +70,7 @@ const OneRun = ({ org_id, run_id }: { readonly org_id: string; readonly run_id: 
   )
 }
 
-const List = ({
-  org_id,
-  runs,
-  more
-}: {
-  readonly org_id: string
-  readonly runs: ReadonlyArray<Listed>
-  readonly more: (() => void) | null
-}) => {
+const List = ({ org_id, runs }: { readonly org_id: string; readonly runs: ReadonlyArray<Listed> }) => {
   const [shown, setShown] = useState<string | null>(null)
   return (
     <>
@@ -105,44 +99,24 @@ const List = ({
           { title: "Why", cell: ({ error }) => error?.message ?? "" }
         ]}
       />
-      {more !== null && (
-        <Button className="mt-3" onClick={more}>
-          Show more
-        </Button>
-      )}
       {shown !== null && <OneRun org_id={org_id} run_id={shown} />}
     </>
   )
 }
 
 export const Runs = ({ org_id, name }: { readonly org_id: string; readonly name: string }) => {
-  const list = useInfiniteQuery({
-    queryKey: ["operator", "organization", org_id, "runs"],
-    queryFn: ({ pageParam }) =>
-      api.operatorImpersonation.runs({
-        params: { org_id },
-        query: { limit: pageSize, ...(pageParam === "" ? {} : { cursor: pageParam }) }
-      }),
-    initialPageParam: "",
-    getNextPageParam: (last) => last.next_cursor ?? undefined
-  })
-  const isClosed = list.error instanceof ApiError && list.error.code === "forbidden"
+  const paged = usePaged(["operator", "organization", org_id, "runs"], (from) =>
+    api.operatorImpersonation.runs({ params: { org_id }, query: { limit: pageSize, ...from } })
+  )
+  const isClosed = paged.error instanceof ApiError && paged.error.code === "forbidden"
   return (
     <Panel title="Runs">
       {isClosed ? (
         <Reason org_id={org_id} name={name} />
-      ) : list.data === undefined ? (
-        list.error === null ? (
-          <Skeleton />
-        ) : (
-          <Failed error={list.error} retry={() => void list.refetch()} />
-        )
       ) : (
-        <List
-          org_id={org_id}
-          runs={list.data.pages.flatMap(({ items }) => items)}
-          more={list.hasNextPage ? () => void list.fetchNextPage() : null}
-        />
+        <PagedList paged={paged} empty={<p className="text-muted">No run was made yet.</p>}>
+          {(runs) => <List org_id={org_id} runs={runs} />}
+        </PagedList>
       )}
     </Panel>
   )

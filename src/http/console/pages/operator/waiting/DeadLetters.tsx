@@ -1,17 +1,19 @@
 /** Commands that failed too often. Each says why, and is retried after a question. */
-import { useInfiniteQuery, useMutation } from "@tanstack/react-query"
+import { useMutation } from "@tanstack/react-query"
 import { useState } from "react"
-import type { AnswerOf } from "../../../client/Browser.ts"
-import { api } from "../../data/api.ts"
-import { operatorChanged } from "../../data/operator.ts"
-import { announce } from "../../parts/Announcer.tsx"
-import { Button } from "../../parts/Button.tsx"
-import { Id } from "../../parts/Copy.tsx"
-import { TextLink } from "../../parts/Link.tsx"
-import { Panel } from "../../parts/Page.tsx"
-import { Failed, Skeleton } from "../../parts/States.tsx"
-import { Time } from "../../parts/Time.tsx"
-import { Ask } from "./Ask.tsx"
+import type { AnswerOf } from "../../../../client/Browser.ts"
+import { api } from "../../../data/api.ts"
+import { operatorChanged } from "../../../data/operator.ts"
+import { PagedList } from "../../../lists/PagedList.tsx"
+import { usePaged } from "../../../lists/usePaged.ts"
+import { announce } from "../../../parts/Announcer.tsx"
+import { Button } from "../../../parts/Button.tsx"
+import { Id } from "../../../parts/Copy.tsx"
+import { TextLink } from "../../../parts/Link.tsx"
+import { Panel } from "../../../parts/Page.tsx"
+import { Time } from "../../../parts/Time.tsx"
+import { Ask } from "../Ask.tsx"
+import { Entry } from "./Entry.tsx"
 
 type Letter = AnswerOf<"operatorQueues", "deadLetters">["items"][number]
 
@@ -54,12 +56,14 @@ const Retry = ({ letter, onClose }: { readonly letter: Letter; readonly onClose:
 }
 
 const Row = ({ letter, onRetry }: { readonly letter: Letter; readonly onRetry: () => void }) => (
-  <li className="grid gap-2 border-b border-line py-3 last:border-b-0">
-    <div className="flex flex-wrap items-center justify-between gap-2">
-      <span>
+  <Entry
+    title={
+      <>
         <span className="font-medium">{letter.command}</span> of{" "}
         <TextLink to={`/operator/organizations/${letter.org_id}`}>{letter.organization}</TextLink>
-      </span>
+      </>
+    }
+    action={
       <Button onClick={onRetry}>
         Retry…
         <span className="sr-only">
@@ -67,55 +71,37 @@ const Row = ({ letter, onRetry }: { readonly letter: Letter; readonly onRetry: (
           {letter.command} of {letter.organization}
         </span>
       </Button>
-    </div>
-    <pre className="overflow-x-auto rounded bg-sunken p-2 font-mono text-small whitespace-pre-wrap break-words">
-      {letter.why}
-    </pre>
-    <p className="flex flex-wrap gap-x-4 gap-y-1 text-small text-muted">
-      <span>
-        stored <Time at={letter.created_at} />
-      </span>
-      <span>lane {letter.lane}</span>
-      <span>failed {letter.attempts} times</span>
-      {letter.run_id !== null && <Id id={letter.run_id} what="the run's id" />}
-    </p>
-  </li>
+    }
+    why={letter.why}
+  >
+    <span>
+      stored <Time at={letter.created_at} />
+    </span>
+    <span>lane {letter.lane}</span>
+    <span>failed {letter.attempts} times</span>
+    {letter.run_id !== null && <Id id={letter.run_id} what="the run's id" />}
+  </Entry>
 )
 
 export const DeadLetters = () => {
   const [asked, setAsked] = useState<Letter | null>(null)
-  const letters = useInfiniteQuery({
-    queryKey: ["operator", "dead-letters"],
-    queryFn: ({ pageParam }) =>
-      api.operatorQueues.deadLetters({
-        query: { limit: pageSize, ...(pageParam === "" ? {} : { cursor: pageParam }) }
-      }),
-    initialPageParam: "",
-    getNextPageParam: (last) => last.next_cursor ?? undefined
-  })
-  const items = letters.data?.pages.flatMap((page) => page.items) ?? []
+  const paged = usePaged(["operator", "dead-letters"], (from) =>
+    api.operatorQueues.deadLetters({ query: { limit: pageSize, ...from } })
+  )
   return (
     <Panel title="Dead-lettered commands">
-      {letters.data === undefined ? (
-        letters.error === null ? (
-          <Skeleton />
-        ) : (
-          <Failed error={letters.error} retry={() => void letters.refetch()} />
-        )
-      ) : items.length === 0 ? (
-        <p className="text-muted">None. A command that fails alone five times will be here, with its error.</p>
-      ) : (
-        <ul>
-          {items.map((letter) => (
-            <Row key={letter.id} letter={letter} onRetry={() => setAsked(letter)} />
-          ))}
-        </ul>
-      )}
-      {letters.hasNextPage && (
-        <Button className="mt-3" busy={letters.isFetchingNextPage} onClick={() => void letters.fetchNextPage()}>
-          Show more
-        </Button>
-      )}
+      <PagedList
+        paged={paged}
+        empty={<p className="text-muted">None. A command that fails alone five times will be here, with its error.</p>}
+      >
+        {(letters) => (
+          <ul>
+            {letters.map((letter) => (
+              <Row key={letter.id} letter={letter} onRetry={() => setAsked(letter)} />
+            ))}
+          </ul>
+        )}
+      </PagedList>
       {asked !== null && <Retry letter={asked} onClose={() => setAsked(null)} />}
     </Panel>
   )

@@ -1,9 +1,9 @@
 /** Queues and lanes: what waits for how long, and the commands that failed too often, with why and a retry. */
-import { PageHead, Panel } from "../../parts/Page.tsx"
-import { Loaded, Skeleton } from "../../parts/States.tsx"
+import { PageHead, Panel } from "../../../parts/Page.tsx"
+import { Loaded, Skeleton } from "../../../parts/States.tsx"
 import { DeadLetters } from "./DeadLetters.tsx"
-import { SmallTable } from "./SmallTable.tsx"
-import { type QueuesState, secondsText, useQueues } from "./useQueues.ts"
+import { SmallTable } from "../SmallTable.tsx"
+import { type QueuesState, secondsText, useQueues } from "../useQueues.ts"
 
 const Lanes = ({ queues }: { readonly queues: QueuesState }) => (
   <Panel title="Lanes">

@@ -1,19 +1,22 @@
 /** Calls whose outcome nobody knows. The operator looks into the provider's account, and records what happened. */
-import { useInfiniteQuery, useMutation } from "@tanstack/react-query"
+import { useMutation } from "@tanstack/react-query"
 import { useState } from "react"
-import type { AnswerOf } from "../../../client/Browser.ts"
-import { onForm, textIn } from "../../account/forms.ts"
-import { api } from "../../data/api.ts"
-import { operatorChanged } from "../../data/operator.ts"
-import { announce } from "../../parts/Announcer.tsx"
-import { Button } from "../../parts/Button.tsx"
-import { Id } from "../../parts/Copy.tsx"
-import { Dialog } from "../../parts/Dialog.tsx"
-import { Field, FormProblem, problemOf, Select } from "../../parts/Field.tsx"
-import { TextLink } from "../../parts/Link.tsx"
-import { PageHead } from "../../parts/Page.tsx"
-import { Empty, Failed, Skeleton } from "../../parts/States.tsx"
-import { Time } from "../../parts/Time.tsx"
+import type { AnswerOf } from "../../../../client/Browser.ts"
+import { onForm, textIn } from "../../../account/forms.ts"
+import { api } from "../../../data/api.ts"
+import { operatorChanged } from "../../../data/operator.ts"
+import { PagedList } from "../../../lists/PagedList.tsx"
+import { usePaged } from "../../../lists/usePaged.ts"
+import { announce } from "../../../parts/Announcer.tsx"
+import { Button } from "../../../parts/Button.tsx"
+import { Id } from "../../../parts/Copy.tsx"
+import { Dialog } from "../../../parts/Dialog.tsx"
+import { Field, FormProblem, problemOf, Select } from "../../../parts/Field.tsx"
+import { TextLink } from "../../../parts/Link.tsx"
+import { PageHead } from "../../../parts/Page.tsx"
+import { Empty } from "../../../parts/States.tsx"
+import { Time } from "../../../parts/Time.tsx"
+import { Entry } from "./Entry.tsx"
 
 type Outcome = AnswerOf<"operatorOutcomes", "list">["items"][number]
 
@@ -77,67 +80,55 @@ const Resolve = ({ outcome, onClose }: { readonly outcome: Outcome; readonly onC
 }
 
 const Row = ({ outcome, onResolve }: { readonly outcome: Outcome; readonly onResolve: () => void }) => (
-  <li className="grid gap-2 border-b border-line py-3 last:border-b-0">
-    <div className="flex flex-wrap items-center justify-between gap-2">
-      <span>
+  <Entry
+    title={
+      <>
         <span className="font-medium">{outcome.capability ?? outcome.endpoint ?? ""}</span> at {outcome.provider}:{" "}
         {reasons[outcome.why] ?? outcome.why}
+      </>
+    }
+    action={<Button onClick={onResolve}>Record what happened…</Button>}
+    why={outcome.provider_state}
+  >
+    <Time at={outcome.at} />
+    <Id id={outcome.run_id} what="the run's id" />
+    <TextLink to={`/operator/organizations/${outcome.org_id}`}>{outcome.org_id}</TextLink>
+    {outcome.next_look !== null && (
+      <span>
+        the service looks it up <Time at={outcome.next_look} />
       </span>
-      <Button onClick={onResolve}>Record what happened…</Button>
-    </div>
-    {outcome.provider_state !== null && (
-      <pre className="overflow-x-auto rounded bg-sunken p-2 font-mono text-small whitespace-pre-wrap break-words">
-        {outcome.provider_state}
-      </pre>
     )}
-    <p className="flex flex-wrap gap-x-4 gap-y-1 text-small text-muted">
-      <Time at={outcome.at} />
-      <Id id={outcome.run_id} what="the run's id" />
-      <TextLink to={`/operator/organizations/${outcome.org_id}`}>{outcome.org_id}</TextLink>
-      {outcome.next_look !== null && (
-        <span>
-          the service looks it up <Time at={outcome.next_look} />
-        </span>
-      )}
-    </p>
-  </li>
+  </Entry>
 )
 
 const Outcomes = () => {
   const [asked, setAsked] = useState<Outcome | null>(null)
-  const list = useInfiniteQuery({
-    queryKey: ["operator", "outcomes"],
-    queryFn: ({ pageParam }) =>
-      api.operatorOutcomes.list({ query: { limit: pageSize, ...(pageParam === "" ? {} : { cursor: pageParam }) } }),
-    initialPageParam: "",
-    getNextPageParam: (last) => last.next_cursor ?? undefined
-  })
-  const items = list.data?.pages.flatMap((page) => page.items) ?? []
+  const paged = usePaged(["operator", "outcomes"], (from) =>
+    api.operatorOutcomes.list({ query: { limit: pageSize, ...from } })
+  )
   return (
     <>
       <PageHead title="Unknown outcomes">
         Calls that the provider may have carried out or not. Look into its account before you record anything.
       </PageHead>
-      {list.data === undefined ? (
-        list.error === null ? (
-          <Skeleton lines={6} />
-        ) : (
-          <Failed error={list.error} retry={() => void list.refetch()} />
-        )
-      ) : items.length === 0 ? (
-        <Empty title="No call has an unknown outcome." />
-      ) : (
-        <ul className="rounded border border-line bg-panel px-4">
-          {items.map((outcome) => (
-            <Row key={outcome.run_id} outcome={outcome} onResolve={() => setAsked(outcome)} />
-          ))}
-        </ul>
-      )}
-      {list.hasNextPage && (
-        <Button className="mt-3" busy={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>
-          Show more
-        </Button>
-      )}
+      <PagedList
+        paged={paged}
+        empty={
+          <Empty title="No call has an unknown outcome.">
+            <p className="text-muted">
+              A call whose answer was lost will be here until somebody or the service finds out.
+            </p>
+          </Empty>
+        }
+      >
+        {(outcomes) => (
+          <ul className="rounded border border-line bg-panel px-4">
+            {outcomes.map((outcome) => (
+              <Row key={outcome.run_id} outcome={outcome} onResolve={() => setAsked(outcome)} />
+            ))}
+          </ul>
+        )}
+      </PagedList>
       {asked !== null && <Resolve outcome={asked} onClose={() => setAsked(null)} />}
     </>
   )
