@@ -24,17 +24,25 @@ const textsIn = (value: unknown): Search =>
 /** A parameter of the path, such as `run_id`. The rest of a path is `_splat`. */
 export const useParam = (name: string): string => textsIn(useParams({ strict: false }))[name] ?? ""
 
+interface Change {
+  /** The back button undoes it. */
+  readonly push?: boolean
+  /** The page stays scrolled as it is. Otherwise its top is shown. */
+  readonly stay?: boolean
+}
+
 /** The query, and a function that changes parts of it: an empty text removes one. */
-export const useFilters = (): readonly [Search, (changes: Search, how?: { readonly push?: boolean }) => void] => {
+export const useFilters = (): readonly [Search, (changes: Search, how?: Change) => void] => {
   const search = textsIn(useSearch({ strict: false }))
   const navigate = useNavigate()
   const change = useCallback(
-    (changes: Search, { push = false } = {}) => {
+    (changes: Search, { push = false, stay = false }: Change = {}) => {
       void navigate({
         to: ".",
         search: (before: unknown) =>
           Object.fromEntries(Object.entries({ ...textsIn(before), ...changes }).filter(([, value]) => value !== "")),
-        replace: !push
+        replace: !push,
+        resetScroll: !stay
       })
     },
     [navigate]

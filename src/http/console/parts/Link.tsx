@@ -11,13 +11,17 @@ interface LinkProps {
   readonly title?: string
   readonly "aria-current"?: "page" | undefined
   readonly tabIndex?: number
+  /** The page stays scrolled as it is. Otherwise the top of the new one is shown. */
+  readonly stay?: boolean
 }
 
-export const Link = ({ to, ...rest }: LinkProps) => {
+export const Link = ({ to, stay = false, ...rest }: LinkProps) => {
   const [path = "/", query = ""] = to.split("?")
   const props = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined))
   // Without this the router marks the links to all pages above the current one as the current page too.
-  return <RouterLink to={path} search={parseSearch(query)} activeOptions={{ exact: true }} {...props} />
+  return (
+    <RouterLink to={path} search={parseSearch(query)} activeOptions={{ exact: true }} resetScroll={!stay} {...props} />
+  )
 }
 
 export const linkLook = "text-accent underline underline-offset-2 decoration-1 hover:decoration-2"

@@ -67,6 +67,9 @@ const Shown = ({ batch }: { readonly batch: Batch }) => {
           </>
         }
       >
+        {!may && (
+          <p>Your role is viewer. A member, an admin or an owner can cancel a batch and run its blocked rows.</p>
+        )}
         <div className="flex flex-wrap items-center gap-x-4 gap-y-1">
           <Status status={batch.status} large />
           <Id id={batch.id} what="the batch's id" />

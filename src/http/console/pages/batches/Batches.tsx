@@ -1,4 +1,5 @@
 /** All batches, newest first, with their progress. */
+import { useMay } from "../../data/session.ts"
 import { PagedTable } from "../../lists/PagedList.tsx"
 import { ButtonLink } from "../../parts/Button.tsx"
 import { Link } from "../../parts/Link.tsx"
@@ -65,18 +66,25 @@ const List = () => (
   />
 )
 
-const Batches = () => (
-  <>
-    <PageHead
-      title="Batches"
-      actions={
-        <ButtonLink to="/batches/new" look="primary">
-          New batch
-        </ButtonLink>
-      }
-    />
-    <List />
-  </>
-)
+const Batches = () => {
+  const may = useMay("member")
+  return (
+    <>
+      <PageHead
+        title="Batches"
+        actions={
+          may && (
+            <ButtonLink to="/batches/new" look="primary">
+              New batch
+            </ButtonLink>
+          )
+        }
+      >
+        {!may && "Your role is viewer. A member, an admin or an owner can start a batch."}
+      </PageHead>
+      <List />
+    </>
+  )
+}
 
 export default Batches

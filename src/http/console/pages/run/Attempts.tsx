@@ -19,6 +19,18 @@ const Nobody = ({ run: { done, reused_from } }: { readonly run: Run }) => {
   )
 }
 
+/** The line of time that the bars below stand on. The words beside each bar say the same. */
+const Scale = ({ total }: { readonly total: number }) => (
+  <div aria-hidden="true" className="mb-1 grid grid-cols-[8rem_1fr] gap-3 text-small text-muted max-sm:grid-cols-1">
+    <span className="max-sm:hidden" />
+    <span className="flex justify-between">
+      <span>0 ms</span>
+      <span>{duration(Math.round(total / 2))}</span>
+      <span>{duration(total)}</span>
+    </span>
+  </div>
+)
+
 export const Attempts = ({ run }: { readonly run: Run }) => {
   const { attempts } = run
   const starts = begins(attempts)
@@ -28,33 +40,36 @@ export const Attempts = ({ run }: { readonly run: Run }) => {
       {attempts.length === 0 ? (
         <Nobody run={run} />
       ) : (
-        <ol className="space-y-2">
-          {attempts.map(({ provider, outcome, duration_ms, detail }, index) => (
-            <li
-              key={`${provider} ${index}`}
-              className="grid grid-cols-[8rem_1fr] items-center gap-3 max-sm:grid-cols-1 max-sm:gap-1"
-            >
-              <span className="truncate font-medium">{provider}</span>
-              <div>
-                <div className="relative h-6 rounded bg-sunken">
-                  <div
-                    className={`absolute inset-y-0 min-w-1 rounded ${solidTones[statusTone(outcome)]}`}
-                    style={{
-                      left: `${((starts[index] ?? 0) / total) * 100}%`,
-                      width: `${(duration_ms / total) * 100}%`
-                    }}
-                    title={`${statusWord(outcome)}, ${duration(duration_ms)}`}
-                  />
+        <>
+          <Scale total={total} />
+          <ol className="space-y-2">
+            {attempts.map(({ provider, outcome, duration_ms, detail }, index) => (
+              <li
+                key={`${provider} ${index}`}
+                className="grid grid-cols-[8rem_1fr] items-center gap-3 max-sm:grid-cols-1 max-sm:gap-1"
+              >
+                <span className="truncate font-medium">{provider}</span>
+                <div>
+                  <div className="relative h-6 rounded bg-sunken">
+                    <div
+                      className={`absolute inset-y-0 min-w-1 rounded ${solidTones[statusTone(outcome)]}`}
+                      style={{
+                        left: `${((starts[index] ?? 0) / total) * 100}%`,
+                        width: `${(duration_ms / total) * 100}%`
+                      }}
+                      title={`${statusWord(outcome)}, ${duration(duration_ms)}`}
+                    />
+                  </div>
+                  <p className="mt-1 flex flex-wrap items-center gap-x-3 text-small">
+                    <Status status={outcome} />
+                    <span className="text-muted">{duration(duration_ms)}</span>
+                    {detail !== null && <span className="break-words text-muted">{detail}</span>}
+                  </p>
                 </div>
-                <p className="mt-1 flex flex-wrap items-center gap-x-3 text-small">
-                  <Status status={outcome} />
-                  <span className="text-muted">{duration(duration_ms)}</span>
-                  {detail !== null && <span className="break-words text-muted">{detail}</span>}
-                </p>
-              </div>
-            </li>
-          ))}
-        </ol>
+              </li>
+            ))}
+          </ol>
+        </>
       )}
     </Panel>
   )

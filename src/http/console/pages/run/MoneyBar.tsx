@@ -89,7 +89,21 @@ export const MoneyBar = ({
   const { quoted, held, charged, released, done } = amounts
   const text = details === undefined ? null : note(amounts)
   return (
-    <Panel title="Money" actions={<TextLink to="/wallet">Wallet</TextLink>}>
+    <Panel
+      title="Money"
+      actions={
+        <span className="flex flex-wrap gap-x-4">
+          <TextLink to={`/runs/${run.run_id}?tab=ledger`} stay>
+            Ledger
+          </TextLink>
+          {done && (
+            <TextLink to={`/runs/${run.run_id}?tab=receipt`} stay>
+              Receipt
+            </TextLink>
+          )}
+        </span>
+      }
+    >
       <Bar {...amounts} held={details === undefined ? quoted : held} />
       <dl className="mt-3 flex flex-wrap gap-x-3 gap-y-2 max-sm:flex-col">
         <Amount word="Quoted" amount={quoted} look="quoted" first />

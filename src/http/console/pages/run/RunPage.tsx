@@ -44,6 +44,9 @@ const Actions = ({ run, details }: { readonly run: Run; readonly details: Detail
         Copy as
       </Menu>
       {run.done && <RunAgain details={details} />}
+      {!may && (
+        <p className="text-small text-muted">Your role is viewer. A member, an admin or an owner can run it again.</p>
+      )}
       <FormProblem error={cancel.error} />
     </>
   )

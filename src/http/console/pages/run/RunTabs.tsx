@@ -1,4 +1,6 @@
-/** The parts of a run that are too long for the page: input, result, ledger, events and receipt. */
+/** The parts of a run that are too long for the page: input, result, ledger, events and receipt. The address has the open one. */
+import { type ReactNode, useEffect, useRef } from "react"
+import { useFilters } from "../../data/address.ts"
 import { InputTab, RawTab, ResultTab } from "./DataTabs.tsx"
 import { EventsTab } from "./EventsTab.tsx"
 import { LedgerTab } from "./LedgerTab.tsx"
@@ -7,17 +9,44 @@ import { Tabs } from "./Tabs.tsx"
 import type { useDetails } from "./useDetails.ts"
 import type { Run } from "./useRun.ts"
 
-export const RunTabs = ({ run, query }: { readonly run: Run; readonly query: ReturnType<typeof useDetails> }) => (
-  <Tabs
-    label="Parts of the run"
-    initial="Result"
-    tabs={[
-      { name: "Input", content: <InputTab run={run} query={query} /> },
-      { name: "Result", content: <ResultTab run={run} /> },
-      { name: "Raw", content: <RawTab run={run} /> },
-      { name: "Ledger", content: <LedgerTab query={query} /> },
-      { name: "Events", content: <EventsTab run_id={run.run_id} /> },
-      { name: "Receipt", content: <ReceiptTab run={run} /> }
-    ]}
-  />
-)
+const names = ["Input", "Result", "Raw", "Ledger", "Events", "Receipt"] as const
+type Name = (typeof names)[number]
+const first: Name = "Result"
+
+/** The open tab. A link to a tab also brings it into sight; a click on a tab does not move the page. */
+const useTab = () => {
+  const [{ tab = "" }, change] = useFilters()
+  const box = useRef<HTMLDivElement>(null)
+  const chosen = useRef("")
+  useEffect(() => {
+    if (tab !== chosen.current) box.current?.scrollIntoView({ block: "nearest" })
+    chosen.current = tab
+  }, [tab])
+  const onOpen = (name: string) => {
+    chosen.current = name === first ? "" : name.toLowerCase()
+    change({ tab: chosen.current }, { stay: true })
+  }
+  return { open: names.find((name) => name.toLowerCase() === tab) ?? first, onOpen, box }
+}
+
+export const RunTabs = ({ run, query }: { readonly run: Run; readonly query: ReturnType<typeof useDetails> }) => {
+  const { open, onOpen, box } = useTab()
+  const contents: Readonly<Record<Name, ReactNode>> = {
+    Input: <InputTab run={run} query={query} />,
+    Result: <ResultTab run={run} />,
+    Raw: <RawTab run={run} />,
+    Ledger: <LedgerTab query={query} />,
+    Events: <EventsTab run_id={run.run_id} />,
+    Receipt: <ReceiptTab run={run} />
+  }
+  return (
+    <div ref={box}>
+      <Tabs
+        label="Parts of the run"
+        tabs={names.map((name) => ({ name, content: contents[name] }))}
+        open={open}
+        onOpen={onOpen}
+      />
+    </div>
+  )
+}

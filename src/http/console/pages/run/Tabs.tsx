@@ -14,14 +14,19 @@ export interface Tab {
 export const Tabs = ({
   label,
   tabs,
-  initial
+  open,
+  onOpen
 }: {
   readonly label: string
   readonly tabs: ReadonlyArray<Tab>
-  /** The name of the tab that is open at first. The first one if left out. */
-  readonly initial?: string
+  /** The name of the open tab, if the page keeps it. Otherwise the first one is open at first. */
+  readonly open?: string
+  readonly onOpen?: (name: string) => void
 }) => (
-  <Radix.Root defaultValue={initial ?? tabs[0]?.name ?? ""}>
+  <Radix.Root
+    {...(open === undefined ? { defaultValue: tabs[0]?.name ?? "" } : { value: open })}
+    {...(onOpen === undefined ? {} : { onValueChange: onOpen })}
+  >
     <Radix.List aria-label={label} className="flex gap-1 overflow-x-auto border-b border-line">
       {tabs.map(({ name }) => (
         <Radix.Trigger
