@@ -211,6 +211,7 @@ export const pages: ReadonlyArray<Page> = [
     access: "operator",
     place: "operator",
     icon: "overview",
+    shortcut: "v",
     load: () => import("./pages/operator/Overview.tsx")
   },
   {
@@ -219,6 +220,7 @@ export const pages: ReadonlyArray<Page> = [
     access: "operator",
     place: "operator",
     icon: "organizations",
+    shortcut: "o",
     load: () => import("./pages/operator/Organizations.tsx")
   },
   {
@@ -233,6 +235,7 @@ export const pages: ReadonlyArray<Page> = [
     access: "operator",
     place: "operator",
     icon: "books",
+    shortcut: "b",
     load: () => import("./pages/operator/Books.tsx")
   },
   {
@@ -241,6 +244,7 @@ export const pages: ReadonlyArray<Page> = [
     access: "operator",
     place: "operator",
     icon: "queues",
+    shortcut: "q",
     load: () => import("./pages/operator/waiting/Queues.tsx")
   },
   {
@@ -249,6 +253,7 @@ export const pages: ReadonlyArray<Page> = [
     access: "operator",
     place: "operator",
     icon: "provider",
+    shortcut: "p",
     load: () => import("./pages/operator/Providers.tsx")
   },
   {
@@ -257,6 +262,7 @@ export const pages: ReadonlyArray<Page> = [
     access: "operator",
     place: "operator",
     icon: "payments",
+    shortcut: "m",
     load: () => import("./pages/operator/Payments.tsx")
   },
   {
@@ -265,6 +271,7 @@ export const pages: ReadonlyArray<Page> = [
     access: "operator",
     place: "operator",
     icon: "unknown",
+    shortcut: "u",
     load: () => import("./pages/operator/waiting/Outcomes.tsx")
   },
   {
@@ -273,6 +280,7 @@ export const pages: ReadonlyArray<Page> = [
     access: "operator",
     place: "operator",
     icon: "invitations",
+    shortcut: "i",
     load: () => import("./pages/operator/Invitations.tsx")
   },
   {
@@ -281,6 +289,7 @@ export const pages: ReadonlyArray<Page> = [
     access: "operator",
     place: "operator",
     icon: "catalog",
+    shortcut: "c",
     load: () => import("./pages/operator/catalog/Catalog.tsx")
   },
   {
@@ -289,6 +298,7 @@ export const pages: ReadonlyArray<Page> = [
     access: "operator",
     place: "operator",
     icon: "audit",
+    shortcut: "l",
     load: () => import("./pages/operator/log/AuditLog.tsx")
   }
 ]

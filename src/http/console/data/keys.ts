@@ -9,6 +9,9 @@ const isTyping = (target: EventTarget | null) =>
 const isControl = (target: EventTarget | null) =>
   target instanceof HTMLElement && target.closest("a, button, summary, [role=menuitem], [role=tab]") !== null
 
+/** The key of the palette as this machine's keyboard has it. */
+export const paletteKey = /Mac|iPhone|iPad/.test(navigator.userAgent) ? "⌘ K" : "Ctrl K"
+
 const sequenceMillis = 1_000
 
 /** Keys by name: `j`, `Enter`, `?`, or two after each other, `g a`. */

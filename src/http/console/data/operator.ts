@@ -17,7 +17,9 @@ const readSession = async (): Promise<OperatorSession | null> => {
   }
 }
 
-export const useOperatorQuery = () => useQuery({ queryKey: key, queryFn: readSession, staleTime: 60_000 })
+/** Asked for again when somebody comes back, at once if the session had ended: another tab may have a new one. */
+export const useOperatorQuery = () =>
+  useQuery({ queryKey: key, queryFn: readSession, staleTime: ({ state }) => (state.data === null ? 0 : 60_000) })
 
 /** Reads everything of the operator again that is on the page, after a change. */
 export const operatorChanged = (): void => void queries.invalidateQueries({ queryKey: ["operator"] })

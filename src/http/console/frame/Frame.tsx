@@ -1,17 +1,14 @@
 /** What surrounds every page of a session: rail, balance, palette, shortcuts, and the live connection. */
 import { useLocation } from "@tanstack/react-router"
 import { lazy, type ReactNode, Suspense, useEffect } from "react"
-import { useGo } from "../data/address.ts"
-import { useKeys } from "../data/keys.ts"
 import { useLiveConnection } from "../data/live.ts"
 import { useSession } from "../data/session.ts"
 import { useStore } from "../data/store.ts"
-import { allPages } from "../data/page.ts"
 import { Dialog } from "../parts/Dialog.tsx"
 import { closeOverlay, openPalette, overlay } from "./openPalette.ts"
 import { BottomBar, Rail, TopBar } from "./Rail.tsx"
 import { SettingsNav } from "./SettingsNav.tsx"
-import { Shortcuts } from "./Shortcuts.tsx"
+import { Shortcuts, useShortcuts } from "./Shortcuts.tsx"
 import { Unverified } from "../account/Unverified.tsx"
 
 const Palette = lazy(() => import("./Palette.tsx"))
@@ -35,11 +32,7 @@ const focusSearch = () => {
 }
 
 const useFrameKeys = () => {
-  const go = useGo()
-  const gotos = allPages().flatMap(({ shortcut, path }) =>
-    shortcut === undefined ? [] : [[`g ${shortcut}`, () => go(path)] as const]
-  )
-  useKeys({ "/": focusSearch, "?": () => overlay.set("help"), ...Object.fromEntries(gotos) })
+  useShortcuts("session", focusSearch)
   usePaletteKey()
 }
 
@@ -52,9 +45,7 @@ const Overlays = () => {
           <Palette />
         </Suspense>
       </Dialog>
-      <Dialog open={shown === "help"} onClose={closeOverlay} title="Keyboard shortcuts">
-        <Shortcuts />
-      </Dialog>
+      <Shortcuts frame="session" />
     </>
   )
 }

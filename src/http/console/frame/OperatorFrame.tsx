@@ -1,23 +1,27 @@
 /** What surrounds the operator's pages. It looks different from a customer's console, because its actions concern everybody. */
 import { useMutation } from "@tanstack/react-query"
 import { useLocation } from "@tanstack/react-router"
-import type { ReactNode } from "react"
+import { type ReactNode, useRef } from "react"
 import { api } from "../data/api.ts"
-import { useKeys } from "../data/keys.ts"
 import { type OperatorSession, operatorSessionChanged, useOperatorQuery } from "../data/operator.ts"
 import { type Page, pagesAt } from "../data/page.ts"
 import { useCurrentInSight } from "../look/useCurrentInSight.ts"
 import { announce } from "../parts/Announcer.tsx"
 import { Button } from "../parts/Button.tsx"
 import { CodeBlock } from "../parts/Copy.tsx"
+import { Dialog } from "../parts/Dialog.tsx"
 import { Icon } from "../parts/Icon.tsx"
 import { Link } from "../parts/Link.tsx"
 import { useTitle } from "../parts/Page.tsx"
 import { Failed, Skeleton } from "../parts/States.tsx"
 import { Badge } from "../parts/Status.tsx"
 import { Environment } from "./Environment.tsx"
+import { Shortcuts, useShortcuts } from "./Shortcuts.tsx"
 import { SignedOut } from "./SignedOut.tsx"
 import { ThemeMenu } from "./ThemeMenu.tsx"
+
+const command = "rungate admin console"
+const commandLabel = "the command that prints a sign-in link"
 
 const NoSession = () => {
   useTitle("Operator console")
@@ -27,7 +31,7 @@ const NoSession = () => {
       <p>
         You have no session of an operator, or it has ended. Run this on the server, and open the link that it prints:
       </p>
-      <CodeBlock text="rungate admin console" label="the command that prints a sign-in link" />
+      <CodeBlock text={command} label={commandLabel} />
     </div>
   )
 }
@@ -49,6 +53,21 @@ const Entry = ({ page }: { readonly page: Page }) => {
   )
 }
 
+/** Over the page, which stays with everything that was typed into it. */
+const Ended = ({ again, busy }: { readonly again: () => void; readonly busy: boolean }) => (
+  <Dialog open onClose={() => {}} title="Your session has ended">
+    <div className="space-y-4">
+      <p>
+        Run this on the server, open the link that it prints in another tab, and come back. The page stays as it is.
+      </p>
+      <CodeBlock text={command} label={commandLabel} />
+      <Button look="primary" busy={busy} onClick={again}>
+        I have signed in again
+      </Button>
+    </div>
+  </Dialog>
+)
+
 const SignOut = () => {
   const signOut = useMutation({
     mutationFn: () => api.operatorSession.signOut({}),
@@ -65,7 +84,7 @@ const SignOut = () => {
 const focusSearch = () => document.querySelector<HTMLInputElement>("[data-search]")?.focus()
 
 const Inside = ({ session, children }: { readonly session: OperatorSession; readonly children: ReactNode }) => {
-  useKeys({ "/": focusSearch })
+  useShortcuts("operator", focusSearch)
   const pages = useCurrentInSight(useLocation().pathname)
   return (
     <div className="flex min-h-dvh flex-col">
@@ -97,13 +116,22 @@ const Inside = ({ session, children }: { readonly session: OperatorSession; read
       <main id="content" tabIndex={-1} className="mx-auto w-full max-w-[1200px] flex-1 p-6 outline-none max-sm:p-4">
         {children}
       </main>
+      <Shortcuts frame="operator" />
     </div>
   )
 }
 
 const OperatorFrame = ({ children }: { readonly children: ReactNode }) => {
   const session = useOperatorQuery()
-  if (session.data !== undefined && session.data !== null) return <Inside session={session.data}>{children}</Inside>
+  const known = useRef<OperatorSession | null>(null)
+  known.current = session.data ?? known.current
+  if (known.current !== null)
+    return (
+      <Inside session={known.current}>
+        {children}
+        {session.data === null && <Ended again={() => void session.refetch()} busy={session.isFetching} />}
+      </Inside>
+    )
   return (
     <SignedOut>
       {session.data === null ? (

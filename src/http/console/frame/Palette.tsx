@@ -1,6 +1,6 @@
 /** The palette: go to a page, open a run by its id, run a capability, copy the id of a key. */
 import { useQuery } from "@tanstack/react-query"
-import { Command } from "cmdk"
+import { Command, defaultFilter } from "cmdk"
 import { Copy, Search } from "lucide-react"
 import { type ReactNode, useState } from "react"
 import { useGo } from "../data/address.ts"
@@ -66,6 +66,33 @@ const Runs = ({ text, go }: { readonly text: string; readonly go: (to: string) =
   )
 }
 
+/** Behind everything that has the name: the text as a search of other pages. */
+const elsewhere = "search elsewhere "
+const lowestScore = 1e-9
+const scoreOf = (value: string, text: string, keywords?: Array<string>) =>
+  value.startsWith(elsewhere) ? lowestScore : defaultFilter(value, text, keywords)
+
+const Elsewhere = ({ text, go }: { readonly text: string; readonly go: (to: string) => void }) => {
+  const q = encodeURIComponent(text.trim())
+  if (q === "") return null
+  const pages = [
+    ["Runs", `/activity?q=${q}`, "Find runs"],
+    ["History", `/history?q=${q}`, "Was it bought or contacted?"],
+    ["Catalog", `/catalog?q=${q}`, "What can do it?"]
+  ] as const
+  return (
+    <Command.Group heading={`Search for “${text.trim()}”`} className={groupLook}>
+      {pages.map(([name, to, words]) => (
+        <Item key={name} value={`${elsewhere}${name}`} onSelect={() => go(to)}>
+          <Search size={16} aria-hidden="true" />
+          {name}
+          <span className="ml-auto text-small text-muted max-sm:hidden">{words}</span>
+        </Item>
+      ))}
+    </Command.Group>
+  )
+}
+
 const Capabilities = ({ go }: { readonly go: (to: string) => void }) => {
   const capabilities = useCapabilities().data ?? []
   if (capabilities.length === 0) return null
@@ -106,7 +133,7 @@ const Palette = () => {
   const [text, setText] = useState("")
   const go = useGo()
   return (
-    <Command label="Go to a page, find a run, run a capability, or copy the id of a key">
+    <Command filter={scoreOf} label="Go to a page, find a run, run a capability, or copy the id of a key">
       <Command.Input
         value={text}
         onValueChange={setText}
@@ -115,7 +142,6 @@ const Palette = () => {
         className="w-full border-b border-line bg-transparent px-4 py-3 outline-none"
       />
       <Command.List className="max-h-[60dvh] overflow-y-auto py-1">
-        <Command.Empty className="px-4 py-6 text-muted">Nothing has this name.</Command.Empty>
         <Command.Group heading="Go to" className={groupLook}>
           {allPages()
             .filter(({ place }) => place !== undefined && place !== "operator")
@@ -130,6 +156,7 @@ const Palette = () => {
         <Runs text={text} go={go} />
         <Capabilities go={go} />
         <Keys />
+        <Elsewhere text={text} go={go} />
       </Command.List>
     </Command>
   )

@@ -1,6 +1,7 @@
 /** The pages at hand: a rail with words on wide screens, icons alone below 1,024 px, a bar at the bottom below 640 px. */
 import { useLocation } from "@tanstack/react-router"
 import { Command } from "lucide-react"
+import { paletteKey } from "../data/keys.ts"
 import { type Page, pagesAt } from "../data/page.ts"
 import { Icon } from "../parts/Icon.tsx"
 import { Link } from "../parts/Link.tsx"
@@ -53,12 +54,12 @@ const SearchButton = () => (
   <button
     type="button"
     onClick={openPalette}
-    title="Go to a page, find a run (Ctrl K)"
+    title={`Go to a page, find a run (${paletteKey})`}
     className="flex min-h-8 items-center gap-2 rounded border border-line px-2.5 text-muted hover:bg-hover max-lg:justify-center max-lg:px-0"
   >
     <Command size={16} aria-hidden="true" />
     <span className="max-lg:sr-only">Go to…</span>
-    <kbd className="ml-auto text-small max-lg:hidden">Ctrl K</kbd>
+    <kbd className="ml-auto text-small max-lg:hidden">{paletteKey}</kbd>
   </button>
 )
 
