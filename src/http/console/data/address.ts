@@ -1,6 +1,6 @@
 /** The address of the page: parameters of its path, and filters in its query as plain text, so that a link holds what somebody sees. */
 import { useNavigate, useParams, useRouter, useSearch } from "@tanstack/react-router"
-import { useCallback } from "react"
+import { useCallback, useMemo } from "react"
 
 export type Search = Readonly<Record<string, string>>
 
@@ -33,7 +33,9 @@ interface Change {
 
 /** The query, and a function that changes parts of it: an empty text removes one. */
 export const useFilters = (): readonly [Search, (changes: Search, how?: Change) => void] => {
-  const search = textsIn(useSearch({ strict: false }))
+  const found = useSearch({ strict: false })
+  // The same object while the address is the same, so that lists that depend on it are not made anew.
+  const search = useMemo(() => textsIn(found), [found])
   const navigate = useNavigate()
   const change = useCallback(
     (changes: Search, { push = false, stay = false }: Change = {}) => {

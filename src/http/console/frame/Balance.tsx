@@ -10,10 +10,15 @@ export const useWallet = () => useQuery({ queryKey: ["wallet"], queryFn: () => a
 export const useGuard = () => useQuery({ queryKey: ["guard"], queryFn: () => api.wallet.guard({}) })
 
 export const Balance = ({ compact = false }: { readonly compact?: boolean }) => {
-  const wallet = useWallet().data
+  const { data: wallet, error } = useWallet()
   const low = useGuard().data?.low_balance ?? null
   const state = useStore(connection)
-  if (wallet === undefined) return null
+  if (wallet === undefined)
+    return error === null ? null : (
+      <span className="text-small text-amber" title={error.message}>
+        balance not read
+      </span>
+    )
   const isLow = low !== null && isLess(wallet.available, low)
   return (
     <div className={compact ? "" : "flex items-baseline justify-between gap-2"}>

@@ -4,6 +4,7 @@ import { useFilters } from "../../data/address.ts"
 import { connection } from "../../data/live.ts"
 import { useStore } from "../../data/store.ts"
 import { Button } from "../../parts/Button.tsx"
+import { CodeBlock } from "../../parts/Copy.tsx"
 import { TextLink } from "../../parts/Link.tsx"
 import { PageHead } from "../../parts/Page.tsx"
 import { Empty, Failed, Skeleton } from "../../parts/States.tsx"
@@ -13,6 +14,8 @@ import { Filters } from "./Filters.tsx"
 import { Groups } from "./Groups.tsx"
 import { RunTable } from "./RunTable.tsx"
 import { queryOf, useRuns } from "./useRuns.ts"
+
+const command = `rungate run email.find full_name="Ada Lovelace" company_domain=example.com`
 
 const Live = () => (useStore(connection) === "live" ? <Badge tone="green">live</Badge> : null)
 
@@ -28,9 +31,11 @@ const Runs = ({ query }: { readonly query: Record<string, string> }) => {
     return Object.keys(query).length === 0 ? (
       <Empty title="Runs will be here, newest first.">
         <p className="text-muted">
-          <TextLink to="/catalog">The catalog</TextLink> has forms that make the first, and{" "}
-          <TextLink to="/">Home</TextLink> has a command.
+          <TextLink to="/catalog">The catalog</TextLink> has forms that make the first. With a key, this command does:
         </p>
+        <div className="w-full max-w-3xl">
+          <CodeBlock label="the command" text={command} />
+        </div>
       </Empty>
     ) : (
       <Empty title="No run matches these filters.">

@@ -1,12 +1,15 @@
 /** Filters of Activity. They live in the address, so a link shows the same list. */
 import { X } from "lucide-react"
-import { useState } from "react"
+import { useEffect, useMemo } from "react"
 import { type Search, useGo } from "../../data/address.ts"
 import { useApiKeys } from "../../data/apiKeys.ts"
 import { Button } from "../../parts/Button.tsx"
 import { inputLook, Select } from "../../parts/Field.tsx"
+import { TextLink } from "../../parts/Link.tsx"
 import { statusWord } from "../../parts/Status.tsx"
 import { onForm, textIn } from "../../account/forms.ts"
+import { useProviders } from "../catalog/useCatalog.ts"
+import { meaningOf } from "./searchText.ts"
 
 const statuses = [
   "succeeded",
@@ -27,33 +30,61 @@ export const groupings: ReadonlyArray<readonly [string, string]> = [
   ["key", "By key"]
 ]
 
-const runId = /^run_[0-9a-z]{6,40}$/
-const label = /^([^=\s]{1,100})=(.*)$/
+/** A text that is no filter stays in the address as `q`, with where else it may be found. */
+const NotFound = ({ q }: { readonly q: string }) => {
+  const meaning = meaningOf(q, [])
+  return (
+    <p role="alert" className="mt-1 text-small">
+      {meaning.kind === "run" ? (
+        <TextLink to={`/runs/${meaning.run_id}`}>Open {meaning.run_id}</TextLink>
+      ) : (
+        <>
+          <span className="text-red">
+            Type a run id, a capability such as email.find, a provider, or a label as name=value.
+          </span>{" "}
+          <TextLink to={`/history?q=${encodeURIComponent(q)}`}>Look it up in History</TextLink>, which finds runs by an
+          e-mail address, a domain or a phrase.
+        </>
+      )}
+    </p>
+  )
+}
 
-/** What somebody typed: a run id opens it, `name=value` filters by a label, anything else is a capability. */
-const SearchBox = ({ change }: { readonly change: (changes: Search) => void }) => {
-  const [problem, setProblem] = useState<string | null>(null)
+const SearchBox = ({
+  q,
+  providers,
+  change
+}: {
+  readonly q: string
+  readonly providers: ReadonlyArray<string>
+  readonly change: (changes: Search) => void
+}) => {
   const go = useGo()
   const search = (form: FormData) => {
     const text = textIn(form, "q").trim()
-    setProblem(null)
-    if (runId.test(text)) return go(`/runs/${text}`)
-    const [, name, value] = label.exec(text) ?? []
-    if (name !== undefined && value !== undefined) return change({ [`metadata.${name}`]: value })
-    if (/^[a-z_]+\.[a-z_.]+$/.test(text)) return change({ capability: text })
-    if (text !== "") setProblem("Type a run id, a capability such as email.find, or a label as name=value.")
+    const meaning = meaningOf(text, providers)
+    if (meaning.kind === "run") return go(`/runs/${meaning.run_id}`)
+    return change(meaning.kind === "filter" ? { [meaning.name]: meaning.value, q: "" } : { q: text })
   }
+  // A link may have the text, such as the one of the palette.
+  useEffect(() => {
+    const meaning = meaningOf(q, providers)
+    if (meaning.kind === "filter") change({ [meaning.name]: meaning.value, q: "" })
+  }, [q, providers, change])
   return (
     <form onSubmit={onForm(search)} role="search" className="min-w-52 flex-1">
       <label className="sr-only" htmlFor="find-runs">
-        Find runs by id, capability or label
+        Find runs by id, capability, provider or label
       </label>
-      <input id="find-runs" name="q" data-search placeholder="Run, capability, label=value" className={inputLook} />
-      {problem !== null && (
-        <p role="alert" className="mt-1 text-small text-red">
-          {problem}
-        </p>
-      )}
+      <input
+        id="find-runs"
+        name="q"
+        data-search
+        defaultValue={q}
+        placeholder="Run, capability, provider, label=value"
+        className={inputLook}
+      />
+      {q !== "" && <NotFound q={q} />}
     </form>
   )
 }
@@ -66,23 +97,38 @@ export const Filters = ({
   readonly change: (changes: Search) => void
 }) => {
   const keys = useApiKeys().data ?? []
+  const providers = useProviders().data
+  const slugs = useMemo(() => (providers ?? []).map(({ provider }) => provider), [providers])
   const value = (name: string) => search[name] ?? ""
   const set = (name: string) => (event: { readonly target: { readonly value: string } }) =>
     change({ [name]: event.target.value })
   const chips = Object.entries(search).filter(
-    ([name, text]) =>
-      text !== "" && (["capability", "provider", "endpoint"].includes(name) || name.startsWith("metadata."))
+    ([name, text]) => text !== "" && (["capability", "endpoint"].includes(name) || name.startsWith("metadata."))
   )
   return (
     <div className="mb-4 space-y-3">
       <div className="flex flex-wrap items-start gap-2">
-        <SearchBox change={change} />
+        <SearchBox q={value("q")} providers={slugs} change={change} />
         <Select
           label="Status"
           hideLabel
           value={value("status")}
           onChange={set("status")}
           options={[["", "Any status"], ...statuses.map((one) => [one, statusWord(one)] as const)]}
+        />
+        <Select
+          label="Provider"
+          hideLabel
+          value={value("provider")}
+          onChange={set("provider")}
+          options={[
+            ["", "Any provider"],
+            ...(providers ?? []).map(({ provider, title }) => [provider, title] as const),
+            ...(value("provider") === "" || slugs.includes(value("provider"))
+              ? []
+              : [[value("provider"), value("provider")] as const])
+          ]}
+          className="max-w-44"
         />
         <Select
           label="Key"

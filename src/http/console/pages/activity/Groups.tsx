@@ -7,7 +7,7 @@ import { api } from "../../data/api.ts"
 import { useApiKeys } from "../../data/apiKeys.ts"
 import { type LiveEvent, refreshSoon, useLive } from "../../data/live.ts"
 import { exactDollars, sumOf } from "../../data/money.ts"
-import { Link } from "../../parts/Link.tsx"
+import { Link, TextLink } from "../../parts/Link.tsx"
 import { Money } from "../../parts/Money.tsx"
 import { Empty, Loaded } from "../../parts/States.tsx"
 import { type Column, DataTable } from "../../parts/Table.tsx"
@@ -74,7 +74,9 @@ export const Groups = ({ search }: { readonly search: Search }) => {
     <Loaded query={usage}>
       {({ items, next_cursor }) =>
         items.length === 0 ? (
-          <Empty title="No run ended in this time." />
+          <Empty title="No run ended in this time.">
+            <TextLink to="/activity">Show runs one by one</TextLink>
+          </Empty>
         ) : (
           <>
             <DataTable

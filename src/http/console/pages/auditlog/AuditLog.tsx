@@ -137,7 +137,9 @@ const Log = () => {
               <TextLink to="/settings/audit-log">Show all changes</TextLink>
             </Empty>
           ) : (
-            <Empty title="Changes of keys, limits, members and senders will be here." />
+            <Empty title="Changes of keys, limits, members and senders will be here.">
+              <TextLink to="/settings/keys/new">Create a key</TextLink>
+            </Empty>
           )
         }
       />

@@ -30,17 +30,26 @@ const useFailing = () => {
     queryFn: () => api.usage.get({ query: { group_by: "provider", from, limit: 200 } }),
     staleTime: 60_000
   })
-  return (usage.data?.items ?? []).flatMap(({ provider = null, runs, failed }) =>
+  const failing = (usage.data?.items ?? []).flatMap(({ provider = null, runs, failed }) =>
     provider !== null && runs >= failingRunsMin && failed / runs > failingShare ? [{ provider, runs, failed }] : []
   )
+  return { failing, error: usage.error }
+}
+
+/** What could not be read, so that no news is not taken for good news. */
+const unreadWords = (parts: ReadonlyArray<readonly [string, Error | null]>): string | null => {
+  const unread = parts.flatMap(([words, error]) => (error === null ? [] : [words]))
+  return unread.length === 0 ? null : `Could not be read, so it may need attention too: ${unread.join(", ")}.`
 }
 
 const useNotes = (): ReadonlyArray<readonly [string, ReactNode]> => {
   const wallet = useWallet().data
   const guard = useGuard().data
-  const topup = useQuery({ queryKey: ["topups"], queryFn: () => api.topups.autoTopup({}), staleTime: 30_000 }).data
-  const blocked = useBlocked().data?.items ?? []
-  const failing = useFailing()
+  const topups = useQuery({ queryKey: ["topups"], queryFn: () => api.topups.autoTopup({}), staleTime: 30_000 })
+  const topup = topups.data
+  const blockedRuns = useBlocked()
+  const blocked = blockedRuns.data?.items ?? []
+  const { failing, error: failingError } = useFailing()
   const low = guard?.low_balance ?? null
   const notes: Array<readonly [string, ReactNode]> = []
   if (topup !== undefined && topup.last_error !== null)
@@ -76,6 +85,12 @@ const useNotes = (): ReadonlyArray<readonly [string, ReactNode]> => {
         <TextLink to={`/activity?provider=${encodeURIComponent(provider)}&status=failed`}>Show failed runs</TextLink>
       </>
     ])
+  const unread = unreadWords([
+    ["the automatic top-up", topups.error],
+    ["blocked runs", blockedRuns.error],
+    ["failing providers", failingError]
+  ])
+  if (unread !== null) notes.push(["unread", unread])
   return notes
 }
 

@@ -3,6 +3,7 @@ import { lazy, Suspense, useMemo } from "react"
 import { useFilters } from "../../data/address.ts"
 import { api } from "../../data/api.ts"
 import { useApiKeys } from "../../data/apiKeys.ts"
+import { TextLink } from "../../parts/Link.tsx"
 import { PageHead } from "../../parts/Page.tsx"
 import { Empty, Failed, Skeleton } from "../../parts/States.tsx"
 import { Export } from "../activity/Export.tsx"
@@ -40,7 +41,10 @@ const Groups = ({
   if (items.length === 0 && !hasMore)
     return (
       <Empty title="No run ended in this time.">
-        <p className="text-muted">Usage counts runs on the UTC day on which they ended.</p>
+        <p className="text-muted">
+          Usage counts runs on the UTC day on which they ended. <TextLink to="/catalog">The catalog</TextLink> has forms
+          that make one.
+        </p>
       </Empty>
     )
   return (

@@ -1,0 +1,26 @@
+/** What somebody means who types into Activity's search. Pure. */
+
+export type Meaning =
+  | { readonly kind: "run"; readonly run_id: string }
+  /** A filter of the address and its value. */
+  | { readonly kind: "filter"; readonly name: string; readonly value: string }
+  | { readonly kind: "unknown" }
+
+const runId = /^run_[0-9a-z]{6,40}$/
+const pair = /^([^=\s]{1,100})=(.*)$/
+const capability = /^[a-z_]+\.[a-z_.]+$/
+const path = /^\/\S+$/
+const filters: ReadonlyArray<string> = ["status", "capability", "provider", "endpoint", "key", "from", "to"]
+
+/** `providers` are slugs. A name before `=` that is no filter is a label's. */
+export const meaningOf = (typed: string, providers: ReadonlyArray<string>): Meaning => {
+  const text = typed.trim()
+  const filter = (name: string, value: string): Meaning => ({ kind: "filter", name, value })
+  if (runId.test(text)) return { kind: "run", run_id: text }
+  if (path.test(text)) return filter("endpoint", text)
+  const [, name, value] = pair.exec(text) ?? []
+  if (name !== undefined && value !== undefined)
+    return filter(filters.includes(name) || name.startsWith("metadata.") ? name : `metadata.${name}`, value)
+  if (capability.test(text)) return filter("capability", text)
+  return providers.includes(text.toLowerCase()) ? filter("provider", text.toLowerCase()) : { kind: "unknown" }
+}
