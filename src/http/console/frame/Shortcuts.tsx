@@ -6,7 +6,7 @@ import { Dialog } from "../parts/Dialog.tsx"
 import { closeOverlay, overlay } from "./openPalette.ts"
 import { useStore } from "../data/store.ts"
 
-export type Frame = "session" | "operator"
+type Frame = "session" | "operator"
 
 const palette = [paletteKey, "Go to a page, find a run, copy the id of a key"] as const
 const general = [

@@ -7,6 +7,7 @@ import { Attention } from "./Attention.tsx"
 import { FirstSteps } from "./FirstSteps.tsx"
 import { Figures } from "./Figures.tsx"
 import { Latest } from "./Latest.tsx"
+import { useDailyUsage } from "./useDailyUsage.ts"
 
 const usageChart = () => import("./UsageChart.tsx")
 const Usage = lazy(usageChart)
@@ -16,6 +17,8 @@ usageChart().catch(() => {})
 
 const Home = () => {
   const session = useSession()
+  // The chart's data comes while its code does.
+  useDailyUsage()
   return (
     <>
       <PageHead title="Home">{session?.organization.name}</PageHead>

@@ -1,29 +1,13 @@
 /** Runs and spending of the last 30 days. */
-import { useQuery } from "@tanstack/react-query"
 import { useMemo } from "react"
 import type { AnswerOf } from "../../../client/Browser.ts"
-import { api } from "../../data/api.ts"
-import { present } from "../../data/clock.ts"
 import { axisDollars, exactDollars, heightOf, sumOf } from "../../data/money.ts"
-import { utcDay } from "../../data/time.ts"
 import { Chart, type Line } from "../../parts/Chart.tsx"
 import { Panel } from "../../parts/Page.tsx"
 import { Empty, Loaded, Skeleton } from "../../parts/States.tsx"
+import { useDailyUsage } from "./useDailyUsage.ts"
 
-const daysShown = 30
 type Item = AnswerOf<"usage", "get">["items"][number]
-
-const lastDays = () => {
-  const now = present()
-  return Array.from({ length: daysShown }, (_, index) => utcDay(now, daysShown - 1 - index))
-}
-
-const useUsage = (days: ReadonlyArray<string>) =>
-  useQuery({
-    queryKey: ["usage", "days", days[0]],
-    queryFn: () => api.usage.get({ query: { group_by: "day", from: days[0] ?? "", limit: 200 } }),
-    staleTime: 60_000
-  })
 
 const countAxis = (value: number) => (Number.isInteger(value) ? String(value) : "")
 
@@ -91,8 +75,7 @@ const Charts = ({ days, items }: { readonly days: ReadonlyArray<string>; readonl
 }
 
 const UsageChart = () => {
-  const days = useMemo(lastDays, [])
-  const usage = useUsage(days)
+  const { days, usage } = useDailyUsage()
   return (
     <Loaded query={usage} skeleton={<Skeleton lines={6} height={24} />}>
       {({ items }) =>
