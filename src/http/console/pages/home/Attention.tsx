@@ -14,20 +14,22 @@ import { Panel } from "../../parts/Page.tsx"
 const failingRunsMin = 5
 const failingShare = 0.5
 
-const useBlocked = () => {
+const useBlocked = (enabled: boolean) => {
   const from = utcDay(present(), 1)
   return useQuery({
     queryKey: ["runs", "blocked", from],
     queryFn: () => api.runs.list({ query: { status: "blocked", from, limit: 50 } }),
+    enabled,
     staleTime: 30_000
   })
 }
 
-const useFailing = () => {
+const useFailing = (enabled: boolean) => {
   const from = utcDay(present(), 1)
   const usage = useQuery({
     queryKey: ["usage", "provider", from],
     queryFn: () => api.usage.get({ query: { group_by: "provider", from, limit: 200 } }),
+    enabled,
     staleTime: 60_000
   })
   const failing = (usage.data?.items ?? []).flatMap(({ provider = null, runs, failed }) =>
@@ -43,13 +45,20 @@ const unreadWords = (parts: ReadonlyArray<readonly [string, Error | null]>): str
 }
 
 const useNotes = (): ReadonlyArray<readonly [string, ReactNode]> => {
-  const wallet = useWallet().data
+  const { data: wallet, isPending } = useWallet()
+  // After the figures that everybody came for: a browser sends six requests at once, and one of them is the stream of events.
+  const enabled = !isPending
   const guard = useGuard().data
-  const topups = useQuery({ queryKey: ["topups"], queryFn: () => api.topups.autoTopup({}), staleTime: 30_000 })
+  const topups = useQuery({
+    queryKey: ["topups"],
+    queryFn: () => api.topups.autoTopup({}),
+    enabled,
+    staleTime: 30_000
+  })
   const topup = topups.data
-  const blockedRuns = useBlocked()
+  const blockedRuns = useBlocked(enabled)
   const blocked = blockedRuns.data?.items ?? []
-  const { failing, error: failingError } = useFailing()
+  const { failing, error: failingError } = useFailing(enabled)
   const low = guard?.low_balance ?? null
   const notes: Array<readonly [string, ReactNode]> = []
   if (topup !== undefined && topup.last_error !== null)
