@@ -1,58 +1,16 @@
 /** What surrounds every page of a session: rail, balance, palette, shortcuts, and the live connection. */
 import { useLocation } from "@tanstack/react-router"
-import { lazy, type ReactNode, Suspense, useEffect } from "react"
+import type { ReactNode } from "react"
 import { useLiveConnection } from "../data/live.ts"
 import { useSession } from "../data/session.ts"
-import { useStore } from "../data/store.ts"
-import { Dialog } from "../parts/Dialog.tsx"
-import { closeOverlay, openPalette, overlay } from "./openPalette.ts"
 import { BottomBar, Rail, TopBar } from "./Rail.tsx"
 import { SettingsNav } from "./SettingsNav.tsx"
-import { Shortcuts, useShortcuts } from "./Shortcuts.tsx"
+import { Overlays, useShortcuts } from "./Shortcuts.tsx"
 import { Unverified } from "../account/Unverified.tsx"
-
-const Palette = lazy(() => import("./Palette.tsx"))
-
-/** Ctrl K also works while somebody types. */
-const usePaletteKey = () =>
-  useEffect(() => {
-    const pressed = (event: KeyboardEvent) => {
-      if (event.key.toLowerCase() !== "k" || !(event.ctrlKey || event.metaKey) || event.altKey || event.shiftKey) return
-      event.preventDefault()
-      openPalette()
-    }
-    document.addEventListener("keydown", pressed)
-    return () => document.removeEventListener("keydown", pressed)
-  }, [])
-
-const focusSearch = () => {
-  const search = document.querySelector<HTMLInputElement>("[data-search]")
-  if (search === null) openPalette()
-  else search.focus()
-}
-
-const useFrameKeys = () => {
-  useShortcuts("session", focusSearch)
-  usePaletteKey()
-}
-
-const Overlays = () => {
-  const shown = useStore(overlay)
-  return (
-    <>
-      <Dialog open={shown === "palette"} onClose={closeOverlay} title="Go to" hideTitle wide>
-        <Suspense fallback={null}>
-          <Palette />
-        </Suspense>
-      </Dialog>
-      <Shortcuts frame="session" />
-    </>
-  )
-}
 
 export const Frame = ({ children, wide }: { readonly children: ReactNode; readonly wide: boolean }) => {
   useLiveConnection()
-  useFrameKeys()
+  useShortcuts("session")
   const { pathname } = useLocation()
   const session = useSession()
   return (
@@ -77,7 +35,7 @@ export const Frame = ({ children, wide }: { readonly children: ReactNode; readon
         </main>
       </div>
       <BottomBar />
-      <Overlays />
+      <Overlays frame="session" />
     </div>
   )
 }

@@ -3,6 +3,7 @@ import { useMutation } from "@tanstack/react-query"
 import { useLocation } from "@tanstack/react-router"
 import { type ReactNode, useRef } from "react"
 import { api } from "../data/api.ts"
+import { paletteKey } from "../data/keys.ts"
 import { type OperatorSession, operatorSessionChanged, useOperatorQuery } from "../data/operator.ts"
 import { type Page, pagesAt } from "../data/page.ts"
 import { useCurrentInSight } from "../look/useCurrentInSight.ts"
@@ -16,7 +17,8 @@ import { useTitle } from "../parts/Page.tsx"
 import { Failed, Skeleton } from "../parts/States.tsx"
 import { Badge } from "../parts/Status.tsx"
 import { Environment } from "./Environment.tsx"
-import { Shortcuts, useShortcuts } from "./Shortcuts.tsx"
+import { openPalette } from "./openPalette.ts"
+import { Overlays, useShortcuts } from "./Shortcuts.tsx"
 import { SignedOut } from "./SignedOut.tsx"
 import { ThemeMenu } from "./ThemeMenu.tsx"
 
@@ -81,10 +83,8 @@ const SignOut = () => {
   )
 }
 
-const focusSearch = () => document.querySelector<HTMLInputElement>("[data-search]")?.focus()
-
 const Inside = ({ session, children }: { readonly session: OperatorSession; readonly children: ReactNode }) => {
-  useShortcuts("operator", focusSearch)
+  useShortcuts("operator")
   const pages = useCurrentInSight(useLocation().pathname)
   return (
     <div className="flex min-h-dvh flex-col">
@@ -103,6 +103,9 @@ const Inside = ({ session, children }: { readonly session: OperatorSession; read
           </div>
           <div className="flex items-center gap-2">
             {session.operator !== null && <span className="text-muted">{session.operator}</span>}
+            <Button look="quiet" onClick={openPalette}>
+              Go to… <kbd className="text-small text-muted max-sm:hidden">{paletteKey}</kbd>
+            </Button>
             <ThemeMenu />
             <SignOut />
           </div>
@@ -116,7 +119,7 @@ const Inside = ({ session, children }: { readonly session: OperatorSession; read
       <main id="content" tabIndex={-1} className="mx-auto w-full max-w-[1200px] flex-1 p-6 outline-none max-sm:p-4">
         {children}
       </main>
-      <Shortcuts frame="operator" />
+      <Overlays frame="operator" />
     </div>
   )
 }

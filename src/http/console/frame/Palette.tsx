@@ -1,4 +1,4 @@
-/** The palette: go to a page, open a run by its id, run a capability, copy the id of a key. */
+/** The palette: go to a page, open a run by its id, run a capability, copy the id of a key, or search. The operator's has pages and searches. */
 import { useQuery } from "@tanstack/react-query"
 import { Command, defaultFilter } from "cmdk"
 import { Copy, Search } from "lucide-react"
@@ -7,11 +7,11 @@ import { useGo } from "../data/address.ts"
 import { api } from "../data/api.ts"
 import { useApiKeys } from "../data/apiKeys.ts"
 import { useCapabilities } from "../data/capabilities.ts"
-import { allPages } from "../data/page.ts"
+import { allPages, type Page } from "../data/page.ts"
 import { toClipboard } from "../parts/Copy.tsx"
 import { Icon } from "../parts/Icon.tsx"
 import { Status } from "../parts/Status.tsx"
-import { closeOverlay } from "./openPalette.ts"
+import { closeOverlay, type FrameKind } from "./openPalette.ts"
 
 const runForm = /^\s*(run_[0-9a-z]{6,40})\s*$/
 
@@ -72,18 +72,34 @@ const lowestScore = 1e-9
 const scoreOf = (value: string, text: string, keywords?: Array<string>) =>
   value.startsWith(elsewhere) ? lowestScore : defaultFilter(value, text, keywords)
 
-const Elsewhere = ({ text, go }: { readonly text: string; readonly go: (to: string) => void }) => {
+/** Name, address of the page with the text still missing, and the question that it answers. */
+const searches: Readonly<Record<FrameKind, ReadonlyArray<readonly [name: string, address: string, words: string]>>> = {
+  session: [
+    ["Runs", "/activity?q=", "Find runs"],
+    ["History", "/history?q=", "Was it bought or contacted?"],
+    ["Catalog", "/catalog?q=", "What can do it?"]
+  ],
+  operator: [
+    ["Organizations", "/operator/organizations?search=", "By name, e-mail address or id"],
+    ["Audit log, by who", "/operator/audit-log?actor=", "What did they change?"]
+  ]
+}
+
+const Elsewhere = ({
+  frame,
+  text,
+  go
+}: {
+  readonly frame: FrameKind
+  readonly text: string
+  readonly go: (to: string) => void
+}) => {
   const q = encodeURIComponent(text.trim())
   if (q === "") return null
-  const pages = [
-    ["Runs", `/activity?q=${q}`, "Find runs"],
-    ["History", `/history?q=${q}`, "Was it bought or contacted?"],
-    ["Catalog", `/catalog?q=${q}`, "What can do it?"]
-  ] as const
   return (
     <Command.Group heading={`Search for “${text.trim()}”`} className={groupLook}>
-      {pages.map(([name, to, words]) => (
-        <Item key={name} value={`${elsewhere}${name}`} onSelect={() => go(to)}>
+      {searches[frame].map(([name, address, words]) => (
+        <Item key={name} value={`${elsewhere}${name}`} onSelect={() => go(`${address}${q}`)}>
           <Search size={16} aria-hidden="true" />
           {name}
           <span className="ml-auto text-small text-muted max-sm:hidden">{words}</span>
@@ -129,22 +145,25 @@ const Keys = () => {
   )
 }
 
-const Palette = () => {
+const isListed = ({ place }: Page, frame: FrameKind) =>
+  place !== undefined && (place === "operator") === (frame === "operator")
+
+const Palette = ({ frame }: { readonly frame: FrameKind }) => {
   const [text, setText] = useState("")
   const go = useGo()
   return (
-    <Command filter={scoreOf} label="Go to a page, find a run, run a capability, or copy the id of a key">
+    <Command filter={scoreOf} label="Go to a page, or search">
       <Command.Input
         value={text}
         onValueChange={setText}
         autoFocus
-        placeholder="Page, run id or key"
+        placeholder={frame === "session" ? "Page, run id or key" : "Page, or name of an organization"}
         className="w-full border-b border-line bg-transparent px-4 py-3 outline-none"
       />
       <Command.List className="max-h-[60dvh] overflow-y-auto py-1">
         <Command.Group heading="Go to" className={groupLook}>
           {allPages()
-            .filter(({ place }) => place !== undefined && place !== "operator")
+            .filter((page) => isListed(page, frame))
             .map(({ path, title, icon, shortcut }) => (
               <Item key={path} value={`page ${title}`} onSelect={() => go(path)}>
                 {icon !== undefined && <Icon name={icon} />}
@@ -153,10 +172,14 @@ const Palette = () => {
               </Item>
             ))}
         </Command.Group>
-        <Runs text={text} go={go} />
-        <Capabilities go={go} />
-        <Keys />
-        <Elsewhere text={text} go={go} />
+        {frame === "session" && (
+          <>
+            <Runs text={text} go={go} />
+            <Capabilities go={go} />
+            <Keys />
+          </>
+        )}
+        <Elsewhere frame={frame} text={text} go={go} />
       </Command.List>
     </Command>
   )

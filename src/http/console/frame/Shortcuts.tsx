@@ -1,56 +1,83 @@
-/** All keyboard shortcuts: those of every page, and `g` with a letter for each page that has one. */
+/** Keyboard shortcuts of a frame, and what they open: the palette, and the list of all shortcuts. */
+import { lazy, Suspense, useEffect } from "react"
 import { useGo } from "../data/address.ts"
 import { paletteKey, useKeys } from "../data/keys.ts"
 import { allPages, type Page } from "../data/page.ts"
-import { Dialog } from "../parts/Dialog.tsx"
-import { closeOverlay, overlay } from "./openPalette.ts"
 import { useStore } from "../data/store.ts"
+import { Dialog } from "../parts/Dialog.tsx"
+import { closeOverlay, type FrameKind, openPalette, overlay } from "./openPalette.ts"
 
-type Frame = "session" | "operator"
+const Palette = lazy(() => import("./Palette.tsx"))
 
-const palette = [paletteKey, "Go to a page, find a run, copy the id of a key"] as const
-const general = [
+const general: ReadonlyArray<readonly [keys: string, words: string]> = [
+  [paletteKey, "Go to a page, or search"],
   ["/", "Search or filter this page"],
   ["j  k", "Next and previous row of a list"],
   ["Enter", "Open the row"],
   ["?", "Show these shortcuts"]
-] as const
+]
 
 /** Pages of this frame that a letter opens. */
-const lettered = (frame: Frame): ReadonlyArray<readonly [keys: string, page: Page]> =>
+const lettered = (frame: FrameKind): ReadonlyArray<readonly [keys: string, page: Page]> =>
   allPages().flatMap((page) =>
     page.shortcut !== undefined && (page.access === "operator") === (frame === "operator")
       ? [[`g ${page.shortcut}`, page] as const]
       : []
   )
 
-/** `onSearch` focuses the search of the page. */
-export const useShortcuts = (frame: Frame, onSearch: () => void): void => {
-  const go = useGo()
-  const pages = lettered(frame).map(([keys, { path }]) => [keys, () => go(path)] as const)
-  useKeys({ "/": onSearch, "?": () => overlay.set("help"), ...Object.fromEntries(pages) })
+/** The key of the palette also works while somebody types. */
+const usePaletteKey = () =>
+  useEffect(() => {
+    const pressed = (event: KeyboardEvent) => {
+      if (event.key.toLowerCase() !== "k" || !(event.ctrlKey || event.metaKey) || event.altKey || event.shiftKey) return
+      event.preventDefault()
+      openPalette()
+    }
+    document.addEventListener("keydown", pressed)
+    return () => document.removeEventListener("keydown", pressed)
+  }, [])
+
+/** A page without a search of its own has the palette's. */
+const focusSearch = () => {
+  const search = document.querySelector<HTMLInputElement>("[data-search]")
+  if (search === null) openPalette()
+  else search.focus()
 }
 
-export const Shortcuts = ({ frame }: { readonly frame: Frame }) => {
-  const rows = [
-    ...(frame === "session" ? [palette] : []),
-    ...general,
-    ...lettered(frame).map(([keys, { title }]) => [keys, title] as const)
-  ]
+export const useShortcuts = (frame: FrameKind): void => {
+  const go = useGo()
+  const pages = lettered(frame).map(([keys, { path }]) => [keys, () => go(path)] as const)
+  useKeys({ "/": focusSearch, "?": () => overlay.set("help"), ...Object.fromEntries(pages) })
+  usePaletteKey()
+}
+
+const All = ({ frame }: { readonly frame: FrameKind }) => (
+  <table className="w-full">
+    <tbody>
+      {[...general, ...lettered(frame).map(([keys, { title }]) => [keys, title] as const)].map(([keys, words]) => (
+        <tr key={keys}>
+          <th scope="row" className="py-1 pr-6 text-left font-normal whitespace-nowrap">
+            <kbd className="rounded border border-line bg-sunken px-1.5 font-mono text-small">{keys}</kbd>
+          </th>
+          <td className="py-1">{words}</td>
+        </tr>
+      ))}
+    </tbody>
+  </table>
+)
+
+export const Overlays = ({ frame }: { readonly frame: FrameKind }) => {
+  const shown = useStore(overlay)
   return (
-    <Dialog open={useStore(overlay) === "help"} onClose={closeOverlay} title="Keyboard shortcuts">
-      <table className="w-full">
-        <tbody>
-          {rows.map(([keys, words]) => (
-            <tr key={keys}>
-              <th scope="row" className="py-1 pr-6 text-left font-normal whitespace-nowrap">
-                <kbd className="rounded border border-line bg-sunken px-1.5 font-mono text-small">{keys}</kbd>
-              </th>
-              <td className="py-1">{words}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </Dialog>
+    <>
+      <Dialog open={shown === "palette"} onClose={closeOverlay} title="Go to" hideTitle wide>
+        <Suspense fallback={null}>
+          <Palette frame={frame} />
+        </Suspense>
+      </Dialog>
+      <Dialog open={shown === "help"} onClose={closeOverlay} title="Keyboard shortcuts">
+        <All frame={frame} />
+      </Dialog>
+    </>
   )
 }

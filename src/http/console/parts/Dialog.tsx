@@ -37,7 +37,7 @@ export const Dialog = ({
       onClick={(event) => {
         if (event.target === event.currentTarget) onClose()
       }}
-      className={`w-[calc(100vw-2rem)] ${wide ? "max-w-xl" : "max-w-md"} rounded-lg border border-line bg-panel p-0 text-left text-base whitespace-normal shadow-float`}
+      className={`w-[calc(100vw-2rem)] ${wide ? "max-w-xl" : "max-w-md"} rounded border border-line bg-panel p-0 text-left text-base whitespace-normal shadow-float`}
     >
       {open && (
         <div className={hideTitle ? "" : "p-5"}>

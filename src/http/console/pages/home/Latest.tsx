@@ -1,6 +1,6 @@
 /** The latest runs. Activity has all of them. */
 import { useQuery } from "@tanstack/react-query"
-import { useCallback } from "react"
+import { useCallback, useRef } from "react"
 import type { AnswerOf } from "../../../client/Browser.ts"
 import { api } from "../../data/api.ts"
 import { type LiveEvent, refreshSoon, useLive } from "../../data/live.ts"
@@ -35,25 +35,48 @@ const columns: ReadonlyArray<Column<ListedRun>> = [
 export const useLatest = () =>
   useQuery({ queryKey: ["runs", "latest"], queryFn: () => api.runs.list({ query: { limit: shown } }) })
 
+/** Rows don't move while the pointer is on them. What arrives meanwhile is read when it leaves. */
+const useHold = () => {
+  const isOn = useRef(false)
+  const waits = useRef(false)
+  const isHeld = useCallback(() => {
+    waits.current ||= isOn.current
+    return isOn.current
+  }, [])
+  const hold = (isOver: boolean) => {
+    isOn.current = isOver
+    if (isOver || !waits.current) return
+    waits.current = false
+    refreshSoon("runs")
+  }
+  return { isHeld, hold }
+}
+
 export const Latest = () => {
   const runs = useLatest()
+  const { isHeld, hold } = useHold()
   useLive(
-    useCallback(({ type }: LiveEvent) => {
-      if (type.startsWith("run.")) refreshSoon("runs")
-    }, [])
+    useCallback(
+      ({ type }: LiveEvent) => {
+        if (type.startsWith("run.") && !isHeld()) refreshSoon("runs")
+      },
+      [isHeld]
+    )
   )
   return (
     <Loaded query={runs} skeleton={null}>
       {({ items }) =>
         items.length === 0 ? null : (
           <Panel title="Latest runs">
-            <DataTable
-              label="Latest runs"
-              rows={items}
-              columns={columns}
-              keyOf={({ run_id }) => run_id}
-              toOf={({ run_id }) => `/runs/${run_id}`}
-            />
+            <div onPointerEnter={() => hold(true)} onPointerLeave={() => hold(false)}>
+              <DataTable
+                label="Latest runs"
+                rows={items}
+                columns={columns}
+                keyOf={({ run_id }) => run_id}
+                toOf={({ run_id }) => `/runs/${run_id}`}
+              />
+            </div>
           </Panel>
         )
       }
