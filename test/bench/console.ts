@@ -69,11 +69,14 @@ for (const [path, heading] of [
   print("usable_ms", { path, median: median(times), all: times })
 }
 
-/** Rows in an answer. The API gives 200 at most; larger answers shorten the reading, which is not what is measured. */
+/** Rows in an answer of the API, and in one that shortens the reading where only the scrolling is measured. */
+const apiRows = 200
 const pageRows = 2_000
+/** So long the list is read with answers of the API's size. */
+const readMillis = 30_000
 /** A page of the list, made of one real run. The cursor is the place in the list. */
 const list = JSON.parse(await (await person.context.request.get("/v1/runs?limit=1")).text())
-const answer = (route: Route) => {
+const answerWith = (pageRows: number) => (route: Route) => {
   const query = new URL(route.request().url()).searchParams
   const at = Number(query.get("cursor") ?? 0)
   const items = Array.from({ length: Math.min(pageRows, rows - at) }, (_, n) => ({
@@ -83,9 +86,29 @@ const answer = (route: Route) => {
   return route.fulfill({ json: { items, next_cursor: at + pageRows < rows ? String(at + pageRows) : null } })
 }
 
+/** How many rows somebody gets who scrolls to the end again and again. */
+const readWithApiRows = async (page: Page) => {
+  const isList = (url: URL) => url.pathname === "/v1/runs"
+  await page.route(isList, answerWith(apiRows))
+  await page.goto("/activity")
+  await page.getByRole("row").nth(20).waitFor()
+  const height = await page.evaluate(async (millis) => {
+    const until = performance.now() + millis
+    while (performance.now() < until) {
+      scrollTo(0, document.documentElement.scrollHeight)
+      await new Promise((resolve) => requestAnimationFrame(resolve))
+    }
+    return document.documentElement.scrollHeight
+  }, readMillis)
+  await page.unroute(isList)
+  return Math.round(height / 36)
+}
+const read200 = await readWithApiRows(person.page)
+print("read_200", { rows: read200, per_second: Math.round(read200 / (readMillis / 1_000)) })
+
 /** Scrolls to the end until all rows are there, and counts frames. */
 const scrolled = async (page: Page) => {
-  await page.route((url) => url.pathname === "/v1/runs", answer)
+  await page.route((url) => url.pathname === "/v1/runs", answerWith(pageRows))
   await page.goto("/activity")
   await page.getByRole("row").nth(20).waitFor()
   return page.evaluate(async (count) => {

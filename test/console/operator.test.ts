@@ -119,6 +119,24 @@ describe.skipIf(!hasBrowser)("the operator console", () => {
     await tab.context.close()
   })
 
+  test("letters go to pages, and the palette searches organizations", async () => {
+    const tab = await signedIn()
+    const { page } = tab
+    await page.keyboard.press("?")
+    await page.getByRole("heading", { name: "Keyboard shortcuts" }).waitFor()
+    await page.keyboard.press("Escape")
+    await page.keyboard.press("g")
+    await page.keyboard.press("b")
+    await page.getByRole("heading", { level: 1, name: "Books" }).waitFor()
+    await page.keyboard.press("Control+k")
+    await page.getByPlaceholder("Page, or name of an organization").fill(org.org_id)
+    await page.getByRole("option", { name: "Organizations" }).click()
+    await page.getByRole("link", { name: hostile }).waitFor()
+    expect(await page.getByLabel("Find organizations").inputValue()).toBe(org.org_id)
+    expect(tab.errors).toEqual([])
+    await tab.context.close()
+  })
+
   test("a session that ends keeps what was typed, and the service refuses the change", async () => {
     const tab = await signedIn()
     const { page } = tab
