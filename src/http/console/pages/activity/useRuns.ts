@@ -61,10 +61,14 @@ const useChanged = (items: ReadonlyArray<RunRow>) => {
  * New runs come in at the top, and push down what is below. So they wait while the pointer is on the rows, and while somebody has read more
  * than the first page; then `hasNew` says that there are some, and `show` reads them.
  */
-const useNewRuns = (key: ReadonlyArray<unknown>, pages: number) => {
+const useNewRuns = (key: ReadonlyArray<unknown>, pages: number, readAt: number) => {
   const [hasNew, setHasNew] = useState(false)
   const isHeld = useRef(false)
   useEffect(() => setHasNew(false), [key])
+  // The first page was read again, and has them.
+  useEffect(() => {
+    if (pages <= 1 && !isHeld.current) setHasNew(false)
+  }, [pages, readAt])
   const arrived = useCallback(() => {
     if (pages <= 1 && !isHeld.current) refreshSoon("runs")
     else setHasNew(true)
@@ -80,9 +84,8 @@ const useNewRuns = (key: ReadonlyArray<unknown>, pages: number) => {
   const hold = useCallback(
     (isOn: boolean) => {
       isHeld.current = isOn
-      if (isOn || !hasNew || pages > 1) return
-      setHasNew(false)
-      refreshSoon("runs")
+      // Not at once: the pointer may be on its way to the button.
+      if (!isOn && hasNew && pages <= 1) refreshSoon("runs")
     },
     [hasNew, pages]
   )
@@ -107,7 +110,7 @@ export const useRuns = (query: Record<string, string>) => {
   })
   const items = useMemo(() => runs.data?.pages.flatMap((page) => page.items) ?? [], [runs.data])
   const { changed, take } = useChanged(items)
-  const { arrived, ...fresh } = useNewRuns(key, runs.data?.pages.length ?? 0)
+  const { arrived, ...fresh } = useNewRuns(key, runs.data?.pages.length ?? 0, runs.dataUpdatedAt)
   useLive(
     useCallback(
       (event: LiveEvent) => {
