@@ -3,7 +3,8 @@ import { type InfiniteData, keepPreviousData, useInfiniteQuery } from "@tanstack
 import { useCallback, useEffect, useMemo, useRef, useState } from "react"
 import type { Search } from "../../data/address.ts"
 import { api, queries } from "../../data/api.ts"
-import { type LiveEvent, refreshSoon, useLive } from "../../data/live.ts"
+import { connection, type LiveEvent, refreshSoon, useLive } from "../../data/live.ts"
+import { useStore } from "../../data/store.ts"
 import { after, mayMatch, type RunRow, rowOf, runOf } from "./rows.ts"
 
 interface PageOfRows {
@@ -69,6 +70,13 @@ const useNewRuns = (key: ReadonlyArray<unknown>, pages: number, readAt: number) 
   useEffect(() => {
     if (pages <= 1 && !isHeld.current) setHasNew(false)
   }, [pages, readAt])
+  // Events of the time without a stream are lost, and a long list is not read again by itself.
+  const isLive = useStore(connection) === "live"
+  const missed = useRef(false)
+  useEffect(() => {
+    if (isLive && missed.current && pages > 1) setHasNew(true)
+    missed.current = !isLive
+  }, [isLive, pages])
   const arrived = useCallback(() => {
     if (pages <= 1 && !isHeld.current) refreshSoon("runs")
     else setHasNew(true)
