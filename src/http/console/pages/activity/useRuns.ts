@@ -55,14 +55,14 @@ const useChanged = (items: ReadonlyArray<RunRow>) => {
     },
     [open]
   )
-  return { changed, take }
+  return { changed, take, hasOpen: open.size > 0 }
 }
 
 /**
  * New runs come in at the top, and push down what is below. So they wait while the pointer is on the rows, and while somebody has read more
  * than the first page; then `hasNew` says that there are some, and `show` reads them.
  */
-const useNewRuns = (key: ReadonlyArray<unknown>, pages: number, readAt: number) => {
+const useNewRuns = (key: ReadonlyArray<unknown>, pages: number, readAt: number, hasOpen: boolean) => {
   const [hasNew, setHasNew] = useState(false)
   const isHeld = useRef(false)
   useEffect(() => setHasNew(false), [key])
@@ -70,13 +70,14 @@ const useNewRuns = (key: ReadonlyArray<unknown>, pages: number, readAt: number) 
   useEffect(() => {
     if (pages <= 1 && !isHeld.current) setHasNew(false)
   }, [pages, readAt])
-  // Events of the time without a stream are lost, and a long list is not read again by itself.
+  // Events of the time without a stream are lost, from before its first one too. A long list is not read again by itself.
   const isLive = useStore(connection) === "live"
   const missed = useRef(false)
   useEffect(() => {
     if (isLive && missed.current && pages > 1) setHasNew(true)
+    if (isLive && missed.current && pages === 1 && hasOpen) refreshSoon("runs")
     missed.current = !isLive
-  }, [isLive, pages])
+  }, [isLive, pages, hasOpen])
   const arrived = useCallback(() => {
     if (pages <= 1 && !isHeld.current) refreshSoon("runs")
     else setHasNew(true)
@@ -117,8 +118,8 @@ export const useRuns = (query: Record<string, string>) => {
     placeholderData: keepPreviousData
   })
   const items = useMemo(() => runs.data?.pages.flatMap((page) => page.items) ?? [], [runs.data])
-  const { changed, take } = useChanged(items)
-  const { arrived, ...fresh } = useNewRuns(key, runs.data?.pages.length ?? 0, runs.dataUpdatedAt)
+  const { changed, take, hasOpen } = useChanged(items)
+  const { arrived, ...fresh } = useNewRuns(key, runs.data?.pages.length ?? 0, runs.dataUpdatedAt, hasOpen)
   useLive(
     useCallback(
       (event: LiveEvent) => {

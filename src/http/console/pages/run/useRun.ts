@@ -28,8 +28,15 @@ export const useRun = (run_id: string) => {
       [run_id]
     )
   )
-  const wasOpen = useRef(false)
   const { data } = run
+  const isOpen = data?.done === false
+  const wasLive = useRef(isLive)
+  // What happened after the answer and before the stream began is in neither.
+  useEffect(() => {
+    if (isLive && !wasLive.current && isOpen) refreshSoon("run")
+    wasLive.current = isLive
+  }, [isLive, isOpen])
+  const wasOpen = useRef(false)
   useEffect(() => {
     if (data === undefined) return
     if (data.done && wasOpen.current) announce(`The run has ended: ${statusWord(data.status)}.`)
