@@ -119,6 +119,28 @@ describe.skipIf(!hasBrowser)("the operator console", () => {
     await tab.context.close()
   })
 
+  test("a list that can't be read says why, and is read again", async () => {
+    const tab = await signedIn()
+    const { page } = tab
+    for (const [path, request, heading] of [
+      ["/operator/organizations", "/v1/operator/organizations", "Organizations"],
+      ["/operator/queues", "/v1/operator/dead-letters", "Queues"]
+    ] as const) {
+      const isMeant = (url: URL) => url.pathname === request
+      await page.route(isMeant, (route) =>
+        route.fulfill({ status: 400, json: { error: { code: "invalid_request", message: "Refused by this test." } } })
+      )
+      await page.goto(path)
+      await page.getByRole("heading", { level: 1, name: heading }).waitFor()
+      const alert = page.getByRole("alert").filter({ hasText: "Refused by this test." })
+      await alert.waitFor()
+      await page.unroute(isMeant)
+      await alert.getByRole("button", { name: "Try again" }).click()
+      await alert.waitFor({ state: "detached" })
+    }
+    await tab.context.close()
+  })
+
   test("letters go to pages, and the palette searches organizations", async () => {
     const tab = await signedIn()
     const { page } = tab

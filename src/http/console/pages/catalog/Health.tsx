@@ -20,7 +20,7 @@ const tones: Readonly<Record<string, "green" | "amber" | "red">> = {
 }
 const words: Readonly<Record<string, string>> = { unknown: "not measured" }
 
-export const HealthBadge = ({ health }: { readonly health: HealthFacts }) => (
+export const HealthBadge = ({ health }: { readonly health: Pick<HealthFacts, "status"> }) => (
   <Badge tone={tones[health.status] ?? "grey"}>{words[health.status] ?? health.status}</Badge>
 )
 

@@ -1,6 +1,6 @@
 /** Available, reserved, and today's spending against the daily limit. */
 import type { ReactNode } from "react"
-import { shareOf } from "../../data/money.ts"
+import { Meter } from "../../forms/Meter.tsx"
 import { useGuard, useWallet } from "../../frame/Balance.tsx"
 import { Money } from "../../parts/Money.tsx"
 import { Loaded, Skeleton } from "../../parts/States.tsx"
@@ -22,23 +22,6 @@ const Figure = ({
   </div>
 )
 
-/** A bar for a part of a whole. Above 80 % it is amber, and it says so in words beside it. */
-const Bar = ({ share, label }: { readonly share: number; readonly label: string }) => (
-  <div
-    role="meter"
-    aria-label={label}
-    aria-valuemin={0}
-    aria-valuemax={100}
-    aria-valuenow={Math.round(Math.min(1, share) * 100)}
-    className="mt-2 h-1.5 overflow-hidden rounded bg-grey-soft"
-  >
-    <div
-      className={`h-full ${share >= 0.8 ? "bg-amber" : "bg-accent"}`}
-      style={{ width: `${Math.min(100, share * 100)}%` }}
-    />
-  </div>
-)
-
 const Today = () => (
   <Loaded query={useGuard()} skeleton={<Skeleton lines={2} />}>
     {({ spent_today, daily_limit, resets_at }) => (
@@ -50,7 +33,9 @@ const Today = () => (
           ) : (
             <>
               of <Money amount={daily_limit} /> · resets <Time at={resets_at} />
-              <Bar share={shareOf(spent_today, daily_limit)} label="Part of the daily limit that is spent" />
+              <div className="mt-2">
+                <Meter spent={spent_today} limit={daily_limit} label="Part of the daily limit that is spent" />
+              </div>
             </>
           )
         }

@@ -7,8 +7,8 @@ import { exactDollars } from "../../data/money.ts"
 import { CodeBlock, Id } from "../../parts/Copy.tsx"
 import { PageHead, Panel } from "../../parts/Page.tsx"
 import { Loaded, Skeleton } from "../../parts/States.tsx"
-import { Badge } from "../../parts/Status.tsx"
 import { Time } from "../../parts/Time.tsx"
+import { HealthBadge } from "../catalog/Health.tsx"
 import { Losses, Margins } from "./Margins.tsx"
 import { SmallTable } from "./SmallTable.tsx"
 import { Verdict } from "./Verdict.tsx"
@@ -17,14 +17,6 @@ type State = AnswerOf<"operatorProviders", "list">
 type Provider = State["providers"][number]
 
 const refreshMillis = 15_000
-
-const healthTones = {
-  healthy: "green",
-  stable: "green",
-  degraded: "amber",
-  outage: "red",
-  unknown: "grey"
-} as const
 
 /** What keeps a configured provider from earning. */
 const notesOf = ({ providers, cost_drifts, paused }: State): ReadonlyArray<readonly [string, ReactNode]> => [
@@ -95,7 +87,7 @@ const Configured = ({ providers }: { readonly providers: ReadonlyArray<Provider>
         { title: "Provider", cell: ({ title }) => title },
         {
           title: "Health",
-          cell: ({ health }) => <Badge tone={healthTones[health.status]}>{health.status}</Badge>
+          cell: ({ health }) => <HealthBadge health={health} />
         },
         { title: "Calls", cell: ({ health }) => health.sample_size, align: "right" },
         { title: "Checks passed", cell: checkedOf },

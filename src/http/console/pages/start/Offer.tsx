@@ -1,23 +1,11 @@
 /** What can be run here, and from which price, for people who are signed out. The catalog is public. */
-import { useQuery } from "@tanstack/react-query"
-import { api } from "../../data/api.ts"
+import { useCapabilities } from "../../data/capabilities.ts"
 import { Money } from "../../parts/Money.tsx"
 import { Skeleton } from "../../parts/States.tsx"
 
-const most = 100
-
-const useOffer = () =>
-  useQuery({
-    queryKey: ["capabilities", "start"],
-    queryFn: async () => {
-      const page = await api.discovery.capabilities({ query: { limit: most } })
-      return page === undefined ? [] : page.items.filter(({ status }) => status === "live")
-    },
-    staleTime: Number.POSITIVE_INFINITY
-  })
-
 const Offer = () => {
-  const { data, error } = useOffer()
+  const { data: all, error } = useCapabilities()
+  const data = all?.filter(({ status }) => status === "live")
   // The page says everything else without this list.
   if (error !== null) return null
   if (data === undefined) return <Skeleton lines={4} />

@@ -1,6 +1,7 @@
 /** A new batch: a file, what to run for each of its rows, a preview, the price, and the button. */
 import { useMemo, useState } from "react"
 import { useFilters } from "../../../data/address.ts"
+import { useCapabilities } from "../../../data/capabilities.ts"
 import { Select } from "../../../parts/Field.tsx"
 import { TextLink } from "../../../parts/Link.tsx"
 import { PageHead, Panel } from "../../../parts/Page.tsx"
@@ -12,7 +13,7 @@ import { type InputForm, inputsOf, problemsOf } from "./inputs.ts"
 import { MappingForm } from "./MappingForm.tsx"
 import { Preview } from "./Preview.tsx"
 import type { Sheet } from "../readFile.ts"
-import { useCapabilities, useForm } from "./useCapabilities.ts"
+import { useForm } from "./useForm.ts"
 
 const Rows = ({
   sheet,
