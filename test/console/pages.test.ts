@@ -153,7 +153,7 @@ describe.skipIf(!hasBrowser)("the console in a browser", () => {
     await run(verify("arrives.meanwhile"))
     await rows.nth(4).waitFor()
     // Rows don't move under the pointer.
-    await rows.nth(2).hover()
+    await rows.nth(3).hover()
     await run(verify("waits.for.the.pointer"))
     await page.getByRole("button", { name: "Show new runs" }).click()
     await rows.nth(5).waitFor()

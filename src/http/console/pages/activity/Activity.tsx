@@ -43,15 +43,18 @@ const Runs = ({ query }: { readonly query: Record<string, string> }) => {
       </Empty>
     )
   return (
-    <>
-      {hasNew && (
-        <Button className="mb-3" onClick={show}>
-          Show new runs
-        </Button>
-      )}
+    <div>
+      {/* Over the rows, and without a height of its own: no row moves when it comes. */}
+      <div className="sticky top-2 z-10 flex h-0 items-start justify-center max-lg:top-14">
+        {hasNew && (
+          <Button className="shadow-float" onClick={show}>
+            Show new runs
+          </Button>
+        )}
+      </div>
       <RunTable items={items} changed={changed} more={hasNextPage} loadMore={loadMore} onHold={hold} />
       {runs.error !== null && <Failed error={runs.error} retry={loadMore} />}
-    </>
+    </div>
   )
 }
 
