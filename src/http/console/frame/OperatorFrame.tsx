@@ -101,7 +101,7 @@ const Inside = ({ session, children }: { readonly session: OperatorSession; read
             <Badge tone="violet">operator</Badge>
             <Environment />
           </div>
-          <div className="flex items-center gap-2">
+          <div className="flex flex-wrap items-center gap-2">
             {session.operator !== null && <span className="text-muted">{session.operator}</span>}
             <Button look="quiet" onClick={openPalette}>
               Go to… <kbd className="text-small text-muted max-sm:hidden">{paletteKey}</kbd>
