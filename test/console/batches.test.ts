@@ -203,7 +203,7 @@ describe.skipIf(!hasBrowser)("Batches in a browser", () => {
     expect(await findings(page)).toEqual([])
     await lookedAt(tab, "batch-retry")
     await dialog.getByRole("button", { name: "Run 3 blocked rows for at most $0.497" }).click()
-    await page.getByText("4 of 4 rows").waitFor()
+    await page.getByText("4 of 4 rows", { exact: true }).waitFor()
     await until(
       "all rows to have succeeded",
       () => page.getByRole("region", { name: "Results" }).getByRole("row").filter({ hasText: "succeeded" }).count(),

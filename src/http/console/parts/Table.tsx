@@ -30,7 +30,10 @@ const useCurrent = <A,>(rows: ReadonlyArray<A>, toOf: ((row: A) => string) | und
     if (row !== undefined) go(to(row))
   }
   useKeys(toOf === undefined ? {} : { j: () => move(1), k: () => move(-1), Enter: () => open(toOf) })
-  useEffect(() => current.current?.scrollIntoView({ block: "nearest" }), [at])
+  useEffect(() => {
+    // Newer browsers answer with a promise, which an effect must not return.
+    current.current?.scrollIntoView({ block: "nearest" })
+  }, [at])
   return { at, current }
 }
 
