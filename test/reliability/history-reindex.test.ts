@@ -16,7 +16,7 @@ import { copies, template } from "../old-runs.ts"
 import { exhaustive } from "../exhaustive.ts"
 
 /** Nothing, or on a slow machine how far it is. */
-const progress = expect.stringMatching(/^(\d+ segments rebuilt, .*\n)*$/)
+const progress = expect.stringMatching(/^(\d+ (segments rebuilt|of about \d+ runs checked)\W.*\n)*$/)
 
 const people = endpointOf({
   path: "/people/{who}",
@@ -101,6 +101,13 @@ const termsOf = ({ terms, starts, postings }: Postings, tell: (run: number, text
       tell(runIn(posting), `${term}:${flagsIn(posting)}`)
   })
 
+/** As `reindex` and `told`, beside the service. Its worker may have taken some of the missing runs: until it commits, they are in no segment. */
+const reindexed = async (of: App) => {
+  const found = await told(reindex(of.databaseUrl))
+  await waitsFor(of)
+  return found
+}
+
 /** Every run that has ended and is not erased is in one segment of each family, as today's rules read it; and nothing else is. Answers how many. */
 const exact = async (databaseUrl: string) => {
   const client = new Client({ connectionString: databaseUrl })
@@ -161,15 +168,15 @@ test("gives back what was lost, and takes away what today's rules don't find", a
   await emptied(app)
   for (const q of questions) expect([q, (await org.get(asked(q))).body.count]).toEqual([q, 0])
   const runs = await runsOf()
-  expect(await told(again())).toMatchObject({ code: 0, runs, missing: runs, errors: progress })
+  expect(await reindexed(app)).toMatchObject({ code: 0, runs, missing: runs, errors: progress })
   expect(await answers(org)).toEqual(made.before)
   // A second one finds nothing missing, and puts no run into a second segment.
   const { segments } = await exact(app.databaseUrl)
-  expect(await told(again())).toEqual({ code: 0, runs, missing: 0, segments, errors: progress })
+  expect(await reindexed(app)).toEqual({ code: 0, runs, missing: 0, segments, errors: progress })
   expect(await answers(org)).toEqual(made.before)
   // Half of it is as good as nothing.
   await app.sql("DELETE FROM history_segments WHERE family = 'words'")
-  expect(await told(again())).toMatchObject({ code: 0, runs, missing: runs })
+  expect(await reindexed(app)).toMatchObject({ code: 0, runs, missing: runs })
   // As if older rules had found others in it.
   const [run] = made.before[0].items
   await app.sql("UPDATE runs SET input = $2, result = '{}' WHERE run_id = $1", [
@@ -179,10 +186,10 @@ test("gives back what was lost, and takes away what today's rules don't find", a
   const counts = async () =>
     Promise.all(["carol@new.example", "carol", "@ada_one"].map(async (q) => (await org.get(asked(q))).body.count))
   expect(await counts()).toEqual([0, 0, 6])
-  expect(await told(again())).toMatchObject({ code: 0, runs, missing: 0 })
+  expect(await reindexed(app)).toMatchObject({ code: 0, runs, missing: 0 })
   expect(await counts()).toEqual([1, 1, 5])
   figures("history.reindex", await exact(app.databaseUrl))
-}, 30_000)
+}, 60_000)
 
 const noChecksum = "does not fit its checksum"
 test.each([
@@ -213,7 +220,7 @@ test.each([
     expect(await exact(service.databaseUrl)).toMatchObject({ runs: 8 })
     await doors.stop()
   },
-  30_000
+  60_000
 )
 
 test("needs no service, and two at once both end well", async () => {
@@ -227,7 +234,7 @@ test("needs no service, and two at once both end well", async () => {
   const doors = await startApp({ beside: service, role: "http" })
   expect(await answers(org.over(doors))).toEqual(before)
   await doors.stop()
-}, 30_000)
+}, 60_000)
 
 /** So many wait for the lock of whoever changes segments. */
 const waiters = (count: number) =>
@@ -257,7 +264,7 @@ test(
       await holder?.query("COMMIT")
       expect(await told(work)).toMatchObject({ code: 0, missing: 0 })
     }),
-  30_000
+  60_000
 )
 
 test(
@@ -280,7 +287,7 @@ test(
       for (const run of both) expect(await told(run)).toMatchObject({ code: 0, missing: 0 })
       expect(await exact(app.databaseUrl)).toMatchObject({ runs: await runsOf() })
     }),
-  30_000
+  60_000
 )
 
 test.if(exhaustive)(
