@@ -12,6 +12,7 @@ import * as NodeTerminal from "@effect/platform-node-shared/NodeTerminal"
 import { Cause, Effect, Exit, Layer, Logger, Option, References } from "effect"
 import { CliConfig, CliError, CliOutput, Command, Flag, GlobalFlag } from "effect/cli"
 import { FetchHttpClient } from "effect/http"
+import { allowances } from "./http/cli/allowances/allowances.ts"
 import { api } from "./http/cli/setup/api.ts"
 import { call } from "./http/cli/runs/call.ts"
 import { complete } from "./http/cli/catalog/complete.ts"
@@ -126,6 +127,7 @@ const account = [
   Command.provide(logout, CliLayer),
   Command.provide(whoami, CliLayer),
   Command.provide(keys, CliLayer),
+  Command.provide(allowances, CliLayer),
   Command.provide(senders, CliLayer),
   Command.provide(webhooks, CliLayer),
   Command.provide(providerAccounts, CliLayer),

@@ -15,6 +15,11 @@ export const raiseBudget: CommandHint = {
   cli: "rungate keys update <key_id> --budget 10/day"
 }
 export const revokeKey: CommandHint = { http: "DELETE /v1/api-keys/{key_id}", cli: "rungate keys revoke <key_id>" }
+export const createAllowance: CommandHint = {
+  http: "POST /v1/allowances",
+  cli: "rungate allowances create researcher --amount 2.00 --expires 2h"
+}
+export const listAllowances: CommandHint = { http: "GET /v1/allowances", cli: "rungate allowances list" }
 export const listSenders: CommandHint = { http: "GET /v1/senders", cli: "rungate senders list" }
 export const listMembers: CommandHint = { http: "GET /v1/members", cli: "rungate members list" }
 export const listInvitations: CommandHint = { http: "GET /v1/invitations", cli: "rungate invite list" }

@@ -19,7 +19,7 @@ import { makeScopes, note, tooMany } from "./accounts/KeyScope.ts"
 import { requireVerified } from "../middleware/Verified.ts"
 import { keyView } from "../views/KeyView.ts"
 import { withCommands } from "../../schema/Hints.ts"
-import { signIn } from "../../schema/Steps.ts"
+import { createAllowance, signIn } from "../../schema/Steps.ts"
 
 const needsPerson = problem(
   "forbidden",
@@ -41,10 +41,12 @@ const ended = (key_id: string, { replaced_by }: KeyEnded) =>
       )
 
 const isAllowance = (key_id: string) =>
-  refused(
-    "path.key_id",
-    "is the key of an allowance",
-    `${key_id} is the key of an allowance, which can't be changed or rotated. Create another with POST /v1/allowances, and revoke this one.`
+  Effect.fail(
+    problem(
+      "invalid_request",
+      withCommands`${key_id} is the key of an allowance, which can't be changed or rotated. Create another with ${createAllowance}, and revoke this one.`,
+      [{ path: "path.key_id", message: "is the key of an allowance" }]
+    )
   )
 
 /** The widest scope of a member's key: it starts every run, and changes nothing else. A key without a scope may do what admins do. */

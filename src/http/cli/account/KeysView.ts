@@ -13,14 +13,15 @@ type Key = typeof ApiKey.Type
 const budgetText = ({ budget }: Key): string =>
   budget === null ? "-" : `$${budget.spent} of $${budget.limit}/${budget.period}`
 
-const scopeText = ({ allow }: Key): string => {
+export const scopeText = ({ allow }: Pick<Key, "allow">): string => {
   if (allow === null) return "everything"
   const parts = [
     allow.read_only === true ? "read-only" : "",
     allow.capabilities === undefined ? "" : allow.capabilities.join(" ") || "no capability",
     allow.providers === undefined ? "" : `through ${allow.providers.join(" ") || "no provider"}`,
     allow.raw === undefined ? "" : allow.raw ? "raw" : "not raw",
-    allow.max_cost === undefined ? "" : `up to $${allow.max_cost} a run`
+    allow.max_cost === undefined ? "" : `up to $${allow.max_cost} a run`,
+    allow.mint === true ? "gives allowances" : ""
   ]
   return parts.filter((part) => part !== "").join(", ") || "everything"
 }

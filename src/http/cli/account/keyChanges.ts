@@ -34,12 +34,12 @@ const budget = Flag.String("budget").pipe(
 const several = (name: string, description: string) =>
   Flag.String(name).pipe(Flag.withDescription(description), Flag.atLeast(0))
 
-export const ruleFlags = {
-  budget,
-  expires: text("expires", "when it stops working, such as 2026-12-31T00:00:00Z"),
+/** What a key may do. Allowances have these flags too. */
+export const scopeFlags = {
   capabilities: several("allow-capability", "a capability that it may run; repeat the flag for several"),
   providers: several("allow-provider", "a provider that its runs may call; repeat the flag for several"),
   raw: boolean("allow-raw", "it may call raw endpoints, although --allow-capability names capabilities"),
+  mint: boolean("allow-mint", "it may give allowances: keys with an amount of its money"),
   read_only: boolean("read-only", "reads and lookups only: nothing that acts outside, such as sending a message"),
   max_cost: usd("max-cost", "the most that one of its runs may hold, in USD").pipe(
     Flag.optional,
@@ -47,31 +47,45 @@ export const ruleFlags = {
   )
 }
 
-export interface RuleFlags {
-  readonly budget: { readonly limit: string; readonly period: string } | null
-  readonly expires: string | null
+export const ruleFlags = {
+  budget,
+  expires: text("expires", "when it stops working, such as 2026-12-31T00:00:00Z"),
+  ...scopeFlags
+}
+
+export interface ScopeFlags {
   readonly capabilities: ReadonlyArray<string>
   readonly providers: ReadonlyArray<string>
   readonly raw: boolean
+  readonly mint: boolean
   readonly read_only: boolean
   readonly max_cost: Money.MicroUsd | null
 }
 
-/** The fields of the request. A flag that was not given adds none. */
-export const rulesBody = (given: RuleFlags) => {
+export interface RuleFlags extends ScopeFlags {
+  readonly budget: { readonly limit: string; readonly period: string } | null
+  readonly expires: string | null
+}
+
+/** The scope in a request. Without a flag of it there is none. */
+export const scopeBody = (given: ScopeFlags) => {
   const allow = {
     ...(given.capabilities.length === 0 ? {} : { capabilities: given.capabilities }),
     ...(given.providers.length === 0 ? {} : { providers: given.providers }),
     ...(given.raw ? { raw: true } : {}),
+    ...(given.mint ? { mint: true } : {}),
     ...(given.read_only ? { read_only: true } : {}),
     ...(given.max_cost === null ? {} : { max_cost: Money.usd(given.max_cost) })
   }
-  return {
-    ...(given.expires === null ? {} : { expires_at: given.expires }),
-    ...(given.budget === null ? {} : { budget: given.budget }),
-    ...(Object.keys(allow).length === 0 ? {} : { allow })
-  }
+  return Object.keys(allow).length === 0 ? {} : { allow }
 }
+
+/** The fields of the request. A flag that was not given adds none. */
+export const rulesBody = (given: RuleFlags) => ({
+  ...(given.expires === null ? {} : { expires_at: given.expires }),
+  ...(given.budget === null ? {} : { budget: given.budget }),
+  ...scopeBody(given)
+})
 
 const key_id = Argument.String("key_id").pipe(Argument.withDescription("id from keys list"))
 const pathOf = (id: string) => `/v1/api-keys/${encodeURIComponent(id)}`

@@ -29,7 +29,8 @@ export const metadata = (description: string) =>
   )
 
 const unitSeconds: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400 }
-const durationSeconds = (given: string): number => {
+/** 0 for a text that is no duration. */
+export const durationSeconds = (given: string): number => {
   const [, count = "", unit = ""] = /^([1-9]\d{0,8})([smhd])$/.exec(given) ?? []
   return Number(count) * (unitSeconds[unit] ?? 0)
 }

@@ -8,9 +8,9 @@ import { type AllowanceRefused, type AllowanceRow, AllowanceStore } from "../../
 import { Members } from "../../../layers/members/Members.ts"
 import { Settings } from "../../../layers/platform/Settings.ts"
 import { problem } from "../../../schema/Errors.ts"
-import { withCommands } from "../../../schema/Hints.ts"
+import { type Sentence, withCommands } from "../../../schema/Hints.ts"
 import { looksLike } from "../../../schema/Ids.ts"
-import { signIn } from "../../../schema/Steps.ts"
+import { listAllowances, signIn, topUp } from "../../../schema/Steps.ts"
 import { needsRole } from "../../access/Access.ts"
 import { Api } from "../../api/Api.ts"
 import { CurrentCaller, listLimitDefault } from "../../api/shapes/Common.ts"
@@ -26,7 +26,7 @@ const refused = (path: string, message: string) =>
 
 const unknown = (id: string) =>
   Effect.fail(
-    problem("not_found", `There is no allowance "${id}".`, [
+    problem("not_found", withCommands`There is no allowance "${id}". ${listAllowances} lists them.`, [
       { path: "path.allowance_id", message: "is not an allowance of this organization" }
     ])
   )
@@ -39,6 +39,11 @@ const notYours = problem(
   "forbidden",
   withCommands`An API key may revoke its own allowance and those that it gave. Sign in with ${signIn} and use the session token.`
 )
+/** The wallet's sentence. Only a wallet without enough money says how to top up. */
+const notEnough = (message: string): Sentence => ({
+  message,
+  commands: message.includes(topUp.http) ? [topUp] : []
+})
 const notHeldYet = problem(
   "service_unavailable",
   "The amount was not held in time, so no allowance was created. Try again, with the same Idempotency-Key if the request had one."
@@ -105,7 +110,9 @@ export const AllowancesHandlers = HttpApiBuilder.group(
               suspended
                 ? Effect.fail(problem("wallet_suspended", message))
                 : Effect.fail(
-                    problem("insufficient_balance", message, [{ path: "amount", message: "is more than can be held" }])
+                    problem("insufficient_balance", notEnough(message), [
+                      { path: "amount", message: "is more than can be held" }
+                    ])
                   ),
             NotHeldYet: () => Effect.fail(notHeldYet)
           })
