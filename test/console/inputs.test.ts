@@ -22,6 +22,7 @@ const key = {
   expires_at: "2096-01-31T10:00:00.000Z",
   replaced_by: null,
   connected: false,
+  allowance: false,
   budget: { limit: "5.00", period: "day" as const, spent: "1.00", resets_at: "2026-11-24T00:00:00.000Z" },
   // In another order than the form's, as the database stores it.
   allow: { max_cost: "0.50", capabilities: ["email.find"] },

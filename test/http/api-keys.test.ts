@@ -33,6 +33,7 @@ describe("/v1/api-keys", () => {
       expires_at: null,
       replaced_by: null,
       connected: false,
+      allowance: false,
       budget: null,
       allow: null,
       created_at: expect.stringMatching(/Z$/)

@@ -20,6 +20,10 @@ export const ApiKey = Schema.Struct({
   connected: Schema.Boolean.annotate({
     description: "An agent that is connected with OAuth holds it, and renews expires_at until the key is revoked."
   }),
+  allowance: Schema.Boolean.annotate({
+    description:
+      "It is the key of an allowance, and can be revoked but not changed. GET /v1/allowances/{id} has its money."
+  }),
   budget: Schema.NullOr(Budget),
   allow: Schema.NullOr(AllowView),
   created_at: Schema.String

@@ -30,6 +30,7 @@ export const keyView = (row: KeyRow) => ({
   expires_at: row.expires_at?.toISOString() ?? null,
   replaced_by: row.replaced_by,
   connected: row.connected,
+  allowance: row.allowance,
   budget: row.budget === null ? null : budgetView(row.budget, row.today),
   allow: row.allow === null ? null : allowView(row.allow),
   created_at: row.created_at.toISOString()

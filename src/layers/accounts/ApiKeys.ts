@@ -75,6 +75,8 @@ const StoredKey = Schema.Struct({
   expired: Schema.Boolean,
   /** An agent that is connected with OAuth holds it and renews its expiry. */
   connected: Schema.Boolean,
+  /** It belongs to an allowance, which keeps its amount, scope and expiry. */
+  allowance: Schema.Boolean,
   /** The database's UTC day. */
   today: Schema.String
 })
@@ -106,7 +108,8 @@ export const apiKeys = (sql: SqlClient.SqlClient) => {
   const columns =
     sql.literal(`key_id, name, environment, display, last_used_at, revoked_at, created_at, expires_at, allow, budget_id,
     replaced_by, expires_at IS NOT NULL AND expires_at <= now() AS expired,
-    revoked_at IS NULL AND EXISTS (SELECT FROM oauth_grants g WHERE g.key_id = api_keys.key_id AND g.ended_at IS NULL AND g.expires_at > now()) AS connected, (now() AT TIME ZONE 'UTC')::date::text AS today`)
+    revoked_at IS NULL AND EXISTS (SELECT FROM oauth_grants g WHERE g.key_id = api_keys.key_id AND g.ended_at IS NULL AND g.expires_at > now()) AS connected,
+    EXISTS (SELECT FROM allowances a WHERE a.key_id = api_keys.key_id) AS allowance, (now() AT TIME ZONE 'UTC')::date::text AS today`)
 
   const withBudgets = Effect.fnUntraced(function* (rows: ReadonlyArray<StoredKey>) {
     const ids = rows.flatMap(({ budget_id }) => (budget_id === null ? [] : [budget_id]))
@@ -187,8 +190,7 @@ export const apiKeys = (sql: SqlClient.SqlClient) => {
       SELECT ${columns} FROM api_keys WHERE org_id = ${org_id} AND key_id = ${key_id} FOR UPDATE`)
     if (row !== undefined && (row.revoked_at !== null || row.replaced_by !== null || row.expired))
       return yield* new KeyEnded({ replaced_by: row.replaced_by })
-    const given = yield* sql`SELECT 1 AS found FROM allowances WHERE org_id = ${org_id} AND key_id = ${key_id}`
-    if (given.length > 0) return yield* new IsAllowance()
+    if (row?.allowance === true) return yield* new IsAllowance()
     return row
   })
 

@@ -11,6 +11,7 @@ const exampleKey = {
   expires_at: null,
   replaced_by: null,
   connected: false,
+  allowance: false,
   budget: { limit: "5.00", period: "day", spent: "1.284", resets_at: "2026-11-23T00:00:00.000Z" },
   allow: { capabilities: ["email.find", "email.verify"], max_cost: "0.50" },
   created_at: "2026-11-22T09:30:00.000Z"
@@ -167,6 +168,7 @@ export const accountExamples: Readonly<Record<string, Example>> = {
             expires_at: null,
             replaced_by: null,
             connected: false,
+            allowance: false,
             budget: { limit: "5.00", period: "day", spent: "1.284", resets_at: "2026-11-23T00:00:00.000Z" },
             allow: { capabilities: ["email.find", "email.verify"], max_cost: "0.50" },
             created_at: "2026-11-22T09:30:00.000Z"
@@ -220,6 +222,7 @@ export const accountExamples: Readonly<Record<string, Example>> = {
         expires_at: null,
         replaced_by: null,
         connected: false,
+        allowance: false,
         budget: null,
         allow: null,
         created_at: "2026-11-22T09:30:00.000Z"

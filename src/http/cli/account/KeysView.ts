@@ -26,8 +26,14 @@ export const scopeText = ({ allow }: Pick<Key, "allow">): string => {
   return parts.filter((part) => part !== "").join(", ") || "everything"
 }
 
-const stateOf = ({ revoked, expires_at, environment }: Key, now: number): string =>
-  revoked ? "revoked" : expires_at !== null && Date.parse(expires_at) <= now ? "expired" : environment
+const stateOf = ({ revoked, expires_at, allowance, environment }: Key, now: number): string =>
+  revoked
+    ? "revoked"
+    : expires_at !== null && Date.parse(expires_at) <= now
+      ? "expired"
+      : allowance
+        ? "allowance"
+        : environment
 
 /** One key after a change. */
 export const keyDetails = (text: string, screen: ScreenShape): Lines | null => {
