@@ -12,6 +12,7 @@ const pages = [
   ["/wallet", "/v1/wallet/auto-topup", "Wallet"],
   ["/usage", "/v1/usage", "Usage"],
   ["/settings/keys", "/v1/api-keys", "API keys"],
+  ["/settings/keys", "/v1/allowances", "API keys"],
   ["/settings/guard", "/v1/spend-guard", "Spend guard"],
   ["/settings/senders", "/v1/senders", "Senders"],
   ["/settings/webhooks", "/v1/webhook-endpoints", "Webhooks"],

@@ -83,6 +83,11 @@ export const pages: ReadonlyArray<Page> = [
     load: () => import("./pages/keys/Keys.tsx")
   },
   { path: "/settings/keys/new", title: "Create an API key", load: () => import("./pages/keys/NewKey.tsx") },
+  {
+    path: "/settings/keys/new-allowance",
+    title: "Give an allowance",
+    load: () => import("./pages/keys/NewAllowance.tsx")
+  },
   { path: "/settings/keys/$key_id", title: "API key", load: () => import("./pages/keys/KeyPage.tsx") },
   {
     path: "/settings/guard",

@@ -14,6 +14,7 @@ import { TextLink } from "../../parts/Link.tsx"
 import { PageHead, Panel } from "../../parts/Page.tsx"
 import { Loaded, Skeleton } from "../../parts/States.tsx"
 import { Time } from "../../parts/Time.tsx"
+import { AllowancePanel } from "./AllowancePanel.tsx"
 import { EndKey, type NewKey } from "./EndKey.tsx"
 import { BudgetBar, isChangeable, isUsable, KeyState, scopeWords } from "./KeyState.tsx"
 import { changesIn } from "./rules.ts"
@@ -41,7 +42,9 @@ const Facts = ({ apiKey }: { readonly apiKey: ApiKey }) => (
         <>
           <dt className="text-muted">Replaced by</dt>
           <dd>
-            <TextLink to={`/settings/keys/${apiKey.replaced_by}`}>{apiKey.replaced_by}</TextLink>
+            <TextLink to={`/settings/keys/${apiKey.replaced_by}`} className="break-all">
+              {apiKey.replaced_by}
+            </TextLink>
           </dd>
         </>
       )}
@@ -114,12 +117,19 @@ const Shown = ({ apiKey }: { readonly apiKey: ApiKey }) => {
       <div className="grid grid-cols-1 gap-6">
         <div className="grid grid-cols-1 gap-6 lg:grid-cols-2">
           <Facts apiKey={apiKey} />
-          <Panel title="Budget">
-            <BudgetBar budget={apiKey.budget} />
-            <p className="mt-3 text-muted">What unfinished runs hold counts against the budget too, until they end.</p>
-          </Panel>
+          {apiKey.allowance ? (
+            <AllowancePanel allowance_id={apiKey.id} may={may} />
+          ) : (
+            <Panel title="Budget">
+              <BudgetBar budget={apiKey.budget} />
+              <p className="mt-3 text-muted">
+                What unfinished runs hold counts against the budget too, until they end.
+              </p>
+            </Panel>
+          )}
         </div>
         {isUsable(apiKey) &&
+          !apiKey.allowance &&
           (may ? (
             <>
               {isChangeable(apiKey) && <Rules apiKey={apiKey} />}

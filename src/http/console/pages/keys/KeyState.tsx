@@ -49,15 +49,16 @@ const some = (names: ReadonlyArray<string>, noun: string) =>
   names.length === 1 ? `only ${names[0]}` : `only ${names.length} ${noun}`
 
 /** Such as "only email.find, reads only". */
-export const scopeWords = ({ allow }: ApiKey): string => {
+export const scopeWords = ({ allow }: Pick<ApiKey, "allow">): string => {
   if (allow === null) return "everything"
-  const { capabilities, providers, raw, read_only, max_cost } = allow
+  const { capabilities, providers, raw, read_only, max_cost, mint } = allow
   const parts = [
     capabilities === undefined ? "" : some(capabilities, "capabilities"),
     providers === undefined ? "" : some(providers, "providers"),
     raw === undefined ? "" : raw ? "raw endpoints" : "no raw endpoints",
     read_only === true ? "reads only" : "",
-    max_cost === undefined ? "" : `at most $${max_cost} per run`
+    max_cost === undefined ? "" : `at most $${max_cost} per run`,
+    mint === true ? "gives allowances" : ""
   ].filter((one) => one !== "")
   return parts.length === 0 ? "everything" : parts.join(", ")
 }

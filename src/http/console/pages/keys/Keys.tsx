@@ -1,4 +1,4 @@
-/** All API keys: what each may do, what of its budget is spent, and when it was last used. */
+/** All API keys: what each may do, what of its budget is spent, and when it was last used. Those of allowances have a list of their own. */
 import { useFilters } from "../../data/address.ts"
 import { api } from "../../data/api.ts"
 import { useMay } from "../../data/session.ts"
@@ -11,6 +11,7 @@ import { PageHead } from "../../parts/Page.tsx"
 import { Empty } from "../../parts/States.tsx"
 import type { Column } from "../../parts/Table.tsx"
 import { Time } from "../../parts/Time.tsx"
+import { Allowances } from "./Allowances.tsx"
 import { BudgetBar, isUsable, KeyState, scopeWords } from "./KeyState.tsx"
 import type { ApiKey } from "./useKeys.ts"
 
@@ -43,7 +44,8 @@ const Keys = () => {
   const may = useMay("member")
   const shown = search["show"] === "all" ? "all" : ""
   const paged = usePaged(["keys", "paged"], (from) => api.keys.list({ query: { limit: 100, ...from } }))
-  const items = paged.items?.filter((key) => shown === "all" || isUsable(key)) ?? null
+  const items = paged.items?.filter((key) => !key.allowance && (shown === "all" || isUsable(key))) ?? null
+  const names = new Map((paged.items ?? []).map(({ id, name }) => [id, name] as const))
   return (
     <>
       <PageHead
@@ -84,6 +86,7 @@ const Keys = () => {
           </Empty>
         }
       />
+      <Allowances names={names} showsEnded={shown === "all"} />
     </>
   )
 }

@@ -1,9 +1,8 @@
 /** The rules of a key as a form: name, budget, expiry and scope. An empty field means that there is no such rule. */
 import { type ReactNode, useState } from "react"
-import { Checkbox, Choices } from "../../forms/Checkbox.tsx"
+import { Checkbox } from "../../forms/Checkbox.tsx"
 import { Field, problemOf, Select } from "../../parts/Field.tsx"
-import { Failed, Skeleton } from "../../parts/States.tsx"
-import { problemIn } from "./rules.ts"
+import { amountPattern, ScopeFields } from "./ScopeFields.tsx"
 import { type ApiKey, useScopeNames } from "./useKeys.ts"
 
 const periodWords: ReadonlyArray<readonly [string, string]> = [
@@ -12,7 +11,6 @@ const periodWords: ReadonlyArray<readonly [string, string]> = [
   ["month", "per calendar month"],
   ["total", "in total"]
 ]
-const amountPattern = "\\d{1,9}(\\.\\d{1,6})?"
 
 const Budget = ({ before, error }: { readonly before: ApiKey | null; readonly error: unknown }) => (
   <div className="flex flex-wrap items-start gap-3">
@@ -34,76 +32,6 @@ const Budget = ({ before, error }: { readonly before: ApiKey | null; readonly er
       className="w-full max-w-52"
     />
   </div>
-)
-
-const Names = ({ before, error }: { readonly before: ApiKey | null; readonly error: unknown }) => {
-  const names = useScopeNames()
-  if (names.data === undefined)
-    return names.error === null ? (
-      <Skeleton lines={4} />
-    ) : (
-      <Failed error={names.error} retry={() => void names.refetch()} />
-    )
-  return (
-    <>
-      <Choices
-        legend="Capabilities"
-        name="capabilities"
-        hint="None chosen: every capability may run."
-        options={names.data.capabilities}
-        chosen={before?.allow?.capabilities ?? []}
-        problem={problemIn(error, "allow.capabilities")}
-      />
-      <Choices
-        legend="Providers"
-        name="providers"
-        hint="None chosen: runs may call every provider."
-        options={names.data.providers}
-        chosen={before?.allow?.providers ?? []}
-        problem={problemIn(error, "allow.providers")}
-      />
-    </>
-  )
-}
-
-const rawOf = (before: ApiKey | null) => {
-  const raw = before?.allow?.raw
-  return raw === undefined ? "" : raw ? "allowed" : "refused"
-}
-
-const Scope = ({ before, error }: { readonly before: ApiKey | null; readonly error: unknown }) => (
-  <>
-    <Names before={before} error={error} />
-    <Checkbox
-      name="read_only"
-      value="yes"
-      defaultChecked={before?.allow?.read_only === true}
-      label="Reads and look-ups only"
-      hint="The key can start no run that acts outside, such as sending a message. Of raw endpoints it may call those with GET."
-    />
-    <div className="flex flex-wrap items-start gap-3">
-      <Select
-        label="Raw endpoints"
-        name="raw"
-        defaultValue={rawOf(before)}
-        options={[
-          ["", "Allowed, unless capabilities are chosen"],
-          ["allowed", "Allowed"],
-          ["refused", "Not allowed"]
-        ]}
-        className="w-full max-w-80"
-      />
-      <Field
-        label="Most that one run may hold, in USD"
-        name="max_cost"
-        inputMode="decimal"
-        pattern={amountPattern}
-        defaultValue={before?.allow?.max_cost ?? ""}
-        problem={problemOf(error, "allow.max_cost")}
-        className="w-full max-w-72"
-      />
-    </div>
-  </>
 )
 
 /** Whether the lists of names are there is part of the form: without them, sending it would take the scope away. */
@@ -148,7 +76,7 @@ export const RulesForm = ({
         onChange={(event) => setShowsScope(event.target.checked)}
         hint="A key with such limits can run and read, but change nothing else in the organization."
       />
-      {showsScope && <Scope before={before} error={error} />}
+      {showsScope && <ScopeFields allow={before?.allow ?? null} error={error} />}
       {children(!showsScope || isReady)}
     </>
   )

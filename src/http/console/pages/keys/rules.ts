@@ -11,7 +11,7 @@ const namesIn = (form: FormData, name: string) => form.getAll(name).filter((one)
 const lastMoment = (day: string) => `${day}T23:59:59Z`
 
 /** Null if the form sets no rule of the scope. */
-const scopeIn = (form: FormData) => {
+export const scopeIn = (form: FormData) => {
   const [capabilities, providers] = [namesIn(form, "capabilities"), namesIn(form, "providers")]
   const [raw, max_cost] = [textIn(form, "raw"), textIn(form, "max_cost").trim()]
   const scope = {
@@ -19,6 +19,7 @@ const scopeIn = (form: FormData) => {
     ...(providers.length === 0 ? {} : { providers }),
     ...(raw === "" ? {} : { raw: raw === "allowed" }),
     ...(textIn(form, "read_only") === "" ? {} : { read_only: true }),
+    ...(textIn(form, "mint") === "" ? {} : { mint: true }),
     ...(max_cost === "" ? {} : { max_cost })
   }
   return Object.keys(scope).length === 0 ? null : scope
@@ -48,6 +49,7 @@ const scopeText = (allow: ApiKey["allow"]) =>
         allow.providers ?? [],
         allow.raw ?? null,
         allow.read_only ?? false,
+        allow.mint ?? false,
         allow.max_cost ?? ""
       ])
 

@@ -1,0 +1,106 @@
+/** Gives an allowance, and shows its key once. */
+import { useMutation } from "@tanstack/react-query"
+import { useState } from "react"
+import { onForm, textIn } from "../../account/forms.ts"
+import { useGo } from "../../data/address.ts"
+import { api } from "../../data/api.ts"
+import { present } from "../../data/clock.ts"
+import { useMay } from "../../data/session.ts"
+import { Checkbox } from "../../forms/Checkbox.tsx"
+import { Secret } from "../../forms/Secret.tsx"
+import { Button } from "../../parts/Button.tsx"
+import { Field, FormProblem, problemOf, Select } from "../../parts/Field.tsx"
+import { PageHead } from "../../parts/Page.tsx"
+import { scopeIn } from "./rules.ts"
+import { amountPattern, ScopeFields } from "./ScopeFields.tsx"
+import { allowancesChanged } from "./useAllowances.ts"
+import { useScopeNames } from "./useKeys.ts"
+
+/** Seconds until its end. */
+const lengths: ReadonlyArray<readonly [string, string]> = [
+  ["3600", "in one hour"],
+  ["28800", "in eight hours"],
+  ["86400", "in one day"],
+  ["604800", "in seven days"],
+  ["2592000", "in thirty days"]
+]
+
+const bodyOf = (form: FormData) => ({
+  name: textIn(form, "name"),
+  amount: textIn(form, "amount").trim(),
+  expires_at: new Date(present() + Number.parseInt(textIn(form, "length"), 10) * 1_000).toISOString(),
+  allow: scopeIn(form)
+})
+
+const Form = () => {
+  const go = useGo()
+  const hasNames = useScopeNames().data !== undefined
+  const [showsScope, setShowsScope] = useState(false)
+  const give = useMutation({
+    mutationFn: (form: FormData) => api.allowances.create({ payload: bodyOf(form) }),
+    onSuccess: allowancesChanged
+  })
+  if (give.data !== undefined)
+    return (
+      <Secret
+        title="This is the key of the allowance. It is shown only now: give it to the program that may spend the money."
+        label="the key of the allowance"
+        text={give.data.api_key}
+        done="I have stored the key"
+        onStored={() => go("/settings/keys")}
+      />
+    )
+  return (
+    <form onSubmit={onForm((form) => give.mutate(form))} className="space-y-5">
+      <Field
+        label="Name"
+        name="name"
+        required
+        maxLength={200}
+        hint="Says who gets it, such as the name of an agent."
+        problem={problemOf(give.error, "name")}
+        className="max-w-md"
+      />
+      <div className="flex flex-wrap items-start gap-3">
+        <Field
+          label="Amount in USD"
+          name="amount"
+          required
+          inputMode="decimal"
+          pattern={amountPattern}
+          hint="It is held at once. What is unused returns."
+          problem={problemOf(give.error, "amount")}
+          className="w-full max-w-52"
+        />
+        <Select label="It ends" name="length" defaultValue="86400" options={lengths} className="w-full max-w-52" />
+      </div>
+      <Checkbox
+        label="Limit what it may run"
+        checked={showsScope}
+        onChange={(event) => setShowsScope(event.target.checked)}
+        hint="An allowance can run and read, and change nothing else in the organization."
+      />
+      {showsScope && <ScopeFields allow={null} error={give.error} />}
+      <FormProblem error={give.error} />
+      <Button type="submit" look="primary" busy={give.isPending} disabled={showsScope && !hasNames}>
+        Give the allowance
+      </Button>
+    </form>
+  )
+}
+
+const NewAllowance = () => {
+  const may = useMay("member")
+  return (
+    <>
+      <PageHead title="Give an allowance">A key with an amount of the wallet's money.</PageHead>
+      {may ? (
+        <Form />
+      ) : (
+        <p className="text-muted">Your role is viewer. An owner, an admin or a member can give an allowance.</p>
+      )}
+    </>
+  )
+}
+
+export default NewAllowance
