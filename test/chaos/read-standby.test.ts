@@ -4,7 +4,7 @@ import { Replica } from "../../src/layers/standby/Replica.ts"
 import { type App, startApp, until, verify } from "../app.ts"
 import { standbySuite } from "../standby-suite.ts"
 import { breakablePostgres, type Server, stops } from "./servers.ts"
-import { sqlAt } from "./standby.ts"
+import { sqlAt } from "./system-postgres.ts"
 import { type Standby, standbyOf } from "./read-standby.ts"
 
 let primary: Server

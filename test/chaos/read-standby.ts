@@ -10,7 +10,7 @@ import { run } from "../../src/layers/postgres/embedded/EmbeddedPostgresPrograms
 import { afterwards } from "../undertaker.ts"
 import { until } from "./processes.ts"
 import { type Server, stops } from "./servers.ts"
-import { sqlAt } from "./standby.ts"
+import { sqlAt } from "./system-postgres.ts"
 
 export interface Standby {
   readonly url: string

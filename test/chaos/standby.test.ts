@@ -7,7 +7,8 @@
 import { afterEach, describe, expect, test } from "bun:test"
 import { load, retryAll } from "./load.ts"
 import { runMain, type Service, until } from "./processes.ts"
-import { hasStandby, type Pair, sqlAt, startPair } from "./standby.ts"
+import { hasStandby, type Pair, startPair } from "./standby.ts"
+import { sqlAt } from "./system-postgres.ts"
 import { backends, leaseSeconds, percentile, report, World } from "./world.ts"
 
 let pair: Pair | undefined
