@@ -11,6 +11,7 @@ import { DatabaseChecks } from "./DatabaseChecks.ts"
 import { claimLanes } from "./DatabaseLanes.ts"
 import { checkMode, claimMode } from "./DatabaseMode.ts"
 import { DatabaseRefused, prepareSchema } from "./DatabaseSchema.ts"
+import { keepAwake } from "./connection/KeepAwake.ts"
 import { DatabaseUnavailable, DatabaseUrl, unavailable } from "./connection/DatabaseUrl.ts"
 import { socketsTo } from "./connection/Sockets.ts"
 import { sessionSettings, timezone } from "./SessionSettings.ts"
@@ -28,10 +29,15 @@ const clientOptions = Effect.map(Settings, ({ connections }) => ({
   maxMessageSize: 256 * 1024 * 1024
 }))
 
+/** A client whose pool does not fall asleep. */
+const awake = (options: PgClient.PgPoolConfig & { readonly maxConnections: number }) =>
+  Effect.tap(PgClient.make(options), (sql) => Effect.forkScoped(keepAwake(sql`SELECT 1`, options.maxConnections)))
+const layerOf = (options: Parameters<typeof awake>[0]) => PgClient.layerFrom(awake(options))
+
 const client = Effect.gen(function* () {
   const options = yield* clientOptions
   const { url, sharing } = yield* DatabaseUrl
-  return PgClient.layer({
+  return layerOf({
     ...options,
     url,
     stream: socketsTo(url),
@@ -44,7 +50,7 @@ const client = Effect.gen(function* () {
 /** Connects to the standby that lists and history are read from. It opens connections when they are first used. */
 export const readClientOf = (url: Redacted.Redacted) =>
   Effect.map(clientOptions, (options) =>
-    PgClient.layer({
+    layerOf({
       ...options,
       url,
       stream: socketsTo(url),
@@ -62,7 +68,7 @@ export class DirectClient extends Context.Service<DirectClient, PgClient.PgClien
       const options = yield* clientOptions
       const { directUrl, sharing } = yield* DatabaseUrl
       if (sharing === null) return yield* PgClient.PgClient
-      return yield* PgClient.make({
+      return yield* awake({
         ...options,
         url: directUrl,
         stream: socketsTo(directUrl),
