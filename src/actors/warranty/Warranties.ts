@@ -2,7 +2,7 @@
  * Disputes of the outcome warranty: checks that a run is covered, asks the provider that sent a message whether it bounced, and decides.
  *
  * Only a bounce that a provider confirms, through the account that sent the message, refunds a run here. Everything else waits for the
- * operator. A handler never moves money: the decision stores a command, and the wallet's turn books it.
+ * operator. Questions to providers are few, because they cost the operator's account: askWaitMinutes. A handler never moves money: the decision stores a command, and the wallet's turn books it.
  */
 import { Clock, Context, Effect, Layer } from "effect"
 import { Catalog, type CatalogOffer } from "../../layers/catalog/Catalog.ts"
@@ -17,7 +17,7 @@ import { type Problem, problem } from "../../schema/Errors.ts"
 import { looksLike } from "../../schema/Ids.ts"
 import { isRecord, parsedOrText } from "../../schema/json/Json.ts"
 import { shownName } from "../../schema/json/StorableText.ts"
-import { type Covered, warrantyDays } from "../../schema/wallet/Warranty.ts"
+import { asksPerHourMax, type Covered, warrantyDays } from "../../schema/wallet/Warranty.ts"
 import { Lanes } from "../mailbox/Lanes.ts"
 import { makeDecideRefund } from "./decideRefund.ts"
 
@@ -32,6 +32,8 @@ const unknownRun = (run_id: string) =>
   ])
 
 const off = problem("invalid_request", "This service has no outcome warranty: its operator has not turned it on.")
+
+const tooMany = `providers were asked about ${asksPerHourMax} runs of this organization within an hour; dispute it again in an hour, or the operator decides`
 
 /** Evidence that is a run id, or a link that ends with one. */
 const runIdIn = (evidence: string): string | null => /\brun_[0-9a-z]{26}\b/.exec(evidence.trim())?.[0] ?? null
@@ -106,9 +108,12 @@ export class Warranties extends Context.Service<
         const claimed = yield* disputes.claim(
           of,
           send.run_id,
-          `${title} is being asked; dispute again in a minute if this stays`
+          `${title} is being asked; dispute again later if this stays`
         )
-        if (!claimed) return yield* now(run_id)
+        if (!claimed) {
+          const known = yield* disputes.find(run_id)
+          return known ?? (yield* disputes.open(of, send.run_id, tooMany))
+        }
         const { message_id, own, offer } = sent
         const answered = yield* providers.bounced({ org_id, address: cover.address, message_id, own, offer })
         if (answered === null) {
@@ -134,7 +139,8 @@ export class Warranties extends Context.Service<
         const row = yield* runOf(org_id, run_id)
         if (row === null) return yield* Effect.fail(unknownRun(run_id))
         const before = yield* disputes.find(run_id)
-        if (before?.state === "refunded") return before
+        // An operator's decision stands as well: nobody asks a provider again and again behind it.
+        if (before?.state === "refunded" || before?.state === "refused") return before
         if (warrantyShareBps === 0) return yield* Effect.fail(off)
         const cover = coverOfRow(row)
         if (cover._tag === "NotCovered")

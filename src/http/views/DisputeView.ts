@@ -12,6 +12,7 @@ export const disputeView = (row: DisputeRow): Dispute => ({
   note: row.note,
   refund: row.amount === null ? null : usd(MicroUsd(row.amount)),
   reference: row.amount === null ? null : warrantyReference(row.run_id),
+  ask_after: row.ask_after?.toISOString() ?? null,
   created_at: row.created_at.toISOString(),
   decided_at: row.decided_at?.toISOString() ?? null
 })

@@ -1,13 +1,13 @@
 /**
  * Stores disputes of the outcome warranty.
  *
- * A run has one dispute. A claim sets the time at which a provider is asked, so that of many disputes at once one asks. A process that dies
- * while it asks only delays the next question by some seconds.
+ * A run has one dispute. A claim counts a question to a provider and sets the time of the next one, so that of many repeats one asks, and
+ * nobody makes the operator's account at a provider answer without end. A process that dies while it asks only delays the next question.
  */
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { storableText } from "../../schema/json/StorableText.ts"
-import { disputeStates } from "../../schema/wallet/Warranty.ts"
+import { askWaitMinutes, asksPerHourMax, disputeStates } from "../../schema/wallet/Warranty.ts"
 import { oneRowOf, rowsOf } from "../postgres/Rows.ts"
 
 export const DisputeRow = Schema.Struct({
@@ -19,6 +19,8 @@ export const DisputeRow = Schema.Struct({
   note: Schema.String,
   /** Null unless it was refunded. */
   amount: Schema.NullOr(Schema.BigInt),
+  /** No provider is asked before this time. Null if none was asked, and for a decided dispute. */
+  ask_after: Schema.NullOr(Schema.Date),
   created_at: Schema.Date,
   decided_at: Schema.NullOr(Schema.Date)
 })
@@ -38,8 +40,8 @@ export interface DisputeFilter {
   readonly all: boolean
 }
 
-/** Longer than a provider's answer takes. */
-const askSeconds = 30
+/** Advisory locks of this table; the second key is the organization. */
+const asksLock = 730_582
 
 export class Disputes extends Context.Service<
   Disputes,
@@ -49,7 +51,10 @@ export class Disputes extends Context.Service<
     readonly list: (filter: DisputeFilter, limit: number) => Effect.Effect<ReadonlyArray<DisputeRow>>
     /** Opens a dispute, or adds this text to an undecided one. A decided one stays as it is. */
     readonly open: (of: DisputeOf, evidence: string, note: string) => Effect.Effect<DisputeRow>
-    /** Opens a dispute for the one who asks the provider. False if somebody asks it already, or the run was refunded. */
+    /**
+     * Opens a dispute for the one who asks the provider. False if it is too early to ask again, if the operator or a refund decided the
+     * dispute, or if the organization's questions of this hour are used up.
+     */
     readonly claim: (of: DisputeOf, send_run: string, note: string) => Effect.Effect<boolean>
     /** Records how an undecided dispute stands. */
     readonly note: (of: DisputeOf, state: "pending" | "not_bounced", note: string) => Effect.Effect<void>
@@ -63,7 +68,7 @@ export class Disputes extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const columns =
         sql.literal(`d.run_id, d.org_id, d.reason, CASE WHEN r.erased_at IS NULL THEN d.evidence END AS evidence, d.state, d.note,
-        x.amount, d.created_at, d.decided_at
+        x.amount, CASE WHEN d.state IN ('pending', 'not_bounced') THEN d.ask_after END AS ask_after, d.created_at, d.decided_at
         FROM warranty_disputes d LEFT JOIN warranty_refunds x ON x.run_id = d.run_id LEFT JOIN runs r ON r.org_id = d.org_id AND r.run_id = d.run_id`)
       const undecided = sql.literal("state IN ('pending', 'not_bounced')")
 
@@ -76,17 +81,28 @@ export class Disputes extends Context.Service<
         INSERT INTO warranty_disputes AS d (run_id, org_id, reason, evidence, state, note)
         VALUES (${run_id}, ${org_id}, 'bounced', ${storableText(evidence)}, 'pending', ${note})
         ON CONFLICT (run_id) DO UPDATE SET evidence = excluded.evidence, state = 'pending', note = excluded.note WHERE d.${undecided}`
-      // A refused dispute is asked about again: a provider's word counts more than an operator's.
+      const wait = sql.literal(
+        `make_interval(mins => (ARRAY[${askWaitMinutes.join()}])[least(d.asks + 1, ${askWaitMinutes.length})])`
+      )
+      // The lock makes the count exact when an organization disputes many runs at once.
       const claim = ({ org_id, run_id }: DisputeOf, send_run: string, note: string) =>
-        claimedRows(sql`
-        INSERT INTO warranty_disputes AS d (run_id, org_id, reason, evidence, state, note, asked_at)
-        VALUES (${run_id}, ${org_id}, 'bounced', ${send_run}, 'pending', ${note}, now())
-        ON CONFLICT (run_id) DO UPDATE SET evidence = excluded.evidence, asked_at = now(),
-          state = CASE WHEN d.state = 'refused' THEN d.state ELSE 'pending' END, note = CASE WHEN d.state = 'refused' THEN d.note ELSE excluded.note END
-        WHERE d.state <> 'refunded' AND (d.asked_at IS NULL OR d.asked_at < now() - make_interval(secs => ${askSeconds}))
-        RETURNING run_id`)
+        sql.withTransaction(
+          Effect.andThen(
+            sql`SELECT pg_advisory_xact_lock(${asksLock}::int, hashtext(${org_id}))`,
+            claimedRows(sql`
+              INSERT INTO warranty_disputes AS d (run_id, org_id, reason, evidence, state, note, asks, asked_at, ask_after)
+              SELECT ${run_id}, ${org_id}, 'bounced', ${send_run}, 'pending', ${note}, 1, now(), now() + make_interval(mins => ${askWaitMinutes[0]})
+              WHERE ${asksPerHourMax} > (
+                SELECT count(*) FROM warranty_disputes o
+                WHERE o.org_id = ${org_id} AND o.run_id <> ${run_id} AND o.asks > 0 AND o.asked_at > now() - interval '1 hour')
+              ON CONFLICT (run_id) DO UPDATE SET evidence = excluded.evidence, state = 'pending', note = excluded.note,
+                asks = d.asks + 1, asked_at = now(), ask_after = now() + ${wait}
+              WHERE d.${undecided} AND (d.ask_after IS NULL OR d.ask_after <= now())
+              RETURNING run_id`)
+          )
+        )
       const note = ({ org_id, run_id }: DisputeOf, state: string, text: string) => sql`
-        UPDATE warranty_disputes SET state = ${state}, note = ${storableText(text)}, asked_at = NULL
+        UPDATE warranty_disputes SET state = ${state}, note = ${storableText(text)}
         WHERE run_id = ${run_id} AND org_id = ${org_id} AND ${undecided}`
       const refuse = (run_id: string, text: string) =>
         claimedRows(sql`

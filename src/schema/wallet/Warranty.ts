@@ -26,6 +26,18 @@ export const disputeReason = "bounced"
 export const disputeStates = ["pending", "not_bounced", "refunded", "refused"] as const
 export type DisputeState = (typeof disputeStates)[number]
 
+/**
+ * Minutes to wait before a provider is asked about the same dispute again; the last one is repeated. Providers report most bounces within
+ * minutes, and mail servers retry for days. At most 31 questions in seven days, so a charge always pays for them.
+ */
+export const askWaitMinutes = [1, 10, 60, 360] as const
+
+/**
+ * Runs of one organization about which providers are asked in an hour. Each run is asked about at most three times in an hour, so this is
+ * at most 300 requests: one in twelve seconds, far below the rate limits of the operator's accounts.
+ */
+export const asksPerHourMax = 100
+
 /** What the warranty needs to know of a run. */
 export interface ClosedRun {
   readonly status: string

@@ -60,6 +60,9 @@ const send = async (provider: "postmark" | "resend", to: string | ReadonlyArray<
 }
 const dispute = async (run_id: string, evidence: string) =>
   (await org.post(`/v1/runs/${run_id}/dispute`, { reason: "bounced", evidence })).body
+/** As if the wait for the next question were over. */
+const waited = (run_id: string) => app.sql("UPDATE warranty_disputes SET ask_after = now() WHERE run_id = $1", [run_id])
+const asked = () => there.heard("postmark").filter(({ method }) => method === "GET").length
 const booked = (run_id: string) =>
   until(
     "the refund is booked",
@@ -135,10 +138,12 @@ describe("Postmark", () => {
     const { run_id } = await check()
     const { run_id: sent } = await send("postmark")
     for (const [name, change] of others) {
+      await waited(run_id)
       there.play("postmark", answer(200, bounceOf(change)))
       expect([name, (await dispute(run_id, sent)).state]).toEqual([name, "not_bounced"])
     }
     there.play("postmark", answer(200, { TotalCount: 0, Bounces: [] }))
+    await waited(run_id)
     expect((await dispute(run_id, sent)).note).toContain("Postmark reports no bounce")
     for (const broken of [
       answer(500, "down"),
@@ -146,9 +151,95 @@ describe("Postmark", () => {
       answer(401, { Message: "Bad token" })
     ]) {
       there.play("postmark", broken)
+      await waited(run_id)
       expect(await dispute(run_id, sent)).toMatchObject({ state: "pending", refund: null })
     }
     expect((await org.ledger()).some(({ type }) => type === "refund")).toBe(false)
+  })
+})
+
+describe("questions to a provider cost the operator's account, so", () => {
+  const none = answer(200, { TotalCount: 0, Bounces: [] })
+  /** Minutes until the next question. */
+  const wait = async (run_id: string) => {
+    const [row] = await app.sql(
+      "SELECT asks, round(extract(epoch FROM ask_after - asked_at) / 60)::int AS minutes FROM warranty_disputes WHERE run_id = $1",
+      [run_id]
+    )
+    return row
+  }
+
+  test("two hundred repeats ask once, and the next question waits longer each time", async () => {
+    const { run_id } = await check()
+    const { run_id: sent } = await send("postmark")
+    there.play("postmark", none, none, none, none, none)
+    const first = await dispute(run_id, sent)
+    expect([first.state, Date.parse(first.ask_after) > Date.parse(first.created_at)]).toEqual(["not_bounced", true])
+    const repeats = await Promise.all(Array.from({ length: 200 }, () => dispute(run_id, sent)))
+    expect(asked()).toBe(1)
+    expect(new Set(repeats.map(({ note, ask_after }) => `${note} ${ask_after}`))).toEqual(
+      new Set([`${first.note} ${first.ask_after}`])
+    )
+    for (const [n, minutes] of [1, 10, 60, 360, 360].entries()) {
+      expect(await wait(run_id)).toEqual({ asks: n + 1, minutes })
+      if (n === 4) break
+      await waited(run_id)
+      await dispute(run_id, sent)
+      expect(asked()).toBe(n + 2)
+    }
+  })
+
+  test("another message, or a text, does not shorten the wait", async () => {
+    const { run_id } = await check()
+    const [{ run_id: sent }, { run_id: second }] = [await send("postmark"), await send("postmark")]
+    there.play("postmark", none)
+    await dispute(run_id, sent)
+    expect((await dispute(run_id, second)).state).toBe("not_bounced")
+    expect((await dispute(run_id, "my mail server says so")).state).toBe("pending")
+    expect((await dispute(run_id, second)).state).toBe("pending")
+    expect(asked()).toBe(1)
+  })
+
+  test("nobody is asked after the operator refused", async () => {
+    const { run_id } = await check()
+    const { run_id: sent } = await send("postmark")
+    there.play("postmark", none)
+    await dispute(run_id, sent)
+    await app.sql("UPDATE warranty_disputes SET state = 'refused', note = 'no', decided_at = now() WHERE run_id = $1", [
+      run_id
+    ])
+    await waited(run_id)
+    expect(await dispute(run_id, sent)).toMatchObject({ state: "refused", note: "no", ask_after: null })
+    expect(asked()).toBe(1)
+  })
+
+  test("one organization has them asked about a hundred runs in an hour, also at once", async () => {
+    const { run_id: first } = await check()
+    const { run_id: second } = await check()
+    const { run_id: third } = await check()
+    const { run_id: sent } = await send("postmark")
+    await app.sql(
+      `INSERT INTO warranty_disputes (run_id, org_id, reason, state, note, asks, asked_at, ask_after)
+       SELECT 'run_asked_' || n, $1, 'bounced', 'not_bounced', '', 1, now() - interval '50 minutes', now() FROM generate_series(1, 99) AS n`,
+      [org.org_id]
+    )
+    there.play("postmark", none)
+    const answers = await Promise.all([first, second, third].map((run_id) => dispute(run_id, sent)))
+    expect(asked()).toBe(1)
+    expect(answers.map(({ state }) => state).toSorted()).toEqual(["not_bounced", "pending", "pending"])
+    expect(answers.find(({ state }) => state === "pending")).toMatchObject({
+      note: expect.stringContaining("about 100 runs of this organization"),
+      ask_after: null
+    })
+    await app.sql("UPDATE warranty_disputes SET asked_at = asked_at - interval '1 hour' WHERE org_id = $1", [
+      org.org_id
+    ])
+    there.play("postmark", none, none)
+    for (const run_id of [first, second, third]) {
+      await waited(run_id)
+      await dispute(run_id, sent)
+    }
+    expect(asked()).toBe(4)
   })
 })
 
@@ -158,11 +249,14 @@ describe("Resend", () => {
     const { run_id: sent } = await send("resend")
     for (const change of [{ last_event: "delivered" }, { cc: ["other@example.com"] }]) {
       there.play("resend", answer(200, emailOf(change)))
+      await waited(run_id)
       expect((await dispute(run_id, sent)).state).toBe("not_bounced")
     }
     there.play("resend", answer(200, emailOf({ id: "another" })))
+    await waited(run_id)
     expect((await dispute(run_id, sent)).state).toBe("pending")
     there.play("resend", answer(200, emailOf({})))
+    await waited(run_id)
     expect(await dispute(run_id, sent)).toMatchObject({
       state: "refunded",
       note: "Resend says of the message: bounced"

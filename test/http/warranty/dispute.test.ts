@@ -90,6 +90,7 @@ describe("a dispute", () => {
         note: expect.stringContaining("permanent bounce"),
         refund: charged,
         reference: `warranty:${run_id}`,
+        ask_after: null,
         created_at: expect.any(String),
         decided_at: expect.any(String)
       }

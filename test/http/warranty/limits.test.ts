@@ -81,13 +81,14 @@ describe("the operator's share", () => {
     const refused = await admin("refuse", run_id, "--note", "no proof")
     expect([refused.code, refused.out]).toEqual([0, expect.stringContaining(`refused: ${run_id}`)])
     expect((await dispute(run_id, "please")).body).toMatchObject({ state: "refused", note: "no proof", refund: null })
-    // A provider's word counts more than the operator's.
+    // It stands, whatever the evidence: no provider is asked. The operator may still change it.
     const message = { from: "me@example.com", to: bounce, subject: "Hello", text: "Hi" }
     const { body: later } = await org.run({ capability: "email.send", input: message })
-    expect((await dispute(run_id, later.run_id)).body.state).toBe("refunded")
+    expect((await dispute(run_id, later.run_id)).body.state).toBe("refused")
+    expect((await admin("accept", run_id, "--note", "seen after all")).out).toContain(`refunded: ${run_id}`)
     // The audit log has what people decided. Customers' own disputes are no changes by an operator.
     const log = await app.sql("SELECT object FROM audit_log WHERE action LIKE 'dispute.%' ORDER BY entry_id")
-    expect(log.map(({ object }) => object)).toEqual([first.run_id, run_id])
+    expect(log.map(({ object }) => object)).toEqual([first.run_id, run_id, run_id])
   })
 })
 

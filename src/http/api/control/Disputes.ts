@@ -2,7 +2,7 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Wire } from "../../../schema/Errors.ts"
-import { disputeReason, disputeStates, warrantyDays } from "../../../schema/wallet/Warranty.ts"
+import { asksPerHourMax, disputeReason, disputeStates, warrantyDays } from "../../../schema/wallet/Warranty.ts"
 import { Auth } from "../shapes/Common.ts"
 
 const nullable = Schema.NullOr(Schema.String)
@@ -27,6 +27,9 @@ export const Dispute = Schema.Struct({
   note: Schema.String.annotate({ description: "how it stands, or what the provider or the operator said" }),
   refund: nullable.annotate({ description: "USD that the wallet gets back; null unless state is refunded" }),
   reference: nullable.annotate({ description: "the reference of the ledger's refund entry" }),
+  ask_after: nullable.annotate({
+    description: "no provider is asked before this time; null if none was asked, or the dispute is decided"
+  }),
   created_at: Schema.String,
   decided_at: nullable
 }).annotate({ identifier: "Dispute" })
@@ -42,7 +45,7 @@ export class DisputesApi extends HttpApiGroup.make("disputes")
     }).annotateMerge(
       OpenApi.annotations({
         summary: "Dispute a run whose address bounced",
-        description: `For a charged run of email.find or email.verify that called an address valid, until ${warrantyDays} days after its end. The service asks the provider that sent your message, through the account that sent it, whether it bounced. If it did, the run's charge is refunded, once. Repeat it if state is not_bounced and the message bounces later. An operator turns the warranty on and limits its refunds.`
+        description: `For a charged run of email.find or email.verify that called an address valid, until ${warrantyDays} days after its end. The service asks the provider that sent your message, through the account that sent it, whether it bounced. If it did, the run's charge is refunded, once. Repeat it if state is not_bounced and the message bounces later: a provider is asked again after ask_after (1, 10 and 60 minutes, then every 6 hours), and about ${asksPerHourMax} runs of an organization in an hour. Until then the answer is what is known. An operator turns the warranty on and limits its refunds.`
       })
     )
   )

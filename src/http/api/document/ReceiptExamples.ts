@@ -110,6 +110,7 @@ export const receiptExamples: Readonly<Record<string, Example>> = {
         note: "Postmark reports HardBounce",
         refund: "0.003",
         reference: "warranty:run_01m81nzk95mq351g8pvrxgm8m4",
+        ask_after: null,
         created_at: "2026-11-23T10:12:00.000Z",
         decided_at: "2026-11-23T10:12:01.000Z"
       }

@@ -59,6 +59,7 @@ import { booksWatch } from "./0068_books_watch.ts"
 import { warranty } from "./0069_warranty.ts"
 import { allowances } from "./0070_allowances.ts"
 import { allowanceChecks } from "./0071_allowance_checks.ts"
+import { disputeAsks } from "./0072_dispute_asks.ts"
 
 export const migrations = {
   "0001_accounts": accounts,
@@ -120,5 +121,6 @@ export const migrations = {
   "0068_books_watch": booksWatch,
   "0069_warranty": warranty,
   "0070_allowances": allowances,
-  "0071_allowance_checks": allowanceChecks
+  "0071_allowance_checks": allowanceChecks,
+  "0072_dispute_asks": disputeAsks
 }
