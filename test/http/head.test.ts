@@ -9,11 +9,18 @@ let session: string
 let run_id: string
 beforeAll(async () => {
   app = await startApp({
-    settings: { RUNGATE_ENCRYPTION_KEY: Buffer.alloc(32, 7).toString("base64"), RUNGATE_STATUS_PAGE: "on" }
+    settings: {
+      RUNGATE_ENCRYPTION_KEY: Buffer.alloc(32, 7).toString("base64"),
+      RUNGATE_STATUS_PAGE: "on",
+      RUNGATE_WARRANTY_SHARE: "1"
+    }
   })
   org = await app.tenant("5.00")
   session = await org.session()
-  run_id = (await org.run(verify())).body.run_id
+  // The sandbox calls it valid, so that it can be disputed.
+  run_id = (await org.run(verify("bounce", "sandbox.test"))).body.run_id
+  const dispute = { reason: "bounced", evidence: "my mail server says so" }
+  expect((await org.post(`/v1/runs/${run_id}/dispute`, dispute)).status).toBe(200)
 })
 afterAll(() => app.stop())
 

@@ -25,6 +25,7 @@ export const neededRole: Readonly<Record<string, Role>> = {
   "quotes.quote": "viewer",
   "simulations.simulate": "viewer",
   "disputes.dispute": "member",
+  "disputes.get": "viewer",
   "receipts.get": "viewer",
   "receipts.heads": "viewer",
   "receipts.chain": "viewer",

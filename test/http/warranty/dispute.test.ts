@@ -99,6 +99,7 @@ describe("a dispute", () => {
     expect(entries).toMatchObject([{ amount: charged, note: expect.stringContaining(run_id) }])
     expect((await dispute(run_id, send_id)).body).toEqual(first.body)
     expect((await dispute(run_id, "another text")).body).toEqual(first.body)
+    expect((await org.get(`/v1/runs/${run_id}/dispute`)).body).toEqual(first.body)
     expect(await booked(run_id)).toEqual(entries)
   })
 
@@ -161,8 +162,14 @@ describe("a dispute", () => {
     expect([theirs.status, theirs.body.error.code]).toEqual([404, "not_found"])
     const blind = (text: string) => text.replace(/run_\w+|req_\w+/g, "")
     expect(blind(theirs.text)).toBe(blind(none.text))
+    const read = (id: string, tenant: Tenant) => tenant.get(`/v1/runs/${id}/dispute`)
+    expect([(await dispute(run_id, send_id)).status, (await read(run_id, org)).status]).toEqual([200, 200])
+    const [readTheirs, readNone] = [await read(run_id, other), await read(nobody, other)]
+    expect([readTheirs.status, blind(readTheirs.text)]).toEqual([404, blind(readNone.text)])
+    expect((await read(send_id, org)).body.error.message).toBe(`There is no dispute of a run "${send_id}".`)
     const { body: foreign } = await send(bounce, other)
-    const [withTheirs, withNone] = [await dispute(run_id, foreign.run_id), await dispute(run_id, nobody)]
+    const { run_id: open } = await bounced()
+    const [withTheirs, withNone] = [await dispute(open, foreign.run_id), await dispute(open, nobody)]
     expect([withTheirs.status, blind(withTheirs.text)]).toEqual([400, blind(withNone.text)])
   })
 

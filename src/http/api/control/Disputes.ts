@@ -49,4 +49,16 @@ export class DisputesApi extends HttpApiGroup.make("disputes")
       })
     )
   )
+  .add(
+    HttpApiEndpoint.get("get", "/runs/:run_id/dispute", {
+      params: { run_id: Schema.String },
+      success: Dispute,
+      error: [Wire.not_found]
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Read a run's dispute",
+        description: "How it stands. Reading asks no provider. Not found if nobody disputed the run."
+      })
+    )
+  )
   .middleware(Auth) {}

@@ -70,6 +70,19 @@ const details = {
   erased_at: null
 }
 
+const dispute = {
+  run_id: "run_01m81nzk95mq351g8pvrxgm8m4",
+  reason: "bounced",
+  evidence: "run_01m81pa2v3kx0m7ys3x5d4w9aq",
+  state: "refunded",
+  note: "Postmark reports HardBounce",
+  refund: "0.003",
+  reference: "warranty:run_01m81nzk95mq351g8pvrxgm8m4",
+  ask_after: null,
+  created_at: "2026-11-23T10:12:00.000Z",
+  decided_at: "2026-11-23T10:12:01.000Z"
+}
+
 export const receiptExamples: Readonly<Record<string, Example>> = {
   "runs.details": { responses: { 200: details } },
   "receipts.get": { responses: { 200: jws } },
@@ -101,19 +114,7 @@ export const receiptExamples: Readonly<Record<string, Example>> = {
   },
   "disputes.dispute": {
     request: { reason: "bounced", evidence: "run_01m81pa2v3kx0m7ys3x5d4w9aq" },
-    responses: {
-      200: {
-        run_id: "run_01m81nzk95mq351g8pvrxgm8m4",
-        reason: "bounced",
-        evidence: "run_01m81pa2v3kx0m7ys3x5d4w9aq",
-        state: "refunded",
-        note: "Postmark reports HardBounce",
-        refund: "0.003",
-        reference: "warranty:run_01m81nzk95mq351g8pvrxgm8m4",
-        ask_after: null,
-        created_at: "2026-11-23T10:12:00.000Z",
-        decided_at: "2026-11-23T10:12:01.000Z"
-      }
-    }
-  }
+    responses: { 200: dispute }
+  },
+  "disputes.get": { responses: { 200: dispute } }
 }

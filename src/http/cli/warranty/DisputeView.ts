@@ -14,5 +14,7 @@ export const disputeLines = (text: string): Lines | null => {
   const found = decoded(Dispute, text)
   if (found === null) return null
   const amount = found.refund === null ? "" : ` $${found.refund} (ledger entry ${harmless(found.reference ?? "")})`
-  return [`${harmless(found.run_id)}: ${stateWords[found.state]}${amount}`, harmless(found.note)]
+  const later =
+    found.ask_after === null ? [] : [`The provider is asked again if you dispute the run after ${found.ask_after}.`]
+  return [`${harmless(found.run_id)}: ${stateWords[found.state]}${amount}`, harmless(found.note), ...later]
 }

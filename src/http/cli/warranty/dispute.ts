@@ -1,5 +1,5 @@
-/** `rungate runs dispute`: asks for the refund of a run whose address bounced. */
-import { Effect } from "effect"
+/** `rungate runs dispute`: asks for the refund of a run whose address bounced, or shows how that stands. */
+import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { disputeReason } from "../../../schema/wallet/Warranty.ts"
 import { Client } from "../answers/Client.ts"
@@ -18,13 +18,18 @@ export const dispute = Command.make(
       Flag.withDefault("bounced")
     ),
     evidence: Flag.String("evidence").pipe(
-      Flag.withDescription("your run that sent the message which bounced; or a text, and then the operator decides")
+      Flag.withDescription(
+        "your run that sent the message which bounced; or a text, and then the operator decides. Without it: how the dispute stands"
+      ),
+      Flag.optional,
+      Flag.map(Option.getOrNull)
     ),
     json
   },
-  Effect.fnUntraced(function* ({ run_id, json, ...body }) {
+  Effect.fnUntraced(function* ({ run_id, reason, evidence, json }) {
     const { send } = yield* Client
-    const answer = yield* send("POST", `/v1/runs/${encodeURIComponent(run_id)}/dispute`, { body })
+    const path = `/v1/runs/${encodeURIComponent(run_id)}/dispute`
+    const answer = yield* evidence === null ? send("GET", path) : send("POST", path, { body: { reason, evidence } })
     yield* show(answer, { json }, (text) => Effect.map(views, ({ disputeLines }) => disputeLines(text)))
   })
 ).pipe(
@@ -33,6 +38,7 @@ export const dispute = Command.make(
     {
       command: "rungate runs dispute run_… --reason bounced --evidence run_…",
       description: "The second run is the e-mail to the address that the first one called valid"
-    }
+    },
+    { command: "rungate runs dispute run_…", description: "How the dispute stands" }
   ])
 )
