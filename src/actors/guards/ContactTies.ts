@@ -7,11 +7,15 @@
 import { Clock, Effect } from "effect"
 import type { GuardStore } from "../../layers/guards/GuardStore.ts"
 import type { HistoryStore } from "../../layers/history/HistoryStore.ts"
+import type { NoLookups } from "../../layers/history/index/Lookups.ts"
+import type { SubjectSummary } from "../../layers/history/index/SubjectSummary.ts"
 import type { NewRun } from "../../layers/runs/RunStore.ts"
 import { problem } from "../../schema/Errors.ts"
 import { guardedSeconds, type Recipient } from "../../schema/guards/ContactGuard.ts"
 import { subjectOfIdentity, tiesIn } from "../../schema/guards/PersonTies.ts"
 import { parsedOrText } from "../../schema/json/Json.ts"
+import type { Run } from "../../schema/segments/Docs.ts"
+import type { Subject } from "../../schema/subjects/Subject.ts"
 
 /** An identity that is tied to one that is tied to the recipient, and one more. */
 const roundsMax = 3
@@ -19,60 +23,125 @@ const roundsMax = 3
 const identitiesMax = 20
 /** The newest runs that name an identity. */
 const runsMax = 200
-const recipientsAtOnce = 4
+/** Identities of one question to history. */
+const subjectsAtOnce = 32
+/** Runs whose inputs and results are in memory at once. Results of searches for people are large. */
+const runsAtOnce = 400
+const everyRun: NoLookups = { capabilities: [], providers: [] }
+
+/** A recipient, while its identities are gathered. */
+interface Person {
+  readonly recipient: Recipient
+  readonly known: Set<string>
+  /** The identities that history was asked about. */
+  readonly asked: Set<string>
+  /** The latest contact that history knows from before runs claimed their recipients. */
+  contact: Run | null
+}
+
+const personOf = (recipient: Recipient): Person => ({
+  recipient,
+  known: new Set(recipient.identities),
+  asked: new Set(),
+  contact: null
+})
+
+/** Marks the identities as asked that no round has asked about. */
+const takeFresh = ({ known, asked }: Person): ReadonlyArray<string> => {
+  const fresh = [...known].filter((identity) => !asked.has(identity))
+  for (const identity of fresh) asked.add(identity)
+  return fresh
+}
+
+const noteContact = (person: Person, contact: Run | null, claimedSince: Date | null) => {
+  if (contact === null || claimedSince === null || contact.created_at >= claimedSince.getTime()) return
+  if (person.contact === null || person.contact.created_at < contact.created_at) person.contact = contact
+}
+
+const tie = ({ known }: Person, groups: ReadonlyArray<ReadonlyArray<string>>) => {
+  for (const tied of groups)
+    if (tied.some((one) => known.has(one))) for (const one of tied) if (known.size < identitiesMax) known.add(one)
+}
 
 export const contactTies = (history: HistoryStore["Service"], guards: GuardStore["Service"]) => {
-  /** All identities of the person who has these. */
-  const identitiesOf = Effect.fnUntraced(function* (org_id: string, identities: ReadonlyArray<string>) {
-    const known = new Set(identities)
-    const asked = new Set<string>()
-    for (let round = 0; round < roundsMax; round++) {
-      const fresh = [...known].filter((identity) => !asked.has(identity))
-      for (const identity of fresh) {
-        asked.add(identity)
-        const subject = subjectOfIdentity(identity)
-        if (subject === null) continue
-        const run_ids = yield* history.newest(org_id, subject, runsMax)
-        for (const { capability, input, result } of yield* guards.personRuns(org_id, run_ids))
-          for (const tied of tiesIn({ capability, input: parsedOrText(input), result: parsedOrText(result) }))
-            if (tied.some((one) => known.has(one)))
-              for (const one of tied) if (known.size < identitiesMax) known.add(one)
-      }
-      if (known.size === asked.size) break
+  /** What history knows of each identity that it has a subject for. */
+  const summaries = Effect.fnUntraced(function* (org_id: string, identities: ReadonlyArray<string>) {
+    const subjects = new Map<string, Subject>()
+    for (const identity of identities) {
+      const subject = subjectOfIdentity(identity)
+      if (subject !== null) subjects.set(identity, subject)
     }
-    return [...known]
+    const found = new Map<Subject, SubjectSummary>()
+    const all = [...subjects.values()]
+    for (let from = 0; from < all.length; from += subjectsAtOnce)
+      for (const [subject, summary] of yield* history.batch(
+        org_id,
+        all.slice(from, from + subjectsAtOnce),
+        everyRun,
+        runsMax
+      ))
+        found.set(subject, summary)
+    return (identity: string) => {
+      const subject = subjects.get(identity)
+      return subject === undefined ? undefined : found.get(subject)
+    }
   })
 
-  /** The latest contact from before runs claimed their recipients. */
-  const earlierContact = Effect.fnUntraced(function* (org_id: string, identities: ReadonlyArray<string>, since: Date) {
-    const subjects = identities.flatMap((identity) => subjectOfIdentity(identity) ?? [])
-    const found = yield* history.batch(org_id, subjects, { capabilities: [], providers: [] })
-    const contacts = [...found.values()].flatMap(({ contact }) => contact ?? [])
-    const before = contacts.filter(({ created_at }) => created_at < since.getTime())
-    return before.sort((a, b) => b.created_at - a.created_at)[0] ?? null
+  /** The groups of identities that the runs tie, by run. */
+  const ties = Effect.fnUntraced(function* (org_id: string, run_ids: ReadonlyArray<string>) {
+    const groups = new Map<string, ReadonlyArray<ReadonlyArray<string>>>()
+    for (let from = 0; from < run_ids.length; from += runsAtOnce)
+      for (const { run_id, capability, input, result } of yield* guards.personRuns(
+        org_id,
+        run_ids.slice(from, from + runsAtOnce)
+      ))
+        groups.set(run_id, tiesIn({ capability, input: parsedOrText(input), result: parsedOrText(result) }))
+    return groups
   })
 
-  const completed = Effect.fnUntraced(function* (org_id: string, recipient: Recipient, claimedSince: Date | null) {
-    const identities = yield* identitiesOf(org_id, recipient.identities)
-    const earlier = claimedSince === null ? null : yield* earlierContact(org_id, identities, claimedSince)
-    const contacted =
-      earlier === null ? {} : { contacted: { run_id: earlier.run_id, at: String(BigInt(earlier.created_at) * 1_000n) } }
-    return { ...recipient, identities, ...contacted }
+  /** All identities of the recipients, and their earlier contacts. Each round asks once for all recipients. */
+  const completed = Effect.fnUntraced(function* (
+    org_id: string,
+    recipients: ReadonlyArray<Recipient>,
+    claimedSince: Date | null
+  ) {
+    const people = recipients.map(personOf)
+    for (let round = 0; round <= roundsMax; round++) {
+      // After the last round, the identities that it found are asked about for their contacts only.
+      const last = round === roundsMax
+      if (last && claimedSince === null) break
+      const asking = people
+        .map((person) => ({ person, fresh: takeFresh(person) }))
+        .filter(({ fresh }) => fresh.length > 0)
+      if (asking.length === 0) break
+      const known = yield* summaries(org_id, [...new Set(asking.flatMap(({ fresh }) => fresh))])
+      const naming = asking.map(({ person, fresh }) => {
+        const found = fresh.flatMap((identity) => known(identity) ?? [])
+        for (const { contact } of found) noteContact(person, contact, claimedSince)
+        return { person, run_ids: new Set(found.flatMap(({ newest }) => newest.map(({ run }) => run.run_id))) }
+      })
+      if (last) break
+      const groups = yield* ties(org_id, [...new Set(naming.flatMap(({ run_ids }) => [...run_ids]))])
+      for (const { person, run_ids } of naming) for (const run_id of run_ids) tie(person, groups.get(run_id) ?? [])
+    }
+    return people.map(({ recipient, known, contact }) => ({
+      ...recipient,
+      identities: [...known],
+      ...(contact === null
+        ? {}
+        : { contacted: { run_id: contact.run_id, at: String(BigInt(contact.created_at) * 1_000n) } })
+    }))
   })
 
   return Effect.fnUntraced(
     function* (run: NewRun) {
       const { contacts } = run.plan
       if (contacts === undefined) return run
-      const seconds = guardedSeconds(contacts, yield* guards.contactDays(run.org_id))
+      const { days, claimed_since } = yield* guards.contactRule(run.org_id)
+      const seconds = guardedSeconds(contacts, days)
       if (seconds === null) return run
-      const claimedSince = yield* guards.claimedSince
-      const isCovered = claimedSince.getTime() < (yield* Clock.currentTimeMillis) - seconds * 1_000
-      const recipients = yield* Effect.forEach(
-        contacts.recipients,
-        (one) => completed(run.org_id, one, isCovered ? null : claimedSince),
-        { concurrency: recipientsAtOnce }
-      )
+      const isCovered = claimed_since.getTime() < (yield* Clock.currentTimeMillis) - seconds * 1_000
+      const recipients = yield* completed(run.org_id, contacts.recipients, isCovered ? null : claimed_since)
       return { ...run, plan: { ...run.plan, contacts: { ...contacts, recipients } } }
     },
     Effect.mapError(({ message }) =>

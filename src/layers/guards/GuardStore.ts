@@ -27,8 +27,21 @@ const RawResult = Schema.Struct({
 })
 export type RawResult = typeof RawResult.Type
 const rawRows = rowsOf(RawResult.fields)
-const sinceRow = oneRowOf({ created_at: Schema.Date })
-const personRows = rowsOf({ capability: Schema.String, input: Schema.String, result: Schema.String })
+const ContactRule = Schema.Struct({
+  /** `contact_guard_days`. Null: no guard for the organization as a whole. */
+  days: Schema.NullOr(Schema.Int),
+  /** The time from which on runs claim whom they contact. */
+  claimed_since: Schema.Date
+})
+const contactRuleRow = oneRowOf(ContactRule.fields)
+/** A run that ties identities of a person. JSON texts. */
+const PersonRun = Schema.Struct({
+  run_id: Schema.String,
+  capability: Schema.String,
+  input: Schema.String,
+  result: Schema.String
+})
+const personRows = rowsOf(PersonRun.fields)
 const tryRows = rowsOf({ run_id: Schema.String, at: Schema.BigInt })
 
 /** Older tries count no longer. Twice as old, no turn that is under way can count them either. */
@@ -62,13 +75,13 @@ export class GuardStore extends Context.Service<
       seconds: number,
       hashes: ReadonlyArray<string>
     ) => Effect.Effect<ReadonlyArray<RawResult>>
-    /** The time from which on runs claim whom they contact. */
-    readonly claimedSince: Effect.Effect<Date>
-    /** Those of the runs that tie identities of a person. JSON texts. */
+    /** What decides whether a run of the organization is guarded, and from when on claims say whom it contacted. */
+    readonly contactRule: (org_id: string) => Effect.Effect<typeof ContactRule.Type>
+    /** Those of the runs that tie identities of a person. */
     readonly personRuns: (
       org_id: string,
       run_ids: ReadonlyArray<string>
-    ) => Effect.Effect<ReadonlyArray<{ readonly capability: string; readonly input: string; readonly result: string }>>
+    ) => Effect.Effect<ReadonlyArray<typeof PersonRun.Type>>
     /** Deletes tries, contacts and lists of results that count no longer, and lets runs ask again that wait for nothing. */
     readonly forget: Effect.Effect<void>
   }
@@ -115,13 +128,16 @@ export class GuardStore extends Context.Service<
               AND r.erased_at IS NULL AND r.finished_at > now() - make_interval(secs => ${seconds})
             ORDER BY r.finished_at DESC LIMIT ${rawResultsMax}`)
           ),
-        claimedSince: Effect.orDie(
-          Effect.map(sinceRow(sql`SELECT created_at FROM contact_secret`), ({ created_at }) => created_at)
-        ),
+        contactRule: (org_id) =>
+          Effect.orDie(
+            contactRuleRow(sql`
+            SELECT g.days::int AS days, s.created_at AS claimed_since
+            FROM contact_secret s LEFT JOIN contact_guards g ON g.org_id = ${org_id}`)
+          ),
         personRuns: (org_id, run_ids) =>
           Effect.orDie(
             personRows(sql`
-            SELECT capability, input::text AS input, result::text AS result FROM runs
+            SELECT run_id, capability, input::text AS input, result::text AS result FROM runs
             WHERE org_id = ${org_id} AND run_id = ANY(${texts(run_ids)}) AND capability = ANY(${texts(tyingCapabilities)})
               AND status = 'succeeded' AND result IS NOT NULL AND erased_at IS NULL`)
           ),

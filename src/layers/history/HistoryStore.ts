@@ -56,8 +56,6 @@ const charsMax = 8_000_000
 /** Characters searched before the event loop continues: a few milliseconds. */
 const yieldChars = 200_000
 
-const inBatch = { newest: 1, reusable: 1, groups: false }
-
 export class HistoryStore extends Context.Service<
   HistoryStore,
   {
@@ -67,11 +65,12 @@ export class HistoryStore extends Context.Service<
       limit: number,
       not: NoLookups
     ) => Effect.Effect<Known, IndexBehind>
-    /** A summary for each subject. */
+    /** A summary for each subject, with the newest of its runs: one, if not said otherwise. */
     readonly batch: (
       org_id: string,
       subjects: ReadonlyArray<Subject>,
-      not: NoLookups
+      not: NoLookups,
+      newest?: number
     ) => Effect.Effect<ReadonlyMap<Subject, SubjectSummary>, IndexBehind>
     /** The ids of the newest matching runs, up to `limit`. */
     readonly newest: (
@@ -143,10 +142,15 @@ export class HistoryStore extends Context.Service<
         return { matches: yield* matches(org_id, facts?.newest ?? [], subject), facts: facts ?? emptySummary }
       })
 
-      const batch = Effect.fnUntraced(function* (org_id: string, subjects: ReadonlyArray<Subject>, not: NoLookups) {
+      const batch = Effect.fnUntraced(function* (
+        org_id: string,
+        subjects: ReadonlyArray<Subject>,
+        not: NoLookups,
+        newest = 1
+      ) {
         const phrases = subjects.filter((subject) => subject.kind === "text")
         const others = subjects.filter((subject) => subject.kind !== "text")
-        const asked = { want: inBatch, not }
+        const asked = { want: { newest, reusable: 1, groups: false }, not }
         const all = new Map<Subject, SubjectSummary>()
         const keep = (of: ReadonlyArray<Subject>, facts: ReadonlyArray<SubjectSummary>) =>
           of.forEach((subject, n) => all.set(subject, facts[n] ?? emptySummary))
