@@ -40,7 +40,7 @@ export const runBatch = tool({
   name,
   title: "Run and pay many",
   description:
-    "Run up to 200 requests at once. SPENDS MONEY from the prepaid wallet, at most max_total for all together. Answers at once with id: call run_batch with batch_id to read the progress and the results so far, with wait_seconds to wait for the end, with cancel to stop what has not started, or with retry_blocked to run blocked rows again. The same runs and max_total join the same batch; to run them again on purpose, give a new idempotency_key.",
+    "Run up to 200 requests at once. SPENDS MONEY from the prepaid wallet, at most max_total for all together. Answers at once with id: call run_batch with batch_id to read the progress and the results, to wait for the end, to cancel, or to run blocked rows again. The same runs and max_total join the same batch; to run them again on purpose, give a new idempotency_key.",
   parameters: Schema.Struct({
     runs: optional(
       Schema.Array(Schema.JsonObject).check(Schema.isMinLength(1), Schema.isMaxLength(runsMax)).annotate({
@@ -78,7 +78,7 @@ export const runBatch = tool({
     retry_blocked: optional(
       Schema.Boolean.annotate({
         description:
-          "with batch_id: SPENDS MONEY, runs the blocked rows of a finished batch again, such as after a top-up; rows that ran are not run again"
+          "with batch_id: SPENDS MONEY, runs the blocked rows of a finished batch again, such as after a top-up"
       })
     ),
     cancel: optional(Schema.Boolean.annotate({ description: "with batch_id: cancels the rows that have not started" }))

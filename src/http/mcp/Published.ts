@@ -36,14 +36,21 @@ const unbounded = (schema: Members): Members =>
 const decode = Schema.decodeUnknownOption(Schema.Record(Schema.String, Schema.Unknown))
 const published = (schema: unknown): JsonSchema.JsonSchema => Option.getOrElse(decode(schema), () => ({}))
 
-/** With `like`, the name of another tool, the parameters are described as that tool's. */
+/** What is left of a parameter that another tool has in full. */
+const shortNames = new Set(["type", "enum", "anyOf"])
+const shortened = (schema: Members, like: string): Members => ({
+  ...Object.fromEntries(Object.entries(schema).filter(([name]) => shortNames.has(name))),
+  description: `as in ${like}`
+})
+
+/** With `like`, the name of another tool, the parameters are described as that tool's, without their members and bounds. */
 export const inputShown = (full: JsonSchema.JsonSchema, like: string | undefined): JsonSchema.JsonSchema =>
   published(
-    mapSchemas(full, 0, (schema, level) => {
-      const { description, ...rest } = unbounded(schema)
-      if (description === undefined || like === undefined) return unbounded(schema)
-      return level === 1 ? { ...rest, description: `as in ${like}` } : rest
-    })
+    mapSchemas(full, 0, (schema, level) =>
+      like !== undefined && level === 1 && schema["description"] !== undefined
+        ? shortened(schema, like)
+        : unbounded(schema)
+    )
   )
 
 /** A reference is followed to its definition. */

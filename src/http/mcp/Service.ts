@@ -28,7 +28,7 @@ export interface Ask {
 export interface ServiceShape {
   /** The address, for display. */
   readonly url: string
-  readonly send: (method: "GET" | "POST", path: string, ask?: Ask) => Effect.Effect<Answer, NoAnswer>
+  readonly send: (method: "GET" | "POST" | "DELETE", path: string, ask?: Ask) => Effect.Effect<Answer, NoAnswer>
   /** Reads a run until it is final or `seconds` have passed. */
   readonly waitFor: (run_id: string, seconds: number) => Effect.Effect<Answer, NoAnswer>
   /** Called after a run was cancelled. */

@@ -1,5 +1,5 @@
 /**
- * Definitions of all tools except run_batch (BatchTool.ts) and usage (UsageTool.ts). They cover the whole catalog, instead of one tool per capability.
+ * Definitions of all tools except run_batch (BatchTool.ts), usage (UsageTool.ts) and allowances (AllowanceTool.ts). They cover the whole catalog, instead of one tool per capability.
  *
  * Names, parameters and answers are those of the API contract. toolHandlers.ts has the handlers.
  */
@@ -152,7 +152,7 @@ const unless_contacted_within_seconds = optional(
   between(
     1,
     contactSecondsMax,
-    "email.send, network.invite and network.message only: refuse the run (contact_guard) if a recipient was contacted within these seconds, for example 2592000 for 30 days"
+    "email.send, network.invite and network.message only: refuse the run (contact_guard) if a recipient was contacted within these seconds, such as 2592000 for 30 days"
   )
 )
 
@@ -210,7 +210,7 @@ export const quote = tool({
   name: "quote",
   title: "Quote a run",
   description:
-    "Say what a run would cost before it is paid: what it holds, the expected and the largest charge, which providers it would call in which order, and whether a limit would refuse it (would: block). Takes the target, input, caps and routing of run. Free: runs nothing, holds nothing and calls no provider.",
+    "Say what a run would hold and charge (expected and at most), which providers it would call in which order, and whether a limit would refuse it (would: block). Takes the target, input, caps and routing of run. Free: runs nothing, holds nothing and calls no provider.",
   parameters: QuoteParameters,
   parametersLike: "run",
   answers: [Quote],
@@ -339,7 +339,7 @@ export const listProviders = tool({
 })
 
 /** The instructions of the server, which hosts pass to their models. */
-export const instructions = `Rungate runs paid data and outreach jobs. All tools except run are free.
+export const instructions = `Rungate runs paid data and outreach jobs. All tools except run and run_batch are free.
 1. discover finds a capability for the job. 2. history shows whether the result was bought before. 3. inspect shows input and price, and quote what a run would cost. 4. run spends money, at most max_cost.
 done: false means that the run is still executing: wait with get_run. Don't repeat a run to learn its outcome.
 Errors have the form {"error": {"code", "message", "hints"}}. Follow the hints. insufficient_balance, budget_exceeded and cost_limit_exceeded need a person: stop and report them. repeat_guard: change the input. contact_guard: leave the recipient out.

@@ -7,6 +7,7 @@
 import { Effect, Option, Schema } from "effect"
 import { metadataPrefix } from "../../schema/runs/Metadata.ts"
 import { memberText } from "../../schema/json/JsonText.ts"
+import { allowances, allowancesTool } from "./AllowanceTool.ts"
 import { runBatch, runBatchTool } from "./BatchTool.ts"
 import { answered, refusal, refusalIn, unanswered, withMembers } from "./Answers.ts"
 import type { Readable } from "./Register.ts"
@@ -96,6 +97,7 @@ export const toolsFor = (here: Here, run: Tool): ReadonlyArray<Tool> => {
     Tools.history.carriedOut(carry(historyTool)),
     Tools.wallet.carriedOut(carry(walletTool)),
     usage.carriedOut(carry(usageTool)),
+    allowances.carriedOut(carry(allowancesTool)),
     Tools.listProviders.carriedOut(
       carry(({ limit = Tools.limitDefault, cursor }) =>
         asked("list_providers", send("GET", pathOf("/v1/catalog/providers", { limit, cursor })))

@@ -103,7 +103,8 @@ export const keyed: ReadonlyArray<readonly [string, Arguments]> = [
   ["cancel_run", { run_id: "run_1" }],
   ["list_runs", {}],
   ["history", { q: "a.com" }],
-  ["wallet", {}]
+  ["wallet", {}],
+  ["allowances", { action: "list" }]
 ]
 
 /** A promise, and what keeps it. */

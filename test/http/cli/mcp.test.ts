@@ -53,6 +53,7 @@ describe("the tools", () => {
     "history",
     "wallet",
     "usage",
+    "allowances",
     "list_providers"
   ]
 
@@ -62,7 +63,7 @@ describe("the tools", () => {
       host.tools.filter(({ annotations }) => annotations?.[hint] === true).map(({ name }) => name)
     )
     expect(openWorld).toEqual(["run", "run_batch"])
-    expect(readOnly).toEqual(names.filter((name) => !["run", "run_batch", "cancel_run"].includes(name)))
+    expect(readOnly).toEqual(names.filter((name) => !["run", "run_batch", "cancel_run", "allowances"].includes(name)))
     for (const { annotations, description, inputSchema, title } of host.tools) {
       expect(Object.values(annotations ?? {}).filter((hint) => typeof hint === "boolean")).toHaveLength(4)
       expect([typeof title, (description ?? "").length > 80, inputSchema["additionalProperties"]]).toEqual([

@@ -25,7 +25,7 @@ export const Allowance = Schema.Struct({
   created_at: Schema.String
 }).annotate({ identifier: "Allowance" })
 
-const NewAllowance = Schema.Struct({ id: Schema.String, api_key: Schema.String, note: Schema.String }).annotate({
+export const NewAllowance = Schema.Struct({ id: Schema.String, api_key: Schema.String, note: Schema.String }).annotate({
   identifier: "NewAllowance"
 })
 
