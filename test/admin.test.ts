@@ -58,7 +58,8 @@ describe("beside a running service", () => {
             reserved: "0.00",
             available: balance,
             runs_today: 1,
-            charged_today: expect.stringMatching(/^0\.0\d+$/)
+            charged_today: expect.stringMatching(/^0\.0\d+$/),
+            suspension: null
           }
         ],
         more: false

@@ -4,8 +4,9 @@ import { Context, Effect, Layer } from "effect"
 import { BooksLookSeconds } from "../../src/actors/BooksWorker.ts"
 import { LookSeconds } from "../../src/actors/runs/OutcomeLookups.ts"
 import { BooksWatch } from "../../src/layers/audit/BooksWatch.ts"
-import { type App, rehearse, startApp, type Tenant, until, verify } from "../app.ts"
+import { type App, rehearse, startApp, until, verify } from "../app.ts"
 import { type Command, runMain } from "../chaos/processes.ts"
+import { spoil } from "../books.ts"
 import { compiledCommand } from "../command.ts"
 
 const command: Command = [await compiledCommand()]
@@ -32,12 +33,6 @@ const checkedUntil = <A>(what: string, read: () => Promise<A>, is: (now: A) => b
       return read()
     },
     is
-  )
-
-/** Changes the ledger as nobody but the owner of the database can. */
-const spoil = ({ org_id }: Tenant, note: string) =>
-  app.sql(
-    `BEGIN; SET LOCAL session_replication_role = replica; UPDATE ledger SET note = '${note}' WHERE org_id = '${org_id}' AND seq = 1; COMMIT`
   )
 
 const resume = async (org_id: string) => {
@@ -71,7 +66,7 @@ test("checks beside runs find nothing and suspend nobody, and of those who want 
 test("a wallet that was spoilt is suspended, what it had begun settles, and it is resumed when its books add up", async () => {
   const [bad, good] = [await app.tenant("5.00"), await app.tenant("5.00")]
   const { body: slow } = await bad.run({ ...rehearse("slow_1"), async: true })
-  await spoil(bad, "spoilt")
+  await spoil(app, bad, "spoilt")
   const marks = () => app.sql("SELECT org_id FROM wallets WHERE suspended")
   expect(await checkedUntil("the wallet is suspended", marks, (rows) => rows.length > 0)).toEqual([
     { org_id: bad.org_id }
@@ -96,7 +91,7 @@ test("a wallet that was spoilt is suspended, what it had begun settles, and it i
   expect([early.code, early.text]).toEqual([5, expect.stringContaining(`E9`)])
   expect((await bad.run(verify("newer"))).body.error.code).toBe("wallet_suspended")
 
-  await spoil(bad, "test credit")
+  await spoil(app, bad, "test credit")
   const done = await resume(bad.org_id)
   expect([done.code, done.text]).toEqual([0, expect.stringContaining("takes new runs again")])
   expect((await bad.run(verify("newest"))).body.status).toBe("succeeded")

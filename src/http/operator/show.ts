@@ -38,6 +38,12 @@ const textOf = ({ state: shown, violations }: Shown): ReadonlyArray<string> => {
   return [
     `${organization.org_id}  ${plain(organization.name)}  (created ${when(organization.created_at)})`,
     `wallet: balance ${usd(wallet.balance)}, reserved ${usd(wallet.reserved)}, available ${usd(wallet.balance - wallet.reserved)} USD`,
+    ...(organization.suspended_at === null
+      ? []
+      : [
+          `suspended: since ${when(organization.suspended_at)}, new runs are blocked (rungate admin resume ${organization.org_id})`,
+          ...organization.violations.map((one) => plain(`  ${one}`))
+        ]),
     `guard: per run ${limitView(wallet.per_run_limit) ?? "no limit"}, per day ${limitView(wallet.daily_limit) ?? "no limit"}; today ${usd(wallet.spent_today)} charged, ${organization.runs_today} runs`,
     `automatic top-up: ${autoLine(shown.auto)}`,
     ...section(

@@ -3,12 +3,11 @@
  *
  * This module caches nothing. So every look-up after a key was revoked or a session ended refuses it, in every process.
  */
-import { Clock, Context, Effect, Layer, Option, Redacted, Schema } from "effect"
+import { Context, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { AuditLog } from "../auditlog/AuditLog.ts"
 import { texts } from "../postgres/Columns.ts"
 import { type Role, roles } from "../../schema/accounts/Role.ts"
-import { makeId } from "../../schema/Ids.ts"
 import type { MicroUsd } from "../../schema/money/Money.ts"
 import type { KeyAccess } from "../../schema/accounts/KeyAccess.ts"
 import { newId } from "../platform/Ids.ts"
@@ -23,6 +22,7 @@ import {
   type TooManyKeys
 } from "./ApiKeys.ts"
 import { accessOf, AccessRow } from "./KeyRows.ts"
+import { organizationList, type OrganizationRow } from "./organizations/OrganizationList.ts"
 import type { InvitationRefused } from "./Invitations.ts"
 import { Settings } from "../platform/Settings.ts"
 import type { ReferralRefused } from "./Referrals.ts"
@@ -48,20 +48,6 @@ export interface Principal {
   /** The rules of the API key. Null for a session. */
   readonly access: KeyAccess | null
 }
-
-/** An organization as operators list it. */
-export const OrganizationRow = Schema.Struct({
-  org_id: Schema.String,
-  name: Schema.String,
-  created_at: Schema.Date,
-  balance: Schema.BigInt,
-  reserved: Schema.BigInt,
-  /** Runs created and money charged since midnight UTC. */
-  runs_today: Schema.BigInt,
-  charged_today: Schema.BigInt
-})
-export type OrganizationRow = typeof OrganizationRow.Type
-const organizationRows = rowsOf(OrganizationRow.fields)
 
 export const SessionRow = Schema.Struct({
   org_id: Schema.String,
@@ -110,10 +96,6 @@ export interface NewAccount {
 export class NotMember extends Schema.TaggedError<NotMember>()("NotMember", {}) {}
 export class EmailTaken extends Schema.TaggedError<EmailTaken>()("EmailTaken", {}) {}
 const sessionDays = 30
-
-const dayMillis = 86_400_000
-/** The smallest possible run id of a day. Ids begin with their time, so they sort by it. */
-const firstRunOf = (dayStart: number) => makeId("run", dayStart).slice(0, -16)
 
 const lastUsedEvery = "10 seconds"
 
@@ -337,25 +319,7 @@ export class Accounts extends Context.Service<
 
       const ownerOfKey = (key_id: string) => orgIdRows(sql`SELECT org_id FROM api_keys WHERE key_id = ${key_id}`)
 
-      const listOrganizations = Effect.fnUntraced(function* (
-        org_id: string | null,
-        search: string | null,
-        before: string | null,
-        limit: number
-      ) {
-        const now = yield* Clock.currentTimeMillis
-        const first = firstRunOf(now - (now % dayMillis))
-        return yield* organizationRows(sql`
-          SELECT o.org_id, o.name, o.created_at, w.balance, w.reserved,
-                 (SELECT count(*) FROM runs r WHERE r.org_id = o.org_id AND r.run_id >= ${first}) AS runs_today,
-                 CASE WHEN w.spent_day = (now() AT TIME ZONE 'UTC')::date THEN w.spent ELSE 0 END AS charged_today
-          FROM (SELECT org_id, name, created_at FROM orgs
-                WHERE (${org_id}::text IS NULL OR org_id = ${org_id}) AND (${before}::text IS NULL OR org_id < ${before})
-                  AND (${search}::text IS NULL OR org_id = ${search} OR strpos(lower(name), lower(${search})) > 0
-                       OR EXISTS (SELECT FROM members m JOIN users u USING (user_id) WHERE m.org_id = orgs.org_id AND strpos(lower(u.email), lower(${search})) > 0))
-                ORDER BY org_id DESC LIMIT ${limit}) o
-          JOIN wallets w USING (org_id) ORDER BY o.org_id DESC`)
-      }, Effect.orDie)
+      const listOrganizations = organizationList(sql)
 
       const usedKeys = new Set<string>()
       const writeUsed = Effect.suspend(() => {

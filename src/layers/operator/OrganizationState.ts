@@ -1,12 +1,13 @@
 /** Reads what an operator sees of one organization. Run it in `Books.snapshot`, so that its parts fit each other. */
 import { Effect, Option } from "effect"
-import { Accounts, type KeyRow, type OrganizationRow } from "../accounts/Accounts.ts"
+import { Accounts, type KeyRow } from "../accounts/Accounts.ts"
 import { Books, type OpenRunRow, type WalletRow } from "../ledger/Books.ts"
 import type { EntryRow } from "../ledger/EntryList.ts"
 import { Losses, type LossTotal } from "../ledger/Losses.ts"
 import { type MemberRow, Members } from "../members/Members.ts"
 import { type AutoTopupRow, type PaymentRow, PaymentStore } from "../payments/PaymentStore.ts"
 import { UnknownOutcomes } from "../runs/UnknownOutcomes.ts"
+import type { OrganizationRow } from "../accounts/organizations/OrganizationList.ts"
 
 /** The most that is read of each list. */
 export const shownMax = { entries: 20, payments: 10, keys: 100, people: 20, runs: 50, unknowns: 1_000 } as const

@@ -17,7 +17,8 @@ const organization = {
   reserved: "0.40",
   available: "120.00",
   runs_today: 42,
-  charged_today: "1.26"
+  charged_today: "1.26",
+  suspension: null
 }
 const guard = {
   per_run_limit: null,
@@ -163,5 +164,8 @@ export const operatorExamples: Readonly<Record<string, Example>> = {
     }
   },
   "operatorOrganizations.setGuard": { request: { daily_limit: "50.00" }, responses: { 200: guard } },
+  "operatorOrganizations.resume": {
+    responses: { 200: { org_id: organization.org_id, suspended: false, already: false } }
+  },
   "operatorOrganizations.revokeKey": { responses: { 200: { ...key, revoked_at: "2026-11-22T09:30:00.000Z" } } }
 }

@@ -10,6 +10,13 @@ import { forOperators, OperatorAuth } from "./OperatorAuth.ts"
 const noNul = Schema.makeFilter((text: string) => !text.includes("\u0000") || "must not contain NUL (\\u0000)")
 const nullable = Schema.NullOr(Schema.String)
 
+const Suspension = Schema.Struct({
+  since: Schema.String,
+  violations: Schema.Array(Schema.String).annotate({
+    description: "Equation and subject of each violation that the check found, 20 at most."
+  })
+})
+
 const organization = {
   org_id: Schema.String,
   name: Schema.String,
@@ -18,7 +25,11 @@ const organization = {
   reserved: Schema.String,
   available: Schema.String,
   runs_today: Schema.Number,
-  charged_today: Schema.String
+  charged_today: Schema.String,
+  suspension: Schema.NullOr(Suspension).annotate({
+    description:
+      "A check found that the wallet's books do not add up, so its new runs are blocked. Null while it takes runs."
+  })
 }
 export const OperatorOrganization = Schema.Struct(organization).annotate({ identifier: "OperatorOrganization" })
 
@@ -118,6 +129,12 @@ const Credit = Schema.Struct({
   available: Schema.String
 }).annotate({ identifier: "OperatorCredit" })
 
+const Resumed = Schema.Struct({
+  org_id: Schema.String,
+  suspended: Schema.Literal(false),
+  already: Schema.Boolean.annotate({ description: "True if the wallet was not suspended, so nothing was changed." })
+}).annotate({ identifier: "OperatorResumedWallet" })
+
 const one = { org_id: Schema.String }
 
 export class OperatorOrganizationsApi extends HttpApiGroup.make("operatorOrganizations")
@@ -175,6 +192,16 @@ export class OperatorOrganizationsApi extends HttpApiGroup.make("operatorOrganiz
       OpenApi.annotations({
         summary: "Set an organization's spend guard",
         description: `A field that is left out does not change; null removes the limit. ${forOperators}`
+      })
+    ),
+    HttpApiEndpoint.post("resume", "/operator/organizations/:org_id/resume", {
+      params: one,
+      success: Resumed,
+      error: [Wire.not_found, Wire.wallet_suspended]
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Resume an organization's suspended wallet",
+        description: `Checks its books. If they add up, the wallet takes new runs at once. Otherwise the answer names violations, and the wallet stays suspended. ${forOperators}`
       })
     ),
     HttpApiEndpoint.delete("revokeKey", "/operator/organizations/:org_id/api-keys/:key_id", {

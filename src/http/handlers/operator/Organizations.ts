@@ -10,6 +10,8 @@ import { creditMax, makeCredits, type NewCredit } from "../../../actors/operator
 import { EventFeed } from "../../../actors/events/EventFeed.ts"
 import { Accounts, type KeyRow } from "../../../layers/accounts/Accounts.ts"
 import { Audit } from "../../../layers/audit/Audit.ts"
+import { BooksWatch } from "../../../layers/audit/BooksWatch.ts"
+import type { Violation } from "../../../layers/audit/equations.ts"
 import { AlertSettings } from "../../../layers/events/AlertSettings.ts"
 import { Books } from "../../../layers/ledger/Books.ts"
 import { makeOrganizationState } from "../../../layers/operator/OrganizationState.ts"
@@ -42,6 +44,17 @@ const storedGuard = problem(
 const otherAmount = (booked: bigint) =>
   field("reference", `was already used for ${usd(booked)} USD; nothing was changed`)
 
+/** Violations that a refusal names. The organization's audit lists them all. */
+const namedMax = 5
+const stillSuspended = (found: ReadonlyArray<Violation>) =>
+  problem(
+    "wallet_suspended",
+    `The books still do not add up, so the wallet stays suspended. ${found.length === 1 ? "The violation" : `${found.length} violations, the first`}: ${found
+      .slice(0, namedMax)
+      .map(({ equation, subject, detail }) => `${equation}: ${subject}: ${detail}`)
+      .join("; ")}. List them at GET /v1/operator/organizations/{org_id}/audit.`
+  )
+
 const keyView = (key: KeyRow) => ({
   id: key.key_id,
   name: key.name,
@@ -65,6 +78,7 @@ export const OperatorOrganizationsHandlers = HttpApiBuilder.group(
     const credits = yield* makeCredits
     const feed = yield* EventFeed
     const stateOf = yield* makeOrganizationState
+    const watch = yield* BooksWatch
 
     const known = Effect.fnUntraced(function* (org_id: string) {
       const found = looksLike("org", org_id) ? yield* accounts.organization(org_id) : Option.none()
@@ -128,6 +142,13 @@ export const OperatorOrganizationsHandlers = HttpApiBuilder.group(
           spent_today: usd(wallet.spent_today),
           resets_at: wallet.resets_at.toISOString()
         }
+      }),
+
+      resume: Effect.fnUntraced(function* ({ params: { org_id } }) {
+        yield* known(org_id)
+        const done = yield* watch.resume(org_id, yield* operatorActor)
+        if (done._tag === "Violated") return yield* Effect.fail(stillSuspended(done.violations))
+        return { org_id, suspended: false, already: done._tag === "NotSuspended" } as const
       }),
 
       revokeKey: Effect.fnUntraced(function* ({ params: { org_id, key_id } }) {

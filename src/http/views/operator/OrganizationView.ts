@@ -1,7 +1,7 @@
 /** What an operator sees of an organization, in the console and with `rungate admin show --json`. */
-import type { OrganizationRow } from "../../../layers/accounts/Accounts.ts"
 import type { LossTotal } from "../../../layers/ledger/Losses.ts"
 import type { MemberRow } from "../../../layers/members/Members.ts"
+import type { OrganizationRow } from "../../../layers/accounts/organizations/OrganizationList.ts"
 import type { OrganizationState } from "../../../layers/operator/OrganizationState.ts"
 import { usd } from "../../../schema/money/Money.ts"
 
@@ -13,7 +13,8 @@ export const organizationView = (row: OrganizationRow) => ({
   reserved: usd(row.reserved),
   available: usd(row.balance - row.reserved),
   runs_today: Number(row.runs_today),
-  charged_today: usd(row.charged_today)
+  charged_today: usd(row.charged_today),
+  suspension: row.suspended_at === null ? null : { since: row.suspended_at.toISOString(), violations: row.violations }
 })
 
 export const limitView = (limit: bigint | null): string | null => (limit === null ? null : usd(limit))

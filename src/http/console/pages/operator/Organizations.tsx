@@ -9,6 +9,7 @@ import { TextLink } from "../../parts/Link.tsx"
 import { Money } from "../../parts/Money.tsx"
 import { PageHead } from "../../parts/Page.tsx"
 import { Empty } from "../../parts/States.tsx"
+import { Badge } from "../../parts/Status.tsx"
 import type { Column } from "../../parts/Table.tsx"
 import { Time } from "../../parts/Time.tsx"
 
@@ -18,20 +19,32 @@ const pageSize = 100
 
 const pathOf = ({ org_id }: Listed) => `/operator/organizations/${org_id}`
 
+/** The first violation that a check found. The organization's page has all. */
+const Why = ({ violations }: { readonly violations: ReadonlyArray<string> }) => (
+  <span className="block max-w-md text-red break-words">
+    {violations[0] ?? "Its books do not add up."}
+    {violations.length > 1 && ` (and ${violations.length - 1} more)`}
+  </span>
+)
+
 const columns: ReadonlyArray<Column<Listed>> = [
   {
     title: "Organization",
     cell: (row) => (
       <>
-        <TextLink to={pathOf(row)}>{row.name}</TextLink>
+        <span className="flex flex-wrap items-center gap-x-2">
+          <TextLink to={pathOf(row)}>{row.name}</TextLink>
+          {row.suspension !== null && <Badge tone="red">suspended</Badge>}
+        </span>
         <span className="block font-mono text-muted max-sm:hidden">{row.org_id}</span>
+        {row.suspension !== null && <Why violations={row.suspension.violations} />}
       </>
     )
   },
   { title: "Available", cell: ({ available }) => <Money amount={available} />, align: "right" },
   { title: "Reserved", cell: ({ reserved }) => <Money amount={reserved} />, align: "right", wide: true },
   { title: "Runs today", cell: ({ runs_today }) => runs_today, align: "right", wide: true },
-  { title: "Charged today", cell: ({ charged_today }) => <Money amount={charged_today} />, align: "right" },
+  { title: "Charged today", cell: ({ charged_today }) => <Money amount={charged_today} />, align: "right", wide: true },
   { title: "Created", cell: ({ created_at }) => <Time at={created_at} short />, align: "right", wide: true }
 ]
 

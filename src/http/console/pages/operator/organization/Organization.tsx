@@ -10,12 +10,14 @@ import { TextLink } from "../../../parts/Link.tsx"
 import { Money } from "../../../parts/Money.tsx"
 import { PageHead, Panel } from "../../../parts/Page.tsx"
 import { Loaded, Skeleton } from "../../../parts/States.tsx"
+import { Badge } from "../../../parts/Status.tsx"
 import { Time } from "../../../parts/Time.tsx"
 import { Credit } from "./Credit.tsx"
 import { Guard } from "./Guard.tsx"
 import { Keys } from "./Keys.tsx"
 import { Ledger, OpenRuns, Payments, People } from "./OrganizationLists.tsx"
 import { Runs } from "./Runs.tsx"
+import { Suspension } from "./Suspension.tsx"
 import { Verdict } from "../Verdict.tsx"
 
 export type Detail = AnswerOf<"operatorOrganizations", "get">
@@ -99,6 +101,9 @@ const Organization = () => {
     <>
       <PageHead title={organization.data?.name ?? "Organization"}>
         <span className="flex flex-wrap items-center gap-x-4 gap-y-1">
+          {organization.data !== undefined && organization.data.suspension !== null && (
+            <Badge tone="red">suspended</Badge>
+          )}
           <TextLink to="/operator/organizations">All organizations</TextLink>
           <Id id={org_id} what="the organization's id" />
           {organization.data !== undefined && (
@@ -111,6 +116,7 @@ const Organization = () => {
       <Loaded query={organization} skeleton={<Skeleton lines={10} height={24} />}>
         {(detail) => (
           <div className="grid grid-cols-1 gap-6 lg:grid-cols-2">
+            <Suspension detail={detail} />
             <Wallet detail={detail} />
             <Books org_id={org_id} />
             <Credit detail={detail} />

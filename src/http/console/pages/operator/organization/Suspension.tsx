@@ -1,0 +1,70 @@
+/** Why a wallet is suspended, and the button that lets it take runs again after its books were checked. */
+import { useMutation } from "@tanstack/react-query"
+import { useState } from "react"
+import type { AnswerOf } from "../../../../client/Browser.ts"
+import { api } from "../../../data/api.ts"
+import { operatorChanged } from "../../../data/operator.ts"
+import { announce } from "../../../parts/Announcer.tsx"
+import { Button } from "../../../parts/Button.tsx"
+import { Panel } from "../../../parts/Page.tsx"
+import { Time } from "../../../parts/Time.tsx"
+import { Ask } from "../Ask.tsx"
+import { Verdict } from "../Verdict.tsx"
+
+type Detail = AnswerOf<"operatorOrganizations", "get">
+
+const Resume = ({ detail, onClose }: { readonly detail: Detail; readonly onClose: () => void }) => {
+  const resume = useMutation({
+    mutationFn: () => api.operatorOrganizations.resume({ params: { org_id: detail.org_id } }),
+    onSuccess: () => {
+      announce("The wallet takes new runs again.")
+      operatorChanged()
+      onClose()
+    }
+  })
+  return (
+    <Ask
+      open
+      title={`Resume the wallet of ${detail.name}?`}
+      action="Check the books and resume"
+      busy={resume.isPending}
+      error={resume.error}
+      onConfirm={() => resume.mutate()}
+      onClose={onClose}
+    >
+      <p>
+        The service checks the books of this wallet. If they add up, it takes new runs at once, and they are charged.
+      </p>
+      <p>If they do not add up, the wallet stays suspended, and you see what is wrong.</p>
+    </Ask>
+  )
+}
+
+export const Suspension = ({ detail }: { readonly detail: Detail }) => {
+  const [asked, setAsked] = useState(false)
+  const { suspension } = detail
+  if (suspension === null) return null
+  return (
+    <Panel
+      title="Suspended"
+      className="lg:col-span-2"
+      actions={<Button onClick={() => setAsked(true)}>Resume…</Button>}
+    >
+      <div className="space-y-2">
+        <Verdict good={false}>
+          A check found that the books of this wallet do not add up, and suspended it <Time at={suspension.since} />.
+        </Verdict>
+        <p>
+          New runs end as blocked with the error wallet_suspended, and nothing is held. What had begun is settled.
+          Restore the rows before you resume the wallet.
+        </p>
+        <ul aria-label="What the check found" className="ml-6 list-disc space-y-1 text-small break-words">
+          {suspension.violations.map((one) => (
+            <li key={one}>{one}</li>
+          ))}
+        </ul>
+      </div>
+      {asked && <Resume detail={detail} onClose={() => setAsked(false)} />}
+    </Panel>
+  )
+}

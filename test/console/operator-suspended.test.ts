@@ -1,0 +1,62 @@
+/** A suspended wallet in the operator console: the mark and its reason, and a resume that asks first and checks the books. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
+import type { Browser } from "playwright-core"
+import { type App, startApp, type Tenant, verify } from "../app.ts"
+import { checkedBooks, spoil } from "../books.ts"
+import { printedLink } from "../http/operator/operator.ts"
+import { builtConsole, hasBrowser, openBrowser, openTab } from "./browser.ts"
+import { lookedAt } from "./visit.ts"
+
+// A page is looked at in two themes and two widths, which takes a busy machine half a minute.
+setDefaultTimeout(90_000)
+
+describe.skipIf(!hasBrowser)("a suspended wallet in the operator console", () => {
+  let app: App
+  let browser: Browser
+  let org: Tenant
+  beforeAll(async () => {
+    await builtConsole()
+    app = await startApp()
+    browser = await openBrowser()
+    org = await app.tenant("5.00")
+  })
+  afterAll(async () => {
+    await browser.close()
+    await app.stop()
+  })
+
+  test("has a mark with the reason, and takes runs again when its books add up", async () => {
+    await spoil(app, org, "spoilt")
+    await checkedBooks(app)
+    const tab = await openTab(browser, app.url)
+    const { page } = tab
+    await page.goto(`/operator/sign-in#${await printedLink(app)}`)
+    await page.getByRole("button", { name: "Open the operator console" }).click()
+    await page.getByRole("heading", { level: 1, name: "Overview" }).waitFor()
+
+    await page.goto("/operator/organizations")
+    const row = page.getByRole("row").filter({ hasText: org.org_id })
+    await row.getByText("suspended", { exact: true }).waitFor()
+    await row.getByText(/^E9 /).waitFor()
+    await lookedAt(tab, "operator-organizations-suspended")
+    await row.getByRole("link").click()
+    const panel = page.getByRole("region", { name: "Suspended" })
+    await panel.getByText(/^E9 /).waitFor()
+    await lookedAt(tab, "operator-organization-suspended")
+
+    await panel.getByRole("button", { name: "Resume…" }).click()
+    const asked = page.getByRole("dialog", { name: "Resume the wallet of" })
+    await asked.getByText("it takes new runs at once").waitFor()
+    expect((await org.run(verify("asked"))).body.error.code).toBe("wallet_suspended")
+    await asked.getByRole("button", { name: "Check the books and resume" }).click()
+    await asked.getByRole("alert").getByText("still do not add up").waitFor()
+
+    await spoil(app, org, "test credit")
+    await asked.getByRole("button", { name: "Check the books and resume" }).click()
+    await asked.waitFor({ state: "hidden" })
+    await panel.waitFor({ state: "detached" })
+    expect((await org.run(verify("resumed"))).body.status).toBe("succeeded")
+    expect(tab.errors).toEqual([])
+    await tab.context.close()
+  })
+})
