@@ -49,7 +49,8 @@ export const CopyButton = ({
 
 /** An id in full, with a button that copies it. */
 export const Id = ({ id, what = "the id" }: { readonly id: string; readonly what?: string }) => (
-  <span className="inline-flex items-center gap-1">
+  // In a narrow table a column would otherwise be as wide as one letter.
+  <span className="inline-flex items-center gap-1 in-[td]:min-w-48">
     <code className="font-mono text-small break-all">{id}</code>
     <CopyButton text={id} what={what} />
   </span>

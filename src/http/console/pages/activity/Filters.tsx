@@ -72,7 +72,7 @@ const SearchBox = ({
     if (meaning.kind === "filter") change({ [meaning.name]: meaning.value, q: "" })
   }, [q, providers, change])
   return (
-    <form onSubmit={onForm(search)} role="search" className="min-w-52 flex-1">
+    <form onSubmit={onForm(search)} role="search" className="w-full">
       <label className="sr-only" htmlFor="find-runs">
         Find runs by id, capability, provider or label
       </label>

@@ -82,7 +82,10 @@ const Invitations = () => {
                 keyOf={({ email, created_at }) => `${email} ${created_at}`}
                 none="Nobody was invited yet."
                 columns={[
-                  { title: "E-mail address", cell: ({ email }) => <span className="wrap-anywhere">{email}</span> },
+                  {
+                    title: "E-mail address",
+                    cell: ({ email }) => <span className="block min-w-40 wrap-anywhere">{email}</span>
+                  },
                   { title: "State", cell: ({ status }) => <Badge tone={tones[status]}>{status}</Badge> },
                   { title: "Made", cell: ({ created_at }) => <Time at={created_at} /> },
                   { title: "Ends", cell: ({ expires_at }) => <Time at={expires_at} /> },

@@ -19,7 +19,10 @@ export const OpenRuns = ({ detail }: Of) => (
       keyOf={({ run_id }) => run_id}
       none="No run is open."
       columns={[
-        { title: "Run", cell: ({ run_id }) => <Id id={run_id} what="the run's id" /> },
+        {
+          title: "Run",
+          cell: ({ run_id }) => <Id id={run_id} what="the run's id" />
+        },
         { title: "Of", cell: ({ capability, endpoint }) => capability ?? endpoint ?? "" },
         { title: "Status", cell: ({ status }) => <Status status={status} /> },
         { title: "Since", cell: ({ since }) => <Time at={since} /> },
@@ -89,7 +92,7 @@ export const People = ({ detail }: Of) => (
       keyOf={({ id }) => id}
       none="Nobody is a member."
       columns={[
-        { title: "E-mail address", cell: ({ email }) => <span className="wrap-anywhere">{email}</span> },
+        { title: "E-mail address", cell: ({ email }) => <span className="block min-w-40 wrap-anywhere">{email}</span> },
         { title: "Address", cell: ({ verification }) => verifications[verification] },
         { title: "Role", cell: ({ role }) => role },
         { title: "Joined", cell: ({ created_at }) => <Time at={created_at} /> }
