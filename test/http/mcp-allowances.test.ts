@@ -82,10 +82,10 @@ test("what can't be given or ended is refused, says what to do, and holds nothin
     [parent, create({ amount: undefined }), "invalid_request", "name, amount and expires_in_seconds"],
     [parent, create({ amount: 2 }), "invalid_request", "amount"],
     [parent, create({ expires_in_seconds: 0 }), "invalid_request", "expires_in_seconds"],
-    [parent, create({ allow: { capabilities: ["no.such"] } }), "invalid_request", "Correct the arguments"],
+    [parent, create({ allow: { capabilities: ["no.such"] } }), "invalid_request", "call the tool again."],
     [parent, create({ amount: "5.01" }), "insufficient_balance", "needs a person"],
     [parent, { action: "revoke" }, "invalid_request", "allowance_id"],
-    [parent, { action: "revoke", allowance_id: stranger.key_id }, "not_found", ""],
+    [parent, { action: "revoke", allowance_id: stranger.key_id }, "not_found", "action list"],
     [parent, { action: "renew" }, "invalid_request", "action"]
   ]
   for (const [by, given, code, hint] of cases) {

@@ -1,8 +1,8 @@
 /**
  * Calls the API's own routes in this process for a tool of `POST /mcp`, with the Authorization header of that request.
  *
- * A tool has no other rights than that header, and `POST /v1/run` is its only way to spend money. Keys, limits, the spend guard, admission
- * and errors are those of the API. No state is kept between calls.
+ * A tool has no other rights than that header. Only `run` and `run_batch` spend money, and `allowances` holds some.
+ * Keys, limits, the spend guard, admission and errors are those of the API. No state is kept between calls.
  */
 import { Context, Effect } from "effect"
 import { waitSecondsMax } from "../api/shapes/Limits.ts"

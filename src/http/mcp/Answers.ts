@@ -38,9 +38,12 @@ export const advice = (code: string, name: string): Effect.Effect<ReadonlyArray<
     if (code === "invalid_request" && name === "run") {
       return ["Nothing was run. Read the input schema with inspect, correct the arguments and call run again."]
     }
-    return code === "invalid_request"
-      ? ["Correct the arguments and call the tool again. list_runs lists the existing runs."]
-      : []
+    const again = "Correct the arguments and call the tool again."
+    if (name === "allowances") {
+      if (code === "not_found") return [`Call ${name} with action list to read the ids.`]
+      return code === "invalid_request" ? [again] : []
+    }
+    return code === "invalid_request" ? [`${again} list_runs lists the existing runs.`] : []
   })
 
 export interface Told {
