@@ -6,6 +6,7 @@ import { ReceiptStore, type ReceiptRow } from "../../layers/receipts/ReceiptStor
 import { SigningKeys, type SigningUnavailable } from "../../layers/receipts/SigningKeys.ts"
 import { oneLine } from "../../layers/postgres/Batch.ts"
 import { addressOf, Settings } from "../../layers/platform/Settings.ts"
+import { WarrantyRefunds } from "../../layers/warranty/WarrantyRefunds.ts"
 import { usd } from "../../schema/money/Money.ts"
 import type { ChainEntry } from "../../schema/receipts/ChainEntry.ts"
 import { decisionOf } from "../../schema/receipts/Decision.ts"
@@ -99,6 +100,7 @@ export class Receipts extends Context.Service<
     Effect.gen(function* () {
       const store = yield* ReceiptStore
       const keys = yield* SigningKeys
+      const warranty = yield* WarrantyRefunds
       const iss = addressOf(yield* Settings)
       // The first start makes the first key, and every start says if the key can't be used.
       yield* keys.signer.pipe(
@@ -119,10 +121,13 @@ export class Receipts extends Context.Service<
       const details = Effect.fnUntraced(function* (org_id: string, run_id: string) {
         const row = yield* store.run(org_id, run_id)
         if (row === null) return null
-        const [ledger, asked] = yield* Effect.all([store.entries(org_id, run_id), store.request(org_id, run_id)], {
-          concurrency: 2
-        })
-        return detailsOf(row, ledger, asked)
+        const [ledger, asked, refunded] = yield* Effect.all(
+          [store.entries(org_id, run_id), store.request(org_id, run_id), warranty.find(org_id, run_id)],
+          { concurrency: 3 }
+        )
+        // A receipt has the run's own entries only: what it says of a run that has ended does not change.
+        const refunds = refunded === null ? [] : yield* store.refunds(org_id, run_id)
+        return detailsOf(row, [...ledger, ...refunds], asked)
       })
 
       return Receipts.of({ receipt, details })

@@ -38,6 +38,12 @@ const tooMany = `providers were asked about ${asksPerHourMax} runs of this organ
 /** Evidence that is a run id, or a link that ends with one. */
 const runIdIn = (evidence: string): string | null => /\brun_[0-9a-z]{26}\b/.exec(evidence.trim())?.[0] ?? null
 
+export interface Standing {
+  /** The run can be disputed until then. Null if it can't be, or can't any more. */
+  readonly until: Date | null
+  readonly dispute: DisputeRow | null
+}
+
 interface Sent {
   /** Recipients that the provider accepted. Null for a raw run, whose provider lists them. */
   readonly accepted: ReadonlyArray<string> | null
@@ -54,6 +60,8 @@ const text = (value: unknown): string | null => (typeof value === "string" && va
 export class Warranties extends Context.Service<
   Warranties,
   {
+    /** How the warranty of a run stands. Null if it covers no such run and never did, or the operator has turned it off. */
+    readonly standing: (org_id: string, run_id: string) => Effect.Effect<Standing | null>
     readonly dispute: (org_id: string, run_id: string, evidence: string) => Effect.Effect<DisputeRow, Refusal>
   }
 >()("rungate/actors/warranty/Warranties") {
@@ -135,6 +143,18 @@ export class Warranties extends Context.Service<
         return yield* now(run_id)
       })
 
+      const standing = Effect.fn("Warranties.standing")(function* (org_id: string, run_id: string) {
+        const row = yield* runOf(org_id, run_id)
+        if (row === null) return null
+        const dispute = yield* disputes.find(run_id)
+        const cover = warrantyShareBps === 0 ? null : coverOfRow(row)
+        const until = cover?._tag === "Covered" ? cover.until : null
+        if (until === null && dispute === null) return null
+        const isOpen = dispute === null || dispute.state === "pending" || dispute.state === "not_bounced"
+        const now = yield* Clock.currentTimeMillis
+        return { until: until !== null && isOpen && now <= until.getTime() ? until : null, dispute }
+      })
+
       const dispute = Effect.fn("Warranties.dispute")(function* (org_id: string, run_id: string, evidence: string) {
         const row = yield* runOf(org_id, run_id)
         if (row === null) return yield* Effect.fail(unknownRun(run_id))
@@ -171,7 +191,7 @@ export class Warranties extends Context.Service<
         return yield* ask(org_id, run_id, cover, send, sent)
       })
 
-      return Warranties.of({ dispute })
+      return Warranties.of({ standing, dispute })
     })
   )
 }

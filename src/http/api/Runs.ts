@@ -9,6 +9,7 @@ import { Metadata } from "../../schema/runs/Metadata.ts"
 import { RunDetails } from "../../schema/receipts/RunDetails.ts"
 import { strategies } from "../../schema/runs/Routing.ts"
 import { ListedRun, Run } from "../../schema/runs/Run.ts"
+import { RunWarranty } from "./control/Disputes.ts"
 import { RunQuery } from "./control/RunQuery.ts"
 import { Auth, optional, WaitQuery, WaitSeconds } from "./shapes/Common.ts"
 import { ScopedKeys } from "./shapes/ScopedKeys.ts"
@@ -117,13 +118,18 @@ export class RunsApi extends HttpApiGroup.make("runs")
     ),
     HttpApiEndpoint.get("details", "/runs/:run_id/details", {
       params: { run_id: Schema.String },
-      success: RunDetails,
+      success: Schema.Struct({
+        ...RunDetails.fields,
+        warranty: Schema.NullOr(RunWarranty).annotate({
+          description: "null if the outcome warranty covers no such run, or the service has none"
+        })
+      }).annotate({ identifier: "RunDetails" }),
       error: [Wire.invalid_request]
     }).annotateMerge(
       OpenApi.annotations({
         summary: "Read what a run asked for, and why it went as it did",
         description:
-          "Returns the request, every offer that was considered with the reason it was left out, what was held, charged and released, and the run's ledger entries. GET /v1/runs/{run_id}/receipt signs the same facts of a run that has ended."
+          "Returns the request, every offer that was considered with the reason it was left out, what was held, charged and released, the run's ledger entries with the warranty's refund, and how its warranty stands. GET /v1/runs/{run_id}/receipt signs the same facts of a run that has ended."
       })
     ),
     HttpApiEndpoint.post("cancel", "/runs/:run_id/cancel", {

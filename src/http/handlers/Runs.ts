@@ -4,6 +4,7 @@ import { HttpEffect, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { Receipts } from "../../actors/receipts/Receipts.ts"
 import { Admission } from "../../actors/runs/Admission.ts"
+import { Warranties } from "../../actors/warranty/Warranties.ts"
 import { CommandClient } from "../../actors/mailbox/CommandClient.ts"
 import { Reads } from "../../layers/standby/Reads.ts"
 import { FactsOfRequests } from "../../layers/observability/RequestFacts.ts"
@@ -15,6 +16,7 @@ import { Api } from "../api/Api.ts"
 import { CurrentCaller } from "../api/shapes/Common.ts"
 import { RequestContext } from "../middleware/RequestContext.ts"
 import { requireVerified } from "../middleware/Verified.ts"
+import { warrantyView } from "../views/DisputeView.ts"
 import { listRuns } from "./control/RunList.ts"
 import { waitsFor } from "../standards/Prefer.ts"
 import { retryAfterSeconds, show, showRead, submitRun, toldOf, waitsOf } from "../submission/SubmitRun.ts"
@@ -36,6 +38,7 @@ export const RunsHandlers = HttpApiBuilder.group(
     const commands = yield* CommandClient
     const reads = yield* Reads
     const receipts = yield* Receipts
+    const warranties = yield* Warranties
     const settings = yield* Settings
     const facts = yield* FactsOfRequests
     const submit = submitRun(admission)
@@ -75,7 +78,8 @@ export const RunsHandlers = HttpApiBuilder.group(
         const found = looksLike("run", run_id) ? yield* receipts.details(org_id, run_id) : null
         if (found === null) return yield* Effect.fail(unknownRun(run_id))
         const { request, ...facts } = found
-        return HttpServerResponse.text(bodyOf(facts, { request: request ?? "null" }), {
+        const warranty = warrantyView(yield* warranties.standing(org_id, run_id))
+        return HttpServerResponse.text(bodyOf({ ...facts, warranty }, { request: request ?? "null" }), {
           contentType: "application/json"
         })
       }),

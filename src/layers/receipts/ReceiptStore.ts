@@ -5,6 +5,7 @@
  */
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
+import { warrantyReference } from "../../schema/wallet/Warranty.ts"
 import { rowsOf } from "../postgres/Rows.ts"
 import { type ChainEntry, firstPrevious, timeOf } from "../../schema/receipts/ChainEntry.ts"
 import { usd } from "../../schema/money/Money.ts"
@@ -84,6 +85,8 @@ export class ReceiptStore extends Context.Service<
     ) => Effect.Effect<{ readonly input: string; readonly metadata: string | null } | null>
     /** The ledger entries of a run, oldest first. */
     readonly entries: (org_id: string, run_id: string) => Effect.Effect<ReadonlyArray<ChainEntry>>
+    /** The entry of the outcome warranty that refunded a run. Empty until a worker has booked it. */
+    readonly refunds: (org_id: string, run_id: string) => Effect.Effect<ReadonlyArray<ChainEntry>>
     /** Entries after a number, oldest first. */
     readonly chain: (org_id: string, after: bigint, limit: number) => Effect.Effect<ReadonlyArray<ChainEntry>>
   }
@@ -115,12 +118,17 @@ export class ReceiptStore extends Context.Service<
         (extract(epoch FROM l.created_at) * 1000000)::bigint AS created_micros, encode(l.hash, 'hex') AS hash`)
 
       // The entry before may be another run's, of another month, or in a month that was dropped behind a checkpoint.
+      const withPrevious = (org_id: string) => sql`${entryColumns}, encode(coalesce(
+            (SELECT p.hash FROM ledger p WHERE p.org_id = ${org_id} AND p.seq = l.seq - 1),
+            (SELECT k.hash FROM ledger_checkpoints k WHERE k.org_id = ${org_id} AND k.seq = l.seq - 1)), 'hex') AS previous`
       const entries = (org_id: string, run_id: string) =>
         entryRows(sql`
-          SELECT ${entryColumns}, encode(coalesce(
-            (SELECT p.hash FROM ledger p WHERE p.org_id = ${org_id} AND p.seq = l.seq - 1),
-            (SELECT k.hash FROM ledger_checkpoints k WHERE k.org_id = ${org_id} AND k.seq = l.seq - 1)), 'hex') AS previous
-          FROM ledger l WHERE l.org_id = ${org_id} AND l.run_id = ${run_id} ORDER BY l.seq`)
+          SELECT ${withPrevious(org_id)} FROM ledger l WHERE l.org_id = ${org_id} AND l.run_id = ${run_id} ORDER BY l.seq`)
+
+      const refunds = (org_id: string, run_id: string) =>
+        entryRows(sql`
+          SELECT ${withPrevious(org_id)} FROM ledger l
+          WHERE l.org_id = ${org_id} AND l.run_id IS NULL AND l.type = 'refund' AND l.reference = ${warrantyReference(run_id)}`)
 
       const chain = (org_id: string, after: bigint, limit: number) =>
         entryRows(sql`
@@ -134,6 +142,7 @@ export class ReceiptStore extends Context.Service<
         run: (org_id, run_id) => Effect.orDie(Effect.map(run(org_id, run_id), (rows) => rows[0] ?? null)),
         request: (org_id, run_id) => Effect.orDie(request(org_id, run_id)),
         entries: (org_id, run_id) => Effect.orDie(Effect.map(entries(org_id, run_id), (rows) => rows.map(entryOf))),
+        refunds: (org_id, run_id) => Effect.orDie(Effect.map(refunds(org_id, run_id), (rows) => rows.map(entryOf))),
         chain: (org_id, after, limit) =>
           Effect.orDie(Effect.map(chain(org_id, after, limit), (rows) => rows.map(entryOf)))
       })

@@ -25,11 +25,13 @@ export const RunDetails = Schema.Struct({
     charged: amountOrNull("null until the run ends, and for a run that delivered nothing"),
     released: amountOrNull("the part of the hold that was not charged; null until the run ends")
   }),
-  ledger: Schema.Array(ChainEntry).annotate({ description: "the run's ledger entries, oldest first" }),
+  ledger: Schema.Array(ChainEntry).annotate({
+    description: "the run's ledger entries, oldest first, and the warranty's refund"
+  }),
   created_at: Schema.String,
   finished_at: Schema.NullOr(Schema.String),
   erased_at: Schema.NullOr(Schema.String)
-}).annotate({ identifier: "RunDetails" })
+})
 export type RunDetails = typeof RunDetails.Type
 
 interface Amounts {

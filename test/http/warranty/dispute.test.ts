@@ -79,6 +79,8 @@ describe("a dispute", () => {
 
   test("of an address that bounced refunds the whole charge once, and says so again", async () => {
     const { run_id, charged, send_id } = await bounced()
+    const details = async () => (await org.get(`/v1/runs/${run_id}/details`)).body
+    expect((await details()).warranty).toEqual({ until: expect.any(String), dispute: null })
     const first = await dispute(run_id, send_id)
     expect([first.status, first.body]).toEqual([
       200,
@@ -97,6 +99,10 @@ describe("a dispute", () => {
     ])
     const entries = await booked(run_id)
     expect(entries).toMatchObject([{ amount: charged, note: expect.stringContaining(run_id) }])
+    const { warranty, ledger } = await details()
+    expect(warranty).toEqual({ until: null, dispute: first.body })
+    expect(ledger.at(-1)).toMatchObject({ type: "refund", amount: charged, reference: `warranty:${run_id}` })
+    expect((await org.get(`/v1/runs/${send_id}/details`)).body.warranty).toBeNull()
     expect((await dispute(run_id, send_id)).body).toEqual(first.body)
     expect((await dispute(run_id, "another text")).body).toEqual(first.body)
     expect((await org.get(`/v1/runs/${run_id}/dispute`)).body).toEqual(first.body)

@@ -35,6 +35,14 @@ export const Dispute = Schema.Struct({
 }).annotate({ identifier: "Dispute" })
 export type Dispute = typeof Dispute.Type
 
+/** What details of a run say of the warranty. */
+export const RunWarranty = Schema.Struct({
+  until: nullable.annotate({
+    description: "the run can be disputed until then; null if it can't be, or can't any more"
+  }),
+  dispute: Schema.NullOr(Dispute)
+}).annotate({ identifier: "RunWarranty" })
+
 export class DisputesApi extends HttpApiGroup.make("disputes")
   .add(
     HttpApiEndpoint.post("dispute", "/runs/:run_id/dispute", {

@@ -21,6 +21,19 @@ const entry = {
   previous: "0".repeat(64)
 }
 
+const dispute = {
+  run_id: "run_01m81nzk95mq351g8pvrxgm8m4",
+  reason: "bounced",
+  evidence: "run_01m81pa2v3kx0m7ys3x5d4w9aq",
+  state: "refunded",
+  note: "Postmark reports HardBounce",
+  refund: "0.003",
+  reference: "warranty:run_01m81nzk95mq351g8pvrxgm8m4",
+  ask_after: null,
+  created_at: "2026-11-23T10:12:00.000Z",
+  decided_at: "2026-11-23T10:12:01.000Z"
+}
+
 const details = {
   run_id: "run_01m81nzk95mq351g8pvrxgm8m4",
   status: "succeeded",
@@ -67,20 +80,8 @@ const details = {
   ],
   created_at: "2026-11-22T09:30:00.000Z",
   finished_at: "2026-11-22T09:30:00.215Z",
-  erased_at: null
-}
-
-const dispute = {
-  run_id: "run_01m81nzk95mq351g8pvrxgm8m4",
-  reason: "bounced",
-  evidence: "run_01m81pa2v3kx0m7ys3x5d4w9aq",
-  state: "refunded",
-  note: "Postmark reports HardBounce",
-  refund: "0.003",
-  reference: "warranty:run_01m81nzk95mq351g8pvrxgm8m4",
-  ask_after: null,
-  created_at: "2026-11-23T10:12:00.000Z",
-  decided_at: "2026-11-23T10:12:01.000Z"
+  erased_at: null,
+  warranty: { until: "2026-11-29T09:30:00.215Z", dispute: null }
 }
 
 export const receiptExamples: Readonly<Record<string, Example>> = {

@@ -87,6 +87,7 @@ export const MoneyBar = ({
 }) => {
   const amounts = amountsOf(run, details)
   const { quoted, held, charged, released, done } = amounts
+  const refund = details?.ledger.find(({ type }) => type === "refund")
   const text = details === undefined ? null : note(amounts)
   return (
     <Panel
@@ -111,6 +112,11 @@ export const MoneyBar = ({
         {charged !== null && <Amount word="Charged" amount={charged} look="charged" />}
         {released !== null && microsOf(released) !== 0n && <Amount word="Released" amount={released} look="released" />}
       </dl>
+      {refund !== undefined && (
+        <p className="mt-2">
+          <Money amount={refund.amount} /> were refunded by the outcome warranty.
+        </p>
+      )}
       {text !== null && <p className="mt-2 text-muted">{text}</p>}
       {run.billing.platform_funded && held !== null && (
         <p className="mt-2 text-muted">The provider is called with this service's own account.</p>

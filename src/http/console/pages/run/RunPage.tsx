@@ -20,6 +20,7 @@ import { RunTabs } from "./RunTabs.tsx"
 import { Trouble } from "./Trouble.tsx"
 import { type Details, useDetails } from "./useDetails.ts"
 import { type Run, useRun } from "./useRun.ts"
+import { Warranty } from "./warranty/Warranty.tsx"
 import { Why } from "./Why.tsx"
 
 const Actions = ({ run, details }: { readonly run: Run; readonly details: Details | undefined }) => {
@@ -73,6 +74,9 @@ const Shown = ({ run }: { readonly run: Run }) => {
         <MoneyBar run={run} details={details} />
         <Attempts run={run} />
         <Why run={run} query={query} />
+        {details !== undefined && details.warranty !== null && (
+          <Warranty run_id={run.run_id} warranty={details.warranty} />
+        )}
         <RunTabs key={run.run_id} run={run} query={query} />
       </div>
     </>
