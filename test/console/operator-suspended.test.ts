@@ -34,6 +34,9 @@ describe.skipIf(!hasBrowser)("a suspended wallet in the operator console", () =>
     await page.getByRole("button", { name: "Open the operator console" }).click()
     await page.getByRole("heading", { level: 1, name: "Overview" }).waitFor()
 
+    await page.getByText("The wallet of").getByRole("link").waitFor()
+    await lookedAt(tab, "operator-overview-suspended")
+
     await page.goto("/operator/organizations")
     const row = page.getByRole("row").filter({ hasText: org.org_id })
     await row.getByText("suspended", { exact: true }).waitFor()

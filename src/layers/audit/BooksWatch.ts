@@ -25,6 +25,11 @@ const recordedMax = 20
 
 const orgRows = rowsOf({ org_id: Schema.String })
 const dueRows = rowsOf({ due: Schema.Boolean })
+const suspensionRows = rowsOf({ org_id: Schema.String, organization: Schema.String, suspended_at: Schema.Date })
+
+/** Suspended wallets that are listed. More than one is rare. */
+const listedMax = 50
+
 const countRow = oneRowOf({ count: Schema.BigInt })
 
 export interface SuspendedWallet {
@@ -55,6 +60,10 @@ export class BooksWatch extends Context.Service<
     readonly check: Effect.Effect<BooksCheck>
     /** The number of wallets that are suspended. */
     readonly suspended: Effect.Effect<number>
+    /** The wallets that are suspended, the longest first, 50 at most. */
+    readonly suspensions: Effect.Effect<
+      ReadonlyArray<{ readonly org_id: string; readonly organization: string; readonly suspended_at: Date }>
+    >
     /** Checks a suspended wallet, and lets it take runs again if its books add up. */
     readonly resume: (org_id: string, actor: Actor) => Effect.Effect<Resumption>
   }
@@ -133,6 +142,11 @@ export class BooksWatch extends Context.Service<
         suspended: countRow(sql`SELECT count(*) AS count FROM wallet_suspensions WHERE resumed_at IS NULL`).pipe(
           Effect.map(({ count }) => Number(count)),
           Effect.orDie
+        ),
+        suspensions: Effect.orDie(
+          suspensionRows(sql`
+            SELECT s.org_id, o.name AS organization, s.suspended_at FROM wallet_suspensions s JOIN orgs o USING (org_id)
+            WHERE s.resumed_at IS NULL ORDER BY s.suspended_at, s.org_id LIMIT ${listedMax}`)
         ),
         resume: (org_id, actor) => Effect.orDie(resume(org_id, actor))
       })

@@ -40,6 +40,8 @@ test("a suspended wallet says why, and is resumed in the operator's name when it
     [org.org_id, suspension]
   ])
 
+  expect((await tab.get("/books")).body.suspended).toMatchObject([{ org_id: org.org_id, since: suspension.since }])
+
   const early = await resume()
   expect([early.status, early.body.error.code]).toEqual([409, "wallet_suspended"])
   expect(early.body.error.message).toContain("E9 ")
@@ -50,6 +52,7 @@ test("a suspended wallet says why, and is resumed in the operator's name when it
   expect([done.status, done.body]).toEqual([200, { org_id: org.org_id, suspended: false, already: false }])
   expect((await org.run(verify("resumed"))).body.status).toBe("succeeded")
   expect((await read()).suspension).toBeNull()
+  expect((await tab.get("/books")).body.suspended).toEqual([])
   expect(await logged()).toEqual([
     { actor: "system", actor_name: null, action: "wallet_suspension.created" },
     { actor: "operator", actor_name: "grace", action: "wallet_suspension.changed" }

@@ -101,7 +101,11 @@ export const operatorExamples: Readonly<Record<string, Example>> = {
   "operatorSession.signOut": { responses: { 200: { signed_out: true } } },
   "operatorBooks.get": {
     responses: {
-      200: { checks: [{ ...check, violations: 0 }], heads: { complete_day: "2026-11-21", due_day: null } }
+      200: {
+        checks: [{ ...check, violations: 0 }],
+        suspended: [],
+        heads: { complete_day: "2026-11-21", due_day: null }
+      }
     }
   },
   "operatorBooks.audit": {

@@ -18,6 +18,9 @@ export const BooksCheck = Schema.Struct({ ...counted, violations: Schema.Number 
 
 export const Books = Schema.Struct({
   checks: Schema.Array(BooksCheck).annotate({ description: "The newest ten audits that were recorded." }),
+  suspended: Schema.Array(
+    Schema.Struct({ org_id: Schema.String, organization: Schema.String, since: Schema.String })
+  ).annotate({ description: "Organizations whose wallets are suspended, the longest first, 50 at most." }),
   heads: Schema.Struct({
     complete_day: Schema.NullOr(described("The newest day (UTC) of which every wallet has its signed head.")),
     due_day: Schema.NullOr(described("The oldest day whose heads are still to be made. Null if there is none."))
@@ -57,7 +60,7 @@ export class OperatorBooksApi extends HttpApiGroup.make("operatorBooks")
     HttpApiEndpoint.get("get", "/operator/books", { success: Books }).annotateMerge(
       OpenApi.annotations({
         summary: "Read recorded audits",
-        description: `The last audits of all wallets, and up to which day the ledger's heads are signed. ${forOperators}`
+        description: `The last audits of all wallets, the wallets that are suspended, and up to which day the ledger's heads are signed. ${forOperators}`
       })
     ),
     HttpApiEndpoint.get("audit", "/operator/books/audit", { success: BooksAudit }).annotateMerge(

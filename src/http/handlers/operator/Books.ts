@@ -2,6 +2,7 @@
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Audit, type AuditReport, type CheckRow } from "../../../layers/audit/Audit.ts"
+import { BooksWatch } from "../../../layers/audit/BooksWatch.ts"
 import { byEquation } from "../../../layers/audit/titles.ts"
 import { costBoundCache } from "../../../layers/platform/costBoundCache.ts"
 import { HeadStore } from "../../../layers/receipts/HeadStore.ts"
@@ -51,14 +52,21 @@ export const OperatorBooksHandlers = HttpApiBuilder.group(
     const asOperator = yield* makeAsOperator
     const auditor = yield* Audit
     const heads = yield* HeadStore
+    const watch = yield* BooksWatch
     const audited = yield* costBoundCache(() => auditor.run)
     const allWallets = audited("all wallets")
 
     return handlers.handleAll({
       get: Effect.fnUntraced(function* () {
         const checks = yield* auditor.checks(checksShown)
+        const suspended = yield* watch.suspensions
         return {
           checks: checks.map(checkView),
+          suspended: suspended.map(({ org_id, organization, suspended_at }) => ({
+            org_id,
+            organization,
+            since: suspended_at.toISOString()
+          })),
           heads: { complete_day: yield* heads.completeDay, due_day: yield* heads.due }
         }
       }),

@@ -41,16 +41,24 @@ const BooksPanel = () => {
   return (
     <Panel title="Books" actions={<TextLink to="/operator/books">Show books</TextLink>}>
       <Loaded query={books}>
-        {({ checks: [last] }) =>
-          last === undefined ? (
-            <p className="text-muted">No audit of all wallets was recorded yet.</p>
-          ) : (
-            <Verdict good={last.violations === 0}>
-              {last.violations === 0 ? "The books added up" : `${last.violations} violations were found`}{" "}
-              <Time at={last.checked_at} />, in {last.wallets} wallets.
-            </Verdict>
-          )
-        }
+        {({ checks: [last], suspended }) => (
+          <div className="space-y-2">
+            {last === undefined ? (
+              <p className="text-muted">No audit of all wallets was recorded yet.</p>
+            ) : (
+              <Verdict good={last.violations === 0}>
+                {last.violations === 0 ? "The books added up" : `${last.violations} violations were found`}{" "}
+                <Time at={last.checked_at} />, in {last.wallets} wallets.
+              </Verdict>
+            )}
+            {suspended.map(({ org_id, organization, since }) => (
+              <Verdict key={org_id} good={false}>
+                The wallet of <TextLink to={`/operator/organizations/${org_id}`}>{organization}</TextLink> was suspended{" "}
+                <Time at={since} />.
+              </Verdict>
+            ))}
+          </div>
+        )}
       </Loaded>
     </Panel>
   )
