@@ -59,7 +59,7 @@ describe.each(backends)("batches under kill -9 on %s", (backend) => {
     const worker = await world.start("worker")
     await world.openAccounts()
     await worker.kill()
-  }, 60_000)
+  }, 180_000)
   afterAll(() => world?.close())
 
   const customer = () => {
@@ -153,7 +153,7 @@ describe.each(backends)("batches under kill -9 on %s", (backend) => {
       expect((await doomed.ended).signal).toBe("SIGKILL")
       report({ test: "batches.kill9", backend, point, ...(await endsRight(batch.id)), violations: 0 })
     },
-    90_000
+    180_000
   )
 
   test.each(sampled(retried, 3, turn))(
@@ -176,7 +176,7 @@ describe.each(backends)("batches under kill -9 on %s", (backend) => {
       expect((await doomed.ended).signal).toBe("SIGKILL")
       report({ test: "batches.retry.kill9", backend, point, ...(await endsRight(batch.id)), violations: 0 })
     },
-    90_000
+    180_000
   )
 
   test("batch.stored: the same request joins the batch that a dead process stored", async () => {
@@ -191,5 +191,5 @@ describe.each(backends)("batches under kill -9 on %s", (backend) => {
     await endsRight(batch.id)
     const stored = await world.query("SELECT 1 FROM batches WHERE idempotency_key = $1", [key])
     expect(stored).toHaveLength(1)
-  }, 90_000)
+  }, 180_000)
 })

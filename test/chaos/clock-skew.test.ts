@@ -16,8 +16,8 @@ const hour = 3_600
 const skews = [2 * hour, -2 * hour, 26 * hour]
 const webhookSkews = [400, -400]
 const windowSeconds = 300
-/** The lease, a sweep, and the patience with a lane whose turn-holder may be dead. */
-const recoverySecondsMax = leaseSeconds + 10
+/** The lease, a sweep, the patience with a lane whose turn-holder may be dead, and a slow machine. With a wrong clock it takes hours. */
+const recoverySecondsMax = leaseSeconds + 25
 /** A stuck lane takes eight seconds for every command, and a run has two of them. */
 const promptMillisMax = 12_000
 
@@ -32,7 +32,7 @@ describe.skipIf(!canBend)("T33 clock.skew", () => {
     // With little room of its own, so that the other process executes most runs.
     right = await world.start("all", { RUNGATE_CONCURRENCY: "2", RUNGATE_ORG_CONCURRENCY: "2" })
     await world.openAccounts()
-  }, 60_000)
+  }, 180_000)
   afterEach(() => wrong?.kill())
   afterAll(async () => {
     await world?.close()
@@ -138,7 +138,7 @@ describe.skipIf(!canBend)("T33 clock.skew", () => {
       })
       expect([wrong_expiries, violations]).toEqual([0, []])
     },
-    60_000
+    180_000
   )
 
   test.each(webhookSkews)("a clock that is %d s off: webhooks", async (skew) => {

@@ -35,7 +35,7 @@ export interface Meter {
   readonly open: () => number
   /** From now on nobody waits. */
   readonly hurry: () => void
-  /** Answers the calls of `Hold` so far. Later ones wait for the next release. */
+  /** Answers the calls of `Hold` so far. Later ones wait for the next release, unless nobody waits any more. */
   readonly release: () => void
   readonly stop: () => Promise<void>
 }
@@ -55,7 +55,7 @@ export const startMeter = (disturb: Disturb = () => null): Meter => {
   let hurried = false
   let held = Promise.withResolvers<void>()
   const patience = async (manner: string) => {
-    if (manner === "Hold") return held.promise
+    if (manner === "Hold" && !hurried) return held.promise
     const millis = /^Wait(\d{1,5})$/.exec(manner)?.[1]
     if (millis !== undefined && !hurried) await Bun.sleep(Number(millis))
   }

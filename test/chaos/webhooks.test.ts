@@ -36,7 +36,7 @@ describe.each(backends)("webhooks under kill -9 on %s", (backend) => {
          SELECT $2, org_id, $3, $4, $5, position FROM event_heads WHERE org_id = $1`,
         [org_id, `whe_chaos${lane}`, hooks.url, kinds, secret]
       )
-  }, 60_000)
+  }, 180_000)
   afterAll(async () => {
     for (const stream of streams ?? []) stream.close()
     await world?.close()
@@ -114,6 +114,6 @@ describe.each(backends)("webhooks under kill -9 on %s", (backend) => {
         violations: 0
       })
     },
-    90_000
+    180_000
   )
 })
