@@ -34,6 +34,7 @@ describe.skipIf(!hasBrowser)("a suspended wallet in the operator console", () =>
     await page.getByRole("button", { name: "Open the operator console" }).click()
     await page.getByRole("heading", { level: 1, name: "Overview" }).waitFor()
 
+    await page.getByText("1 violation was found").waitFor()
     await page.getByText("The wallet of").getByRole("link").waitFor()
     await lookedAt(tab, "operator-overview-suspended")
 

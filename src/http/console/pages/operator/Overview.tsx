@@ -1,6 +1,7 @@
 /** The operator's first page: what waits, what failed, and whether the books added up the last time. */
 import { useQuery } from "@tanstack/react-query"
 import { api } from "../../data/api.ts"
+import { counted } from "../../data/words.ts"
 import { TextLink } from "../../parts/Link.tsx"
 import { PageHead, Panel } from "../../parts/Page.tsx"
 import { Loaded } from "../../parts/States.tsx"
@@ -47,8 +48,10 @@ const BooksPanel = () => {
               <p className="text-muted">No audit of all wallets was recorded yet.</p>
             ) : (
               <Verdict good={last.violations === 0}>
-                {last.violations === 0 ? "The books added up" : `${last.violations} violations were found`}{" "}
-                <Time at={last.checked_at} />, in {last.wallets} wallets.
+                {last.violations === 0
+                  ? "The books added up"
+                  : `${counted(last.violations, "violation")} ${last.violations === 1 ? "was" : "were"} found`}{" "}
+                <Time at={last.checked_at} />, in {counted(last.wallets, "wallet")}.
               </Verdict>
             )}
             {suspended.map(({ org_id, organization, since }) => (
