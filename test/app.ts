@@ -347,7 +347,7 @@ export const until = async <A>(
   what: string,
   look: () => Promise<A> | A,
   holds: (value: A) => boolean,
-  seconds = 15
+  seconds = 25
 ): Promise<A> => {
   const end = performance.now() + seconds * 1_000
   for (;;) {

@@ -62,7 +62,7 @@ describe("a role that may not migrate", () => {
   test("does not start on an empty database, and says what to run", async () => {
     expect(await rungate(["serve"])).toEqual({ code: 1, out: "", err: expect.stringMatching(told) })
     expect(await rungate(["migrate"])).toEqual({ code: 1, out: "", err: expect.stringMatching(told) })
-  }, 30_000)
+  }, 60_000)
 
   test("rungate migrate makes the schema as the owner, again and again, and grants the service's role", async () => {
     const first = await migrate("--service-role", service)
@@ -93,7 +93,7 @@ describe("a role that may not migrate", () => {
       "INSERT INTO rungate_queues.migration (version, name, min_client_version) SELECT max(version) + 1, 'again', 6 FROM rungate_queues.migration"
     )
     await client.end()
-  }, 30_000)
+  }, 60_000)
 })
 
 describe("the service as that role", () => {

@@ -77,7 +77,7 @@ describe("T30 pg.durability_guc", () => {
       expect.stringMatching(/^rungate: The database at .+ is not safe for payments\. fsync is off: .+\n$/)
     ])
     await serverSets("fsync", "on")
-  }, 30_000)
+  }, 60_000)
 
   test("synchronous_commit=off of the server or the role does not reach the service's commits", async () => {
     const app = await startOn(postgres.url)
@@ -104,7 +104,7 @@ describe("T30 pg.durability_guc", () => {
     const app = await startOn(postgres.url)
     expect(app.logs.join("\n")).toContain("could disable the ledger's triggers. docs/database-roles.md")
     await app.stop()
-  }, 30_000)
+  }, 60_000)
 
   test("each setting is one problem of its own", () => {
     const good = {
@@ -134,7 +134,7 @@ describe("a pooler in transaction mode", () => {
     expect(told).toContain("statement_timeout is 0 ms although the service asks for 15000 ms, so a pooler dropped")
     expect(told).toContain("DATABASE_URL leads to a pooler in transaction mode")
     await pooler.stop()
-  }, 30_000)
+  }, 60_000)
 
   // BullMQ's own connections need startup parameters, so its queues are on Redis here.
   test.if(backends.includes("redis"))(
@@ -146,7 +146,7 @@ describe("a pooler in transaction mode", () => {
       await app.stop()
       await pooler.stop()
     },
-    30_000
+    60_000
   )
 
   test.each([1, 2, 4])(
@@ -157,6 +157,6 @@ describe("a pooler in transaction mode", () => {
       expect(told).toContain("not safe for payments. DATABASE_URL leads to a pooler in transaction mode: session state")
       await pooler.stop()
     },
-    30_000
+    60_000
   )
 })

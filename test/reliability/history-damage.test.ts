@@ -72,7 +72,7 @@ beforeAll(async () => {
   await indexed()
   before = await answers(org)
   expect(before).toMatchObject([{ count: 3 }, { count: 3 }, { count: 1 }, { count: 2 }, { count: 0 }, { contacted: 3 }])
-}, 30_000)
+}, 60_000)
 afterAll(() => app.stop())
 
 const mine = "segment IN (SELECT segment FROM history_segments WHERE org_id = $1)"
@@ -183,7 +183,7 @@ test("an erasure that meets damage erases nothing, and works after the repair", 
   )
   expect((await erase()).body.erased).toBe(1)
   expect((await other.get(asked("hello there"))).body.count).toBe(0)
-}, 30_000)
+}, 60_000)
 
 test("a merge that meets damage leaves it to the repair, and no run is lost", async () => {
   const other = await app.tenant("1.00")
@@ -237,7 +237,7 @@ test.if(exhaustive)(
     await worker.stop()
     expect(await answers(org)).toEqual([...before])
   },
-  30_000
+  60_000
 )
 
 test("two organizations are indexed at the same time, and one doesn't wait for the other", async () => {
@@ -278,7 +278,7 @@ test("two organizations are indexed at the same time, and one doesn't wait for t
   expect(await waiting(org)).toBe(0)
   expect((await org.get(asked("first@parallel.example"))).body.count).toBe(1)
   await Promise.all([one.dispose(), two.dispose()])
-}, 30_000)
+}, 60_000)
 
 test.if(exhaustive)(
   "25,000 waiting runs are in every answer",

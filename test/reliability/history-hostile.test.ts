@@ -82,7 +82,7 @@ describe("hostile inputs and results", () => {
       runs.set(email, answer.body.run_id)
       figures("history.hostile", { name, millis: Math.round(millis) })
     },
-    20_000
+    60_000
   )
 
   test("all of them are found, by subject and by words, when they are indexed", async () => {
@@ -117,7 +117,7 @@ describe("hostile inputs and results", () => {
       const { items } = await history(phrase)
       expect([phrase, items.map((item: { run_id: string }) => item.run_id)]).toEqual([phrase, [body.run_id]])
     }
-  }, 20_000)
+  }, 60_000)
 
   test("other runs are indexed beside them, nothing is set aside, and the books add up", async () => {
     await ask('{"note":"an ordinary canary phrase"}')

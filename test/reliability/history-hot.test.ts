@@ -404,4 +404,4 @@ test("what is erased is out of every segment at once, a person's few runs and on
   await compare(org, [...hot, person(16), `slow_110@${domain}`], [20, 200])
   expect(await get(ada, 200, other)).toEqual(theirs)
   figures("history.hot_erased", { few, many })
-}, 30_000)
+}, 60_000)

@@ -319,7 +319,7 @@ test("segments that were made by other rules are made anew beside questions, fro
   expect((await segments()).map((family) => family.runs)).toEqual(held)
   await whole()
   figures("history.renewed", { segments: renewed, questions })
-}, 30_000)
+}, 60_000)
 
 test("a worker that is started makes them anew by itself", async () => {
   const before = await count("moving.example")
@@ -334,7 +334,7 @@ test("a worker that is started makes them anew by itself", async () => {
     await worker.stop()
   }
   expect(await count("moving.example")).toBe(before)
-}, 30_000)
+}, 60_000)
 
 test("an organization whose old runs wait by the thousand is told to ask again, for a moment; others are not", async () => {
   const tenant = await app.tenant("1.00")
@@ -371,4 +371,4 @@ test("an organization whose old runs wait by the thousand is told to ask again, 
   }
   await drained()
   expect(await count("patient@patience.example", tenant)).toBe(1)
-}, 30_000)
+}, 60_000)

@@ -142,7 +142,7 @@ describe("a database from before modes were written", () => {
       const second = await outcome(startApp({ settings: { DATABASE_URL, ...production } }))
       expect(second).toMatch(sandbox ? /belongs to a sandbox service/ : /^started$/)
     },
-    30_000
+    60_000
   )
 })
 
