@@ -36,6 +36,7 @@ import { KeysHandlers } from "./handlers/Keys.ts"
 import { QuotesHandlers } from "./handlers/control/Quotes.ts"
 import { ReceiptsHandlers } from "./handlers/control/Receipts.ts"
 import { OperatorBooksHandlers } from "./handlers/operator/Books.ts"
+import { OperatorDisputesHandlers } from "./handlers/operator/Disputes.ts"
 import { OperatorOutcomesHandlers } from "./handlers/operator/Outcomes.ts"
 import { OperatorAuditLogHandlers } from "./handlers/operator/AuditLog.ts"
 import { OperatorCatalogHandlers } from "./handlers/operator/Catalog.ts"
@@ -120,6 +121,7 @@ export const Routes = Layer.mergeAll(
       OperatorBooksHandlers,
       OperatorQueuesHandlers,
       OperatorOutcomesHandlers,
+      OperatorDisputesHandlers,
       OperatorInvitationsHandlers,
       OperatorPaymentsHandlers,
       OperatorProvidersHandlers

@@ -68,6 +68,7 @@ describe.skipIf(!hasBrowser)("the operator console", () => {
     await looked(tab, "/operator/providers", "operator-providers", "Providers")
     await looked(tab, "/operator/payments", "operator-payments", "Payments")
     await looked(tab, "/operator/unknown", "operator-unknown", "Unknown outcomes")
+    await looked(tab, "/operator/disputes", "operator-no-disputes", "Disputes")
     await looked(tab, "/operator/invitations", "operator-invitations", "Invitations")
     await looked(tab, "/operator/catalog", "operator-catalog", "Catalog")
     await looked(tab, "/operator/audit-log", "operator-audit-log", "Audit log")

@@ -1,9 +1,10 @@
 /** The outcome warranty on the page of a run, in a real browser: disputed, refunded, refused, and what a viewer sees. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
 import type { Browser } from "playwright-core"
-import { type App, startApp } from "../app.ts"
+import { type App, startApp, until } from "../app.ts"
+import { printedLink } from "../http/operator/operator.ts"
 import { indexedAndCounted } from "../usage.ts"
-import { builtConsole, findings, hasBrowser, openBrowser } from "./browser.ts"
+import { builtConsole, findings, hasBrowser, openBrowser, openTab } from "./browser.ts"
 import { hostile, invited, looked, owner, type Visitor } from "./visitor.ts"
 
 // A page is looked at in two themes and two widths, which takes a busy machine half a minute.
@@ -91,6 +92,51 @@ describe.skipIf(!hasBrowser)("the outcome warranty in the console", () => {
     expect(await panel(person).getByRole("button").count()).toBe(0)
     expect([viewer, person].flatMap(({ errors }) => errors)).toEqual([])
     await viewer.context.close()
+  })
+
+  test("the operator refuses one with a reason and refunds it after all, each after a question", async () => {
+    const run_id = await checked()
+    const evidence = { reason: "bounced", evidence: hostile }
+    expect((await person.ask("POST", `/v1/runs/${run_id}/dispute`, evidence)).state).toBe("pending")
+    const tab = await openTab(browser, app.url)
+    const { page } = tab
+    await page.goto(`/operator/sign-in#${await printedLink(app)}`)
+    await page.getByRole("button", { name: "Open the operator console" }).click()
+    await page.getByRole("heading", { level: 1, name: "Overview" }).waitFor()
+    await looked(tab, "/operator/disputes", "operator-disputes", "Disputes")
+    await page.getByRole("button", { name: `Refuse… ${run_id}` }).click()
+    const dialog = page.getByRole("dialog")
+    const why = dialog.getByLabel("Why (the organization reads it)")
+    await why.fill("no proof")
+    expect(await findings(page)).toEqual([])
+    await page.keyboard.press("Escape")
+    await dialog.waitFor({ state: "detached" })
+    const read = () => person.ask("GET", `/v1/runs/${run_id}/dispute`)
+    expect((await read()).state).toBe("pending")
+    await page.getByRole("button", { name: `Refuse… ${run_id}` }).click()
+    await why.fill("no proof")
+    await dialog.getByRole("button", { name: "Refuse the dispute" }).click()
+    await page.getByText("No dispute waits for a decision.").waitFor()
+    expect(await read()).toMatchObject({ state: "refused", note: "no proof" })
+    await page.getByLabel("Which disputes").selectOption("all")
+    await page.getByRole("button", { name: `Refund… ${run_id}` }).click()
+    await why.fill("seen the bounce")
+    await dialog.getByRole("button", { name: "Refund the run" }).click()
+    await page.getByRole("button", { name: `Refund… ${run_id}` }).waitFor({ state: "detached" })
+    const refunded = { state: "refunded", note: "seen the bounce", refund: expect.any(String) }
+    expect(await read()).toMatchObject(refunded)
+    const log = await app.sql("SELECT actor_name FROM audit_log WHERE action LIKE 'dispute.%' AND object = $1", [
+      run_id
+    ])
+    expect(log.map(({ actor_name }) => actor_name)).toEqual(["grace", "grace"])
+    expect(tab.errors).toEqual([])
+    await tab.context.close()
+    await until(
+      "the refund is booked",
+      () => person.ask("GET", `/v1/runs/${run_id}/details`),
+      ({ ledger }) => ledger.some(({ type }: { type: string }) => type === "refund")
+    )
+    await app.books()
   })
 
   test("runs that it does not cover say nothing of it", async () => {

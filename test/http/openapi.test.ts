@@ -69,6 +69,8 @@ const bodies: Readonly<Record<string, unknown>> = {
   "operatorOrganizations.credit": { type: "bonus", amount: "5.00", reference: "openapi-1", note: "Welcome" },
   "operatorOrganizations.setGuard": { daily_limit: "9.00" },
   "operatorImpersonation.begin": { reason: "The customer asked about a run" },
+  "operatorDisputes.refuse": { note: "no proof" },
+  "operatorDisputes.accept": { note: "seen the bounce" },
   "operatorInvitations.create": { email: "invited@openapi.example" }
 }
 

@@ -18,6 +18,7 @@ import { OperatorAuditLogApi } from "./operator/AuditLog.ts"
 import { OperatorCatalogApi } from "./operator/Catalog.ts"
 import { OperatorImpersonationApi } from "./operator/Impersonation.ts"
 import { OperatorInvitationsApi } from "./operator/Invitations.ts"
+import { OperatorDisputesApi } from "./operator/Disputes.ts"
 import { OperatorOutcomesApi } from "./operator/Outcomes.ts"
 import { OperatorPaymentsApi } from "./operator/Payments.ts"
 import { OperatorProvidersApi } from "./operator/Providers.ts"
@@ -74,6 +75,7 @@ export class Api extends HttpApi.make("rungate")
   .add(OperatorBooksApi)
   .add(OperatorQueuesApi)
   .add(OperatorOutcomesApi)
+  .add(OperatorDisputesApi)
   .add(OperatorInvitationsApi)
   .add(OperatorPaymentsApi)
   .add(OperatorProvidersApi)

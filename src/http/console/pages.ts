@@ -280,6 +280,15 @@ export const pages: ReadonlyArray<Page> = [
     load: () => import("./pages/operator/waiting/Outcomes.tsx")
   },
   {
+    path: "/operator/disputes",
+    title: "Disputes",
+    access: "operator",
+    place: "operator",
+    icon: "disputes",
+    shortcut: "d",
+    load: () => import("./pages/operator/waiting/Disputes.tsx")
+  },
+  {
     path: "/operator/invitations",
     title: "Invitations",
     access: "operator",

@@ -5,10 +5,7 @@
  * worker books it.
  */
 import { Console, Effect } from "effect"
-import { makeDecideRefund } from "../../actors/warranty/decideRefund.ts"
-import { Settings } from "../../layers/platform/Settings.ts"
-import { RunStore } from "../../layers/runs/RunStore.ts"
-import { coverOfRow } from "../../layers/warranty/cover.ts"
+import { makeAcceptDispute } from "../../actors/warranty/acceptDispute.ts"
 import { type DisputeRow, Disputes } from "../../layers/warranty/Disputes.ts"
 import { looksLike } from "../../schema/Ids.ts"
 import { disputeView } from "../views/DisputeView.ts"
@@ -31,7 +28,7 @@ export const disputes = ({ org, all, limit, json }: DisputesFlags) =>
   Effect.gen(function* () {
     if (org !== null) yield* known(org)
     const store = yield* Disputes
-    const { rows, more } = yield* firstOf(limit, (most) => store.list({ org_id: org, all }, most))
+    const { rows, more } = yield* firstOf(limit, (most) => store.list({ org_id: org, all, after: null }, most))
     if (json) return yield* print({ items: rows.map((row) => ({ org_id: row.org_id, ...disputeView(row) })), more })
     if (rows.length === 0) return yield* Console.log(all ? "There is no dispute." : "No dispute waits for a decision.")
     const cells = rows.map((row) => {
@@ -72,20 +69,16 @@ const tell = (row: DisputeRow, done: string, json: boolean) =>
 export const accept = ({ run_id, note, json }: DecisionFlags) =>
   Effect.gen(function* () {
     const reason = yield* noteOf(note)
-    const { org_id, state } = yield* disputeOf(run_id)
-    if (state === "refunded") return yield* tell(yield* disputeOf(run_id), "already refunded", json)
-    const { warrantyShareBps } = yield* Settings
-    if (warrantyShareBps === 0)
+    yield* disputeOf(run_id)
+    const accept = yield* makeAcceptDispute
+    const decided = yield* asOperator(accept(run_id, reason))
+    if (decided._tag === "Off")
       return yield* bad("The outcome warranty is off. Set RUNGATE_WARRANTY_SHARE, or use: rungate admin refund")
-    const row = yield* (yield* RunStore).find(org_id, run_id)
-    if (row === null) return yield* unknown(`The run "${run_id}" no longer exists.`)
-    const cover = coverOfRow(row)
-    if (cover._tag === "NotCovered")
+    if (decided._tag === "Unknown") return yield* unknown(`The run "${run_id}" no longer exists.`)
+    if (decided._tag === "NotCovered")
       return yield* bad(
-        `The warranty does not cover ${run_id}: ${cover.why}. To refund it anyway: rungate admin refund`
+        `The warranty does not cover ${run_id}: ${decided.why}. To refund it anyway: rungate admin refund`
       )
-    const decideRefund = yield* makeDecideRefund
-    const decided = yield* asOperator(decideRefund({ org_id, run_id, cover, send_run: null, note: reason }))
     if (decided._tag === "Limited")
       return yield* bad(
         "The refunds of 30 days would pass RUNGATE_WARRANTY_SHARE of these days' revenue. Nothing was changed. Raise it, or try again later."

@@ -38,6 +38,8 @@ export interface DisputeFilter {
   readonly org_id: string | null
   /** Include the decided ones. */
   readonly all: boolean
+  /** Only those after this run. */
+  readonly after: string | null
 }
 
 /** Advisory locks of this table; the second key is the organization. */
@@ -73,9 +75,9 @@ export class Disputes extends Context.Service<
       const undecided = sql.literal("state IN ('pending', 'not_bounced')")
 
       const find = (run_id: string) => sql`SELECT ${columns} WHERE d.run_id = ${run_id}`
-      const list = ({ org_id, all }: DisputeFilter, limit: number) =>
+      const list = ({ org_id, all, after }: DisputeFilter, limit: number) =>
         disputeRows(sql`
-        SELECT ${columns} WHERE (${org_id}::text IS NULL OR d.org_id = ${org_id}) AND (${all} OR d.state = 'pending')
+        SELECT ${columns} WHERE (${org_id}::text IS NULL OR d.org_id = ${org_id}) AND (${all} OR d.state = 'pending') AND (${after}::text IS NULL OR d.run_id > ${after})
         ORDER BY d.run_id LIMIT ${limit}`)
       const open = ({ org_id, run_id }: DisputeOf, evidence: string, note: string) => sql`
         INSERT INTO warranty_disputes AS d (run_id, org_id, reason, evidence, state, note)

@@ -6,6 +6,20 @@ const org_id = "org_01m81nzgh66f8vfxqbkda58gtf"
 const run_id = "run_01m81nzgh66f8vfxqbkda58gtf"
 const at = "2026-11-22T09:30:00.000Z"
 
+const dispute = {
+  org_id,
+  run_id,
+  reason: "bounced",
+  evidence: "My mail server says that the mailbox does not exist.",
+  state: "pending",
+  note: "the evidence is a text, so the operator decides",
+  refund: null,
+  reference: null,
+  ask_after: null,
+  created_at: at,
+  decided_at: null
+}
+
 const outcome = {
   run_id,
   org_id,
@@ -74,6 +88,24 @@ export const operatorReportExamples: Readonly<Record<string, Example>> = {
   },
   "operatorOutcomes.list": { responses: { 200: { items: [outcome], next_cursor: null } } },
   "operatorOutcomes.resolve": { request: finding, responses: { 200: { ...outcome, ...finding, found_at: at } } },
+  "operatorDisputes.list": { responses: { 200: { items: [dispute], next_cursor: null } } },
+  "operatorDisputes.accept": {
+    request: { note: "The customer sent us the bounce." },
+    responses: {
+      200: {
+        ...dispute,
+        state: "refunded",
+        note: "The customer sent us the bounce.",
+        refund: "0.003",
+        reference: `warranty:${run_id}`,
+        decided_at: at
+      }
+    }
+  },
+  "operatorDisputes.refuse": {
+    request: { note: "The mailbox was only full." },
+    responses: { 200: { ...dispute, state: "refused", note: "The mailbox was only full.", decided_at: at } }
+  },
   "operatorInvitations.list": {
     responses: {
       200: {

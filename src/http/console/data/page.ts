@@ -25,6 +25,7 @@ export const icons = [
   "queues",
   "payments",
   "unknown",
+  "disputes",
   "invitations"
 ] as const
 export type PageIcon = (typeof icons)[number]

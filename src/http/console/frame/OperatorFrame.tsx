@@ -47,7 +47,7 @@ const Entry = ({ page }: { readonly page: Page }) => {
     <Link
       to={page.path}
       aria-current={isCurrent ? "page" : undefined}
-      className={`flex min-h-8 items-center gap-2 rounded px-2 py-1.5 whitespace-nowrap ${isCurrent ? "bg-accent-soft font-semibold text-accent" : "hover:bg-hover"}`}
+      className={`flex min-h-8 items-center gap-1.5 rounded px-1.5 py-1.5 whitespace-nowrap ${isCurrent ? "bg-accent-soft font-semibold text-accent" : "hover:bg-hover"}`}
     >
       {page.icon !== undefined && <Icon name={page.icon} size={18} />}
       {page.title}
@@ -110,7 +110,7 @@ const Inside = ({ session, children }: { readonly session: OperatorSession; read
             <SignOut />
           </div>
         </div>
-        <nav ref={pages} aria-label="Operator pages" className="mt-2 flex gap-1 overflow-x-auto">
+        <nav ref={pages} aria-label="Operator pages" className="mt-2 flex gap-0.5 overflow-x-auto">
           {pagesAt("operator").map((page) => (
             <Entry key={page.path} page={page} />
           ))}

@@ -23,6 +23,7 @@ import {
   ScrollText,
   Settings,
   ShieldCheck,
+  Undo2,
   Users,
   Wallet
 } from "lucide-react"
@@ -52,6 +53,7 @@ const shapes: Readonly<Record<PageIcon, LucideIcon>> = {
   queues: Layers,
   payments: CreditCard,
   unknown: CircleHelp,
+  disputes: Undo2,
   invitations: MailPlus
 }
 

@@ -1,0 +1,56 @@
+/** The contract of disputes of the outcome warranty, as the operator of the service sees and decides them. */
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { Wire } from "../../../schema/Errors.ts"
+import { Dispute } from "../control/Disputes.ts"
+import { listQuery } from "../shapes/Common.ts"
+import { forOperators, OperatorAuth } from "./OperatorAuth.ts"
+
+export const OperatorDispute = Schema.Struct({ org_id: Schema.String, ...Dispute.fields }).annotate({
+  identifier: "OperatorDispute"
+})
+
+const DisputeDecision = Schema.Struct({
+  note: Schema.NonEmptyString.check(
+    Schema.isMaxLength(500),
+    Schema.makeFilter((text: string) => !text.includes("\u0000") || "must not contain NUL (\\u0000)")
+  ).annotate({ description: "Why. The organization reads it." })
+}).annotate({ identifier: "DisputeDecision" })
+
+const decision = {
+  params: { run_id: Schema.String },
+  payload: DisputeDecision,
+  success: OperatorDispute,
+  error: [Wire.invalid_request, Wire.not_found]
+} as const
+
+export class OperatorDisputesApi extends HttpApiGroup.make("operatorDisputes")
+  .add(
+    HttpApiEndpoint.get("list", "/operator/disputes", {
+      query: {
+        ...listQuery,
+        org_id: Schema.optionalKey(Schema.NonEmptyString.check(Schema.isMaxLength(200))),
+        decided: Schema.optionalKey(Schema.Literals(["true", "false"]))
+      },
+      success: Schema.Struct({ items: Schema.Array(OperatorDispute), next_cursor: Schema.NullOr(Schema.String) }),
+      error: [Wire.invalid_request]
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "List disputes of the outcome warranty",
+        description: `Oldest first. Those that wait for a decision; with decided=true, all. ${forOperators}`
+      })
+    ),
+    HttpApiEndpoint.post("accept", "/operator/disputes/:run_id/accept", decision).annotateMerge(
+      OpenApi.annotations({
+        summary: "Refund a disputed run",
+        description: `The whole charge, once, within the operator's share of revenue. A worker books it. ${forOperators}`
+      })
+    ),
+    HttpApiEndpoint.post("refuse", "/operator/disputes/:run_id/refuse", decision).annotateMerge(
+      OpenApi.annotations({
+        summary: "Refuse a dispute",
+        description: `No provider is asked about it any more. It can still be accepted. ${forOperators}`
+      })
+    )
+  )
+  .middleware(OperatorAuth) {}

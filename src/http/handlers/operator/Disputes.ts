@@ -1,0 +1,77 @@
+/** Disputes of the outcome warranty, and the decisions of operators. A decision stores a command; the wallet's turn books it. */
+import { Effect } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { Lanes } from "../../../actors/mailbox/Lanes.ts"
+import { makeAcceptDispute } from "../../../actors/warranty/acceptDispute.ts"
+import { type DisputeRow, Disputes } from "../../../layers/warranty/Disputes.ts"
+import { problem } from "../../../schema/Errors.ts"
+import { looksLike } from "../../../schema/Ids.ts"
+import { makeAsOperator } from "../../access/OperatorCookie.ts"
+import { Api } from "../../api/Api.ts"
+import { listLimitDefault } from "../../api/shapes/Common.ts"
+import { disputeView } from "../../views/DisputeView.ts"
+
+const field = (path: string, message: string) => problem("invalid_request", `${path} ${message}`, [{ path, message }])
+const badCursor = field("query.cursor", "is not a cursor of this list")
+const blankNote = field("note", "must say why")
+const noDispute = problem(
+  "not_found",
+  "No dispute of a run with this id exists. List them at GET /v1/operator/disputes?decided=true."
+)
+const off = problem("invalid_request", "The outcome warranty is off. Set RUNGATE_WARRANTY_SHARE to refund disputes.")
+const limited = problem(
+  "invalid_request",
+  "The refunds of 30 days would pass RUNGATE_WARRANTY_SHARE of these days' revenue. Nothing was changed. Raise it, or try again later."
+)
+
+const view = (row: DisputeRow) => ({ org_id: row.org_id, ...disputeView(row) })
+
+export const OperatorDisputesHandlers = HttpApiBuilder.group(
+  Api,
+  "operatorDisputes",
+  Effect.fnUntraced(function* (handlers) {
+    const asOperator = yield* makeAsOperator
+    const disputes = yield* Disputes
+    const lanes = yield* Lanes
+    const acceptDispute = yield* makeAcceptDispute
+
+    const disputeOf = Effect.fnUntraced(function* (run_id: string) {
+      const row = looksLike("run", run_id) ? yield* disputes.find(run_id) : null
+      return row ?? (yield* Effect.fail(noDispute))
+    })
+    const noteOf = (text: string) => (text.trim() === "" ? Effect.fail(blankNote) : Effect.succeed(text.trim()))
+
+    return handlers.handleAll({
+      list: Effect.fnUntraced(function* ({ query: { cursor, org_id, decided, limit = listLimitDefault } }) {
+        if (cursor !== undefined && !looksLike("run", cursor)) return yield* Effect.fail(badCursor)
+        const filter = { org_id: org_id ?? null, all: decided === "true", after: cursor ?? null }
+        const rows = yield* disputes.list(filter, limit + 1)
+        const page = rows.slice(0, limit)
+        return { items: page.map(view), next_cursor: rows.length > limit ? (page.at(-1)?.run_id ?? null) : null }
+      }),
+
+      accept: Effect.fnUntraced(function* ({ params: { run_id }, payload: { note } }) {
+        const reason = yield* noteOf(note)
+        yield* disputeOf(run_id)
+        const decided = yield* asOperator(acceptDispute(run_id, reason))
+        if (decided._tag === "Off") return yield* Effect.fail(off)
+        if (decided._tag === "Limited") return yield* Effect.fail(limited)
+        if (decided._tag === "Unknown") return yield* Effect.fail(noDispute)
+        if (decided._tag === "NotCovered")
+          return yield* Effect.fail(field("path.run_id", `is not covered by the warranty: ${decided.why}`))
+        if (decided._tag === "Refunded") yield* lanes.wake(decided.lane)
+        return view(yield* disputeOf(run_id))
+      }),
+
+      refuse: Effect.fnUntraced(function* ({ params: { run_id }, payload: { note } }) {
+        const reason = yield* noteOf(note)
+        yield* disputeOf(run_id)
+        yield* asOperator(disputes.refuse(run_id, reason))
+        const row = yield* disputeOf(run_id)
+        if (row.state === "refunded")
+          return yield* Effect.fail(field("path.run_id", "was already refunded; nothing was changed"))
+        return view(row)
+      })
+    })
+  })
+)
