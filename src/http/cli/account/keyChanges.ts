@@ -3,12 +3,13 @@
  *
  * `keys create` takes the same flags for what a key may do.
  */
-import { Clock, Effect, Option, Schema } from "effect"
+import { Clock, Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import * as Money from "../../../schema/money/Money.ts"
 import { budgetPeriods } from "../../../schema/wallet/KeyBudget.ts"
 import { Client } from "../answers/Client.ts"
-import { decoded, failureOf, json, lines, printed, show } from "../answers/show.ts"
+import { json, show } from "../answers/show.ts"
+import { madeKey, printKey } from "../answers/newKey.ts"
 import { Credentials } from "../state/Credentials.ts"
 import { fail } from "../terminal/exits.ts"
 import { boolean, text, usd } from "../terminal/flags.ts"
@@ -137,8 +138,6 @@ export const update = Command.make(
   ])
 )
 
-const Made = Schema.Struct({ id: Schema.String, api_key: Schema.String })
-
 export const rotate = Command.make(
   "rotate",
   {
@@ -152,21 +151,15 @@ export const rotate = Command.make(
   Effect.fnUntraced(function* ({ key_id, grace, json }) {
     const { send } = yield* Client
     const { session } = yield* Credentials
-    const screen = yield* Screen
     const answer = yield* send("POST", `${pathOf(key_id)}/rotate`, {
       token: yield* session,
       body: { grace_seconds: grace }
     })
-    const failure = yield* failureOf(answer)
-    if (json) yield* screen.out(printed(answer.text))
-    if (failure !== null) return yield* failure
-    if (json) return
-    const made = decoded(Made, answer.text)
-    if (made === null) return yield* lines(null, answer.text)
-    yield* screen.out(`${made.api_key}\n`)
+    const made = yield* madeKey(answer, json)
+    if (made === null) return
     const until = new Date((yield* Clock.currentTimeMillis) + grace * 1000).toISOString()
     const old = grace === 0 ? `${key_id} no longer works.` : `${key_id} works until ${until}.`
-    yield* screen.say(`Created ${made.id}. The key is shown only this once. ${old}`)
+    yield* printKey(made, `The key is shown only this once. ${old}`)
   })
 ).pipe(
   Command.withDescription("Replace an API key by a new one with the same scope and budget; it is shown once"),

@@ -12,7 +12,8 @@ import { fail } from "../terminal/exits.ts"
 import { pageFlags, readList } from "../answers/pages.ts"
 import { asPerson } from "../answers/person.ts"
 import { Screen } from "../terminal/Screen.ts"
-import { decoded, failureOf, formatOf, json, jsonl, lines, printed, show, showList } from "../answers/show.ts"
+import { decoded, failureOf, formatOf, json, jsonl, show, showList } from "../answers/show.ts"
+import { madeKey, printKey } from "../answers/newKey.ts"
 import { boolean, yes } from "../terminal/flags.ts"
 import { rotate, ruleFlags, rulesBody, update } from "./keyChanges.ts"
 
@@ -33,8 +34,6 @@ const list = Command.make(
     )
   })
 ).pipe(Command.withDescription("List API keys, newest first"), Command.withAlias("ls"))
-
-const Made = Schema.Struct({ id: Schema.String, api_key: Schema.String })
 
 /** The error for a wrong environment: a service has either test or live keys. */
 const Refused = Schema.Struct({
@@ -68,12 +67,8 @@ const create = Command.make(
       send("POST", "/v1/api-keys", { token, body: { name, environment: of, ...rulesBody(rules) } })
     const first = yield* ask(environment ?? "test")
     const answer = environment === null && isOfOther(first) ? yield* ask("live") : first
-    const failure = yield* failureOf(answer)
-    if (json) yield* screen.out(printed(answer.text))
-    if (failure !== null) return yield* failure
-    if (json) return
-    const made = decoded(Made, answer.text)
-    if (made === null) return yield* lines(null, answer.text)
+    const made = yield* madeKey(answer, json)
+    if (made === null) return
     if (save) {
       // The key can't be shown again, so revoke it when saving fails.
       yield* saveKey(profile, { url, api_key: made.api_key }).pipe(
@@ -81,8 +76,7 @@ const create = Command.make(
       )
       return yield* screen.say(`Created ${made.id} and saved it as profile "${profile}".`)
     }
-    yield* screen.out(`${made.api_key}\n`)
-    yield* screen.say(`Created ${made.id}. The key is shown only this once.`)
+    yield* printKey(made, "The key is shown only this once.")
   })
 ).pipe(
   Command.withDescription("Create an API key; it is shown once"),

@@ -4,14 +4,15 @@
  * A key that may give allowances needs no session for it. With another saved key, the session of its profile is used. The new key is printed
  * once, to stdout.
  */
-import { Clock, Effect, Schema } from "effect"
+import { Clock, Effect } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import * as Money from "../../../schema/money/Money.ts"
 import { scopeBody, scopeFlags } from "../account/keyChanges.ts"
 import { Client } from "../answers/Client.ts"
 import { pageFlags, readList } from "../answers/pages.ts"
 import { asPerson } from "../answers/person.ts"
-import { decoded, failureOf, formatOf, json, jsonl, lines, printed, show, showList } from "../answers/show.ts"
+import { failureOf, formatOf, json, jsonl, show, showList } from "../answers/show.ts"
+import { madeKey, printKey } from "../answers/newKey.ts"
 import { consent } from "../terminal/consent.ts"
 import { durationSeconds, usd, yes } from "../terminal/flags.ts"
 import { Screen } from "../terminal/Screen.ts"
@@ -51,8 +52,6 @@ const endOf = (given: string, now: number): string => {
   return seconds === 0 || Number.isNaN(end.getTime()) ? given : end.toISOString()
 }
 
-const Made = Schema.Struct({ id: Schema.String, api_key: Schema.String })
-
 const create = Command.make(
   "create",
   {
@@ -66,22 +65,14 @@ const create = Command.make(
   },
   Effect.fnUntraced(function* ({ name, amount, expires, json, ...scope }) {
     const { send } = yield* Client
-    const screen = yield* Screen
     const expires_at = endOf(expires, yield* Clock.currentTimeMillis)
     const body = { name, amount: Money.usd(amount), expires_at, ...scopeBody(scope) }
     // With an Idempotency-Key, the request is sent again after a lost connection, and the amount is held once.
     const headers = { "idempotency-key": `cli_${crypto.randomUUID()}` }
     const answer = yield* asPerson((as) => send("POST", path, { ...as, body, headers }))
-    const failure = yield* failureOf(answer)
-    if (json) yield* screen.out(printed(answer.text))
-    if (failure !== null) return yield* failure
-    if (json) return
-    const made = decoded(Made, answer.text)
-    if (made === null) return yield* lines(null, answer.text)
-    yield* screen.out(`${made.api_key}\n`)
-    yield* screen.say(
-      `Created ${made.id}. $${Money.usd(amount)} is held for it until ${expires_at}. The key is shown only this once.`
-    )
+    const made = yield* madeKey(answer, json)
+    if (made === null) return
+    yield* printKey(made, `$${Money.usd(amount)} is held for it until ${expires_at}. The key is shown only this once.`)
   })
 ).pipe(
   Command.withDescription(

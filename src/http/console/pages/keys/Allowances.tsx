@@ -3,7 +3,7 @@ import { useMay } from "../../data/session.ts"
 import { Meter } from "../../forms/Meter.tsx"
 import { PagedTable } from "../../lists/PagedList.tsx"
 import { ButtonLink } from "../../parts/Button.tsx"
-import { Link, TextLink } from "../../parts/Link.tsx"
+import { TextLink } from "../../parts/Link.tsx"
 import { Money } from "../../parts/Money.tsx"
 import { Panel } from "../../parts/Page.tsx"
 import { Empty } from "../../parts/States.tsx"
@@ -11,6 +11,7 @@ import { Badge } from "../../parts/Status.tsx"
 import type { Column } from "../../parts/Table.tsx"
 import { Time } from "../../parts/Time.tsx"
 import { scopeWords } from "./KeyState.tsx"
+import { KeyName } from "./KeyName.tsx"
 import { RevokeAllowance } from "./RevokeAllowance.tsx"
 import { type Allowance, useAllowances } from "./useAllowances.ts"
 
@@ -27,14 +28,7 @@ export const Spent = ({ spent, amount }: Pick<Allowance, "spent" | "amount">) =>
 const columnsOf = (names: ReadonlyMap<string, string>, may: boolean): ReadonlyArray<Column<Allowance>> => [
   {
     title: "Name",
-    cell: ({ id, name, display }) => (
-      <>
-        <Link to={`/settings/keys/${id}`} className="font-medium break-words hover:underline">
-          {name}
-        </Link>
-        <code className="block font-mono text-muted">{display}</code>
-      </>
-    )
+    cell: (key) => <KeyName {...key} />
   },
   {
     title: "State",

@@ -6,26 +6,19 @@ import { PagedTable } from "../../lists/PagedList.tsx"
 import { usePaged } from "../../lists/usePaged.ts"
 import { ButtonLink } from "../../parts/Button.tsx"
 import { Select } from "../../parts/Field.tsx"
-import { Link } from "../../parts/Link.tsx"
 import { PageHead } from "../../parts/Page.tsx"
 import { Empty } from "../../parts/States.tsx"
 import type { Column } from "../../parts/Table.tsx"
 import { Time } from "../../parts/Time.tsx"
 import { Allowances } from "./Allowances.tsx"
+import { KeyName } from "./KeyName.tsx"
 import { BudgetBar, isUsable, KeyState, scopeWords } from "./KeyState.tsx"
 import type { ApiKey } from "./useKeys.ts"
 
 const columns: ReadonlyArray<Column<ApiKey>> = [
   {
     title: "Name",
-    cell: ({ id, name, display }) => (
-      <>
-        <Link to={`/settings/keys/${id}`} className="font-medium break-words hover:underline">
-          {name}
-        </Link>
-        <code className="block font-mono text-muted">{display}</code>
-      </>
-    )
+    cell: (key) => <KeyName {...key} />
   },
   { title: "State", cell: (key) => <KeyState apiKey={key} /> },
   { title: "Budget", cell: ({ budget }) => <BudgetBar budget={budget} /> },
