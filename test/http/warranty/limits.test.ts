@@ -81,6 +81,9 @@ describe("the operator's share", () => {
     const refused = await admin("refuse", run_id, "--note", "no proof")
     expect([refused.code, refused.out]).toEqual([0, expect.stringContaining(`refused: ${run_id}`)])
     expect((await dispute(run_id, "please")).body).toMatchObject({ state: "refused", note: "no proof", refund: null })
+    const shown = runMain(["runs", "dispute", run_id], { RUNGATE_URL: app.url, RUNGATE_API_KEY: org.key }, command)
+    expect((await shown.ended).code).toBe(0)
+    expect(JSON.parse(shown.output())).toMatchObject({ run_id, state: "refused", note: "no proof" })
     // It stands, whatever the evidence: no provider is asked. The operator may still change it.
     const message = { from: "me@example.com", to: bounce, subject: "Hello", text: "Hi" }
     const { body: later } = await org.run({ capability: "email.send", input: message })
