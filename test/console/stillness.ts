@@ -65,6 +65,8 @@ export const still = (page: Page): Promise<void> =>
       [/\b([a-z]{2,5})_[0-9a-z]{26}\b/g, `$1_${"0".repeat(26)}`],
       [/\b([a-z]{2,5})_[0-9a-z]{3,}…/g, "$1_00000…"],
       [/\b[0-9a-f]{32,}\b/g, "0".repeat(40)],
+      // PostgreSQL leaves out the last zeros of a fraction.
+      [/T\d\d:\d\d:\d\d(\.\d+)?(?=[+-]\d\d:\d\d)/g, "T00:00:00.000000"],
       [/\b(localhost|127\.0\.0\.1):\d+/g, "$1:00000"],
       [new RegExp(`\\b\\d{1,2} (${months})( \\d{4})?`, "g"), "00 Jan 0000"],
       [new RegExp(`\\b(${months}) \\d{1,2}(, \\d{4})?`, "g"), "Jan 00, 0000"],
