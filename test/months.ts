@@ -22,3 +22,14 @@ export const pastMonths = async (sql: Sql, count: number) => {
       await sql(`SELECT make_partition('${parent}', '${what}_' || to_char(date_trunc('month', now()) - make_interval(months => ${back}), 'YYYY_MM'),
         ${monthStart(back)}, ${monthStart(back - 1)})`)
 }
+
+/** Repeats a statement that gave way to others that read the table, as a worker does. */
+export const patiently = async <Row>(ask: () => Promise<Row>): Promise<Row> => {
+  for (;;) {
+    try {
+      return await ask()
+    } catch (error) {
+      if (!(error instanceof Error && "code" in error && error.code === "55P03")) throw error
+    }
+  }
+}

@@ -7,7 +7,7 @@ import { Context, Effect } from "effect"
 import { Client } from "pg"
 import { Audit } from "../../src/layers/audit/Audit.ts"
 import { type App, startApp, type Tenant, until, verify } from "../app.ts"
-import { pastMonths } from "../months.ts"
+import { pastMonths, patiently } from "../months.ts"
 import { indexedAndCounted } from "../usage.ts"
 
 /** Moves a run and its entries to an earlier time, and chains the wallet's entries anew, as if it had been made then. */
@@ -49,7 +49,7 @@ const before = "date_trunc('month', now(), 'UTC') - interval '3 months'"
 const steps = async () => {
   const done: Array<string> = []
   for (;;) {
-    const [row] = await app.sql(`SELECT done, waits FROM drop_months(${before})`)
+    const [row] = await patiently(() => app.sql(`SELECT done, waits FROM drop_months(${before})`))
     if (row === undefined) return done
     done.push(String(row["done"] ?? row["waits"]))
     if (row["done"] === null) return done
@@ -80,7 +80,7 @@ test("a run is in the month of its id, and keeps a month that is not finished fr
   const [place] = await app.sql("SELECT tableoid::regclass::text AS name FROM runs WHERE run_id = $1", [ids[200]])
   const [month] = await app.sql("SELECT to_char(now() - interval '200 days', '\"runs_\"YYYY_MM') AS name")
   expect(place).toEqual(month ?? {})
-  for (;;) if ((await app.sql("SELECT age_month() AS step"))[0]?.["step"] === null) break
+  for (;;) if ((await patiently(() => app.sql("SELECT age_month() AS step")))[0]?.["step"] === null) break
   // Months without runs are dropped first.
   expect((await steps()).at(-1)).toMatch(/^\d{4}-\d\d: a run is not erased$/)
   await app.sql("UPDATE runs SET erased_at = now() WHERE run_id < run_id_at(now() - interval '60 days')")

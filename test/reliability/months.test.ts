@@ -8,7 +8,7 @@ import { makeId } from "../../src/schema/Ids.ts"
 import { type App, startApp, type Tenant, until, verify } from "../app.ts"
 import { copyRows, oldDatabase } from "../old-database.ts"
 import { copies } from "../old-runs.ts"
-import { pastMonths } from "../months.ts"
+import { pastMonths, patiently } from "../months.ts"
 
 const monthMillis = 31 * 86_400_000
 /** The partition of each run. */
@@ -147,7 +147,7 @@ describe("months", () => {
     const age = async () => {
       const steps: Array<unknown> = []
       for (let n = 0; n < 30; n++) {
-        const [row] = await app.sql("SELECT age_month() AS step")
+        const [row] = await patiently(() => app.sql("SELECT age_month() AS step"))
         if (row?.["step"] === null) break
         steps.push(row?.["step"])
       }
