@@ -2,7 +2,8 @@
  * Disputes of the outcome warranty: checks that a run is covered, asks the provider that sent a message whether it bounced, and decides.
  *
  * Only a bounce that a provider confirms, through the account that sent the message, refunds a run here. Everything else waits for the
- * operator. Questions to providers are few, because they cost the operator's account: askWaitMinutes. A handler never moves money: the decision stores a command, and the wallet's turn books it.
+ * operator. Questions to providers are few, because they use the operator's account (`askWaitMinutes`). A handler never moves money: the
+ * decision stores a command, and the wallet's turn books it.
  */
 import { Clock, Context, Effect, Layer } from "effect"
 import { Catalog, type CatalogOffer } from "../../layers/catalog/Catalog.ts"
@@ -144,9 +145,11 @@ export class Warranties extends Context.Service<
       })
 
       const standing = Effect.fn("Warranties.standing")(function* (org_id: string, run_id: string) {
+        const dispute = yield* disputes.find(run_id)
+        // Most services have no warranty, and most runs no dispute.
+        if (dispute === null && warrantyShareBps === 0) return null
         const row = yield* runOf(org_id, run_id)
         if (row === null) return null
-        const dispute = yield* disputes.find(run_id)
         const cover = warrantyShareBps === 0 ? null : coverOfRow(row)
         const until = cover?._tag === "Covered" ? cover.until : null
         if (until === null && dispute === null) return null

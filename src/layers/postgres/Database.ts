@@ -47,7 +47,7 @@ const client = Effect.gen(function* () {
   })
 })
 
-/** Connects to the standby that lists and history are read from. It opens connections when they are first used. */
+/** Connects to the standby that lists and history are read from. It is asked from the first second on, and may be away. */
 export const readClientOf = (url: Redacted.Redacted) =>
   Effect.map(clientOptions, (options) =>
     layerOf({

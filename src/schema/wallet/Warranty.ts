@@ -28,7 +28,7 @@ export type DisputeState = (typeof disputeStates)[number]
 
 /**
  * Minutes to wait before a provider is asked about the same dispute again; the last one is repeated. Providers report most bounces within
- * minutes, and mail servers retry for days. At most 31 questions in seven days, so a charge always pays for them.
+ * minutes, and mail servers retry for days. At most 31 questions in seven days for a run that was charged.
  */
 export const askWaitMinutes = [1, 10, 60, 360] as const
 

@@ -1,9 +1,9 @@
 /**
  * Wakes a connection pool in which everybody waits and nobody is left to wake them.
  *
- * The driver's pool (Effect 4.1) may keep a failed connection as if it were one of its connections. When another one ends just then, as in an outage
- * of some moments, the statements that wait are not woken, and all that come later wait behind them, for ever. The pool opens another
- * connection, and wakes everybody, as soon as more statements wait than its connections carry.
+ * The driver's pool (Effect 4.1) may keep a failed connection as if it were one of its connections. When another one ends just then, as in
+ * an outage of some moments, the statements that wait are not woken, and all that come later wait behind them, for ever. The pool opens
+ * another connection, and wakes everybody, as soon as more statements wait than its connections carry.
  */
 import { Duration, Effect } from "effect"
 
@@ -16,8 +16,8 @@ const wakeMax = Duration.seconds(10)
 const statementsPerConnection = 32
 
 /**
- * Asks from time to time whether the pool gives out connections. If not, it makes so many statements wait that the pool must open a connection.
- * Runs until it is interrupted.
+ * Asks every second whether the pool gives out connections. If not, it makes so many statements wait that the pool must open another one.
+ * Runs until it is interrupted. `ask` is a statement that uses the pool, and `connections` the most that the pool opens.
  */
 export const keepAwake = <A, E, R>(
   ask: Effect.Effect<A, E, R>,
