@@ -1,14 +1,15 @@
 /**
  * Adapter for Resend: sends e-mail from the operator's verified domains.
  *
- * The run id is the idempotency key, so a repeated request sends one message. Resend reports no cost. The price is the published
- * overage rate, $0.90 per 1,000 messages, of which one counts as a credit. Resend's list of sent e-mails has no filter by tag or key, so a send of unknown outcome
- * can't be looked up.
+ * The run id is the idempotency key, so a repeated request sends one message. It is also a tag, which recipients don't see and Resend's
+ * events give back. Resend reports no cost. The price is the published overage rate, $0.90 per 1,000 messages, of which one counts as a
+ * credit. Resend's list of sent e-mails has no filter by tag or key, so a send of unknown outcome can't be looked up.
  */
 import { emailSend, recipients } from "../../schema/capabilities/email.send.ts"
 import { inCredits } from "../../schema/money/Rates.ts"
 import { plainAddress } from "../../schema/mail/Bounce.ts"
 import { offer, provider } from "../../schema/catalog/Provider.ts"
+import { namesRun, runField } from "./kit/listed.ts"
 import { match } from "./kit/outcome.ts"
 import { segment, text, texts } from "./kit/read.ts"
 import { isInbox } from "./kit/senders.ts"
@@ -16,6 +17,10 @@ import { httpErrors, unreadable } from "./kit/httpErrors.ts"
 import { defined } from "../../schema/defined.ts"
 
 const title = "Resend"
+
+type Tags = Readonly<Record<string, string>>
+/** The caller's tags with the run id, which Resend's events give back. A tag of the caller with that name stays as it is. */
+const tagsOf = (tags: Tags, run_id: string): Tags => (namesRun(tags) ? tags : { ...tags, [runField]: run_id })
 
 const send = offer(emailSend, {
   price: inCredits.flat("1"),
@@ -40,9 +45,7 @@ const send = offer(emailSend, {
         reply_to: input.reply_to,
         headers: input.headers
       }),
-      ...(input.tags === undefined
-        ? {}
-        : { tags: Object.entries(input.tags).map(([name, value]) => ({ name, value })) })
+      tags: Object.entries(tagsOf(input.tags ?? {}, context.run_id)).map(([name, value]) => ({ name, value }))
     }
   }),
   response: (reply, input) => {

@@ -38,7 +38,10 @@ describe("resend email.send", () => {
           subject: "hello world",
           html: "<p>it works!</p>",
           reply_to: "onboarding@resend.dev",
-          tags: [{ name: "category", value: "confirm_email" }]
+          tags: [
+            { name: "category", value: "confirm_email" },
+            { name: "rungate_run", value: runId }
+          ]
         }),
         secret: secretAsBearer,
         headers: expect.objectContaining({ "idempotency-key": runId })
@@ -66,8 +69,14 @@ describe("resend email.send", () => {
       headers: { "List-Unsubscribe": "<mailto:u@b.co>" }
     }
     const { asked, outcome } = await play("email.send", many, fixture("resend", "emails_send"))
-    expect(asked[0]?.body).toEqual(many)
+    expect(asked[0]?.body).toEqual({ ...many, tags: [{ name: "rungate_run", value: runId }] })
     expect(outcome).toMatchObject({ output: { accepted: ["c@d.co", "e@f.co"] } })
+  })
+
+  test("a tag of the caller with the name of ours stays as it is", async () => {
+    const own = { ...input, tags: { Rungate_Run: "mine" } }
+    const { asked } = await play("email.send", own, fixture("resend", "emails_send"))
+    expect(asked[0]?.body).toMatchObject({ tags: [{ name: "Rungate_Run", value: "mine" }] })
   })
 
   test("an inbox id is not its sender", () => {
