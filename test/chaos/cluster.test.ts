@@ -103,6 +103,8 @@ describe.if(hasRedis)("node: queues on a Redis Cluster", () => {
   }, 240_000)
 
   test("the master with the queues is killed under load", async () => {
+    // The services of other tests leave keys with prefixes of their own, and such keys may be on another master.
+    await withCluster(cluster.url, (client) => onMasters(client, "FLUSHALL"))
     world = await World.open({ backend: "redis", redisUrl: cluster.url })
     const here = world
     // A run needs a wake-up from one process to another, and a signal back.
@@ -115,7 +117,8 @@ describe.if(hasRedis)("node: queues on a Redis Cluster", () => {
     await until("runs before the fault", 20_000, () => answered() > 40)
     const queueKeys = (await withCluster(cluster.url, keysOf)).filter((key) => !key.startsWith("rungate:limits:"))
     expect(queueKeys.length).toBeGreaterThan(3)
-    expect(queueKeys.every((key) => /^\{rungate:[0-9a-f-]+\}:/.test(key))).toBe(true)
+    const prefixes = new Set(queueKeys.map((key) => /^\{rungate:[0-9a-f-]+\}:/.exec(key)?.[0]))
+    expect([...prefixes]).toEqual([expect.any(String)])
     const [aKey = ""] = queueKeys
     const master = await cluster.masterOf(aKey)
     const before = { answered: answered(), millis: clients.millis.length }
