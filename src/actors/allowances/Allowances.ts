@@ -12,8 +12,8 @@ import { CommandClient } from "../mailbox/CommandClient.ts"
 
 /** The wallet refused to hold the amount. */
 export class NotHeld extends Schema.TaggedError<NotHeld>()("NotHeld", {
-  /** The operator has to resume the wallet. */
-  suspended: Schema.Boolean,
+  /** As the turn says it (AllowanceRefusal). Only the operator can resume a suspended wallet. */
+  why: Schema.String,
   message: Schema.String
 }) {}
 
@@ -51,7 +51,7 @@ export class Allowances extends Context.Service<
         if (reply.verdict === "Refused") {
           yield* store.discard(minted)
           return yield* new NotHeld({
-            suspended: reply.status === "wallet_suspended",
+            why: reply.status ?? "insufficient_balance",
             message: reply.message ?? "the amount was not held"
           })
         }

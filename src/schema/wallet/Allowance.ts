@@ -12,10 +12,12 @@ import { available, type Entry, post, type Wallet } from "./Wallet.ts"
 
 export type AllowanceBudget = KeyBudget & { readonly purse: Purse }
 
+/** `insufficient_balance`: the wallet has too little. `over_budget`: the budget or allowance of the key that gives it has too little, or has ended. */
+export type AllowanceRefusal = "insufficient_balance" | "over_budget" | "wallet_suspended"
+
 export type AllowanceVerdict =
   | { readonly _tag: "Opened" }
-  /** More than is available: in the wallet, or in the budget or allowance of the key that gives it. */
-  | { readonly _tag: "Refused"; readonly code: "insufficient_balance" | "wallet_suspended"; readonly message: string }
+  | { readonly _tag: "Refused"; readonly code: AllowanceRefusal; readonly message: string }
   /** `closed` is false while its last runs are open. */
   | { readonly _tag: "Ended"; readonly closed: boolean }
   /** Its state no longer allows the command, so nothing changes. */
@@ -45,27 +47,26 @@ export const openAllowance = (
   const same = { wallet, entries: [], budget, parent }
   if (budget.purse.state !== "pending") return { ...same, verdict: { _tag: "Stale" } }
   const { limit: amount, purse } = budget
-  const refuse = (
-    message: string,
-    code: "insufficient_balance" | "wallet_suspended" = "insufficient_balance"
-  ): AllowanceDecision => ({
+  const refuse = (code: AllowanceRefusal, message: string): AllowanceDecision => ({
     ...same,
     budget: inState(budget, "closed"),
     verdict: { _tag: "Refused", code, message }
   })
   if (wallet.suspended === true)
-    return refuse("this wallet is suspended, so nothing was held; the operator can resume it", "wallet_suspended")
+    return refuse("wallet_suspended", "this wallet is suspended, so nothing was held; the operator can resume it")
   if (parent?.purse !== undefined && parent.purse.state !== "open")
-    return refuse("the allowance of this API key has ended; nothing was held")
+    return refuse("over_budget", "the allowance of this API key has ended; nothing was held")
   const exceeded = parent === null ? null : exceededBy(parent, amount, day)
   if (exceeded !== null)
     return refuse(
+      "over_budget",
       `this allowance would hold $${usd(amount)}; with $${usd(countedIn(exceeded, day))} spent or held it would exceed ${exceeded.purse === undefined ? "the budget" : "the allowance"} of this API key, $${usd(exceeded.limit)}; ask for a lower amount`
     )
   const taken = drawn(parent === null ? null : withHold(parent, amount, day), purse.key_id)
   const free = plus(available(wallet), taken.freed)
   if (amount > free)
     return refuse(
+      "insufficient_balance",
       `this allowance would hold $${usd(amount)} and ${free < 0n ? `$${usd(-free)} is owed after a refund or a dispute` : `$${usd(free)} is available`}; ask for a lower amount, or top up with ${topUp.http}`
     )
   const posted = post(wallet, [...taken.movements, purseMovement(purse, "opened", minus(zero, amount))])

@@ -7,6 +7,9 @@ const inAnHour = new Date(Date.now() + 60 * minute).toISOString()
 const forbidden = [403, "forbidden"]
 const codeOf = ({ status, body }: Reply) => [status, body.error?.code]
 const fieldOf = ({ status, body }: Reply) => [status, body.error?.code, body.error?.details?.[0]?.path]
+/** The requests that an error offers as next steps. */
+const stepsOf = ({ error }: Reply["body"]) =>
+  error.details.flatMap(({ http }: { readonly http?: string }) => (http === undefined ? [] : [http]))
 
 describe.each(oneBackend)("allowances, queues on %s", (backend) => {
   let app: App
@@ -94,6 +97,7 @@ describe.each(oneBackend)("allowances, queues on %s", (backend) => {
     const { status, body } = await ask(session, { amount: "1.01" })
     expect([status, body.error.code, body.error.details[0].path]).toEqual([402, "insufficient_balance", "amount"])
     expect(body.error.message).toContain("$1.00 is available")
+    expect(stepsOf(body)).toEqual(["POST /v1/wallet/topups/checkout"])
     const poor = await (await app.tenant()).session()
     expect(codeOf(await ask(poor, { amount: "0.01" }))).toEqual([402, "insufficient_balance"])
     expect(await available()).toBe("1.00")
@@ -144,6 +148,7 @@ describe.each(oneBackend)("allowances, queues on %s", (backend) => {
     const tooMuch = await ask(first.token, { amount: "0.31" })
     expect([...fieldOf(tooMuch)]).toEqual([402, "insufficient_balance", "amount"])
     expect(tooMuch.body.error.message).toContain("the allowance of this API key, $0.50")
+    expect(stepsOf(tooMuch.body)).toEqual([])
     expect((await third.run()).status).toBe(200)
     await second.revoke()
     // What its parents get back is theirs again.

@@ -39,10 +39,10 @@ const notYours = problem(
   "forbidden",
   withCommands`An API key may revoke its own allowance and those that it gave. Sign in with ${signIn} and use the session token.`
 )
-/** The wallet's sentence. Only a wallet without enough money says how to top up. */
-const notEnough = (message: string): Sentence => ({
+/** The turn's sentence. A key without enough budget can't be topped up. */
+const notEnough = (why: string, message: string): Sentence => ({
   message,
-  commands: message.includes(topUp.http) ? [topUp] : []
+  commands: why === "insufficient_balance" ? [topUp] : []
 })
 const notHeldYet = problem(
   "service_unavailable",
@@ -106,11 +106,11 @@ export const AllowancesHandlers = HttpApiBuilder.group(
         )
         yield* allowances.hold(minted, idempotency_key !== null).pipe(
           Effect.catchTags({
-            NotHeld: ({ suspended, message }) =>
-              suspended
+            NotHeld: ({ why, message }) =>
+              why === "wallet_suspended"
                 ? Effect.fail(problem("wallet_suspended", message))
                 : Effect.fail(
-                    problem("insufficient_balance", notEnough(message), [
+                    problem("insufficient_balance", notEnough(why, message), [
                       { path: "amount", message: "is more than can be held" }
                     ])
                   ),
