@@ -32,6 +32,7 @@ import { RunActor } from "./actors/runs/RunActor.ts"
 import { Simulations } from "./actors/simulation/Simulations.ts"
 import { TopUps } from "./actors/payments/TopUps.ts"
 import { Waiters } from "./actors/mailbox/Waiters.ts"
+import { BounceReports } from "./actors/warranty/BounceReports.ts"
 import { Warranties } from "./actors/warranty/Warranties.ts"
 import { WalletActor } from "./actors/wallet/WalletActor.ts"
 import { Workers } from "./actors/Workers.ts"
@@ -102,7 +103,7 @@ const Infrastructure = Layer.merge(ProvidersLayer, PaymentsLayer).pipe(
 const ApiLayer = Layer.mergeAll(
   Quotes.layer.pipe(Layer.provideMerge(Admission.layer)),
   Receipts.layer,
-  Warranties.layer,
+  BounceReports.layer.pipe(Layer.provideMerge(Warranties.layer)),
   Allowances.layer,
   TopUps.layer,
   PaymentEvents.layer,

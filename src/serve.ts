@@ -27,6 +27,7 @@ import { Queues } from "./layers/queues/Queues.ts"
 import { RedisWait } from "./layers/queues/RedisStart.ts"
 import { type Role, Settings } from "./layers/platform/Settings.ts"
 import { unknownSettings } from "./layers/platform/unknownSettings.ts"
+import { sendsEvents } from "./schema/catalog/Provider.ts"
 import { dollars } from "./schema/money/Money.ts"
 import packageJson from "../package.json" with { type: "json" }
 
@@ -62,7 +63,8 @@ const portsFree = Effect.fnUntraced(function* (role: Role) {
 const warnOfUnknownNames = Effect.gen(function* () {
   const parties = [...(yield* Endpoints).snapshot().providers.values()].map(({ slug, provider }) => ({
     slug,
-    hasCredits: (provider?.credit ?? null) !== null
+    hasCredits: (provider?.credit ?? null) !== null,
+    sendsEvents: provider !== null && sendsEvents(provider)
   }))
   for (const sentence of unknownSettings((yield* Settings).names, parties)) yield* Effect.logWarning(sentence)
 })

@@ -72,6 +72,7 @@ import { shortWaitRoute } from "./short/ShortWait.ts"
 import { portTaken } from "./Listening.ts"
 import { malformedPath } from "./middleware/MalformedRequest.ts"
 import { lazyMcp } from "./handlers/LazyMcp.ts"
+import { type ProviderEventServices, ProviderEvents } from "./ProviderEvents.ts"
 import { ProblemPages } from "./pages/Problems.ts"
 import { ReturnPages } from "./pages/ReturnPages.ts"
 import { StatusRoute, type StatusServices } from "./status/StatusPage.ts"
@@ -148,6 +149,7 @@ export const Routes = Layer.mergeAll(
   ReturnPages,
   StatusRoute,
   Webhooks,
+  ProviderEvents,
   WellKnownRoute
 ).pipe(Layer.provide(BoundaryLayer), Layer.provide(HttpServer.layerServices))
 
@@ -160,6 +162,7 @@ type RouteServices =
   | HomeServices
   | JoinServices
   | WebhookServices
+  | ProviderEventServices
   | WellKnownServices
 
 export class Server extends Context.Service<Server, { readonly url: string }>()("rungate/http/Server") {

@@ -77,14 +77,20 @@ test("SEC EDGAR without a contact address runs nothing", async () => {
 
 describe("variables without effect", () => {
   const parties = [
-    { slug: "hunter", hasCredits: true },
-    { slug: "exa", hasCredits: false }
+    { slug: "hunter", hasCredits: true, sendsEvents: false },
+    { slug: "postmark", hasCredits: true, sendsEvents: true },
+    { slug: "exa", hasCredits: false, sendsEvents: false }
   ]
   const of = (...given: ReadonlyArray<string>) => unknownSettings({ given, known: ["RUNGATE_MODE"] }, parties)
   test("are told, each with what to do", () => {
     expect(of("RUNGATE_MODE", "RUNGATE_PROVIDER_HUNTER_API_KEY", "RUNGATE_PROVIDER_HUNTER_CREDIT_USD")).toEqual([])
     expect(of("RUNGATE_PROVIDER_HUNTER_KEY")[0]).toContain(
       "The settings of hunter are RUNGATE_PROVIDER_HUNTER_API_KEY, RUNGATE_PROVIDER_HUNTER_BASE_URL, RUNGATE_PROVIDER_HUNTER_CREDIT_USD."
+    )
+    const secret = "RUNGATE_PROVIDER_POSTMARK_WEBHOOK_SECRET"
+    expect(of(secret, `${secret}_FILE`, "RUNGATE_PROVIDER_HUNTER_API_KEY_FILE")).toEqual([])
+    expect(of("RUNGATE_PROVIDER_HUNTER_WEBHOOK_SECRET")[0]).toBe(
+      "RUNGATE_PROVIDER_HUNTER_WEBHOOK_SECRET has no effect: the service takes no events of hunter."
     )
     expect(of("RUNGATE_PROVIDER_HUNTR_API_KEY")[0]).toContain("Did you mean RUNGATE_PROVIDER_HUNTER_API_KEY?")
     expect(of("RUNGATE_MOD")[0]).toBe("RUNGATE_MOD is not a setting and is ignored. Did you mean RUNGATE_MODE?")

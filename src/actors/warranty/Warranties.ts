@@ -6,21 +6,20 @@
  * decision stores a command, and the wallet's turn books it.
  */
 import { Clock, Context, Effect, Layer } from "effect"
-import { Catalog, type CatalogOffer } from "../../layers/catalog/Catalog.ts"
+import { Catalog } from "../../layers/catalog/Catalog.ts"
 import { Providers } from "../../layers/executor/Providers.ts"
 import { Settings } from "../../layers/platform/Settings.ts"
 import { RunStore, type RunRow } from "../../layers/runs/RunStore.ts"
-import { coverOfRow, usedOwnAccount } from "../../layers/warranty/cover.ts"
+import { coverOfRow } from "../../layers/warranty/cover.ts"
 import { type DisputeRow, Disputes } from "../../layers/warranty/Disputes.ts"
 import { emailSend } from "../../schema/capabilities/email.send.ts"
-import { plainAddress } from "../../schema/mail/Bounce.ts"
 import { type Problem, problem } from "../../schema/Errors.ts"
 import { looksLike } from "../../schema/Ids.ts"
-import { isRecord, parsedOrText } from "../../schema/json/Json.ts"
 import { shownName } from "../../schema/json/StorableText.ts"
 import { asksPerHourMax, type Covered, warrantyDays } from "../../schema/wallet/Warranty.ts"
 import { Lanes } from "../mailbox/Lanes.ts"
 import { makeDecideRefund } from "./decideRefund.ts"
+import { type Sent, sentBy } from "./sentBy.ts"
 
 type Refusal = Problem<"invalid_request"> | Problem<"not_found">
 
@@ -45,19 +44,6 @@ export interface Standing {
   readonly dispute: DisputeRow | null
 }
 
-interface Sent {
-  /** Recipients that the provider accepted. Null for a raw run, whose provider lists them. */
-  readonly accepted: ReadonlyArray<string> | null
-  readonly message_id: string
-  readonly own: boolean
-  readonly offer: CatalogOffer
-}
-
-const addresses = (value: unknown): ReadonlyArray<string> =>
-  Array.isArray(value) ? value.flatMap((one) => (typeof one === "string" ? [plainAddress(one)] : [])) : []
-
-const text = (value: unknown): string | null => (typeof value === "string" && value !== "" ? value : null)
-
 export class Warranties extends Context.Service<
   Warranties,
   {
@@ -80,25 +66,7 @@ export class Warranties extends Context.Service<
       const runOf = (org_id: string, run_id: string) =>
         looksLike("run", run_id) ? runs.find(org_id, run_id) : Effect.succeed(null)
 
-      /** The offer that a run sent its message through: its own, or the one whose endpoint a raw run called. */
-      const offerOf = ({ capability, endpoint, provider }: RunRow): CatalogOffer | null => {
-        const offer = catalog.offer(emailSend.slug, provider ?? "")
-        if (offer === undefined) return null
-        const isSend = capability === emailSend.slug || offer.offer.wraps.some(({ path }) => path === endpoint)
-        return isSend ? offer : null
-      }
-
-      /** What a provider knows a sent message by. Null if the run sent none, or nobody can be asked about it. */
-      const sentBy = (row: RunRow): Sent | null => {
-        const offer = offerOf(row)
-        if (offer === null || row.status !== "succeeded" || row.result === null) return null
-        const result = parsedOrText(row.result)
-        const given = isRecord(result) ? text(result["message_id"]) : null
-        const message_id = row.kind === "capability" ? given : (offer.offer.bounce?.rawMessageId(result) ?? null)
-        if (message_id === null) return null
-        const accepted = isRecord(result) && row.kind === "capability" ? addresses(result["accepted"]) : null
-        return { accepted, message_id, offer, own: usedOwnAccount(row) }
-      }
+      const sentOf = (row: RunRow): Sent | null => sentBy(row, catalog.offer(emailSend.slug, row.provider ?? ""))
 
       const now = (run_id: string) =>
         Effect.flatMap(disputes.find(run_id), (row) =>
@@ -180,7 +148,7 @@ export class Warranties extends Context.Service<
         if (send === null) return yield* refuse("evidence", `names ${named}, which is not a run of this organization`)
         if (row.finished_at !== null && send.created_at < row.finished_at)
           return yield* refuse("evidence", `names ${named}, which sent its message before ${run_id} ended`)
-        const sent = sentBy(send)
+        const sent = sentOf(send)
         if (sent === null)
           return yield* refuse(
             "evidence",

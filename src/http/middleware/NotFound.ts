@@ -5,7 +5,7 @@ import { problem, type Problem, statusOf } from "../../schema/Errors.ts"
 import { keysPath } from "../../schema/receipts/PublicKeys.ts"
 import { Api } from "../api/Api.ts"
 import { problemsPath } from "../standards/ProblemType.ts"
-import { cancelPath, statusPath, successPath, webhookPath } from "./Paths.ts"
+import { cancelPath, providerEventsPath, statusPath, successPath, webhookPath } from "./Paths.ts"
 
 interface Route {
   readonly method: string
@@ -41,6 +41,7 @@ const pages = [
 ]
 for (const path of pages) add("GET", path)
 add("POST", webhookPath)
+add("POST", providerEventsPath)
 
 /** The paths of all routes of the router. */
 export const routePaths = (): ReadonlyArray<string> => routes.map(({ path }) => path)
@@ -55,7 +56,7 @@ const answer = (body: Problem, headers: Record<string, string> = {}) =>
 /** The boundary calls it. A catch-all route instead would also take HEAD requests, which the router answers with the route of GET. */
 export const notFound = (request: HttpServerRequest.HttpServerRequest): HttpServerResponse.HttpServerResponse => {
   const path = request.url.split("?")[0] ?? ""
-  const methods = routes.flatMap((one) => (one.pattern.test(path) ? [one.method] : []))
+  const methods = [...new Set(routes.flatMap((one) => (one.pattern.test(path) ? [one.method] : [])))]
   const acceptsGet = methods.includes("GET")
   // The router also refuses an existing path with a parameter that is too long.
   if (methods.length === 0 || methods.includes(request.method) || (request.method === "HEAD" && acceptsGet))

@@ -76,7 +76,8 @@ export const makeConnections = (
         account: {
           apiKey: api_key,
           baseUrl: base_url ?? accounts().get(target.slug)?.baseUrl ?? null,
-          creditUsd: null
+          creditUsd: null,
+          webhookSecrets: []
         },
         throttle: ownThrottleOf(account_id, target),
         publicOnly: base_url !== null,

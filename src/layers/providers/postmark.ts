@@ -9,6 +9,7 @@ import { emailSend, recipients } from "../../schema/capabilities/email.send.ts"
 import { inCredits } from "../../schema/money/Rates.ts"
 import { plainAddress } from "../../schema/mail/Bounce.ts"
 import { offer, provider, type Reply } from "../../schema/catalog/Provider.ts"
+import { basicAuthentication, runIn } from "./kit/events.ts"
 import { listed, namesRun, notListed, runField } from "./kit/listed.ts"
 import { match } from "./kit/outcome.ts"
 import { at, isRecord, list, number, text, whole } from "./kit/read.ts"
@@ -112,6 +113,17 @@ const send = offer(emailSend, {
       if (permanent !== undefined) return { _tag: "Bounce", bounced: true, note: `${title} reports ${permanent}` }
       const other = own.map((one) => text(one, "Type")).find((type) => type !== null)
       return { _tag: "Bounce", bounced: false, note: `${title} reports ${other ?? "no bounce"}` }
+    },
+    events: {
+      // Postmark signs nothing.
+      isGenuine: basicAuthentication,
+      bounced: (body) => {
+        if (text(body, "RecordType") !== "Bounce" || !permanentBounces.has(text(body, "Type") ?? "")) return null
+        const [run_id, message_id] = [runIn(at(body, "Metadata")), text(body, "MessageID")]
+        const address = text(body, "Email")
+        if (run_id === null || message_id === null || address === null) return null
+        return { run_id, message_id, address: plainAddress(address) }
+      }
     }
   }
 })

@@ -9,9 +9,10 @@ import { emailSend, recipients } from "../../schema/capabilities/email.send.ts"
 import { inCredits } from "../../schema/money/Rates.ts"
 import { plainAddress } from "../../schema/mail/Bounce.ts"
 import { offer, provider } from "../../schema/catalog/Provider.ts"
+import { runIn, standardWebhook } from "./kit/events.ts"
 import { namesRun, runField } from "./kit/listed.ts"
 import { match } from "./kit/outcome.ts"
-import { segment, text, texts } from "./kit/read.ts"
+import { at, segment, text, texts } from "./kit/read.ts"
 import { isInbox } from "./kit/senders.ts"
 import { httpErrors, unreadable } from "./kit/httpErrors.ts"
 import { defined } from "../../schema/defined.ts"
@@ -64,6 +65,16 @@ const send = offer(emailSend, {
       const isOnly = everybody.length === 1 && everybody.every((one) => plainAddress(one) === address)
       if (!isOnly) return { _tag: "Bounce", bounced: false, note: `${title} lists no message to this address alone` }
       return { _tag: "Bounce", bounced: event === "bounced", note: `${title} says of the message: ${event}` }
+    },
+    events: {
+      isGenuine: standardWebhook("svix"),
+      bounced: (body) => {
+        if (text(body, "type") !== "email.bounced" || text(body, "data", "bounce", "type") !== "Permanent") return null
+        const [run_id, message_id] = [runIn(at(body, "data", "tags")), text(body, "data", "email_id")]
+        const [address, ...others] = texts(body, "data", "to") ?? []
+        if (run_id === null || message_id === null || address === undefined || others.length > 0) return null
+        return { run_id, message_id, address: plainAddress(address) }
+      }
     }
   }
 })

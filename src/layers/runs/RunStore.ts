@@ -112,6 +112,7 @@ const admissionsMax = 200
 const readsMax = 500
 
 const keyHolderRows = rowsOf({ run_id: Schema.String, fingerprint: Schema.String, created_at: Schema.Date })
+const ownerRows = rowsOf({ org_id: Schema.String })
 const runIdRows = rowsOf({ run_id: Schema.String })
 
 export class RunStore extends Context.Service<
@@ -120,6 +121,8 @@ export class RunStore extends Context.Service<
     readonly admit: (run: NewRun) => Effect.Effect<Admission>
     /** Null for an unknown run and for a run of another organization. */
     readonly find: (org_id: string, run_id: string) => Effect.Effect<RunRow | null>
+    /** The organization whose run this is. For callers that act for no organization. Null for an unknown run. */
+    readonly ownerOf: (run_id: string) => Effect.Effect<string | null>
     readonly list: (filter: ListFilter) => Effect.Effect<ReadonlyArray<RunRow>>
     /** Id of the run that this Idempotency-Key started with this body. Null when there is none, or when the API key was revoked. */
     readonly begun: (asked: Begun) => Effect.Effect<string | null>
@@ -273,6 +276,10 @@ export class RunStore extends Context.Service<
 
       const list = runList(sql, columns, runRows)
 
+      // The ledger has an index by run alone: each run that was admitted has reserved money once.
+      const ownerOf = (run_id: string) =>
+        ownerRows(sql`SELECT org_id FROM ledger WHERE run_id = ${run_id} AND type = 'reserve'`)
+
       const begun = ({ org_id, key_id, idempotency_key, fingerprint }: Begun) =>
         runIdRows(sql`
         SELECT r.run_id FROM run_keys k JOIN runs r ON r.org_id = k.org_id AND r.run_id = k.run_id
@@ -288,6 +295,7 @@ export class RunStore extends Context.Service<
             : Effect.orDie(Effect.map(begun(asked), (rows) => rows[0]?.run_id ?? null)),
         admit: (run) => Effect.orDie(admit(run)),
         find: (org_id, run_id) => Effect.orDie(findOne({ org_id, run_id })),
+        ownerOf: (run_id) => Effect.orDie(Effect.map(ownerOf(run_id), (rows) => rows[0]?.org_id ?? null)),
         list: (filter) => Effect.orDie(list(filter))
       })
     })

@@ -7,6 +7,7 @@
  */
 import type { Schema } from "effect"
 import type { Bounce, SentMessage } from "../mail/Bounce.ts"
+import type { BounceEvents } from "../mail/BounceEvents.ts"
 import type { Capability } from "./Capability.ts"
 import type { Issue } from "./Contract.ts"
 import type { Found } from "./Doubt.ts"
@@ -108,6 +109,8 @@ export interface BounceLookup {
   readonly rawMessageId: (result: unknown) => string | null
   readonly call: (message: SentMessage) => Call & { readonly method: "GET" }
   readonly finding: (reply: Reply, message: SentMessage) => Bounce | Failure
+  /** Absent if the provider sends no signed events that name the run. */
+  readonly events?: BounceEvents
 }
 
 export interface Wraps {
@@ -164,6 +167,10 @@ export type Auth =
 /** Whether a provider can be called without an account. */
 export const needsNoAccount = (auth: Auth): boolean =>
   auth.kind === "none" || (auth.kind === "contact" && auth.required !== true)
+
+/** Whether the service takes events of a provider. */
+export const sendsEvents = ({ offers }: Pick<Provider, "offers">): boolean =>
+  offers.some(({ bounce }) => bounce?.events !== undefined)
 
 export interface Provider {
   readonly slug: string

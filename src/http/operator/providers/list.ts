@@ -11,6 +11,7 @@ import { Catalog } from "../../../layers/catalog/Catalog.ts"
 import { ProviderChecks } from "../../../layers/catalog/ProviderChecks.ts"
 import { capabilityCount, missingLines, readinessOf } from "../../../layers/catalog/ProviderReadiness.ts"
 import { CostDrifts, fitsToClear, type OfferDrift } from "../../../layers/executor/CostDrifts.ts"
+import { sendsEvents } from "../../../schema/catalog/Provider.ts"
 import { usd } from "../../../schema/money/Money.ts"
 import { Health } from "../../../layers/executor/Health.ts"
 import { Settings } from "../../../layers/platform/Settings.ts"
@@ -69,7 +70,11 @@ export const listProviders = (json: boolean) =>
       const { status, sample_size: calls } = providerHealth(health, one.provider, one.serves)
       return { readiness: one, checks: checks.of(one.provider), status, calls }
     })
-    const parties = catalog.providers.map(({ slug, credit }) => ({ slug, hasCredits: credit !== null }))
+    const parties = catalog.providers.map((one) => ({
+      slug: one.slug,
+      hasCredits: one.credit !== null,
+      sendsEvents: sendsEvents(one)
+    }))
     const unknown = unknownSettings(names, parties).filter((line) => line.startsWith("RUNGATE_PROVIDER_"))
     if (json) {
       const { capabilities } = readiness

@@ -11,11 +11,16 @@ import { processEnvironment, readingOf } from "../../../layers/platform/Settings
 import { type ReportedSetting, settingsReport, type Source } from "../../../layers/platform/settings/report.ts"
 import { unknownSettings } from "../../../layers/platform/unknownSettings.ts"
 import { providers } from "../../../layers/providers/index.ts"
+import { sendsEvents } from "../../../schema/catalog/Provider.ts"
 
 const report = Effect.sync(() => {
   const { variables, fromFile } = processEnvironment()()
   const reading = readingOf(variables)
-  const parties = providers.map(({ slug, credit }) => ({ slug, hasCredits: credit !== null }))
+  const parties = providers.map((one) => ({
+    slug: one.slug,
+    hasCredits: one.credit !== null,
+    sendsEvents: sendsEvents(one)
+  }))
   return {
     settings: settingsReport(reading, fromFile),
     problems: reading.problems,

@@ -178,6 +178,14 @@ const lines: ReadonlyArray<Line> = [
     "what your plan pays for a credit, in USD; see prices",
     "reloads"
   ],
+  [
+    "RUNGATE_PROVIDER_<SLUG>_WEBHOOK_SECRET",
+    "list",
+    "unset",
+    "proves a provider's events about bounces, separated by commas; see warranty",
+    "secret",
+    "reloads"
+  ],
   ["RUNGATE_MARKUP", "decimal", "1.2", "what a dollar of provider cost is charged, from 1 to 10"],
   [
     "RUNGATE_OWN_ACCOUNT_FEE",

@@ -1,0 +1,51 @@
+/**
+ * The webhooks of providers that tell of bounced messages, one address for each provider.
+ *
+ * An event is verified before anything is read from it and before any statement. A verified one is answered with 200, whatever it is about,
+ * or with 503 if it has to come again, as providers then do.
+ * A provider without a secret in the settings has no such address.
+ */
+import { Effect } from "effect"
+import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { BounceReports } from "../actors/warranty/BounceReports.ts"
+import { webhookVariableOf } from "../layers/platform/ProviderSettings.ts"
+import { problem, type Problem, statusOf } from "../schema/Errors.ts"
+import { jsonFlaw } from "../schema/json/JsonScan.ts"
+import { receiveBody } from "./middleware/Body.ts"
+import { notFound } from "./middleware/NotFound.ts"
+import { providerEventsPath } from "./middleware/Paths.ts"
+
+const refuse = (body: Problem) => HttpServerResponse.jsonUnsafe(body, { status: statusOf[body.error.code] })
+
+const receive = Effect.gen(function* () {
+  const request = yield* HttpServerRequest.HttpServerRequest
+  const reports = yield* BounceReports
+  const provider = (yield* HttpRouter.params)["provider"] ?? ""
+  if (!reports.takes(provider)) return notFound(request)
+  // Not limited by address, as the payment processor's webhook: bounces of a large mailing come at once.
+  const bytes = new Uint8Array(yield* receiveBody(request))
+  if (jsonFlaw(bytes) === "too_deep")
+    return refuse(problem("invalid_request", "The body is nested too deep for an event."))
+  const event = { headers: request.headers, body: new TextDecoder().decode(bytes) }
+  const variable = webhookVariableOf(provider)
+  return yield* reports.receive(provider, event).pipe(
+    Effect.map((disputed) => HttpServerResponse.jsonUnsafe({ received: true, disputed })),
+    Effect.catchTags({
+      EventRefused: () => {
+        const message = `The event is not signed with ${variable}, or is older than five minutes. Set ${variable} to the secret of this endpoint at ${provider}.`
+        return Effect.as(
+          Effect.logWarning(`an event of ${provider} was refused`),
+          refuse(problem("invalid_request", message))
+        )
+      },
+      EventPostponed: () =>
+        Effect.succeed(refuse(problem("service_unavailable", "The event comes too early. Send it again later."))),
+      IndexBehind: ({ message }) => Effect.succeed(refuse(problem("service_unavailable", message)))
+    })
+  )
+}).pipe(Effect.catch((wrong) => Effect.succeed(refuse(wrong))))
+
+export const ProviderEvents = HttpRouter.add("POST", providerEventsPath, receive)
+
+/** What the route asks of the process. */
+export type ProviderEventServices = BounceReports
