@@ -214,6 +214,29 @@ describe("a simulation", () => {
     expect(Math.min(changed, exact)).toBeGreaterThan(seeds.length)
   })
 
+  test("of many runs adds up what is told of each alone", () => {
+    for (const seed of seeds) {
+      const { runs, policy } = worldOf(seed)
+      const past = runs.flatMap(({ offers, settings }) => pastOf(offers, settings) ?? [])
+      const alone = past.map((run) => simulate([run], policy, counts))
+      const sum = (figure: (one: (typeof alone)[number]) => number | bigint) =>
+        alone.reduce((total, one) => total + Number(figure(one)), 0)
+      // Twice, so that what is known of a run serves others.
+      const { lower, upper, expected, unchanged, unknown, refused } = simulate([...past, ...past], policy, counts)
+      expect([seed, Number(lower.cost), Number(upper.cost), lower.hits, upper.hits]).toEqual([
+        seed,
+        ...[sum((one) => one.lower.cost), sum((one) => one.upper.cost)].map((cost) => cost * 2),
+        ...[sum((one) => one.lower.hits), sum((one) => one.upper.hits)].map((hits) => hits * 2)
+      ])
+      expect(expected.hits).toBeCloseTo(sum((one) => one.expected.hits) * 2, 6)
+      expect([unchanged, unknown, refused]).toEqual([
+        sum((one) => one.unchanged) * 2,
+        sum((one) => one.unknown) * 2,
+        sum((one) => one.refused) * 2
+      ])
+    }
+  })
+
   test("expects what was measured", () => {
     const offer = (provider: string, quote: bigint): PastOffer => ({
       provider,

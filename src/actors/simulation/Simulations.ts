@@ -10,7 +10,8 @@ import { OfferOutcomes, type OfferCounts } from "../../layers/quotes/OfferOutcom
 import { inSlices } from "../../layers/platform/inSlices.ts"
 import { Reads } from "../../layers/standby/Reads.ts"
 import { planReader, type PlanReader } from "../../layers/simulation/PastPlans.ts"
-import type { PastRow } from "../../layers/simulation/PastRuns.ts"
+import type { PastPage, PastRow } from "../../layers/simulation/PastRuns.ts"
+import { isRecord } from "../../schema/json/Json.ts"
 import * as Money from "../../schema/money/Money.ts"
 import { offerSubject } from "../../schema/runs/Health.ts"
 import { anyKind, inputKindOf } from "../../schema/runs/InputKind.ts"
@@ -24,6 +25,8 @@ import { simulation, type Simulated } from "../../schema/simulation/Simulation.t
 export const runsMax = 100_000
 /** Rows per statement, so that other requests are served in between. */
 const pageRows = 5_000
+/** Runs between two looks at the clock, so that looking costs little. They take about a tenth of a millisecond. */
+const stepRuns = 8
 /** Kinds of input whose measured outcomes are read. Runs of rarer kinds count by all inputs. */
 const kindsMax = 50
 /** Simulations of an organization, and of all, that run or wait for their turn in this process. */
@@ -54,12 +57,36 @@ export class SimulationBusy extends Schema.TaggedError<SimulationBusy>()("Simula
   message: Schema.String
 }) {}
 
-const Attempts = Schema.Array(
-  Schema.Struct({ provider: Schema.String, outcome: Schema.String, duration_ms: Schema.Finite })
-)
-const isAttempts = Schema.is(Attempts)
+const isAttempt = (one: unknown) =>
+  isRecord(one) &&
+  typeof one["provider"] === "string" &&
+  typeof one["outcome"] === "string" &&
+  Number.isFinite(one["duration_ms"])
 
-const parsed = (text: string | null): unknown => (text === null ? null : JSON.parse(text))
+/** A schema would take ten times longer. */
+const isAttempts = (found: unknown): found is PastRun["attempts"] => Array.isArray(found) && found.every(isAttempt)
+
+type Attempts = PastRun["attempts"]
+/** Attempts whose text is kept. Runs of a few providers that took as long have the same. */
+const attemptsKnownMax = 20_000
+
+/** Null for attempts of another shape. */
+const attemptsReader = () => {
+  const known = new Map<string, Attempts | null>()
+  return (text: string): Attempts | null => {
+    const before = known.get(text)
+    if (before !== undefined) return before
+    const found: unknown = JSON.parse(text)
+    const attempts = isAttempts(found) ? found : null
+    if (known.size < attemptsKnownMax) known.set(text, attempts)
+    return attempts
+  }
+}
+
+interface Readers {
+  readonly plan: PlanReader
+  readonly attempts: (text: string) => Attempts | null
+}
 
 interface Gathered {
   readonly runs: Array<PastRun>
@@ -70,7 +97,7 @@ interface Gathered {
 const gather = (
   { runs, left_out }: Gathered,
   row: PastRow,
-  read: PlanReader,
+  read: Readers,
   billsNoMatch: (capability: string) => boolean
 ) => {
   if (row.kind === "endpoint") {
@@ -81,15 +108,15 @@ const gather = (
     left_out.erased += 1
     return
   }
-  const plan = read(row.plan)
-  const attempts = parsed(row.attempts ?? "[]")
-  if (plan === null || !isAttempts(attempts)) {
+  const plan = read.plan(row.plan)
+  const attempts = read.attempts(row.attempts ?? "[]")
+  if (plan === null || attempts === null) {
     left_out.older += 1
     return
   }
   runs.push({
     capability: row.capability,
-    kind: row.input === null ? anyKind : inputKindOf(parsed(row.input)),
+    kind: row.input === null ? anyKind : inputKindOf(JSON.parse(row.input)),
     plan,
     bills_no_match: billsNoMatch(row.capability),
     attempts,
@@ -102,9 +129,9 @@ const gather = (
 
 const replay = function* (runs: ReadonlyArray<PastRun>, policy: Policy, counts: CountsOf) {
   const { add, result } = simulation(runs.length, policy, counts)
-  for (const run of runs) {
+  for (const [n, run] of runs.entries()) {
     add(run)
-    yield
+    if (n % stepRuns === 0) yield
   }
   return result()
 }
@@ -123,26 +150,28 @@ export class Simulations extends Context.Service<
 
       const gathered = Effect.fnUntraced(function* ({ org_id, capability, from, to }: Question) {
         const all: Gathered = { runs: [], left_out: { raw: 0, erased: 0, older: 0 } }
-        const read = planReader()
-        const add = function* (rows: ReadonlyArray<PastRow>) {
-          for (const row of rows) {
+        const read: Readers = { plan: planReader(), attempts: attemptsReader() }
+        const add = function* ({ rows }: PastPage) {
+          let n = 0
+          for (const row of rows()) {
             gather(all, row, read, billsNoMatch)
-            yield
+            n += 1
+            if (n % stepRuns === 0) yield
           }
         }
         const pageAfter = (after: string) => reads.pastRuns({ org_id, capability, from, to, after, limit: pageRows })
         let page = yield* pageAfter("")
         let count = 0
         for (;;) {
-          const { rows, last } = page
-          count += rows.length
+          const { last } = page
+          count += page.count
           if (last !== null && count > runsMax) return yield* new TooManyRuns({ reached: last.created_at })
-          if (last === null || rows.length < pageRows) {
-            yield* inSlices(add(rows))
+          if (last === null || page.count < pageRows) {
+            yield* inSlices(add(page))
             return all
           }
           // The database reads the next page while this process parses one.
-          ;[page] = yield* Effect.all([pageAfter(last.run_id), inSlices(add(rows))], { concurrency: 2 })
+          ;[page] = yield* Effect.all([pageAfter(last.run_id), inSlices(add(page))], { concurrency: 2 })
         }
       })
 

@@ -12,6 +12,8 @@ import { type PastPlan, pastPlanOf, withHealth } from "../../schema/simulation/P
 
 /** More are parsed again. */
 const knownMax = 20_000
+/** Measurements of one plan that are kept. */
+const healthsMax = 1_000
 /** The member as `JSON.stringify` wrote it. Names of providers have no braces, so it ends with the first one. */
 const start = '"health":{'
 
@@ -26,40 +28,67 @@ const isHealth = (found: unknown): found is Health =>
   )
 
 interface Parts {
-  readonly rest: string
-  readonly health: Health | null
+  readonly before: string
+  readonly health: string
+  readonly after: string
 }
 
-const partsOf = (text: string): Parts => {
-  const from = text.indexOf(start)
-  const to = text.indexOf("}", from)
-  if (from < 0 || to < 0) return { rest: text, health: null }
-  const health: unknown = JSON.parse(text.slice(from + start.length - 1, to + 1))
-  if (!isHealth(health)) return { rest: text, health: null }
-  return { rest: `${text.slice(0, from + start.length)}${text.slice(to)}`, health }
+/** Null for a plan without measurements. */
+const partsOf = (text: string): Parts | null => {
+  const found = text.indexOf(start)
+  const from = found + start.length - 1
+  const to = found < 0 ? -1 : text.indexOf("}", from) + 1
+  return to <= 0 ? null : { before: text.slice(0, from), health: text.slice(from, to), after: text.slice(to) }
 }
 
 /** Null for a plan that does not say what it was based on. */
 export type PlanReader = (text: string) => PastPlan | null
 
-/** Plans with the same text are the same object. */
+/** Reads plans that differ only in their measurements. */
+const restReader = (rest: PastPlan, parsed: (health: string) => PastPlan | null): PlanReader => {
+  const known = new Map<string, PastPlan | null>()
+  return (text) => {
+    const before = known.get(text)
+    if (before !== undefined) return before
+    const health: unknown = JSON.parse(text)
+    const plan = isHealth(health) ? withHealth(rest, health) : parsed(text)
+    if (known.size < healthsMax) known.set(text, plan)
+    return plan
+  }
+}
+
+/** Most plans with the same text are the same object. */
 export const planReader = (): PlanReader => {
   const wholes = new Map<string, PastPlan | null>()
-  const rests = new Map<string, PastPlan | null>()
-  const kept = <A>(map: Map<string, A>, key: string, value: A): A => {
-    if (map.size < knownMax) map.set(key, value)
-    return value
-  }
+  /** By the text before the measurements, then by the text after them. */
+  const rests = new Map<string, Map<string, PlanReader>>()
+  let restsCount = 0
   const parsed = (text: string): PastPlan | null => {
     const plan: unknown = JSON.parse(text)
     return isPlan(plan) ? pastPlanOf(plan, anyDemand) : null
   }
+  const wholeOf: PlanReader = (text) => {
+    const known = wholes.get(text)
+    if (known !== undefined) return known
+    const plan = parsed(text)
+    if (wholes.size < knownMax) wholes.set(text, plan)
+    return plan
+  }
+  const readerOf = ({ before, after }: Parts): PlanReader => {
+    const known = rests.get(before)?.get(after)
+    if (known !== undefined) return known
+    const whole = (health: string) => parsed(before + health + after)
+    const rest = whole("{}")
+    const reader = rest === null ? () => null : restReader(rest, whole)
+    if (restsCount < knownMax) {
+      restsCount += 1
+      const same = rests.get(before) ?? new Map<string, PlanReader>()
+      rests.set(before, same.set(after, reader))
+    }
+    return reader
+  }
   return (text) => {
-    const before = wholes.get(text)
-    if (before !== undefined) return before
-    const { rest, health } = partsOf(text)
-    const known = rests.get(rest)
-    const plan = known === undefined ? kept(rests, rest, parsed(rest)) : known
-    return kept(wholes, text, plan === null || health === null ? plan : withHealth(plan, health))
+    const parts = partsOf(text)
+    return parts === null ? wholeOf(text) : readerOf(parts)(parts.health)
   }
 }

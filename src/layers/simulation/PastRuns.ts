@@ -1,11 +1,12 @@
 /**
  * Reads the finished runs of an organization in pages, as simulations see them. Nothing here writes.
  *
- * A page is one text: 100,000 rows of a dozen columns would take seconds to decode, cell by cell.
+ * A page is a few texts of many runs each: 100,000 rows of a dozen columns would take seconds to decode, cell by cell. One text of megabytes
+ * would take as long, because the driver copies what it has of a row each time that more arrives.
  */
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { oneRowOf } from "../postgres/Rows.ts"
+import { rowsOf } from "../postgres/Rows.ts"
 
 /** JSON texts are null for a raw run, and after the run was erased. A long input is null too. */
 export interface PastRow {
@@ -21,15 +22,19 @@ export interface PastRow {
 }
 
 export interface PastPage {
-  readonly rows: ReadonlyArray<PastRow>
+  /** How many rows `rows` gives. */
+  readonly count: number
+  /** Decodes each row when it is asked for. */
+  readonly rows: () => Generator<PastRow, void>
   /** The newest id and the newest time of the page. Null for an empty page. */
   readonly last: { readonly run_id: string; readonly created_at: Date } | null
 }
 
-const pageRow = oneRowOf({
-  rows: Schema.NullOr(Schema.String),
-  run_id: Schema.NullOr(Schema.String),
-  created_at: Schema.NullOr(Schema.Date)
+const partRows = rowsOf({
+  rows: Schema.String,
+  count: Schema.Int,
+  run_id: Schema.String,
+  created_at: Schema.Date
 })
 
 export interface PastQuestion {
@@ -45,18 +50,44 @@ export interface PastQuestion {
 
 /** The kind of a longer input is not told apart: only the names of its fields would be used. */
 const inputBytesMax = 2_000
+/** Runs in one text: some tens of kilobytes. */
+const partRuns = 50
 /** Control characters that no column holds: JSON has them escaped only, and names and statuses have none. */
 const cellEnd = "\u001f"
 const rowEnd = "\u001e"
 
 const orNull = (cell: string | undefined): string | null => (cell === undefined || cell === "" ? null : cell)
 
-const rowOf = (text: string): PastRow => {
-  const [kind = "", capability = "", provider, status = "", charged = "0", duration = "0", plan, attempts, input] =
-    text.split(cellEnd)
-  const texts = { plan: orNull(plan), attempts: orNull(attempts), input: orNull(input) }
-  const figures = { charged: BigInt(charged), duration_ms: Number(duration) }
-  return { kind, capability, status, provider: orNull(provider), ...figures, ...texts }
+/** A part of a text keeps all of it in memory. Names of capabilities and providers are few, so runs share them. */
+const namesMax = 10_000
+const names = () => {
+  const known = new Map<string, string>()
+  return (name: string): string => {
+    const before = known.get(name)
+    if (before !== undefined) return before
+    if (known.size < namesMax) known.set(name, name)
+    return name
+  }
+}
+
+const rowsIn = function* (parts: ReadonlyArray<{ readonly rows: string }>): Generator<PastRow, void> {
+  const nameOf = names()
+  for (const { rows } of parts)
+    for (const row of rows.split(rowEnd)) {
+      const cells = row.split(cellEnd)
+      const [kind = "", capability = "", provider = "", status = "", charged = "0", duration = "0"] = cells
+      yield {
+        kind: nameOf(kind),
+        capability: nameOf(capability),
+        provider: provider === "" ? null : nameOf(provider),
+        status: nameOf(status),
+        charged: BigInt(charged),
+        duration_ms: Number(duration),
+        plan: orNull(cells[6]),
+        attempts: orNull(cells[7]),
+        input: orNull(cells[8])
+      }
+    }
 }
 
 export class PastRuns extends Context.Service<
@@ -71,14 +102,14 @@ export class PastRuns extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const page = Effect.fnUntraced(function* ({ org_id, capability, from, to, after, limit }: PastQuestion) {
-        const found = yield* pageRow(sql`
+        const parts = yield* partRows(sql`
           SELECT string_agg(concat_ws(${cellEnd}, p.kind, coalesce(p.capability, ''), coalesce(p.provider, ''), p.status, coalesce(p.charged, 0),
                    round(date_part('epoch', p.finished_at - p.created_at) * 1000), coalesce(CASE WHEN p.shown THEN p.plan::text END, ''),
                    coalesce(CASE WHEN p.shown THEN p.attempts::text END, ''),
                    CASE WHEN p.shown AND octet_length(p.input::text) <= ${inputBytesMax}::int THEN p.input::text ELSE '' END),
                    ${rowEnd} ORDER BY p.run_id) AS rows,
-                 max(p.run_id) AS run_id, max(p.created_at) AS created_at
-          FROM (
+                 count(*)::int AS count, max(p.run_id) AS run_id, max(p.created_at) AS created_at
+          FROM (SELECT *, (row_number() OVER (ORDER BY o.run_id) - 1) / ${partRuns}::int AS part FROM (
             SELECT *, r.kind = 'capability' AND r.erased_at IS NULL AS shown FROM runs r
             WHERE r.org_id = ${org_id} AND r.run_id > greatest(${after}, run_id_at(${from}::timestamptz - interval '1 hour'))
               AND r.run_id < run_id_at(${to}::timestamptz + interval '1 hour')
@@ -86,11 +117,12 @@ export class PastRuns extends Context.Service<
               AND r.status IN ('succeeded', 'no_match', 'failed', 'timed_out')
               AND (r.attempts::text <> '[]' OR r.plan->'reuse' IS NULL)
               AND (${capability}::text IS NULL OR r.capability = ${capability})
-            ORDER BY r.run_id LIMIT ${limit}) p`)
-        const { rows, run_id, created_at } = found
+            ORDER BY r.run_id LIMIT ${limit}) o) p
+          GROUP BY p.part ORDER BY p.part`)
         return {
-          rows: rows === null ? [] : rows.split(rowEnd).map(rowOf),
-          last: run_id === null || created_at === null ? null : { run_id, created_at }
+          count: parts.reduce((sum, { count }) => sum + count, 0),
+          rows: () => rowsIn(parts),
+          last: parts.at(-1) ?? null
         }
       })
       return PastRuns.of({ page: (question) => Effect.orDie(page(question)) })

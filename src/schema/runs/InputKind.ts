@@ -5,7 +5,6 @@
  * holds no value of a customer except a platform, which the capability lists, and the sandbox's scenario.
  */
 import { isRecord } from "../json/Json.ts"
-import { demandOf } from "../money/Pricing.ts"
 import { findScenario } from "./Scenario.ts"
 
 /** Counts of all inputs of an offer, whatever their kind. */
@@ -19,12 +18,12 @@ const kindCharsMax = 400
 /** A raw request has one kind: its fields are the provider's. */
 export const inputKindOf = (input: unknown): string => {
   if (!isRecord(input)) return anyKind
-  const { platform } = demandOf(input)
-  const fields = Object.entries(input).flatMap(([name, value]) =>
-    value === null || paging.includes(name)
-      ? []
-      : [name === "platform" && platform !== null ? `platform=${platform}` : name]
-  )
+  const fields: Array<string> = []
+  for (const name of Object.keys(input)) {
+    const value = input[name]
+    if (value === null || paging.includes(name)) continue
+    fields.push(name === "platform" && typeof value === "string" ? `platform=${value}` : name)
+  }
   const kind = fields.sort().join(",")
   return kind.length > kindCharsMax ? anyKind : kind
 }

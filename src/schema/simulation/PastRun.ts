@@ -54,15 +54,24 @@ const isStrategy = (text: string): text is Strategy => strategies.some((one) => 
 const strategyOf = ({ strategy = strategyDefault }: Seen): Strategy =>
   isStrategy(strategy) ? strategy : strategyDefault
 
+const measured = ({ provider, quote }: PastOffer, health: Health): PastOffer => {
+  const found = health[provider]
+  if (found === undefined) return { provider, quote, metrics: null }
+  return { provider, quote, metrics: { success_rate: found[0], latency_ms_p50: found[1], sample_size: found[2] } }
+}
+
 /** The same plan with other measurements, which differ from run to run more often than anything else in a plan. */
 export const withHealth = (plan: PastPlan, health: Health): PastPlan => ({
-  ...plan,
-  offers: plan.offers.map(({ provider, quote }) => {
-    const found = health[provider]
-    if (found === undefined) return { provider, quote, metrics: null }
-    const [success_rate, latency_ms_p50, sample_size] = found
-    return { provider, quote, metrics: { success_rate, latency_ms_p50, sample_size } }
-  })
+  providers: plan.providers,
+  offers: plan.offers.map((offer) => measured(offer, health)),
+  ranked: plan.ranked,
+  strategy: plan.strategy,
+  pinned: plan.pinned,
+  side_effect: plan.side_effect,
+  allow_fallback: plan.allow_fallback,
+  max_cost: plan.max_cost,
+  max_total: plan.max_total,
+  conclusive: plan.conclusive
 })
 
 /**

@@ -20,11 +20,18 @@ export interface NewRoute {
 /** With the strategy of the run, its own order is kept, and offers that it could not call are put in by their rank. */
 const orderedBy = (strategy: Strategy, { offers, strategy: before, ranked }: PastPlan): ReadonlyArray<PastOffer> => {
   const compare = rankBy(strategy)
-  if (strategy !== before) return offers.toSorted(compare)
-  const ordered = offers.slice(0, ranked)
-  for (const offer of offers.slice(ranked)) {
-    const at = ordered.findIndex((one) => compare(offer, one) < 0)
-    ordered.splice(at < 0 ? ordered.length : at, 0, offer)
+  const ordered = strategy === before ? offers.slice(0, ranked) : []
+  // A plan has few offers: putting each in its place takes less than a sort.
+  for (let n = ordered.length; n < offers.length; n++) {
+    const offer = offers[n]
+    if (offer === undefined) continue
+    let at = 0
+    for (const one of ordered) {
+      if (compare(offer, one) < 0) break
+      at += 1
+    }
+    if (at === ordered.length) ordered.push(offer)
+    else ordered.splice(at, 0, offer)
   }
   return ordered
 }

@@ -11,7 +11,7 @@ import type { NewRoute } from "./Policy.ts"
 
 /** Chances are whole millionths. */
 export const certain = 1_000_000n
-/** More are computed again. Kinds and quotes come from inputs, so their number has no other limit. */
+/** When there are more, all are computed again. Kinds and quotes come from inputs, so their number has no other limit. */
 const knownMax = 20_000
 
 interface Range {
@@ -112,10 +112,12 @@ interface Leaf extends Walk {
   readonly calls: number
 }
 
-/** The attempt that says how the calls of a provider ended. */
-const lastAttempt = ({ attempts }: PastRun, provider: string) => {
-  const made = attempts.filter((one) => one.provider === provider)
-  return made.findLast(({ outcome }) => outcome === "succeeded") ?? made.at(-1)
+/** The attempt that says how the calls of a provider ended: the last that delivered, or else the last. */
+const lastAttempt = ({ attempts }: PastRun, provider: string): PastRun["attempts"][number] | undefined => {
+  let last: PastRun["attempts"][number] | undefined
+  for (const one of attempts)
+    if (one.provider === provider && (one.outcome === "succeeded" || last?.outcome !== "succeeded")) last = one
+  return last
 }
 
 /** At most 4 outcomes of each of 3 calls. */
@@ -168,19 +170,40 @@ const waysOf = (run: PastRun, route: NewRoute, counts: CountsOf): Ways => {
   }
 }
 
-/** What `waysOf` depends on. Ids and times of a run are not part of it, so 100,000 runs have a few hundred keys. */
-const keyOf = (run: PastRun, { offers, conclusive }: NewRoute): string => {
-  let key = `${run.capability}\n${run.kind}\n${run.bills_no_match}${conclusive}${run.plan.conclusive}`
+/** The known ways of the runs that have all the parts on the path to it. */
+interface Known {
+  readonly next: Map<string | bigint, Known>
+  ways: Ways | null
+}
+
+const nothingKnown = (): Known => ({ next: new Map(), ways: null })
+
+const step = ({ next }: Known, part: string | bigint): Known => {
+  const before = next.get(part)
+  if (before !== undefined) return before
+  const made = nothingKnown()
+  next.set(part, made)
+  return made
+}
+
+/**
+ * Follows what `waysOf` depends on. Ids and times of a run are not part of it, so 100,000 runs have a few hundred paths. Steps take a third
+ * of the time of one long key, which would be built and hashed for every run.
+ */
+const knownOf = (start: Known, run: PastRun, { offers, conclusive }: NewRoute): Known => {
+  const flags = (run.bills_no_match ? 1n : 0n) + (conclusive ? 2n : 0n) + (run.plan.conclusive ? 4n : 0n)
+  let at = step(step(step(start, run.capability), run.kind), flags)
   for (const { provider, quote } of offers) {
-    const outcome = lastAttempt(run, provider)?.outcome ?? ""
-    key += `\n${provider} ${quote} ${outcome} ${provider === run.provider ? run.charged : ""}`
+    at = step(step(step(at, provider), quote), lastAttempt(run, provider)?.outcome ?? "")
+    at = step(at, provider === run.provider ? run.charged : -1n)
   }
-  return key
+  return at
 }
 
 /** The times of the calls in their order, after the time in the queue and between calls. `upper` is null where nobody knows. */
 const durationOf = (run: PastRun, { offers }: NewRoute, { chances, calls }: Ways): Rehearsed["duration_ms"] => {
-  const called = run.attempts.reduce((sum, one) => sum + one.duration_ms, 0)
+  let called = 0
+  for (const { duration_ms } of run.attempts) called += duration_ms
   const waited = Math.max(0, run.duration_ms - called)
   let [lower, mean, upper, weighed, chance]: [number, number, number | null, number, number] = [
     waited,
@@ -193,11 +216,15 @@ const durationOf = (run: PastRun, { offers }: NewRoute, { chances, calls }: Ways
   for (let n = 0; n < chances.length; n++) {
     const offer = offers[n - 1]
     if (offer !== undefined) {
-      const made = run.attempts.filter(({ provider }) => provider === offer.provider)
-      const took = made.reduce((sum, one) => sum + one.duration_ms, 0)
+      let [took, made] = [0, false]
+      for (const { provider, duration_ms } of run.attempts)
+        if (provider === offer.provider) {
+          took += duration_ms
+          made = true
+        }
       lower += took
-      mean += made.length > 0 ? took : (offer.metrics?.latency_ms_p50 ?? priorLatency)
-      upper = upper === null || made.length === 0 ? null : upper + took
+      mean += made ? took : (offer.metrics?.latency_ms_p50 ?? priorLatency)
+      upper = upper === null || !made ? null : upper + took
     }
     const share = chances[n] ?? 0
     weighed += mean * share
@@ -209,12 +236,15 @@ const durationOf = (run: PastRun, { offers }: NewRoute, { chances, calls }: Ways
 }
 
 export const rehearsal = (counts: CountsOf): ((run: PastRun, route: NewRoute) => Rehearsed) => {
-  const known = new Map<string, Ways>()
+  let [start, size] = [nothingKnown(), 0]
   return (run, route) => {
-    const key = keyOf(run, route)
-    const before = known.get(key)
-    const ways = before ?? waysOf(run, route, counts)
-    if (before === undefined && known.size < knownMax) known.set(key, ways)
-    return { cost: ways.cost, hit: ways.hit, duration_ms: durationOf(run, route, ways), unknown: ways.unknown }
+    if (size === knownMax) [start, size] = [nothingKnown(), 0]
+    const known = knownOf(start, run, route)
+    if (known.ways === null) {
+      known.ways = waysOf(run, route, counts)
+      size += 1
+    }
+    const { cost, hit, unknown } = known.ways
+    return { cost, hit, duration_ms: durationOf(run, route, known.ways), unknown }
   }
 }
