@@ -40,14 +40,17 @@ const first: ReadonlyArray<string> = JSON.parse(readFileSync(join(consoleFolder,
 const sizes = first.map((name) => readFileSync(join(consoleFolder, `${name}.br`)).byteLength)
 print("first_load_bytes", { files: first.length, brotli: sizes.reduce((sum, one) => sum + one, 0) })
 
-/** Until the heading and the data are there and the page answers a key. */
+/** Until the heading and the data are there and the page answers a key. Looks in each frame: a locator looks only every 500 ms after some tries. */
 const usable = async ({ page }: Tab, path: string, heading: string) => {
   const began = performance.now()
-  await page.goto(path)
-  await page.getByRole("heading", { level: 1, name: heading }).waitFor()
-  await page.waitForFunction(() => document.querySelector(".skeleton") === null)
+  await page.goto(path, { waitUntil: "commit" })
+  await page.waitForFunction(
+    (heading) =>
+      document.querySelector("main h1")?.textContent === heading && document.querySelector(".skeleton") === null,
+    heading
+  )
   await page.keyboard.press("?")
-  await page.getByRole("heading", { name: "Keyboard shortcuts" }).waitFor()
+  await page.waitForFunction(() => document.querySelector("dialog[open]")?.textContent?.includes("Keyboard shortcuts"))
   return Math.round(performance.now() - began)
 }
 

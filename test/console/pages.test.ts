@@ -1,7 +1,7 @@
 /** The console in a real browser: each page by keyboard and by eye of axe-core, in both themes, narrow and wide. */
 import { afterAll, beforeAll, describe, expect, test, setDefaultTimeout } from "bun:test"
 import type { Browser } from "playwright-core"
-import { type App, startApp, verify } from "../app.ts"
+import { type App, startApp, until, verify } from "../app.ts"
 import {
   builtConsole,
   contrastFindings,
@@ -116,6 +116,36 @@ describe.skipIf(!hasBrowser)("the console in a browser", () => {
     await signedUp(tab, "looks@example.com")
     await looked(tab, "/", "home", "Home")
     await looked(tab, "/settings/account", "account", "Account")
+    await tab.context.close()
+  })
+
+  /** A fallback of Suspense on the way would keep React from showing the page for 300 ms. */
+  test("the first thing that a page of a session shows is its heading", async () => {
+    const tab = await openTab(browser, app.url)
+    const { page } = tab
+    await signedUp(tab, "reveals@example.com")
+    await page.addInitScript(() => {
+      const observer = new MutationObserver(() => {
+        if (document.querySelector("main") === null) return
+        observer.disconnect()
+        document.documentElement.dataset["first"] = document.querySelector("main h1")?.textContent ?? "no heading"
+      })
+      observer.observe(document, { childList: true, subtree: true })
+    })
+    // After a second without an answer a page shows that it loads, which may happen on a busy machine.
+    for (const [path, heading] of [
+      ["/", "Home"],
+      ["/wallet", "Wallet"]
+    ] as const)
+      await until(
+        `${path} in one step`,
+        async () => {
+          await page.goto(path)
+          await page.getByRole("heading", { level: 1, name: heading }).waitFor()
+          return page.evaluate(() => document.documentElement.dataset["first"])
+        },
+        (first) => first === heading
+      )
     await tab.context.close()
   })
 

@@ -14,7 +14,11 @@ export const pages: ReadonlyArray<Page> = [
     place: "rail",
     icon: "home",
     shortcut: "h",
-    load: () => import("./pages/start/Front.tsx")
+    load: async () => {
+      const front = await import("./pages/start/Front.tsx")
+      await front.homeLoaded
+      return front
+    }
   },
   {
     path: "/activity",

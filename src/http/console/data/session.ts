@@ -20,7 +20,14 @@ const readSession = async (): Promise<OwnSession | null> => {
   }
 }
 
-export const useSessionQuery = () => useQuery({ queryKey: sessionKey, queryFn: readSession, staleTime: 60_000 })
+const sessionQuery = { queryKey: sessionKey, queryFn: readSession, staleTime: 60_000 }
+
+export const useSessionQuery = () => useQuery(sessionQuery)
+
+/** Asks for the session once, unless it was read before. Never fails: whoever shows the session asks again, and says what went wrong. */
+export const sessionRead = async (): Promise<void> => {
+  if (queries.getQueryData(sessionKey) === undefined) await queries.prefetchQuery({ ...sessionQuery, retry: false })
+}
 
 /** The session of a page in the frame, where there is one. */
 export const useSession = (): OwnSession | null => useSessionQuery().data ?? null

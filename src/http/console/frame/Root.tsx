@@ -1,6 +1,6 @@
 /** Decides what stands around a page: the frame for a session, a plain column for people who are signed out. */
-import { Navigate, Outlet, useMatches } from "@tanstack/react-router"
-import { lazy, Suspense } from "react"
+import { lazyRouteComponent, Navigate, Outlet, useMatches } from "@tanstack/react-router"
+import { Suspense } from "react"
 import { useSessionQuery } from "../data/session.ts"
 import { useStore } from "../data/store.ts"
 import { sessionEnded } from "../data/api.ts"
@@ -12,7 +12,7 @@ import { Frame } from "./Frame.tsx"
 import { SignedOut } from "./SignedOut.tsx"
 
 /** Customers never load it. */
-const OperatorFrame = lazy(() => import("./OperatorFrame.tsx"))
+export const OperatorFrame = lazyRouteComponent(() => import("./OperatorFrame.tsx"))
 
 const usePage = () => {
   const path = useMatches().at(-1)?.fullPath

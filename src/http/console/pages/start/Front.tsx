@@ -1,14 +1,14 @@
 /** The address `/`: Home for a session, and for everybody else what this service is. */
-import { lazy, Suspense } from "react"
+import { lazyRouteComponent } from "@tanstack/react-router"
+import { Suspense } from "react"
 import { hasSignedInBefore, useSession } from "../../data/session.ts"
 import { Skeleton } from "../../parts/States.tsx"
 import { Start } from "./Start.tsx"
 
-const home = () => import("../home/Home.tsx")
-const Home = lazy(home)
+const Home = lazyRouteComponent(() => import("../home/Home.tsx"))
 
-// Home's code comes while the service is asked for the session, and not after its answer. Others don't get it.
-if (hasSignedInBefore()) home().catch(() => {})
+/** Home's code comes while the service is asked for the session, and the page waits for both. Others don't get it. */
+export const homeLoaded: Promise<void> | undefined = hasSignedInBefore() ? Home.preload?.() : undefined
 
 const Front = () =>
   useSession() === null ? (

@@ -1,5 +1,6 @@
 /** Usage: counts and charges of finished runs in up to two groups, as a chart of days and as a table. */
-import { lazy, Suspense, useMemo } from "react"
+import { lazyRouteComponent } from "@tanstack/react-router"
+import { Suspense, useMemo } from "react"
 import { useFilters } from "../../data/address.ts"
 import { api } from "../../data/api.ts"
 import { useApiKeys } from "../../data/apiKeys.ts"
@@ -13,7 +14,9 @@ import { type Grouping, groupBy, groupingsIn, type Item, periodIn } from "./grou
 import { Saved } from "./Saved.tsx"
 import { UsageTable } from "./UsageTable.tsx"
 
-const Chart = lazy(() => import("./UsageChart.tsx"))
+const Chart = lazyRouteComponent(() => import("./UsageChart.tsx"))
+// Its code comes while the data is read.
+void Chart.preload?.()
 
 const rowsShown = 100
 
