@@ -33,6 +33,7 @@ import { Simulations } from "./actors/simulation/Simulations.ts"
 import { TopUps } from "./actors/payments/TopUps.ts"
 import { Waiters } from "./actors/mailbox/Waiters.ts"
 import { BounceReports } from "./actors/warranty/BounceReports.ts"
+import { DisputeWorker } from "./actors/warranty/DisputeWorker.ts"
 import { Warranties } from "./actors/warranty/Warranties.ts"
 import { WalletActor } from "./actors/wallet/WalletActor.ts"
 import { Workers } from "./actors/Workers.ts"
@@ -126,6 +127,7 @@ const Working = Workers.pipe(
       BackgroundWorker,
       AccountsWorker,
       AllowanceWorker,
+      DisputeWorker,
       UsageWorker,
       HeadWorker,
       BooksWorker,

@@ -11,6 +11,7 @@ import { Pool } from "pg"
 import { CommandClient } from "../src/actors/mailbox/CommandClient.ts"
 import { encodeCredit } from "../src/actors/mailbox/Commands.ts"
 import { LookSeconds } from "../src/actors/runs/OutcomeLookups.ts"
+import { DisputeSeconds } from "../src/actors/warranty/DisputeWorker.ts"
 import type { ReferralActor } from "../src/actors/payments/ReferralActor.ts"
 import { service, worker } from "../src/App.ts"
 import { Server } from "../src/http/Server.ts"
@@ -219,7 +220,7 @@ export const startApp = async (options: Options = {}): Promise<App> => {
     Logger.layer([collector(logs)]),
     options.passwordsAsInProduction === true ? Layer.empty : Layer.succeed(PasswordCost, cheapPasswords),
     // A look-up of an unknown outcome would take the next answer that a test has scripted for its provider.
-    options.limits ?? Layer.succeed(LookSeconds, 3_600)
+    options.limits ?? Layer.merge(Layer.succeed(LookSeconds, 3_600), Layer.succeed(DisputeSeconds, 3_600))
   )
   const build = <A, E>(layer: Layer.Layer<A, E, Settings>) =>
     Effect.runPromise(

@@ -33,7 +33,7 @@ const unknownRun = (run_id: string) =>
 
 const off = problem("invalid_request", "This service has no outcome warranty: its operator has not turned it on.")
 
-const tooMany = `providers were asked about ${asksPerHourMax} runs of this organization within an hour; dispute it again in an hour, or the operator decides`
+const tooMany = `providers were asked about ${asksPerHourMax} runs of this organization within an hour; about this one they are asked later`
 
 /** Evidence that is a run id, or a link that ends with one. */
 const runIdIn = (evidence: string): string | null => /\brun_[0-9a-z]{26}\b/.exec(evidence.trim())?.[0] ?? null
@@ -82,11 +82,7 @@ export class Warranties extends Context.Service<
       ) {
         const of = { org_id, run_id }
         const { title } = sent.offer.provider
-        const claimed = yield* disputes.claim(
-          of,
-          send.run_id,
-          `${title} is being asked; dispute again later if this stays`
-        )
+        const claimed = yield* disputes.claim(of, send.run_id, `${title} is being asked`)
         if (!claimed) {
           const known = yield* disputes.find(run_id)
           return known ?? (yield* disputes.open(of, send.run_id, tooMany))
@@ -98,7 +94,7 @@ export class Warranties extends Context.Service<
           return yield* now(run_id)
         }
         if (answered._tag === "Failure") {
-          yield* disputes.note(of, "pending", `${title} did not say whether the message bounced; dispute again later`)
+          yield* disputes.note(of, "pending", `${title} did not say whether the message bounced; it is asked again`)
           return yield* now(run_id)
         }
         if (!answered.bounced) {
@@ -107,7 +103,11 @@ export class Warranties extends Context.Service<
         }
         const decided = yield* decideRefund({ ...of, cover, send_run: send.run_id, note: answered.note })
         if (decided._tag === "Limited")
-          yield* disputes.note(of, "pending", `${answered.note}; the operator's limit of refunds is used up for now`)
+          yield* disputes.note(
+            of,
+            "pending",
+            `${answered.note}; the operator's limit of refunds is used up for now; this is tried again`
+          )
         if (decided._tag === "Refunded") yield* lanes.wake(decided.lane)
         return yield* now(run_id)
       })

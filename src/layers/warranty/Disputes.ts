@@ -2,7 +2,8 @@
  * Stores disputes of the outcome warranty.
  *
  * A run has one dispute. A claim counts a question to a provider and sets the time of the next one, so that of many repeats one asks, and
- * nobody makes the operator's account at a provider answer without end. A process that dies while it asks only delays the next question.
+ * nobody makes the operator's account at a provider answer without end. A process that dies while it asks only delays the next question, which
+ * a worker asks.
  */
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
@@ -28,6 +29,7 @@ export type DisputeRow = typeof DisputeRow.Type
 const disputeRows = rowsOf(DisputeRow.fields)
 const disputeRow = oneRowOf(DisputeRow.fields)
 const claimedRows = rowsOf({ run_id: Schema.String })
+const dueRows = rowsOf({ run_id: Schema.String, org_id: Schema.String, evidence: Schema.String })
 
 export interface DisputeOf {
   readonly org_id: string
@@ -40,6 +42,11 @@ export interface DisputeFilter {
   readonly all: boolean
   /** Only those after this run. */
   readonly after: string | null
+}
+
+export interface DueDispute extends DisputeOf {
+  /** It names the run that sent the message. */
+  readonly evidence: string
 }
 
 /** Advisory locks of this table; the second key is the organization. */
@@ -60,6 +67,13 @@ export class Disputes extends Context.Service<
     readonly claim: (of: DisputeOf, send_run: string, note: string) => Effect.Effect<boolean>
     /** Records how an undecided dispute stands. */
     readonly note: (of: DisputeOf, state: "pending" | "not_bounced", note: string) => Effect.Effect<void>
+    /**
+     * Pending disputes about which a provider may be asked now, at most `limit`. Every organization gets its turn, and none that has used up
+     * its questions of this hour is among them.
+     */
+    readonly due: (limit: number) => Effect.Effect<ReadonlyArray<DueDispute>>
+    /** Leaves a pending dispute to the operator: it is never due again. */
+    readonly leave: (of: DisputeOf, note: string) => Effect.Effect<void>
     /** Refuses an undecided dispute. False if it was decided, or there is none. */
     readonly refuse: (run_id: string, note: string) => Effect.Effect<boolean>
   }
@@ -106,6 +120,18 @@ export class Disputes extends Context.Service<
       const note = ({ org_id, run_id }: DisputeOf, state: string, text: string) => sql`
         UPDATE warranty_disputes SET state = ${state}, note = ${storableText(text)}
         WHERE run_id = ${run_id} AND org_id = ${org_id} AND ${undecided}`
+      const due = (limit: number) =>
+        dueRows(sql`
+        SELECT w.run_id, w.org_id, w.evidence FROM (
+          SELECT d.*, row_number() OVER (PARTITION BY d.org_id ORDER BY d.ask_after NULLS FIRST, d.run_id) AS turn FROM warranty_disputes d
+          WHERE d.state = 'pending' AND d.evidence ~ '\\yrun_[0-9a-z]{26}\\y' AND (d.ask_after <= now() OR (d.ask_after IS NULL AND d.asks = 0))
+        ) w
+        WHERE ${asksPerHourMax} > (SELECT count(*) FROM warranty_disputes o
+                                  WHERE o.org_id = w.org_id AND o.run_id <> w.run_id AND o.asks > 0 AND o.asked_at > now() - interval '1 hour')
+        ORDER BY w.turn, w.run_id LIMIT ${limit}`)
+      const leave = ({ org_id, run_id }: DisputeOf, text: string) => sql`
+        UPDATE warranty_disputes SET note = ${storableText(text)}, ask_after = NULL, asks = greatest(asks, 1)
+        WHERE run_id = ${run_id} AND org_id = ${org_id} AND state = 'pending'`
       const refuse = (run_id: string, text: string) =>
         claimedRows(sql`
         UPDATE warranty_disputes SET state = 'refused', note = ${storableText(text)}, decided_at = now()
@@ -118,6 +144,8 @@ export class Disputes extends Context.Service<
           Effect.orDie(Effect.andThen(open(of, evidence, text), disputeRow(find(of.run_id)))),
         claim: (of, send_run, text) => Effect.orDie(Effect.map(claim(of, send_run, text), (rows) => rows.length === 1)),
         note: (of, state, text) => Effect.orDie(Effect.asVoid(note(of, state, text))),
+        due: (limit) => Effect.orDie(due(limit)),
+        leave: (of, text) => Effect.orDie(Effect.asVoid(leave(of, text))),
         refuse: (run_id, text) => Effect.orDie(Effect.map(refuse(run_id, text), (rows) => rows.length === 1))
       })
     })
