@@ -11,7 +11,7 @@ import { UsageRollups } from "../layers/usage/UsageRollups.ts"
 
 const countEvery = "1 second"
 /** Limit of one pass, so that a backlog leaves capacity for runs. */
-const batchesMax = 20
+const batchesMax = 10
 
 export const UsageWorker = Layer.effectDiscard(
   Effect.gen(function* () {

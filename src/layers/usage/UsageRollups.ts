@@ -16,8 +16,8 @@ import { usageLabels } from "./Labels.ts"
 
 /** Id of the advisory lock on the rollups; it must be unique in the database. */
 export const usageLock = 7_411_009
-/** Runs per step. A turn's runs are never split, so a step may have that many more. */
-const stepMax = 1_024
+/** Runs per step: half as many cost a sixth more for each run. A turn's runs are never split, so a step may have that many more. */
+const stepMax = 2_048
 /** The background migration that counts the runs of older releases. */
 export const countOldRuns = "usage_of_old_runs"
 
