@@ -1,24 +1,17 @@
 /** Allowances in the console, in a real browser: given, spent by a program, read and revoked. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
+import { describe, expect, test } from "bun:test"
 import type { Browser } from "playwright-core"
-import { type App, startApp, verify } from "../app.ts"
-import { builtConsole, findings, hasBrowser, openBrowser } from "./browser.ts"
+import { type App, verify } from "../app.ts"
+import { findings, hasBrowser } from "./browser.ts"
+import { withConsole } from "./suite.ts"
 import { hostile, invited, looked, owner, settled } from "./visitor.ts"
-
-// A page is looked at in two themes and two widths, which takes a busy machine half a minute.
-setDefaultTimeout(90_000)
 
 describe.skipIf(!hasBrowser)("allowances in the console", () => {
   let app: App
   let browser: Browser
-  beforeAll(async () => {
-    await builtConsole()
-    app = await startApp()
-    browser = await openBrowser()
-  })
-  afterAll(async () => {
-    await browser.close()
-    await app.stop()
+  withConsole((opened) => {
+    app = opened.app
+    browser = opened.browser
   })
 
   test("one is given, its key is shown once, its child names it, and revoking says what returns", async () => {

@@ -1,13 +1,12 @@
 /** The consent page in a real browser: somebody signs in on the way to it, sees who asks as text, and the browser leaves only after a decision. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
+import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import type { Browser } from "playwright-core"
 import { clientId, shownName } from "../../src/schema/oauth/Client.ts"
-import { type App, startApp } from "../app.ts"
-import { builtConsole, hasBrowser, openBrowser } from "./browser.ts"
+import type { App } from "../app.ts"
+import { hasBrowser } from "./browser.ts"
+import { withConsole } from "./suite.ts"
 import { password } from "./visit.ts"
 import { hostile, invited, looked, owner, settled } from "./visitor.ts"
-
-setDefaultTimeout(90_000)
 
 describe.skipIf(!hasBrowser)("the consent page", () => {
   let app: App
@@ -15,10 +14,11 @@ describe.skipIf(!hasBrowser)("the consent page", () => {
   /** The program that asked. */
   let program: ReturnType<typeof Bun.serve>
   const came: Array<URL> = []
+  withConsole((opened) => {
+    app = opened.app
+    browser = opened.browser
+  })
   beforeAll(async () => {
-    await builtConsole()
-    app = await startApp()
-    browser = await openBrowser()
     program = Bun.serve({
       port: 0,
       fetch: ({ url }) => {
@@ -27,11 +27,7 @@ describe.skipIf(!hasBrowser)("the consent page", () => {
       }
     })
   })
-  afterAll(async () => {
-    await program.stop(true)
-    await browser.close()
-    await app.stop()
-  })
+  afterAll(() => program.stop(true))
 
   const client_name = shownName(hostile)
   const addressOf = (more: Readonly<Record<string, string>> = {}) => {

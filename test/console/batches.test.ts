@@ -1,15 +1,13 @@
 /** Batches in a browser: a CSV becomes a batch, once; its rows end in sight; and it can be cancelled. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
+import { describe, expect, test } from "bun:test"
 import { readFileSync } from "node:fs"
 import { parse } from "papaparse"
 import type { Browser } from "playwright-core"
-import { type App, startApp, until } from "../app.ts"
-import { builtConsole, findings, hasBrowser, openBrowser } from "./browser.ts"
+import { type App, until } from "../app.ts"
+import { findings, hasBrowser } from "./browser.ts"
+import { withConsole } from "./suite.ts"
 import { lookedAt, withRole } from "./visit.ts"
 import { opened, visit, type Visit } from "./visits.ts"
-
-// A page is looked at in two themes and two widths, which takes a busy machine half a minute.
-setDefaultTimeout(90_000)
 
 const csvOf = (lines: ReadonlyArray<string>) => `${lines.join("\n")}\n`
 const fileOf = (text: string | Buffer, name = "people.csv") => ({
@@ -21,14 +19,9 @@ const fileOf = (text: string | Buffer, name = "people.csv") => ({
 describe.skipIf(!hasBrowser)("Batches in a browser", () => {
   let app: App
   let browser: Browser
-  beforeAll(async () => {
-    await builtConsole()
-    app = await startApp()
-    browser = await openBrowser()
-  })
-  afterAll(async () => {
-    await browser.close()
-    await app.stop()
+  withConsole((opened) => {
+    app = opened.app
+    browser = opened.browser
   })
 
   const choose = async ({ page }: Visit, file: ReturnType<typeof fileOf>) => {

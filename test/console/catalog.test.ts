@@ -1,28 +1,26 @@
 /** The catalog in a real browser: search while typing, pages of capabilities and endpoints, and Try it with its quote, errors and result. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
+import { beforeAll, describe, expect, test } from "bun:test"
 import type { Browser } from "playwright-core"
-import { type App, startApp } from "../app.ts"
-import { builtConsole, findings, hasBrowser, openBrowser, openTab, type Tab } from "./browser.ts"
+import type { App } from "../app.ts"
+import { findings, hasBrowser, openTab, type Tab } from "./browser.ts"
 import { screenshot } from "./screenshots.ts"
+import { withConsole } from "./suite.ts"
 import { lookedAt, poster, signedUp, withRole } from "./visit.ts"
-
-// A busy machine takes long to show a page from all sides. Alone, each test takes some seconds.
-setDefaultTimeout(90_000)
 
 describe.skipIf(!hasBrowser)("the catalog", () => {
   let app: App
   let browser: Browser
   let tab: Tab
+  withConsole(
+    (opened) => {
+      app = opened.app
+      browser = opened.browser
+    },
+    { settings: { RUNGATE_WARRANTY_SHARE: "0.01" } }
+  )
   beforeAll(async () => {
-    await builtConsole()
-    app = await startApp({ settings: { RUNGATE_WARRANTY_SHARE: "0.01" } })
-    browser = await openBrowser()
     tab = await openTab(browser, app.url)
     await signedUp(app, tab, "catalog@example.com", "25.00")
-  })
-  afterAll(async () => {
-    await browser.close()
-    await app.stop()
   })
 
   const runs = async () => Number((await app.sql("SELECT count(*) AS runs FROM runs"))[0]?.["runs"])

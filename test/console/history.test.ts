@@ -1,30 +1,23 @@
 /** The page History in a browser: one subject, a list, erasure, and what it says to somebody who may not erase. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
+import { describe, expect, test } from "bun:test"
 import { readFileSync } from "node:fs"
 import { parse } from "papaparse"
 import type { Browser } from "playwright-core"
-import { type App, startApp } from "../app.ts"
-import { builtConsole, findings, hasBrowser, openBrowser } from "./browser.ts"
+import type { App } from "../app.ts"
+import { findings, hasBrowser } from "./browser.ts"
 import { screenshot } from "./screenshots.ts"
+import { withConsole } from "./suite.ts"
 import { lookedAt, withRole } from "./visit.ts"
 import { opened, visit, type Visit } from "./visits.ts"
-
-// A page is looked at in two themes and two widths, which takes a busy machine half a minute.
-setDefaultTimeout(90_000)
 
 const ada = "ada.lovelace@history.example"
 
 describe.skipIf(!hasBrowser)("History in a browser", () => {
   let app: App
   let browser: Browser
-  beforeAll(async () => {
-    await builtConsole()
-    app = await startApp()
-    browser = await openBrowser()
-  })
-  afterAll(async () => {
-    await browser.close()
-    await app.stop()
+  withConsole((opened) => {
+    app = opened.app
+    browser = opened.browser
   })
 
   const addressOf = (q: string) => `/history?${new URLSearchParams({ q })}`

@@ -1,24 +1,17 @@
 /** The pages of API keys in a real browser. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
+import { describe, expect, test } from "bun:test"
 import type { Browser, Page } from "playwright-core"
-import { type App, startApp, verify } from "../app.ts"
-import { builtConsole, findings, hasBrowser, openBrowser } from "./browser.ts"
+import { type App, verify } from "../app.ts"
+import { findings, hasBrowser } from "./browser.ts"
+import { withConsole } from "./suite.ts"
 import { hostile, invited, looked, owner, settled } from "./visitor.ts"
-
-// A page is looked at in two themes and two widths, which takes a busy machine half a minute.
-setDefaultTimeout(90_000)
 
 describe.skipIf(!hasBrowser)("the pages of API keys", () => {
   let app: App
   let browser: Browser
-  beforeAll(async () => {
-    await builtConsole()
-    app = await startApp()
-    browser = await openBrowser()
-  })
-  afterAll(async () => {
-    await browser.close()
-    await app.stop()
+  withConsole((opened) => {
+    app = opened.app
+    browser = opened.browser
   })
 
   const shownKey = async (page: Page, label: string) =>

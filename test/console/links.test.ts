@@ -1,25 +1,18 @@
 /** Links that people get by mail or from a colleague, opened in a browser: the console answers them. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
+import { describe, expect, test } from "bun:test"
 import type { Browser } from "playwright-core"
-import { type App, startApp } from "../app.ts"
-import { builtConsole, hasBrowser, openBrowser, openTab } from "./browser.ts"
+import type { App } from "../app.ts"
+import { hasBrowser, openTab } from "./browser.ts"
+import { withConsole } from "./suite.ts"
 import { lookedAt } from "./visit.ts"
 import { opened, visit } from "./visits.ts"
-
-// A page is looked at in two themes and two widths, which takes a busy machine half a minute.
-setDefaultTimeout(90_000)
 
 describe.skipIf(!hasBrowser)("links in a browser", () => {
   let app: App
   let browser: Browser
-  beforeAll(async () => {
-    await builtConsole()
-    app = await startApp()
-    browser = await openBrowser()
-  })
-  afterAll(async () => {
-    await browser.close()
-    await app.stop()
+  withConsole((opened) => {
+    app = opened.app
+    browser = opened.browser
   })
 
   test("an invitation says what it is for, and makes a member", async () => {

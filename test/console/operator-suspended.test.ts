@@ -1,28 +1,23 @@
 /** A suspended wallet in the operator console: the mark and its reason, and a resume that asks first and checks the books. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
+import { beforeAll, describe, expect, test } from "bun:test"
 import type { Browser } from "playwright-core"
-import { type App, startApp, type Tenant, verify } from "../app.ts"
+import { type App, type Tenant, verify } from "../app.ts"
 import { checkedBooks, spoil } from "../books.ts"
 import { printedLink } from "../http/operator/operator.ts"
-import { builtConsole, hasBrowser, openBrowser, openTab } from "./browser.ts"
+import { hasBrowser, openTab } from "./browser.ts"
+import { withConsole } from "./suite.ts"
 import { lookedAt } from "./visit.ts"
-
-// A page is looked at in two themes and two widths, which takes a busy machine half a minute.
-setDefaultTimeout(90_000)
 
 describe.skipIf(!hasBrowser)("a suspended wallet in the operator console", () => {
   let app: App
   let browser: Browser
   let org: Tenant
-  beforeAll(async () => {
-    await builtConsole()
-    app = await startApp()
-    browser = await openBrowser()
-    org = await app.tenant("5.00")
+  withConsole((opened) => {
+    app = opened.app
+    browser = opened.browser
   })
-  afterAll(async () => {
-    await browser.close()
-    await app.stop()
+  beforeAll(async () => {
+    org = await app.tenant("5.00")
   })
 
   test("has a mark with the reason, and takes runs again when its books add up", async () => {

@@ -1,13 +1,11 @@
 /** The operator console in a real browser: the printed link, each page by eye of axe-core, and changes that ask first. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
+import { beforeAll, describe, expect, test } from "bun:test"
 import type { Browser } from "playwright-core"
-import { type App, startApp, type Tenant } from "../app.ts"
+import { type App, type Tenant } from "../app.ts"
 import { printedLink } from "../http/operator/operator.ts"
-import { builtConsole, hasBrowser, openBrowser, openTab, type Tab } from "./browser.ts"
+import { hasBrowser, openTab, type Tab } from "./browser.ts"
+import { withConsole } from "./suite.ts"
 import { looked } from "./visitor.ts"
-
-// A page is looked at in two themes and two widths, which takes a busy machine half a minute.
-setDefaultTimeout(90_000)
 
 const hostile = `<img src=x onerror="document.title='owned'">`
 
@@ -15,16 +13,13 @@ describe.skipIf(!hasBrowser)("the operator console", () => {
   let app: App
   let browser: Browser
   let org: Tenant
+  withConsole((opened) => {
+    app = opened.app
+    browser = opened.browser
+  })
   beforeAll(async () => {
-    await builtConsole()
-    app = await startApp()
-    browser = await openBrowser()
     org = await app.tenant("5.00")
     await app.sql("UPDATE orgs SET name = $2 WHERE org_id = $1", [org.org_id, hostile])
-  })
-  afterAll(async () => {
-    await browser.close()
-    await app.stop()
   })
 
   const signedIn = async (): Promise<Tab> => {

@@ -1,35 +1,19 @@
 /** The console in a real browser: each page by keyboard and by eye of axe-core, in both themes, narrow and wide. */
-import { afterAll, beforeAll, describe, expect, test, setDefaultTimeout } from "bun:test"
+import { describe, expect, test } from "bun:test"
 import type { Browser } from "playwright-core"
-import { type App, startApp, until, verify } from "../app.ts"
-import {
-  builtConsole,
-  contrastFindings,
-  findings,
-  hasBrowser,
-  openBrowser,
-  openTab,
-  sizes,
-  type Tab
-} from "./browser.ts"
+import { type App, until, verify } from "../app.ts"
+import { contrastFindings, findings, hasBrowser, openTab, sizes, type Tab } from "./browser.ts"
 import { screenshot } from "./screenshots.ts"
-
-// A page is looked at in two themes and two widths, which takes a busy machine half a minute.
-setDefaultTimeout(90_000)
+import { withConsole } from "./suite.ts"
 
 const password = "correct horse battery"
 
 describe.skipIf(!hasBrowser)("the console in a browser", () => {
   let app: App
   let browser: Browser
-  beforeAll(async () => {
-    await builtConsole()
-    app = await startApp()
-    browser = await openBrowser()
-  })
-  afterAll(async () => {
-    await browser.close()
-    await app.stop()
+  withConsole((opened) => {
+    app = opened.app
+    browser = opened.browser
   })
 
   const dark = (tab: Tab) => tab.page.emulateMedia({ colorScheme: "dark" })

@@ -1,12 +1,10 @@
 /** The page of an organization's own accounts at providers, in a real browser. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
+import { describe, expect, test } from "bun:test"
 import type { Browser } from "playwright-core"
-import { type App, startApp } from "../app.ts"
-import { builtConsole, hasBrowser, openBrowser } from "./browser.ts"
+import type { App } from "../app.ts"
+import { hasBrowser } from "./browser.ts"
+import { withConsole } from "./suite.ts"
 import { invited, looked, owner } from "./visitor.ts"
-
-// A page is looked at in two themes and two widths, which takes a busy machine half a minute.
-setDefaultTimeout(90_000)
 
 const path = "/settings/provider-accounts"
 const heading = "Provider accounts"
@@ -14,15 +12,13 @@ const heading = "Provider accounts"
 describe.skipIf(!hasBrowser)("the page of provider accounts", () => {
   let app: App
   let browser: Browser
-  beforeAll(async () => {
-    await builtConsole()
-    app = await startApp({ settings: { RUNGATE_ENCRYPTION_KEY: Buffer.alloc(32, 7).toString("base64") } })
-    browser = await openBrowser()
-  })
-  afterAll(async () => {
-    await browser.close()
-    await app.stop()
-  })
+  withConsole(
+    (opened) => {
+      app = opened.app
+      browser = opened.browser
+    },
+    { settings: { RUNGATE_ENCRYPTION_KEY: Buffer.alloc(32, 7).toString("base64") } }
+  )
 
   test("an account is set, replaced and removed, and no page shows its key; who may not change it sees it", async () => {
     const person = await owner(browser, app.url, "accounts@example.com")

@@ -1,9 +1,10 @@
 /** The page of a run in a real browser: its money, why, tabs, running again after a quote, and what a viewer and a stranger see. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
+import { beforeAll, describe, expect, test } from "bun:test"
 import type { Browser } from "playwright-core"
 import { type App, startApp, verify } from "../app.ts"
-import { builtConsole, findings, hasBrowser, openBrowser, openTab, type Tab } from "./browser.ts"
+import { findings, hasBrowser, openTab, type Tab } from "./browser.ts"
 import { screenshot } from "./screenshots.ts"
+import { withConsole } from "./suite.ts"
 import { lookedAt, poster, signedUp, withRole } from "./visit.ts"
 
 const find = {
@@ -13,25 +14,19 @@ const find = {
   metadata: { campaign: "</script><b>spring" }
 }
 
-// A busy machine takes long. Alone, each test takes some seconds.
-setDefaultTimeout(90_000)
-
 describe.skipIf(!hasBrowser)("the page of a run", () => {
   let app: App
   let browser: Browser
   let tab: Tab
   let key: string
+  withConsole((opened) => {
+    app = opened.app
+    browser = opened.browser
+  })
   beforeAll(async () => {
-    await builtConsole()
-    app = await startApp()
-    browser = await openBrowser()
     tab = await openTab(browser, app.url)
     await signedUp(app, tab, "run@example.com", "25.00")
     key = (await poster(app, tab)("/v1/api-keys", { name: "agent", environment: "test" })).api_key
-  })
-  afterAll(async () => {
-    await browser.close()
-    await app.stop()
   })
 
   const ran = async (body: unknown): Promise<string> => (await app.call(key, "POST", "/v1/run", { body })).body.run_id

@@ -2,17 +2,16 @@
  * Pictures of every page, compared with approved ones: wide and light, wide and dark, narrow and light. After a change that is meant,
  * `CONSOLE_APPROVE=1 npx bun test test/console/screens.test.ts` approves what the pages look like now: look at the pictures before you commit them.
  */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
+import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import type { Browser, CDPSession, Page } from "playwright-core"
-import { type App, startApp, until, verify } from "../app.ts"
+import { type App, until, verify } from "../app.ts"
 import { printedLink } from "../http/operator/operator.ts"
 import { receiver } from "../receiver.ts"
-import { builtConsole, hasBrowser, openBrowser, openTab, sizes, type Tab } from "./browser.ts"
+import { hasBrowser, openTab, sizes, type Tab } from "./browser.ts"
 import { unlike } from "./pictures.ts"
 import { hasFonts, still, watched } from "./stillness.ts"
+import { withConsole } from "./suite.ts"
 import { visit } from "./visits.ts"
-
-setDefaultTimeout(90_000)
 
 /** Name of the picture and address of the page. `$run` and its like stand for what the test has made. */
 const customerPages = [
@@ -135,15 +134,19 @@ describe.skipIf(!hasBrowser)("pages look as they were approved", () => {
     return tab
   }
 
-  beforeAll(async () => {
-    await builtConsole()
-    app = await startApp({
+  withConsole(
+    (opened) => {
+      app = opened.app
+      browser = opened.browser
+    },
+    {
       settings: {
         RUNGATE_WEBHOOK_ALLOW_PRIVATE: "1",
         RUNGATE_ENCRYPTION_KEY: Buffer.alloc(32, 7).toString("base64")
       }
-    })
-    browser = await openBrowser()
+    }
+  )
+  beforeAll(async () => {
     hooks = receiver()
     customer = await looker(await customerMade())
     stranger = await looker(await openTab(browser, app.url))
@@ -152,11 +155,7 @@ describe.skipIf(!hasBrowser)("pages look as they were approved", () => {
     if (!hasAllFonts)
       console.log("SKIPPED: pictures of pages, because the fonts Liberation are not installed (fonts-liberation)")
   })
-  afterAll(async () => {
-    await browser.close()
-    await hooks.stop()
-    await app.stop()
-  })
+  afterAll(() => hooks.stop())
 
   const looks = [
     ["light", "wide", "light"],

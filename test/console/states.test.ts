@@ -1,8 +1,9 @@
 /** What pages show when the API fails, refuses or is slow: the reason, the request's id, another try, and a skeleton meanwhile. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
+import { beforeAll, describe, expect, test } from "bun:test"
 import type { Browser, Route } from "playwright-core"
-import { type App, startApp } from "../app.ts"
-import { builtConsole, findings, hasBrowser, openBrowser } from "./browser.ts"
+import type { App } from "../app.ts"
+import { findings, hasBrowser } from "./browser.ts"
+import { withConsole } from "./suite.ts"
 import { owner, settled, type Visitor } from "./visitor.ts"
 
 /** Page, the request that its data comes from, and its heading. */
@@ -23,23 +24,16 @@ const pages = [
   ["/settings/account", "/v1/auth/sessions", "Account"]
 ] as const
 
-// A busy machine takes long. Alone, each test takes some seconds.
-setDefaultTimeout(90_000)
-
 describe.skipIf(!hasBrowser)("pages whose data does not come", () => {
   let app: App
   let browser: Browser
   let person: Visitor
-  beforeAll(async () => {
-    await builtConsole()
-    app = await startApp()
-    browser = await openBrowser()
-    person = await owner(browser, app.url, "states@example.com")
+  withConsole((opened) => {
+    app = opened.app
+    browser = opened.browser
   })
-  afterAll(async () => {
-    await person.context.close()
-    await browser.close()
-    await app.stop()
+  beforeAll(async () => {
+    person = await owner(browser, app.url, "states@example.com")
   })
 
   /** Answers requests to this path as the test says, until the returned function is called. */

@@ -1,13 +1,11 @@
 /** The pages of money in a real browser: wallet, usage and spend guard. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
+import { describe, expect, test } from "bun:test"
 import { readFileSync } from "node:fs"
 import type { Browser, Page } from "playwright-core"
-import { type App, startApp, verify } from "../app.ts"
-import { builtConsole, findings, hasBrowser, openBrowser } from "./browser.ts"
+import { type App, verify } from "../app.ts"
+import { findings, hasBrowser } from "./browser.ts"
+import { withConsole } from "./suite.ts"
 import { hostile, invited, looked, owner, settled, type Visitor } from "./visitor.ts"
-
-// A page is looked at in two themes and two widths, which takes a busy machine half a minute.
-setDefaultTimeout(90_000)
 
 /** Clicks, and returns name and text of the file that the page saves. */
 const saved = async (page: Page, click: () => Promise<void>) => {
@@ -18,14 +16,9 @@ const saved = async (page: Page, click: () => Promise<void>) => {
 describe.skipIf(!hasBrowser)("the pages of money", () => {
   let app: App
   let browser: Browser
-  beforeAll(async () => {
-    await builtConsole()
-    app = await startApp()
-    browser = await openBrowser()
-  })
-  afterAll(async () => {
-    await browser.close()
-    await app.stop()
+  withConsole((opened) => {
+    app = opened.app
+    browser = opened.browser
   })
 
   /** Pays in, and runs twice with a key. */

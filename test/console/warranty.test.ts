@@ -1,14 +1,12 @@
 /** The outcome warranty on the page of a run, in a real browser: disputed, refunded, refused, and what a viewer sees. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
+import { beforeAll, describe, expect, test } from "bun:test"
 import type { Browser } from "playwright-core"
-import { type App, startApp, until } from "../app.ts"
+import { type App, until } from "../app.ts"
 import { printedLink } from "../http/operator/operator.ts"
 import { indexedAndCounted } from "../usage.ts"
-import { builtConsole, findings, hasBrowser, openBrowser, openTab } from "./browser.ts"
+import { findings, hasBrowser, openTab } from "./browser.ts"
+import { withConsole } from "./suite.ts"
 import { hostile, invited, looked, owner, type Visitor } from "./visitor.ts"
-
-// A page is looked at in two themes and two widths, which takes a busy machine half a minute.
-setDefaultTimeout(90_000)
 
 const bounce = "bounce@sandbox.test"
 
@@ -16,16 +14,16 @@ describe.skipIf(!hasBrowser)("the outcome warranty in the console", () => {
   let app: App
   let browser: Browser
   let person: Visitor
+  withConsole(
+    (opened) => {
+      app = opened.app
+      browser = opened.browser
+    },
+    { settings: { RUNGATE_WARRANTY_SHARE: "1" } }
+  )
   beforeAll(async () => {
-    await builtConsole()
-    app = await startApp({ settings: { RUNGATE_WARRANTY_SHARE: "1" } })
-    browser = await openBrowser()
     person = await owner(browser, app.url, "disputes@example.com")
     await person.ask("POST", "/v1/wallet/topups/checkout", { amount: "10.00" })
-  })
-  afterAll(async () => {
-    await browser.close()
-    await app.stop()
   })
 
   const checked = async () => {

@@ -1,27 +1,23 @@
 /** The pages of webhooks in a real browser, with a receiver on loopback. */
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test"
+import { afterEach, beforeEach, describe, expect, test } from "bun:test"
 import type { Browser } from "playwright-core"
-import { type App, startApp, until } from "../app.ts"
+import { type App, until } from "../app.ts"
 import { receiver } from "../receiver.ts"
-import { builtConsole, findings, hasBrowser, openBrowser } from "./browser.ts"
+import { findings, hasBrowser } from "./browser.ts"
+import { withConsole } from "./suite.ts"
 import { invited, looked, owner, settled, type Visitor } from "./visitor.ts"
-
-// A page is looked at in two themes and two widths, which takes a busy machine half a minute.
-setDefaultTimeout(90_000)
 
 describe.skipIf(!hasBrowser)("the pages of webhooks", () => {
   let app: App
   let browser: Browser
   let hooks: ReturnType<typeof receiver>
-  beforeAll(async () => {
-    await builtConsole()
-    app = await startApp({ settings: { RUNGATE_WEBHOOK_ALLOW_PRIVATE: "1" } })
-    browser = await openBrowser()
-  })
-  afterAll(async () => {
-    await browser.close()
-    await app.stop()
-  })
+  withConsole(
+    (opened) => {
+      app = opened.app
+      browser = opened.browser
+    },
+    { settings: { RUNGATE_WEBHOOK_ALLOW_PRIVATE: "1" } }
+  )
   beforeEach(() => {
     hooks = receiver()
   })
