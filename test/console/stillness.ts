@@ -91,5 +91,10 @@ export const still = (page: Page): Promise<void> =>
       }
     }
     if (document.activeElement instanceof HTMLElement) document.activeElement.blur()
+    // How far a list of pages is scrolled depends on where it was before.
+    for (const current of document.querySelectorAll("nav [aria-current]")) {
+      for (let list = current.parentElement; list !== null; list = list.parentElement) list.scrollLeft = 0
+      current.scrollIntoView({ block: "nearest", inline: "nearest" })
+    }
     scrollTo(0, 0)
   }, fonts)

@@ -53,17 +53,20 @@ export const attemptOf = (
   delivered: Delivered | null,
   plan: Plan
 ): Attempt => {
-  const about = { provider, duration_ms, ...marked(own) }
-  if (answer._tag === "Delivered") return { ...about, outcome: "succeeded", detail: answer.note ?? null }
-  if (answer._tag === "NoMatch") return { ...about, outcome: "no_match", detail: answer.detail }
-  if (answer._tag === "Failure") {
-    const outcome = doubt !== undefined && acts(plan) ? outcomeUnknown : answer.reason
-    return { ...about, outcome, detail: answer.detail }
-  }
+  // Its members in the order of the schema, as an answer has them that was read from the database.
+  const ended = (outcome: string, detail: string | null): Attempt => ({
+    provider,
+    outcome,
+    duration_ms,
+    detail,
+    ...marked(own)
+  })
+  if (answer._tag === "Delivered") return ended("succeeded", answer.note ?? null)
+  if (answer._tag === "NoMatch") return ended("no_match", answer.detail)
+  if (answer._tag === "Failure")
+    return ended(doubt !== undefined && acts(plan) ? outcomeUnknown : answer.reason, answer.detail)
   // For example an address that the provider found and reports as invalid: that is no match.
-  return delivered === null
-    ? { ...about, outcome: "no_match", detail: "its result does not count as a match" }
-    : { ...about, outcome: "succeeded", detail: null }
+  return delivered === null ? ended("no_match", "its result does not count as a match") : ended("succeeded", null)
 }
 
 const resultOf = (output: unknown, raw: string | null, sandbox: boolean): string | null => {
