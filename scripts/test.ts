@@ -1,12 +1,13 @@
 /**
  * `npm test [-- files or flags of bun test]`: runs every test but chaos and bench, and ends with `N passed, N failed`.
  * With TEST_EXHAUSTIVE=1 the slow tests try all their inputs, and without it a sample (test/exhaustive.ts) and half of the slow files.
+ * TEST_WITHOUT="test/a test/b" leaves these folders out.
  *
  * A test file that takes the whole process with it (a crash, a stray `process.exit`) counts as one failure and does not
  * hide the files behind it: they run in another process. The exit code is 0 only when nothing failed and something ran.
  *
- * What failed is repeated at the end, where it is found below thousands of lines. With TEST_FLAKY_FILES=1, as in `.ci/run`, one file with
- * failed tests runs three times more, alone. If it passes each time, it is named as flaky and not counted as failed. Broken books
+ * What failed is repeated at the end, where it is found below thousands of lines. With TEST_FLAKY_FILES=2, as in `.ci/run`, at most two
+ * files with failed tests run three times more. If they pass each time, they are named as flaky and not counted as failed. Broken books
  * ("violation" in the output) are never tried again.
  *
  * All files run in several processes, each with servers of its own; whichever is free takes the next, the longest first. How long they
@@ -48,8 +49,12 @@ const matches = (file: string, word: string) => {
   const inside = relative(root, path)
   return statSync(path).isDirectory() ? file.startsWith(`${inside}/`) || inside === "" : file === inside
 }
+/** Folders that a run of all files leaves out. */
+const without = (process.env["TEST_WITHOUT"] ?? "").split(" ").filter((folder) => folder !== "")
 const chosen = all.filter((file) =>
-  wanted.length === 0 ? !separate.test(file) : wanted.some((word) => matches(file, word))
+  wanted.length === 0
+    ? !separate.test(file) && !without.some((folder) => matches(file, folder))
+    : wanted.some((word) => matches(file, word))
 )
 
 /** The providers' own documents lie beside the project where it is developed. Elsewhere the tests that read them are left out. */
