@@ -19,22 +19,26 @@ import { MailStore } from "../../src/layers/ledger/MailStore.ts"
 import { RunStore } from "../../src/layers/runs/RunStore.ts"
 import { Settings } from "../../src/layers/platform/Settings.ts"
 import { TurnStore } from "../../src/layers/ledger/TurnStore.ts"
+import { TurnMinutes } from "../../src/layers/ledger/WalletMemory.ts"
 import { dollars } from "../../src/schema/money/Money.ts"
 import type { Plan } from "../../src/schema/runs/Plan.ts"
+import { turnMinutesMax } from "../../src/schema/wallet/TurnTime.ts"
 import { preparedDatabase } from "../postgres.ts"
 
-const build = async () => {
-  const settings = Settings.layerFrom({ DATABASE_URL: await preparedDatabase() })
+let databaseUrl = ""
+const build = (minutes = turnMinutesMax) => {
   const layer = WalletActor.layer.pipe(
     Layer.provideMerge(Layer.merge(RunSlots.layer, DirectCommands.layer)),
     Layer.provideMerge(Storage),
-    Layer.provideMerge(settings)
+    Layer.provideMerge(Settings.layerFrom({ DATABASE_URL: databaseUrl })),
+    Layer.provideMerge(Layer.succeed(TurnMinutes, minutes))
   )
   return ManagedRuntime.make(layer)
 }
-let runtime: Awaited<ReturnType<typeof build>>
+let runtime: ReturnType<typeof build>
 beforeAll(async () => {
-  runtime = await build()
+  databaseUrl = await preparedDatabase()
+  runtime = build()
 })
 afterAll(() => runtime.dispose())
 
@@ -109,6 +113,27 @@ describe("a turn", () => {
         expect(entries).toEqual([{ amount: 10_000_000n, seq: 1n }])
       })
     ))
+
+  test("that was read too long ago writes nothing, and a later turn applies its commands", async () => {
+    const late = build(0)
+    try {
+      const [org_id, lane] = await runtime.runPromise(
+        Effect.gen(function* () {
+          const org_id = yield* (yield* Accounts).createOrganization("late", null)
+          return [org_id, yield* topUp(org_id, newId("cs"), "10.00")] as const
+        })
+      )
+      const turn = Effect.gen(function* () {
+        const { taken, more } = yield* (yield* WalletActor).turn(lane)
+        const sql = yield* SqlClient.SqlClient
+        return { taken, more, entries: yield* sql`SELECT amount FROM ledger WHERE org_id = ${org_id}` }
+      })
+      expect(await late.runPromise(turn)).toEqual({ taken: 0, more: true, entries: [] })
+      expect(await runtime.runPromise(turn)).toEqual({ taken: 1, more: false, entries: [{ amount: 10_000_000n }] })
+    } finally {
+      await late.dispose()
+    }
+  })
 
   test("links its entries to the wallet's newest one, as the database computes the chain itself", () =>
     runtime.runPromise(

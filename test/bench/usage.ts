@@ -150,12 +150,13 @@ for (let round = 0; round < 8; round++) rounds.push(await countAll())
 console.log(
   `counting a run, in each round: ${rounds.map((seconds) => ((seconds / made[0].n) * 1e6).toFixed(1)).join(", ")} µs`
 )
-const count = (Math.min(...rounds.slice(3)) / made[0].n) * 1e6
+const compiled = rounds.slice(3).sort((a, b) => a - b)
+const count = ((compiled[compiled.length >> 1] ?? 0) / made[0].n) * 1e6
 const run = (spent / made[0].n) * 1e6
 await counting.dispose()
 await client.end()
 const share = count / run
 console.log(
-  `a run: ${Math.round(run)} µs of CPU (${made[0].n} runs); counting: ${count.toFixed(1)} µs, ${(share * 100).toFixed(2)} %; at most ${shareMax * 100} %: ${share <= shareMax ? "met" : "missed"}`
+  `a run: ${Math.round(run)} µs of CPU (${made[0].n} runs); counting: ${count.toFixed(1)} µs (median after 3 rounds), ${(share * 100).toFixed(2)} %; at most ${shareMax * 100} %: ${share <= shareMax ? "met" : "missed"}`
 )
 process.exit(p99 <= millisMax && share <= shareMax ? 0 : 1)

@@ -254,6 +254,33 @@ test("usage is counted by an organization's first 64 names", async () => {
   expect((await pages(tenant, "/v1/usage?"))[0]?.["runs"]).toBe(71)
 }, 60_000)
 
+test("a run whose turn went over midnight counts on the day of its ledger entry", async () => {
+  await oldCounted(app)
+  const tenant = await app.tenant("1.00")
+  const holder = new Client({ connectionString: app.databaseUrl })
+  await holder.connect()
+  try {
+    await holder.query("SELECT pg_advisory_lock($1)", [usageLock])
+    for (const body of [verify(), verify(), rehearse("no_match"), rehearse("error")]) await tenant.run(body)
+    // As if the turns had read just before midnight and written just after it, and the other way round by a clock that was set back.
+    const moved = await app.sql(
+      `UPDATE runs SET finished_at = n.at FROM (
+         SELECT run_id, date_trunc('day', finished_at, 'UTC') +
+                CASE WHEN charged > 0 AND row_number() OVER (PARTITION BY charged ORDER BY run_id) = 1 THEN interval '24 hours 5 minutes'
+                     ELSE interval '-5 minutes' END AS at
+         FROM runs WHERE org_id = $1) n WHERE runs.org_id = $1 AND runs.run_id = n.run_id RETURNING runs.run_id`,
+      [tenant.org_id]
+    )
+    expect(moved.length).toBe(4)
+    expect(await compare(tenant)).toBe(4)
+  } finally {
+    await holder.end()
+  }
+  await rolledUp()
+  expect(await compare(tenant)).toBe(4)
+  await app.books()
+}, 60_000)
+
 test("the audit finds a rollup that differs from the ledger", async () => {
   await oldCounted(app)
   const tenant = await app.tenant("1.00")

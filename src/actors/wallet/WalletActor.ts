@@ -10,6 +10,7 @@ import { oneLine } from "../../layers/postgres/Batch.ts"
 import { newId } from "../../layers/platform/Ids.ts"
 import { countTurn } from "../../layers/observability/Meters.ts"
 import { sqlStateOf } from "../../layers/postgres/SqlState.ts"
+import { MailStore } from "../../layers/ledger/MailStore.ts"
 import { TurnStore } from "../../layers/ledger/TurnStore.ts"
 import { DirectCommands, type Offered } from "../mailbox/DirectCommands.ts"
 import { RunSlots } from "../runs/RunSlots.ts"
@@ -66,6 +67,7 @@ export class WalletActor extends Context.Service<
     WalletActor,
     Effect.gen(function* () {
       const store = yield* TurnStore
+      const mail = yield* MailStore
       const clock = yield* Clock.Clock
       const slots = yield* RunSlots
       const direct = yield* DirectCommands
@@ -133,7 +135,7 @@ export class WalletActor extends Context.Service<
           const exit = yield* Effect.exit(attempt(lane, 1, [], false))
           if (Exit.isSuccess(exit)) return { ...exit.value, more: exit.value.taken > 0 }
           if (isTransient(exit.cause)) return yield* Effect.failCause(exit.cause)
-          const { fate, command, ended } = yield* store.recordFailure(lane, deadLetterAfter, oneLine(exit.cause))
+          const { fate, command, ended } = yield* mail.recordFailure(lane, deadLetterAfter, oneLine(exit.cause))
           const what = fate === "kept" ? "will be retried" : "is dead-lettered; see rungate audit"
           yield* Effect.logError(`lane ${lane}: ${command} failed alone and ${what}: ${Cause.pretty(exit.cause)}`)
           return { ...nothing, more: true, signals: ended === null ? [] : [ended] }

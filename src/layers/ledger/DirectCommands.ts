@@ -32,9 +32,6 @@ export type DirectCommand = DirectReserve | DirectSettle
 /** Organizations with a smaller limit of open runs get no direct admissions; see migration 0025. */
 const countedLimitMax = 200
 
-/** A turn's entries may be dated this much before or after its commit, if it has read nothing. */
-const clockMicrosMax = 2_000_000
-
 /** Tag of the rows that carry the wallets of direct commands. */
 export const walletRow = "Direct"
 
@@ -236,22 +233,16 @@ export const writeArrived = (
 }
 
 /**
- * Conditions for a turn that has read nothing: its time is the database's, none of its organizations has too many open runs, and no run from
- * before `idempotency_keys` has one of its Idempotency-Keys. The index of `idempotency_keys` refuses the keys of later runs.
+ * Conditions for a turn that has read nothing: none of its organizations has too many open runs, and no run from before `idempotency_keys` has
+ * one of its Idempotency-Keys. The index of `idempotency_keys` refuses the keys of later runs.
  */
-export const stillTrue = (
-  sql: SqlClient.SqlClient,
-  runs: ReadonlyArray<NewRun>,
-  now_micros: bigint,
-  orgQueue: number
-) => {
+export const stillTrue = (sql: SqlClient.SqlClient, runs: ReadonlyArray<NewRun>, orgQueue: number) => {
   const keyed = runs.filter((run) => run.idempotency_key !== null)
   const free = sql`
                             AND NOT EXISTS (
                               SELECT FROM unnest(${texts(keyed.map((r) => r.org_id))}, ${texts(keyed.map((r) => r.idempotency_key))}) AS n(org_id, idempotency_key)
                               JOIN first_run_keys f ON f.org_id = n.org_id AND f.idempotency_key = n.idempotency_key)`
   return sql`
-                            AND abs((extract(epoch FROM now()) * 1000000)::bigint - ${now_micros}::bigint) < ${clockMicrosMax}
                             AND (SELECT coalesce(max(open_runs), 0) FROM paid) * 4 <= ${orgQueue}::int${keyed.length === 0 ? sql.literal("") : free}`
 }
 

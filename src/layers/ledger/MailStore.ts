@@ -8,6 +8,7 @@ import { SqlClient } from "effect/sql"
 import { jsons, texts } from "../postgres/Columns.ts"
 import { batch } from "../postgres/Batch.ts"
 import { oneRowOf, rowsOf } from "../postgres/Rows.ts"
+import { storableText } from "../../schema/json/StorableText.ts"
 
 export interface NewMail {
   /** Set when the sender waits for the reply; for credits, the reference that makes them unique. */
@@ -36,6 +37,16 @@ const laneRows = rowsOf({ org_id: Schema.String, lane: Schema.Number })
 const replyRows = rowsOf({ reply: Schema.Unknown })
 const countRow = oneRowOf({ count: Schema.BigInt })
 
+/** Message of a run whose reservation was dead-lettered. */
+const neverReserved =
+  "the service could not admit this run; nothing was held or charged. Report its id to the operator."
+
+const failureRows = rowsOf({
+  dead_lettered: Schema.Boolean,
+  command: Schema.String,
+  ended: Schema.NullOr(Schema.String)
+})
+
 export class MailStore extends Context.Service<
   MailStore,
   {
@@ -45,6 +56,19 @@ export class MailStore extends Context.Service<
     readonly reply: (command_id: string) => Effect.Effect<unknown>
     /** Lanes whose oldest command is older than a second. */
     readonly backlog: Effect.Effect<ReadonlyArray<Backlog>>
+    /**
+     * Records that the oldest command of a lane failed alone, and dead-letters it after `failuresMax` failures. A run whose
+     * reservation is dead-lettered ends as failed at once, because it holds no money. `ended` is that run's id, or null.
+     */
+    readonly recordFailure: (
+      lane: number,
+      failuresMax: number,
+      why: string
+    ) => Effect.Effect<{
+      readonly fate: "kept" | "dead_lettered"
+      readonly command: string
+      readonly ended: string | null
+    }>
     /** Number of dead-lettered commands: each failed alone too often, and no turn reads it again. */
     readonly deadLetters: Effect.Effect<number>
     /** Deletes replies older than an hour, and workers that died an hour ago and hold no run. */
@@ -94,6 +118,33 @@ export class MailStore extends Context.Service<
         SELECT lane, extract(epoch FROM now() - min(created_at))::float8 AS age_seconds FROM mailbox
         WHERE parked IS NULL GROUP BY lane HAVING min(created_at) < now() - interval '1 second'`)
 
+      const recordFailure = Effect.fnUntraced(function* (lane: number, failuresMax: number, why: string) {
+        const [row] = yield* failureRows(sql`
+          WITH failed AS (
+            UPDATE mailbox SET attempts = attempts + 1, parked = CASE WHEN attempts + 1 >= ${failuresMax} THEN ${storableText(why)}::text END
+            WHERE lane = ${lane} AND id = (SELECT min(id) FROM mailbox WHERE lane = ${lane} AND parked IS NULL)
+            RETURNING id, org_id, run_id, tag, parked IS NOT NULL AS dead_lettered
+          ), ended AS (
+            UPDATE runs_recent r SET status = 'failed', error_code = 'internal_error', error_message = ${neverReserved}::text, finished_at = now()
+            FROM failed f
+            WHERE f.dead_lettered AND f.tag = 'Reserve' AND r.org_id = f.org_id AND r.run_id = f.run_id AND r.finished_at IS NULL
+              AND NOT EXISTS (SELECT FROM open_runs o WHERE o.run_id = r.run_id)
+            RETURNING r.org_id, r.run_id
+          ), indexed AS (
+            INSERT INTO history_queue (org_id, run_ids) SELECT org_id, ARRAY[run_id] FROM ended
+          ), unbooked AS (
+            INSERT INTO event_inbox (org_id, run_id) SELECT org_id, run_id FROM ended JOIN event_heads USING (org_id)
+            WHERE listened_at IS NOT NULL
+          )
+          SELECT dead_lettered, tag || ' ' || id || ' of ' || coalesce(run_id, org_id) AS command, (SELECT run_id FROM ended) AS ended FROM failed`)
+        if (row === undefined) return { fate: "kept" as const, command: "none", ended: null }
+        return {
+          fate: row.dead_lettered ? ("dead_lettered" as const) : ("kept" as const),
+          command: row.command,
+          ended: row.ended
+        }
+      }, Effect.orDie)
+
       const deadLetters = countRow(sql`SELECT count(*) AS count FROM mailbox WHERE parked IS NOT NULL`)
 
       const forget = Effect.gen(function* () {
@@ -107,6 +158,7 @@ export class MailStore extends Context.Service<
         enqueue: (mail) => Effect.orDie(enqueue(mail)),
         reply: (command_id) => Effect.orDie(reply(command_id)),
         backlog: Effect.orDie(backlog),
+        recordFailure,
         deadLetters: deadLetters.pipe(
           Effect.map(({ count }) => Number(count)),
           Effect.orDie

@@ -25,14 +25,13 @@ import { type Taken, take, type TurnView, viewOf } from "./TurnView.ts"
 import { type DirectCommand, keysAreLive, sortDirect, stillTrue, writeArrived } from "./DirectCommands.ts"
 import type { NewRun } from "../runs/RunStore.ts"
 import { unbookedRuns, writeAttempts, writeEnded, writeUnbooked } from "./TurnEnds.ts"
-import { RecallMillis, walletMemory } from "./WalletMemory.ts"
+import { isTimely, RecallMillis, TurnMinutes, walletMemory } from "./WalletMemory.ts"
 import { hasRecords, type TurnRecords, writeRecords } from "./TurnRecords.ts"
 import { isRecord } from "../../schema/json/Json.ts"
 import type { RunStatus } from "../../schema/runs/Run.ts"
-import { storableText } from "../../schema/json/StorableText.ts"
 import type { BudgetControl, Wallet } from "../../schema/wallet/Wallet.ts"
 import type { KeyBudget } from "../../schema/wallet/KeyBudget.ts"
-import { oneRowOf, rowsOf } from "../postgres/Rows.ts"
+import { oneRowOf } from "../postgres/Rows.ts"
 import {
   contactingRuns,
   type ContactEffects,
@@ -135,7 +134,7 @@ export interface AttemptCount {
   readonly count: number
 }
 
-/** Another turn changed these rows first, so this turn was rolled back. The next turn reads them again. */
+/** Another turn changed these rows first, or this one took too long, so it was rolled back. The next turn reads them again. */
 export class TurnConflict extends Schema.TaggedError<TurnConflict>()("TurnConflict", {
   /** Whether the turn has read these rows. If not, a turn that reads them may succeed at once. */
   read: Schema.Boolean
@@ -155,16 +154,7 @@ const turnConflict = "RG001"
 /** Class of the SQLSTATEs of violated constraints, such as a second run with an Idempotency-Key. */
 const constraintClass = "23"
 
-/** Message of a run whose reservation was dead-lettered. */
-const neverReserved =
-  "the service could not admit this run; nothing was held or charged. Report its id to the operator."
-
 const commitRow = oneRowOf({ committed_at: Schema.Date })
-const failureRows = rowsOf({
-  dead_lettered: Schema.Boolean,
-  command: Schema.String,
-  ended: Schema.NullOr(Schema.String)
-})
 
 export class TurnStore extends Context.Service<
   TurnStore,
@@ -182,19 +172,6 @@ export class TurnStore extends Context.Service<
       mayRecall: boolean,
       decide: (view: TurnView) => { readonly effects: TurnEffects; readonly answer: A }
     ) => Effect.Effect<(A & TurnCommit) | null, TurnConflict>
-    /**
-     * Records that the oldest command of a lane failed alone, and dead-letters it after `failuresMax` failures. A run whose
-     * reservation is dead-lettered ends as failed at once, because it holds no money. `ended` is that run's id, or null.
-     */
-    readonly recordFailure: (
-      lane: number,
-      failuresMax: number,
-      why: string
-    ) => Effect.Effect<{
-      readonly fate: "kept" | "dead_lettered"
-      readonly command: string
-      readonly ended: string | null
-    }>
   }
 >()("rungate/layers/ledger/TurnStore") {
   static readonly layer = Layer.effect(
@@ -225,6 +202,7 @@ export class TurnStore extends Context.Service<
        * under the lease that was read, and every command must still exist. Otherwise `rungate_turn_conflict()` rolls it back.
        */
       const { autoTopupDailyMax, orgQueue, repeatGuard } = yield* Settings
+      const minutes = yield* TurnMinutes
       const apply = Effect.fnUntraced(function* (
         lane: number,
         { mail, versions, heads: before, runs, repeats, now_micros }: Taken,
@@ -290,7 +268,7 @@ export class TurnStore extends Context.Service<
           )${writeEnded(sql, lane, ended, effects.ended)}${writeAttempts(sql, lane, attempts, now)}${writeUnbooked(sql, unbookedRuns(effects))}${hasRecords(records) ? writeRecords(sql, lane, records) : sql.literal("")}${isEmpty(effects.payments) ? sql.literal("") : writePayments(sql, effects.payments, autoTopupDailyMax)}${writeBudgets(sql, budgets, effects.budgets, effects.budget_alerts)}${writeRepeats(sql, effects.repeats)}${writeContacts(sql, effects.contacts)}${writeReuse(sql, lane, effects.reuse, ended)}${arrived.length === 0 ? sql.literal("") : writeArrived(sql, arrived, refused)}
           SELECT CASE WHEN (SELECT count(*) FROM gone) = ${stored.length}::int AND (SELECT count(*) FROM paid) = ${wallets.length}::int
                             AND (SELECT count(*) FROM finished) = ${ended.length}::int AND (SELECT count(*) FROM closed) = ${closed.length}::int
-                            ${arrived.length === 0 ? sql.literal("") : keysAreLive(sql, arrived)}${budgetsAreCurrent(sql, effects.budgets)}${triesAreSeen(sql, repeatGuard === 0 ? [] : askingRuns(mail, runs), repeats, now_micros)}${nobodyContacted(sql, effects.contacts, contacts, now_micros)}${claimsAreMine(sql, effects.reuse)}${wasRead ? sql.literal("") : stillTrue(sql, arrived, now_micros, orgQueue)}
+                            ${arrived.length === 0 ? sql.literal("") : keysAreLive(sql, arrived)}${budgetsAreCurrent(sql, effects.budgets)}${triesAreSeen(sql, repeatGuard === 0 ? [] : askingRuns(mail, runs), repeats, now_micros)}${nobodyContacted(sql, effects.contacts, contacts, now_micros)}${claimsAreMine(sql, effects.reuse)}${isTimely(sql, now_micros, wasRead, minutes)}${wasRead ? sql.literal("") : stillTrue(sql, arrived, orgQueue)}
                       THEN 1 ELSE rungate_turn_conflict() END AS whole, now() AS committed_at`)
         const written = wallets.map((wallet) => ({
           wallet,
@@ -367,34 +345,7 @@ export class TurnStore extends Context.Service<
         )
       })
 
-      const recordFailure = Effect.fnUntraced(function* (lane: number, failuresMax: number, why: string) {
-        const [row] = yield* failureRows(sql`
-          WITH failed AS (
-            UPDATE mailbox SET attempts = attempts + 1, parked = CASE WHEN attempts + 1 >= ${failuresMax} THEN ${storableText(why)}::text END
-            WHERE lane = ${lane} AND id = (SELECT min(id) FROM mailbox WHERE lane = ${lane} AND parked IS NULL)
-            RETURNING id, org_id, run_id, tag, parked IS NOT NULL AS dead_lettered
-          ), ended AS (
-            UPDATE runs_recent r SET status = 'failed', error_code = 'internal_error', error_message = ${neverReserved}::text, finished_at = now()
-            FROM failed f
-            WHERE f.dead_lettered AND f.tag = 'Reserve' AND r.org_id = f.org_id AND r.run_id = f.run_id AND r.finished_at IS NULL
-              AND NOT EXISTS (SELECT FROM open_runs o WHERE o.run_id = r.run_id)
-            RETURNING r.org_id, r.run_id
-          ), indexed AS (
-            INSERT INTO history_queue (org_id, run_ids) SELECT org_id, ARRAY[run_id] FROM ended
-          ), unbooked AS (
-            INSERT INTO event_inbox (org_id, run_id) SELECT org_id, run_id FROM ended JOIN event_heads USING (org_id)
-            WHERE listened_at IS NOT NULL
-          )
-          SELECT dead_lettered, tag || ' ' || id || ' of ' || coalesce(run_id, org_id) AS command, (SELECT run_id FROM ended) AS ended FROM failed`)
-        if (row === undefined) return { fate: "kept" as const, command: "none", ended: null }
-        return {
-          fate: row.dead_lettered ? ("dead_lettered" as const) : ("kept" as const),
-          command: row.command,
-          ended: row.ended
-        }
-      }, Effect.orDie)
-
-      return TurnStore.of({ turn, recordFailure })
+      return TurnStore.of({ turn })
     })
   )
 }

@@ -6,6 +6,8 @@
  * the last reading of its lane is some milliseconds old, so that stored commands of other processes wait no longer than that.
  */
 import { Context } from "effect"
+import type { SqlClient } from "effect/sql"
+import { recalledSecondsMax, turnMinutesMax } from "../../schema/wallet/TurnTime.ts"
 import type { Wallet } from "../../schema/wallet/Wallet.ts"
 import type { BudgetView, ReadBudget } from "./BudgetTurn.ts"
 import { type DirectCommand, liveKeyOf, walletRow } from "./DirectCommands.ts"
@@ -14,8 +16,17 @@ import type { CommandRow } from "./TurnView.ts"
 
 /** Milliseconds after which a lane is read again. Tests lengthen them. */
 export const RecallMillis = Context.Reference("rungate/layers/ledger/RecallMillis", { defaultValue: () => 10 })
+/** Minutes between a turn's reading and its writing, at most. Tests shorten them. */
+export const TurnMinutes = Context.Reference("rungate/layers/ledger/TurnMinutes", {
+  defaultValue: () => turnMinutesMax
+})
 const walletsMax = 10_000
 const keysMax = 50_000
+
+/** Condition of the turn's statement: the turn's time is the database's, before or after by no more than that. */
+export const isTimely = (sql: SqlClient.SqlClient, now_micros: bigint, wasRead: boolean, minutes: number) => sql`
+                            AND abs((extract(epoch FROM now()) * 1000000)::bigint - ${now_micros}::bigint)
+                                < ${(wasRead ? minutes * 60 : recalledSecondsMax) * 1_000_000}::bigint`
 
 interface LaneMemory {
   readonly rows: Map<string, CommandRow>

@@ -1,6 +1,13 @@
-/** What usage counts of a finished run, as SQL. The charge and its day come from the ledger, so usage equals the ledger by definition. */
+/**
+ * What usage counts of a finished run, as SQL.
+ *
+ * The charge is the run's, which the turn that settles it writes beside the ledger's entry, and which can't change any more (E5 compares both). The
+ * day is the entry's. The entry has the time of the turn's reading and the run's end that of its writing, and a turn whose reading is older than
+ * `turnMinutesMax` writes nothing. So both are on the same day, except around midnight, where the entry is looked up.
+ */
 import { Schema } from "effect"
 import type { SqlClient } from "effect/sql"
+import { turnMinutesMax } from "../../schema/wallet/TurnTime.ts"
 import { rowsOf } from "../postgres/Rows.ts"
 import type { Fact } from "./Counted.ts"
 
@@ -17,10 +24,13 @@ export const factRows = rowsOf({
   metadata: Schema.NullOr(Schema.String)
 })
 
-/** Columns of `r` (runs) and `l` (its settlement). */
-export const factColumns = `r.org_id, (coalesce(l.created_at, r.finished_at) AT TIME ZONE 'UTC')::date AS day, r.capability, r.provider, r.key_id,
-  r.endpoint, r.status, coalesce(-l.amount, 0)::bigint AS charged, r.metadata`
-export const settlement = `LEFT JOIN ledger l ON l.run_id = r.run_id AND l.type = 'settle'`
+const end = "r.finished_at AT TIME ZONE 'UTC'"
+
+/** Columns of `r` (runs). Days are UTC days. */
+export const factColumns = `r.org_id, CASE
+    WHEN (${end})::time BETWEEN '00:${turnMinutesMax}' AND '23:${60 - turnMinutesMax}' THEN (${end})::date
+    ELSE coalesce((SELECT (l.created_at AT TIME ZONE 'UTC')::date FROM ledger l WHERE l.run_id = r.run_id AND l.type = 'settle'), (${end})::date)
+  END AS day, r.capability, r.provider, r.key_id, r.endpoint, r.status, coalesce(r.charged, 0) AS charged, r.metadata`
 
 const decodeMetadata = Schema.decodeUnknownSync(Schema.fromJsonString(Schema.Record(Schema.String, Schema.String)))
 type Row = Omit<Fact, "metadata"> & { readonly metadata: string | null }

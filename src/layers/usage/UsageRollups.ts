@@ -11,7 +11,7 @@ import { bigints, texts } from "../postgres/Columns.ts"
 import { recentRuns } from "../postgres/partitions/recentRuns.ts"
 import { oneRowOf, rowsOf } from "../postgres/Rows.ts"
 import { type Counted, countedOf } from "./Counted.ts"
-import { factColumns, factGroups, factOf, factRows, factSums, settlement, waitingIds } from "./Facts.ts"
+import { factColumns, factGroups, factOf, factRows, factSums, waitingIds } from "./Facts.ts"
 import { usageLabels } from "./Labels.ts"
 
 /** Id of the advisory lock on the rollups; it must be unique in the database. */
@@ -57,7 +57,7 @@ const countIn = Effect.fnUntraced(function* (
   const table = recentRuns(sql, oldest, yield* Clock.currentTimeMillis)
   const rows = yield* factRows(sql`
     ${ctes} SELECT ${sql.literal(factSums)} FROM (
-      SELECT r.run_id, ${sql.literal(factColumns)} FROM (${waiting}) a JOIN ${table} r USING (org_id, run_id) ${sql.literal(settlement)}
+      SELECT r.run_id, ${sql.literal(factColumns)} FROM (${waiting}) a JOIN ${table} r USING (org_id, run_id)
       WHERE r.finished_at IS NOT NULL
     ) n ${sql.literal(factGroups)}`)
   const facts = rows.map(factOf)
@@ -145,7 +145,7 @@ export class UsageRollups extends Context.Service<
 
       const forgetLabels = Effect.fnUntraced(function* (org_id: string, run_ids: ReadonlyArray<string>) {
         const labelled = sql`
-          SELECT r.run_id, ${sql.literal(factColumns)} FROM runs r ${sql.literal(settlement)}
+          SELECT r.run_id, ${sql.literal(factColumns)} FROM runs r
           WHERE r.org_id = ${org_id} AND r.run_id = ANY(${texts(run_ids)}) AND r.metadata IS NOT NULL AND r.finished_at IS NOT NULL`
         const { finished: any } = yield* finishedRow(sql`SELECT EXISTS (${labelled}) AS finished`)
         if (!any) return

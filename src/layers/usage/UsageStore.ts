@@ -10,7 +10,7 @@ import { oneRowOf, rowsOf } from "../postgres/Rows.ts"
 import { type Grouping, groupingsMax, isMetadataGrouping } from "../../schema/usage/Usage.ts"
 import { metadataPrefix } from "../../schema/runs/Metadata.ts"
 import { namesMax } from "./Counted.ts"
-import { factColumns, settlement, waitingIds } from "./Facts.ts"
+import { factColumns, waitingIds } from "./Facts.ts"
 import { sumOldUsage } from "./OldSums.ts"
 
 /** Waiting runs that a question counts itself, in about a second. More wait only after an outage of all workers. */
@@ -159,7 +159,7 @@ export class UsageStore extends Context.Service<
         return yield* usageRows(sql`
           WITH ${label === null ? sql.literal("") : sql`labelled AS MATERIALIZED (${daysOf(label)}),`} w AS (
             SELECT ${sql.literal(factColumns)} FROM (${waitingIds(sql, org_id)}) q
-            JOIN runs r ON r.org_id = ${org_id} AND r.run_id = q.run_id ${sql.literal(settlement)}
+            JOIN runs r ON r.org_id = ${org_id} AND r.run_id = q.run_id
             WHERE r.finished_at IS NOT NULL
           ), counted AS (
             ${dimension === null ? rolled(sql`(${daysOf("")})`, 1, none, "") : summedBy(dimension, asked)} ${labelled}
