@@ -3,12 +3,15 @@
  * policy that was in force, with nothing changed, gives exactly what happened.
  */
 import { describe, expect, test } from "bun:test"
+import { atOnce } from "../../src/layers/platform/inSlices.ts"
 import * as Money from "../../src/schema/money/Money.ts"
 import { attemptsMax, type Metrics, rankBy, type Strategy, strategies } from "../../src/schema/runs/Routing.ts"
 import type { PastOffer, PastRun } from "../../src/schema/simulation/PastRun.ts"
 import type { Policy } from "../../src/schema/simulation/Policy.ts"
-import { simulate } from "../../src/schema/simulation/Simulation.ts"
+import { simulation } from "../../src/schema/simulation/Simulation.ts"
 import { howMany } from "../exhaustive.ts"
+
+const simulate = (...asked: Parameters<typeof simulation>) => atOnce(simulation(...asked))
 
 type Outcome = "succeeded" | "inconclusive" | "no_match" | "provider_error"
 /** What a provider answers to the input of a run, whoever asks it and when. */

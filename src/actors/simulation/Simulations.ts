@@ -127,13 +127,24 @@ const gather = (
   })
 }
 
-const replay = function* (runs: ReadonlyArray<PastRun>, policy: Policy, counts: CountsOf) {
-  const { add, result } = simulation(runs.length, policy, counts)
-  for (const [n, run] of runs.entries()) {
-    add(run)
+interface KindOfRuns {
+  runs: number
+  readonly providers: Set<string>
+}
+
+/** Runs and offered providers by capability, and there by kind of input. */
+const kindsOf = function* (runs: ReadonlyArray<PastRun>) {
+  const kinds = new Map<string, Map<string, KindOfRuns>>()
+  for (const [n, { capability, kind, plan }] of runs.entries()) {
+    const ofCapability = kinds.get(capability) ?? new Map<string, KindOfRuns>()
+    kinds.set(capability, ofCapability)
+    const found = ofCapability.get(kind) ?? { runs: 0, providers: new Set() }
+    ofCapability.set(kind, found)
+    found.runs += 1
+    for (const { provider } of plan.offers) found.providers.add(provider)
     if (n % stepRuns === 0) yield
   }
-  return result()
+  return kinds
 }
 
 export class Simulations extends Context.Service<
@@ -177,15 +188,7 @@ export class Simulations extends Context.Service<
 
       /** The measured outcomes of all offers of the runs, by kind of input. */
       const countsOf = Effect.fnUntraced(function* (runs: ReadonlyArray<PastRun>) {
-        const kinds = new Map<string, Map<string, { runs: number; providers: Set<string> }>>()
-        for (const { capability, kind, plan } of runs) {
-          const ofCapability = kinds.get(capability) ?? new Map<string, { runs: number; providers: Set<string> }>()
-          kinds.set(capability, ofCapability)
-          const found = ofCapability.get(kind) ?? { runs: 0, providers: new Set<string>() }
-          ofCapability.set(kind, found)
-          found.runs += 1
-          for (const { provider } of plan.offers) found.providers.add(provider)
-        }
+        const kinds = yield* inSlices(kindsOf(runs))
         const wanted = [...kinds]
           .flatMap(([capability, ofCapability]) =>
             [...ofCapability].map(([kind, found]) => ({ capability, kind, ...found }))
@@ -209,7 +212,7 @@ export class Simulations extends Context.Service<
         Effect.gen(function* () {
           const { runs, left_out } = yield* gathered(question)
           const counts = yield* countsOf(runs)
-          return { ...(yield* inSlices(replay(runs, question.policy, counts))), left_out } satisfies Simulation
+          return { ...(yield* inSlices(simulation(runs, question.policy, counts))), left_out } satisfies Simulation
         }).pipe(
           Effect.timeoutOrElse({
             duration: `${secondsMax} seconds`,
