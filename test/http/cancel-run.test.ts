@@ -64,6 +64,23 @@ describe.each(oneBackend)("POST /v1/runs/{run_id}/cancel, queues on %s", (backen
     expect((await org.wallet()).reserved).toBe("0.00")
   })
 
+  test("does not stop a run whose provider was called, although it waits in the queue for another try", async () => {
+    const first = await start(rehearse("slow_2"), "running")
+    const { run_id } = await start(verify("lost"), "queued")
+    // As after the death of its worker.
+    const lost = [{ provider: "leadmagic", outcome: "worker_lost", duration_ms: 0, detail: "its worker died" }]
+    await app.sql("UPDATE open_runs SET attempts = $1 WHERE run_id = $2", [JSON.stringify(lost), run_id])
+    const waiting = (await org.get(`/v1/runs/${run_id}`)).body
+    expect(waiting).toMatchObject({ status: "running", stoppable: false, attempts: [{ outcome: "worker_lost" }] })
+    const listed = async (status: string) =>
+      (await org.list(`?status=${status}`)).body.items.map((run: { run_id: string }) => run.run_id)
+    expect([await listed("running"), await listed("queued")]).toEqual([[run_id, first.run_id], []])
+    const refused = await org.post(`/v1/runs/${run_id}/cancel`)
+    expect([refused.status, refused.body.error.message]).toEqual([400, expect.stringContaining("This run is running")])
+    const { body } = await org.get(`/v1/runs/${run_id}?wait=20`)
+    expect([body.status, body.attempts.length]).toEqual(["succeeded", 2])
+  })
+
   test("answers whoever waits for the cancelled run, and a replay, with 409", async () => {
     const running = await start(rehearse("slow_1"), "running")
     const key = { "idempotency-key": `cancelled-${backend}` }

@@ -259,7 +259,9 @@ export class TurnStore extends Context.Service<
           ), closed AS (
             DELETE FROM open_runs o
             USING unnest(${texts(closed.map((c) => c.run_id))}, ${texts(closed.map((c) => c.lease_token))}) AS n(run_id, lease_token)
-            WHERE o.run_id = n.run_id AND o.lease_token IS NOT DISTINCT FROM n.lease_token RETURNING 1
+            WHERE o.run_id = n.run_id AND o.lease_token IS NOT DISTINCT FROM n.lease_token
+              -- A run without a lease is cancelled, and none whose provider was called since it was read.
+              AND (n.lease_token IS NOT NULL OR json_array_length(o.attempts) = 0) RETURNING 1
           ), replied AS (
             INSERT INTO replies (command_id, reply)
             SELECT command_id, reply::json FROM unnest(${texts(replies.map((r) => r.command_id))}, ${jsons(replies.map((r) => r.reply))})

@@ -9,6 +9,7 @@ import type { SqlClient } from "effect/sql"
 import type { BudgetView } from "./BudgetTurn.ts"
 import { autoColumn, autoOf, type PaymentView } from "./PaymentTurn.ts"
 import type { AutoTopup } from "../../schema/wallet/AutoTopup.ts"
+import { runStatus } from "../runs/runStatus.ts"
 import { isRecord } from "../../schema/json/Json.ts"
 import { dollars, MicroUsd } from "../../schema/money/Money.ts"
 import { isRunStatus } from "../../schema/runs/Run.ts"
@@ -263,7 +264,7 @@ export const take = (
          (extract(epoch FROM now()) * 1000000)::bigint AS now_micros,
          w.lane::int AS wallet_lane, w.version, w.balance, w.reserved, w.entry_seq, w.head, w.per_run_limit, w.daily_limit, w.allowances_held, w.spent_day::text AS spent_day, w.spent, w.suspended,
          w.open_runs, ${heldKeys(sql, direct)}, ${liveKeys(sql, direct)},
-         coalesce(o.state, r.status) AS status, r.hold, o.lease_token, r.capability,
+         ${sql.literal(runStatus)} AS status, r.hold, o.lease_token, r.capability,
          r.endpoint, r.budget_id, r.key_id, r.input_hash,
          CASE WHEN m.tag IN ('Settle', 'Cancel') THEN EXISTS (SELECT FROM reuse_claims c WHERE c.run_id = m.run_id) END AS buys, ${triesColumn(sql, repeatGuard, newRunsOf(direct))}, CASE WHEN m.tag = 'Reserve' OR r.endpoint IS NOT NULL THEN r.plan::text END AS plan,
          CASE WHEN m.tag = 'Reserve' THEN r.input::text END AS input,

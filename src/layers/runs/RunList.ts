@@ -8,6 +8,7 @@
 import { Context, Effect, Schema } from "effect"
 import type { SqlClient, SqlError, Statement } from "effect/sql"
 import { makeId } from "../../schema/Ids.ts"
+import { runStatus } from "./runStatus.ts"
 import type { Metadata } from "../../schema/runs/Metadata.ts"
 import { texts } from "../postgres/Columns.ts"
 import { oneRowOf, rowsOf } from "../postgres/Rows.ts"
@@ -76,7 +77,9 @@ export const runList = <Row>(sql: SqlClient.SqlClient, columns: Statement.Fragme
     const { org_id, status } = filter
     if (status !== null && openStates.includes(status))
       return sql`
-        SELECT run_id FROM open_runs WHERE org_id = ${org_id} AND state = ${status} AND run_id > ${after} AND run_id < ${before}
+        SELECT run_id FROM open_runs
+        -- A run that waits for another try is queued here; see runStatus.ts.
+        WHERE org_id = ${org_id} AND state IN (${status}, 'queued') AND run_id > ${after} AND run_id < ${before}
         ORDER BY run_id DESC`
     const labels = Object.entries(filter.metadata ?? {})
     if (labels.length === 0 || !(yield* labelled)) return null
@@ -109,7 +112,7 @@ export const runList = <Row>(sql: SqlClient.SqlClient, columns: Statement.Fragme
       WHERE r.org_id = ${org_id} AND ${conditionsOf(filter)}
         -- A final run is not open, so most runs are left out before they are looked up in open_runs.
         AND (${status}::text IS NULL OR r.status = ${status} OR r.status = 'created')
-        AND (${status}::text IS NULL OR coalesce(o.state, r.status) = ${status})
+        AND (${status}::text IS NULL OR ${sql.literal(runStatus)} = ${status})
         AND r.run_id > ${ends.after} AND r.run_id < ${ends.end}
       ORDER BY ${sql.literal(order)}.run_id DESC LIMIT ${limit}`
   }

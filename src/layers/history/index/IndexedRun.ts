@@ -6,6 +6,7 @@ import type { SqlClient } from "effect/sql"
 import { missing, rowsAs } from "./Rows.ts"
 import { eachSubject, type RunJson, subjectTerm } from "./Subjects.ts"
 import { isRecord, parsedOrText } from "../../../schema/json/Json.ts"
+import { runStatus } from "../../runs/runStatus.ts"
 import { recipientFields, touchCapabilities } from "../../../schema/runs/History.ts"
 import { outcomeUnknown } from "../../../schema/catalog/Doubt.ts"
 import type { Run } from "../../../schema/segments/Docs.ts"
@@ -60,7 +61,7 @@ export const jsonColumns = (sql: SqlClient.SqlClient, length: "short" | "whole")
 /** Columns of `runs r`, and of `open_runs o` if a run may be in progress. The index has its own status for runs with an unknown outcome. */
 export const runTextColumns = (sql: SqlClient.SqlClient, status: "ended" | "any") => sql`
   r.org_id, r.run_id, CASE WHEN r.error_code = ${outcomeUnknown}::text THEN ${outcomeUnknown}::text
-    ELSE ${status === "ended" ? sql`r.status` : sql`coalesce(o.state, r.status)`} END AS status, r.endpoint, r.provider,
+    ELSE ${status === "ended" ? sql`r.status` : sql.literal(runStatus)} END AS status, r.endpoint, r.provider,
   coalesce(r.charged, 0) AS charged, r.created_at, ${jsonColumns(sql, "short")}`
 
 type Texts = typeof TextRow.Type
