@@ -1,6 +1,6 @@
 /**
  * `npm test [-- files or flags of bun test]`: runs every test but chaos and bench, and ends with `N passed, N failed`.
- * With TEST_EXHAUSTIVE=1 the slow tests try all their inputs, and without it a sample (test/exhaustive.ts) and half of the slow files.
+ * With TEST_EXHAUSTIVE=1 the slow tests try all their inputs, and without it a sample (test/kit/input-samples.ts) and half of the slow files.
  * TEST_WITHOUT="test/a test/b" leaves these folders out.
  *
  * A test file that takes the whole process with it (a crash, a stray `process.exit`) counts as one failure and does not

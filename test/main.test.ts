@@ -8,8 +8,8 @@ import { existsSync, mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { runMain, startService } from "./chaos/processes.ts"
-import { freshDatabase } from "./postgres.ts"
-import { exhaustive } from "./exhaustive.ts"
+import { freshDatabase } from "./kit/postgres.ts"
+import { exhaustive } from "./kit/input-samples.ts"
 
 const startMillisMax = 20_000
 

@@ -23,8 +23,8 @@ import { Storage } from "../../src/layers/Storage.ts"
 import { dollars } from "../../src/schema/money/Money.ts"
 import { makeId } from "../../src/schema/Ids.ts"
 import type { Plan } from "../../src/schema/runs/Plan.ts"
-import { until } from "../app.ts"
-import { preparedDatabase } from "../postgres.ts"
+import { until } from "../kit/app.ts"
+import { preparedDatabase } from "../kit/postgres.ts"
 
 let databaseUrl = ""
 const build = () => {

@@ -4,7 +4,7 @@ import { Context, Effect, Fiber, Layer } from "effect"
 import { Lanes } from "../../src/actors/mailbox/Lanes.ts"
 import { Queues } from "../../src/layers/queues/Queues.ts"
 import { Signals } from "../../src/layers/queues/Signals.ts"
-import { live } from "../it.ts"
+import { live } from "../kit/effect-tests.ts"
 
 /** Processes that share one bus of signals. Each sees its own signals too. */
 const network = () => {

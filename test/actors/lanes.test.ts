@@ -17,8 +17,8 @@ import { Settings } from "../../src/layers/platform/Settings.ts"
 import { claimLanes } from "../../src/layers/postgres/DatabaseLanes.ts"
 import { Storage } from "../../src/layers/Storage.ts"
 import { dollars } from "../../src/schema/money/Money.ts"
-import { until } from "../app.ts"
-import { preparedDatabase } from "../postgres.ts"
+import { until } from "../kit/app.ts"
+import { preparedDatabase } from "../kit/postgres.ts"
 
 const layerOf = (databaseUrl: string, lanes: number) =>
   WalletActor.layer.pipe(

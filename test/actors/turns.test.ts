@@ -23,7 +23,7 @@ import { TurnMinutes } from "../../src/layers/ledger/WalletMemory.ts"
 import { dollars } from "../../src/schema/money/Money.ts"
 import type { Plan } from "../../src/schema/runs/Plan.ts"
 import { turnMinutesMax } from "../../src/schema/wallet/TurnTime.ts"
-import { preparedDatabase } from "../postgres.ts"
+import { preparedDatabase } from "../kit/postgres.ts"
 
 let databaseUrl = ""
 const build = (minutes = turnMinutesMax) => {

@@ -4,7 +4,7 @@ import { TestClock } from "effect/testing"
 import { Waiters } from "../../src/actors/mailbox/Waiters.ts"
 import { Signals } from "../../src/layers/queues/Signals.ts"
 import { WaitStore } from "../../src/layers/runs/WaitStore.ts"
-import { effect } from "../it.ts"
+import { effect } from "../kit/effect-tests.ts"
 
 const silent = Layer.succeed(Signals, { publish: () => Effect.void, listen: () => () => {} })
 

@@ -7,7 +7,7 @@
 import { readFileSync, rmSync } from "node:fs"
 import { join } from "node:path"
 import type { Page, Route } from "playwright-core"
-import { startApp, verify } from "../app.ts"
+import { startApp, verify } from "../kit/app.ts"
 import { hasBrowser, openBrowser, type Tab } from "../console/browser.ts"
 import { visit } from "../console/visits.ts"
 import { consoleFolder } from "../../scripts/console.ts"

@@ -6,7 +6,7 @@
  */
 import { parseArgs } from "node:util"
 import { Client } from "pg"
-import { pastMonths } from "../months.ts"
+import { pastMonths } from "../kit/past-months.ts"
 import { threadMicros } from "./machine.ts"
 import { fund, newDatabase, openStage, type Running, start } from "./stage.ts"
 

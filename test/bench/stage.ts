@@ -7,8 +7,8 @@ import { Effect, Redacted, Scope } from "effect"
 import { Client } from "pg"
 import { embeddedPostgres } from "../../src/layers/postgres/embedded/EmbeddedPostgres.ts"
 import { startable } from "../../scripts/bundle.ts"
-import { startRedis } from "../redis.ts"
-import { afterwards } from "../undertaker.ts"
+import { startRedis } from "../kit/redis.ts"
+import { afterwards } from "../kit/process-end.ts"
 import type { LoadResult } from "./load.ts"
 
 export interface Stage {

@@ -1,8 +1,8 @@
 /** T53 auth.timing with the 20,000 samples of each kind that the plan asks for; `npm test` takes 600. */
 import { expect, test } from "bun:test"
-import { figures, startApp } from "../app.ts"
+import { figures, startApp } from "../kit/app.ts"
 import { authTiming } from "../reliability/auth-timing.ts"
-import { tLimit } from "../timing.ts"
+import { tLimit } from "../kit/compare-times.ts"
 
 test("T53 auth.timing: 20,000 samples of an unknown, a similar and a revoked key", async () => {
   const app = await startApp()

@@ -4,7 +4,7 @@
  * Every row has one run, which is charged once. The batch ends, and its counts and charge are those of its runs.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
-import { sampled } from "../exhaustive.ts"
+import { sampled } from "../kit/input-samples.ts"
 import { findings, type RunState } from "./checks.ts"
 import { type Service, until } from "./processes.ts"
 import { backends, leaseSeconds, report, World } from "./world.ts"

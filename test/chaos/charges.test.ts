@@ -3,7 +3,7 @@
  * their minds. Whatever it is, the card is charged once per top-up, and its owner is told why it was not.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test"
-import { type App, figures, until } from "../app.ts"
+import { type App, figures, until } from "../kit/app.ts"
 import { type Desk, openDesk } from "../layers/payments/cashdesk.ts"
 import { type Holder, holder, inFlightOnce, keysOf, startVerifier } from "../layers/payments/holder.ts"
 import type { FaultOptions } from "../layers/payments/standin.ts"

@@ -5,7 +5,7 @@
  * starts no new day, and refuses and accepts the same events as the right one. The clock is bent by libfaketime, outside of the process.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test"
-import { callUrl, figures, timed } from "../app.ts"
+import { callUrl, figures, timed } from "../kit/app.ts"
 import { bent, canBend } from "./clock.ts"
 import { type Service, until } from "./processes.ts"
 import { type Customer, leaseSeconds, World } from "./world.ts"

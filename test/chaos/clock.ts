@@ -1,5 +1,5 @@
 /** A wrong clock for a process: libfaketime bends it from outside. Undefined where faketime is not installed. */
-import { once } from "../undertaker.ts"
+import { once } from "../kit/process-end.ts"
 
 const [library] = Array.from(new Bun.Glob("/usr/lib/*/faketime/libfaketimeMT.so.1").scanSync({ absolute: true }))
 export const canBend = library !== undefined

@@ -3,7 +3,7 @@
  * hears an error. Whoever asks again with the same key gets the same run, once.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
-import { type App, figures, startApp, type Tenant } from "../app.ts"
+import { type App, figures, startApp, type Tenant } from "../kit/app.ts"
 import { startMeter } from "./meter.ts"
 import { until } from "./processes.ts"
 import { backends } from "./world.ts"

@@ -4,7 +4,7 @@
  * Four clients write to each person at the same time, over a process that dies and one that survives, and repeat their requests afterwards.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
-import { sampled } from "../exhaustive.ts"
+import { sampled } from "../kit/input-samples.ts"
 import { type Service, until } from "./processes.ts"
 import { backends, leaseSeconds, report, World } from "./world.ts"
 

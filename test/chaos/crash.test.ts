@@ -5,7 +5,7 @@
  * hold, and no provider hears more than the attempts say; a message is never sent twice.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
-import { sampled } from "../exhaustive.ts"
+import { sampled } from "../kit/input-samples.ts"
 import { type Service, until } from "./processes.ts"
 import { type Asked, backends, leaseSeconds, report, World } from "./world.ts"
 

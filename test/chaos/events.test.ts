@@ -4,7 +4,7 @@
  * Whoever listens, at the process that dies or at the other one, gets every event of every run once and in order, and one alert.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
-import { listen, ofRun, type Reader, type Received, typesOf } from "../events.ts"
+import { listen, ofRun, type Reader, type Received, typesOf } from "../kit/event-stream.ts"
 import { type Service, until } from "./processes.ts"
 import { backends, leaseSeconds, report, World } from "./world.ts"
 

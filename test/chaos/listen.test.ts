@@ -3,7 +3,7 @@
  * is ended, or a notification never arrives, work is still picked up soon.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
-import { type App, figures, percentile, startApp, type Tenant, timed, until, verify } from "../app.ts"
+import { type App, figures, percentile, startApp, type Tenant, timed, until, verify } from "../kit/app.ts"
 import { type Proxy, proxyTo } from "./proxy.ts"
 
 const rounds = 20

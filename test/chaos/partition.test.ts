@@ -5,7 +5,7 @@
  * A worker that is cut off loses its lease to another one. When it comes back it must not settle what others have settled.
  */
 import { afterEach, describe, expect, test } from "bun:test"
-import { sampled } from "../exhaustive.ts"
+import { sampled } from "../kit/input-samples.ts"
 import { until } from "./processes.ts"
 import { type Direction, type Proxy, proxyTo } from "./proxy.ts"
 import { type Asked, backends, leaseSeconds, report, World } from "./world.ts"

@@ -6,7 +6,7 @@
  */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test"
 import { digest } from "../../src/layers/accounts/Accounts.ts"
-import { callUrl } from "../app.ts"
+import { callUrl } from "../kit/app.ts"
 import { type LocalStripe, startStripe } from "../layers/payments/standin.ts"
 import { type Service, until } from "./processes.ts"
 import { type Customer, leaseSeconds, report, World } from "./world.ts"

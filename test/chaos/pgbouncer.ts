@@ -5,7 +5,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Client } from "pg"
 import * as files from "../../src/layers/postgres/embedded/EmbeddedPostgresFiles.ts"
-import { afterwards } from "../undertaker.ts"
+import { afterwards } from "../kit/process-end.ts"
 import { until } from "./processes.ts"
 
 /** Debian keeps it where only root's PATH leads. */

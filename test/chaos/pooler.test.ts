@@ -5,7 +5,7 @@
  */
 import { afterEach, beforeAll, describe, expect, test } from "bun:test"
 import { Client } from "pg"
-import { startRedis } from "../redis.ts"
+import { startRedis } from "../kit/redis.ts"
 import { load, retryAll } from "./load.ts"
 import { hasPgbouncer, type Pgbouncer, startPgbouncer } from "./pgbouncer.ts"
 import { runMain, until } from "./processes.ts"

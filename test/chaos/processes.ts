@@ -3,7 +3,7 @@
  */
 import { type ChildProcess, spawn } from "node:child_process"
 import { join } from "node:path"
-import { plans } from "../plans.ts"
+import { plans } from "../kit/credit-prices.ts"
 
 const root = join(import.meta.dir, "..", "..")
 const startMillisMax = 90_000

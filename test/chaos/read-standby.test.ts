@@ -1,8 +1,8 @@
 /** A real streaming standby: stopped, paused and back again. Clients find their own writes, and a wrong server is refused at start. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { Replica } from "../../src/layers/standby/Replica.ts"
-import { type App, startApp, until, verify } from "../app.ts"
-import { standbySuite } from "../standby-suite.ts"
+import { type App, startApp, until, verify } from "../kit/app.ts"
+import { standbySuite } from "../kit/standby-suite.ts"
 import { breakablePostgres, type Server, stops } from "./servers.ts"
 import { sqlAt } from "./system-postgres.ts"
 import { type Standby, standbyOf } from "./read-standby.ts"

@@ -5,7 +5,7 @@ import { createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Redis } from "ioredis"
-import { afterwards } from "../undertaker.ts"
+import { afterwards } from "../kit/process-end.ts"
 import { until } from "./processes.ts"
 
 const masters = 3

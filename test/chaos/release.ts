@@ -3,8 +3,8 @@
  */
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
-import { scratch } from "../kept.ts"
-import { afterwards, once } from "../undertaker.ts"
+import { scratch } from "../kit/build-cache.ts"
+import { afterwards, once } from "../kit/process-end.ts"
 import type { Command } from "./processes.ts"
 
 const fixtures = join(import.meta.dir, "..", "fixtures")

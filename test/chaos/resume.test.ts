@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test"
 import { chmodSync, existsSync, readdirSync, readFileSync, statSync } from "node:fs"
 import { join } from "node:path"
-import { type App, startApp, until } from "../app.ts"
+import { type App, startApp, until } from "../kit/app.ts"
 import { type Home, newHome } from "../http/cli/shell.ts"
 import { cutLine } from "../http/cli/wire.ts"
 

@@ -14,7 +14,7 @@ import {
   urlOf
 } from "../../src/layers/postgres/embedded/EmbeddedPostgresPrograms.ts"
 import * as files from "../../src/layers/postgres/embedded/EmbeddedPostgresFiles.ts"
-import { afterwards } from "../undertaker.ts"
+import { afterwards } from "../kit/process-end.ts"
 import { until } from "./processes.ts"
 
 export interface Server {

@@ -4,7 +4,7 @@
  */
 import { createConnection, type Socket } from "node:net"
 import { afterAll, beforeAll, expect, test } from "bun:test"
-import { figures, percentile, timed } from "../app.ts"
+import { figures, percentile, timed } from "../kit/app.ts"
 import { until } from "./processes.ts"
 import { backends, World } from "./world.ts"
 

@@ -6,8 +6,8 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { webhookSecret } from "../../src/schema/webhooks/Signature.ts"
-import { listen, type Reader } from "../events.ts"
-import { type Receiver, receiver, verified } from "../receiver.ts"
+import { listen, type Reader } from "../kit/event-stream.ts"
+import { type Receiver, receiver, verified } from "../kit/webhook-receiver.ts"
 import { type Service, until } from "./processes.ts"
 import { backends, leaseSeconds, report, World } from "./world.ts"
 

@@ -1,7 +1,7 @@
 /** Allowances in the console, in a real browser: given, spent by a program, read and revoked. */
 import { describe, expect, test } from "bun:test"
 import type { Browser } from "playwright-core"
-import { type App, verify } from "../app.ts"
+import { type App, verify } from "../kit/app.ts"
 import { findings, hasBrowser } from "./browser.ts"
 import { withConsole } from "./suite.ts"
 import { hostile, invited, looked, owner, settled } from "./visitor.ts"

@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { brotliDecompressSync, gunzipSync } from "node:zlib"
 import { pages } from "../../src/http/console/pages.ts"
-import { type App, startApp } from "../app.ts"
+import { type App, startApp } from "../kit/app.ts"
 import { builtConsole } from "./browser.ts"
 
 // The console is built first if its sources changed, which takes long on a busy machine.

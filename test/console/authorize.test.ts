@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import type { Browser } from "playwright-core"
 import { clientId, shownName } from "../../src/schema/oauth/Client.ts"
-import type { App } from "../app.ts"
+import type { App } from "../kit/app.ts"
 import { hasBrowser } from "./browser.ts"
 import { withConsole } from "./suite.ts"
 import { password } from "./visit.ts"

@@ -1,7 +1,7 @@
 /** The catalog in a real browser: search while typing, pages of capabilities and endpoints, and Try it with its quote, errors and result. */
 import { beforeAll, describe, expect, test } from "bun:test"
 import type { Browser } from "playwright-core"
-import type { App } from "../app.ts"
+import type { App } from "../kit/app.ts"
 import { findings, hasBrowser, openTab, type Tab } from "./browser.ts"
 import { screenshot } from "./screenshots.ts"
 import { withConsole } from "./suite.ts"

@@ -1,7 +1,7 @@
 /** The pages of API keys in a real browser. */
 import { describe, expect, test } from "bun:test"
 import type { Browser, Page } from "playwright-core"
-import { type App, verify } from "../app.ts"
+import { type App, verify } from "../kit/app.ts"
 import { findings, hasBrowser } from "./browser.ts"
 import { withConsole } from "./suite.ts"
 import { hostile, invited, looked, owner, settled } from "./visitor.ts"

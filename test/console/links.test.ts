@@ -1,7 +1,7 @@
 /** Links that people get by mail or from a colleague, opened in a browser: the console answers them. */
 import { describe, expect, test } from "bun:test"
 import type { Browser } from "playwright-core"
-import type { App } from "../app.ts"
+import type { App } from "../kit/app.ts"
 import { hasBrowser, openTab } from "./browser.ts"
 import { withConsole } from "./suite.ts"
 import { lookedAt } from "./visit.ts"

@@ -1,7 +1,7 @@
 /** The pages of people in a real browser: members and invitations, audit log, senders, referrals. */
 import { describe, expect, test } from "bun:test"
 import type { Browser } from "playwright-core"
-import type { App } from "../app.ts"
+import type { App } from "../kit/app.ts"
 import { findings, hasBrowser } from "./browser.ts"
 import { withConsole } from "./suite.ts"
 import { hostile, invited, looked, owner, settled } from "./visitor.ts"

@@ -1,8 +1,8 @@
 /** A suspended wallet in the operator console: the mark and its reason, and a resume that asks first and checks the books. */
 import { beforeAll, describe, expect, test } from "bun:test"
 import type { Browser } from "playwright-core"
-import { type App, type Tenant, verify } from "../app.ts"
-import { checkedBooks, spoil } from "../books.ts"
+import { type App, type Tenant, verify } from "../kit/app.ts"
+import { checkedBooks, spoil } from "../kit/wallet-damage.ts"
 import { printedLink } from "../http/operator/operator.ts"
 import { hasBrowser, openTab } from "./browser.ts"
 import { withConsole } from "./suite.ts"

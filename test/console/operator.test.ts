@@ -1,7 +1,7 @@
 /** The operator console in a real browser: the printed link, each page by eye of axe-core, and changes that ask first. */
 import { beforeAll, describe, expect, test } from "bun:test"
 import type { Browser } from "playwright-core"
-import { type App, type Tenant } from "../app.ts"
+import { type App, type Tenant } from "../kit/app.ts"
 import { printedLink } from "../http/operator/operator.ts"
 import { hasBrowser, openTab, type Tab } from "./browser.ts"
 import { withConsole } from "./suite.ts"

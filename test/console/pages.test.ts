@@ -1,7 +1,7 @@
 /** The console in a real browser: each page by keyboard and by eye of axe-core, in both themes, narrow and wide. */
 import { describe, expect, test } from "bun:test"
 import type { Browser } from "playwright-core"
-import { type App, until, verify } from "../app.ts"
+import { type App, until, verify } from "../kit/app.ts"
 import { contrastFindings, findings, hasBrowser, openTab, sizes, type Tab } from "./browser.ts"
 import { screenshot } from "./screenshots.ts"
 import { withConsole } from "./suite.ts"

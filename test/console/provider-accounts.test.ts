@@ -1,7 +1,7 @@
 /** The page of an organization's own accounts at providers, in a real browser. */
 import { describe, expect, test } from "bun:test"
 import type { Browser } from "playwright-core"
-import type { App } from "../app.ts"
+import type { App } from "../kit/app.ts"
 import { hasBrowser } from "./browser.ts"
 import { withConsole } from "./suite.ts"
 import { invited, looked, owner } from "./visitor.ts"

@@ -1,7 +1,7 @@
 /** The page of a run in a real browser: its money, why, tabs, running again after a quote, and what a viewer and a stranger see. */
 import { beforeAll, describe, expect, test } from "bun:test"
 import type { Browser } from "playwright-core"
-import { type App, startApp, verify } from "../app.ts"
+import { type App, startApp, verify } from "../kit/app.ts"
 import { findings, hasBrowser, openTab, type Tab } from "./browser.ts"
 import { screenshot } from "./screenshots.ts"
 import { withConsole } from "./suite.ts"

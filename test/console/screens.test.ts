@@ -4,9 +4,9 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import type { Browser, CDPSession, Page } from "playwright-core"
-import { type App, until, verify } from "../app.ts"
+import { type App, until, verify } from "../kit/app.ts"
 import { printedLink } from "../http/operator/operator.ts"
-import { receiver } from "../receiver.ts"
+import { receiver } from "../kit/webhook-receiver.ts"
 import { hasBrowser, openTab, sizes, type Tab } from "./browser.ts"
 import { unlike } from "./pictures.ts"
 import { hasFonts, still, watched } from "./stillness.ts"

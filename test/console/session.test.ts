@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { Layer } from "effect"
 import { CheckSeconds, HeartbeatSeconds } from "../../src/actors/events/EventFeed.ts"
-import { type App, type Reply, startApp, type Tenant, verify } from "../app.ts"
+import { type App, type Reply, startApp, type Tenant, verify } from "../kit/app.ts"
 
 const password = "correct horse battery"
 const own = (app: App) => ({ origin: app.url, "sec-fetch-site": "same-origin", "x-rungate-console": "1" })

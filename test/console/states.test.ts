@@ -1,7 +1,7 @@
 /** What pages show when the API fails, refuses or is slow: the reason, the request's id, another try, and a skeleton meanwhile. */
 import { beforeAll, describe, expect, test } from "bun:test"
 import type { Browser, Route } from "playwright-core"
-import type { App } from "../app.ts"
+import type { App } from "../kit/app.ts"
 import { findings, hasBrowser } from "./browser.ts"
 import { withConsole } from "./suite.ts"
 import { owner, settled, type Visitor } from "./visitor.ts"

@@ -1,7 +1,7 @@
 /** What files of tests in a browser begin and end with: a built console, a service of their own, and a browser. */
 import { afterAll, beforeAll, setDefaultTimeout } from "bun:test"
 import type { Browser } from "playwright-core"
-import { type App, type Options, startApp } from "../app.ts"
+import { type App, type Options, startApp } from "../kit/app.ts"
 import { builtConsole, openBrowser } from "./browser.ts"
 
 interface Opened {

@@ -1,6 +1,6 @@
 /** What tests of pages share: a look at a page in both themes and widths, and an organization with money, signed in. */
 import { expect } from "bun:test"
-import type { App } from "../app.ts"
+import type { App } from "../kit/app.ts"
 import { newId } from "../../src/layers/platform/Ids.ts"
 import { contrastFindings, findings, sizes, type Tab } from "./browser.ts"
 import { screenshot } from "./screenshots.ts"

@@ -1,7 +1,7 @@
 /** What tests of single pages share: somebody who has signed up, and requests with their session. */
 import { expect } from "bun:test"
 import type { Browser } from "playwright-core"
-import type { App } from "../app.ts"
+import type { App } from "../kit/app.ts"
 import { openTab, type Tab } from "./browser.ts"
 import { password } from "./visit.ts"
 

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test"
 import { readFileSync } from "node:fs"
 import type { Browser, Page } from "playwright-core"
-import { type App, verify } from "../app.ts"
+import { type App, verify } from "../kit/app.ts"
 import { findings, hasBrowser } from "./browser.ts"
 import { withConsole } from "./suite.ts"
 import { hostile, invited, looked, owner, settled, type Visitor } from "./visitor.ts"

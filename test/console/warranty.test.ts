@@ -1,9 +1,9 @@
 /** The outcome warranty on the page of a run, in a real browser: disputed, refunded, refused, and what a viewer sees. */
 import { beforeAll, describe, expect, test } from "bun:test"
 import type { Browser } from "playwright-core"
-import { type App, until } from "../app.ts"
+import { type App, until } from "../kit/app.ts"
 import { printedLink } from "../http/operator/operator.ts"
-import { indexedAndCounted } from "../usage.ts"
+import { indexedAndCounted } from "../kit/finished-work.ts"
 import { findings, hasBrowser, openTab } from "./browser.ts"
 import { withConsole } from "./suite.ts"
 import { hostile, invited, looked, owner, type Visitor } from "./visitor.ts"

@@ -1,8 +1,8 @@
 /** The pages of webhooks in a real browser, with a receiver on loopback. */
 import { afterEach, beforeEach, describe, expect, test } from "bun:test"
 import type { Browser } from "playwright-core"
-import { type App, until } from "../app.ts"
-import { receiver } from "../receiver.ts"
+import { type App, until } from "../kit/app.ts"
+import { receiver } from "../kit/webhook-receiver.ts"
 import { findings, hasBrowser } from "./browser.ts"
 import { withConsole } from "./suite.ts"
 import { invited, looked, owner, settled, type Visitor } from "./visitor.ts"

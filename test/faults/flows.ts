@@ -1,5 +1,5 @@
 /** The flows of the sandbox: a run, a top-up, and what referrals bring. Each with the retries that a client makes. */
-import { type Reply, verify } from "../app.ts"
+import { type Reply, verify } from "../kit/app.ts"
 import { type Flow, patiently } from "./stage.ts"
 
 const ledgerOf = async (tenant: Parameters<Flow["check"]>[1]) =>

@@ -2,8 +2,8 @@
  * The flows of money coming in, as a customer and a processor go through them: neither gives up, and events are delivered again
  * until they are taken.
  */
-import type { App, Tenant } from "../app.ts"
-import { until } from "../app.ts"
+import type { App, Tenant } from "../kit/app.ts"
+import { until } from "../kit/app.ts"
 import { startMeter } from "../chaos/meter.ts"
 import { type LocalStripe, startStripe } from "../layers/payments/standin.ts"
 import { type Flow, openStage, patiently, type Stage, stuckSeconds } from "./stage.ts"

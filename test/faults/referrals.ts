@@ -3,7 +3,7 @@
  *
  * The referrer is the pass's own tenant; the newcomer signs up with its code before anything breaks.
  */
-import { type Reply, type Tenant, until } from "../app.ts"
+import { type Reply, type Tenant, until } from "../kit/app.ts"
 import { type Flow, openStage, patiently, type Stage } from "./stage.ts"
 
 /** A share of nearly everything leaves this much for the bonus of a deposit of $10.00, in microdollars. */

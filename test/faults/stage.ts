@@ -2,7 +2,7 @@
  * A stage for faults: one process of the service behind breakable wires, and a second one, without a worker, on unbroken ones,
  * which prepares, looks and audits.
  */
-import { type App, type Backend, type Reply, startApp, type Tenant, until } from "../app.ts"
+import { type App, type Backend, type Reply, startApp, type Tenant, until } from "../kit/app.ts"
 import { faultyPostgres } from "./postgres.ts"
 import { faultyRedis } from "./redis.ts"
 import type { Counts, Moment, Passage, Wire } from "./wire.ts"

@@ -5,7 +5,7 @@
  * end within seconds: one run, one charge, one credit, and books that add up.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
-import { backends, figures } from "../app.ts"
+import { backends, figures } from "../kit/app.ts"
 import { runFlow, topUpFlow } from "./flows.ts"
 import { autoTopUpFlow, checkoutFlow, earlyRefundFlow, openPaidStage, type PaidStage, refundFlow } from "./payments.ts"
 import { depositBonusFlow, openReferralStage, shareFlow } from "./referrals.ts"

@@ -3,8 +3,8 @@
  *
  * Several stages share the work, because most of a pass is waiting for something to recover.
  */
-import type { Tenant } from "../app.ts"
-import { exhaustive, sampleSeed } from "../exhaustive.ts"
+import type { Tenant } from "../kit/app.ts"
+import { exhaustive, sampleSeed } from "../kit/input-samples.ts"
 import type { LocalStripe } from "../layers/payments/standin.ts"
 import { type Flow, type Part, quiet, type Stage } from "./stage.ts"
 import { type Moment, moments, type Passage } from "./wire.ts"

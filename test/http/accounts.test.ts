@@ -2,9 +2,9 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
 import { Effect, Redacted } from "effect"
 import { type Command, runMain } from "../chaos/processes.ts"
-import { compiledCommand } from "../command.ts"
-import { type App, startApp, until } from "../app.ts"
-import { letter, smtpMailbox, tokenIn } from "../mailbox.ts"
+import { compiledCommand } from "../kit/compiled-command.ts"
+import { type App, startApp, until } from "../kit/app.ts"
+import { letter, smtpMailbox, tokenIn } from "../kit/mailbox.ts"
 import { settingsOf } from "../../src/layers/platform/Settings.ts"
 
 // Each sign-up costs a password hash, and a busy machine has little time for it.

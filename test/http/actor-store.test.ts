@@ -8,8 +8,8 @@ import { CatalogImports } from "../../src/layers/catalog/CatalogImports.ts"
 import { Endpoints } from "../../src/layers/catalog/Endpoints.ts"
 import { Settings } from "../../src/layers/platform/Settings.ts"
 import { Storage } from "../../src/layers/Storage.ts"
-import { type App, figures, startApp, type Tenant, timed, until } from "../app.ts"
-import { howMany } from "../exhaustive.ts"
+import { type App, figures, startApp, type Tenant, timed, until } from "../kit/app.ts"
+import { howMany } from "../kit/input-samples.ts"
 import { actorStore, needle } from "../layers/catalog/actor-store.ts"
 
 const actors = howMany(20_000, 1_500)

@@ -6,7 +6,7 @@ import { Effect, Layer } from "effect"
 import { Storage } from "../../src/layers/Storage.ts"
 import { CatalogImports } from "../../src/layers/catalog/CatalogImports.ts"
 import { Settings } from "../../src/layers/platform/Settings.ts"
-import { type App, startApp, type Tenant, until } from "../app.ts"
+import { type App, startApp, type Tenant, until } from "../kit/app.ts"
 
 const examples = join(import.meta.dir, "..", "fixtures", "payloads", "apify")
 const build = readFileSync(join(examples, "build_default.linkedin_job_search.response.json"), "utf8")

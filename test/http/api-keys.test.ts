@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
-import { type App, startApp, type Tenant, verify } from "../app.ts"
+import { type App, startApp, type Tenant, verify } from "../kit/app.ts"
 
 describe("/v1/api-keys", () => {
   let app: App

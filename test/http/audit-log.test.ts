@@ -1,8 +1,8 @@
 /** The audit log: each change that a person, a key or an operator makes has one entry, and nobody can change an entry. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
-import { type App, type Reply, startApp } from "../app.ts"
+import { type App, type Reply, startApp } from "../kit/app.ts"
 import { type Command, runMain } from "../chaos/processes.ts"
-import { compiledCommand } from "../command.ts"
+import { compiledCommand } from "../kit/compiled-command.ts"
 
 const password = "correct horse battery"
 const another = "a password of another day"

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
-import { type App, startApp, verify } from "../app.ts"
+import { type App, startApp, verify } from "../kit/app.ts"
 
 const password = "correct horse battery"
 

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test"
-import { type App, startApp, type Tenant, until, verify } from "../app.ts"
+import { type App, startApp, type Tenant, until, verify } from "../kit/app.ts"
 
 const path = "/v1/wallet/auto-topup"
 const unset = { enabled: false, threshold: "0.00", amount: "0.00", last_error: null }

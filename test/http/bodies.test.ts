@@ -5,9 +5,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { connect } from "node:net"
 import { Layer } from "effect"
-import { type App, figures, startApp, type Tenant, timed, until, verify } from "../app.ts"
+import { type App, figures, startApp, type Tenant, timed, until, verify } from "../kit/app.ts"
 import { BodySeconds } from "../../src/http/middleware/Body.ts"
-import { acme } from "../documents.ts"
+import { acme } from "../kit/provider-documents.ts"
 import { calling, postTo } from "./mcp-request.ts"
 
 let app: App

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test"
-import { type App, oneBackend, rehearse, startApp, type Tenant, until, verify } from "../app.ts"
+import { type App, oneBackend, rehearse, startApp, type Tenant, until, verify } from "../kit/app.ts"
 
 describe.each(oneBackend)("POST /v1/runs/{run_id}/cancel, queues on %s", (backend) => {
   let app: App

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { parse } from "papaparse"
 import { csvText } from "../../src/http/api/shapes/Csv.ts"
-import { type App, rehearse, type Reply, startApp, type Tenant, verify } from "../app.ts"
+import { type App, rehearse, type Reply, startApp, type Tenant, verify } from "../kit/app.ts"
 
 let app: App
 let org: Tenant

@@ -1,8 +1,8 @@
 /** Discover and the catalog's lists: public, free, ranked as the specification says, and cached. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { capabilities } from "../../src/schema/capabilities/index.ts"
-import { acme, documentOf, endpointOf } from "../documents.ts"
-import { type App, startApp } from "../app.ts"
+import { acme, documentOf, endpointOf } from "../kit/provider-documents.ts"
+import { type App, startApp } from "../kit/app.ts"
 
 let app: App
 beforeAll(async () => {

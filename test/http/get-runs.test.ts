@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test"
-import { type App, rehearse, startApp, type Tenant, verify } from "../app.ts"
+import { type App, rehearse, startApp, type Tenant, verify } from "../kit/app.ts"
 
 interface Listed {
   readonly run_id: string

@@ -1,7 +1,7 @@
 /** HEAD answers like GET, without a body: every GET of /openapi.json, and every page. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
-import { type App, callUrl, startApp, type Tenant, until, verify } from "../app.ts"
-import { contract } from "../openapi.ts"
+import { type App, callUrl, startApp, type Tenant, until, verify } from "../kit/app.ts"
+import { contract } from "../kit/documented-answers.ts"
 
 let app: App
 let org: Tenant

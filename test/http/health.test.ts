@@ -1,8 +1,8 @@
 /** Health from the outside: what runs do to the offers they were served by, and what that does to the next runs. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
-import { acme } from "../documents.ts"
+import { acme } from "../kit/provider-documents.ts"
 import { latencyBucket } from "../../src/schema/runs/Health.ts"
-import { type App, figures, oneBackend, startApp, type Tenant, until } from "../app.ts"
+import { type App, figures, oneBackend, startApp, type Tenant, until } from "../kit/app.ts"
 
 const search = (query: string, routing: Record<string, unknown> = {}) => ({
   capability: "web.search",

@@ -1,7 +1,7 @@
 /** POST /v1/history: one row per subject that says what GET says of it, in one statement, and no row that breaks another. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
-import { type App, figures, oneBackend, startApp, type Tenant, timed, until } from "../app.ts"
-import { documentOf, endpointOf } from "../documents.ts"
+import { type App, figures, oneBackend, startApp, type Tenant, timed, until } from "../kit/app.ts"
+import { documentOf, endpointOf } from "../kit/provider-documents.ts"
 import { faultyPostgres } from "../faults/postgres.ts"
 
 interface Row {

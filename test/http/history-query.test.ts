@@ -1,6 +1,6 @@
 /** What GET /v1/history takes: a subject in any encoding, a kind that it reads as, a limit; and what it refuses, by name. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
-import { type App, startApp, type Tenant } from "../app.ts"
+import { type App, startApp, type Tenant } from "../kit/app.ts"
 
 let app: App
 let org: Tenant

@@ -1,7 +1,7 @@
 /** GET /v1/history as an agent sees it: what is known of one subject, word for word as the specification says. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
-import { type App, oneBackend, figures, startApp, type Tenant, until } from "../app.ts"
-import { documentOf, endpointOf } from "../documents.ts"
+import { type App, oneBackend, figures, startApp, type Tenant, until } from "../kit/app.ts"
+import { documentOf, endpointOf } from "../kit/provider-documents.ts"
 
 const text = { type: "string" }
 const any = { type: "object" }

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { capabilities } from "../../src/schema/capabilities/index.ts"
-import { type App, startApp, type Tenant } from "../app.ts"
+import { type App, startApp, type Tenant } from "../kit/app.ts"
 
 const usd = expect.stringMatching(/^\d+\.\d{2,6}$/)
 

@@ -1,6 +1,6 @@
 /** What budgets, expiry, scopes and rotation of API keys guarantee, over the API. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test"
-import { type App, oneBackend, type Reply, startApp, type Tenant, verify } from "../app.ts"
+import { type App, oneBackend, type Reply, startApp, type Tenant, verify } from "../kit/app.ts"
 
 const search = { capability: "web.search", input: { query: "x" } }
 

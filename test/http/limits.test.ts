@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
-import { type App, figures, startApp, type Tenant, verify } from "../app.ts"
+import { type App, figures, startApp, type Tenant, verify } from "../kit/app.ts"
 
 type Case = readonly [method: string, path: string, body: unknown, field: string | null]
 

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { Redacted } from "effect"
 import { Accounts } from "../../src/layers/accounts/Accounts.ts"
-import { type App, figures, type Reply, startApp, type Tenant, verify } from "../app.ts"
+import { type App, figures, type Reply, startApp, type Tenant, verify } from "../kit/app.ts"
 import { Context, Effect } from "effect"
-import { howMany } from "../exhaustive.ts"
+import { howMany } from "../kit/input-samples.ts"
 import { authTiming } from "../reliability/auth-timing.ts"
-import { tLimit } from "../timing.ts"
+import { tLimit } from "../kit/compare-times.ts"
 
 /** Who may call what. A new route is a line here. `session` is the status of a session, `key` that of an API key. */
 interface Line {

@@ -1,7 +1,7 @@
 /** The tool `allowances` as an agent that directs others has it, with a local host and a remote one: each child spends its own amount and no more. */
 import { afterAll, beforeAll, expect, test } from "bun:test"
-import { type App, startApp, type Tenant } from "../app.ts"
-import { compiledCommand } from "../command.ts"
+import { type App, startApp, type Tenant } from "../kit/app.ts"
+import { compiledCommand } from "../kit/compiled-command.ts"
 import { type Arguments, closeHosts, type Host, hostOf, remoteHostOf, verify } from "./cli/host.ts"
 import { calling, postTo } from "./mcp-request.ts"
 

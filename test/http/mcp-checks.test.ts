@@ -3,7 +3,7 @@
  * requests.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
-import { type App, startApp, type Tenant } from "../app.ts"
+import { type App, startApp, type Tenant } from "../kit/app.ts"
 import { type Json, verify } from "./cli/host.ts"
 import { _meta, calling, hello, modern, type Post, postTo } from "./mcp-request.ts"
 const publicOrigin = "https://rungate.example"

@@ -4,8 +4,8 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { makeId } from "../../src/schema/Ids.ts"
-import { type App, startApp, type Tenant, until } from "../app.ts"
-import { compiledCommand } from "../command.ts"
+import { type App, startApp, type Tenant, until } from "../kit/app.ts"
+import { compiledCommand } from "../kit/compiled-command.ts"
 import {
   type Arguments,
   closeHosts,
@@ -18,7 +18,7 @@ import {
   verify
 } from "./cli/host.ts"
 import { _meta, calling, hello, modern, type Post, postTo } from "./mcp-request.ts"
-import { exhaustive } from "../exhaustive.ts"
+import { exhaustive } from "../kit/input-samples.ts"
 
 type Remote = Omit<Host, "pid">
 

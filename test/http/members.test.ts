@@ -1,7 +1,7 @@
 /** Members, roles and invitations, over the real API. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
-import { type App, type Reply, startApp, until, verify } from "../app.ts"
-import { letter, linkIn, smtpMailbox, type SmtpMailbox, tokenIn } from "../mailbox.ts"
+import { type App, type Reply, startApp, until, verify } from "../kit/app.ts"
+import { letter, linkIn, smtpMailbox, type SmtpMailbox, tokenIn } from "../kit/mailbox.ts"
 
 const password = "correct horse battery"
 const another = "a password of another day"

@@ -1,7 +1,7 @@
 /** What the service says about a request that it refuses: the cause, the place and the nearest valid name. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
-import { acme, documentOf, endpointOf } from "../documents.ts"
-import { type App, startApp, type Tenant, verify } from "../app.ts"
+import { acme, documentOf, endpointOf } from "../kit/provider-documents.ts"
+import { type App, startApp, type Tenant, verify } from "../kit/app.ts"
 
 let app: App
 let org: Tenant

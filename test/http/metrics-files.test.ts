@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
-import { type App, startApp, until } from "../app.ts"
+import { type App, startApp, until } from "../kit/app.ts"
 import { pageText, root } from "./cli/pages.ts"
 
 let app: App

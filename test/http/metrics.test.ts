@@ -1,6 +1,6 @@
 /** What the operator's machines ask: metrics are theirs alone, and a process that is not ready says why. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
-import { type App, callUrl, startApp, until } from "../app.ts"
+import { type App, callUrl, startApp, until } from "../kit/app.ts"
 
 const token = "a-scraper-s-own-token"
 const port = { RUNGATE_METRICS_PORT: "0" }

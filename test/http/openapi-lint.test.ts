@@ -1,7 +1,7 @@
 /** Linters check the OpenAPI document that the service answers by the recommended rules for API documents. */
 import { afterAll, beforeAll, expect, test } from "bun:test"
 import { createConfig, lintFromString } from "@redocly/openapi-core"
-import { type App, startApp } from "../app.ts"
+import { type App, startApp } from "../kit/app.ts"
 
 let app: App
 let document: string

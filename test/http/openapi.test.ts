@@ -1,14 +1,14 @@
 /**
- * T66: what the service answers is what /openapi.json says. Every request that any test makes through test/app.ts is checked; this file
+ * T66: what the service answers is what /openapi.json says. Every request that any test makes through test/kit/app.ts is checked; this file
  * makes sure that each operation succeeds once under that check, and that undocumented methods are refused.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { Ajv2020 } from "ajv/dist/2020.js"
 import { clientId } from "../../src/schema/oauth/Client.ts"
 import { OpenApi } from "effect/http-api"
-import { type App, figures, type Reply, startApp, type Tenant, verify } from "../app.ts"
+import { type App, figures, type Reply, startApp, type Tenant, verify } from "../kit/app.ts"
 import { Api } from "../../src/http/api/Api.ts"
-import { contract, nonconformance } from "../openapi.ts"
+import { contract, nonconformance } from "../kit/documented-answers.ts"
 import { operatorOf, ownPage, printedLink } from "./operator/operator.ts"
 
 type Node = ReturnType<typeof JSON.parse>

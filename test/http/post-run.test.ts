@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test"
-import { type App, oneBackend, rehearse, startApp, type Tenant, timed, until, verify } from "../app.ts"
-import { exhaustive } from "../exhaustive.ts"
+import { type App, oneBackend, rehearse, startApp, type Tenant, timed, until, verify } from "../kit/app.ts"
+import { exhaustive } from "../kit/input-samples.ts"
 
 const find = (full_name: string, company_domain = "example.com") => ({
   capability: "email.find",

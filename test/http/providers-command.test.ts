@@ -1,6 +1,6 @@
 /** `rungate providers` and GET /v1/catalog/providers: what is configured, what was checked, and what an account would add. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
-import { type App, startApp } from "../app.ts"
+import { type App, startApp } from "../kit/app.ts"
 import { runMain } from "../chaos/processes.ts"
 import { unknownSettings } from "../../src/layers/platform/unknownSettings.ts"
 

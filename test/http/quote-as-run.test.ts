@@ -3,8 +3,8 @@ import { afterAll, beforeAll, expect, test } from "bun:test"
 import fc from "fast-check"
 import { capabilities } from "../../src/schema/capabilities/index.ts"
 import { strategies } from "../../src/schema/runs/Routing.ts"
-import { type App, startApp, type Tenant, verify } from "../app.ts"
-import { crawler } from "../documents.ts"
+import { type App, startApp, type Tenant, verify } from "../kit/app.ts"
+import { crawler } from "../kit/provider-documents.ts"
 
 let app: App
 let org: Tenant

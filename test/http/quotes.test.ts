@@ -6,10 +6,10 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { Layer } from "effect"
 import { LookSeconds } from "../../src/actors/runs/OutcomeLookups.ts"
 import { OutcomesEveryMillis } from "../../src/layers/quotes/OfferOutcomes.ts"
-import { type App, rehearse, type Reply, startApp, type Tenant, until, verify } from "../app.ts"
-import { acme, crawler } from "../documents.ts"
-import { dumpDatabase } from "../dump.ts"
-import { indexedAndCounted } from "../usage.ts"
+import { type App, rehearse, type Reply, startApp, type Tenant, until, verify } from "../kit/app.ts"
+import { acme, crawler } from "../kit/provider-documents.ts"
+import { dumpDatabase } from "../kit/stored-text.ts"
+import { indexedAndCounted } from "../kit/finished-work.ts"
 
 let app: App
 let org: Tenant

@@ -8,8 +8,8 @@ import addFormats from "ajv-formats"
 import { Ajv2020 } from "ajv/dist/2020.js"
 import { dollars, usd } from "../../src/schema/money/Money.ts"
 import { rawHold } from "../../src/schema/money/Pricing.ts"
-import { sampled } from "../exhaustive.ts"
-import { type App, figures, startApp, type Tenant } from "../app.ts"
+import { sampled } from "../kit/input-samples.ts"
+import { type App, figures, startApp, type Tenant } from "../kit/app.ts"
 
 let app: App
 let org: Tenant

@@ -1,7 +1,7 @@
 /** A raw call whose price follows its input, over HTTP: what it holds, what is refused and where, and what inspect says of it. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
-import { type App, startApp, type Tenant } from "../app.ts"
-import { crawler } from "../documents.ts"
+import { type App, startApp, type Tenant } from "../kit/app.ts"
+import { crawler } from "../kit/provider-documents.ts"
 
 let app: App
 let org: Tenant

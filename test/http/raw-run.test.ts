@@ -1,7 +1,7 @@
 /** Raw runs over HTTP: what inspect states is what run takes, what is held is what the rate card says, and the payload is untouched. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
-import { acme, documentOf, endpointOf } from "../documents.ts"
-import { type App, startApp, type Tenant } from "../app.ts"
+import { acme, documentOf, endpointOf } from "../kit/provider-documents.ts"
+import { type App, startApp, type Tenant } from "../kit/app.ts"
 
 let app: App
 let org: Tenant

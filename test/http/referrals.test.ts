@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
 import { Client } from "pg"
-import { type App, figures, startApp, until } from "../app.ts"
+import { type App, figures, startApp, until } from "../kit/app.ts"
 
 // Each sign-up costs a password hash, and a busy machine has little time for it.
 setDefaultTimeout(60_000)

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test"
 import { Layer } from "effect"
 import { bufferedSink, LogSink } from "../../src/layers/observability/LogSink.ts"
 import { LookSeconds } from "../../src/actors/runs/OutcomeLookups.ts"
-import { type App, startApp, until } from "../app.ts"
+import { type App, startApp, until } from "../kit/app.ts"
 
 const lines: Array<string> = []
 const sink = { write: (line: string) => lines.push(line), flush: () => {} }

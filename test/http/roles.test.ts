@@ -7,8 +7,8 @@ import { OpenApi } from "effect/http-api"
 import { neededRole, refusalFor } from "../../src/http/access/Access.ts"
 import { allows, type Role, roles } from "../../src/schema/accounts/Role.ts"
 import { Api } from "../../src/http/api/Api.ts"
-import { type App, figures, startApp } from "../app.ts"
-import { contract } from "../openapi.ts"
+import { type App, figures, startApp } from "../kit/app.ts"
+import { contract } from "../kit/documented-answers.ts"
 
 const password = "correct horse battery"
 

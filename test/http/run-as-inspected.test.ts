@@ -7,9 +7,9 @@ import addFormats from "ajv-formats"
 import { Ajv2020, type ErrorObject } from "ajv/dist/2020.js"
 import fc from "fast-check"
 import { capabilities } from "../../src/schema/capabilities/index.ts"
-import { type App, figures, startApp, type Tenant } from "../app.ts"
-import { exhaustive, howMany, sampleSeed } from "../exhaustive.ts"
-import { accepted, spoilt } from "../generate.ts"
+import { type App, figures, startApp, type Tenant } from "../kit/app.ts"
+import { exhaustive, howMany, sampleSeed } from "../kit/input-samples.ts"
+import { accepted, spoilt } from "../kit/schema-inputs.ts"
 
 /** Of every capability: with 35 of them eight hundred runs in all, or three hundred. */
 const acceptedEach = howMany(8, 3)

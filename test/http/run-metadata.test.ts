@@ -1,7 +1,7 @@
 /** Labels of runs: `metadata` of `POST /v1/run`, in every record of the run, and as a filter of `GET /v1/runs`. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
-import { type App, type Reply, startApp, type Tenant, until, verify } from "../app.ts"
-import { acme } from "../documents.ts"
+import { type App, type Reply, startApp, type Tenant, until, verify } from "../kit/app.ts"
+import { acme } from "../kit/provider-documents.ts"
 
 let app: App
 let org: Tenant

@@ -3,8 +3,8 @@
  * them a request was answered. A body of known length is an ordinary request, and the same body in chunks is not.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
-import { type App, startApp, type Tenant, verify } from "../app.ts"
-import { acme } from "../documents.ts"
+import { type App, startApp, type Tenant, verify } from "../kit/app.ts"
+import { acme } from "../kit/provider-documents.ts"
 
 let app: App
 let rich: Tenant

@@ -4,7 +4,7 @@
  */
 import { heapStats } from "bun:jsc"
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
-import { type App, rehearse, startApp, type Tenant, until, verify } from "../app.ts"
+import { type App, rehearse, startApp, type Tenant, until, verify } from "../kit/app.ts"
 
 let app: App
 let org: Tenant

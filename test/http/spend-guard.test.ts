@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test"
-import { type App, oneBackend, rehearse, startApp, type Tenant, verify } from "../app.ts"
+import { type App, oneBackend, rehearse, startApp, type Tenant, verify } from "../kit/app.ts"
 
 const control = (name: string) => [{ control: name, manage: "/v1/spend-guard" }]
 

@@ -3,8 +3,8 @@
  * megabyte. The first two are `invalid_request` at that field; nothing is a 5xx.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
-import { type App, figures, startApp, type Tenant } from "../app.ts"
-import { acme } from "../documents.ts"
+import { type App, figures, startApp, type Tenant } from "../kit/app.ts"
+import { acme } from "../kit/provider-documents.ts"
 
 let app: App
 let org: Tenant

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { Ajv2020 } from "ajv/dist/2020.js"
 import addFormats from "ajv-formats"
 import { pages, pageText } from "./cli/pages.ts"
-import { type App, rehearse, startApp, type Tenant, until, verify } from "../app.ts"
+import { type App, rehearse, startApp, type Tenant, until, verify } from "../kit/app.ts"
 
 /** Every operation under /v1 that this service has. A new route is a line here and a line in the matrix of credentials. */
 const operations = [

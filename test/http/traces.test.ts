@@ -1,6 +1,6 @@
 /** Traces over OTLP: one trace goes from the client's request through the run to the provider, and nothing of it exists when it is off. */
 import { afterAll, beforeAll, expect, test } from "bun:test"
-import { type App, startApp } from "../app.ts"
+import { type App, startApp } from "../kit/app.ts"
 
 interface Span {
   readonly traceId: string

@@ -1,7 +1,7 @@
 /** E-mail verification and password reset: one suite over a real SMTP server and over the log that stands in for one. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
-import { type App, figures, startApp, timed, until, verify } from "../app.ts"
-import { letter, linkIn, logMailbox, type Mailbox, smtpMailbox, tokenIn } from "../mailbox.ts"
+import { type App, figures, startApp, timed, until, verify } from "../kit/app.ts"
+import { letter, linkIn, logMailbox, type Mailbox, smtpMailbox, tokenIn } from "../kit/mailbox.ts"
 
 // The last test hashes passwords as production does, and a busy machine has little time for it.
 setDefaultTimeout(60_000)

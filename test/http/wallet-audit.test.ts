@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
-import { type App, startApp, type Tenant, until, verify } from "../app.ts"
-import { compiledCommand } from "../command.ts"
+import { type App, startApp, type Tenant, until, verify } from "../kit/app.ts"
+import { compiledCommand } from "../kit/compiled-command.ts"
 
 // A process and a database of its own are started first, and a busy machine has little time for it.
 setDefaultTimeout(60_000)

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test"
-import { type App, oneBackend, startApp, verify } from "../app.ts"
+import { type App, oneBackend, startApp, verify } from "../kit/app.ts"
 
 describe.each(oneBackend)("the wallet, queues on %s", (backend) => {
   let app: App

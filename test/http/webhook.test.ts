@@ -4,7 +4,7 @@
  */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test"
 import { createHmac } from "node:crypto"
-import { figures, startApp, until } from "../app.ts"
+import { figures, startApp, until } from "../kit/app.ts"
 import type { Thing } from "../layers/payments/account.ts"
 import { type Desk, moved, openDesk, type Sale, webhookPath } from "../layers/payments/cashdesk.ts"
 import { type DeliverOptions, startStripe, webhookSecret } from "../layers/payments/standin.ts"

@@ -8,7 +8,7 @@ import { Storage } from "../../src/layers/Storage.ts"
 import { CatalogImports, type ImportRequest } from "../../src/layers/catalog/CatalogImports.ts"
 import { CatalogStore } from "../../src/layers/catalog/CatalogStore.ts"
 import { Settings } from "../../src/layers/platform/Settings.ts"
-import { preparedDatabase } from "../postgres.ts"
+import { preparedDatabase } from "../kit/postgres.ts"
 
 const build = async () =>
   ManagedRuntime.make(

@@ -14,8 +14,8 @@ import { MailStore } from "../../src/layers/ledger/MailStore.ts"
 import { Settings } from "../../src/layers/platform/Settings.ts"
 import { type AttemptCount, type TurnEffects, TurnStore } from "../../src/layers/ledger/TurnStore.ts"
 import { latencyBucket } from "../../src/schema/runs/Health.ts"
-import { effect } from "../it.ts"
-import { preparedDatabase } from "../postgres.ts"
+import { effect } from "../kit/effect-tests.ts"
+import { preparedDatabase } from "../kit/postgres.ts"
 
 let database = ""
 beforeEach(async () => {

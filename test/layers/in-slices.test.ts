@@ -1,7 +1,7 @@
 import { expect } from "bun:test"
 import { Clock, Effect } from "effect"
 import { inSlices } from "../../src/layers/platform/inSlices.ts"
-import { effect } from "../it.ts"
+import { effect } from "../kit/effect-tests.ts"
 
 /** A clock on which each look takes 0.1 ms. */
 const slow = Effect.gen(function* () {

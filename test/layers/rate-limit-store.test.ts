@@ -5,7 +5,7 @@ import { RateLimiter } from "effect/persistence"
 import { TestClock } from "effect/testing"
 import fc from "fast-check"
 import { memoryBuckets, sharedBuckets } from "../../src/layers/queues/RateLimitStore.ts"
-import { effect } from "../it.ts"
+import { effect } from "../kit/effect-tests.ts"
 
 const bucket = (key: string, tokens = 1) => ({
   key,

@@ -3,8 +3,8 @@ import { describe, expect, test } from "bun:test"
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { type Looks, preferring, Replica, wrongStandby } from "../../src/layers/standby/Replica.ts"
-import { preparedDatabase } from "../postgres.ts"
-import { standbySuite } from "../standby-suite.ts"
+import { preparedDatabase } from "../kit/postgres.ts"
+import { standbySuite } from "../kit/standby-suite.ts"
 
 const bound = { lsn: "0/2000000", timeline: 1, system: "7", database: "16384" }
 const good = { standby: true, applied: true, timeline: 1, system: "7", database: "16384" }

@@ -2,7 +2,7 @@ import { describe, expect } from "bun:test"
 import { Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
 import { costBoundCache } from "../../src/layers/platform/costBoundCache.ts"
-import { effect } from "../it.ts"
+import { effect } from "../kit/effect-tests.ts"
 
 /** Answers that take a second each; counts what was begun and how many were computed at once. */
 const stage = Effect.gen(function* () {

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import packageJson from "../../package.json" with { type: "json" }
 import { buildClient } from "../../scripts/packages/client.ts"
-import { type App, rehearse, startApp, type Tenant, verify } from "../app.ts"
+import { type App, rehearse, startApp, type Tenant, verify } from "../kit/app.ts"
 import { cutLine } from "../http/cli/wire.ts"
 
 type Json = ReturnType<typeof JSON.parse>

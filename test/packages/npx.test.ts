@@ -9,7 +9,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } f
 import { homedir, tmpdir } from "node:os"
 import { join } from "node:path"
 import packageJson from "../../package.json" with { type: "json" }
-import { exhaustive } from "../exhaustive.ts"
+import { exhaustive } from "../kit/input-samples.ts"
 
 const root = join(import.meta.dir, "..", "..")
 const folder = mkdtempSync(join(tmpdir(), "rungate-npx-"))

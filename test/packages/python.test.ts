@@ -7,7 +7,7 @@ import packageJson from "../../package.json" with { type: "json" }
 import { document, operations } from "../../scripts/packages/operations.ts"
 import { buildPython } from "../../scripts/packages/python.ts"
 import { snake } from "../../scripts/packages/pythontypes.ts"
-import { type App, startApp, type Tenant } from "../app.ts"
+import { type App, startApp, type Tenant } from "../kit/app.ts"
 import { cutLine } from "../http/cli/wire.ts"
 
 type Json = ReturnType<typeof JSON.parse>

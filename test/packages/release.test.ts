@@ -7,7 +7,7 @@ import packageJson from "../../package.json" with { type: "json" }
 import { billOf } from "../../scripts/release/bill.ts"
 import { publishSteps } from "../../scripts/release/publish.ts"
 import { changelogWith, chartWith, sectionOf } from "../../scripts/release/version.ts"
-import { exhaustive } from "../exhaustive.ts"
+import { exhaustive } from "../kit/input-samples.ts"
 
 const root = join(import.meta.dir, "..", "..")
 const { version } = packageJson

@@ -3,7 +3,7 @@
  * marketplace sees one start, one bill.
  */
 import { afterAll, expect, test } from "bun:test"
-import { startApp, until } from "../app.ts"
+import { startApp, until } from "../kit/app.ts"
 
 const actor = "thescrappa/domain-availability-checker"
 const asked: Array<string> = []

@@ -3,7 +3,7 @@
  * allowances are given and revoked. None of them passes its amount, and what comes back is exact.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
-import { type App, figures, startApp, type Tenant, until, verify } from "../app.ts"
+import { type App, figures, startApp, type Tenant, until, verify } from "../kit/app.ts"
 
 const expires_at = new Date(Date.now() + 3_600_000).toISOString()
 const micros = (usd: string) => BigInt(Math.round(Number(usd) * 1_000_000))

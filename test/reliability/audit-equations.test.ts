@@ -6,7 +6,7 @@ import { encodePay } from "../../src/actors/mailbox/Commands.ts"
 import { ReferralActor } from "../../src/actors/payments/ReferralActor.ts"
 import { Audit } from "../../src/layers/audit/Audit.ts"
 import { dollars } from "../../src/schema/money/Money.ts"
-import { type App, figures, startApp, type Tenant, until } from "../app.ts"
+import { type App, figures, startApp, type Tenant, until } from "../kit/app.ts"
 
 // A sign-up costs a password hash, and a busy machine has little time for it.
 setDefaultTimeout(60_000)

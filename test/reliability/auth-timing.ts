@@ -1,8 +1,8 @@
 /** T53: the kinds of credential that must look alike, for the quick test and for the long one in the chaos suite. */
 import { Context, Effect, Redacted } from "effect"
 import { Accounts } from "../../src/layers/accounts/Accounts.ts"
-import type { App, Tenant } from "../app.ts"
-import { compareTimes } from "../timing.ts"
+import type { App, Tenant } from "../kit/app.ts"
+import { compareTimes } from "../kit/compare-times.ts"
 
 /** Asks with each kind of bad credential, `rounds` times. Answers the statistics and the different bodies that came back. */
 export const authTiming = async (app: App, org: Tenant, rounds: number) => {

@@ -4,7 +4,7 @@
  * Whatever happens, the local Stripe charges a card once per top-up, and the ledger shows exactly what was charged.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test"
-import { oneBackend, figures, startApp, until } from "../app.ts"
+import { oneBackend, figures, startApp, until } from "../kit/app.ts"
 import type { Thing } from "../layers/payments/account.ts"
 import { type Desk, openDesk, webhookPath } from "../layers/payments/cashdesk.ts"
 import { holder, inFlightOnce, keysOf, startVerifier } from "../layers/payments/holder.ts"

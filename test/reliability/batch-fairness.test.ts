@@ -1,6 +1,6 @@
 /** A batch of thousands of rows beside single runs: neither its organization's runs nor anybody else's wait behind the rows. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
-import { type App, oneBackend, startApp, type Tenant, until, verify } from "../app.ts"
+import { type App, oneBackend, startApp, type Tenant, until, verify } from "../kit/app.ts"
 
 const rows = 3_000
 /** Rows that were admitted after a single run and ended before it. */

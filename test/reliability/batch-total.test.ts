@@ -4,7 +4,7 @@
  */
 import { afterAll, expect, test } from "bun:test"
 import fc from "fast-check"
-import { type App, startApp, until, verify } from "../app.ts"
+import { type App, startApp, until, verify } from "../kit/app.ts"
 
 let app: App | null = null
 afterAll(() => app?.stop())

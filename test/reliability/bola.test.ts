@@ -4,9 +4,9 @@
  * made-up id gets, in the same time, and B must stay as it was.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
-import { type App, figures, type Reply, startApp, type Tenant, until, verify } from "../app.ts"
-import { howMany, sampled } from "../exhaustive.ts"
-import { compareTimes, tLimit } from "../timing.ts"
+import { type App, figures, type Reply, startApp, type Tenant, until, verify } from "../kit/app.ts"
+import { howMany, sampled } from "../kit/input-samples.ts"
+import { compareTimes, tLimit } from "../kit/compare-times.ts"
 
 type Json = ReturnType<typeof JSON.parse>
 interface Slot {

@@ -4,10 +4,10 @@ import { Context, Effect, Layer } from "effect"
 import { BooksLookSeconds } from "../../src/actors/BooksWorker.ts"
 import { LookSeconds } from "../../src/actors/runs/OutcomeLookups.ts"
 import { BooksWatch } from "../../src/layers/audit/BooksWatch.ts"
-import { type App, rehearse, startApp, until, verify } from "../app.ts"
+import { type App, rehearse, startApp, until, verify } from "../kit/app.ts"
 import { type Command, runMain } from "../chaos/processes.ts"
-import { spoil } from "../books.ts"
-import { compiledCommand } from "../command.ts"
+import { spoil } from "../kit/wallet-damage.ts"
+import { compiledCommand } from "../kit/compiled-command.ts"
 
 const command: Command = [await compiledCommand()]
 

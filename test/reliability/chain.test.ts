@@ -17,8 +17,8 @@ import { migrations } from "../../src/layers/postgres/migrations/index.ts"
 import { Settings } from "../../src/layers/platform/Settings.ts"
 import { dollars } from "../../src/schema/money/Money.ts"
 import { Storage } from "../../src/layers/Storage.ts"
-import { type App, figures, startApp, type Tenant, timed, verify } from "../app.ts"
-import { freshDatabase } from "../postgres.ts"
+import { type App, figures, startApp, type Tenant, timed, verify } from "../kit/app.ts"
+import { freshDatabase } from "../kit/postgres.ts"
 
 // A database of its own is made first, and a busy machine has little time for it.
 setDefaultTimeout(60_000)

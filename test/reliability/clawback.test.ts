@@ -3,7 +3,7 @@
  * runs until somebody pays, and the books add up at every point.
  */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "bun:test"
-import { figures, type Tenant } from "../app.ts"
+import { figures, type Tenant } from "../kit/app.ts"
 import { type Desk, moved, openDesk } from "../layers/payments/cashdesk.ts"
 import { answer, fixture, type Played } from "../layers/providers/stage.ts"
 import { hasten, standIn } from "../layers/providers/standin.ts"

@@ -3,7 +3,7 @@
  * delivers is charged, nobody else.
  */
 import { afterAll, beforeAll, expect, test } from "bun:test"
-import { type App, startApp, type Tenant } from "../app.ts"
+import { type App, startApp, type Tenant } from "../kit/app.ts"
 
 const asked: Array<string> = []
 let hunter = { status: 200, verdict: "valid" }

@@ -1,6 +1,6 @@
 /** The contact guard: no two agents write to one person within a time, whichever process they ask. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
-import { type App, oneBackend, type Reply, startApp, type Tenant, until } from "../app.ts"
+import { type App, oneBackend, type Reply, startApp, type Tenant, until } from "../kit/app.ts"
 
 const day = 86_400
 const send = (to: unknown, more: Record<string, unknown> = {}, input: Record<string, unknown> = {}) => ({

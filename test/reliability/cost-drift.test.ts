@@ -9,7 +9,7 @@ import { isDrift, raisedPrice } from "../../src/schema/money/Drift.ts"
 import { dollars, MicroUsd, usd } from "../../src/schema/money/Money.ts"
 import { anyDemand, flat, metered, priceMax } from "../../src/schema/money/Pricing.ts"
 import { fitsToClear } from "../../src/layers/executor/CostDrifts.ts"
-import { type App, startApp, type Tenant, until } from "../app.ts"
+import { type App, startApp, type Tenant, until } from "../kit/app.ts"
 import { standIn } from "../layers/providers/standin.ts"
 
 const there = standIn()

@@ -6,10 +6,10 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { randomBytes } from "node:crypto"
 import { Client } from "pg"
 import { walletLane } from "../../src/layers/accounts/WalletLanes.ts"
-import { type Reply, startApp, until, verify } from "../app.ts"
+import { type Reply, startApp, until, verify } from "../kit/app.ts"
 import { type Command, runMain } from "../chaos/processes.ts"
-import { compiledCommand } from "../command.ts"
-import { freshDatabase, startPostgres } from "../postgres.ts"
+import { compiledCommand } from "../kit/compiled-command.ts"
+import { freshDatabase, startPostgres } from "../kit/postgres.ts"
 
 const suffix = randomBytes(4).toString("hex")
 const owner = `rungate_owner_${suffix}`

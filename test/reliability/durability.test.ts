@@ -2,11 +2,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { Client } from "pg"
 import { settingsProblems } from "../../src/layers/postgres/DatabaseChecks.ts"
-import { backends, startApp, until } from "../app.ts"
+import { backends, startApp, until } from "../kit/app.ts"
 import { runMain } from "../chaos/processes.ts"
 import { breakablePostgres, type Server } from "../chaos/servers.ts"
 import { startPooler } from "../faults/pooler.ts"
-import { preparedDatabase } from "../postgres.ts"
+import { preparedDatabase } from "../kit/postgres.ts"
 
 let postgres: Server
 let admin: Client

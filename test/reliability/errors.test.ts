@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { eventId } from "../../src/layers/events/EventId.ts"
 import { statusOf } from "../../src/schema/Errors.ts"
 import { faultyPostgres } from "../faults/postgres.ts"
-import { type App, figures, rehearse, type Reply, startApp, type Tenant, until, verify } from "../app.ts"
+import { type App, figures, rehearse, type Reply, startApp, type Tenant, until, verify } from "../kit/app.ts"
 
 /** Codes that no test can force here yet, with the reason. */
 const unforced = new Map([

@@ -4,8 +4,8 @@
  */
 import { afterAll, beforeAll, expect, test } from "bun:test"
 import { Client } from "pg"
-import { type App, startApp, type Tenant, until, verify } from "../app.ts"
-import { pastMonths } from "../months.ts"
+import { type App, startApp, type Tenant, until, verify } from "../kit/app.ts"
+import { pastMonths } from "../kit/past-months.ts"
 
 const [pastKeys, pastApiKeys] = [3_000, 1_000]
 

@@ -10,11 +10,11 @@ import { Client } from "pg"
 import { HistoryIndex } from "../../src/layers/history/index/HistoryIndex.ts"
 import { lockGroupOf, segmentsLock } from "../../src/layers/history/index/Locks.ts"
 import { segmentFormat } from "../../src/schema/segments/Checksum.ts"
-import { type App, figures, startApp, type Tenant, until } from "../app.ts"
-import { fitChecksums } from "../damage.ts"
-import { exhaustive, sampled } from "../exhaustive.ts"
-import { documentOf, endpointOf } from "../documents.ts"
-import { copies, template } from "../old-runs.ts"
+import { type App, figures, startApp, type Tenant, until } from "../kit/app.ts"
+import { fitChecksums } from "../kit/history-damage.ts"
+import { exhaustive, sampled } from "../kit/input-samples.ts"
+import { documentOf, endpointOf } from "../kit/provider-documents.ts"
+import { copies, template } from "../kit/old-runs.ts"
 
 const people = endpointOf({
   path: "/people/{who}",

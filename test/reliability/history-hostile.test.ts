@@ -1,7 +1,7 @@
 /** Whatever a provider delivers: the run settles, its subjects are found, and no other run's history waits for it. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
-import { type App, figures, startApp, type Tenant, timed, until } from "../app.ts"
-import { documentOf, endpointOf } from "../documents.ts"
+import { type App, figures, startApp, type Tenant, timed, until } from "../kit/app.ts"
+import { documentOf, endpointOf } from "../kit/provider-documents.ts"
 
 let app: App
 let org: Tenant

@@ -9,7 +9,7 @@ import { HistoryIndex } from "../../src/layers/history/index/HistoryIndex.ts"
 import { channels, conclude } from "../../src/schema/runs/History.ts"
 import { makeId } from "../../src/schema/Ids.ts"
 import { usd } from "../../src/schema/money/Money.ts"
-import { type App, figures, startApp, type Tenant, until } from "../app.ts"
+import { type App, figures, startApp, type Tenant, until } from "../kit/app.ts"
 
 interface Place {
   readonly matched: { readonly in: "input" | "result"; readonly path: string; readonly exact: boolean }

@@ -4,10 +4,10 @@
  */
 import { beforeAll, expect, test } from "bun:test"
 import { Client } from "pg"
-import { type App, figures, startApp, type Tenant, until } from "../app.ts"
+import { type App, figures, startApp, type Tenant, until } from "../kit/app.ts"
 import { runMain } from "../chaos/processes.ts"
-import { documentOf, endpointOf } from "../documents.ts"
-import { copyRows, oldDatabase } from "../old-database.ts"
+import { documentOf, endpointOf } from "../kit/provider-documents.ts"
+import { copyRows, oldDatabase } from "../kit/old-databases.ts"
 
 const any = endpointOf({ path: "/any", method: "POST", body: { type: "object" } })
 const asked = (q: string) => `/v1/history?${new URLSearchParams({ q })}`

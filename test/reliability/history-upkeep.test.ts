@@ -1,8 +1,8 @@
 /** The retention of old runs: what is too old goes, of every organization, and nothing else. */
 import { afterAll, beforeAll, expect, test } from "bun:test"
-import { type App, figures, startApp, until } from "../app.ts"
-import { documentOf, endpointOf } from "../documents.ts"
-import { copies, template } from "../old-runs.ts"
+import { type App, figures, startApp, until } from "../kit/app.ts"
+import { documentOf, endpointOf } from "../kit/provider-documents.ts"
+import { copies, template } from "../kit/old-runs.ts"
 
 const people = endpointOf({
   path: "/people/{who}",

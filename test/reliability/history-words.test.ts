@@ -12,9 +12,9 @@ import { rules } from "../../src/layers/history/index/Drafts.ts"
 import { HistoryIndex } from "../../src/layers/history/index/HistoryIndex.ts"
 import { segmentsLock } from "../../src/layers/history/index/Locks.ts"
 import { families } from "../../src/layers/history/index/Segments.ts"
-import { type App, figures, startApp, type Tenant, until } from "../app.ts"
-import { howMany } from "../exhaustive.ts"
-import { documentOf, endpointOf } from "../documents.ts"
+import { type App, figures, startApp, type Tenant, until } from "../kit/app.ts"
+import { howMany } from "../kit/input-samples.ts"
+import { documentOf, endpointOf } from "../kit/provider-documents.ts"
 
 const any = endpointOf({ path: "/any", method: "POST", body: { type: "object" } })
 

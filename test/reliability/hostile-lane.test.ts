@@ -3,10 +3,10 @@
  * applied, and history, erasure and retention work on the stored rows.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
-import { type App, startApp, type Tenant, until } from "../app.ts"
+import { type App, startApp, type Tenant, until } from "../kit/app.ts"
 import { answer } from "../layers/providers/stage.ts"
 import { standIn } from "../layers/providers/standin.ts"
-import { indexedAndCounted } from "../usage.ts"
+import { indexedAndCounted } from "../kit/finished-work.ts"
 
 let app: App
 let org: Tenant

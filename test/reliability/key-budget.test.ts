@@ -1,7 +1,7 @@
 /** A key's budget under concurrency: no interleaving over two processes admits more than it allows. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
-import { type App, backends, figures, startApp, type Tenant, timed, verify } from "../app.ts"
-import { howMany, sampled } from "../exhaustive.ts"
+import { type App, backends, figures, startApp, type Tenant, timed, verify } from "../kit/app.ts"
+import { howMany, sampled } from "../kit/input-samples.ts"
 
 const parallel = howMany(2_000, 200)
 const held = 4_800n

@@ -4,7 +4,7 @@
  */
 import { afterEach, describe, expect, test } from "bun:test"
 import { walletLane } from "../../src/layers/accounts/WalletLanes.ts"
-import { type App, oneBackend, type Reply, startApp, type Tenant, until, verify } from "../app.ts"
+import { type App, oneBackend, type Reply, startApp, type Tenant, until, verify } from "../kit/app.ts"
 
 const lanes = 6
 const clients = 8

@@ -2,9 +2,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { Context, Effect } from "effect"
 import { Audit } from "../../src/layers/audit/Audit.ts"
-import { type App, figures, rehearse, startApp, type Tenant, timed, verify } from "../app.ts"
-import { compiledCommand } from "../command.ts"
-import { indexedAndCounted } from "../usage.ts"
+import { type App, figures, rehearse, startApp, type Tenant, timed, verify } from "../kit/app.ts"
+import { compiledCommand } from "../kit/compiled-command.ts"
+import { indexedAndCounted } from "../kit/finished-work.ts"
 
 describe("T04 ledger.immutable", () => {
   let app: App

@@ -14,7 +14,7 @@ import {
   type Verdict,
   type Wallet
 } from "../../src/schema/wallet/Wallet.ts"
-import { figures, startApp, until } from "../app.ts"
+import { figures, startApp, until } from "../kit/app.ts"
 
 type Op =
   | { readonly kind: "credit"; readonly type: "bonus" | "refund"; readonly amount: bigint }

@@ -6,9 +6,9 @@ import { afterAll, beforeAll, expect, test } from "bun:test"
 import { Context, Effect } from "effect"
 import { Client } from "pg"
 import { Audit } from "../../src/layers/audit/Audit.ts"
-import { type App, startApp, type Tenant, until, verify } from "../app.ts"
-import { pastMonths, patiently } from "../months.ts"
-import { indexedAndCounted } from "../usage.ts"
+import { type App, startApp, type Tenant, until, verify } from "../kit/app.ts"
+import { pastMonths, patiently } from "../kit/past-months.ts"
+import { indexedAndCounted } from "../kit/finished-work.ts"
 
 /** Moves a run and its entries to an earlier time, and chains the wallet's entries anew, as if it had been made then. */
 const moveBack = async (app: App, run_id: string, days: number): Promise<string> => {

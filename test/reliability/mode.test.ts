@@ -4,9 +4,9 @@ import { PgClient } from "@effect/sql-pg"
 import { Effect, Layer, Redacted } from "effect"
 import { Migrator } from "effect/sql"
 import { migrations } from "../../src/layers/postgres/migrations/index.ts"
-import { type App, startApp } from "../app.ts"
+import { type App, startApp } from "../kit/app.ts"
 import { runMain } from "../chaos/processes.ts"
-import { freshDatabase, preparedDatabase } from "../postgres.ts"
+import { freshDatabase, preparedDatabase } from "../kit/postgres.ts"
 
 const production = { RUNGATE_MODE: "production" }
 const most = { amount: "999999.99" }

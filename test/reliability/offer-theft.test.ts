@@ -1,6 +1,6 @@
 /** One caller's inputs take no offer from anybody else, whatever they make a provider answer; the health of an offer tells of the provider. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test"
-import { type App, startApp, type Tenant, until } from "../app.ts"
+import { type App, startApp, type Tenant, until } from "../kit/app.ts"
 import { answer, type Played } from "../layers/providers/stage.ts"
 import { type Line, standIn } from "../layers/providers/standin.ts"
 

@@ -5,12 +5,12 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test"
 import { Layer } from "effect"
 import { LookSeconds } from "../../src/actors/runs/OutcomeLookups.ts"
-import { type App, startApp, type Tenant, until } from "../app.ts"
+import { type App, startApp, type Tenant, until } from "../kit/app.ts"
 import { runMain } from "../chaos/processes.ts"
-import { compiledCommand } from "../command.ts"
+import { compiledCommand } from "../kit/compiled-command.ts"
 import { answer } from "../layers/providers/stage.ts"
 import { type Line, standIn } from "../layers/providers/standin.ts"
-import { copies } from "../old-runs.ts"
+import { copies } from "../kit/old-runs.ts"
 
 const command = await compiledCommand()
 const there = standIn()

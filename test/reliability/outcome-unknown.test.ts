@@ -6,10 +6,10 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { Effect, Logger } from "effect"
 import { createServer, type Server } from "node:net"
 import { Breakers } from "../../src/layers/executor/Breakers.ts"
-import { type App, startApp, type Tenant, until } from "../app.ts"
+import { type App, startApp, type Tenant, until } from "../kit/app.ts"
 import { runMain } from "../chaos/processes.ts"
-import { compiledCommand } from "../command.ts"
-import { documentOf, endpointOf } from "../documents.ts"
+import { compiledCommand } from "../kit/compiled-command.ts"
+import { documentOf, endpointOf } from "../kit/provider-documents.ts"
 import { answer } from "../layers/providers/stage.ts"
 import { hasten, type Line, standIn, withDeadline } from "../layers/providers/standin.ts"
 

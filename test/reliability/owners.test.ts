@@ -3,8 +3,8 @@
  * capabilities and raw calls alike, however a request spells the name.
  */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test"
-import { type App, figures, type Reply, startApp, type Tenant, timed } from "../app.ts"
-import { documentOf, endpointOf } from "../documents.ts"
+import { type App, figures, type Reply, startApp, type Tenant, timed } from "../kit/app.ts"
+import { documentOf, endpointOf } from "../kit/provider-documents.ts"
 import { answer } from "../layers/providers/stage.ts"
 import { hasten, standIn } from "../layers/providers/standin.ts"
 

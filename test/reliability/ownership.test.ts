@@ -3,7 +3,7 @@
  * run that names it is refused before a request leaves, a run exists or a hold is taken.
  */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "bun:test"
-import { type App, figures, startApp, type Tenant } from "../app.ts"
+import { type App, figures, startApp, type Tenant } from "../kit/app.ts"
 import { answer, type Played } from "../layers/providers/stage.ts"
 import { hasten, standIn } from "../layers/providers/standin.ts"
 

@@ -9,7 +9,7 @@ import { deliveryOf } from "../../src/actors/runs/Delivery.ts"
 import { emailFind } from "../../src/schema/capabilities/email.find.ts"
 import { dollars } from "../../src/schema/money/Money.ts"
 import { flat } from "../../src/schema/money/Pricing.ts"
-import { type App, startApp, type Tenant } from "../app.ts"
+import { type App, startApp, type Tenant } from "../kit/app.ts"
 import { standIn } from "../layers/providers/standin.ts"
 
 const there = standIn()

@@ -3,7 +3,7 @@
  * data needs no money.
  */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test"
-import { type App, type Reply, startApp, type Tenant } from "../app.ts"
+import { type App, type Reply, startApp, type Tenant } from "../kit/app.ts"
 import { answer } from "../layers/providers/stage.ts"
 import { standIn } from "../layers/providers/standin.ts"
 

@@ -3,8 +3,8 @@
  * from no wallet and under no cap that would not pay for it.
  */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "bun:test"
-import { type App, figures, startApp, type Tenant } from "../app.ts"
-import { documentOf, endpointOf } from "../documents.ts"
+import { type App, figures, startApp, type Tenant } from "../kit/app.ts"
+import { documentOf, endpointOf } from "../kit/provider-documents.ts"
 import { standIn } from "../layers/providers/standin.ts"
 
 const path = "/v3/on_page/task_post"

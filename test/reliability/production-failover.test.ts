@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { Effect, Logger } from "effect"
 import { Breakers } from "../../src/layers/executor/Breakers.ts"
 import { dollars } from "../../src/schema/money/Money.ts"
-import { type App, figures, startApp, type Tenant, verify } from "../app.ts"
+import { type App, figures, startApp, type Tenant, verify } from "../kit/app.ts"
 import { answer } from "../layers/providers/stage.ts"
 import { hasten, type Line, standIn, withDeadline } from "../layers/providers/standin.ts"
 

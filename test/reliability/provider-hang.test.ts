@@ -5,7 +5,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { Effect, Logger } from "effect"
 import { Breakers } from "../../src/layers/executor/Breakers.ts"
-import { type App, figures, percentile, startApp, type Tenant, timed, until, verify } from "../app.ts"
+import { type App, figures, percentile, startApp, type Tenant, timed, until, verify } from "../kit/app.ts"
 import { type Executor, providerOf, secret, startExecutor, timeoutMillis } from "./executor.ts"
 import { type Hostile, hangs, startHostile } from "./hostile.ts"
 

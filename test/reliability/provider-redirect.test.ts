@@ -6,8 +6,8 @@
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test"
 import { authorized } from "../../src/layers/executor/ProviderRequest.ts"
-import { type App, figures, startApp, type Tenant, timed } from "../app.ts"
-import { acme } from "../documents.ts"
+import { type App, figures, startApp, type Tenant, timed } from "../kit/app.ts"
+import { acme } from "../kit/provider-documents.ts"
 import { type Executor, providerOf, secret, startExecutor } from "./executor.ts"
 import { type Hostile, startHostile } from "./hostile.ts"
 

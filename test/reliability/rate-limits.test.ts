@@ -15,8 +15,8 @@ import {
   timed,
   until,
   verify
-} from "../app.ts"
-import { startRedis } from "../redis.ts"
+} from "../kit/app.ts"
+import { startRedis } from "../kit/redis.ts"
 
 const password = "correct horse battery"
 

@@ -14,8 +14,8 @@ import type { CostDriver } from "../../src/schema/catalog/CostDriver.ts"
 import { type Endpoint, endpointKey, type ProviderDocument } from "../../src/schema/catalog/Endpoint.ts"
 import { dollars, MicroUsd, usd } from "../../src/schema/money/Money.ts"
 import { planRaw, type RawDecision } from "../../src/schema/runs/RawPlan.ts"
-import { figures } from "../app.ts"
-import { endpointOf } from "../documents.ts"
+import { figures } from "../kit/app.ts"
+import { endpointOf } from "../kit/provider-documents.ts"
 import { documented } from "./documented-costs.ts"
 
 const catalog = await Effect.runPromise(shipped)

@@ -25,9 +25,9 @@ import type { Endpoint } from "../../src/schema/catalog/Endpoint.ts"
 import { rawCharge, rawHold } from "../../src/schema/money/Pricing.ts"
 import { decodePlan } from "../../src/schema/runs/Plan.ts"
 import { type Checks, planRaw } from "../../src/schema/runs/RawPlan.ts"
-import { endpointOf } from "../documents.ts"
-import { figures } from "../app.ts"
-import { preparedDatabase } from "../postgres.ts"
+import { endpointOf } from "../kit/provider-documents.ts"
+import { figures } from "../kit/app.ts"
+import { preparedDatabase } from "../kit/postgres.ts"
 
 const amount = fc.bigInt({ min: 0n, max: 10n ** 12n }).map((micros) => MicroUsd(micros))
 const optional = fc.option(amount, { nil: null })

@@ -5,7 +5,7 @@
  * Two processes reconcile every second, both over the same database.
  */
 import { afterAll, afterEach, beforeAll, expect, test } from "bun:test"
-import { figures, startApp, type Tenant, until } from "../app.ts"
+import { figures, startApp, type Tenant, until } from "../kit/app.ts"
 import { type Desk, moved, openDesk, type Sale } from "../layers/payments/cashdesk.ts"
 import type { FaultOptions } from "../layers/payments/standin.ts"
 

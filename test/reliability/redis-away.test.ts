@@ -8,9 +8,9 @@ import { Redis } from "ioredis"
 import { troubleOf } from "../../src/layers/queues/RedisStart.ts"
 import { type Run, runMain, until } from "../chaos/processes.ts"
 import { breakableRedis, type Server } from "../chaos/servers.ts"
-import { exhaustive } from "../exhaustive.ts"
-import { preparedDatabase } from "../postgres.ts"
-import { startRedis } from "../redis.ts"
+import { exhaustive } from "../kit/input-samples.ts"
+import { preparedDatabase } from "../kit/postgres.ts"
+import { startRedis } from "../kit/redis.ts"
 
 const millisMax = 50_000
 

@@ -8,7 +8,7 @@ import { CommandClient } from "../../src/actors/mailbox/CommandClient.ts"
 import { encodeCredit } from "../../src/actors/mailbox/Commands.ts"
 import { ReferralActor } from "../../src/actors/payments/ReferralActor.ts"
 import { dollars, MicroUsd, usd } from "../../src/schema/money/Money.ts"
-import { type App, type Entry, figures, startApp, until } from "../app.ts"
+import { type App, type Entry, figures, startApp, until } from "../kit/app.ts"
 import { type LocalStripe, startStripe } from "../layers/payments/standin.ts"
 
 // Each sign-up costs a password hash, and a busy machine has little time for it.

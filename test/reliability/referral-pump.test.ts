@@ -9,8 +9,8 @@ import { Migrator } from "effect/sql"
 import { Client } from "pg"
 import { migrations } from "../../src/layers/postgres/migrations/index.ts"
 import { dollars } from "../../src/schema/money/Money.ts"
-import { type App, figures, startApp, until } from "../app.ts"
-import { freshDatabase } from "../postgres.ts"
+import { type App, figures, startApp, until } from "../kit/app.ts"
+import { freshDatabase } from "../kit/postgres.ts"
 import { type LocalStripe, startStripe } from "../layers/payments/standin.ts"
 
 // Each sign-up costs a password hash, and a busy machine has little time for it.

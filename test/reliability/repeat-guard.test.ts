@@ -1,7 +1,7 @@
 /** The repeat guard: whoever repeats what has failed is stopped, in every process and after a restart, and nobody else is. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
-import { type App, oneBackend, type Reply, rehearse, startApp, type Tenant, verify } from "../app.ts"
-import { acme } from "../documents.ts"
+import { type App, oneBackend, type Reply, rehearse, startApp, type Tenant, verify } from "../kit/app.ts"
+import { acme } from "../kit/provider-documents.ts"
 
 const settings = { RUNGATE_REPEAT_GUARD: "" }
 const failing = rehearse("error")

@@ -1,7 +1,7 @@
 /** A request repeated with its Idempotency-Key gets its run, also where a new run of it would be refused by now. */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "bun:test"
-import { type App, startApp, type Tenant, verify } from "../app.ts"
-import { documentOf, endpointOf } from "../documents.ts"
+import { type App, startApp, type Tenant, verify } from "../kit/app.ts"
+import { documentOf, endpointOf } from "../kit/provider-documents.ts"
 import { answer } from "../layers/providers/stage.ts"
 import { standIn } from "../layers/providers/standin.ts"
 

@@ -7,8 +7,8 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSy
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { runMain, type Service, startService, until } from "../chaos/processes.ts"
-import { freshDatabase } from "../postgres.ts"
-import { startRedis } from "../redis.ts"
+import { freshDatabase } from "../kit/postgres.ts"
+import { startRedis } from "../kit/redis.ts"
 
 const folder = mkdtempSync(join(tmpdir(), "rungate-restore-"))
 chmodSync(folder, 0o755)

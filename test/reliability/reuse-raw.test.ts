@@ -1,6 +1,6 @@
 /** A capability takes the result of the raw call that its adapter would make, and reads it as that adapter does. */
 import { afterAll, beforeAll, expect, test } from "bun:test"
-import { type App, startApp, until } from "../app.ts"
+import { type App, startApp, until } from "../kit/app.ts"
 import { answer } from "../layers/providers/stage.ts"
 import { standIn } from "../layers/providers/standin.ts"
 

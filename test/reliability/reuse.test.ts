@@ -1,7 +1,7 @@
 /** Buy once: the same input is bought by one run, and the others take its result, at $0. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
-import { type App, oneBackend, type Reply, startApp, type Tenant, until } from "../app.ts"
-import { acme } from "../documents.ts"
+import { type App, oneBackend, type Reply, startApp, type Tenant, until } from "../kit/app.ts"
+import { acme } from "../kit/provider-documents.ts"
 
 const prefer = { reuse: { mode: "prefer", max_age_seconds: 86_400 } }
 const only = { reuse: { mode: "only", max_age_seconds: 86_400 } }

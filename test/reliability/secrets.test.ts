@@ -3,9 +3,9 @@
  * dump of the database and of Redis, in every command that Redis is sent, in all logs and in every answer.
  */
 import { describe, expect, test } from "bun:test"
-import { type App, figures, oneBackend, startApp, until } from "../app.ts"
+import { type App, figures, oneBackend, startApp, until } from "../kit/app.ts"
 import { startMeter } from "../chaos/meter.ts"
-import { dumpDatabase, dumpRedis, hitsIn, recordRedis, type Stored } from "../dump.ts"
+import { dumpDatabase, dumpRedis, hitsIn, recordRedis, type Stored } from "../kit/stored-text.ts"
 import { startStripe, webhookSecret } from "../layers/payments/standin.ts"
 
 const providerKey = "canary-leadmagic-key-4711"

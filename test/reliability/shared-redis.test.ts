@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test"
 import { Redis } from "ioredis"
 import { Layer } from "effect"
 import { SweepSeconds } from "../../src/actors/Workers.ts"
-import { type App, backends, figures, percentile, startApp, type Tenant, timed, verify } from "../app.ts"
+import { type App, backends, figures, percentile, startApp, type Tenant, timed, verify } from "../kit/app.ts"
 
 const onRedis = test.skipIf(!backends.includes("redis"))
 

@@ -4,12 +4,12 @@
  */
 import { afterAll, beforeAll, describe, expect, spyOn, test } from "bun:test"
 import dns from "node:dns"
-import { type App, figures, startApp, type Tenant } from "../app.ts"
-import { documentOf, endpointOf } from "../documents.ts"
+import { type App, figures, startApp, type Tenant } from "../kit/app.ts"
+import { documentOf, endpointOf } from "../kit/provider-documents.ts"
 import { capabilities } from "../../src/schema/capabilities/index.ts"
 import { providers } from "../../src/layers/providers/index.ts"
 import { hasten } from "../layers/providers/standin.ts"
-import { watchPeers } from "../sockets.ts"
+import { watchPeers } from "../kit/open-connections.ts"
 
 /** Whoever connects here followed an input. It listens on every address of this machine. */
 const trapped: Array<string> = []

@@ -3,10 +3,10 @@
  * tool is used. A statement that touches a table with an org_id must filter by it; the few that can't are listed with the reason.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
-import { type App, figures, startApp, type Tenant, verify } from "../app.ts"
+import { type App, figures, startApp, type Tenant, verify } from "../kit/app.ts"
 import { faultyPostgres } from "../faults/postgres.ts"
 import type { Wire } from "../faults/wire.ts"
-import { contract } from "../openapi.ts"
+import { contract } from "../kit/documented-answers.ts"
 
 /** Statements that no organization's id can be in, and what protects them instead. */
 const exceptions: ReadonlyArray<readonly [RegExp, string]> = [

@@ -1,6 +1,6 @@
 /** Pages of the ledger while others write it. */
 import { expect, test } from "bun:test"
-import { type App, type Entry, figures, startApp, type Tenant, verify } from "../app.ts"
+import { type App, type Entry, figures, startApp, type Tenant, verify } from "../kit/app.ts"
 
 /** One walk from the newest entry to the first, page by page. */
 const walk = async (org: Tenant, limit: number) => {

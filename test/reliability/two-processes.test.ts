@@ -19,7 +19,7 @@ import {
   timed,
   until,
   verify
-} from "../app.ts"
+} from "../kit/app.ts"
 import { startMeter } from "../chaos/meter.ts"
 
 /** Holds and charges $1.008: three persons at $0.336, and nothing comes back. */

@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeAll, expect, test } from "bun:test"
 import { Client } from "pg"
-import { type App, figures, rehearse, type Reply, startApp, type Tenant, until, verify } from "../app.ts"
+import { type App, figures, rehearse, type Reply, startApp, type Tenant, until, verify } from "../kit/app.ts"
 
 const usageLock = 7_411_009
 

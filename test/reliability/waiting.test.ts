@@ -1,6 +1,6 @@
 /** Waiting costs no connection and no money: long polls, swarms of them, and holds that always come back. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test"
-import { type App, oneBackend, figures, percentile, rehearse, startApp, timed, until } from "../app.ts"
+import { type App, oneBackend, figures, percentile, rehearse, startApp, timed, until } from "../kit/app.ts"
 
 /** One request on a socket of its own: fetch opens 256 at most. Hangs up after `hangUpMillis`, when given. */
 const rawGet = (url: string, path: string, key: string, hangUpMillis?: number) =>

@@ -4,7 +4,7 @@
  * Two processes over one database; each event goes to one or the other.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test"
-import { figures, oneBackend, type Tenant } from "../app.ts"
+import { figures, oneBackend, type Tenant } from "../kit/app.ts"
 import { type Desk, openDesk, orders } from "../layers/payments/cashdesk.ts"
 import type { Thing } from "../layers/payments/account.ts"
 

@@ -15,7 +15,7 @@ import { dollars, MicroUsd, zero } from "../../src/schema/money/Money.ts"
 import { type Payment, simulatedIntentPrefix } from "../../src/schema/wallet/Payment.ts"
 import type { PaymentFact } from "../../src/schema/wallet/PaymentFact.ts"
 import type { Entry, Wallet } from "../../src/schema/wallet/Wallet.ts"
-import { figures } from "../app.ts"
+import { figures } from "../kit/app.ts"
 
 const org_id = "org"
 const dailyMax = dollars("50.00")

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test"
 import { Exit, Schema } from "effect"
-import { howMany } from "../exhaustive.ts"
+import { howMany } from "../kit/input-samples.ts"
 import * as Money from "../../src/schema/money/Money.ts"
 
 const decode = Schema.decodeUnknownExit(Money.Usd)

@@ -3,7 +3,7 @@ import fc from "fast-check"
 import type { Endpoint } from "../../src/schema/catalog/Endpoint.ts"
 import { dollars, usd } from "../../src/schema/money/Money.ts"
 import { type Checks, planRaw, type RawRequest } from "../../src/schema/runs/RawPlan.ts"
-import { figures } from "../app.ts"
+import { figures } from "../kit/app.ts"
 
 const open: Checks = { path: () => [], query: () => [], input: () => [] }
 const object = { type: "object", properties: {} }

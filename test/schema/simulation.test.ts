@@ -9,7 +9,7 @@ import { attemptsMax, type Metrics, rankBy, type Strategy, strategies } from "..
 import type { PastOffer, PastRun } from "../../src/schema/simulation/PastRun.ts"
 import type { Policy } from "../../src/schema/simulation/Policy.ts"
 import { simulation } from "../../src/schema/simulation/Simulation.ts"
-import { howMany } from "../exhaustive.ts"
+import { howMany } from "../kit/input-samples.ts"
 
 const simulate = (...asked: Parameters<typeof simulation>) => atOnce(simulation(...asked))
 

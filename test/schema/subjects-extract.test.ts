@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test"
 import { join } from "node:path"
 import { extract, findPhrase } from "../../src/schema/subjects/Extract.ts"
-import { figures, timed } from "../app.ts"
+import { figures, timed } from "../kit/app.ts"
 
 /** `=` names the subject, `~` mentions it. */
 const shown = (json: unknown) =>

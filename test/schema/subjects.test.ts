@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test"
 import fc from "fast-check"
 import { extract } from "../../src/schema/subjects/Extract.ts"
 import { detect, type SubjectKind, kinds, queryKeys, readAs } from "../../src/schema/subjects/Subject.ts"
-import { figures } from "../app.ts"
+import { figures } from "../kit/app.ts"
 import { different, same } from "./subject-pairs.ts"
 
 const keysIn = (json: unknown) => new Set(extract(json).found.map(({ key }) => key))

@@ -5,7 +5,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test"
 import { Layer } from "effect"
 import { type FindAddresses, HostAddresses } from "../../../src/layers/webhooks/Sender.ts"
-import { type App, startApp, type Tenant, verify } from "../../app.ts"
+import { type App, startApp, type Tenant, verify } from "../../kit/app.ts"
 
 const settings = {
   RUNGATE_MODE: "production",

@@ -1,6 +1,6 @@
 /** Allowances over the API: who may give one, how much it holds, how far it reaches, and where its money goes when it ends. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test"
-import { type App, oneBackend, type Reply, startApp, type Tenant, until, verify } from "../../app.ts"
+import { type App, oneBackend, type Reply, startApp, type Tenant, until, verify } from "../../kit/app.ts"
 
 const minute = 60_000
 const inAnHour = new Date(Date.now() + 60 * minute).toISOString()

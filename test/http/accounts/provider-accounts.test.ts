@@ -5,8 +5,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test"
 import { Effect, Option, Redacted } from "effect"
 import { ProviderAccounts } from "../../../src/layers/provideraccounts/ProviderAccounts.ts"
-import { type App, figures, startApp, type Tenant, until, verify } from "../../app.ts"
-import { dumpDatabase, hitsIn } from "../../dump.ts"
+import { type App, figures, startApp, type Tenant, until, verify } from "../../kit/app.ts"
+import { dumpDatabase, hitsIn } from "../../kit/stored-text.ts"
 import { answer } from "../../layers/providers/stage.ts"
 import { type Heard, standIn } from "../../layers/providers/standin.ts"
 

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test"
 import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { exits } from "../../../src/http/cli/terminal/exits.ts"
-import { type App, startApp } from "../../app.ts"
+import { type App, startApp } from "../../kit/app.ts"
 import { type Home, newHome } from "./shell.ts"
 
 const page = readFileSync(join(import.meta.dir, "..", "..", "..", "docs", "agents.md"), "utf8")

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test"
 import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { parse } from "papaparse"
-import { type App, startApp, type Tenant } from "../../app.ts"
+import { type App, startApp, type Tenant } from "../../kit/app.ts"
 import { type Home, newHome } from "./shell.ts"
 
 let app: App

@@ -6,7 +6,7 @@ import { Effect, Redacted } from "effect"
 import { HttpClientError } from "effect/http"
 import { connect, dollars, RequestPolicy, Rungate, RungateError } from "rungate/client"
 import { isLost, requestPolicyDefault } from "../../../src/http/client/Transport.ts"
-import { type App, startApp, type Tenant } from "../../app.ts"
+import { type App, startApp, type Tenant } from "../../kit/app.ts"
 import { cutLine } from "./wire.ts"
 
 const root = join(import.meta.dir, "..", "..", "..")

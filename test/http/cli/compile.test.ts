@@ -3,10 +3,10 @@ import { afterAll, beforeAll, expect, test } from "bun:test"
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { basename, join } from "node:path"
-import { type App, startApp, type Tenant } from "../../app.ts"
-import { compiledCommand } from "../../command.ts"
-import { exhaustive } from "../../exhaustive.ts"
-import { preparedDatabase } from "../../postgres.ts"
+import { type App, startApp, type Tenant } from "../../kit/app.ts"
+import { compiledCommand } from "../../kit/compiled-command.ts"
+import { exhaustive } from "../../kit/input-samples.ts"
+import { preparedDatabase } from "../../kit/postgres.ts"
 
 const root = join(import.meta.dir, "..", "..", "..")
 const folder = mkdtempSync(join(tmpdir(), "rungate-compile-"))

@@ -1,7 +1,7 @@
 /** Raw calls whose price follows their input, as a user of the command and an agent with tools meet them. */
 import { afterAll, beforeAll, expect, test } from "bun:test"
-import { type App, startApp, type Tenant } from "../../app.ts"
-import { crawler } from "../../documents.ts"
+import { type App, startApp, type Tenant } from "../../kit/app.ts"
+import { crawler } from "../../kit/provider-documents.ts"
 import { type Home, newHome } from "./shell.ts"
 
 let app: App

@@ -7,9 +7,9 @@ import { dollars } from "../../../src/schema/money/Money.ts"
 import { runMain } from "../../chaos/processes.ts"
 import { moved } from "../../layers/payments/cashdesk.ts"
 import { type LocalStripe, startStripe } from "../../layers/payments/standin.ts"
-import { type App, startApp, type Tenant, until } from "../../app.ts"
+import { type App, startApp, type Tenant, until } from "../../kit/app.ts"
 import { type Home, newHome } from "./shell.ts"
-import { exhaustive } from "../../exhaustive.ts"
+import { exhaustive } from "../../kit/input-samples.ts"
 
 let app: App
 let stripe: LocalStripe

@@ -1,5 +1,5 @@
 /** The service behind an address that goes away and comes back, and what a command says meanwhile. */
-import type { App } from "../../app.ts"
+import type { App } from "../../kit/app.ts"
 
 export const doorway = (app: Pick<App, "url">) => {
   const refusals: Array<Response> = []

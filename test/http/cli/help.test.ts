@@ -1,7 +1,7 @@
 /** The help: for people as text, for programs as `--help --json`, the same in both; and the flags that every command takes. */
 import { afterAll, beforeAll, expect, test } from "bun:test"
 import type { CommandTree, ParameterTree } from "../../../src/http/cli/terminal/tree.ts"
-import { type App, startApp, type Tenant } from "../../app.ts"
+import { type App, startApp, type Tenant } from "../../kit/app.ts"
 import { type Home, newHome } from "./shell.ts"
 
 let app: App

@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, expect, test } from "bun:test"
 import { cliHints } from "../../../src/http/cli/answers/commands.ts"
 import { historyLines } from "../../../src/http/cli/history/HistoryView.ts"
-import { type App, startApp, type Tenant } from "../../app.ts"
-import { sampled } from "../../exhaustive.ts"
+import { type App, startApp, type Tenant } from "../../kit/app.ts"
+import { sampled } from "../../kit/input-samples.ts"
 import { type Home, newHome } from "./shell.ts"
 
 let app: App

@@ -5,7 +5,7 @@ import { join } from "node:path"
 import fc from "fast-check"
 import { unparse } from "papaparse"
 import { readCsv } from "../../../src/http/client/Csv.ts"
-import { type App, startApp, type Tenant, until } from "../../app.ts"
+import { type App, startApp, type Tenant, until } from "../../kit/app.ts"
 import { type Home, newHome } from "./shell.ts"
 
 let app: App

@@ -1,7 +1,7 @@
 /** `rungate webhooks listen` as a person and a program have it: signed requests, answers, failures and lost connections. */
 import { afterAll, beforeAll, expect, test } from "bun:test"
-import { type App, startApp, type Tenant, until, verify } from "../../app.ts"
-import { receiver, verified } from "../../receiver.ts"
+import { type App, startApp, type Tenant, until, verify } from "../../kit/app.ts"
+import { receiver, verified } from "../../kit/webhook-receiver.ts"
 import { doorway, lines, reading } from "./doorway.ts"
 import { type Home, newHome } from "./shell.ts"
 

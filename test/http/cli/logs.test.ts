@@ -1,9 +1,9 @@
 /** `rungate logs tail` as a person and a program have it: over lost connections, refusals and a service that is restarted. */
 import { afterAll, beforeAll, expect, test } from "bun:test"
-import { type App, rehearse, startApp, type Tenant, until, verify } from "../../app.ts"
+import { type App, rehearse, startApp, type Tenant, until, verify } from "../../kit/app.ts"
 import { doorway, lines, reading } from "./doorway.ts"
 import { type Home, newHome } from "./shell.ts"
-import { exhaustive } from "../../exhaustive.ts"
+import { exhaustive } from "../../kit/input-samples.ts"
 
 let app: App
 let home: Home

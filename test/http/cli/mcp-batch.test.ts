@@ -1,6 +1,6 @@
 /** The tool run_batch over both transports: a handle, its progress and results, its cancel, and nothing paid twice. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
-import { type App, startApp, type Tenant } from "../../app.ts"
+import { type App, startApp, type Tenant } from "../../kit/app.ts"
 import { closeHosts, type Host, hostOf, type Json, remoteHostOf } from "./host.ts"
 import { type Home, newHome } from "./shell.ts"
 

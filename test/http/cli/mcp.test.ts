@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { readdirSync } from "node:fs"
-import { type App, startApp, type Tenant, until } from "../../app.ts"
+import { type App, startApp, type Tenant, until } from "../../kit/app.ts"
 import { type Arguments, closeHosts, type Host, hostOf, type Json, keyed, signal, verify } from "./host.ts"
 import { type Environment, type Home, newHome } from "./shell.ts"
 

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test"
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { moved, openDesk, type Desk } from "../../layers/payments/cashdesk.ts"
-import { type App, startApp, type Tenant, until } from "../../app.ts"
+import { type App, startApp, type Tenant, until } from "../../kit/app.ts"
 import { type Home, newHome } from "./shell.ts"
 
 let app: App

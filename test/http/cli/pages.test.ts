@@ -7,9 +7,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { asShipped } from "../../plans.ts"
-import { type App, startApp } from "../../app.ts"
-import { indexedAndCounted } from "../../usage.ts"
+import { asShipped } from "../../kit/credit-prices.ts"
+import { type App, startApp } from "../../kit/app.ts"
+import { indexedAndCounted } from "../../kit/finished-work.ts"
 import { blocksOf, pages, pageText } from "./pages.ts"
 import { type Home, newHome } from "./shell.ts"
 

@@ -2,11 +2,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { type App, startApp, type Tenant } from "../../app.ts"
-import { acme } from "../../documents.ts"
-import { preparedDatabase } from "../../postgres.ts"
+import { type App, startApp, type Tenant } from "../../kit/app.ts"
+import { acme } from "../../kit/provider-documents.ts"
+import { preparedDatabase } from "../../kit/postgres.ts"
 import { type Environment, type Home, newHome } from "./shell.ts"
-import { exhaustive } from "../../exhaustive.ts"
+import { exhaustive } from "../../kit/input-samples.ts"
 
 let app: App
 let org: Tenant

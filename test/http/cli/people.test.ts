@@ -1,6 +1,6 @@
 /** People at the terminal: inviting, joining, roles, removing, and the log of it all; by pipe and for a person. */
 import { afterAll, beforeAll, expect, test } from "bun:test"
-import { type App, startApp } from "../../app.ts"
+import { type App, startApp } from "../../kit/app.ts"
 import { type Home, newHome } from "./shell.ts"
 
 let app: App

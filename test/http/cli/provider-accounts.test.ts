@@ -1,6 +1,6 @@
 /** `rungate provider-accounts` as a person uses it, and the commands of docs/own-accounts.md in their order. */
 import { afterAll, beforeAll, expect, test } from "bun:test"
-import { type App, startApp } from "../../app.ts"
+import { type App, startApp } from "../../kit/app.ts"
 import { blocksOf, pageText } from "./pages.ts"
 import { type Home, newHome } from "./shell.ts"
 

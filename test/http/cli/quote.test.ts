@@ -1,7 +1,7 @@
 /** `rungate quote`, and the quote that `run` and `call` show: the same answer of the API, in flags and exit codes of the command. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
-import { type App, startApp, type Tenant } from "../../app.ts"
-import { crawler } from "../../documents.ts"
+import { type App, startApp, type Tenant } from "../../kit/app.ts"
+import { crawler } from "../../kit/provider-documents.ts"
 import { type Home, newHome } from "./shell.ts"
 
 let app: App

@@ -2,8 +2,8 @@
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { until } from "../../app.ts"
-import { compiledCommand } from "../../command.ts"
+import { until } from "../../kit/app.ts"
+import { compiledCommand } from "../../kit/compiled-command.ts"
 
 const root = join(import.meta.dir, "..", "..", "..")
 const source = join(root, "src", "main.ts")

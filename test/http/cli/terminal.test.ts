@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
-import { type App, startApp, type Tenant } from "../../app.ts"
+import { type App, startApp, type Tenant } from "../../kit/app.ts"
 import { type Home, newHome } from "./shell.ts"
 
 let app: App

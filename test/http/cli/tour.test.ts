@@ -5,9 +5,9 @@
 import { afterAll, beforeAll, expect, test } from "bun:test"
 import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { until } from "../../app.ts"
+import { until } from "../../kit/app.ts"
 import { runMain } from "../../chaos/processes.ts"
-import { freshDatabase } from "../../postgres.ts"
+import { freshDatabase } from "../../kit/postgres.ts"
 import { type Home, newHome } from "./shell.ts"
 
 const page = readFileSync(join(import.meta.dir, "..", "..", "..", "docs", "quickstart.md"), "utf8")

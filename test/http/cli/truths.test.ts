@@ -3,8 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { receipt } from "../../../src/http/cli/runs/RunView.ts"
-import { type App, startApp, type Tenant } from "../../app.ts"
-import { crawler } from "../../documents.ts"
+import { type App, startApp, type Tenant } from "../../kit/app.ts"
+import { crawler } from "../../kit/provider-documents.ts"
 import { type Home, newHome } from "./shell.ts"
 
 let app: App

@@ -1,7 +1,7 @@
 /** `rungate usage`: the API's own answer in a pipe, bars at a terminal; and the labels and filters of runs. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { barOf } from "../../../src/http/cli/control/UsageView.ts"
-import { type App, rehearse, startApp, type Tenant, verify } from "../../app.ts"
+import { type App, rehearse, startApp, type Tenant, verify } from "../../kit/app.ts"
 import { type Home, newHome } from "./shell.ts"
 
 let app: App

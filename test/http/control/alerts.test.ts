@@ -1,8 +1,8 @@
 /** Alerts over real HTTP: once per crossing, as an event and by e-mail, on two processes. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
-import { type App, oneBackend, startApp, type Tenant, until, verify } from "../../app.ts"
-import { listen, type Received } from "../../events.ts"
-import { letter, smtpMailbox, type SmtpMailbox } from "../../mailbox.ts"
+import { type App, oneBackend, startApp, type Tenant, until, verify } from "../../kit/app.ts"
+import { listen, type Received } from "../../kit/event-stream.ts"
+import { letter, smtpMailbox, type SmtpMailbox } from "../../kit/mailbox.ts"
 
 const price = 0.003
 const times = (count: number, work: () => Promise<unknown>) => Promise.all(Array.from({ length: count }, work))

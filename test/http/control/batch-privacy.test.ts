@@ -1,6 +1,6 @@
 /** Personal data in batches: erased with a subject, erased by age, and deleted with the months of their runs. */
 import { afterAll, afterEach, beforeAll, expect, test } from "bun:test"
-import { type App, type Reply, startApp, type Tenant, until, verify } from "../../app.ts"
+import { type App, type Reply, startApp, type Tenant, until, verify } from "../../kit/app.ts"
 
 let app: App
 let org: Tenant

@@ -1,6 +1,6 @@
 /** Retrying the blocked rows of a batch: in the same batch, within one max_total, and never a row that ran. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test"
-import { type App, oneBackend, type Reply, startApp, type Tenant, until, verify } from "../../app.ts"
+import { type App, oneBackend, type Reply, startApp, type Tenant, until, verify } from "../../kit/app.ts"
 
 interface Line {
   readonly row: number

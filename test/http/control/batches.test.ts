@@ -1,7 +1,7 @@
 /** Batches over the API: many runs in one request, their results, their limit, and how they end. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test"
 import { parse } from "papaparse"
-import { type App, oneBackend, type Reply, startApp, type Tenant, until, verify } from "../../app.ts"
+import { type App, oneBackend, type Reply, startApp, type Tenant, until, verify } from "../../kit/app.ts"
 
 interface Line {
   readonly row: number

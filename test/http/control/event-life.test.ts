@@ -3,8 +3,8 @@ import { afterAll, beforeAll, expect, test } from "bun:test"
 import { Layer } from "effect"
 import { CheckSeconds, HeartbeatSeconds } from "../../../src/actors/events/EventFeed.ts"
 import { connect } from "../../../src/http/client/Rungate.ts"
-import { type App, startApp, until, verify } from "../../app.ts"
-import { listen, typesOf } from "../../events.ts"
+import { type App, startApp, until, verify } from "../../kit/app.ts"
+import { listen, typesOf } from "../../kit/event-stream.ts"
 import { doorway } from "../cli/doorway.ts"
 
 let app: App

@@ -3,8 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { connect } from "node:net"
 import { Layer } from "effect"
 import { CheckSeconds } from "../../../src/actors/events/EventFeed.ts"
-import { type App, backends, rehearse, startApp, type Tenant, until, verify } from "../../app.ts"
-import { listen, ofRun, type Reader, typesOf } from "../../events.ts"
+import { type App, backends, rehearse, startApp, type Tenant, until, verify } from "../../kit/app.ts"
+import { listen, ofRun, type Reader, typesOf } from "../../kit/event-stream.ts"
 
 const wholeRun = ["run.created", "run.started", "run.attempt", "run.finished"]
 const finished = (run_id: string) => (events: Reader["events"]) =>

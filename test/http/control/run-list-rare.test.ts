@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test"
 import { Layer } from "effect"
 import { ScannedRuns } from "../../../src/layers/runs/RunList.ts"
-import { type App, startApp, type Tenant, until, verify } from "../../app.ts"
+import { type App, startApp, type Tenant, until, verify } from "../../kit/app.ts"
 
 interface Run {
   readonly run_id: string

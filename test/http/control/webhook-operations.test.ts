@@ -1,9 +1,9 @@
 /** What operators and owners of webhooks are told, how long deliveries are kept, and a flood to a slow receiver beside a fast one. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { newId } from "../../../src/layers/platform/Ids.ts"
-import { type App, backends, figures, startApp, type Tenant, until, verify } from "../../app.ts"
-import { letter, smtpMailbox, type SmtpMailbox } from "../../mailbox.ts"
-import { receiver } from "../../receiver.ts"
+import { type App, backends, figures, startApp, type Tenant, until, verify } from "../../kit/app.ts"
+import { letter, smtpMailbox, type SmtpMailbox } from "../../kit/mailbox.ts"
+import { receiver } from "../../kit/webhook-receiver.ts"
 
 describe.each(backends)("operation of webhooks, queues on %s", (backend) => {
   let app: App

@@ -3,8 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { createServer, isIPv6, type Server } from "node:net"
 import { Layer } from "effect"
 import { AnswerMillisMax, type FindAddresses, HostAddresses } from "../../../src/layers/webhooks/Sender.ts"
-import { type App, startApp, type Tenant, until, verify } from "../../app.ts"
-import { receiver } from "../../receiver.ts"
+import { type App, startApp, type Tenant, until, verify } from "../../kit/app.ts"
+import { receiver } from "../../kit/webhook-receiver.ts"
 
 const answerMillis = 300
 /** Addresses of each host name, as its owner's name server answers at the moment. */

@@ -3,8 +3,8 @@
  */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test"
 import { Webhook } from "standardwebhooks"
-import { type App, backends, startApp, type Tenant, until } from "../../app.ts"
-import { receiver } from "../../receiver.ts"
+import { type App, backends, startApp, type Tenant, until } from "../../kit/app.ts"
+import { receiver } from "../../kit/webhook-receiver.ts"
 
 const find = { capability: "email.find", input: { full_name: "Ada Lovelace", company_domain: "example.com" } }
 

@@ -5,7 +5,7 @@ import { Client } from "@modelcontextprotocol/sdk/client/index.js"
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js"
 import type { OAuthTokens } from "@modelcontextprotocol/sdk/shared/auth.js"
 import { challengeForm } from "../../../src/schema/oauth/Pkce.ts"
-import type { App, Reply } from "../../app.ts"
+import type { App, Reply } from "../../kit/app.ts"
 
 export const callback = "http://127.0.0.1:7777/callback"
 

@@ -1,6 +1,6 @@
 /** An agent connects by address alone: the SDK's own OAuth client against the real service. Its token is an API key with scope and budget. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
-import { type App, startApp, type Tenant } from "../../app.ts"
+import { type App, startApp, type Tenant } from "../../kit/app.ts"
 import { verify } from "../cli/host.ts"
 import { asked, codeIn, connect, connected, decided, type Kept, posted, transportOf } from "./agent.ts"
 import { Client } from "@modelcontextprotocol/sdk/client/index.js"

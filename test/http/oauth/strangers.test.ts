@@ -1,7 +1,7 @@
 /** What strangers try at the authorization server: none of it gives a token, leaves a row, or sends a browser where nobody agreed. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { clientId } from "../../../src/schema/oauth/Client.ts"
-import { type App, startApp, type Tenant } from "../../app.ts"
+import { type App, startApp, type Tenant } from "../../kit/app.ts"
 import { postTo, hello } from "../mcp-request.ts"
 import { callback, codeIn, connect, decided, type Kept, posted, register } from "./agent.ts"
 

@@ -1,6 +1,6 @@
 /** The books of all wallets, and commands that failed too often: why, and their retry. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
-import { type App, oneBackend, startApp, type Tenant, until } from "../../app.ts"
+import { type App, oneBackend, startApp, type Tenant, until } from "../../kit/app.ts"
 import { type OperatorTab, operatorOf } from "./operator.ts"
 
 describe.each(oneBackend)("on %s", (backend) => {

@@ -1,6 +1,6 @@
 /** Imports of raw endpoints from the console: compared first, applied as compared, logged, and deleted again. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
-import { type App, startApp } from "../../app.ts"
+import { type App, startApp } from "../../kit/app.ts"
 import { type OperatorTab, operatorOf, ownPage } from "./operator.ts"
 
 let app: App

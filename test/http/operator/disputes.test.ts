@@ -1,7 +1,7 @@
 /** Disputes as the operator console decides them, over real HTTP: a note is needed, a refund is final, and only an operator may. */
 import { afterAll, beforeAll, expect, test } from "bun:test"
-import { type App, startApp, type Tenant, until } from "../../app.ts"
-import { indexedAndCounted } from "../../usage.ts"
+import { type App, startApp, type Tenant, until } from "../../kit/app.ts"
+import { indexedAndCounted } from "../../kit/finished-work.ts"
 import { operatorOf } from "./operator.ts"
 
 let app: App

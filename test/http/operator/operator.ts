@@ -2,7 +2,7 @@
 import { expect } from "bun:test"
 import { digest, randomText } from "../../../src/layers/accounts/Secrets.ts"
 import { newId } from "../../../src/layers/platform/Ids.ts"
-import type { App, Reply } from "../../app.ts"
+import type { App, Reply } from "../../kit/app.ts"
 
 /** The headers that a browser and the console add to a request of the service's own page. */
 export const ownPage = (app: App) => ({ origin: app.url, "sec-fetch-site": "same-origin", "x-rungate-console": "1" })

@@ -1,6 +1,6 @@
 /** Organizations as the operator sees and changes them: money is booked once, and every change is in the organization's audit log. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
-import { type App, startApp, type Tenant, verify } from "../../app.ts"
+import { type App, startApp, type Tenant, verify } from "../../kit/app.ts"
 import { type OperatorTab, operatorOf, ownPage } from "./operator.ts"
 
 let app: App

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test"
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { type App, startApp, type Tenant } from "../../app.ts"
+import { type App, startApp, type Tenant } from "../../kit/app.ts"
 import { runMain, type Service, startService, until } from "../../chaos/processes.ts"
 
 const folder = mkdtempSync(join(tmpdir(), "rungate-reload-"))

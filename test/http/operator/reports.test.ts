@@ -1,7 +1,7 @@
 /** Providers, payments, unknown outcomes and invitations, as the operator reads and resolves them. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { newId } from "../../../src/layers/platform/Ids.ts"
-import { type App, startApp, type Tenant, verify } from "../../app.ts"
+import { type App, startApp, type Tenant, verify } from "../../kit/app.ts"
 import { type OperatorTab, operatorOf } from "./operator.ts"
 
 let app: App

@@ -1,9 +1,9 @@
 /** The operator's session: one use of a printed link, a cookie of its own, and no door that it shares with customers. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
-import { type App, startApp, type Tenant } from "../../app.ts"
+import { type App, startApp, type Tenant } from "../../kit/app.ts"
 import { runMain } from "../../chaos/processes.ts"
-import { compiledCommand } from "../../command.ts"
-import { contract } from "../../openapi.ts"
+import { compiledCommand } from "../../kit/compiled-command.ts"
+import { contract } from "../../kit/documented-answers.ts"
 import { cookieOf, operatorOf, ownPage, printedLink, signIn } from "./operator.ts"
 
 const password = "correct horse battery"

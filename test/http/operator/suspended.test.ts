@@ -1,7 +1,7 @@
 /** A suspended wallet as the operator sees it: why, in the list and alone, and a resume that checks the books first. */
 import { afterAll, beforeAll, expect, test } from "bun:test"
-import { type App, startApp, type Tenant, verify } from "../../app.ts"
-import { checkedBooks, spoil } from "../../books.ts"
+import { type App, startApp, type Tenant, verify } from "../../kit/app.ts"
+import { checkedBooks, spoil } from "../../kit/wallet-damage.ts"
 import { type OperatorTab, operatorOf, ownPage } from "./operator.ts"
 
 let app: App

@@ -3,7 +3,7 @@
  * a run that waits has them too, and nobody gets somebody else's.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
-import { type App, callUrl, rehearse, startApp, type Tenant, verify } from "../../app.ts"
+import { type App, callUrl, rehearse, startApp, type Tenant, verify } from "../../kit/app.ts"
 import { valuesOfPath } from "../../../src/schema/receipts/RequestOfRun.ts"
 
 const find = {

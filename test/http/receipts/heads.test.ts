@@ -11,7 +11,7 @@ import { Client } from "pg"
 import { HeadSeconds } from "../../../src/actors/receipts/HeadWorker.ts"
 import { LookSeconds } from "../../../src/actors/runs/OutcomeLookups.ts"
 import { usageLock } from "../../../src/layers/usage/UsageRollups.ts"
-import { type App, startApp, type Tenant, until, verify } from "../../app.ts"
+import { type App, startApp, type Tenant, until, verify } from "../../kit/app.ts"
 import { type Home, newHome } from "../cli/shell.ts"
 
 const quick = Layer.mergeAll(Layer.succeed(HeadSeconds, 0.2), Layer.succeed(LookSeconds, 3_600))

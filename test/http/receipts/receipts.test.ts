@@ -6,8 +6,8 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { compactVerify, createLocalJWKSet, decodeJwt, decodeProtectedHeader } from "jose"
-import { type App, callUrl, rehearse, startApp, type Tenant, verify } from "../../app.ts"
-import { dumpDatabase, hitsIn } from "../../dump.ts"
+import { type App, callUrl, rehearse, startApp, type Tenant, verify } from "../../kit/app.ts"
+import { dumpDatabase, hitsIn } from "../../kit/stored-text.ts"
 import { type Home, newHome } from "../cli/shell.ts"
 
 const find = {

@@ -3,7 +3,7 @@
  * runs take seconds.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
-import { type App, figures, rehearse, startApp, type Tenant, verify } from "../../app.ts"
+import { type App, figures, rehearse, startApp, type Tenant, verify } from "../../kit/app.ts"
 import { newHome } from "../cli/shell.ts"
 
 const find = (name: string, routing: object = {}) => ({

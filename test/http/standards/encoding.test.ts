@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { brotliDecompressSync, gunzipSync } from "node:zlib"
 import { codingFor, compressedFrom } from "../../../src/http/standards/Compression.ts"
-import { type App, startApp, type Tenant, verify } from "../../app.ts"
+import { type App, startApp, type Tenant, verify } from "../../kit/app.ts"
 
 let app: App
 let org: Tenant

@@ -4,7 +4,7 @@ import { maySeeWallet } from "../../../src/http/access/Access.ts"
 import { waitsFor } from "../../../src/http/standards/Prefer.ts"
 import { roles } from "../../../src/schema/accounts/Role.ts"
 import { dollars } from "../../../src/schema/money/Money.ts"
-import { type App, rehearse, startApp, type Tenant, verify } from "../../app.ts"
+import { type App, rehearse, startApp, type Tenant, verify } from "../../kit/app.ts"
 
 let app: App
 let org: Tenant

@@ -7,7 +7,7 @@ import { withDeprecations } from "../../../src/http/api/document/Deprecated.ts"
 import { Deprecations, deprecations } from "../../../src/http/api/shapes/Deprecations.ts"
 import { errorGuide } from "../../../src/schema/ErrorGuide.ts"
 import { statusOf } from "../../../src/schema/Errors.ts"
-import { type App, startApp, type Tenant, verify } from "../../app.ts"
+import { type App, startApp, type Tenant, verify } from "../../kit/app.ts"
 import { pageText } from "../cli/pages.ts"
 
 const table = {

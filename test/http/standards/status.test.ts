@@ -1,8 +1,8 @@
 /** The status page: closed until it is switched on, then the same for everybody, without names of customers. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { reportOf } from "../../../src/http/status/StatusReport.ts"
-import { documentOf, endpointOf } from "../../documents.ts"
-import { type App, startApp, type Tenant, verify } from "../../app.ts"
+import { documentOf, endpointOf } from "../../kit/provider-documents.ts"
+import { type App, startApp, type Tenant, verify } from "../../kit/app.ts"
 
 const hostile = `<img src=x onerror=alert(1)>"'&`
 const asBrowser = { headers: { accept: "text/html,application/xhtml+xml" } }

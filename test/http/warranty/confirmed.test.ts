@@ -3,10 +3,10 @@
  * answers are the examples of Postmark's and Resend's documentation.
  */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test"
-import { type App, startApp, type Tenant, until } from "../../app.ts"
+import { type App, startApp, type Tenant, until } from "../../kit/app.ts"
 import { answer } from "../../layers/providers/stage.ts"
 import { standIn } from "../../layers/providers/standin.ts"
-import { indexedAndCounted } from "../../usage.ts"
+import { indexedAndCounted } from "../../kit/finished-work.ts"
 
 const there = standIn()
 let app: App

@@ -3,9 +3,9 @@
  * days and the operator's share, and nothing else refunds anything.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test"
-import { type App, startApp, type Tenant, until } from "../../app.ts"
+import { type App, startApp, type Tenant, until } from "../../kit/app.ts"
 import { calling, postTo } from "../mcp-request.ts"
-import { indexedAndCounted } from "../../usage.ts"
+import { indexedAndCounted } from "../../kit/finished-work.ts"
 
 const share = { RUNGATE_WARRANTY_SHARE: "0.5" }
 let apps: readonly [App, App]

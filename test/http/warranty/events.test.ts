@@ -4,11 +4,11 @@
  */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test"
 import { Webhook } from "standardwebhooks"
-import { type App, startApp, type Tenant, until } from "../../app.ts"
+import { type App, startApp, type Tenant, until } from "../../kit/app.ts"
 import { faultyPostgres } from "../../faults/postgres.ts"
 import { answer } from "../../layers/providers/stage.ts"
 import { standIn } from "../../layers/providers/standin.ts"
-import { indexedAndCounted } from "../../usage.ts"
+import { indexedAndCounted } from "../../kit/finished-work.ts"
 
 const secret = `whsec_${Buffer.alloc(32, 7).toString("base64")}`
 const login = "rungate:pa55word-of-events"

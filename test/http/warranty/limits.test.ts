@@ -2,10 +2,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { Context, Effect } from "effect"
 import { Audit } from "../../../src/layers/audit/Audit.ts"
-import { type App, startApp, type Tenant, until } from "../../app.ts"
+import { type App, startApp, type Tenant, until } from "../../kit/app.ts"
 import { type Command, runMain } from "../../chaos/processes.ts"
-import { compiledCommand } from "../../command.ts"
-import { indexedAndCounted } from "../../usage.ts"
+import { compiledCommand } from "../../kit/compiled-command.ts"
+import { indexedAndCounted } from "../../kit/finished-work.ts"
 
 const command: Command = [await compiledCommand()]
 // One refund of a check is 30 % of the charges of a check and a message, two are more than 40 %.

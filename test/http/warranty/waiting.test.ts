@@ -3,10 +3,10 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "bun:te
 import { Layer } from "effect"
 import { DisputeSeconds } from "../../../src/actors/warranty/DisputeWorker.ts"
 import { asksPerHourMax } from "../../../src/schema/wallet/Warranty.ts"
-import { type App, startApp, type Tenant, until } from "../../app.ts"
+import { type App, startApp, type Tenant, until } from "../../kit/app.ts"
 import { answer } from "../../layers/providers/stage.ts"
 import { standIn } from "../../layers/providers/standin.ts"
-import { indexedAndCounted } from "../../usage.ts"
+import { indexedAndCounted } from "../../kit/finished-work.ts"
 
 const there = standIn()
 let app: App

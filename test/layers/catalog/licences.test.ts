@@ -10,7 +10,7 @@ import { unpack } from "../../../src/layers/catalog/import/pack.ts"
 import { refusals } from "../../../src/layers/catalog/import/texts/prose.ts"
 import { needsNotice, type Provenance } from "../../../src/schema/Provenance.ts"
 import type { ProviderDocument } from "../../../src/schema/catalog/Endpoint.ts"
-import { documentOf, endpointOf } from "../../documents.ts"
+import { documentOf, endpointOf } from "../../kit/provider-documents.ts"
 
 const root = join(import.meta.dir, "../../..")
 const packs: ReadonlyArray<ProviderDocument> = await Effect.runPromise(

@@ -7,7 +7,7 @@ import type { ImportOptions } from "../../../src/layers/catalog/import/kit/Impor
 import { importOpenApi } from "../../../src/layers/catalog/import/openapi/index.ts"
 import { reachable } from "../../../src/schema/catalog/Definitions.ts"
 import { endpointKey, ProviderDocument } from "../../../src/schema/catalog/Endpoint.ts"
-import { sampled } from "../../exhaustive.ts"
+import { sampled } from "../../kit/input-samples.ts"
 
 const specs = join(import.meta.dir, "../../../../shared/specs")
 const read = (name: string) => ({ name, text: readFileSync(join(specs, name), "utf8") })

@@ -5,7 +5,7 @@
  * day apart unless a test asks for it, and nothing else tells the service of a payment.
  */
 import { expect } from "bun:test"
-import { type App, type Backend, startApp, type Tenant, until } from "../../app.ts"
+import { type App, type Backend, startApp, type Tenant, until } from "../../kit/app.ts"
 import type { Thing } from "./account.ts"
 import { type DeliverOptions, type LocalStripe, startStripe } from "./standin.ts"
 

@@ -3,7 +3,7 @@
  * Stripe, and in the tables where time is moved.
  */
 import { expect } from "bun:test"
-import { type App, type Tenant, until, verify } from "../../app.ts"
+import { type App, type Tenant, until, verify } from "../../kit/app.ts"
 import type { LocalStripe } from "./standin.ts"
 
 const path = "/v1/wallet/auto-topup"

@@ -13,9 +13,9 @@ import {
 } from "../../../src/layers/audit/processor.ts"
 import type { SettledPayment } from "../../../src/layers/payments/Payments.ts"
 import { dollars } from "../../../src/schema/money/Money.ts"
-import { type App, startApp, type Tenant, until } from "../../app.ts"
+import { type App, startApp, type Tenant, until } from "../../kit/app.ts"
 import { type Command, runMain } from "../../chaos/processes.ts"
-import { compiledCommand } from "../../command.ts"
+import { compiledCommand } from "../../kit/compiled-command.ts"
 import type { Thing } from "./account.ts"
 import { type LocalStripe, startStripe } from "./standin.ts"
 

@@ -5,8 +5,8 @@ import { join } from "node:path"
 import { Client } from "pg"
 import { BackgroundWorker } from "../../../src/actors/BackgroundWorker.ts"
 import { BackgroundMigrations } from "../../../src/layers/postgres/BackgroundMigrations.ts"
-import { until } from "../../app.ts"
-import { preparedDatabase } from "../../postgres.ts"
+import { until } from "../../kit/app.ts"
+import { preparedDatabase } from "../../kit/postgres.ts"
 import { countThings, createThings, layerOn, things } from "./things.ts"
 
 let client: Client | undefined

@@ -3,7 +3,7 @@ import { expect } from "bun:test"
 import { Deferred, Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
 import { keepAwake } from "../../../src/layers/postgres/connection/KeepAwake.ts"
-import { effect } from "../../it.ts"
+import { effect } from "../../kit/effect-tests.ts"
 
 /** As the driver's: `failed` connections are counted as connections, and so many statements wait without another one being opened. */
 const sleepingPool = (failed: number) => {

@@ -5,7 +5,7 @@ import net, { type AddressInfo } from "node:net"
 import { PostgresConnection } from "bullmq"
 import { Client, Pool } from "pg"
 import { LastingClient, listenWithLastingClients } from "../../../src/layers/postgres/connection/LastingClient.ts"
-import { freshDatabase } from "../../postgres.ts"
+import { freshDatabase } from "../../kit/postgres.ts"
 
 test("a connection that is lost while it is used fails what is asked next, and the pool goes on", async () => {
   const connectionString = await freshDatabase()

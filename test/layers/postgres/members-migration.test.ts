@@ -5,7 +5,7 @@ import { Effect, Redacted } from "effect"
 import { Client } from "pg"
 import { migrateWith, type Migrations } from "../../../src/layers/postgres/Migrate.ts"
 import { migrations } from "../../../src/layers/postgres/migrations/index.ts"
-import { freshDatabase } from "../../postgres.ts"
+import { freshDatabase } from "../../kit/postgres.ts"
 
 let client: Client
 const user = (id: string, org: string) =>

@@ -14,8 +14,8 @@ import type { Contracts } from "../../../src/layers/postgres/migrations/contract
 import { boundFirst, unboundFirst } from "../../../src/layers/postgres/migrations/FirstPartition.ts"
 import { migrations } from "../../../src/layers/postgres/migrations/index.ts"
 import { Settings } from "../../../src/layers/platform/Settings.ts"
-import { until } from "../../app.ts"
-import { freshDatabase, preparedDatabase } from "../../postgres.ts"
+import { until } from "../../kit/app.ts"
+import { freshDatabase, preparedDatabase } from "../../kit/postgres.ts"
 
 const opened: Array<Client> = []
 const connect = async (connectionString: string) => {

@@ -12,7 +12,7 @@ import { Client } from "pg"
 import { migrateWith, type Migrations } from "../../../src/layers/postgres/Migrate.ts"
 import { contracts } from "../../../src/layers/postgres/migrations/contracts.ts"
 import { migrations } from "../../../src/layers/postgres/migrations/index.ts"
-import { freshDatabase, preparedDatabase } from "../../postgres.ts"
+import { freshDatabase, preparedDatabase } from "../../kit/postgres.ts"
 import { findings, shapeOf } from "./shape.ts"
 
 /** The schema of release 0.1.0. Older migrations are history. */

@@ -1,7 +1,7 @@
 /** Gives an organization whatever the adapters' recorded inputs name: inboxes, senders, accounts and conversations. */
 import { providers } from "../../../src/layers/providers/index.ts"
 import { capabilities } from "../../../src/schema/capabilities/index.ts"
-import type { App } from "../../app.ts"
+import type { App } from "../../kit/app.ts"
 import type { Recorded } from "./stage.ts"
 
 const offerOf = (provider: string, capability: string) =>

@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test"
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
-import { filesUnder } from "../../kept.ts"
+import { filesUnder } from "../../kit/build-cache.ts"
 import { providers } from "../../../src/layers/providers/index.ts"
 import { callsProvider } from "./pairs.ts"
 import { playedScenes } from "./scenes.ts"

@@ -4,7 +4,7 @@
  */
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
-import { filesUnder, keptFolder } from "../../kept.ts"
+import { filesUnder, keptFolder } from "../../kit/build-cache.ts"
 import type { Recorded } from "./stage.ts"
 
 const root = join(import.meta.dir, "..", "..", "..")

@@ -6,10 +6,10 @@
  */
 import { linkSync, mkdtempSync } from "node:fs"
 import { join } from "node:path"
-import { filesUnder, keptFolder, scratch } from "./kept.ts"
-import { afterwards, once } from "./undertaker.ts"
+import { filesUnder, keptFolder, scratch } from "./build-cache.ts"
+import { afterwards, once } from "./process-end.ts"
 
-const script = join(import.meta.dir, "..", "scripts", "compile.ts")
+const script = join(import.meta.dir, "..", "..", "scripts", "compile.ts")
 const sources = () => [...filesUnder("src/**/*.ts"), "scripts/compile.ts", "package.json", "package-lock.json"]
 
 const compile = async (folder: string) => {

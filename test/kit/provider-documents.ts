@@ -1,5 +1,5 @@
 /** Small provider documents, for tests that need raw endpoints of a known shape. */
-import type { Endpoint, ProviderDocument } from "../src/schema/catalog/Endpoint.ts"
+import type { Endpoint, ProviderDocument } from "../../src/schema/catalog/Endpoint.ts"
 
 const object = { type: "object", properties: {}, additionalProperties: false }
 

@@ -1,11 +1,11 @@
 /**
  * Compares every answer of the service with the OpenAPI document that it publishes: the status is documented, the body has the
- * documented form. test/app.ts calls this for every request that a test makes.
+ * documented form. test/kit/app.ts calls this for every request that a test makes.
  */
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js"
 import { OpenApi } from "effect/http-api"
-import { Api } from "../src/http/api/Api.ts"
-import { once } from "./undertaker.ts"
+import { Api } from "../../src/http/api/Api.ts"
+import { once } from "./process-end.ts"
 
 type Json = ReturnType<typeof JSON.parse>
 

@@ -9,7 +9,7 @@ import { mkdtempSync, readFileSync } from "node:fs"
 import { createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { afterwards, once } from "./undertaker.ts"
+import { afterwards, once } from "./process-end.ts"
 
 const startMillisMax = 10_000
 

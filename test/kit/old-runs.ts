@@ -1,7 +1,7 @@
 /**
  * Runs as they were made long ago, by SQL: nothing was held or charged, and no index knows them.
  */
-import { makeId } from "../src/schema/Ids.ts"
+import { makeId } from "../../src/schema/Ids.ts"
 import type { App, Tenant } from "./app.ts"
 
 const dayMillis = 86_400_000

@@ -3,7 +3,7 @@
  *
  * The sample changes every day, so that runs of several days cover more. TEST_SEED chooses one: the tests print the seed of theirs.
  */
-import { once } from "./undertaker.ts"
+import { once } from "./process-end.ts"
 
 export const exhaustive = process.env["TEST_EXHAUSTIVE"] === "1"
 

@@ -3,7 +3,7 @@ import { PgClient } from "@effect/sql-pg"
 import { Effect, Redacted } from "effect"
 import { Migrator } from "effect/sql"
 import type { Client } from "pg"
-import { migrations } from "../src/layers/postgres/migrations/index.ts"
+import { migrations } from "../../src/layers/postgres/migrations/index.ts"
 import type { App } from "./app.ts"
 import { freshDatabase } from "./postgres.ts"
 

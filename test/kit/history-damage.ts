@@ -1,5 +1,5 @@
 /** Damage to the index of history that checksums do not show. */
-import { type PartTable, partChecksum } from "../src/schema/segments/Checksum.ts"
+import { type PartTable, partChecksum } from "../../src/schema/segments/Checksum.ts"
 import type { App } from "./app.ts"
 
 const columns: Readonly<Record<PartTable, string>> = {

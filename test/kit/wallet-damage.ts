@@ -1,6 +1,6 @@
 /** Damage to the books of one wallet that only the owner of the database can do, and a check of all books. */
 import { Context, Effect } from "effect"
-import { BooksWatch } from "../src/layers/audit/BooksWatch.ts"
+import { BooksWatch } from "../../src/layers/audit/BooksWatch.ts"
 import type { App, Tenant } from "./app.ts"
 
 /** Changes the note of the first ledger entry, which its hash covers. The note of a tenant's entry is "test credit". */

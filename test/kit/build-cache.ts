@@ -5,9 +5,9 @@
  */
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync } from "node:fs"
 import { join } from "node:path"
-import { takeLock } from "../src/layers/postgres/embedded/EmbeddedPostgresFiles.ts"
+import { takeLock } from "../../src/layers/postgres/embedded/EmbeddedPostgresFiles.ts"
 
-const root = join(import.meta.dir, "..")
+const root = join(import.meta.dir, "..", "..")
 export const scratch = join(root, ".scratch")
 /** Making one takes up to ten seconds on an idle machine. */
 const waitMillisMax = 120_000
