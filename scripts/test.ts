@@ -1,22 +1,26 @@
 /**
- * `npm test [-- files or flags of bun test]`: runs every test but chaos and bench, and ends with `N passed, N failed`.
- * With TEST_EXHAUSTIVE=1 the slow tests try all their inputs, and without it a sample (test/kit/input-samples.ts) and half of the slow files.
- * TEST_WITHOUT="test/a test/b" leaves these folders out.
+ * Runs tests and ends with `N passed, N failed`:
+ *
+ *   npm test                     the fast tier (scripts/tiers.ts)
+ *   npm run test:all             the fast and the slow tier
+ *   npm run test:chaos           the files of chaos, one after the other
+ *   npm test -- <files or flags of bun test>
  *
  * A test file that takes the whole process with it (a crash, a stray `process.exit`) counts as one failure and does not
  * hide the files behind it: they run in another process. The exit code is 0 only when nothing failed and something ran.
  *
  * What failed is repeated at the end, where it is found below thousands of lines. With TEST_FLAKY_FILES=2, as in `.ci/run`, at most two
- * files with failed tests run three times more. If they pass each time, they are named as flaky and not counted as failed. Broken books
- * ("violation" in the output) are never tried again.
+ * files with failed tests run three times more. If they pass each time, they are named as flaky and not counted as failed; with
+ * TEST_FLAKY_LIST=<file> their names are appended to that file too. Broken books ("violation" in the output) are never tried again.
  *
  * All files run in several processes, each with servers of its own; whichever is free takes the next, the longest first. How long they
- * take stands in test/timings.json: `npm test -- --update-timings`, on a quiet machine, writes it anew.
+ * take stands in test/timings.json: `npm run test:all -- --update-timings`, on a quiet machine, writes it anew.
  */
 import { spawn } from "node:child_process"
-import { existsSync, readFileSync, statSync } from "node:fs"
+import { appendFileSync, existsSync, readFileSync, statSync } from "node:fs"
 import { availableParallelism } from "node:os"
 import { dirname, join, relative, resolve } from "node:path"
+import { commandOf, type Tier, tierOf } from "./tiers.ts"
 
 const root = join(import.meta.dir, "..")
 /** Long enough for a busy machine, short enough to notice a test that hangs. A test may set its own. */
@@ -26,21 +30,26 @@ const processesFrom = 20
 /** One more than two cores have room for, because each waits about a third of its time. */
 const processesMax = 3
 const timings = join(root, "test", "timings.json")
-/** Their commands take minutes: `npm run test:chaos`, `npm run bench`. */
-const separate = /^test\/(chaos|bench)\//
+/** Each test of chaos waits for processes that are killed and started again. */
+const chaosMillisMax = 120_000
 /** Flags of `bun test` that take the next argument. */
 const valued = new Set(["-t", "--test-name-pattern", "--timeout", "--seed", "--rerun-each", "--max-concurrency"])
 
 const flags: Array<string> = []
 const wanted: Array<string> = []
-const given = process.argv.slice(2)
+const chaos = process.argv.includes("--chaos")
+const tiers: ReadonlyArray<Tier> = chaos ? ["chaos"] : process.argv.includes("--all") ? ["fast", "slow"] : ["fast"]
+const given = process.argv.slice(2).filter((word) => word !== "--all" && word !== "--chaos")
+// How many inputs the tests with large matrices try (test/kit/input-samples.ts).
+if (tiers.includes("slow")) process.env["TEST_INPUTS"] ??= "quarter"
 for (let at = 0; at < given.length; at += 1) {
   const word = given[at] ?? ""
   if (!word.startsWith("-")) wanted.push(word)
   else flags.push(...(valued.has(word) ? given.slice(at, (at += 1) + 1) : [word]))
 }
 
-if (!flags.some((flag) => flag.startsWith("--timeout"))) flags.push(`--timeout=${testMillisMax}`)
+if (!flags.some((flag) => flag.startsWith("--timeout")))
+  flags.push(`--timeout=${chaos ? chaosMillisMax : testMillisMax}`)
 
 const all = Array.from(new Bun.Glob("test/**/*.test.{ts,tsx}").scanSync(root)).sort()
 const matches = (file: string, word: string) => {
@@ -49,13 +58,11 @@ const matches = (file: string, word: string) => {
   const inside = relative(root, path)
   return statSync(path).isDirectory() ? file.startsWith(`${inside}/`) || inside === "" : file === inside
 }
-/** Folders that a run of all files leaves out. */
-const without = (process.env["TEST_WITHOUT"] ?? "").split(" ").filter((folder) => folder !== "")
-const chosen = all.filter((file) =>
-  wanted.length === 0
-    ? !separate.test(file) && !without.some((folder) => matches(file, folder))
-    : wanted.some((word) => matches(file, word))
-)
+const named = (file: string) => wanted.length === 0 || wanted.some((word) => matches(file, word))
+/** Names choose from all tiers, unless a flag says which. */
+const inTiers =
+  wanted.length > 0 && tiers.length === 1 && !chaos ? all : all.filter((file) => tiers.includes(tierOf(file)))
+const chosen = inTiers.filter(named)
 
 /** The providers' own documents lie beside the project where it is developed. Elsewhere the tests that read them are left out. */
 const documents = join(root, "..", "shared", "specs")
@@ -71,17 +78,7 @@ const readsDocuments = (file: string, seen = new Set<string>()): boolean => {
 }
 const leftOut = existsSync(documents) ? [] : chosen.filter((file) => readsDocuments(join(root, file)))
 
-/** Files that take longer are slow. Without TEST_EXHAUSTIVE=1, a run of all files has one half of the slow ones, and another half the day after. */
-const slowMillis = 4_000
-const seed = Number(process.env["TEST_SEED"] ?? Math.floor(Date.now() / 86_400_000))
-const takes: Readonly<Record<string, number>> = existsSync(timings)
-  ? JSON.parse(readFileSync(timings, "utf8")).files
-  : {}
-const waiting =
-  wanted.length > 0 || process.env["TEST_EXHAUSTIVE"] === "1" || flags.includes("--update-timings")
-    ? []
-    : chosen.filter((file) => (takes[file] ?? 0) >= slowMillis).filter((_, at) => (at + seed) % 2 === 0)
-const running = chosen.filter((file) => !leftOut.includes(file) && !waiting.includes(file))
+const running = chosen.filter((file) => !leftOut.includes(file))
 
 /** One failed test, and what was printed since the test before it ended. */
 interface Failure {
@@ -103,15 +100,12 @@ const colors = /\u001b\[[0-9;]*m/g
 
 // Most tests wait for a database or a process, so several at once take little more time than one. A test of chaos starts several
 // processes and servers of its own and waits for them with time limits, so it has the machine to itself.
-const alone = running.some((file) => file.startsWith("test/chaos/"))
+const alone = running.some((file) => tierOf(file) === "chaos")
 const several = running.length >= processesFrom && availableParallelism() > 1 && !alone
-const division = several
-  ? [
-      `--parallel=${processesMax}`,
-      "--no-isolate",
-      ...(existsSync(timings) || flags.includes("--update-timings") ? [`--timings=${timings}`] : [])
-    ]
-  : []
+const division = [
+  ...(several ? [`--parallel=${processesMax}`, "--no-isolate"] : []),
+  ...((several && existsSync(timings)) || flags.includes("--update-timings") ? [`--timings=${timings}`] : [])
+]
 
 /** A failed test's own message and stack are its last lines. The ones before are the service's log. */
 const failureLinesMax = 60
@@ -222,20 +216,26 @@ if (mayBeFlaky) {
 
 for (const { file, text } of failures) console.log(`\n=== failed in ${file}\n${text}`)
 console.log()
-if (mayBeFlaky && failed === 0)
-  console.log(`FLAKY: ${failedFiles.join(" ")} failed once and then passed ${passesAgain} times`)
+if (mayBeFlaky && failed === 0) {
+  const line = `FLAKY: ${failedFiles.join(" ")} failed once and then passed ${passesAgain} times`
+  console.log(line)
+  const list = process.env["TEST_FLAKY_LIST"]
+  if (list !== undefined) appendFileSync(list, `${line}\n`)
+}
 if (leftOut.length > 0)
   console.log(
     `${leftOut.length} test files were left out: they read the providers' documents, which are not beside this project`
-  )
-if (waiting.length > 0)
-  console.log(
-    `${waiting.length} slow test files wait for another day's run: TEST_EXHAUSTIVE=1 runs all, TEST_SEED=${seed + 1} the others`
   )
 if (chosen.length === 0) console.log(`no test file matches ${wanted.join(" ")}`)
 if (skipped > 0) console.log(`${skipped} skipped`)
 if (Bun.which("redis-server") === null && !process.env.TEST_REDIS_URL) {
   console.log("redis-server is not installed: the tests ran without their Redis halves (Postgres-only mode is tested)")
 }
+if (wanted.length === 0 && !chaos)
+  for (const tier of ["slow", "chaos"] as const) {
+    const count = all.filter((file) => tierOf(file) === tier).length
+    if (!tiers.includes(tier) && count > 0)
+      console.log(`not run: ${count} ${tier} test file${count === 1 ? "" : "s"} (${commandOf[tier]})`)
+  }
 console.log(`${passed} passed, ${failed} failed`)
 process.exit(failed === 0 && passed > 0 ? 0 : 1)

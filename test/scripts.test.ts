@@ -24,7 +24,8 @@ const project = (files: Readonly<Record<string, string>>) => {
   const root = mkdtempSync(join(tmpdir(), "rungate-scripts-"))
   folders.push(root)
   mkdirSync(join(root, "scripts"))
-  for (const script of ["bun.mjs", "test.ts"]) copyFileSync(join(scripts, script), join(root, "scripts", script))
+  for (const script of ["bun.mjs", "test.ts", "tiers.ts"])
+    copyFileSync(join(scripts, script), join(root, "scripts", script))
   for (const [path, text] of Object.entries(files)) {
     mkdirSync(dirname(join(root, path)), { recursive: true })
     writeFileSync(join(root, path), text)
@@ -154,9 +155,9 @@ describe("scripts/test.ts", () => {
   const header = 'import { expect, test } from "bun:test"\n'
   const good = `${header}test("a", () => {}); test("b", () => {})`
 
-  test("ends with the sum, and leaves chaos and bench out", async () => {
+  test("ends with the sum, and leaves chaos out unless it is named", async () => {
     const bad = `${header}test("bad", () => expect(1).toBe(2))`
-    const files = { "test/a.test.ts": good, "test/chaos/c.test.ts": bad, "test/bench/d.test.ts": bad }
+    const files = { "test/a.test.ts": good, "test/chaos/c.test.ts": bad }
     const { code, stdout } = await suite(files)
     expect([lastLine(stdout), code]).toEqual(["2 passed, 0 failed", 0])
     const named = await suite(files, "test/chaos")
@@ -197,22 +198,27 @@ describe("scripts/test.ts", () => {
     for (const name of ["dies", "killed", "unloaded", "wrong"]) expect(stderr).toContain(`test/${name}.test.ts`)
   })
 
-  test("half of the slow files run, the other half with the next seed, and all when they are named or all inputs are", async () => {
-    const slow = '{"version":1,"files":{"test/a.test.ts":9000,"test/b.test.ts":9000,"test/c.test.ts":10}}'
-    const files = { "test/a.test.ts": good, "test/b.test.ts": good, "test/c.test.ts": good, "test/timings.json": slow }
-    const root = project(files)
-    const sum = async (setting: string, ...args: ReadonlyArray<string>) => {
-      const script = join(root, "scripts", "test.ts")
-      const { stdout, stderr } = await run(
-        ["env", "-u", "TEST_EXHAUSTIVE", setting, process.execPath, script, ...args],
-        root
-      )
-      return [lastLine(stdout), ["a", "b", "c"].filter((name) => stderr.includes(`test/${name}.test.ts`)).join("")]
+  test("a folder decides when a test runs, and what did not run is said with its command", async () => {
+    const files = { "test/a.test.ts": good, "test/slow/b.test.ts": good, "test/chaos/c.test.ts": good }
+    const outcome = async (...args: ReadonlyArray<string>) => {
+      const { stdout, stderr } = await suite(files, ...args)
+      const ran = ["a", "slow/b", "chaos/c"].filter((name) => stderr.includes(`test/${name}.test.ts`))
+      return { ran: ran.join(" "), last: stdout.trimEnd().split("\n").slice(-3) }
     }
-    expect(await sum("TEST_SEED=0")).toEqual(["4 passed, 0 failed", "bc"])
-    expect(await sum("TEST_SEED=1")).toEqual(["4 passed, 0 failed", "ac"])
-    expect(await sum("TEST_SEED=0", "test/a.test.ts")).toEqual(["2 passed, 0 failed", "a"])
-    expect(await sum("TEST_EXHAUSTIVE=1")).toEqual(["6 passed, 0 failed", "abc"])
+    expect(await outcome()).toEqual({
+      ran: "a",
+      last: [
+        "not run: 1 slow test file (npm run test:all)",
+        "not run: 1 chaos test file (npm run test:chaos)",
+        "2 passed, 0 failed"
+      ]
+    })
+    expect(await outcome("--all")).toEqual({
+      ran: "a slow/b",
+      last: ["", "not run: 1 chaos test file (npm run test:chaos)", "4 passed, 0 failed"]
+    })
+    expect(await outcome("--chaos")).toMatchObject({ ran: "chaos/c" })
+    expect(await outcome("test/slow/b.test.ts", "a.test")).toMatchObject({ ran: "a slow/b" })
   })
 
   test("a file that failed once may be tried again, if that is asked for, and is named as flaky", async () => {

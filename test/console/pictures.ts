@@ -92,7 +92,7 @@ const written = (name: string, picture: Buffer): string => {
 export const unlike = async (page: Page, session: CDPSession, name: string): Promise<string | null> => {
   const found = await taken(page, session)
   const path = join(approvedFolder, `${name}.png`)
-  const approve = "CONSOLE_APPROVE=1 npx bun test test/console/screens.test.ts"
+  const approve = "CONSOLE_APPROVE=1 npx bun test test/slow/console/screens.test.ts"
   if (isApproving) {
     const picture = packed(found)
     // Twice the same, because nothing else says that all has arrived.

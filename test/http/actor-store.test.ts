@@ -1,6 +1,6 @@
 /**
  * The whole store of the marketplace, imported into a running service: all of it or what the operator allows, found by search, and only what
- * is allowed is shown and runs. A store of 20,000 actors with TEST_EXHAUSTIVE=1, and of 1,500 without.
+ * is allowed is shown and runs. A store of 20,000 actors with TEST_INPUTS=all, and of 1,500 without.
  */
 import { afterAll, beforeAll, expect, test } from "bun:test"
 import { Effect, Exit, Layer } from "effect"

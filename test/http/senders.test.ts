@@ -6,7 +6,7 @@ import { createSocket } from "node:dgram"
 import { type App, startApp, type Tenant } from "../kit/app.ts"
 import { answer } from "../layers/providers/stage.ts"
 import { standIn } from "../layers/providers/standin.ts"
-import { exhaustive } from "../kit/input-samples.ts"
+import { dueToday } from "../kit/input-samples.ts"
 
 /** A name server on loopback: TXT records by name, and a code in place of an answer. `mute`: it never answers. */
 const nameServer = async () => {
@@ -152,28 +152,31 @@ describe("a domain is proven by its DNS record", () => {
     }
   })
 
-  test.if(exhaustive)("what a name server answers is bounded and harmless, and its failure is no refusal", async () => {
-    const sender = await added(session)
-    const { name, value } = sender.record
-    const hostile = [`\u001b[2J${value}`, `${value}x`, value.toUpperCase(), "x".repeat(400)]
-    for (const record of hostile) {
-      dns.records.set(name, [record])
-      const { status, body } = await verify(session, sender.id)
-      expect([status, body.error.code]).toEqual([400, "invalid_request"])
-      expect(body.error.message).not.toContain("\u001b")
-      expect(body.error.message.length).toBeLessThan(800)
+  test.if(dueToday(1))(
+    "what a name server answers is bounded and harmless, and its failure is no refusal",
+    async () => {
+      const sender = await added(session)
+      const { name, value } = sender.record
+      const hostile = [`\u001b[2J${value}`, `${value}x`, value.toUpperCase(), "x".repeat(400)]
+      for (const record of hostile) {
+        dns.records.set(name, [record])
+        const { status, body } = await verify(session, sender.id)
+        expect([status, body.error.code]).toEqual([400, "invalid_request"])
+        expect(body.error.message).not.toContain("\u001b")
+        expect(body.error.message.length).toBeLessThan(800)
+      }
+      for (const code of [2, 5]) {
+        dns.codes.set(name, code)
+        const { status, body } = await verify(session, sender.id)
+        expect([status, body.error.code]).toEqual([503, "service_unavailable"])
+        expect(body.error.message).toContain("try again")
+      }
+      dns.codes.set(name, "mute")
+      const silent = await verify(session, sender.id)
+      expect([silent.status, silent.body.error.code]).toEqual([503, "service_unavailable"])
+      expect((await org.get("/v1/senders")).body.items[0].status).toBe("pending")
     }
-    for (const code of [2, 5]) {
-      dns.codes.set(name, code)
-      const { status, body } = await verify(session, sender.id)
-      expect([status, body.error.code]).toEqual([503, "service_unavailable"])
-      expect(body.error.message).toContain("try again")
-    }
-    dns.codes.set(name, "mute")
-    const silent = await verify(session, sender.id)
-    expect([silent.status, silent.body.error.code]).toEqual([503, "service_unavailable"])
-    expect((await org.get("/v1/senders")).body.items[0].status).toBe("pending")
-  })
+  )
 })
 
 test.each([

@@ -43,7 +43,7 @@ if (redis === undefined) {
 /** The queue backends that this machine can test. */
 export const backends: ReadonlyArray<Backend> = redis === undefined ? ["postgres"] : ["postgres", "redis"]
 
-/** Those, or one of them in turn, for tests of what the queues hardly touch: see exhaustive.ts. */
+/** Those, or one of them in turn, for tests of what the queues hardly touch: see input-samples.ts. */
 export const oneBackend = sampled(backends, 1)
 
 const redisDatabases = once("app/redis", () => ({ next: 0 }))

@@ -11,7 +11,7 @@ import { type App, figures, rehearse, type Reply, startApp, type Tenant, until, 
 /** Codes that no test can force here yet, with the reason. */
 const unforced = new Map([
   ["request_timeout", "a body that takes 15 s to arrive: test/http/bodies.test.ts"],
-  ["outcome_unknown", "a call that acts and whose answer is lost: test/reliability/outcome-unknown.test.ts"]
+  ["outcome_unknown", "a call that acts and whose answer is lost: test/slow/reliability/outcome-unknown.test.ts"]
 ])
 
 /** An address that nothing listens on, and a name that nobody resolves: both must stay unknown to callers. */

@@ -6,7 +6,7 @@
  */
 import { spawnSync } from "node:child_process"
 import * as fs from "node:fs"
-import { mkdir, rename, rm, writeFile } from "node:fs/promises"
+import { mkdir, open, rename, rm } from "node:fs/promises"
 import { dirname, join } from "node:path"
 import { createGunzip } from "node:zlib"
 import { Schema } from "effect"
@@ -37,6 +37,16 @@ const unzipped = (path: string) => {
   return source.pipe(gunzip)
 }
 
+/** Part by part: with all parts at once, `writeFile` of Bun 1.4.5 appends bytes of the first part to some files whose first part is small. */
+export const writeNew = async (path: string, parts: AsyncIterable<Uint8Array>): Promise<void> => {
+  const file = await open(path, "wx", 0o600)
+  try {
+    for await (const part of parts) await file.writeFile(part)
+  } finally {
+    await file.close()
+  }
+}
+
 /** Unpacks into `folder`, which is new. Fails if the file is no complete backup. */
 const unpack = async (path: string, folder: string): Promise<Manifest> => {
   let manifest: Manifest | undefined
@@ -49,7 +59,7 @@ const unpack = async (path: string, folder: string): Promise<Manifest> => {
     } else if (kind === "folder") {
       await Array.fromAsync(content)
       await mkdir(join(folder, name), { recursive: true, mode: 0o700 })
-    } else await writeFile(join(folder, name), content, { flag: "wx", mode: 0o600 })
+    } else await writeNew(join(folder, name), content)
   }
   if (manifest === undefined || last !== endName) throw new Error("the backup file is not complete")
   return manifest

@@ -1,0 +1,124 @@
+/** `rungate batch`: a file of people in, the same file with results out, paid once however often it is run. */
+import { afterAll, beforeAll, expect, test } from "bun:test"
+import { existsSync, readFileSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { parse } from "papaparse"
+import { type App, startApp, type Tenant } from "../../../kit/app.ts"
+import { type Home, newHome } from "../../../http/cli/shell.ts"
+
+let app: App
+let org: Tenant
+let home: Home
+beforeAll(async () => {
+  // Two rows of a batch are open at a time, so that a command can be stopped in the middle.
+  app = await startApp({ settings: { RUNGATE_CONCURRENCY: "4" } })
+  org = await app.tenant("5.00")
+  home = newHome({ RUNGATE_URL: app.url, RUNGATE_API_KEY: org.key })
+}, 30_000)
+afterAll(async () => {
+  await app.books()
+  await app.stop()
+  home.remove()
+})
+
+const write = (name: string, text: string) => writeFileSync(join(home.folder, name), text)
+const csvOf = (name: string) =>
+  parse<Record<string, string>>(readFileSync(join(home.folder, name), "utf8"), { header: true, skipEmptyLines: true })
+    .data
+const charges = async () => (await org.ledger()).filter(({ type }) => type === "settle").length
+
+test("runs each line, writes the results beside it, and joins its batch when it is repeated", async () => {
+  write("people.csv", "Name,Mail\nAda,ada@example.com\nJoe,joe@example.com\nNobody,nonsense\n")
+  const command = "rungate batch people.csv --capability email.verify --map email=Mail --max-total 1.00"
+  const first = await home.shell(`${command} -o out.csv`)
+  expect([first.code, first.err]).toEqual([0, expect.stringContaining("2 succeeded, 1 refused; $0.006 charged.")])
+  const rows = csvOf("out.csv")
+  expect(rows.map(({ Name, status, charged }) => [Name, status, charged])).toEqual([
+    ["Ada", "succeeded", "0.003"],
+    ["Joe", "succeeded", "0.003"],
+    ["Nobody", "invalid", ""]
+  ])
+  expect(rows[0]?.["result.email"]).toBe("ada@example.com")
+  expect(rows[2]?.["error"]).toStartWith("invalid_request: ")
+  const before = await charges()
+  const again = await home.shell(`${command} -o again.csv`)
+  expect([again.code, again.err]).toEqual([0, expect.stringContaining("This file was sent before")])
+  expect(csvOf("again.csv")).toEqual(rows)
+  expect(await charges()).toBe(before)
+  const anew = await home.shell(`${command} --again`)
+  expect([anew.code, await charges()]).toEqual([0, before + 2])
+})
+
+test("killed and stopped at any moment, the same command goes on with the same batch and pays each line once", async () => {
+  const people = Array.from({ length: 24 }, (_, n) => `cli${n}${n === 12 ? "+slow_1" : ""}@sandbox.test`)
+  write("slow.csv", `Mail\n${people.join("\n")}\n`)
+  const command = "rungate batch slow.csv --capability email.verify --map email=Mail --max-total 1.00 -o slow-out.csv"
+  const before = await charges()
+
+  const killed = home.terminal(command)
+  await killed.shows(/\d+ of 24, \$/)
+  process.kill(killed.pid, "SIGKILL")
+  await killed.ended
+  expect(existsSync(join(home.folder, "slow-out.csv"))).toBe(false)
+
+  const stopped = home.terminal(command)
+  await stopped.shows("This file was sent before: joining bat_")
+  await stopped.shows(/\d+ of 24, \$/)
+  stopped.type("\u0003")
+  expect(await stopped.ended).toBe(2)
+  expect(stopped.seen()).toContain("continues. Run the same command")
+
+  const last = await home.shell(command)
+  expect([last.code, last.err]).toEqual([0, expect.stringContaining("24 succeeded; $0.072 charged.")])
+  expect(csvOf("slow-out.csv").map(({ Mail, status }) => [Mail, status])).toEqual(
+    people.map((mail) => [mail, "succeeded"])
+  )
+  expect(await charges()).toBe(before + 24)
+  expect(await app.sql("SELECT 1 FROM batches WHERE total = 24")).toHaveLength(1)
+}, 30_000)
+
+test("rows that a limit blocks are written, and the exit code says so", async () => {
+  write("dear.csv", "Mail\none.dear@example.com\ntwo.dear@example.com\n")
+  const { code, err } = await home.shell(
+    "rungate batch dear.csv --capability email.verify --map email=Mail --max-total 0.0065 -o dear-out.csv"
+  )
+  expect([code, err]).toEqual([6, expect.stringContaining("1 succeeded, 1 blocked; $0.003 charged.")])
+  expect(csvOf("dear-out.csv").map(({ status, error }) => [status, error])).toEqual([
+    ["succeeded", ""],
+    ["blocked", expect.stringContaining("budget_exceeded: ")]
+  ])
+
+  const id = /rungate batch retry (bat_\w+)/.exec(err)?.[1] ?? err
+  const before = await charges()
+  const wrong = await home.shell(`rungate batch retry ${id} people.csv --max-total 1.00`)
+  expect([wrong.code, wrong.err]).toEqual([5, expect.stringContaining("people.csv has 3 rows, and bat_")])
+  const low = await home.shell(`rungate batch retry ${id} --max-total 0.0001`)
+  expect([low.code, low.err]).toEqual([5, expect.stringContaining("max_total is below the $0.003")])
+  expect(await charges()).toBe(before)
+
+  const retry = await home.shell(`rungate batch retry ${id} dear.csv --max-total 1.00 -o dear-all.csv`)
+  expect([retry.code, retry.err]).toEqual([0, expect.stringContaining("2 succeeded; $0.006 charged.")])
+  expect(retry.err).toContain(`Retrying 1 of 1 blocked rows of ${id}.`)
+  expect(csvOf("dear-all.csv").map(({ Mail, status }) => [Mail, status])).toEqual([
+    ["one.dear@example.com", "succeeded"],
+    ["two.dear@example.com", "succeeded"]
+  ])
+  const again = await home.shell(`rungate batch retry ${id} -o dear-rows.csv`)
+  expect([again.code, again.err]).toEqual([0, expect.stringContaining(`No row of ${id} is blocked.`)])
+  expect(csvOf("dear-rows.csv").map(({ row, status }) => [row, status])).toEqual([
+    ["1", "succeeded"],
+    ["2", "succeeded"]
+  ])
+  expect(await charges()).toBe(before + 1)
+})
+
+test("says what is wrong with a file or a map, and starts nothing", async () => {
+  write("empty.csv", "Mail\n")
+  const empty = await home.shell("rungate batch empty.csv --capability email.verify --max-total 1")
+  expect([empty.code, empty.err]).toEqual([5, expect.stringContaining("needs a header line and a row")])
+  write("mail.csv", "Mail\nada@example.com\n")
+  const wrong = await home.shell("rungate batch mail.csv --capability email.verify --map email=Male --max-total 1")
+  expect([wrong.code, wrong.err]).toEqual([5, expect.stringContaining('the column "Male"')])
+  const missing = await home.shell("rungate batch none.csv --capability email.verify --max-total 1")
+  expect([missing.code, missing.err]).toEqual([5, expect.stringContaining("none.csv")])
+})

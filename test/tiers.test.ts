@@ -1,0 +1,32 @@
+/** The tiers of the tests (scripts/tiers.ts) are what they say: `npm test` stays short, and no test is forgotten in the order of the files. */
+import { describe, expect, test } from "bun:test"
+import { existsSync, readFileSync } from "node:fs"
+import { join } from "node:path"
+import { tierOf } from "../scripts/tiers.ts"
+
+const root = join(import.meta.dir, "..")
+const files = Array.from(new Bun.Glob("test/**/*.test.{ts,tsx}").scanSync(root))
+const millis: Readonly<Record<string, number>> = JSON.parse(
+  readFileSync(join(root, "test", "timings.json"), "utf8")
+).files
+
+/** Longer ones would wait for each other at the end of a run. Move such a file to test/slow, or divide it. */
+const fastMillisMax = 15_000
+/** Of all files of the fast tier, in three processes on two quiet cores: 160 s together, which leaves half a minute for the start. */
+const fastMillisSumMax = 480_000
+
+describe("test/timings.json", () => {
+  test("knows every test file, so that the longest start first: npm test -- <file> --update-timings", () => {
+    expect(files.filter((file) => tierOf(file) !== "chaos" && millis[file] === undefined)).toEqual([])
+  })
+
+  test("knows no file that is gone", () => {
+    expect(Object.keys(millis).filter((file) => !existsSync(join(root, file)))).toEqual([])
+  })
+
+  test("has only short files in the fast tier, and little in all", () => {
+    const fast = files.filter((file) => tierOf(file) === "fast").map((file) => ({ file, took: millis[file] ?? 0 }))
+    expect(fast.filter(({ took }) => took > fastMillisMax)).toEqual([])
+    expect(fast.reduce((sum, { took }) => sum + took, 0)).toBeLessThan(fastMillisSumMax)
+  })
+})
