@@ -3,7 +3,7 @@
  *
  *   npm test                     the fast tier (scripts/tiers.ts)
  *   npm run test:all             the fast and the slow tier
- *   npm run test:chaos           the files of chaos, one after the other
+ *   npm run test:chaos           the files of chaos, one after the other; with --due those of the day's seed
  *   npm test -- <files or flags of bun test>
  *
  * A test file that takes the whole process with it (a crash, a stray `process.exit`) counts as one failure and does not
@@ -20,7 +20,7 @@ import { spawn } from "node:child_process"
 import { appendFileSync, existsSync, readFileSync, statSync } from "node:fs"
 import { availableParallelism } from "node:os"
 import { dirname, join, relative, resolve } from "node:path"
-import { commandOf, type Tier, tierOf } from "./tiers.ts"
+import { chaosDue, commandOf, type Tier, tierOf } from "./tiers.ts"
 
 const root = join(import.meta.dir, "..")
 /** Long enough for a busy machine, short enough to notice a test that hangs. A test may set its own. */
@@ -39,7 +39,9 @@ const flags: Array<string> = []
 const wanted: Array<string> = []
 const chaos = process.argv.includes("--chaos")
 const tiers: ReadonlyArray<Tier> = chaos ? ["chaos"] : process.argv.includes("--all") ? ["fast", "slow"] : ["fast"]
-const given = process.argv.slice(2).filter((word) => word !== "--all" && word !== "--chaos")
+const due = process.argv.includes("--due")
+const ours = new Set(["--all", "--chaos", "--due"])
+const given = process.argv.slice(2).filter((word) => !ours.has(word))
 // How many inputs the tests with large matrices try (test/kit/input-samples.ts).
 if (tiers.includes("slow")) process.env["TEST_INPUTS"] ??= "quarter"
 for (let at = 0; at < given.length; at += 1) {
@@ -62,7 +64,8 @@ const named = (file: string) => wanted.length === 0 || wanted.some((word) => mat
 /** Names choose from all tiers, unless a flag says which. */
 const inTiers =
   wanted.length > 0 && tiers.length === 1 && !chaos ? all : all.filter((file) => tiers.includes(tierOf(file)))
-const chosen = inTiers.filter(named)
+const seed = Number(process.env["TEST_SEED"] ?? Math.floor(Date.now() / 86_400_000))
+const chosen = (due ? chaosDue(inTiers, seed) : inTiers).filter(named)
 
 /** The providers' own documents lie beside the project where it is developed. Elsewhere the tests that read them are left out. */
 const documents = join(root, "..", "shared", "specs")

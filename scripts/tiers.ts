@@ -13,5 +13,12 @@ export const commandOf: Readonly<Record<Tier, string>> = {
   chaos: "npm run test:chaos"
 }
 
+/** Files of chaos that every `.ci/run` has, because money depends on them most. */
+const always = ["commit", "crash", "freeze", "overspend", "payments"].map((name) => `test/chaos/${name}.test.ts`)
+
+/** Those, and half of the others, by the day's seed. Their queue backend changes every two days, so four days have each file on both. */
+export const chaosDue = (files: ReadonlyArray<string>, seed: number): ReadonlyArray<string> =>
+  files.filter((file, at) => always.includes(file) || (at + seed) % 2 === 0)
+
 export const tierOf = (file: string): Tier =>
   file.startsWith("test/chaos/") ? "chaos" : file.startsWith("test/slow/") ? "slow" : "fast"

@@ -12,6 +12,7 @@ import {
 } from "node:fs"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
+import { chaosDue } from "../scripts/tiers.ts"
 
 const scripts = join(import.meta.dir, "..", "scripts")
 const folders: Array<string> = []
@@ -218,6 +219,15 @@ describe("scripts/test.ts", () => {
       last: ["", "not run: 1 chaos test file (npm run test:chaos)", "4 passed, 0 failed"]
     })
     expect(await outcome("--chaos")).toMatchObject({ ran: "chaos/c" })
+    const everyFour = Array.from({ length: 4 }, (_, at) =>
+      chaosDue(["a", "b", "test/chaos/crash.test.ts"], at).join(" ")
+    )
+    expect(everyFour).toEqual([
+      "a test/chaos/crash.test.ts",
+      "b test/chaos/crash.test.ts",
+      "a test/chaos/crash.test.ts",
+      "b test/chaos/crash.test.ts"
+    ])
     expect(await outcome("test/slow/b.test.ts", "a.test")).toMatchObject({ ran: "a slow/b" })
   })
 

@@ -141,7 +141,7 @@ describe.each(backends)("batches under kill -9 on %s", (backend) => {
     return { ...counts, charged: batch.charged }
   }
 
-  // Each step with one of the backends, or with both.
+  // A part of the steps each day.
   const turn = backends.indexOf(backend)
   test.each(sampled(points, 6, turn))(
     "%s",

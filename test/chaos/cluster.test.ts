@@ -13,11 +13,11 @@ import { startRedis } from "../kit/redis.ts"
 import { load, retryAll } from "./load.ts"
 import { runMain, until } from "./processes.ts"
 import { type RedisClusterServers, startRedisCluster } from "./rediscluster.ts"
-import { backends, leaseSeconds, percentile, report, World } from "./world.ts"
+import { installedBackends, leaseSeconds, percentile, report, World } from "./world.ts"
 
 let cluster: RedisClusterServers
 let world: World | undefined
-const hasRedis = backends.includes("redis")
+const hasRedis = installedBackends.includes("redis")
 beforeAll(async () => {
   if (hasRedis) cluster = await startRedisCluster()
 }, 240_000)

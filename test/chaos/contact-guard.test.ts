@@ -51,7 +51,7 @@ describe.each(backends)("the contact guard under kill -9 on %s", (backend) => {
     await response?.text().catch(() => "")
   }
 
-  // Each step with one of the backends, or with both.
+  // A part of the steps each day.
   test.each(sampled(points, 4, backends.indexOf(backend)))(
     "%s",
     async (point) => {

@@ -40,7 +40,7 @@ describe.each(backends)("T21 worker.kill9.everywhere on %s", (backend) => {
   }, 180_000)
   afterAll(() => world?.close())
 
-  // Each step with one of the backends, or with both.
+  // A part of the steps each day.
   test.each(sampled(points, Math.ceil(points.length / 2) + 1, backends.indexOf(backend)))(
     "%s",
     async (point, hit) => {

@@ -51,6 +51,16 @@ const start = async () => {
 /** The URL of the server's own database. Every call of one process gets the same server. */
 export const startPostgres = (): Promise<string> => once("postgres", start)
 
+/** A test file has a few databases at once. Older ones go, because each takes 15 MB, in memory where there is room. */
+const databasesKept = 40
+const databases = once("postgres/databases", (): Array<string> => [])
+
+const dropOldest = async (client: Client) => {
+  const oldest = databases.length > databasesKept ? databases.shift() : undefined
+  // One that is in use stays until the server ends.
+  if (oldest !== undefined) await client.query(`DROP DATABASE IF EXISTS ${oldest}`).catch(() => {})
+}
+
 const create = async (template: string): Promise<string> => {
   const server = await startPostgres()
   // Random, because several test processes may share the server of TEST_DATABASE_URL.
@@ -60,6 +70,8 @@ const create = async (template: string): Promise<string> => {
   try {
     // A copy of the files: the log, which the other strategy writes block by block, is nobody's here.
     await client.query(`CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY FILE_COPY`)
+    databases.push(name)
+    await dropOldest(client)
   } finally {
     await client.end()
   }
@@ -81,7 +93,9 @@ const prepared = (): Promise<string> =>
       Layer.provide(Settings.layerFrom({ DATABASE_URL: url, REDIS_URL: "" }))
     )
     await Effect.runPromise(Effect.scoped(Layer.build(layer)))
-    return new URL(url).pathname.slice(1)
+    const template = new URL(url).pathname.slice(1)
+    databases.splice(databases.indexOf(template), 1)
+    return template
   })
 
 /** The URL of a new database as the service's first start leaves it. */

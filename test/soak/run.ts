@@ -5,7 +5,7 @@
  * Exit code: 0 when everything held, 1 at a violation, 2 for wrong flags, 130 when it was interrupted.
  */
 import { canBend } from "../chaos/clock.ts"
-import { backends } from "../chaos/world.ts"
+import { installedBackends } from "../chaos/world.ts"
 import { type Flags, flagsOf, usage } from "./flags.ts"
 import { stageSeconds } from "./plan.ts"
 import { checks, type Outcome, soak } from "./soak.ts"
@@ -22,7 +22,7 @@ if (typeof flags === "string") {
 
 const lineOf = ({ minutes, seed }: Flags, more: string) => `npm run soak -- --minutes ${minutes} --seed ${seed}${more}`
 
-const chosen = flags.backend === null ? backends : backends.filter((one) => one === flags.backend)
+const chosen = flags.backend === null ? installedBackends : installedBackends.filter((one) => one === flags.backend)
 if (chosen.length === 0) {
   console.error("soak: redis-server is not installed. Install it, or use --backend postgres.")
   process.exit(2)
