@@ -22,8 +22,8 @@ import { type NewRun, RunStore } from "../../src/layers/runs/RunStore.ts"
 import { Storage } from "../../src/layers/Storage.ts"
 import { dollars } from "../../src/schema/money/Money.ts"
 import { makeId } from "../../src/schema/Ids.ts"
-import type { Plan } from "../../src/schema/runs/Plan.ts"
 import { until } from "../kit/app.ts"
+import { newRun as freeRun, planOfOne as plan } from "../kit/new-runs.ts"
 import { preparedDatabase } from "../kit/postgres.ts"
 
 let databaseUrl = ""
@@ -52,36 +52,8 @@ afterAll(async () => {
   await Promise.all([runtime.dispose(), other.dispose()])
 })
 
-const plan: Plan = {
-  providers: ["hunter"],
-  attempts_max: 3,
-  routing: "auto",
-  include_raw: false,
-  side_effect: false,
-  excluded: []
-}
-const newRun = (org_id: string, changed: Partial<NewRun> = {}): NewRun => ({
-  run_id: newId("run"),
-  org_id,
-  key_id: null,
-  key_version: null,
-  budget_id: null,
-  input_hash: "hash",
-  request_id: "req_test",
-  idempotency_key: null,
-  fingerprint: "",
-  kind: "capability",
-  capability: "email.find",
-  endpoint: null,
-  provider: "hunter",
-  hold: dollars("0.10"),
-  quoted: dollars("0.10"),
-  input: "{}",
-  plan,
-  routing_reason: "test",
-  metadata: null,
-  ...changed
-})
+const newRun = (org_id: string, changed: Partial<NewRun> = {}) =>
+  freeRun(org_id, { hold: dollars("0.10"), quoted: dollars("0.10"), ...changed })
 const reserve = (run: NewRun): DirectCommand => ({ _tag: "Reserve", run })
 const settle = (run: LeasedRun, charge: string, result: string): DirectCommand => ({
   _tag: "Settle",

@@ -21,8 +21,8 @@ import { Settings } from "../../src/layers/platform/Settings.ts"
 import { TurnStore } from "../../src/layers/ledger/TurnStore.ts"
 import { TurnMinutes } from "../../src/layers/ledger/WalletMemory.ts"
 import { dollars } from "../../src/schema/money/Money.ts"
-import type { Plan } from "../../src/schema/runs/Plan.ts"
 import { turnMinutesMax } from "../../src/schema/wallet/TurnTime.ts"
+import { newRun, planOfOne } from "../kit/new-runs.ts"
 import { preparedDatabase } from "../kit/postgres.ts"
 
 let databaseUrl = ""
@@ -49,39 +49,10 @@ const topUp = Effect.fnUntraced(function* (org_id: string, reference: string, am
 })
 
 const admit = Effect.fnUntraced(function* (org_id: string, hold: string, max_total?: string) {
-  const store = yield* RunStore
-  const run_id = newId("run")
-  const plan: Plan = {
-    providers: ["hunter"],
-    attempts_max: 3,
-    routing: "auto",
-    include_raw: false,
-    side_effect: false,
-    excluded: [],
-    ...(max_total === undefined ? {} : { total: { amount: max_total, holds: [hold], excluded: [] } })
-  }
-  yield* store.admit({
-    run_id,
-    org_id,
-    key_id: null,
-    key_version: null,
-    budget_id: null,
-    input_hash: "hash",
-    request_id: "req_test",
-    idempotency_key: null,
-    fingerprint: "",
-    kind: "capability",
-    capability: "email.find",
-    endpoint: null,
-    provider: "hunter",
-    hold: dollars(hold),
-    quoted: dollars(hold),
-    input: "{}",
-    plan,
-    routing_reason: "test",
-    metadata: null
-  })
-  return run_id
+  const total = max_total === undefined ? {} : { total: { amount: max_total, holds: [hold], excluded: [] } }
+  const run = newRun(org_id, { hold: dollars(hold), quoted: dollars(hold), plan: { ...planOfOne, ...total } })
+  yield* (yield* RunStore).admit(run)
+  return run.run_id
 })
 
 const audited = Effect.flatMap(Audit, (books) => books.run)
