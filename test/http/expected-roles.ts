@@ -1,0 +1,96 @@
+/**
+ * The least role that each operation needs, as docs/concepts.md ("People") and docs/api.md promise it.
+ *
+ * Written by hand, so that a mistake in `src/http/access/Access.ts` can't agree with it. A new operation gets a line here first.
+ */
+export const expectedRoles = {
+  /** Reads what the organization has, and manages the own sign-in. */
+  viewer: [
+    "catalog.inspect",
+    "quotes.quote",
+    "simulations.simulate",
+    "runs.list",
+    "runs.get",
+    "runs.details",
+    "batches.list",
+    "batches.get",
+    "batches.results",
+    "disputes.get",
+    "receipts.get",
+    "receipts.heads",
+    "receipts.chain",
+    "events.organization",
+    "events.run",
+    "usage.get",
+    "history.get",
+    "history.batch",
+    "wallet.get",
+    "wallet.transactions",
+    "wallet.audit",
+    "wallet.guard",
+    "topups.autoTopup",
+    "referrals.program",
+    "keys.list",
+    "keys.get",
+    "allowances.list",
+    "allowances.get",
+    "senders.list",
+    "webhooks.list",
+    "webhooks.get",
+    "webhooks.deliveries",
+    "providerAccounts.list",
+    "providerAccounts.get",
+    "oauth.asked",
+    "members.list",
+    // Everybody may leave. Removing others needs an owner, which the handler checks (members.test.ts).
+    "members.remove",
+    "auth.session",
+    "auth.sessions",
+    "auth.signOut",
+    "auth.endSession",
+    "auth.endSessions",
+    "browser.switch",
+    "recovery.resendVerification",
+    "recovery.changePassword"
+  ],
+  /** Spends: runs, and creates keys. Own keys and allowances only, which the handlers check (members.test.ts). */
+  member: [
+    "runs.run",
+    "runs.cancel",
+    "batches.create",
+    "batches.retry",
+    "batches.cancel",
+    "disputes.dispute",
+    "keys.create",
+    "keys.change",
+    "keys.rotate",
+    "keys.revoke",
+    "allowances.create",
+    "allowances.revoke",
+    "oauth.decide"
+  ],
+  /** Pays in, sets limits, deletes, and decides who and what else gets access. */
+  admin: [
+    "topups.checkout",
+    "topups.setAutoTopup",
+    "wallet.setGuard",
+    "history.erase",
+    "senders.add",
+    "senders.verify",
+    "senders.remove",
+    "webhooks.create",
+    "webhooks.change",
+    "webhooks.remove",
+    "webhooks.rotate",
+    "webhooks.replay",
+    "webhooks.replayAll",
+    "providerAccounts.set",
+    "providerAccounts.remove",
+    "invitations.list",
+    "invitations.create",
+    "invitations.withdraw",
+    "auditLog.list"
+  ],
+  /** Decides about the members. */
+  owner: ["members.setRole"]
+} as const
