@@ -3,24 +3,20 @@
  * another one.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
-import { Effect, Layer, ManagedRuntime } from "effect"
+import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { decideTurn } from "../../../src/actors/wallet/DecideTurn.ts"
 import { Accounts } from "../../../src/layers/accounts/Accounts.ts"
 import { TurnStore } from "../../../src/layers/ledger/TurnStore.ts"
 import { newId } from "../../../src/layers/platform/Ids.ts"
-import { Settings } from "../../../src/layers/platform/Settings.ts"
 import { Leases } from "../../../src/layers/runs/Leases.ts"
 import { RunStore } from "../../../src/layers/runs/RunStore.ts"
-import { Storage } from "../../../src/layers/Storage.ts"
 import { newRun } from "../../kit/new-runs.ts"
-import { preparedDatabase } from "../../kit/postgres.ts"
+import { startStorage, type StorageRuntime } from "../../kit/storage.ts"
 
-const build = (databaseUrl: string) =>
-  ManagedRuntime.make(Storage.pipe(Layer.provideMerge(Settings.layerFrom({ DATABASE_URL: databaseUrl }))))
-let runtime: ReturnType<typeof build>
+let runtime: StorageRuntime
 beforeAll(async () => {
-  runtime = build(await preparedDatabase())
+  runtime = await startStorage()
 })
 afterAll(() => runtime.dispose())
 
