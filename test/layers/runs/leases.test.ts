@@ -5,14 +5,13 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { decideTurn } from "../../../src/actors/wallet/DecideTurn.ts"
 import { Accounts } from "../../../src/layers/accounts/Accounts.ts"
-import { TurnStore } from "../../../src/layers/ledger/TurnStore.ts"
 import { newId } from "../../../src/layers/platform/Ids.ts"
 import { Leases } from "../../../src/layers/runs/Leases.ts"
 import { RunStore } from "../../../src/layers/runs/RunStore.ts"
 import { newRun } from "../../kit/new-runs.ts"
 import { startStorage, type StorageRuntime } from "../../kit/storage.ts"
+import { takeTurn } from "../../kit/turns.ts"
 
 let runtime: StorageRuntime
 beforeAll(async () => {
@@ -32,13 +31,8 @@ const started = Effect.fnUntraced(function* (worker_id: string) {
   const org_id = yield* (yield* Accounts).createOrganization("leases", null)
   const { run_id, ...rest } = newRun(org_id)
   yield* (yield* RunStore).admit({ run_id, ...rest })
-  const sql = yield* SqlClient.SqlClient
-  const [wallet] = yield* sql<{ lane: number }>`SELECT lane FROM wallets WHERE org_id = ${org_id}`
-  const names = { txn_id: () => newId("txn"), payment_id: () => newId("pay"), token: () => newId("cmd") }
-  const turn = yield* (yield* TurnStore).turn(wallet?.lane ?? 0, 100, [], false, (view) =>
-    decideTurn(view, { workerId: worker_id, tryTake: () => true }, names)
-  )
-  const run = turn?.started.find((one) => one.run_id === run_id)
+  const turn = yield* takeTurn(org_id, worker_id)
+  const run = turn.started.find((one) => one.run_id === run_id)
   return run ?? expect.unreachable("the run was not started")
 })
 
