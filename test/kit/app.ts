@@ -67,6 +67,8 @@ export interface Options {
   readonly settings?: Readonly<Record<string, string>>
   /** Limits that no environment sets (references), so that a test reaches them. */
   readonly limits?: Layer.Layer<never>
+  /** The sandbox's slowest calls last until the test releases them (test/kit/held-provider.ts). */
+  readonly held?: { readonly layer: Layer.Layer<never> }
   /** Hash passwords at the cost that production has. Without it, a hash costs a tenth of a millisecond. */
   readonly passwordsAsInProduction?: boolean
 }
@@ -220,7 +222,8 @@ export const startApp = async (options: Options = {}): Promise<App> => {
     Logger.layer([collector(logs)]),
     options.passwordsAsInProduction === true ? Layer.empty : Layer.succeed(PasswordCost, cheapPasswords),
     // A look-up of an unknown outcome would take the next answer that a test has scripted for its provider.
-    options.limits ?? Layer.merge(Layer.succeed(LookSeconds, 3_600), Layer.succeed(DisputeSeconds, 3_600))
+    options.limits ?? Layer.merge(Layer.succeed(LookSeconds, 3_600), Layer.succeed(DisputeSeconds, 3_600)),
+    options.held?.layer ?? Layer.empty
   )
   const build = <A, E>(layer: Layer.Layer<A, E, Settings>) =>
     Effect.runPromise(

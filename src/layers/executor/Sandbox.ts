@@ -4,7 +4,7 @@
  * The input selects a scenario: an e-mail `<word>@sandbox.test`, a host `<word>.sandbox.test` (with `-` for `_`), or
  * `sandbox:<word>` inside any other string. With the suffix `_once` only the first attempt follows the scenario.
  */
-import { Duration, Effect, Layer, Redacted } from "effect"
+import { Context, Duration, Effect, Layer, Redacted } from "effect"
 import * as Money from "../../schema/money/Money.ts"
 import type { Bounce } from "../../schema/mail/Bounce.ts"
 import type { Doubt, Found } from "../../schema/catalog/Doubt.ts"
@@ -37,6 +37,14 @@ const seedOf = (text: string): number => {
   for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193) >>> 0
   return hash
 }
+
+/** How a simulated provider spends its latency. A test that needs a run under way holds it until the test goes on. */
+export const SimulatedDelay = Context.Reference("rungate/layers/executor/SimulatedDelay", {
+  defaultValue:
+    () =>
+    (millis: number): Effect.Effect<void> =>
+      Effect.sleep(Duration.millis(millis))
+})
 
 interface Answers<A> {
   readonly match: (partial: boolean) => A
@@ -103,7 +111,9 @@ const simulateRawCall = (call: RawCall) =>
     noMatch: () => ({ _tag: "Delivered", data: rawPayload(call, []), measured: Money.zero })
   })
 
-const answerAfterDelay = <A>({ millis, answer, doubt }: Simulated<A>) =>
+type Delay = (typeof SimulatedDelay)["Service"]
+
+const answerAfter = <A>(delay: Delay, { millis, answer, doubt }: Simulated<A>) =>
   Effect.clockWith((clock) => {
     const began = clock.currentTimeMillisUnsafe()
     const answered = () => ({
@@ -111,7 +121,7 @@ const answerAfterDelay = <A>({ millis, answer, doubt }: Simulated<A>) =>
       ...(doubt === undefined ? {} : { doubt }),
       duration_ms: clock.currentTimeMillisUnsafe() - began
     })
-    return millis > 0 ? Effect.map(Effect.sleep(Duration.millis(millis)), answered) : Effect.sync(answered)
+    return millis > 0 ? Effect.map(delay(millis), answered) : Effect.sync(answered)
   })
 
 /** Simulated calls that ended with an error were not performed. Those that timed out or answered unreadably were. */
@@ -134,6 +144,7 @@ export const SandboxProviders = Layer.effect(
   Effect.gen(function* () {
     const catalog = yield* Catalog
     const accounts = yield* ProviderAccounts
+    const delay = yield* SimulatedDelay
     /** Null if the own account is accepted, or is not called. */
     const refusedAccount = (org_id: string, provider: string, own: boolean): Effect.Effect<Failure | null> =>
       !own
@@ -153,7 +164,7 @@ export const SandboxProviders = Layer.effect(
         match: (partial) => ({ _tag: "Match", output: simulate(partial) }),
         noMatch: () => ({ _tag: "NoMatch", detail: "simulated: nothing on record" })
       })
-      return Effect.map(answerAfterDelay(simulated), (answered) => {
+      return Effect.map(answerAfter(delay, simulated), (answered) => {
         const raw =
           providerCall.include_raw && answered.answer._tag === "Match"
             ? JSON.stringify({ sandbox: true, provider, payload: answered.answer.output })
@@ -171,7 +182,7 @@ export const SandboxProviders = Layer.effect(
       )
     const callRaw = (providerCall: RawCall): Effect.Effect<RawProviderAnswer> =>
       Effect.flatMap(refusedAccount(providerCall.org_id, providerCall.provider.slug, providerCall.own), (answer) =>
-        answer === null ? answerAfterDelay(simulateRawCall(providerCall)) : Effect.succeed({ answer, duration_ms: 0 })
+        answer === null ? answerAfter(delay, simulateRawCall(providerCall)) : Effect.succeed({ answer, duration_ms: 0 })
       )
     return Providers.of({ call, callRaw, lookUp, bounced })
   })
