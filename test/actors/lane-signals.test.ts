@@ -78,8 +78,10 @@ live("a process that stops waits for no commands", () => {
   return Effect.gen(function* () {
     const lanes = yield* join
     const waiting = yield* Effect.forkChild(lanes.awaitCommands(0, 60_000), { startImmediately: true })
+    expect(lanes.state(0).stopWaiting).not.toBeNull()
     yield* lanes.close
     yield* Fiber.join(waiting)
     yield* lanes.awaitCommands(0, 60_000)
+    expect(lanes.state(0).stopWaiting).toBeNull()
   })
 })

@@ -111,7 +111,7 @@ describe("T42 webhook.crash_then_retry", () => {
   }
 
   /** A new worker brings what is left to its end: just these top-ups, whatever is delivered again. */
-  const recovered = async (point: string, payer: Customer, diedAt: number, expected: ReadonlyArray<string>) => {
+  const expectRecovered = async (point: string, payer: Customer, diedAt: number, expected: ReadonlyArray<string>) => {
     const asked = performance.now()
     const worker = await world.start("worker")
     // How long a process takes to start is the machine's.
@@ -166,7 +166,7 @@ describe("T42 webhook.crash_then_retry", () => {
       await deliver(doomed, from)
       const diedAt = await died(doomed)
       const expected = [session_id, ...orphans].map((id) => `25 ${id}`)
-      await recovered(point, payer, diedAt, expected)
+      await expectRecovered(point, payer, diedAt, expected)
     },
     180_000
   )
@@ -180,7 +180,7 @@ describe("T42 webhook.crash_then_retry", () => {
       const from = stripe.events.length
       stripe.pay(session_id ?? "")
       await deliver(front, from)
-      await recovered(`${point} of the credit`, payer, await died(doomed), [`25 ${session_id}`])
+      await expectRecovered(`${point} of the credit`, payer, await died(doomed), [`25 ${session_id}`])
     },
     180_000
   )
@@ -213,7 +213,7 @@ describe("T42 webhook.crash_then_retry", () => {
       })
       await stopped(worker)
       const expected = [`25 ${session_id}`, `20 ${charge?.payment_intent}`]
-      const found = await recovered(`${point} of an automatic top-up`, payer, diedAt, expected)
+      const found = await expectRecovered(`${point} of an automatic top-up`, payer, diedAt, expected)
       expect(found).toEqual({ charges: 1, automatic: 1 })
     },
     180_000

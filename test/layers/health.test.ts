@@ -93,6 +93,7 @@ const inside = (name: string, body: (one: Process) => Effect.Effect<unknown, unk
     name,
     () =>
       Effect.gen(function* () {
+        expect.hasAssertions()
         yield* at("2026-03-10T12:00:00Z")
         yield* body(yield* process())
       }),

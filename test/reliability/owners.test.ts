@@ -103,13 +103,13 @@ const proves = (org: Tenant, domain: string) =>
 const call = (org: Tenant, endpoint: string, request: Record<string, unknown> = {}) =>
   org.run({ provider: "acme", endpoint, input: {}, ...request })
 /** Refused at this path before anything left or was held. */
-const refused = async (asked: Promise<Reply>, path: string) => {
+const expectRefused = async (asked: Promise<Reply>, path: string) => {
   const { status, body } = await asked
   expect([status, body.error?.code, body.error?.details?.[0]?.path]).toEqual([400, "invalid_request", path])
   expect(there.heard()).toEqual([])
   return String(body.error.message)
 }
-const delivered = async (asked: Promise<Reply>) => {
+const expectDelivered = async (asked: Promise<Reply>) => {
   const { body } = await asked
   expect(body.error ?? null).toBe(null)
   expect(body.status).toBe("succeeded")
@@ -121,7 +121,7 @@ const idle = async (org: Tenant) => {
 /** Starts jobs with these ids. */
 const starts = async (org: Tenant, ...ids: ReadonlyArray<unknown>) => {
   there.play("acme", answer(200, { tasks: ids.map((id) => ({ id })) }))
-  await delivered(call(org, "/jobs"))
+  await expectDelivered(call(org, "/jobs"))
   there.forget()
 }
 
@@ -130,25 +130,25 @@ describe("jobs", () => {
     const id = fresh("job")
     await starts(ours, id)
     there.play("acme", answer(200, {}), answer(200, {}), answer(200, {}))
-    await delivered(call(ours, "/jobs/{id}", { path: { id } }))
-    await delivered(call(ours, "/results", { input: { job_id: id } }))
-    await delivered(call(ours, "/results", { query: { job_id: id } }))
+    await expectDelivered(call(ours, "/jobs/{id}", { path: { id } }))
+    await expectDelivered(call(ours, "/results", { input: { job_id: id } }))
+    await expectDelivered(call(ours, "/results", { query: { job_id: id } }))
     there.forget()
-    const foreign = await refused(call(others, "/jobs/{id}", { path: { id } }), "path.id")
-    const unheardOf = await refused(call(others, "/jobs/{id}", { path: { id: "nobody's" } }), "path.id")
+    const foreign = await expectRefused(call(others, "/jobs/{id}", { path: { id } }), "path.id")
+    const unheardOf = await expectRefused(call(others, "/jobs/{id}", { path: { id: "nobody's" } }), "path.id")
     expect(foreign).toBe(unheardOf)
-    await refused(call(others, "/results", { input: { job_id: id } }), "input.job_id")
-    await refused(call(others, "/results", { query: { job_id: id } }), "query.job_id")
-    await refused(call(others, "/results"), "input.job_id")
+    await expectRefused(call(others, "/results", { input: { job_id: id } }), "input.job_id")
+    await expectRefused(call(others, "/results", { query: { job_id: id } }), "query.job_id")
+    await expectRefused(call(others, "/results"), "input.job_id")
     await idle(others)
   })
 
   test("of one provider are none of another's, and ids know case", async () => {
     const id = fresh("job")
     await owns(ours, "job", id, "firecrawl")
-    await refused(call(ours, "/jobs/{id}", { path: { id } }), "path.id")
+    await expectRefused(call(ours, "/jobs/{id}", { path: { id } }), "path.id")
     await starts(ours, id)
-    await refused(call(ours, "/jobs/{id}", { path: { id: id.toUpperCase() } }), "path.id")
+    await expectRefused(call(ours, "/jobs/{id}", { path: { id: id.toUpperCase() } }), "path.id")
   })
 
   test("every task and every item of a list counts", async () => {
@@ -157,13 +157,13 @@ describe("jobs", () => {
     await starts(others, theirs)
     await owns(ours, "account", account, "acme")
     there.play("acme", answer(200, {}))
-    await delivered(call(ours, "/tasks", { input: [{ id: mine }, { id: mine }] }))
+    await expectDelivered(call(ours, "/tasks", { input: [{ id: mine }, { id: mine }] }))
     there.forget()
-    await refused(call(ours, "/tasks", { input: [{ id: mine }, { id: theirs }] }), "input.1.id")
-    await refused(call(ours, "/tasks", { input: [{ id: mine }, {}] }), "input.1.id")
-    await refused(call(ours, "/tasks", { input: { id: [mine, theirs] } }), "input.id.1")
+    await expectRefused(call(ours, "/tasks", { input: [{ id: mine }, { id: theirs }] }), "input.1.id")
+    await expectRefused(call(ours, "/tasks", { input: [{ id: mine }, {}] }), "input.1.id")
+    await expectRefused(call(ours, "/tasks", { input: { id: [mine, theirs] } }), "input.id.1")
     const after = [{ job: mine }, { job: theirs }]
-    await refused(call(ours, "/act", { input: { account_id: account, after } }), "input.after.1.job")
+    await expectRefused(call(ours, "/act", { input: { account_id: account, after } }), "input.after.1.job")
   })
 
   test("hostile ids of a provider are bounded, and a flood of them ends", async () => {
@@ -192,10 +192,10 @@ describe("jobs", () => {
     expect((await kept(others)).length).toBe(1_000)
     figures("owners flood", { ids: flood.length, kept: 1_000, millis: Math.round(millis) })
     there.play("acme", answer(200, {}))
-    await delivered(call(others, "/jobs/{id}", { path: { id: flood[0] } }))
+    await expectDelivered(call(others, "/jobs/{id}", { path: { id: flood[0] } }))
     there.forget()
     const many = Array.from({ length: 2_000 }, () => flood[0])
-    await refused(call(others, "/results", { input: { job_id: many } }), "input")
+    await expectRefused(call(others, "/results", { input: { job_id: many } }), "input")
   })
 
   test("two organizations' runs that are answered one id at once: one owns it", async () => {
@@ -206,7 +206,7 @@ describe("jobs", () => {
         answer(200, { tasks: list.map((id) => ({ id })) })
       )
       there.play("acme", forward ?? expect.unreachable(), backward ?? expect.unreachable())
-      await Promise.all([delivered(call(ours, "/jobs")), delivered(call(others, "/jobs"))])
+      await Promise.all([expectDelivered(call(ours, "/jobs")), expectDelivered(call(others, "/jobs"))])
       there.forget()
       const rows = await app.sql(
         "SELECT resource_id, count(*)::int AS owners FROM owned_resources WHERE resource_id = ANY($1) GROUP BY 1",
@@ -216,7 +216,7 @@ describe("jobs", () => {
     }
     await starts(ours, "first-come")
     await starts(others, "first-come")
-    await refused(call(others, "/jobs/{id}", { path: { id: "first-come" } }), "path.id")
+    await expectRefused(call(others, "/jobs/{id}", { path: { id: "first-come" } }), "path.id")
   })
 })
 
@@ -226,8 +226,8 @@ describe("a field that names an object has one spelling", () => {
     await owns(ours, "account", mine, "acme")
     await owns(others, "account", theirs, "acme")
     there.play("acme", answer(200, {}), answer(200, {}))
-    await delivered(call(ours, "/act", { input: { account_id: mine } }))
-    await delivered(call(ours, "/form", { input: { identity_ids: [mine] } }))
+    await expectDelivered(call(ours, "/act", { input: { account_id: mine } }))
+    await expectDelivered(call(ours, "/form", { input: { identity_ids: [mine] } }))
     there.forget()
     const inputs: ReadonlyArray<readonly [Record<string, unknown>, string]> = [
       [{ account_id: theirs }, "input.account_id"],
@@ -253,21 +253,21 @@ describe("a field that names an object has one spelling", () => {
       [{ account_id: mine, after: [[{ job: "x" }]] }, "input.after.0.0.job"],
       [{ account_id: mine, after: "x" }, "input.after"]
     ]
-    for (const [input, path] of inputs) await refused(call(ours, "/act", { input }), path)
-    await refused(
+    for (const [input, path] of inputs) await expectRefused(call(ours, "/act", { input }), path)
+    await expectRefused(
       call(ours, "/act", { input: { account_id: mine }, query: { account_id: theirs } }),
       "query.account_id"
     )
-    await refused(
+    await expectRefused(
       call(ours, "/form", { input: { identity_ids: [mine], "identity_ids[1]": theirs } }),
       "input.identity_ids[1]"
     )
-    await refused(call(ours, "/form", { input: { identity_ids: [mine, theirs] } }), "input.identity_ids.1")
+    await expectRefused(call(ours, "/form", { input: { identity_ids: [mine, theirs] } }), "input.identity_ids.1")
     const written = (input: string) =>
       ours.post("/v1/run", undefined, { raw: `{"provider":"acme","endpoint":"/act","input":${input}}` })
-    await refused(written(`{"account_id":"${theirs}","account_id":"${mine}"}`), "input")
-    await refused(written(`{"account\\u005fid":"${theirs}","account_id":"${mine}"}`), "input")
-    await refused(written(`{"account_id":12345678901234567890}`), "input.account_id")
+    await expectRefused(written(`{"account_id":"${theirs}","account_id":"${mine}"}`), "input")
+    await expectRefused(written(`{"account\\u005fid":"${theirs}","account_id":"${mine}"}`), "input")
+    await expectRefused(written(`{"account_id":12345678901234567890}`), "input.account_id")
     await idle(others)
     figures("owners spellings", { tried: inputs.length + 6, left: there.heard().length })
   })
@@ -275,10 +275,10 @@ describe("a field that names an object has one spelling", () => {
   test("numbers are the ids that their digits say", async () => {
     await owns(ours, "account", "4712", "acme")
     there.play("acme", answer(200, {}), answer(200, {}))
-    await delivered(call(ours, "/act", { input: { account_id: 4712 } }))
-    await delivered(call(ours, "/act", { input: { account_id: "4712" } }))
+    await expectDelivered(call(ours, "/act", { input: { account_id: 4712 } }))
+    await expectDelivered(call(ours, "/act", { input: { account_id: "4712" } }))
     there.forget()
-    await refused(call(others, "/act", { input: { account_id: 4712 } }), "input.account_id")
+    await expectRefused(call(others, "/act", { input: { account_id: 4712 } }), "input.account_id")
   })
 })
 
@@ -294,8 +294,8 @@ describe("connected accounts", () => {
     const account = fresh("acc")
     await owns(ours, "account", account, "unipile")
     for (const routing of [{}, { provider: "unipile" }, { provider: "edges" }]) {
-      await refused(invite(others, account, routing), "input.account_id")
-      await refused(message(others, { network_url: url, account_id: account }), "input.account_id")
+      await expectRefused(invite(others, account, routing), "input.account_id")
+      await expectRefused(message(others, { network_url: url, account_id: account }), "input.account_id")
     }
     await idle(others)
     expect((await invite(ours, account, { provider: "edges" })).body.error.code).toBe("provider_not_available")
@@ -309,12 +309,12 @@ describe("connected accounts", () => {
     const [account, chat_id] = [fresh("acc"), fresh("chat")]
     await owns(ours, "account", account, "unipile")
     there.play("unipile", member, answer(201, { message_id: "m1", chat_id }))
-    await delivered(message(ours, { network_url: url, account_id: account }))
+    await expectDelivered(message(ours, { network_url: url, account_id: account }))
     there.forget()
-    await refused(message(others, { chat_id }), "input.chat_id")
+    await expectRefused(message(others, { chat_id }), "input.chat_id")
     await idle(others)
     there.play("unipile", answer(201, { message_id: "m2" }))
-    await delivered(message(ours, { chat_id }))
+    await expectDelivered(message(ours, { chat_id }))
   })
 })
 
@@ -327,11 +327,11 @@ describe("senders", () => {
     call(org, "/mail", { input: { From, To: "lead@example.com", ...more } })
 
   test("without one nothing is sent, and the answer says what to do", async () => {
-    const said = await refused(send(ours, "ceo@bank.example"), "input.from")
+    const said = await expectRefused(send(ours, "ceo@bank.example"), "input.from")
     expect(said).toBe(
       'input.from is not a sender of this organization. Prove its domain with POST /v1/senders {"domain":"bank.example"}, or ask the operator to assign it: rungate admin resources assign <org> sender ceo@bank.example'
     )
-    await refused(raw(ours, "ceo@bank.example"), "input.From")
+    await expectRefused(raw(ours, "ceo@bank.example"), "input.From")
     await idle(ours)
   })
 
@@ -349,8 +349,8 @@ describe("senders", () => {
       there.forget()
       there.play("postmark", sent)
       there.play("acme", answer(200, {}))
-      await delivered(send(ours, from))
-      await delivered(raw(ours, from))
+      await expectDelivered(send(ours, from))
+      await expectDelivered(raw(ours, from))
       expect(there.heard("postmark")[0]?.body).toMatchObject({ From: from })
     }
     there.forget()
@@ -372,12 +372,12 @@ describe("senders", () => {
       ]
     ]
     for (const from of foreign) {
-      await refused(send(ours, from), "input.from")
-      await refused(raw(ours, from), "input.From")
+      await expectRefused(send(ours, from), "input.from")
+      await expectRefused(raw(ours, from), "input.From")
     }
     for (const from of mine) {
-      await refused(send(others, from), "input.from")
-      await refused(raw(others, from), "input.From")
+      await expectRefused(send(others, from), "input.from")
+      await expectRefused(raw(others, from), "input.From")
     }
     await idle(others)
     figures("owners senders", { refused: 2 * (foreign.length + mine.length), left: there.heard().length })
@@ -388,8 +388,8 @@ describe("senders", () => {
     await proves(ours, domain)
     const from = `a@${domain}`
     for (const name of ["From", "from", "FROM ", "Sender", "Return-Path", "Resent-From", "From:", "X\r\nFrom"]) {
-      await refused(send(ours, from, { headers: { [name]: "b@bank.example" } }), `input.headers.${name}`)
-      await refused(
+      await expectRefused(send(ours, from, { headers: { [name]: "b@bank.example" } }), `input.headers.${name}`)
+      await expectRefused(
         raw(ours, from, {
           Headers: [
             { Name: "X-A", Value: "1" },
@@ -398,18 +398,18 @@ describe("senders", () => {
         }),
         "input.Headers.1"
       )
-      await refused(raw(ours, from, { headers: { [name]: "b@bank.example" } }), `input.headers.${name}`)
+      await expectRefused(raw(ours, from, { headers: { [name]: "b@bank.example" } }), `input.headers.${name}`)
     }
-    await refused(send(ours, from, { headers: { "X-A": "1\r\nFrom: b@bank.example" } }), "input.headers.X-A")
-    await refused(raw(ours, from, { Headers: [{ Name: "X-A", Value: "1\r\nFrom: b" }] }), "input.Headers.0")
-    await refused(raw(ours, from, { Headers: [{ Name: "X-A", name: "From", Value: "1" }] }), "input.Headers.0")
-    await refused(raw(ours, from, { Headers: "From: b@bank.example" }), "input.Headers")
-    await refused(raw(ours, from, { from: "b@bank.example" }), "input.from")
+    await expectRefused(send(ours, from, { headers: { "X-A": "1\r\nFrom: b@bank.example" } }), "input.headers.X-A")
+    await expectRefused(raw(ours, from, { Headers: [{ Name: "X-A", Value: "1\r\nFrom: b" }] }), "input.Headers.0")
+    await expectRefused(raw(ours, from, { Headers: [{ Name: "X-A", name: "From", Value: "1" }] }), "input.Headers.0")
+    await expectRefused(raw(ours, from, { Headers: "From: b@bank.example" }), "input.Headers")
+    await expectRefused(raw(ours, from, { from: "b@bank.example" }), "input.from")
     there.play("postmark", sent)
     there.play("acme", answer(200, {}))
     const fine = { "List-Unsubscribe": "<https://example.com>", "Reply-To": "b@bank.example" }
-    await delivered(send(ours, from, { reply_to: "b@bank.example", headers: fine }))
-    await delivered(
+    await expectDelivered(send(ours, from, { reply_to: "b@bank.example", headers: fine }))
+    await expectDelivered(
       raw(ours, from, { ReplyTo: "b@bank.example", Headers: [{ Name: "Reply-To", Value: "b@bank.example" }] })
     )
   })
@@ -420,11 +420,11 @@ describe("senders", () => {
     const batch = (...froms: ReadonlyArray<string | null>) =>
       call(ours, "/mail/batch", { input: froms.map((From) => (From === null ? {} : { From })) })
     there.play("acme", answer(200, {}))
-    await delivered(batch(`a@${domain}`, `b@${domain}`))
+    await expectDelivered(batch(`a@${domain}`, `b@${domain}`))
     there.forget()
-    await refused(batch(`a@${domain}`, "b@bank.example"), "input.1.From")
-    await refused(batch(`a@${domain}`, null), "input.1.From")
-    await refused(call(ours, "/mail/batch", { input: [] }), "input")
+    await expectRefused(batch(`a@${domain}`, "b@bank.example"), "input.1.From")
+    await expectRefused(batch(`a@${domain}`, null), "input.1.From")
+    await expectRefused(call(ours, "/mail/batch", { input: [] }), "input")
   })
 
   test("an inbox on the organization's own domain sends through the inbox provider", async () => {
@@ -432,10 +432,10 @@ describe("senders", () => {
     await owns(ours, "domain", domain)
     const inbox = `Sales@${domain}`
     there.play("agentmail", answer(200, { inbox_id: inbox, display_name: null, created_at: "2026-01-15T09:30:00Z" }))
-    await delivered(ours.run({ capability: "email.inbox_create", input: { username: "Sales", domain } }))
+    await expectDelivered(ours.run({ capability: "email.inbox_create", input: { username: "Sales", domain } }))
     there.forget()
     const from = `Sales <${inbox}>`
-    await refused(others.run({ capability: "email.send", input: { ...mail, from } }), "input.from")
+    await expectRefused(others.run({ capability: "email.send", input: { ...mail, from } }), "input.from")
     there.play("agentmail", answer(200, { message_id: "<m@x>", thread_id: "t" }))
     const { body } = await ours.run({
       capability: "email.send",
@@ -446,7 +446,7 @@ describe("senders", () => {
     expect(there.heard().map((one) => decodeURIComponent(one.path))).toEqual([`/v0/inboxes/${inbox}/messages/send`])
     // The domain is its own, so its other addresses send too, and no inbox is needed for that.
     there.play("postmark", sent)
-    await delivered(send(ours, `billing@${domain}`))
+    await expectDelivered(send(ours, `billing@${domain}`))
     const other = await ours.run({
       capability: "email.send",
       input: { ...mail, from: `b@${domain}` },

@@ -35,7 +35,7 @@ const charged = async (asked: Promise<Reply>) => {
   return body.billing.charged
 }
 /** Refused at this field before anything left. */
-const refused = async (asked: Promise<Reply>, path: string) => {
+const expectRefused = async (asked: Promise<Reply>, path: string) => {
   const { status, body } = await asked
   expect([status, body.error?.code, body.error?.details?.[0]?.path]).toEqual([400, "invalid_request", path])
   expect(there.heard()).toEqual([])
@@ -69,9 +69,12 @@ describe("a webset of Exa", () => {
   test("is not started beyond the wallet, and has no field whose cost is unknown", async () => {
     const { status, body } = await create(ours, { input: { search: { query: "x", count: 1_000 } } })
     expect([status, body.error.code]).toEqual([402, "insufficient_balance"])
-    await refused(create(ours, { input: { ...agencies, import: [{ source: "import", id: "x" }] } }), "input.import")
-    await refused(create(ours, { input: { ...agencies, externalId: "webset_1" } }), "input.externalId")
-    await refused(create(ours, { input: { search: { query: "x", count: 1_001 } } }), "input.search.count")
+    await expectRefused(
+      create(ours, { input: { ...agencies, import: [{ source: "import", id: "x" }] } }),
+      "input.import"
+    )
+    await expectRefused(create(ours, { input: { ...agencies, externalId: "webset_1" } }), "input.externalId")
+    await expectRefused(create(ours, { input: { search: { query: "x", count: 1_001 } } }), "input.search.count")
   })
 
   test("belongs to the organization that created it, with its searches", async () => {
@@ -80,11 +83,14 @@ describe("a webset of Exa", () => {
     expect(await charged(get(ours, { path: { webset: "webset_1" } }))).toBe("0.00")
     expect(await charged(search(ours, { path: { webset: "webset_1", id: "search_of_webset_1" } }))).toBe("0.00")
     there.forget()
-    await refused(get(others, { path: { webset: "webset_1" } }), "path.webset")
-    await refused(remove(others, { path: { webset: "webset_1" } }), "path.webset")
-    await refused(search(ours, { path: { webset: "webset_1", id: "search_2" } }), "path.id")
+    await expectRefused(get(others, { path: { webset: "webset_1" } }), "path.webset")
+    await expectRefused(remove(others, { path: { webset: "webset_1" } }), "path.webset")
+    await expectRefused(search(ours, { path: { webset: "webset_1", id: "search_2" } }), "path.id")
     const scope = [{ source: "webset", id: "webset_1" }]
-    await refused(create(others, { input: { search: { query: "x", count: 1, scope } } }), "input.search.scope.0.id")
+    await expectRefused(
+      create(others, { input: { search: { query: "x", count: 1, scope } } }),
+      "input.search.scope.0.id"
+    )
   })
 })
 
@@ -110,7 +116,7 @@ describe("USAspending", () => {
     const status = at("usaspending", "/api/v2/download/status", "GET")
     await charged(status(ours, { query: { file_name } }))
     there.forget()
-    await refused(status(others, { query: { file_name } }), "query.file_name")
+    await expectRefused(status(others, { query: { file_name } }), "query.file_name")
   })
 })
 
@@ -131,8 +137,8 @@ describe("credits", () => {
     expect(await charged(at("seranking", tasks, "POST")(ours, { input }))).toBe("0.0048")
     expect(await charged(at("seranking", tasks, "GET")(ours, { query: { task_id: 62_458_525 } }))).toBe("0.0024")
     there.forget()
-    await refused(at("seranking", tasks, "GET")(others, { query: { task_id: 62_458_525 } }), "query.task_id")
-    await refused(at("seranking", tasks, "GET")(others, {}), "input.task_id")
+    await expectRefused(at("seranking", tasks, "GET")(others, { query: { task_id: 62_458_525 } }), "query.task_id")
+    await expectRefused(at("seranking", tasks, "GET")(others, {}), "input.task_id")
   })
 
   test("TheirStack: rows at the operator's price of a credit", async () => {
@@ -143,8 +149,8 @@ describe("credits", () => {
     const input = { company_domain_or: ["example.com"], limit: 10 }
     expect(await charged(at("theirstack", path, "POST")(ours, { input }))).toBe("0.60")
     there.forget()
-    await refused(at("theirstack", path, "POST")(ours, { input: { ...input, limit: 501 } }), "input.limit")
-    await refused(
+    await expectRefused(at("theirstack", path, "POST")(ours, { input: { ...input, limit: 501 } }), "input.limit")
+    await expectRefused(
       at("theirstack", path, "POST")(ours, { input: { ...input, company_list_id_or: [1] } }),
       "input.company_list_id_or"
     )

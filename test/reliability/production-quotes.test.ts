@@ -66,7 +66,7 @@ const chosenOf = (quote: Json): ReadonlyArray<string> =>
   quote.offers.flatMap((one: { provider: string; chosen: boolean }) => (one.chosen ? [one.provider] : []))
 
 /** Quotes, then runs at once, and compares both. The run's body; null if both were refused alike. */
-const followed = async (body: Json, play: () => void): Promise<{ quote: Json; run: Json } | null> => {
+const expectFollowed = async (body: Json, play: () => void): Promise<{ quote: Json; run: Json } | null> => {
   const { status, body: quote } = await org.post("/v1/quote", body)
   expect(there.heard()).toEqual([])
   play()
@@ -100,7 +100,7 @@ test("a metered search is charged for what it delivers, within the quote", async
     const profiles = Array.from({ length: found }, (_, index) => ({
       ...{ id: `p${index}`, title: `Person ${index} | CTO`, url: `https://www.linkedin.com/in/p${index}` }
     }))
-    const both = await followed(
+    const both = await expectFollowed(
       { capability: "people.search", input: { titles: ["CTO"], limit }, routing: { provider: "exa" } },
       () => there.play("exa", answer(200, { results: profiles, costDollars: { total } }))
     )
@@ -113,7 +113,7 @@ test("a metered search is charged for what it delivers, within the quote", async
     } else expect(run.billing.charged).toBe(quote.offers.find((one: Json) => one.chosen).price)
   }
   expect(partial).toBeGreaterThan(0)
-  figures("quotes.metered", { partial, violations: 0 })
+  figures("quotes.metered", { partial })
 })
 
 test("a raw call is charged the cost that its provider reports, within the quote", async () => {
@@ -126,7 +126,9 @@ test("a raw call is charged the cost that its provider reports, within the quote
   for (const { max_crawl_pages, share, reports } of fc.sample(calls, { numRuns: howMany(200, 25), seed: 12 })) {
     const cost = Number((max_crawl_pages * 0.001 * share).toFixed(6))
     const body = { provider: "dataforseo", endpoint: path, input: { target: "example.com", max_crawl_pages } }
-    await followed(body, () => there.play("dataforseo", answer(200, reports ? { cost, tasks: [] } : { tasks: [] })))
+    await expectFollowed(body, () =>
+      there.play("dataforseo", answer(200, reports ? { cost, tasks: [] } : { tasks: [] }))
+    )
   }
 })
 
@@ -146,7 +148,7 @@ test("a run falls back in the order of its quote and is charged the price of the
   let fallbacks = 0
   for (const { strategy, answers, max_total } of fc.sample(cases, { numRuns: howMany(100, 20), seed: 13 })) {
     const routing = { strategy, ...(max_total === undefined ? {} : { max_total }) }
-    const both = await followed({ ...verify(), routing }, () =>
+    const both = await expectFollowed({ ...verify(), routing }, () =>
       ["leadmagic", "millionverifier", "zerobounce"].forEach((slug, index) =>
         there.play(slug, lines[answers[index] ?? "good"] ?? expect.unreachable("no such answer"))
       )

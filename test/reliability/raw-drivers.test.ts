@@ -4,7 +4,7 @@
  * Shown three times: for random drivers against a second implementation, for well-known endpoints of the shipped catalog
  * against documented prices, and for every driver that ships against hostile values.
  */
-import { describe, expect, test } from "bun:test"
+import { afterAll, describe, expect, test } from "bun:test"
 import { Effect } from "effect"
 import * as fc from "fast-check"
 import { compileEndpoint } from "../../src/layers/catalog/input/EndpointInput.ts"
@@ -279,7 +279,7 @@ describe.skipIf(!described)("documented costs of well-known endpoints", () => {
     if (refused._tag === "Refused") expect(refused.issues[0]?.message).toMatch(/must be at least \d{3}\./)
   })
 
-  test("figures", () => {
+  afterAll(() => {
     figures("T08 hold.documented_cost", {
       endpoints: documented.length,
       inputs: Object.values(found).reduce((a, b) => a + b, 0)

@@ -5,13 +5,13 @@ import { Layer } from "effect"
 import { SweepSeconds } from "../../src/actors/Workers.ts"
 import { type App, backends, figures, percentile, startApp, type Tenant, timed, verify } from "../kit/app.ts"
 
-const onRedis = test.skipIf(!backends.includes("redis"))
+const hasRedis = backends.includes("redis")
 
 /** Nothing finds a lost wake-up: the run that waits for it stays under way. */
 const limits = Layer.succeed(SweepSeconds, 3_600)
 const apps: Array<App> = []
 beforeAll(async () => {
-  if (!backends.includes("redis")) return
+  if (!hasRedis) return
   const first = await startApp({ backend: "redis", limits })
   // The same Redis, and a database of its own.
   const second = await startApp({ limits, settings: { REDIS_URL: first.settings["REDIS_URL"] ?? "" } })
@@ -21,7 +21,7 @@ afterAll(() => Promise.all(apps.map((app) => app.stop())))
 
 const runsPerService = 40
 
-onRedis(
+test.skipIf(!hasRedis)(
   "runs of both end: no wake-up is lost to the other service",
   async () => {
     const tenants = await Promise.all(apps.map((app) => app.tenant("5.00")))
@@ -40,7 +40,7 @@ onRedis(
   60_000
 )
 
-onRedis("they share no key and no channel", async () => {
+test.skipIf(!hasRedis)("they share no key and no channel", async () => {
   const redis = new Redis(apps[0]?.settings["REDIS_URL"] ?? "")
   try {
     const prefixOf = (name: string) => name.split(":").slice(0, 2).join(":")

@@ -23,7 +23,7 @@ const onMatch: Billing = { model: "on_match", bills_no_match: false, description
 const perCall: Billing = { model: "per_call", bills_no_match: true, description: "" }
 
 /** What must hold of any price, so that a hold of `priceMax` always covers the charge. */
-const holds = (
+const expectCovered = (
   price: Price,
   billing: Billing,
   input: unknown,
@@ -52,7 +52,7 @@ describe("rounding.never_up", () => {
           fc.property(limits, outcomes, (limit, outcome) => {
             const input = withLimit(Object(capability.example), limit)
             const demand = capability.demand(input)
-            const charged = holds(offer.price, capability.billing, input, outcome, demand)
+            const charged = expectCovered(offer.price, capability.billing, input, outcome, demand)
             if (!outcome.matched && !capability.billing.bills_no_match) return
             if (offer.price.kind !== "metered") return expect(charged).toBe(priceMax(offer.price, demand))
             const asked = demand.results ?? offer.price.default_limit
@@ -77,7 +77,7 @@ describe("rounding.never_up", () => {
     fc.assert(
       fc.property(amounts, amounts, limits, outcomes, fc.boolean(), (base, per_result, limit, outcome, bills) => {
         const price: Price = { kind: "metered", base, per_result, default_limit: 10 }
-        const charged = holds(price, bills ? perCall : onMatch, withLimit({}, limit), outcome)
+        const charged = expectCovered(price, bills ? perCall : onMatch, withLimit({}, limit), outcome)
         if (outcome.matched) expect(charged).toBe(plus(base, times(per_result, Math.min(outcome.results, limit ?? 10))))
       })
     )
@@ -90,8 +90,8 @@ describe("rounding.never_up", () => {
         fc.oneof(fc.constantFrom("instagram", "tiktok", "__proto__", "toString"), fc.string()),
         outcomes,
         (platform, outcome) => {
-          holds(price, perCall, { platform }, outcome)
-          holds(price, onMatch, { platform }, outcome)
+          expectCovered(price, perCall, { platform }, outcome)
+          expectCovered(price, onMatch, { platform }, outcome)
         }
       )
     )
@@ -102,8 +102,8 @@ describe("rounding.never_up", () => {
   test("an input of any shape has a bound", () => {
     fc.assert(
       fc.property(fc.anything(), outcomes, (input, outcome) => {
-        holds(metered("0.01", "0.002", 10), onMatch, input, outcome)
-        holds(flat("0.01"), perCall, input, outcome)
+        expectCovered(metered("0.01", "0.002", 10), onMatch, input, outcome)
+        expectCovered(flat("0.01"), perCall, input, outcome)
       })
     )
   })

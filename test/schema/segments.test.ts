@@ -73,7 +73,7 @@ const many = fc
     )
   })
 
-const comesBack = (runs: ReadonlyArray<Run>) => {
+const expectRoundTrip = (runs: ReadonlyArray<Run>) => {
   const pages = pagesOf(runs)
   expect(runsOf(pages)).toEqual([...runs])
   expect([pages.classes.length, pages.docs.length]).toEqual([
@@ -87,7 +87,7 @@ describe("runs of a segment", () => {
   test("come back as they were put in, whatever their kinds are called", () => {
     fc.assert(
       fc.property(few, (runs) => {
-        comesBack(runs)
+        expectRoundTrip(runs)
       }),
       { numRuns: 150 }
     )
@@ -96,7 +96,7 @@ describe("runs of a segment", () => {
   test("come back when they are thousands, one by one as well", () => {
     fc.assert(
       fc.property(many, (runs) => {
-        const { classes, docs } = comesBack(runs)
+        const { classes, docs } = expectRoundTrip(runs)
         const kinds = kindsOf(classes[kindsPage] ?? new Uint8Array())
         for (const [n, { run_id, created_at, kind, charged }] of runs.entries()) {
           if (n % 97 > 1 && n !== runs.length - 1) continue
@@ -122,7 +122,7 @@ describe("runs of a segment", () => {
       created_at: n
     })
     const runs = Array.from({ length: 2 * classRuns + 952 }, (_, n) => own(n))
-    const { classes } = comesBack(runs)
+    const { classes } = expectRoundTrip(runs)
     const kinds = kindsOf(classes[kindsPage] ?? new Uint8Array())
     const pages = classes.slice(1).map((page) => classesOf(page, kinds))
     const each = [classRuns, classRuns, 952]
@@ -134,7 +134,7 @@ describe("runs of a segment", () => {
     const runs = Array.from({ length: 2 * classRuns }, (_, n): Run => {
       return { run_id: `run_${n}`, kind: alike, charged: BigInt(n % classes), created_at: n }
     })
-    comesBack(runs)
+    expectRoundTrip(runs)
   })
 
   test("take a byte each to be counted, when they are alike", () => {

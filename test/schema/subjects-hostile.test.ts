@@ -1,4 +1,4 @@
-import { describe, expect, test } from "bun:test"
+import { afterAll, describe, expect, test } from "bun:test"
 import fc from "fast-check"
 import { extract, findPhrase } from "../../src/schema/subjects/Extract.ts"
 import { detect } from "../../src/schema/subjects/Subject.ts"
@@ -69,7 +69,7 @@ describe("a long text of", () => {
       expect(millis).toBeLessThan(20_000)
     })
   }
-  test("(the slowest)", () => figures("subject.hostile", slowest))
+  afterAll(() => figures("subject.hostile", slowest))
 })
 
 describe("a value that is", () => {

@@ -11,7 +11,7 @@ const cost = { unit: "USD", amount: "0.00805" }
 /** Plays a run whose dataset has these items. With a record, it is read before them. */
 const read = async (capability: string, input: unknown, items: unknown, ...record: ReadonlyArray<Played>) =>
   (await play(capability, input, ...run, ...record, answer(200, items))).outcome
-const matches = async (
+const expectMatch = async (
   capability: string,
   input: unknown,
   items: unknown,
@@ -40,7 +40,7 @@ describe("people.search", () => {
   const input = { titles: ["pharmacist"] }
 
   test("a full profile, whose title is that of the job that goes on", async () => {
-    await matches("people.search", input, found(), listed(person))
+    await expectMatch("people.search", input, found(), listed(person))
   })
 
   test("a job that ended, or another employer's, is nobody's current title", async () => {
@@ -76,7 +76,7 @@ describe("people.search", () => {
 describe("web.scrape", () => {
   const url = "https://example.com"
   test("markdown", async () => {
-    await matches("web.scrape", { url }, reviewed("apify-web.scrape"), {
+    await expectMatch("web.scrape", { url }, reviewed("apify-web.scrape"), {
       url,
       final_url: null,
       status_code: null,
@@ -89,7 +89,7 @@ describe("web.scrape", () => {
 
   test("text, with the links of the page", async () => {
     const whole = { url, format: "text", only_main_content: false }
-    await matches("web.scrape", whole, reviewed("apify-web.scrape.text"), {
+    await expectMatch("web.scrape", whole, reviewed("apify-web.scrape.text"), {
       url,
       final_url: url,
       status_code: 200,
@@ -122,13 +122,13 @@ test("places.search", async () => {
     place_id: "Lulupi",
     category: "Pizza restaurant"
   }
-  await matches("places.search", { query: "pizza" }, found, listed(place))
+  await expectMatch("places.search", { query: "pizza" }, found, listed(place))
   const { full_address: _address, phone_numbers: _numbers, ...shorter } = found[0]
-  await matches("places.search", { query: "pizza" }, [shorter], listed(place))
+  await expectMatch("places.search", { query: "pizza" }, [shorter], listed(place))
 })
 
 test("news.search", async () => {
-  await matches(
+  await expectMatch(
     "news.search",
     { query: "trucks" },
     reviewed("apify-news.search"),
@@ -148,7 +148,11 @@ test("news.search", async () => {
 test("domain.check", async () => {
   const unknown = { premium: null, price: null, renewal_price: null, currency: null, min_years: null }
   const domain = "example.com"
-  await matches("domain.check", { domain }, reviewed("apify-domain.check"), { domain, available: false, ...unknown })
+  await expectMatch("domain.check", { domain }, reviewed("apify-domain.check"), {
+    domain,
+    available: false,
+    ...unknown
+  })
   const failed = [{ success: false, available: false, error: "the registry did not answer" }]
   expect(await read("domain.check", { domain }, failed)).toMatchObject({
     reason: "provider_error",
@@ -198,16 +202,16 @@ describe("network.profile", () => {
   }
 
   test("a profile with positions, studies and skills", async () => {
-    await matches("network.profile", input, reviewed("apify-network.profile"), profile)
+    await expectMatch("network.profile", input, reviewed("apify-network.profile"), profile)
   })
 
   test("a profile without them, and a job that ended", async () => {
     const [{ experience, education: _education, skills: _skills, ...rest }] = reviewed("apify-network.profile")
     const bare = { ...profile, education: null, skills: null }
     const untitled = { title: "Co-lurine (made-up text 2) Bill & Velosu Gates Pelupi", company_name: null }
-    await matches("network.profile", input, [rest], { ...bare, ...untitled, experience: null })
+    await expectMatch("network.profile", input, [rest], { ...bare, ...untitled, experience: null })
     const ended = [{ ...experience[0], end_date: "2020" }]
-    await matches("network.profile", input, [{ ...rest, experience: ended }], {
+    await expectMatch("network.profile", input, [{ ...rest, experience: ended }], {
       ...bare,
       ...untitled,
       experience: [{ ...profile.experience[0], end_date: "2020", is_current: false }]
@@ -228,7 +232,7 @@ describe("network.profile", () => {
 
 describe("social.profile", () => {
   test("an Instagram account, with its picture and its link", async () => {
-    await matches(
+    await expectMatch(
       "social.profile",
       { platform: "instagram", handle: "keloro" },
       reviewed("apify-social.profile.instagram"),
@@ -251,21 +255,26 @@ describe("social.profile", () => {
   })
 
   test("a TikTok account, whose name the actor writes with an @", async () => {
-    await matches("social.profile", { platform: "tiktok", handle: "tiktok" }, reviewed("apify-social.profile.tiktok"), {
-      platform: "tiktok",
-      handle: "tiktok",
-      name: "TikTok",
-      bio: "The official TikTok account",
-      followers: 90000000,
-      following: 0,
-      posts_count: 1000,
-      verified: true,
-      avatar_url: "https://...",
-      url: "https://www.tiktok.com/@tiktok",
-      external_links: null,
-      email: null,
-      category: null
-    })
+    await expectMatch(
+      "social.profile",
+      { platform: "tiktok", handle: "tiktok" },
+      reviewed("apify-social.profile.tiktok"),
+      {
+        platform: "tiktok",
+        handle: "tiktok",
+        name: "TikTok",
+        bio: "The official TikTok account",
+        followers: 90000000,
+        following: 0,
+        posts_count: 1000,
+        verified: true,
+        avatar_url: "https://...",
+        url: "https://www.tiktok.com/@tiktok",
+        external_links: null,
+        email: null,
+        category: null
+      }
+    )
   })
 
   test("serves names that the platforms have", () => {
@@ -304,17 +313,17 @@ describe("social.posts", () => {
 
   test("posts of an Instagram account, with their pictures and videos", async () => {
     const found = reviewed("apify-social.posts.instagram")
-    await matches("social.posts", instagram, found, listed(onInstagram), noRecord)
+    await expectMatch("social.posts", instagram, found, listed(onInstagram), noRecord)
     const dated = [{ ...found[0], taken_at: 1_700_000_000, media: [] }]
     const output = listed({ ...onInstagram, created_at: "2023-11-14T22:13:20.000Z", media: null })
-    await matches("social.posts", instagram, dated, output, noRecord)
+    await expectMatch("social.posts", instagram, dated, output, noRecord)
   })
 
   test("posts of a TikTok account, whose name the actor writes with an @", async () => {
     const found = reviewed("apify-social.posts.tiktok")
-    await matches("social.posts", tiktok, found, listed(onTiktok), noRecord)
+    await expectMatch("social.posts", tiktok, found, listed(onTiktok), noRecord)
     const { lookup_unique_id: _name, ...unnamed } = found[0]
-    await matches("social.posts", tiktok, [unnamed], listed(onTiktok), noRecord)
+    await expectMatch("social.posts", tiktok, [unnamed], listed(onTiktok), noRecord)
   })
 
   // The record is documented in words: `more_available` and `next_max_id`; `hasMore` and `cursor` in the actor's source.
@@ -358,7 +367,7 @@ describe("social.posts", () => {
 
 test("ads.search reads one ad", async () => {
   const query = "https://ads.tiktok.com/business/creativecenter/topads/7213160569871581185/pc/en"
-  await matches(
+  await expectMatch(
     "ads.search",
     { platform: "tiktok", query },
     reviewed("apify-ads.search"),
@@ -422,12 +431,12 @@ describe("serp.search", () => {
   test("results, and what the page shows beside them", async () => {
     const output = { total_results: 1000000, total: 1000000, next_cursor: null }
     const features = ["knowledge_graph", "people_also_ask", "related_searches"]
-    await matches("serp.search", input, found, { items, features, ...output }, answer(200, record))
+    await expectMatch("serp.search", input, found, { items, features, ...output }, answer(200, record))
   })
 
   test("results whose record can't be read, and a page without results", async () => {
     const unknown = { features: [], total_results: null, total: null, next_cursor: null }
-    await matches("serp.search", input, found, { items, ...unknown }, answer(404, {}))
+    await expectMatch("serp.search", input, found, { items, ...unknown }, answer(404, {}))
     expect((await read("serp.search", input, [], answer(200, record)))?._tag).toBe("NoMatch")
     const outcome = await read("serp.search", input, [{ name: "x" }], answer(200, record))
     expect(outcome).toMatchObject({ reason: "invalid_response" })
@@ -453,7 +462,7 @@ describe("seo.domain", () => {
       top_keywords: [{ keyword: "gmail", position: null, volume: 114101130, url: null }],
       rank: 1
     }
-    await matches("seo.domain", input, found(), output)
+    await expectMatch("seo.domain", input, found(), output)
     const [site] = found()
     const many = [{ ...site, top_keywords: Array.from({ length: 12 }, (_, at) => ({ keyword: `k${at}` })) }]
     const outcome = await read("seo.domain", { ...input, limit: 5 }, many)

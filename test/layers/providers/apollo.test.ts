@@ -117,9 +117,11 @@ describe("apollo people.search", () => {
     test(`${limit} results from ${cursor} on are on page ${expected.page} of ${expected.per_page}`, () => {
       const { query } = ask("people.search", { name: "x", cursor, limit })
       expect(query).toMatchObject(expected)
-      const skipped = Number(cursor.split(":")[1]) - (expected.page - 1) * expected.per_page
+      // The first result that is asked for is on that page.
+      const { page, per_page } = Object(query)
+      const skipped = Number(cursor.split(":")[1]) - (page - 1) * per_page
       expect(skipped).toBeGreaterThanOrEqual(0)
-      expect(skipped).toBeLessThan(expected.per_page)
+      expect(skipped).toBeLessThan(per_page)
     })
   }
 

@@ -52,7 +52,8 @@ describe("T35 provider.huge_body", () => {
   const found: Array<{ name: string; grown: number; stall: number }> = []
 
   test("the server is ready with its gigabyte", async () => {
-    await executor.callRaw(providerOf("hostile", patient), { path: "/gzip-bomb" })
+    const { answer } = await executor.callRaw(providerOf("hostile", patient), { path: "/gzip-bomb" })
+    expect(answer).toMatchObject({ _tag: "Failure", detail: expect.stringContaining("larger than") })
   })
 
   test.each(Object.keys(bodies))("%s is refused", async (name) => {
@@ -76,7 +77,7 @@ describe("T35 provider.huge_body", () => {
     expect(stall).toBeLessThan(stallMillisMax)
   })
 
-  test("figures", () => {
+  afterAll(() => {
     figures("T35 provider.huge_body", {
       cases: found.length,
       max_rss_grown_mb: Math.max(...found.map(({ grown }) => grown)),
@@ -247,7 +248,7 @@ describe("T36 provider.invalid_json", () => {
       cases: broken.length + odd.length + untouched.length,
       random_values: values,
       random_bytes: bytes,
-      crashes: 0
+      crashes: crashes().length
     })
   })
 
@@ -311,6 +312,5 @@ describe("T36 in the whole service", () => {
     expect(await org.wallet()).toEqual(wallet)
     expect(app.logs.filter((line) => /\n.*forged/.test(line))).toEqual([])
     await app.books()
-    figures("T36 in the whole service", { broken: 5, charged: "0.00", violations: 0 })
   })
 })

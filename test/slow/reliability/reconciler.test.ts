@@ -5,7 +5,7 @@
  * Two processes reconcile every second, both over the same database.
  */
 import { afterAll, afterEach, beforeAll, expect, test } from "bun:test"
-import { figures, startApp, type Tenant, until } from "../../kit/app.ts"
+import { startApp, type Tenant, until } from "../../kit/app.ts"
 import { type Desk, moved, openDesk, type Sale } from "../../layers/payments/cashdesk.ts"
 import type { FaultOptions } from "../../layers/payments/standin.ts"
 
@@ -31,7 +31,7 @@ const withoutEvents = () => broken({ on: /^GET \/v1\/events$/, how: 400 })
 /** Its time to be looked at has come; that is a minute after it was opened. */
 const lookNow = ({ payment_id }: Sale) =>
   desk.apps[0].sql("UPDATE payments SET look_at = now() - interval '1 second' WHERE payment_id = $1", [payment_id])
-const entries = (org: Tenant, ...expected: ReadonlyArray<string>) =>
+const expectEntries = (org: Tenant, ...expected: ReadonlyArray<string>) =>
   until(
     `the ledger has ${expected.join(", ")}`,
     () => moved(org),
@@ -46,7 +46,7 @@ test("a session that was paid and never announced is credited, and the late webh
   const sale = await desk.buyer()
   const { payment_intent } = desk.stripe.pay(sale.session_id)
   await lookNow(sale)
-  await entries(sale.org, "topup 25.00")
+  await expectEntries(sale.org, "topup 25.00")
   expect(
     desk.apps.some(({ logs }) =>
       logs.some((line) => line.includes(`${sale.payment_id} was paid, but no webhook arrived`))
@@ -82,7 +82,7 @@ test("an expired session ends its payment, an open one stays, and neither credit
   deaf.lift()
   // The customer takes their time.
   desk.stripe.pay(open.session_id)
-  await entries(open.org, "topup 25.00")
+  await expectEntries(open.org, "topup 25.00")
 })
 
 test("a checkout whose session nobody noted ends after a day, and is credited all the same when it was paid", async () => {
@@ -98,7 +98,7 @@ test("a checkout whose session nobody noted ends after a day, and is credited al
   const session = desk.stripe.sessionsOf(String(row?.["payment_id"]))[0]
   desk.stripe.pay(session?.id)
   deaf.lift()
-  await entries(org, "topup 25.00")
+  await expectEntries(org, "topup 25.00")
   expect(await state()).toBe("paid")
 })
 
@@ -126,7 +126,7 @@ test("an event that Stripe lists late, with a time of before the last look, is f
   const sale = await desk.buyer()
   const { payment_intent } = desk.stripe.pay(sale.session_id)
   for (const event of desk.about(payment_intent)) event["created"] -= 10 * 60
-  await entries(sale.org, "topup 25.00")
+  await expectEntries(sale.org, "topup 25.00")
 })
 
 test("Stripe is down meanwhile: it is asked again and again, and nothing is lost or made up", async () => {
@@ -161,7 +161,7 @@ test("what happened while no process was running is heard after the start", asyn
   const org = await one.tenant()
   const { body } = await org.post("/v1/wallet/topups/checkout", { amount: "25.00" })
   const { payment_intent } = desk.stripe.pay(body.session_id)
-  await entries(org, "topup 25.00")
+  await expectEntries(org, "topup 25.00")
   const late = (await org.post("/v1/wallet/topups/checkout", { amount: "15.00" })).body.session_id
   await one.stop()
   desk.stripe.refund(payment_intent, 500)
@@ -176,5 +176,4 @@ test("what happened while no process was running is heard after the start", asyn
   expect((await moved(again)).toSorted()).toEqual(["refund -5.00", "topup 15.00", "topup 25.00"])
   await two.books()
   await two.stop()
-  figures("reconciler", { missed_payments: 1, missed_refunds: 1, credited: 1, clawed_back: 1, violations: 0 })
 })

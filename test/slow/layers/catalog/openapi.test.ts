@@ -1,4 +1,4 @@
-import { describe, expect, test } from "bun:test"
+import { afterAll, describe, expect, test } from "bun:test"
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { Effect, Schema } from "effect"
@@ -107,7 +107,7 @@ describe("the providers' own documents", () => {
     }, 15_000)
   }
 
-  test("figures", () => console.log(JSON.stringify({ openapi: figures })))
+  afterAll(() => console.log(JSON.stringify({ openapi: figures })))
 
   test("DataForSEO takes tasks and shows their documented examples", async () => {
     const { document } = await load([read("dataforseo.yaml")], {
