@@ -109,7 +109,7 @@ describe.each(backends)("event streams under kill -9 on %s", (backend) => {
       }
       await until("the alert", 20_000, async () => (await lows()) > before)
       expect(await lows()).toBe(before + 1)
-      report({ test: "events.kill9", backend, point, runs: runs.length, events: safe.events.length, violations: 0 })
+      report({ test: "events.kill9", backend, point, runs: runs.length, events: safe.events.length })
       safe.close()
       lost.close()
     },

@@ -110,8 +110,7 @@ describe.each(backends)("webhooks under kill -9 on %s", (backend) => {
         point,
         events: events.length,
         claimed_at_death: claimed,
-        repeated,
-        violations: 0
+        repeated
       })
     },
     180_000

@@ -109,8 +109,7 @@ describe("T65 pii.logs_and_history", () => {
       refused: refused.length,
       places: new Set(found.map(({ place }) => place)).size,
       redis_commands: recorder?.commands.length ?? 0,
-      log_lines: app.logs.length,
-      violations: 0
+      log_lines: app.logs.length
     })
   })
 

@@ -153,8 +153,7 @@ describe.each(oneBackend)("T48 key.at_rest_and_once, queues on %s", (backend) =>
         rows_and_keys: stored.length,
         redis_commands: recorder?.commands.length ?? 0,
         log_lines: app.logs.length + working.logs.length,
-        answers: answers.length + ran.length,
-        violations: 0
+        answers: answers.length + ran.length
       })
       await app.books()
       await working.stop()

@@ -61,7 +61,7 @@ describe.each(oneBackend)("automatic top-up over two processes, queues on %s", (
     expect([bystander.asks().length, await bystander.balance()]).toEqual([0, 25])
     const found = { charges: org.charges().length, asks: org.asks().length, keys: keysOf(org.asks()) }
     expect(found).toEqual({ charges: 1, asks: 1, keys: 1 })
-    figures("T47 autotopup.storm", { backend, runs: 60, ...found, topups: 1, violations: found.charges - 1 })
+    figures("T47 autotopup.storm", { backend, ...found })
   })
 
   test("T47 card declines: shown, asked again ever more rarely, and switched off at the fifth", async () => {
@@ -151,7 +151,7 @@ describe.each(oneBackend)("automatic top-up over two processes, queues on %s", (
       }
       await inFlightOnce(http)
       await http.books()
-      figures("T47 autotopup.process_stops", { backend, stops: 2, charges, violations: charges - 2 })
+      figures("T47 autotopup.process_stops", { backend, charges })
     } finally {
       for (const app of apps.reverse()) await app.stop().catch(() => {})
       await stripe.stop()

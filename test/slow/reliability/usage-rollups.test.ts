@@ -188,9 +188,14 @@ test("usage is exact after every round of runs, whatever happens to the processe
       )
     await rolledUp()
     for (const tenant of tenants) compared += await compare(tenant)
-    await app.books()
+    const { violations } = await app.books()
     expect(killed).toBeGreaterThan(0)
-    figures("usage.exact", { runs_compared: compared, questions: questions.length, killed, violations: 0 })
+    figures("usage.exact", {
+      runs_compared: compared,
+      questions: questions.length,
+      killed,
+      violations: violations.length
+    })
   } finally {
     await beside.stop()
   }
