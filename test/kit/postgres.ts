@@ -5,17 +5,20 @@
  * user must be allowed to create databases).
  */
 import { randomBytes } from "node:crypto"
-import { chmodSync, mkdtempSync } from "node:fs"
+import { spawnSync } from "node:child_process"
+import { chmodSync, mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { Effect, Layer, Redacted, Scope } from "effect"
+import { Effect, Exit, Layer, Redacted, Scope } from "effect"
 import { Client } from "pg"
 import { DatabaseLayer } from "../../src/layers/postgres/Database.ts"
 import { embeddedPostgres } from "../../src/layers/postgres/embedded/EmbeddedPostgres.ts"
+import { locate, readState, writeState } from "../../src/layers/postgres/embedded/EmbeddedPostgresFiles.ts"
 import { Installation } from "../../src/layers/queues/Installation.ts"
 import { Queues } from "../../src/layers/queues/Queues.ts"
 import { Redis } from "../../src/layers/queues/Redis.ts"
 import { Settings } from "../../src/layers/platform/Settings.ts"
+import { filesUnder, keptFolder } from "./build-cache.ts"
 import { afterwards, once } from "./process-end.ts"
 
 const settings = { fsync: "off", synchronous_commit: "off", full_page_writes: "off", autovacuum_naptime: "1h" }
@@ -33,19 +36,57 @@ const cheapPassword = async (url: string) => {
   await client.end()
 }
 
+const open = (dataDir: string, scope: Scope.Scope) =>
+  Effect.runPromise(embeddedPostgres({ dataDir, onProgress: () => Effect.void, settings }).pipe(Scope.provide(scope)))
+
+/** A folder whose contents the server's account, which is not root's, may reach. */
+const newFolder = () => {
+  const folder = mkdtempSync(join(tmpdir(), "rungate-postgres-"))
+  chmodSync(folder, 0o755)
+  return folder
+}
+
+const copy = (from: string, to: string) => {
+  const { status, stderr } = spawnSync("cp", ["-a", from, to], { encoding: "utf8" })
+  if (status !== 0) throw new Error(`${from} could not be copied: ${stderr}`)
+}
+
+/** The database in a kept cluster that new ones are copies of. */
+const keptTemplate = "rungate_template"
+const sources = () => [...filesUnder("src/layers/{postgres,queues,platform}/**/*.ts"), "package-lock.json"]
+
+/** A stopped cluster with the template in it. Making one takes seconds: initdb, our migrations and the queues' one by one. */
+const makeCluster = async (folder: string) => {
+  const dataDir = newFolder()
+  const scope = Scope.makeUnsafe()
+  try {
+    const { url, cluster } = await open(dataDir, scope)
+    await cheapPassword(Redacted.value(url))
+    await newTemplate(Redacted.value(url), keptTemplate)
+    await Effect.runPromise(Scope.close(scope, Exit.void))
+    copy(cluster, join(folder, "cluster"))
+    copy(locate(dataDir).state, join(folder, "state"))
+  } finally {
+    rmSync(dataDir, { recursive: true, force: true })
+  }
+}
+
 const start = async () => {
   const given = process.env.TEST_DATABASE_URL
   if (given !== undefined && given !== "") return given
-  const dataDir = mkdtempSync(join(tmpdir(), "rungate-postgres-"))
-  chmodSync(dataDir, 0o755) // the server's account, which is not root's, walks through it
+  const dataDir = newFolder()
+  const place = locate(dataDir)
+  await keptFolder("postgres", sources, makeCluster, (kept) => {
+    copy(join(kept, "cluster"), place.cluster)
+    copy(join(kept, "state"), place.state)
+  })
+  const state = readState(place)
+  // Another process has a copy too, and takes the port that was free when the cluster was made.
+  if (state !== undefined) writeState(place, { ...state, port: 0 })
   // The scope is never closed: the process has no last test, and `afterwards` also works when it is killed.
-  const running = await Effect.runPromise(
-    embeddedPostgres({ dataDir, onProgress: () => Effect.void, settings }).pipe(Scope.provide(Scope.makeUnsafe()))
-  )
+  const running = await open(dataDir, Scope.makeUnsafe())
   afterwards(bury, dataDir, running.cluster)
-  const url = Redacted.value(running.url)
-  await cheapPassword(url)
-  return url
+  return Redacted.value(running.url)
 }
 
 /** The URL of the server's own database. Every call of one process gets the same server. */
@@ -61,16 +102,15 @@ const dropOldest = async (client: Client) => {
   if (oldest !== undefined) await client.query(`DROP DATABASE IF EXISTS ${oldest}`).catch(() => {})
 }
 
-const create = async (template: string): Promise<string> => {
-  const server = await startPostgres()
-  // Random, because several test processes may share the server of TEST_DATABASE_URL.
-  const name = `rungate_test_${randomBytes(6).toString("hex")}`
+/** Random, because several test processes may share the server of TEST_DATABASE_URL. */
+const newName = () => `rungate_test_${randomBytes(6).toString("hex")}`
+
+const create = async (server: string, template: string, name: string): Promise<string> => {
   const client = new Client({ connectionString: server })
   await client.connect()
   try {
     // A copy of the files: the log, which the other strategy writes block by block, is nobody's here.
     await client.query(`CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY FILE_COPY`)
-    databases.push(name)
     await dropOldest(client)
   } finally {
     await client.end()
@@ -80,23 +120,35 @@ const create = async (template: string): Promise<string> => {
   return url.toString()
 }
 
-/** The URL of a new, empty database. */
-export const freshDatabase = (): Promise<string> => create("template0")
+const createAndRemember = async (template: string) => {
+  const url = await create(await startPostgres(), template, newName())
+  databases.push(new URL(url).pathname.slice(1))
+  return url
+}
 
-/** Migrated by the service's own layers, once per process: our migrations and the queues' one by one cost more than most tests. */
+/** The URL of a new, empty database. */
+export const freshDatabase = (): Promise<string> => createAndRemember("template0")
+
+/** Creates a database as the service's first start leaves it, by the service's own layers, and gives its name. */
+export const newTemplate = async (server: string, name = newName()): Promise<string> => {
+  const url = await create(server, "template0", name)
+  const layer = Queues.layer.pipe(
+    Layer.provide(Installation.layer),
+    Layer.provide(Layer.merge(DatabaseLayer, Redis.layer)),
+    Layer.provide(Settings.layerFrom({ DATABASE_URL: url, REDIS_URL: "" }))
+  )
+  await Effect.runPromise(Effect.scoped(Layer.build(layer)))
+  return name
+}
+
+/** Of a server that was given: TEST_DATABASE_TEMPLATE names a database of it that is as a first start leaves it. */
 const prepared = (): Promise<string> =>
   once("postgres/prepared", async () => {
-    const url = await freshDatabase()
-    const layer = Queues.layer.pipe(
-      Layer.provide(Installation.layer),
-      Layer.provide(Layer.merge(DatabaseLayer, Redis.layer)),
-      Layer.provide(Settings.layerFrom({ DATABASE_URL: url, REDIS_URL: "" }))
-    )
-    await Effect.runPromise(Effect.scoped(Layer.build(layer)))
-    const template = new URL(url).pathname.slice(1)
-    databases.splice(databases.indexOf(template), 1)
-    return template
+    const { TEST_DATABASE_TEMPLATE: template = "", TEST_DATABASE_URL: server = "" } = process.env
+    if (template !== "") return template
+    await startPostgres()
+    return server === "" ? keptTemplate : newTemplate(server)
   })
 
 /** The URL of a new database as the service's first start leaves it. */
-export const preparedDatabase = async (): Promise<string> => create(await prepared())
+export const preparedDatabase = async (): Promise<string> => createAndRemember(await prepared())
