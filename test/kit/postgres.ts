@@ -40,8 +40,8 @@ const open = (dataDir: string, scope: Scope.Scope) =>
   Effect.runPromise(embeddedPostgres({ dataDir, onProgress: () => Effect.void, settings }).pipe(Scope.provide(scope)))
 
 /** A folder whose contents the server's account, which is not root's, may reach. */
-const newFolder = () => {
-  const folder = mkdtempSync(join(tmpdir(), "rungate-postgres-"))
+const newFolder = (parent = tmpdir()) => {
+  const folder = mkdtempSync(join(parent, "rungate-postgres-"))
   chmodSync(folder, 0o755)
   return folder
 }
@@ -51,8 +51,8 @@ const copy = (from: string, to: string) => {
   if (status !== 0) throw new Error(`${from} could not be copied: ${stderr}`)
 }
 
-/** The database in a kept cluster that new ones are copies of. */
-const keptTemplate = "rungate_template"
+/** The database of a new server that new ones are copies of. */
+export const keptTemplate = "rungate_template"
 const sources = () => [...filesUnder("src/layers/{postgres,queues,platform}/**/*.ts"), "package-lock.json"]
 
 /** A stopped cluster with the template in it. Making one takes seconds: initdb, our migrations and the queues' one by one. */
@@ -71,10 +71,9 @@ const makeCluster = async (folder: string) => {
   }
 }
 
-const start = async () => {
-  const given = process.env.TEST_DATABASE_URL
-  if (given !== undefined && given !== "") return given
-  const dataDir = newFolder()
+/** Starts a server with its files in a folder, and gives its URL. It ends with this process. */
+export const newServer = async (parent?: string): Promise<string> => {
+  const dataDir = newFolder(parent)
   const place = locate(dataDir)
   await keptFolder("postgres", sources, makeCluster, (kept) => {
     copy(join(kept, "cluster"), place.cluster)
@@ -87,6 +86,11 @@ const start = async () => {
   const running = await open(dataDir, Scope.makeUnsafe())
   afterwards(bury, dataDir, running.cluster)
   return Redacted.value(running.url)
+}
+
+const start = async () => {
+  const given = process.env.TEST_DATABASE_URL
+  return given === undefined || given === "" ? await newServer() : given
 }
 
 /** The URL of the server's own database. Every call of one process gets the same server. */
@@ -130,7 +134,7 @@ const createAndRemember = async (template: string) => {
 export const freshDatabase = (): Promise<string> => createAndRemember("template0")
 
 /** Creates a database as the service's first start leaves it, by the service's own layers, and gives its name. */
-export const newTemplate = async (server: string, name = newName()): Promise<string> => {
+const newTemplate = async (server: string, name = newName()): Promise<string> => {
   const url = await create(server, "template0", name)
   const layer = Queues.layer.pipe(
     Layer.provide(Installation.layer),
