@@ -69,32 +69,6 @@ describe.skipIf(!hasBrowser)("the console in a browser", () => {
     await tab.page.getByRole("heading", { name: "Home" }).waitFor()
   }
 
-  test("somebody signs up, makes the first key, tops up, runs, and the checklist goes away", async () => {
-    const tab = await openTab(browser, app.url)
-    const { page } = tab
-    await signedUp(tab, "first@example.com")
-    expect(await page.evaluate(() => document.cookie)).toBe("")
-    await page.getByRole("button", { name: "Create the key" }).click()
-    const key = (await page.getByRole("region", { name: "the API key" }).locator("pre").textContent()) ?? ""
-    expect(key).toMatch(/^rg_test_/)
-    await screenshot(page, "first-key")
-    await page.getByRole("button", { name: "I have stored the key" }).click()
-    await page.getByRole("button", { name: "Credit a simulated amount" }).click()
-    await page.getByText("Top up the wallet (done)").waitFor()
-    const run = await app.call(key, "POST", "/v1/run", {
-      body: { capability: "email.verify", input: { email: "jane.doe@example.com" } }
-    })
-    expect(run.status).toBe(200)
-    await page.reload()
-    await page
-      .getByRole("heading", { name: "Spending of 30 days" })
-      .or(page.getByText("Spending and runs by day"))
-      .waitFor()
-    await page.getByText("First steps").waitFor({ state: "detached" })
-    expect(tab.errors).toEqual([])
-    await tab.context.close()
-  })
-
   test("pages of a session", async () => {
     const tab = await openTab(browser, app.url)
     await signedUp(tab, "looks@example.com")
