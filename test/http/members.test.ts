@@ -79,7 +79,15 @@ describe("members", () => {
     const change = (by: Person, body: unknown) => call(by.token, "PATCH", `/v1/api-keys/${minted.id}`, body)
     expect((await change(ada, { allow: { read_only: true } })).body.allow).toEqual({ read_only: true })
     expect((await change(ada, { name: "y" })).body.allow).toEqual({ read_only: true })
-    for (const none of [null, {}]) expect((await change(ada, { allow: none })).body.allow).toEqual({ raw: true })
+    for (const none of [null, {}, { raw: null }, { capabilities: null, mint: null }]) {
+      expect((await change(ada, { allow: none })).body.allow).toEqual({ raw: true })
+      const { body: other } = await call(ada.token, "POST", "/v1/api-keys", {
+        name: "other",
+        environment: "test",
+        allow: none
+      })
+      expect((await call(ada.token, "GET", `/v1/api-keys/${other.id}`)).body.allow).toEqual({ raw: true })
+    }
     expect((await change(owner, { allow: null })).body.allow).toBeNull()
     expect((await call(minted.api_key, "POST", "/v1/spend-guard", { daily_limit: "1.00" })).status).toBe(200)
   })

@@ -5,6 +5,7 @@ import { Accounts, type KeyRow } from "../../layers/accounts/Accounts.ts"
 import { Members } from "../../layers/members/Members.ts"
 import type { KeyEnded, KeyRules } from "../../layers/accounts/ApiKeys.ts"
 import { Settings } from "../../layers/platform/Settings.ts"
+import type { Allow } from "../../schema/accounts/KeyAccess.ts"
 import { defined } from "../../schema/defined.ts"
 import { problem } from "../../schema/Errors.ts"
 import { looksLike } from "../../schema/Ids.ts"
@@ -50,9 +51,7 @@ const isAllowance = (key_id: string) =>
   )
 
 /** The widest scope of a member's key: it starts every run, and changes nothing else. A key without a scope may do what admins do. */
-const memberScope: AllowRequest = { raw: true }
-const scopeFor = (role: Caller["role"], allow: AllowRequest | null | undefined) =>
-  role === "member" && (allow === null || Object.keys(allow ?? memberScope).length === 0) ? memberScope : allow
+const memberScope: Allow = { raw: true }
 
 interface RulesGiven {
   readonly expires_at?: Date | null
@@ -94,13 +93,20 @@ export const KeysHandlers = HttpApiBuilder.group(
       return caller
     })
 
-    const rulesOf = Effect.fnUntraced(function* ({ expires_at, budget, allow }: RulesGiven) {
+    /** The scope to store. Decided by what is stored, because `{"raw": null}` asks for no rule and looks like one. */
+    const scopeOf = Effect.fnUntraced(function* (allow: AllowRequest | null, role: Caller["role"]) {
+      const scope = allow === null ? {} : yield* allowOf(allow)
+      if (Object.keys(scope).length > 0) return scope
+      return role === "member" ? memberScope : null
+    })
+
+    const rulesOf = Effect.fnUntraced(function* ({ expires_at, budget, allow }: RulesGiven, role: Caller["role"]) {
       if (expires_at !== undefined && expires_at !== null && expires_at.getTime() <= (yield* Clock.currentTimeMillis))
         return yield* refused("expires_at", "must be in the future; to end a key now, revoke it")
       const rules: KeyRules = defined({
         expires_at,
         budget,
-        allow: allow === undefined || allow === null ? allow : yield* allowOf(allow)
+        allow: allow === undefined ? allow : yield* scopeOf(allow, role)
       })
       return rules
     })
@@ -128,7 +134,7 @@ export const KeysHandlers = HttpApiBuilder.group(
             `must be "${environment}": this is ${mode === "sandbox" ? "the sandbox" : "production"}`
           )
         yield* requireVerified(settings)
-        const rules = yield* rulesOf({ ...payload, ...defined({ allow: scopeFor(role, payload.allow ?? null) }) })
+        const rules = yield* rulesOf({ ...payload, allow: payload.allow ?? null }, role)
         const { id, token } = yield* accounts.createKey(org_id, payload.name, payload.environment, rules).pipe(
           asCaller,
           Effect.catch(() => Effect.fail(tooMany))
@@ -139,8 +145,7 @@ export const KeysHandlers = HttpApiBuilder.group(
       change: Effect.fnUntraced(function* ({ params: { key_id }, payload }) {
         const { org_id, role } = yield* ownKey("change", key_id)
         yield* requireVerified(settings)
-        const { allow } = payload
-        const rules = yield* rulesOf({ ...payload, ...defined({ allow: scopeFor(role, allow) }) })
+        const rules = yield* rulesOf(payload, role)
         if (!looksLike("key", key_id)) return yield* unknownKey(key_id)
         const row = yield* accounts
           .changeKey(org_id, key_id, { ...rules, ...defined({ name: payload.name }) })

@@ -125,27 +125,48 @@ const authorize = (auth: Auth, secret: string): { headers: Record<string, string
   }
 }
 
-/** Shorter parts of a secret would match ordinary text. */
-const secretPartMin = 4
+/** Shorter secrets, and shorter parts of one, would match ordinary text. */
+const secretMin = 4
+const secretPartMin = 8
 
-/** Every spelling of the account's secret in which a provider may repeat it. Responses are redacted by these. */
+/** Every spelling of the account's secret in which a provider may repeat it: twenty at most. */
 const spellings = (auth: Auth, secret: string): ReadonlyArray<string> => {
-  if (auth.kind === "contact" || auth.kind === "none") return []
+  if (auth.kind === "contact" || auth.kind === "none" || secret.length < secretMin) return []
+  const colon = secret.indexOf(":")
+  const halves = colon < 0 ? [] : [secret.slice(0, colon), secret.slice(colon + 1)]
   const parts =
     auth.kind === "basic"
-      ? [secret, Buffer.from(secret).toString("base64"), ...secret.split(":").slice(1)]
+      ? [Buffer.from(secret).toString("base64"), ...halves.slice(1)]
       : auth.kind === "headers"
-        ? [secret, ...secret.split(":")]
-        : [secret]
-  const all = parts
-    .filter((part) => part.length >= secretPartMin)
-    .flatMap((part) => {
-      const inJson = JSON.stringify(part).slice(1, -1)
-      const inForm = new URLSearchParams([["", part]]).toString().slice(1)
-      return [part, inJson, inJson.replaceAll("/", "\\/"), inForm, encodeURIComponent(part.toWellFormed())]
-    })
+        ? halves
+        : []
+  const all = [secret, ...parts.filter((part) => part.length >= secretPartMin)].flatMap((part) => {
+    const inJson = JSON.stringify(part).slice(1, -1)
+    const inForm = new URLSearchParams([["", part]]).toString().slice(1)
+    return [part, inJson, inJson.replaceAll("/", "\\/"), inForm, encodeURIComponent(part.toWellFormed())]
+  })
   // The longest first, because redacting a part would leave the rest of the secret.
   return [...new Set(all)].sort((a, b) => b.length - a.length)
+}
+
+const mark = "<redacted>"
+
+/**
+ * Replaces secrets in one pass over the text, the longest first where several begin. What was replaced is not read again, and no
+ * replacement is longer than its secret, so a hostile secret and a hostile answer can't make the text grow.
+ */
+export const redactor = (secrets: ReadonlyArray<string>) => (text: string) => {
+  const nexts = secrets.map((secret) => ({ secret, at: text.indexOf(secret) })).filter(({ at }) => at >= 0)
+  if (nexts.length === 0) return text
+  const parts: Array<string> = []
+  let end = 0
+  for (;;) {
+    for (const next of nexts) if (next.at >= 0 && next.at < end) next.at = text.indexOf(next.secret, end)
+    const first = nexts.reduce((a, b) => (b.at >= 0 && (a.at < 0 || b.at < a.at) ? b : a))
+    if (first.at < 0) return parts.join("") + text.slice(end)
+    parts.push(text.slice(end, first.at), first.secret.length < mark.length ? "*".repeat(first.secret.length) : mark)
+    end = first.at + first.secret.length
+  }
 }
 
 const isValidHeader = ([name, value]: readonly [string, string]): boolean =>
@@ -195,10 +216,9 @@ export const authorized = (
   const url = urlOf(target, account, request, auth.query)
   if (url === null)
     return failure("provider_rejected", "the request's path resolves to another endpoint; check the path parameters")
-  const secrets = spellings(target.auth, secret)
   return {
     url,
     headers: { accept: "application/json", ...target.headers, ...request.headers, ...auth.headers },
-    redact: (text) => secrets.reduce((rest, part) => rest.replaceAll(part, "<redacted>"), text)
+    redact: redactor(spellings(target.auth, secret))
   }
 }
