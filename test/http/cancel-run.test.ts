@@ -1,20 +1,24 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test"
-import { type App, oneBackend, rehearse, startApp, type Tenant, until, verify } from "../kit/app.ts"
+import { type App, oneBackend, startApp, type Tenant, until, verify } from "../kit/app.ts"
+import { heldProvider, rehearseHeld } from "../kit/held-provider.ts"
 
 describe.each(oneBackend)("POST /v1/runs/{run_id}/cancel, queues on %s", (backend) => {
+  const held = heldProvider()
   let app: App
   let org: Tenant
   beforeAll(async () => {
-    app = await startApp({ backend, settings: { RUNGATE_CONCURRENCY: "1" } })
+    app = await startApp({ backend, held, settings: { RUNGATE_CONCURRENCY: "1" } })
     org = await app.tenant("10.00")
   })
   afterAll(() => app.stop())
   afterEach(async () => {
+    held.release()
     await app.books()
   })
 
   const start = async (asked: Record<string, unknown>, status: string) => {
     const { body } = await org.run({ ...asked, async: true })
+    if (status === "running") await held.holds(1)
     return until(
       `the run is ${status}`,
       async () => (await org.get(`/v1/runs/${body.run_id}`)).body,
@@ -23,7 +27,7 @@ describe.each(oneBackend)("POST /v1/runs/{run_id}/cancel, queues on %s", (backen
   }
 
   test("stops a queued run: no provider is called and the hold is released", async () => {
-    const running = await start(rehearse("slow_2"), "running")
+    const running = await start(rehearseHeld(), "running")
     const queued = await start(verify("queued"), "queued")
     expect(queued).toMatchObject({ stoppable: true, done: false, attempts: [] })
     expect((await org.wallet()).reserved).toBe("0.0096")
@@ -57,6 +61,7 @@ describe.each(oneBackend)("POST /v1/runs/{run_id}/cancel, queues on %s", (backen
       expect([refused.status, refused.body.error.code]).toEqual([400, "invalid_request"])
       expect(refused.body.error.message).toContain(state)
     }
+    held.release()
     const ended = await org.get(`/v1/runs/${running.run_id}?wait=20`)
     expect(ended.body).toMatchObject({ status: "succeeded", billing: { charged: "0.003" } })
     const over = await org.post(`/v1/runs/${running.run_id}/cancel`)
@@ -65,7 +70,7 @@ describe.each(oneBackend)("POST /v1/runs/{run_id}/cancel, queues on %s", (backen
   })
 
   test("does not stop a run whose provider was called, although it waits in the queue for another try", async () => {
-    const first = await start(rehearse("slow_2"), "running")
+    const first = await start(rehearseHeld(), "running")
     const { run_id } = await start(verify("lost"), "queued")
     // As after the death of its worker.
     const lost = [{ provider: "leadmagic", outcome: "worker_lost", duration_ms: 0, detail: "its worker died" }]
@@ -77,12 +82,13 @@ describe.each(oneBackend)("POST /v1/runs/{run_id}/cancel, queues on %s", (backen
     expect([await listed("running"), await listed("queued")]).toEqual([[run_id, first.run_id], []])
     const refused = await org.post(`/v1/runs/${run_id}/cancel`)
     expect([refused.status, refused.body.error.message]).toEqual([400, expect.stringContaining("This run is running")])
+    held.release()
     const { body } = await org.get(`/v1/runs/${run_id}?wait=20`)
     expect([body.status, body.attempts.length]).toEqual(["succeeded", 2])
   })
 
   test("answers whoever waits for the cancelled run, and a replay, with 409", async () => {
-    const running = await start(rehearse("slow_1"), "running")
+    const running = await start(rehearseHeld(), "running")
     const key = { "idempotency-key": `cancelled-${backend}` }
     const waiting = org.run(verify("waited"), key)
     const queued = await until(
@@ -98,16 +104,18 @@ describe.each(oneBackend)("POST /v1/runs/{run_id}/cancel, queues on %s", (backen
     }
     const polled = await polling
     expect([polled.status, polled.body.status]).toEqual([200, "cancelled"])
-    await org.get(`/v1/runs/${running.run_id}?wait=20`)
+    held.release()
+    expect((await org.get(`/v1/runs/${running.run_id}?wait=20`)).body.status).toBe("succeeded")
   })
 
   test("of several cancels at once one succeeds", async () => {
-    const running = await start(rehearse("slow_1"), "running")
+    const running = await start(rehearseHeld(), "running")
     const queued = await start(verify("raced"), "queued")
     const answers = await Promise.all(Array.from({ length: 10 }, () => org.post(`/v1/runs/${queued.run_id}/cancel`)))
     expect(answers.filter((one) => one.status === 200)).toHaveLength(1)
     expect(answers.filter((one) => one.status === 400)).toHaveLength(9)
-    await org.get(`/v1/runs/${running.run_id}?wait=20`)
+    held.release()
+    expect((await org.get(`/v1/runs/${running.run_id}?wait=20`)).body.status).toBe("succeeded")
   })
 
   test("does not know other organizations' runs", async () => {

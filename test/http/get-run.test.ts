@@ -1,11 +1,13 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test"
-import { type App, oneBackend, rehearse, startApp, type Tenant, timed, verify } from "../kit/app.ts"
+import { type App, oneBackend, rehearse, startApp, type Tenant, timed, until, verify } from "../kit/app.ts"
+import { heldProvider, heldWord } from "../kit/held-provider.ts"
 
 describe.each(oneBackend)("GET /v1/runs/{run_id}, queues on %s", (backend) => {
+  const held = heldProvider()
   let app: App
   let org: Tenant
   beforeAll(async () => {
-    app = await startApp({ backend, settings: { RUNGATE_DRAIN_SECONDS: "0" } })
+    app = await startApp({ backend, held, settings: { RUNGATE_DRAIN_SECONDS: "0" } })
     org = await app.tenant("100.00")
   })
   afterAll(() => app.stop())
@@ -30,11 +32,13 @@ describe.each(oneBackend)("GET /v1/runs/{run_id}, queues on %s", (backend) => {
   })
 
   test("shows a run that is not finished, and when to ask again", async () => {
-    const run_id = await start("slow_1")
+    const run_id = await start(heldWord)
     const { status, body, headers } = await org.get(`/v1/runs/${run_id}`)
     expect(status).toBe(200)
     expect(headers.get("retry-after")).toBe("1")
     expect(body).toMatchObject({ run_id, done: false, poll_url: `/v1/runs/${run_id}`, billing: { charged: null } })
+    await held.holds(1)
+    held.release()
     const ended = await org.get(`/v1/runs/${run_id}?wait=20`)
     expect(ended.headers.get("retry-after")).toBeNull()
     expect(ended.body.done).toBe(true)
@@ -46,9 +50,13 @@ describe.each(oneBackend)("GET /v1/runs/{run_id}, queues on %s", (backend) => {
     expect(early.value.body).toMatchObject({ status: "running", done: false, stoppable: false })
     expect(early.millis).toBeGreaterThanOrEqual(950)
     // The run ends long before the waits, and so do they. After the end nobody waits.
-    const run_id = await start("slow_2")
+    const run_id = await start(heldWord)
     const path = `/v1/runs/${run_id}?wait=120`
-    const waits = await timed(() => Promise.all([org.get(path), org.get(path), org.get(path)]))
+    const waiting = timed(() => Promise.all([org.get(path), org.get(path), org.get(path)]))
+    await until("the run is waited for", app.metrics, (text) => text.includes("rungate_waiters 1\n"))
+    await held.holds(1)
+    held.release()
+    const waits = await waiting
     for (const { body } of waits.value) expect(body.status).toBe("succeeded")
     const late = await timed(() => org.get(path))
     expect(late.value.body.status).toBe("succeeded")

@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test"
 import { type App, oneBackend, rehearse, startApp, type Tenant, timed, until, verify } from "../kit/app.ts"
-import { dueToday } from "../kit/input-samples.ts"
+import { heldProvider, rehearseHeld } from "../kit/held-provider.ts"
+import { exhaustive } from "../kit/input-samples.ts"
 
 const find = (full_name: string, company_domain = "example.com") => ({
   capability: "email.find",
@@ -14,10 +15,11 @@ const outcomes = (run: { attempts: ReadonlyArray<{ outcome: string }> }) => run.
 const providers = (run: { attempts: ReadonlyArray<{ provider: string }> }) => run.attempts.map((one) => one.provider)
 
 describe.each(oneBackend)("POST /v1/run, queues on %s", (backend) => {
+  const held = heldProvider()
   let app: App
   let org: Tenant
   beforeAll(async () => {
-    app = await startApp({ backend })
+    app = await startApp({ backend, held })
     org = await app.tenant("100.00")
   })
   afterAll(() => app.stop())
@@ -70,10 +72,10 @@ describe.each(oneBackend)("POST /v1/run, queues on %s", (backend) => {
 
   test("answers at once with async, and with wait_seconds 0", async () => {
     const hows = [{ async: true }, { wait_seconds: 0 }, { async: true, wait_seconds: 120 }]
-    await Promise.all(
+    const urls = await Promise.all(
       hows.map(async (how) => {
         // Answered while the run is under way, so nobody waited for its end.
-        const value = await org.run({ ...rehearse("slow_3"), ...how })
+        const value = await org.run({ ...rehearseHeld(), ...how })
         expect(value.status).toBe(202)
         expect(value.headers.get("location")).toBe(value.body.poll_url)
         expect(value.headers.get("retry-after")).toBe("1")
@@ -81,14 +83,19 @@ describe.each(oneBackend)("POST /v1/run, queues on %s", (backend) => {
         expect(value.body.result).toBeUndefined()
         expect(value.body.billing.charged).toBeNull()
         expect(["created", "reserved", "queued", "running"]).toContain(value.body.status)
-        const ended = await org.get(`${value.body.poll_url}?wait=30`)
-        expect(ended.body).toMatchObject({ status: "succeeded", done: true, stoppable: false })
+        return value.body.poll_url
       })
     )
+    await held.holds(hows.length)
+    held.release()
+    for (const url of urls) {
+      const ended = await org.get(`${url}?wait=30`)
+      expect(ended.body).toMatchObject({ status: "succeeded", done: true, stoppable: false })
+    }
   })
 
-  test.if(dueToday(0))("waits as long as it was asked to, and no longer", async () => {
-    const { value, millis } = await timed(() => org.run({ ...rehearse("slow_8"), wait_seconds: 1 }))
+  test.if(exhaustive)("waits as long as it was asked to, and no longer", async () => {
+    const { value, millis } = await timed(() => org.run({ ...rehearseHeld(), wait_seconds: 1 }))
     expect(value.status).toBe(202)
     expect(millis).toBeGreaterThanOrEqual(900)
     // Answered before the run ended.
@@ -96,6 +103,7 @@ describe.each(oneBackend)("POST /v1/run, queues on %s", (backend) => {
     const other = await timed(() => org.run({ ...rehearse("slow_1"), wait_seconds: 30 }))
     expect(other.value.status).toBe(200)
     expect(other.millis).toBeGreaterThanOrEqual(1_000)
+    held.release()
     expect((await org.get(`${value.body.poll_url}?wait=30`)).body.status).toBe("succeeded")
   })
 
@@ -319,10 +327,13 @@ describe.each(oneBackend)("POST /v1/run, queues on %s", (backend) => {
       )
       expect(again.body.run_id).toBe(first.body.run_id)
       const pending = await org.run(
-        { ...rehearse("slow_1"), async: true },
+        { ...rehearseHeld(), async: true },
         { "idempotency-key": `${key["idempotency-key"]}.` }
       )
-      const waited = await org.run(rehearse("slow_1"), { "idempotency-key": `${key["idempotency-key"]}.` })
+      await held.holds(1)
+      const waiting = org.run(rehearseHeld(), { "idempotency-key": `${key["idempotency-key"]}.` })
+      held.release()
+      const waited = await waiting
       expect([pending.status, waited.status]).toEqual([202, 200])
       expect(waited.body.run_id).toBe(pending.body.run_id)
     })
@@ -390,13 +401,17 @@ describe.each(oneBackend)("POST /v1/run, queues on %s", (backend) => {
 
   test("runs on when the client hangs up", async () => {
     const hangUp = new AbortController()
-    const gone = org.post("/v1/run", rehearse("slow_1"), {
+    const gone = org.post("/v1/run", rehearseHeld(), {
       signal: hangUp.signal,
       headers: { "idempotency-key": "hung-up" }
     })
-    setTimeout(() => hangUp.abort(), 300)
-    expect(await gone.catch((error: Error) => error.name)).toBe("AbortError")
-    const { body, headers } = await org.run(rehearse("slow_1"), { "idempotency-key": "hung-up" })
+    const caught = gone.catch((error: Error) => error.name)
+    await held.holds(1)
+    hangUp.abort()
+    expect(await caught).toBe("AbortError")
+    const again = org.run(rehearseHeld(), { "idempotency-key": "hung-up" })
+    held.release()
+    const { body, headers } = await again
     expect(body.status).toBe("succeeded")
     expect(headers.get("idempotent-replay")).toBe("true")
   })

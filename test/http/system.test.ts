@@ -3,6 +3,7 @@ import { Ajv2020 } from "ajv/dist/2020.js"
 import addFormats from "ajv-formats"
 import { pages, pageText } from "./cli/pages.ts"
 import { type App, rehearse, startApp, type Tenant, until, verify } from "../kit/app.ts"
+import { heldProvider, rehearseHeld } from "../kit/held-provider.ts"
 
 /** Every operation under /v1 that this service has. A new route is a line here and a line in the matrix of credentials. */
 const operations = [
@@ -36,10 +37,11 @@ const operations = [
 ]
 
 describe("the process's own routes", () => {
+  const held = heldProvider()
   let app: App
   let org: Tenant
   beforeAll(async () => {
-    app = await startApp()
+    app = await startApp({ held })
     org = await app.tenant("5.00")
   })
   afterAll(() => app.stop())
@@ -55,7 +57,7 @@ describe("the process's own routes", () => {
   })
 
   test("/metrics is Prometheus text that knows no customer", async () => {
-    const running = await org.run({ ...rehearse("slow_1"), async: true })
+    const running = await org.run({ ...rehearseHeld(), async: true })
     const text = await until("the run counts as running", app.metrics, (answer) =>
       answer.includes('rungate_open_runs{capability="email.verify",state="running"} 1')
     )
@@ -64,6 +66,8 @@ describe("the process's own routes", () => {
       expect(line).toMatch(/^(# (HELP|TYPE) [a-z_]+ .+|[a-z_]+(\{[a-z_]+="[^"]*"(,[a-z_]+="[^"]*")*\})? -?[0-9.e+]+)$/)
     }
     expect(text).not.toContain(org.org_id)
+    await held.holds(1)
+    held.release()
     await org.get(`/v1/runs/${running.body.run_id}?wait=20`)
     expect(await app.metrics()).toContain("rungate_wallet_reserved_microdollars 0\n")
   })

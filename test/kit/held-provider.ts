@@ -50,5 +50,5 @@ export const heldProvider = (): HeldProvider => {
   }
 }
 
-/** The input of a run that is held. A suffix makes it another person. */
-export const rehearseHeld = (suffix = "") => rehearse(`${heldWord}${suffix}`)
+/** A run that is held. Another `who` is another input. */
+export const rehearseHeld = (who = "") => rehearse(who === "" ? heldWord : `${who}+${heldWord}`)

@@ -5,11 +5,13 @@ import { waitsFor } from "../../../src/http/standards/Prefer.ts"
 import { roles } from "../../../src/schema/accounts/Role.ts"
 import { dollars } from "../../../src/schema/money/Money.ts"
 import { type App, rehearse, startApp, type Tenant, verify } from "../../kit/app.ts"
+import { heldProvider, rehearseHeld } from "../../kit/held-provider.ts"
 
+const held = heldProvider()
 let app: App
 let org: Tenant
 beforeAll(async () => {
-  app = await startApp()
+  app = await startApp({ held })
   org = await app.tenant("10.00")
 })
 afterAll(async () => {
@@ -57,12 +59,15 @@ describe("the header Prefer", () => {
   })
 
   test("decides how long GET /v1/runs/{id} waits, unless the query does", async () => {
-    const { run_id } = (await org.run({ ...rehearse("slow_1"), async: true })).body
+    const { run_id } = (await org.run({ ...rehearseHeld(), async: true })).body
     const read = (query: string, prefer: string) =>
       app.call(org.key, "GET", `/v1/runs/${run_id}${query}`, { headers: { prefer } })
     const queried = await read("?wait=0", "wait=60")
     expect([queried.body.done, queried.headers.get("preference-applied")]).toEqual([false, null])
-    const preferred = await read("", "wait=60")
+    await held.holds(1)
+    const waiting = read("", "wait=60")
+    held.release()
+    const preferred = await waiting
     expect([preferred.body.done, preferred.headers.get("preference-applied")]).toEqual([true, "wait=60"])
   })
 })

@@ -1,6 +1,7 @@
 /** GET /v1/history as an agent sees it: what is known of one subject, word for word as the specification says. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { type App, oneBackend, startApp, type Tenant, until } from "../../kit/app.ts"
+import { heldProvider, heldWord } from "../../kit/held-provider.ts"
 import { documentOf, endpointOf } from "../../kit/provider-documents.ts"
 
 const text = { type: "string" }
@@ -19,10 +20,11 @@ const free = endpointOf({
 })
 
 describe.each(oneBackend)("GET /v1/history, queues on %s", (backend) => {
+  const held = heldProvider()
   let app: App
   let org: Tenant
   beforeAll(async () => {
-    app = await startApp({ backend, settings: { RUNGATE_CONCURRENCY: "2" } })
+    app = await startApp({ backend, held, settings: { RUNGATE_CONCURRENCY: "2" } })
     await app.catalog(documentOf("acme", [people, search]))
     await app.catalog(documentOf("sec_edgar", [free]))
     await app.catalog(documentOf("resend", [search]))
@@ -64,7 +66,7 @@ describe.each(oneBackend)("GET /v1/history, queues on %s", (backend) => {
     const verified = await ran(verify("Grace.Hopper@GOLDEN.example"))
     const missed = await ran(send(email, "sandbox:error"))
     const sent = await ran(send(email.toUpperCase(), "hello"))
-    const slow = (await org.run({ ...send(email, "sandbox:slow_2"), async: true })).body
+    const slow = (await org.run({ ...send(email, `sandbox:${heldWord}`), async: true })).body
     await state(slow.run_id, "running")
     const body = await view(`<mailto:${email}>`)
     const touch = (run: { run_id: string; created_at: string }, status: string) => ({
@@ -161,6 +163,7 @@ describe.each(oneBackend)("GET /v1/history, queues on %s", (backend) => {
     ] as const)
       expect([limit, (await view(email, { limit })).truncated]).toEqual([limit, truncated])
     // Ended: right in that moment.
+    held.release()
     await org.get(`/v1/runs/${slow.run_id}?wait=20`)
     const after = await view(email)
     expect([after.by_status, after.last_touch.run_id]).toEqual([{ succeeded: 4, failed: 1 }, slow.run_id])
@@ -351,9 +354,10 @@ describe.each(oneBackend)("GET /v1/history, queues on %s", (backend) => {
     }
     // Both workers' places are taken, so that the third waits and can be cancelled.
     const busy = await Promise.all(
-      [1, 2].map(async (n) => (await org.run({ ...raw({ n, note: "sandbox:slow_3" }), async: true })).body)
+      [1, 2].map(async (n) => (await org.run({ ...raw({ n, note: `sandbox:${heldWord}` }), async: true })).body)
     )
     for (const run of busy) await state(run.run_id, "running")
+    await held.holds(2)
     const queued = (await org.run({ ...verify(email(2)), async: true })).body
     await state(queued.run_id, "queued")
     expect((await view(email(2))).by_status).toEqual({ queued: 1 })
@@ -364,6 +368,7 @@ describe.each(oneBackend)("GET /v1/history, queues on %s", (backend) => {
       const body = await view(email(2), more)
       expect([body.by_status, body.reusable]).toEqual([{ cancelled: 1 }, []])
     }
+    held.release()
     await Promise.all(busy.map((run) => org.get(`/v1/runs/${run.run_id}?wait=20`)))
     const failed = await ran(raw({ who: email(3), note: "sandbox:timeout" }))
     expect([failed.status, (await view(email(3))).by_status]).toEqual(["timed_out", { timed_out: 1 }])

@@ -5,6 +5,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { makeId } from "../../../src/schema/Ids.ts"
 import { type App, startApp, type Tenant, until } from "../../kit/app.ts"
+import { heldProvider, heldWord } from "../../kit/held-provider.ts"
 import { compiledCommand } from "../../kit/compiled-command.ts"
 import {
   type Arguments,
@@ -22,6 +23,8 @@ import { dueToday } from "../../kit/input-samples.ts"
 
 type Remote = Omit<Host, "pid">
 
+const held = heldProvider()
+const heldEmail = `${heldWord}@sandbox.test`
 let app: App
 /** The same service, which counts requests. */
 let strict: App
@@ -29,7 +32,7 @@ let org: Tenant
 let host: Remote
 beforeAll(async () => {
   // One run at a time: the second waits, and can be cancelled.
-  app = await startApp({ settings: { RUNGATE_CONCURRENCY: "1" } })
+  app = await startApp({ held, settings: { RUNGATE_CONCURRENCY: "1" } })
   strict = await startApp({
     beside: app,
     role: "http",
@@ -228,10 +231,12 @@ describe("a caller", () => {
     for (const [whose, balance] of seen) expect(balance).toBe(["3.00", "7.00"][whose] ?? "")
 
     // The same id, as all hosts number alike.
-    const message = calling("run", verify("slow_1@sandbox.test"), 1, { _meta: { progressToken: 1 } })
+    const message = calling("run", verify(heldEmail), 1, { _meta: { progressToken: 1 } })
     const given = await post(message, { key: owners[0]?.key ?? "" })
     const cancel = { jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: 1 } }
+    await held.holds(1)
     expect((await post(cancel, { key: owners[1]?.key ?? "" })).status).toBe(202)
+    held.release()
     const said = (await given.text())
       .trim()
       .split("\n\n")
@@ -270,7 +275,8 @@ describe("a run", () => {
 
   test("goes on when nobody waits; one that has not started can be cancelled", async () => {
     const before = await chargesOf(org)
-    const slow = await host.call("run", verify("slow_2@sandbox.test", { wait_seconds: 0 }))
+    const slow = await host.call("run", verify(heldEmail, { wait_seconds: 0 }))
+    await held.holds(1)
     expect(slow).toMatchObject({ failed: false, body: { done: false } })
     const queued = await host.call("run", verify("queued@example.com", { wait_seconds: 0 }))
     expect(queued.body).toMatchObject({ done: false, stoppable: true })
@@ -278,11 +284,18 @@ describe("a run", () => {
     const { body: cancelled } = await host.call("cancel_run", { run_id: queued.body.run_id })
     expect(cancelled).toMatchObject({ status: "cancelled", billing: { charged: null } })
     const progress: Array<string> = []
-    const { body: ended } = await host.call(
+    const ending = host.call(
       "get_run",
       { run_id: slow.body.run_id, wait_seconds: 30 },
       { onprogress: ({ message = "" }) => void progress.push(message) }
     )
+    await until(
+      "the wait is reported",
+      () => progress.length,
+      (many) => many > 0
+    )
+    held.release()
+    const { body: ended } = await ending
     expect(ended).toMatchObject({ run_id: slow.body.run_id, status: "succeeded", billing: { charged: "0.003" } })
     expect(progress[0]).toContain(slow.body.run_id)
     expect(await chargesOf(org)).toBe(before + 1)
@@ -300,7 +313,8 @@ describe("a run", () => {
       })
       return { given, giveUp, run_id: /run_\w+/.exec(await named.received)?.[0] ?? "" }
     }
-    const first = await calledOff("slow_6@sandbox.test")
+    const first = await calledOff(heldEmail)
+    await held.holds(1)
     const second = await calledOff("queued@example.com")
     // Another host with the same key numbers its calls alike, and calls off its own only.
     const other = await remoteHostOf(app.url, org.key)
@@ -316,6 +330,7 @@ describe("a run", () => {
     expect((await final(second.run_id)).body).toMatchObject({ status: "cancelled", billing: { charged: null } })
     await until("nobody waits", waiters, (many) => many === "0")
     expect((await org.get(`/v1/runs/${first.run_id}`)).body.done).toBe(false)
+    held.release()
     expect((await final(first.run_id)).body.status).toBe("succeeded")
     expect(await chargesOf(org)).toBe(before + 1)
   })
@@ -324,7 +339,8 @@ describe("a run", () => {
     const greeted = await post(hello, { key: org.key })
     const { "mcp-session-id": session = "" } = Object.fromEntries(greeted.headers)
     const [key, headers] = [org.key, { "mcp-session-id": session }]
-    const slow = await host.call("run", verify("slow_2@sandbox.test", { wait_seconds: 0 }))
+    const slow = await host.call("run", verify(heldEmail, { wait_seconds: 0 }))
+    await held.holds(1)
     const waiting = post(calling("run", verify("queued@example.com"), "a"), { key, headers })
     const newest = async () => (await org.list("?limit=1")).body.items[0]
     const { run_id } = await until("a second run", newest, (one) => one.run_id !== slow.body.run_id)
@@ -332,6 +348,7 @@ describe("a run", () => {
     expect((await post(cancel, { url: strict.url, key, headers })).status).toBe(202)
     expect(await (await waiting).text()).toBe("")
     expect((await final(run_id)).body.status).toBe("cancelled")
+    held.release()
     expect((await final(slow.body.run_id)).body.status).toBe("succeeded")
   })
 
@@ -341,16 +358,18 @@ describe("a run", () => {
       const before = await chargesOf(org)
       const giveUp = new AbortController()
       const named = signal<string>()
-      const given = host.call("run", verify("slow_1@sandbox.test"), {
+      const given = host.call("run", verify(heldEmail), {
         signal: giveUp.signal,
         onprogress: ({ message = "" }) => named.send(message)
       })
       const first = /run_\w+/.exec(await named.received)?.[0] ?? ""
+      await held.holds(1)
       giveUp.abort("no patience")
       expect(given).rejects.toThrow("no patience")
+      held.release()
 
       const hangUp = new AbortController()
-      const slow = calling("run", verify("slow_6@sandbox.test"), 7, { _meta: { progressToken: 7 } })
+      const slow = calling("run", verify(heldEmail), 7, { _meta: { progressToken: 7 } })
       const response = await post(slow, { key: org.key, signal: hangUp.signal })
       let heard = ""
       for await (const part of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
@@ -358,6 +377,7 @@ describe("a run", () => {
         if (heard.includes("is executing")) break
       }
       const second = /run_\w+/.exec(heard)?.[0] ?? ""
+      await held.holds(1)
       hangUp.abort()
       const waiters = async () => /^rungate_waiters (\d+)$/m.exec(await app.metrics())?.[1]
       const nobodyWaits = () => until("nobody waits", waiters, (many) => many === "0")
@@ -375,6 +395,7 @@ describe("a run", () => {
       expect(unheard).rejects.toThrow()
       await nobodyWaits()
       expect((await host.call("cancel_run", { run_id: queued })).body.status).toBe("cancelled")
+      held.release()
       for (const run_id of [first, second]) expect((await final(run_id)).body.status).toBe("succeeded")
       expect(await chargesOf(org)).toBe(before + 2)
     }
@@ -385,11 +406,13 @@ test.if(dueToday(3))("a service that stops answers the hosts that wait, and thei
   const leaving = await startApp({ beside: app, role: "http" })
   const leaver = await remoteHostOf(leaving.url, org.key)
   const named = signal<string>()
-  const given = leaver.call("run", verify("slow_4@sandbox.test", { wait_seconds: 60 }), {
+  const given = leaver.call("run", verify(heldEmail, { wait_seconds: 60 }), {
     onprogress: ({ message = "" }) => named.send(message)
   })
   const run_id = /run_\w+/.exec(await named.received)?.[0] ?? ""
   await leaving.stop()
   expect((await given).body).toMatchObject({ run_id, done: false })
+  await held.holds(1)
+  held.release()
   expect((await final(run_id)).body.status).toBe("succeeded")
 })

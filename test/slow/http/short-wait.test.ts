@@ -5,14 +5,16 @@
 import { heapStats } from "bun:jsc"
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { type App, rehearse, startApp, type Tenant, until, verify } from "../../kit/app.ts"
+import { heldProvider, rehearseHeld } from "../../kit/held-provider.ts"
 
+const held = heldProvider()
 let app: App
 let org: Tenant
 let other: Tenant
 let ended: string
 let open: string
 beforeAll(async () => {
-  app = await startApp({ settings: { RUNGATE_CONCURRENCY: "1000" } })
+  app = await startApp({ held, settings: { RUNGATE_CONCURRENCY: "1000" } })
   ;[org, other] = [await app.tenant("50.00"), await app.tenant("50.00")]
   ended = (await org.run(verify())).body.run_id
   open = (await org.run({ ...rehearse("slow_60"), async: true })).body.run_id
@@ -139,16 +141,18 @@ describe("waiting clients", () => {
     const leave = new AbortController()
     const key = { "idempotency-key": "left" }
     const sent = org
-      .post("/v1/run", { ...rehearse("slow_2"), wait_seconds: 60 }, { signal: leave.signal, headers: key })
+      .post("/v1/run", { ...rehearseHeld(), wait_seconds: 60 }, { signal: leave.signal, headers: key })
       .catch(() => null)
     await until("it waits", waitersOf, (waiting) => waiting === 1)
     leave.abort()
     expect(await sent).toBeNull()
     await until("its place is free", waitersOf, (waiting) => waiting === 0)
     // Two clients of the same request wait for the same run.
-    const [first, second] = await Promise.all(
-      [1, 2].map(() => org.run({ ...rehearse("slow_2"), wait_seconds: 60 }, key))
-    )
+    const both = Promise.all([1, 2].map(() => org.run({ ...rehearseHeld(), wait_seconds: 60 }, key)))
+    await until("they wait", waitersOf, (waiting) => waiting === 1)
+    await held.holds(1)
+    held.release()
+    const [first, second] = await both
     for (const one of [first, second])
       expect([one?.status, one?.headers.get("idempotent-replay"), one?.body.status]).toEqual([200, "true", "succeeded"])
     expect(first?.body.run_id).toBe(second?.body.run_id)
@@ -158,12 +162,13 @@ describe("waiting clients", () => {
   test("are answered after their time with the run as it is", async () => {
     const began = performance.now()
     const [started, read] = await Promise.all([
-      org.run({ ...rehearse("slow_3"), wait_seconds: 1 }),
+      org.run({ ...rehearseHeld("late"), wait_seconds: 1 }),
       org.get(`/v1/runs/${open}?wait=1`)
     ])
     expect(performance.now() - began).toBeGreaterThan(900)
     expect([started.status, started.body.status, started.headers.get("retry-after")]).toEqual([202, "running", "1"])
     expect([read.status, read.body.status, read.headers.get("retry-after")]).toEqual([200, "running", "1"])
     expect(await waitersOf()).toBe(0)
+    held.release()
   })
 })

@@ -4,6 +4,7 @@ import { connect } from "node:net"
 import { Layer } from "effect"
 import { CheckSeconds } from "../../../../src/actors/events/EventFeed.ts"
 import { type App, backends, rehearse, startApp, type Tenant, until, verify } from "../../../kit/app.ts"
+import { heldProvider, rehearseHeld } from "../../../kit/held-provider.ts"
 import { listen, ofRun, type Reader, typesOf } from "../../../kit/event-stream.ts"
 
 const wholeRun = ["run.created", "run.started", "run.attempt", "run.finished"]
@@ -11,10 +12,11 @@ const finished = (run_id: string) => (events: Reader["events"]) =>
   events.some(({ type, data }) => type === "run.finished" && data.run_id === run_id)
 
 describe.each(backends)("event streams of two processes, queues on %s", (backend) => {
+  const held = heldProvider()
   let apps: readonly [App, App]
   let org: Tenant
   beforeAll(async () => {
-    const options = { limits: Layer.succeed(CheckSeconds, 0.1), settings: { RUNGATE_ORG_STREAMS: "3" } }
+    const options = { held, limits: Layer.succeed(CheckSeconds, 0.1), settings: { RUNGATE_ORG_STREAMS: "3" } }
     const first = await startApp({ backend, ...options })
     apps = [first, await startApp({ beside: first, ...options })]
     org = await first.tenant("10.00")
@@ -76,10 +78,12 @@ describe.each(backends)("event streams of two processes, queues on %s", (backend
   })
 
   test("a run's stream begins with the run and ends with it", async () => {
-    const { body } = await org.run({ ...rehearse("slow_1"), async: true })
+    const { body } = await org.run({ ...rehearseHeld(), async: true })
     const reader = await listen(apps[1].url, org.key, `/v1/runs/${body.run_id}/events`)
     await reader.wait("the start", (events) => typesOf(events).includes("run.started"))
+    await held.holds(1)
     expect(typesOf(reader.events)).toEqual(["run.created", "run.started"])
+    held.release()
     await reader.ended
     expect(typesOf(reader.events)).toEqual(wholeRun)
     // A browser connects again after the end, and is told to stop.
