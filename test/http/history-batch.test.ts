@@ -1,6 +1,7 @@
 /** POST /v1/history: one row per subject that says what GET says of it, in one statement, and no row that breaks another. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { type App, figures, oneBackend, startApp, type Tenant, timed, until } from "../kit/app.ts"
+import { heldProvider, heldWord } from "../kit/held-provider.ts"
 import { documentOf, endpointOf } from "../kit/provider-documents.ts"
 import { faultyPostgres } from "../faults/postgres.ts"
 
@@ -25,10 +26,11 @@ const dice = (seed: number) => () => {
 }
 
 describe.each(oneBackend)("POST /v1/history, queues on %s", (backend) => {
+  const held = heldProvider()
   let app: App
   let org: Tenant
   beforeAll(async () => {
-    app = await startApp({ backend })
+    app = await startApp({ backend, held })
     await app.catalog(documentOf("acme", [endpointOf({ path: "/any", method: "POST", body: { type: "object" } })]))
     org = await app.tenant("50.00")
   })
@@ -163,10 +165,12 @@ describe.each(oneBackend)("POST /v1/history, queues on %s", (backend) => {
 
   test("a run that is under way counts, and is neither a touch nor to be reused", async () => {
     const to = "slow@batch.example"
-    const sending = { from: "me@me.example", to: [to], subject: "Hi", text: "sandbox:slow_1" }
+    const sending = { from: "me@me.example", to: [to], subject: "Hi", text: `sandbox:${heldWord}` }
     const { body } = await org.run({ capability: "email.send", input: sending, async: true })
     const [row] = (await ask([to])).items
     expect(row).toMatchObject({ seen: true, count: 1, contacted: false, last_touch: null, reusable: null })
+    await held.holds(1)
+    held.release()
     await org.get(`/v1/runs/${body.run_id}?wait=20`)
     const [after] = (await ask([to])).items
     expect(after).toMatchObject({

@@ -5,16 +5,18 @@ import { BooksLookSeconds } from "../../src/actors/BooksWorker.ts"
 import { LookSeconds } from "../../src/actors/runs/OutcomeLookups.ts"
 import { BooksWatch } from "../../src/layers/audit/BooksWatch.ts"
 import { type App, rehearse, startApp, until, verify } from "../kit/app.ts"
+import { heldProvider, rehearseHeld } from "../kit/held-provider.ts"
 import { type Command, runMain } from "../chaos/processes.ts"
 import { spoil } from "../kit/wallet-damage.ts"
 import { compiledCommand } from "../kit/compiled-command.ts"
 
 const command: Command = [await compiledCommand()]
 
+const held = heldProvider()
 let app: App
 beforeAll(async () => {
   const limits = Layer.mergeAll(Layer.succeed(BooksLookSeconds, 0.02), Layer.succeed(LookSeconds, 3_600))
-  app = await startApp({ settings: { RUNGATE_AUDIT_MINUTES: "60" }, limits })
+  app = await startApp({ held, settings: { RUNGATE_AUDIT_MINUTES: "60" }, limits })
 })
 afterAll(() => app.stop())
 
@@ -65,7 +67,7 @@ test("checks beside runs find nothing and suspend nobody, and of those who want 
 
 test("a wallet that was spoilt is suspended, what it had begun settles, and it is resumed when its books add up", async () => {
   const [bad, good] = [await app.tenant("5.00"), await app.tenant("5.00")]
-  const { body: slow } = await bad.run({ ...rehearse("slow_1"), async: true })
+  const { body: slow } = await bad.run({ ...rehearseHeld(), async: true })
   await spoil(app, bad, "spoilt")
   const marks = () => app.sql("SELECT org_id FROM wallets WHERE suspended")
   expect(await checkedUntil("the wallet is suspended", marks, (rows) => rows.length > 0)).toEqual([
@@ -77,6 +79,8 @@ test("a wallet that was spoilt is suspended, what it had begun settles, and it i
   expect(refused.body.billing.charged).toBeNull()
   const quote = await bad.post("/v1/quote", verify("new"))
   expect(quote.body).toMatchObject({ would: "block", error: { code: "wallet_suspended" } })
+  await held.holds(1)
+  held.release()
   const { body: settled } = await bad.get(`/v1/runs/${slow.run_id}?wait=20`)
   expect(settled.status).toBe("succeeded")
   expect((await bad.wallet()).reserved).toBe("0.00")

@@ -7,6 +7,7 @@ import { eventId } from "../../src/layers/events/EventId.ts"
 import { statusOf } from "../../src/schema/Errors.ts"
 import { faultyPostgres } from "../faults/postgres.ts"
 import { type App, figures, rehearse, type Reply, startApp, type Tenant, until, verify } from "../kit/app.ts"
+import { heldProvider, rehearseHeld } from "../kit/held-provider.ts"
 
 /** Codes that no test can force here yet, with the reason. */
 const unforced = new Map([
@@ -19,6 +20,7 @@ const closedPort = "http://127.0.0.1:9"
 const internalName = "billing-internal.corp.invalid"
 const providerKey = "s3cret-of-the-account"
 
+const held = heldProvider()
 let app: App
 let limited: App
 let production: App
@@ -30,7 +32,7 @@ beforeAll(async () => {
     fetch: (request) =>
       Response.json({ error: `no account for key ${request.headers.get("x-api-key")}` }, { status: 500 })
   })
-  app = await startApp({ settings: { RUNGATE_CONCURRENCY: "1", RUNGATE_REPEAT_GUARD: "1" } })
+  app = await startApp({ held, settings: { RUNGATE_CONCURRENCY: "1", RUNGATE_REPEAT_GUARD: "1" } })
   limited = await startApp({ beside: app, role: "http", settings: { RUNGATE_RATE_LIMIT: "1" } })
   production = await startApp({
     settings: {
@@ -121,11 +123,13 @@ const cancelled = async () => {
       async () => (await org.list(`?status=${status}`)).body.items,
       (items) => items.length > 0
     )
-  const first = org.run(rehearse("slow_1"))
+  const first = org.run(rehearseHeld())
   await listed("running")
   const second = org.run(verify())
   const [{ run_id }] = await listed("queued")
   expect((await org.post(`/v1/runs/${run_id}/cancel`)).status).toBe(200)
+  await held.holds(1)
+  held.release()
   await first
   return second
 }
@@ -148,9 +152,11 @@ const expired = async (org: Tenant) => {
 
 /** The answer to a request for the receipt of a run that is still open. */
 const unfinished = async (org: Tenant) => {
-  const { body } = await org.run({ ...rehearse("slow_1"), async: true })
+  const { body } = await org.run({ ...rehearseHeld(), async: true })
   const answer = await org.get(`/v1/runs/${body.run_id}/receipt`)
   // It must not end while a later test has taken the ledger away.
+  await held.holds(1)
+  held.release()
   await org.get(`/v1/runs/${body.run_id}?wait=30`)
   return answer
 }

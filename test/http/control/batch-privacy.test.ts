@@ -1,13 +1,15 @@
 /** Personal data in batches: erased with a subject, erased by age, and deleted with the months of their runs. */
 import { afterAll, afterEach, beforeAll, expect, test } from "bun:test"
 import { type App, type Reply, startApp, type Tenant, until, verify } from "../../kit/app.ts"
+import { heldProvider, rehearseHeld } from "../../kit/held-provider.ts"
 
+const held = heldProvider()
 let app: App
 let org: Tenant
 let session: string
 beforeAll(async () => {
   // One row of a batch is open at a time, so the others wait.
-  app = await startApp({ settings: { RUNGATE_CONCURRENCY: "2" } })
+  app = await startApp({ held, settings: { RUNGATE_CONCURRENCY: "2" } })
   org = await app.tenant("20.00")
   session = await org.session()
 })
@@ -33,13 +35,12 @@ const stored = async (text: string) => {
   return rows.filter((row) => JSON.stringify(row).includes(text))
 }
 const erase = (subject: string) => app.call(session, "DELETE", `/v1/history?q=${encodeURIComponent(subject)}`)
-const hold = verify("hold+slow_1", "sandbox.test")
 
 test("erasing a person cancels the rows about them that have not started", async () => {
   const endpoint = { provider: "dataforseo", endpoint: "/v3/backlinks/referring_domains/live" }
   const raw = { ...endpoint, input: { target: "gone@person.example" } }
   const id = await start([
-    hold,
+    rehearseHeld(),
     verify("Gone", "person.example"),
     verify("stays"),
     raw,
@@ -53,6 +54,8 @@ test("erasing a person cancels the rows about them that have not started", async
   const { status, body } = await erase("gone@person.example")
   expect([status, body.erased, body.in_flight]).toEqual([200, 3, 0])
   expect(await stored("person.example")).toEqual([])
+  await held.holds(1)
+  held.release()
   const batch = await finished(id)
   expect(batch).toMatchObject({ status: "finished", rows: { succeeded: 2, cancelled: 3 } })
   const lines = (await org.get(`/v1/batches/${id}/results`)).text.split("\n").slice(0, -1)

@@ -2,6 +2,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test"
 import { parse } from "papaparse"
 import { type App, oneBackend, type Reply, startApp, type Tenant, until, verify } from "../../kit/app.ts"
+import { heldProvider, rehearseHeld } from "../../kit/held-provider.ts"
 
 interface Line {
   readonly row: number
@@ -17,10 +18,11 @@ interface Line {
 }
 
 describe.each(oneBackend)("batches, queues on %s", (backend) => {
+  const held = heldProvider()
   let app: App
   let org: Tenant
   beforeAll(async () => {
-    app = await startApp({ backend })
+    app = await startApp({ backend, held })
     org = await app.tenant("20.00")
   })
   afterAll(() => app.stop())
@@ -165,7 +167,7 @@ describe.each(oneBackend)("batches, queues on %s", (backend) => {
   })
 
   test("cancel stops the rows that have not started", async () => {
-    const slow = Array.from({ length: 200 }, (_, n) => verify(`slow_1+${n}`, "sandbox.test"))
+    const slow = Array.from({ length: 200 }, (_, n) => rehearseHeld(String(n)))
     const { body } = await create({ runs: slow })
     await until(
       "a row to run",
@@ -174,6 +176,13 @@ describe.each(oneBackend)("batches, queues on %s", (backend) => {
     )
     const cancelled = await org.post(`/v1/batches/${body.id}/cancel`)
     expect([cancelled.status, cancelled.body.status]).toEqual([200, "cancelling"])
+    const rows = await until(
+      "the others to be cancelled",
+      async () => (await read(body.id)).rows,
+      ({ cancelled, open }) => open === held.calls() && cancelled > 0
+    )
+    expect(rows.open + rows.cancelled).toBe(200)
+    held.release()
     await until(
       "the batch to end",
       () => read(body.id),

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test"
 import { Layer } from "effect"
 import { ScannedRuns } from "../../../src/layers/runs/RunList.ts"
 import { type App, startApp, type Tenant, until, verify } from "../../kit/app.ts"
+import { heldProvider, rehearseHeld } from "../../kit/held-provider.ts"
 
 interface Run {
   readonly run_id: string
@@ -14,12 +15,13 @@ interface Run {
 
 /** So few runs are compared with the filters that nearly every list asks the rollups. */
 const scanned = 4
+const held = heldProvider()
 let app: App
 let org: Tenant
 let all: ReadonlyArray<Run> = []
 const keys: Array<string> = []
 beforeAll(async () => {
-  app = await startApp({ limits: Layer.succeed(ScannedRuns, scanned) })
+  app = await startApp({ held, limits: Layer.succeed(ScannedRuns, scanned) })
   org = await app.tenant("20.00")
   const session = await org.session()
   const words = ["jane", "rare", "no_match", "jane", "error", "jane", "partial", "no_match", "jane", "jane"]
@@ -81,8 +83,10 @@ test("runs that wait to be counted, and counted ones, are listed alike", async (
 })
 
 test("an open run is listed beside counted ones", async () => {
-  const { body } = await org.run({ ...verify("slow_2", "sandbox.test"), async: true })
+  const { body } = await org.run({ ...rehearseHeld(), async: true })
   for (const limit of [1, 50]) expect(await listed(`&capability=email.verify`, limit)).toContain(body.run_id)
+  await held.holds(1)
+  held.release()
   await until(
     "the run to end",
     () => org.get(`/v1/runs/${body.run_id}`),

@@ -11,14 +11,16 @@ import { newId } from "../../../src/layers/platform/Ids.ts"
 import { Settings } from "../../../src/layers/platform/Settings.ts"
 import { Storage } from "../../../src/layers/Storage.ts"
 import { type App, backends, figures, percentile, startApp, type Tenant, timed, until, verify } from "../../kit/app.ts"
-import { dueToday, howMany } from "../../kit/input-samples.ts"
+import { heldProvider, heldWord, rehearseHeld } from "../../kit/held-provider.ts"
+import { exhaustive, howMany } from "../../kit/input-samples.ts"
 import { preparedDatabase } from "../../kit/postgres.ts"
 import { answer } from "../../layers/providers/stage.ts"
 import { hasten, standIn } from "../../layers/providers/standin.ts"
 
 const slow = (seconds: number) => ({ ...verify(`slow_${seconds}`, "sandbox.test"), async: true })
 /** Government data: nothing is held, so an empty wallet is enough. */
-const freeAndSlow = { capability: "gov.entity", input: { name: "sandbox:slow_60" }, async: true }
+const freeAndSlow = { capability: "gov.entity", input: { name: `sandbox:${heldWord}` }, async: true }
+const paidAndSlow = { ...rehearseHeld(), async: true }
 const open = async (app: App, org: Tenant, where = "") =>
   Number((await app.sql(`SELECT count(*) AS n FROM open_runs WHERE org_id = $1 ${where}`, [org.org_id]))[0]?.["n"])
 const running = (app: App, org: Tenant) => open(app, org, "AND state = 'running'")
@@ -26,7 +28,7 @@ const running = (app: App, org: Tenant) => open(app, org, "AND state = 'running'
 describe.each(backends)("a flood, queues on %s", (backend) => {
   let app: App
   beforeAll(async () => {
-    app = await startApp({ backend, settings: { RUNGATE_DRAIN_SECONDS: "0" } })
+    app = await startApp({ backend, held: heldProvider(), settings: { RUNGATE_DRAIN_SECONDS: "0" } })
   })
   afterAll(() => app.stop())
 
@@ -35,7 +37,7 @@ describe.each(backends)("a flood, queues on %s", (backend) => {
     const [freeOnes, paidOnes] = [howMany(594, 250), howMany(900, 350)]
     const sent = await Promise.all([
       ...Array.from({ length: freeOnes }, () => penniless.run(freeAndSlow)),
-      ...Array.from({ length: paidOnes }, () => flooding.run(slow(60)))
+      ...Array.from({ length: paidOnes }, () => flooding.run(paidAndSlow))
     ])
     expect(new Set(sent.map((one) => one.status))).toEqual(new Set([202]))
     await until(
@@ -61,7 +63,7 @@ describe.each(backends)("a flood, queues on %s", (backend) => {
       p50_ms: percentile(took, 0.5),
       max_ms: percentile(took, 1)
     })
-    // The flood's runs take a minute, and none has ended yet: nobody waited for them.
+    // None of the flood's runs has ended: nobody waited for them.
     expect(Math.max(...took)).toBeLessThan(30_000)
     expect(await running(app, penniless)).toBe(20)
     expect(await running(app, flooding)).toBe(125)
@@ -106,11 +108,12 @@ test.if(dueToday(1))(
 
 describe("open runs of one organization", () => {
   const most = 25
+  const held = heldProvider()
   let apps: ReadonlyArray<App> = []
   beforeAll(async () => {
     const settings = { RUNGATE_ORG_QUEUE: String(most), RUNGATE_DRAIN_SECONDS: "0" }
-    const first = await startApp({ settings })
-    apps = [first, await startApp({ beside: first, settings }), await startApp({ beside: first, settings })]
+    const first = await startApp({ held, settings })
+    apps = [first, await startApp({ beside: first, held, settings }), await startApp({ beside: first, held, settings })]
   })
   afterAll(() => Promise.all(apps.map((app) => app.stop())))
 
@@ -121,7 +124,7 @@ describe("open runs of one organization", () => {
     const doors = [org, ...others.map((app) => org.over(app))]
     const answers = await Promise.all(
       doors.flatMap((door, at) =>
-        Array.from({ length: 50 }, (_, run) => door.run(slow(6), { "idempotency-key": `k-${at}-${run}` }))
+        Array.from({ length: 50 }, (_, run) => door.run(paidAndSlow, { "idempotency-key": `k-${at}-${run}` }))
       )
     )
     const by = Map.groupBy(answers, (one) => one.status)
@@ -138,11 +141,13 @@ describe("open runs of one organization", () => {
     // A replay is no new run, and others have room of their own.
     const admitted = by.get(202)?.[0]?.body.run_id
     const at = answers.findIndex((one) => one.body.run_id === admitted)
-    const again = await org.run(slow(6), { "idempotency-key": `k-${Math.floor(at / 50)}-${at % 50}` })
+    const again = await org.run(paidAndSlow, { "idempotency-key": `k-${Math.floor(at / 50)}-${at % 50}` })
     expect([again.status, again.body.run_id]).toEqual([202, admitted])
     expect((await (await first.tenant("5.00")).run(verify())).status).toBe(200)
 
     // When they have ended, the refused request is admitted under its own key.
+    await held.holds(most)
+    held.release()
     const wasRefused = answers.findIndex((one) => one.status === 429)
     const key = { "idempotency-key": `k-${Math.floor(wasRefused / 50)}-${wasRefused % 50}` }
     await until(
@@ -151,7 +156,7 @@ describe("open runs of one organization", () => {
       (count) => count === 0,
       30
     )
-    const late = await org.run(slow(6), key)
+    const late = await org.run(paidAndSlow, key)
     expect([late.status, late.headers.get("idempotent-replay")]).toEqual([202, null])
   }, 60_000)
 

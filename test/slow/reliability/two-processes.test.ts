@@ -20,6 +20,7 @@ import {
   until,
   verify
 } from "../../kit/app.ts"
+import { heldProvider, rehearseHeld } from "../../kit/held-provider.ts"
 import { startMeter } from "../../chaos/meter.ts"
 
 /** Holds and charges $1.008: three persons at $0.336, and nothing comes back. */
@@ -37,10 +38,11 @@ const times = <A>(count: number, make: (index: number) => Promise<A>) =>
 const withStatus = (answers: ReadonlyArray<Reply>, status: number) => answers.filter((one) => one.status === status)
 
 describe.each(backends)("two processes, queues on %s", (backend) => {
+  const held = heldProvider()
   let apps: readonly [App, App]
   beforeAll(async () => {
-    const first = await startApp({ backend })
-    apps = [first, await startApp({ beside: first })]
+    const first = await startApp({ backend, held })
+    apps = [first, await startApp({ beside: first, held })]
   })
   afterAll(async () => {
     await apps[1].stop()
@@ -145,7 +147,7 @@ describe.each(backends)("two processes, queues on %s", (backend) => {
 
   test("T03 ledger.concurrent.one_hold", async () => {
     const org = await apps[0].tenant("5.00")
-    const { body } = await org.run({ ...rehearse("slow_3"), async: true })
+    const { body } = await org.run({ ...rehearseHeld(), async: true })
     const [open] = await until(
       "the run is leased",
       () =>
@@ -176,6 +178,8 @@ describe.each(backends)("two processes, queues on %s", (backend) => {
     const losers = verdicts.filter((one) => one.verdict === "Stale")
     expect([winners.length, losers.length]).toEqual([1, 99])
     // The worker that executed the run comes last, with a good token, and finds it settled.
+    await held.holds(1)
+    held.release()
     await until(
       "the worker's own settlement was taken",
       () => apps[0].sql("SELECT count(*)::int AS n FROM mailbox"),
@@ -286,13 +290,18 @@ describe.each(backends)("two processes, queues on %s", (backend) => {
   test("a run started over one process is waited for, read and cancelled over the other", async () => {
     // Without polls a waiter that does not hear of the end waits for a minute, which is longer than this test may take.
     const limits = Layer.succeed(PollSeconds, 3_600)
-    const two = [await startApp({ beside: apps[0], limits }), await startApp({ beside: apps[0], limits })] as const
+    const two = [
+      await startApp({ beside: apps[0], held, limits }),
+      await startApp({ beside: apps[0], held, limits })
+    ] as const
     const org = await two[0].tenant("5.00")
-    const { body } = await org.run({ ...rehearse("slow_3"), async: true })
-    const waits = await times(4, (index) =>
-      org.over(two[index % 2 === 0 ? 0 : 1]).get(`/v1/runs/${body.run_id}?wait=60`)
-    )
-    for (const { body: waited } of waits) expect(waited.status).toBe("succeeded")
+    const { body } = await org.run({ ...rehearseHeld(), async: true })
+    const waiting = times(4, (index) => org.over(two[index % 2 === 0 ? 0 : 1]).get(`/v1/runs/${body.run_id}?wait=60`))
+    for (const one of two)
+      await until("the run is waited for", one.metrics, (text) => text.includes("rungate_waiters 1\n"))
+    await held.holds(1)
+    held.release()
+    for (const { body: waited } of await waiting) expect(waited.status).toBe("succeeded")
     const refused = await org.over(two[1]).post(`/v1/runs/${body.run_id}/cancel`)
     expect(refused.body.error.message).toContain("succeeded")
     for (const one of two) await one.stop()

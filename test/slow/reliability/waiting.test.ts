@@ -195,20 +195,21 @@ describe.each(oneBackend)("waiting, queues on %s", (backend) => {
 
 describe.each(oneBackend)("stopping, queues on %s", (backend) => {
   test("a process that stops answers its waiters with their runs as they stand, and another one finishes them", async () => {
-    const app = await startApp({ backend, settings: { RUNGATE_DRAIN_SECONDS: "0" } })
-    const other = await startApp({ beside: app })
+    const held = heldProvider()
+    const app = await startApp({ backend, held, settings: { RUNGATE_DRAIN_SECONDS: "0" } })
+    const other = await startApp({ beside: app, held })
     try {
       const org = await app.tenant("5.00")
       const key = { "idempotency-key": "stopped" }
       // The service knows the key from now on, as it knows most keys.
       await org.run({ ...rehearse("error"), routing: { allow_fallback: false } })
-      const waiting = org.run({ ...rehearse("slow_2"), wait_seconds: 60 }, key)
+      const waiting = org.run({ ...rehearseHeld(), wait_seconds: 60 }, key)
       await until(
         "the run is under way",
         () => org.list("?status=running"),
         (answer) => answer.body.items.length === 1
       )
-      const { body: polledRun } = await org.run({ ...rehearse("slow_2"), async: true })
+      const { body: polledRun } = await org.run({ ...rehearseHeld(), async: true })
       const polling = org.get(`/v1/runs/${polledRun.run_id}?wait=60`)
       await until(
         "both are waited for",
@@ -222,6 +223,8 @@ describe.each(oneBackend)("stopping, queues on %s", (backend) => {
       expect([status, body.done, headers.get("location")]).toEqual([202, false, `/v1/runs/${body.run_id}`])
       // Far less than the minute that the waiter asked for.
       expect(millis).toBeLessThan(30_000)
+      await held.holds(2)
+      held.release()
       // A lookup may be asked again: the run ends all the same, and is paid for once.
       const ended = await org.over(other).get(`/v1/runs/${body.run_id}?wait=30`)
       expect(ended.body.status).toBe("succeeded")

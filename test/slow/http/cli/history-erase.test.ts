@@ -5,14 +5,16 @@ import { join } from "node:path"
 import { Client } from "pg"
 import { segmentsLock } from "../../../../src/layers/history/index/Locks.ts"
 import { type App, startApp, type Tenant, until } from "../../../kit/app.ts"
+import { heldProvider, rehearseHeld } from "../../../kit/held-provider.ts"
 import { type Home, newHome } from "../../../http/cli/shell.ts"
 
+const held = heldProvider()
 let app: App
 let org: Tenant
 let home: Home
 /** Signed in to `org`, with a saved key of somebody else's organization. */
 beforeAll(async () => {
-  app = await startApp()
+  app = await startApp({ held })
   const [mine, other] = await Promise.all([app.tenant("20.00"), app.tenant("1.00")])
   org = mine
   home = newHome({ RUNGATE_URL: app.url })
@@ -85,7 +87,7 @@ test("a person is told how many runs it is about, may say no, sees how far it is
 
 test("a program says --yes, gets the answer of the API, and learns by the exit code that a run must end first", async () => {
   await verify("cyd@late.example")
-  const slow = await org.run({ capability: "email.verify", input: { email: "slow_3@sandbox.test" }, async: true })
+  const slow = await org.run({ ...rehearseHeld(), async: true })
   await until(
     "it runs",
     async () => (await org.get(`/v1/runs/${slow.body.run_id}`)).body.status,
@@ -102,6 +104,8 @@ test("a program says --yes, gets the answer of the API, and learns by the exit c
     "Erasing input and result of 1 run that name sandbox.test or an address or page there. 1 run still executing will not be erased."
   )
   expect(early.err).toContain("1 run still executing and not erased")
+  await held.holds(1)
+  held.release()
   await org.get(`/v1/runs/${slow.body.run_id}?wait=20`)
   const late = await home.shell(`${line} --quiet`)
   expect([late.code, late.body.erased, late.body.in_flight, late.err]).toEqual([0, 1, 0, ""])

@@ -1,14 +1,16 @@
 /** `rungate logs tail` as a person and a program have it: over lost connections, refusals and a service that is restarted. */
 import { afterAll, beforeAll, expect, test } from "bun:test"
 import { type App, rehearse, startApp, type Tenant, until, verify } from "../../../kit/app.ts"
+import { heldProvider, rehearseHeld } from "../../../kit/held-provider.ts"
 import { doorway, lines, reading } from "../../../http/cli/doorway.ts"
 import { type Home, newHome } from "../../../http/cli/shell.ts"
-import { dueToday } from "../../../kit/input-samples.ts"
+import { exhaustive } from "../../../kit/input-samples.ts"
 
+const held = heldProvider()
 let app: App
 let home: Home
 beforeAll(async () => {
-  app = await startApp()
+  app = await startApp({ held })
   home = newHome({ RUNGATE_URL: app.url })
 }, 30_000)
 afterAll(async () => {
@@ -20,8 +22,7 @@ afterAll(async () => {
 const newcomer = async () => {
   const org: Tenant = await app.tenant("25.00")
   const quick = async (local: string): Promise<string> => (await org.run(verify(local))).body.run_id
-  const slow = async (seconds: number): Promise<string> =>
-    (await org.run({ ...rehearse(`slow_${seconds}`), async: true })).body.run_id
+  const slow = async (): Promise<string> => (await org.run({ ...rehearseHeld(), async: true })).body.run_id
   const fails = async (): Promise<string> => (await org.run(rehearse("error"))).body.run_id
   return { org, mine: { RUNGATE_API_KEY: org.key }, quick, slow, fails }
 }
@@ -30,7 +31,7 @@ test.concurrent.if(dueToday(0))(
   "in a pipe: the past, then every run as the API lists it, once when it is seen and once when it ends",
   async () => {
     const { org, mine, quick, slow, fails } = await newcomer()
-    const old = await slow(4)
+    const old = await slow()
     const [first, second] = [await quick("first"), await quick("second")]
     const door = doorway(app)
     const child = home.start("exec rungate logs tail -n 2", { ...mine, RUNGATE_URL: door.url })
@@ -42,8 +43,10 @@ test.concurrent.if(dueToday(0))(
     await until("it follows", err.text, (text) => text.includes("Following the runs"))
     expect(told().map((run) => run.run_id)).toEqual([first, second])
 
-    const running = await slow(2)
+    const running = await slow()
     await tells(running, "running")
+    await held.holds(2)
+    held.release()
     // A rate limit is waited out, without a word.
     door.refuse(429, { "retry-after": "1" })
     const third = await quick("third")

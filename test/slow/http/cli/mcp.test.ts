@@ -5,18 +5,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { readdirSync } from "node:fs"
 import { type App, startApp, type Tenant, until } from "../../../kit/app.ts"
-import {
-  type Arguments,
-  closeHosts,
-  type Host,
-  hostOf,
-  type Json,
-  keyed,
-  signal,
-  verify
-} from "../../../http/cli/host.ts"
+import { heldProvider, heldWord } from "../../../kit/held-provider.ts"
+import { type Arguments, closeHosts, type Host, hostOf, type Json, keyed, signal, verify } from "../../../http/cli/host.ts"
 import { type Environment, type Home, newHome } from "../../../http/cli/shell.ts"
 
+const held = heldProvider()
 let app: App
 let org: Tenant
 let home: Home
@@ -29,7 +22,7 @@ const start = (environment: Environment) => {
 
 beforeAll(async () => {
   // One run at a time: the second waits, and can be cancelled.
-  app = await startApp({ settings: { RUNGATE_CONCURRENCY: "1" } })
+  app = await startApp({ held, settings: { RUNGATE_CONCURRENCY: "1" } })
   org = await app.tenant("25.00")
   home = newHome({})
   await home.shell("rungate login --with-token", { RUNGATE_URL: app.url }, `${org.key}\n`)
@@ -236,7 +229,7 @@ describe("a run", () => {
     const giveUp = new AbortController()
     const named = signal<string>()
     const progress: Array<number> = []
-    const slow = verify("slow_3@sandbox.test")
+    const slow = verify(`${heldWord}@sandbox.test`)
     // Taken back before its answer: nobody knows yet whether it is a run.
     const hasty = new AbortController()
     const taken = host.call("run", slow, { signal: hasty.signal })
@@ -270,7 +263,10 @@ describe("a run", () => {
 
     const [left] = (await host.call("list_runs", { limit: 2 })).body.items.slice(1)
     expect(left.run_id).toBe(run_id)
-    for (const joined of await Promise.all([host.call("run", slow), host.call("run", slow)])) {
+    const joining = Promise.all([host.call("run", slow), host.call("run", slow)])
+    await held.holds(1)
+    held.release()
+    for (const joined of await joining) {
       expect(joined.body).toMatchObject({ run_id, status: "succeeded" })
     }
     expect(await charges()).toBe(before + 1)
@@ -279,7 +275,7 @@ describe("a run", () => {
 
   test("whose server is killed is found again, and paid once", async () => {
     const before = await charges()
-    const slow = verify("slow-2@sandbox.test")
+    const slow = verify(`again+${heldWord}@sandbox.test`)
     const victim = await start({})
     const named = signal<string>()
     const lost = victim.call("run", slow, { onprogress: ({ message = "" }) => named.send(message) })
@@ -287,7 +283,10 @@ describe("a run", () => {
     process.kill(victim.pid, "SIGKILL")
     expect(lost).rejects.toThrow()
     expect((await host.call("get_run", { run_id })).body.run_id).toBe(run_id)
-    const joined = await host.call("run", slow)
+    await held.holds(1)
+    const joining = host.call("run", slow)
+    held.release()
+    const joined = await joining
     expect(joined.body).toMatchObject({ run_id, status: "succeeded" })
     expect(await charges()).toBe(before + 1)
     expect(readdirSync(home.runsFolder)).toEqual([])

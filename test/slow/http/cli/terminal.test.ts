@@ -3,13 +3,15 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { type App, startApp, type Tenant } from "../../../kit/app.ts"
+import { heldProvider } from "../../../kit/held-provider.ts"
 import { type Home, newHome } from "../../../http/cli/shell.ts"
 
+const held = heldProvider()
 let app: App
 let org: Tenant
 let home: Home
 beforeAll(async () => {
-  app = await startApp()
+  app = await startApp({ held })
   org = await app.tenant("25.00")
   home = newHome({ RUNGATE_URL: app.url, RUNGATE_API_KEY: org.key })
 })
@@ -157,7 +159,7 @@ test("a run that found nothing tells a person what may help, in flags; to a prog
 
 describe("while one waits", () => {
   test("seconds and the run's id stand there; Ctrl-C leaves it running and says how to come back", async () => {
-    const screen = home.terminal(slow(20))
+    const screen = home.terminal(slow(120))
     const shown = await screen.shows(/\d+ s {2}run_\w+/)
     const run_id = /run_\w+/.exec(shown)?.[0] ?? ""
     screen.type(ctrlC)
@@ -167,7 +169,7 @@ describe("while one waits", () => {
     expect(body.done).toBe(false)
     // The same command, and resume, are the same run.
     const before = await runCount()
-    const again = home.terminal(slow(20))
+    const again = home.terminal(slow(120))
     expect(await again.shows("Start a new run with --again.")).toContain(run_id)
     again.type(ctrlC)
     expect(await again.ended).toBe(2)
@@ -179,7 +181,7 @@ describe("while one waits", () => {
   })
 
   test("nothing moves where nobody looks", async () => {
-    const { err, code } = await home.shell(`${slow(21)} --wait 2`)
+    const { err, code } = await home.shell(`${slow(121)} --wait 2`)
     expect(code).toBe(8)
     expect(err).not.toContain(escape)
     expect(err.trim().split("\n")).toHaveLength(1)

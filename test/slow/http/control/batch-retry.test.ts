@@ -1,6 +1,7 @@
 /** Retrying the blocked rows of a batch: in the same batch, within one max_total, and never a row that ran. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test"
 import { type App, oneBackend, type Reply, startApp, type Tenant, until, verify } from "../../../kit/app.ts"
+import { heldProvider, rehearseHeld } from "../../../kit/held-provider.ts"
 
 interface Line {
   readonly row: number
@@ -10,10 +11,11 @@ interface Line {
 }
 
 describe.each(oneBackend)("retried batches, queues on %s", (backend) => {
+  const held = heldProvider()
   let app: App
   let org: Tenant
   beforeAll(async () => {
-    app = await startApp({ backend })
+    app = await startApp({ backend, held })
     org = await app.tenant("20.00")
   })
   afterAll(() => app.stop())
@@ -122,10 +124,10 @@ describe.each(oneBackend)("retried batches, queues on %s", (backend) => {
 
   test("refuses cancelled batches, erased rows and hostile bodies", async () => {
     const blocked = { runs: people(2, "refused"), max_total: "0.00" }
-    const cancelled = (
-      await org.post("/v1/batches", { runs: [verify("hold+slow_1", "sandbox.test"), ...people(300, "c")] })
-    ).body.id
+    const cancelled = (await org.post("/v1/batches", { runs: [rehearseHeld(), ...people(300, "c")] })).body.id
+    await held.holds(1)
     await org.post(`/v1/batches/${cancelled}/cancel`)
+    held.release()
     await finished(cancelled)
     const refusal = await retry(cancelled)
     expect([refusal.status, refusal.body.error.message]).toEqual([400, expect.stringContaining("cancelled batch")])
