@@ -1,10 +1,7 @@
 /**
- * Runs tests and ends with `N passed, N failed`:
- *
- *   npm test                     the fast tier (scripts/tiers.ts)
- *   npm run test:all             the fast and the slow tier
- *   npm run test:chaos           the files of chaos, one after the other; with --due those of the day's seed
- *   npm test -- <files or flags of bun test>
+ * `npm test [-- files or flags of bun test]`: runs every test but chaos and bench, and ends with `N passed, N failed`.
+ * With TEST_EXHAUSTIVE=1 the slow tests try all their inputs, and without it a sample (test/kit/input-samples.ts) and half of the slow files.
+ * TEST_WITHOUT="test/a test/b" leaves these folders out. TEST_SLOWNESS=3 gives tests three times as long (test/kit/slowness.ts).
  *
  * A test file that takes the whole process with it (a crash, a stray `process.exit`) counts as one failure and does not
  * hide the files behind it: they run in another process. The exit code is 0 only when nothing failed and something ran.
@@ -23,8 +20,6 @@ import { dirname, join, relative, resolve } from "node:path"
 import { chaosDue, commandOf, type Tier, tierOf } from "./tiers.ts"
 
 const root = join(import.meta.dir, "..")
-/** Long enough for a busy machine, short enough to notice a test that hangs. A test may set its own. */
-const testMillisMax = 30_000
 /** Fewer files than this are not worth a second process. */
 const processesFrom = 20
 /** One more than two cores have room for, because each waits about a third of its time. */
@@ -49,9 +44,6 @@ for (let at = 0; at < given.length; at += 1) {
   if (!word.startsWith("-")) wanted.push(word)
   else flags.push(...(valued.has(word) ? given.slice(at, (at += 1) + 1) : [word]))
 }
-
-if (!flags.some((flag) => flag.startsWith("--timeout")))
-  flags.push(`--timeout=${chaos ? chaosMillisMax : testMillisMax}`)
 
 const all = Array.from(new Bun.Glob("test/**/*.test.{ts,tsx}").scanSync(root)).sort()
 const matches = (file: string, word: string) => {

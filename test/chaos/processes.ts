@@ -4,6 +4,7 @@
 import { type ChildProcess, spawn } from "node:child_process"
 import { join } from "node:path"
 import { plans } from "../kit/credit-prices.ts"
+import { slowness } from "../kit/slowness.ts"
 
 const root = join(import.meta.dir, "..", "..")
 const startMillisMax = 90_000
@@ -38,7 +39,7 @@ export const until = async <A>(
   millisMax: number,
   look: () => Promise<A | undefined | false> | A | undefined | false
 ) => {
-  const patience = Math.max(millisMax, untilMillisMin)
+  const patience = Math.max(millisMax, untilMillisMin) * slowness
   for (const end = performance.now() + patience; ; await Bun.sleep(20)) {
     const seen = await look()
     if (seen !== undefined && seen !== false) return seen

@@ -5,10 +5,11 @@ import { join } from "node:path"
 import { brotliDecompressSync, gunzipSync } from "node:zlib"
 import { pages } from "../../src/http/console/pages.ts"
 import { type App, startApp } from "../kit/app.ts"
+import { testMillis } from "../kit/slowness.ts"
 import { builtConsole } from "./browser.ts"
 
 // The console is built first if its sources changed, which takes long on a busy machine.
-setDefaultTimeout(90_000)
+setDefaultTimeout(3 * testMillis)
 
 let app: App
 let first: ReadonlyArray<string>

@@ -5,10 +5,11 @@ import { type Command, runMain } from "../chaos/processes.ts"
 import { compiledCommand } from "../kit/compiled-command.ts"
 import { type App, startApp, until } from "../kit/app.ts"
 import { letter, smtpMailbox, tokenIn } from "../kit/mailbox.ts"
+import { testMillis } from "../kit/slowness.ts"
 import { settingsOf } from "../../src/layers/platform/Settings.ts"
 
 // Each sign-up costs a password hash, and a busy machine has little time for it.
-setDefaultTimeout(60_000)
+setDefaultTimeout(2 * testMillis)
 
 const password = "correct horse battery"
 const another = "a password of another day"

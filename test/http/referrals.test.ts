@@ -1,9 +1,10 @@
 import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
 import { Client } from "pg"
 import { type App, figures, startApp, until } from "../kit/app.ts"
+import { testMillis } from "../kit/slowness.ts"
 
 // Each sign-up costs a password hash, and a busy machine has little time for it.
-setDefaultTimeout(60_000)
+setDefaultTimeout(2 * testMillis)
 
 const password = "correct horse battery"
 let app: App

@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
 import { type App, startApp, type Tenant, until, verify } from "../kit/app.ts"
 import { compiledCommand } from "../kit/compiled-command.ts"
+import { testMillis } from "../kit/slowness.ts"
 
 // A process and a database of its own are started first, and a busy machine has little time for it.
-setDefaultTimeout(60_000)
+setDefaultTimeout(2 * testMillis)
 
 describe("GET /v1/wallet/audit", () => {
   let app: App

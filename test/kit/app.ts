@@ -32,6 +32,7 @@ import { plans } from "./credit-prices.ts"
 import { preparedDatabase } from "./postgres.ts"
 import { startRedis } from "./redis.ts"
 import { once } from "./process-end.ts"
+import { slowness, untilSeconds } from "./slowness.ts"
 
 export type Backend = "postgres" | "redis"
 
@@ -346,18 +347,19 @@ const tenantOf = (
   }
 }
 
-/** Waits for a condition, asking again every few milliseconds; the deadline is a failure, never a way on. */
+/** Waits for a condition, asking again every few milliseconds; the deadline is a failure, never a way on. A slow machine has longer. */
 export const until = async <A>(
   what: string,
   look: () => Promise<A> | A,
   holds: (value: A) => boolean,
-  seconds = 25
+  seconds = untilSeconds
 ): Promise<A> => {
-  const end = performance.now() + seconds * 1_000
+  const patience = seconds * slowness
+  const end = performance.now() + patience * 1_000
   for (;;) {
     const value = await look()
     if (holds(value)) return value
-    if (performance.now() > end) throw new Error(`not within ${seconds} s: ${what}; last seen ${Bun.inspect(value)}`)
+    if (performance.now() > end) throw new Error(`not within ${patience} s: ${what}; last seen ${Bun.inspect(value)}`)
     await Bun.sleep(20)
   }
 }

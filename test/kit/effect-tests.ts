@@ -6,13 +6,14 @@
 import { test } from "bun:test"
 import { Effect, Layer, type Scope } from "effect"
 import { TestClock, TestConsole } from "effect/testing"
+import { slowness, testMillis } from "./slowness.ts"
 
 const TestServices = Layer.mergeAll(TestClock.layer(), TestConsole.layer)
 
 type Body<R> = () => Effect.Effect<unknown, unknown, R>
 
 /** Virtual time; fails the test on any failure, defect or interruption. */
-export const effect = (name: string, body: Body<Scope.Scope>, timeoutMillis = 5_000) =>
+export const effect = (name: string, body: Body<Scope.Scope>, timeoutMillis = 5_000 * slowness) =>
   test(
     name,
     () => Effect.runPromise(Effect.scoped(Effect.suspend(body)).pipe(Effect.provide(TestServices))).then(() => {}),
@@ -20,7 +21,7 @@ export const effect = (name: string, body: Body<Scope.Scope>, timeoutMillis = 5_
   )
 
 /** Real time, for tests that touch Postgres, Redis or a socket. */
-export const live = (name: string, body: Body<Scope.Scope>, timeoutMillis = 30_000) =>
+export const live = (name: string, body: Body<Scope.Scope>, timeoutMillis = testMillis) =>
   test(name, () => Effect.runPromise(Effect.scoped(Effect.suspend(body))).then(() => {}), timeoutMillis)
 
 /** The same two, with a layer under every test of a file. */

@@ -6,10 +6,10 @@
  * takes 50 ms there and up to a second on a disk.
  */
 import { setDefaultTimeout } from "bun:test"
-import { statfsSync } from "node:fs"
+import { testMillis } from "./slowness.ts"
 
-/** Long enough for a busy machine, short enough to notice a test that hangs. bunfig.toml has no setting for it. */
-setDefaultTimeout(30_000)
+// The only place for it: bunfig.toml has no setting, and Bun's --timeout does not change it. Some tests have a time of their own.
+setDefaultTimeout(testMillis)
 
 const ours = /^(RUNGATE_(?!TEST_)|STRIPE_)|^(DATABASE_URL|REDIS_URL|PORT)$/
 for (const name of Object.keys(process.env)) if (ours.test(name)) delete process.env[name]

@@ -7,9 +7,10 @@ import { ReferralActor } from "../../src/actors/payments/ReferralActor.ts"
 import { Audit } from "../../src/layers/audit/Audit.ts"
 import { dollars } from "../../src/schema/money/Money.ts"
 import { type App, figures, startApp, type Tenant, until } from "../kit/app.ts"
+import { testMillis } from "../kit/slowness.ts"
 
 // A sign-up costs a password hash, and a busy machine has little time for it.
-setDefaultTimeout(60_000)
+setDefaultTimeout(2 * testMillis)
 
 describe("equations of payments and referrals", () => {
   let app: App

@@ -19,9 +19,10 @@ import { dollars } from "../../src/schema/money/Money.ts"
 import { Storage } from "../../src/layers/Storage.ts"
 import { type App, figures, startApp, type Tenant, timed, verify } from "../kit/app.ts"
 import { freshDatabase } from "../kit/postgres.ts"
+import { testMillis } from "../kit/slowness.ts"
 
 // A database of its own is made first, and a busy machine has little time for it.
-setDefaultTimeout(60_000)
+setDefaultTimeout(2 * testMillis)
 
 const audit = (app: App) => Effect.runPromise(Context.get(app.context, Audit).run)
 

@@ -11,10 +11,11 @@ import { migrations } from "../../src/layers/postgres/migrations/index.ts"
 import { dollars } from "../../src/schema/money/Money.ts"
 import { type App, figures, startApp, until } from "../kit/app.ts"
 import { freshDatabase } from "../kit/postgres.ts"
+import { testMillis } from "../kit/slowness.ts"
 import { type LocalStripe, startStripe } from "../layers/payments/standin.ts"
 
 // Each sign-up costs a password hash, and a busy machine has little time for it.
-setDefaultTimeout(60_000)
+setDefaultTimeout(2 * testMillis)
 
 let app: App
 let stripe: LocalStripe

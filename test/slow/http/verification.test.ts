@@ -2,9 +2,10 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
 import { type App, figures, startApp, timed, until, verify } from "../../kit/app.ts"
 import { letter, linkIn, logMailbox, type Mailbox, smtpMailbox, tokenIn } from "../../kit/mailbox.ts"
+import { testMillis } from "../../kit/slowness.ts"
 
 // The last test hashes passwords as production does, and a busy machine has little time for it.
-setDefaultTimeout(60_000)
+setDefaultTimeout(2 * testMillis)
 
 const password = "correct horse battery"
 const another = "a password of another day"

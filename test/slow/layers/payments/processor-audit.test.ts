@@ -16,10 +16,11 @@ import { dollars } from "../../../../src/schema/money/Money.ts"
 import { type App, startApp, type Tenant, until } from "../../../kit/app.ts"
 import { type Command, runMain } from "../../../chaos/processes.ts"
 import { compiledCommand } from "../../../kit/compiled-command.ts"
+import { testMillis } from "../../../kit/slowness.ts"
 import type { Thing } from "../../../layers/payments/account.ts"
 import { type LocalStripe, startStripe } from "../../../layers/payments/standin.ts"
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(2 * testMillis)
 
 const command: Command = [await compiledCommand()]
 let app: App
