@@ -3,16 +3,19 @@
  * second time here, from what clients were charged and the provider reported, and nobody gets a microdollar more by any trick.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
-import { Context, Effect } from "effect"
+import { Context, Effect, Layer } from "effect"
 import { CommandClient } from "../../src/actors/mailbox/CommandClient.ts"
 import { encodeCredit } from "../../src/actors/mailbox/Commands.ts"
 import { ReferralActor } from "../../src/actors/payments/ReferralActor.ts"
+import { LookSeconds } from "../../src/actors/runs/OutcomeLookups.ts"
+import { DriftTolerancePercent } from "../../src/layers/executor/CostDrifts.ts"
 import { dollars, MicroUsd, usd } from "../../src/schema/money/Money.ts"
 import { type App, type Entry, figures, startApp, until } from "../kit/app.ts"
+import { testMillis } from "../kit/slowness.ts"
 import { type LocalStripe, startStripe } from "../layers/payments/standin.ts"
 
 // Each sign-up costs a password hash, and a busy machine has little time for it.
-setDefaultTimeout(60_000)
+setDefaultTimeout(2 * testMillis)
 
 const password = "correct horse battery"
 const shareBps = 9337n
@@ -54,8 +57,10 @@ const settings = () => ({
 })
 beforeAll(async () => {
   stripe = await startStripe({ live: true })
-  app = await startApp({ settings: settings() })
-  other = await startApp({ beside: app, settings: settings() })
+  // Costs are at random here. A price that follows them would change in the middle of a test, whenever a process reads it.
+  const limits = Layer.merge(Layer.succeed(LookSeconds, 3_600), Layer.succeed(DriftTolerancePercent, 1e15))
+  app = await startApp({ settings: settings(), limits })
+  other = await startApp({ beside: app, settings: settings(), limits })
 })
 afterAll(async () => {
   await other.stop()
