@@ -1,11 +1,12 @@
 /** The operator's commands, as real processes of the compiled file, beside a running service, before it and without it. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { type App, backends, startApp, type Tenant, until, verify } from "../kit/app.ts"
+import { heldProvider, rehearseHeld } from "../kit/held-provider.ts"
 import { type Command, runMain } from "../chaos/processes.ts"
 import { compiledCommand } from "../kit/compiled-command.ts"
 import { newHome } from "../http/cli/shell.ts"
 import { freshDatabase } from "../kit/postgres.ts"
-import { dueToday } from "../kit/input-samples.ts"
+import { exhaustive } from "../kit/input-samples.ts"
 import { schemaVersion } from "../../src/layers/postgres/DatabaseSchema.ts"
 import { labelOldRuns } from "../../src/layers/runs/LabelsOfOldRuns.ts"
 import { sumOldUsage } from "../../src/layers/usage/OldSums.ts"
@@ -13,10 +14,11 @@ import { countOldRuns } from "../../src/layers/usage/UsageRollups.ts"
 import { background } from "../../src/layers/postgres/migrations/background.ts"
 
 const command: Command = [await compiledCommand()]
+const held = heldProvider()
 let app: App
 let org: Tenant
 beforeAll(async () => {
-  app = await startApp()
+  app = await startApp({ held })
   org = await app.tenant("5.00")
 })
 afterAll(() => app.stop())
@@ -143,13 +145,12 @@ describe("beside a running service", () => {
   test("show: wallet, guard, keys, entries, open runs, and books that add up", async () => {
     const to = await app.tenant("1.00")
     await to.run(verify())
-    await to.run({ ...verify("slow_20", "sandbox.test"), wait_seconds: 0 })
-    const held = await until(
+    await to.run({ ...rehearseHeld(), wait_seconds: 0 })
+    const { balance, reserved } = await until(
       "the slow run is held for",
       () => to.wallet(),
       (wallet) => wallet.reserved !== "0.00"
     )
-    const { balance, reserved } = held
     const { code, body } = await beside("show", to.org_id, "--json")
     expect([code, body.org_id, body.balance, body.reserved]).toEqual([0, to.org_id, balance, reserved])
     expect(body.guard).toMatchObject({ per_run_limit: null, daily_limit: null, spent_today: body.charged_today })
@@ -168,7 +169,7 @@ describe("beside a running service", () => {
     expect(text.out).toContain("\nguard: per run no limit")
     for (const part of ["\nkeys, newest", "\nlast 20 ledger", "\nopen runs"]) expect(text.out).toContain(part)
     expect(text.out.trim().split("\n").at(-1)).toBe("books: add up")
-    await to.post(`/v1/runs/${body.open_runs[0].run_id}/cancel`)
+    held.release()
   })
 
   test("keys create: prints a key that works, once, and refuses a bad name and an unknown organization", async () => {

@@ -10,6 +10,7 @@ import { channels, conclude } from "../../../src/schema/runs/History.ts"
 import { makeId } from "../../../src/schema/Ids.ts"
 import { usd } from "../../../src/schema/money/Money.ts"
 import { type App, figures, startApp, type Tenant, until } from "../../kit/app.ts"
+import { heldProvider, heldWord } from "../../kit/held-provider.ts"
 
 interface Place {
   readonly matched: { readonly in: "input" | "result"; readonly path: string; readonly exact: boolean }
@@ -175,7 +176,7 @@ const lately = () => luck() * 20
 const longAgo = () => 300 + luck() * 65
 
 beforeAll(async () => {
-  app = await startApp()
+  app = await startApp({ held: heldProvider() })
   hand = ManagedRuntime.make(
     HistoryIndex.layer.pipe(Layer.provide(PgClient.layer({ url: Redacted.make(app.databaseUrl) })))
   )
@@ -340,10 +341,10 @@ test("runs that are under way count, new ones and one of long ago, and again whe
     Array.from({ length: 3 }, async () => {
       const { body } = await org.run({
         capability: "email.verify",
-        input: { email: `slow_110@${domain}` },
+        input: { email: `${heldWord}@${domain}` },
         async: true
       })
-      known.set(body.run_id, new Map(found(`slow_110@${domain}`, "email")))
+      known.set(body.run_id, new Map(found(`${heldWord}@${domain}`, "email")))
       return String(body.run_id)
     })
   )
@@ -356,7 +357,7 @@ test("runs that are under way count, new ones and one of long ago, and again whe
       (await runsOf(org)).filter(({ run_id, status }) => slow.includes(run_id) && status === "running").length,
     (count) => count === slow.length
   )
-  const asked = [...hot, `slow_110@${domain}`, person(8)]
+  const asked = [...hot, `${heldWord}@${domain}`, person(8)]
   const matches = await compare(org, asked, [200])
   expect(matches).toBeGreaterThan(before.count + slow.length)
   await indexed()
@@ -401,7 +402,7 @@ test("what is erased is out of every segment at once, a person's few runs and on
   const many = await erase(ada)
   expect([few > 0, many > 2_000]).toEqual([true, true])
   expect((await get(ada)).count).toBe(0)
-  await compare(org, [...hot, person(16), `slow_110@${domain}`], [20, 200])
+  await compare(org, [...hot, person(16), `${heldWord}@${domain}`], [20, 200])
   expect(await get(ada, 200, other)).toEqual(theirs)
   figures("history.hot_erased", { few, many })
 }, 60_000)

@@ -4,14 +4,16 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { parse } from "papaparse"
 import { type App, startApp, type Tenant } from "../../../kit/app.ts"
+import { heldProvider, heldWord } from "../../../kit/held-provider.ts"
 import { type Home, newHome } from "../../../http/cli/shell.ts"
 
+const held = heldProvider()
 let app: App
 let org: Tenant
 let home: Home
 beforeAll(async () => {
   // Two rows of a batch are open at a time, so that a command can be stopped in the middle.
-  app = await startApp({ settings: { RUNGATE_CONCURRENCY: "4" } })
+  app = await startApp({ held, settings: { RUNGATE_CONCURRENCY: "4" } })
   org = await app.tenant("5.00")
   home = newHome({ RUNGATE_URL: app.url, RUNGATE_API_KEY: org.key })
 }, 30_000)
@@ -50,7 +52,7 @@ test("runs each line, writes the results beside it, and joins its batch when it 
 })
 
 test("killed and stopped at any moment, the same command goes on with the same batch and pays each line once", async () => {
-  const people = Array.from({ length: 24 }, (_, n) => `cli${n}${n === 12 ? "+slow_1" : ""}@sandbox.test`)
+  const people = Array.from({ length: 24 }, (_, n) => `cli${n}${n === 12 ? `+${heldWord}` : ""}@sandbox.test`)
   write("slow.csv", `Mail\n${people.join("\n")}\n`)
   const command = "rungate batch slow.csv --capability email.verify --map email=Mail --max-total 1.00 -o slow-out.csv"
   const before = await charges()
@@ -67,6 +69,8 @@ test("killed and stopped at any moment, the same command goes on with the same b
   stopped.type("\u0003")
   expect(await stopped.ended).toBe(2)
   expect(stopped.seen()).toContain("continues. Run the same command")
+  await held.holds(1)
+  held.release()
 
   const last = await home.shell(command)
   expect([last.code, last.err]).toEqual([0, expect.stringContaining("24 succeeded; $0.072 charged.")])

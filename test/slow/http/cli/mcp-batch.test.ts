@@ -1,15 +1,17 @@
 /** The tool run_batch over both transports: a handle, its progress and results, its cancel, and nothing paid twice. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
-import { type App, startApp, type Tenant } from "../../../kit/app.ts"
+import { type App, startApp, type Tenant, until } from "../../../kit/app.ts"
+import { heldProvider, heldWord } from "../../../kit/held-provider.ts"
 import { closeHosts, type Host, hostOf, type Json, remoteHostOf } from "../../../http/cli/host.ts"
 import { type Home, newHome } from "../../../http/cli/shell.ts"
 
+const held = heldProvider()
 let app: App
 let org: Tenant
 let home: Home
 const hosts = new Map<string, Pick<Host, "call">>()
 beforeAll(async () => {
-  app = await startApp({ settings: { RUNGATE_CONCURRENCY: "4" } })
+  app = await startApp({ held, settings: { RUNGATE_CONCURRENCY: "4" } })
   org = await app.tenant("25.00")
   home = newHome({})
   await home.shell("rungate login --with-token", { RUNGATE_URL: app.url }, `${org.key}\n`)
@@ -37,7 +39,7 @@ describe.each(["rungate mcp", "POST /mcp"])("run_batch over %s", (transport) => 
   }
 
   test("answers a handle at once, and the results when it is read", async () => {
-    const runs = [...people(7, `a${name}`), row(`a${name}+slow_1@sandbox.test`), row("nonsense")]
+    const runs = [...people(7, `a${name}`), row(`a${name}+${heldWord}@sandbox.test`), row("nonsense")]
     const started = await call({ runs, max_total: "1.00", metadata: { by: "agent" } })
     expect([started.failed, started.body.status, started.body.rows.total]).toEqual([false, "running", 9])
     expect([started.body.next, started.body.results]).toEqual([
@@ -45,10 +47,18 @@ describe.each(["rungate mcp", "POST /mcp"])("run_batch over %s", (transport) => 
       undefined
     ])
     const told: Array<string> = []
-    const { body } = await call(
+    const waiting = call(
       { batch_id: started.body.id, wait_seconds: 30 },
       { onprogress: ({ message = "" }: { message?: string }) => void told.push(message) }
     )
+    await until(
+      "the wait is reported",
+      () => told.length,
+      (count) => count > 0
+    )
+    await held.holds(1)
+    held.release()
+    const { body } = await waiting
     expect(body).toMatchObject({ done: true, charged: "0.024", rows: { succeeded: 8, invalid: 1 }, max_total: "1.00" })
     expect(told[0]).toMatch(/^run_batch: \d of 9 rows of bat_/)
     expect(body.results.map((one: Json) => [one.row, one.status])).toEqual([

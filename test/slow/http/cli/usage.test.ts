@@ -78,7 +78,7 @@ describe("runs", () => {
     const run = `rungate run email.verify -i '{"email":"label@example.com"}' --metadata campaign=autumn --metadata note=a=b`
     const { body } = await home.shell(run)
     expect(body.metadata).toEqual({ campaign: "autumn", note: "a=b" })
-    const day = new Date().toISOString().slice(0, 10)
+    const day = body.created_at.slice(0, 10)
     const list = `rungate runs list --metadata campaign=autumn --metadata note=a=b --key ${org.key_id} --from ${day} --to ${day}`
     expect((await home.shell(list)).body.items.map((one: { run_id: string }) => one.run_id)).toEqual([body.run_id])
     expect((await home.shell(`${list} --csv`)).out).toMatch(new RegExp(`^run_id,[^\\n]+\\n${body.run_id},[^\\n]+\\n$`))
