@@ -1,7 +1,12 @@
 /**
- * `npm test [-- files or flags of bun test]`: runs every test but chaos and bench, and ends with `N passed, N failed`.
- * With TEST_EXHAUSTIVE=1 the slow tests try all their inputs, and without it a sample (test/kit/input-samples.ts) and half of the slow files.
- * TEST_WITHOUT="test/a test/b" leaves these folders out. TEST_SLOWNESS=3 gives tests three times as long (test/kit/slowness.ts).
+ * Runs tests and ends with `N passed, N failed`:
+ *
+ *   npm test                     the fast tier (scripts/tiers.ts)
+ *   npm run test:all             the fast and the slow tier
+ *   npm run test:chaos           the files of chaos, one after the other; with --due those of the day's seed
+ *   npm test -- <files or flags of bun test>
+ *
+ * TEST_SLOWNESS=3 gives tests three times as long (test/kit/slowness.ts).
  *
  * A test file that takes the whole process with it (a crash, a stray `process.exit`) counts as one failure and does not
  * hide the files behind it: they run in another process. The exit code is 0 only when nothing failed and something ran.
@@ -25,8 +30,6 @@ const processesFrom = 20
 /** One more than two cores have room for, because each waits about a third of its time. */
 const processesMax = 3
 const timings = join(root, "test", "timings.json")
-/** Each test of chaos waits for processes that are killed and started again. */
-const chaosMillisMax = 120_000
 /** Flags of `bun test` that take the next argument. */
 const valued = new Set(["-t", "--test-name-pattern", "--timeout", "--seed", "--rerun-each", "--max-concurrency"])
 

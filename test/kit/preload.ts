@@ -6,6 +6,7 @@
  * takes 50 ms there and up to a second on a disk.
  */
 import { setDefaultTimeout } from "bun:test"
+import { statfsSync } from "node:fs"
 import { testMillis } from "./slowness.ts"
 
 // The only place for it: bunfig.toml has no setting, and Bun's --timeout does not change it. Some tests have a time of their own.

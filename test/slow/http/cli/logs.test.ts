@@ -4,7 +4,7 @@ import { type App, rehearse, startApp, type Tenant, until, verify } from "../../
 import { heldProvider, rehearseHeld } from "../../../kit/held-provider.ts"
 import { doorway, lines, reading } from "../../../http/cli/doorway.ts"
 import { type Home, newHome } from "../../../http/cli/shell.ts"
-import { exhaustive } from "../../../kit/input-samples.ts"
+import { dueToday } from "../../../kit/input-samples.ts"
 
 const held = heldProvider()
 let app: App

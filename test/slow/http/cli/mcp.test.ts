@@ -6,7 +6,16 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { readdirSync } from "node:fs"
 import { type App, startApp, type Tenant, until } from "../../../kit/app.ts"
 import { heldProvider, heldWord } from "../../../kit/held-provider.ts"
-import { type Arguments, closeHosts, type Host, hostOf, type Json, keyed, signal, verify } from "../../../http/cli/host.ts"
+import {
+  type Arguments,
+  closeHosts,
+  type Host,
+  hostOf,
+  type Json,
+  keyed,
+  signal,
+  verify
+} from "../../../http/cli/host.ts"
 import { type Environment, type Home, newHome } from "../../../http/cli/shell.ts"
 
 const held = heldProvider()
