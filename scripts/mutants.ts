@@ -119,6 +119,8 @@ const timings: Record<string, number> = JSON.parse(readFileSync(join(root, "test
 const longest = numberOf("longest", Number.MAX_SAFE_INTEGER)
 const isWanted = (test: string) => given.tests === undefined || given.tests.some((path) => test.startsWith(path))
 const reach = reachOf(root, (test) => isWanted(test) && (timings[test] ?? 0) <= longest)
+// What caught faults of a file before is tried first.
+for (const { by, file, verdict } of before) if (verdict === "caught") reach.noteCatch(by.split(":")[0] ?? "", file)
 const tree = mkdtempSync(join(home, "run-"))
 const shared = join(root, "..", "shared")
 // The providers' documents lie beside the project where it is developed. Some tests read them.

@@ -99,6 +99,7 @@ export const reachOf = (root: string, among: (file: string) => boolean) => {
       if (entry === undefined) return !everMeasured.has(file)
       return entry.hash !== hash || entry.executed.some(([from, to]) => from <= line && line <= to)
     },
+    hasCaught: (test: string, file: string): boolean => caught.has(`${file} ${test}`),
     noteCatch: (test: string, file: string) => {
       caught.set(`${file} ${test}`, (caught.get(`${file} ${test}`) ?? 0) + 1)
     },
