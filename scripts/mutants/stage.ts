@@ -13,10 +13,10 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
-  rmSync,
   statfsSync,
   symlinkSync
 } from "node:fs"
+import { rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Client } from "pg"
@@ -67,9 +67,14 @@ export const newStage = (root: string, home: string, name: string, scratch: stri
   for (const entry of readdirSync(root).filter((name) => !left.has(name)))
     cpSync(join(root, entry), join(tree, entry), { recursive: true })
   symlinkSync(join(root, "node_modules"), join(tree, "node_modules"))
-  const temporary = join(scratch, name)
-  mkdirSync(temporary)
-  chmodSync(temporary, 0o755)
+  /** A new one for each run, because processes that the last one left behind may still write into theirs. */
+  const temporary = () => {
+    const folder = join(scratch, name, String((runs += 1)))
+    mkdirSync(folder, { recursive: true })
+    for (const path of [join(scratch, name), folder]) chmodSync(path, 0o755)
+    return folder
+  }
+  let runs = 0
   const running = new Set<number>()
 
   let database: Promise<{ readonly url: string; readonly template: string }> | undefined
@@ -84,7 +89,7 @@ export const newStage = (root: string, home: string, name: string, scratch: stri
       stdio: ["ignore", "pipe", "pipe"],
       env: {
         ...process.env,
-        TMPDIR: temporary,
+        TMPDIR: temporary(),
         // The tests that try a sample of their inputs try the same ones each time.
         TEST_SEED: "1",
         ...(given === undefined ? {} : { TEST_DATABASE_URL: given.url, TEST_DATABASE_TEMPLATE: given.template })
@@ -118,9 +123,7 @@ export const newStage = (root: string, home: string, name: string, scratch: stri
 
   /** Removes the databases and files that tests have left. */
   const clean = async () => {
-    rmSync(temporary, { recursive: true, force: true })
-    mkdirSync(temporary)
-    chmodSync(temporary, 0o755)
+    await rm(join(scratch, name), { recursive: true, force: true }).catch(() => {})
     if (database === undefined) return
     const { url } = await database
     const client = new Client({ connectionString: url })
