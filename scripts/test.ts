@@ -22,6 +22,7 @@ import { spawn } from "node:child_process"
 import { appendFileSync, existsSync, readFileSync, statSync } from "node:fs"
 import { availableParallelism } from "node:os"
 import { dirname, join, relative, resolve } from "node:path"
+import { testMillis } from "../test/kit/slowness.ts"
 import { chaosDue, commandOf, type Tier, tierOf } from "./tiers.ts"
 
 const root = join(import.meta.dir, "..")
@@ -47,6 +48,9 @@ for (let at = 0; at < given.length; at += 1) {
   if (!word.startsWith("-")) wanted.push(word)
   else flags.push(...(valued.has(word) ? given.slice(at, (at += 1) + 1) : [word]))
 }
+
+// Also for files that a process runs after its first one: they don't have the default of test/kit/preload.ts.
+if (!flags.some((flag) => flag.startsWith("--timeout"))) flags.push(`--timeout=${Math.round(testMillis)}`)
 
 const all = Array.from(new Bun.Glob("test/**/*.test.{ts,tsx}").scanSync(root)).sort()
 const matches = (file: string, word: string) => {

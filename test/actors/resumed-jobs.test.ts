@@ -1,16 +1,14 @@
 /** A provider's job is resumed when its worker dies, but not for ever: the job may be what kills the workers. */
-import { afterAll, beforeAll, expect, test } from "bun:test"
+import { beforeAll, expect, test } from "bun:test"
 import { Layer } from "effect"
 import { SweepSeconds } from "../../src/actors/Workers.ts"
-import { type App, rehearse, startApp, type Tenant, until } from "../kit/app.ts"
+import { rehearse, type Tenant, until, withApp } from "../kit/app.ts"
 
-let app: App
 let org: Tenant
+const app = withApp({ limits: Layer.succeed(SweepSeconds, 0.2), settings: { RUNGATE_DRAIN_SECONDS: "0" } })
 beforeAll(async () => {
-  app = await startApp({ limits: Layer.succeed(SweepSeconds, 0.2), settings: { RUNGATE_DRAIN_SECONDS: "0" } })
   org = await app.tenant("1.00")
 })
-afterAll(() => app.stop())
 
 /** The run has started a job, which so many workers have resumed, and its worker is dead. */
 const dies = (run_id: string, resumed: number) =>

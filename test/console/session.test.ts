@@ -1,21 +1,19 @@
 /** A browser's session over real HTTP: each door that a cookie opens, and each one that it must not open. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { beforeAll, describe, expect, test } from "bun:test"
 import { Layer } from "effect"
 import { CheckSeconds, HeartbeatSeconds } from "../../src/actors/events/EventFeed.ts"
-import { type App, type Reply, startApp, type Tenant, verify } from "../kit/app.ts"
+import { type App, type Reply, type Tenant, verify, withApp } from "../kit/app.ts"
 
 const password = "correct horse battery"
 const own = (app: App) => ({ origin: app.url, "sec-fetch-site": "same-origin", "x-rungate-console": "1" })
 
-let app: App
 let other: Tenant
+const app = withApp({
+  limits: Layer.merge(Layer.succeed(CheckSeconds, 0.02), Layer.succeed(HeartbeatSeconds, 0.05))
+})
 beforeAll(async () => {
-  app = await startApp({
-    limits: Layer.merge(Layer.succeed(CheckSeconds, 0.02), Layer.succeed(HeartbeatSeconds, 0.05))
-  })
   other = await app.tenant("5.00")
 })
-afterAll(() => app.stop())
 
 const post = (path: string, body: unknown, headers: Record<string, string> = {}) =>
   app.call(null, "POST", path, { ...(body === undefined ? {} : { body }), headers: { ...own(app), ...headers } })

@@ -1,9 +1,9 @@
 /** Who may sign up, passwords, and ending sessions: what a stranger can't do, what an owner can. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
+import { describe, expect, setDefaultTimeout, test } from "bun:test"
 import { Effect, Redacted } from "effect"
 import { type Command, runMain } from "../chaos/processes.ts"
 import { compiledCommand } from "../kit/compiled-command.ts"
-import { type App, startApp, until } from "../kit/app.ts"
+import { type App, startApp, until, withApp } from "../kit/app.ts"
 import { letter, smtpMailbox, tokenIn } from "../kit/mailbox.ts"
 import { testMillis } from "../kit/slowness.ts"
 import { settingsOf } from "../../src/layers/platform/Settings.ts"
@@ -25,11 +25,7 @@ const calls = (at: () => App) => {
 }
 
 describe("an account's owner", () => {
-  let app: App
-  beforeAll(async () => {
-    app = await startApp()
-  })
-  afterAll(() => app.stop())
+  const app = withApp()
   const { post, signUp, signIn, alive } = calls(() => app)
   let people = 0
   const account = async () => {
@@ -158,11 +154,7 @@ describe("who may sign up", () => {
   })
 
   describe("invite", () => {
-    let app: App
-    beforeAll(async () => {
-      app = await startApp({ settings: { RUNGATE_MODE: "production" } })
-    })
-    afterAll(() => app.stop())
+    const app = withApp({ settings: { RUNGATE_MODE: "production" } })
     const { post, signUp, signIn } = calls(() => app)
     const invite = async (email: string): Promise<string> => {
       const { code, out } = await command(app, "invite", email, "--json")

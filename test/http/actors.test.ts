@@ -6,7 +6,7 @@ import { Effect, Layer } from "effect"
 import { Storage } from "../../src/layers/Storage.ts"
 import { CatalogImports } from "../../src/layers/catalog/CatalogImports.ts"
 import { Settings } from "../../src/layers/platform/Settings.ts"
-import { type App, startApp, type Tenant, until } from "../kit/app.ts"
+import { type Tenant, until, withApp } from "../kit/app.ts"
 
 const examples = join(import.meta.dir, "..", "fixtures", "payloads", "apify")
 const build = readFileSync(join(examples, "build_default.linkedin_job_search.response.json"), "utf8")
@@ -42,19 +42,17 @@ const server = Bun.serve({
   }
 })
 
-let app: App
 let org: Tenant
+const app = withApp({
+  settings: {
+    RUNGATE_PROVIDER_APIFY_BASE_URL: `http://127.0.0.1:${server.port}`,
+    RUNGATE_PROVIDER_APIFY_API_KEY: "apify-secret"
+  }
+})
 beforeAll(async () => {
-  app = await startApp({
-    settings: {
-      RUNGATE_PROVIDER_APIFY_BASE_URL: `http://127.0.0.1:${server.port}`,
-      RUNGATE_PROVIDER_APIFY_API_KEY: "apify-secret"
-    }
-  })
   org = await app.tenant("10.00")
 })
 afterAll(async () => {
-  await app.stop()
   await server.stop(true)
 })
 

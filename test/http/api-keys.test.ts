@@ -1,16 +1,14 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test"
-import { type App, startApp, type Tenant, verify } from "../kit/app.ts"
+import { beforeAll, describe, expect, test } from "bun:test"
+import { type Tenant, verify, withApp } from "../kit/app.ts"
 
 describe("/v1/api-keys", () => {
-  let app: App
   let org: Tenant
   let session: string
+  const app = withApp()
   beforeAll(async () => {
-    app = await startApp()
     org = await app.tenant("5.00")
     session = await org.session()
   })
-  afterAll(() => app.stop())
   const create = (body: unknown, token = session) => app.call(token, "POST", "/v1/api-keys", { body })
 
   test("a session creates a key; the raw key is in that answer and nowhere else", async () => {

@@ -1,17 +1,13 @@
 /** The audit log: each change that a person, a key or an operator makes has one entry, and nobody can change an entry. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test"
-import { type App, type Reply, startApp } from "../kit/app.ts"
+import { beforeAll, describe, expect, test } from "bun:test"
+import { type Reply, withApp } from "../kit/app.ts"
 import { type Command, runMain } from "../chaos/processes.ts"
 import { compiledCommand } from "../kit/compiled-command.ts"
 
 const password = "correct horse battery"
 const another = "a password of another day"
 
-let app: App
-beforeAll(async () => {
-  app = await startApp({ settings: { RUNGATE_TRUSTED_PROXIES: "1" } })
-})
-afterAll(() => app.stop())
+const app = withApp({ settings: { RUNGATE_TRUSTED_PROXIES: "1" } })
 
 const call = (token: string | null, method: string, path: string, body?: unknown) =>
   app.call(token, method, path, {

@@ -1,19 +1,17 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test"
-import { type App, startApp, verify } from "../kit/app.ts"
+import { beforeAll, describe, expect, test } from "bun:test"
+import { startApp, verify, withApp } from "../kit/app.ts"
 
 const password = "correct horse battery"
 
 describe("sign-up, sign-in, sessions", () => {
-  let app: App
   let opened: { session_token: string; organization: { id: string; name: string } }
+  const app = withApp()
   beforeAll(async () => {
-    app = await startApp()
     const account = { email: "ada@example.com", password, organization: "Analytical" }
     const { status, body } = await app.call(null, "POST", "/v1/auth/sign-up", { body: account })
     expect(status).toBe(200)
     opened = body
   })
-  afterAll(() => app.stop())
   const auth = (path: string, body?: unknown, token: string | null = null) =>
     app.call(token, "POST", `/v1/auth/${path}`, body === undefined ? {} : { body })
 

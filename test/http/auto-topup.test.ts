@@ -1,23 +1,21 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test"
-import { type App, startApp, type Tenant, until, verify } from "../kit/app.ts"
+import { afterEach, beforeAll, describe, expect, test } from "bun:test"
+import { startApp, type Tenant, until, verify, withApp } from "../kit/app.ts"
 
 const path = "/v1/wallet/auto-topup"
 const unset = { enabled: false, threshold: "0.00", amount: "0.00", last_error: null }
 const good = { enabled: true, threshold: "5.00", amount: "25.00" }
 
 describe("automatic top-up in the sandbox", () => {
-  let app: App
   let org: Tenant
   let session: string
+  const app = withApp()
   beforeAll(async () => {
-    app = await startApp()
     org = await app.tenant()
     session = await org.session()
   })
   afterEach(async () => {
     await app.books()
   })
-  afterAll(() => app.stop())
 
   const set = (body: unknown, token: string | null = session) => app.call(token, "POST", path, { body })
   const read = async (tenant = org) => (await tenant.get(path)).body

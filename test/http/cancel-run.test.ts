@@ -1,16 +1,14 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test"
-import { type App, oneBackend, startApp, type Tenant, until, verify } from "../kit/app.ts"
+import { afterEach, beforeAll, describe, expect, test } from "bun:test"
+import { oneBackend, type Tenant, until, verify, withApp } from "../kit/app.ts"
 import { heldProvider, rehearseHeld } from "../kit/held-provider.ts"
 
 describe.each(oneBackend)("POST /v1/runs/{run_id}/cancel, queues on %s", (backend) => {
   const held = heldProvider()
-  let app: App
   let org: Tenant
+  const app = withApp({ backend, held, settings: { RUNGATE_CONCURRENCY: "1" } })
   beforeAll(async () => {
-    app = await startApp({ backend, held, settings: { RUNGATE_CONCURRENCY: "1" } })
     org = await app.tenant("10.00")
   })
-  afterAll(() => app.stop())
   afterEach(async () => {
     held.release()
     await app.books()

@@ -1,19 +1,17 @@
 /** Lists as CSV (`Accept: text/csv`): exact rows, pages by `Link`, and cells that no spreadsheet takes for a formula. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { beforeAll, describe, expect, test } from "bun:test"
 import { parse } from "papaparse"
 import { csvText } from "../../src/http/api/shapes/Csv.ts"
-import { type App, rehearse, type Reply, startApp, type Tenant, verify } from "../kit/app.ts"
+import { rehearse, type Reply, type Tenant, verify, withApp } from "../kit/app.ts"
 
-let app: App
 let org: Tenant
+const app = withApp()
 beforeAll(async () => {
-  app = await startApp()
   org = await app.tenant("10.00")
   await org.run({ ...verify(), metadata: { campaign: 'a "quoted", text', customer: "=1+1" } })
   await org.run(rehearse("error"))
   await org.run({ ...verify(), routing: { provider: "icypeas" } })
 }, 30_000)
-afterAll(() => app.stop())
 
 const csv = (path: string, accept = "text/csv") => org.get(path, { headers: { accept } })
 const rowsOf = ({ text }: Reply) =>

@@ -1,15 +1,13 @@
 /** Discover and the catalog's lists: public, free, ranked as the specification says, and cached. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { beforeAll, describe, expect, test } from "bun:test"
 import { capabilities } from "../../src/schema/capabilities/index.ts"
 import { acme, documentOf, endpointOf } from "../kit/provider-documents.ts"
-import { type App, startApp } from "../kit/app.ts"
+import { startApp, withApp } from "../kit/app.ts"
 
-let app: App
+const app = withApp()
 beforeAll(async () => {
-  app = await startApp()
   await app.catalog(acme)
 })
-afterAll(() => app.stop())
 
 const discover = (body: Record<string, unknown>) => app.call(null, "POST", "/v1/discover", { body })
 const get = (path: string, headers: Record<string, string> = {}) => app.call(null, "GET", path, { headers })

@@ -1,16 +1,14 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test"
-import { type App, oneBackend, rehearse, startApp, type Tenant, timed, until, verify } from "../kit/app.ts"
+import { afterEach, beforeAll, describe, expect, test } from "bun:test"
+import { oneBackend, rehearse, type Tenant, timed, until, verify, withApp } from "../kit/app.ts"
 import { heldProvider, heldWord } from "../kit/held-provider.ts"
 
 describe.each(oneBackend)("GET /v1/runs/{run_id}, queues on %s", (backend) => {
   const held = heldProvider()
-  let app: App
   let org: Tenant
+  const app = withApp({ backend, held, settings: { RUNGATE_DRAIN_SECONDS: "0" } })
   beforeAll(async () => {
-    app = await startApp({ backend, held, settings: { RUNGATE_DRAIN_SECONDS: "0" } })
     org = await app.tenant("100.00")
   })
-  afterAll(() => app.stop())
   afterEach(async () => {
     await app.books()
   })

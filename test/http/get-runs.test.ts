@@ -1,5 +1,5 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test"
-import { type App, rehearse, startApp, type Tenant, verify } from "../kit/app.ts"
+import { afterEach, beforeAll, describe, expect, test } from "bun:test"
+import { rehearse, type Tenant, verify, withApp } from "../kit/app.ts"
 
 interface Listed {
   readonly run_id: string
@@ -9,11 +9,10 @@ interface Listed {
 }
 
 describe("GET /v1/runs", () => {
-  let app: App
   let org: Tenant
   let ids: ReadonlyArray<string>
+  const app = withApp()
   beforeAll(async () => {
-    app = await startApp()
     org = await app.tenant("100.00")
     const asked = [
       verify(),
@@ -28,7 +27,6 @@ describe("GET /v1/runs", () => {
     ids = made
     await (await app.tenant("1.00")).run(verify())
   })
-  afterAll(() => app.stop())
   afterEach(async () => {
     await app.books()
   })

@@ -1,20 +1,19 @@
 /** HEAD answers like GET, without a body: every GET of /openapi.json, and every page. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test"
-import { type App, callUrl, startApp, type Tenant, until, verify } from "../kit/app.ts"
+import { beforeAll, describe, expect, test } from "bun:test"
+import { callUrl, startApp, type Tenant, until, verify, withApp } from "../kit/app.ts"
 import { contract } from "../kit/documented-answers.ts"
 
-let app: App
 let org: Tenant
 let session: string
 let run_id: string
+const app = withApp({
+  settings: {
+    RUNGATE_ENCRYPTION_KEY: Buffer.alloc(32, 7).toString("base64"),
+    RUNGATE_STATUS_PAGE: "on",
+    RUNGATE_WARRANTY_SHARE: "1"
+  }
+})
 beforeAll(async () => {
-  app = await startApp({
-    settings: {
-      RUNGATE_ENCRYPTION_KEY: Buffer.alloc(32, 7).toString("base64"),
-      RUNGATE_STATUS_PAGE: "on",
-      RUNGATE_WARRANTY_SHARE: "1"
-    }
-  })
   org = await app.tenant("5.00")
   session = await org.session()
   // The sandbox calls it valid, so that it can be disputed.
@@ -22,7 +21,6 @@ beforeAll(async () => {
   const dispute = { reason: "bounced", evidence: "my mail server says so" }
   expect((await org.post(`/v1/runs/${run_id}/dispute`, dispute)).status).toBe(200)
 })
-afterAll(() => app.stop())
 
 /** What differs between any two requests. */
 const own = new Set(["x-request-id", "date", "connection"])

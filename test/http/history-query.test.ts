@@ -1,14 +1,12 @@
 /** What GET /v1/history takes: a subject in any encoding, a kind that it reads as, a limit; and what it refuses, by name. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test"
-import { type App, startApp, type Tenant } from "../kit/app.ts"
+import { beforeAll, describe, expect, test } from "bun:test"
+import { type Tenant, withApp } from "../kit/app.ts"
 
-let app: App
 let org: Tenant
+const app = withApp()
 beforeAll(async () => {
-  app = await startApp()
   org = await app.tenant("1.00")
 })
-afterAll(() => app.stop())
 
 const view = async (q: string, more: Record<string, string> = {}) => {
   const { status, body } = await org.get(`/v1/history?${new URLSearchParams({ q, ...more })}`)

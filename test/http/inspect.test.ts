@@ -1,17 +1,15 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { beforeAll, describe, expect, test } from "bun:test"
 import { capabilities } from "../../src/schema/capabilities/index.ts"
-import { type App, startApp, type Tenant } from "../kit/app.ts"
+import { type Tenant, withApp } from "../kit/app.ts"
 
 const usd = expect.stringMatching(/^\d+\.\d{2,6}$/)
 
 describe("POST /v1/inspect", () => {
-  let app: App
   let org: Tenant
+  const app = withApp()
   beforeAll(async () => {
-    app = await startApp()
     org = await app.tenant("100.00")
   })
-  afterAll(() => app.stop())
 
   test.each(capabilities.map((one) => one.slug))(
     "%s: every field, and an example that runs at the stated price",

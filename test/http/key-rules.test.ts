@@ -1,19 +1,17 @@
 /** What budgets, expiry, scopes and rotation of API keys guarantee, over the API. */
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test"
-import { type App, oneBackend, type Reply, startApp, type Tenant, verify } from "../kit/app.ts"
+import { afterEach, beforeAll, describe, expect, test } from "bun:test"
+import { oneBackend, type Reply, startApp, type Tenant, verify, withApp } from "../kit/app.ts"
 
 const search = { capability: "web.search", input: { query: "x" } }
 
 describe.each(oneBackend)("rules of API keys, queues on %s", (backend) => {
-  let app: App
   let org: Tenant
   let session: string
+  const app = withApp({ backend })
   beforeAll(async () => {
-    app = await startApp({ backend })
     org = await app.tenant("20.00")
     session = await org.session()
   })
-  afterAll(() => app.stop())
   afterEach(async () => {
     await app.books()
   })

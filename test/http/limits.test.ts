@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test"
-import { type App, figures, startApp, type Tenant, verify } from "../kit/app.ts"
+import { beforeAll, describe, expect, test } from "bun:test"
+import { figures, type Tenant, verify, withApp } from "../kit/app.ts"
 
 type Case = readonly [method: string, path: string, body: unknown, field: string | null]
 
@@ -92,13 +92,11 @@ const cases: ReadonlyArray<Case> = [
 ]
 
 describe("T55 limits.boundary", () => {
-  let app: App
   let org: Tenant
+  const app = withApp()
   beforeAll(async () => {
-    app = await startApp()
     org = await app.tenant("1000.00")
   })
-  afterAll(() => app.stop())
 
   test("a value at a bound is taken, one beyond it is a 400 that names the field", async () => {
     const { body } = await org.run(verify())

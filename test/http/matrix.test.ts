@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { beforeAll, describe, expect, test } from "bun:test"
 import { Redacted } from "effect"
 import { Accounts } from "../../src/layers/accounts/Accounts.ts"
-import { type App, figures, type Reply, startApp, type Tenant, verify } from "../kit/app.ts"
+import { figures, type Reply, type Tenant, verify, withApp } from "../kit/app.ts"
 import { Context, Effect } from "effect"
 import { howMany } from "../kit/input-samples.ts"
 import { authTiming } from "../reliability/auth-timing.ts"
@@ -87,13 +87,11 @@ const lines: ReadonlyArray<Line> = [
 ]
 
 describe("who may call what", () => {
-  let app: App
   let org: Tenant
+  const app = withApp()
   beforeAll(async () => {
-    app = await startApp()
     org = await app.tenant("100.00")
   })
-  afterAll(() => app.stop())
 
   const spare = async (tenant: Tenant) => {
     const { body } = await tenant.run(verify())

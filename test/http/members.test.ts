@@ -1,16 +1,12 @@
 /** Members, roles and invitations, over the real API. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
-import { type App, type Reply, startApp, until, verify } from "../kit/app.ts"
+import { type App, type Reply, startApp, until, verify, withApp } from "../kit/app.ts"
 import { letter, linkIn, smtpMailbox, type SmtpMailbox, tokenIn } from "../kit/mailbox.ts"
 
 const password = "correct horse battery"
 const another = "a password of another day"
 
-let app: App
-beforeAll(async () => {
-  app = await startApp()
-})
-afterAll(() => app.stop())
+const app = withApp()
 
 let count = 0
 const fresh = (name: string) => `${name}.${(count += 1)}@example.com`

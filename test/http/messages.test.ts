@@ -1,16 +1,14 @@
 /** What the service says about a request that it refuses: the cause, the place and the nearest valid name. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { beforeAll, describe, expect, test } from "bun:test"
 import { acme, documentOf, endpointOf } from "../kit/provider-documents.ts"
-import { type App, startApp, type Tenant, verify } from "../kit/app.ts"
+import { type App, startApp, type Tenant, verify, withApp } from "../kit/app.ts"
 
-let app: App
 let org: Tenant
+const app = withApp()
 beforeAll(async () => {
-  app = await startApp()
   await app.catalog(acme)
   org = await app.tenant("5.00")
 })
-afterAll(() => app.stop())
 
 const send = (raw: string) => org.post("/v1/run", undefined, { raw, headers: { "content-type": "application/json" } })
 

@@ -1,15 +1,11 @@
 /** What processes count, and the operator's dashboard and alerts: every name in them is one that the service exports. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { describe, expect, test } from "bun:test"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
-import { type App, startApp, until } from "../kit/app.ts"
+import { until, withApp } from "../kit/app.ts"
 import { pageText, root } from "./cli/pages.ts"
 
-let app: App
-beforeAll(async () => {
-  app = await startApp()
-})
-afterAll(() => app.stop())
+const app = withApp()
 
 /** The value of one series; 0 if it does not exist yet. */
 const valueOf = (text: string, series: string) => {

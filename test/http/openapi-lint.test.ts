@@ -1,15 +1,13 @@
 /** Linters check the OpenAPI document that the service answers by the recommended rules for API documents. */
-import { afterAll, beforeAll, expect, test } from "bun:test"
+import { beforeAll, expect, test } from "bun:test"
 import { createConfig, lintFromString } from "@redocly/openapi-core"
-import { type App, startApp } from "../kit/app.ts"
+import { withApp } from "../kit/app.ts"
 
-let app: App
 let document: string
+const app = withApp()
 beforeAll(async () => {
-  app = await startApp()
   document = await (await fetch(`${app.url}/openapi.json`)).text()
 })
-afterAll(() => app.stop())
 
 type Linter = (text: string) => Promise<ReadonlyArray<string>>
 

@@ -2,28 +2,26 @@
  * T66: what the service answers is what /openapi.json says. Every request that any test makes through test/kit/app.ts is checked; this file
  * makes sure that each operation succeeds once under that check, and that undocumented methods are refused.
  */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { beforeAll, describe, expect, test } from "bun:test"
 import { Ajv2020 } from "ajv/dist/2020.js"
 import { clientId } from "../../src/schema/oauth/Client.ts"
 import { OpenApi } from "effect/http-api"
-import { type App, figures, type Reply, startApp, type Tenant, verify } from "../kit/app.ts"
+import { figures, type Reply, type Tenant, verify, withApp } from "../kit/app.ts"
 import { Api } from "../../src/http/api/Api.ts"
 import { contract, nonconformance } from "../kit/documented-answers.ts"
 import { operatorOf, ownPage, printedLink } from "./operator/operator.ts"
 
 type Node = ReturnType<typeof JSON.parse>
 
-let app: App
 let org: Tenant
 let session: string
+const app = withApp({
+  settings: { RUNGATE_WARRANTY_SHARE: "1", RUNGATE_ENCRYPTION_KEY: Buffer.alloc(32, 7).toString("base64") }
+})
 beforeAll(async () => {
-  app = await startApp({
-    settings: { RUNGATE_WARRANTY_SHARE: "1", RUNGATE_ENCRYPTION_KEY: Buffer.alloc(32, 7).toString("base64") }
-  })
   org = await app.tenant("50.00")
   session = await org.session()
 })
-afterAll(() => app.stop())
 
 const account = { email: "jane@openapi.example", password: "correct horse battery", organization: "Acme" }
 /** What each operation needs to succeed. An operation without a line here is asked with nothing. */

@@ -1,5 +1,5 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test"
-import { type App, oneBackend, rehearse, startApp, type Tenant, timed, until, verify } from "../kit/app.ts"
+import { afterEach, beforeAll, describe, expect, test } from "bun:test"
+import { oneBackend, rehearse, type Tenant, timed, until, verify, withApp } from "../kit/app.ts"
 import { heldProvider, rehearseHeld } from "../kit/held-provider.ts"
 import { exhaustive } from "../kit/input-samples.ts"
 
@@ -16,13 +16,11 @@ const providers = (run: { attempts: ReadonlyArray<{ provider: string }> }) => ru
 
 describe.each(oneBackend)("POST /v1/run, queues on %s", (backend) => {
   const held = heldProvider()
-  let app: App
   let org: Tenant
+  const app = withApp({ backend, held })
   beforeAll(async () => {
-    app = await startApp({ backend, held })
     org = await app.tenant("100.00")
   })
-  afterAll(() => app.stop())
   afterEach(async () => {
     await app.books()
   })

@@ -1,19 +1,17 @@
 /** A run that follows a quote at once holds what the quote said, and charges within its bounds, whatever the request and the answers. */
-import { afterAll, beforeAll, expect, test } from "bun:test"
+import { beforeAll, expect, test } from "bun:test"
 import fc from "fast-check"
 import { capabilities } from "../../src/schema/capabilities/index.ts"
 import { strategies } from "../../src/schema/runs/Routing.ts"
-import { type App, startApp, type Tenant, verify } from "../kit/app.ts"
+import { type Tenant, verify, withApp } from "../kit/app.ts"
 import { crawler } from "../kit/provider-documents.ts"
 
-let app: App
 let org: Tenant
+const app = withApp()
 beforeAll(async () => {
-  app = await startApp()
   await app.catalog(crawler)
   org = await app.tenant("100000.00")
 })
-afterAll(() => app.stop())
 
 const words = ["jane", "no_match", "error", "malformed", "error_once", "no_match_once", "rate_limited"]
 const capability = fc.oneof(

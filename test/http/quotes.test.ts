@@ -2,25 +2,23 @@
  * `POST /v1/quote` over HTTP: what it says, that a run which follows holds and charges accordingly, what it refuses, and that it changes
  * nothing.
  */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { beforeAll, describe, expect, test } from "bun:test"
 import { Layer } from "effect"
 import { LookSeconds } from "../../src/actors/runs/OutcomeLookups.ts"
 import { OutcomesEveryMillis } from "../../src/layers/quotes/OfferOutcomes.ts"
-import { type App, rehearse, type Reply, startApp, type Tenant, until, verify } from "../kit/app.ts"
+import { rehearse, type Reply, startApp, type Tenant, until, verify, withApp } from "../kit/app.ts"
 import { acme, crawler } from "../kit/provider-documents.ts"
 import { dumpDatabase } from "../kit/stored-text.ts"
 import { indexedAndCounted } from "../kit/finished-work.ts"
 
-let app: App
 let org: Tenant
+const app = withApp({
+  limits: Layer.merge(Layer.succeed(LookSeconds, 3_600), Layer.succeed(OutcomesEveryMillis, 20))
+})
 beforeAll(async () => {
-  app = await startApp({
-    limits: Layer.merge(Layer.succeed(LookSeconds, 3_600), Layer.succeed(OutcomesEveryMillis, 20))
-  })
   await app.catalog({ ...acme, endpoints: [...crawler.endpoints, ...acme.endpoints] })
   org = await app.tenant("1000.00")
 })
-afterAll(() => app.stop())
 
 const quoteOf = (body: unknown, tenant = org) => tenant.post("/v1/quote", body)
 const held = async (tenant = org) => (await tenant.ledger()).find(({ type }) => type === "reserve")?.amount

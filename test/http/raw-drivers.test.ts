@@ -1,16 +1,14 @@
 /** A raw call whose price follows its input, over HTTP: what it holds, what is refused and where, and what inspect says of it. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test"
-import { type App, startApp, type Tenant } from "../kit/app.ts"
+import { beforeAll, describe, expect, test } from "bun:test"
+import { type Tenant, withApp } from "../kit/app.ts"
 import { crawler } from "../kit/provider-documents.ts"
 
-let app: App
 let org: Tenant
+const app = withApp()
 beforeAll(async () => {
-  app = await startApp()
   await app.catalog(crawler)
   org = await app.tenant("1000.00")
 })
-afterAll(() => app.stop())
 
 const url = "https://example.com"
 const run = (endpoint: string, input: unknown, more: Record<string, unknown> = {}) =>

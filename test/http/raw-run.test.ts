@@ -1,19 +1,17 @@
 /** Raw runs over HTTP: what inspect states is what run takes, what is held is what the rate card says, and the payload is untouched. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { beforeAll, describe, expect, test } from "bun:test"
 import { acme, documentOf, endpointOf } from "../kit/provider-documents.ts"
-import { type App, startApp, type Tenant } from "../kit/app.ts"
+import { type Tenant, withApp } from "../kit/app.ts"
 
-let app: App
 let org: Tenant
+const app = withApp()
 beforeAll(async () => {
-  app = await startApp()
   await app.catalog(acme)
   await app.catalog(
     documentOf("sec_edgar", [endpointOf({ path: "/filings", cost: { model: "free", estimate: "0.00", note: null } })])
   )
   org = await app.tenant("10.00")
 })
-afterAll(() => app.stop())
 
 const run = (body: Record<string, unknown>) => org.run({ provider: "acme", input: {}, ...body })
 const moved = async () => (await org.ledger()).map(({ type, amount }) => `${type} ${amount}`)

@@ -1,17 +1,13 @@
-import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
+import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test"
 import { Client } from "pg"
-import { type App, figures, startApp, until } from "../kit/app.ts"
+import { type App, figures, startApp, until, withApp } from "../kit/app.ts"
 import { testMillis } from "../kit/slowness.ts"
 
 // Each sign-up costs a password hash, and a busy machine has little time for it.
 setDefaultTimeout(2 * testMillis)
 
 const password = "correct horse battery"
-let app: App
-beforeAll(async () => {
-  app = await startApp({ settings: { RUNGATE_PUBLIC_URL: "https://rungate.example.com/" } })
-})
-afterAll(() => app.stop())
+const app = withApp({ settings: { RUNGATE_PUBLIC_URL: "https://rungate.example.com/" } })
 afterEach(async () => {
   await app.books()
 })

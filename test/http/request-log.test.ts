@@ -1,20 +1,16 @@
 /** The request log: one line of JSON per request, with ids and the name of the route, and nothing that a caller wrote. */
-import { afterAll, beforeAll, expect, test } from "bun:test"
+import { expect, test } from "bun:test"
 import { Layer } from "effect"
 import { bufferedSink, LogSink } from "../../src/layers/observability/LogSink.ts"
 import { LookSeconds } from "../../src/actors/runs/OutcomeLookups.ts"
-import { type App, startApp, until } from "../kit/app.ts"
+import { until, withApp } from "../kit/app.ts"
 
 const lines: Array<string> = []
 const sink = { write: (line: string) => lines.push(line), flush: () => {} }
-let app: App
-beforeAll(async () => {
-  app = await startApp({
-    settings: { RUNGATE_REQUEST_LOG: "on" },
-    limits: Layer.mergeAll(Layer.succeed(LogSink, sink), Layer.succeed(LookSeconds, 3_600))
-  })
+const app = withApp({
+  settings: { RUNGATE_REQUEST_LOG: "on" },
+  limits: Layer.mergeAll(Layer.succeed(LogSink, sink), Layer.succeed(LookSeconds, 3_600))
 })
-afterAll(() => app.stop())
 
 /** The lines that `work` makes, parsed. */
 const linesOf = async (count: number, work: () => Promise<unknown>) => {

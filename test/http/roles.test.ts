@@ -2,11 +2,11 @@
  * Every role against every operation of the OpenAPI document, by the list in expected-roles.ts. It is not read from the service, so that a
  * role which is too low in `src/http/access/Access.ts` fails here.
  */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { beforeAll, describe, expect, test } from "bun:test"
 import { OpenApi } from "effect/http-api"
 import { neededRole, refusalFor } from "../../src/http/access/Access.ts"
 import { Api } from "../../src/http/api/Api.ts"
-import { type App, figures, startApp } from "../kit/app.ts"
+import { figures, withApp } from "../kit/app.ts"
 import { contract } from "../kit/documented-answers.ts"
 import { expectedRoles } from "./expected-roles.ts"
 
@@ -27,10 +27,9 @@ const secured = new Set(
 /** Without the operator's, whose session has no role (operator/session.test.ts). */
 const operations = () => contract().operations.filter(({ id }) => secured.has(id) && !id.startsWith("operator"))
 
-let app: App
 const sessions = new Map<Role, string>()
+const app = withApp()
 beforeAll(async () => {
-  app = await startApp()
   const post = (path: string, body: unknown, token: string | null = null) => app.call(token, "POST", path, { body })
   const signedUp = await post("/v1/auth/sign-up", { email: "owner@example.com", password, organization: "Acme" })
   sessions.set("owner", signedUp.body.session_token)
@@ -40,7 +39,6 @@ beforeAll(async () => {
     sessions.set(role, (await post("/v1/invitations/accept", { token, password })).body.session_token)
   }
 })
-afterAll(() => app.stop())
 
 test("every operation with a credential has one expected role", () => {
   const ids = operations().map(({ id }) => id)

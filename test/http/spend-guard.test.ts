@@ -1,15 +1,11 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test"
-import { type App, oneBackend, rehearse, startApp, type Tenant, verify } from "../kit/app.ts"
+import { afterEach, describe, expect, test } from "bun:test"
+import { oneBackend, rehearse, type Tenant, verify, withApp } from "../kit/app.ts"
 
 const control = (name: string) => [{ control: name, manage: "/v1/spend-guard" }]
 
 describe.each(oneBackend)("the spend guard, queues on %s", (backend) => {
-  let app: App
   let org: Tenant
-  beforeAll(async () => {
-    app = await startApp({ backend })
-  })
-  afterAll(() => app.stop())
+  const app = withApp({ backend })
   afterEach(async () => {
     await app.books()
   })

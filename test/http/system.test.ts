@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { beforeAll, describe, expect, test } from "bun:test"
 import { Ajv2020 } from "ajv/dist/2020.js"
 import addFormats from "ajv-formats"
 import { pages, pageText } from "./cli/pages.ts"
-import { type App, rehearse, startApp, type Tenant, until, verify } from "../kit/app.ts"
+import { rehearse, startApp, type Tenant, until, verify, withApp } from "../kit/app.ts"
 import { heldProvider, rehearseHeld } from "../kit/held-provider.ts"
 
 /** Every operation under /v1 that this service has. A new route is a line here and a line in the matrix of credentials. */
@@ -38,13 +38,11 @@ const operations = [
 
 describe("the process's own routes", () => {
   const held = heldProvider()
-  let app: App
   let org: Tenant
+  const app = withApp({ held })
   beforeAll(async () => {
-    app = await startApp({ held })
     org = await app.tenant("5.00")
   })
-  afterAll(() => app.stop())
   const get = (path: string) => app.call(null, "GET", path)
 
   test("/livez, /healthz and /readyz answer without a key", async () => {

@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
-import { type App, startApp, type Tenant, until, verify } from "../kit/app.ts"
+import { describe, expect, setDefaultTimeout, test } from "bun:test"
+import { startApp, type Tenant, until, verify, withApp } from "../kit/app.ts"
 import { compiledCommand } from "../kit/compiled-command.ts"
 import { testMillis } from "../kit/slowness.ts"
 
@@ -7,11 +7,7 @@ import { testMillis } from "../kit/slowness.ts"
 setDefaultTimeout(2 * testMillis)
 
 describe("GET /v1/wallet/audit", () => {
-  let app: App
-  beforeAll(async () => {
-    app = await startApp()
-  })
-  afterAll(() => app.stop())
+  const app = withApp()
   const audit = async (org: Tenant) => (await org.get("/v1/wallet/audit")).body
   /** An answer stands for a moment: asks until it is of the ledger as it is. */
   const auditOf = (org: Tenant, holds: (body: Awaited<ReturnType<typeof audit>>) => boolean) =>

@@ -1,12 +1,8 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test"
-import { type App, oneBackend, startApp, verify } from "../kit/app.ts"
+import { afterEach, describe, expect, test } from "bun:test"
+import { oneBackend, verify, withApp } from "../kit/app.ts"
 
 describe.each(oneBackend)("the wallet, queues on %s", (backend) => {
-  let app: App
-  beforeAll(async () => {
-    app = await startApp({ backend })
-  })
-  afterAll(() => app.stop())
+  const app = withApp({ backend })
   afterEach(async () => {
     await app.books()
   })

@@ -4,7 +4,7 @@
  * Nothing of ours is faked but the providers, which the sandbox simulates itself. Several apps may share one database, as
  * several processes would.
  */
-import { expect } from "bun:test"
+import { afterAll, beforeAll, expect } from "bun:test"
 import { Context, Effect, Exit, Layer, Logger, Redacted, Scope } from "effect"
 import { Redis } from "ioredis"
 import { Pool } from "pg"
@@ -287,6 +287,24 @@ export const startApp = async (options: Options = {}): Promise<App> => {
     }
   }
   return app
+}
+
+/**
+ * The service for the tests of a file or a `describe`: started before the first of them, and stopped after the last. Options that need
+ * what an earlier `beforeAll` made are given by a function.
+ */
+export const withApp = (options: Options | (() => Options) = {}): App => {
+  let started: App | undefined
+  beforeAll(async () => {
+    started = await startApp(typeof options === "function" ? options() : options)
+  })
+  afterAll(() => started?.stop())
+  return new Proxy({} as App, {
+    get: (_, name) => {
+      if (started === undefined) throw new Error("withApp() starts the service in beforeAll: use it in hooks and tests")
+      return Reflect.get(started, name)
+    }
+  })
 }
 
 const served = async <R>(building: Promise<Context.Context<R | Server>>) => {

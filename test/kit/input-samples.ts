@@ -18,7 +18,7 @@ const dayMillis = 86_400_000
 export const sampleSeed = Number(process.env["TEST_SEED"] ?? Math.floor(Date.now() / dayMillis))
 if (!exhaustive)
   once("inputs/said", () =>
-    console.log(`tests try samples of their inputs: TEST_INPUTS=${inputs} TEST_SEED=${sampleSeed} tries these again`)
+    console.error(`tests try samples of their inputs: TEST_INPUTS=${inputs} TEST_SEED=${sampleSeed} tries these again`)
   )
 
 /** Whether a long test runs: not in `npm test`, on one day of four with a quarter of the inputs, and always with all. */

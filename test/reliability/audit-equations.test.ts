@@ -1,19 +1,18 @@
 /** What the auditor says of payments and referrals that are not as they should be: each equation can fail, and names the place. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
+import { beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
 import { Context, Effect } from "effect"
 import { CommandClient } from "../../src/actors/mailbox/CommandClient.ts"
 import { encodePay } from "../../src/actors/mailbox/Commands.ts"
 import { ReferralActor } from "../../src/actors/payments/ReferralActor.ts"
 import { Audit } from "../../src/layers/audit/Audit.ts"
 import { dollars } from "../../src/schema/money/Money.ts"
-import { type App, figures, startApp, type Tenant, until } from "../kit/app.ts"
+import { figures, type Tenant, until, withApp } from "../kit/app.ts"
 import { testMillis } from "../kit/slowness.ts"
 
 // A sign-up costs a password hash, and a busy machine has little time for it.
 setDefaultTimeout(2 * testMillis)
 
 describe("equations of payments and referrals", () => {
-  let app: App
   let referrer: Tenant
   let referred: string
   let referral: string
@@ -31,8 +30,8 @@ describe("equations of payments and referrals", () => {
     return String(row?.["payment_id"])
   }
 
+  const app = withApp({ settings: { RUNGATE_REFERRAL_SHARE_PERCENT: "99.99", RUNGATE_REFERRAL_SECONDS: "86400" } })
   beforeAll(async () => {
-    app = await startApp({ settings: { RUNGATE_REFERRAL_SHARE_PERCENT: "99.99", RUNGATE_REFERRAL_SECONDS: "86400" } })
     referrer = await app.tenant("1.00")
     const { code } = (await referrer.get("/v1/referrals")).body
     const person = { email: "new@example.com", password: "correct horse battery", organization: "New" }
@@ -71,7 +70,6 @@ describe("equations of payments and referrals", () => {
       (found) => found.length === 1
     )
   })
-  afterAll(() => app.stop())
 
   test("all is well after a deposit with its bonus, a refund and a referrer's share", async () => {
     await app.books()

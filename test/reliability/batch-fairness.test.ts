@@ -1,17 +1,13 @@
 /** A batch of thousands of rows beside single runs: neither its organization's runs nor anybody else's wait behind the rows. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test"
-import { type App, oneBackend, startApp, type Tenant, until, verify } from "../kit/app.ts"
+import { describe, expect, test } from "bun:test"
+import { oneBackend, type Tenant, until, verify, withApp } from "../kit/app.ts"
 
 const rows = 3_000
 /** Rows that were admitted after a single run and ended before it. */
 const overtakesMax = 10
 
 describe.each(oneBackend)("single runs beside a batch, queues on %s", (backend) => {
-  let app: App
-  beforeAll(async () => {
-    app = await startApp({ backend, settings: { RUNGATE_CONCURRENCY: "8", RUNGATE_ORG_CONCURRENCY: "4" } })
-  })
-  afterAll(() => app.stop())
+  const app = withApp({ backend, settings: { RUNGATE_CONCURRENCY: "8", RUNGATE_ORG_CONCURRENCY: "4" } })
 
   test("end before rows that came later", async () => {
     const [busy, quiet] = [await app.tenant("50.00"), await app.tenant("5.00")]

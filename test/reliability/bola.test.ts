@@ -3,8 +3,8 @@
  * organization A, into every free text of every operation of the OpenAPI document and of every MCP tool; the answer must be the one that a
  * made-up id gets, in the same time, and B must stay as it was.
  */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test"
-import { type App, figures, type Reply, startApp, type Tenant, until, verify } from "../kit/app.ts"
+import { beforeAll, describe, expect, test } from "bun:test"
+import { figures, type Reply, type Tenant, until, verify, withApp } from "../kit/app.ts"
 import { howMany, sampled } from "../kit/input-samples.ts"
 import { compareTimes, tLimit } from "../kit/compare-times.ts"
 
@@ -36,7 +36,6 @@ const toolArguments: Readonly<Record<string, Json>> = {
   history: {}
 }
 
-let app: App
 let org: Tenant
 let other: Tenant
 let slots: ReadonlyArray<Slot>
@@ -168,8 +167,8 @@ const rowsOf = async ({ org_id }: Tenant) => {
   return (await Promise.all(rows)).flat().sort()
 }
 
+const app = withApp()
 beforeAll(async () => {
-  app = await startApp()
   ;[org, other] = [await app.tenant("50.00"), await app.tenant("50.00")]
   const { body: ran } = await other.run(verify("their.secret", "their-customer.example"), {
     "idempotency-key": "their-own-key"
@@ -221,7 +220,6 @@ beforeAll(async () => {
   })
   slots = slotsOf(document, listed.body.result.tools)
 }, 60_000)
-afterAll(() => app.stop())
 
 describe("T51 tenant.bola_sweep", () => {
   test("every id of another organization, in every place of every operation and tool, is an id of nothing", async () => {

@@ -2,7 +2,7 @@
  * The ledger's hash chain: whatever somebody with every right changes in an entry, and with every trigger off, the auditor names the
  * place.
  */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
+import { beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer, ManagedRuntime, Redacted } from "effect"
 import { Migrator, SqlClient } from "effect/sql"
@@ -17,7 +17,7 @@ import { migrations } from "../../src/layers/postgres/migrations/index.ts"
 import { Settings } from "../../src/layers/platform/Settings.ts"
 import { dollars } from "../../src/schema/money/Money.ts"
 import { Storage } from "../../src/layers/Storage.ts"
-import { type App, figures, startApp, type Tenant, timed, verify } from "../kit/app.ts"
+import { type App, figures, startApp, type Tenant, timed, verify, withApp } from "../kit/app.ts"
 import { freshDatabase } from "../kit/postgres.ts"
 import { testMillis } from "../kit/slowness.ts"
 
@@ -31,10 +31,9 @@ const brokenLinks = async (app: App) =>
   (await audit(app)).violations.filter(({ equation }) => equation.startsWith("E9")).map(({ subject }) => subject)
 
 describe("T04 ledger.immutable (chain)", () => {
-  let app: App
   let org: Tenant
+  const app = withApp()
   beforeAll(async () => {
-    app = await startApp()
     org = await app.tenant("100.00")
     for (let i = 0; i < 20; i++) await org.run(verify(`c${i}`))
     await org.credit("1.00")
@@ -42,7 +41,6 @@ describe("T04 ledger.immutable (chain)", () => {
     const other = await app.tenant("5.00")
     await other.run(verify())
   })
-  afterAll(() => app.stop())
 
   /** Does `work` as somebody who may switch triggers off. */
   const unguarded = async (work: () => Promise<unknown>) => {

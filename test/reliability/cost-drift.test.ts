@@ -2,25 +2,21 @@
  * The drift sentinel: an offer that costs more than its rate loses `verified`, is quoted, held and charged by what it cost, is told to the
  * operator, and comes back when it fits again. No report of a provider, however absurd, stops a run.
  */
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test"
+import { afterAll, afterEach, beforeEach, describe, expect, test } from "bun:test"
 import fc from "fast-check"
 import { measuredOf } from "../../src/schema/catalog/Measured.ts"
 import { isDrift, raisedPrice } from "../../src/schema/money/Drift.ts"
 import { dollars, MicroUsd, usd } from "../../src/schema/money/Money.ts"
 import { anyDemand, flat, metered, priceMax } from "../../src/schema/money/Pricing.ts"
 import { fitsToClear } from "../../src/layers/executor/CostDrifts.ts"
-import { type App, startApp, type Tenant, until } from "../kit/app.ts"
+import { startApp, type Tenant, until, withApp } from "../kit/app.ts"
 import { standIn } from "../layers/providers/standin.ts"
 
 const there = standIn()
 const settings = { ...there.settings, RUNGATE_PROVIDER_LEADMAGIC_CREDIT_USD: "0.01" }
-let app: App
 let org: Tenant
-beforeAll(async () => {
-  app = await startApp({ settings })
-})
+const app = withApp({ settings })
 afterAll(async () => {
-  await app.stop()
   await there.stop()
 })
 beforeEach(async () => {

@@ -1,16 +1,14 @@
 /** Whatever a provider delivers: the run settles, its subjects are found, and no other run's history waits for it. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test"
-import { type App, figures, startApp, type Tenant, timed, until } from "../kit/app.ts"
+import { beforeAll, describe, expect, test } from "bun:test"
+import { figures, type Tenant, timed, until, withApp } from "../kit/app.ts"
 import { documentOf, endpointOf } from "../kit/provider-documents.ts"
 
-let app: App
 let org: Tenant
+const app = withApp()
 beforeAll(async () => {
-  app = await startApp()
   await app.catalog(documentOf("acme", [endpointOf({ path: "/any", method: "POST", body: { type: "object" } })]))
   org = await app.tenant("100.00")
 })
-afterAll(() => app.stop())
 
 /** The sandbox sends back what it was asked: input and result are alike hostile. `json` goes out as it is. */
 const ask = (json: string) =>

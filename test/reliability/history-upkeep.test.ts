@@ -1,6 +1,6 @@
 /** The retention of old runs: what is too old goes, of every organization, and nothing else. */
-import { afterAll, beforeAll, expect, test } from "bun:test"
-import { type App, figures, startApp, until } from "../kit/app.ts"
+import { beforeAll, expect, test } from "bun:test"
+import { figures, startApp, until, withApp } from "../kit/app.ts"
 import { documentOf, endpointOf } from "../kit/provider-documents.ts"
 import { copies, template } from "../kit/old-runs.ts"
 
@@ -12,12 +12,10 @@ const people = endpointOf({
   query_params: { type: "object", properties: { also: { type: "string" } } }
 })
 
-let app: App
+const app = withApp()
 beforeAll(async () => {
-  app = await startApp()
   await app.catalog(documentOf("acme", [people]))
 })
-afterAll(() => app.stop())
 
 const page = 200
 

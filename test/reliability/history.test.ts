@@ -1,9 +1,9 @@
 /** What history must never do: show another organization's runs, cost anything, or keep what was erased. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { beforeAll, describe, expect, test } from "bun:test"
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Layer, ManagedRuntime, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
-import { type App, figures, startApp, type Tenant, until } from "../kit/app.ts"
+import { figures, type Tenant, until, withApp } from "../kit/app.ts"
 import { heldProvider, heldWord } from "../kit/held-provider.ts"
 import { documentOf, endpointOf } from "../kit/provider-documents.ts"
 import { HistoryIndex } from "../../src/layers/history/index/HistoryIndex.ts"
@@ -23,12 +23,10 @@ const people = endpointOf({
 const any = endpointOf({ path: "/any", method: "POST", body: { type: "object" } })
 
 const held = heldProvider()
-let app: App
+const app = withApp({ held })
 beforeAll(async () => {
-  app = await startApp({ held })
   await app.catalog(documentOf("acme", [people, any]))
 })
-afterAll(() => app.stop())
 
 const asked = (q: string, kind?: string) => `/v1/history?${new URLSearchParams({ q, ...(kind ? { kind } : {}) })}`
 const ask = async (org: Tenant, q: string, kind?: string) => {

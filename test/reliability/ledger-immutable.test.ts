@@ -1,21 +1,19 @@
 /** The ledger can't be changed, and when somebody with every right changes it all the same, the auditor says where. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { beforeAll, describe, expect, test } from "bun:test"
 import { Context, Effect } from "effect"
 import { Audit } from "../../src/layers/audit/Audit.ts"
-import { type App, figures, rehearse, startApp, type Tenant, timed, verify } from "../kit/app.ts"
+import { figures, rehearse, type Tenant, timed, verify, withApp } from "../kit/app.ts"
 import { compiledCommand } from "../kit/compiled-command.ts"
 import { indexedAndCounted } from "../kit/finished-work.ts"
 
 describe("T04 ledger.immutable", () => {
-  let app: App
   let org: Tenant
+  const app = withApp()
   beforeAll(async () => {
-    app = await startApp()
     org = await app.tenant("100.00")
     for (let i = 0; i < 10; i++) await Promise.all(Array.from({ length: 20 }, (_, n) => org.run(verify(`p${i}.${n}`))))
     await org.run(rehearse("error"))
   })
-  afterAll(() => app.stop())
   const audit = () => Effect.runPromise(Context.get(app.context, Audit).run)
 
   test("UPDATE, DELETE and TRUNCATE are refused, and an entry that does not continue the chain too", async () => {

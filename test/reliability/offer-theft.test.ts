@@ -1,18 +1,14 @@
 /** One caller's inputs take no offer from anybody else, whatever they make a provider answer; the health of an offer tells of the provider. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test"
-import { type App, startApp, type Tenant, until } from "../kit/app.ts"
+import { afterAll, beforeEach, describe, expect, test } from "bun:test"
+import { type Tenant, until, withApp } from "../kit/app.ts"
 import { answer, type Played } from "../layers/providers/stage.ts"
 import { type Line, standIn } from "../layers/providers/standin.ts"
 
-let app: App
 let attacker: Tenant
 let victim: Tenant
 const there = standIn()
-beforeAll(async () => {
-  app = await startApp({ settings: { ...there.settings, RUNGATE_HEALTH_SECONDS: "1" } })
-})
+const app = withApp({ settings: { ...there.settings, RUNGATE_HEALTH_SECONDS: "1" } })
 afterAll(async () => {
-  await app.stop()
   await there.stop()
 })
 beforeEach(async () => {

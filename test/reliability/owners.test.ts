@@ -3,7 +3,7 @@
  * capabilities and raw calls alike, however a request spells the name.
  */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test"
-import { type App, figures, type Reply, startApp, type Tenant, timed } from "../kit/app.ts"
+import { figures, type Reply, type Tenant, timed, withApp } from "../kit/app.ts"
 import { documentOf, endpointOf } from "../kit/provider-documents.ts"
 import { answer } from "../layers/providers/stage.ts"
 import { hasten, standIn } from "../layers/providers/standin.ts"
@@ -64,15 +64,13 @@ const acme = documentOf("acme", [
 const there = standIn({ slug: "acme", auth: { kind: "bearer" } })
 const unhasten = hasten()
 
-let app: App
 let ours: Tenant
 let others: Tenant
+const app = withApp({ settings: there.settings })
 beforeAll(async () => {
-  app = await startApp({ settings: there.settings })
   await app.catalog(acme)
 })
 afterAll(async () => {
-  await app.stop()
   await there.stop()
   unhasten()
 })

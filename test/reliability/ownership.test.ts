@@ -2,21 +2,17 @@
  * Two workspaces at one provider's account, in production: what a run has made belongs to its workspace, and another one's
  * run that names it is refused before a request leaves, a run exists or a hold is taken.
  */
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "bun:test"
-import { type App, figures, startApp, type Tenant } from "../kit/app.ts"
+import { afterAll, afterEach, beforeEach, expect, test } from "bun:test"
+import { figures, type Tenant, withApp } from "../kit/app.ts"
 import { answer, type Played } from "../layers/providers/stage.ts"
 import { hasten, standIn } from "../layers/providers/standin.ts"
 
-let app: App
 let ours: Tenant
 let others: Tenant
 const there = standIn()
 const unhasten = hasten()
-beforeAll(async () => {
-  app = await startApp({ settings: there.settings })
-})
+const app = withApp({ settings: there.settings })
 afterAll(async () => {
-  await app.stop()
   await there.stop()
   unhasten()
 })

@@ -2,25 +2,21 @@
  * Prices are the operator's: what a plan pays for a credit and the markup change quotes, holds and charges of capabilities and raw
  * endpoints alike. A run is charged what it was admitted for, even if another process with other prices settles it.
  */
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "bun:test"
+import { afterAll, afterEach, beforeEach, expect, test } from "bun:test"
 import { Effect, Exit } from "effect"
 import { settingsOf } from "../../src/layers/platform/Settings.ts"
 import { deliveryOf } from "../../src/actors/runs/Delivery.ts"
 import { emailFind } from "../../src/schema/capabilities/email.find.ts"
 import { dollars } from "../../src/schema/money/Money.ts"
 import { flat } from "../../src/schema/money/Pricing.ts"
-import { type App, startApp, type Tenant } from "../kit/app.ts"
+import { startApp, type Tenant, withApp } from "../kit/app.ts"
 import { standIn } from "../layers/providers/standin.ts"
 
 const there = standIn()
 const plan = { RUNGATE_PROVIDER_HUNTER_CREDIT_USD: "0.05", RUNGATE_MARKUP: "1.5", RUNGATE_PROVIDER_EXA_CREDIT_USD: "9" }
-let app: App
 let org: Tenant
-beforeAll(async () => {
-  app = await startApp({ settings: { ...there.settings, ...plan } })
-})
+const app = withApp({ settings: { ...there.settings, ...plan } })
 afterAll(async () => {
-  await app.stop()
   await there.stop()
 })
 beforeEach(async () => {

@@ -2,20 +2,16 @@
  * New raw endpoints as a customer uses them, in production: inspect, run, charge. Jobs that they start belong to the organization, and public
  * data needs no money.
  */
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test"
-import { type App, type Reply, startApp, type Tenant } from "../kit/app.ts"
+import { afterAll, afterEach, beforeEach, describe, expect, test } from "bun:test"
+import { type Reply, type Tenant, withApp } from "../kit/app.ts"
 import { answer } from "../layers/providers/stage.ts"
 import { standIn } from "../layers/providers/standin.ts"
 
 const there = standIn()
-let app: App
 let ours: Tenant
 let others: Tenant
-beforeAll(async () => {
-  app = await startApp({ settings: { ...there.settings, RUNGATE_PROVIDER_THEIRSTACK_CREDIT_USD: "0.05" } })
-})
+const app = withApp({ settings: { ...there.settings, RUNGATE_PROVIDER_THEIRSTACK_CREDIT_USD: "0.05" } })
 afterAll(async () => {
-  await app.stop()
   await there.stop()
 })
 beforeEach(async () => {

@@ -3,7 +3,7 @@
  * from no wallet and under no cap that would not pay for it.
  */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "bun:test"
-import { type App, figures, startApp, type Tenant } from "../kit/app.ts"
+import { figures, type Tenant, withApp } from "../kit/app.ts"
 import { documentOf, endpointOf } from "../kit/provider-documents.ts"
 import { standIn } from "../layers/providers/standin.ts"
 
@@ -28,14 +28,12 @@ const dataforseo = documentOf("dataforseo", [
 ])
 
 const there = standIn()
-let app: App
 let org: Tenant
+const app = withApp({ settings: there.settings })
 beforeAll(async () => {
-  app = await startApp({ settings: there.settings })
   await app.catalog(dataforseo)
 })
 afterAll(async () => {
-  await app.stop()
   await there.stop()
 })
 beforeEach(() => there.forget())

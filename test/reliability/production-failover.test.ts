@@ -2,11 +2,11 @@
  * Failover in production: whatever way the first provider fails, over real HTTP, the next one delivers, and it alone is paid.
  * A provider whose account is refused is left alone for a while, and the caller is not blamed.
  */
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test"
+import { afterAll, afterEach, beforeEach, describe, expect, test } from "bun:test"
 import { Effect, Logger } from "effect"
 import { Breakers } from "../../src/layers/executor/Breakers.ts"
 import { dollars } from "../../src/schema/money/Money.ts"
-import { type App, figures, startApp, type Tenant, verify } from "../kit/app.ts"
+import { figures, type Tenant, verify, withApp } from "../kit/app.ts"
 import { answer } from "../layers/providers/stage.ts"
 import { hasten, type Line, standIn, withDeadline } from "../layers/providers/standin.ts"
 
@@ -15,15 +15,11 @@ const prices = { leadmagic: "0.003", millionverifier: "0.00444", icypeas: "0.004
 const planned = ["leadmagic", "millionverifier", "icypeas"] as const
 const verified: Line = answer(200, { result: "ok", email: "jane.doe@example.com" })
 
-let app: App
 let org: Tenant
 const there = standIn()
 const unhasten = hasten()
-beforeAll(async () => {
-  app = await startApp({ settings: there.settings })
-})
+const app = withApp({ settings: there.settings })
 afterAll(async () => {
-  await app.stop()
   await there.stop()
   unhasten()
 })

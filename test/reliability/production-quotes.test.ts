@@ -7,7 +7,7 @@ import { Layer } from "effect"
 import fc from "fast-check"
 import { LookSeconds } from "../../src/actors/runs/OutcomeLookups.ts"
 import { DriftTolerancePercent } from "../../src/layers/executor/CostDrifts.ts"
-import { type App, figures, startApp, type Tenant, verify } from "../kit/app.ts"
+import { figures, type Tenant, verify, withApp } from "../kit/app.ts"
 import { documentOf, endpointOf } from "../kit/provider-documents.ts"
 import { howMany } from "../kit/input-samples.ts"
 import { answer, type Played } from "../layers/providers/stage.ts"
@@ -35,23 +35,21 @@ const dataforseo = documentOf("dataforseo", [
   })
 ])
 
-let app: App
 let org: Tenant
 let others: Tenant
 const there = standIn()
 const unhasten = hasten()
+const app = withApp({
+  settings: { ...there.settings, [`RUNGATE_PROVIDER_${absent.toUpperCase()}_API_KEY`]: "" },
+  // Costs are at random here. A price that follows them could change between a quote and its run.
+  limits: Layer.merge(Layer.succeed(LookSeconds, 3_600), Layer.succeed(DriftTolerancePercent, 1e15))
+})
 beforeAll(async () => {
-  app = await startApp({
-    settings: { ...there.settings, [`RUNGATE_PROVIDER_${absent.toUpperCase()}_API_KEY`]: "" },
-    // Costs are at random here. A price that follows them could change between a quote and its run.
-    limits: Layer.merge(Layer.succeed(LookSeconds, 3_600), Layer.succeed(DriftTolerancePercent, 1e15))
-  })
   await app.catalog(dataforseo)
   org = await app.tenant("5000.00")
   others = await app.tenant("20.00")
 }, 60_000)
 afterAll(async () => {
-  await app.stop()
   await there.stop()
   unhasten()
 })

@@ -5,7 +5,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { Effect, Logger } from "effect"
 import { Breakers } from "../../src/layers/executor/Breakers.ts"
-import { type App, figures, percentile, startApp, type Tenant, timed, until, verify } from "../kit/app.ts"
+import { figures, percentile, type Tenant, timed, until, verify, withApp } from "../kit/app.ts"
 import { type Executor, providerOf, secret, startExecutor, timeoutMillis } from "./executor.ts"
 import { type Hostile, hangs, startHostile } from "./hostile.ts"
 
@@ -132,27 +132,25 @@ describe("T34 provider.hang_matrix", () => {
 })
 
 describe("T34 in the whole service", () => {
-  let app: App
   let org: Tenant
   const honest = Bun.serve({
     port: 0,
     hostname: "127.0.0.1",
     fetch: () => Response.json({ result: "ok", email: "jane.doe@example.com" })
   })
+  const app = withApp(() => ({
+    settings: {
+      RUNGATE_MODE: "production",
+      RUNGATE_PROVIDER_LEADMAGIC_API_KEY: secret,
+      RUNGATE_PROVIDER_LEADMAGIC_BASE_URL: hostile.url,
+      RUNGATE_PROVIDER_MILLIONVERIFIER_API_KEY: secret,
+      RUNGATE_PROVIDER_MILLIONVERIFIER_BASE_URL: `http://127.0.0.1:${honest.port}`
+    }
+  }))
   beforeAll(async () => {
-    app = await startApp({
-      settings: {
-        RUNGATE_MODE: "production",
-        RUNGATE_PROVIDER_LEADMAGIC_API_KEY: secret,
-        RUNGATE_PROVIDER_LEADMAGIC_BASE_URL: hostile.url,
-        RUNGATE_PROVIDER_MILLIONVERIFIER_API_KEY: secret,
-        RUNGATE_PROVIDER_MILLIONVERIFIER_BASE_URL: `http://127.0.0.1:${honest.port}`
-      }
-    })
     org = await app.tenant("5.00")
   })
   afterAll(async () => {
-    await app.stop()
     await honest.stop(true)
   })
 

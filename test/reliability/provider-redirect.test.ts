@@ -6,7 +6,7 @@
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test"
 import { authorized } from "../../src/layers/executor/ProviderRequest.ts"
-import { type App, figures, startApp, type Tenant, timed } from "../kit/app.ts"
+import { figures, type Tenant, timed, withApp } from "../kit/app.ts"
 import { acme } from "../kit/provider-documents.ts"
 import { type Executor, providerOf, secret, startExecutor } from "./executor.ts"
 import { type Hostile, startHostile } from "./hostile.ts"
@@ -247,21 +247,19 @@ describe("T60 raw.header_injection", () => {
 })
 
 describe("T60 in the whole service", () => {
-  let app: App
   let org: Tenant
+  const app = withApp(() => ({
+    settings: {
+      RUNGATE_MODE: "production",
+      RUNGATE_PROVIDER_ACME_API_KEY: secret,
+      RUNGATE_PROVIDER_ACME_BASE_URL: hostile.url
+    }
+  }))
   beforeAll(async () => {
-    app = await startApp({
-      settings: {
-        RUNGATE_MODE: "production",
-        RUNGATE_PROVIDER_ACME_API_KEY: secret,
-        RUNGATE_PROVIDER_ACME_BASE_URL: hostile.url
-      }
-    })
     await app.catalog(acme)
     org = await app.tenant("50.00")
     await hostile.play("good")
   })
-  afterAll(() => app.stop())
 
   test("a value that can't stand in its place is a 400; the others leave encoded, in one segment", async () => {
     const values = [

@@ -14,7 +14,8 @@ import {
   type Tenant,
   timed,
   until,
-  verify
+  verify,
+  withApp
 } from "../kit/app.ts"
 import { startRedis } from "../kit/redis.ts"
 
@@ -175,16 +176,14 @@ describe.each(backends)("T58 ratelimit.headers, two processes on %s", (backend) 
 
 describe("sign-in", () => {
   const settings = { RUNGATE_RATE_LIMIT: "50", RUNGATE_TRUSTED_PROXIES: "1" }
-  let app: App
+  const app = withApp({ settings })
   beforeAll(async () => {
-    app = await startApp({ settings })
     const body = { email: "ada@example.com", password, organization: "Ada" }
     expect((await app.call(null, "POST", "/v1/auth/sign-up", { body })).status).toBe(200)
     // A third of a second for each of fifty passwords would be most of what this file takes.
     const cheap = await Bun.password.hash(password, { algorithm: "bcrypt", cost: 4 })
     await app.sql("UPDATE users SET password_hash = $1 WHERE email = 'ada@example.com'", [cheap])
   })
-  afterAll(() => app.stop())
   const signIn = (from: string, given: string, email = "ada@example.com") =>
     app.call(null, "POST", "/v1/auth/sign-in", {
       body: { email, password: given },

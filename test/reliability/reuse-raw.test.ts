@@ -1,16 +1,12 @@
 /** A capability takes the result of the raw call that its adapter would make, and reads it as that adapter does. */
-import { afterAll, beforeAll, expect, test } from "bun:test"
-import { type App, startApp, until } from "../kit/app.ts"
+import { afterAll, expect, test } from "bun:test"
+import { until, withApp } from "../kit/app.ts"
 import { answer } from "../layers/providers/stage.ts"
 import { standIn } from "../layers/providers/standin.ts"
 
 const there = standIn()
-let app: App
-beforeAll(async () => {
-  app = await startApp({ settings: there.settings })
-})
+const app = withApp({ settings: there.settings })
 afterAll(async () => {
-  await app.stop()
   await there.stop()
 })
 

@@ -1,6 +1,6 @@
 /** Buy once: the same input is bought by one run, and the others take its result, at $0. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
-import { type App, oneBackend, type Reply, startApp, type Tenant, until } from "../kit/app.ts"
+import { type App, oneBackend, type Reply, startApp, type Tenant, until, withApp } from "../kit/app.ts"
 import { acme } from "../kit/provider-documents.ts"
 
 const prefer = { reuse: { mode: "prefer", max_age_seconds: 86_400 } }
@@ -195,11 +195,7 @@ describe.each(oneBackend)("reuse over two processes, queues on %s", (backend) =>
 })
 
 describe("reuse in one process with one slot", () => {
-  let app: App
-  beforeAll(async () => {
-    app = await startApp({ settings: { RUNGATE_CONCURRENCY: "1" } })
-  })
-  afterAll(() => app.stop())
+  const app = withApp({ settings: { RUNGATE_CONCURRENCY: "1" } })
 
   test("if the buyer is cancelled before it started, one of those who wait for it buys", async () => {
     const org = await app.tenant("5.00")

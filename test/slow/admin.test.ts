@@ -1,6 +1,6 @@
 /** The operator's commands, as real processes of the compiled file, beside a running service, before it and without it. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test"
-import { type App, backends, startApp, type Tenant, until, verify } from "../kit/app.ts"
+import { beforeAll, describe, expect, test } from "bun:test"
+import { backends, startApp, type Tenant, until, verify, withApp } from "../kit/app.ts"
 import { heldProvider, rehearseHeld } from "../kit/held-provider.ts"
 import { type Command, runMain } from "../chaos/processes.ts"
 import { compiledCommand } from "../kit/compiled-command.ts"
@@ -15,13 +15,11 @@ import { background } from "../../src/layers/postgres/migrations/background.ts"
 
 const command: Command = [await compiledCommand()]
 const held = heldProvider()
-let app: App
 let org: Tenant
+const app = withApp({ held })
 beforeAll(async () => {
-  app = await startApp({ held })
   org = await app.tenant("5.00")
 })
-afterAll(() => app.stop())
 
 const admin = async (databaseUrl: string, ...args: ReadonlyArray<string>) => {
   const { errors, output, ended } = runMain(["admin", ...args], { DATABASE_URL: databaseUrl }, command)

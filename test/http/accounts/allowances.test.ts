@@ -1,6 +1,6 @@
 /** Allowances over the API: who may give one, how much it holds, how far it reaches, and where its money goes when it ends. */
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test"
-import { type App, oneBackend, type Reply, startApp, type Tenant, until, verify } from "../../kit/app.ts"
+import { afterEach, beforeEach, describe, expect, test } from "bun:test"
+import { oneBackend, type Reply, type Tenant, until, verify, withApp } from "../../kit/app.ts"
 
 const minute = 60_000
 const inAnHour = new Date(Date.now() + 60 * minute).toISOString()
@@ -12,13 +12,9 @@ const stepsOf = ({ error }: Reply["body"]) =>
   error.details.flatMap(({ http }: { readonly http?: string }) => (http === undefined ? [] : [http]))
 
 describe.each(oneBackend)("allowances, queues on %s", (backend) => {
-  let app: App
   let org: Tenant
   let session: string
-  beforeAll(async () => {
-    app = await startApp({ backend })
-  })
-  afterAll(() => app.stop())
+  const app = withApp({ backend })
   beforeEach(async () => {
     org = await app.tenant("1.00")
     session = await org.session()

@@ -2,10 +2,10 @@
  * Organizations' own accounts at providers, in production: a customer's key makes the calls of that customer only, for the fee, and is
  * nowhere to be found afterwards. What a provider answers to it affects nobody else.
  */
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test"
+import { afterAll, afterEach, beforeEach, describe, expect, test } from "bun:test"
 import { Effect, Option, Redacted } from "effect"
 import { ProviderAccounts } from "../../../src/layers/provideraccounts/ProviderAccounts.ts"
-import { type App, figures, startApp, type Tenant, until, verify } from "../../kit/app.ts"
+import { figures, startApp, type Tenant, until, verify, withApp } from "../../kit/app.ts"
 import { dumpDatabase, hitsIn } from "../../kit/stored-text.ts"
 import { answer } from "../../layers/providers/stage.ts"
 import { type Heard, standIn } from "../../layers/providers/standin.ts"
@@ -18,15 +18,11 @@ const encryptionKey = (byte: number) => Buffer.alloc(32, byte).toString("base64"
 
 const there = standIn()
 const settings = { ...there.settings, RUNGATE_OWN_ACCOUNT_FEE: fee, RUNGATE_ENCRYPTION_KEY: encryptionKey(1) }
-let app: App
 let org: Tenant
 let other: Tenant
 let session: string
-beforeAll(async () => {
-  app = await startApp({ settings })
-})
+const app = withApp({ settings })
 afterAll(async () => {
-  await app.stop()
   await there.stop()
 })
 beforeEach(async () => {

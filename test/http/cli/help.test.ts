@@ -1,24 +1,22 @@
 /** The help: for people as text, for programs as `--help --json`, the same in both; and the flags that every command takes. */
 import { afterAll, beforeAll, expect, test } from "bun:test"
 import type { CommandTree, ParameterTree } from "../../../src/http/cli/terminal/tree.ts"
-import { type App, startApp, type Tenant } from "../../kit/app.ts"
+import { type Tenant, withApp } from "../../kit/app.ts"
 import { type Home, newHome } from "./shell.ts"
 
-let app: App
 let org: Tenant
 let home: Home
 let tree: CommandTree & {
   readonly global_flags: ReadonlyArray<ParameterTree>
   readonly exit_codes: ReadonlyArray<{ readonly code: number }>
 }
+const app = withApp()
 beforeAll(async () => {
-  app = await startApp()
   org = await app.tenant("25.00")
   home = newHome({ RUNGATE_URL: app.url, RUNGATE_API_KEY: org.key })
   tree = (await home.shell("rungate --help --json")).body
 }, 30_000)
 afterAll(async () => {
-  await app.stop()
   home.remove()
 })
 

@@ -1,7 +1,7 @@
 /** Batches over the API: many runs in one request, their results, their limit, and how they end. */
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test"
+import { afterEach, beforeAll, describe, expect, test } from "bun:test"
 import { parse } from "papaparse"
-import { type App, oneBackend, type Reply, startApp, type Tenant, until, verify } from "../../kit/app.ts"
+import { oneBackend, type Reply, type Tenant, until, verify, withApp } from "../../kit/app.ts"
 import { heldProvider, rehearseHeld } from "../../kit/held-provider.ts"
 
 interface Line {
@@ -19,13 +19,11 @@ interface Line {
 
 describe.each(oneBackend)("batches, queues on %s", (backend) => {
   const held = heldProvider()
-  let app: App
   let org: Tenant
+  const app = withApp({ backend, held })
   beforeAll(async () => {
-    app = await startApp({ backend, held })
     org = await app.tenant("20.00")
   })
-  afterAll(() => app.stop())
   afterEach(async () => {
     await app.books()
   })

@@ -1,8 +1,8 @@
 /** `GET /v1/runs` by values that few runs have: the pages are those of a list that compares every run, counted or not, open or ended. */
-import { afterAll, beforeAll, expect, test } from "bun:test"
+import { beforeAll, expect, test } from "bun:test"
 import { Layer } from "effect"
 import { ScannedRuns } from "../../../src/layers/runs/RunList.ts"
-import { type App, startApp, type Tenant, until, verify } from "../../kit/app.ts"
+import { type Tenant, until, verify, withApp } from "../../kit/app.ts"
 import { heldProvider, rehearseHeld } from "../../kit/held-provider.ts"
 
 interface Run {
@@ -16,12 +16,11 @@ interface Run {
 /** So few runs are compared with the filters that nearly every list asks the rollups. */
 const scanned = 4
 const held = heldProvider()
-let app: App
 let org: Tenant
 let all: ReadonlyArray<Run> = []
 const keys: Array<string> = []
+const app = withApp({ held, limits: Layer.succeed(ScannedRuns, scanned) })
 beforeAll(async () => {
-  app = await startApp({ held, limits: Layer.succeed(ScannedRuns, scanned) })
   org = await app.tenant("20.00")
   const session = await org.session()
   const words = ["jane", "rare", "no_match", "jane", "error", "jane", "partial", "no_match", "jane", "jane"]
@@ -32,7 +31,6 @@ beforeAll(async () => {
   }
   await org.run({ capability: "company.enrich", input: { domain: "example.com" } })
 })
-afterAll(() => app.stop())
 
 const minted = async (session: string): Promise<string> => {
   const body = { name: `k${keys.length}`, environment: "test" }

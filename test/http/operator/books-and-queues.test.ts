@@ -1,18 +1,16 @@
 /** The books of all wallets, and commands that failed too often: why, and their retry. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test"
-import { type App, oneBackend, startApp, type Tenant, until } from "../../kit/app.ts"
+import { beforeAll, describe, expect, test } from "bun:test"
+import { oneBackend, type Tenant, until, withApp } from "../../kit/app.ts"
 import { type OperatorTab, operatorOf } from "./operator.ts"
 
 describe.each(oneBackend)("on %s", (backend) => {
-  let app: App
   let org: Tenant
   let tab: OperatorTab
+  const app = withApp({ backend })
   beforeAll(async () => {
-    app = await startApp({ backend })
     org = await app.tenant("5.00")
     tab = await operatorOf(app, "grace")
   })
-  afterAll(() => app.stop())
 
   /** A command as the mailbox has it after it was dead-lettered. */
   const deadLetter = async (payload: unknown, tag = "Credit") => {

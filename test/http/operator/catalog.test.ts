@@ -1,15 +1,13 @@
 /** Imports of raw endpoints from the console: compared first, applied as compared, logged, and deleted again. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test"
-import { type App, startApp } from "../../kit/app.ts"
+import { beforeAll, describe, expect, test } from "bun:test"
+import { withApp } from "../../kit/app.ts"
 import { type OperatorTab, operatorOf, ownPage } from "./operator.ts"
 
-let app: App
 let tab: OperatorTab
+const app = withApp()
 beforeAll(async () => {
-  app = await startApp()
   tab = await operatorOf(app, "grace")
 })
-afterAll(() => app.stop())
 
 const openApi = (...paths: ReadonlyArray<string>) =>
   JSON.stringify({

@@ -1,16 +1,14 @@
 /** Disputes as the operator console decides them, over real HTTP: a note is needed, a refund is final, and only an operator may. */
-import { afterAll, beforeAll, expect, test } from "bun:test"
-import { type App, startApp, type Tenant, until } from "../../kit/app.ts"
+import { beforeAll, expect, test } from "bun:test"
+import { type Tenant, until, withApp } from "../../kit/app.ts"
 import { indexedAndCounted } from "../../kit/finished-work.ts"
 import { operatorOf } from "./operator.ts"
 
-let app: App
 let org: Tenant
+const app = withApp({ settings: { RUNGATE_WARRANTY_SHARE: "0.5" } })
 beforeAll(async () => {
-  app = await startApp({ settings: { RUNGATE_WARRANTY_SHARE: "0.5" } })
   org = await app.tenant("5.00")
 })
-afterAll(() => app.stop())
 
 const disputed = async (): Promise<string> => {
   const { body } = await org.run({ capability: "email.verify", input: { email: "bounce@sandbox.test" } })

@@ -1,18 +1,16 @@
 /** Providers, payments, unknown outcomes and invitations, as the operator reads and resolves them. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { beforeAll, describe, expect, test } from "bun:test"
 import { newId } from "../../../src/layers/platform/Ids.ts"
-import { type App, startApp, type Tenant, verify } from "../../kit/app.ts"
+import { type Tenant, verify, withApp } from "../../kit/app.ts"
 import { type OperatorTab, operatorOf } from "./operator.ts"
 
-let app: App
 let org: Tenant
 let tab: OperatorTab
+const app = withApp()
 beforeAll(async () => {
-  app = await startApp()
   org = await app.tenant("5.00")
   tab = await operatorOf(app, "grace")
 })
-afterAll(() => app.stop())
 
 const operatorLog = (action: string) =>
   app.sql("SELECT actor, actor_name, org_id FROM audit_log WHERE action = $1", [action])

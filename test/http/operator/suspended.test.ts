@@ -1,18 +1,16 @@
 /** A suspended wallet as the operator sees it: why, in the list and alone, and a resume that checks the books first. */
-import { afterAll, beforeAll, expect, test } from "bun:test"
-import { type App, startApp, type Tenant, verify } from "../../kit/app.ts"
+import { beforeAll, expect, test } from "bun:test"
+import { type Tenant, verify, withApp } from "../../kit/app.ts"
 import { checkedBooks, spoil } from "../../kit/wallet-damage.ts"
 import { type OperatorTab, operatorOf, ownPage } from "./operator.ts"
 
-let app: App
 let org: Tenant
 let tab: OperatorTab
+const app = withApp()
 beforeAll(async () => {
-  app = await startApp()
   org = await app.tenant("5.00")
   tab = await operatorOf(app, "grace")
 })
-afterAll(() => app.stop())
 
 const read = async () => (await tab.get(`/organizations/${org.org_id}`)).body
 const resume = (org_id = org.org_id) => tab.post(`/organizations/${org_id}/resume`)

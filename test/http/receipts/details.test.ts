@@ -2,8 +2,8 @@
  * Details of a run over real HTTP: the request in them asks for the same again, the offers and amounts are those of the quote and the ledger,
  * a run that waits has them too, and nobody gets somebody else's.
  */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test"
-import { type App, callUrl, rehearse, startApp, type Tenant, verify } from "../../kit/app.ts"
+import { beforeAll, describe, expect, test } from "bun:test"
+import { callUrl, rehearse, startApp, type Tenant, verify, withApp } from "../../kit/app.ts"
 import { valuesOfPath } from "../../../src/schema/receipts/RequestOfRun.ts"
 
 const find = {
@@ -13,14 +13,12 @@ const find = {
   metadata: { campaign: "spring" }
 }
 
-let app: App
 let org: Tenant
 let other: Tenant
+const app = withApp()
 beforeAll(async () => {
-  app = await startApp()
   ;[org, other] = [await app.tenant("25.00"), await app.tenant("5.00")]
 }, 30_000)
-afterAll(() => app.stop())
 
 const ran = async (body: Record<string, unknown>): Promise<string> => (await org.run(body)).body.run_id
 const detailsOf = (tenant: Tenant, id: string) => tenant.get(`/v1/runs/${id}/details`)

@@ -1,16 +1,14 @@
 /** Large answers are compressed for who accepts it, never what holds a secret; and documents are not sent twice. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { beforeAll, describe, expect, test } from "bun:test"
 import { brotliDecompressSync, gunzipSync } from "node:zlib"
 import { codingFor, compressedFrom } from "../../../src/http/standards/Compression.ts"
-import { type App, startApp, type Tenant, verify } from "../../kit/app.ts"
+import { type Tenant, verify, withApp } from "../../kit/app.ts"
 
-let app: App
 let org: Tenant
+const app = withApp()
 beforeAll(async () => {
-  app = await startApp()
   org = await app.tenant("200.00")
 })
-afterAll(() => app.stop())
 
 /** As it is on the wire. Without a coding of its own, fetch would accept all. */
 const raw = (path: string, headers: Record<string, string>, body?: unknown, method = "GET") =>

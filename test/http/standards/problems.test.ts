@@ -1,5 +1,5 @@
 /** Problem types have pages, and what is deprecated says so in headers and in the document. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { beforeAll, describe, expect, test } from "bun:test"
 import { Layer } from "effect"
 import { OpenApi } from "effect/http-api"
 import { Api } from "../../../src/http/api/Api.ts"
@@ -7,7 +7,7 @@ import { withDeprecations } from "../../../src/http/api/document/Deprecated.ts"
 import { Deprecations, deprecations } from "../../../src/http/api/shapes/Deprecations.ts"
 import { errorGuide } from "../../../src/schema/ErrorGuide.ts"
 import { statusOf } from "../../../src/schema/Errors.ts"
-import { type App, startApp, type Tenant, verify } from "../../kit/app.ts"
+import { type Tenant, verify, withApp } from "../../kit/app.ts"
 import { pageText } from "../cli/pages.ts"
 
 const table = {
@@ -16,14 +16,10 @@ const table = {
   "wallet.get": { since: "2026-10-03", sunset: "2027-05-01", use: "/docs" }
 }
 
-let app: App
 let org: Tenant
+const app = withApp({ limits: Layer.succeed(Deprecations, table) })
 beforeAll(async () => {
-  app = await startApp({ limits: Layer.succeed(Deprecations, table) })
   org = await app.tenant("10.00")
-})
-afterAll(async () => {
-  await app.stop()
 })
 
 describe("problem types", () => {

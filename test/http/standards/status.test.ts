@@ -1,23 +1,21 @@
 /** The status page: closed until it is switched on, then the same for everybody, without names of customers. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { beforeAll, describe, expect, test } from "bun:test"
 import { reportOf } from "../../../src/http/status/StatusReport.ts"
 import { documentOf, endpointOf } from "../../kit/provider-documents.ts"
-import { type App, startApp, type Tenant, verify } from "../../kit/app.ts"
+import { startApp, type Tenant, verify, withApp } from "../../kit/app.ts"
 
 const hostile = `<img src=x onerror=alert(1)>"'&`
 const asBrowser = { headers: { accept: "text/html,application/xhtml+xml" } }
 
 describe("the status page", () => {
-  let app: App
   let org: Tenant
+  const app = withApp({ settings: { RUNGATE_STATUS_PAGE: "on" } })
   beforeAll(async () => {
-    app = await startApp({ settings: { RUNGATE_STATUS_PAGE: "on" } })
     // Before the first answer, because answers are kept.
     await app.catalog({ ...documentOf("evil", [endpointOf({ path: "/x" })]), title: hostile })
     org = await app.tenant("5.00")
     await org.run(verify("somebody.private"))
   })
-  afterAll(() => app.stop())
 
   test("says as a page and as JSON how the service and its providers are", async () => {
     const json = await app.call(null, "GET", "/status")

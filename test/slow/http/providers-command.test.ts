@@ -1,18 +1,16 @@
 /** `rungate providers` and GET /v1/catalog/providers: what is configured, what was checked, and what an account would add. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test"
-import { type App, startApp } from "../../kit/app.ts"
+import { beforeAll, describe, expect, test } from "bun:test"
+import { withApp } from "../../kit/app.ts"
 import { runMain } from "../../chaos/processes.ts"
 import { unknownSettings } from "../../../src/layers/platform/unknownSettings.ts"
 
 const production = { RUNGATE_MODE: "production" }
 const accounts = { RUNGATE_PROVIDER_HUNTER_API_KEY: "key-of-hunter" }
-let app: App
+const app = withApp({ settings: { ...production, ...accounts } })
 beforeAll(async () => {
-  app = await startApp({ settings: { ...production, ...accounts } })
   await app.sql(`INSERT INTO provider_checks (provider, capability, run_id, passed, outcome, latency_ms, charged, cost)
     VALUES ('hunter', 'email.find', 'run_1', true, 'succeeded', 120, 29400, null)`)
 })
-afterAll(() => app.stop())
 
 const providers = async (env: Readonly<Record<string, string>>, ...args: ReadonlyArray<string>) => {
   const { errors, output, ended } = runMain(["providers", ...args], { DATABASE_URL: app.databaseUrl, ...env })

@@ -3,21 +3,19 @@
  * stated price, and a request that its schemas refuse is refused at the same place. Without TEST_INPUTS=all it is a third of the
  * endpoints of each provider and method.
  */
-import { afterAll, beforeAll, expect, test } from "bun:test"
+import { beforeAll, expect, test } from "bun:test"
 import addFormats from "ajv-formats"
 import { Ajv2020 } from "ajv/dist/2020.js"
 import { dollars, usd } from "../../../src/schema/money/Money.ts"
 import { rawHold } from "../../../src/schema/money/Pricing.ts"
 import { sampled } from "../../kit/input-samples.ts"
-import { type App, figures, startApp, type Tenant } from "../../kit/app.ts"
+import { figures, type Tenant, withApp } from "../../kit/app.ts"
 
-let app: App
 let org: Tenant
+const app = withApp()
 beforeAll(async () => {
-  app = await startApp()
   org = await app.tenant("1000000.00")
 })
-afterAll(() => app.stop())
 
 const ajv = new Ajv2020({ strict: false, logger: false, code: { optimize: false } })
 addFormats(ajv)

@@ -2,12 +2,12 @@
  * Run enforces exactly what inspect stated: for every capability, whatever the published schema accepts is run, and whatever it
  * refuses is refused with the same path. The judge is a validator of its own, over the schema as inspect answered it.
  */
-import { afterAll, beforeAll, expect, test } from "bun:test"
+import { beforeAll, expect, test } from "bun:test"
 import addFormats from "ajv-formats"
 import { Ajv2020, type ErrorObject } from "ajv/dist/2020.js"
 import fc from "fast-check"
 import { capabilities } from "../../../src/schema/capabilities/index.ts"
-import { type App, figures, startApp, type Tenant } from "../../kit/app.ts"
+import { figures, type Tenant, withApp } from "../../kit/app.ts"
 import { exhaustive, howMany, sampleSeed } from "../../kit/input-samples.ts"
 import { accepted, spoilt } from "../../kit/schema-inputs.ts"
 
@@ -15,13 +15,11 @@ import { accepted, spoilt } from "../../kit/schema-inputs.ts"
 const acceptedEach = howMany(8, 3)
 const spoiltEach = howMany(15, 6)
 
-let app: App
 let org: Tenant
+const app = withApp()
 beforeAll(async () => {
-  app = await startApp()
   org = await app.tenant("1000000.00")
 })
-afterAll(() => app.stop())
 
 /** Where a standard validator sees a problem, as the service spells it. */
 const pathOf = ({ instancePath, keyword, params }: ErrorObject): string => {

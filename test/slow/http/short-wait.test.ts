@@ -3,24 +3,20 @@
  * Seconds in plain digits take the short route, and the same digits percent-encoded the API's.
  */
 import { heapStats } from "bun:jsc"
-import { afterAll, beforeAll, describe, expect, test } from "bun:test"
-import { type App, rehearse, startApp, type Tenant, until, verify } from "../../kit/app.ts"
+import { beforeAll, describe, expect, test } from "bun:test"
+import { rehearse, startApp, type Tenant, until, verify, withApp } from "../../kit/app.ts"
 import { heldProvider, rehearseHeld } from "../../kit/held-provider.ts"
 
 const held = heldProvider()
-let app: App
 let org: Tenant
 let other: Tenant
 let ended: string
 let open: string
+const app = withApp({ held, settings: { RUNGATE_CONCURRENCY: "1000" } })
 beforeAll(async () => {
-  app = await startApp({ held, settings: { RUNGATE_CONCURRENCY: "1000" } })
   ;[org, other] = [await app.tenant("50.00"), await app.tenant("50.00")]
   ended = (await org.run(verify())).body.run_id
   open = (await org.run({ ...rehearse("slow_60"), async: true })).body.run_id
-})
-afterAll(async () => {
-  await app.stop()
 })
 
 const waitersOf = async () => Number(/^rungate_waiters (\d+)$/m.exec(await app.metrics())?.[1])

@@ -1,6 +1,6 @@
 /** E-mail verification and password reset: one suite over a real SMTP server and over the log that stands in for one. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
-import { type App, figures, startApp, timed, until, verify } from "../../kit/app.ts"
+import { type App, figures, startApp, timed, until, verify, withApp } from "../../kit/app.ts"
 import { letter, linkIn, logMailbox, type Mailbox, smtpMailbox, tokenIn } from "../../kit/mailbox.ts"
 import { testMillis } from "../../kit/slowness.ts"
 
@@ -292,14 +292,10 @@ describe.each(suites)("mails %s", (_name, open) => {
 
 describe("passwords as in production", () => {
   const mailbox = logMailbox()
-  let app: App
-  beforeAll(async () => {
-    app = await startApp({
-      passwordsAsInProduction: true,
-      settings: { ...mailbox.settings, RUNGATE_EMAIL_VERIFICATION: "on" }
-    })
-  })
-  afterAll(() => app.stop())
+  const app = withApp(() => ({
+    passwordsAsInProduction: true,
+    settings: { ...mailbox.settings, RUNGATE_EMAIL_VERIFICATION: "on" }
+  }))
   const post = (path: string, body: unknown) => app.call(null, "POST", `/v1/auth/${path}`, { body })
   const signUp = (email: string) => post("sign-up", { email, password, organization: "Org" })
 

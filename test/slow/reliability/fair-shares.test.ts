@@ -10,7 +10,18 @@ import { Leases } from "../../../src/layers/runs/Leases.ts"
 import { newId } from "../../../src/layers/platform/Ids.ts"
 import { Settings } from "../../../src/layers/platform/Settings.ts"
 import { Storage } from "../../../src/layers/Storage.ts"
-import { type App, backends, figures, percentile, startApp, type Tenant, timed, until, verify } from "../../kit/app.ts"
+import {
+  type App,
+  backends,
+  figures,
+  percentile,
+  startApp,
+  type Tenant,
+  timed,
+  until,
+  verify,
+  withApp
+} from "../../kit/app.ts"
 import { heldProvider, heldWord, rehearseHeld } from "../../kit/held-provider.ts"
 import { dueToday, howMany } from "../../kit/input-samples.ts"
 import { preparedDatabase } from "../../kit/postgres.ts"
@@ -26,11 +37,7 @@ const open = async (app: App, org: Tenant, where = "") =>
 const running = (app: App, org: Tenant) => open(app, org, "AND state = 'running'")
 
 describe.each(backends)("a flood, queues on %s", (backend) => {
-  let app: App
-  beforeAll(async () => {
-    app = await startApp({ backend, held: heldProvider(), settings: { RUNGATE_DRAIN_SECONDS: "0" } })
-  })
-  afterAll(() => app.stop())
+  const app = withApp({ backend, held: heldProvider(), settings: { RUNGATE_DRAIN_SECONDS: "0" } })
 
   test("of free and of slow runs: another organization's paid runs end while all of it is open", async () => {
     const [penniless, flooding, victim] = [await app.tenant(), await app.tenant("500.00"), await app.tenant("5.00")]
@@ -177,12 +184,8 @@ describe("open runs of one organization", () => {
 describe("a provider that hangs", () => {
   const there = standIn()
   const unhasten = hasten()
-  let app: App
-  beforeAll(async () => {
-    app = await startApp({ settings: { ...there.settings, RUNGATE_DRAIN_SECONDS: "0" } })
-  })
+  const app = withApp({ settings: { ...there.settings, RUNGATE_DRAIN_SECONDS: "0" } })
   afterAll(async () => {
-    await app.stop()
     await there.stop()
     unhasten()
   })

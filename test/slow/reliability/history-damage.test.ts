@@ -2,7 +2,7 @@
  * The index of history when parts of it are damaged, when several processes write it, and when many runs wait for it: a question gets the right answer or a
  * 503 that says why, and never a wrong "contacted".
  */
-import { afterAll, beforeAll, expect, test } from "bun:test"
+import { beforeAll, expect, test } from "bun:test"
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Layer, ManagedRuntime, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
@@ -10,7 +10,7 @@ import { Client } from "pg"
 import { HistoryIndex } from "../../../src/layers/history/index/HistoryIndex.ts"
 import { lockGroupOf, segmentsLock } from "../../../src/layers/history/index/Locks.ts"
 import { segmentFormat } from "../../../src/schema/segments/Checksum.ts"
-import { type App, figures, startApp, type Tenant, until } from "../../kit/app.ts"
+import { figures, startApp, type Tenant, until, withApp } from "../../kit/app.ts"
 import { fitChecksums } from "../../kit/history-damage.ts"
 import { dueToday, sampled } from "../../kit/input-samples.ts"
 import { documentOf, endpointOf } from "../../kit/provider-documents.ts"
@@ -24,7 +24,6 @@ const people = endpointOf({
 })
 const questions = ["ada@one.example", "one.example", "bob@two.example", "hello there", "nobody@none.example"]
 
-let app: App
 let org: Tenant
 let before: ReadonlyArray<unknown>
 
@@ -62,8 +61,8 @@ const hand = () =>
   )
 const index = Effect.flatMap(HistoryIndex, (history) => history.index)
 
+const app = withApp()
 beforeAll(async () => {
-  app = await startApp()
   await app.catalog(documentOf("acme", [people]))
   org = await app.tenant("20.00")
   for (const to of ["ada@one.example", "bob@two.example"]) expect((await send(org, to)).status).toBe(200)
@@ -73,7 +72,6 @@ beforeAll(async () => {
   before = await answers(org)
   expect(before).toMatchObject([{ count: 3 }, { count: 3 }, { count: 1 }, { count: 2 }, { count: 0 }, { contacted: 3 }])
 }, 60_000)
-afterAll(() => app.stop())
 
 const mine = "segment IN (SELECT segment FROM history_segments WHERE org_id = $1)"
 const flipped = "bytes = set_byte(bytes, length(bytes) / 2, get_byte(bytes, length(bytes) / 2) # 85)"

@@ -3,20 +3,18 @@
  * applied, and history, erasure and retention work on the stored rows.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
-import { type App, startApp, type Tenant, until } from "../../kit/app.ts"
+import { startApp, type Tenant, until, withApp } from "../../kit/app.ts"
 import { answer } from "../../layers/providers/stage.ts"
 import { standIn } from "../../layers/providers/standin.ts"
 import { indexedAndCounted } from "../../kit/finished-work.ts"
 
-let app: App
 let org: Tenant
 const there = standIn()
+const app = withApp({ settings: there.settings })
 beforeAll(async () => {
-  app = await startApp({ settings: there.settings })
   org = await app.tenant("5.00")
 })
 afterAll(async () => {
-  await app.stop()
   await there.stop()
 })
 

@@ -2,11 +2,11 @@
  * Retention by month: old runs and their entries are dropped as whole partitions, and what remains adds up for the operator's audit and for the
  * customer's. A month with anything unfinished stays.
  */
-import { afterAll, beforeAll, expect, test } from "bun:test"
+import { beforeAll, expect, test } from "bun:test"
 import { Context, Effect } from "effect"
 import { Client } from "pg"
 import { Audit } from "../../../src/layers/audit/Audit.ts"
-import { type App, startApp, type Tenant, until, verify } from "../../kit/app.ts"
+import { type App, startApp, type Tenant, until, verify, withApp } from "../../kit/app.ts"
 import { pastMonths, patiently } from "../../kit/past-months.ts"
 import { indexedAndCounted } from "../../kit/finished-work.ts"
 
@@ -39,7 +39,6 @@ const moveBack = async (app: App, run_id: string, days: number): Promise<string>
 const retention = { RUNGATE_RETENTION_DAYS: "60", RUNGATE_RETENTION_MONTHS: "3" }
 const keyed = (org: Tenant, key: string, body: Record<string, unknown>) => org.run(body, { "idempotency-key": key })
 
-let app: App
 let org: Tenant
 let idle: Tenant
 /** The newest run of each time. */
@@ -57,8 +56,8 @@ const steps = async () => {
 }
 let audited: Record<string, unknown>
 
+const app = withApp()
 beforeAll(async () => {
-  app = await startApp()
   await pastMonths((text) => app.sql(text), 8)
   org = await app.tenant("20.00")
   idle = await app.tenant("5.00")
@@ -74,7 +73,6 @@ beforeAll(async () => {
   await app.books()
   audited = (await org.get("/v1/wallet/audit")).body
 }, 120_000)
-afterAll(() => app.stop())
 
 test("a run is in the month of its id, and keeps a month that is not finished from being dropped", async () => {
   const [place] = await app.sql("SELECT tableoid::regclass::text AS name FROM runs WHERE run_id = $1", [ids[200]])

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { replyBytesMax } from "../../../src/layers/executor/ProviderResponse.ts"
 import { depthMax } from "../../../src/layers/runs/JsonWeight.ts"
 import fc from "fast-check"
-import { type App, figures, startApp } from "../../kit/app.ts"
+import { figures, withApp } from "../../kit/app.ts"
 import { acme } from "../../kit/provider-documents.ts"
 import { type Executor, providerOf, secret, startExecutor } from "../../reliability/executor.ts"
 import { bodies, type Hostile, large, startHostile } from "../../reliability/hostile.ts"
@@ -271,18 +271,16 @@ describe("T36 provider.invalid_json", () => {
 })
 
 describe("T36 in the whole service", () => {
-  let app: App
+  const app = withApp({
+    settings: {
+      RUNGATE_MODE: "production",
+      RUNGATE_PROVIDER_ACME_API_KEY: secret,
+      RUNGATE_PROVIDER_ACME_BASE_URL: `http://127.0.0.1:${server.port}`
+    }
+  })
   beforeAll(async () => {
-    app = await startApp({
-      settings: {
-        RUNGATE_MODE: "production",
-        RUNGATE_PROVIDER_ACME_API_KEY: secret,
-        RUNGATE_PROVIDER_ACME_BASE_URL: `http://127.0.0.1:${server.port}`
-      }
-    })
     await app.catalog(acme)
   })
-  afterAll(() => app.stop())
 
   test("a payload reaches the caller as it was written; a broken one costs nothing", async () => {
     const org = await app.tenant("5.00")

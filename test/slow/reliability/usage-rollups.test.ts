@@ -2,17 +2,23 @@
  * Usage equals the runs and the ledger, exactly and at every moment: before, while and after runs are counted into rollups, by several processes,
  * when a process dies in the middle, when runs are queued twice, and when they end late.
  */
-import { afterAll, beforeAll, expect, test } from "bun:test"
+import { expect, test } from "bun:test"
 import { Client } from "pg"
-import { type App, figures, rehearse, type Reply, startApp, type Tenant, until, verify } from "../../kit/app.ts"
+import {
+  type App,
+  figures,
+  rehearse,
+  type Reply,
+  startApp,
+  type Tenant,
+  until,
+  verify,
+  withApp
+} from "../../kit/app.ts"
 
 const usageLock = 7_411_009
 
-let app: App
-beforeAll(async () => {
-  app = await startApp({ settings: { RUNGATE_ORG_QUEUE: "5000" } })
-}, 60_000)
-afterAll(() => app.stop())
+const app = withApp({ settings: { RUNGATE_ORG_QUEUE: "5000" } })
 
 type Item = Readonly<Record<string, any>>
 

@@ -1,7 +1,7 @@
 /** Waiting costs no connection and no money: long polls, swarms of them, and holds that always come back. */
 import { afterAll, afterEach, beforeAll, describe, expect, spyOn, test } from "bun:test"
 import { Places } from "../../../src/actors/mailbox/Places.ts"
-import { type App, oneBackend, figures, percentile, rehearse, startApp, timed, until } from "../../kit/app.ts"
+import { type App, oneBackend, figures, percentile, rehearse, startApp, timed, until, withApp } from "../../kit/app.ts"
 import { heldProvider, rehearseHeld } from "../../kit/held-provider.ts"
 
 /** One request on a socket of its own: fetch opens 256 at most. Hangs up when `hangUp` says so. */
@@ -142,15 +142,11 @@ describe.each(oneBackend)("long polls, queues on %s", (backend) => {
 
 describe.each(oneBackend)("waiting, queues on %s", (backend) => {
   const held = heldProvider()
-  let app: App
-  beforeAll(async () => {
-    app = await startApp({
-      backend,
-      held,
-      settings: { RUNGATE_DATABASE_CONNECTIONS: "3", RUNGATE_ORG_CONCURRENCY: "500" }
-    })
+  const app = withApp({
+    backend,
+    held,
+    settings: { RUNGATE_DATABASE_CONNECTIONS: "3", RUNGATE_ORG_CONCURRENCY: "500" }
   })
-  afterAll(() => app.stop())
   afterEach(async () => {
     await app.books()
   })
@@ -239,11 +235,7 @@ describe.each(oneBackend)("stopping, queues on %s", (backend) => {
 })
 
 describe.each(oneBackend)("holds, queues on %s", (backend) => {
-  let app: App
-  beforeAll(async () => {
-    app = await startApp({ backend, settings: { RUNGATE_CONCURRENCY: "20" } })
-  })
-  afterAll(() => app.stop())
+  const app = withApp({ backend, settings: { RUNGATE_CONCURRENCY: "20" } })
 
   test("T09 hold.lockout: whatever ends a run, its hold comes back", async () => {
     const org = await app.tenant("10.00")

@@ -1,17 +1,15 @@
 /** Who one is: signing up and in, keys, limits, and what `doctor` finds; by pipe and at a terminal, and never a secret on it. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { beforeAll, describe, expect, test } from "bun:test"
 import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { type App, startApp, type Tenant } from "../../../kit/app.ts"
+import { startApp, type Tenant, withApp } from "../../../kit/app.ts"
 import { type Home, newHome } from "../../../http/cli/shell.ts"
 
-let app: App
 let org: Tenant
+const app = withApp()
 beforeAll(async () => {
-  app = await startApp()
   org = await app.tenant("25.00")
 }, 30_000)
-afterAll(() => app.stop())
 
 const password = "correct horse battery"
 const withHome = async (use: (home: Home) => Promise<void>) => {

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test"
 import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { exits } from "../../../../src/http/cli/terminal/exits.ts"
-import { type App, startApp } from "../../../kit/app.ts"
+import { withApp } from "../../../kit/app.ts"
 import { type Home, newHome } from "../../../http/cli/shell.ts"
 
 const page = readFileSync(join(import.meta.dir, "..", "..", "..", "..", "docs", "agents.md"), "utf8")
@@ -12,15 +12,13 @@ const blocks = Array.from(
   ([, commands = "", shown = ""]) => ({ commands, shown: shown.split("\n").filter((line) => line !== "") })
 )
 
-let app: App
 let home: Home
+const app = withApp({ settings: { RUNGATE_REPEAT_GUARD: "" } })
 beforeAll(async () => {
-  app = await startApp({ settings: { RUNGATE_REPEAT_GUARD: "" } })
   const org = await app.tenant("25.00")
   home = newHome({ RUNGATE_URL: app.url, RUNGATE_API_KEY: org.key })
 }, 30_000)
 afterAll(async () => {
-  await app.stop()
   home.remove()
 })
 

@@ -6,21 +6,19 @@ import { Effect, Redacted } from "effect"
 import { HttpClientError } from "effect/http"
 import { connect, dollars, RequestPolicy, Rungate, RungateError } from "rungate/client"
 import { isLost, requestPolicyDefault } from "../../../../src/http/client/Transport.ts"
-import { type App, startApp, type Tenant } from "../../../kit/app.ts"
+import { type Tenant, withApp } from "../../../kit/app.ts"
 import { cutLine } from "../../../http/cli/wire.ts"
 
 const root = join(import.meta.dir, "..", "..", "..", "..")
-let app: App
 let org: Tenant
 // Inside the package, where its own name resolves.
 mkdirSync(join(root, ".scratch"), { recursive: true })
 const folder = mkdtempSync(join(root, ".scratch", "client-"))
+const app = withApp()
 beforeAll(async () => {
-  app = await startApp()
   org = await app.tenant("25.00")
 })
 afterAll(async () => {
-  await app.stop()
   rmSync(folder, { recursive: true, force: true })
 })
 

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test"
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { basename, join } from "node:path"
-import { type App, startApp, type Tenant } from "../../../kit/app.ts"
+import { type Tenant, withApp } from "../../../kit/app.ts"
 import { compiledCommand } from "../../../kit/compiled-command.ts"
 import { dueToday } from "../../../kit/input-samples.ts"
 import { preparedDatabase } from "../../../kit/postgres.ts"
@@ -11,14 +11,12 @@ import { preparedDatabase } from "../../../kit/postgres.ts"
 const root = join(import.meta.dir, "..", "..", "..", "..")
 const folder = mkdtempSync(join(tmpdir(), "rungate-compile-"))
 const checkout = mkdtempSync(join(tmpdir(), "rungate-checkout-"))
-let app: App
 let org: Tenant
+const app = withApp()
 beforeAll(async () => {
-  app = await startApp()
   org = await app.tenant()
 }, 30_000)
 afterAll(async () => {
-  await app.stop()
   for (const path of [folder, checkout]) rmSync(path, { recursive: true, force: true })
 })
 

@@ -1,20 +1,18 @@
 /** Raw calls whose price follows their input, as a user of the command and an agent with tools meet them. */
 import { afterAll, beforeAll, expect, test } from "bun:test"
-import { type App, startApp, type Tenant } from "../../../kit/app.ts"
+import { type Tenant, withApp } from "../../../kit/app.ts"
 import { crawler } from "../../../kit/provider-documents.ts"
 import { type Home, newHome } from "../../../http/cli/shell.ts"
 
-let app: App
 let org: Tenant
 let home: Home
+const app = withApp()
 beforeAll(async () => {
-  app = await startApp()
   await app.catalog(crawler)
   org = await app.tenant("1000.00")
   home = newHome({ RUNGATE_URL: app.url, RUNGATE_API_KEY: org.key })
 })
 afterAll(async () => {
-  await app.stop()
   home.remove()
 })
 

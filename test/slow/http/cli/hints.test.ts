@@ -2,20 +2,18 @@
 import { afterAll, beforeAll, expect, test } from "bun:test"
 import { cliHints } from "../../../../src/http/cli/answers/commands.ts"
 import { historyLines } from "../../../../src/http/cli/history/HistoryView.ts"
-import { type App, startApp, type Tenant } from "../../../kit/app.ts"
+import { type Tenant, withApp } from "../../../kit/app.ts"
 import { sampled } from "../../../kit/input-samples.ts"
 import { type Home, newHome } from "../../../http/cli/shell.ts"
 
-let app: App
 let org: Tenant
 let home: Home
+const app = withApp()
 beforeAll(async () => {
-  app = await startApp()
   org = await app.tenant("500.00")
   home = newHome({ RUNGATE_URL: app.url, RUNGATE_API_KEY: org.key })
 })
 afterAll(async () => {
-  await app.stop()
   home.remove()
 })
 

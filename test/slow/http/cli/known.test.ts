@@ -5,20 +5,18 @@ import { join } from "node:path"
 import fc from "fast-check"
 import { unparse } from "papaparse"
 import { readCsv } from "../../../../src/http/client/Csv.ts"
-import { type App, startApp, type Tenant, until } from "../../../kit/app.ts"
+import { type Tenant, until, withApp } from "../../../kit/app.ts"
 import { type Home, newHome } from "../../../http/cli/shell.ts"
 
-let app: App
 let org: Tenant
 let home: Home
+const app = withApp()
 beforeAll(async () => {
-  app = await startApp()
   org = await app.tenant("25.00")
   home = newHome({ RUNGATE_URL: app.url, RUNGATE_API_KEY: org.key })
   await org.run({ capability: "email.verify", input: { email: "ada@example.com" } })
 }, 30_000)
 afterAll(async () => {
-  await app.stop()
   home.remove()
 })
 const file = (name: string, text: string) => writeFileSync(join(home.folder, name), text)

@@ -1,18 +1,16 @@
 /** `rungate webhooks listen` as a person and a program have it: signed requests, answers, failures and lost connections. */
 import { afterAll, beforeAll, expect, test } from "bun:test"
-import { type App, startApp, type Tenant, until, verify } from "../../../kit/app.ts"
+import { type Tenant, until, verify, withApp } from "../../../kit/app.ts"
 import { receiver, verified } from "../../../kit/webhook-receiver.ts"
 import { doorway, lines, reading } from "../../../http/cli/doorway.ts"
 import { type Home, newHome } from "../../../http/cli/shell.ts"
 
-let app: App
 let home: Home
+const app = withApp()
 beforeAll(async () => {
-  app = await startApp()
   home = newHome({ RUNGATE_URL: app.url })
 }, 30_000)
 afterAll(async () => {
-  await app.stop()
   home.remove()
 })
 

@@ -1,20 +1,18 @@
 /** `rungate logs tail` as a person and a program have it: over lost connections, refusals and a service that is restarted. */
 import { afterAll, beforeAll, expect, test } from "bun:test"
-import { type App, rehearse, startApp, type Tenant, until, verify } from "../../../kit/app.ts"
+import { rehearse, type Tenant, until, verify, withApp } from "../../../kit/app.ts"
 import { heldProvider, rehearseHeld } from "../../../kit/held-provider.ts"
 import { doorway, lines, reading } from "../../../http/cli/doorway.ts"
 import { type Home, newHome } from "../../../http/cli/shell.ts"
 import { dueToday } from "../../../kit/input-samples.ts"
 
 const held = heldProvider()
-let app: App
 let home: Home
+const app = withApp({ held })
 beforeAll(async () => {
-  app = await startApp({ held })
   home = newHome({ RUNGATE_URL: app.url })
 }, 30_000)
 afterAll(async () => {
-  await app.stop()
   home.remove()
 })
 

@@ -3,19 +3,17 @@ import { afterAll, beforeAll, expect, test } from "bun:test"
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { moved, openDesk, type Desk } from "../../../layers/payments/cashdesk.ts"
-import { type App, startApp, type Tenant, until } from "../../../kit/app.ts"
+import { type Tenant, until, withApp } from "../../../kit/app.ts"
 import { type Home, newHome } from "../../../http/cli/shell.ts"
 
-let app: App
 let org: Tenant
 let home: Home
+const app = withApp()
 beforeAll(async () => {
-  app = await startApp()
   org = await app.tenant("25.00")
   home = newHome({ RUNGATE_URL: app.url, RUNGATE_API_KEY: org.key })
 }, 30_000)
 afterAll(async () => {
-  await app.stop()
   home.remove()
 })
 

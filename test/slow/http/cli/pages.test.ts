@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { asShipped } from "../../../kit/credit-prices.ts"
-import { type App, startApp } from "../../../kit/app.ts"
+import { withApp } from "../../../kit/app.ts"
 import { indexedAndCounted } from "../../../kit/finished-work.ts"
 import { blocksOf, pages, pageText } from "../../../http/cli/pages.ts"
 import { type Home, newHome } from "../../../http/cli/shell.ts"
@@ -17,15 +17,13 @@ const labels = ["", "operator", "service", "setup", "production", "develop", "st
 const elsewhere = ["docs/quickstart.md", "docs/agents.md"]
 const curl = Bun.which("curl") !== null
 
-let app: App
+const app = withApp({ settings: { ...asShipped, RUNGATE_WARRANTY_SHARE: "1" } })
 beforeAll(async () => {
-  app = await startApp({ settings: { ...asShipped, RUNGATE_WARRANTY_SHARE: "1" } })
   // Refunds are a share of what others were charged.
   const customer = await app.tenant("5.00")
   await customer.run({ capability: "people.search", input: { titles: ["buyer"], limit: 25 } })
   await indexedAndCounted(app)
 }, 30_000)
-afterAll(() => app.stop())
 
 type Json = ReturnType<typeof JSON.parse>
 

@@ -2,19 +2,18 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { type App, startApp, type Tenant } from "../../../kit/app.ts"
+import { type Tenant, withApp } from "../../../kit/app.ts"
 import { acme } from "../../../kit/provider-documents.ts"
 import { preparedDatabase } from "../../../kit/postgres.ts"
 import { type Environment, type Home, newHome } from "../../../http/cli/shell.ts"
 import { dueToday } from "../../../kit/input-samples.ts"
 
-let app: App
 let org: Tenant
 let home: Home
 /** The source itself, as `npm link` and `npm start` run it. */
 let linked: Home
+const app = withApp()
 beforeAll(async () => {
-  app = await startApp()
   await app.catalog(acme)
   org = await app.tenant("25.00")
   const environment = { RUNGATE_URL: app.url, RUNGATE_API_KEY: org.key }
@@ -22,7 +21,6 @@ beforeAll(async () => {
   linked = newHome(environment, "source")
 })
 afterAll(async () => {
-  await app.stop()
   home.remove()
   linked.remove()
 })

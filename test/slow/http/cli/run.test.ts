@@ -2,19 +2,17 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { existsSync, readdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { type App, startApp, type Tenant } from "../../../kit/app.ts"
+import { type Tenant, withApp } from "../../../kit/app.ts"
 import { type Home, newHome, type Said } from "../../../http/cli/shell.ts"
 
-let app: App
 let org: Tenant
 let home: Home
+const app = withApp()
 beforeAll(async () => {
-  app = await startApp()
   org = await app.tenant("25.00")
   home = newHome({ RUNGATE_URL: app.url, RUNGATE_API_KEY: org.key })
 })
 afterAll(async () => {
-  await app.stop()
   home.remove()
 })
 

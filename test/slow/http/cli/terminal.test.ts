@@ -2,21 +2,19 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
-import { type App, startApp, type Tenant } from "../../../kit/app.ts"
+import { type Tenant, withApp } from "../../../kit/app.ts"
 import { heldProvider } from "../../../kit/held-provider.ts"
 import { type Home, newHome } from "../../../http/cli/shell.ts"
 
 const held = heldProvider()
-let app: App
 let org: Tenant
 let home: Home
+const app = withApp({ held })
 beforeAll(async () => {
-  app = await startApp({ held })
   org = await app.tenant("25.00")
   home = newHome({ RUNGATE_URL: app.url, RUNGATE_API_KEY: org.key })
 })
 afterAll(async () => {
-  await app.stop()
   home.remove()
 })
 

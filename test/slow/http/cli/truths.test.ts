@@ -3,21 +3,19 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { receipt } from "../../../../src/http/cli/runs/RunView.ts"
-import { type App, startApp, type Tenant } from "../../../kit/app.ts"
+import { type Tenant, withApp } from "../../../kit/app.ts"
 import { crawler } from "../../../kit/provider-documents.ts"
 import { type Home, newHome } from "../../../http/cli/shell.ts"
 
-let app: App
 let org: Tenant
 let home: Home
+const app = withApp()
 beforeAll(async () => {
-  app = await startApp()
   await app.catalog(crawler)
   org = await app.tenant("25.00")
   home = newHome({ RUNGATE_URL: app.url, RUNGATE_API_KEY: org.key })
 })
 afterAll(async () => {
-  await app.stop()
   home.remove()
 })
 

@@ -1,14 +1,13 @@
 /** `rungate usage`: the API's own answer in a pipe, bars at a terminal; and the labels and filters of runs. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { barOf } from "../../../../src/http/cli/control/UsageView.ts"
-import { type App, rehearse, startApp, type Tenant, verify } from "../../../kit/app.ts"
+import { rehearse, type Tenant, verify, withApp } from "../../../kit/app.ts"
 import { type Home, newHome } from "../../../http/cli/shell.ts"
 
-let app: App
 let org: Tenant
 let home: Home
+const app = withApp()
 beforeAll(async () => {
-  app = await startApp()
   org = await app.tenant("25.00")
   home = newHome({ RUNGATE_URL: app.url, RUNGATE_API_KEY: org.key })
   for (let n = 0; n < 3; n++) await org.run({ ...verify(), metadata: { campaign: "spring" } })
@@ -16,7 +15,6 @@ beforeAll(async () => {
   await org.run(rehearse("error"))
 }, 30_000)
 afterAll(async () => {
-  await app.stop()
   home.remove()
 })
 

@@ -1,6 +1,6 @@
 /** Retrying the blocked rows of a batch: in the same batch, within one max_total, and never a row that ran. */
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test"
-import { type App, oneBackend, type Reply, startApp, type Tenant, until, verify } from "../../../kit/app.ts"
+import { afterEach, beforeAll, describe, expect, test } from "bun:test"
+import { oneBackend, type Reply, startApp, type Tenant, until, verify, withApp } from "../../../kit/app.ts"
 import { heldProvider, rehearseHeld } from "../../../kit/held-provider.ts"
 
 interface Line {
@@ -12,13 +12,11 @@ interface Line {
 
 describe.each(oneBackend)("retried batches, queues on %s", (backend) => {
   const held = heldProvider()
-  let app: App
   let org: Tenant
+  const app = withApp({ backend, held })
   beforeAll(async () => {
-    app = await startApp({ backend, held })
     org = await app.tenant("20.00")
   })
-  afterAll(() => app.stop())
   afterEach(async () => {
     await app.books()
   })

@@ -1,19 +1,15 @@
 /** How long event streams, keys and events last: heartbeats, the end of a key, deletion after 30 days, and a client that resumes. */
-import { afterAll, beforeAll, expect, test } from "bun:test"
+import { expect, test } from "bun:test"
 import { Layer } from "effect"
 import { CheckSeconds, HeartbeatSeconds } from "../../../../src/actors/events/EventFeed.ts"
 import { connect } from "../../../../src/http/client/Rungate.ts"
-import { type App, startApp, until, verify } from "../../../kit/app.ts"
+import { startApp, until, verify, withApp } from "../../../kit/app.ts"
 import { listen, typesOf } from "../../../kit/event-stream.ts"
 import { doorway } from "../../../http/cli/doorway.ts"
 
-let app: App
-beforeAll(async () => {
-  app = await startApp({
-    limits: Layer.merge(Layer.succeed(CheckSeconds, 0.1), Layer.succeed(HeartbeatSeconds, 0.05))
-  })
+const app = withApp({
+  limits: Layer.merge(Layer.succeed(CheckSeconds, 0.1), Layer.succeed(HeartbeatSeconds, 0.05))
 })
-afterAll(() => app.stop())
 
 /** A worker deletes when it starts, and every hour. */
 const forget = async (holds: () => Promise<boolean>) => {

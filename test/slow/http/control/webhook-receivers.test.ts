@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { createServer, isIPv6, type Server } from "node:net"
 import { Layer } from "effect"
 import { AnswerMillisMax, type FindAddresses, HostAddresses } from "../../../../src/layers/webhooks/Sender.ts"
-import { type App, startApp, type Tenant, until, verify } from "../../../kit/app.ts"
+import { type App, startApp, type Tenant, until, verify, withApp } from "../../../kit/app.ts"
 import { receiver } from "../../../kit/webhook-receiver.ts"
 
 const answerMillis = 300
@@ -82,11 +82,7 @@ describe("addresses are checked at each connection", () => {
 })
 
 describe("receivers", () => {
-  let app: App
-  beforeAll(async () => {
-    app = await startApp({ limits, settings: { RUNGATE_WEBHOOK_ALLOW_PRIVATE: "1" } })
-  })
-  afterAll(() => app.stop())
+  const app = withApp({ limits, settings: { RUNGATE_WEBHOOK_ALLOW_PRIVATE: "1" } })
 
   test("the connection goes to the address that was looked up, with the name as its host", async () => {
     const { org, create, answered } = await follower(app)

@@ -1,22 +1,18 @@
 /**
  * Webhooks to a receiver on loopback: signatures by the library's own verifier, retries, replay, rotation, pauses, and what strangers try.
  */
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test"
+import { afterEach, beforeEach, describe, expect, test } from "bun:test"
 import { Webhook } from "standardwebhooks"
-import { type App, backends, startApp, type Tenant, until } from "../../../kit/app.ts"
+import { backends, startApp, type Tenant, until, withApp } from "../../../kit/app.ts"
 import { receiver } from "../../../kit/webhook-receiver.ts"
 
 const find = { capability: "email.find", input: { full_name: "Ada Lovelace", company_domain: "example.com" } }
 
 describe.each(backends)("webhooks, queues on %s", (backend) => {
-  let app: App
   let org: Tenant
   let session: string
   let hooks: ReturnType<typeof receiver>
-  beforeAll(async () => {
-    app = await startApp({ backend, settings: { RUNGATE_WEBHOOK_ALLOW_PRIVATE: "1" } })
-  })
-  afterAll(() => app.stop())
+  const app = withApp({ backend, settings: { RUNGATE_WEBHOOK_ALLOW_PRIVATE: "1" } })
   beforeEach(async () => {
     org = await app.tenant("5.00")
     session = await org.session()

@@ -1,6 +1,6 @@
 /** The operator's session: one use of a printed link, a cookie of its own, and no door that it shares with customers. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test"
-import { type App, startApp, type Tenant } from "../../../kit/app.ts"
+import { beforeAll, describe, expect, test } from "bun:test"
+import { type Tenant, withApp } from "../../../kit/app.ts"
 import { runMain } from "../../../chaos/processes.ts"
 import { compiledCommand } from "../../../kit/compiled-command.ts"
 import { contract } from "../../../kit/documented-answers.ts"
@@ -8,13 +8,11 @@ import { cookieOf, operatorOf, ownPage, printedLink, signIn } from "../../../htt
 
 const password = "correct horse battery"
 
-let app: App
 let org: Tenant
+const app = withApp()
 beforeAll(async () => {
-  app = await startApp()
   org = await app.tenant("5.00")
 })
-afterAll(() => app.stop())
 
 const mine = (cookie: string, headers: Record<string, string> = {}) =>
   app.call(null, "GET", "/v1/operator/session", { headers: { cookie, ...headers } })

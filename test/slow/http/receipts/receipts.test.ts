@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { compactVerify, createLocalJWKSet, decodeJwt, decodeProtectedHeader } from "jose"
-import { type App, callUrl, rehearse, startApp, type Tenant, until, verify } from "../../../kit/app.ts"
+import { callUrl, rehearse, startApp, type Tenant, until, verify, withApp } from "../../../kit/app.ts"
 import { dumpDatabase, hitsIn } from "../../../kit/stored-text.ts"
 import { type Home, newHome } from "../../../http/cli/shell.ts"
 
@@ -17,19 +17,17 @@ const find = {
 }
 const encryption = Buffer.alloc(32, 7).toString("base64")
 
-let app: App
 let org: Tenant
 let other: Tenant
 let home: Home
 let run_id: string
+const app = withApp()
 beforeAll(async () => {
-  app = await startApp()
   ;[org, other] = [await app.tenant("25.00"), await app.tenant("5.00")]
   home = newHome({ RUNGATE_URL: app.url, RUNGATE_API_KEY: org.key })
   run_id = (await org.run(find)).body.run_id
 }, 30_000)
 afterAll(async () => {
-  await app.stop()
   home.remove()
 })
 

@@ -2,8 +2,8 @@
  * Simulations over real HTTP: nothing changed gives what happened, another policy is bounded, and nobody learns about runs of others. 100,000
  * runs take seconds.
  */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test"
-import { type App, figures, rehearse, startApp, type Tenant, verify } from "../../../kit/app.ts"
+import { beforeAll, describe, expect, test } from "bun:test"
+import { figures, rehearse, type Tenant, verify, withApp } from "../../../kit/app.ts"
 import { newHome } from "../../../http/cli/shell.ts"
 
 const find = (name: string, routing: object = {}) => ({
@@ -13,11 +13,10 @@ const find = (name: string, routing: object = {}) => ({
 })
 const from = new Date(Date.now() - 86_400_000).toISOString()
 
-let app: App
 let org: Tenant
 let other: Tenant
+const app = withApp()
 beforeAll(async () => {
-  app = await startApp()
   ;[org, other] = [await app.tenant("50.00"), await app.tenant("5.00")]
   const bodies = [
     ...["Ada", "Bob", "Cleo", "Dan"].map((name) => find(name)),
@@ -31,7 +30,6 @@ beforeAll(async () => {
   ]
   await Promise.all(bodies.map((body) => org.run(body)))
 }, 30_000)
-afterAll(() => app.stop())
 
 const simulate = (tenant: Tenant, body: object) => tenant.post("/v1/simulate", { from, ...body })
 const usd = (text: string) => Math.round(Number(text) * 1e6)

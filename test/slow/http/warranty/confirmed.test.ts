@@ -2,27 +2,23 @@
  * Bounces in production: the provider that sent a message is asked through the account that sent it, and only its word refunds the run. The
  * answers are the examples of Postmark's and Resend's documentation.
  */
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test"
-import { type App, startApp, type Tenant, until } from "../../../kit/app.ts"
+import { afterAll, afterEach, beforeEach, describe, expect, test } from "bun:test"
+import { type Tenant, until, withApp } from "../../../kit/app.ts"
 import { answer } from "../../../layers/providers/stage.ts"
 import { standIn } from "../../../layers/providers/standin.ts"
 import { indexedAndCounted } from "../../../kit/finished-work.ts"
 
 const there = standIn()
-let app: App
 let org: Tenant
-beforeAll(async () => {
-  app = await startApp({
-    settings: {
-      ...there.settings,
-      RUNGATE_WARRANTY_SHARE: "1",
-      RUNGATE_OWN_ACCOUNT_FEE: "0.001",
-      RUNGATE_ENCRYPTION_KEY: Buffer.alloc(32, 1).toString("base64")
-    }
-  })
+const app = withApp({
+  settings: {
+    ...there.settings,
+    RUNGATE_WARRANTY_SHARE: "1",
+    RUNGATE_OWN_ACCOUNT_FEE: "0.001",
+    RUNGATE_ENCRYPTION_KEY: Buffer.alloc(32, 1).toString("base64")
+  }
 })
 afterAll(async () => {
-  await app.stop()
   await there.stop()
 })
 beforeEach(async () => {

@@ -4,7 +4,7 @@
  */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test"
 import { Webhook } from "standardwebhooks"
-import { type App, startApp, type Tenant, until } from "../../../kit/app.ts"
+import { type App, startApp, type Tenant, until, withApp } from "../../../kit/app.ts"
 import { faultyPostgres } from "../../../faults/postgres.ts"
 import { answer } from "../../../layers/providers/stage.ts"
 import { standIn } from "../../../layers/providers/standin.ts"
@@ -20,15 +20,13 @@ const settings = {
   RUNGATE_PROVIDER_RESEND_WEBHOOK_SECRET: `whsec_${Buffer.alloc(32, 8).toString("base64")}, ${secret}`,
   RUNGATE_PROVIDER_POSTMARK_WEBHOOK_SECRET: login
 }
-let app: App
 let org: Tenant
 let other: Tenant
+const app = withApp({ settings: { ...settings, RUNGATE_WARRANTY_SHARE: "1" } })
 beforeAll(async () => {
-  app = await startApp({ settings: { ...settings, RUNGATE_WARRANTY_SHARE: "1" } })
   other = await app.tenant("5.00")
 })
 afterAll(async () => {
-  await app.stop()
   await there.stop()
 })
 beforeEach(async () => {

@@ -1,8 +1,8 @@
 /** What the database itself refuses of the outcome warranty, what the operator decides, and what the audit says of a tampered refund. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { beforeAll, describe, expect, test } from "bun:test"
 import { Context, Effect } from "effect"
 import { Audit } from "../../../../src/layers/audit/Audit.ts"
-import { type App, startApp, type Tenant, until } from "../../../kit/app.ts"
+import { type Tenant, until, withApp } from "../../../kit/app.ts"
 import { type Command, runMain } from "../../../chaos/processes.ts"
 import { compiledCommand } from "../../../kit/compiled-command.ts"
 import { indexedAndCounted } from "../../../kit/finished-work.ts"
@@ -11,14 +11,12 @@ const command: Command = [await compiledCommand()]
 // One refund of a check is 30 % of the charges of a check and a message, two are more than 40 %.
 const share = { RUNGATE_WARRANTY_SHARE: "0.4" }
 const bounce = "bounce@sandbox.test"
-let app: App
 let org: Tenant
 let sent: string
+const app = withApp({ settings: share })
 beforeAll(async () => {
-  app = await startApp({ settings: share })
   org = await app.tenant("5.00")
 })
-afterAll(() => app.stop())
 
 const check = async () => (await org.run({ capability: "email.verify", input: { email: bounce } })).body
 const dispute = (run_id: string, evidence: string) =>

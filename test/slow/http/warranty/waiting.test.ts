@@ -1,26 +1,22 @@
 /** Disputes that wait: a worker asks the provider again, and nobody has to repeat them. */
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "bun:test"
+import { afterAll, afterEach, beforeEach, expect, test } from "bun:test"
 import { Layer } from "effect"
 import { DisputeSeconds } from "../../../../src/actors/warranty/DisputeWorker.ts"
 import { asksPerHourMax } from "../../../../src/schema/wallet/Warranty.ts"
-import { type App, startApp, type Tenant, until } from "../../../kit/app.ts"
+import { type Tenant, until, withApp } from "../../../kit/app.ts"
 import { answer } from "../../../layers/providers/stage.ts"
 import { standIn } from "../../../layers/providers/standin.ts"
 import { indexedAndCounted } from "../../../kit/finished-work.ts"
 
 const there = standIn()
-let app: App
 let org: Tenant
 let run_id: string
 let sent: string
-beforeAll(async () => {
-  app = await startApp({
-    settings: { ...there.settings, RUNGATE_WARRANTY_SHARE: "1" },
-    limits: Layer.succeed(DisputeSeconds, 0.02)
-  })
+const app = withApp({
+  settings: { ...there.settings, RUNGATE_WARRANTY_SHARE: "1" },
+  limits: Layer.succeed(DisputeSeconds, 0.02)
 })
 afterAll(async () => {
-  await app.stop()
   await there.stop()
 })
 beforeEach(async () => {
