@@ -372,7 +372,7 @@ export const until = async <A>(
   holds: (value: A) => boolean,
   seconds = untilSeconds
 ): Promise<A> => {
-  const patience = seconds * slowness
+  const patience = Math.round(seconds * slowness)
   const end = performance.now() + patience * 1_000
   for (;;) {
     const value = await look()
