@@ -10,6 +10,8 @@ import * as fs from "node:fs"
 import { basename, dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 
+/** Before anything is started, because it may be gone soon after. */
+const parent = process.ppid
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const own = join(root, "node_modules")
 /** A package among others (`npm install rungate`): npm has installed what it needs, mostly beside it, and goes by no lock file of ours. */
@@ -145,7 +147,6 @@ const signals = ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"]
 for (const signal of signals) process.on(signal, () => child.kill(signal))
 // npm passes a signal to the shell between us and may not wait for more. A shell that is gone was told to stop.
 if (process.env.npm_lifecycle_event !== undefined) {
-  const parent = process.ppid
   const watch = setInterval(() => {
     if (process.ppid === parent) return
     clearInterval(watch)

@@ -27,6 +27,8 @@ const project = (files: Readonly<Record<string, string>>) => {
   mkdirSync(join(root, "scripts"))
   for (const script of ["bun.mjs", "test.ts", "tiers.ts"])
     copyFileSync(join(scripts, script), join(root, "scripts", script))
+  mkdirSync(join(root, "test", "kit"), { recursive: true })
+  copyFileSync(join(scripts, "../test/kit/slowness.ts"), join(root, "test", "kit", "slowness.ts"))
   for (const [path, text] of Object.entries(files)) {
     mkdirSync(dirname(join(root, path)), { recursive: true })
     writeFileSync(join(root, path), text)

@@ -4,8 +4,6 @@
  *
  * The choice changes every day, and quarters of four days in a row are everything. TEST_SEED chooses one: the tests print the seed of theirs.
  */
-import { once } from "./process-end.ts"
-
 const inputs = process.env["TEST_INPUTS"] ?? "few"
 if (!["few", "quarter", "all"].includes(inputs)) throw new Error(`TEST_INPUTS is few, quarter or all, not ${inputs}`)
 
@@ -16,10 +14,8 @@ const thorough = inputs !== "few"
 const dayMillis = 86_400_000
 /** The number of the sample. */
 export const sampleSeed = Number(process.env["TEST_SEED"] ?? Math.floor(Date.now() / dayMillis))
-if (!exhaustive)
-  once("inputs/said", () =>
-    console.error(`tests try samples of their inputs: TEST_INPUTS=${inputs} TEST_SEED=${sampleSeed} tries these again`)
-  )
+/** What repeats this choice. Null: there is none, because all inputs are tried. */
+export const repeatedBy = exhaustive ? null : `TEST_INPUTS=${inputs} TEST_SEED=${sampleSeed}`
 
 /** Whether a long test runs: not in `npm test`, on one day of four with a quarter of the inputs, and always with all. */
 export const dueToday = (turn: number): boolean => exhaustive || (thorough && (sampleSeed + turn) % 4 === 0)

@@ -7,6 +7,7 @@
  */
 import { setDefaultTimeout } from "bun:test"
 import { statfsSync } from "node:fs"
+import { repeatedBy } from "./input-samples.ts"
 import { testMillis } from "./slowness.ts"
 
 // The only place for it: bunfig.toml has no setting, and Bun's --timeout does not change it. Some tests have a time of their own.
@@ -27,3 +28,5 @@ const freeBytes = (folder: string): number => {
   }
 }
 if (process.env["TMPDIR"] === undefined && freeBytes(memory) >= memoryBytesMin) process.env["TMPDIR"] = memory
+
+if (repeatedBy !== null) console.log(`tests try samples of their inputs: ${repeatedBy} tries these again`)
