@@ -95,15 +95,17 @@ export const runnerOf = (reach: Reach, secondsMax: number, say: (line: string) =
       const by = tests.filter((test) => begun(test) >= 0).toSorted((a, b) => begun(b) - begun(a))[0] ?? tests[0] ?? ""
       // On a busy machine a test may fail by chance. One that has caught faults of the file before is believed.
       const byChance = outcome.stopped === "time" || tooLate.test(outcome.output) || !reach.hasCaught(by, file)
+      const first = failedTest.exec(outcome.output)?.[1]
       if (byChance && reach.needsDatabase(by)) outcome = await runFaulty([by])
+      const last = failedTest.exec(outcome.output)?.[1]
+      const another = first !== undefined && last !== undefined && first !== last
       // A test file that fails anyway catches nothing. The others of the round are tried again without it.
-      if (outcome.passed || !(await isSound(stage, by)))
+      if (outcome.passed || another || !(await isSound(stage, by)))
         return tests.length === 1 ? null : tryOn(tests.filter((test) => test !== by))
       reach.noteCatch(by, file)
-      const fault = failedTest.exec(outcome.output)
       if (outcome.stopped !== null) return result("caught", `${by}: stopped, too much ${outcome.stopped}`)
       if (mutant.sql === true && unparsed.test(outcome.output)) return result("invalid", by)
-      return result("caught", `${by}: ${fault?.[1] ?? "does not load"}`)
+      return result("caught", `${by}: ${last ?? "does not load"}`)
     }
 
     for (let size: number = roundMillis.first; left.length > 0; size = Math.min(size * 2, roundMillis.longest)) {
