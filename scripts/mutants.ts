@@ -135,6 +135,7 @@ const end = () => {
 for (const signal of ["SIGINT", "SIGTERM"] as const)
   process.once(signal, () => {
     end()
+    console.log(`stopped by ${signal}; what was tried is in ${report.slice(root.length + 1)}`)
     process.exit(130)
   })
 

@@ -95,7 +95,8 @@ export const newStage = (root: string, home: string, name: string, scratch: stri
         ...(given === undefined ? {} : { TEST_DATABASE_URL: given.url, TEST_DATABASE_TEMPLATE: given.template })
       }
     })
-    const { pid = 0 } = child
+    const { pid } = child
+    if (pid === undefined) throw new Error(`${process.execPath} did not start`)
     running.add(pid)
     let output = ""
     let stopped: Outcome["stopped"] = null
