@@ -49,6 +49,12 @@ const distances = (from: string, importsOf: (file: string) => ReadonlyArray<stri
   return seen
 }
 
+/** The words of a path or a line, of camelCase and snake_case too, without the plural. */
+const wordsOf = (text: string): ReadonlySet<string> =>
+  new Set(
+    Array.from(text.matchAll(/[A-Z]?[a-z]{2,}/g), ([word]) => word.toLowerCase().replace(/(?<=[a-z]{3})(es|s)$/, ""))
+  )
+
 /** A test file that no time is known of. */
 const unknownMillis = 5_000
 
@@ -75,6 +81,9 @@ export const reachOf = (root: string, among: (file: string) => boolean) => {
   )
   const reached = new Map(tests.sort().map((test) => [test, distances(test, importsOf)]))
   const hashes = new Map(tests.map((test) => [test, hashOf(readFileSync(join(root, test), "utf8"))]))
+  const named = new Map(tests.map((test) => [test, wordsOf(test)]))
+  const testsWith = new Map<string, number>()
+  for (const words of named.values()) for (const word of words) testsWith.set(word, (testsWith.get(word) ?? 0) + 1)
   const everMeasured = new Set(Object.values(kept).flatMap(({ files }) => Object.keys(files)))
   /** How many faults of a file each test file has caught. */
   const caught = new Map<string, number>()
@@ -105,14 +114,23 @@ export const reachOf = (root: string, among: (file: string) => boolean) => {
     noteCatch: (test: string, file: string) => {
       caught.set(`${file} ${test}`, (caught.get(`${file} ${test}`) ?? 0) + 1)
     },
-    /** The test files that may reach a source file. Short ones come first, and those that are close to it or have caught its faults. */
-    candidates: (file: string): ReadonlyArray<string> => {
+    /**
+     * The test files that may reach a line. Short ones come first, and those that are close to it, share rare words with it, or have caught
+     * faults of its file.
+     */
+    candidates: (file: string, line: string): ReadonlyArray<string> => {
+      const words = wordsOf(`${file.slice(file.lastIndexOf("/"))} ${line}`)
       const weight = (test: string) => {
         const distance = reached.get(test)?.get(file) ?? 0
-        return (distance <= 1 ? 8 : distance === 2 ? 3 : 1) * (1 + 4 * (caught.get(`${file} ${test}`) ?? 0))
+        const near = distance <= 1 ? 8 : distance === 2 ? 3 : 1
+        const shared = [...(named.get(test) ?? [])].filter((word) => words.has(word))
+        const alike = shared.reduce((sum, word) => sum + Math.min(8, 40 / (testsWith.get(word) ?? 1)), 1)
+        return near * alike * (1 + 4 * (caught.get(`${file} ${test}`) ?? 0))
       }
-      const cost = (test: string) => (millisOf(test) + 300) / weight(test)
-      return tests.filter((test) => reached.get(test)?.has(file)).toSorted((a, b) => cost(a) - cost(b))
+      const cost = new Map(tests.map((test) => [test, (millisOf(test) + 300) / weight(test)]))
+      return tests
+        .filter((test) => reached.get(test)?.has(file))
+        .toSorted((a, b) => (cost.get(a) ?? 0) - (cost.get(b) ?? 0))
     }
   }
 }

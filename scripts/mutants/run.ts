@@ -70,7 +70,7 @@ export const runnerOf = (reach: Reach, secondsMax: number, say: (line: string) =
       by,
       millis: Math.round(performance.now() - began)
     })
-    const left = [...reach.candidates(file)]
+    const left = [...reach.candidates(file, mutant.source)]
     let spent = 0
     const tried = new Set<string>()
 
