@@ -56,7 +56,8 @@ export const scratchFolder = (tree: string): string => {
   const parent = free.bavail * free.bsize >= ramDiskBytesMin ? ramDisk : tmpdir()
   const folder = mkdtempSync(join(parent, "rungate-mutants-"))
   chmodSync(folder, 0o755) // the database server's account, which is not root's, walks through it
-  afterwards('sleep 1; rm -rf "$1" "$2"', folder, tree)
+  // More than once, because processes that the tests started may still write while they end.
+  afterwards('for try in 1 2 3 4 5; do sleep 1; rm -rf "$1" "$2"; done', folder, tree)
   return folder
 }
 
