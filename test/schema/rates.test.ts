@@ -3,7 +3,7 @@ import fc from "fast-check"
 import { providers } from "../../src/layers/providers/index.ts"
 import { withRates } from "../../src/schema/catalog/Provider.ts"
 import { dollars, usd } from "../../src/schema/money/Money.ts"
-import { anyDemand, estimatedCost, rawCharge } from "../../src/schema/money/Pricing.ts"
+import { anyDemand, byPlatform, estimatedCost, rawCharge } from "../../src/schema/money/Pricing.ts"
 import { defaultMarkup, inCredits, inUsd, priceOf } from "../../src/schema/money/Rates.ts"
 import { plannedPrice, priceFrom } from "../../src/schema/runs/PlannedPrice.ts"
 
@@ -74,6 +74,13 @@ describe("a price", () => {
       }
     }
   })
+})
+
+test("a price per platform is kept in a plan as the amount of the run's platform", () => {
+  const price = byPlatform({ x: "0.01", y: "0.02" })
+  const kept = (platform: string) => plannedPrice(price, { ...anyDemand, platform })
+  expect([kept("x"), kept("y"), kept("x")]).toEqual(["0.01", "0.02", "0.01"])
+  expect(priceFrom(kept("y"))).toEqual({ kind: "flat", amount: dollars("0.02") })
 })
 
 describe("a markup", () => {
