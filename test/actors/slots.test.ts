@@ -1,7 +1,7 @@
 /** Slots of a worker: what an organization, a provider and free runs may use, whatever happens in which order. */
 import { describe, expect, test } from "bun:test"
 import { allot } from "../../src/actors/runs/FairClaim.ts"
-import { freePerOrganizationMax, type Slot, Slots } from "../../src/schema/runs/Slots.ts"
+import { freePerOrganizationMax, noShare, type Slot, Slots } from "../../src/schema/runs/Slots.ts"
 
 const bounds = { slots: 100, perOrganization: 25, callsOf: (provider: string) => (provider === "narrow" ? 3 : 1_000) }
 const paid = (org_id: string, provider = "wide") => ({ org_id, provider, free: false })
@@ -31,6 +31,20 @@ describe("slots", () => {
     expect(fill(slots, paid("d")).length).toBe(25)
   })
 
+  test("free runs that end give back what they took of both shares, and paid runs give back none of it", () => {
+    const slots = new Slots(bounds)
+    const [mine, paidFor] = [fill(slots, free("a")), fill(slots, paid("a"))]
+    for (const slot of mine.slice(0, 5)) slots.release(slot)
+    for (const slot of paidFor.slice(0, 2)) slots.release(slot)
+    expect(fill(slots, free("a")).length).toBe(5)
+    const others = ["b", "c"].flatMap((org) => fill(slots, free(org)))
+    expect(others.length).toBe(30)
+    for (const slot of paidFor.slice(2)) slots.release(slot)
+    expect(slots.take(free("d"))).toBeNull()
+    for (const slot of others.slice(0, 3)) slots.release(slot)
+    expect(fill(slots, free("d")).length).toBe(3)
+  })
+
   test("a provider gets as many calls as it takes at once; its jobs use no call, and a quarter of the slots", () => {
     const slots = new Slots(bounds)
     const jobs: Array<Slot> = []
@@ -58,6 +72,54 @@ describe("slots", () => {
     expect(slots.enter(second, "narrow")).toBe(true)
     slots.release(second)
     expect(slots.room).toBe(98)
+  })
+
+  test("shares are rounded down, and a small worker has a free run and a provider's calls all the same", () => {
+    const small = (slots: number) => new Slots({ slots, perOrganization: 25, callsOf: () => 1 })
+    expect([1, 2, 3, 4, 5].map((slots) => fill(small(slots), free("a", noShare)).length)).toEqual([1, 1, 1, 2, 2])
+    const jobsOf = (slots: Slots) => {
+      let jobs = 0
+      for (let slot = slots.take(paid("a")); slot !== null; slot = slots.take(paid("a"))) {
+        slots.beginJob(slot)
+        jobs += 1
+      }
+      return jobs
+    }
+    expect([1, 4, 7, 8, 11, 12].map((slots) => jobsOf(small(slots)))).toEqual([1, 1, 1, 2, 2, 3])
+  })
+
+  test("a provider that takes more calls than a quarter of the slots has them, with its jobs among them", () => {
+    const slots = new Slots({ slots: 100, perOrganization: 100, callsOf: () => 40 })
+    const calls = fill(slots, paid("a"))
+    expect(calls.length).toBe(40)
+    for (const slot of calls.slice(0, 10)) slots.beginJob(slot)
+    expect(slots.take(paid("b"))).toBeNull()
+    slots.release(calls[0]!)
+    expect(fill(slots, paid("b")).length).toBe(1)
+  })
+
+  test("a job that is begun twice counts once, and none is begun without a provider", () => {
+    const slots = new Slots(bounds)
+    const [first, second] = [slots.take(paid("a", "narrow")), slots.take(paid("b"))]
+    if (first === null || second === null) return expect.unreachable("there is room")
+    slots.beginJob(first)
+    slots.beginJob(first)
+    const others = fill(slots, paid("c", "narrow"))
+    expect(others.length).toBe(3)
+    expect([slots.enter(second, "narrow"), second.provider]).toEqual([false, null])
+    slots.beginJob(second)
+    expect(second.job).toBe(false)
+    slots.release(others[0]!)
+    expect([slots.enter(second, "narrow"), slots.enter(second, "narrow")]).toEqual([true, true])
+    // A run that leaves its job gives back the job's share, and no call.
+    expect([slots.enter(first, "wide"), first.job]).toEqual([true, false])
+    expect(slots.take(paid("d", "narrow"))).toBeNull()
+  })
+
+  test("a run through its organization's own account takes no share of a provider", () => {
+    const slots = new Slots({ slots: 100, perOrganization: 25, callsOf: () => 0 })
+    expect(slots.take(paid("a"))).toBeNull()
+    expect(fill(slots, paid("a", noShare)).length).toBe(25)
   })
 
   test("whatever is taken, moved and given back, no share is passed and nothing is lost", () => {
