@@ -5,10 +5,12 @@ import {
   bucketMillis,
   endpointSubject,
   type HealthStatus,
+  hourSeconds,
   lastOf,
   latencyBucket,
   measured,
   metricsOf,
+  monthSeconds,
   noAttempts,
   offerSubject,
   orReported,
@@ -31,11 +33,13 @@ describe("what an attempt says about its provider", () => {
   test.each([
     ["succeeded", true],
     ["no_match", true],
+    ["inconclusive", true],
     ["provider_error", false],
     ["provider_timeout", false],
     ["provider_rate_limited", false],
     ["provider_account", false],
     ["invalid_response", false],
+    ["outcome_unknown", false],
     ["started", null],
     ["worker_lost", null],
     ["something_new", null]
@@ -45,6 +49,10 @@ describe("what an attempt says about its provider", () => {
 test("subjects never meet: a capability's slug has a dot, a raw endpoint's name begins with a word that has none", () => {
   expect(offerSubject("email.find", "hunter")).toBe("email.find hunter")
   expect(endpointSubject("hunter", "GET", "/v2/email-finder")).toBe("endpoint hunter GET /v2/email-finder")
+})
+
+test("the recent windows are the last hour and the last 30 days", () => {
+  expect([hourSeconds, monthSeconds]).toEqual([60 * 60, 30 * 24 * 60 * 60])
 })
 
 test("windows begin at whole five minutes and at midnight, UTC", () => {
@@ -65,6 +73,7 @@ describe("latencies", () => {
       })
     )
     expect([latencyBucket(0), bucketMillis(0)]).toEqual([0, 0])
+    expect([latencyBucket(0.999), latencyBucket(1), bucketMillis(1)]).toEqual([0, 1, 1])
     expect(latencyBucket(Number.MAX_SAFE_INTEGER)).toBe(100)
   })
 
@@ -184,7 +193,9 @@ describe("published runs stand in", () => {
     [{ succeeded: 800, total: 1_000 }, "unknown", 0.8],
     [{ succeeded: 799, total: 1_000 }, "degraded", 0.799],
     [{ succeeded: 0, total: 1_000 }, "degraded", 0],
-    [{ succeeded: 0, total: 4 }, "unknown", 0]
+    [{ succeeded: 0, total: 5 }, "degraded", 0],
+    [{ succeeded: 0, total: 4 }, "unknown", 0],
+    [{ succeeded: 1, total: 1 }, "unknown", 1]
   ] as const)("%j: %s", (reported, status, success_rate) =>
     expect(orReported(unmeasured.health, reported)).toEqual({
       status,
@@ -195,6 +206,10 @@ describe("published runs stand in", () => {
       source: "provider_reported"
     })
   )
+  test("more successes than runs, or fewer than none, count as all or none of them", () => {
+    const rate = (succeeded: number) => orReported(unmeasured.health, { succeeded, total: 50 }).success_rate
+    expect([rate(51), rate(-1)]).toEqual([1, 0])
+  })
   test("only while nothing is measured, and only when there are any", () => {
     const { health } = measured([of(1, 0)], of(1, 0))
     expect(orReported(health, { succeeded: 100, total: 100 })).toBe(health)

@@ -66,8 +66,13 @@ describe("conclusions", () => {
     [{ reusable: { ...reusable, capability: null, endpoint: "/people/{id}" } }, /^Already bought: \/people\/\{id\} on/],
     [{ failed_touches: 1 }, /^Never reached: 1 outbound run did not succeed\.$/],
     [{ failed_touches: 2 }, /^Never reached: 2 outbound runs did not succeed\.$/],
-    [{ in_flight: 1 }, /^1 run is still under way;/],
-    [{ in_flight: 3 }, /^3 runs are still under way;/],
+    [
+      { last_unknown: touch },
+      /^Outcome unknown: email\.send on 2026-03-04 \(run_touch\) may have reached this subject\. Check before writing again\.$/
+    ],
+    [{ last_unknown: touch, failed_touches: 1 }, /^Outcome unknown: /],
+    [{ in_flight: 1 }, /^1 run is still under way; .* lists it\. Wait for the result instead of paying again\.$/],
+    [{ in_flight: 3 }, /^3 runs are still under way; .* lists them\. Wait for the result instead of paying again\.$/],
     [{ truncated: true, limit: 7 }, /^Only the newest 7 are shown;/],
     [{}, /^On record, but neither contacted nor bought/]
   ] satisfies ReadonlyArray<[Partial<Conclusions>, RegExp]>)("%j", (change, words) => {
@@ -92,6 +97,21 @@ describe("conclusions", () => {
     expect(hints.map(isBought)).toEqual([false, true, true, false, false])
     expect(said({ failed_touches: 1, reusable }).map((hint) => hint.split(":")[0])).toEqual([
       "Never reached",
+      "Already bought"
+    ])
+  })
+
+  test("a touch whose outcome is unknown comes after one that succeeded, and before all others", () => {
+    const first = (change: Partial<Conclusions>) =>
+      said({ last_unknown: touch, ...change }).map((hint) => hint.split(":")[0])
+    expect(first({ last_touch: touch, last_contact: touch, reusable })).toEqual([
+      "Already contacted",
+      "Outcome unknown",
+      "Already bought"
+    ])
+    expect(first({ last_touch: touch, reusable })).toEqual([
+      "Outcome unknown",
+      "Mentioned but not contacted",
       "Already bought"
     ])
   })

@@ -2,7 +2,8 @@ import { describe, expect, test } from "bun:test"
 import fc from "fast-check"
 import type { Endpoint } from "../../src/schema/catalog/Endpoint.ts"
 import { dollars, usd } from "../../src/schema/money/Money.ts"
-import { type Checks, planRaw, type RawRequest } from "../../src/schema/runs/RawPlan.ts"
+import { capOf as lowerCap } from "../../src/schema/runs/RawHold.ts"
+import { type Checks, placeholdersOf, planRaw, type RawRequest } from "../../src/schema/runs/RawPlan.ts"
 import { figures } from "../kit/app.ts"
 
 const open: Checks = { path: () => [], query: () => [], input: () => [] }
@@ -142,6 +143,118 @@ describe("T59 raw.path_injection", () => {
 })
 
 describe("what a raw request must be", () => {
+  const issuesOf = (one: Endpoint, request: RawRequest, checks = open) => {
+    const decision = planRaw(one, false, checks, request, capOf(null))
+    return decision._tag === "Refused" ? decision.issues.map(({ path, message }) => `${path} ${message}`) : []
+  }
+  const filled = (value: unknown) => asked({ path: { domain: value, id: 1 } })
+
+  test("a path value is text, a number or a boolean of up to 4,000 characters", () => {
+    expect(planned(endpoint(), asked({ path: { domain: true, id: 0 } })).raw.path).toBe("/v1/companies/true/people/0")
+    expect(planned(endpoint(), filled("x".repeat(4_000))).raw.path).toContain("x".repeat(4_000))
+    expect(issuesOf(endpoint(), filled("x".repeat(4_001)))).toEqual([
+      "path.domain must not be longer than 4000 characters"
+    ])
+    expect(issuesOf(endpoint(), filled(null))).toEqual(["path.domain is required"])
+    expect(issuesOf(endpoint(), filled(["a"]))).toEqual(["path.domain must be text or a number"])
+    expect(issuesOf(endpoint({ path: "/{constructor}" }), asked({ path: {} }))).toEqual([
+      "path.constructor is required"
+    ])
+  })
+
+  test("no control character is in a path value, or in a query beside tabs and line ends", () => {
+    const path = (value: string) => issuesOf(endpoint(), filled(value))
+    for (const control of ["\u0001", "\u001f", "\u007f", "a\tb", "%0a", "%1F", "%7f", "%250d", "%252500"])
+      expect([control, path(control)]).toEqual([control, ["path.domain must not contain control characters"]])
+    for (const fine of [" ", "~", "\u0080", "%20", "%2e0a", "%8f"]) expect([fine, path(fine)]).toEqual([fine, []])
+    const query = (values: Record<string, unknown>) => issuesOf(endpoint(), asked({ query: values }))
+    expect(planned(endpoint(), asked({ query: { q: "a\tb\r\nc" } })).raw.query).toEqual([["q", "a\tb\r\nc"]])
+    expect(query({ q: "a\u0000" })).toEqual(["query.q must be text without control characters"])
+    expect(query({ "a\u001f": "b" })).toHaveLength(1)
+    expect(query({ q: ["a", "b\u007f"] })).toHaveLength(1)
+    expect(issuesOf(endpoint(), asked({ input: { q: "a\u0000" } }))).toEqual([
+      "input.q must be text without control characters"
+    ])
+  })
+
+  test("a query has numbers and booleans as text, objects as JSON, and no value that is null", () => {
+    expect(
+      planned(endpoint(), asked({ query: { n: 0, on: false, f: { a: 1 }, list: [1, { b: 2 }], gone: null } })).raw.query
+    ).toEqual([
+      ["n", "0"],
+      ["on", "false"],
+      ["f", '{"a":1}'],
+      ["list", "1"],
+      ["list", '{"b":2}']
+    ])
+  })
+
+  test("a name that is no placeholder suggests one that is not given", () => {
+    expect(placeholdersOf("/v1/{a}/x/{b_c}")).toEqual(["a", "b_c"])
+    expect(placeholdersOf("/v1")).toEqual([])
+    expect(issuesOf(endpoint(), asked({ path: { domian: "a.com", id: 1 } }))).toEqual([
+      "path.domian is not a placeholder of this endpoint. Did you mean `domain`?",
+      "path.domain is required"
+    ])
+    expect(issuesOf(endpoint(), asked({ path: { domain: "a.com", domian: "a.com", id: 1 } }))).toEqual([
+      "path.domian is not a placeholder of this endpoint"
+    ])
+  })
+
+  test("a path has one issue, the first, and a refusal has at most 20", () => {
+    const checks: Checks = {
+      ...open,
+      path: () => [
+        { path: "domain", message: "must be a domain" },
+        { path: "other", message: "is of no placeholder" }
+      ]
+    }
+    expect(issuesOf(endpoint(), asked({ path: { id: 1 } }), checks)).toEqual(["path.domain must be a domain"])
+    const many = Object.fromEntries(Array.from({ length: 21 }, (_, n) => [`wrong${n}`, 1]))
+    const twenty = issuesOf(endpoint(), asked({ path: { ...many, domain: "a.com", id: 1 } }))
+    expect([twenty.length, twenty[0], twenty[19]]).toEqual([
+      20,
+      "path.wrong0 is not a placeholder of this endpoint",
+      "path.wrong19 is not a placeholder of this endpoint"
+    ])
+    const long: Checks = {
+      ...open,
+      query: () => Array.from({ length: 30 }, (_, n) => ({ path: `q${n}`, message: "is required" }))
+    }
+    expect(issuesOf(endpoint(), asked(), long)).toHaveLength(20)
+  })
+
+  test("an issue of the whole query or the whole body names it", () => {
+    const whole = () => [{ path: "", message: "must have a member" }]
+    expect(paths(endpoint(), asked(), { ...open, query: whole })).toEqual(["input"])
+    const post = endpoint({ method: "POST", path: "/search", body: object })
+    expect(paths(post, asked({ path: {} }), { ...open, query: whole, input: whole })).toEqual(["query", "input"])
+  })
+
+  test("the plan keeps how the endpoint is called, and only an actor's path is not filled", () => {
+    const makes = [{ kind: "job" as const, at: "id" }]
+    const post = endpoint({ method: "POST", path: "/jobs", origin: "https://jobs.example", resources: { makes } })
+    const { raw } = planned({ ...post, encoding: "form" }, asked({ path: {} }))
+    expect(raw).toEqual({
+      ...{ method: "POST", endpoint: "/jobs", origin: "https://jobs.example", path: "/jobs", query: [] },
+      ...{ body_type: "json", encoding: "form", has_body: false, hold: "0.03", estimate: "0.02", makes }
+    })
+    const plain = planned(endpoint({ resources: {} }), asked()).raw
+    expect([plain.path, "origin" in plain, "makes" in plain]).toEqual(["/v1/companies/a.com/people/7", false, false])
+    const actor = endpoint({ method: "POST", path: "a/{b}", body_type: "actor_input" })
+    const called = planned(actor, asked({ path: { b: "x" }, input: { any: 1 } })).raw
+    expect([called.path, called.has_body]).toEqual(["a/{b}", true])
+    expect(issuesOf({ ...actor, path: "a/b" }, asked({ path: {}, input: [1] }))).toEqual(["input must be an object"])
+  })
+
+  test("a name that is twice in one object is refused where the price depends on the body", () => {
+    const post = endpoint({ method: "POST", path: "/search", body: object })
+    const price: NonNullable<Endpoint["price"]> = { base: "0.01", drivers: [] }
+    const twice = asked({ path: {}, input: { limit: 9 }, input_text: '{"limit": 1, "limit": 9}' })
+    expect(issuesOf({ ...post, price }, twice)).toEqual(["input.limit must not be given twice in one object"])
+    expect(issuesOf(post, twice)).toEqual([])
+  })
+
   test("every placeholder once, and nothing else", () => {
     expect(paths(endpoint(), asked({ path: {} }))).toEqual(["path.domain", "path.id"])
     expect(paths(endpoint(), asked({ path: { domain: "a.com", id: 1, extra: 1 } }))).toEqual(["path.extra"])
@@ -245,10 +358,24 @@ describe("what it may cost", () => {
     expect(amounts(endpoint(), "0", true).hold).toBe("0.00")
   })
 
+  test("max_total caps a call too: the lower of the two, and a refusal names its field", () => {
+    const [low, high] = [dollars("0.01"), dollars("0.02")]
+    expect(lowerCap(low, high)).toEqual({ max_cost: low, field: "max_cost" })
+    expect(lowerCap(high, low)).toEqual({ max_cost: low, field: "max_total" })
+    expect(lowerCap(low, low)).toEqual({ max_cost: low, field: "max_cost" })
+    expect(lowerCap(null, low)).toEqual({ max_cost: low, field: "max_total" })
+    expect(lowerCap(low, null)).toEqual({ max_cost: low, field: "max_cost" })
+    expect(lowerCap(null, null)).toEqual({ max_cost: null, field: "max_cost" })
+    const decision = planRaw(endpoint(), false, open, asked(), { ...lowerCap(high, low), unpricedMin })
+    expect(decision._tag === "Refused" ? decision.issues : []).toEqual([
+      { path: "routing.max_total", message: "must be at least 0.02: this call is estimated at $0.02" }
+    ])
+  })
+
   test("the marketplace enforces an actor's cap, so it may be below an estimate of ordinary results", () => {
     const actor = endpoint({ path: "a/b", method: "POST", body_type: "actor_input", cost: cost("4.00") })
     const call = asked({ path: {} })
-    expect(refusal(actor, "0.00", call)[0]).toContain("must be at least 0.10")
+    expect(refusal(actor, "0.00", call)[0]).toEndWith("must be at least 0.10: this service runs no actor with less")
     expect(refusal(actor, "0.10", call)).toEqual([])
     expect(usd(planned(actor, call, "0.10").hold)).toBe("0.10")
     expect(refusal({ ...actor, cost: cost("0.01") }, "0.01", call)).toEqual([])
