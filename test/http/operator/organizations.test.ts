@@ -40,6 +40,17 @@ describe("the list", () => {
     expect(await ids("'; DROP TABLE orgs; --")).toEqual([])
   })
 
+  test("is open to no one but a signed-in operator, and to no page of another site", async () => {
+    const read = (headers: Record<string, string>) => app.call(null, "GET", "/v1/operator/organizations", { headers })
+    const madeUp = `__Host-rungate_operator=rg_oper_${"0".repeat(43)}`
+    for (const headers of [{}, { cookie: madeUp }, { cookie: tab.cookie, "sec-fetch-site": "cross-site" }]) {
+      const { status, body } = await read(headers)
+      expect([headers, status, body.error?.code]).toEqual([headers, 403, "forbidden"])
+    }
+    const allowed = await read({ cookie: tab.cookie })
+    expect([allowed.status, allowed.headers.get("cache-control")]).toEqual([200, "no-store"])
+  })
+
   test("refuses a cursor of something else, and a search that is too long", async () => {
     expect((await tab.get("/organizations?cursor=run_1")).body.error.details[0].path).toBe("query.cursor")
     expect((await tab.get(`/organizations?search=${"x".repeat(255)}`)).status).toBe(400)
