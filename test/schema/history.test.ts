@@ -64,6 +64,7 @@ describe("conclusions", () => {
       /^Already bought: email\.find returned this subject on 2026-02-03 for \$0\.012\. Read its result with GET \/v1\/runs\/run_bought instead/
     ],
     [{ reusable: { ...reusable, capability: null, endpoint: "/people/{id}" } }, /^Already bought: \/people\/\{id\} on/],
+    [{ reusable: { ...reusable, capability: null } }, /^Already bought: a lookup on/],
     [{ failed_touches: 1 }, /^Never reached: 1 outbound run did not succeed\.$/],
     [{ failed_touches: 2 }, /^Never reached: 2 outbound runs did not succeed\.$/],
     [

@@ -189,6 +189,13 @@ describe("what a raw request must be", () => {
     ])
   })
 
+  test("a body is not sent as the query as well", () => {
+    const post = endpoint({ method: "POST", path: "/search", body: object })
+    expect(planned(post, asked({ path: {}, query: { page: 2 }, input: { limit: 3 } })).raw.query).toEqual([
+      ["page", "2"]
+    ])
+  })
+
   test("a name that is no placeholder suggests one that is not given", () => {
     expect(placeholdersOf("/v1/{a}/x/{b_c}")).toEqual(["a", "b_c"])
     expect(placeholdersOf("/v1")).toEqual([])
@@ -253,6 +260,8 @@ describe("what a raw request must be", () => {
     const twice = asked({ path: {}, input: { limit: 9 }, input_text: '{"limit": 1, "limit": 9}' })
     expect(issuesOf({ ...post, price }, twice)).toEqual(["input.limit must not be given twice in one object"])
     expect(issuesOf(post, twice)).toEqual([])
+    expect(issuesOf(endpoint({ path: "/search", price }), twice)).toEqual([])
+    expect(issuesOf({ ...post, price }, asked({ path: {}, input: { limit: 9 } }))).toEqual([])
   })
 
   test("every placeholder once, and nothing else", () => {
@@ -347,6 +356,17 @@ describe("what it may cost", () => {
     const three = asked({ path: {}, input: [{}, {}, {}] })
     expect(refusal(tasks, "0.05", three)[0]).toContain("at least 0.06")
     expect(refusal(tasks, "0.06", three)).toEqual([])
+  })
+
+  test("a request that is wrong has neither a cost nor a smallest cap", () => {
+    const perResult = endpoint({
+      path: "/search",
+      price: { base: "0.01", drivers: [{ field: "limit", counts: "number", price: "0.01" }] }
+    })
+    const checks: Checks = { ...open, query: () => [{ path: "page", message: "must be integer" }] }
+    expect(paths(perResult, asked({ path: {} }))).toEqual(["input.limit"])
+    expect(paths(perResult, asked({ path: {}, query: { page: "x" } }), checks, "0.00")).toEqual(["query.page"])
+    expect(paths(endpoint(), asked({ path: { id: 1 } }), open, "0.00")).toEqual(["path.domain"])
   })
 
   test("without published rates the smallest cap is the operator's; public data may have any", () => {
