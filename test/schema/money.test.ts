@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test"
 import { Exit, Schema } from "effect"
 import { howMany } from "../kit/input-samples.ts"
+import * as Decimal from "../../src/schema/money/Decimal.ts"
 import * as Money from "../../src/schema/money/Money.ts"
 
 const decode = Schema.decodeUnknownExit(Money.Usd)
@@ -146,5 +147,59 @@ describe("arithmetic", () => {
   test("the smaller and the larger", () => {
     expect(Money.min(some("1"), some("2"))).toBe(some("1"))
     expect(Money.max(some("1"), some("2"))).toBe(some("2"))
+  })
+  test("a share is rounded up, unless it is exact", () => {
+    const share = (amount: bigint, part: bigint, whole: bigint) => Money.share(Money.MicroUsd(amount), part, whole)
+    expect([share(10n, 1n, 3n), share(10n, 2n, 3n), share(9n, 2n, 3n)]).toEqual([4n, 7n, 6n].map(Money.MicroUsd))
+  })
+  test("only whole cents are cents", () => {
+    expect(Money.ofCents(1)).toBe(some("0.01"))
+    expect([Money.centsOf(some("12.34")), Money.centsOf(Money.zero)]).toEqual([1234, 0])
+    expect([Money.centsOf(some("0.010001")), Money.centsOf(some("0.009999"))]).toEqual([null, null])
+  })
+  test("only a literal with a sign is negative", () => {
+    expect([Money.signed("-0.5"), Money.signed("0.5")]).toEqual([Money.negate(some("0.5")), some("0.5")])
+    expect(() => Money.signed("+0.5")).toThrow("not an amount: +0.5")
+  })
+})
+
+describe("a decimal", () => {
+  const of = Decimal.parse
+  const textOf = (text: string) => Decimal.text(of(text))
+  test("is printed without trailing zeros", () => {
+    expect(["0.000125", "20", "20.00", "0.50", "0", "0.0"].map(textOf)).toEqual([
+      "0.000125",
+      "20",
+      "20",
+      "0.5",
+      "0",
+      "0"
+    ])
+  })
+  test("is added, multiplied and compared exactly, however many digits each has", () => {
+    expect(Decimal.text(Decimal.sum(["0.5", "0.25", "2"].map(of)))).toBe("2.75")
+    expect(Decimal.text(Decimal.product(["0.5", "0.25", "2"].map(of)))).toBe("0.25")
+    expect([Decimal.text(Decimal.sum([])), Decimal.text(Decimal.product([]))]).toEqual(["0", "1"])
+    for (const [small, large] of [
+      ["0.25", "0.5"],
+      ["0.5", "0.75"],
+      ["2", "2.000001"]
+    ] as const) {
+      expect(Decimal.text(Decimal.max(of(small), of(large)))).toBe(large)
+      expect(Decimal.text(Decimal.max(of(large), of(small)))).toBe(large)
+    }
+    expect(Decimal.isEqual(of("1.5"), of("1.500"))).toBe(true)
+    expect(Decimal.isEqual(of("1.5"), of("1.501"))).toBe(false)
+  })
+  test("is rounded up once, unless it is exact", () => {
+    const micros = (text: string) => Decimal.micros(of(text))
+    expect(["0.000001", "0.0000011", "0.0000001", "0", "3"].map(micros)).toEqual(
+      [1n, 2n, 1n, 0n, 3_000_000n].map(Money.MicroUsd)
+    )
+    const scaled = (...[a, numerator, denominator]: [string, string, string]) =>
+      Decimal.text(Decimal.scaledUp(of(a), of(numerator), of(denominator), 4))
+    expect(scaled("1", "1", "3")).toBe("0.3334")
+    expect(scaled("0.25", "0.1", "0.3")).toBe("0.0834")
+    expect(scaled("1.5", "0.1", "0.03")).toBe("5")
   })
 })

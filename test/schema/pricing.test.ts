@@ -2,17 +2,21 @@ import { describe, expect, test } from "bun:test"
 import fc from "fast-check"
 import { providers } from "../../src/layers/providers/index.ts"
 import { capabilities } from "../../src/schema/capabilities/index.ts"
-import { dollars, MicroUsd, minus, plus, times, zero } from "../../src/schema/money/Money.ts"
+import { dollars, MicroUsd, minus, plus, signed, times, zero } from "../../src/schema/money/Money.ts"
 import {
+  atPlatformRate,
   type Billing,
   byPlatform,
   charge,
   demandOf,
+  exactAtPlatformRate,
   flat,
   metered,
   type Price,
   priceMax,
-  priceMin
+  priceMin,
+  rawCharge,
+  rawHold
 } from "../../src/schema/money/Pricing.ts"
 
 const outcomes = fc.record({ matched: fc.boolean(), results: fc.integer({ min: 0, max: 500 }) })
@@ -96,6 +100,9 @@ describe("rounding.never_up", () => {
       )
     )
     expect(priceMax(price, demandOf({ platform: "tiktok" }))).toBe(dollars("0.003"))
+    // A platform that the offer names costs its own price, also the cheaper one.
+    expect(priceMax(price, demandOf({ platform: "instagram" }))).toBe(dollars("0.002"))
+    for (const other of [{}, { platform: "x" }]) expect(priceMax(price, demandOf(other))).toBe(dollars("0.003"))
     expect(priceMin(price)).toBe(dollars("0.002"))
   })
 
@@ -121,6 +128,11 @@ describe("what a call costs", () => {
     expect(of({ limit: 3 }, 7)).toBe(dollars("0.016"))
     expect(of({}, 7)).toBe(dollars("0.024"))
     expect(of({ limit: 3 }, -1)).toBe(dollars("0.01"))
+    expect(priceMin(price)).toBe(dollars("0.012"))
+  })
+
+  test("a limit that is no whole number asks for the default", () => {
+    for (const limit of [2.5, "2", null, NaN]) expect(priceMax(price, demandOf({ limit }))).toBe(dollars("0.03"))
   })
 
   test("a miss is free unless the capability says otherwise", () => {
@@ -128,11 +140,44 @@ describe("what a call costs", () => {
     expect(charge(flat("0.01"), onMatch, demandOf({}), miss)).toBe(zero)
     expect(charge(flat("0.01"), perCall, demandOf({}), miss)).toBe(dollars("0.01"))
     expect(charge(price, billing, demandOf({}), miss)).toBe(zero)
+    expect(charge(flat("0.01"), perCall, demandOf({}), { matched: true, results: 1, unbilled: true })).toBe(zero)
   })
 
   test("a price with a rounding error in it does not compile into the catalog", () => {
     expect(() => flat("0.0000001")).toThrow()
     expect(() => flat("1e-3")).toThrow()
     expect(() => metered("0.01", String(0.1 + 0.2), 10)).toThrow()
+  })
+})
+
+describe("a raw call", () => {
+  const rates = { estimate: dollars("0.000003") }
+  test("holds 1.5 times the rate card, rounded up, or $1.00 without one, and never more than max_cost", () => {
+    expect(rawHold(rates, null)).toBe(dollars("0.000005"))
+    expect(rawHold({ estimate: dollars("0.02") }, null)).toBe(dollars("0.03"))
+    expect(rawHold(null, null)).toBe(dollars("1.00"))
+    expect([rawHold(null, dollars("0.40")), rawHold(null, dollars("2.00"))]).toEqual([dollars("0.40"), dollars("1.00")])
+  })
+
+  test("is charged by its measured cost, otherwise by the rate card, otherwise the hold, and never more than the hold", () => {
+    const hold = dollars("0.03")
+    const measured = (amount: string) => rawCharge(rates, signed(amount), hold)
+    // The cost × 1.2, rounded up.
+    expect(measured("0.01")).toBe(dollars("0.012"))
+    expect(measured("0.000001")).toBe(dollars("0.000002"))
+    expect(measured("0.05")).toBe(hold)
+    expect([measured("0.00"), measured("-0.01")]).toEqual([zero, zero])
+    expect(rawCharge(rates, null, hold)).toBe(rates.estimate)
+    expect(rawCharge(null, null, hold)).toBe(hold)
+    expect(rawCharge({ estimate: dollars("0.04") }, null, hold)).toBe(hold)
+  })
+
+  test("of an imported document has the markup in its rate, exactly or rounded up once", () => {
+    expect(exactAtPlatformRate("0.00125", "3")).toBe("0.0045")
+    expect(exactAtPlatformRate("0.0000001")).toBe("0.00000012")
+    expect([atPlatformRate("0.00125", "3"), atPlatformRate("0.0000001")]).toEqual([
+      dollars("0.0045"),
+      dollars("0.000001")
+    ])
   })
 })

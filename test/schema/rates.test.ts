@@ -2,9 +2,9 @@ import { describe, expect, test } from "bun:test"
 import fc from "fast-check"
 import { providers } from "../../src/layers/providers/index.ts"
 import { withRates } from "../../src/schema/catalog/Provider.ts"
-import { dollars, usd } from "../../src/schema/money/Money.ts"
+import { dollars, MicroUsd, usd } from "../../src/schema/money/Money.ts"
 import { anyDemand, byPlatform, estimatedCost, rawCharge } from "../../src/schema/money/Pricing.ts"
-import { defaultMarkup, inCredits, inUsd, priceOf } from "../../src/schema/money/Rates.ts"
+import { atMarkup, defaultMarkup, inCredits, inUsd, priceOf } from "../../src/schema/money/Rates.ts"
 import { plannedPrice, priceFrom } from "../../src/schema/runs/PlannedPrice.ts"
 
 const decimal = (whole: number, decimals: number) =>
@@ -89,5 +89,11 @@ describe("a markup", () => {
     expect(usd(rawCharge(null, dollars("0.01"), dollars("1.00")))).toBe("0.012")
     expect(usd(estimatedCost(dollars("0.015"), "1.5"))).toBe("0.01")
     expect(usd(estimatedCost(dollars("0.012")))).toBe("0.01")
+  })
+
+  test("is rounded up to the microdollar, unless it is exact", () => {
+    const priced = (cost: bigint, markup: string) => atMarkup(MicroUsd(cost), markup)
+    expect([priced(1n, "1.1"), priced(9n, "1.1"), priced(10n, "1.1")]).toEqual([2n, 10n, 11n].map(MicroUsd))
+    expect([priced(3n, "1"), priced(1n, "1.001"), priced(0n, "1.2")]).toEqual([3n, 2n, 0n].map(MicroUsd))
   })
 })
