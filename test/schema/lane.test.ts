@@ -1,7 +1,9 @@
 /** The mapping of organizations to lanes: even, the same for everybody, and moving few wallets when the number of lanes grows. */
 import { describe, expect, test } from "bun:test"
+import { Effect } from "effect"
 import fc from "fast-check"
 import { digest } from "../../src/layers/accounts/Secrets.ts"
+import { settingsOf } from "../../src/layers/platform/Settings.ts"
 import { laneOf, lanesMax } from "../../src/schema/wallet/Lane.ts"
 
 const count = fc.integer({ min: 1, max: lanesMax })
@@ -29,6 +31,15 @@ describe("the lane of an organization", () => {
     )
   })
 
+  // Processes of two versions run beside each other during a deployment, and must agree on the lane of every wallet.
+  test.each([
+    [3, [1, 1, 2, 1, 0, 1, 2, 2, 2, 2, 1, 1, 0, 0, 0, 0]],
+    [7, [5, 4, 6, 1, 3, 6, 2, 5, 3, 5, 3, 1, 0, 0, 3, 0]],
+    [32, [5, 18, 11, 18, 22, 30, 9, 28, 24, 7, 27, 28, 8, 8, 14, 26]]
+  ])("of %d lanes is the same in every version", (lanes, known) => {
+    expect(known.map((_, n) => laneOf(digest(`org_${n}`), lanes))).toEqual(known)
+  })
+
   test.each([2, 3, 4, 7, 8, 32])("takes an even share of the wallets among %d", (lanes) => {
     const wallets = 2_000 * lanes
     const shares = Array.from({ length: lanes }, () => 0)
@@ -39,4 +50,10 @@ describe("the lane of an organization", () => {
     // Five standard deviations of a fair draw.
     for (const share of shares) expect(Math.abs(share - 2_000)).toBeLessThan(5 * Math.sqrt(2_000))
   })
+})
+
+test("an installation has 1 to 32 lanes", async () => {
+  const read = (lanes: string) => Effect.runPromise(settingsOf({ RUNGATE_LANES: lanes }))
+  for (const lanes of [1, 32]) expect((await read(`${lanes}`)).lanes).toBe(lanes)
+  for (const lanes of ["0", "33"]) await expect(read(lanes)).rejects.toThrow("RUNGATE_LANES")
 })

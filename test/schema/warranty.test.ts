@@ -1,8 +1,16 @@
 /** The rules of the outcome warranty, without a database. */
 import { describe, expect, test } from "bun:test"
+import { readFileSync } from "node:fs"
+import { join } from "node:path"
 import { plainAddress } from "../../src/schema/mail/Bounce.ts"
 import { MicroUsd } from "../../src/schema/money/Money.ts"
-import { type ClosedRun, coverOf, isWithinShare } from "../../src/schema/wallet/Warranty.ts"
+import {
+  askWaitMinutes,
+  asksPerHourMax,
+  type ClosedRun,
+  coverOf,
+  isWithinShare
+} from "../../src/schema/wallet/Warranty.ts"
 
 const run: ClosedRun = {
   status: "succeeded",
@@ -23,6 +31,10 @@ describe("what the warranty covers", () => {
       amount: MicroUsd(3_000n),
       until: new Date("2026-11-08T10:00:00Z")
     })
+  })
+
+  test("the smallest charge", () => {
+    expect(coverOf({ ...run, charged: MicroUsd(1n) })).toMatchObject({ _tag: "Covered", amount: MicroUsd(1n) })
   })
 
   const uncovered: ReadonlyArray<readonly [Partial<ClosedRun>, string]> = [
@@ -57,4 +69,12 @@ test("refunds one after the other never pass the share, and fill it to the last 
       expect(refunded + amount).toBeGreaterThan(limit)
     }
   expect(isWithinShare({ share_bps: 10_000, revenue: MicroUsd(10n), refunded: MicroUsd(0n) }, MicroUsd(0n))).toBe(false)
+})
+
+test("providers are asked as often as docs/warranty.md says", () => {
+  const page = readFileSync(join(import.meta.dir, "../../docs/warranty.md"), "utf8").replace(/\s+/g, " ")
+  const [first, second, third, last, ...more] = askWaitMinutes
+  expect(more).toEqual([])
+  expect(page).toContain(`after ${first}, ${second} and ${third} minutes and then every ${last / 60} hours`)
+  expect(page).toContain(`at most ${asksPerHourMax} runs of an organization in an hour`)
 })
