@@ -297,6 +297,31 @@ describe("the deposit bonus", () => {
     expect(notes([paid(deposit), dispute("noticed"), dispute("taken")])).toEqual([zero, "revoked", 1])
     expect(notes([paid(deposit), dispute("taken"), dispute("returned")])).toEqual([five, "granted", 2])
   })
+  test("of nothing makes no entry and uses up no card, and one of a microdollar does both", () => {
+    const entriesOf = (deposit_bonus: MicroUsd) => {
+      const book = {
+        payment: deposit,
+        reversals: [],
+        bonus: { ...welcome, deposit_bonus },
+        card_taken: false,
+        auto: null
+      }
+      const paying = decidePayment(wallet, book, paid(deposit, { card: "card_a" }).fact, 0n)
+      const refund = decidePayment(paying.wallet, paying.book, back(deposit, "re_1", "5.01", "taken").fact, 0n)
+      expect([paying.book.bonus?.state, refund.book.bonus?.state]).toEqual(["granted", "revoked"])
+      const amounts = [...paying.entries, ...refund.entries].map((entry) => entry.amount)
+      return { card: paying.book.bonus?.card, amounts }
+    }
+    const moved = [deposit.amount, negate(dollars("5.01"))] as const
+    expect(entriesOf(zero)).toEqual({ card: null, amounts: [...moved] })
+    const one = MicroUsd(1n)
+    expect(entriesOf(one)).toEqual({ card: "card_a", amounts: [moved[0], one, moved[1], negate(one)] })
+  })
+  test("is not given for a card that has earned one elsewhere", () => {
+    const book = { payment: deposit, reversals: [], bonus: welcome, card_taken: true, auto: null }
+    const { book: after, entries } = decidePayment(wallet, book, paid(deposit, { card: "card_a" }).fact, 0n)
+    expect([after.bonus, entries.length]).toEqual([welcome, 1])
+  })
   test("needs a deposit that is large enough by itself", () => {
     const small = payment("pay_b", "checkout", dollars("19.99"))
     expect(notes([paid(small), paid(payment("pay_c", "checkout", dollars("19.99")))])).toEqual([zero, "pending", 0])
