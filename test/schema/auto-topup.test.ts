@@ -333,6 +333,13 @@ describe("automatic top-up", () => {
     expect(world.auto).toMatchObject({ state: "charging", day_total: dollars("20.00") })
   })
 
+  test("charges below the threshold and not at it, up to the whole of the day's maximum", () => {
+    const at = (threshold: string, amount: string) =>
+      play(set({ threshold: dollars(threshold), amount: dollars(amount) })).auto?.state
+    expect([at("20.00", "20.00"), at("20.000001", "20.00")]).toEqual(["idle", "charging"])
+    expect([at("30.00", "50.00"), at("30.00", "50.01")]).toEqual(["charging", "waiting"])
+  })
+
   test("its credit is labeled, above all when no money moved", () => {
     const noteOf = (intent: string) => {
       const world = play(set())

@@ -49,5 +49,8 @@ describe("counting", () => {
     expect([of("month", "2026-12-01"), of("total", "2026-12-01")]).toEqual([dollars("0.10"), dollars("0.30")])
     expect([of("week", "2026-12-07"), of("total", "2030-01-01")]).toEqual([none, dollars("0.30")])
     expect(of("day", "2026-11-30")).toBe(dollars("0.10"))
+    // A run that cost nothing has not moved the day, so a clock that goes back behind its end finds the sum again.
+    one = withoutHold(one, none, none, "2026-12-02")
+    expect([of("day", "2026-12-02"), of("day", "2026-12-01")]).toEqual([none, dollars("0.10")])
   })
 })

@@ -36,6 +36,15 @@ describe("a loss", () => {
       provider: "a",
       measured: false
     })
+    expect(settled("0.01", "0.05", "0.015", one("a", "0.005"), one("b", "0.01", true))).toMatchObject({
+      reason: "failed_attempts",
+      provider: "a"
+    })
+    // The provider that delivered was paid, so the loss is not its own even if it cost most.
+    expect(settled("0.012", "0.05", "0.016", one("a", "0.005"), one("b", "0.011", true))).toMatchObject({
+      reason: "failed_attempts",
+      provider: "a"
+    })
     expect(settled("0.012", "0.05", "0.02", one("a", "0.01"), one("b", "0.01", true))).toMatchObject({
       reason: "failed_attempts",
       provider: "a",

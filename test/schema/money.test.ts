@@ -167,6 +167,7 @@ describe("a decimal", () => {
   const of = Decimal.parse
   const textOf = (text: string) => Decimal.text(of(text))
   test("is printed without trailing zeros", () => {
+    expect(Decimal.text(Decimal.integer(20n))).toBe("20")
     expect(["0.000125", "20", "20.00", "0.50", "0", "0.0"].map(textOf)).toEqual([
       "0.000125",
       "20",
@@ -200,6 +201,6 @@ describe("a decimal", () => {
       Decimal.text(Decimal.scaledUp(of(a), of(numerator), of(denominator), 4))
     expect(scaled("1", "1", "3")).toBe("0.3334")
     expect(scaled("0.25", "0.1", "0.3")).toBe("0.0834")
-    expect(scaled("1.5", "0.1", "0.03")).toBe("5")
+    expect(scaled("1.5", "0.4", "0.3")).toBe("2")
   })
 })
