@@ -310,8 +310,9 @@ describe("passwords as in production", () => {
     const found = new Map(Object.keys(emails).map((name) => [name, new Array<number>()]))
     for (let round = 0; round < 5; round++)
       for (const [name, email] of Object.entries(emails)) found.get(name)?.push(await wrong(email))
-    const median = (name: string) => (found.get(name) ?? []).sort((a, b) => a - b)[2] ?? 0
-    const [taken, pending, unknown] = [median("taken"), median("pending"), median("unknown")]
+    // The fastest of each: the others measure who else uses the machine.
+    const fastest = (name: string) => Math.min(...(found.get(name) ?? []))
+    const [taken, pending, unknown] = [fastest("taken"), fastest("pending"), fastest("unknown")]
     figures("sign-in timing", { taken, pending, unknown })
     // One hash more or less would be a factor of nearly two.
     expect(Math.max(taken, pending, unknown) / Math.min(taken, pending, unknown)).toBeLessThan(1.6)
