@@ -340,6 +340,26 @@ describe("automatic top-up", () => {
     expect([at("30.00", "50.00"), at("30.00", "50.01")]).toEqual(["charging", "waiting"])
   })
 
+  test("at the day's maximum charges at once when it is set to an amount that still fits", () => {
+    const world = play(set({ threshold: dollars("90.00") }), { op: "arrive" }, { op: "arrive" })
+    expect(world.auto).toMatchObject({ state: "waiting", day_total: dollars("40.00") })
+    world.turn({ hours: 0, together: [set({ threshold: dollars("90.00"), amount: dollars("10.00") })] })
+    expect(world.auto).toMatchObject({ state: "charging", day_total: dollars("50.00"), last_error: null })
+  })
+
+  test("counts no declined charge in the day's total, and still counts those that succeeded", () => {
+    const world = play(set({ threshold: dollars("90.00") }), { op: "arrive" })
+    expect(world.auto).toMatchObject({ state: "charging", day_total: dollars("40.00") })
+    world.turn({ hours: 0, together: [{ op: "decline" }] })
+    expect(world.auto).toMatchObject({ state: "waiting", day_total: dollars("20.00") })
+  })
+
+  test("keeps the reason why it was switched off when the last charge succeeds", () => {
+    const world = play(set({ threshold: dollars("90.00") }), { op: "arrive" }, { op: "dispute" }, { op: "arrive" })
+    expect(world.auto).toMatchObject({ enabled: false, state: "idle" })
+    expect(world.auto?.last_error).toContain("because a payment was disputed")
+  })
+
   test("its credit is labeled, above all when no money moved", () => {
     const noteOf = (intent: string) => {
       const world = play(set())
