@@ -361,3 +361,26 @@ test("what a second charge of the same payment gives back was never credited, so
   expect(clawed([of("pi_second"), paid(start), of("pi_a")])).toBe(dollars("25.00"))
   expect(clawed([of("pi_a"), paid(start), of("pi_second")])).toBe(dollars("25.00"))
 })
+
+test.each([
+  ["refund", "refund of a top-up"],
+  ["dispute", "disputed top-up"]
+])("a %s that is taken and returned makes two entries that say so, and none when it is repeated", (kind, what) => {
+  const start = payment("pay_a", "checkout", dollars("25.00"))
+  const fact = (standing: Standing) => back(start, "re_1", "10.00", standing, kind)
+  const steps = [paid(start), fact("taken"), fact("taken"), fact("returned"), fact("returned")]
+  let book: PaymentBook = { payment: start, reversals: [], bonus: null, card_taken: false, auto: null }
+  const outcomes = []
+  const entries: Array<Entry> = []
+  for (const step of steps) {
+    const decided = decidePayment(wallet, book, step.fact, 0n)
+    book = decided.book
+    outcomes.push(decided.outcome)
+    entries.push(...decided.entries)
+  }
+  expect(outcomes).toEqual(["credited", "applied", "repeated", "applied", "repeated"])
+  expect(entries.slice(1).map(({ amount, reference, note }) => ({ amount, reference, note }))).toEqual([
+    { amount: negate(dollars("10.00")), reference: "re_1", note: what },
+    { amount: dollars("10.00"), reference: "re_1:returned", note: `${what}: returned` }
+  ])
+})
