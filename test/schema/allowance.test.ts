@@ -1,6 +1,6 @@
 /** Opening and ending an allowance, and what it holds for the runs and batches of its key. */
 import { describe, expect, test } from "bun:test"
-import { dollars, MicroUsd, negate, signed, zero } from "../../src/schema/money/Money.ts"
+import { dollars, MicroUsd, signed, usd, zero } from "../../src/schema/money/Money.ts"
 import {
   type AllowanceBudget,
   type AllowanceDecision,
@@ -171,16 +171,16 @@ describe("what an allowance holds", () => {
         "run_1",
         signed(free)
       )
-      return [one.purse?.held, movements.map(({ type, amount }) => [type, amount])]
+      return { held: one.purse?.held, by: movements.map(({ type, amount }) => `${type} ${usd(amount)}`) }
     }
-    const full = [dollars("5.00"), [["reserve", signed("-1.00")]]]
-    const same = [dollars("4.00"), []]
+    const full = { held: dollars("5.00"), by: ["reserve -1.00"] }
+    const same = { held: dollars("4.00"), by: [] }
     expect([after("open", false, "9.00"), after("open", false, "1.00"), after("ended", true, "1.00")]).toEqual([
       full,
       full,
       full
     ])
-    expect(after("open", false, "0.000001")).toEqual([dollars("4.000001"), [["reserve", negate(least)]]])
+    expect(after("open", false, "0.000001")).toEqual({ held: dollars("4.000001"), by: ["reserve -0.000001"] })
     expect([after("open", false, "0.00"), after("open", false, "-2.00")]).toEqual([same, same])
     expect([after("ended", false, "9.00"), after("closed", true, "9.00")]).toEqual([same, same])
   })

@@ -108,7 +108,8 @@ describe("the end of a run", () => {
       { _tag: "Settle", lease_token: "lease", status: "succeeded", charge: signed(charge), ...more },
       day
     )
-  const posted = ({ entries }: ReturnType<typeof decide>) => entries.map(({ type, amount }) => [type, amount])
+  const posted = ({ entries }: ReturnType<typeof decide>): ReadonlyArray<readonly [string, MicroUsd]> =>
+    entries.map(({ type, amount }) => [type, amount])
 
   test.each([
     ["0.40", "0.40", "0.60"],
@@ -122,8 +123,8 @@ describe("the end of a run", () => {
     const settled = settle(reported)
     expect(settled.verdict).toEqual({ _tag: "Settled", charge: dollars(charged ?? "0") })
     expect(posted(settled)).toEqual([
-      ...(charged === null ? [] : [["settle", signed(`-${charged}`)]]),
-      ...(back === null ? [] : [["release", dollars(back)]])
+      ...(charged === null ? [] : [["settle", signed(`-${charged}`)] as const]),
+      ...(back === null ? [] : [["release", dollars(back)] as const])
     ])
     expect(settled.wallet).toMatchObject({
       ...{ reserved: zero, spent: plus(wallet.spent, dollars(charged ?? "0")), spent_day: day }
