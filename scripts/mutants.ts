@@ -29,6 +29,7 @@ A fault that is none belongs into ${acceptedFile}, with its reason.
   --resume           without what the last run with this seed has tried
   --workers <number> test processes at a time (default 2)
   --seconds <number> of tests, after which a fault counts as survived (default 240)
+  --unmeasured       tries all test files that may reach a line, nearest first: faster for a few faults on a fresh clone
   --longest <number> leaves out test files that take longer, in milliseconds
   --tests <path>     only test files in this folder (may be repeated)
   --list             prints the faults, and runs nothing
@@ -47,6 +48,7 @@ const options = {
   resume: flag,
   workers: text,
   seconds: text,
+  unmeasured: flag,
   longest: text,
   tests: { type: "string", multiple: true },
   list: flag,
@@ -140,7 +142,7 @@ for (const signal of ["SIGINT", "SIGTERM"] as const)
   })
 
 const keep = () => writeFileSync(report, `${JSON.stringify({ seed, results: [...results.values()] }, null, 1)}\n`)
-const run = runnerOf(reach, numberOf("seconds", 240), (said) => console.log(said))
+const run = runnerOf(reach, numberOf("seconds", 240), !given.unmeasured, (said) => console.log(said))
 const queue = [...chosen]
 const done: Array<Result> = []
 await Promise.all(

@@ -44,7 +44,9 @@ const run = (
 ) =>
   new Promise<{ code: number | null; signal: string | null; stdout: string; stderr: string }>((resolve, reject) => {
     const [program, ...args] = command
-    const env = { ...process.env, FORCE_COLOR: undefined, npm_execpath: undefined, PATH: process.env.PATH }
+    // The list of flaky files is of the run that this test belongs to.
+    const outer = { FORCE_COLOR: undefined, npm_execpath: undefined, TEST_FLAKY_LIST: undefined }
+    const env = { ...process.env, ...outer, PATH: process.env.PATH }
     const child = spawn(program, args, { cwd, env, stdio: ["ignore", "pipe", "pipe"] })
     let stdout = ""
     let stderr = ""

@@ -31,7 +31,8 @@ const unparsed = /syntax error at or near|syntax error at end of input/
 const tooLate = /^ {2}\^ this test timed out after/m
 const failedTest = /^\(fail\) (.*?)(?: \[[\d.]+m?s\])?$/m
 
-export const runnerOf = (reach: Reach, secondsMax: number, say: (line: string) => void) => {
+/** `measures`: what a test file executes is measured before it is tried. Without that, all that may reach the line are tried. */
+export const runnerOf = (reach: Reach, secondsMax: number, measures: boolean, say: (line: string) => void) => {
   /** Test files that passed without a fault in this run. */
   const sound = new Map<string, Promise<boolean>>()
 
@@ -112,10 +113,11 @@ export const runnerOf = (reach: Reach, secondsMax: number, say: (line: string) =
       const round: Array<string> = []
       for (let millis = 0; left.length > 0 && millis < size; ) {
         // While another worker measures a test file, this one goes on with the next.
-        const next = left.findIndex((test) => reach.measured(test) !== undefined || !sound.has(test))
+        const next = left.findIndex((test) => !measures || reach.measured(test) !== undefined || !sound.has(test))
         const [test = ""] = left.splice(Math.max(0, next), 1)
-        if (reach.measured(test) === undefined) await isSound(stage, test)
-        if (reach.measured(test)?.passed !== true || !reach.executes(test, file, line, hash)) continue
+        if (measures && reach.measured(test) === undefined) await isSound(stage, test)
+        const known = reach.measured(test)
+        if (known === undefined ? measures : !known.passed || !reach.executes(test, file, line, hash)) continue
         round.push(test)
         millis += reach.millisOf(test)
       }
