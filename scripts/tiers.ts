@@ -2,7 +2,7 @@
  * Which tests run when: the folder of a test file decides.
  *
  * The fast tier is what a developer runs before each commit. A file belongs into `test/slow/` when it starts processes or browsers, or takes
- * more than four seconds (test/README.md). Chaos kills and freezes processes, so each of its files has the machine to itself.
+ * more than about ten seconds (test/README.md). Chaos kills and freezes processes, so each of its files has the machine to itself.
  */
 export type Tier = "fast" | "slow" | "chaos"
 

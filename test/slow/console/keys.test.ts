@@ -43,6 +43,8 @@ describe.skipIf(!hasBrowser)("the pages of API keys", () => {
     expect((await app.call(api_key, "POST", "/v1/run", { body: other })).status).toBe(403)
     await page.getByRole("button", { name: "I have stored the key" }).click()
     await page.waitForURL(/settings\/keys\/key_/)
+    // The address changes before the page does.
+    await page.locator("pre", { hasText: api_key }).waitFor({ state: "detached" })
     expect(await page.content()).not.toContain(api_key)
     await looked(person, new URL(page.url()).pathname, "key", /onerror/)
     await page.getByText("of $5.00 per month").waitFor()
