@@ -223,6 +223,7 @@ describe("scripts/test.ts", () => {
       last: ["", "not run: 1 chaos test file (npm run test:chaos)", "4 passed, 0 failed"]
     })
     expect(await outcome("--chaos")).toMatchObject({ ran: "chaos/c" })
+    expect([0, 1].flatMap((seed) => chaosDue(["test/chaos/soak.test.ts"], seed))).toEqual([])
     const everyFour = Array.from({ length: 4 }, (_, at) =>
       chaosDue(["a", "b", "test/chaos/crash.test.ts"], at).join(" ")
     )
