@@ -161,7 +161,7 @@ export const walletMemory = (now: () => number, recallMillis: number) => {
 }
 
 /** A row that carries only a wallet. */
-const emptyRow: CommandRow = {
+export const emptyRow: CommandRow = {
   id: null,
   command_id: null,
   org_id: "",
