@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { Effect, Fiber, Layer, ManagedRuntime } from "effect"
 import { SqlClient } from "effect/sql"
 import { Client } from "pg"
-import { encodeCredit } from "../../src/actors/mailbox/Commands.ts"
+import { encodeCredit, encodeGuard } from "../../src/actors/mailbox/Commands.ts"
 import { DirectCommands } from "../../src/actors/mailbox/DirectCommands.ts"
 import { RunSlots } from "../../src/actors/runs/RunSlots.ts"
 import { WalletActor } from "../../src/actors/wallet/WalletActor.ts"
@@ -160,6 +160,17 @@ describe.each([
       })
     ))
 
+  test("stores a refused run with its end, also when it came alone", () =>
+    runtime.runPromise(
+      Effect.gen(function* () {
+        const { org_id, turn } = yield* organization("0.05", mayRecall)
+        const only = newRun(org_id)
+        const { applied, ended } = yield* turn(reserve(only))
+        expect([applied, ended.map((run) => run.run_id)]).toEqual([[true], [only.run_id]])
+        expect(yield* runRow(only)).toMatchObject({ status: "failed", error_code: "insufficient_balance" })
+      })
+    ))
+
   test("admits nothing with an API key that was revoked, and others beside it", () =>
     runtime.runPromise(
       Effect.gen(function* () {
@@ -177,7 +188,10 @@ describe.each([
       })
     ))
 
-  test("is undone when a key that it has read as live is revoked before its commit", () =>
+  test.each([
+    ["revoked", "revoked_at = now()"],
+    ["changed", `allow = '{"raw": true}'`]
+  ])("is undone when a key that it has read as live is %s before its commit", (_how, change) =>
     runtime.runPromise(
       Effect.gen(function* () {
         const { org_id, turn } = yield* organization("5.00", mayRecall)
@@ -187,7 +201,7 @@ describe.each([
         yield* Effect.promise(async () => {
           await revoker.connect()
           await revoker.query("BEGIN")
-          await revoker.query("UPDATE api_keys SET revoked_at = now() WHERE key_id = $1", [key_id])
+          await revoker.query(`UPDATE api_keys SET ${change} WHERE key_id = $1`, [key_id])
         })
         const run = newRun(org_id, { key_id, key_version: 0n })
         const turning = yield* Effect.forkDetach(turn(reserve(run)), { startImmediately: true })
@@ -204,7 +218,8 @@ describe.each([
         expect(yield* runRow(run)).toBeNull()
         expect(yield* walletOf(org_id)).toEqual([{ balance: 5_000_000n, reserved: 0n, open_runs: 0n }])
       })
-    ))
+    )
+  )
 
   test("leaves a run with a used Idempotency-Key to the mailbox, which returns the first one", () =>
     runtime.runPromise(
@@ -229,6 +244,43 @@ describe.each([
         const runs = Array.from({ length: 53 }, () => newRun(org_id, { hold: dollars("0.01") }))
         const { applied } = yield* turn(...runs.map(reserve))
         expect([applied.indexOf(false), applied.filter((one) => !one).length]).toEqual([50, 3])
+      })
+    ))
+
+  test("counts open runs once, however many stored commands it takes too", () =>
+    runtime.runPromise(
+      Effect.gen(function* () {
+        const { org_id, turn } = yield* organization("5.00", mayRecall)
+        yield* turn(...Array.from({ length: 20 }, () => reserve(newRun(org_id, { hold: dollars("0.01") }))))
+        const mail = yield* MailStore
+        for (const _ of [1, 2, 3]) {
+          const reference = newId("cs")
+          const payload = encodeCredit({ type: "bonus", amount: dollars("1.00"), reference, note: "test" })
+          yield* mail.enqueue({ command_id: reference, org_id, run_id: null, tag: "Credit", payload, result: null })
+        }
+        const { applied } = yield* turn(reserve(newRun(org_id, { hold: dollars("0.01") })))
+        expect(applied).toEqual([true])
+      })
+    ))
+
+  test("gives what it settles to the runs that wait for its result", () =>
+    runtime.runPromise(
+      Effect.gen(function* () {
+        const { org_id, lane, turn } = yield* organization("5.00", mayRecall)
+        const wallet = yield* WalletActor
+        const reuse = { mode: "prefer", max_age_seconds: 3600 } as const
+        const asking = () => newRun(org_id, { input_hash: "shared", plan: { ...plan, reuse } })
+        const [buys, waits] = [asking(), asking()]
+        yield* (yield* RunStore).admit(buys)
+        yield* (yield* RunStore).admit(waits)
+        const { started } = yield* wallet.turn(lane)
+        expect(started.map(({ run_id }) => run_id)).toEqual([buys.run_id])
+        const [leased = expect.unreachable("nothing was started")] = started
+        const command = settle(leased, "0.05", '{"email":"ada@example.com"}')
+        yield* turn({ ...command, run: { ...command.run, reuses: true, buys: true } } as DirectCommand)
+        const result = '{"email":"ada@example.com"}'
+        expect(yield* runRow(buys)).toMatchObject({ status: "succeeded", charged: 50_000n, result })
+        expect(yield* runRow(waits)).toMatchObject({ status: "succeeded", charged: 0n, result })
       })
     ))
 
@@ -303,6 +355,23 @@ describe("a turn that recalls its wallets", () => {
     expect(await runtime.runPromise(walletOf(org_id))).toEqual([
       { balance: 5_000_000n, reserved: 4_990_000n, open_runs: 3n }
     ])
+  })
+
+  test("never undoes what another process has set, also by a run that moves no money", async () => {
+    const { org_id, lane, turn } = await runtime.runPromise(remembered())
+    await other.runPromise(
+      Effect.gen(function* () {
+        const payload = encodeGuard({ per_run_limit: dollars("0.01") })
+        const mail = { command_id: newId("cmd"), org_id, run_id: null, tag: "SetGuard" as const, payload, result: null }
+        yield* (yield* MailStore).enqueue(mail)
+        yield* (yield* WalletActor).turn(lane)
+      })
+    )
+    const [free, dear] = [newRun(org_id, { hold: dollars("0") }), newRun(org_id, { hold: dollars("0.02") })]
+    const { applied } = await runtime.runPromise(turn(reserve(free)))
+    expect(applied).toEqual([true])
+    const { ended } = await runtime.runPromise(turn(reserve(dear)))
+    expect(ended.map((run) => [run.run_id, run.error_code])).toEqual([[dear.run_id, "cost_limit_exceeded"]])
   })
 
   test("finds a run that another process has admitted with the same Idempotency-Key, and admits those beside it", async () => {

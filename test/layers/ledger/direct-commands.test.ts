@@ -80,6 +80,7 @@ describe("a direct command", () => {
     expect(sorted(two, [walletOf({ open_runs: 100n })])).toBe("--")
     // A stored reservation of the same turn takes a place too, and other commands take none.
     expect(sorted(two, [walletOf({ open_runs: 98n }), stored("Reserve")])).toBe("+-")
+    expect(sorted(two, [stored("Reserve"), walletOf({ open_runs: 98n })])).toBe("+-")
     expect(sorted(two, [walletOf({ open_runs: 98n }), stored("Credit")])).toBe("++")
     expect(sorted(two, [walletOf({ open_runs: 97n }), stored("Reserve"), stored("Reserve")])).toBe("+-")
     expect(sorted([...two, settle()], [walletOf({ open_runs: 100n })])).toBe("--+")

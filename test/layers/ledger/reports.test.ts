@@ -86,6 +86,7 @@ describe("ledger entries", () => {
     runtime.runPromise(
       Effect.gen(function* () {
         const books = yield* Books
+        const sql = yield* SqlClient.SqlClient
         const { org_id } = yield* funded
         const run_id = yield* ran(org_id, { charge: "0.04" })
         const other = yield* funded
@@ -103,9 +104,12 @@ describe("ledger entries", () => {
         expect(yield* list({ run_id: "run_other" })).toEqual([])
         for (const type of ["refund", "release", "settle", "reserve", "bonus", "topup"])
           expect(yield* list({ type })).toEqual(all.filter((entry) => entry.startsWith(`${type} `)))
+        // Node's dates have milliseconds, and the database microseconds.
+        yield* sql`ALTER TABLE ledger DISABLE TRIGGER USER`
+        yield* sql`UPDATE ledger SET created_at = date_trunc('milliseconds', created_at) WHERE org_id = ${org_id}`
+        yield* sql`ALTER TABLE ledger ENABLE TRIGGER USER`
         const [newest] = yield* books.entries(org_id, null, 1)
         const at = newest?.created_at ?? new Date(0)
-        // Node's dates have milliseconds, and the database microseconds.
         const later = new Date(at.getTime() + 1)
         expect(yield* list({ from: later })).toEqual([])
         expect(yield* list({ to: later })).toEqual(all)
@@ -224,6 +228,7 @@ test("margins count runs that charged or cost something in their days, and charg
       yield* ran(org_id, { charge: "0.02" }, of)
       yield* ran(org_id, { status: "failed", charge: "0", provider_cost: "0.02" }, of)
       yield* ran(org_id, { status: "failed", charge: "0" }, of)
+      yield* ran(org_id, { status: "failed", charge: "0", provider_cost: "0" }, of)
       const old = yield* ran(org_id, { charge: "0.05", provider_cost: "0.04", provider: "apollo" }, of)
       yield* sql`ALTER TABLE runs_recent DISABLE TRIGGER USER`
       yield* sql`UPDATE runs_recent SET finished_at = now() - interval '3 days' WHERE run_id = ${old}`
@@ -248,6 +253,27 @@ test("margins count runs that charged or cost something in their days, and charg
         cost: 40_000n,
         unknown: 0n
       })
+    })
+  ))
+
+test("a report on margins may take long, and no later statement may", () =>
+  runtime.runPromise(
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      // Asks more often at once than there are connections, so that each of them answers.
+      const limits = Effect.map(
+        Effect.all(
+          Array.from(
+            { length: 40 },
+            () => sql<{ limit: string }>`SELECT current_setting('statement_timeout') AS limit FROM pg_sleep(0.02)`
+          ),
+          { concurrency: "unbounded" }
+        ),
+        (rows) => new Set(rows.flat().map(({ limit }) => limit))
+      )
+      const before = yield* limits
+      yield* (yield* Margins).list(1)
+      expect(yield* limits).toEqual(before)
     })
   ))
 

@@ -1,9 +1,10 @@
 /** What a turn may recall of its wallets, and for how long. */
 import { describe, expect, test } from "bun:test"
-import type { DirectCommand } from "../../../src/layers/ledger/DirectCommands.ts"
+import { type DirectCommand, turnRunOf } from "../../../src/layers/ledger/DirectCommands.ts"
 import { walletMemory } from "../../../src/layers/ledger/WalletMemory.ts"
 import { dollars } from "../../../src/schema/money/Money.ts"
 import type { BudgetView, ReadBudget } from "../../../src/layers/ledger/BudgetTurn.ts"
+import { newRun } from "../../kit/new-runs.ts"
 import type { Wallet } from "../../../src/schema/wallet/Wallet.ts"
 
 const wallet: Wallet = {
@@ -62,6 +63,24 @@ describe("a lane's memory", () => {
         ...{ now_micros: noon + 4_000n, live_keys: ["key_a 3", "key_a 3"], auto: null }
       }
     ])
+  })
+
+  test("asks for the live keys of the runs that came with one, and of no settlement", () => {
+    const { memory } = begun()
+    const keyed = run("org_a")
+    const without: DirectCommand = { _tag: "Reserve", run: newRun("org_a") }
+    const settles: DirectCommand = {
+      ...{ _tag: "Settle", run: { ...turnRunOf(keyed), status: "running" }, result: null },
+      report: {
+        ...{ lease_token: "lease", status: "failed", charge: dollars("0"), billed: false, provider: null },
+        attempts: [],
+        hints: [],
+        error: null
+      }
+    }
+    const asked = (...commands: ReadonlyArray<DirectCommand>) => memory.recall(0, commands)?.[0]?.live_keys
+    expect(asked(without, settles)).toEqual([])
+    expect(asked(without, settles, keyed)).toEqual(["key_a 3"])
   })
 
   test("ends some milliseconds after the lane was read, and with the day", () => {
