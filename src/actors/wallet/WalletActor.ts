@@ -133,7 +133,7 @@ export class WalletActor extends Context.Service<
         Effect.gen(function* () {
           yield* Effect.logWarning(`lane ${lane}: a turn failed; retrying it one command at a time: ${oneLine(cause)}`)
           const exit = yield* Effect.exit(attempt(lane, 1, [], false))
-          if (Exit.isSuccess(exit)) return { ...exit.value, more: exit.value.taken > 0 }
+          if (Exit.isSuccess(exit)) return exit.value
           if (isTransient(exit.cause)) return yield* Effect.failCause(exit.cause)
           const { fate, command, ended } = yield* mail.recordFailure(lane, deadLetterAfter, oneLine(exit.cause))
           const what = fate === "kept" ? "will be retried" : "is dead-lettered; see rungate audit"
