@@ -16,6 +16,7 @@ import { decodeRowRequest } from "../../schema/batches/RowRequest.ts"
 import { type Problem, problem } from "../../schema/Errors.ts"
 import { usd, MicroUsd } from "../../schema/money/Money.ts"
 import { Metadata } from "../../schema/runs/Metadata.ts"
+import { topUp } from "../../schema/Steps.ts"
 import { type Admission, type Asked, isFinalRow, type PlanRequest } from "../runs/Admission.ts"
 import { revoked } from "../runs/KeyScopes.ts"
 import { mayPass } from "../runs/Unavailable.ts"
@@ -74,6 +75,13 @@ const overTotal = (batch_id: string, hold: MicroUsd, max_total: bigint, charged:
     [{ path: "max_total", message: "is used up" }]
   )
 
+/** For the rows after the first one that the wallet could not pay. */
+const walletEmpty = (batch_id: string, row: number) =>
+  problem(
+    "insufficient_balance",
+    `The wallet could not pay row ${row}, so the batch ended, and this row was not run. Top up with ${topUp.http}, then run the blocked rows again: POST /v1/batches/${batch_id}/retry`
+  )
+
 const failedInside = problem(
   "internal_error",
   "The row could not be started because of an error in the service. Nothing was charged. Retry the blocked rows of the batch."
@@ -101,7 +109,9 @@ const planRequestOf = (feed: Feed, access: KeyAccess | null, { row, request, ret
 export const feedBatch = ({ feeds, admission, accounts, runs, settings, isFull }: Feeding, claimed: Feed) =>
   Effect.gen(function* () {
     let feed = claimed
-    let { charged, status, siblings } = claimed
+    let { charged, status, siblings, funds } = claimed
+    /** Set when a row ends that the wallet could not pay. Then no further row starts. */
+    let unpaid: Problem | null = null
     let lost = false
     let waiting = 0
     /** Rows that have a run now or will have one, with what they hold. */
@@ -216,6 +226,8 @@ export const feedBatch = ({ feeds, admission, accounts, runs, settings, isFull }
       }
       const hold = planned.success.run.hold
       const { max_total } = feed
+      // Open rows may leave money for this one. If none holds any, the wallet's turn decides.
+      if (hold > 0n && held() > 0n && held() + hold > funds) return false
       if (max_total !== null && charged + held() + hold > max_total) {
         if (open.size > 0) return false
         return yield* refuse(row, request, overTotal(feed.batch_id, MicroUsd(hold), max_total, charged))
@@ -227,6 +239,12 @@ export const feedBatch = ({ feeds, admission, accounts, runs, settings, isFull }
     const record = Effect.fnUntraced(function* (done: ReadonlyArray<RowOutcome>) {
       // The batch may have been cancelled meanwhile.
       if (done.some((one) => one._tag === "Final" && one.run.control === spent)) yield* renewal
+      const refused = done.find((one) => one._tag === "Final" && one.run.error_code === "insufficient_balance")
+      if (refused?._tag === "Final" && unpaid === null) {
+        unpaid = walletEmpty(feed.batch_id, refused.row)
+        // Before that row's end is recorded, so that a process that takes over finds the same end.
+        yield* feeds.blockRest(feed, JSON.stringify(unpaid.error))
+      }
       const ended = done.flatMap((one) => endedRow(one, status === "cancelling") ?? [])
       if (ended.length > 0) {
         yield* crashPoint("batch.row_ended")
@@ -235,6 +253,7 @@ export const feedBatch = ({ feeds, admission, accounts, runs, settings, isFull }
       }
       for (const one of ended) {
         charged += one.charged ?? 0n
+        funds -= one.charged ?? 0n
         open.delete(one.row)
         stuck.delete(one.row)
       }
@@ -248,18 +267,27 @@ export const feedBatch = ({ feeds, admission, accounts, runs, settings, isFull }
     const renewal = Effect.gen(function* () {
       const renewed = yield* feeds.renew(feed)
       if (renewed === null) lost = true
-      else ({ status, siblings, waiting } = renewed)
+      else {
+        ;({ status, siblings, waiting } = renewed)
+        funds = renewed.funds + held()
+      }
     }).pipe(Effect.catchCause((cause) => Effect.logWarning(`batch ${feed.batch_id}: ${oneLine(cause)}`)))
 
     /** Starts as many rows as may be open. */
     const fill = Effect.gen(function* () {
-      if (status === "cancelling") {
+      const refusal = unpaid
+      if (status === "cancelling" || refusal !== null) {
         const rows = pending
         pending = []
         // A row that is started again may have a run.
         for (const row of rows)
           if (!(yield* joinsRun(row, planRequestOf(feed, null, row))))
-            yield* Queue.offer(outcomes, { _tag: "Cancelled", row: row.row })
+            yield* Queue.offer(
+              outcomes,
+              status === "cancelling" || refusal === null
+                ? { _tag: "Cancelled", row: row.row }
+                : { _tag: "Refused", row: row.row, refusal }
+            )
         return
       }
       const most = openRowsMax(settings, siblings)

@@ -29,7 +29,9 @@ export const Feed = Schema.Struct({
   parent_id: Schema.NullOr(Schema.String),
   lease_token: Schema.String,
   /** Unfinished batches of the organization. */
-  siblings: Schema.Int
+  siblings: Schema.Int,
+  /** What the wallet has for its next rows, with what the allowance of its key holds. */
+  funds: Schema.BigInt
 })
 export type Feed = typeof Feed.Type
 
@@ -56,12 +58,13 @@ export type Holder = Pick<Feed, "batch_id" | "lease_token">
 
 const feedRows = rowsOf(Feed.fields)
 const openRows = rowsOf(OpenRow.fields)
-const renewedRows = rowsOf({ status: Schema.String, siblings: Schema.Int, waiting: Schema.Int })
+const renewedRows = rowsOf({ status: Schema.String, siblings: Schema.Int, funds: Schema.BigInt, waiting: Schema.Int })
 const idRows = rowsOf({ batch_id: Schema.String })
 
 export interface Renewed {
   readonly status: string
   readonly siblings: number
+  readonly funds: bigint
   /** Batches that no process feeds. */
   readonly waiting: number
 }
@@ -80,6 +83,8 @@ export class BatchFeeds extends Context.Service<
     readonly next: (feed: Holder, most: number) => Effect.Effect<ReadonlyArray<OpenRow>>
     /** Records the ends of rows. A row that has ended already stays as it is. */
     readonly ended: (feed: Holder, rows: ReadonlyArray<EndedRow>) => Effect.Effect<void>
+    /** Ends the rows that have not started as `blocked` with this error, JSON text. They make no run. */
+    readonly blockRest: (feed: Holder, error: string) => Effect.Effect<void>
     /** Ends the batch if all of its rows have ended. */
     readonly finish: (feed: Holder) => Effect.Effect<boolean>
     /**
@@ -93,9 +98,10 @@ export class BatchFeeds extends Context.Service<
     BatchFeeds,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      const siblings = sql.literal(
-        "(SELECT count(*)::int FROM batches s WHERE s.org_id = b.org_id AND s.finished_at IS NULL) AS siblings"
-      )
+      const around =
+        sql.literal(`(SELECT count(*)::int FROM batches s WHERE s.org_id = b.org_id AND s.finished_at IS NULL) AS siblings,
+        (SELECT w.balance - w.reserved FROM wallets w WHERE w.org_id = b.org_id)
+          + coalesce((SELECT p.held FROM key_budgets o JOIN key_budgets p ON p.budget_id = o.parent_id WHERE o.budget_id = b.budget_id), 0) AS funds`)
       const until = sql.literal(`now() + interval '${leaseSeconds} seconds'`)
       /** Locks the batch for this statement's transaction, if the lease still holds. */
       const held = ({ batch_id, lease_token }: Holder) =>
@@ -110,13 +116,13 @@ export class BatchFeeds extends Context.Service<
           UPDATE batches b SET lease_token = gen_random_uuid()::text, lease_until = ${until}, fed_at = now()
           FROM free, key_budgets k WHERE b.batch_id = free.batch_id AND k.budget_id = b.budget_id
           RETURNING b.batch_id, b.org_id, b.key_id, b.request_id, b.metadata::text AS metadata, b.max_total, b.charged, b.status,
-                    b.budget_id, k.parent_id, b.lease_token, ${siblings}`)
+                    b.budget_id, k.parent_id, b.lease_token, ${around}`)
 
       const renew = ({ batch_id, lease_token }: Holder) =>
         Effect.map(
           renewedRows(sql`
             UPDATE batches b SET lease_until = ${until} WHERE batch_id = ${batch_id} AND lease_token = ${lease_token}
-            RETURNING b.status, ${siblings},
+            RETURNING b.status, ${around},
               (SELECT count(*)::int FROM batches w WHERE w.finished_at IS NULL AND (w.lease_until IS NULL OR w.lease_until < now())) AS waiting`),
           (rows) => rows[0] ?? null
         )
@@ -162,6 +168,14 @@ export class BatchFeeds extends Context.Service<
                 FROM over) c
           WHERE b.batch_id = ${feed.batch_id} AND EXISTS (SELECT FROM held)`
 
+      const blockRest = (feed: Holder, error: string) =>
+        sql`
+          WITH held AS (${held(feed)}), rest AS (
+            UPDATE batch_rows r SET status = 'blocked', error = ${error}::json FROM held
+            WHERE r.batch_id = held.batch_id AND r.status = 'pending' RETURNING r.row
+          )
+          UPDATE batches SET blocked = blocked + (SELECT count(*)::int FROM rest) WHERE batch_id = ${feed.batch_id} AND EXISTS (SELECT FROM held)`
+
       const finish = ({ batch_id, lease_token }: Holder) =>
         Effect.map(
           idRows(sql`
@@ -200,6 +214,7 @@ export class BatchFeeds extends Context.Service<
         begun: (feed) => Effect.orDie(begun(feed)),
         next: (feed, most) => Effect.orDie(next(feed, most)),
         ended: (feed, rows) => Effect.orDie(Effect.asVoid(ended(feed, rows))),
+        blockRest: (feed, error) => Effect.orDie(Effect.asVoid(blockRest(feed, error))),
         finish: (feed) => Effect.orDie(finish(feed)),
         rebudget: (feed, parent_id) => Effect.orDie(rebudget(feed, parent_id))
       })

@@ -154,14 +154,37 @@ describe.each(oneBackend)("batches, queues on %s", (backend) => {
     expect(refused.every(({ run_id, error }) => run_id === null && error?.code === "budget_exceeded")).toBe(true)
   })
 
-  test("an empty wallet blocks the rows, and owes nothing", async () => {
+  test("an empty wallet ends the batch with one run, and a retry after a top-up runs all rows", async () => {
     const poor = await app.tenant()
-    const batch = await finished(await create({ runs: people(3) }, {}, poor), poor)
-    expect(batch).toMatchObject({ charged: "0.00", rows: { blocked: 3 } })
-    expect((await results(batch.id, poor)).map(({ error }) => error?.code)).toEqual(
-      Array(3).fill("insufficient_balance")
+    const runs = async () => (await poor.list("?limit=200")).body.items.length
+    const batch = await finished(await create({ runs: people(150, "poor") }, {}, poor), poor)
+    expect(batch).toMatchObject({ status: "finished", charged: "0.00", rows: { total: 150, open: 0, blocked: 150 } })
+    const lines = await results(batch.id, poor)
+    expect(lines.map(({ status, error }) => `${status} ${error?.code}`)).toEqual(
+      Array(150).fill("blocked insufficient_balance")
     )
+    expect(await runs()).toBe(1)
+    const [first, ...rest] = lines
+    expect(first?.run_id).toStartWith("run_")
+    for (const { run_id, error } of rest)
+      expect([run_id, error?.message]).toEqual([
+        null,
+        expect.stringContaining("Top up with POST /v1/wallet/topups/checkout")
+      ])
     expect((await poor.wallet()).reserved).toBe("0.00")
+
+    await poor.credit("1.00")
+    const retried = await finished(await poor.post(`/v1/batches/${batch.id}/retry`, {}), poor)
+    expect(retried).toMatchObject({ charged: "0.45", rows: { succeeded: 150, blocked: 0 } })
+    expect(await runs()).toBe(151)
+  })
+
+  test("a row waits for the money that open rows hold", async () => {
+    // A row holds 0.0048 and charges 0.003, so the money is enough for three rows, of which two hold theirs at once.
+    const poor = await app.tenant("0.0125")
+    const batch = await finished(await create({ runs: people(20, "last") }, {}, poor), poor)
+    expect(batch).toMatchObject({ charged: "0.009", rows: { succeeded: 3, blocked: 17 } })
+    expect((await poor.list("?limit=200")).body.items).toHaveLength(4)
   })
 
   test("cancel stops the rows that have not started", async () => {
