@@ -1,6 +1,6 @@
 /** Whom a guarded run contacts: the identities that earlier runs tie to each recipient, with one question to history for all of them. */
 import { describe, expect, test } from "bun:test"
-import { Effect } from "effect"
+import { Effect, Stream } from "effect"
 import { contactTies } from "../../src/actors/guards/ContactTies.ts"
 import { GuardStore } from "../../src/layers/guards/GuardStore.ts"
 import { HistoryStore } from "../../src/layers/history/HistoryStore.ts"
@@ -52,10 +52,15 @@ const worldOf = ({ ties = {}, contacts = {}, days }: Past) => {
   })
   const guards = GuardStore.of({
     ...{ tries: unexpected, contactDays: unexpected, setContactDays: unexpected, contacts: unexpected },
-    ...{ reusable: unexpected, saved: unexpected, rawResults: unexpected, forget: Effect.void },
+    ...{
+      reusable: unexpected,
+      saved: unexpected,
+      rawResults: () => Stream.fromEffect(unexpected()),
+      forget: Effect.void
+    },
     contactRule: () => Effect.succeed({ days: days ?? null, claimed_since: claimedSince }),
     personRuns: (_, run_ids) =>
-      Effect.succeed(
+      Stream.fromIterable(
         all
           .filter(([run_id]) => run_ids.includes(run_id))
           .map(([run_id, [first, second]]) => ({

@@ -394,3 +394,20 @@ describe("what was erased", () => {
     expect((await ask(org, secret)).count).toBe(0)
   })
 })
+
+test("an answer has at most 8 MiB of inputs, and says that more runs match", async () => {
+  const org = await app.tenant("20.00")
+  const made: Array<string> = []
+  for (let n = 0; n < 3; n++) {
+    const { status, body } = await org.run(raw({ email: "long@example.com", n }))
+    expect(status).toBe(200)
+    made.unshift(body.run_id)
+  }
+  await app.sql(
+    `UPDATE runs SET input = json_build_object('email', 'long@example.com', 'text', repeat('x', 3500000)) WHERE org_id = $1`,
+    [org.org_id]
+  )
+  const { items, count, truncated, hints } = await ask(org, "long@example.com")
+  expect([ids(items), count, truncated]).toEqual([made.slice(0, 2), 3, true])
+  expect(hints).toContainEqual(expect.stringContaining("Only the newest 2 are shown, because their inputs fill"))
+})

@@ -4,7 +4,7 @@
  * It happens before the turn, from history and the runs that history has not indexed yet. The turn then decides on all of a person's
  * identities at once, so it does not matter by which of them two runs name the person.
  */
-import { Clock, Effect } from "effect"
+import { Clock, Effect, Stream } from "effect"
 import type { GuardStore } from "../../layers/guards/GuardStore.ts"
 import type { HistoryStore } from "../../layers/history/HistoryStore.ts"
 import type { NoLookups } from "../../layers/history/index/Lookups.ts"
@@ -25,8 +25,6 @@ const identitiesMax = 20
 const runsMax = 200
 /** Identities of one question to history. */
 const subjectsAtOnce = 32
-/** Runs whose inputs and results are in memory at once. Results of searches for people are large. */
-const runsAtOnce = 400
 const everyRun: NoLookups = { capabilities: [], providers: [] }
 
 /** A recipient, while its identities are gathered. */
@@ -90,12 +88,11 @@ export const contactTies = (history: HistoryStore["Service"], guards: GuardStore
   /** The groups of identities that the runs tie, by run. */
   const ties = Effect.fnUntraced(function* (org_id: string, run_ids: ReadonlyArray<string>) {
     const groups = new Map<string, ReadonlyArray<ReadonlyArray<string>>>()
-    for (let from = 0; from < run_ids.length; from += runsAtOnce)
-      for (const { run_id, capability, input, result } of yield* guards.personRuns(
-        org_id,
-        run_ids.slice(from, from + runsAtOnce)
-      ))
+    yield* Stream.runForEach(guards.personRuns(org_id, run_ids), ({ run_id, capability, input, result }) =>
+      Effect.sync(() =>
         groups.set(run_id, tiesIn({ capability, input: parsedOrText(input), result: parsedOrText(result) }))
+      )
+    )
     return groups
   })
 

@@ -4,7 +4,7 @@
  * The adapter reads the stored payload as it reads a provider's answer. What it can't read, and what is no match, is not taken. The sandbox's
  * raw payloads are not the providers', so nothing is found there.
  */
-import { Effect } from "effect"
+import { Effect, Option, Stream } from "effect"
 import type { CatalogEntry } from "../../layers/catalog/Catalog.ts"
 import type { GuardStore, RawResult } from "../../layers/guards/GuardStore.ts"
 import type { NewRun } from "../../layers/runs/RunStore.ts"
@@ -67,17 +67,20 @@ export const rawResults = (guards: GuardStore["Service"], sandbox: boolean) =>
     const asks = (yield* Effect.forEach(allowed, ({ provider, offer }) =>
       askOf(provider.slug, offer, input, run.run_id)
     )).flatMap((ask) => ask ?? [])
-    const rows = yield* guards.rawResults(
-      run.org_id,
-      reuse.max_age_seconds,
-      asks.map((ask) => ask.input_hash)
+    if (asks.length === 0) return run
+    const hashes = asks.map((ask) => ask.input_hash)
+    const first = yield* guards.rawResults(run.org_id, reuse.max_age_seconds, hashes).pipe(
+      Stream.mapEffect(
+        Effect.fnUntraced(function* (row) {
+          const ask = asks.find(({ input_hash }) => input_hash === row.input_hash)
+          const result = ask === undefined ? null : yield* resultOf(entry, ask.offer, input, row)
+          if (ask === undefined || result === null) return null
+          return { run_id: row.run_id, provider: ask.provider, charged: String(row.charged), result }
+        })
+      ),
+      Stream.filter((found) => found !== null),
+      Stream.runHead
     )
-    for (const row of rows) {
-      const ask = asks.find(({ input_hash }) => input_hash === row.input_hash)
-      const result = ask === undefined ? null : yield* resultOf(entry, ask.offer, input, row)
-      if (ask === undefined || result === null) continue
-      const found = { run_id: row.run_id, provider: ask.provider, charged: String(row.charged), result }
-      return { ...run, plan: { ...run.plan, reuse: { ...reuse, found } } }
-    }
-    return run
+    if (Option.isNone(first)) return run
+    return { ...run, plan: { ...run.plan, reuse: { ...reuse, found: first.value } } }
   })

@@ -6,7 +6,7 @@ import { Wire } from "../../schema/Errors.ts"
 import { Usd } from "../../schema/money/Money.ts"
 import { Metadata, metadataAs } from "../../schema/runs/Metadata.ts"
 import { RunRequest } from "./Runs.ts"
-import { Auth, listQuery, optional } from "./shapes/Common.ts"
+import { Auth, Digits, listQuery, optional } from "./shapes/Common.ts"
 import { ScopedKeys } from "./shapes/ScopedKeys.ts"
 
 const { wait_seconds: _wait, async: _async, ...runFields } = RunRequest.fields
@@ -119,6 +119,7 @@ export class BatchesApi extends HttpApiGroup.make("batches")
     }).annotateMerge(about("Read a batch", "Its progress and what it has charged.")),
     HttpApiEndpoint.get("results", "/batches/:batch_id/results", {
       params,
+      query: { limit: listQuery.limit, cursor: Schema.optionalKey(Digits) },
       success: Schema.String.annotate({ description: "one BatchResult per line" }).pipe(
         HttpApiSchema.asText({ contentType: "application/x-ndjson" })
       ),
@@ -126,7 +127,7 @@ export class BatchesApi extends HttpApiGroup.make("batches")
     }).annotateMerge(
       about(
         "Read a batch's results",
-        "One JSON object per line, for the rows that have ended so far, in the order of the rows. With `Accept: text/csv` the answer is CSV."
+        "One JSON object per line, for the rows that have ended so far, in the order of the rows. With limit the answer is one page of at most 8 MiB, and at least one row; cursor is the row of the last line before, and a page without a line is the last one. With `Accept: text/csv` the answer is CSV."
       )
     ),
     HttpApiEndpoint.post("retry", "/batches/:batch_id/retry", {

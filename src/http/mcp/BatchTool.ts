@@ -8,6 +8,7 @@ import { bodyOf } from "../../schema/json/JsonText.ts"
 import { Usd, usd } from "../../schema/money/Money.ts"
 import { metadataAs } from "../../schema/runs/Metadata.ts"
 import { Batch } from "../api/Batches.ts"
+import { listLimitMax } from "../api/shapes/Common.ts"
 import { waitSecondsMax } from "../api/shapes/Limits.ts"
 import { answered, refusal, refusalIn, unanswered, withMembers } from "./Answers.ts"
 import { Progress } from "./Register.ts"
@@ -116,18 +117,25 @@ const start = Effect.fnUntraced(function* ({ runs = [], max_total, metadata, ide
 
 const rowOf = (line: string): number => Number(/^\{"row":(\d+)/.exec(line)?.[1] ?? 0)
 
-/** The lines after a row, as many as fit. */
-const partOf = (text: string, after: number) => {
+/** The results after a row, as many as fit into an answer. */
+const resultsOf = Effect.fnUntraced(function* (path: string, after: number, total: number) {
+  const { send } = yield* Service
   const taken: Array<string> = []
+  let last = after
   let chars = 0
-  for (const line of text.split("\n")) {
-    if (line === "" || rowOf(line) <= after) continue
-    if (taken.length > 0 && chars + line.length > resultsCharsMax) return { taken, cut: true }
-    taken.push(line)
-    chars += line.length
+  for (;;) {
+    const page = yield* asked(send("GET", `${path}/results?limit=${listLimitMax}&cursor=${last}`))
+    if (page.refused !== null) return page.refused
+    const lines = page.text.split("\n").filter((line) => line !== "")
+    for (const line of lines) {
+      if (taken.length > 0 && chars + line.length > resultsCharsMax) return { taken, next_row: String(last) }
+      taken.push(line)
+      chars += line.length
+      last = rowOf(line)
+    }
+    if (lines.length === 0 || last >= total) return { taken, next_row: undefined }
   }
-  return { taken, cut: false }
-}
+})
 
 const decodeBatch = Schema.decodeUnknownOption(Schema.fromJsonString(Batch))
 
@@ -162,10 +170,10 @@ const read = Effect.fnUntraced(function* (batch_id: string, given: Given) {
   }
   const batch = yield* waitedFor(path, wait_seconds)
   if (batch.refused !== null) return batch.refused
-  const results = yield* asked(send("GET", `${path}/results`))
-  if (results.refused !== null) return results.refused
-  const { taken, cut } = partOf(results.text, results_after)
-  const next_row = cut ? String(rowOf(taken.at(-1) ?? "")) : undefined
+  const total = Option.getOrNull(decodeBatch(batch.text))?.rows.total ?? Number.MAX_SAFE_INTEGER
+  const results = yield* resultsOf(path, results_after, total)
+  if (!("taken" in results)) return results
+  const { taken, next_row } = results
   return answered(name, withMembers(batch.text, { results: `[${taken.join(",")}]`, next_row }))
 })
 

@@ -70,18 +70,21 @@ export const historyText = (
   subject: SubjectView,
   {
     rows,
-    limit,
+    limit: asked,
+    cut,
     summary,
     excluded
   }: {
     readonly rows: ReadonlyArray<MatchRow>
     readonly limit: number
+    readonly cut: boolean
     readonly summary: SubjectSummary
     readonly excluded: NoLookups
   }
 ): string => {
   const { count } = summary
   const groups = summary.groups.map((group) => ({ ...group, status: statusOf(group.status) }))
+  const limit = cut ? rows.length : asked
   const truncated = count > limit
   const touches = rows.flatMap((row) => touchOf(row.run_id, row.capability, row.status, row.created_at) ?? [])
   const last_touch = touched(summary.touch)
@@ -115,6 +118,7 @@ export const historyText = (
       count,
       truncated,
       limit,
+      cut,
       last_touch,
       last_contact,
       last_unknown,

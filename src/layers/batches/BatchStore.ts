@@ -7,8 +7,9 @@ import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { batchesOpenMax, batchStatuses } from "../../schema/batches/Batch.ts"
 import { newId } from "../platform/Ids.ts"
-import { jsons } from "../postgres/Columns.ts"
+import { jsons, texts } from "../postgres/Columns.ts"
 import { oneRowOf, rowsOf } from "../postgres/Rows.ts"
+import { runsWithin } from "../runs/runsWithin.ts"
 import { type Retried, type Retry, retryBlocked } from "./retryBlocked.ts"
 
 export interface NewBatch {
@@ -44,21 +45,35 @@ export const BatchRow = Schema.Struct({
 })
 export type BatchRow = typeof BatchRow.Type
 
-export const ResultRow = Schema.Struct({
+const text = Schema.NullOr(Schema.String)
+const EndedRow = Schema.Struct({
   row: Schema.Int,
   status: Schema.String,
-  run_id: Schema.NullOr(Schema.String),
+  run_id: text,
   charged: Schema.NullOr(Schema.BigInt),
-  /** JSON texts. */
-  result: Schema.NullOr(Schema.String),
-  error: Schema.NullOr(Schema.String),
-  error_code: Schema.NullOr(Schema.String),
-  error_message: Schema.NullOr(Schema.String)
+  /** JSON text. */
+  error: text
 })
-export type ResultRow = typeof ResultRow.Type
+type EndedRow = typeof EndedRow.Type
+const RunEnd = Schema.Struct({
+  run_id: Schema.String,
+  /** JSON text. */
+  result: text,
+  error_code: text,
+  error_message: text
+})
+export interface ResultRow extends EndedRow, Omit<typeof RunEnd.Type, "run_id"> {}
+
+export interface ResultPage {
+  readonly rows: ReadonlyArray<ResultRow>
+  /** Further rows have ended. */
+  readonly more: boolean
+}
 
 const batchRows = rowsOf(BatchRow.fields)
-const resultRows = rowsOf(ResultRow.fields)
+const endedRows = rowsOf(EndedRow.fields)
+const runEnds = rowsOf(RunEnd.fields)
+const noEnd = { result: null, error_code: null, error_message: null }
 const holderRows = rowsOf({ batch_id: Schema.String, fingerprint: Schema.String })
 const countRow = oneRowOf({ count: Schema.Int })
 
@@ -83,12 +98,12 @@ export class BatchStore extends Context.Service<
       org_id: string,
       page: { readonly before: string | null; readonly limit: number }
     ) => Effect.Effect<ReadonlyArray<BatchRow>>
-    /** Rows that have ended, with the results of their runs, after row `after`. */
+    /** Rows that have ended, with the results of their runs, after row `after`: at most `limit`, and what fits into a page. */
     readonly results: (
       org_id: string,
       batch_id: string,
       page: { readonly after: number; readonly limit: number }
-    ) => Effect.Effect<ReadonlyArray<ResultRow>>
+    ) => Effect.Effect<ResultPage>
     /** Cancels the rows that have not started. From its answer on, no run of the batch can hold money. False for a finished batch. */
     readonly cancel: (org_id: string, batch_id: string) => Effect.Effect<boolean>
     /** Starts the blocked rows of a finished batch again. */
@@ -146,12 +161,21 @@ export class BatchStore extends Context.Service<
           ORDER BY batch_id DESC LIMIT ${limit}`).pipe(Effect.orDie)
 
       const results: BatchStore["Service"]["results"] = (org_id, batch_id, { after, limit }) =>
-        resultRows(sql`
-          SELECT b.row, b.status, b.run_id, b.charged, r.result::text AS result, b.error::text AS error, r.error_code, r.error_message
-          FROM (SELECT * FROM batch_rows WHERE batch_id = ${batch_id} AND row > ${after}::int AND status NOT IN ('pending', 'running')
-                ORDER BY row LIMIT ${limit}) b
-          LEFT JOIN LATERAL (SELECT result, error_code, error_message FROM runs r WHERE r.org_id = ${org_id} AND r.run_id = b.run_id LIMIT 1) r ON true
-          ORDER BY b.row`).pipe(Effect.orDie)
+        Effect.gen(function* () {
+          const ended = yield* endedRows(sql`
+            SELECT row, status, run_id, charged, error::text AS error FROM batch_rows
+            WHERE batch_id = ${batch_id} AND row > ${after}::int AND status NOT IN ('pending', 'running') ORDER BY row LIMIT ${limit + 1}`)
+          const page = ended.slice(0, limit)
+          const run_ids = page.map((one) => one.run_id)
+          const shown = page.slice(0, yield* runsWithin(sql, org_id, run_ids))
+          const ends = yield* runEnds(sql`
+            SELECT r.run_id, r.result::text AS result, r.error_code, r.error_message
+            FROM unnest(${texts(shown.map((one) => one.run_id))}) AS n(run_id)
+            CROSS JOIN LATERAL (SELECT * FROM runs r WHERE r.org_id = ${org_id} AND r.run_id = n.run_id LIMIT 1) r`)
+          const byId = new Map(ends.map(({ run_id, ...end }) => [run_id, end]))
+          const rows = shown.map((one) => ({ ...one, ...(byId.get(one.run_id ?? "") ?? noEnd) }))
+          return { rows, more: shown.length < ended.length }
+        }).pipe(Effect.orDie)
 
       const cancel: BatchStore["Service"]["cancel"] = (org_id, batch_id) =>
         Effect.gen(function* () {

@@ -3,7 +3,7 @@
  *
  * Runs are decided in the wallet's turn, which reads and writes these rows itself; see RepeatTurn.ts.
  */
-import { Context, Effect, Layer, Schema } from "effect"
+import { Context, Effect, Layer, Option, Schema, Stream } from "effect"
 import { SqlClient } from "effect/sql"
 import { callerOf, repeatSeconds, type Try } from "../../schema/guards/RepeatGuard.ts"
 import { contactSecondsMax } from "../../schema/guards/ContactGuard.ts"
@@ -11,6 +11,7 @@ import { reuseSecondsMax } from "../../schema/guards/Reuse.ts"
 import { tyingCapabilities } from "../../schema/guards/PersonTies.ts"
 import { texts } from "../postgres/Columns.ts"
 import { oneRowOf, rowsOf } from "../postgres/Rows.ts"
+import { runsInPages } from "../runs/runsWithin.ts"
 import { askAgain, readAsks, type ReuseAsk } from "./ReuseTurn.ts"
 import { type Contacting, type ContactView, readContacts } from "./ContactTurn.ts"
 
@@ -42,6 +43,8 @@ const PersonRun = Schema.Struct({
   result: Schema.String
 })
 const personRows = rowsOf(PersonRun.fields)
+/** Of them in memory at once. */
+const personRunsAtOnce = 400
 const tryRows = rowsOf({ run_id: Schema.String, at: Schema.BigInt })
 
 /** Older tries count no longer. Twice as old, no turn that is under way can count them either. */
@@ -69,19 +72,12 @@ export class GuardStore extends Context.Service<
       from: string,
       to: string
     ) => Effect.Effect<ReadonlyArray<{ readonly day: string; readonly runs: bigint; readonly saved: bigint }>>
-    /** The newest results of raw runs with these inputs. */
-    readonly rawResults: (
-      org_id: string,
-      seconds: number,
-      hashes: ReadonlyArray<string>
-    ) => Effect.Effect<ReadonlyArray<RawResult>>
+    /** The newest results of raw runs with these inputs, one in memory at a time. */
+    readonly rawResults: (org_id: string, seconds: number, hashes: ReadonlyArray<string>) => Stream.Stream<RawResult>
     /** What decides whether a run of the organization is guarded, and from when on claims say whom it contacted. */
     readonly contactRule: (org_id: string) => Effect.Effect<typeof ContactRule.Type>
-    /** Those of the runs that tie identities of a person. */
-    readonly personRuns: (
-      org_id: string,
-      run_ids: ReadonlyArray<string>
-    ) => Effect.Effect<ReadonlyArray<typeof PersonRun.Type>>
+    /** Those of the runs that tie identities of a person. Few are in memory at once: results of searches for people are large. */
+    readonly personRuns: (org_id: string, run_ids: ReadonlyArray<string>) => Stream.Stream<typeof PersonRun.Type>
     /** Deletes tries, contacts and lists of results that count no longer, and lets runs ask again that wait for nothing. */
     readonly forget: Effect.Effect<void>
   }
@@ -120,13 +116,21 @@ export class GuardStore extends Context.Service<
               AND created_at < ${to}::date::timestamp AT TIME ZONE 'UTC' GROUP BY 1`)
           ),
         rawResults: (org_id, seconds, hashes) =>
-          Effect.orDie(
-            rawRows(sql`
+          Stream.orDie(
+            Stream.paginate(0, (skipped: number) =>
+              Effect.map(
+                rawRows(sql`
             SELECT r.run_id, r.input_hash, coalesce(r.charged, 0) AS charged, r.result::text AS result
             FROM reusable_results x JOIN runs r ON r.org_id = x.org_id AND r.run_id = x.run_id
             WHERE x.org_id = ${org_id} AND x.input_hash = ANY(${texts(hashes)}) AND r.kind = 'endpoint' AND r.result IS NOT NULL
               AND r.erased_at IS NULL AND r.finished_at > now() - make_interval(secs => ${seconds})
-            ORDER BY r.finished_at DESC LIMIT ${rawResultsMax}`)
+            ORDER BY r.finished_at DESC LIMIT 1 OFFSET ${skipped}`),
+                (rows) => {
+                  const more = rows.length > 0 && skipped + 1 < rawResultsMax
+                  return [rows, more ? Option.some(skipped + 1) : Option.none()] as const
+                }
+              )
+            )
           ),
         contactRule: (org_id) =>
           Effect.orDie(
@@ -135,11 +139,13 @@ export class GuardStore extends Context.Service<
             FROM contact_secret s LEFT JOIN contact_guards g ON g.org_id = ${org_id}`)
           ),
         personRuns: (org_id, run_ids) =>
-          Effect.orDie(
-            personRows(sql`
-            SELECT run_id, capability, input::text AS input, result::text AS result FROM runs
-            WHERE org_id = ${org_id} AND run_id = ANY(${texts(run_ids)}) AND capability = ANY(${texts(tyingCapabilities)})
-              AND status = 'succeeded' AND result IS NOT NULL AND erased_at IS NULL`)
+          Stream.orDie(
+            runsInPages(sql, { org_id, run_ids, most: personRunsAtOnce }, (page) =>
+              personRows(sql`
+              SELECT run_id, capability, input::text AS input, result::text AS result FROM runs
+              WHERE org_id = ${org_id} AND run_id = ANY(${texts(page)}) AND capability = ANY(${texts(tyingCapabilities)})
+                AND status = 'succeeded' AND result IS NOT NULL AND erased_at IS NULL`)
+            )
           ),
         contacts: (run) => Effect.orDie(readContacts(sql, [run])),
         forget: Effect.orDie(

@@ -6,6 +6,7 @@
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { texts } from "../postgres/Columns.ts"
+import { pageBytesMax, runsWithin } from "../runs/runsWithin.ts"
 import { runStatus } from "../runs/runStatus.ts"
 import type { SubjectSummary, Found } from "./index/SubjectSummary.ts"
 import { Finder } from "./Finder.ts"
@@ -41,8 +42,10 @@ export interface MatchRow extends Omit<typeof ShownRun.Type, "plan" | "result"> 
 
 /** The answer to a query about one subject. */
 export interface Known {
-  /** Newest first. */
+  /** Newest first: as many as fit into a page. */
   readonly matches: ReadonlyArray<MatchRow>
+  /** Further runs match, and were left out because their inputs are too long for a page. */
+  readonly cut: boolean
   /** The summary of all matches, not only of those shown. */
   readonly facts: SubjectSummary
 }
@@ -117,14 +120,20 @@ export class HistoryStore extends Context.Service<
       const matches = Effect.fnUntraced(function* (org_id: string, found: ReadonlyArray<Found>, subject: Subject) {
         const all: Array<MatchRow> = []
         let room = charsMax
+        let left = pageBytesMax
         let sinceYield = 0
-        for (let from = 0; from < found.length; from += runsAtOnce) {
+        for (let from = 0; from < found.length; ) {
           const sure = ({ flags }: Found) => room <= 0 || (subject.kind !== "text" && (flags & named) !== 0)
-          const page = found.slice(from, from + runsAtOnce)
+          const next = found.slice(from, from + runsAtOnce)
+          const ids = next.map(({ run }) => run.run_id)
+          const page = next.slice(0, yield* runsWithin(sql, org_id, ids))
+          from += page.length
           for (const { plan, result, ...row } of yield* rowsOf(
             org_id,
             page.map((one) => ({ run_id: one.run.run_id, sure: sure(one) }))
           )) {
+            left -= Buffer.byteLength(row.input)
+            if (left < 0 && all.length > 0) return { matches: all, cut: true }
             const texts = { ...row, plan, result: room > 0 ? result : null }
             all.push({ ...row, matched: matchedIn(texts, subject) ?? somewhere })
             const chars = row.input.length + (texts.result?.length ?? 0)
@@ -135,12 +144,12 @@ export class HistoryStore extends Context.Service<
             yield* Effect.yieldNow
           }
         }
-        return all
+        return { matches: all, cut: false }
       }, Effect.orDie)
 
       const known = Effect.fnUntraced(function* (org_id: string, subject: Subject, limit: number, not: NoLookups) {
         const facts = yield* one(org_id, subject, limit, not)
-        return { matches: yield* matches(org_id, facts?.newest ?? [], subject), facts: facts ?? emptySummary }
+        return { ...(yield* matches(org_id, facts?.newest ?? [], subject)), facts: facts ?? emptySummary }
       })
 
       const batch = Effect.fnUntraced(function* (

@@ -35,6 +35,8 @@ export interface Conclusions {
   readonly count: number
   readonly truncated: boolean
   readonly limit: number
+  /** Fewer than `limit` are shown, because their inputs fill a page. */
+  readonly cut?: boolean
   readonly last_touch: Touch | null
   /** The latest touch that succeeded and went to the subject. A touch that the subject sent, or that only mentions it, does not count. */
   readonly last_contact: Touch | null
@@ -96,7 +98,11 @@ export const conclude = (summary: Conclusions): ReadonlyArray<string> => {
     )
   }
   if (summary.truncated)
-    hints.push(`Only the newest ${summary.limit} are shown; ask with a higher limit (at most 200) for more.`)
+    hints.push(
+      summary.cut === true
+        ? `Only the newest ${summary.limit} are shown, because their inputs fill an answer of 8 MiB; ask for a narrower subject.`
+        : `Only the newest ${summary.limit} are shown; ask with a higher limit (at most 200) for more.`
+    )
   if (hints.length === 0)
     hints.push("On record, but neither contacted nor bought: the subject appears in other runs only.")
   return hints

@@ -187,6 +187,45 @@ describe.each(oneBackend)("batches, queues on %s", (backend) => {
     expect((await poor.list("?limit=200")).body.items).toHaveLength(4)
   })
 
+  test("results come in pages of at most 8 MiB, whatever their number, and all of them as one stream", async () => {
+    const { id } = await finished(await create({ runs: people(4, "large") }))
+    const mib = 1024 * 1024
+    // Row 3 alone is larger than a page. Compressed, all of them are small.
+    for (const [n, size] of [3 * mib, 4 * mib, 9 * mib, 10].entries())
+      await app.sql(
+        `UPDATE runs SET result = json_build_object('email', repeat('x', $3::int)) WHERE org_id = $1
+         AND run_id = (SELECT run_id FROM batch_rows WHERE batch_id = $2 AND row = ${n + 1})`,
+        [org.org_id, id, size]
+      )
+    const page = async (query: string, accept = "application/x-ndjson") => {
+      const { status, text } = await org.get(`/v1/batches/${id}/results${query}`, { headers: { accept } })
+      expect(status).toBe(200)
+      return text
+    }
+    const rowsIn = (text: string): ReadonlyArray<number> =>
+      text.split("\n").flatMap((line) => (line === "" ? [] : [JSON.parse(line).row]))
+    const pages: Array<ReadonlyArray<number>> = []
+    for (let cursor = 0; ; ) {
+      const rows = rowsIn(await page(`?limit=200&cursor=${cursor}`))
+      pages.push(rows)
+      if (rows.length === 0) break
+      cursor = rows.at(-1) ?? expect.unreachable()
+    }
+    expect(pages).toEqual([[1, 2], [3], [4], []])
+    expect(rowsIn(await page("?limit=1&cursor=3"))).toEqual([4])
+    expect(rowsIn(await page("?cursor=1"))).toEqual([2, 3, 4])
+    const csv = parse<Record<string, string>>(await page("?limit=2", "text/csv"), {
+      header: true,
+      skipEmptyLines: true
+    })
+    expect(csv.data.map(({ row }) => row)).toEqual(["1", "2"])
+    for (const [query, path] of [
+      ["limit=201", "query.limit"],
+      ["cursor=-1", "query.cursor"]
+    ])
+      expect(paths(await org.get(`/v1/batches/${id}/results?${query}`))).toEqual([400, "invalid_request", path])
+  })
+
   test("cancel stops the rows that have not started", async () => {
     const slow = Array.from({ length: 200 }, (_, n) => rehearseHeld(String(n)))
     const { body } = await create({ runs: slow })

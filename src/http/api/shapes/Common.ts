@@ -69,9 +69,10 @@ export const Digits = Schema.String.check(
 export const WaitQuery = Digits.pipe(Schema.decodeTo(WaitSeconds))
 
 export const listLimitDefault = 50
+export const listLimitMax = 200
 export const listQuery = {
   limit: Schema.optionalKey(
-    Digits.pipe(Schema.decodeTo(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 200 }))))
+    Digits.pipe(Schema.decodeTo(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: listLimitMax }))))
   ),
   cursor: Schema.optionalKey(Schema.NonEmptyString.check(Schema.isMaxLength(200)))
 }

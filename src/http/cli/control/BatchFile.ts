@@ -8,14 +8,16 @@ type Result = typeof BatchResult.Type
 
 const decodeLine = Schema.decodeUnknownOption(Schema.fromJsonString(BatchResult))
 
-/** The results by row. A line that a newer service wrote otherwise is left out. */
-export const resultsOf = (text: string): ReadonlyMap<number, Result> => {
-  const found = new Map<number, Result>()
+/** Adds a page of results by row. A line that a newer service wrote otherwise is left out. Returns the row of the last line, or 0. */
+export const addResults = (found: Map<number, Result>, text: string): number => {
+  let last = 0
   for (const line of text.split("\n")) {
-    const result = line === "" ? null : Option.getOrNull(decodeLine(line))
+    if (line === "") continue
+    last = Number(/^\{"row":(\d+)/.exec(line)?.[1] ?? 0)
+    const result = Option.getOrNull(decodeLine(line))
     if (result !== null) found.set(result.row, result)
   }
-  return found
+  return last
 }
 
 const own = ["status", "run_id", "charged", "error"]

@@ -3,7 +3,8 @@ import { writeFileSync } from "node:fs"
 import { Effect } from "effect"
 import { Batch } from "../../api/Batches.ts"
 import { readCsv } from "../../client/Csv.ts"
-import { Client } from "../answers/Client.ts"
+import { listLimitMax } from "../../api/shapes/Common.ts"
+import { type Answer, Client } from "../answers/Client.ts"
 import { retryingRead } from "../answers/retryingRead.ts"
 import { decoded, failureOf } from "../answers/show.ts"
 import { readText } from "../runs/input.ts"
@@ -90,14 +91,19 @@ export const untilResults = Effect.fnUntraced(function* (
       `\nStopped watching; ${started.id} continues. Run the same command to see its results, or stop it with: rungate api POST /v1/batches/${started.id}/cancel`
     )
   )
-  const results = yield* send("GET", `/v1/batches/${ended.id}/results`, {
-    headers: { accept: "application/x-ndjson" },
-    seconds: uploadSeconds
-  })
-  const refused = yield* failureOf(results)
-  if (refused !== null) return yield* refused
-  const { batchCsv, resultsOf } = yield* Effect.promise(() => import("./BatchFile.ts"))
-  const found = resultsOf(results.text)
+  const { addResults, batchCsv } = yield* Effect.promise(() => import("./BatchFile.ts"))
+  const found: Parameters<typeof addResults>[0] = new Map()
+  for (let last = 0; last < ended.rows.total; ) {
+    const page: Answer = yield* send("GET", `/v1/batches/${ended.id}/results?limit=${listLimitMax}&cursor=${last}`, {
+      headers: { accept: "application/x-ndjson" },
+      seconds: uploadSeconds
+    })
+    const refused = yield* failureOf(page)
+    if (refused !== null) return yield* refused
+    const next = addResults(found, page.text)
+    if (next <= last) break
+    last = next
+  }
   const outcome = batchCsv(header, rows, found)
   yield* output === null || output === "-" ? screen.out(outcome) : written(output, outcome)
   yield* screen.say(summary(ended))

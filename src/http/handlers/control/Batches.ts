@@ -15,7 +15,7 @@ import { storedMetadata } from "../../../schema/runs/Metadata.ts"
 import { didYouMean } from "../../../schema/suggestion.ts"
 import { Api } from "../../api/Api.ts"
 import type { BatchRequest } from "../../api/Batches.ts"
-import { CurrentCaller, listLimitDefault } from "../../api/shapes/Common.ts"
+import { CurrentCaller, listLimitDefault, listLimitMax } from "../../api/shapes/Common.ts"
 import { csvText } from "../../api/shapes/Csv.ts"
 import { digestOf } from "../../middleware/Fingerprint.ts"
 import { RequestContext } from "../../middleware/RequestContext.ts"
@@ -25,9 +25,6 @@ import { csvRuns, inputFieldsOf } from "../../submission/CsvRuns.ts"
 import { idempotencyKeyOf } from "../../submission/SubmitRun.ts"
 import { batchUrl, batchView, resultCells, resultColumns, resultLine } from "../../views/BatchView.ts"
 import { wantsCsv } from "./CsvPage.ts"
-
-/** Rows per statement. Results may be large. */
-const resultsPerRead = 200
 
 const refused = (path: string, message: string) =>
   Effect.fail(problem("invalid_request", `${path} ${message}`, [{ path, message }]))
@@ -93,13 +90,18 @@ export const BatchesHandlers = HttpApiBuilder.group(
       })
     })
 
-    /** All rows that have ended, a page at a time, so that the results of a large batch are never in memory together. */
-    const results = (org_id: string, batch_id: string, text: (rows: ReadonlyArray<ResultRow>) => string) =>
-      Stream.paginate(0, (after: number) =>
-        Effect.map(store.results(org_id, batch_id, { after, limit: resultsPerRead }), (rows) => {
+    /** The rows that have ended: one page, or page after page without a limit, so that large results are never in memory together. */
+    const results = (
+      org_id: string,
+      batch_id: string,
+      { cursor = 0, limit }: { readonly cursor?: number; readonly limit?: number },
+      text: (rows: ReadonlyArray<ResultRow>) => string
+    ) =>
+      Stream.paginate(cursor, (from: number) =>
+        Effect.map(store.results(org_id, batch_id, { after: from, limit: limit ?? listLimitMax }), ({ rows, more }) => {
           const last = rows.at(-1)
-          const more = last === undefined || rows.length < resultsPerRead ? Option.none() : Option.some(last.row)
-          return [rows.length === 0 ? [] : [text(rows)], more] as const
+          const next = last === undefined || !more || limit !== undefined ? Option.none() : Option.some(last.row)
+          return [rows.length === 0 ? [] : [text(rows)], next] as const
         })
       )
 
@@ -155,16 +157,16 @@ export const BatchesHandlers = HttpApiBuilder.group(
         return HttpServerResponse.jsonUnsafe(batchView(yield* found(org_id, batch_id)))
       }),
 
-      results: Effect.fnUntraced(function* ({ params: { batch_id } }) {
+      results: Effect.fnUntraced(function* ({ params: { batch_id }, query }) {
         const { org_id } = yield* CurrentCaller
         yield* found(org_id, batch_id)
         const csv = yield* wantsCsv
         const lines = csv
           ? Stream.concat(
               Stream.succeed(csvText(resultColumns, [])),
-              results(org_id, batch_id, (rows) => csvText(null, rows.map(resultCells)))
+              results(org_id, batch_id, query, (rows) => csvText(null, rows.map(resultCells)))
             )
-          : results(org_id, batch_id, (rows) => rows.map(resultLine).join(""))
+          : results(org_id, batch_id, query, (rows) => rows.map(resultLine).join(""))
         return HttpServerResponse.stream(Stream.encodeText(lines), {
           contentType: csv ? "text/csv; charset=utf-8" : "application/x-ndjson",
           headers: {
