@@ -26,7 +26,8 @@ const key = {
   budget: { limit: "5.00", period: "day" as const, spent: "1.00", resets_at: "2026-11-24T00:00:00.000Z" },
   // In another order than the form's, as the database stores it.
   allow: { max_cost: "0.50", capabilities: ["email.find"] },
-  created_at: "2026-11-22T09:30:00.000Z"
+  created_at: "2026-11-22T09:30:00.000Z",
+  created_by: null
 }
 const unchanged = {
   name: "agent",

@@ -34,7 +34,8 @@ describe("/v1/api-keys", () => {
       allowance: false,
       budget: null,
       allow: null,
-      created_at: expect.stringMatching(/Z$/)
+      created_at: expect.stringMatching(/Z$/),
+      created_by: expect.stringMatching(/^usr_/)
     })
     expect(body.api_key).toStartWith(listed.body.items[0].display.split("…")[0])
     expect(body.api_key).toEndWith(listed.body.items[0].display.split("…")[1])

@@ -34,6 +34,9 @@ export const expectedRoles = {
     "keys.get",
     "allowances.list",
     "allowances.get",
+    // Own keys and allowances only, which the handlers check (keys-follow-role.test.ts).
+    "keys.revoke",
+    "allowances.revoke",
     "senders.list",
     "webhooks.list",
     "webhooks.get",
@@ -64,9 +67,7 @@ export const expectedRoles = {
     "keys.create",
     "keys.change",
     "keys.rotate",
-    "keys.revoke",
     "allowances.create",
-    "allowances.revoke",
     "oauth.decide"
   ],
   /** Pays in, sets limits, deletes, and decides who and what else gets access. */

@@ -118,7 +118,12 @@ describe("members", () => {
     // The caller of an API key is cached by POST /v1/run.
     expect((await call(key.api_key, "POST", "/v1/run", verify())).status).toBe(200)
     const removed = await remove(owner, ada)
-    expect(removed.body).toEqual({ id: ada.id, removed: true, revoked_keys: [key.id] })
+    expect(removed.body).toEqual({
+      id: ada.id,
+      removed: true,
+      revoked_keys: [key.id],
+      keys: [{ id: key.id, name: "x", connected: false, change: "revoked" }]
+    })
     expect(code(await call(ada.token, "GET", "/v1/wallet"))).toEqual([401, "unauthorized"])
     expect(code(await call(key.api_key, "POST", "/v1/run", verify()))).toEqual([401, "unauthorized"])
     expect((await call(kept.api_key, "GET", "/v1/wallet")).status).toBe(200)
@@ -137,12 +142,11 @@ describe("members", () => {
 
   test("keep_keys=true keeps the keys, and everybody may leave", async () => {
     const owner = await organization()
-    const ada = await join(owner, "viewer")
-    await setRole(owner, ada, "member")
+    const [ada, eve] = [await join(owner, "member"), await join(owner, "viewer")]
     const key = (await mint(ada)).body
-    await setRole(owner, ada, "viewer")
-    expect((await remove(ada, ada, "?keep_keys=true")).body.revoked_keys).toEqual([])
+    expect((await remove(owner, ada, "?keep_keys=true")).body.revoked_keys).toEqual([])
     expect((await call(key.api_key, "GET", "/v1/wallet")).status).toBe(200)
+    expect((await remove(eve, eve)).body.removed).toBe(true)
     expect(code(await remove(owner, ada, "?keep_keys=yes"))).toEqual([400, "invalid_request"])
   })
 

@@ -48,15 +48,15 @@ export const neededRole: Readonly<Record<string, Role>> = {
   "keys.list": "viewer",
   "keys.get": "viewer",
   "keys.create": "member",
-  // A member may change, rotate and revoke own keys only. The handler checks it.
+  // A member may change and rotate own keys only, and whoever is less than an admin may revoke own ones only. The handler checks it.
   "keys.change": "member",
   "keys.rotate": "member",
-  "keys.revoke": "member",
+  "keys.revoke": "viewer",
   "allowances.create": "member",
   "allowances.list": "viewer",
   "allowances.get": "viewer",
-  // A member may revoke own allowances only. The handler checks it.
-  "allowances.revoke": "member",
+  // Whoever is less than an admin may revoke own allowances only. The handler checks it.
+  "allowances.revoke": "viewer",
   "senders.list": "viewer",
   "senders.add": "admin",
   "senders.verify": "admin",

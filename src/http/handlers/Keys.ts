@@ -2,10 +2,10 @@
 import { Clock, Effect, Option, Redacted } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Accounts, type KeyRow } from "../../layers/accounts/Accounts.ts"
-import { Members } from "../../layers/members/Members.ts"
 import type { KeyEnded, KeyRules } from "../../layers/accounts/ApiKeys.ts"
 import { Settings } from "../../layers/platform/Settings.ts"
-import type { Allow } from "../../schema/accounts/KeyAccess.ts"
+import { isUnrestricted, scopeFor } from "../../schema/accounts/KeyAccess.ts"
+import { allows } from "../../schema/accounts/Role.ts"
 import { defined } from "../../schema/defined.ts"
 import { problem } from "../../schema/Errors.ts"
 import { looksLike } from "../../schema/Ids.ts"
@@ -50,9 +50,6 @@ const isAllowance = (key_id: string) =>
     )
   )
 
-/** The widest scope of a member's key: it starts every run, and changes nothing else. A key without a scope may do what admins do. */
-const memberScope: Allow = { raw: true }
-
 interface RulesGiven {
   readonly expires_at?: Date | null
   readonly budget?: { readonly limit: MicroUsd; readonly period: BudgetPeriod } | null
@@ -64,7 +61,6 @@ export const KeysHandlers = HttpApiBuilder.group(
   "keys",
   Effect.fnUntraced(function* (handlers) {
     const accounts = yield* Accounts
-    const members = yield* Members
     const asCaller = yield* makeAsCaller
     const settings = yield* Settings
     const { mode } = settings
@@ -81,23 +77,30 @@ export const KeysHandlers = HttpApiBuilder.group(
       )
     })
 
+    const found = (org_id: string, key_id: string) =>
+      looksLike("key", key_id) ? accounts.key(org_id, key_id) : Effect.succeed(Option.none<KeyRow>())
+
+    /** Refuses members and viewers keys that somebody else created. Returns the key. */
     const checkOwn = Effect.fnUntraced(function* ({ org_id, user_id, role }: Caller, what: string, key_id: string) {
-      if (role === "member" && !(yield* members.created(org_id, user_id ?? "", key_id)))
-        yield* Effect.fail(needsRole("admin", role, `A member may ${what} only keys that they created.`))
+      const row = Option.getOrNull(yield* found(org_id, key_id))
+      if (role !== null && !allows(role, "admin") && row?.created_by !== user_id)
+        yield* Effect.fail(needsRole("admin", role, `A ${role} may ${what} only keys that they created.`))
+      return row
     })
 
-    /** The person who asks, who may change the key. */
-    const ownKey = Effect.fnUntraced(function* (what: string, key_id: string) {
+    /** The person who asks, who may change the key. `scope`: what the request makes of its scope, undefined if it leaves it. */
+    const ownKey = Effect.fnUntraced(function* (what: string, key_id: string, scope?: AllowRequest | null) {
       const caller = yield* personOnly(what)
-      yield* checkOwn(caller, what, key_id)
+      const row = yield* checkOwn(caller, what, key_id)
+      if (caller.role === "member" && scope === undefined && row !== null && isUnrestricted(row.allow))
+        yield* Effect.fail(
+          needsRole(
+            "admin",
+            caller.role,
+            `An admin widened ${key_id}, so a member may only set its scope or revoke it.`
+          )
+        )
       return caller
-    })
-
-    /** The scope to store. Decided by what is stored, because `{"raw": null}` asks for no rule and looks like one. */
-    const scopeOf = Effect.fnUntraced(function* (allow: AllowRequest | null, role: Caller["role"]) {
-      const scope = allow === null ? {} : yield* allowOf(allow)
-      if (Object.keys(scope).length > 0) return scope
-      return role === "member" ? memberScope : null
     })
 
     const rulesOf = Effect.fnUntraced(function* ({ expires_at, budget, allow }: RulesGiven, role: Caller["role"]) {
@@ -106,7 +109,7 @@ export const KeysHandlers = HttpApiBuilder.group(
       const rules: KeyRules = defined({
         expires_at,
         budget,
-        allow: allow === undefined ? allow : yield* scopeOf(allow, role)
+        allow: allow === undefined ? allow : scopeFor(role, allow === null ? null : yield* allowOf(allow))
       })
       return rules
     })
@@ -122,7 +125,7 @@ export const KeysHandlers = HttpApiBuilder.group(
 
       get: Effect.fnUntraced(function* ({ params: { key_id } }) {
         const { org_id } = yield* CurrentCaller
-        const row = looksLike("key", key_id) ? yield* accounts.key(org_id, key_id) : Option.none<KeyRow>()
+        const row = yield* found(org_id, key_id)
         return Option.isSome(row) ? keyView(row.value) : yield* unknownKey(key_id)
       }),
 
@@ -143,7 +146,7 @@ export const KeysHandlers = HttpApiBuilder.group(
       }),
 
       change: Effect.fnUntraced(function* ({ params: { key_id }, payload }) {
-        const { org_id, role } = yield* ownKey("change", key_id)
+        const { org_id, role } = yield* ownKey("change", key_id, payload.allow)
         yield* requireVerified(settings)
         const rules = yield* rulesOf(payload, role)
         if (!looksLike("key", key_id)) return yield* unknownKey(key_id)

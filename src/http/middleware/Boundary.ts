@@ -9,6 +9,7 @@ import { HttpIncomingMessage, HttpRouter, HttpServerError, HttpServerRequest, Ht
 import { inWords } from "../../layers/postgres/Batch.ts"
 import { newId } from "../../layers/platform/Ids.ts"
 import { isFullDisk, isOutage } from "../../layers/postgres/Outage.ts"
+import { constraintOf } from "../../layers/postgres/SqlState.ts"
 import { type ErrorCode, isErrorCode, problem, type Problem, statusOf } from "../../schema/Errors.ts"
 import { Settings } from "../../layers/platform/Settings.ts"
 import { bodyBytesMax, bodyLimits, bodyProblem, tooLarge } from "./Body.ts"
@@ -32,6 +33,12 @@ const internal = problem(
 const outage = problem(
   "service_unavailable",
   "The service can't reach its storage right now; nothing was charged for this request. Try again with the same Idempotency-Key."
+)
+
+/** Between the check of the caller's role and the write, somebody changed the role. */
+const roleChanged = problem(
+  "forbidden",
+  "Your role changed while this request ran, and it changed nothing. GET /v1/auth/session shows your role."
 )
 
 const ErrorBody = Schema.Struct({
@@ -134,6 +141,7 @@ const isRouteNotFound = (error: unknown): error is HttpServerError.HttpServerErr
 export const answerToDefect = (readiness: Readiness["Service"], asked: string, defect: unknown) => {
   const refused = bodyProblem(defect)
   if (refused !== null) return Effect.succeed(answer(refused))
+  if (constraintOf(defect) === "acting_member_has_scope") return Effect.succeed(answer(roleChanged))
   const noted = isFullDisk(defect) ? readiness.diskWasFull : Effect.void
   return Effect.as(
     Effect.andThen(noted, Effect.logError(`${asked}: ${inWords(defect)}`)),

@@ -33,5 +33,6 @@ export const keyView = (row: KeyRow) => ({
   allowance: row.allowance,
   budget: row.budget === null ? null : budgetView(row.budget, row.today),
   allow: row.allow === null ? null : allowView(row.allow),
-  created_at: row.created_at.toISOString()
+  created_at: row.created_at.toISOString(),
+  created_by: row.created_by
 })

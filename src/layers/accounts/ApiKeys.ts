@@ -12,6 +12,7 @@ import type { BudgetPeriod, KeyBudget } from "../../schema/wallet/KeyBudget.ts"
 import { noBudgets, readBudgets } from "../ledger/BudgetTurn.ts"
 import { newId } from "../platform/Ids.ts"
 import { oneRowOf, rowsOf } from "../postgres/Rows.ts"
+import { constraintOf } from "../postgres/SqlState.ts"
 import { allowOf } from "./KeyRows.ts"
 import { digest, randomText } from "./Secrets.ts"
 
@@ -67,6 +68,8 @@ const StoredKey = Schema.Struct({
   last_used_at: Schema.NullOr(Schema.Date),
   revoked_at: Schema.NullOr(Schema.Date),
   created_at: Schema.Date,
+  /** The user who created it. Null for keys of operators, of other keys, and from before members had roles. */
+  created_by: Schema.NullOr(Schema.String),
   expires_at: Schema.NullOr(Schema.Date),
   /** JSON. */
   allow: Schema.Unknown,
@@ -96,9 +99,6 @@ const scopeOf = (allow: Allow | null | undefined): Allow | null =>
   allow === undefined || allow === null || Object.keys(allow).length === 0 ? null : allow
 const allowText = (allow: Allow | null): string | null => (allow === null ? null : encodeAllow(allow))
 
-const isTooManyKeys = (cause: unknown) =>
-  typeof cause === "object" && cause !== null && "constraint" in cause && cause.constraint === "api_keys_at_most"
-
 const newToken = (environment: Environment) => {
   const token = `rg_${environment}_${randomText(43)}`
   return { token, display: `${token.slice(0, 12)}…${token.slice(-4)}` }
@@ -106,7 +106,7 @@ const newToken = (environment: Environment) => {
 
 export const apiKeys = (sql: SqlClient.SqlClient) => {
   const columns =
-    sql.literal(`key_id, name, environment, display, last_used_at, revoked_at, created_at, expires_at, allow, budget_id,
+    sql.literal(`key_id, name, environment, display, last_used_at, revoked_at, created_at, created_by, expires_at, allow, budget_id,
     replaced_by, expires_at IS NOT NULL AND expires_at <= now() AS expired,
     revoked_at IS NULL AND EXISTS (SELECT FROM oauth_grants g WHERE g.key_id = api_keys.key_id AND g.ended_at IS NULL AND g.expires_at > now()) AS connected,
     EXISTS (SELECT FROM allowances a WHERE a.key_id = api_keys.key_id) AS allowance, (now() AT TIME ZONE 'UTC')::date::text AS today`)
@@ -141,7 +141,7 @@ export const apiKeys = (sql: SqlClient.SqlClient) => {
       VALUES (${id}, ${org_id}, ${name}, ${environment}, ${digest(token)}, ${display}, ${expires_at}, ${allowText(allow)}::text::jsonb,
               ${allow?.max_cost ?? null}, ${budget_id})`.pipe(
       Effect.catchReason("SqlError", "ConstraintError", (reason) =>
-        isTooManyKeys(reason.cause) ? Effect.fail(new TooManyKeys()) : Effect.die(reason)
+        constraintOf(reason) === "api_keys_at_most" ? Effect.fail(new TooManyKeys()) : Effect.die(reason)
       )
     )
     return { id, token: Redacted.make(token) } satisfies NewKey

@@ -2,13 +2,15 @@
  * The members of organizations and their roles.
  *
  * The database keeps the last owner: triggers of migration 0038 refuse a change that would leave an organization without one, also when two
- * requests arrive at once. Removing a member ends their sessions in the organization.
+ * requests arrive at once. Removing a member ends their sessions in the organization. What the keys of somebody who is demoted or removed
+ * may do is changed in the same transaction (migration 0075, which also does it for other processes).
  */
 import { Context, Effect, Layer, Redacted, Schema } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { type Role, roles } from "../../schema/accounts/Role.ts"
 import { digest, randomText } from "../accounts/Secrets.ts"
 import { rowsOf } from "../postgres/Rows.ts"
+import { constraintOf } from "../postgres/SqlState.ts"
 
 export const MemberRow = Schema.Struct({
   user_id: Schema.String,
@@ -35,19 +37,21 @@ const membershipRows = rowsOf(MembershipRow.fields)
 /** The change would leave the organization without an owner. */
 export class LastOwner extends Schema.TaggedError<LastOwner>()("LastOwner", {}) {}
 
-export interface Removed {
-  readonly user_id: string
-  /** Ids of the API keys that the member had created and that are revoked now. */
-  readonly revoked_keys: ReadonlyArray<string>
+const FollowedKey = Schema.Struct({
+  key_id: Schema.String,
+  name: Schema.String,
+  /** It is the access token of a connection. */
+  connected: Schema.Boolean,
+  change: Schema.Literals(["narrowed", "revoked"])
+})
+/** A key of somebody who was demoted or removed, and what happened to it. */
+export type FollowedKey = typeof FollowedKey.Type
+const followedRows = rowsOf(FollowedKey.fields)
+const roleRows = rowsOf({ role: Schema.Literals(roles) })
+
+export interface Demoted extends MemberRow {
+  readonly keys: ReadonlyArray<FollowedKey>
 }
-
-const keyIdRows = rowsOf({ key_id: Schema.String })
-
-const isLastOwner = (cause: unknown) =>
-  typeof cause === "object" &&
-  cause !== null &&
-  "constraint" in cause &&
-  cause.constraint === "organization_keeps_owner"
 
 export class Members extends Context.Service<
   Members,
@@ -57,14 +61,19 @@ export class Members extends Context.Service<
     readonly find: (org_id: string, user_id: string) => Effect.Effect<MemberRow | null>
     /** The organizations of a user, oldest membership first. */
     readonly of: (user_id: string) => Effect.Effect<ReadonlyArray<MembershipRow>>
-    /** Null if the user is no member. Withdraws invitations that the member may not send any more. */
-    readonly setRole: (org_id: string, user_id: string, role: Role) => Effect.Effect<MemberRow | null, LastOwner>
-    /** Null if the user is no member. Revokes the keys that the member created, except with `keepKeys`, and withdraws their invitations. */
-    readonly remove: (org_id: string, user_id: string, keepKeys: boolean) => Effect.Effect<Removed | null, LastOwner>
+    /** Null if the user is no member. Withdraws invitations that the member may not send any more, and takes from keys what the role may not do. */
+    readonly setRole: (org_id: string, user_id: string, role: Role) => Effect.Effect<Demoted | null, LastOwner>
+    /**
+     * Null if the user is no member. Withdraws their invitations, ends their connections, and revokes the keys that they created. With
+     * `keepKeys`, these keys stay with a scope of a member's at most.
+     */
+    readonly remove: (
+      org_id: string,
+      user_id: string,
+      keepKeys: boolean
+    ) => Effect.Effect<ReadonlyArray<FollowedKey> | null, LastOwner>
     /** Replaces a session by one of another organization of its user. Null if the session has ended or the user is not its member. */
     readonly switchTo: (session: Redacted.Redacted, org_id: string) => Effect.Effect<Redacted.Redacted | null>
-    /** Whether a user created an API key. */
-    readonly created: (org_id: string, user_id: string, key_id: string) => Effect.Effect<boolean>
   }
 >()("rungate/layers/members/Members") {
   static readonly layer = Layer.effect(
@@ -98,19 +107,39 @@ export class Members extends Context.Service<
       const guarded = <A>(change: Effect.Effect<A, SqlError.SqlError>) =>
         sql.withTransaction(change).pipe(
           Effect.catchReason("SqlError", "ConstraintError", (reason) =>
-            isLastOwner(reason.cause) ? Effect.fail(new LastOwner()) : Effect.die(reason)
+            constraintOf(reason) === "organization_keeps_owner" ? Effect.fail(new LastOwner()) : Effect.die(reason)
           ),
           Effect.catchTag("SqlError", Effect.die)
         )
 
+      /** The member's role. Locks first what follows it, in the order of a connection's refresh and of a key's change, so none is a deadlock. */
+      const lockedRole = Effect.fnUntraced(function* (org_id: string, user_id: string) {
+        yield* sql`SELECT 1 AS locked FROM oauth_grants WHERE org_id = ${org_id} AND user_id = ${user_id} ORDER BY grant_id FOR UPDATE`
+        yield* sql`
+          SELECT 1 AS locked FROM api_keys WHERE org_id = ${org_id} AND created_by = ${user_id} AND revoked_at IS NULL ORDER BY key_id FOR UPDATE`
+        yield* sql`SELECT 1 AS locked FROM oauth_codes WHERE org_id = ${org_id} AND user_id = ${user_id} ORDER BY code_hash FOR UPDATE`
+        const [row] = yield* roleRows(sql`
+          SELECT role FROM members WHERE org_id = ${org_id} AND user_id = ${user_id} FOR NO KEY UPDATE`)
+        return row?.role
+      })
+
+      /** `role` null: that of somebody who is removed, and whose keys stay. */
+      const followed = (org_id: string, user_id: string, role: Role | null) =>
+        followedRows(sql`
+        SELECT key_id, name, connected, change FROM keys_follow_role(${org_id}, ${user_id}, ${role}::text) ORDER BY key_id`)
+
       const setRole = Effect.fn("Members.setRole")(function* (org_id: string, user_id: string, role: Role) {
         return yield* guarded(
           Effect.gen(function* () {
+            const before = yield* lockedRole(org_id, user_id)
+            if (before === undefined) return null
+            const keys = before === role ? [] : yield* followed(org_id, user_id, role)
             yield* sql`
               UPDATE members SET role = ${role} WHERE org_id = ${org_id} AND user_id = ${user_id} AND role <> ${role}`
             const mayInvite = role === "owner" ? roles : role === "admin" ? roles.filter((one) => one !== "owner") : []
             yield* withdraw(org_id, user_id, mayInvite)
-            return yield* find(org_id, user_id)
+            const row = yield* find(org_id, user_id)
+            return row === null ? null : { ...row, keys }
           })
         )
       })
@@ -118,21 +147,15 @@ export class Members extends Context.Service<
       const remove = Effect.fn("Members.remove")(function* (org_id: string, user_id: string, keepKeys: boolean) {
         return yield* guarded(
           Effect.gen(function* () {
-            const gone = yield* sql`
-              DELETE FROM members WHERE org_id = ${org_id} AND user_id = ${user_id} RETURNING 1 AS gone`
-            if (gone.length === 0) return null
+            if ((yield* lockedRole(org_id, user_id)) === undefined) return null
+            // Without keys: as for a viewer, who may have none.
+            const keys = yield* followed(org_id, user_id, keepKeys ? null : "viewer")
+            yield* sql`DELETE FROM members WHERE org_id = ${org_id} AND user_id = ${user_id}`
             yield* withdraw(org_id, user_id, [])
-            if (keepKeys) return { user_id, revoked_keys: [] }
-            const keys = yield* keyIdRows(sql`
-              UPDATE api_keys SET revoked_at = now()
-              WHERE org_id = ${org_id} AND created_by = ${user_id} AND revoked_at IS NULL RETURNING key_id`)
-            return { user_id, revoked_keys: keys.map(({ key_id }) => key_id).sort() }
+            return keys
           })
         )
       })
-
-      const created = (org_id: string, user_id: string, key_id: string) => sql`
-        SELECT 1 AS found FROM api_keys WHERE org_id = ${org_id} AND key_id = ${key_id} AND created_by = ${user_id}`
 
       const switchTo = Effect.fn("Members.switchTo")(function* (session: Redacted.Redacted, org_id: string) {
         const token = `rg_sess_${randomText(43)}`
@@ -153,9 +176,7 @@ export class Members extends Context.Service<
         of: (user_id) => Effect.orDie(of(user_id)),
         setRole,
         remove,
-        switchTo: (session, org_id) => Effect.orDie(switchTo(session, org_id)),
-        created: (org_id, user_id, key_id) =>
-          Effect.orDie(Effect.map(created(org_id, user_id, key_id), (rows) => rows.length > 0))
+        switchTo: (session, org_id) => Effect.orDie(switchTo(session, org_id))
       })
     })
   )

@@ -58,7 +58,7 @@ const CodeRow = Schema.Struct({
   scope: Schema.Literals(oauthScopes),
   budget: Schema.NullOr(Schema.BigInt),
   period: Schema.NullOr(Schema.Literals(budgetPeriods)),
-  is_member: Schema.Boolean
+  may_connect: Schema.Boolean
 })
 const codeRows = rowsOf(CodeRow.fields)
 const GrantRow = Schema.Struct({
@@ -177,7 +177,7 @@ export class Connections extends Context.Service<
             const [code] = yield* codeRows(sql`
             DELETE FROM oauth_codes c WHERE code_hash = ${code_hash} AND expires_at > now()
             RETURNING org_id, user_id, client_hash, client_name, redirect_uri, challenge, scope, budget, period,
-                      EXISTS (SELECT FROM members m WHERE m.org_id = c.org_id AND m.user_id = c.user_id) AS is_member`)
+                      EXISTS (SELECT FROM members m WHERE m.org_id = c.org_id AND m.user_id = c.user_id AND m.role <> 'viewer') AS may_connect`)
             if (code === undefined) {
               const [grant] = yield* grantRows(
                 sql`SELECT ${grantColumns} FROM oauth_grants g WHERE g.code_hash = ${code_hash} FOR UPDATE`
@@ -188,7 +188,7 @@ export class Connections extends Context.Service<
               isSame(code.client_hash, digest(given.client_id)) &&
               code.redirect_uri === given.redirect_uri &&
               provesChallenge(given.verifier, code.challenge) &&
-              code.is_member
+              code.may_connect
             if (!isRight) return null
             const { org_id, user_id, client_name, scope, budget, period } = code
             const family = newFamily()

@@ -2,9 +2,10 @@
  * What an API key may do: its expiry, its scope (`allow`) and its budget. Pure.
  *
  * A key without a scope may do everything that keys may do. With one, it starts only the runs that the scope allows, and changes nothing
- * else; see http/middleware/Scopes.ts.
+ * else; see http/middleware/Auth.ts. A member's keys always have one: migration 0075 has that rule a second time.
  */
 import { Schema } from "effect"
+import type { Role } from "./Role.ts"
 import { type MicroUsd, Usd, usd } from "../money/Money.ts"
 
 /** Enough for every capability and provider. */
@@ -26,6 +27,15 @@ export const Allow = Schema.Struct({
   mint: Schema.optionalKey(Schema.Boolean)
 })
 export type Allow = typeof Allow.Type
+
+/** The widest scope of a member's key: it starts every run, and changes nothing else. A key without a scope may do what admins do. */
+export const memberScope: Allow = { raw: true }
+
+export const isUnrestricted = (allow: Allow | null): boolean => allow === null || Object.keys(allow).length === 0
+
+/** The scope to store for whoever has this role. A field that asks for no rule looks like one and is none, so what is stored decides. */
+export const scopeFor = (role: Role | null, allow: Allow | null): Allow | null =>
+  isUnrestricted(allow) ? (role === "member" ? memberScope : null) : allow
 
 /** The rules of an API key, in the version that was read. */
 export interface KeyAccess {

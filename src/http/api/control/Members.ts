@@ -19,6 +19,21 @@ export const Member = Schema.Struct({
   created_at: Schema.String.annotate({ description: "When the user became a member." })
 }).annotate({ identifier: "Member" })
 
+const FollowedKey = Schema.Struct({
+  id: Schema.String,
+  name: Schema.String,
+  connected: Schema.Boolean.annotate({
+    description: "It was the access token of an agent that is connected with OAuth."
+  }),
+  change: Schema.Literals(["narrowed", "revoked"]).annotate({
+    description: '`narrowed`: it had no scope and has `{"raw": true}` now, so it starts runs and changes nothing else.'
+  })
+}).annotate({ identifier: "FollowedKey" })
+/** What happened to the keys that a demoted or removed member created. */
+export const FollowedKeys = Schema.Array(FollowedKey).annotate({
+  description: "API keys that the member had created and that may do less now."
+})
+
 export const Invitation = Schema.Struct({
   id: Schema.String,
   email: Schema.String,
@@ -41,13 +56,13 @@ export class MembersApi extends HttpApiGroup.make("members")
     HttpApiEndpoint.patch("setRole", "/members/:member_id", {
       params: member,
       payload: Schema.Struct({ role: Role }).annotate({ identifier: "MemberChange" }),
-      success: Member,
+      success: Schema.Struct({ ...Member.fields, keys: FollowedKeys }).annotate({ identifier: "ChangedMember" }),
       error: [Wire.invalid_request, Wire.not_found]
     }).annotateMerge(
       OpenApi.annotations({
         summary: "Change a member's role",
         description:
-          "Needs a session token of an owner. The new role counts from the member's next request. The last owner keeps the role until there is another one."
+          "Needs a session token of an owner. The new role counts from the member's next request. If the role is a lower one, a member's keys without a scope get one, and a viewer's keys, connections and allowances are revoked; the response lists them. The last owner keeps the role until there is another one."
       })
     ),
     HttpApiEndpoint.delete("remove", "/members/:member_id", {
@@ -58,14 +73,15 @@ export class MembersApi extends HttpApiGroup.make("members")
         removed: Schema.Literal(true),
         revoked_keys: Schema.Array(Schema.String).annotate({
           description: "API keys that the member had created. They are revoked, and no longer work."
-        })
+        }),
+        keys: FollowedKeys
       }).annotate({ identifier: "RemovedMember" }),
       error: [Wire.invalid_request, Wire.not_found]
     }).annotateMerge(
       OpenApi.annotations({
         summary: "Remove a member",
         description:
-          "Needs a session token of an owner, or of the member, who leaves. Ends the member's sessions in this organization, withdraws their invitations, and revokes the API keys that they created; keep_keys=true keeps these keys. The account itself stays. The last owner can't be removed."
+          "Needs a session token of an owner, or of the member, who leaves. Ends the member's sessions in this organization, withdraws their invitations, and revokes the API keys and connections that they created. An owner may keep the keys with keep_keys=true; a key without a scope then gets that of a member's. The account itself stays. The last owner can't be removed."
       })
     )
   )

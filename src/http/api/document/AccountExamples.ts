@@ -14,7 +14,8 @@ const exampleKey = {
   allowance: false,
   budget: { limit: "5.00", period: "day", spent: "1.284", resets_at: "2026-11-23T00:00:00.000Z" },
   allow: { capabilities: ["email.find", "email.verify"], max_cost: "0.50" },
-  created_at: "2026-11-22T09:30:00.000Z"
+  created_at: "2026-11-22T09:30:00.000Z",
+  created_by: "usr_01m81nzgvweh2hdt7twdxbzz25"
 }
 
 export const accountExamples: Readonly<Record<string, Example>> = {
@@ -157,23 +158,7 @@ export const accountExamples: Readonly<Record<string, Example>> = {
   "keys.list": {
     responses: {
       200: {
-        items: [
-          {
-            id: "key_01m81nzk5dej20zws915h61fdz",
-            name: "laptop",
-            environment: "test",
-            display: "rg_test_Q8bC…X4vF",
-            last_used_at: null,
-            revoked: false,
-            expires_at: null,
-            replaced_by: null,
-            connected: false,
-            allowance: false,
-            budget: { limit: "5.00", period: "day", spent: "1.284", resets_at: "2026-11-23T00:00:00.000Z" },
-            allow: { capabilities: ["email.find", "email.verify"], max_cost: "0.50" },
-            created_at: "2026-11-22T09:30:00.000Z"
-          }
-        ],
+        items: [{ ...exampleKey, name: "laptop" }],
         next_cursor: null
       }
     }
@@ -211,23 +196,7 @@ export const accountExamples: Readonly<Record<string, Example>> = {
     }
   },
   "keys.revoke": {
-    responses: {
-      200: {
-        id: "key_01m81nzk5dej20zws915h61fdz",
-        name: "laptop",
-        environment: "test",
-        display: "rg_test_Q8bC…X4vF",
-        last_used_at: null,
-        revoked: true,
-        expires_at: null,
-        replaced_by: null,
-        connected: false,
-        allowance: false,
-        budget: null,
-        allow: null,
-        created_at: "2026-11-22T09:30:00.000Z"
-      }
-    }
+    responses: { 200: { ...exampleKey, name: "laptop", revoked: true } }
   },
   "senders.list": {
     responses: {

@@ -147,7 +147,8 @@ const parameterDescriptions: Readonly<Record<string, string>> = {
   wait: "Seconds to wait for the end of the run.",
   key_id: "Id of an API key, `key_…`.",
   member_id: "Id of a member's user, `usr_…`.",
-  keep_keys: "`true` keeps the API keys that the member created.",
+  keep_keys:
+    "`true` keeps the API keys that the member created, each with the scope of a member's at most. Needs an owner.",
   actor: "Only changes by this actor: an id, an e-mail address, or `person`, `key`, `operator` or `system`.",
   action: "Only this action, such as `key.revoked`, or all that begin with `key`.",
   invitation_id: "Id of an invitation, `inv_…`.",

@@ -8,6 +8,7 @@ const jane = {
   verified: true,
   created_at: "2026-11-22T09:30:00.000Z"
 }
+const key = { id: "key_01m81nzk5dej20zws915h61fdz", name: "production", connected: false }
 const invitation = {
   id: "inv_01m81nzp3b11p52yv11fpkfhhy",
   email: "ada@acme.example",
@@ -29,9 +30,14 @@ const redirect_uri = "https://agents.example/callback"
 
 export const peopleExamples: Readonly<Record<string, Example>> = {
   "members.list": { responses: { 200: { items: [jane], next_cursor: null } } },
-  "members.setRole": { request: { role: "admin" }, responses: { 200: { ...jane, role: "admin" } } },
+  "members.setRole": {
+    request: { role: "member" },
+    responses: { 200: { ...jane, role: "member", keys: [{ ...key, change: "narrowed" }] } }
+  },
   "members.remove": {
-    responses: { 200: { id: jane.id, removed: true, revoked_keys: ["key_01m81nzk5dej20zws915h61fdz"] } }
+    responses: {
+      200: { id: jane.id, removed: true, revoked_keys: [key.id], keys: [{ ...key, change: "revoked" }] }
+    }
   },
   "invitations.list": { responses: { 200: { items: [invitation], next_cursor: null } } },
   "invitations.create": {

@@ -1,7 +1,7 @@
 /** Formats members, invitations and the audit log for a terminal. Loaded on demand, because it imports the API contract. */
 import { Schema } from "effect"
 import { AuditEntry } from "../../api/control/AuditLog.ts"
-import { Invitation, Member } from "../../api/control/Members.ts"
+import { FollowedKeys, Invitation, Member } from "../../api/control/Members.ts"
 import { decoded, type Lines } from "../answers/show.ts"
 import type { ScreenShape } from "../terminal/Screen.ts"
 import { table } from "../terminal/table.ts"
@@ -16,7 +16,8 @@ const Entries = pageOf(AuditEntry)
 
 /** A new invitation: all that the command reads of it. */
 export const Invited = Schema.Struct({ link: Schema.optionalKey(Schema.String) })
-const Removed = Schema.Struct({ id: Schema.String, revoked_keys: Schema.Array(Schema.String) })
+const Removed = Schema.Struct({ id: Schema.String, keys: FollowedKeys })
+const Changed = Schema.Struct({ ...Removed.fields, role: Schema.String })
 
 const withMore = (rows: Lines, next: string | null, screen: ScreenShape): Lines =>
   next === null ? rows : [...rows, screen.paint("dim", `More: --cursor ${next}, or --all`)]
@@ -59,11 +60,21 @@ export const invitationLines = (text: string, screen: ScreenShape, now: number):
   return withMore(rows, page.next_cursor, screen)
 }
 
+const keysLine = (keys: typeof FollowedKeys.Type): string => {
+  const ids = (change: "narrowed" | "revoked") =>
+    keys.flatMap((key) => (key.change === change ? [key.id] : [])).join(", ")
+  const [narrowed, revoked] = [ids("narrowed"), ids("revoked")]
+  return `${narrowed === "" ? "" : ` These keys start runs and change nothing else now: ${narrowed}.`}${revoked === "" ? "" : ` These keys are revoked: ${revoked}.`}`
+}
+
 export const removedLine = (text: string): string => {
   const removed = decoded(Removed, text)
-  if (removed === null) return "Removed."
-  const { id, revoked_keys } = removed
-  return revoked_keys.length === 0 ? `Removed ${id}.` : `Removed ${id} and revoked ${revoked_keys.join(", ")}.`
+  return removed === null ? "Removed." : `Removed ${removed.id}.${keysLine(removed.keys)}`
+}
+
+export const roleLine = (text: string): string => {
+  const changed = decoded(Changed, text)
+  return changed === null ? "Changed." : `${changed.id} has the role ${changed.role} now.${keysLine(changed.keys)}`
 }
 
 const valueOf = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value))

@@ -55,15 +55,20 @@ const setRole = Command.make(
     const { send } = yield* Client
     const token = yield* (yield* Credentials).session
     const answer = yield* send("PATCH", of(member_id), { token, body: { role } })
-    yield* told(answer, { json }, () => `${member_id} has the role ${role} now.`)
+    const { roleLine } = yield* views
+    yield* told(answer, { json }, roleLine)
   })
-).pipe(Command.withDescription("Change a member's role; needs an owner's session"))
+).pipe(
+  Command.withDescription(
+    "Change a member's role, and take from their keys what it may not do; needs an owner's session"
+  )
+)
 
 const remove = Command.make(
   "remove",
   {
     member_id,
-    keep_keys: boolean("keep-keys", "keep the API keys that the member created"),
+    keep_keys: boolean("keep-keys", "keep the API keys that the member created, with the scope of a member at most"),
     yes,
     json
   },
@@ -71,9 +76,9 @@ const remove = Command.make(
     const { send } = yield* Client
     const token = yield* (yield* Credentials).session
     const keys = keep_keys
-      ? "The API keys that they created keep working."
+      ? "The API keys that they created start runs and change nothing else."
       : "The API keys that they created are revoked."
-    yield* consent(`Remove ${member_id}? Their sessions end. ${keys}`, { yes })
+    yield* consent(`Remove ${member_id}? Their sessions and connected apps end. ${keys}`, { yes })
     const answer = yield* send("DELETE", `${of(member_id)}${keep_keys ? "?keep_keys=true" : ""}`, { token })
     const { removedLine } = yield* views
     yield* told(answer, { json }, removedLine)

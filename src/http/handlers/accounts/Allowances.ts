@@ -5,8 +5,8 @@ import { HttpApiBuilder } from "effect/http-api"
 import { Allowances } from "../../../actors/allowances/Allowances.ts"
 import { Accounts } from "../../../layers/accounts/Accounts.ts"
 import { type AllowanceRefused, type AllowanceRow, AllowanceStore } from "../../../layers/allowances/AllowanceStore.ts"
-import { Members } from "../../../layers/members/Members.ts"
 import { Settings } from "../../../layers/platform/Settings.ts"
+import { allows } from "../../../schema/accounts/Role.ts"
 import { problem } from "../../../schema/Errors.ts"
 import { type Sentence, withCommands } from "../../../schema/Hints.ts"
 import { looksLike } from "../../../schema/Ids.ts"
@@ -72,7 +72,6 @@ export const AllowancesHandlers = HttpApiBuilder.group(
     const allowances = yield* Allowances
     const store = yield* AllowanceStore
     const accounts = yield* Accounts
-    const members = yield* Members
     const scopes = yield* makeScopes
     const asCaller = yield* makeAsCaller
     const settings = yield* Settings
@@ -145,8 +144,9 @@ export const AllowancesHandlers = HttpApiBuilder.group(
         if (Option.isNone(yield* found(org_id, allowance_id))) return yield* unknown(allowance_id)
         if (key_id !== null && key_id !== allowance_id && !(yield* store.isUnder(org_id, allowance_id, key_id)))
           return yield* Effect.fail(notYours)
-        if (role === "member" && !(yield* members.created(org_id, user_id ?? "", allowance_id)))
-          return yield* Effect.fail(needsRole("admin", role, "A member may revoke only allowances that they created."))
+        const key = Option.getOrNull(yield* accounts.key(org_id, allowance_id))
+        if (role !== null && !allows(role, "admin") && key?.created_by !== user_id)
+          return yield* Effect.fail(needsRole("admin", role, `A ${role} may revoke only allowances that they created.`))
         yield* asCaller(accounts.revokeKey(org_id, allowance_id))
         yield* allowances.settle(org_id)
         const row = yield* found(org_id, allowance_id)

@@ -1,7 +1,7 @@
 /** Members and their roles. Auth.ts has checked the caller's role; what depends on the member is checked here. */
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { type MemberRow, Members } from "../../../layers/members/Members.ts"
+import { type FollowedKey, type MemberRow, Members } from "../../../layers/members/Members.ts"
 import { Settings } from "../../../layers/platform/Settings.ts"
 import { problem } from "../../../schema/Errors.ts"
 import { withCommands } from "../../../schema/Hints.ts"
@@ -27,6 +27,8 @@ const lastOwner = problem(
   "This is the only owner of the organization. Make another member an owner first.",
   [{ path: "path.member_id", message: "is the only owner of this organization" }]
 )
+
+const keysView = (keys: ReadonlyArray<FollowedKey>) => keys.map(({ key_id, ...key }) => ({ id: key_id, ...key }))
 
 export const MembersHandlers = HttpApiBuilder.group(
   Api,
@@ -61,20 +63,24 @@ export const MembersHandlers = HttpApiBuilder.group(
               Effect.catchTag("LastOwner", () => Effect.fail(lastOwner))
             )
           : null
-        return row === null ? yield* Effect.fail(unknown(member_id)) : view(row)
+        return row === null ? yield* Effect.fail(unknown(member_id)) : { ...view(row), keys: keysView(row.keys) }
       }),
 
       remove: Effect.fnUntraced(function* ({ params: { member_id }, query }) {
         const { org_id, user_id, role } = yield* CurrentCaller
         if (user_id !== member_id && role !== null && role !== "owner")
           return yield* Effect.fail(needsRole("owner", role, "Only owners remove other members."))
-        const removed = looksLike("usr", member_id)
-          ? yield* asCaller(members.remove(org_id, member_id, query.keep_keys === "true")).pipe(
+        const keepsKeys = query.keep_keys === "true"
+        if (keepsKeys && role !== null && role !== "owner")
+          return yield* Effect.fail(needsRole("owner", role, "Only owners keep somebody's keys (keep_keys)."))
+        const keys = looksLike("usr", member_id)
+          ? yield* asCaller(members.remove(org_id, member_id, keepsKeys)).pipe(
               Effect.catchTag("LastOwner", () => Effect.fail(lastOwner))
             )
           : null
-        if (removed === null) return yield* Effect.fail(unknown(member_id))
-        return { id: removed.user_id, removed: true as const, revoked_keys: removed.revoked_keys }
+        if (keys === null) return yield* Effect.fail(unknown(member_id))
+        const revoked_keys = keys.filter(({ change }) => change === "revoked").map(({ key_id }) => key_id)
+        return { id: member_id, removed: true as const, revoked_keys, keys: keysView(keys) }
       })
     })
   })

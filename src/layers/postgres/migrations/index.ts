@@ -60,6 +60,7 @@ import { warranty } from "./0069_warranty.ts"
 import { allowances } from "./0070_allowances.ts"
 import { allowanceChecks } from "./0071_allowance_checks.ts"
 import { disputeAsks } from "./0072_dispute_asks.ts"
+import { keysFollowRole } from "./0075_keys_follow_role.ts"
 
 export const migrations = {
   "0001_accounts": accounts,
@@ -122,5 +123,6 @@ export const migrations = {
   "0069_warranty": warranty,
   "0070_allowances": allowances,
   "0071_allowance_checks": allowanceChecks,
-  "0072_dispute_asks": disputeAsks
+  "0072_dispute_asks": disputeAsks,
+  "0075_keys_follow_role": keysFollowRole
 }

@@ -58,7 +58,9 @@ test("an owner invites, the invited person joins, gets a role and is removed, an
   const key = (await ada.shell("rungate keys create ci --json")).body
   const unsure = await owner.shell(`rungate members remove ${id}`)
   expect([unsure.code, unsure.err]).toEqual([5, expect.stringContaining("--yes")])
-  expect(await drawn(owner, `rungate members remove ${id} --yes`)).toContain(`Removed ${id} and revoked ${key.id}.`)
+  expect(await drawn(owner, `rungate members remove ${id} --yes`)).toContain(
+    `Removed ${id}. These keys are revoked: ${key.id}.`
+  )
   expect((await ada.shell("rungate members list")).code).toBe(4)
 
   const entries = (await owner.shell("rungate audit-log --action member --jsonl")).out.trim().split("\n")

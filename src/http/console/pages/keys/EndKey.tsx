@@ -100,13 +100,14 @@ const Revoke = ({ apiKey }: { readonly apiKey: ApiKey }) => {
   )
 }
 
-export const EndKey = ({ apiKey, onMade }: EndKeyProps) => (
+/** `rotates`: whether the person may replace the key too. */
+export const EndKey = ({ apiKey, onMade, rotates }: EndKeyProps & { readonly rotates: boolean }) => (
   <Panel title="Replace or end the key">
     <p className="mb-3 text-muted">
       Rotate it if programs go on with a new key. Revoke it if nothing may use it any more, such as after a leak.
     </p>
     <div className="flex flex-wrap items-start gap-2">
-      {isChangeable(apiKey) && <Rotate apiKey={apiKey} onMade={onMade} />}
+      {rotates && isChangeable(apiKey) && <Rotate apiKey={apiKey} onMade={onMade} />}
       <Revoke apiKey={apiKey} />
     </div>
   </Panel>

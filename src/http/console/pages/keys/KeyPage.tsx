@@ -4,7 +4,7 @@ import { useState } from "react"
 import { onForm } from "../../account/forms.ts"
 import { useGo, useParam } from "../../data/address.ts"
 import { api, queries } from "../../data/api.ts"
-import { useMay } from "../../data/session.ts"
+import { useMay, useSession } from "../../data/session.ts"
 import { Secret } from "../../forms/Secret.tsx"
 import { announce } from "../../parts/Announcer.tsx"
 import { Button } from "../../parts/Button.tsx"
@@ -90,6 +90,7 @@ const Rules = ({ apiKey }: { readonly apiKey: ApiKey }) => {
 
 const Shown = ({ apiKey }: { readonly apiKey: ApiKey }) => {
   const may = useMay("member")
+  const isOwn = useSession()?.user.id === apiKey.created_by
   const go = useGo()
   // It is shown only once, so it stays here when the key that it replaces is read again and has ended.
   const [made, setMade] = useState<NewKey | null>(null)
@@ -118,7 +119,7 @@ const Shown = ({ apiKey }: { readonly apiKey: ApiKey }) => {
         <div className="grid grid-cols-1 gap-6 lg:grid-cols-2">
           <Facts apiKey={apiKey} />
           {apiKey.allowance ? (
-            <AllowancePanel allowance_id={apiKey.id} may={may} />
+            <AllowancePanel allowance_id={apiKey.id} may={may || isOwn} />
           ) : (
             <Panel title="Budget">
               <BudgetBar budget={apiKey.budget} />
@@ -130,10 +131,10 @@ const Shown = ({ apiKey }: { readonly apiKey: ApiKey }) => {
         </div>
         {isUsable(apiKey) &&
           !apiKey.allowance &&
-          (may ? (
+          (may || isOwn ? (
             <>
-              {isChangeable(apiKey) && <Rules apiKey={apiKey} />}
-              <EndKey apiKey={apiKey} onMade={setMade} />
+              {may && isChangeable(apiKey) && <Rules apiKey={apiKey} />}
+              <EndKey apiKey={apiKey} onMade={setMade} rotates={may} />
             </>
           ) : (
             <p className="text-muted">

@@ -5,7 +5,8 @@ import { api, queries } from "../../data/api.ts"
 import { announce } from "../../parts/Announcer.tsx"
 import { Confirm } from "../../parts/Dialog.tsx"
 import { FormProblem, Select } from "../../parts/Field.tsx"
-import { type Member, membersChanged, type Role, roleOf, roleWords } from "./roles.ts"
+import { keysChanged } from "../keys/useKeys.ts"
+import { keysDone, keysOfRole, type Member, membersChanged, type Role, roleOf, roleWords } from "./roles.ts"
 
 const article = (role: Role) => (role === "admin" || role === "owner" ? "an" : "a")
 
@@ -13,10 +14,10 @@ export const RoleOf = ({ member }: { readonly member: Member }) => {
   const [wanted, setWanted] = useState<Role | null>(null)
   const change = useMutation({
     mutationFn: (role: Role) => api.members.setRole({ params: { member_id: member.id }, payload: { role } }),
-    onSuccess: async ({ email, role }) => {
-      announce(`${email} is ${article(role)} ${role} now.`)
+    onSuccess: async ({ email, role, keys }) => {
+      announce(`${email} is ${article(role)} ${role} now.${keysDone(keys)}`)
       // The person may have changed the own role.
-      await Promise.all([membersChanged(), queries.invalidateQueries({ queryKey: ["session"] })])
+      await Promise.all([membersChanged(), keysChanged(), queries.invalidateQueries({ queryKey: ["session"] })])
     },
     onSettled: () => setWanted(null)
   })
@@ -44,6 +45,7 @@ export const RoleOf = ({ member }: { readonly member: Member }) => {
         <p>
           The role counts from the next request. The role {next} {roleWords.find(([role]) => role === next)?.[1]}.
         </p>
+        {keysOfRole(next) !== null && <p>{keysOfRole(next)}</p>}
       </Confirm>
     </>
   )

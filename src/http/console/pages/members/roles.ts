@@ -17,4 +17,20 @@ export const roleWords: ReadonlyArray<readonly [Role, string]> = [
 ]
 export const roleOf = (text: string): Role => roleWords.find(([role]) => role === text)?.[0] ?? "viewer"
 
+/** What a role means for keys that the person created, said before it happens. Null if nothing happens to them. */
+export const keysOfRole = (role: Role): string | null => {
+  if (role === "viewer") return "API keys, connected apps and allowances that the person created are revoked at once."
+  return role === "member"
+    ? "API keys without a scope that the person created get one: they start runs and change nothing else."
+    : null
+}
+
+/** What has happened to the keys, as the answer lists them. */
+export const keysDone = (keys: AnswerOf<"members", "setRole">["keys"]): string => {
+  const names = (change: "narrowed" | "revoked") =>
+    keys.flatMap((key) => (key.change === change ? [key.name] : [])).join(", ")
+  const [narrowed, revoked] = [names("narrowed"), names("revoked")]
+  return `${narrowed === "" ? "" : ` Keys that got a scope: ${narrowed}.`}${revoked === "" ? "" : ` Revoked keys: ${revoked}.`}`
+}
+
 export const membersChanged = () => queries.invalidateQueries({ queryKey: ["members"] })
