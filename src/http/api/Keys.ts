@@ -2,6 +2,7 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Wire } from "../../schema/Errors.ts"
+import { Name } from "./shapes/AccountFields.ts"
 import { Auth, listQuery } from "./shapes/Common.ts"
 import { AllowView, Budget, ruleFields } from "./shapes/KeyRules.ts"
 import { ScopedKeys } from "./shapes/ScopedKeys.ts"
@@ -36,7 +37,6 @@ const NewApiKey = Schema.Struct({ id: Schema.String, api_key: Schema.String, not
   identifier: "NewApiKey"
 })
 
-const Name = Schema.NonEmptyString.check(Schema.isMaxLength(200))
 const params = { key_id: Schema.String }
 
 /** The longest time for which a replaced key may go on: 30 days. */

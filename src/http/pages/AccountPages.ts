@@ -11,7 +11,7 @@ import { Mails } from "../../layers/accounts/Mails.ts"
 import { Passwords } from "../../layers/accounts/Passwords.ts"
 import { addressOf, Settings } from "../../layers/platform/Settings.ts"
 import { forgotPath, invitationPath, resetPath, verifyPath } from "../../schema/accounts/AccountMail.ts"
-import { Email, LinkToken, NewPassword, OrganizationName, passwordLengthMin } from "../api/shapes/AccountFields.ts"
+import { Email, LinkToken, Name, NewPassword, passwordLengthMin } from "../api/shapes/AccountFields.ts"
 import { allowAttempt, linkAccount } from "../middleware/Attempts.ts"
 import { answered, badLink, form, hidden, opened, tokenInAddress, wrong } from "./Forms.ts"
 import { Limits } from "../middleware/Limits.ts"
@@ -31,7 +31,7 @@ const expiredInvitation = badLink("<p>Ask the person who invited you for another
 const TokenForm = Schema.Struct({ token: LinkToken })
 const ForgotForm = Schema.Struct({ email: Email })
 const ResetForm = Schema.Struct({ token: LinkToken, password: NewPassword, again: Schema.String })
-const InvitationForm = Schema.Struct({ ...ResetForm.fields, organization: OrganizationName })
+const InvitationForm = Schema.Struct({ ...ResetForm.fields, organization: Name })
 
 const same = (password: string, again: string) =>
   password === again ? Effect.void : Effect.fail(wrong("The two passwords differ."))

@@ -191,7 +191,10 @@ export class AllowanceStore extends Context.Service<
         if (row === undefined) return null
         const path = "headers.idempotency-key"
         if (row.fingerprint !== fingerprint)
-          return yield* refused("key_reused", { path, message: `was used for ${row.key_id} with another request body` })
+          return yield* refused("key_reused", {
+            path,
+            message: `was used for ${row.key_id} with another request body, or by somebody else`
+          })
         if (!row.usable)
           return yield* refused("ended", {
             path,

@@ -14,6 +14,8 @@ export interface Retry {
   readonly batch_id: string
   /** The API key of this request. Null for a session. */
   readonly key_id: string | null
+  /** Whether the key has a scope. Such a key retries only batches that it started. */
+  readonly scoped: boolean
   readonly request_id: string
   /** Replaces that of the batch. Null: it stays. */
   readonly max_total: bigint | null
@@ -23,6 +25,8 @@ export type Retried =
   | { readonly _tag: "Retried"; readonly rows: number }
   /** It has not finished, no row is blocked, or it does not exist. */
   | { readonly _tag: "Unchanged" }
+  /** The key has a scope, and another key or a person started the batch. */
+  | { readonly _tag: "NotItsOwn" }
   /** It was cancelled. */
   | { readonly _tag: "Cancelled" }
   /** The requests of its blocked rows were erased. */
@@ -36,18 +40,22 @@ const lockedRows = rowsOf({
   status: Schema.Literals(batchStatuses),
   blocked: Schema.Int,
   charged: Schema.BigInt,
-  budget_id: Schema.String
+  budget_id: Schema.String,
+  own: Schema.Boolean
 })
 const countRow = oneRowOf({ count: Schema.Int })
 
 export const retryBlocked =
   (sql: SqlClient.SqlClient) =>
-  ({ org_id, batch_id, key_id, request_id, max_total }: Retry): Effect.Effect<Retried> =>
+  ({ org_id, batch_id, key_id, scoped, request_id, max_total }: Retry): Effect.Effect<Retried> =>
     Effect.gen(function* () {
       // As for a new batch: concurrent requests can't exceed the limit of unfinished batches together.
       yield* sql`SELECT 1 FROM orgs WHERE org_id = ${org_id} FOR NO KEY UPDATE`
       const [batch] = yield* lockedRows(sql`
-        SELECT status, blocked, charged, budget_id FROM batches WHERE org_id = ${org_id} AND batch_id = ${batch_id} FOR NO KEY UPDATE`)
+        SELECT status, blocked, charged, budget_id,
+               coalesce(coalesce(made_by, key_id, '') IN (SELECT key_line(org_id, ${key_id})), false) AS own
+        FROM batches WHERE org_id = ${org_id} AND batch_id = ${batch_id} FOR NO KEY UPDATE`)
+      if (scoped && batch?.own === false) return { _tag: "NotItsOwn" } satisfies Retried
       if (batch?.status === "cancelling" || batch?.status === "cancelled")
         return { _tag: "Cancelled" } satisfies Retried
       if (batch?.status !== "finished" || batch.blocked === 0) return { _tag: "Unchanged" } satisfies Retried
@@ -67,7 +75,7 @@ export const retryBlocked =
           UPDATE key_budgets SET amount = spent_total + ${max_total - charged}::bigint, version = version + 1 WHERE budget_id = ${budget_id}`
       yield* sql`
         UPDATE batches SET status = 'running', finished_at = NULL, blocked = blocked - ${rows.length}::int, key_id = ${key_id},
-               request_id = ${request_id}, max_total = coalesce(${max_total}::bigint, max_total), fed_at = now()
+               made_by = coalesce(made_by, key_id), request_id = ${request_id}, max_total = coalesce(${max_total}::bigint, max_total), fed_at = now()
         WHERE batch_id = ${batch_id}`
       return { _tag: "Retried", rows: rows.length } satisfies Retried
     }).pipe(sql.withTransaction, Effect.orDie)

@@ -21,6 +21,9 @@ export const storableJson = (json: string): string =>
 
 /** Control characters can forge log lines, and bidirectional ones can make a line look like another. */
 const unprintable = /[\p{Cc}\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]+/gu
+/** Whether a text is one line without characters that hide or turn around what stands beside it. */
+export const isPrintable = (text: string): boolean => text.search(unprintable) < 0
+
 /** Some providers send a whole page where a sentence is expected. */
 export const detailLengthMax = 500
 

@@ -117,6 +117,24 @@ describe.each(oneBackend)("allowances, queues on %s", (backend) => {
     expect(codeOf(await ask(session, { expires_at, amount: "0.20" }, headers))).toEqual([422, "idempotency_key_reused"])
   })
 
+  test("a repeat by somebody else gets nothing, and the first one's key goes on", async () => {
+    const headers = { "idempotency-key": "agent-of-one" }
+    const first = await ask(session, {}, headers)
+    const other = await ask(await org.session(), {}, headers)
+    expect([...codeOf(other), other.body.error.message]).toEqual([
+      422,
+      "idempotency_key_reused",
+      expect.stringContaining("by somebody else")
+    ])
+    expect((await app.call(first.body.api_key, "GET", "/v1/wallet")).status).toBe(200)
+    // The database refuses a new secret too, whatever the service computed.
+    const person = JSON.stringify({ kind: "person", id: "usr_other", name: null, address: null })
+    const renewed = app.sql(
+      `SELECT set_config('rungate.actor', '${person}', true); UPDATE api_keys SET key_hash = sha256('x') WHERE key_id = '${first.body.id}'`
+    )
+    await expect(renewed).rejects.toThrow("another person")
+  })
+
   test("a key needs allow.mint, and a scope with it changes nothing else", async () => {
     expect(codeOf(await ask(org.key))).toEqual(forbidden)
     expect(codeOf(await ask((await keyWith({ allow: { raw: true } })).api_key))).toEqual(forbidden)

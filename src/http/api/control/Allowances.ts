@@ -3,6 +3,7 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Wire } from "../../../schema/Errors.ts"
 import { Usd } from "../../../schema/money/Money.ts"
+import { Name } from "../shapes/AccountFields.ts"
 import { Auth, listQuery, optional } from "../shapes/Common.ts"
 import { AllowRequest, AllowView, Timestamp } from "../shapes/KeyRules.ts"
 import { ScopedKeys } from "../shapes/ScopedKeys.ts"
@@ -42,7 +43,7 @@ export class AllowancesApi extends HttpApiGroup.make("allowances")
     HttpApiEndpoint.post("create", "/allowances", {
       headers: { "idempotency-key": Schema.optionalKey(Schema.String) },
       payload: Schema.Struct({
-        name: Schema.NonEmptyString.check(Schema.isMaxLength(200)),
+        name: Name,
         amount: Usd,
         expires_at: Timestamp,
         allow: optional(AllowRequest)

@@ -3,12 +3,13 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Wire } from "../../../schema/Errors.ts"
 import { EventKind, eventKinds } from "../../../schema/events/Event.ts"
+import { printable } from "../shapes/AccountFields.ts"
 import { Auth, listQuery, optional } from "../shapes/Common.ts"
 
 const described = (description: string) => Schema.String.annotate({ description })
 const graceSecondsMax = 7 * 86_400
 
-const Url = Schema.NonEmptyString.check(Schema.isMaxLength(2_000)).annotate({
+const Url = Schema.NonEmptyString.check(Schema.isMaxLength(2_000), printable).annotate({
   description: "An https URL with a public address, such as https://example.com/webhooks"
 })
 const Events = Schema.Array(EventKind)

@@ -1,13 +1,21 @@
 /** Fields of people and accounts that several requests share. */
 import { Schema } from "effect"
+import { isPrintable } from "../../../schema/json/StorableText.ts"
 
 /** PostgreSQL can't store this character. */
 const withoutNul = Schema.makeFilter((text: string) => !text.includes("\u0000") || "must not contain NUL (\\u0000)")
 
+/** Such as a line feed, which would forge a line of a mail or a log. Migration 0076 has the rule for names a second time. */
+export const printable = Schema.makeFilter(
+  (text: string) => isPrintable(text) || "must be one line of printable characters, without control characters"
+)
+
+/** The name of an organization, a key or an allowance. */
+export const Name = Schema.NonEmptyString.check(Schema.isMaxLength(200), printable)
 export const Email = Schema.String.check(
   Schema.isMaxLength(254),
   Schema.isPattern(/^[^\s@]+@[^\s@]+\.[^\s@]+$/, { message: "expected an e-mail address" }),
-  withoutNul
+  printable
 )
 export const passwordLengthMin = 10
 export const passwordLengthMax = 500
@@ -19,6 +27,5 @@ export const NewPassword = Schema.String.check(
 )
 /** An existing password, which may be older than today's rules. */
 export const Password = Schema.String.check(Schema.isMaxLength(passwordLengthMax), withoutNul)
-export const OrganizationName = Schema.NonEmptyString.check(Schema.isMaxLength(200), withoutNul)
 /** The token of a mailed link. */
 export const LinkToken = Schema.NonEmptyString.check(Schema.isMaxLength(200), withoutNul)

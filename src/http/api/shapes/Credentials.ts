@@ -1,12 +1,12 @@
 /** What a person sends to sign up and to sign in, whether the session is a token or a cookie. */
 import { Schema } from "effect"
-import { Email, LinkToken, NewPassword, OrganizationName, Password } from "./AccountFields.ts"
+import { Email, LinkToken, Name, NewPassword, Password } from "./AccountFields.ts"
 import { optional } from "./Common.ts"
 
 export const SignUpRequest = Schema.Struct({
   email: Email,
   password: NewPassword,
-  organization: OrganizationName,
+  organization: Name,
   referral_code: optional(Schema.NonEmptyString.check(Schema.isMaxLength(100))),
   invitation: optional(LinkToken)
 }).annotate({ identifier: "SignUpRequest" })

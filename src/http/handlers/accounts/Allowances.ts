@@ -82,7 +82,7 @@ export const AllowancesHandlers = HttpApiBuilder.group(
     return handlers.handleAll({
       create: Effect.fnUntraced(function* ({ headers, payload }) {
         const caller = yield* requireVerified(settings)
-        const { org_id, key_id } = caller
+        const { org_id, key_id, user_id } = caller
         const idempotency_key = yield* idempotencyKeyOf(headers["idempotency-key"])
         if (key_id !== null && caller.access?.allow?.mint !== true) return yield* Effect.fail(mayNotMint)
         const { name, amount, expires_at } = payload
@@ -96,7 +96,12 @@ export const AllowancesHandlers = HttpApiBuilder.group(
           expires_at,
           allow,
           idempotency_key,
-          fingerprint: digestOf({ ...payload, amount: `${amount}`, allow: payload.allow ?? null, by: key_id })
+          fingerprint: digestOf({
+            ...payload,
+            amount: `${amount}`,
+            allow: payload.allow ?? null,
+            by: key_id ?? user_id
+          })
         }
         const made = store.create({ ...given, org_id, environment: scopes.environment, parent_key_id: key_id })
         const minted = yield* made.pipe(

@@ -9,9 +9,11 @@ import { crashPoint } from "../../../layers/platform/CrashPoint.ts"
 import { Settings } from "../../../layers/platform/Settings.ts"
 import { batchesOpenMax } from "../../../schema/batches/Batch.ts"
 import { problem } from "../../../schema/Errors.ts"
+import { withCommands } from "../../../schema/Hints.ts"
 import { looksLike } from "../../../schema/Ids.ts"
 import { MicroUsd, usd } from "../../../schema/money/Money.ts"
 import { storedMetadata } from "../../../schema/runs/Metadata.ts"
+import { signIn } from "../../../schema/Steps.ts"
 import { didYouMean } from "../../../schema/suggestion.ts"
 import { Api } from "../../api/Api.ts"
 import type { BatchRequest } from "../../api/Batches.ts"
@@ -33,6 +35,11 @@ const unknown = (batch_id: string) =>
   problem("invalid_request", `There is no batch "${batch_id}".`, [
     { path: "path.batch_id", message: "is not a batch of this organization" }
   ])
+
+const notItsOwn = problem(
+  "forbidden",
+  withCommands`This API key has a scope (allow), so it can retry only batches that it started. Sign in with ${signIn} and use the session token.`
+)
 
 const tooMany = Effect.fail(
   problem(
@@ -177,13 +184,16 @@ export const BatchesHandlers = HttpApiBuilder.group(
       }),
 
       retry: Effect.fnUntraced(function* ({ params: { batch_id }, payload }) {
-        const { org_id, key_id } = yield* requireVerified(settings)
+        const { org_id, key_id, access } = yield* requireVerified(settings)
         const { request_id } = yield* RequestContext
         const before = yield* found(org_id, batch_id)
         const max_total = payload.max_total ?? null
-        const retried = yield* store.retry({ org_id, batch_id, key_id, request_id, max_total })
+        const scoped = (access?.allow ?? null) !== null
+        const retried = yield* store.retry({ org_id, batch_id, key_id, scoped, request_id, max_total })
         yield* crashPoint("batch.retried")
         switch (retried._tag) {
+          case "NotItsOwn":
+            return yield* Effect.fail(notItsOwn)
           case "Cancelled":
             return yield* refused("path.batch_id", "is a cancelled batch: send its rows in a new one")
           case "Erased":

@@ -61,6 +61,7 @@ import { allowances } from "./0070_allowances.ts"
 import { allowanceChecks } from "./0071_allowance_checks.ts"
 import { disputeAsks } from "./0072_dispute_asks.ts"
 import { keysFollowRole } from "./0075_keys_follow_role.ts"
+import { ownersOfWrites } from "./0076_owners_of_writes.ts"
 
 export const migrations = {
   "0001_accounts": accounts,
@@ -124,5 +125,6 @@ export const migrations = {
   "0070_allowances": allowances,
   "0071_allowance_checks": allowanceChecks,
   "0072_dispute_asks": disputeAsks,
-  "0075_keys_follow_role": keysFollowRole
+  "0075_keys_follow_role": keysFollowRole,
+  "0076_owners_of_writes": ownersOfWrites
 }
