@@ -1,8 +1,8 @@
 /**
  * Delivers events to webhook endpoints: makes deliveries of new events, sends those that are due, and plans the retries.
  *
- * Every worker does this. Postgres stores what is due and who sends it, so a killed process loses no delivery. Receivers that are slow or
- * away take a few of a process's places at most.
+ * Every worker does this. Postgres stores what is due and who sends it, so a killed process loses no delivery. Each organization has a
+ * share of a process's places (schema/webhooks/Shares.ts), so receivers that are slow or away delay nobody else's webhooks.
  */
 import { Effect, Layer, Random, Schedule } from "effect"
 import { EventLog } from "../../layers/events/EventLog.ts"
@@ -14,10 +14,9 @@ import { Signals } from "../../layers/queues/Signals.ts"
 import { type DueDelivery, type Outcome, WebhookDeliveries } from "../../layers/webhooks/Deliveries.ts"
 import { type WebhookAnswer, WebhookSender } from "../../layers/webhooks/Sender.ts"
 import { pauseReason, retryDelay } from "../../schema/webhooks/Retry.ts"
+import { places, usesUp } from "../../schema/webhooks/Shares.ts"
 import { onePassAtATime } from "../onePassAtATime.ts"
 
-const parallel = 50
-const parallelOfEndpoint = 5
 /** Finds retries, and events whose wake-up was lost. */
 const lookEvery = "1 second"
 /** A log is kept for 30 days after somebody listened last. */
@@ -46,8 +45,9 @@ export const WebhookWorker = Layer.effectDiscard(
     const queues = yield* Queues
     const signals = yield* Signals
     const fork = Effect.runForkWith(yield* Effect.context<never>())
-    const sending = new Map<string, number>()
-    let underWay = 0
+    const sending = new Set<DueDelivery>()
+    /** The organization that got the last place. The next places go to those behind it. */
+    let after = ""
 
     const deliver = Effect.fnUntraced(function* (delivery: DueDelivery) {
       const answer = yield* sender.send(delivery)
@@ -61,16 +61,11 @@ export const WebhookWorker = Layer.effectDiscard(
     })
 
     const begin = (delivery: DueDelivery) => {
-      const { endpoint_id } = delivery
-      underWay += 1
-      sending.set(endpoint_id, (sending.get(endpoint_id) ?? 0) + 1)
+      sending.add(delivery)
       const end = Effect.sync(() => {
-        const left = (sending.get(endpoint_id) ?? 1) - 1
-        if (left > 0) sending.set(endpoint_id, left)
-        else sending.delete(endpoint_id)
-        const wasFull = underWay === parallel
-        underWay -= 1
-        if (wasFull || left === parallelOfEndpoint - 1) fork(pass)
+        const awaited = usesUp([...sending], delivery)
+        sending.delete(delivery)
+        if (awaited) fork(pass)
       })
       return deliver(delivery).pipe(
         // The claim ends after a minute, and the attempt is repeated.
@@ -81,29 +76,25 @@ export const WebhookWorker = Layer.effectDiscard(
     }
 
     const sendDue = Effect.gen(function* () {
-      for (;;) {
-        const room = parallel - underWay
-        if (room <= 0) return
-        const full = [...sending].flatMap(([endpoint_id, count]) => (count >= parallelOfEndpoint ? [endpoint_id] : []))
-        const fresh = yield* deliveries.claim(room, parallelOfEndpoint, [...sending.keys()])
-        // An endpoint that is being sent to gets one more at a time, so that it never has more than its share.
-        const due = fresh.length > 0 ? fresh : yield* deliveries.claim(room, 1, full)
+      while (sending.size < places) {
+        const due = yield* deliveries.claim([...sending], after)
         if (due.length === 0) return
+        after = due.at(-1)?.org_id ?? after
         yield* crashPoint("webhooks.claimed")
         yield* Effect.forEach(due, begin, { discard: true })
       }
     })
 
-    const fanOutAll = Effect.gen(function* () {
-      for (const org_id of yield* deliveries.behind) {
-        let more = true
-        while (more) more = yield* deliveries.fanOut(org_id)
-      }
+    /** Makes one page of deliveries for each organization that has new events. Returns true if some may have more. */
+    const fanOut = Effect.gen(function* () {
+      const more = yield* Effect.forEach(yield* deliveries.behind, deliveries.fanOut)
+      return more.includes(true)
     })
 
     const scope = yield* Effect.scope
     const pass = onePassAtATime(
-      Effect.andThen(fanOutAll, sendDue).pipe(
+      Effect.tap(fanOut, sendDue).pipe(
+        Effect.repeat({ while: (more) => more }),
         Effect.catchCause((cause) => Effect.logWarning(`webhooks: ${oneLine(cause)}`)),
         underway("webhooks")
       )

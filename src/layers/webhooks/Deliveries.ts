@@ -9,6 +9,15 @@ import { SqlClient } from "effect/sql"
 import { crashPoint } from "../platform/CrashPoint.ts"
 import { newId } from "../platform/Ids.ts"
 import { EventLog } from "../events/EventLog.ts"
+import {
+  places,
+  placesOfEndpoint,
+  placesOfFailing,
+  placesOfFailingEndpoint,
+  placesOfOrganization,
+  type Sending
+} from "../../schema/webhooks/Shares.ts"
+import { texts } from "../postgres/Columns.ts"
 import { oneRowOf, rowsOf } from "../postgres/Rows.ts"
 import { PauseMails } from "./PauseMails.ts"
 import type { WebhookAnswer } from "./Sender.ts"
@@ -22,6 +31,7 @@ const DueDelivery = Schema.Struct({
   body: Schema.String,
   attempts: Schema.Int,
   secrets: Schema.Array(Schema.String),
+  failing: Schema.Boolean,
   failing_since: Schema.NullOr(Schema.Date)
 })
 export type DueDelivery = typeof DueDelivery.Type
@@ -100,12 +110,11 @@ export class WebhookDeliveries extends Context.Service<
     readonly behind: Effect.Effect<ReadonlyArray<string>>
     /** Organizations with endpoints, whose logs are kept. */
     readonly followers: Effect.Effect<ReadonlyArray<string>>
-    /** Claims due deliveries, at most `perEndpoint` of one endpoint and none of `busy` endpoints. */
-    readonly claim: (
-      limit: number,
-      perEndpoint: number,
-      busy: ReadonlyArray<string>
-    ) => Effect.Effect<ReadonlyArray<DueDelivery>>
+    /**
+     * Claims due deliveries for the places that `sending` leaves free in this process, in the order in which organizations get them. It
+     * starts with the organization behind `after`, and gives nobody more than the shares of schema/webhooks/Shares.ts.
+     */
+    readonly claim: (sending: ReadonlyArray<Sending>, after: string) => Effect.Effect<ReadonlyArray<DueDelivery>>
     readonly record: (delivery: DueDelivery, answer: WebhookAnswer, outcome: Outcome) => Effect.Effect<void>
     /** Newest first. */
     readonly list: (
@@ -137,6 +146,7 @@ export class WebhookDeliveries extends Context.Service<
         "delivery_id, event_id, kind, happened_at, body, status, attempts, next_attempt_at, answers, created_at, delivered_at"
       )
       const eventsAtOnce = 500
+      const claimEnd = sql`now() + make_interval(secs => ${claimSeconds}::int)`
 
       const fanOut: WebhookDeliveries["Service"]["fanOut"] = (org_id) =>
         Effect.gen(function* () {
@@ -177,26 +187,59 @@ export class WebhookDeliveries extends Context.Service<
           return events.length >= eventsAtOnce
         }).pipe(sql.withTransaction, Effect.orDie)
 
-      const claim: WebhookDeliveries["Service"]["claim"] = (limit, perEndpoint, busy) =>
+      const claim: WebhookDeliveries["Service"]["claim"] = (sending, after) =>
         dueRows(sql`
-          WITH due AS (
-            SELECT delivery.delivery_id, delivery.next_attempt_at
-            FROM webhook_endpoints endpoint CROSS JOIN LATERAL (
+          WITH busy AS (
+            SELECT * FROM unnest(${texts(sending.map((one) => one.org_id))}, ${texts(sending.map((one) => one.endpoint_id))})
+              AS sending (org_id, endpoint_id)
+          ), due AS (
+            SELECT delivery.delivery_id, endpoint.endpoint_id, endpoint.org_id, failing,
+              coalesce(of_org.count, 0) + row_number() OVER (PARTITION BY endpoint.org_id ORDER BY failing, delivery.next_attempt_at)
+                AS place
+            FROM webhook_endpoints endpoint
+            CROSS JOIN LATERAL (SELECT endpoint.failing_since IS NOT NULL AS failing) health
+            LEFT JOIN (SELECT org_id, count(*) FROM busy GROUP BY org_id) of_org USING (org_id)
+            LEFT JOIN (SELECT endpoint_id, count(*) FROM busy GROUP BY endpoint_id) own USING (endpoint_id)
+            LEFT JOIN webhook_probes probe ON probe.endpoint_id = endpoint.endpoint_id AND probe.until > now() AND failing
+            CROSS JOIN LATERAL (
               SELECT delivery_id, next_attempt_at FROM webhook_deliveries
               WHERE endpoint_id = endpoint.endpoint_id AND status = 'pending' AND next_attempt_at <= now()
-              ORDER BY next_attempt_at LIMIT ${perEndpoint}::int FOR UPDATE SKIP LOCKED
+              ORDER BY next_attempt_at
+              LIMIT greatest(0, CASE WHEN failing THEN ${placesOfFailingEndpoint}::int ELSE ${placesOfEndpoint}::int END
+                - coalesce(own.count, 0))
             ) delivery
-            WHERE endpoint.paused IS NULL AND endpoint.endpoint_id <> ALL (${[...busy]}::text[])
-            LIMIT ${limit}::int
+            WHERE endpoint.paused IS NULL AND probe.endpoint_id IS NULL
+          ), fair AS (
+            SELECT delivery_id, endpoint_id, failing, place, org_id <= ${after} AS round, org_id,
+              row_number() OVER (PARTITION BY failing ORDER BY place, org_id <= ${after}, org_id) AS nth
+            FROM due WHERE place <= ${placesOfOrganization}::int
+          ), chosen AS (
+            SELECT delivery_id, endpoint_id, failing, row_number() OVER (ORDER BY place, round, org_id) AS turn FROM fair
+            WHERE NOT failing OR nth <= ${placesOfFailing - sending.filter((one) => one.failing).length}::int
+            ORDER BY turn LIMIT ${places - sending.length}::int
+          ), free AS (
+            SELECT delivery_id FROM webhook_deliveries
+            WHERE delivery_id = ANY(ARRAY(SELECT delivery_id FROM chosen)) AND status = 'pending' AND next_attempt_at <= now()
+            FOR UPDATE SKIP LOCKED
+          ), probes AS (
+            -- In one order, so that two processes that probe the same endpoints wait for each other in one direction only.
+            INSERT INTO webhook_probes AS probe (endpoint_id, delivery_id, until)
+            SELECT endpoint_id, delivery_id, ${claimEnd} FROM chosen JOIN free USING (delivery_id) WHERE failing ORDER BY endpoint_id
+            ON CONFLICT (endpoint_id) DO UPDATE SET delivery_id = excluded.delivery_id, until = excluded.until
+              WHERE probe.until <= now()
+            RETURNING delivery_id
+          ), claimed AS (
+            UPDATE webhook_deliveries delivery SET attempts = delivery.attempts + 1, next_attempt_at = ${claimEnd}
+            FROM free JOIN chosen USING (delivery_id), webhook_endpoints endpoint
+            WHERE delivery.delivery_id = ANY(ARRAY(SELECT delivery_id FROM free)) AND delivery.delivery_id = free.delivery_id
+              AND endpoint.endpoint_id = delivery.endpoint_id
+              AND (NOT failing OR delivery.delivery_id IN (SELECT delivery_id FROM probes))
+            RETURNING turn, failing, delivery.delivery_id, delivery.endpoint_id, endpoint.org_id, delivery.event_id, endpoint.url,
+              delivery.body, delivery.attempts, endpoint.failing_since,
+              array_remove(ARRAY[endpoint.secret, CASE WHEN endpoint.previous_until > now() THEN endpoint.previous_secret END], NULL)
+                AS secrets
           )
-          UPDATE webhook_deliveries delivery
-          SET attempts = delivery.attempts + 1, next_attempt_at = now() + make_interval(secs => ${claimSeconds}::int)
-          FROM due, webhook_endpoints endpoint
-          WHERE delivery.delivery_id = due.delivery_id AND endpoint.endpoint_id = delivery.endpoint_id
-          RETURNING delivery.delivery_id, delivery.endpoint_id, endpoint.org_id, delivery.event_id, endpoint.url, delivery.body,
-            delivery.attempts, endpoint.failing_since,
-            array_remove(ARRAY[endpoint.secret, CASE WHEN endpoint.previous_until > now() THEN endpoint.previous_secret END], NULL)
-              AS secrets`).pipe(Effect.orDie)
+          SELECT * FROM claimed ORDER BY turn`).pipe(Effect.orDie)
 
       /**
        * Pauses the endpoint and stores the e-mails about it. One that is paused already stays as it is, and so does a failing one that has
@@ -224,6 +267,9 @@ export class WebhookDeliveries extends Context.Service<
               delivered_at = CASE WHEN ${status} = 'delivered' THEN now() END,
               next_attempt_at = CASE WHEN ${status} = 'pending' THEN now() + ${delay}::float * interval '1 millisecond' END
             WHERE delivery_id = ${delivery.delivery_id} AND status = 'pending'`
+          if (delivery.failing)
+            yield* sql`
+              DELETE FROM webhook_probes WHERE endpoint_id = ${delivery.endpoint_id} AND delivery_id = ${delivery.delivery_id}`
           if (outcome._tag === "Failed" && outcome.pause !== null)
             return yield* pauseEndpoint(delivery.endpoint_id, outcome.pause, at)
           // Attempts overlap. A success ends failures that began before it, and a failure that began before a success says nothing.

@@ -25,7 +25,7 @@ const claimedTwice = Effect.gen(function* () {
   yield* sql`
     INSERT INTO webhook_deliveries (delivery_id, endpoint_id, event_id, kind, happened_at, body, next_attempt_at)
     VALUES (${delivery_id}, ${endpoint_id}, 'event', 'run.finished', now(), '{}', now())`
-  const claim = Effect.map(deliveries.claim(10, 10, []), (due) => due.find((one) => one.delivery_id === delivery_id))
+  const claim = Effect.map(deliveries.claim([], ""), (due) => due.find((one) => one.delivery_id === delivery_id))
   const first = yield* claim
   expect(yield* claim).toBeUndefined()
   yield* sql`UPDATE webhook_deliveries SET next_attempt_at = now() WHERE delivery_id = ${delivery_id}`

@@ -62,6 +62,7 @@ import { allowanceChecks } from "./0071_allowance_checks.ts"
 import { disputeAsks } from "./0072_dispute_asks.ts"
 import { keysFollowRole } from "./0075_keys_follow_role.ts"
 import { ownersOfWrites } from "./0076_owners_of_writes.ts"
+import { webhookProbes } from "./0078_webhook_probes.ts"
 
 export const migrations = {
   "0001_accounts": accounts,
@@ -126,5 +127,6 @@ export const migrations = {
   "0071_allowance_checks": allowanceChecks,
   "0072_dispute_asks": disputeAsks,
   "0075_keys_follow_role": keysFollowRole,
-  "0076_owners_of_writes": ownersOfWrites
+  "0076_owners_of_writes": ownersOfWrites,
+  "0078_webhook_probes": webhookProbes
 }
