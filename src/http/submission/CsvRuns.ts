@@ -5,22 +5,19 @@
  * names. An empty cell leaves its field out. A cell of a numeric or boolean field is read as such if it looks like one, and otherwise the
  * run's own check of its input names the field.
  */
-import { Effect } from "effect"
-import { parse } from "papaparse"
-import { batchRowsMax } from "../../schema/batches/Batch.ts"
+import { Effect, Result } from "effect"
+import { inSlices } from "../../layers/platform/inSlices.ts"
 import { problem, type ProblemOf } from "../../schema/Errors.ts"
 import { isRecord } from "../../schema/json/Json.ts"
 import { isStorable } from "../../schema/json/JsonScan.ts"
 import { didYouMean } from "../../schema/suggestion.ts"
+import { csvLines } from "./CsvLines.ts"
 
 export type CsvRow = Readonly<Record<string, string | number | boolean>>
 
 /** The fields of a capability's input, with their JSON types. */
 export type InputFields = ReadonlyMap<string, string | null>
 
-const columnsMax = 500
-/** With empty lines, which Papa Parse counts before it leaves them out. A hostile body may have millions. */
-const linesMax = 5 * batchRowsMax
 const shownChars = 60
 const shown = (text: string) => (text.length > shownChars ? `${text.slice(0, shownChars)}…` : text)
 
@@ -71,23 +68,32 @@ const valueOf = (cell: string, type: string | null): string | number | boolean =
   return cell
 }
 
+/** The rows, in small steps. Fails with the path of a cell that can't be stored. */
+const rowsOf = function* (
+  lines: ReadonlyArray<ReadonlyArray<string>>,
+  pairs: ReadonlyMap<string, number>,
+  fields: InputFields
+): Generator<void, Result.Result<ReadonlyArray<CsvRow>, string>> {
+  const rows: Array<CsvRow> = []
+  for (const [index, line] of lines.entries()) {
+    const row: Record<string, string | number | boolean> = {}
+    for (const [field, column] of pairs) {
+      const cell = line[column] ?? ""
+      if (!isStorable(cell)) return Result.fail(`runs.${index}.input.${field}`)
+      if (cell !== "") row[field] = valueOf(cell, fields.get(field) ?? null)
+    }
+    rows.push(row)
+    yield
+  }
+  return Result.succeed(rows)
+}
+
 export const csvRuns = Effect.fnUntraced(function* (text: string, map: string | undefined, fields: InputFields) {
-  const { data, errors, meta } = parse<ReadonlyArray<string>>(text.replace(/^\ufeff/, ""), {
-    delimitersToGuess: [",", ";", "\t"],
-    newline: text.includes("\n") ? "\n" : "\r",
-    skipEmptyLines: "greedy",
-    preview: linesMax,
-    transform: (cell) => cell.trim()
-  })
-  const broken = errors.find(({ type }) => type === "Quotes")
-  if (broken !== undefined)
-    return yield* refused("body", `has a quote that is not closed or not doubled, in row ${(broken.row ?? 0) + 1}`)
-  const [header, ...lines] = data
+  const read = yield* inSlices(csvLines(text))
+  if (Result.isFailure(read)) return yield* refused("body", read.failure)
+  const [header, ...lines] = read.success
   if (header === undefined || lines.length === 0)
     return yield* refused("body", "has no rows: send a header line and at least one row")
-  if (lines.length > batchRowsMax || meta.truncated)
-    return yield* refused("body", `has more than ${batchRowsMax} rows; send several batches`)
-  if (header.length > columnsMax) return yield* refused("body", `has more than ${columnsMax} columns`)
   const own = header.flatMap((name, index) => (fields.has(name) ? [[name, index] as const] : []))
   const pairs = map === undefined || map === "" ? new Map(own) : yield* pairsOf(map, header, fields)
   if (pairs.size === 0)
@@ -95,19 +101,8 @@ export const csvRuns = Effect.fnUntraced(function* (text: string, map: string | 
       "query.map",
       `is required: no column has the name of a field. Fields: ${[...fields.keys()].join(", ")}`
     )
-  const rows: Array<CsvRow> = []
-  for (const [index, line] of lines.entries()) {
-    const row: Record<string, string | number | boolean> = {}
-    for (const [field, column] of pairs) {
-      const cell = line[column] ?? ""
-      if (!isStorable(cell))
-        return yield* refused(
-          `runs.${index}.input.${field}`,
-          "has a NUL character or half a surrogate pair, which can't be stored"
-        )
-      if (cell !== "") row[field] = valueOf(cell, fields.get(field) ?? null)
-    }
-    rows.push(row)
-  }
-  return rows
+  const rows = yield* inSlices(rowsOf(lines, pairs, fields))
+  return Result.isSuccess(rows)
+    ? rows.success
+    : yield* refused(rows.failure, "has a NUL character or half a surrogate pair, which can't be stored")
 })
