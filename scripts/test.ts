@@ -4,6 +4,7 @@
  *   npm test                     the fast tier (scripts/tiers.ts)
  *   npm run test:all             the fast and the slow tier
  *   npm run test:chaos           the files of chaos, one after the other; with --due those of the day's seed
+ *   npm run test:security        tools that look for mistakes; TEST_INPUTS=few takes a minute
  *   npm test -- <files or flags of bun test>
  *
  * TEST_SLOWNESS=3 gives tests three times as long (test/kit/slowness.ts).
@@ -37,12 +38,19 @@ const valued = new Set(["-t", "--test-name-pattern", "--timeout", "--seed", "--r
 const flags: Array<string> = []
 const wanted: Array<string> = []
 const chaos = process.argv.includes("--chaos")
-const tiers: ReadonlyArray<Tier> = chaos ? ["chaos"] : process.argv.includes("--all") ? ["fast", "slow"] : ["fast"]
+const security = process.argv.includes("--security")
+const tiersOf = (): ReadonlyArray<Tier> => {
+  if (chaos) return ["chaos"]
+  if (security) return ["security"]
+  return process.argv.includes("--all") ? ["fast", "slow"] : ["fast"]
+}
+const tiers = tiersOf()
 const due = process.argv.includes("--due")
-const ours = new Set(["--all", "--chaos", "--due"])
+const ours = new Set(["--all", "--chaos", "--security", "--due"])
 const given = process.argv.slice(2).filter((word) => !ours.has(word))
 // How many inputs the tests with large matrices try (test/kit/input-samples.ts).
 if (tiers.includes("slow")) process.env["TEST_INPUTS"] ??= "quarter"
+if (security) process.env["TEST_INPUTS"] ??= "all"
 for (let at = 0; at < given.length; at += 1) {
   const word = given[at] ?? ""
   if (!word.startsWith("-")) wanted.push(word)
@@ -62,7 +70,9 @@ const matches = (file: string, word: string) => {
 const named = (file: string) => wanted.length === 0 || wanted.some((word) => matches(file, word))
 /** Names choose from all tiers, unless a flag says which. */
 const inTiers =
-  wanted.length > 0 && tiers.length === 1 && !chaos ? all : all.filter((file) => tiers.includes(tierOf(file)))
+  wanted.length > 0 && tiers.length === 1 && !chaos && !security
+    ? all
+    : all.filter((file) => tiers.includes(tierOf(file)))
 const seed = Number(process.env["TEST_SEED"] ?? Math.floor(Date.now() / 86_400_000))
 const chosen = (due ? chaosDue(inTiers, seed) : inTiers).filter(named)
 
@@ -233,8 +243,8 @@ if (skipped > 0) console.log(`${skipped} skipped`)
 if (Bun.which("redis-server") === null && !process.env.TEST_REDIS_URL) {
   console.log("redis-server is not installed: the tests ran without their Redis halves (Postgres-only mode is tested)")
 }
-if (wanted.length === 0 && !chaos)
-  for (const tier of ["slow", "chaos"] as const) {
+if (wanted.length === 0 && !chaos && !security)
+  for (const tier of ["slow", "chaos", "security"] as const) {
     const count = all.filter((file) => tierOf(file) === tier).length
     if (!tiers.includes(tier) && count > 0)
       console.log(`not run: ${count} ${tier} test file${count === 1 ? "" : "s"} (${commandOf[tier]})`)

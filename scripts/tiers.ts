@@ -2,14 +2,16 @@
  * Which tests run when: the folder of a test file decides.
  *
  * The fast tier is what a developer runs before each commit. A file belongs into `test/slow/` when it starts processes or browsers, or takes
- * more than about ten seconds (test/README.md). Chaos kills and freezes processes, so each of its files has the machine to itself.
+ * more than about ten seconds (test/README.md). Chaos kills and freezes processes, so each of its files has the machine to itself. The
+ * security tier runs tools that other people wrote to find mistakes.
  */
-export type Tier = "fast" | "slow" | "chaos"
+export type Tier = "fast" | "slow" | "chaos" | "security"
 
 /** The command that runs what `npm test` leaves out. */
 export const commandOf: Readonly<Record<Exclude<Tier, "fast">, string>> = {
   slow: "npm run test:all",
-  chaos: "npm run test:chaos"
+  chaos: "npm run test:chaos",
+  security: "npm run test:security"
 }
 
 /** Files of chaos that every `.ci/run` has, because money depends on them most. */
@@ -23,4 +25,4 @@ export const chaosDue = (files: ReadonlyArray<string>, seed: number): ReadonlyAr
   files.filter((file, at) => file !== never && (always.includes(file) || (at + seed) % 2 === 0))
 
 export const tierOf = (file: string): Tier =>
-  file.startsWith("test/chaos/") ? "chaos" : file.startsWith("test/slow/") ? "slow" : "fast"
+  (["slow", "chaos", "security"] as const).find((tier) => file.startsWith(`test/${tier}/`)) ?? "fast"

@@ -204,25 +204,37 @@ describe("scripts/test.ts", () => {
   })
 
   test("a folder decides when a test runs, and what did not run is said with its command", async () => {
-    const files = { "test/a.test.ts": good, "test/slow/b.test.ts": good, "test/chaos/c.test.ts": good }
+    const files = {
+      "test/a.test.ts": good,
+      "test/slow/b.test.ts": good,
+      "test/chaos/c.test.ts": good,
+      "test/security/d.test.ts": good
+    }
     const outcome = async (...args: ReadonlyArray<string>) => {
       const { stdout, stderr } = await suite(files, ...args)
-      const ran = ["a", "slow/b", "chaos/c"].filter((name) => stderr.includes(`test/${name}.test.ts`))
-      return { ran: ran.join(" "), last: stdout.trimEnd().split("\n").slice(-3) }
+      const ran = ["a", "slow/b", "chaos/c", "security/d"].filter((name) => stderr.includes(`test/${name}.test.ts`))
+      return { ran: ran.join(" "), last: stdout.trimEnd().split("\n").slice(-4) }
     }
     expect(await outcome()).toEqual({
       ran: "a",
       last: [
         "not run: 1 slow test file (npm run test:all)",
         "not run: 1 chaos test file (npm run test:chaos)",
+        "not run: 1 security test file (npm run test:security)",
         "2 passed, 0 failed"
       ]
     })
     expect(await outcome("--all")).toEqual({
       ran: "a slow/b",
-      last: ["", "not run: 1 chaos test file (npm run test:chaos)", "4 passed, 0 failed"]
+      last: [
+        "",
+        "not run: 1 chaos test file (npm run test:chaos)",
+        "not run: 1 security test file (npm run test:security)",
+        "4 passed, 0 failed"
+      ]
     })
     expect(await outcome("--chaos")).toMatchObject({ ran: "chaos/c" })
+    expect(await outcome("--security")).toMatchObject({ ran: "security/d" })
     expect([0, 1].flatMap((seed) => chaosDue(["test/chaos/soak.test.ts"], seed))).toEqual([])
     const everyFour = Array.from({ length: 4 }, (_, at) =>
       chaosDue(["a", "b", "test/chaos/crash.test.ts"], at).join(" ")

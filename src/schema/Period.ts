@@ -20,9 +20,13 @@ const millisOf = (text: string): number | null => {
   return new Date(Date.parse(date)).toISOString().startsWith(date) ? millis : null
 }
 
+/** The longest text of a time, with room to spare. The rules of times are stricter, so this is only for the document. */
+export const timeCharsMax = 40
+
 /** A date or a time with its zone, as text. */
 export const Moment = Schema.String.check(
-  Schema.makeFilter((text: string) => millisOf(text) !== null || expected, { expected })
+  Schema.makeFilter((text: string) => millisOf(text) !== null || expected, { expected }, true),
+  Schema.isMaxLength(timeCharsMax)
 )
 
 /** The first moment of a period. */

@@ -1,6 +1,7 @@
 /**
  * T55: every string of every operation in /openapi.json, in paths, queries and bodies, with a NUL, with half a surrogate pair, and with a
- * megabyte. The first two are `invalid_request` at that field; nothing is a 5xx.
+ * megabyte. The first two are `invalid_request` at that field; nothing is a 5xx. A text that is one character longer than the document
+ * says is refused, and the answer names the field.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { type App, figures, startApp, type Tenant } from "../kit/app.ts"
@@ -23,14 +24,17 @@ afterAll(async () => {
 type Node = ReturnType<typeof JSON.parse>
 
 const megabyte = "x".repeat(1_000_000)
+const mebibyte = 1_048_576
 
-/** Every string in the schema of a body: the names that lead to it. Unions are followed in each of their members. */
-const stringsIn = (
-  api: Node,
-  schema: Node,
-  path: ReadonlyArray<string> = [],
-  depth = 0
-): ReadonlyArray<ReadonlyArray<string>> => {
+interface Text {
+  /** The names that lead to it. */
+  readonly at: ReadonlyArray<string>
+  /** The document's limit. Undefined for any JSON, and where the document names the values. */
+  readonly charsMax: number | undefined
+}
+
+/** Every string in the schema of a body. Unions are followed in each of their members. */
+const stringsIn = (api: Node, schema: Node, path: ReadonlyArray<string> = [], depth = 0): ReadonlyArray<Text> => {
   if (depth > 8 || schema === undefined) return []
   if (typeof schema.$ref === "string")
     return stringsIn(api, api.components.schemas[schema.$ref.split("/").at(-1)], path, depth + 1)
@@ -44,7 +48,8 @@ const stringsIn = (
   // What is any JSON, such as an input, holds strings too.
   const open =
     schema.type === undefined && inside.length + members.length + items.length === 0 && schema.const === undefined
-  return [...(schema.type === "string" || open ? [path] : []), ...inside, ...members, ...items]
+  const own = schema.type === "string" || open ? [{ at: path, charsMax: schema.maxLength }] : []
+  return [...own, ...inside, ...members, ...items]
 }
 
 /** A JSON text that has `written`, a JSON string as it is written, at the path and nothing else. */
@@ -87,7 +92,7 @@ const tries = (api: Node): ReadonlyArray<Try> =>
         ]
       )
       const schema = operation.requestBody?.content?.["application/json"]?.schema
-      const inBody = stringsIn(api, schema).flatMap((at): ReadonlyArray<Try> => {
+      const inBody = stringsIn(api, schema).flatMap(({ at }): ReadonlyArray<Try> => {
         const body = (written: string) => ({ method, url: plain, raw: bodyWith(at, written) })
         return [
           { what: "NUL", ...body('"a\\u0000b"'), field: at.join(".") },
@@ -101,7 +106,56 @@ const tries = (api: Node): ReadonlyArray<Try> =>
     })
   )
 
+const headBytesMax = 16_384
+const long = (charsMax: number) => "2".repeat(charsMax + 1)
+
+/** Requests with one text that is a character too long for the document, and the field that the answer must name. Null: it need not. */
+const tooLong = (api: Node): ReadonlyArray<Try> =>
+  Object.entries<Record<string, Node>>(api.paths).flatMap(([path, item]) =>
+    Object.entries(item).flatMap(([verb, operation]) => {
+      const method = verb.toUpperCase()
+      const plain = path.replaceAll(/\{\w+\}/g, "x")
+      const parameters: ReadonlyArray<Node> = operation.parameters ?? []
+      const limited = parameters.filter(({ schema }) => schema.maxLength !== undefined)
+      const inUrl = limited.flatMap(({ name, in: where, schema }): ReadonlyArray<Try> => {
+        const value = long(schema.maxLength)
+        const what = `${where} ${schema.maxLength}`
+        if (where === "path")
+          return [{ what, method, url: path.replace(`{${name}}`, value).replaceAll(/\{\w+\}/g, "x"), field: null }]
+        return where === "query" ? [{ what, method, url: `${plain}?${name}=${value}`, field: `query.${name}` }] : []
+      })
+      const schema = operation.requestBody?.content?.["application/json"]?.schema
+      const inBody = stringsIn(api, schema).flatMap(({ at, charsMax }): ReadonlyArray<Try> => {
+        if (charsMax === undefined) return []
+        const raw = bodyWith(at, JSON.stringify(long(charsMax)))
+        return [{ what: `body ${charsMax}`, method, url: plain, raw, field: charsMax < mebibyte ? at.join(".") : null }]
+      })
+      return [...inUrl, ...inBody]
+    })
+  )
+
 describe("T55 limits.boundary: strings", () => {
+  test("a text that is longer than the document allows is refused at its field", async () => {
+    const all = tooLong((await app.call(null, "GET", "/openapi.json")).body).filter(
+      // The operator's cookie is asked for first.
+      ({ url }) => !url.startsWith("/v1/operator/")
+    )
+    expect(all.length).toBeGreaterThan(150)
+    const wrong: Array<string> = []
+    for (const { what, method, url, raw, field } of all) {
+      const ask = raw === undefined ? {} : { raw, headers: { "content-type": "application/json" } }
+      const { status, body, text } = await app.call(person, method, url, ask)
+      const found = body?.error?.details?.map((one: { path: string }) => one.path) ?? []
+      const good = field === null ? status >= 400 && status < 500 : status === 400 && found.includes(field)
+      if (!good) wrong.push(`${what}: ${method} ${url.slice(0, 80)} ${field}: ${status} ${text.slice(0, 150)}`)
+    }
+    expect(wrong).toEqual([])
+    // Of headers the document states what Bun takes, except for the key, which test/http/idempotency-keys.test.ts tries.
+    const headers = { authorization: `Bearer ${person}`, prefer: long(headBytesMax) }
+    expect((await fetch(`${app.url}/v1/wallet`, { headers })).status).toBe(431)
+    figures("T55 limits of the document", { cases: all.length, violations: wrong.length })
+  })
+
   test("a NUL and half a surrogate pair are refused at their field, and nothing is a 5xx", async () => {
     const all = tries((await app.call(null, "GET", "/openapi.json")).body)
     expect(all.length).toBeGreaterThan(150)

@@ -125,9 +125,13 @@ export const InspectedEndpoint = Schema.Struct({
 }).annotate({ identifier: "Endpoint" })
 
 export const InspectRequest = Schema.Struct({
-  capability: optional(Schema.NonEmptyString),
-  provider: optional(Schema.NonEmptyString),
-  endpoint: optional(Schema.NonEmptyString.annotate({ description: "the provider's own path, verbatim" })),
+  capability: optional(Schema.NonEmptyString.check(Schema.isMaxLength(200))),
+  provider: optional(Schema.NonEmptyString.check(Schema.isMaxLength(200))),
+  endpoint: optional(
+    Schema.NonEmptyString.check(Schema.isMaxLength(1_000)).annotate({
+      description: "the provider's own path, verbatim"
+    })
+  ),
   method: optional(Schema.Literals(methods).annotate({ description: "needed if the path has several methods" }))
 }).annotate({ identifier: "InspectRequest" })
 export type InspectRequest = typeof InspectRequest.Type

@@ -17,6 +17,8 @@ export const zero = MicroUsd(0n)
  * with the flag `u` in a JSON Schema.
  */
 const unsignedPattern = /^(0|[1-9]\d{0,9})(\.\d{1,6})?$/u
+/** A sign, ten digits, the point and six digits. */
+const amountCharsMax = 18
 const signedPattern = /^-?(0|[1-9]\d{0,9})(\.\d{1,6})?$/u
 
 export const plus = (a: MicroUsd, b: MicroUsd): MicroUsd => MicroUsd(a + b)
@@ -69,7 +71,10 @@ export const signed = (text: string): MicroUsd => {
 }
 
 const codec = (pattern: RegExp, identifier: string, description: string) =>
-  Schema.String.check(Schema.isPattern(pattern, { message: `expected ${description}` }))
+  Schema.String.check(
+    Schema.isPattern(pattern, { message: `expected ${description}` }).abort(),
+    Schema.isMaxLength(amountCharsMax)
+  )
     .annotate({ identifier, description })
     .pipe(
       Schema.decodeTo(Schema.BigInt.pipe(Schema.fromBrand("MicroUsd", MicroUsd)), {

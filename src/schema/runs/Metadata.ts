@@ -13,7 +13,6 @@ const namePattern = new RegExp(`^[A-Za-z0-9_.-]{1,${nameCharsMax}}$`)
 export const isMetadataName = (name: string): boolean => namePattern.test(name) && name !== "__proto__"
 
 export const nameRule = `must be 1 to ${nameCharsMax} letters, digits, "_", "-" or "."`
-const valueRule = `must have at most ${valueCharsMax} characters`
 export const isMetadataValue = (value: string): boolean => value.length <= valueCharsMax
 
 export type Metadata = Readonly<Record<string, string>>
@@ -21,15 +20,18 @@ export type Metadata = Readonly<Record<string, string>>
 const problemsOf = (metadata: Metadata) => {
   const entries = Object.entries(metadata)
   if (entries.length > namesMax) return `must have at most ${namesMax} keys`
-  return entries.flatMap(([name, value]) => {
-    if (!isMetadataName(name)) return [{ path: [name], issue: `is not a valid key: it ${nameRule}` }]
-    return isMetadataValue(value) ? [] : [{ path: [name], issue: valueRule }]
-  })
+  return entries.flatMap(([name]) =>
+    isMetadataName(name) ? [] : [{ path: [name], issue: `is not a valid key: it ${nameRule}` }]
+  )
 }
+
+const Value = Schema.String.check(
+  Schema.isMaxLength(valueCharsMax, { message: `must have at most ${valueCharsMax} characters` })
+)
 
 /** The description comes before the check, because JSON Schema shows only that of the type. */
 export const metadataAs = (description: string) =>
-  Schema.Record(Schema.String, Schema.String).annotate({ description }).check(Schema.makeFilter(problemsOf))
+  Schema.Record(Schema.String, Value).annotate({ description }).check(Schema.makeFilter(problemsOf))
 
 export const Metadata = metadataAs(
   `up to ${namesMax} labels of your own, such as {"campaign": "spring"}; values have up to ${valueCharsMax} characters`

@@ -2,6 +2,7 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Wire } from "../../../schema/Errors.ts"
+import { timeCharsMax } from "../../../schema/Period.ts"
 import { Auth, listQuery } from "../shapes/Common.ts"
 
 const described = (description: string) => Schema.String.annotate({ description })
@@ -24,9 +25,10 @@ export const AuditEntry = Schema.Struct({
 const isTime = (text: string) => !Number.isNaN(new Date(text).getTime())
 /** A day or a time in UTC. */
 const Time = Schema.String.check(
-  Schema.isPattern(/^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,6})?)?Z)?$/, {
+  Schema.isPattern(/^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,6})?)?Z)?$/u, {
     message: "expected a day or a time in UTC, such as 2026-11-22 or 2026-11-22T09:30:00Z"
-  }),
+  }).abort(),
+  Schema.isMaxLength(timeCharsMax),
   Schema.makeFilter((text: string) => isTime(text) || "expected a day that exists")
 )
 const Word = Schema.NonEmptyString.check(

@@ -11,7 +11,8 @@ const evidenceLengthMax = 2_000
 export const DisputeRequest = Schema.Struct({
   // A field of one literal would tell kinds of requests apart, and the error of another value would not name it.
   reason: Schema.String.check(
-    Schema.isPattern(new RegExp(`^${disputeReason}$`, "u"), { message: `must be "${disputeReason}"` })
+    Schema.isPattern(new RegExp(`^${disputeReason}$`, "u"), { message: `must be "${disputeReason}"` }).abort(),
+    Schema.isMaxLength(disputeReason.length)
   ),
   evidence: Schema.NonEmptyString.check(Schema.isMaxLength(evidenceLengthMax)).annotate({
     description:

@@ -16,7 +16,7 @@ export const RunQuery = Schema.StructWithRest(
     status: Schema.optionalKey(RunStatus),
     capability: Schema.optionalKey(Slug),
     provider: Schema.optionalKey(Slug),
-    endpoint: Schema.optionalKey(Schema.NonEmptyString),
+    endpoint: Schema.optionalKey(Schema.NonEmptyString.check(Schema.isMaxLength(1_000))),
     key_id: Schema.optionalKey(Slug)
   }),
   [Schema.Record(Schema.TemplateLiteral(["metadata.", Schema.String]), Schema.String)]

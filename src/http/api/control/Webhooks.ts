@@ -4,9 +4,11 @@ import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Wire } from "../../../schema/Errors.ts"
 import { EventKind, eventKinds } from "../../../schema/events/Event.ts"
 import { printable } from "../shapes/AccountFields.ts"
+import { timeCharsMax } from "../../../schema/Period.ts"
 import { Auth, listQuery, optional } from "../shapes/Common.ts"
 
 const described = (description: string) => Schema.String.annotate({ description })
+const time = (description: string) => described(description).check(Schema.isMaxLength(timeCharsMax))
 const graceSecondsMax = 7 * 86_400
 
 const Url = Schema.NonEmptyString.check(Schema.isMaxLength(2_000), printable).annotate({
@@ -133,8 +135,8 @@ export class WebhooksApi extends HttpApiGroup.make("webhooks")
     HttpApiEndpoint.post("replayAll", "/webhook-endpoints/:endpoint_id/replay", {
       params,
       payload: Schema.Struct({
-        from: described("The first time of an event, such as 2026-11-22T10:00:00Z."),
-        to: optional(described("Events before this time. Default: now.")),
+        from: time("The first time of an event, such as 2026-11-22T10:00:00Z."),
+        to: optional(time("Events before this time. Default: now.")),
         status: optional(
           Schema.Literals(["failed", "all"]).annotate({
             description: "Default: failed, the events that were given up."

@@ -12,6 +12,7 @@ import type { Example } from "./Example.ts"
 import { peopleExamples } from "./PeopleExamples.ts"
 import { withDeprecations } from "./Deprecated.ts"
 import { componentHeaders, headersOf } from "./Headers.ts"
+import { withLimits } from "../shapes/StatedLimits.ts"
 import { operatorExamples } from "./OperatorExamples.ts"
 import { operatorCookie } from "../operator/OperatorAuth.ts"
 import { receiptExamples } from "./ReceiptExamples.ts"
@@ -322,4 +323,4 @@ const described = (document: Node): Node => {
 }
 
 /** Adds to the generated document what the types of the contract do not contain. */
-export const completed = (document: Node): Node => withDeprecations(described(document), deprecations)
+export const completed = (document: Node): Node => withLimits(withDeprecations(described(document), deprecations))

@@ -1,7 +1,10 @@
 /** The response headers in the OpenAPI document. */
 
 const text = (description: string) => ({ description, schema: { type: "string" } })
-const seconds = (description: string) => ({ description, schema: { type: "integer" } })
+const seconds = (description: string) => ({
+  description,
+  schema: { type: "integer", minimum: 0, maximum: 2_147_483_647 }
+})
 
 export const componentHeaders = {
   RequestId: text("Id of this request, `req_…`. Quote it when you report a problem."),

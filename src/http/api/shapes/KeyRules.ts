@@ -1,6 +1,7 @@
 /** The rules of an API key in requests and answers: expiry, budget and scope. */
 import { Schema, SchemaGetter } from "effect"
 import { Usd } from "../../../schema/money/Money.ts"
+import { timeCharsMax } from "../../../schema/Period.ts"
 import { budgetPeriods } from "../../../schema/wallet/KeyBudget.ts"
 import { optional } from "./Common.ts"
 
@@ -9,7 +10,8 @@ const isTimestamp = (text: string): boolean =>
 
 /** A time in a request. */
 export const Timestamp = Schema.String.check(
-  Schema.makeFilter((text) => isTimestamp(text) || 'expected a time such as "2026-12-31T00:00:00Z"')
+  Schema.makeFilter((text) => isTimestamp(text) || 'expected a time such as "2026-12-31T00:00:00Z"', {}, true),
+  Schema.isMaxLength(timeCharsMax)
 )
   .annotate({ format: "date-time" })
   .pipe(
