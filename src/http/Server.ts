@@ -5,7 +5,7 @@
  */
 import { Context, Effect, Layer, type Scope } from "effect"
 import { HttpEffect, HttpRouter, HttpServer, type HttpServerRequest } from "effect/http"
-import { HttpApiBuilder, HttpApiScalar } from "effect/http-api"
+import { HttpApiBuilder } from "effect/http-api"
 import { EventFeed } from "../actors/events/EventFeed.ts"
 import { Waiters } from "../actors/mailbox/Waiters.ts"
 import { Settings } from "../layers/platform/Settings.ts"
@@ -74,6 +74,7 @@ import { malformedPath } from "./middleware/MalformedRequest.ts"
 import { lazyMcp } from "./handlers/LazyMcp.ts"
 import { type ProviderEventServices, ProviderEvents } from "./ProviderEvents.ts"
 import { ProblemPages } from "./pages/Problems.ts"
+import { ReferenceRoutes, type ReferenceServices } from "./pages/Reference.ts"
 import { ReturnPages } from "./pages/ReturnPages.ts"
 import { StatusRoute, type StatusServices } from "./status/StatusPage.ts"
 import { SystemRoutes, type SystemServices } from "./System.ts"
@@ -129,15 +130,7 @@ export const Routes = Layer.mergeAll(
     ]),
     Layer.provide([AuthLayer, OperatorAuthLayer, RequestChecksLayer])
   ),
-  HttpApiScalar.layer(Api, {
-    path: "/docs",
-    scalar: {
-      authentication: { preferredSecurityScheme: "bearer" },
-      withDefaultFonts: false,
-      defaultOpenAllTags: true,
-      hideModels: true
-    }
-  }),
+  ReferenceRoutes,
   SystemRoutes,
   HomeRoute,
   DocsRoutes,
@@ -158,6 +151,7 @@ type RouteServices =
   | StatusServices
   | SystemServices
   | DocsServices
+  | ReferenceServices
   | OAuthServices
   | HomeServices
   | JoinServices

@@ -156,11 +156,19 @@ describe("the process's own routes", () => {
       expect([path, (await get(path)).status]).toEqual([path, 404])
   })
 
-  test("/docs is a page that loads nothing from elsewhere", async () => {
+  test("/docs is a page that loads nothing from elsewhere, runs no script of its own, and is in no frame", async () => {
     const { status, text, headers } = await get("/docs")
     expect(status).toBe(200)
     expect(headers.get("content-type")).toContain("text/html")
     expect(text.match(/<(?:script|link|img|iframe)[^>]+(?:src|href)="(?:https?:)?\/\//g)).toBeNull()
+    expect(text).not.toMatch(/<script(?![^>]+src=)/)
+    const policy = (headers.get("content-security-policy") ?? "").split("; ")
+    for (const part of ["default-src 'none'", "script-src 'self'", "connect-src 'self'", "frame-ancestors 'none'"])
+      expect(policy).toContain(part)
+    expect(headers.get("x-frame-options")).toBe("DENY")
+    const script = await get(/src="([^"]+)"/.exec(text)?.[1] ?? "")
+    expect([script.status, script.headers.get("content-type")]).toEqual([200, "text/javascript; charset=utf-8"])
+    expect(script.text).toContain("createApiReference")
   })
 
   test("unknown paths and methods answer with the one error body", async () => {

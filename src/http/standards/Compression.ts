@@ -18,7 +18,8 @@ export const compressedFrom = 1_400
 const secretPaths =
   /^\/v1\/(auth|api-keys|webhook-endpoints|provider-accounts|browser|operator|invitations|oauth)(\/|$)|^\/oauth/
 
-const texts = /^(application\/(problem\+|jwk-set\+)?json|application\/x-ndjson|text\/(html|csv|plain|markdown))\b/
+const texts =
+  /^(application\/(problem\+|jwk-set\+)?json|application\/x-ndjson|text\/(html|csv|plain|markdown|javascript))\b/
 /** A page may hold a token of its form, so a page is compressed only if it is the same for everybody. */
 const isPrivatePage = (type: string, cacheControl: string | undefined) =>
   type.startsWith("text/html") && !(cacheControl ?? "").startsWith("public")

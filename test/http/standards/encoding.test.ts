@@ -37,7 +37,7 @@ describe("compression", () => {
   })
 
   test("lists, documents and errors say the same in every coding", async () => {
-    for (const path of ["/openapi.json", "/docs", "/llms.txt", "/problems", "/v1/catalog/providers"]) {
+    for (const path of ["/openapi.json", "/docs/reference.js", "/llms.txt", "/problems", "/v1/catalog/providers"]) {
       const plain = await raw(path, {})
       const text = await bytes(plain)
       expect([path, plain.headers.get("content-encoding")]).toEqual([path, null])
@@ -111,7 +111,7 @@ describe("compression", () => {
 
 describe("ETags", () => {
   test("documents are sent once, in whatever coding", async () => {
-    for (const path of ["/openapi.json", "/docs", "/docs/api.md", "/llms.txt"]) {
+    for (const path of ["/openapi.json", "/docs", "/docs/reference.js", "/docs/api.md", "/llms.txt"]) {
       const first = await raw(path, { "accept-encoding": "br" })
       const etag = first.headers.get("etag") ?? ""
       expect(etag).toMatch(/^W\/".+"$/)
