@@ -45,6 +45,10 @@ describe("a command that fails", () => {
       Effect.gen(function* () {
         const mail = yield* MailStore
         const sql = yield* SqlClient.SqlClient
+        const elsewhere = yield* organization
+        yield* admitted(elsewhere.org_id)
+        yield* (yield* Leases).register("wrk_elsewhere", 600)
+        yield* takeTurn(elsewhere.org_id, "wrk_elsewhere")
         const { org_id, lane } = yield* organization
         const [run_id, other] = [yield* admitted(org_id), yield* admitted(org_id)]
         yield* sql`INSERT INTO event_heads (org_id, ledger_seq, listened_at, began_at) VALUES (${org_id}, 0, now(), now())`
@@ -155,6 +159,7 @@ describe("a reply", () => {
         yield* takeTurn(org_id)
         const reply = { verdict: "Credited", transaction_id: expect.stringMatching(/^txn_/) }
         expect(yield* mail.reply(command_id)).toEqual(reply)
+        expect(yield* mail.reply(newId("cmd"))).toBeNull()
         yield* sql`UPDATE replies SET created_at = now() - interval '59 minutes' WHERE command_id = ${command_id}`
         yield* mail.forget
         expect(yield* mail.reply(command_id)).toEqual(reply)

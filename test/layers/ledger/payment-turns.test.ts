@@ -163,10 +163,17 @@ test("a deposit earns the bonus of its own referral, and a card earns one", () =
       const granted = { bonus_state: "granted", bonus_payment_id: first, bonus_card: "card_same", bonus_changes: 0 }
       expect(yield* referralOf(one)).toEqual([granted])
       expect(yield* referralOf(two)).toEqual([untouched])
+      // A workspace with an unverified address earns none until it is verified.
+      yield* sql`INSERT INTO users (user_id, org_id, email, password_hash, pending) VALUES (${newId("usr")}, ${two}, 'ada@two.example', 'none', true)`
+      const early = yield* opened(two)
+      yield* told(two, early, paid(early, "20.00", { card: "card_other" }))
+      yield* takeTurn(two)
+      expect(yield* referralOf(two)).toEqual([untouched])
+      yield* sql`UPDATE users SET pending = false WHERE org_id = ${two}`
       const second = yield* opened(two)
       yield* told(two, second, paid(second, "20.00", { card: "card_same" }))
       yield* takeTurn(two)
-      expect(yield* entriesOf(two)).toEqual(["topup 20000000"])
+      expect(yield* entriesOf(two)).toEqual(["topup 20000000", "topup 20000000"])
       yield* told(one, first, reversed("re_all", "taken", "20.00"))
       yield* takeTurn(one)
       expect(yield* referralOf(one)).toEqual([{ ...granted, bonus_state: "revoked", bonus_changes: 1 }])
@@ -237,9 +244,17 @@ describe("an automatic top-up", () => {
       })
     ))
 
+  const woken = Effect.fnUntraced(function* (org_id: string) {
+    const payload = encodeAutoTopup({ _tag: "Wake" })
+    const command_id = newId("cmd")
+    yield* (yield* MailStore).enqueue({ command_id, org_id, run_id: null, tag: "AutoTopup", payload, result: null })
+    yield* takeTurn(org_id)
+  })
+
   test("waits after a failed charge, says why, and is switched off by its owner", () =>
     runtime.runPromise(
       Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
         const org_id = yield* organization
         yield* set(org_id)
         const [charge] = yield* chargesOf(org_id)
@@ -251,9 +266,14 @@ describe("an automatic top-up", () => {
         const waiting = yield* autoOf(org_id)
         expect(waiting).toMatchObject({ state: "waiting", failures: 1, last_error: reason, enabled: true })
         expect(waiting?.["retry_at"]).toBeInstanceOf(Date)
+        // Until its time has come, it is not tried again.
+        yield* woken(org_id)
+        expect(yield* autoOf(org_id)).toEqual(waiting)
+        yield* sql`UPDATE auto_topups SET retry_at = now() - interval '1 second' WHERE org_id = ${org_id}`
+        yield* woken(org_id)
+        expect(yield* autoOf(org_id)).toMatchObject({ state: "charging", failures: 1 })
         yield* set(org_id, { enabled: false })
         expect(yield* autoOf(org_id)).toMatchObject({ enabled: false, threshold: 5_000_000n })
-        expect(yield* chargesOf(org_id)).toEqual([])
       })
     ))
 

@@ -215,6 +215,16 @@ describe("losses", () => {
     ))
 })
 
+test("what a run's providers cost is known for that run only", () =>
+  runtime.runPromise(
+    Effect.gen(function* () {
+      const books = yield* Books
+      const { org_id } = yield* funded
+      const [measured, unknown] = [yield* ran(org_id, { provider_cost: "0.02" }), yield* ran(org_id, {})]
+      expect([yield* books.providerCost(measured), yield* books.providerCost(unknown)]).toEqual([20_000n, null])
+    })
+  ))
+
 test("margins count runs that charged or cost something in their days, and charged ones of unknown cost apart", () =>
   runtime.runPromise(
     Effect.gen(function* () {
@@ -230,6 +240,7 @@ test("margins count runs that charged or cost something in their days, and charg
       yield* ran(org_id, { status: "failed", charge: "0" }, of)
       yield* ran(org_id, { status: "failed", charge: "0", provider_cost: "0" }, of)
       const old = yield* ran(org_id, { charge: "0.05", provider_cost: "0.04", provider: "apollo" }, of)
+      yield* ran(org_id, { charge: "0.02" }, { capability: "people.unknown" })
       yield* sql`ALTER TABLE runs_recent DISABLE TRIGGER USER`
       yield* sql`UPDATE runs_recent SET finished_at = now() - interval '3 days' WHERE run_id = ${old}`
       const rows = (days: number) =>
@@ -245,6 +256,8 @@ test("margins count runs that charged or cost something in their days, and charg
       }
       expect(yield* rows(2)).toEqual([hunter])
       expect(yield* rows(4)).toHaveLength(2)
+      const unknown = (yield* margins.list(2)).filter((row) => row.capability === "people.unknown")
+      expect(unknown).toMatchObject([{ runs: 1n, charged: 20_000n, cost: 0n, unknown: 1n }])
       expect(yield* rows(4)).toContainEqual({
         ...hunter,
         provider: "apollo",
@@ -294,6 +307,8 @@ test("the figures of /metrics count open runs, held money and what waits, over a
       expect(raw(after) - raw(before)).toBe(1n)
       yield* sql`UPDATE open_runs SET state = 'queued', worker_id = NULL, lease_token = NULL, since = now() - interval '90 seconds' WHERE run_id = ${one.run_id}`
       yield* sql`UPDATE open_runs SET since = now() - interval '1 hour' WHERE run_id = ${two.run_id}`
+      const newest = yield* started(org_id, { capability: "domain.newest" })
+      yield* sql`UPDATE open_runs SET state = 'queued', worker_id = NULL, lease_token = NULL, since = now() WHERE run_id = ${newest.run_id}`
       yield* (yield* RunStore).admit(newRun(org_id, of))
       yield* (yield* RunStore).admit(newRun(org_id, of))
       yield* sql`UPDATE mailbox SET created_at = now() - interval '1 hour', parked = 'broken' WHERE id = (SELECT min(id) FROM mailbox)`
