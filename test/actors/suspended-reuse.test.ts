@@ -3,11 +3,10 @@ import { afterAll, beforeAll, expect, test } from "bun:test"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { Accounts } from "../../src/layers/accounts/Accounts.ts"
-import { MailStore } from "../../src/layers/ledger/MailStore.ts"
 import { RunStore } from "../../src/layers/runs/RunStore.ts"
 import { newRun, planOfOne } from "../kit/new-runs.ts"
 import { startStorage, type StorageRuntime } from "../kit/storage.ts"
-import { takeTurn } from "../kit/turns.ts"
+import { report, takeTurn } from "../kit/turns.ts"
 
 let runtime: StorageRuntime
 beforeAll(async () => {
@@ -35,11 +34,7 @@ const buyers = Effect.fnUntraced(function* (org_id: string) {
   const buying = yield* ask(org_id, "buying", "prefer")
   const { started } = yield* takeTurn(org_id)
   expect(started.map(({ run_id }) => run_id).toSorted()).toEqual([bought, buying].toSorted())
-  const lease_token = started.find(({ run_id }) => run_id === bought)?.lease_token
-  const report = { lease_token, status: "succeeded", charge: "0", billed: false, provider: "hunter" }
-  const payload = JSON.stringify({ ...report, attempts: [], hints: [], error: null })
-  const mail = yield* MailStore
-  yield* mail.enqueue({ command_id: null, org_id, run_id: bought, tag: "Settle", payload, result: "{}" })
+  yield* report(started.find(({ run_id }) => run_id === bought) ?? expect.unreachable("the run was not started"))
   expect((yield* takeTurn(org_id)).ended).toMatchObject([{ run_id: bought, status: "succeeded" }])
   return { bought, buying }
 })
