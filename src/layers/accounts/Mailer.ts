@@ -1,6 +1,6 @@
 /**
- * Sends e-mail over SMTP if `RUNGATE_SMTP_URL` is set. Otherwise it writes the e-mail to the service's log, where the operator of a sandbox
- * finds the links.
+ * Sends e-mail over SMTP if `RUNGATE_SMTP_URL` is set. Otherwise mail is off: a sandbox writes the e-mail to the service's log, where the
+ * operator finds the links. Production sends and logs nothing, because who reads the log could use the links.
  *
  * It makes one attempt with a timeout. The caller retries (actors/accounts/AccountMails.ts).
  */
@@ -70,7 +70,8 @@ const smtpSend = Effect.fnUntraced(function* (server: MailServer) {
 
 const logSend: Send = ({ to, subject, text }) => Effect.logInfo(`Mail to ${to}: ${subject}\n\n${text}`)
 
-const sendTo = (server: MailServer | null) => (server === null ? Effect.succeed(logSend) : smtpSend(server))
+/** The caller retries for hours, so the e-mail is sent if the setting is set and reloaded meanwhile. */
+const refuse: Send = () => Effect.fail(new MailNotSent({ message: "RUNGATE_SMTP_URL is not set" }))
 
 export class Mailer extends Context.Service<
   Mailer,
@@ -82,9 +83,11 @@ export class Mailer extends Context.Service<
       const { current, mode } = yield* Settings
       if (mode === "production" && current().mail === null) {
         yield* Effect.logWarning(
-          "RUNGATE_SMTP_URL is not set. E-mails, such as password resets, are written to this log and not sent. Set it to an SMTP server to send them."
+          "Mail is off: RUNGATE_SMTP_URL is not set. No e-mail is sent, such as password resets, invitations and alerts. Set it to an SMTP server, and run rungate admin reload."
         )
       }
+      const withoutServer = mode === "production" ? refuse : logSend
+      const sendTo = (server: MailServer | null) => (server === null ? Effect.succeed(withoutServer) : smtpSend(server))
       // A reload replaces the server.
       let made = { server: current().mail, send: yield* sendTo(current().mail) }
       return Mailer.of({

@@ -37,7 +37,14 @@ const lines: ReadonlyArray<Line> = [
     "off; production: on",
     "whether an organization must verify an address before it creates keys, runs or pays"
   ],
-  ["RUNGATE_SMTP_URL", "address", "unset", "mail server; unset: mails are printed to the log", "secret", "reloads"],
+  [
+    "RUNGATE_SMTP_URL",
+    "address",
+    "unset",
+    "mail server; unset: no mail is sent; a sandbox prints it to the log",
+    "secret",
+    "reloads"
+  ],
   ["RUNGATE_MAIL_FROM", "text", "no-reply@ the public host", "sender of mails", "reloads"],
   ["DATABASE_URL", "address", "unset: embedded", "PostgreSQL", "secret"],
   [
