@@ -86,10 +86,10 @@ interface Attempt {
 export const HttpProviders = Layer.effect(
   Providers,
   Effect.gen(function* () {
-    const { current, webhookAllowPrivate } = yield* Settings
+    const { current, ownAccountAllowPrivate } = yield* Settings
     const connect = makeConnections(() => current().accounts, yield* ProviderAccounts, yield* Breakers)
     const traces = yield* Traces
-    const publicFetch = publicRequest(lookupOf(yield* HostAddresses, webhookAllowPrivate), webhookAllowPrivate)
+    const publicFetch = publicRequest(lookupOf(yield* HostAddresses, ownAccountAllowPrivate), ownAccountAllowPrivate)
 
     /** Sends one request through the account's throttle and reads the response. */
     const exchange = (to: Connection, sent: ProviderRequest, attempt: Attempt): Effect.Effect<Reply | Failure> => {

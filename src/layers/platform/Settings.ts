@@ -66,6 +66,7 @@ export interface SettingsShape extends ObservabilitySettings {
   readonly trustedProxies: number
   /** Webhooks may be sent over http and to private addresses. */
   readonly webhookAllowPrivate: boolean
+  readonly ownAccountAllowPrivate: boolean
   readonly logLevel: LogLevel
   /** The bearer token that opens /metrics. Null: no token does. */
   readonly metricsToken: Redacted.Redacted | null
@@ -289,6 +290,7 @@ const readSettings = (environment: Environment, read: SettingsReader): Omit<Sett
     rateLimit: read.int("RUNGATE_RATE_LIMIT", 50, 0, 1_000_000),
     trustedProxies: read.int("RUNGATE_TRUSTED_PROXIES", 0, 0, 10),
     webhookAllowPrivate: read.oneOf("RUNGATE_WEBHOOK_ALLOW_PRIVATE", "0", ["0", "1"]) === "1",
+    ownAccountAllowPrivate: read.oneOf("RUNGATE_OWN_ACCOUNT_ALLOW_PRIVATE", "0", ["0", "1"]) === "1",
     logLevel: read.oneOf("RUNGATE_LOG_LEVEL", "info", ["debug", "info", "warn", "error"]),
     metricsToken: metricsTokenOf(read),
     metricsPort: read.text("RUNGATE_METRICS_PORT") === undefined ? null : read.int("RUNGATE_METRICS_PORT", 0, 0, 65535),

@@ -12,15 +12,29 @@ export type CheckedUrl =
 
 const lengthMax = 2_000
 
+const addressOf = (hostname: string): string => hostname.replace(/^\[|\]$/g, "")
+
+const range = (text: string) => ipaddr.parseCIDR(text)
+/** Beside what `ipaddr.js` knows: all IPv6 addresses that are given to hosts are in 2000::/3. */
+const ranges = {
+  // Documentation (RFC 9637), and the agent of Azure, which each virtual machine reaches.
+  special: [range("3fff::/20"), range("168.63.129.16/32")],
+  public: [range("2000::/3"), range("0.0.0.0/0")]
+}
+
 /** Whether an address belongs to the public internet. Addresses that embed or translate another one are not public. */
-export const isPublicAddress = (address: string): boolean =>
-  ipaddr.isValid(address) && ipaddr.process(address).range() === "unicast"
+export const isPublicAddress = (text: string): boolean => {
+  // ipaddr.js takes ::8.8.8.8 for ::ffff:8.8.8.8. A URL has the one form that each address has without dots.
+  const url = text.includes(":") ? `http://[${text}]` : null
+  const plain = url === null ? text : URL.canParse(url) ? addressOf(new URL(url).hostname) : ""
+  if (!ipaddr.isValid(plain)) return false
+  const address = ipaddr.process(plain)
+  return address.range() === "unicast" && ipaddr.subnetMatch(address, ranges, "other") === "public"
+}
 
 const refused = (message: string): CheckedUrl => ({ _tag: "Refused", message })
 
-const addressOf = (hostname: string): string => hostname.replace(/^\[|\]$/g, "")
-
-/** `allowPrivate` is `RUNGATE_WEBHOOK_ALLOW_PRIVATE`: then http and private addresses are accepted too. */
+/** `allowPrivate` is a setting: then http and private addresses are accepted too. */
 export const webhookUrl = (text: string, allowPrivate: boolean): CheckedUrl => {
   if (text.length > lengthMax) return refused(`must have at most ${lengthMax} characters`)
   const url = URL.canParse(text) ? new URL(text) : null

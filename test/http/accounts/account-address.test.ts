@@ -54,8 +54,10 @@ let guarded: App
 let addresses: ReadonlyArray<{ address: string; family: number }> = []
 const resolver: FindAddresses = (_host, found) => found(null, [...addresses])
 beforeAll(async () => {
-  open = await startApp({ settings: { ...settings, RUNGATE_WEBHOOK_ALLOW_PRIVATE: "1" } })
-  guarded = await startApp({ settings, limits: Layer.succeed(HostAddresses, resolver) })
+  open = await startApp({ settings: { ...settings, RUNGATE_OWN_ACCOUNT_ALLOW_PRIVATE: "1" } })
+  // Another setting, which is for webhooks only, opens nothing here.
+  const others = { ...settings, RUNGATE_WEBHOOK_ALLOW_PRIVATE: "1" }
+  guarded = await startApp({ settings: others, limits: Layer.succeed(HostAddresses, resolver) })
 })
 afterAll(async () => {
   await open.stop()
@@ -88,6 +90,17 @@ test("a redirect is not followed, and the key in an answer is redacted", async (
   answers = (request) => Response.json({ error: `bad: ${request.headers.get("x-api-key")}` }, { status: 500 })
   const echoed = await org.run(pinned)
   expect(outcomes(echoed)).toEqual([["own", "provider_error", "HTTP 500: bad: <redacted>"]])
+})
+
+test("an address that is private or not https is refused", async () => {
+  for (const base_url of [
+    `http://127.0.0.1:${server.port}`,
+    `https://127.0.0.1:${server.port}`,
+    "http://api.example.com"
+  ]) {
+    const { set } = await account(guarded, base_url)
+    expect([set.status, set.body.error?.details[0].path]).toEqual([400, "base_url"])
+  }
 })
 
 const privates = ["127.0.0.1", "10.1.2.3", "169.254.169.254", "::1", "fd00::1", "::ffff:192.168.0.1"]

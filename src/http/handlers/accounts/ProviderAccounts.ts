@@ -55,7 +55,7 @@ export const ProviderAccountsHandlers = HttpApiBuilder.group(
     const catalog = yield* Catalog
     const endpoints = yield* Endpoints
     const asCaller = yield* makeAsCaller
-    const { webhookAllowPrivate, ownAccountFee } = yield* Settings
+    const { ownAccountAllowPrivate, ownAccountFee } = yield* Settings
 
     const view = ({ created_at, changed_at, ...account }: AccountRow) => ({
       ...account,
@@ -87,7 +87,7 @@ export const ProviderAccountsHandlers = HttpApiBuilder.group(
       ])
     const addressOf = (text: string | null) => {
       if (text === null) return Effect.succeed(null)
-      const checked = webhookUrl(text, webhookAllowPrivate)
+      const checked = webhookUrl(text, ownAccountAllowPrivate)
       if (checked._tag === "Refused") return Effect.fail(refused("base_url", checked.message.replace("/webhooks", "")))
       // A query would be lost, and it could be a secret, which is not encrypted here.
       if (new URL(checked.url).search !== "") return Effect.fail(refused("base_url", "must not contain a query (?)"))

@@ -93,7 +93,13 @@ const lines: ReadonlyArray<Line> = [
     "RUNGATE_WEBHOOK_ALLOW_PRIVATE",
     "choice",
     "0",
-    "1 lets webhooks and own accounts use http and private addresses: for tests and closed networks only"
+    "1 lets webhooks use http and private addresses: for tests and closed networks only"
+  ],
+  [
+    "RUNGATE_OWN_ACCOUNT_ALLOW_PRIVATE",
+    "choice",
+    "0",
+    "1 lets the base_url of own accounts use http and private addresses: for tests and closed networks only"
   ],
   [
     "RUNGATE_TRUSTED_PROXIES",
