@@ -1,31 +1,44 @@
 /**
- * Encrypts the keys of organizations' own accounts again after a rotation of RUNGATE_ENCRYPTION_KEY, so that the earlier encryption key can be
- * removed. Every worker process does it at its start, and when a reload brings a key. A key that is replaced meanwhile is left alone, so several processes do no harm.
+ * Encrypts secrets of organizations with the first key of RUNGATE_ENCRYPTION_KEY, so that an earlier key can be removed: keys of own accounts,
+ * and signing secrets of webhooks, which may be from a time without a key. Every worker process does it at its start, and when a reload brings
+ * a key. A secret that is replaced meanwhile is left alone, so several processes do no harm.
  */
 import { Effect, Layer } from "effect"
 import { oneLine } from "../layers/postgres/Batch.ts"
 import { Settings } from "../layers/platform/Settings.ts"
 import { ProviderAccounts } from "../layers/provideraccounts/ProviderAccounts.ts"
+import { WebhookEndpoints } from "../layers/webhooks/Endpoints.ts"
+
+interface Kind {
+  readonly name: string
+  readonly secrets: string
+  readonly remedy: string
+  readonly reseal: Effect.Effect<{ readonly resealed: number; readonly unreadable: number }>
+}
+
+const attempt = ({ name, secrets, remedy, reseal }: Kind) =>
+  Effect.gen(function* () {
+    const { resealed, unreadable } = yield* reseal
+    if (resealed > 0)
+      yield* Effect.logInfo(
+        `${name}: encrypted ${resealed} ${secrets} with the first key of RUNGATE_ENCRYPTION_KEY${unreadable === 0 ? ". The others are not needed for them any more" : ""}`
+      )
+    if (unreadable > 0)
+      yield* Effect.logWarning(
+        `${name}: ${unreadable} ${secrets} can't be decrypted. Add the earlier key to RUNGATE_ENCRYPTION_KEY, or ask the customers to ${remedy}`
+      )
+  }).pipe(Effect.catchCause((cause) => Effect.logWarning(`${name}: can't encrypt them: ${oneLine(cause)}`)))
 
 export const AccountsWorker = Layer.effectDiscard(
   Effect.gen(function* () {
     const accounts = yield* ProviderAccounts
-    const work = Effect.gen(function* () {
-      const { resealed, unreadable } = yield* accounts.reseal
-      if (resealed > 0)
-        yield* Effect.logInfo(
-          `provider accounts: encrypted ${resealed} keys with the first key of RUNGATE_ENCRYPTION_KEY${unreadable === 0 ? ". The others are not needed for them any more" : ""}`
-        )
-      if (unreadable > 0)
-        yield* Effect.logWarning(
-          `provider accounts: ${unreadable} keys can't be decrypted. Add the earlier key to RUNGATE_ENCRYPTION_KEY, or ask the customers to set them again`
-        )
-    })
-    const attempt = Effect.catchCause(work, (cause) =>
-      Effect.logWarning(`provider accounts: can't encrypt them: ${oneLine(cause)}`)
+    const endpoints = yield* WebhookEndpoints
+    const all = Effect.andThen(
+      attempt({ name: "provider accounts", secrets: "keys", remedy: "set them again", reseal: accounts.reseal }),
+      attempt({ name: "webhooks", secrets: "signing secrets", remedy: "rotate them", reseal: endpoints.reseal })
     )
     const { onReload } = yield* Settings
-    onReload((changed) => (changed.includes("RUNGATE_ENCRYPTION_KEY") ? attempt : Effect.void))
-    yield* Effect.forkScoped(attempt)
+    onReload((changed) => (changed.includes("RUNGATE_ENCRYPTION_KEY") ? all : Effect.void))
+    yield* Effect.forkScoped(all)
   })
 )

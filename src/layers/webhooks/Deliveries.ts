@@ -8,6 +8,7 @@ import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { crashPoint } from "../platform/CrashPoint.ts"
 import { newId } from "../platform/Ids.ts"
+import { Settings } from "../platform/Settings.ts"
 import { EventLog } from "../events/EventLog.ts"
 import {
   places,
@@ -20,6 +21,7 @@ import {
 import { texts } from "../postgres/Columns.ts"
 import { oneRowOf, rowsOf } from "../postgres/Rows.ts"
 import { PauseMails } from "./PauseMails.ts"
+import { openedSecret } from "./Secrets.ts"
 import type { WebhookAnswer } from "./Sender.ts"
 
 const DueDelivery = Schema.Struct({
@@ -145,6 +147,13 @@ export class WebhookDeliveries extends Context.Service<
       const columns = sql.literal(
         "delivery_id, event_id, kind, happened_at, body, status, attempts, next_attempt_at, answers, created_at, delivered_at"
       )
+      const settings = yield* Settings
+      /** Without the secrets that can't be decrypted. */
+      const opened = (delivery: DueDelivery): DueDelivery => {
+        const { encryptionKeys } = settings.current()
+        const secrets = delivery.secrets.map((stored) => openedSecret(encryptionKeys, delivery.endpoint_id, stored))
+        return { ...delivery, secrets: secrets.filter((secret) => secret !== null) }
+      }
       const eventsAtOnce = 500
       const claimEnd = sql`now() + make_interval(secs => ${claimSeconds}::int)`
 
@@ -239,7 +248,10 @@ export class WebhookDeliveries extends Context.Service<
               array_remove(ARRAY[endpoint.secret, CASE WHEN endpoint.previous_until > now() THEN endpoint.previous_secret END], NULL)
                 AS secrets
           )
-          SELECT * FROM claimed ORDER BY turn`).pipe(Effect.orDie)
+          SELECT * FROM claimed ORDER BY turn`).pipe(
+          Effect.map((due) => due.map(opened)),
+          Effect.orDie
+        )
 
       /**
        * Pauses the endpoint and stores the e-mails about it. One that is paused already stays as it is, and so does a failing one that has

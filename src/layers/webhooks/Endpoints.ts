@@ -1,13 +1,16 @@
 /**
- * Stores the webhook endpoints of organizations: URL, kinds of events, signing secrets, and whether they are paused.
+ * Stores the webhook endpoints of organizations: URL, kinds of events, signing secrets (Secrets.ts), and whether they are paused.
  *
  * A new endpoint begins at the end of its organization's event log, so it gets no event of the past.
  */
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
+import { sealedBegin } from "../platform/Encryption.ts"
 import { newId } from "../platform/Ids.ts"
+import { Settings } from "../platform/Settings.ts"
 import { oneRowOf, rowsOf } from "../postgres/Rows.ts"
 import { webhookSecret } from "../../schema/webhooks/Signature.ts"
+import { openedSecret, storedSecret } from "./Secrets.ts"
 
 /** More than any organization needs. Each event is delivered to every endpoint, so the limit bounds what one event can cost. */
 export const endpointsMax = 20
@@ -24,6 +27,14 @@ export const EndpointRow = Schema.Struct({
 export type EndpointRow = typeof EndpointRow.Type
 const endpointRows = rowsOf(EndpointRow.fields)
 const countRow = oneRowOf({ count: Schema.Int })
+const SecretsRow = Schema.Struct({
+  endpoint_id: Schema.String,
+  secret: Schema.String,
+  previous_secret: Schema.NullOr(Schema.String)
+})
+const secretsRows = rowsOf(SecretsRow.fields)
+/** Rows per statement. */
+const resealMax = 200
 
 export interface EndpointChange {
   readonly url?: string | undefined
@@ -54,12 +65,19 @@ export class WebhookEndpoints extends Context.Service<
     ) => Effect.Effect<{ readonly row: EndpointRow; readonly secret: string } | null>
     /** Deletes its deliveries too. */
     readonly remove: (org_id: string, endpoint_id: string) => Effect.Effect<boolean>
+    /**
+     * Encrypts secrets that are not encrypted with the first encryption key. Returns of how many endpoints, and of how many they could not be
+     * opened.
+     */
+    readonly reseal: Effect.Effect<{ readonly resealed: number; readonly unreadable: number }>
   }
 >()("rungate/layers/webhooks/Endpoints") {
   static readonly layer = Layer.effect(
     WebhookEndpoints,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
+      const settings = yield* Settings
+      const encryptionKeys = () => settings.current().encryptionKeys
       const columns = sql.literal("endpoint_id, url, events, paused, failing_since, previous_until, created_at")
       const first = Effect.map((rows: ReadonlyArray<EndpointRow>) => rows[0] ?? null)
       const of = (org_id: string, endpoint_id: string) => sql`org_id = ${org_id} AND endpoint_id = ${endpoint_id}`
@@ -73,10 +91,12 @@ export class WebhookEndpoints extends Context.Service<
           )
           if (count >= endpointsMax) return null
           const secret = newSecret()
+          const endpoint_id = newId("whe")
+          const stored = storedSecret(encryptionKeys(), endpoint_id, secret)
           const row = yield* first(
             endpointRows(sql`
               INSERT INTO webhook_endpoints (endpoint_id, org_id, url, events, secret, position)
-              VALUES (${newId("whe")}, ${org_id}, ${url}, ${[...events]}::text[], ${secret}, ${String(position)}::bigint)
+              VALUES (${endpoint_id}, ${org_id}, ${url}, ${[...events]}::text[], ${stored}, ${String(position)}::bigint)
               RETURNING ${columns}`)
           )
           return row === null ? null : { row, secret }
@@ -96,9 +116,10 @@ export class WebhookEndpoints extends Context.Service<
       const rotate: WebhookEndpoints["Service"]["rotate"] = (org_id, endpoint_id, grace_seconds) =>
         Effect.gen(function* () {
           const secret = newSecret()
+          const stored = storedSecret(encryptionKeys(), endpoint_id, secret)
           const row = yield* first(
             endpointRows(sql`
-              UPDATE webhook_endpoints SET secret = ${secret}, secret_since = now(),
+              UPDATE webhook_endpoints SET secret = ${stored}, secret_since = now(),
                 previous_secret = CASE WHEN ${grace_seconds}::int > 0 THEN secret END,
                 previous_until = CASE WHEN ${grace_seconds}::int > 0 THEN now() + make_interval(secs => ${grace_seconds}::int) END
               WHERE ${of(org_id, endpoint_id)} RETURNING ${columns}`)
@@ -106,7 +127,41 @@ export class WebhookEndpoints extends Context.Service<
           return row === null ? null : { row, secret }
         }).pipe(Effect.orDie)
 
+      /** Secrets that were rotated meanwhile are left alone. */
+      const resealOne = Effect.fnUntraced(function* (row: typeof SecretsRow.Type) {
+        const { endpoint_id, secret, previous_secret } = row
+        const again = (stored: string) => {
+          const opened = openedSecret(encryptionKeys(), endpoint_id, stored)
+          return opened === null ? null : storedSecret(encryptionKeys(), endpoint_id, opened)
+        }
+        const [now, before] = [again(secret), previous_secret === null ? null : again(previous_secret)]
+        if (now === null || (previous_secret !== null && before === null)) return false
+        yield* sql`
+          UPDATE webhook_endpoints SET secret = ${now}, previous_secret = ${before}
+          WHERE endpoint_id = ${endpoint_id} AND secret = ${secret} AND previous_secret IS NOT DISTINCT FROM ${previous_secret}`
+        return true
+      })
+
+      const reseal = Effect.gen(function* () {
+        const begin = sealedBegin(encryptionKeys())
+        const counts = { resealed: 0, unreadable: 0 }
+        if (begin === null) return counts
+        let after = ""
+        for (;;) {
+          const rows = yield* secretsRows(sql`
+            SELECT endpoint_id, secret, previous_secret FROM webhook_endpoints
+            WHERE NOT (starts_with(secret, ${begin}) AND starts_with(coalesce(previous_secret, ${begin}), ${begin}))
+              AND endpoint_id > ${after}
+            ORDER BY endpoint_id LIMIT ${resealMax}`)
+          for (const row of rows) counts[(yield* resealOne(row)) ? "resealed" : "unreadable"] += 1
+          const last = rows.at(-1)
+          if (last === undefined || rows.length < resealMax) return counts
+          after = last.endpoint_id
+        }
+      })
+
       return WebhookEndpoints.of({
+        reseal: Effect.orDie(reseal),
         create,
         find: (org_id, endpoint_id) =>
           Effect.orDie(

@@ -74,6 +74,8 @@ interface Received {
   readonly answer: string
 }
 
+const unsigned =
+  "not sent: the service can't decrypt the endpoint's secret. Rotate the secret, and give the new one to the receiver"
 const failed = (answer: string): Received => ({ status: null, answer })
 
 export class WebhookSender extends Context.Service<
@@ -94,6 +96,7 @@ export class WebhookSender extends Context.Service<
         Effect.callback<Received>((resume) => {
           const checked = webhookUrl(webhook.url, webhookAllowPrivate)
           if (checked._tag === "Refused") return resume(Effect.succeed(failed(`the URL ${checked.message}`)))
+          if (webhook.secrets.length === 0) return resume(Effect.succeed(failed(unsigned)))
           const url = new URL(checked.url)
           const options = {
             method: "POST",

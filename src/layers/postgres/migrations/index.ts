@@ -40,10 +40,10 @@ import { offerOutcomes } from "./0040_offer_outcomes.ts"
 import { alerts } from "./0042_alerts.ts"
 import { webhooks } from "./0043_webhooks.ts"
 import { batches } from "./0044_batches.ts"
-import { batchRetries } from "./0049_batch_retries.ts"
 import { keyBudgetAlerts } from "./0046_key_budget_alerts.ts"
 import { webhookMails } from "./0047_webhook_mails.ts"
 import { runLabels } from "./0048_run_labels.ts"
+import { batchRetries } from "./0049_batch_retries.ts"
 import { receiptKeys } from "./0050_receipt_keys.ts"
 import { walletHeads } from "./0051_wallet_heads.ts"
 import { firstRunKeys } from "./0053_first_run_keys.ts"
@@ -63,6 +63,7 @@ import { disputeAsks } from "./0072_dispute_asks.ts"
 import { keysFollowRole } from "./0075_keys_follow_role.ts"
 import { ownersOfWrites } from "./0076_owners_of_writes.ts"
 import { webhookProbes } from "./0078_webhook_probes.ts"
+import { webhookSecrets } from "./0079_webhook_secrets.ts"
 
 export const migrations = {
   "0001_accounts": accounts,
@@ -128,5 +129,6 @@ export const migrations = {
   "0072_dispute_asks": disputeAsks,
   "0075_keys_follow_role": keysFollowRole,
   "0076_owners_of_writes": ownersOfWrites,
-  "0078_webhook_probes": webhookProbes
+  "0078_webhook_probes": webhookProbes,
+  "0079_webhook_secrets": webhookSecrets
 }
