@@ -69,6 +69,7 @@ import { FactsOfRequests } from "../layers/observability/RequestFacts.ts"
 import { requestWatch } from "./requestlog/RequestWatch.ts"
 import { shortRunRoute } from "./short/ShortRun.ts"
 import { shortWaitRoute } from "./short/ShortWait.ts"
+import { transportSecurity } from "./standards/TransportSecurity.ts"
 import { portTaken } from "./Listening.ts"
 import { malformedPath } from "./middleware/MalformedRequest.ts"
 import { lazyMcp } from "./handlers/LazyMcp.ts"
@@ -163,7 +164,7 @@ export class Server extends Context.Service<Server, { readonly url: string }>()(
   static readonly layer = Layer.effect(
     Server,
     Effect.gen(function* () {
-      const { port, host } = yield* Settings
+      const { port, host, publicUrl } = yield* Settings
       const waiters = yield* Waiters
       const [facts, sink] = [yield* FactsOfRequests, yield* LogSink]
       const feed = yield* EventFeed
@@ -192,13 +193,16 @@ export class Server extends Context.Service<Server, { readonly url: string }>()(
         callers.set(request, address)
         return api(request)
       }, peers)
-      const answer = (request: Request): Response | Promise<Response> =>
-        shortRun(request, byApi) ??
-        shortWait(request, byApi) ??
-        malformedPath(request) ??
-        page(request) ??
-        mcp(request) ??
-        api(request)
+      const answer = transportSecurity(
+        publicUrl,
+        (request) =>
+          shortRun(request, byApi) ??
+          shortWait(request, byApi) ??
+          malformedPath(request) ??
+          page(request) ??
+          mcp(request) ??
+          api(request)
+      )
       const watch = yield* requestWatch
       // Runs after the server has closed.
       yield* Effect.addFinalizer(() => Effect.sync(sink.flush))
