@@ -1,5 +1,5 @@
 /** Drives the real executor against any address: one capability call or one raw call of a provider that a test makes up. */
-import { Effect, Layer, Logger, ManagedRuntime } from "effect"
+import { Effect, Layer, Logger, ManagedRuntime, Redacted } from "effect"
 import type { CatalogOffer } from "../../src/layers/catalog/Catalog.ts"
 import type { RawProvider } from "../../src/layers/catalog/Endpoints.ts"
 import { ProviderAccounts } from "../../src/layers/provideraccounts/ProviderAccounts.ts"
@@ -93,7 +93,8 @@ export interface Executor {
     one: Provider,
     raw?: Partial<RawCall["raw"]>,
     input?: unknown,
-    org_id?: string
+    org_id?: string,
+    own?: boolean
   ) => Promise<RawProviderAnswer>
   readonly breakers: Breakers["Service"]
   readonly logs: ReadonlyArray<string>
@@ -101,20 +102,28 @@ export interface Executor {
 }
 
 /** One process's executor: its gates and breakers last as long as it does. `urls` are the accounts' addresses by slug. */
-export const startExecutor = async (urls: Readonly<Record<string, string>>, key = secret): Promise<Executor> => {
+export const startExecutor = async (
+  urls: Readonly<Record<string, string>>,
+  key = secret,
+  more: Readonly<Record<string, string>> = {}
+): Promise<Executor> => {
   const logs: Array<string> = []
-  const settings = Object.fromEntries(
-    Object.entries(urls).flatMap(([slug, url]) => [
-      [`RUNGATE_PROVIDER_${slug.toUpperCase()}_API_KEY`, key],
-      [`RUNGATE_PROVIDER_${slug.toUpperCase()}_BASE_URL`, url]
-    ])
-  )
+  const settings = {
+    ...Object.fromEntries(
+      Object.entries(urls).flatMap(([slug, url]) => [
+        [`RUNGATE_PROVIDER_${slug.toUpperCase()}_API_KEY`, key],
+        [`RUNGATE_PROVIDER_${slug.toUpperCase()}_BASE_URL`, url]
+      ])
+    ),
+    ...more
+  }
+  const own = { account_id: "pac_1", api_key: Redacted.make(key), base_url: null }
   const logger = Logger.make(({ message, cause }) => {
     logs.push(`${Bun.inspect(message)} ${Bun.inspect(cause)}`)
   })
   const layer = HttpProviders.pipe(
     Layer.provideMerge(Breakers.layer),
-    Layer.provide(Layer.mock(ProviderAccounts, {})),
+    Layer.provide(Layer.mock(ProviderAccounts, { open: () => Effect.succeed(own) })),
     Layer.provide(Settings.layerFrom(settings)),
     Layer.provideMerge(Logger.layer([logger]))
   )
@@ -133,12 +142,12 @@ export const startExecutor = async (urls: Readonly<Record<string, string>>, key 
       const asked = { run_id: "run_1", org_id, own: false, offer: known, capability: "email.verify", input, attempt: 1 }
       return runtime.runPromise(providers.call({ ...asked, include_raw: true, state: null, keep }))
     },
-    callRaw: (one, raw = {}, input = {}, org_id = "org_1") =>
+    callRaw: (one, raw = {}, input = {}, org_id = "org_1", own = false) =>
       runtime.runPromise(
         providers.callRaw({
           run_id: "run_1",
           org_id,
-          own: false,
+          own,
           provider: rawProvider(one),
           raw: { ...rawPlan, ...raw },
           input,

@@ -10,6 +10,7 @@ import { Catalog } from "../../layers/catalog/Catalog.ts"
 import { crashPoint } from "../../layers/platform/CrashPoint.ts"
 import { type LeasedRun, Leases, type LostRun } from "../../layers/runs/Leases.ts"
 import { MailStore } from "../../layers/ledger/MailStore.ts"
+import { keepingAnswer } from "../../layers/executor/AnswerBudget.ts"
 import { CostDrifts } from "../../layers/executor/CostDrifts.ts"
 import { Settings } from "../../layers/platform/Settings.ts"
 import { estimatedCost } from "../../schema/money/Pricing.ts"
@@ -280,7 +281,7 @@ export class RunActor extends Context.Service<
 
       return RunActor.of({
         execute: (run) =>
-          execute(run).pipe(
+          keepingAnswer(execute(run)).pipe(
             inSpan<unknown>(
               traces,
               { name: `run ${run.capability ?? "raw"}`, kind: "consumer", parent: run.plan.trace ?? null },

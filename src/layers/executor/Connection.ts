@@ -15,6 +15,8 @@ export interface Connection {
   readonly target: Target
   readonly account: Account | undefined
   readonly throttle: ProviderThrottle
+  /** It goes through the organization's own account. */
+  readonly own: boolean
   /** A customer chose the address, so only public ones are connected to. */
   readonly publicOnly: boolean
   /** Applies the result of a call to the breaker. */
@@ -63,6 +65,7 @@ export const makeConnections = (
     target,
     account: accounts().get(target.slug),
     throttle: throttleOf(target),
+    own: false,
     publicOnly: false,
     record: (subject, failed) => breakers.record(target.slug, subject, org_id, failed)
   })
@@ -80,6 +83,7 @@ export const makeConnections = (
           webhookSecrets: []
         },
         throttle: ownThrottleOf(account_id, target),
+        own: true,
         publicOnly: base_url !== null,
         record: (subject, failed) => breakers.recordOwn(account_id, subject, failed)
       })

@@ -10,11 +10,12 @@ import type { Bounce } from "../../schema/mail/Bounce.ts"
 import { type Failure, failure, type Outcome, type Provider, type Reply } from "../../schema/catalog/Provider.ts"
 import { measuredOf } from "../../schema/catalog/Measured.ts"
 import { oneLineOf } from "../../schema/json/StorableText.ts"
+import { makeAnswerBudget } from "./AnswerBudget.ts"
 import { callMarketplaceActor } from "./MarketplaceRuns.ts"
 import { Breakers } from "./Breakers.ts"
 import { type Connection, makeConnections } from "./Connection.ts"
 import { publicRequest } from "./PublicRequest.ts"
-import { missingDataFailure, replyBytesMax } from "./ProviderResponse.ts"
+import { missingDataFailure, ownReplyBytesMax, replyBytesMax } from "./ProviderResponse.ts"
 import { authorized, type ProviderRequest, rawRequestOf, requestOf, type Target, targetOf } from "./ProviderRequest.ts"
 import { ordinaryFetch, send } from "./Send.ts"
 import {
@@ -42,6 +43,8 @@ const pauseWaitSecondsMax = 5
 const rejectedRawStatuses = new Set([400, 404, 405, 406, 409, 410, 411, 413, 414, 415, 422])
 
 const isFailure = (answer: { readonly _tag: string }): answer is Failure => answer._tag === "Failure"
+
+const answerBytesMax = ({ own }: Connection) => (own ? ownReplyBytesMax : replyBytesMax)
 
 type AnyAnswer = Answer | RawAnswer
 
@@ -86,7 +89,8 @@ interface Attempt {
 export const HttpProviders = Layer.effect(
   Providers,
   Effect.gen(function* () {
-    const { current, ownAccountAllowPrivate } = yield* Settings
+    const { answerMemoryMb, current, ownAccountAllowPrivate } = yield* Settings
+    const budget = makeAnswerBudget(answerMemoryMb * 1024 * 1024)
     const connect = makeConnections(() => current().accounts, yield* ProviderAccounts, yield* Breakers)
     const traces = yield* Traces
     const publicFetch = publicRequest(lookupOf(yield* HostAddresses, ownAccountAllowPrivate), ownAccountAllowPrivate)
@@ -101,7 +105,11 @@ export const HttpProviders = Layer.effect(
         attempt.trail = withRequest(attempt.trail, sent.acts)
         const trace = traces === null ? null : yield* CurrentTrace
         const told = trace === null ? request : { ...request, headers: { ...request.headers, traceparent: trace } }
-        const { reply, end } = yield* send(to.publicOnly ? publicFetch : ordinaryFetch, told, sent)
+        const bytesMax = answerBytesMax(to)
+        const { reply, end } = yield* send(to.publicOnly ? publicFetch : ordinaryFetch, told, sent, {
+          bytesMax,
+          room: (read) => budget({ bytes: bytesMax, own: to.own }, read)
+        })
         attempt.trail = withEnd(attempt.trail, end)
         return reply
       })
@@ -261,7 +269,7 @@ export const HttpProviders = Layer.effect(
     const rawMarketplaceActor = (to: Connection, rawCall: RawCall, attempt: Attempt): Effect.Effect<RawAnswer> =>
       callMarketplaceActor((call) => exchange(to, requestOf(call), attempt), rawCall, {
         seconds: Math.max(1, Math.floor(to.target.timeoutMillis / 1000) - marketplaceActorMarginSeconds),
-        charactersMax: replyBytesMax
+        charactersMax: answerBytesMax(to)
       })
 
     const callRawThrough = (to: Connection, rawCall: RawCall): Effect.Effect<RawProviderAnswer> => {

@@ -1,5 +1,6 @@
 /**
- * Reads a provider's response completely, or fails. Sizes are limited, so that no response can exhaust the process.
+ * Reads a provider's response completely, or fails. Sizes are limited, so that no response can exhaust the process; AnswerBudget.ts
+ * limits what all responses have together.
  *
  * Every failure has a message of our own. The runtime's messages about broken connections contain the address, which may
  * contain a key or a person's data.
@@ -9,6 +10,8 @@ import { jsonWeight } from "../runs/JsonWeight.ts"
 
 /** After decompression: a small gzip can hide a gigabyte. */
 export const replyBytesMax = 32 * 1024 * 1024
+/** Of an account that the organization brought itself: nobody pays for what its answers need. */
+export const ownReplyBytesMax = 2 * 1024 * 1024
 /** Real headers take a few kilobytes. */
 const headerCharactersMax = 64 * 1024
 
@@ -42,57 +45,79 @@ const headersTooLarge = (headers: Headers): boolean => {
 const errorCodeOf = (error: unknown): string =>
   typeof error === "object" && error !== null && "code" in error && typeof error.code === "string" ? error.code : ""
 
-const readText = async (response: Response): Promise<string | Failure> => {
+const tooLarge = (bytesMax: number) =>
+  failure(
+    "provider_error",
+    bytesMax < replyBytesMax
+      ? `the answer is larger than ${bytesMax} bytes, the limit for your own account at a provider; ask for less data per call, such as a smaller limit or page`
+      : `the answer is larger than ${bytesMax} bytes; ask for less data per call`
+  )
+
+/** Reads the body in parts. A part ends when more than `pauseAt` bytes were read, and is null then. */
+const textReader = (response: Response, bytesMax: number) => {
   const reader = response.body?.getReader()
-  if (reader === undefined) return ""
   const weight = jsonWeight()
   const pendingChunks: Array<Uint8Array> = []
   const parts: Array<string> = []
   let decoder: TextDecoder | null = null
   let size = 0
-  try {
-    while (true) {
-      const { done, value } = await reader.read()
-      if (value !== undefined) {
-        size += value.byteLength
-        if (size > replyBytesMax)
-          return failure(
-            "provider_error",
-            `the answer is larger than ${replyBytesMax} bytes; ask for less data per call`
-          )
-        const tooMuch = weight.add(value)
-        if (tooMuch !== null) return failure("invalid_response", `the answer is JSON ${tooMuch}`)
+  const read = async (pauseAt: number): Promise<string | Failure | null> => {
+    if (reader === undefined) return ""
+    try {
+      while (size <= pauseAt) {
+        const { done, value } = await reader.read()
+        if (value !== undefined) {
+          size += value.byteLength
+          if (size > bytesMax) return tooLarge(bytesMax)
+          const tooMuch = weight.add(value)
+          if (tooMuch !== null) return failure("invalid_response", `the answer is JSON ${tooMuch}`)
+        }
+        // Only whitespace so far: the first other byte decides how to decode.
+        if (decoder === null && !done && weight.begins() === null) {
+          pendingChunks.push(value)
+          continue
+        }
+        decoder ??= decoderOf(
+          response.headers,
+          isJson(response.headers.get("content-type") ?? "") || weight.begins() === true
+        )
+        for (const chunk of pendingChunks.splice(0)) parts.push(decoder.decode(chunk, { stream: true }))
+        if (!done) parts.push(decoder.decode(value, { stream: true }))
+        else return parts.join("") + decoder.decode()
       }
-      // Only whitespace so far: the first other byte decides how to decode.
-      if (decoder === null && !done && weight.begins() === null) {
-        pendingChunks.push(value)
-        continue
-      }
-      decoder ??= decoderOf(
-        response.headers,
-        isJson(response.headers.get("content-type") ?? "") || weight.begins() === true
-      )
-      for (const chunk of pendingChunks.splice(0)) parts.push(decoder.decode(chunk, { stream: true }))
-      if (!done) parts.push(decoder.decode(value, { stream: true }))
-      else return parts.join("") + decoder.decode()
+      return null
+    } catch (error) {
+      if (errorCodeOf(error) !== "ERR_ENCODING_INVALID_ENCODED_DATA") throw error
+      return failure("invalid_response", "the answer is not valid text in its encoding")
     }
-  } catch (error) {
-    if (errorCodeOf(error) !== "ERR_ENCODING_INVALID_ENCODED_DATA") throw error
-    return failure("invalid_response", "the answer is not valid text in its encoding")
   }
+  return { read, size: () => size }
 }
 
-/** Reads the response to its end. Refused responses are left unread: the caller closes the connection. */
-export const readReply = async (response: Response, redact: (text: string) => string): Promise<Reply | Failure> => {
+export interface ReplyReader {
+  /** Reads on until the response ends, or more than `pauseAt` bytes of it were read: null then. */
+  readonly read: (pauseAt: number) => Promise<Reply | Failure | null>
+  /** Bytes that were read. */
+  readonly size: () => number
+}
+
+/** Reads a response of at most `bytesMax`. Refused responses are left unread: the caller closes the connection. */
+export const replyReader = (response: Response, redact: (text: string) => string, bytesMax: number): ReplyReader => {
   const { status, headers } = response
-  if (status >= 300 && status < 400) return failure("provider_error", `HTTP ${status}: redirects are not followed`)
-  if (headersTooLarge(headers))
-    return failure("provider_error", `the answer's headers are larger than ${headerCharactersMax} characters`)
-  const text = await readText(response)
-  if (typeof text !== "string") return text
-  // Some providers repeat the key in their errors. It must not reach an attempt's detail or a stored payload.
-  const clean = redact(text)
-  return { status, headers: Object.fromEntries(headers), body: parseJson(clean), text: clean }
+  const { read, size } = textReader(response, bytesMax)
+  return {
+    size,
+    read: async (pauseAt) => {
+      if (status >= 300 && status < 400) return failure("provider_error", `HTTP ${status}: redirects are not followed`)
+      if (headersTooLarge(headers))
+        return failure("provider_error", `the answer's headers are larger than ${headerCharactersMax} characters`)
+      const text = await read(pauseAt)
+      if (typeof text !== "string") return text
+      // Some providers repeat the key in their errors. It must not reach an attempt's detail or a stored payload.
+      const clean = redact(text)
+      return { status, headers: Object.fromEntries(headers), body: parseJson(clean), text: clean }
+    }
+  }
 }
 
 /** Errors before the connection was made: refused, no such host, no trusted certificate. The request was not sent. */

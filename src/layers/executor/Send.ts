@@ -6,7 +6,8 @@ import { Effect } from "effect"
 import { endOfStatus, type RequestEnd } from "../../schema/catalog/Doubt.ts"
 import type { Failure, Reply } from "../../schema/catalog/Provider.ts"
 import type { AuthorizedRequest, ProviderRequest } from "./ProviderRequest.ts"
-import { connectionFailure, failedBeforeSending, readReply } from "./ProviderResponse.ts"
+import { smallAnswerBytes } from "./AnswerBudget.ts"
+import { connectionFailure, failedBeforeSending, type ReplyReader, replyReader } from "./ProviderResponse.ts"
 
 /** The runtime repeats these methods when a reused connection breaks. They get a new connection, so that they are sent once. */
 const repeatedMethods = new Set(["PUT", "DELETE"])
@@ -14,6 +15,8 @@ const repeatedMethods = new Set(["PUT", "DELETE"])
 export interface SendResult {
   readonly reply: Reply | Failure
   readonly end: RequestEnd
+  /** What the reply needs in memory. */
+  readonly bytes: number
 }
 
 export type Fetch = (request: {
@@ -34,15 +37,42 @@ export const ordinaryFetch: Fetch = ({ url, body, method, ...rest }) =>
     keepalive: !repeatedMethods.has(method)
   })
 
+/** How the response is read. */
+export interface Receiving {
+  readonly bytesMax: number
+  /** Reads the rest of a large response, after it has waited for room. */
+  readonly room: (read: Effect.Effect<SendResult>) => Effect.Effect<SendResult>
+}
+
 export const send = (
   request: Fetch,
   { url, headers, redact }: AuthorizedRequest,
-  { method, body }: Pick<ProviderRequest, "method" | "body">
-) =>
-  Effect.promise(async (signal): Promise<SendResult> => {
+  { method, body }: Pick<ProviderRequest, "method" | "body">,
+  { bytesMax, room }: Receiving
+): Effect.Effect<SendResult> =>
+  Effect.suspend(() => {
     const connection = new AbortController()
     let status: number | null = null
-    try {
+    let reader: ReplyReader | null = null
+    /** A part of the work. Null if the rest of the response is read later. */
+    const part = (work: (signal: AbortSignal) => Promise<Reply | Failure | null>) =>
+      Effect.promise(async (signal): Promise<SendResult | null> => {
+        try {
+          const reply = await work(signal)
+          if (reply === null) return null
+          const failed = "_tag" in reply
+          const end = endOfStatus(status ?? 0)
+          return {
+            reply,
+            end: failed && end === "read" ? "unreadable" : end,
+            bytes: failed ? 0 : (reader?.size() ?? 0)
+          }
+        } catch (error) {
+          const end = status === null ? (failedBeforeSending(error) ? "unsent" : "no_answer") : endOfStatus(status)
+          return { reply: connectionFailure(error), end: end === "read" ? "no_answer" : end, bytes: 0 }
+        }
+      })
+    const first = part(async (signal) => {
       const response = await request({
         url,
         method,
@@ -51,14 +81,16 @@ export const send = (
         signal: AbortSignal.any([signal, connection.signal])
       })
       status = response.status
-      const reply = await readReply(response, redact)
-      const end = endOfStatus(status)
-      return { reply, end: "_tag" in reply && end === "read" ? "unreadable" : end }
-    } catch (error) {
-      const end = status === null ? (failedBeforeSending(error) ? "unsent" : "no_answer") : endOfStatus(status)
-      return { reply: connectionFailure(error), end: end === "read" ? "no_answer" : end }
-    } finally {
-      // Stops a response that was refused half-way. After a complete response this does nothing.
-      connection.abort()
-    }
+      reader = replyReader(response, redact, bytesMax)
+      return await reader.read(smallAnswerBytes)
+    })
+    const rest = Effect.flatMap(
+      part(() => reader?.read(bytesMax) ?? Promise.reject(new Error("the response was not begun"))),
+      (result) =>
+        result === null ? Effect.die(new Error("a response paused above its limit")) : Effect.succeed(result)
+    )
+    return Effect.flatMap(first, (result) => (result === null ? room(rest) : Effect.succeed(result))).pipe(
+      // Stops a response that was refused or left half-way. After a complete response this does nothing.
+      Effect.ensuring(Effect.sync(() => connection.abort()))
+    )
   })

@@ -138,6 +138,12 @@ const lines: ReadonlyArray<Line> = [
   ],
   ["RUNGATE_ORG_QUEUE", "number", "1000", "open runs of one organization over all processes; beyond it, rate_limited"],
   [
+    "RUNGATE_ANSWER_MEMORY_MB",
+    "number",
+    "a 32nd of the memory",
+    "MiB of providers' answers in one process at once, at least 64; further calls wait before they read theirs"
+  ],
+  [
     "RUNGATE_ORG_STREAMS",
     "number",
     "100",
