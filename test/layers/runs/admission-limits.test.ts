@@ -5,9 +5,10 @@ import { SqlClient } from "effect/sql"
 import { Accounts } from "../../../src/layers/accounts/Accounts.ts"
 import { newId } from "../../../src/layers/platform/Ids.ts"
 import { type NewRun, RunStore } from "../../../src/layers/runs/RunStore.ts"
+import { makeId } from "../../../src/schema/Ids.ts"
 import { dollars } from "../../../src/schema/money/Money.ts"
 import { newRun } from "../../kit/new-runs.ts"
-import { withStorage } from "../../kit/storage.ts"
+import { untilBlocking, withStorage } from "../../kit/storage.ts"
 import { takeTurn } from "../../kit/turns.ts"
 
 /** Open runs that an organization may have. */
@@ -67,7 +68,7 @@ describe("a repeated Idempotency-Key", () => {
       Effect.gen(function* () {
         const [store, sql, org_id] = [yield* RunStore, yield* SqlClient.SqlClient, yield* organization]
         const [theirs, ours] = [keyed(org_id), keyed(org_id)]
-        const [claimed, waits] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
+        const claimed = yield* Deferred.make<void>()
         const rival = yield* Effect.forkChild(
           sql.withTransaction(
             Effect.gen(function* () {
@@ -78,16 +79,12 @@ describe("a repeated Idempotency-Key", () => {
                                          input, plan, routing_reason)
                 VALUES (${org_id}, ${theirs.run_id}, 'req', 'order-1', true, 'request', 'capability', 'email.find', 0, 0, '{}', '{}', '')`
               yield* Deferred.succeed(claimed, undefined)
-              yield* Deferred.await(waits)
+              yield* untilBlocking
             })
           )
         )
         yield* Deferred.await(claimed)
         const admission = yield* Effect.forkChild(store.admit(ours))
-        const isWaiting = sql.withTransaction(sql`
-          SELECT 1 AS one FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`)
-        yield* Effect.repeat(isWaiting, { until: (rows) => rows.length > 0 })
-        yield* Deferred.succeed(waits, undefined)
         yield* Fiber.join(rival)
         expect(yield* Fiber.join(admission)).toMatchObject({ _tag: "Existing", run_id: theirs.run_id })
         expect((yield* stored(org_id)).runs).toEqual([theirs.run_id])
@@ -143,7 +140,7 @@ describe("an organization", () => {
     run(
       Effect.gen(function* () {
         const [store, org_id] = [yield* RunStore, yield* organization]
-        const all = Array.from({ length: 4 }, () => newRun(org_id))
+        const all = [1, 2, 3, 4].map((n) => newRun(org_id, { run_id: makeId("run", Date.now() + n) }))
         // The first one is on its way while the others become one batch.
         const tags = yield* Effect.forEach([newRun(yield* organization), ...all], (one) => store.admit(one), {
           concurrency: "unbounded"

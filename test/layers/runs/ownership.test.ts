@@ -1,6 +1,6 @@
 /** Who owns which resource in the shared provider accounts: the first claim wins, and nobody sees, takes or loses what is another's. */
 import { describe, expect, test } from "bun:test"
-import { Effect } from "effect"
+import { Effect, Logger } from "effect"
 import { SqlClient } from "effect/sql"
 import { Accounts } from "../../../src/layers/accounts/Accounts.ts"
 import { newId } from "../../../src/layers/platform/Ids.ts"
@@ -85,6 +85,40 @@ describe("a resource that a run made", () => {
           ["domain", "example.com", null, run_id],
           ["job", "j1", "fal", run_id]
         ])
+      })
+    ))
+
+  test("that can't be recorded is logged, with the run and the number of ids", () =>
+    run(
+      Effect.gen(function* () {
+        const [ownership, first, second] = [yield* Ownership, yield* organization, yield* organization]
+        const logs: Array<string> = []
+        const logger = Logger.layer([Logger.make(({ message }) => void logs.push(String(message)))])
+        const claim = (org_id: string, ...ids: ReadonlyArray<string>) =>
+          ownership
+            .claim(
+              org_id,
+              "run_1",
+              "fal",
+              ids.map((id) => made("job", id))
+            )
+            .pipe(Effect.provide(logger))
+        yield* claim(first, "logged-1", "logged-2")
+        yield* claim(first, "logged-1")
+        expect(logs).toEqual([])
+        yield* claim(first, "logged-1", "no id", "")
+        yield* claim(second, "logged-1", "logged-2", "logged-3")
+        expect(logs).toEqual([
+          "run_1: 2 of the resource ids that it made can't be stored",
+          expect.stringMatching(
+            /^run_1: fal returned 2 ids that belong to other organizations, such as job logged-[12]\. The owners keep them\.$/
+          )
+        ])
+        // Several organizations may send from one domain.
+        const senders = [made("sender", "logged.example")]
+        for (const org_id of [first, second])
+          yield* ownership.claim(org_id, "run_1", "resend", senders).pipe(Effect.provide(logger))
+        expect(logs).toHaveLength(2)
       })
     ))
 })

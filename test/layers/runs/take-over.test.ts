@@ -7,7 +7,7 @@ import { newId } from "../../../src/layers/platform/Ids.ts"
 import { Leases } from "../../../src/layers/runs/Leases.ts"
 import { RunStore } from "../../../src/layers/runs/RunStore.ts"
 import { newRun, planOfOne } from "../../kit/new-runs.ts"
-import { withStorage } from "../../kit/storage.ts"
+import { untilBlocking, withStorage } from "../../kit/storage.ts"
 import { report, takeTurn } from "../../kit/turns.ts"
 
 const run = withStorage()
@@ -224,27 +224,22 @@ describe("the count of an organization's open runs", () => {
         const [leases, sql] = [yield* Leases, yield* SqlClient.SqlClient]
         const org_id = yield* opened(1)
         yield* miscount(org_id, 5)
-        const [written, waits] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
+        const written = yield* Deferred.make<void>()
         // What a turn writes that admits a run after the correction has counted them.
         const turn = yield* Effect.forkChild(
           sql.withTransaction(
             Effect.gen(function* () {
+              yield* sql`
+                INSERT INTO open_runs (run_id, org_id, hold, state, side_effect) VALUES (${newId("run")}, ${org_id}, 0, 'queued', false)`
               yield* sql`UPDATE wallets SET open_runs = 2, version = version + 1 WHERE org_id = ${org_id}`
               yield* Deferred.succeed(written, undefined)
-              yield* Deferred.await(waits)
+              yield* untilBlocking
             })
           )
         )
         yield* Deferred.await(written)
         const { version } = yield* countOf(org_id)
-        // As a transaction, because otherwise the statement below would wait on the same connection.
-        const correction = yield* Effect.forkChild(sql.withTransaction(leases.recount))
-        const isWaiting = Effect.map(
-          sql`SELECT 1 AS one FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`,
-          (rows) => rows.length > 0
-        )
-        yield* Effect.repeat(isWaiting, { until: (waiting) => waiting })
-        yield* Deferred.succeed(waits, undefined)
+        const correction = yield* Effect.forkChild(leases.recount)
         yield* Fiber.join(turn)
         yield* Fiber.join(correction)
         expect(yield* countOf(org_id)).toEqual({ open_runs: 2n, version: version + 1n })
