@@ -8,15 +8,15 @@ import { companyEnrich } from "../../../schema/capabilities/company.enrich.ts"
 import { emailFind } from "../../../schema/capabilities/email.find.ts"
 import { emailVerify } from "../../../schema/capabilities/email.verify.ts"
 import { nameParts } from "../../../schema/capabilities/names.ts"
-import { company, type EmailStatus } from "../../../schema/capabilities/shapes.ts"
+import { company, type EmailStatus, location } from "../../../schema/capabilities/shapes.ts"
 import { inCredits } from "../../../schema/money/Rates.ts"
 import { offer, provider } from "../../../schema/catalog/Provider.ts"
 import { findAds, findJobs } from "./listings.ts"
 import { findPhone, networkPage } from "./people.ts"
-import { consumed, note } from "./report.ts"
+import { consumed, field, missed, note, notFound } from "./report.ts"
 import { match, noMatch } from "../kit/outcome.ts"
-import { at, flag, host, list, place, providerIds, text, webAddress, whole } from "../kit/read.ts"
-import { errorText, httpErrors, unreadable } from "../kit/httpErrors.ts"
+import { at, flag, host, list, providerIds, text, webAddress, whole } from "../kit/read.ts"
+import { errorText, httpErrors, refusal, unreadable } from "../kit/httpErrors.ts"
 import { defined } from "../../../schema/defined.ts"
 
 const statuses: Readonly<Record<string, EmailStatus>> = {
@@ -41,9 +41,12 @@ const find = offer(emailFind, {
     }
   }),
   response: (reply) => {
+    const miss = missed(reply)
+    if (miss !== undefined) return miss
     const email = text(reply.body, "email")
     const status = text(reply.body, "status")
-    if (status === null && email === null) return unreadable("status")
+    // A miss has both fields, and both are null.
+    if (status === null && email === null && at(reply.body, "email") !== null) return unreadable("status")
     if (email === null || status === "not_found") return noMatch("no address found", consumed(reply))
     return match(
       {
@@ -66,6 +69,8 @@ const verify = offer(emailVerify, {
   wraps: [{ method: "POST", path: "/v1/people/email-validation" }],
   request: (input) => ({ method: "POST", path: "/v1/people/email-validation", body: { email: input.email } }),
   response: (reply, input) => {
+    // Every address gets a verdict, so here a 404 is an error and not a miss.
+    if (reply.status === notFound) return refusal(reply)
     const verdict = text(reply.body, "email_status")
     if (verdict === null) return unreadable("email_status")
     const mx = at(reply.body, "mx_record")
@@ -101,8 +106,10 @@ const enrichCompany = offer(companyEnrich, {
     body: defined({ company_domain: input.domain, company_name: input.name, profile_url: input.network_url })
   }),
   response: (reply) => {
+    const miss = missed(reply)
+    if (miss !== undefined) return miss
     const body = reply.body
-    const name = text(body, "company_name")
+    const name = text(field(body, "company_name"))
     if (name === null) {
       const free = consumed(reply)
       return free === null && text(body, "message") === null
@@ -113,21 +120,26 @@ const enrichCompany = offer(companyEnrich, {
     const seat =
       offices.find(
         (office) => flag(office, "headquarter") === true || text(office, "description") === "Headquarters"
-      ) ?? offices[0]
-    const website = text(body, "website_url")
+      ) ??
+      offices[0] ??
+      at(body, "headquarter")
+    const website = text(field(body, "website_url"))
+    const employees = field(body, "employee_count_range")
     return match(
       company({
         name,
         domain: host(website),
         website: webAddress(website),
-        network_url: webAddress(text(body, "url")),
+        network_url: webAddress(text(body, "url") ?? text(body, "linkedin_url")),
         industry: text(body, "industry"),
-        employee_count: whole(body, "employee_count"),
-        employee_range: band(whole(body, "employee_count_range", "start"), whole(body, "employee_count_range", "end")),
-        founded_year: whole(body, "founded_on", "year"),
-        location: place(seat, "city", "geographic_area", "country"),
+        employee_count: whole(field(body, "employee_count")),
+        employee_range: band(whole(employees, "start"), whole(employees, "end")),
+        founded_year: whole(field(body, "founded_on"), "year") ?? whole(body, "founded_year"),
+        location: location(text(seat, "city"), text(field(seat, "geographic_area")), text(seat, "country")),
         description: text(body, "description"),
-        provider_ids: providerIds("leadmagic", body, "company_id")
+        revenue: whole(body, "revenue")?.toString() ?? null,
+        funding: whole(body, "total_funding")?.toString() ?? null,
+        provider_ids: providerIds("leadmagic", field(body, "company_id"))
       }),
       consumed(reply)
     )
@@ -145,6 +157,7 @@ export const leadmagic = provider({
   timeoutMillis: 30_000,
   measured: consumed,
   httpErrors: httpErrors({
+    answers: [notFound],
     // By LeadMagic's specification, a wrong key is answered with 400.
     reason: (reply) => (reply.status === 400 && /api key/i.test(errorText(reply)) ? "provider_account" : undefined)
   }),

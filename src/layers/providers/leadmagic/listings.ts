@@ -8,7 +8,7 @@ import { jobsSearch, jobsSearchDefaultLimit } from "../../../schema/capabilities
 import { type Ad, ad } from "../../../schema/capabilities/posts.ts"
 import { inCredits } from "../../../schema/money/Rates.ts"
 import { offer } from "../../../schema/catalog/Provider.ts"
-import { consumed, note } from "./report.ts"
+import { consumed, missed, note } from "./report.ts"
 import { match, noMatch } from "../kit/outcome.ts"
 import { flag, host, list, number, text, webAddress, whole } from "../kit/read.ts"
 import { unreadable } from "../kit/httpErrors.ts"
@@ -42,6 +42,8 @@ export const findJobs = offer(jobsSearch, {
     }
   }),
   response: (reply, input) => {
+    const miss = missed(reply)
+    if (miss !== undefined) return miss
     const results = list(reply.body, "results")
     if (results === null) return unreadable("results")
     if (results.length === 0) return noMatch("no jobs found", consumed(reply))
@@ -69,39 +71,55 @@ const libraries = {
   network: "/v1/ads/b2b-ads-search"
 } as const
 
+/** The fields that ads of all libraries have in live answers of 2026-07. The specification has none of them. */
+const shared = (one: unknown) => ({
+  advertiser: text(one, "advertiser"),
+  headline: text(one, "headline"),
+  text: text(one, "description") ?? text(one, "content"),
+  image_url: text(one, "image_url"),
+  video_url: text(one, "video_url"),
+  landing_url: webAddress(text(one, "landing_page_url")),
+  started_at: text(one, "start_date"),
+  ended_at: text(one, "end_date")
+})
+
 /** Reads an ad. Each ad library has its own field names. */
 const adOf = (platform: string, one: unknown): Ad => {
+  const common = shared(one)
   if (platform === "google") {
     return ad({
+      ...common,
       id: text(one, "creative_id"),
-      advertiser: text(one, "advertiser_name"),
+      advertiser: text(one, "advertiser_name") ?? common.advertiser,
       platform,
-      started_at: text(one, "start"),
-      ended_at: text(one, "last_seen"),
+      started_at: text(one, "start") ?? common.started_at,
+      ended_at: text(one, "last_seen") ?? common.ended_at,
       library_url: text(one, "original_url")
     })
   }
   if (platform === "meta") {
     const id = text(one, "ad_archive_id")
     return ad({
+      ...common,
       id,
-      advertiser: text(one, "page_name"),
+      advertiser: text(one, "page_name") ?? common.advertiser,
       platform,
-      headline: text(one, "snapshot", "title"),
-      text: text(one, "snapshot", "body", "text") ?? text(one, "snapshot", "body", "markup"),
-      image_url: text(one, "snapshot", "images", 0, "original_image_url"),
-      video_url: text(one, "snapshot", "videos", 0, "video_hd_url"),
-      landing_url: webAddress(text(one, "snapshot", "link_url")),
+      headline: text(one, "snapshot", "title") ?? common.headline,
+      text: text(one, "snapshot", "body", "text") ?? text(one, "snapshot", "body", "markup") ?? common.text,
+      image_url: text(one, "snapshot", "images", 0, "original_image_url") ?? common.image_url,
+      video_url: text(one, "snapshot", "videos", 0, "video_hd_url") ?? common.video_url,
+      landing_url: webAddress(text(one, "snapshot", "link_url")) ?? common.landing_url,
       active: flag(one, "is_active"),
       library_url: id === null ? null : `https://www.facebook.com/ads/library/?id=${id}`
     })
   }
   return ad({
+    ...common,
     id: text(one, "ad_id"),
-    advertiser: text(one, "company_name"),
+    advertiser: text(one, "company_name") ?? common.advertiser,
     platform,
-    headline: text(one, "ad_title"),
-    text: text(one, "ad_description"),
+    headline: text(one, "ad_title") ?? common.headline,
+    text: text(one, "ad_description") ?? common.text,
     library_url: text(one, "ad_url")
   })
 }
@@ -125,6 +143,8 @@ export const findAds = offer(adsSearch, {
     body: defined({ company_domain: input.company_domain, company_name: input.company_name })
   }),
   response: (reply, input) => {
+    const miss = missed(reply)
+    if (miss !== undefined) return miss
     const ads = list(reply.body, "ads")
     if (ads === null) return unreadable("ads")
     if (ads.length === 0) return noMatch("no ads found", consumed(reply))

@@ -6,7 +6,7 @@ import { phoneFind } from "../../../schema/capabilities/phone.find.ts"
 import { type Location, location, person } from "../../../schema/capabilities/shapes.ts"
 import { inCredits } from "../../../schema/money/Rates.ts"
 import { offer } from "../../../schema/catalog/Provider.ts"
-import { consumed, note } from "./report.ts"
+import { consumed, missed, note } from "./report.ts"
 import { match, noMatch } from "../kit/outcome.ts"
 import { international } from "../kit/phone.ts"
 import { host, list, providerIds, text, webAddress, whole } from "../kit/read.ts"
@@ -24,6 +24,8 @@ export const findPhone = offer(phoneFind, {
     body: defined({ profile_url: input.network_url, work_email: input.email })
   }),
   response: (reply) => {
+    const miss = missed(reply)
+    if (miss !== undefined) return miss
     const phone = international(text(reply.body, "mobile_number"))
     if (phone !== null) return match({ phone, phone_type: "mobile", confidence: null }, consumed(reply))
     const free = consumed(reply)
@@ -57,6 +59,25 @@ const placeOf = (printed: string | null, country: string | null): Location | nul
   return location(city, region, country ?? land)
 }
 
+/** Positions and studies have other names in live answers of 2026-07 than in the specification. */
+const positionOf = (position: unknown) => ({
+  title: text(position, "title") ?? text(position, "position_title"),
+  company_name: text(position, "subtitle")?.split(" · ")[0] ?? text(position, "company_name"),
+  company_domain: host(text(position, "company_website")),
+  ...span(text(position, "caption") ?? text(position, "employment_period"))
+})
+
+const studyOf = (study: unknown) => {
+  const { start_date, end_date } = span(text(study, "caption") ?? text(study, "attendance_period"))
+  return {
+    school: text(study, "title") ?? text(study, "institution_name"),
+    degree: text(study, "subtitle") ?? text(study, "degree"),
+    field: null,
+    start_date,
+    end_date
+  }
+}
+
 export const networkPage = offer(networkProfile, {
   price: inCredits.flat("1"),
   note,
@@ -68,6 +89,8 @@ export const networkPage = offer(networkProfile, {
     body: { profile_url: input.network_url }
   }),
   response: (reply) => {
+    const miss = missed(reply)
+    if (miss !== undefined) return miss
     const body = reply.body
     const full_name = text(body, "full_name")
     if (full_name === null) {
@@ -82,29 +105,19 @@ export const networkPage = offer(networkProfile, {
           full_name,
           first_name: text(body, "first_name"),
           last_name: text(body, "last_name"),
-          headline: text(body, "headline"),
-          title: text(body, "experiences", 0, "title"),
+          headline: text(body, "headline") ?? text(body, "professional_title"),
+          title: text(body, "experiences", 0, "title") ?? text(body, "current_position", "position_title"),
           company_name: text(body, "company_name"),
           company_domain: host(text(body, "company_website")),
           network_url: webAddress(text(body, "profile_url")),
           location: placeOf(text(body, "location"), text(body, "country")),
           provider_ids: providerIds("leadmagic", body, "public_identifier")
         }),
-        about: text(body, "about"),
+        about: text(body, "about") ?? text(body, "bio"),
         followers: whole(body, "followers"),
         connections: whole(body, "connections"),
-        experience:
-          list(body, "experiences")?.map((position) => ({
-            title: text(position, "title"),
-            company_name: text(position, "subtitle")?.split(" · ")[0] ?? null,
-            company_domain: null,
-            ...span(text(position, "caption"))
-          })) ?? null,
-        education:
-          list(body, "educations")?.map((study) => {
-            const { start_date, end_date } = span(text(study, "caption"))
-            return { school: text(study, "title"), degree: text(study, "subtitle"), field: null, start_date, end_date }
-          }) ?? null,
+        experience: (list(body, "experiences") ?? list(body, "work_experience"))?.map(positionOf) ?? null,
+        education: (list(body, "educations") ?? list(body, "education"))?.map(studyOf) ?? null,
         skills: null,
         is_connected: null
       },
