@@ -120,8 +120,8 @@ describe("credits", () => {
   test("SE Ranking: a request and its rows; a search task and its queries", async () => {
     there.play("seranking", answer(200, { refdomains: [] }), answer(200, [{ task_id: 62_458_525 }]), answer(200, {}))
     const query = { target: "example.com", limit: 50 }
-    // (100 + 50) credits × $0.0002 × 1.2
-    expect(await charged(at("seranking", "/v1/backlinks/refdomains", "GET")(ours, { query }))).toBe("0.036")
+    // 50 credits × $0.0002 × 1.2
+    expect(await charged(at("seranking", "/v1/backlinks/refdomains", "GET")(ours, { query }))).toBe("0.012")
     const tasks = "/v1/serp/classic/tasks"
     const input = {
       search_engine: "google",

@@ -1,8 +1,8 @@
 /**
  * Adapter for SE Ranking: keywords, the search traffic of a domain, and the totals of its backlinks.
  *
- * A request costs 100 credits, and one that fails costs nothing. Answers do not report what they cost. Each country has its own database,
- * which has no other languages than that country's.
+ * A request costs 100 credits, a keyword 10, and a request that fails costs nothing. Answers do not report what they cost. Each country
+ * has its own database, which has no other languages than that country's.
  */
 import type { Schema } from "effect"
 import type { InputOf } from "../../schema/catalog/Capability.ts"
@@ -15,9 +15,11 @@ import { httpErrors, unreadable } from "./kit/httpErrors.ts"
 import { match, noMatch } from "./kit/outcome.ts"
 import { at, flag, host, isRecord, list, number, text, webAddress, whole } from "./kit/read.ts"
 
-const note = "A request costs 100 credits, of which the smallest pack has 250,000 for $50."
+const pack = "The smallest pack has 250,000 credits for $50."
+const note = `A request costs 100 credits. ${pack}`
 
 const creditsPerRequest = "100"
+const creditsPerKeyword = "10"
 
 interface Place {
   readonly country?: string
@@ -26,18 +28,22 @@ interface Place {
 
 /** Countries whose searches are in English. */
 const english = new Set(["us", "gb", "ca", "au", "nz", "ie", "za", "sg"])
-const sourceOf = ({ country }: Place): string => country?.toLowerCase() ?? "us"
+const countryOf = ({ country }: Place): string => country?.toLowerCase() ?? "us"
+/**
+ * The database of a country. That of Great Britain is "uk": the vendor's own MCP server asks so, and a third party's notes of live calls
+ * (2026-07) list "uk". Neither has "gb".
+ */
+const sourceOf = (input: Place): string => (countryOf(input) === "gb" ? "uk" : countryOf(input))
 const servesPlace = (input: Place): boolean =>
-  input.language === undefined || (/^en\b/i.test(input.language) && english.has(sourceOf(input)))
+  input.language === undefined || (/^en\b/i.test(input.language) && english.has(countryOf(input)))
 
-/** The request is said to cost the same for any number of keywords. Until that has been seen on a bill, longer lists go to others. */
-const keywordsMax = 100
-
+/** The vendor's MCP server lists these five codes. */
 const intents: Readonly<Record<string, string>> = {
   I: "informational",
   N: "navigational",
   C: "commercial",
-  T: "transactional"
+  T: "transactional",
+  L: "local"
 }
 const intentOf = (item: unknown): string | null => intents[text(item, "intents", 0) ?? ""] ?? null
 
@@ -89,14 +95,13 @@ const suggest = (input: InputOf<typeof seoKeywords>): Call => ({
 })
 
 const keywords = offer(seoKeywords, {
-  price: inCredits.metered(creditsPerRequest, "0", seoKeywordsDefaultLimit),
-  note: `${note} At most 100 keywords.`,
+  price: inCredits.metered("0", creditsPerKeyword, seoKeywordsDefaultLimit),
+  note: `A keyword costs 10 credits. ${pack}`,
   wraps: [
     { method: "POST", path: "/v1/keywords/export" },
     { method: "GET", path: "/v1/keywords/related" }
   ],
-  serves: (input) =>
-    servesPlace(input) && (input.keywords?.length ?? input.limit ?? seoKeywordsDefaultLimit) <= keywordsMax,
+  serves: servesPlace,
   request: (input) => (input.keywords === undefined ? suggest(input) : measure(input)),
   response: (reply, input) => {
     const listed = input.keywords !== undefined

@@ -77,7 +77,7 @@ export const seoKeywords = capability({
           ),
           "Number of searches in each month; null if the provider does not report them"
         ),
-        intent: orNull(Schema.String, "informational, navigational, commercial or transactional")
+        intent: orNull(Schema.String, "informational, navigational, commercial, transactional or local")
       })
     ),
     total: orNull(Schema.Int, "Total number of matching keywords, if the provider reports it"),

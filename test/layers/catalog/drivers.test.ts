@@ -152,7 +152,8 @@ const published: ReadonlyArray<readonly [string, string, unknown, number]> = [
     1.5
   ],
   ["scrapecreators", "GET /v1/google/company/ads", { get_ad_details: true }, 25 * 0.000994],
-  ["seranking", "POST /v1/keywords/export", { "keywords[]": people(5_000) }, 2.5],
+  ["seranking", "POST /v1/keywords/export", { "keywords[]": people(5_000) }, 50_000 * 0.0002],
+  ["seranking", "GET /v1/keywords/related", { keyword: "x", source: "us", limit: 1_000 }, 10_000 * 0.0002],
   ["seranking", "POST /v1/backlinks/summary", { target: people(100) }, 10_000 * 0.0002],
   ["seranking", "GET /v1/backlinks/all", { target: "x", limit: 10_000 }, 10_000 * 0.0002],
   ["seranking", "GET /v1/domain/competitors", { domain: "x" }, 100 * 0.0002],

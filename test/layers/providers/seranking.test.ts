@@ -1,6 +1,9 @@
 /** SE Ranking's offers on the shapes that its pages and its own public tools document. */
 import { describe, expect, test } from "bun:test"
 import { seranking } from "../../../src/layers/providers/seranking.ts"
+import { seoKeywords } from "../../../src/schema/capabilities/seo.keywords.ts"
+import { MicroUsd } from "../../../src/schema/money/Money.ts"
+import { priceMax } from "../../../src/schema/money/Pricing.ts"
 import { conforms } from "./conformance.ts"
 import { reviewed } from "./example.ts"
 import { answer, get, offerOf, runId, stage } from "./stage.ts"
@@ -101,12 +104,35 @@ describe("seranking seo.keywords", () => {
 
   test("serves a country in its own language", () => {
     const { serves } = offerOf(seranking, "seo.keywords")
-    expect(serves({ seed: "crm", limit: 100 })).toBe(true)
-    expect(serves({ seed: "crm", limit: 101 })).toBe(false)
-    expect(serves({ keywords: Array.from({ length: 101 }, (_, index) => `k${index}`) })).toBe(false)
+    expect(serves({ seed: "crm", limit: 1_000 })).toBe(true)
     expect(serves({ seed: "crm", country: "gb", language: "en-gb" })).toBe(true)
     expect(serves({ seed: "crm", country: "de", language: "en" })).toBe(false)
     expect(serves({ seed: "crm", country: "de", language: "de" })).toBe(false)
+  })
+})
+
+describe("seranking seo.keywords, its price and codes", () => {
+  const { price, request } = offerOf(seranking, "seo.keywords")
+  const ten = { seed: "crm" }
+
+  test("10 credits of $0.0002 are charged for each keyword that is returned, and held for each that may be", () => {
+    const each = 2_400n // 10 credits × $0.0002 × 1.2
+    const of = (input: unknown) => priceMax(price, seoKeywords.demand(input))
+    expect(of({ keywords: Array.from({ length: 100 }, (_, index) => `k${index}`) })).toBe(MicroUsd(100n * each))
+    expect(of(ten)).toBe(MicroUsd(10n * each))
+    expect(price).toMatchObject({ kind: "metered", base: 0n, per_result: each })
+  })
+
+  test("asks the database uk for Great Britain", () => {
+    expect(request({ ...ten, country: "GB" }, context).query).toMatchObject({ source: "uk" })
+    expect(request({ ...ten, country: "us" }, context).query).toMatchObject({ source: "us" })
+  })
+
+  test("L is local", async () => {
+    const body = { total: 1, keywords: [{ keyword: "plumber near me", intents: ["L"] }] }
+    expect((await play("seo.keywords", ten, answer(200, body))).outcome).toMatchObject({
+      output: { items: [{ keyword: "plumber near me", intent: "local" }] }
+    })
   })
 })
 
