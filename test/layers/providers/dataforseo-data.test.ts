@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test"
 import { readFileSync } from "node:fs"
 import { dataforseo } from "../../../src/layers/providers/dataforseo/index.ts"
+import { inUsd } from "../../../src/schema/money/Rates.ts"
 import { conforms } from "./conformance.ts"
 import { reviewed } from "./example.ts"
 import { answer, get, offerOf, post, runId, stage } from "./stage.ts"
@@ -702,5 +703,19 @@ describe("dataforseo as a whole", () => {
   test.each(continued)("%s goes on as the document says", (capability, input) => {
     const call = offerOf(dataforseo, capability).next({ id, spent: 0.1 }, input, { run_id: runId })
     expect(conforms(dataforseo, call)).toEqual([])
+  })
+})
+
+/** The provider's rate card of 2026-07-28, and costs that captured calls report: 20 % above the rates of 2026-02. */
+describe("dataforseo's rates since July 2026", () => {
+  const rates: ReadonlyArray<[string, unknown]> = [
+    ["seo.keywords", inUsd.metered("0.09", "0.00012", 10)],
+    ["seo.backlinks", inUsd.metered("0.048036", "0.000036", 10)],
+    ["seo.domain", inUsd.flat("0.024")],
+    ["company.tech", inUsd.flat("0.012")],
+    ["domain.check", inUsd.flat("0.1212")]
+  ]
+  test.each(rates)("%s", (capability, rate) => {
+    expect(offerOf(dataforseo, capability).rate).toEqual(rate as never)
   })
 })

@@ -18,8 +18,8 @@ const whoisPath = "/v3/domain_analytics/whois/overview/live"
 const entries = (value: unknown): ReadonlyArray<[string, unknown]> => Object.entries(isRecord(value) ? value : {})
 
 export const technologies = offer(companyTech, {
-  price: inUsd.flat("0.01"),
-  note: "Assumed at $0.01 per domain, because the provider's rate was not available.",
+  price: inUsd.flat("0.012"),
+  note: "Rate of 2026-07 per domain, as charged for captured calls.",
   wraps: [{ method: "POST", path: technologiesPath }],
   request: (input) => task(technologiesPath, { target: host(input.domain) ?? input.domain }),
   response: (reply, input) =>
@@ -106,9 +106,9 @@ export const scrape = offer(webScrape, {
 })
 
 export const records = offer(domainCheck, {
-  // $0.10 + 1 domain × $0.001
-  price: inUsd.flat("0.101"),
-  note: "Assumed at $0.10 per call and $0.001 per domain. Says whether a domain is registered, but not its price.",
+  // $0.12 + 1 domain × $0.0012
+  price: inUsd.flat("0.1212"),
+  note: "Rate of 2026-07, as charged for captured calls: $0.12 a call and $0.0012 per domain. Says whether a domain is registered, but not its price.",
   wraps: [{ method: "POST", path: whoisPath }],
   request: (input) => task(whoisPath, { filters: [["domain", "=", input.domain.toLowerCase()]], limit: 1 }),
   response: (reply, input) =>

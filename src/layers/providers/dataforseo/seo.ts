@@ -51,9 +51,9 @@ const suggestedKeyword = (item: unknown) => ({
 })
 
 export const keywords = offer(seoKeywords, {
-  // $0.075 for a list of up to 1,000 keywords, and $0.0001 for each one suggested
-  price: inUsd.metered("0.075", "0.0001", seoKeywordsDefaultLimit),
-  note: "A captured call of search volumes cost $0.075, whatever the number of keywords. Suggestions are assumed to cost the same per call, and $0.0001 each.",
+  // $0.09 for a list of up to 1,000 keywords, and $0.00012 for each one suggested
+  price: inUsd.metered("0.09", "0.00012", seoKeywordsDefaultLimit),
+  note: "Rate card of 2026-07: search volumes cost $0.09, whatever the number of keywords. Suggestions cost the provider $0.012 a call and $0.00012 each, so they are priced too high.",
   wraps: [
     { method: "POST", path: volumesPath },
     { method: "POST", path: suggestionsPath }
@@ -112,9 +112,9 @@ const summaryOf = (summary: unknown) => ({
 })
 
 export const backlinks = offer(seoBacklinks, {
-  // $0.02 for the summary + $0.02 for the list, and $0.00003 for each link
-  price: inUsd.metered("0.04", "0.00003", seoBacklinksDefaultLimit),
-  note: "Captured calls cost $0.02 and $0.00003 per row. An answer takes two calls.",
+  // $0.024036 for the summary, which is one row, + $0.024 for the list, and $0.000036 for each link
+  price: inUsd.metered("0.048036", "0.000036", seoBacklinksDefaultLimit),
+  note: "Rate card of 2026-07: $0.024 a call and $0.000036 per row. An answer takes two calls.",
   wraps: [
     { method: "POST", path: summaryPath },
     { method: "POST", path: linksPath }
@@ -155,9 +155,9 @@ export const backlinks = offer(seoBacklinks, {
 const rankedPath = "/v3/dataforseo_labs/google/ranked_keywords/live"
 
 export const domainOverview = offer(seoDomain, {
-  // $0.01 + 100 keywords × $0.0001
-  price: inUsd.flat("0.02"),
-  note: "Assumed at $0.01 per call and $0.0001 per keyword, for at most 100 keywords.",
+  // $0.012 + 100 keywords × $0.00012
+  price: inUsd.flat("0.024"),
+  note: "Rate card of 2026-07: $0.012 a call and $0.00012 per keyword. Priced for the most that an input may ask for, 100 keywords.",
   wraps: [{ method: "POST", path: rankedPath }],
   serves: (input) => isCountry(input.country),
   request: (input) =>
