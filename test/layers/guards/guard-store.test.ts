@@ -1,6 +1,6 @@
 /** What the guards know for quotes, reports and later runs, and what is deleted of it. Each organization sees its own alone. */
 import { describe, expect, test } from "bun:test"
-import { Effect } from "effect"
+import { Effect, Stream } from "effect"
 import { SqlClient } from "effect/sql"
 import { Accounts } from "../../../src/layers/accounts/Accounts.ts"
 import { GuardStore } from "../../../src/layers/guards/GuardStore.ts"
@@ -185,15 +185,17 @@ describe("results of raw runs", () => {
           yield* reusable(org_id, id, input_hash)
           ids.push(id)
         }
-        const found = yield* store.rawResults(org_id, 3_600, ["even", "odd", "none"])
+        const found = yield* Stream.runCollect(store.rawResults(org_id, 3_600, ["even", "odd", "none"]))
         expect(idsOf(found)).toEqual(ids.slice(0, 5))
         expect(found.slice(0, 2)).toEqual([
           { run_id: ids[0] ?? "", input_hash: "odd", charged: 0n, result: '{"n":1}' },
           { run_id: ids[1] ?? "", input_hash: "even", charged: 20_000n, result: '{"n":2}' }
         ])
-        expect(idsOf(yield* store.rawResults(org_id, 3_600, ["even"]))).toEqual([1, 3, 5].map((at) => ids[at] ?? ""))
-        expect(yield* store.rawResults(org_id, 3_600, [])).toEqual([])
-        expect(yield* store.rawResults(yield* organization, 3_600, ["even", "odd"])).toEqual([])
+        expect(idsOf(yield* Stream.runCollect(store.rawResults(org_id, 3_600, ["even"])))).toEqual(
+          [1, 3, 5].map((at) => ids[at] ?? "")
+        )
+        expect(yield* Stream.runCollect(store.rawResults(org_id, 3_600, []))).toEqual([])
+        expect(yield* Stream.runCollect(store.rawResults(yield* organization, 3_600, ["even", "odd"]))).toEqual([])
       })
     ))
 
@@ -209,7 +211,7 @@ describe("results of raw runs", () => {
         const [store, org_id] = [yield* GuardStore, yield* organization]
         const [gone, kept, unlisted] = [yield* raw(org_id, changed), yield* raw(org_id), yield* raw(org_id)]
         for (const id of [gone, kept]) yield* reusable(org_id, id)
-        expect(idsOf(yield* store.rawResults(org_id, 3_600, ["hash"]))).toEqual([kept])
+        expect(idsOf(yield* Stream.runCollect(store.rawResults(org_id, 3_600, ["hash"])))).toEqual([kept])
         expect(unlisted).not.toBe(kept)
       })
     )
@@ -237,7 +239,7 @@ describe("the runs that tie identities of a person", () => {
           yield* storeRun(other, person)
         ]
         yield* storeRun(org_id, person)
-        const found = yield* store.personRuns(org_id, [one, search, ...others])
+        const found = yield* Stream.runCollect(store.personRuns(org_id, [one, search, ...others]))
         expect(found.toSorted((a, b) => (a.run_id < b.run_id ? -1 : 1))).toEqual(
           [
             { run_id: one, ...person },
