@@ -95,6 +95,7 @@ export const standbySuite = (name: string, open: () => Promise<World>) =>
   })
 
 const everyRun = {
+  keys: null,
   status: null,
   capability: null,
   provider: null,

@@ -26,6 +26,8 @@ export interface StreamRequest {
   readonly org_id: string
   /** Only events of this run; the stream ends after its last event. */
   readonly run_id: string | null
+  /** Only events of runs that these API keys started. Null: all. */
+  readonly keys: ReadonlyArray<string> | null
   readonly kinds: ReadonlySet<EventKind> | null
   /** The stream continues after this position. */
   readonly after: bigint
@@ -112,13 +114,27 @@ export class EventFeed extends Context.Service<
         stream.connection.end()
       }
 
+      /** Whether the stream's credential may see the event. Null if it was read without the key of its run. */
+      const shows = ({ keys }: Open, { key_id, run_id, kind }: LoggedEvent): boolean | null => {
+        if (keys === null) return true
+        if (run_id === null || !kind.startsWith("run.")) return false
+        return key_id === undefined ? null : key_id !== null && keys.includes(key_id)
+      }
+
       /** Sends the events that the stream has not had. Stops when its buffer is full or its run has ended. */
       const deliver = (stream: Open, { events, position }: Pick<Reading, "events" | "position">) => {
         for (const event of events) {
           if (event.position <= stream.position) continue
+          const shown = shows(stream, event)
+          if (shown === null) {
+            stream.state = "reading"
+            fork(catchUp(stream))
+            return
+          }
           stream.position = event.position
           if (stream.run_id !== null && stream.run_id !== event.run_id) continue
-          const room = stream.kinds === null || stream.kinds.has(event.kind) ? stream.connection.send(event) : true
+          const room =
+            shown && (stream.kinds === null || stream.kinds.has(event.kind)) ? stream.connection.send(event) : true
           if (stream.run_id !== null && event.kind === "run.finished") return end(stream)
           if (!room) {
             stream.state = "full"
@@ -137,7 +153,10 @@ export class EventFeed extends Context.Service<
           const feed = feedOf(org_id)
           while (stream.state === "reading" && feed.streams.has(stream)) {
             const before = feed.signals
-            const asked = { org_id, run_id, kinds: stream.kinds === null ? null : [...stream.kinds], limit: pageMax }
+            const asked = {
+              ...{ org_id, run_id, withKeys: stream.keys !== null, limit: pageMax },
+              kinds: stream.kinds === null ? null : [...stream.kinds]
+            }
             // A run's end closes its stream, whether or not the stream shows it.
             const kinds = run_id === null ? asked.kinds : null
             const reading = yield* log.after({ ...asked, kinds, after: stream.position })
@@ -166,6 +185,7 @@ export class EventFeed extends Context.Service<
               org_id,
               run_id: null,
               kinds: null,
+              withKeys: [...feed.streams].some(({ keys }) => keys !== null),
               after: feed.position,
               limit: pageMax
             })

@@ -21,9 +21,9 @@ import { Ownership } from "../../layers/runs/Ownership.ts"
 import { type NewRun, type RunRow, RunStore } from "../../layers/runs/RunStore.ts"
 import { watchDisk } from "../../layers/postgres/embedded/DiskSpace.ts"
 import { Settings } from "../../layers/platform/Settings.ts"
-import type { KeyAccess } from "../../schema/accounts/KeyAccess.ts"
+import { type KeyAccess, seesRunsOf } from "../../schema/accounts/KeyAccess.ts"
 import { inputHashOf } from "../../schema/guards/InputHash.ts"
-import { plannedReuse, type ReuseRequest } from "../../schema/guards/Reuse.ts"
+import { isReuse, plannedReuse, type ReuseRequest } from "../../schema/guards/Reuse.ts"
 import { problem, type ProblemOf } from "../../schema/Errors.ts"
 import type * as Money from "../../schema/money/Money.ts"
 import { markedUp, type Plan, totalOf } from "../../schema/runs/Plan.ts"
@@ -37,7 +37,8 @@ import { DirectCommands } from "../mailbox/DirectCommands.ts"
 import { Lanes } from "../mailbox/Lanes.ts"
 import { type CapabilityRoute, capabilityRoute } from "./CapabilityRoute.ts"
 import { admittedRow, endedRow } from "../mailbox/CommittedRow.ts"
-import { capFor, checkScope, type KeyChanged, keyChanged, ofKeyCap, revoked, withCurrentKey } from "./KeyScopes.ts"
+import { capFor, checkScope, type KeyChanged, keyChanged, ofKeyCap, revoked } from "./KeyScopes.ts"
+import { usedFor, withCurrentKey } from "./KeyScopes.ts"
 import { actsOutside, type RawRoute, rawRoute, rawRun } from "./RawRoute.ts"
 import { diskIsFull } from "./Unavailable.ts"
 import { traced } from "./RequestTrace.ts"
@@ -276,10 +277,11 @@ export class Admission extends Context.Service<
         }
       }
 
-      const replay = ({ org_id, wait_millis }: Asked, run_id: string, place: Place) =>
-        Effect.flatMap(beginWatch(org_id, run_id, wait_millis, place, true), (one) =>
-          one === null ? Effect.die(new Error("an admitted run was not found")) : Effect.succeed(one)
-        )
+      const replay = ({ org_id, access, wait_millis }: Asked, run_id: string, place: Place) =>
+        Effect.flatMap(beginWatch(org_id, run_id, wait_millis, place, true), (one) => {
+          if (one === null) return Effect.die(new Error("an admitted run was not found"))
+          return seesRunsOf(access, one.run.key_id) ? Effect.succeed(one) : Effect.fail(usedFor(null))
+        })
 
       const enter = Effect.fnUntraced(function* (request: Asked, run: NewRun, place: Place) {
         const admit = Effect.uninterruptible(
@@ -320,15 +322,8 @@ export class Admission extends Context.Service<
         }
         if (admitted._tag === "Revoked") return yield* Effect.fail(revoked)
         if (admitted._tag === "KeyChanged") return yield* Effect.fail(keyChanged)
-        if (admitted.fingerprint !== request.fingerprint) {
-          return yield* Effect.fail(
-            problem(
-              "idempotency_key_reused",
-              `This Idempotency-Key was used for ${admitted.run_id} with a different request body. Use a new key for a new request.`
-            )
-          )
-        }
-        return yield* replay(request, admitted.run_id, place)
+        const replayed = yield* replay(request, admitted.run_id, place)
+        return admitted.fingerprint === request.fingerprint ? replayed : yield* Effect.fail(usedFor(admitted.run_id))
       })
 
       /**
@@ -358,7 +353,7 @@ export class Admission extends Context.Service<
         }))
       const planRaw = Effect.fnUntraced(function* (request: EndpointRequest, load: "new" | "stored") {
         const { access, provider, max_cost } = request
-        const asked = { capability: null, provider, max_cost }
+        const asked = { capability: null, provider, max_cost, reuses: isReuse(request.reuse) }
         yield* checkScope(access, { ...asked, acts: false })
         const capped = { ...request, max_cost: capFor(access, max_cost) }
         const route = yield* Effect.mapError(
@@ -366,7 +361,7 @@ export class Admission extends Context.Service<
           (refusal) => ofKeyCap(access, max_cost, refusal)
         )
         yield* checkScope(access, { ...asked, acts: actsOutside(route.endpoint) })
-        if (plannedReuse(request.reuse, undefined).reuse !== undefined && actsOutside(route.endpoint))
+        if (asked.reuses && actsOutside(route.endpoint))
           yield* reusableRaw(endpoints, catalog, route.provider.slug, route.endpoint)
         yield* route.owned
         return { _tag: "Endpoint" as const, run: rawRun(request, newId("run"), route), route }

@@ -12,7 +12,7 @@ import type { OwnAccounts } from "../../layers/provideraccounts/OwnAccounts.ts"
 import type { Ownership } from "../../layers/runs/Ownership.ts"
 import { problem, type ProblemOf } from "../../schema/Errors.ts"
 import { withCommands } from "../../schema/Hints.ts"
-import { plannedReuse } from "../../schema/guards/Reuse.ts"
+import { isReuse } from "../../schema/guards/Reuse.ts"
 import { contactsPeople } from "../../schema/guards/ContactGuard.ts"
 import { touchCapabilities } from "../../schema/guards/Touches.ts"
 import type { MicroUsd } from "../../schema/money/Money.ts"
@@ -96,8 +96,7 @@ const checked = (
     const first = details[0]
     return Effect.fail(problem("invalid_request", `${first?.path} ${first?.message}`, details))
   }
-  if (plannedReuse(request.reuse, undefined).reuse !== undefined && entry.capability.side_effect)
-    return Effect.fail(notReusable)
+  if (isReuse(request.reuse) && entry.capability.side_effect) return Effect.fail(notReusable)
   if ((request.unless_contacted_within_seconds ?? null) !== null && !contactsPeople(request.capability)) {
     const message = `is for capabilities that contact people: ${touchCapabilities.join(", ")}`
     const path = "unless_contacted_within_seconds"
@@ -165,7 +164,8 @@ export const capabilityRoute = Effect.fnUntraced(function* (services: RouteServi
     capability: request.capability,
     provider: pinned,
     max_cost,
-    acts: capability.side_effect
+    acts: capability.side_effect,
+    reuses: isReuse(request.reuse)
   })
   const routing = { ...request.routing, max_cost: capFor(access, max_cost) }
   const uses = catalog.sandbox ? [] : capability.uses(input)

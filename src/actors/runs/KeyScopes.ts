@@ -24,6 +24,15 @@ type Denied = ProblemOf<"forbidden">
 
 export const revoked = problem("unauthorized", "This API key was revoked or has expired. Create a new one.")
 
+/** `run_id` is null if the caller does not see the run. */
+export const usedFor = (run_id: string | null) =>
+  problem(
+    "idempotency_key_reused",
+    run_id === null
+      ? "This Idempotency-Key was used by another key of the organization. Use a new key for a new request."
+      : `This Idempotency-Key was used for ${run_id} with a different request body. Use a new key for a new request.`
+  )
+
 const forbidden = (message: string, details: ReadonlyArray<Detail> = []): Denied =>
   problem("forbidden", `${message} Nothing was run. A person can change what the key allows.`, details)
 

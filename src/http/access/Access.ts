@@ -4,6 +4,7 @@
  * An operation without a line here needs an owner, and `test/http/roles.test.ts` fails. API keys have no role: they act for their
  * organization, and where they may do less than a person, the operation's handler says so. `people` are operations that no key may call.
  */
+import type { KeyAccess } from "../../schema/accounts/KeyAccess.ts"
 import { allows, type Role } from "../../schema/accounts/Role.ts"
 import { type Problem, problem } from "../../schema/Errors.ts"
 import { type Sentence, withCommands } from "../../schema/Hints.ts"
@@ -93,6 +94,29 @@ export const neededRole: Readonly<Record<string, Role>> = {
   "oauth.asked": "viewer",
   "oauth.decide": "member"
 }
+
+/**
+ * What a key may call that reads its own runs only (`allow.read`). The handlers of these show it nothing else: its runs, the batches that it
+ * started, its budget, and the allowances that it gave. `test/http/own-reads.test.ts` tries each operation.
+ */
+const ownReads: ReadonlySet<string> = new Set([
+  ...["runs.run", "runs.list", "runs.get", "runs.details", "runs.cancel", "quotes.quote", "catalog.inspect"],
+  ...["batches.create", "batches.list", "batches.get", "batches.results", "batches.retry", "batches.cancel"],
+  ...["receipts.get", "disputes.get", "events.organization", "events.run", "usage.get", "history.get", "history.batch"],
+  ...["wallet.get", "keys.revoke", "allowances.create", "allowances.list", "allowances.get", "allowances.revoke"]
+])
+
+const needsOrganization = problem(
+  "forbidden",
+  'This API key reads its own runs and its budget only (allow.read is "own"), and this needs allow.read "organization". A person changes it with PATCH /v1/api-keys/{key_id} or rungate keys update; an allowance gets it when it is created.'
+)
+
+/** Why a key that reads its own runs may not call an operation. Null if it may, and for every other caller. */
+export const ownReadsOnly = (
+  operation: string,
+  access: Pick<KeyAccess, "reads"> | null
+): Problem<"forbidden"> | null =>
+  access === null || access.reads === null || ownReads.has(operation) ? null : needsOrganization
 
 export const needsSession = problem(
   "forbidden",

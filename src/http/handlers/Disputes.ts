@@ -4,8 +4,8 @@ import { HttpApiBuilder } from "effect/http-api"
 import { Warranties } from "../../actors/warranty/Warranties.ts"
 import { Disputes } from "../../layers/warranty/Disputes.ts"
 import { problem } from "../../schema/Errors.ts"
-import { looksLike } from "../../schema/Ids.ts"
 import { shownName } from "../../schema/json/StorableText.ts"
+import { makeSeesRun } from "../access/SeenRuns.ts"
 import { Api } from "../api/Api.ts"
 import { CurrentCaller } from "../api/shapes/Common.ts"
 import { disputeView } from "../views/DisputeView.ts"
@@ -21,6 +21,7 @@ export const DisputesHandlers = HttpApiBuilder.group(
   Effect.fnUntraced(function* (handlers) {
     const warranties = yield* Warranties
     const disputes = yield* Disputes
+    const seesRun = yield* makeSeesRun
     return handlers.handleAll({
       dispute: Effect.fnUntraced(function* ({ params: { run_id }, payload: { evidence } }) {
         const { org_id } = yield* CurrentCaller
@@ -29,7 +30,7 @@ export const DisputesHandlers = HttpApiBuilder.group(
 
       get: Effect.fnUntraced(function* ({ params: { run_id } }) {
         const { org_id } = yield* CurrentCaller
-        const row = looksLike("run", run_id) ? yield* disputes.find(run_id) : null
+        const row = (yield* seesRun(run_id)) ? yield* disputes.find(run_id) : null
         if (row?.org_id !== org_id) return yield* Effect.fail(undisputed(run_id))
         return disputeView(row)
       })

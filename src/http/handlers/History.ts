@@ -46,17 +46,19 @@ export const HistoryHandlers = HttpApiBuilder.group(
 
     return handlers.handleAll({
       get: Effect.fnUntraced(function* ({ query }) {
-        const { org_id } = yield* CurrentCaller
+        const { org_id, access } = yield* CurrentCaller
         const limit = query.limit ?? listLimitDefault
         const subject = yield* subjectOf(query.q, query.kind)
-        const { matches: rows, cut, facts: indexed } = yield* whenIndexed(store.known(org_id, subject, limit, excluded))
+        const { matches: rows, cut, facts: indexed } = yield* whenIndexed(
+          store.known(org_id, subject, limit, excluded, access?.reads ?? null)
+        )
         const summary = withFinding(indexed, (yield* findingsOf([indexed])).get(indexed.unknown?.run_id ?? ""))
         const text = historyText(subject, { rows, limit, cut, summary, excluded })
         return HttpServerResponse.text(text, { contentType: "application/json" })
       }),
 
       batch: Effect.fnUntraced(function* ({ payload }) {
-        const { org_id } = yield* CurrentCaller
+        const { org_id, access } = yield* CurrentCaller
         const kind = payload.kind ?? undefined
         const subjects = payload.subjects.map((query) => (kind === undefined ? detect(query) : readAs(query, kind)))
         // Subjects with the same normalized form are looked up once.
@@ -64,7 +66,9 @@ export const HistoryHandlers = HttpApiBuilder.group(
         const distinct = new Map(
           subjects.flatMap((subject, n) => (subject === null ? [] : [[names[n] ?? "", subject]]))
         )
-        const summaries = yield* whenIndexed(store.batch(org_id, [...distinct.values()], excluded))
+        const summaries = yield* whenIndexed(
+          store.batch(org_id, [...distinct.values()], excluded, 1, access?.reads ?? null)
+        )
         const findings = yield* findingsOf(summaries.values())
         const items = payload.subjects.map((query, position) => {
           const subject = subjects[position] ?? null

@@ -10,8 +10,8 @@ import { Reads } from "../../layers/standby/Reads.ts"
 import { FactsOfRequests } from "../../layers/observability/RequestFacts.ts"
 import { Settings } from "../../layers/platform/Settings.ts"
 import { problem } from "../../schema/Errors.ts"
-import { looksLike } from "../../schema/Ids.ts"
 import { bodyOf } from "../../schema/json/JsonText.ts"
+import { makeSeesRun } from "../access/SeenRuns.ts"
 import { Api } from "../api/Api.ts"
 import { CurrentCaller } from "../api/shapes/Common.ts"
 import { RequestContext } from "../middleware/RequestContext.ts"
@@ -43,9 +43,10 @@ export const RunsHandlers = HttpApiBuilder.group(
     const facts = yield* FactsOfRequests
     const submit = submitRun(admission)
     const list = listRuns(reads)
+    const seesRun = yield* makeSeesRun
 
     const runOf = Effect.fnUntraced(function* (org_id: string, run_id: string, millis: number) {
-      const run = looksLike("run", run_id) ? yield* admission.watch(org_id, run_id, millis) : null
+      const run = (yield* seesRun(run_id)) ? yield* admission.watch(org_id, run_id, millis) : null
       return run ?? (yield* Effect.fail(unknownRun(run_id)))
     })
 
@@ -75,7 +76,7 @@ export const RunsHandlers = HttpApiBuilder.group(
 
       details: Effect.fnUntraced(function* ({ params: { run_id } }) {
         const { org_id } = yield* CurrentCaller
-        const found = looksLike("run", run_id) ? yield* receipts.details(org_id, run_id) : null
+        const found = (yield* seesRun(run_id)) ? yield* receipts.details(org_id, run_id) : null
         if (found === null) return yield* Effect.fail(unknownRun(run_id))
         const { request, ...facts } = found
         const warranty = warrantyView(yield* warranties.standing(org_id, run_id))

@@ -1,9 +1,10 @@
 /** The wallet. Reads come from the ledger's tables, and every change is a command to the wallet actor. */
-import { Effect } from "effect"
+import { Effect, Option } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { CommandClient } from "../../actors/mailbox/CommandClient.ts"
 import { encodeGuard } from "../../actors/mailbox/Commands.ts"
 import { EventFeed } from "../../actors/events/EventFeed.ts"
+import { Accounts } from "../../layers/accounts/Accounts.ts"
 import { AlertSettings } from "../../layers/events/AlertSettings.ts"
 import { Audit } from "../../layers/audit/Audit.ts"
 import { Books } from "../../layers/ledger/Books.ts"
@@ -13,8 +14,9 @@ import { Settings } from "../../layers/platform/Settings.ts"
 import { Reads } from "../../layers/standby/Reads.ts"
 import { problem } from "../../schema/Errors.ts"
 import { looksLike } from "../../schema/Ids.ts"
-import { usd } from "../../schema/money/Money.ts"
+import { plus, usd } from "../../schema/money/Money.ts"
 import { fromOf, toOf } from "../../schema/Period.ts"
+import { type KeyBudget, leftIn } from "../../schema/wallet/KeyBudget.ts"
 import { type EntryType, entryTypes } from "../../schema/wallet/Wallet.ts"
 import { Api } from "../api/Api.ts"
 import { CurrentCaller, listLimitDefault } from "../api/shapes/Common.ts"
@@ -33,6 +35,17 @@ const needsPerson = problem(
   "forbidden",
   withCommands`An API key may only lower a limit. To raise or remove one, sign in with ${signIn} and use the session token.`
 )
+
+const noBudget = problem(
+  "forbidden",
+  'This API key reads its own budget in place of the wallet (allow.read is "own"), and it has no budget. A person gives it one, or allow.read "organization", with PATCH /v1/api-keys/{key_id} or rungate keys update.'
+)
+
+/** What is left of a key's budget, and what its open runs hold, in the form of a wallet. */
+const budgetAsWallet = (budget: KeyBudget, today: string) => {
+  const left = leftIn(budget, today)
+  return { balance: usd(plus(left, budget.reserved)), reserved: usd(budget.reserved), available: usd(left) }
+}
 
 const entryType = (text: string): EntryType => entryTypes.find((type) => type === text) ?? "refund"
 
@@ -79,6 +92,7 @@ export const WalletHandlers = HttpApiBuilder.group(
   "wallet",
   Effect.fnUntraced(function* (handlers) {
     const books = yield* Books
+    const accounts = yield* Accounts
     const reads = yield* Reads
     const auditor = yield* Audit
     const commands = yield* CommandClient
@@ -104,7 +118,13 @@ export const WalletHandlers = HttpApiBuilder.group(
 
     return handlers.handleAll({
       get: Effect.fnUntraced(function* () {
-        const { org_id } = yield* CurrentCaller
+        const { org_id, key_id, access } = yield* CurrentCaller
+        if (key_id !== null && access !== null && access.reads !== null) {
+          const budget = Option.getOrNull(yield* accounts.key(org_id, key_id))
+          return budget === null || budget.budget === null
+            ? yield* Effect.fail(noBudget)
+            : { currency: "USD" as const, ...budgetAsWallet(budget.budget, budget.today) }
+        }
         const { balance, reserved } = yield* books.wallet(org_id)
         return {
           currency: "USD" as const,

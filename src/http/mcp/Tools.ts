@@ -321,7 +321,7 @@ export const wallet = tool({
   answers: [
     Schema.Struct({
       ...Wallet.fields,
-      spend_guard: SpendGuard,
+      spend_guard: optional(SpendGuard),
       transactions: optional(Schema.Array(Transaction))
     }).annotate({ identifier: "WalletWithGuard" })
   ],

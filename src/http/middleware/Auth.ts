@@ -15,7 +15,7 @@ import { Accounts, digest, type Principal } from "../../layers/accounts/Accounts
 import { type Mode, Settings } from "../../layers/platform/Settings.ts"
 import { problem } from "../../schema/Errors.ts"
 import { Auth, CurrentCaller } from "../api/shapes/Common.ts"
-import { refusalFor } from "../access/Access.ts"
+import { ownReadsOnly, refusalFor } from "../access/Access.ts"
 import { cookieToken, crossSiteProblem, notStored } from "../access/SessionCookie.ts"
 import { ScopedKeys } from "../api/shapes/ScopedKeys.ts"
 import { checkBody, enforceRateLimit, hasPayload } from "./RequestChecks.ts"
@@ -164,7 +164,8 @@ export const AuthLayer = Layer.effect(
         const before = request.source instanceof Request ? taken.get(request.source) : undefined
         yield* enforceRateLimit(before === undefined ? yield* limits.request(caller) : before, withThisKey)
         if (hasPayload(endpoint)) yield* checkBody((requests) => limits.request(caller, requests), withThisKey)
-        const refused = refusalFor(`${group.identifier}.${endpoint.identifier}`, principal.role)
+        const operation = `${group.identifier}.${endpoint.identifier}`
+        const refused = refusalFor(operation, principal.role) ?? ownReadsOnly(operation, principal.access)
         if (refused !== null) return yield* Effect.fail(refused)
         if (principal.key_id !== null) accounts.used(principal.key_id)
         const denied = scopeProblem(principal, endpoint)

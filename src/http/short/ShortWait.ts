@@ -71,7 +71,8 @@ export const shortWaitRoute = Effect.gen(function* () {
     if (principal === null || (principal.environment ?? environment) !== environment) return null
     const known = facts.get(request)
     if (known !== undefined) known.org_id = principal.org_id
-    if (refusalFor("runs.get", principal.role) !== null) return null
+    // The API's route looks whose run it is.
+    if (refusalFor("runs.get", principal.role) !== null || (principal.access?.reads ?? null) !== null) return null
     const allowance = yield* limits.request(principal.key_id ?? principal.user_id ?? principal.org_id)
     if (allowance !== null && !allowance.allowed) return { _tag: "PassedOn" as const, body: null, allowance }
     if (principal.key_id !== null) accounts.used(principal.key_id)

@@ -75,8 +75,8 @@ export interface Told {
   readonly applied: string | null
 }
 
-export const toldOf = ({ role }: Pick<Principal, "role">, applied: string | null = null): Told => ({
-  wallet: maySeeWallet(role),
+export const toldOf = ({ role, access }: Pick<Principal, "role" | "access">, applied: string | null = null): Told => ({
+  wallet: maySeeWallet(role) && (access === null || access.reads === null),
   applied
 })
 

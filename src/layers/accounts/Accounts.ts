@@ -293,7 +293,7 @@ export class Accounts extends Context.Service<
           }))
         }
         const [key] = yield* keyOwnerRows(sql`
-          SELECT org_id, key_id, environment, version, allow, budget_id, expires_at FROM api_keys
+          SELECT org_id, key_id, environment, version, allow, budget_id, expires_at, key_reads(api_keys) AS reads FROM api_keys
           WHERE key_hash = ${digest(text)} AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now())`)
         if (key === undefined) return Option.none()
         const { org_id, key_id, environment } = key
@@ -310,7 +310,7 @@ export class Accounts extends Context.Service<
 
       const access = Effect.fnUntraced(function* (org_id: string, key_id: string) {
         const [row] = yield* accessRows(sql`
-          SELECT version, allow, budget_id, expires_at FROM api_keys
+          SELECT version, allow, budget_id, expires_at, key_reads(api_keys) AS reads FROM api_keys
           WHERE org_id = ${org_id} AND key_id = ${key_id} AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now())`)
         return row === undefined ? null : accessOf(row)
       }, Effect.orDie)

@@ -13,7 +13,7 @@ import { noBudgets, readBudgets } from "../ledger/BudgetTurn.ts"
 import { newId } from "../platform/Ids.ts"
 import { oneRowOf, rowsOf } from "../postgres/Rows.ts"
 import { constraintOf } from "../postgres/SqlState.ts"
-import { allowOf } from "./KeyRows.ts"
+import { allowOf, Reads, scopeOf as scopeInForce } from "./KeyRows.ts"
 import { digest, randomText } from "./Secrets.ts"
 
 export type Environment = "test" | "live"
@@ -73,6 +73,7 @@ const StoredKey = Schema.Struct({
   expires_at: Schema.NullOr(Schema.Date),
   /** JSON. */
   allow: Schema.Unknown,
+  reads: Reads,
   budget_id: Schema.NullOr(Schema.String),
   replaced_by: Schema.NullOr(Schema.String),
   expired: Schema.Boolean,
@@ -107,7 +108,7 @@ const newToken = (environment: Environment) => {
 export const apiKeys = (sql: SqlClient.SqlClient) => {
   const columns =
     sql.literal(`key_id, name, environment, display, last_used_at, revoked_at, created_at, created_by, expires_at, allow, budget_id,
-    replaced_by, expires_at IS NOT NULL AND expires_at <= now() AS expired,
+    key_reads(api_keys) AS reads, replaced_by, expires_at IS NOT NULL AND expires_at <= now() AS expired,
     revoked_at IS NULL AND EXISTS (SELECT FROM oauth_grants g WHERE g.key_id = api_keys.key_id AND g.ended_at IS NULL AND g.expires_at > now()) AS connected,
     EXISTS (SELECT FROM allowances a WHERE a.key_id = api_keys.key_id) AS allowance, (now() AT TIME ZONE 'UTC')::date::text AS today`)
 
@@ -116,7 +117,7 @@ export const apiKeys = (sql: SqlClient.SqlClient) => {
     const budgets = ids.length === 0 ? noBudgets : yield* readBudgets(sql, ids)
     return rows.map(({ allow, budget_id, ...row }): KeyRow => {
       const budget = budget_id === null ? null : (budgets.get(budget_id)?.budget ?? null)
-      return { ...row, allow: allowOf(allow), budget }
+      return { ...row, allow: scopeInForce({ allow, reads: row.reads }), budget }
     })
   })
 

@@ -2,20 +2,32 @@
 import { Schema } from "effect"
 import { Allow, type KeyAccess } from "../../schema/accounts/KeyAccess.ts"
 
+/** The keys whose runs it sees: `key_reads` of migration 0077. */
+export const Reads = Schema.NullOr(Schema.Array(Schema.String))
+
 export const AccessRow = Schema.Struct({
   version: Schema.BigInt,
   /** JSON. */
   allow: Schema.Unknown,
   budget_id: Schema.NullOr(Schema.String),
-  expires_at: Schema.NullOr(Schema.Date)
+  expires_at: Schema.NullOr(Schema.Date),
+  reads: Reads
 })
 
 const decodeAllow = Schema.decodeUnknownSync(Schema.NullOr(Allow))
+/** The scope as it is stored. */
 export const allowOf = (column: unknown): Allow | null => decodeAllow(column ?? null)
 
-export const accessOf = ({ version, allow, budget_id, expires_at }: typeof AccessRow.Type): KeyAccess => ({
+/** The scope as it counts, with the default of `read`. */
+export const scopeOf = ({ allow, reads }: { readonly allow: unknown; readonly reads: typeof Reads.Type }) => {
+  const stored = allowOf(allow)
+  return stored === null || reads === null ? stored : { ...stored, read: "own" as const }
+}
+
+export const accessOf = ({ version, allow, budget_id, expires_at, reads }: typeof AccessRow.Type): KeyAccess => ({
   version,
-  allow: allowOf(allow),
+  allow: scopeOf({ allow, reads }),
   budget_id,
-  expires_at
+  expires_at,
+  reads
 })

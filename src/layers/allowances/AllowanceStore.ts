@@ -10,9 +10,10 @@ import { childScope, type Wider } from "../../schema/accounts/ChildScope.ts"
 import type { MicroUsd } from "../../schema/money/Money.ts"
 import { purseStates } from "../../schema/wallet/KeyBudget.ts"
 import { apiKeys, type Environment, type TooManyKeys } from "../accounts/ApiKeys.ts"
-import { allowOf } from "../accounts/KeyRows.ts"
+import { Reads, scopeOf } from "../accounts/KeyRows.ts"
 import { digest, randomText } from "../accounts/Secrets.ts"
 import { newId } from "../platform/Ids.ts"
+import { texts } from "../postgres/Columns.ts"
 import { rowsOf } from "../postgres/Rows.ts"
 
 /** An allowance, one that it gives, and one that this gives. */
@@ -62,6 +63,7 @@ const StoredAllowance = Schema.Struct({
   display: Schema.String,
   /** JSON. */
   allow: Schema.Unknown,
+  reads: Reads,
   state: Schema.Literals(purseStates),
   /** Whether its key can be used. */
   usable: Schema.Boolean,
@@ -72,13 +74,14 @@ const StoredAllowance = Schema.Struct({
   expires_at: Schema.NullOr(Schema.Date),
   created_at: Schema.Date
 })
-export interface AllowanceRow extends Omit<typeof StoredAllowance.Type, "allow"> {
+export interface AllowanceRow extends Omit<typeof StoredAllowance.Type, "allow" | "reads"> {
   readonly allow: Allow | null
 }
 
 const storedRows = rowsOf(StoredAllowance.fields)
 const parentRows = rowsOf({
   allow: Schema.Unknown,
+  reads: Reads,
   budget_id: Schema.NullOr(Schema.String),
   expires_at: Schema.NullOr(Schema.Date),
   usable: Schema.Boolean,
@@ -112,7 +115,13 @@ export class AllowanceStore extends Context.Service<
     readonly discard: (given: Pick<AllowanceBudgets, "org_id" | "key_id">) => Effect.Effect<void>
     readonly state: (budget_id: string) => Effect.Effect<(typeof purseStates)[number] | null>
     /** Newest first; pending ones are left out. */
-    readonly list: (org_id: string, before: string | null, limit: number) => Effect.Effect<ReadonlyArray<AllowanceRow>>
+    readonly list: (
+      org_id: string,
+      before: string | null,
+      limit: number,
+      /** Only those that these keys gave, directly or through keys between, and their own. */
+      under?: ReadonlyArray<string> | null
+    ) => Effect.Effect<ReadonlyArray<AllowanceRow>>
     readonly find: (org_id: string, key_id: string) => Effect.Effect<Option.Option<AllowanceRow>>
     /** Whether one key gave the other, directly or through keys between. */
     readonly isUnder: (org_id: string, key_id: string, ancestor: string) => Effect.Effect<boolean>
@@ -133,12 +142,12 @@ export class AllowanceStore extends Context.Service<
       const parentOf = Effect.fnUntraced(function* ({ org_id, parent_key_id }: NewAllowance) {
         if (parent_key_id === null) return null
         const [row] = yield* parentRows(sql`
-          SELECT k.allow, k.budget_id, k.expires_at, ${usable} AS usable, coalesce(a.depth, 0)::int AS depth
+          SELECT k.allow, key_reads(k) AS reads, k.budget_id, k.expires_at, ${usable} AS usable, coalesce(a.depth, 0)::int AS depth
           FROM api_keys k LEFT JOIN allowances a USING (key_id)
           WHERE k.org_id = ${org_id} AND k.key_id = ${parent_key_id} FOR NO KEY UPDATE OF k`)
         if (row === undefined || !row.usable)
           return yield* refused("parent_ended", { path: "", message: "This API key was revoked or has expired." })
-        return { ...row, allow: allowOf(row.allow) }
+        return { ...row, allow: scopeOf(row) }
       })
 
       const insert = Effect.fnUntraced(function* (given: NewAllowance) {
@@ -221,17 +230,21 @@ export class AllowanceStore extends Context.Service<
       )
 
       const columns = sql`
-        SELECT a.key_id, a.parent_key_id, a.depth::int AS depth, k.name, k.display, k.allow, b.allowance AS state, ${usable} AS usable,
+        SELECT a.key_id, a.parent_key_id, a.depth::int AS depth, k.name, k.display, k.allow, key_reads(k) AS reads, b.allowance AS state, ${usable} AS usable,
                b.amount, b.held, b.reserved, b.spent_total AS spent, k.expires_at, a.created_at
         FROM allowances a JOIN api_keys k USING (key_id) JOIN key_budgets b ON b.budget_id = a.budget_id`
       const shown = Effect.map((rows: ReadonlyArray<typeof StoredAllowance.Type>) =>
-        rows.map(({ allow, ...row }): AllowanceRow => ({ ...row, allow: allowOf(allow) }))
+        rows.map(({ allow, reads, ...row }): AllowanceRow => ({ ...row, allow: scopeOf({ allow, reads }) }))
       )
 
-      const list = (org_id: string, before: string | null, limit: number) =>
+      const list = (org_id: string, before: string | null, limit: number, under: ReadonlyArray<string> | null) =>
         shown(
           storedRows(sql`${columns} WHERE a.org_id = ${org_id} AND (${before}::text IS NULL OR a.key_id < ${before})
-          AND b.allowance <> 'pending' ORDER BY a.key_id DESC LIMIT ${limit}`)
+          AND b.allowance <> 'pending' AND (${under === null} OR a.key_id IN (
+            WITH RECURSIVE below AS (
+              SELECT key_id FROM unnest(${texts(under ?? [])}) AS u(key_id)
+              UNION SELECT n.key_id FROM below JOIN allowances n ON n.org_id = ${org_id} AND n.parent_key_id = below.key_id
+            ) SELECT key_id FROM below)) ORDER BY a.key_id DESC LIMIT ${limit}`)
         )
 
       const find = (org_id: string, key_id: string) =>
@@ -277,7 +290,7 @@ export class AllowanceStore extends Context.Service<
               ([row]) => row?.state ?? null
             )
           ),
-        list: (org_id, before, limit) => Effect.orDie(list(org_id, before, limit)),
+        list: (org_id, before, limit, under = null) => Effect.orDie(list(org_id, before, limit, under)),
         find: (org_id, key_id) => Effect.orDie(find(org_id, key_id)),
         isUnder: (org_id, key_id, ancestor) => Effect.orDie(isUnder(org_id, key_id, ancestor)),
         due: (org_id) => Effect.orDie(due(org_id)),

@@ -77,6 +77,9 @@ const noEnd = { result: null, error_code: null, error_message: null }
 const holderRows = rowsOf({ batch_id: Schema.String, fingerprint: Schema.String })
 const countRow = oneRowOf({ count: Schema.Int })
 
+/** The API keys of which one must have started the batch. Null: the batches of the whole organization. */
+export type Makers = ReadonlyArray<string> | null
+
 export type Created =
   | { readonly _tag: "Created"; readonly batch_id: string }
   /** The Idempotency-Key has a batch already. */
@@ -92,10 +95,11 @@ export class BatchStore extends Context.Service<
   {
     readonly create: (batch: NewBatch) => Effect.Effect<Created>
     /** Null for an unknown batch and another organization's. */
-    readonly find: (org_id: string, batch_id: string) => Effect.Effect<BatchRow | null>
+    readonly find: (org_id: string, batch_id: string, keys: Makers) => Effect.Effect<BatchRow | null>
     /** Newest first. */
     readonly list: (
       org_id: string,
+      keys: Makers,
       page: { readonly before: string | null; readonly limit: number }
     ) => Effect.Effect<ReadonlyArray<BatchRow>>
     /** Rows that have ended, with the results of their runs, after row `after`: at most `limit`, and what fits into a page. */
@@ -149,15 +153,21 @@ export class BatchStore extends Context.Service<
           return { _tag: "Created", batch_id } satisfies Created
         }).pipe(sql.withTransaction, Effect.orDie)
 
-      const find = (org_id: string, batch_id: string) =>
-        batchRows(sql`SELECT ${columns} FROM batches WHERE org_id = ${org_id} AND batch_id = ${batch_id}`).pipe(
+      const madeBy = (keys: Makers) =>
+        keys === null ? sql.literal("true") : sql`coalesce(made_by, key_id) = ANY(${texts(keys)})`
+
+      const find = (org_id: string, batch_id: string, keys: Makers) =>
+        batchRows(
+          sql`SELECT ${columns} FROM batches WHERE org_id = ${org_id} AND batch_id = ${batch_id} AND ${madeBy(keys)}`
+        ).pipe(
           Effect.map((rows) => rows[0] ?? null),
           Effect.orDie
         )
 
-      const list: BatchStore["Service"]["list"] = (org_id, { before, limit }) =>
+      const list: BatchStore["Service"]["list"] = (org_id, keys, { before, limit }) =>
         batchRows(sql`
           SELECT ${columns} FROM batches WHERE org_id = ${org_id} AND (${before}::text IS NULL OR batch_id < ${before})
+            AND ${madeBy(keys)}
           ORDER BY batch_id DESC LIMIT ${limit}`).pipe(Effect.orDie)
 
       const results: BatchStore["Service"]["results"] = (org_id, batch_id, { after, limit }) =>

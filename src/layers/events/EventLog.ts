@@ -20,6 +20,8 @@ export interface LoggedEvent {
   readonly id: string
   readonly kind: EventKind
   readonly run_id: string | null
+  /** The API key of its run. Undefined if nobody asked for it. */
+  readonly key_id?: string | null
   /** The JSON text `{type, timestamp, data}`. */
   readonly text: string
 }
@@ -42,6 +44,8 @@ export interface Asked {
   readonly run_id: string | null
   /** Only events of these kinds; null: all. */
   readonly kinds: ReadonlyArray<EventKind> | null
+  /** Reads the API key of each event's run too. */
+  readonly withKeys?: boolean
   readonly limit: number
 }
 
@@ -55,6 +59,7 @@ const readingRows = rowsOf({
   position: Schema.NullOr(Schema.BigInt),
   kind: Schema.NullOr(EventKind),
   run_id: Schema.NullOr(Schema.String),
+  key_id: Schema.NullOr(Schema.String),
   data: Schema.NullOr(Schema.String),
   happened_at: Schema.NullOr(Schema.Date)
 })
@@ -93,9 +98,10 @@ export class EventLog extends Context.Service<
         SELECT o.org_id, o.run_id FROM kept JOIN open_runs o USING (org_id)
         WHERE NOT EXISTS (SELECT FROM event_heads b WHERE b.org_id = o.org_id AND b.listened_at IS NOT NULL)`
 
-      const after = Effect.fnUntraced(function* ({ org_id, after, run_id, kinds, limit }: Asked) {
+      const after = Effect.fnUntraced(function* ({ org_id, after, run_id, kinds, withKeys = false, limit }: Asked) {
         const rows = yield* readingRows(sql`
-          SELECT h.position AS head, h.dropped, h.began_at, e.position, e.kind, e.run_id, e.data::text AS data, e.happened_at
+          SELECT h.position AS head, h.dropped, h.began_at, e.position, e.kind, e.run_id,
+                 ${withKeys ? sql`(SELECT r.key_id FROM runs r WHERE r.org_id = ${org_id} AND r.run_id = e.run_id LIMIT 1)` : sql`NULL::text`} AS key_id, e.data::text AS data, e.happened_at
           FROM event_heads h LEFT JOIN LATERAL (
             SELECT * FROM events l
             WHERE l.org_id = h.org_id AND l.position > ${after}
@@ -104,11 +110,15 @@ export class EventLog extends Context.Service<
             ORDER BY l.position LIMIT ${limit}
           ) e ON true
           WHERE h.org_id = ${org_id} ORDER BY e.position`)
-        const events = rows.flatMap(({ position, kind, run_id: about, data, happened_at }): Array<LoggedEvent> => {
-          if (position === null || kind === null || data === null || happened_at === null) return []
-          const text = eventJson(kind, happened_at, data)
-          return [{ position, id: eventId(org_id, position), kind, run_id: about, text }]
-        })
+        const events = rows.flatMap(
+          ({ position, kind, run_id: about, key_id, data, happened_at }): Array<LoggedEvent> => {
+            if (position === null || kind === null || data === null || happened_at === null) return []
+            const text = eventJson(kind, happened_at, data)
+            return [
+              { position, id: eventId(org_id, position), kind, run_id: about, text, ...(withKeys ? { key_id } : {}) }
+            ]
+          }
+        )
         const { head = 0n, dropped = 0n, began_at = null } = rows[0] ?? {}
         const position = events.length < limit || limit === 0 ? head : (events.at(-1)?.position ?? head)
         return { events, position, dropped, began_at }

@@ -20,6 +20,7 @@ import { damageReports } from "./index/Damage.ts"
 import { intactRows } from "./index/Places.ts"
 import type { NoLookups } from "./index/Lookups.ts"
 import { type Lists, type Moved, segmentLists } from "./index/SegmentLists.ts"
+import { texts } from "../postgres/Columns.ts"
 import { rowsAs } from "./index/Rows.ts"
 import { failOnDamage, type SegmentDamaged } from "./index/SegmentDamaged.ts"
 import { type Family, segmentFields, type SegmentRow } from "./index/Segments.ts"
@@ -30,6 +31,9 @@ import type { Phrase } from "../../schema/words/Term.ts"
 const queriesMax = 6
 /** Tries without a transaction, which costs as much as an easy query. */
 const triesMax = 3
+
+/** The newest matches of an organization among which those of some keys are looked for. The index does not know keys. */
+const matchesOfKeysMax = 10_000
 
 /** A segment, or a run that is in no segment. */
 const StateRow = Schema.Union([
@@ -46,7 +50,10 @@ const isMoved = ({ _tag }: { readonly _tag: string }) => _tag === "Moved"
 interface Asked {
   readonly want: Want
   readonly not: NoLookups
+  /** Only runs that these API keys started. Null: all. */
+  readonly keys: ReadonlyArray<string> | null
 }
+type Query = Effect.fn.Return<ReadonlyArray<SubjectSummary>, IndexBehind | Moved | SegmentDamaged | SqlError.SqlError>
 type Answers = Effect.Effect<ReadonlyArray<SubjectSummary>, IndexBehind>
 
 export class Finder extends Context.Service<
@@ -95,16 +102,45 @@ export class Finder extends Context.Service<
         return all.map(({ matches, from }, n) => summaryOf(matches, unindexed[n] ?? [], { from, runOf, want, not }))
       })
 
+      const ownRows = rowsAs("runs of a key", Schema.Struct({ run_id: Schema.String, ended: Schema.Boolean }))
+      /** Of the matches of any key, those of these keys, to be read themselves. */
+      const ofKeys = Effect.fnUntraced(function* (
+        org_id: string,
+        keys: ReadonlyArray<string>,
+        matches: (
+          asked: Asked
+        ) => Effect.Effect<ReadonlyArray<SubjectSummary>, IndexBehind | Moved | SegmentDamaged | SqlError.SqlError>
+      ) {
+        const want: Want = { newest: matchesOfKeysMax, reusable: 0, groups: false }
+        const all = yield* matches({ want, not: { capabilities: [], providers: [] }, keys: null })
+        const ids = [...new Set(all.flatMap(({ newest }) => newest.map(({ run }) => run.run_id)))]
+        return yield* ownRows(sql`
+          SELECT run_id, finished_at IS NOT NULL AS ended FROM runs
+          WHERE org_id = ${org_id} AND run_id = ANY(${texts(ids)}) AND key_id = ANY(${texts(keys)})`)
+      })
+
       const subjects = Effect.fnUntraced(function* (
         org_id: string,
         sought: ReadonlyArray<ReadonlyArray<number>>,
         asked: Asked
-      ) {
+      ): Query {
+        if (asked.keys !== null) {
+          const own = yield* ofKeys(org_id, asked.keys, (any) => subjects(org_id, sought, any))
+          return yield* summaries(yield* bySubject([], sought), yield* naming(org_id, own, sought), asked)
+        }
         const { segments, fresh } = yield* state(org_id, "subjects")
         const lists = yield* bySubject(segments, sought)
         return yield* summaries(lists, yield* naming(org_id, fresh, sought), asked)
       })
-      const phrases = Effect.fnUntraced(function* (org_id: string, sought: ReadonlyArray<Phrase | null>, asked: Asked) {
+      const phrases = Effect.fnUntraced(function* (
+        org_id: string,
+        sought: ReadonlyArray<Phrase | null>,
+        asked: Asked
+      ): Query {
+        if (asked.keys !== null) {
+          const own = yield* ofKeys(org_id, asked.keys, (any) => phrases(org_id, sought, any))
+          return yield* summaries(yield* byPhrase(org_id, [], sought), yield* holding(org_id, own, sought), asked)
+        }
         const { segments, fresh } = yield* state(org_id, "words")
         const lists = yield* byPhrase(org_id, segments, sought)
         return yield* summaries(lists, yield* holding(org_id, fresh, sought), asked)

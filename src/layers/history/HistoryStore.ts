@@ -67,14 +67,17 @@ export class HistoryStore extends Context.Service<
       org_id: string,
       subject: Subject,
       limit: number,
-      not: NoLookups
+      not: NoLookups,
+      /** Only runs that these API keys started. Null: all. */
+      keys: ReadonlyArray<string> | null
     ) => Effect.Effect<Known, IndexBehind>
     /** A summary for each subject, with the newest of its runs: one, if not said otherwise. */
     readonly batch: (
       org_id: string,
       subjects: ReadonlyArray<Subject>,
       not: NoLookups,
-      newest?: number
+      newest?: number,
+      keys?: ReadonlyArray<string> | null
     ) => Effect.Effect<ReadonlyMap<Subject, SubjectSummary>, IndexBehind>
     /** The ids of the newest matching runs, up to `limit`. */
     readonly newest: (
@@ -93,8 +96,14 @@ export class HistoryStore extends Context.Service<
       const termsOf = (org_id: string, subject: Subject) => queryKeys(subject).map((key) => subjectTerm(org_id, key))
       const phraseIn = (org_id: string, { normalized }: Subject) => phraseOf(normalized, seedOf(org_id))
 
-      const one = (org_id: string, subject: Subject, newest: number, not: NoLookups) => {
-        const asked = { want: { newest, reusable: reusablesMax, groups: true }, not }
+      const one = (
+        org_id: string,
+        subject: Subject,
+        newest: number,
+        not: NoLookups,
+        keys: ReadonlyArray<string> | null = null
+      ) => {
+        const asked = { want: { newest, reusable: reusablesMax, groups: true }, not, keys }
         return Effect.map(
           subject.kind === "text"
             ? finder.phrases(org_id, [phraseIn(org_id, subject)], asked)
@@ -147,8 +156,14 @@ export class HistoryStore extends Context.Service<
         return { matches: all, cut: false }
       }, Effect.orDie)
 
-      const known = Effect.fnUntraced(function* (org_id: string, subject: Subject, limit: number, not: NoLookups) {
-        const facts = yield* one(org_id, subject, limit, not)
+      const known = Effect.fnUntraced(function* (
+        org_id: string,
+        subject: Subject,
+        limit: number,
+        not: NoLookups,
+        keys: ReadonlyArray<string> | null
+      ) {
+        const facts = yield* one(org_id, subject, limit, not, keys)
         return { ...(yield* matches(org_id, facts?.newest ?? [], subject)), facts: facts ?? emptySummary }
       })
 
@@ -156,11 +171,12 @@ export class HistoryStore extends Context.Service<
         org_id: string,
         subjects: ReadonlyArray<Subject>,
         not: NoLookups,
-        newest = 1
+        newest = 1,
+        keys: ReadonlyArray<string> | null = null
       ) {
         const phrases = subjects.filter((subject) => subject.kind === "text")
         const others = subjects.filter((subject) => subject.kind !== "text")
-        const asked = { want: { newest, reusable: 1, groups: false }, not }
+        const asked = { want: { newest, reusable: 1, groups: false }, not, keys }
         const all = new Map<Subject, SubjectSummary>()
         const keep = (of: ReadonlyArray<Subject>, facts: ReadonlyArray<SubjectSummary>) =>
           of.forEach((subject, n) => all.set(subject, facts[n] ?? emptySummary))

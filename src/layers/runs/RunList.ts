@@ -22,6 +22,8 @@ export interface ListFilter extends RunValues {
   readonly to: Date | null
   /** Only runs with all of these labels. */
   readonly metadata: Metadata | null
+  /** Only runs that these API keys started. Null: all. */
+  readonly keys: ReadonlyArray<string> | null
   /** Only runs older than this id. */
   readonly before: string | null
   readonly limit: number
@@ -92,13 +94,14 @@ export const runList = <Row>(sql: SqlClient.SqlClient, columns: Statement.Fragme
 
   /** What a run must have beside its status. */
   const conditionsOf = (filter: ListFilter) => {
-    const { capability, provider, endpoint, key_id, from, to } = filter
+    const { capability, provider, endpoint, key_id, keys, from, to } = filter
     const metadata = filter.metadata === null ? null : JSON.stringify(filter.metadata)
     return sql`
       (${capability}::text IS NULL OR r.capability = ${capability})
       AND (${provider}::text IS NULL OR r.provider = ${provider})
       AND (${endpoint}::text IS NULL OR r.endpoint = ${endpoint})
       AND (${key_id}::text IS NULL OR r.key_id = ${key_id})
+      AND (${keys === null} OR r.key_id = ANY(${texts(keys ?? [])}))
       AND (${metadata}::jsonb IS NULL OR r.metadata @> ${metadata}::jsonb)
       AND (${from}::timestamptz IS NULL OR r.created_at >= ${from})
       AND (${to}::timestamptz IS NULL OR r.created_at < ${to})`
@@ -163,7 +166,12 @@ export const runList = <Row>(sql: SqlClient.SqlClient, columns: Statement.Fragme
       return yield* read(rare === null ? pageOfAll(filter, sql`runs r`, ends) : yield* rarePageOf(filter, rare, ends))
     }).pipe(sql.withTransaction)
 
-  return Effect.fnUntraced(function* (filter: ListFilter) {
+  return Effect.fnUntraced(function* (asked: ListFilter) {
+    if (asked.keys !== null && asked.key_id !== null && !asked.keys.includes(asked.key_id)) return []
+    const [only, ...others] = asked.keys ?? []
+    // One key is a filter like any other, which the rollups know.
+    const isOne = only !== undefined && others.length === 0
+    const filter = isOne ? { ...asked, key_id: only, keys: null } : asked
     const { org_id, from, to, before, limit, metadata } = filter
     // Ids sort by creation time, so they bound what an index reads.
     const after = from === null ? "" : idOf(from.getTime() - clockMillisMax)
@@ -172,7 +180,7 @@ export const runList = <Row>(sql: SqlClient.SqlClient, columns: Statement.Fragme
     const ids = yield* candidates(filter, ends.after, ends.end)
     if (ids !== null) return yield* read(pageOfIds(filter, ids, ends))
     const values = [filter.status, filter.capability, filter.provider, filter.endpoint, filter.key_id]
-    if (metadata !== null || values.every((value) => value === null))
+    if (metadata !== null || filter.keys !== null || values.every((value) => value === null))
       return yield* read(pageOfAll(filter, sql`runs r`, ends))
     const scanned = yield* ScannedRuns
     const all = sql`

@@ -122,6 +122,8 @@ export class RunStore extends Context.Service<
     readonly admit: (run: NewRun) => Effect.Effect<Admission>
     /** Null for an unknown run and for a run of another organization. */
     readonly find: (org_id: string, run_id: string) => Effect.Effect<RunRow | null>
+    /** Whether one of these API keys started the run. */
+    readonly isOf: (org_id: string, run_id: string, keys: ReadonlyArray<string>) => Effect.Effect<boolean>
     /** The organization whose run this is. For callers that act for no organization. Null for an unknown run. */
     readonly ownerOf: (run_id: string) => Effect.Effect<string | null>
     readonly list: (filter: ListFilter) => Effect.Effect<ReadonlyArray<RunRow>>
@@ -281,6 +283,9 @@ export class RunStore extends Context.Service<
       const ownerOf = (run_id: string) =>
         ownerRows(sql`SELECT org_id FROM ledger WHERE run_id = ${run_id} AND type = 'reserve'`)
 
+      const isOf = (org_id: string, run_id: string, keys: ReadonlyArray<string>) => sql`
+        SELECT 1 AS found FROM runs WHERE org_id = ${org_id} AND run_id = ${run_id} AND key_id = ANY(${texts(keys)})`
+
       const begun = ({ org_id, key_id, idempotency_key, fingerprint }: Begun) =>
         runIdRows(sql`
         SELECT r.run_id FROM run_keys k JOIN runs r ON r.org_id = k.org_id AND r.run_id = k.run_id
@@ -294,6 +299,7 @@ export class RunStore extends Context.Service<
           asked.idempotency_key === null
             ? Effect.succeed(null)
             : Effect.orDie(Effect.map(begun(asked), (rows) => rows[0]?.run_id ?? null)),
+        isOf: (...asked) => Effect.orDie(Effect.map(isOf(...asked), (rows) => rows.length > 0)),
         admit: (run) => Effect.orDie(admit(run)),
         find: (org_id, run_id) => Effect.orDie(findOne({ org_id, run_id })),
         ownerOf: (run_id) => Effect.orDie(Effect.map(ownerOf(run_id), (rows) => rows[0]?.org_id ?? null)),

@@ -6,6 +6,7 @@
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
 import { dimensions } from "../postgres/migrations/0067_usage_sums.ts"
+import { texts } from "../postgres/Columns.ts"
 import { oneRowOf, rowsOf } from "../postgres/Rows.ts"
 import { type Grouping, groupingsMax, isMetadataGrouping } from "../../schema/usage/Usage.ts"
 import { metadataPrefix } from "../../schema/runs/Metadata.ts"
@@ -42,6 +43,8 @@ export interface UsageQuestion {
   readonly from: string
   readonly to: string
   readonly groupings: ReadonlyArray<Grouping>
+  /** Only runs that these API keys started. Null: all. */
+  readonly keys: ReadonlyArray<string> | null
   /** Only groups after these values. */
   readonly after: readonly [string, string] | null
   readonly limit: number
@@ -126,8 +129,11 @@ export class UsageStore extends Context.Service<
       }
 
       const read = Effect.fnUntraced(function* (asked: UsageQuestion) {
-        const { org_id, from, to, groupings, after, limit } = asked
-        const dimension = (yield* timely(org_id)) ? dimensionOf(groupings) : null
+        const { org_id, from, to, groupings, keys, after, limit } = asked
+        const ofKeys = (column: string) =>
+          keys === null ? sql.literal("true") : sql`${sql.literal(column)} = ANY(${texts(keys)})`
+        // The sums of a day are of all keys.
+        const dimension = (yield* timely(org_id)) && keys === null ? dimensionOf(groupings) : null
         const label = groupings.find(isMetadataGrouping)?.slice(metadataPrefix.length) ?? null
         if (label !== null) yield* counted(org_id, label)
         const none = sql.literal("''")
@@ -146,7 +152,7 @@ export class UsageStore extends Context.Service<
           SELECT ${cellsOf(groupings, "g", "t", own)}, g.status, (${sql.literal(String(sign))} * sum(t.runs))::bigint AS runs,
                  (${sql.literal(String(sign))} * sum(t.charged))::bigint AS charged
           FROM ${days} t JOIN usage_groups g ON g.org_id = ${org_id} AND g.group_id = t.group_id
-          GROUP BY ${sql.literal(columns.join(""))} ${sql.literal(value)} g.status`
+          WHERE ${ofKeys("g.key_id")} GROUP BY ${sql.literal(columns.join(""))} ${sql.literal(value)} g.status`
         // Runs without the label are all runs less those with it.
         const labelled =
           label === null
@@ -160,7 +166,7 @@ export class UsageStore extends Context.Service<
           WITH ${label === null ? sql.literal("") : sql`labelled AS MATERIALIZED (${daysOf(label)}),`} w AS (
             SELECT ${sql.literal(factColumns)} FROM (${waitingIds(sql, org_id)}) q
             JOIN runs r ON r.org_id = ${org_id} AND r.run_id = q.run_id
-            WHERE r.finished_at IS NOT NULL
+            WHERE r.finished_at IS NOT NULL AND ${ofKeys("r.key_id")}
           ), counted AS (
             ${dimension === null ? rolled(sql`(${daysOf("")})`, 1, none, "") : summedBy(dimension, asked)} ${labelled}
             UNION ALL

@@ -1,7 +1,7 @@
 /**
  * The scope of an allowance's key, which can't be wider than that of the key which gives it. Pure.
  *
- * What a request leaves out is taken from the parent. Migration 0070 has the rule a second time (`key_exceeds`).
+ * What a request leaves out is taken from the parent. Migration 0077 has the rule a second time (`key_exceeds`).
  */
 import { defined } from "../defined.ts"
 import { usd } from "../money/Money.ts"
@@ -49,6 +49,8 @@ export const childScope = (
     return wider("raw", "must be false: this API key can't call raw endpoints itself")
   if (asked.mint === true && !byPerson && given.mint !== true)
     return wider("mint", "must be false: this API key can't give allowances itself")
+  if (given.read === "own" && asked.read === "organization")
+    return wider("read", 'must be "own": this API key reads its own runs only')
   const capabilities = asked.capabilities ?? given.capabilities
   // A list of its own closes raw endpoints, as for every key.
   const raw = asked.raw ?? (asked.capabilities === undefined ? allowsRaw(given) : undefined)
@@ -59,7 +61,8 @@ export const childScope = (
       raw,
       read_only: asked.read_only ?? given.read_only,
       max_cost: asked.max_cost ?? given.max_cost,
-      mint: asked.mint === true ? true : undefined
+      mint: asked.mint === true ? true : undefined,
+      read: asked.read ?? "own"
     })
   }
 }

@@ -12,6 +12,8 @@ import { type MicroUsd, Usd, usd } from "../money/Money.ts"
 const namesMax = 200
 const names = Schema.Array(Schema.NonEmptyString.check(Schema.isMaxLength(200))).check(Schema.isMaxLength(namesMax))
 
+export const keyReadings = ["own", "organization"] as const
+
 /** A scope, as it is stored. A field that is left out restricts nothing. */
 export const Allow = Schema.Struct({
   /** The only capabilities that may run. Raw calls then need `raw: true`. */
@@ -24,7 +26,9 @@ export const Allow = Schema.Struct({
   /** The most that one run may hold. */
   max_cost: Schema.optionalKey(Usd),
   /** Whether it may give allowances. No key may without it, also one without a scope. */
-  mint: Schema.optionalKey(Schema.Boolean)
+  mint: Schema.optionalKey(Schema.Boolean),
+  /** Whose runs it reads. By default those of the organization, or its own if it is an allowance or a connected agent (migration 0077). */
+  read: Schema.optionalKey(Schema.Literals(keyReadings))
 })
 export type Allow = typeof Allow.Type
 
@@ -44,7 +48,13 @@ export interface KeyAccess {
   readonly allow: Allow | null
   readonly budget_id: string | null
   readonly expires_at: Date | null
+  /** The keys whose runs it reads: itself, and those that it replaced. Null: all runs of the organization. */
+  readonly reads: ReadonlyArray<string> | null
 }
+
+/** Whether whoever has this access sees a run that the key started. Null access: a session, which sees every run of its organization. */
+export const seesRunsOf = (access: Pick<KeyAccess, "reads"> | null, key_id: string | null): boolean =>
+  access === null || access.reads === null || (key_id !== null && access.reads.includes(key_id))
 
 /** What a run asks for, as far as scopes decide about it. */
 export interface ScopedRun {
@@ -55,6 +65,8 @@ export interface ScopedRun {
   readonly max_cost: MicroUsd | null
   /** Whether it acts outside, such as by sending a message. False if that is not known yet. */
   readonly acts: boolean
+  /** Whether it may take the result of another run. */
+  readonly reuses?: boolean
 }
 
 export const allowsProvider = (allow: Allow | null, provider: string): boolean =>
@@ -68,9 +80,11 @@ const listed = (values: ReadonlyArray<string>): string => (values.length === 0 ?
 /** Why the scope forbids the run, as a sentence. Null if it allows it. */
 export const scopeRefusal = (
   allow: Allow | null,
-  { capability, provider, max_cost, acts }: ScopedRun
+  { capability, provider, max_cost, acts, reuses = false }: ScopedRun
 ): string | null => {
   if (allow === null) return null
+  if (allow.read === "own" && reuses)
+    return "This API key reads its own runs only, so a run can't take an earlier result of the organization (allow.read). Leave reuse out."
   if (allow.read_only === true && acts)
     return "This API key is read-only: it can read and look up, but not act outside, such as send a message (allow.read_only)."
   if (capability === null && !allowsRaw(allow)) return "This API key can't call raw endpoints (allow.raw)."

@@ -45,6 +45,9 @@ export const Reuse = Schema.Struct({
 })
 export type Reuse = typeof Reuse.Type
 
+/** Whether a request may take another run's result. */
+export const isReuse = (asked: ReuseRequest | null | undefined): boolean => (asked?.mode ?? "never") !== "never"
+
 /** The member of a plan that fixes what the run may take. None if it takes nothing. */
 export const plannedReuse = (
   asked: ReuseRequest | null | undefined,

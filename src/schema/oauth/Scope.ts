@@ -15,5 +15,8 @@ export const requestedScope = (text: string | undefined): OAuthScope | null => {
   return known.includes("run") ? "run" : "lookup"
 }
 
-/** A key with a scope starts runs, and changes nothing else in the organization. */
-export const allowOf: Readonly<Record<OAuthScope, Allow>> = { run: { raw: true }, lookup: { read_only: true } }
+/** A key with a scope starts runs, and changes nothing else in the organization. It reads its own runs and budget. */
+export const allowOf: Readonly<Record<OAuthScope, Allow>> = {
+  run: { raw: true, read: "own" },
+  lookup: { read_only: true, read: "own" }
+}

@@ -98,6 +98,13 @@ export const spentIn = (budget: KeyBudget, day: string): MicroUsd => {
 /** What was charged in the current period, and what open runs hold. */
 export const countedIn = (budget: KeyBudget, day: string): MicroUsd => plus(spentIn(budget, day), budget.reserved)
 
+/** What runs may still hold or charge. Nothing, if the limit was lowered below what is counted. */
+export const leftIn = (budget: KeyBudget, day: string): MicroUsd => {
+  if (budget.purse !== undefined) return budget.purse.state === "open" ? budget.purse.held : zero
+  const left = minus(budget.limit, countedIn(budget, day))
+  return left > zero ? left : zero
+}
+
 /** The budget, or its parent, that a hold would exceed. Null if the hold fits into both. */
 export const exceededBy = (budget: KeyBudget, hold: MicroUsd, day: string): KeyBudget | null => {
   if (plus(countedIn(budget, day), hold) > budget.limit) return budget

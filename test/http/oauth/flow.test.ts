@@ -19,7 +19,8 @@ afterAll(async () => {
 })
 
 const keys = async () => (await app.call(session, "GET", "/v1/api-keys")).body.items
-const wallet = (kept: Kept) => app.call(kept.tokens?.access_token ?? "", "GET", "/v1/wallet")
+/** Every connection may list its runs. */
+const listed = (kept: Kept) => app.call(kept.tokens?.access_token ?? "", "GET", "/v1/runs")
 
 describe("an agent", () => {
   test("connects by address alone, runs, refreshes, and is revoked in the list of keys", async () => {
@@ -30,7 +31,7 @@ describe("an agent", () => {
       name: "Test agent (connected)",
       connected: true,
       budget: { limit: "1.00", period: "month", spent: "0.00" },
-      allow: { raw: true }
+      allow: { raw: true, read: "own" }
     })
     const client = await connected(app, kept)
     const run = await client.callTool({ name: "run", arguments: verify("oauth@example.com") })
@@ -52,7 +53,7 @@ describe("an agent", () => {
     expect(guard.status).toBe(403)
 
     expect((await app.call(session, "DELETE", `/v1/api-keys/${key.id}`)).body.revoked).toBe(true)
-    expect((await wallet(kept)).status).toBe(401)
+    expect((await listed(kept)).status).toBe(401)
     const { client_id } = kept.client ?? { client_id: "" }
     const refused = await posted(app, "/oauth/token", {
       grant_type: "refresh_token",
@@ -69,7 +70,7 @@ describe("an agent", () => {
 
   test("gets look-ups only if the person says so, and nothing if they deny", async () => {
     const { kept } = await connect(app, session, { approve: true, lookup_only: true })
-    expect([kept.tokens?.scope, (await keys())[0].allow]).toEqual(["lookup", { read_only: true }])
+    expect([kept.tokens?.scope, (await keys())[0].allow]).toEqual(["lookup", { read_only: true, read: "own" }])
 
     const denied: Kept = {}
     await expect(new Client({ name: "test", version: "1" }).connect(transportOf(app, denied))).rejects.toThrow()
@@ -89,9 +90,9 @@ describe("an agent", () => {
       const { kept } = await connect(app, session)
       const token = kept.tokens?.[which] ?? ""
       expect((await posted(app, "/oauth/revoke", { token, client_id: "rgc_other" })).status).toBe(200)
-      expect((await wallet(kept)).status).toBe(200)
+      expect((await listed(kept)).status).toBe(200)
       expect((await posted(app, "/oauth/revoke", { token, token_type_hint: which })).status).toBe(200)
-      expect((await wallet(kept)).status).toBe(401)
+      expect((await listed(kept)).status).toBe(401)
     }
     // An ordinary key is not the endpoint's to revoke.
     expect((await posted(app, "/oauth/revoke", { token: org.key })).status).toBe(200)
@@ -103,7 +104,7 @@ describe("an agent", () => {
     const { kept } = await connect(app, owner)
     const { body } = await app.call(owner, "GET", "/v1/auth/session")
     expect((await app.call(session, "DELETE", `/v1/members/${body.user.id}`)).status).toBe(200)
-    expect((await wallet(kept)).status).toBe(401)
+    expect((await listed(kept)).status).toBe(401)
   })
 })
 

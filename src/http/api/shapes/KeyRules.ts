@@ -1,5 +1,6 @@
 /** The rules of an API key in requests and answers: expiry, budget and scope. */
 import { Schema, SchemaGetter } from "effect"
+import { keyReadings } from "../../../schema/accounts/KeyAccess.ts"
 import { Usd } from "../../../schema/money/Money.ts"
 import { timeCharsMax } from "../../../schema/Period.ts"
 import { budgetPeriods } from "../../../schema/wallet/KeyBudget.ts"
@@ -42,6 +43,7 @@ const described = {
   raw: "whether raw endpoints may be called; the default is true without capabilities, and false with them",
   read_only: "reads and lookups only: no run that acts outside, such as sending a message; raw calls with GET only",
   max_cost: "the most that one run may hold; the cap of runs that set none",
+  read: "own: it reads its own runs and its budget; organization: everything of the organization. The default is own for allowances and connected agents, else organization",
   mint: "whether the key may give allowances, which are keys with an amount of its money"
 }
 
@@ -51,7 +53,8 @@ export const AllowRequest = Schema.Struct({
   raw: optional(Schema.Boolean.annotate({ description: described.raw })),
   read_only: optional(Schema.Boolean.annotate({ description: described.read_only })),
   max_cost: optional(Usd),
-  mint: optional(Schema.Boolean.annotate({ description: described.mint }))
+  mint: optional(Schema.Boolean.annotate({ description: described.mint })),
+  read: optional(Schema.Literals(keyReadings).annotate({ description: described.read }))
 }).annotate({ identifier: "KeyScopeRequest" })
 export type AllowRequest = typeof AllowRequest.Type
 
@@ -61,7 +64,8 @@ export const AllowView = Schema.Struct({
   raw: Schema.optionalKey(Schema.Boolean),
   read_only: Schema.optionalKey(Schema.Boolean),
   max_cost: Schema.optionalKey(Schema.String.annotate({ description: described.max_cost })),
-  mint: Schema.optionalKey(Schema.Boolean.annotate({ description: described.mint }))
+  mint: Schema.optionalKey(Schema.Boolean.annotate({ description: described.mint })),
+  read: Schema.optionalKey(Schema.Literals(keyReadings).annotate({ description: described.read }))
 }).annotate({ identifier: "KeyScope" })
 
 export const ruleFields = {

@@ -21,7 +21,8 @@ export const scopeText = ({ allow }: Pick<Key, "allow">): string => {
     allow.providers === undefined ? "" : `through ${allow.providers.join(" ") || "no provider"}`,
     allow.raw === undefined ? "" : allow.raw ? "raw" : "not raw",
     allow.max_cost === undefined ? "" : `up to $${allow.max_cost} a run`,
-    allow.mint === true ? "gives allowances" : ""
+    allow.mint === true ? "gives allowances" : "",
+    allow.read === "own" ? "sees its own runs" : ""
   ]
   return parts.filter((part) => part !== "").join(", ") || "everything"
 }

@@ -5,6 +5,7 @@
  */
 import { Clock, Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
+import { keyReadings } from "../../../schema/accounts/KeyAccess.ts"
 import * as Money from "../../../schema/money/Money.ts"
 import { budgetPeriods } from "../../../schema/wallet/KeyBudget.ts"
 import { Client } from "../answers/Client.ts"
@@ -42,6 +43,13 @@ export const scopeFlags = {
   raw: boolean("allow-raw", "it may call raw endpoints, although --allow-capability names capabilities"),
   mint: boolean("allow-mint", "it may give allowances: keys with an amount of its money"),
   read_only: boolean("read-only", "reads and lookups only: nothing that acts outside, such as sending a message"),
+  read: Flag.Literals("allow-read", keyReadings).pipe(
+    Flag.withDescription(
+      "own: it reads its own runs and budget only, the default of allowances and connected agents; organization: everything"
+    ),
+    Flag.optional,
+    Flag.map(Option.getOrNull)
+  ),
   max_cost: usd("max-cost", "the most that one of its runs may hold, in USD").pipe(
     Flag.optional,
     Flag.map(Option.getOrNull)
@@ -60,6 +68,7 @@ export interface ScopeFlags {
   readonly raw: boolean
   readonly mint: boolean
   readonly read_only: boolean
+  readonly read: (typeof keyReadings)[number] | null
   readonly max_cost: Money.MicroUsd | null
 }
 
@@ -76,6 +85,7 @@ export const scopeBody = (given: ScopeFlags) => {
     ...(given.raw ? { raw: true } : {}),
     ...(given.mint ? { mint: true } : {}),
     ...(given.read_only ? { read_only: true } : {}),
+    ...(given.read === null ? {} : { read: given.read }),
     ...(given.max_cost === null ? {} : { max_cost: Money.usd(given.max_cost) })
   }
   return Object.keys(allow).length === 0 ? {} : { allow }

@@ -94,11 +94,14 @@ export const checks = Effect.gen(function* () {
   const wallet = yield* Effect.result(send("GET", "/v1/wallet"))
   if (wallet._tag === "Failure") return [...found, check("key", "fail", wallet.failure.message)]
   const refused = yield* failureOf(wallet.success)
-  if (refused !== null) return [...found, check("key", "fail", refused.message)]
+  // Such as a key that reads its own budget only, and has none.
+  const closed = wallet.success.status === 403
+  if (refused !== null && !closed) return [...found, check("key", "fail", refused.message)]
   const environment = /^rg_(test|live)_/.exec(Redacted.value(key))?.[1]
   found.push(
     check("key", "pass", `${sources[source]} works${environment === undefined ? "" : `; environment ${environment}`}`)
   )
+  if (refused !== null) return [...found, check("balance", "warn", refused.message)]
   const balance = decoded(Wallet, wallet.success.text)
   if (balance === null)
     return [

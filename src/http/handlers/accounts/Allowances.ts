@@ -76,8 +76,15 @@ export const AllowancesHandlers = HttpApiBuilder.group(
     const asCaller = yield* makeAsCaller
     const settings = yield* Settings
 
-    const found = (org_id: string, id: string) =>
-      looksLike("key", id) ? store.find(org_id, id) : Effect.succeed(Option.none<AllowanceRow>())
+    /** A key that reads its own runs sees its own allowance, and those that it gave. */
+    const found = Effect.fnUntraced(function* (id: string) {
+      const { org_id, access } = yield* CurrentCaller
+      const row = looksLike("key", id) ? yield* store.find(org_id, id) : Option.none<AllowanceRow>()
+      const reads = access?.reads ?? null
+      if (reads === null || reads.includes(id)) return row
+      const given = yield* Effect.forEach(reads, (one) => store.isUnder(org_id, id, one))
+      return given.includes(true) ? row : Option.none<AllowanceRow>()
+    })
 
     return handlers.handleAll({
       create: Effect.fnUntraced(function* ({ headers, payload }) {
@@ -128,9 +135,9 @@ export const AllowancesHandlers = HttpApiBuilder.group(
       }),
 
       list: Effect.fnUntraced(function* ({ query }) {
-        const { org_id } = yield* CurrentCaller
+        const { org_id, access } = yield* CurrentCaller
         const limit = query.limit ?? listLimitDefault
-        const rows = yield* store.list(org_id, query.cursor ?? null, limit + 1)
+        const rows = yield* store.list(org_id, query.cursor ?? null, limit + 1, access?.reads ?? null)
         const page = rows.slice(0, limit)
         return {
           items: page.map(allowanceView),
@@ -139,14 +146,13 @@ export const AllowancesHandlers = HttpApiBuilder.group(
       }),
 
       get: Effect.fnUntraced(function* ({ params: { allowance_id } }) {
-        const { org_id } = yield* CurrentCaller
-        const row = yield* found(org_id, allowance_id)
+        const row = yield* found(allowance_id)
         return Option.isSome(row) ? allowanceView(row.value) : yield* unknown(allowance_id)
       }),
 
       revoke: Effect.fnUntraced(function* ({ params: { allowance_id } }) {
         const { org_id, key_id, user_id, role } = yield* CurrentCaller
-        if (Option.isNone(yield* found(org_id, allowance_id))) return yield* unknown(allowance_id)
+        if (Option.isNone(yield* found(allowance_id))) return yield* unknown(allowance_id)
         if (key_id !== null && key_id !== allowance_id && !(yield* store.isUnder(org_id, allowance_id, key_id)))
           return yield* Effect.fail(notYours)
         const key = Option.getOrNull(yield* accounts.key(org_id, allowance_id))
@@ -154,7 +160,7 @@ export const AllowancesHandlers = HttpApiBuilder.group(
           return yield* Effect.fail(needsRole("admin", role, `A ${role} may revoke only allowances that they created.`))
         yield* asCaller(accounts.revokeKey(org_id, allowance_id))
         yield* allowances.settle(org_id)
-        const row = yield* found(org_id, allowance_id)
+        const row = yield* found(allowance_id)
         return Option.isSome(row) ? allowanceView(row.value) : yield* unknown(allowance_id)
       })
     })

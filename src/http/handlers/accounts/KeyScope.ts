@@ -48,7 +48,8 @@ export const makeScopes = Effect.gen(function* () {
       raw: given.raw ?? undefined,
       read_only: given.read_only ?? undefined,
       max_cost: given.max_cost ?? undefined,
-      mint: given.mint ?? undefined
+      mint: given.mint ?? undefined,
+      read: given.read ?? undefined
     })
     yield* allNamed("capabilities", "capability", allow.capabilities, capabilities)
     yield* allNamed("providers", "provider", allow.providers, [...endpoints.snapshot().providers.keys()])

@@ -82,12 +82,15 @@ export const BatchesHandlers = HttpApiBuilder.group(
     const settings = yield* Settings
     const rowsOf = batchRows(admission)
 
-    const found = Effect.fnUntraced(function* (org_id: string, batch_id: string) {
-      const row = looksLike("bat", batch_id) ? yield* store.find(org_id, batch_id) : null
-      return row ?? (yield* Effect.fail(unknown(batch_id)))
+    const seen = Effect.fnUntraced(function* (batch_id: string) {
+      const { org_id, access } = yield* CurrentCaller
+      return looksLike("bat", batch_id) ? yield* store.find(org_id, batch_id, access?.reads ?? null) : null
     })
-    const shown = Effect.fnUntraced(function* (org_id: string, batch_id: string, replayed: boolean) {
-      return HttpServerResponse.jsonUnsafe(batchView(yield* found(org_id, batch_id)), {
+    const found = Effect.fnUntraced(function* (batch_id: string) {
+      return (yield* seen(batch_id)) ?? (yield* Effect.fail(unknown(batch_id)))
+    })
+    const shown = Effect.fnUntraced(function* (batch_id: string, replayed: boolean) {
+      return HttpServerResponse.jsonUnsafe(batchView(yield* found(batch_id)), {
         status: 202,
         headers: {
           location: batchUrl(batch_id),
@@ -137,36 +140,40 @@ export const BatchesHandlers = HttpApiBuilder.group(
         })
         yield* crashPoint("batch.stored")
         if (created._tag === "Full") return yield* tooMany
-        if (created._tag === "Existing" && created.fingerprint !== fingerprint)
-          return yield* Effect.fail(
-            problem(
-              "idempotency_key_reused",
-              `This Idempotency-Key was used for ${created.batch_id} with a different request body. Use a new key for a new batch.`
+        if (created._tag === "Existing") {
+          const isSeen = (yield* seen(created.batch_id)) !== null
+          if (!isSeen || created.fingerprint !== fingerprint)
+            return yield* Effect.fail(
+              problem(
+                "idempotency_key_reused",
+                isSeen
+                  ? `This Idempotency-Key was used for ${created.batch_id} with a different request body. Use a new key for a new batch.`
+                  : "This Idempotency-Key was used by another key of the organization. Use a new key for a new batch."
+              )
             )
-          )
-        return yield* shown(org_id, created.batch_id, created._tag === "Existing")
+        }
+        return yield* shown(created.batch_id, created._tag === "Existing")
       }),
 
       list: Effect.fnUntraced(function* ({ query }) {
-        const { org_id } = yield* CurrentCaller
+        const { org_id, access } = yield* CurrentCaller
         const before = query.cursor ?? null
         if (before !== null && !looksLike("bat", before))
           return yield* refused("query.cursor", "is not a cursor of this list")
         const limit = query.limit ?? listLimitDefault
-        const rows = yield* store.list(org_id, { before, limit: limit + 1 })
+        const rows = yield* store.list(org_id, access?.reads ?? null, { before, limit: limit + 1 })
         const page = rows.slice(0, limit)
         const next_cursor = rows.length > limit ? (page.at(-1)?.batch_id ?? null) : null
         return HttpServerResponse.jsonUnsafe({ items: page.map(batchView), next_cursor })
       }),
 
       get: Effect.fnUntraced(function* ({ params: { batch_id } }) {
-        const { org_id } = yield* CurrentCaller
-        return HttpServerResponse.jsonUnsafe(batchView(yield* found(org_id, batch_id)))
+        return HttpServerResponse.jsonUnsafe(batchView(yield* found(batch_id)))
       }),
 
       results: Effect.fnUntraced(function* ({ params: { batch_id }, query }) {
         const { org_id } = yield* CurrentCaller
-        yield* found(org_id, batch_id)
+        yield* found(batch_id)
         const csv = yield* wantsCsv
         const lines = csv
           ? Stream.concat(
@@ -186,7 +193,7 @@ export const BatchesHandlers = HttpApiBuilder.group(
       retry: Effect.fnUntraced(function* ({ params: { batch_id }, payload }) {
         const { org_id, key_id, access } = yield* requireVerified(settings)
         const { request_id } = yield* RequestContext
-        const before = yield* found(org_id, batch_id)
+        const before = yield* found(batch_id)
         const max_total = payload.max_total ?? null
         const scoped = (access?.allow ?? null) !== null
         const retried = yield* store.retry({ org_id, batch_id, key_id, scoped, request_id, max_total })
@@ -210,15 +217,15 @@ export const BatchesHandlers = HttpApiBuilder.group(
             return yield* tooMany
           case "Retried":
           case "Unchanged":
-            return yield* shown(org_id, batch_id, false)
+            return yield* shown(batch_id, false)
         }
       }),
 
       cancel: Effect.fnUntraced(function* ({ params: { batch_id } }) {
         const { org_id } = yield* CurrentCaller
-        const before = yield* found(org_id, batch_id)
+        const before = yield* found(batch_id)
         if (before.finished_at === null) yield* store.cancel(org_id, batch_id)
-        return HttpServerResponse.jsonUnsafe(batchView(yield* found(org_id, batch_id)))
+        return HttpServerResponse.jsonUnsafe(batchView(yield* found(batch_id)))
       })
     })
   })

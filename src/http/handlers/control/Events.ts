@@ -10,9 +10,9 @@ import { EventLog, keepDays, type LoggedEvent } from "../../../layers/events/Eve
 import { RunStore } from "../../../layers/runs/RunStore.ts"
 import { problem } from "../../../schema/Errors.ts"
 import { type EventKind, eventKinds, isEventKind } from "../../../schema/events/Event.ts"
-import { looksLike } from "../../../schema/Ids.ts"
 import { shownName } from "../../../schema/json/StorableText.ts"
 import { didYouMean } from "../../../schema/suggestion.ts"
+import { makeSeesRun } from "../../access/SeenRuns.ts"
 import { Api } from "../../api/Api.ts"
 import { CurrentCaller } from "../../api/shapes/Common.ts"
 import { tokenOf } from "../../middleware/Bearer.ts"
@@ -77,14 +77,19 @@ export const EventsHandlers = HttpApiBuilder.group(
     const feed = yield* EventFeed
     const runs = yield* RunStore
     const accounts = yield* Accounts
+    const seesRun = yield* makeSeesRun
 
     /** The caller's credential, for the checks while the stream is open. */
-    const credentialOf = (request: HttpServerRequest.HttpServerRequest) => {
+    const credentialOf = (request: HttpServerRequest.HttpServerRequest, keys: StreamRequest["keys"]) => {
       const secret = tokenOf(request.headers)
       const token = Redacted.value(secret)
       return {
-        credential: Buffer.from(digest(token)).toString("base64"),
-        isValid: Effect.map(accounts.principal(secret), (found) => found._tag === "Some")
+        credential: `${Buffer.from(digest(token)).toString("base64")} ${keys === null ? "" : "own"}`,
+        // A key that reads less since ends its streams too, and its client connects again.
+        isValid: Effect.map(
+          accounts.principal(secret),
+          (found) => found._tag === "Some" && (keys !== null || (found.value.access?.reads ?? null) === null)
+        )
       }
     }
 
@@ -93,14 +98,15 @@ export const EventsHandlers = HttpApiBuilder.group(
     )
     const opened = (
       request: HttpServerRequest.HttpServerRequest,
-      asked: Omit<StreamRequest, "credential" | "isValid">
+      asked: Omit<StreamRequest, "credential" | "isValid">,
+      reads: StreamRequest["keys"]
     ) =>
       Effect.suspend(() => {
         // Nobody reads the body of a response to HEAD, so nothing would end it.
         if (request.method === "HEAD")
           return Effect.succeed(HttpServerResponse.raw(emptyBody(), { contentType, headers: streamHeaders }))
         if (!feed.reserve(asked.org_id)) return Effect.andThen(slowDown, Effect.fail(tooMany(feed.perOrganization)))
-        const body = following(feed, { ...asked, ...credentialOf(request) })
+        const body = following(feed, { ...asked, ...credentialOf(request, reads) })
         return Effect.succeed(HttpServerResponse.raw(body, { contentType, headers: streamHeaders }))
       })
     const ended = (events: ReadonlyArray<LoggedEvent>, kinds: ReadonlySet<EventKind> | null) =>
@@ -112,7 +118,7 @@ export const EventsHandlers = HttpApiBuilder.group(
 
     return handlers.handleAll({
       organization: Effect.fnUntraced(function* ({ headers, query, request }) {
-        const { org_id } = yield* CurrentCaller
+        const { org_id, access } = yield* CurrentCaller
         const kinds = yield* kindsOf(query.types)
         const last = headers["last-event-id"]
         const asked = last === undefined || last === "" ? null : positionOf(org_id, last)
@@ -120,14 +126,15 @@ export const EventsHandlers = HttpApiBuilder.group(
         yield* feed.listen(org_id)
         const { position, dropped } = yield* log.after({ org_id, after: 0n, run_id: null, kinds: null, limit: 0 })
         if (asked !== null && (asked < dropped || asked > position)) return yield* Effect.fail(tooOld)
-        return yield* opened(request, { org_id, run_id: null, kinds, after: asked ?? position })
+        const keys = access?.reads ?? null
+        return yield* opened(request, { org_id, run_id: null, keys, kinds, after: asked ?? position }, keys)
       }),
 
       run: Effect.fnUntraced(function* ({ params, headers, query, request }) {
-        const { org_id } = yield* CurrentCaller
+        const { org_id, access } = yield* CurrentCaller
         const { run_id } = params
         const kinds = yield* kindsOf(query.types)
-        const found = looksLike("run", run_id) ? yield* runs.find(org_id, run_id) : null
+        const found = (yield* seesRun(run_id)) ? yield* runs.find(org_id, run_id) : null
         if (found === null) return yield* Effect.fail(unknownRun(run_id))
         yield* feed.listen(org_id)
         // It may have ended before its organization's log began. Then no event of it will come.
@@ -148,7 +155,7 @@ export const EventsHandlers = HttpApiBuilder.group(
         const rest = reading.events.filter(({ position }) => position > after)
         if (reading.events.some(({ kind }) => kind === "run.finished"))
           return rest.length === 0 ? nothingLeft : ended(rest, kinds)
-        return yield* opened(request, { org_id, run_id, kinds, after })
+        return yield* opened(request, { org_id, run_id, keys: null, kinds, after }, access?.reads ?? null)
       })
     })
   })

@@ -6,8 +6,8 @@ import { Receipts } from "../../../actors/receipts/Receipts.ts"
 import { HeadStore } from "../../../layers/receipts/HeadStore.ts"
 import { ReceiptStore } from "../../../layers/receipts/ReceiptStore.ts"
 import { problem } from "../../../schema/Errors.ts"
-import { looksLike } from "../../../schema/Ids.ts"
 import { shownName } from "../../../schema/json/StorableText.ts"
+import { makeSeesRun } from "../../access/SeenRuns.ts"
 import { Api } from "../../api/Api.ts"
 import { receiptMediaType } from "../../api/control/Receipts.ts"
 import { CurrentCaller, listLimitDefault } from "../../api/shapes/Common.ts"
@@ -42,6 +42,7 @@ export const ReceiptsHandlers = HttpApiBuilder.group(
     const receipts = yield* Receipts
     const store = yield* ReceiptStore
     const kept = yield* HeadStore
+    const seesRun = yield* makeSeesRun
 
     return handlers.handleAll({
       heads: Effect.fnUntraced(function* ({ query: { cursor = null, limit = listLimitDefault } }) {
@@ -65,7 +66,7 @@ export const ReceiptsHandlers = HttpApiBuilder.group(
 
       get: Effect.fnUntraced(function* ({ params: { run_id } }) {
         const { org_id } = yield* CurrentCaller
-        if (!looksLike("run", run_id)) return yield* Effect.fail(unknownRun(run_id))
+        if (!(yield* seesRun(run_id))) return yield* Effect.fail(unknownRun(run_id))
         const jws = yield* receipts.receipt(org_id, run_id).pipe(
           Effect.catchTags({
             RunOpen: ({ status }) => Effect.fail(open(run_id, status)),

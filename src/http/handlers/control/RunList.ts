@@ -52,7 +52,7 @@ const cellsOf = (run: RunRow): ReadonlyArray<Cell> => [
 
 export const listRuns = (reads: Reads["Service"]) =>
   Effect.fnUntraced(function* (query: RunQuery) {
-    const { org_id } = yield* CurrentCaller
+    const { org_id, access } = yield* CurrentCaller
     const cursor = query.cursor ?? null
     if (cursor !== null && !looksLike("run", cursor))
       return yield* refused("query.cursor", "is not a cursor of this list")
@@ -61,7 +61,18 @@ export const listRuns = (reads: Reads["Service"]) =>
     const to = query.to === undefined ? null : toOf(query.to)
     if (from !== null && to !== null && from >= to) return yield* refused("query.to", "must be after from")
     const metadata = yield* metadataOf(query)
-    const filter = { org_id, status, capability, provider, endpoint, key_id, from, to, metadata }
+    const filter = {
+      org_id,
+      status,
+      capability,
+      provider,
+      endpoint,
+      key_id,
+      from,
+      to,
+      metadata,
+      keys: access?.reads ?? null
+    }
     const page = Effect.fnUntraced(function* (before: string | null, limit: number) {
       const rows = yield* reads.runs({ ...filter, before, limit: limit + 1 })
       const shown = rows.slice(0, limit)

@@ -97,7 +97,11 @@ export const UsageHandlers = HttpApiBuilder.group(
     const guards = yield* GuardStore
     return handlers.handleAll({
       get: Effect.fnUntraced(function* ({ query }) {
-        const { org_id } = yield* CurrentCaller
+        const { org_id, access } = yield* CurrentCaller
+        const keys = access?.reads ?? null
+        // What reuse saved is counted for the organization.
+        const saved = (days: { readonly from: string; readonly to: string }) =>
+          keys === null ? guards.saved(org_id, days.from, days.to) : Effect.succeed([])
         const groupings = groupingsOf(query.group_by ?? "")
         if (typeof groupings === "string") return yield* refused("query.group_by", groupings)
         const days = yield* daysOf(query.from, query.to)
@@ -105,7 +109,7 @@ export const UsageHandlers = HttpApiBuilder.group(
         const page = Effect.fnUntraced(
           function* (cursor: string | null, limit: number) {
             const after = yield* afterOf(cursor)
-            const rows = yield* reads.usage({ org_id, ...days, groupings, after, limit: limit + 1 })
+            const rows = yield* reads.usage({ org_id, ...days, groupings, keys, after, limit: limit + 1 })
             const shown = rows.slice(0, limit)
             const last = shown.at(-1)
             return { rows: shown, next: rows.length > limit && last !== undefined ? cursorOf(last) : null }
@@ -118,7 +122,7 @@ export const UsageHandlers = HttpApiBuilder.group(
         )
         if (yield* wantsCsv) {
           const byDay = groupings.every((one) => one === "day")
-          const savings = byDay ? yield* guards.saved(org_id, days.from, days.to) : null
+          const savings = byDay ? yield* saved(days) : null
           const columns = [...groupings, ...counts, ...(byDay ? ["reused", "saved"] : [])]
           return yield* csvAnswer({
             name: "usage.csv",
@@ -130,7 +134,7 @@ export const UsageHandlers = HttpApiBuilder.group(
           })
         }
         const { rows, next } = yield* page(cursor, limit ?? listLimitDefault)
-        const savings = yield* guards.saved(org_id, days.from, days.to)
+        const savings = yield* saved(days)
         return {
           items: rows.map(itemOf(groupings)),
           ...(savings.length === 0 ? {} : { reused: reusedOf(savings) }),

@@ -28,6 +28,7 @@ const everyRun = {
   provider: null,
   endpoint: null,
   key_id: null,
+  keys: null,
   from: null,
   to: null,
   metadata: null

@@ -62,6 +62,7 @@ import { allowanceChecks } from "./0071_allowance_checks.ts"
 import { disputeAsks } from "./0072_dispute_asks.ts"
 import { keysFollowRole } from "./0075_keys_follow_role.ts"
 import { ownersOfWrites } from "./0076_owners_of_writes.ts"
+import { keyReads } from "./0077_key_reads.ts"
 import { webhookProbes } from "./0078_webhook_probes.ts"
 import { webhookSecrets } from "./0079_webhook_secrets.ts"
 
@@ -129,6 +130,7 @@ export const migrations = {
   "0072_dispute_asks": disputeAsks,
   "0075_keys_follow_role": keysFollowRole,
   "0076_owners_of_writes": ownersOfWrites,
+  "0077_key_reads": keyReads,
   "0078_webhook_probes": webhookProbes,
   "0079_webhook_secrets": webhookSecrets
 }

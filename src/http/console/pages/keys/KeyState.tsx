@@ -51,14 +51,15 @@ const some = (names: ReadonlyArray<string>, noun: string) =>
 /** Such as "only email.find, reads only". */
 export const scopeWords = ({ allow }: Pick<ApiKey, "allow">): string => {
   if (allow === null) return "everything"
-  const { capabilities, providers, raw, read_only, max_cost, mint } = allow
+  const { capabilities, providers, raw, read_only, max_cost, mint, read } = allow
   const parts = [
     capabilities === undefined ? "" : some(capabilities, "capabilities"),
     providers === undefined ? "" : some(providers, "providers"),
     raw === undefined ? "" : raw ? "raw endpoints" : "no raw endpoints",
     read_only === true ? "reads only" : "",
     max_cost === undefined ? "" : `at most $${max_cost} per run`,
-    mint === true ? "gives allowances" : ""
+    mint === true ? "gives allowances" : "",
+    read === "own" ? "sees its own runs" : ""
   ].filter((one) => one !== "")
   return parts.length === 0 ? "everything" : parts.join(", ")
 }

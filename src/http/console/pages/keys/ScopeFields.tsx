@@ -78,6 +78,17 @@ export const ScopeFields = ({ allow, error }: ScopeFieldsProps) => (
         ]}
         className="w-full max-w-80"
       />
+      <Select
+        label="What it reads"
+        name="read"
+        defaultValue={allow?.read ?? ""}
+        options={[
+          ["", "By default: all, or own runs for allowances and connected apps"],
+          ["own", "Its own runs and its budget"],
+          ["organization", "Everything of the organization"]
+        ]}
+        className="w-full max-w-80"
+      />
       <Field
         label="Most that one run may hold, in USD"
         name="max_cost"

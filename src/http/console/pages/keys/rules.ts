@@ -5,6 +5,8 @@ import type { ApiKey } from "./useKeys.ts"
 
 const periods = ["day", "week", "month", "total"] as const
 
+const readings = ["own", "organization"] as const
+
 const namesIn = (form: FormData, name: string) => form.getAll(name).filter((one) => typeof one === "string")
 
 /** The end of the chosen day. */
@@ -14,12 +16,14 @@ const lastMoment = (day: string) => `${day}T23:59:59Z`
 export const scopeIn = (form: FormData) => {
   const [capabilities, providers] = [namesIn(form, "capabilities"), namesIn(form, "providers")]
   const [raw, max_cost] = [textIn(form, "raw"), textIn(form, "max_cost").trim()]
+  const read = readings.find((one) => one === textIn(form, "read"))
   const scope = {
     ...(capabilities.length === 0 ? {} : { capabilities }),
     ...(providers.length === 0 ? {} : { providers }),
     ...(raw === "" ? {} : { raw: raw === "allowed" }),
     ...(textIn(form, "read_only") === "" ? {} : { read_only: true }),
     ...(textIn(form, "mint") === "" ? {} : { mint: true }),
+    ...(read === undefined ? {} : { read }),
     ...(max_cost === "" ? {} : { max_cost })
   }
   return Object.keys(scope).length === 0 ? null : scope
@@ -50,6 +54,7 @@ const scopeText = (allow: ApiKey["allow"]) =>
         allow.raw ?? null,
         allow.read_only ?? false,
         allow.mint ?? false,
+        allow.read ?? "",
         allow.max_cost ?? ""
       ])
 

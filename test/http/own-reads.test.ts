@@ -1,0 +1,251 @@
+/** A key with allow.read "own" sees its own runs, batches and budget. Everything else of the organization does not exist or is refused. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { type App, type Reply, startApp, type Tenant, until, verify } from "../kit/app.ts"
+import { OpenApi } from "effect/http-api"
+import { Api } from "../../src/http/api/Api.ts"
+import { listen } from "../kit/event-stream.ts"
+import { connect } from "./oauth/agent.ts"
+import { calling, postTo } from "./mcp-request.ts"
+
+type Json = ReturnType<typeof JSON.parse>
+interface Key {
+  readonly id: string
+  readonly token: string
+}
+
+let app: App
+let org: Tenant
+let session: string
+/** Reads its own runs, with a budget of $1.00. */
+let own: Key
+const mine: Record<string, string> = {}
+const theirs: Record<string, string> = {}
+const unknown: Readonly<Record<string, string>> = {
+  run_id: "run_01m81nzk95mq351g8pvrxgm8m4",
+  batch_id: "bat_01m81nzk95mq351g8pvrxgm8m4",
+  allowance_id: "key_01m81nzk95mq351g8pvrxgm8m4"
+}
+const day = 86_400_000
+const expires_at = new Date(Date.now() + day).toISOString()
+
+const call = (by: string, method: string, path: string, body?: unknown) =>
+  app.call(by, method, path, body === undefined ? {} : { body })
+const get = (path: string, by = own.token) => call(by, "GET", path)
+const mint = async (rules: object): Promise<Key> => {
+  const { body } = await call(session, "POST", "/v1/api-keys", { name: "k", environment: "test", ...rules })
+  return { id: body.id, token: body.api_key }
+}
+const allowance = async (by: string, more: object = {}): Promise<Key> => {
+  const { body } = await call(by, "POST", "/v1/allowances", { name: "a", amount: "0.50", expires_at, ...more })
+  return { id: body.id, token: body.api_key }
+}
+const run = async (by: string, name: string): Promise<string> =>
+  (await call(by, "POST", "/v1/run", verify(name, "subject.example"))).body.run_id
+const batch = async (by: string): Promise<string> => {
+  const { id } = (await call(by, "POST", "/v1/batches", { runs: [verify("b", "batch.example")] })).body
+  await until(
+    "the batch to finish",
+    () => get(`/v1/batches/${id}`, by),
+    (reply: Reply) => reply.body.done
+  )
+  return id
+}
+const ids = ({ body }: Reply) => body.items.map((one: { id?: string; run_id?: string }) => one.run_id ?? one.id)
+
+beforeAll(async () => {
+  app = await startApp()
+  org = await app.tenant("20.00")
+  session = await org.session()
+  own = await mint({ budget: { limit: "1.00", period: "day" }, allow: { raw: true, read: "own", mint: true } })
+  Object.assign(mine, { run_id: await run(own.token, "mine"), batch_id: await batch(own.token) })
+  Object.assign(theirs, {
+    run_id: await run(org.key, "theirs"),
+    batch_id: await batch(org.key),
+    allowance_id: (await allowance(session)).id
+  })
+})
+afterAll(async () => {
+  await app.books()
+  await app.stop()
+})
+
+/** What is open to such a key, beside paths with an id. */
+const open = new Set([
+  ...["POST /v1/run", "GET /v1/runs", "POST /v1/batches", "GET /v1/batches", "POST /v1/quote", "POST /v1/inspect"],
+  ...["GET /v1/usage", "GET /v1/history", "POST /v1/history", "GET /v1/events", "GET /v1/wallet"],
+  ...["GET /v1/allowances", "POST /v1/allowances", "DELETE /v1/api-keys/{key_id}"]
+])
+const operations = Object.entries<Json>(OpenApi.fromApi(Api).paths).flatMap(([path, methods]) =>
+  Object.entries<Json>(methods)
+    .filter(([, one]) => one.security !== undefined && one.security.length > 0 && !path.startsWith("/v1/operator"))
+    .map(([method]): readonly [string, string] => [method.toUpperCase(), path])
+)
+const idOf = (path: string) => ["run_id", "batch_id", "allowance_id"].find((name) => path.includes(`{${name}}`))
+
+describe("a key with allow.read own", () => {
+  test.each(operations)(
+    "%s %s: another's object is unknown, and the organization's are refused",
+    async (method, path) => {
+      const name = idOf(path)
+      const body = method === "GET" || method === "DELETE" ? undefined : {}
+      if (name === undefined) {
+        if (open.has(`${method} ${path}`)) return
+        const reply = await call(own.token, method, path.replaceAll(/\{\w+\}/g, "key_x"), body)
+        // A body without its fields is refused later than the key.
+        expect([reply.status, reply.body.error.code]).toEqual([403, "forbidden"])
+        return
+      }
+      const answer = async (id: string) => {
+        const given = path.endsWith("/dispute") && body !== undefined ? { reason: "bounced", evidence: "x" } : body
+        const { status, text } = await call(own.token, method, path.replace(`{${name}}`, id), given)
+        return [status, text.replaceAll(id, "ID").replace(/req_\w+/, "REQ")]
+      }
+      const asked = await answer(theirs[name] ?? "")
+      expect(asked[0]).toBeGreaterThanOrEqual(400)
+      expect(asked).toEqual(await answer(unknown[name] ?? ""))
+    }
+  )
+
+  test("reads, waits for, lists and exports its own runs and batches", async () => {
+    for (const path of ["", "?wait=1", "/details", "/receipt", "/events"])
+      expect([path, (await get(`/v1/runs/${mine["run_id"]}${path}`)).status]).toEqual([path, 200])
+    const listed = ids(await get("/v1/runs"))
+    expect(listed).toContain(mine["run_id"])
+    expect(listed).not.toContain(theirs["run_id"])
+    expect(listed).toHaveLength(2)
+    const csv = await app.call(own.token, "GET", "/v1/runs", { headers: { accept: "text/csv" } })
+    expect(csv.text).not.toContain(theirs["run_id"] ?? "")
+    expect(csv.text).toContain(mine["run_id"] ?? "")
+    expect(ids(await get(`/v1/runs?key_id=${org.key_id}`))).toEqual([])
+    expect(ids(await get("/v1/batches"))).toEqual([mine["batch_id"]])
+    expect((await get(`/v1/batches/${mine["batch_id"]}/results`)).text).toContain('"row":1')
+    // An ordinary key reads the organization, as before.
+    expect(ids(await get("/v1/runs", org.key))).toContain(mine["run_id"])
+  })
+
+  test("finds its own runs in history, alone and in a list, and counts them in usage", async () => {
+    const q = (by: string) => get("/v1/history?q=subject.example", by)
+    const found = (await q(own.token)).body
+    expect([found.count, found.items.map((one: { run_id: string }) => one.run_id)]).toEqual([1, [mine["run_id"]]])
+    expect((await q(org.key)).body.count).toBe(2)
+    const words = (await get("/v1/history?q=theirs&kind=text")).body
+    expect(words.count).toBe(0)
+    const many = await call(own.token, "POST", "/v1/history", {
+      subjects: ["mine@subject.example", "theirs@subject.example"]
+    })
+    expect(many.body.items.map((one: { seen: boolean }) => one.seen)).toEqual([true, false])
+    const usage = (by: string) => get("/v1/usage?group_by=key", by)
+    await until(
+      "the runs to be counted",
+      () => usage(own.token),
+      ({ body }) => body.items[0]?.runs === 2
+    )
+    expect((await usage(own.token)).body.items.map((one: { key: string }) => one.key)).toEqual([own.id])
+    expect((await usage(org.key)).body.items).toHaveLength(2)
+  })
+
+  test("sees its budget in place of the wallet, and no balance of the organization", async () => {
+    expect((await get("/v1/wallet")).body).toEqual({
+      currency: "USD",
+      balance: "0.994",
+      reserved: "0.00",
+      available: "0.994"
+    })
+    const reply = await get(`/v1/runs/${mine["run_id"]}`)
+    expect([reply.headers.get("wallet-available"), reply.headers.get("run-charged")]).toEqual([null, "0.003"])
+    const bare = await mint({ allow: { raw: true, read: "own" } })
+    const refused = await get("/v1/wallet", bare.token)
+    expect([refused.status, refused.body.error.message]).toEqual([403, expect.stringContaining("has no budget")])
+    expect((await get("/v1/api-keys")).body.error.message).toContain('allow.read "organization"')
+  })
+
+  test("takes no result and no run of another key", async () => {
+    const reuse = { ...verify("theirs", "subject.example"), reuse: { mode: "only" } }
+    for (const path of ["/v1/run", "/v1/quote"]) {
+      const refused = await call(own.token, "POST", path, reuse)
+      expect([refused.status, refused.body.error.message]).toEqual([403, expect.stringContaining("allow.read")])
+    }
+    const headers = { "idempotency-key": "shared" }
+    const body = verify("shared", "subject.example")
+    const first = await app.call(org.key, "POST", "/v1/run", { body, headers })
+    const repeated = await app.call(own.token, "POST", "/v1/run", { body, headers })
+    expect([repeated.status, repeated.body.error.code]).toEqual([422, "idempotency_key_reused"])
+    expect(repeated.text).not.toContain(first.body.run_id)
+    const runs = { runs: [verify("shared-b", "subject.example")] }
+    const one = await app.call(org.key, "POST", "/v1/batches", { body: runs, headers })
+    const again = await app.call(own.token, "POST", "/v1/batches", { body: runs, headers })
+    expect([again.status, again.text.includes(one.body.id)]).toEqual([422, false])
+  })
+
+  test("follows the events of its own runs", async () => {
+    const stream = await listen(app.url, own.token)
+    const [other, another] = [await run(org.key, "evt-theirs"), await run(own.token, "evt-mine")]
+    await stream.wait("the end of the own run", (seen) => seen.some(({ type }) => type === "run.finished"))
+    const text = stream.text()
+    expect(text).toContain(another)
+    expect(text).not.toContain(other)
+    expect(text).not.toContain("wallet.changed")
+    stream.close()
+  })
+
+  test("the tools of MCP show the same", async () => {
+    const tool = async (name: string, given: Record<string, unknown> = {}) =>
+      (await (await postTo(app.url, calling(name, given), { key: own.token })).text()).replaceAll("\\", "")
+    const listed = await tool("list_runs")
+    expect(listed).toContain(mine["run_id"] ?? "")
+    expect(listed).not.toContain(theirs["run_id"] ?? "")
+    expect(await tool("get_run", { run_id: theirs["run_id"] })).toContain("There is no run")
+    const wallet = await tool("wallet")
+    expect(wallet).toContain('"isError":false')
+    expect(wallet).not.toContain("daily_limit")
+  })
+
+  test("a key that replaces it goes on reading its runs", async () => {
+    const first = await mint({ budget: { limit: "1.00", period: "day" }, allow: { raw: true, read: "own" } })
+    const id = await run(first.token, "rotated")
+    const { body } = await call(session, "POST", `/v1/api-keys/${first.id}/rotate`, {})
+    expect((await get(`/v1/runs/${id}`, body.api_key)).status).toBe(200)
+    const later = await run(body.api_key, "after")
+    expect(ids(await get("/v1/runs", body.api_key))).toEqual([later, id])
+  })
+
+  test("a change of what it reads holds for the next request", async () => {
+    const key = await mint({ allow: { raw: true } })
+    expect((await get(`/v1/runs/${theirs["run_id"]}`, key.token)).status).toBe(200)
+    const changed = await call(session, "PATCH", `/v1/api-keys/${key.id}`, { allow: { raw: true, read: "own" } })
+    expect(changed.body.allow).toEqual({ raw: true, read: "own" })
+    expect((await get(`/v1/runs/${theirs["run_id"]}?wait=1`, key.token)).status).toBe(400)
+  })
+})
+
+describe("the default", () => {
+  test("of an allowance is own, unless a person gives more", async () => {
+    const agent = await allowance(session)
+    const agentRun = await run(agent.token, "allowance")
+    expect(ids(await get("/v1/runs", agent.token))).toEqual([agentRun])
+    expect((await get("/v1/wallet", agent.token)).body.available).toBe("0.497")
+    expect((await get(`/v1/allowances/${agent.id}`, session)).body.allow).toMatchObject({ read: "own" })
+    const wide = await allowance(session, { allow: { read: "organization" } })
+    expect(ids(await get("/v1/runs", wide.token))).toContain(theirs["run_id"])
+    const child = await allowance(own.token, { amount: "0.10" })
+    expect(ids(await get("/v1/allowances"))).toEqual([child.id])
+    expect((await get(`/v1/allowances/${child.id}`)).status).toBe(200)
+    const wider = await call(own.token, "POST", "/v1/allowances", {
+      ...{ name: "a", amount: "0.10", expires_at },
+      allow: { read: "organization" }
+    })
+    expect([wider.status, wider.body.error.details[0].path]).toEqual([400, "allow.read"])
+  })
+
+  test("of a connected agent is own, also if it was connected before this release", async () => {
+    const { kept } = await connect(app, session, { approve: true, budget: { limit: "1.00", period: "month" } })
+    const token = kept.tokens?.access_token ?? ""
+    expect(ids(await get("/v1/runs", token))).toEqual([])
+    const [{ id }] = (await get("/v1/api-keys?limit=1", session)).body.items
+    await app.sql(`UPDATE api_keys SET allow = '{"raw": true}' WHERE key_id = $1`, [id])
+    expect(ids(await get("/v1/runs", token))).toEqual([])
+    expect((await get(`/v1/api-keys/${id}`, session)).body.allow).toEqual({ raw: true, read: "own" })
+    await call(session, "PATCH", `/v1/api-keys/${id}`, { allow: { raw: true, read: "organization" } })
+    expect(ids(await get("/v1/runs", token))).toContain(theirs["run_id"])
+  })
+})
