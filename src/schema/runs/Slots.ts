@@ -11,6 +11,8 @@ export const freePerOrganizationMax = 20
 export const noShare = ""
 /** Free runs of all organizations together may use 1/2 of the slots. The rest is for paid runs. */
 const freePart = 2
+/** The rest of these slots is for organizations without a free run under way. So a few whose runs hang leave slots to the others. */
+const freeShared = 3 / 4
 /** The calls and jobs of one provider may use 1/4 of the slots, or as many as its concurrency. Jobs are only polled, so they do not count as calls. */
 const jobsPart = 4
 
@@ -76,7 +78,9 @@ export class Slots {
 
   private admitsFree(org_id: string): boolean {
     const most = Math.max(1, Math.floor(this.bounds.slots / freePart))
-    return this.free < most && count(this.freeOf, org_id) < freePerOrganizationMax
+    const own = count(this.freeOf, org_id)
+    if (own > 0 && this.free >= Math.floor(most * freeShared)) return false
+    return this.free < most && own < freePerOrganizationMax
   }
 
   /** Null if the run has to wait, because no slot is free or one of its shares is used up. */
