@@ -138,7 +138,7 @@ describe.each(oneBackend)("POST /v1/run, queues on %s", (backend) => {
       expect(good.body).toMatchObject({
         status: "succeeded",
         provider: "hunter",
-        billing: { quoted: "0.0294", charged: "0.0294" }
+        billing: { quoted: "0.0147", charged: "0.0147" }
       })
       expect(good.body.routing_reason).toContain("pinned to hunter")
       const bad = await org.run({
@@ -163,8 +163,8 @@ describe.each(oneBackend)("POST /v1/run, queues on %s", (backend) => {
       expect(status).toBe(502)
       expect(providers(body)).toEqual(["leadmagic", "millionverifier"])
       expect(body.billing.quoted).toBe("0.00444")
-      expect(body.error.message).toContain("hunter ($0.0294)")
-      expect(body.hints).toEqual([expect.stringContaining("hunter at $0.0294")])
+      expect(body.error.message).toContain("hunter ($0.0147)")
+      expect(body.hints).toEqual([expect.stringContaining("hunter at $0.0147")])
     })
 
     test("refuses a cap below every offer without an attempt, a run or a hold", async () => {
@@ -174,7 +174,7 @@ describe.each(oneBackend)("POST /v1/run, queues on %s", (backend) => {
       expect(status).toBe(409)
       expect(body.error.code).toBe("provider_not_available")
       expect(body.error.details).toHaveLength(7)
-      expect(body.error.details[0]).toEqual({ path: "routing.max_cost", message: expect.stringContaining("$0.0294") })
+      expect(body.error.details[0]).toEqual({ path: "routing.max_cost", message: expect.stringContaining("$0.0147") })
       expect(await org.ledger()).toEqual(before)
       expect((await org.list("?limit=1")).body.items[0].run_id).toBe(runs)
     })

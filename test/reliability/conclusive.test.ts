@@ -75,7 +75,7 @@ test("highest_success_rate asks on, and charges whoever knew", async () => {
     status: "succeeded",
     provider: "hunter",
     verdict: "valid",
-    charged: "0.0294",
+    charged: "0.0147",
     attempts: ["leadmagic inconclusive", "hunter succeeded"],
     asked: 2
   })

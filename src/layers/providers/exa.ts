@@ -8,7 +8,7 @@ import type { InputOf } from "../../schema/catalog/Capability.ts"
 import { companySearch, companySearchDefaultLimit } from "../../schema/capabilities/company.search.ts"
 import { newsSearch, newsSearchDefaultLimit } from "../../schema/capabilities/news.search.ts"
 import { peopleSearch, peopleSearchDefaultLimit } from "../../schema/capabilities/people.search.ts"
-import { company, person } from "../../schema/capabilities/shapes.ts"
+import { company, location, person } from "../../schema/capabilities/shapes.ts"
 import { webScrape } from "../../schema/capabilities/web.scrape.ts"
 import { webSearch, webSearchDefaultLimit } from "../../schema/capabilities/web.search.ts"
 import { inUsd } from "../../schema/money/Rates.ts"
@@ -96,11 +96,44 @@ const titleParts = (title: string | null) => {
   return { full_name: name === "" ? null : name, headline: rest.length === 0 ? null : rest.join(", ") }
 }
 
+/** The properties of the entity that a result is about, if Exa has any. */
+const propertiesOf = (result: unknown, type: "person" | "company"): unknown =>
+  at(
+    list(result, "entities")?.find((entity) => text(entity, "type") === type),
+    "properties"
+  )
+
+/** Reads "San Francisco, California, United States". Of two parts, the second is a region only if it is an abbreviation, as in "CA". */
+const placeOf = (printed: string | null) => {
+  const [city = null, region = null, country = null] = (printed ?? "").split(", ").filter((part) => part !== "")
+  if (country !== null) return location(city, region, country)
+  return region === null ? null : location(city, /^[A-Z]{2}$/.test(region) ? region : null, null)
+}
+
+/** Reads a person from a result. The current position is the first one without an end. */
+const personOf = (result: unknown) => {
+  const properties = propertiesOf(result, "person")
+  const history = list(properties, "workHistory") ?? []
+  const current = history.find((position) => text(position, "dates", "to") === null)
+  const named = titleParts(text(result, "title"))
+  return person({
+    full_name: text(properties, "name") ?? named.full_name,
+    first_name: text(properties, "firstName"),
+    last_name: text(properties, "lastName"),
+    headline: named.headline,
+    title: text(current, "title"),
+    company_name: text(current, "company", "name"),
+    location: placeOf(text(properties, "location") ?? text(current, "location")),
+    network_url: text(result, "url"),
+    provider_ids: providerIds("exa", result, "id")
+  })
+}
+
 const findPeople = offer(peopleSearch, {
   // $0.007 per search
   price: inUsd.metered("0.007", "0.0008333", peopleSearchDefaultLimit),
-  verified: true,
-  note: "Name, headline and profile only; filters are part of the search text and not applied exactly.",
+  // Not `verified`: no live answer with this category and its cost is at hand, as there is for web.search.
+  note: "Published rate, not measured yet. Filters are part of the search text and not applied exactly.",
   wraps: [{ method: "POST", path: "/search" }],
   serves: (input) => input.cursor === undefined && (input.limit ?? peopleSearchDefaultLimit) <= searchResultsMax,
   request: (input) => ({
@@ -117,13 +150,7 @@ const findPeople = offer(peopleSearch, {
     const results = list(reply.body, "results")
     if (results === null) return unreadable("results")
     if (results.length === 0) return noMatch("nobody found", dollarsSpent(reply))
-    const items = results.slice(0, input.limit ?? peopleSearchDefaultLimit).map((profile) =>
-      person({
-        ...titleParts(text(profile, "title")),
-        network_url: text(profile, "url"),
-        provider_ids: providerIds("exa", profile, "id")
-      })
-    )
+    const items = results.slice(0, input.limit ?? peopleSearchDefaultLimit).map(personOf)
     return match({ items, total: null, next_cursor: null }, dollarsSpent(reply))
   }
 })
@@ -146,10 +173,7 @@ const networkPage = /^https?:\/\/(?:[a-z]+\.)?linkedin\.com\/company\//i
 
 /** Reads a company from a result. The result is the company's page, and `entities` has its properties if Exa has any. */
 const companyOf = (result: unknown) => {
-  const properties = at(
-    list(result, "entities")?.find((entity) => text(entity, "type") === "company"),
-    "properties"
-  )
+  const properties = propertiesOf(result, "company")
   const url = text(result, "url")
   const own = url === null || networkPage.test(url) ? null : url
   return company({

@@ -1,8 +1,8 @@
 /**
  * Adapter for Findymail: finds and verifies e-mail addresses, and finds phone numbers of network profiles.
  *
- * Findymail returns only addresses that it has verified. It reports no cost and documents no price of a credit, so prices are based on
- * an assumed $0.049 per credit.
+ * Findymail returns only addresses that it has verified. It reports no cost, so prices are those of the Starter plan ($99 for 5,000 finder
+ * credits a month).
  */
 import { emailFind } from "../../schema/capabilities/email.find.ts"
 import { emailVerify } from "../../schema/capabilities/email.verify.ts"
@@ -12,10 +12,10 @@ import { inCredits } from "../../schema/money/Rates.ts"
 import { type Outcome, offer, provider, type Reply } from "../../schema/catalog/Provider.ts"
 import { match, noMatch } from "./kit/outcome.ts"
 import { international } from "./kit/phone.ts"
-import { at, flag, isRecord, text } from "./kit/read.ts"
+import { at, flag, isRecord, list, text } from "./kit/read.ts"
 import { errorText, httpErrors, unreadable } from "./kit/httpErrors.ts"
 
-const note = "Assumed at $0.049 per credit, the smallest plan."
+const note = "A credit costs $0.0198 in the Starter plan, the only published one ($99 for 5,000 a month)."
 
 /** A 404 with a message such as "Contact not found" is a miss. */
 const nothing = (reply: Reply): boolean =>
@@ -35,7 +35,8 @@ const find = offer(emailFind, {
     const miss = missed(reply)
     if (miss !== undefined) return miss
     const contact = at(reply.body, "contact")
-    if (contact === null) return noMatch("no address found")
+    // An empty contact is a miss, as an object, a list or a text.
+    if (contact === null || contact === "" || list(contact)?.length === 0) return noMatch("no address found")
     if (!isRecord(contact)) return unreadable("contact")
     const email = text(contact, "email")
     if (email === null) return noMatch("no address found")
@@ -55,7 +56,8 @@ const find = offer(emailFind, {
 
 const verify = offer(emailVerify, {
   price: inCredits.flat("0.25"),
-  note: `${note} A verification is assumed to cost a quarter of a credit.`,
+  // Verifier credits are a pool of their own: the plan adds 5,000 of them to its finder credits, and none is sold apart.
+  note: `${note} A verification takes a verifier credit, which comes with the plan and has no price of its own. It is priced at a quarter of a finder credit.`,
   wraps: [{ method: "POST", path: "/verify" }],
   request: (input) => ({ method: "POST", path: "/verify", body: { email: input.email } }),
   response: (reply, input) => {
@@ -78,7 +80,7 @@ const verify = offer(emailVerify, {
 
 const findPhone = offer(phoneFind, {
   price: inCredits.flat("10"),
-  note: `${note} A number is assumed to cost ten credits.`,
+  note: `${note} A number costs ten.`,
   wraps: [{ method: "POST", path: "/search/phone" }],
   serves: (input) => input.network_url !== undefined,
   request: (input) => ({ method: "POST", path: "/search/phone", body: { linkedin_url: input.network_url } }),
@@ -100,7 +102,7 @@ export const findymail = provider({
   homepage: "https://www.findymail.com",
   base_url: "https://app.findymail.com/api",
   auth: { kind: "bearer" },
-  credit: "0.049",
+  credit: "0.0198",
   concurrency: 10,
   timeoutMillis: 30_000,
   // 423: the subscription is paused.

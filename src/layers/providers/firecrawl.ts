@@ -20,7 +20,7 @@ const credits = (reply: Reply) =>
   cost("credit", reply.body, "creditsUsed") ?? cost("credit", reply.body, "data", "metadata", "creditsUsed")
 
 const note =
-  "A credit is assumed at $0.006334, as in the smallest plan (Hobby, $19 for 3,000 a month); the Standard plan pays about $0.00083."
+  "A credit costs $0.0038 in the smallest plan (Hobby, $19 for 5,000 a month); the Standard plan pays about $0.00083."
 
 const search = offer(webSearch, {
   price: inCredits.flat("2"),
@@ -136,7 +136,7 @@ export const firecrawl = provider({
   homepage: "https://www.firecrawl.dev",
   base_url: "https://api.firecrawl.dev/v2",
   auth: { kind: "bearer" },
-  credit: "0.006334",
+  credit: "0.0038",
   concurrency: 5,
   timeoutMillis: 30_000,
   httpErrors: httpErrors({ reasons: { 408: "provider_timeout" } }),

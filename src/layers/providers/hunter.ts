@@ -20,7 +20,10 @@ import { at, flag, host, isRecord, list, number, place, providerIds, text, texts
 import { refusal, httpErrors, unreadable } from "./kit/httpErrors.ts"
 
 const oneCredit = inCredits.flat("1")
-const note = "One credit of the Starter plan; the provider does not report what a call has cost."
+const halfCredit = inCredits.flat("0.5")
+/** The price of the three endpoints that enrich. */
+const enrichment = inCredits.flat("0.2")
+const note = "Credits of the Starter plan; the provider does not report what a call has cost."
 
 /** Poll interval. The finder and the verifier take up to 20 seconds and answer 202 in the meantime. */
 const againMillis = 2_000
@@ -90,7 +93,7 @@ const verifyCall = (input: InputOf<typeof emailVerify>): Call => ({
 })
 
 const verify = offer(emailVerify, {
-  price: oneCredit,
+  price: halfCredit,
   note,
   wraps: [{ method: "GET", path: "/email-verifier" }],
   request: verifyCall,
@@ -103,17 +106,21 @@ const verify = offer(emailVerify, {
     const data = at(reply.body, "data")
     const verdict = text(data, "status")
     if (verdict === null) return unreadable("status")
-    return match({
-      email: text(data, "email") ?? input.email,
-      email_status: statuses[verdict] ?? "unknown",
-      score: number(data, "score"),
-      is_disposable: flag(data, "disposable"),
-      is_role: null,
-      is_free: flag(data, "webmail"),
-      mx_found: flag(data, "mx_records"),
-      did_you_mean: null,
-      provider_status: verdict
-    })
+    return match(
+      {
+        email: text(data, "email") ?? input.email,
+        email_status: statuses[verdict] ?? "unknown",
+        score: number(data, "score"),
+        is_disposable: flag(data, "disposable"),
+        is_role: null,
+        is_free: flag(data, "webmail"),
+        mx_found: flag(data, "mx_records"),
+        did_you_mean: null,
+        provider_status: verdict
+      },
+      // Hunter charges nothing for an address that it can't verify.
+      verdict === "unknown" ? { unit: "credit", amount: "0" } : null
+    )
   }
 })
 
@@ -130,7 +137,7 @@ const personCall = (input: InputOf<typeof peopleEnrich>): Call => ({
 })
 
 const enrichPerson = offer(peopleEnrich, {
-  price: oneCredit,
+  price: enrichment,
   note,
   wraps: [{ method: "GET", path: "/people/find" }],
   serves: (input) => input.email !== undefined || handleOf(input.network_url) !== undefined,
@@ -167,8 +174,14 @@ const companyCall = (input: { readonly domain?: string }): Call => ({
   query: { domain: input.domain }
 })
 
+/** A range such as "10K-50K", with its numbers written out. Null for a single number. */
+const rangeOf = (employees: string | null): string | null =>
+  employees === null || !/[-+]/.test(employees)
+    ? null
+    : employees.replace(/(\d+(?:\.\d+)?)K/gi, (_, thousands: string) => String(Math.round(Number(thousands) * 1000)))
+
 const enrichCompany = offer(companyEnrich, {
-  price: oneCredit,
+  price: enrichment,
   note,
   wraps: [{ method: "GET", path: "/companies/find" }],
   serves: (input) => input.domain !== undefined,
@@ -190,7 +203,7 @@ const enrichCompany = offer(companyEnrich, {
         network_url: networkUrl("company", text(data, "linkedin", "handle")),
         industry: text(data, "category", "industry"),
         employee_count: whole(data, "metrics", "employees"),
-        employee_range: text(data, "metrics", "employeesRange"),
+        employee_range: text(data, "metrics", "employeesRange") ?? rangeOf(text(data, "metrics", "employees")),
         founded_year: whole(data, "foundedYear"),
         location: place(at(data, "geo"), "city", "state", "country"),
         description: text(data, "description"),
@@ -267,7 +280,7 @@ const findCompanies = offer(companySearch, {
 })
 
 const technologies = offer(companyTech, {
-  price: oneCredit,
+  price: enrichment,
   note: `${note} Technologies come without categories.`,
   wraps: [{ method: "GET", path: "/companies/find" }],
   request: companyCall,

@@ -2,8 +2,7 @@
  * Adapter for Icypeas: finds and verifies e-mail addresses. A request is queued under an id, and its result is polled.
  *
  * The id is stored, so a restarted worker continues to poll. Input errors arrive as HTTP 200 with `success: false`. Only the final status
- * says what a search cost, and every later answer repeats it, so no single answer is a cost report. Icypeas publishes credits per
- * operation but no price of a credit, which is assumed at $0.04.
+ * says what a search cost, and every later answer repeats it, so no single answer is a cost report. Prices are those of the Basic plan.
  */
 import { emailFind } from "../../schema/capabilities/email.find.ts"
 import { emailVerify } from "../../schema/capabilities/email.verify.ts"
@@ -25,7 +24,8 @@ import { match, noMatch } from "./kit/outcome.ts"
 import { at, flag, list, text } from "./kit/read.ts"
 import { errorText, refusal, httpErrors, unreadable } from "./kit/httpErrors.ts"
 
-const note = "Published credits per operation; the price of a credit is assumed at $0.04."
+const note =
+  "Published credits per operation at $0.019 each, as in the Basic plan ($19 for 1,000 a month); larger plans pay less."
 const ticket: Wraps = { method: "POST", path: "/bulk-single-searchs/read" }
 
 /** Poll interval. Icypeas allows 30 polls per minute. */
@@ -186,7 +186,7 @@ export const icypeas = provider({
   base_url: "https://app.icypeas.com/api",
   // The header contains the key alone, without a scheme such as Bearer.
   auth: { kind: "header", name: "authorization" },
-  credit: "0.04",
+  credit: "0.019",
   concurrency: 2,
   // Icypeas allows 30 polls per minute.
   spacingMillis: 2_000,

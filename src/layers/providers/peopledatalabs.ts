@@ -2,7 +2,7 @@
  * Adapter for People Data Labs: enriches and searches people and companies, and reads profiles of the professional network.
  *
  * A 404 is a miss and free. A match costs one credit per record, which the header x-call-credits-spent reports. Prices are those of the
- * Pro plan: $0.28 per person record, $0.10 per company.
+ * Pro plan: $0.38 per person record, which is $0.28 and $0.10 for the premium fields that the adapter reads, and $0.10 per company.
  */
 import type { InputOf } from "../../schema/catalog/Capability.ts"
 import { companyEnrich } from "../../schema/capabilities/company.enrich.ts"
@@ -33,7 +33,8 @@ import {
 import { refusal, httpErrors, unreadable } from "./kit/httpErrors.ts"
 import { defined } from "../../schema/defined.ts"
 
-const note = "Published rate of the Pro plan; larger plans pay less."
+const note =
+  "Rate of the Pro plan for records with all premium fields, as quoted at its checkout; larger plans pay less."
 /** Minimum likelihood of a match, from 1 to 10. Below it the record is usually another person of the same name. */
 const likelihoodMin = 6
 
@@ -350,7 +351,7 @@ export const peopledatalabs = provider({
   base_url: "https://api.peopledatalabs.com",
   auth: { kind: "header", name: "X-Api-Key" },
   // The price of a person record. A company costs $0.10.
-  credit: "0.28",
+  credit: "0.38",
   // 1,000 requests a minute on paid plans.
   concurrency: 16,
   timeoutMillis: 20_000,

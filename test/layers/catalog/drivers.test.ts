@@ -182,7 +182,7 @@ const published: ReadonlyArray<readonly [string, string, unknown, number]> = [
   ["theirstack", "POST /v1/jobs/search", { limit: 500 }, 500 * 0.0394],
   ["theirstack", "POST /v1/companies/search", {}, 75 * 0.0394],
   ["theirstack", "POST /v1/companies/technologies", { company_domain: "x" }, 3 * 0.0394],
-  ["findymail", "POST /search/business-profile", { linkedin_url: "x" }, 0.049]
+  ["findymail", "POST /search/business-profile", { linkedin_url: "x" }, 0.0198]
 ]
 
 describe("an estimate is never below the published price", () => {

@@ -287,7 +287,7 @@ export const runExamples: Readonly<Record<string, Example>> = {
             method: "GET",
             title: "Enrich a person with the company",
             status: "live",
-            cost: { model: "per_call", estimate: "0.0588", note: "2 credits of $0.0245 per call.", currency: "USD" },
+            cost: { model: "per_call", estimate: "0.01176", note: "0.4 credits of $0.0245 per call.", currency: "USD" },
             wrapped_by: []
           }
         ],
@@ -349,9 +349,9 @@ export const runExamples: Readonly<Record<string, Example>> = {
             verified: false,
             platforms: [],
             price: {
-              amount: "0.0294",
+              amount: "0.0147",
               currency: "USD",
-              note: "One credit of the Starter plan; the provider does not report what a call has cost."
+              note: "Credits of the Starter plan; the provider does not report what a call has cost."
             },
             metrics: { success_rate: null, latency_ms_p50: null, latency_ms_p95: null, sample_size: 0 },
             health: {

@@ -10,7 +10,8 @@ import { noMatch } from "../kit/outcome.ts"
 import { at, isRecord, text } from "../kit/read.ts"
 import { unreadable } from "../kit/httpErrors.ts"
 
-export const note = "Published credits per operation at $0.025 each, the rate that the provider's fair-use terms imply."
+export const note =
+  "Published credits per operation at $0.026 each, as in the Basic plan ($65 a seat for 2,500 credits a month)."
 
 interface CompanyKeys {
   readonly domain?: string | undefined

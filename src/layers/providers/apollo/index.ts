@@ -18,7 +18,7 @@ export const apollo = provider({
   homepage: "https://www.apollo.io",
   base_url: "https://api.apollo.io/api/v1",
   auth: { kind: "header", name: "x-api-key" },
-  credit: "0.025",
+  credit: "0.026",
   // 200 searches a minute on paid plans.
   concurrency: 5,
   timeoutMillis: 30_000,

@@ -41,7 +41,7 @@ const personOf = (data: unknown): Person => {
 }
 
 /** Crustdata's names of seniorities, by the words that people usually write. */
-const levels: Readonly<Record<string, string>> = {
+const levels: Readonly<Record<string, string | ReadonlyArray<string>>> = {
   cxo: "CXO",
   c_level: "CXO",
   "c-level": "CXO",
@@ -54,7 +54,7 @@ const levels: Readonly<Record<string, string>> = {
   "vice president": "Vice President",
   director: "Director",
   head: "Director",
-  manager: "Experienced Manager",
+  manager: ["Entry Level Manager", "Experienced Manager"],
   senior: "Senior",
   entry: "Entry Level",
   junior: "Entry Level",
@@ -69,7 +69,7 @@ const filtersOf = (input: InputOf<typeof peopleSearch>) =>
     ...contains([job("title")], input.titles),
     ...within(
       job("seniority_level"),
-      input.seniorities?.map((level) => levels[level.toLowerCase()] ?? level)
+      input.seniorities?.flatMap((level) => levels[level.toLowerCase()] ?? level)
     ),
     ...contains(["basic_profile.name"], input.name === undefined ? undefined : [input.name]),
     ...within(
@@ -152,7 +152,8 @@ export const enrichPerson = offer(peopleEnrich, {
   price: oneCredit,
   note: `${note} The base profile only, because contact data costs more.`,
   wraps: [{ method: "POST", path: "/person/enrich" }],
-  // Crustdata documents a profile by its URL only. Whether an address works has not been tried.
+  // Crustdata also takes `business_emails`, but its own guide says that such a match may be someone else at the same company, or who
+  // left it. A wrong person would be charged, so addresses go to other providers.
   serves: (input) => input.network_url !== undefined && input.require === undefined,
   request: (input) => ({
     method: "POST",

@@ -55,15 +55,17 @@ export const instagramProfile = (user: unknown): Profile => {
     handle,
     name: text(user, "full_name"),
     bio: text(user, "biography"),
-    followers: whole(user, "edge_followed_by", "count"),
-    following: whole(user, "edge_follow", "count"),
-    posts_count: whole(user, "edge_owner_to_timeline_media", "count"),
+    // The page's own format has lists with counts, that of the app (live answers of 2026-07) the counts alone.
+    followers: whole(user, "edge_followed_by", "count") ?? whole(user, "follower_count"),
+    following: whole(user, "edge_follow", "count") ?? whole(user, "following_count"),
+    posts_count: whole(user, "edge_owner_to_timeline_media", "count") ?? whole(user, "media_count"),
     verified: flag(user, "is_verified"),
-    avatar_url: text(user, "profile_pic_url_hd") ?? text(user, "profile_pic_url"),
+    avatar_url:
+      text(user, "profile_pic_url_hd") ?? text(user, "hd_profile_pic_url_info", "url") ?? text(user, "profile_pic_url"),
     url: page("https://www.instagram.com/", handle),
     external_links: addresses(user, "bio_links") ?? (only === null ? null : [only]),
     email: text(user, "business_email"),
-    category: text(user, "category_name")
+    category: text(user, "category_name") ?? text(user, "category")
   }
 }
 
@@ -89,18 +91,20 @@ export const tiktokProfile = (body: unknown): Profile => {
 
 export const xProfile = (body: unknown): Profile => {
   const legacy = at(body, "legacy")
-  const handle = text(legacy, "screen_name")
+  // X moved name, handle and picture out of `legacy` (live answers of 2026-07).
+  const core = at(body, "core")
+  const handle = text(legacy, "screen_name") ?? text(core, "screen_name")
   const links = list(legacy, "entities", "url", "urls")
   return {
     ...nobody,
     handle,
-    name: text(legacy, "name"),
+    name: text(legacy, "name") ?? text(core, "name"),
     bio: text(legacy, "description"),
     followers: whole(legacy, "followers_count"),
     following: whole(legacy, "friends_count"),
     posts_count: whole(legacy, "statuses_count"),
     verified: flag(body, "is_blue_verified") ?? flag(legacy, "verified"),
-    avatar_url: text(legacy, "profile_image_url_https"),
+    avatar_url: text(legacy, "profile_image_url_https") ?? text(body, "avatar", "image_url"),
     url: page("https://x.com/", handle),
     external_links: links?.flatMap((one) => text(one, "expanded_url") ?? []) ?? null
   }

@@ -152,7 +152,7 @@ export const leadmagic = provider({
   homepage: "https://leadmagic.io",
   base_url: "https://api.leadmagic.io",
   auth: { kind: "header", name: "X-API-Key" },
-  credit: "0.024",
+  credit: "0.025",
   concurrency: 10,
   timeoutMillis: 30_000,
   measured: consumed,
