@@ -177,10 +177,10 @@ describe("what a run has cost the platform", () => {
     expect(await cost(await run(member, "cost-12"))).toBe(1_200n)
     expect(await cost(await run(member, "cost-0"))).toBe(0n)
     expect(await cost(await run(member, "cost-none"))).toBe(2_500n)
-    // LeadMagic knew nothing for 0.0025, Hunter delivered for 0.0294 and reports nothing.
+    // LeadMagic knew nothing for 0.0025, Hunter delivered for 0.0147 and reports nothing.
     const both = await run(member, "unknown-25", strategy)
-    expect([both.provider, both.billing.charged]).toEqual(["hunter", "0.0294"])
-    expect(await cost(both)).toBe(2_500n + 24_500n)
+    expect([both.provider, both.billing.charged]).toEqual(["hunter", "0.0147"])
+    expect(await cost(both)).toBe(2_500n + 12_250n)
     const failed = await run(member, "error-50")
     expect([failed.status, await cost(failed)]).toEqual(["failed", 0n])
     // What providers cost us is nobody's business.

@@ -7,7 +7,7 @@ import { conforms } from "./conformance.ts"
 import { file as guide, page } from "./docs.ts"
 import { inputOf } from "./inputs.ts"
 import { specification } from "./specifications.ts"
-import { callsProvider, type Pair, paired, pairsOf, verdictOf } from "./pairs.ts"
+import { callsProvider, type Pair, paired, pairsOf, rated, rateOf, verdictOf } from "./pairs.ts"
 
 /** Never raw, so no document of its is shipped: its own is read from where the shipped ones were made of. */
 const agentmail = () => specification("agentmail")
@@ -48,7 +48,11 @@ describe("the contract table", () => {
 
       test("its rows say what is known, in the words that the table explains", () => {
         for (const { payload, request, except } of pairs) {
-          expect(payload).toMatch(/^(documented|captured by a third party|assembled|constructed)( \([^()]+\))?$/)
+          expect(payload).toMatch(
+            /^(documented|assembled|constructed)( \([^()]+\))?$|^captured by a third party \([^()]+\)$/
+          )
+          // A capture says when it was made.
+          if (verdictOf(payload)[0].startsWith("captured")) expect(payload).toMatch(/\((\d{4}(-\d\d)?|date unknown)\b/)
           expect(request).toMatch(/^(validated|validated in part \([^()]+\)|not validated \([^()]+\))( \([^()]+\))?$/)
           if (verdictOf(request)[0] === "validated in part") expect(except?.length).toBeGreaterThan(0)
           if (verdictOf(request)[0] === "validated") expect(except).toBeUndefined()
@@ -65,6 +69,37 @@ describe("the contract table", () => {
       }
     })
   }
+})
+
+const dayMillis = 86_400_000
+
+describe("the price list", () => {
+  test("has one price for every provider, and no other", () => {
+    expect(rated.toSorted()).toEqual(providers.map(({ slug }) => slug).toSorted())
+  })
+
+  test.each(providers.map(({ slug }) => slug))(
+    "says where and when the price of %s was read, within the last year",
+    (slug) => {
+      const { evidence, price, source, read } = rateOf(slug)
+      expect(evidence).toMatch(/^(vendor document|read by a third party|assumed|free)$/)
+      expect([price.length > 5, source.length > 10]).toEqual([true, true])
+      expect(read).toMatch(/^\d{4}-\d\d-\d\d$/)
+      const age = Date.now() - Date.parse(read)
+      expect(age).toBeGreaterThan(-dayMillis)
+      // Read the vendor's price again, then change the rate, rates.json and the page.
+      expect(age).toBeLessThan(366 * dayMillis)
+    }
+  )
+})
+
+test("no more offers than today have answers that were only constructed; 15 is the aim", () => {
+  const constructed = providers.flatMap(({ slug }) =>
+    pairsOf(slug).flatMap(({ capability, payload }) =>
+      verdictOf(payload)[0] === "constructed" ? [`${slug} ${capability}`] : []
+    )
+  )
+  expect(constructed.length).toBeLessThanOrEqual(28)
 })
 
 test("docs/providers.md is what the catalog says: bun test/layers/providers/docs.ts writes it", () => {

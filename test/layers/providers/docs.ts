@@ -11,7 +11,7 @@ import type { Capability } from "../../../src/schema/catalog/Capability.ts"
 import type { Endpoint } from "../../../src/schema/catalog/Endpoint.ts"
 import { type MicroUsd, usd, zero } from "../../../src/schema/money/Money.ts"
 import { needsNoAccount, type Offer, type Provider } from "../../../src/schema/catalog/Provider.ts"
-import { callsProvider, pairsOf, verdictOf } from "./pairs.ts"
+import { callsProvider, pairsOf, rateOf, verdictOf } from "./pairs.ts"
 
 const root = fileURLToPath(new URL("../../../", import.meta.url))
 export const file = `${root}docs/providers.md`
@@ -80,6 +80,32 @@ const priceOf = ({ price, verified }: Offer, { billing }: Capability): string =>
     }
   }
   return verified ? `${said()} (verified)` : said()
+}
+
+/** What the provider takes for a call, in its own unit. */
+const vendorRateOf = ({ rate }: Offer): string => {
+  const of = (amount: string) => {
+    if (Number(amount) === 0) return null
+    return rate.unit === "USD" ? `$${amount}` : `${amount} credit${amount === "1" ? "" : "s"}`
+  }
+  const each = (amount: string) => {
+    const priced = of(amount)
+    return priced === null ? null : `${priced} a result`
+  }
+  switch (rate.kind) {
+    case "flat":
+      return of(rate.amount) ?? "free"
+    case "metered":
+      return [of(rate.base), each(rate.per_result)].filter((part) => part !== null).join(", ") || "free"
+    case "by_platform":
+      return [...new Set(Object.values(rate.amounts).map((amount) => of(amount) ?? "free"))].join(" or ")
+  }
+}
+
+const priceListOf = ({ slug }: Provider): string => {
+  const { evidence, price, source, read } = rateOf(slug)
+  const where = source.startsWith("https://") ? `<${source}>` : source
+  return `${evidence}, ${read}: ${price} (${where})`
 }
 
 /** The endpoints that run: one on a host that the adapter does not name would get no key, and is left out of the catalog. */
@@ -159,6 +185,7 @@ const rowOf = (provider: Provider, offer: Offer, common: string | null): Readonl
     offer.capability,
     capability.status === "live" ? adapter : `${adapter}, coming soon`,
     priceOf(offer, capability),
+    adapter === "own records" ? "-" : vendorRateOf(offer),
     pair?.payload ?? "-",
     verdict,
     notes.join(" ")
@@ -174,6 +201,7 @@ const sectionOf = (provider: Provider): string => {
       `- Account: ${account(provider)}`,
       ...(setups[provider.slug] === undefined ? [] : [`- Setup: ${setups[provider.slug]}`]),
       `- Bills: ${billingOf(provider)}`,
+      `- Vendor's price: ${priceListOf(provider)}`,
       `- Cost report: ${reportOf(provider)}`,
       `- Raw endpoints: ${rawOf(provider)}`,
       ...(provider.offers.some((offer) => offer.reconcile !== undefined)
@@ -184,7 +212,7 @@ const sectionOf = (provider: Provider): string => {
     provider.offers.length === 0
       ? "It serves no capability yet. Customers call its raw endpoints."
       : table(
-          ["capability", "adapter", "price", "payload evidence", "request", "note"],
+          ["capability", "adapter", "price", "vendor's rate", "payload evidence", "request", "note"],
           provider.offers.map((offer) => rowOf(provider, offer, common))
         )
   ].join("\n\n")
@@ -215,6 +243,7 @@ const text = () => {
   const raw = providers.reduce((sum, provider) => sum + endpointsOf(provider).length, 0)
   const offers = providers.flatMap((provider) => provider.offers)
   const payloads = tally(pairs.map((pair) => verdictOf(pair.payload)[0]))
+  const prices = tally(providers.map(({ slug }) => rateOf(slug).evidence))
   const requests = tally(pairs.map((pair) => verdictOf(pair.request)[0]))
   return `<!-- Written by test/layers/providers/docs.ts; a test fails while it differs. To renew it: bun test/layers/providers/docs.ts -->
 
@@ -232,11 +261,14 @@ No adapter has been tried against a paid account yet. Before one serves customer
   \`coming soon\` is the capability's: production does not run it, whoever serves it.
 - **payload evidence**: what the answers in its tests are
   (${pairs.length} wired offers: ${payloads}).
-  \`documented\`: printed in the provider's documentation. \`captured by a third party\`: a real answer that somebody published.
+  \`documented\`: printed in the provider's documentation. \`captured by a third party\`: a real answer that somebody published, with its month.
   \`assembled\`: put together from the field examples of its specification. \`constructed\`: documented field names, invented values.
 - **request**: whether what it asks first was held against the provider's document that the catalog ships, by the test that checks
   this page (${requests}).
   \`validated in part\`: it deviates only as the note says.
+- **vendor's rate**: what the provider takes for a call, in its own unit. The line \`Vendor's price\` of its section says what that unit costs,
+  where and on which day it was read, and by whom (${prices}).
+  A test fails when a price is older than a year.
 - **price**: what a run is charged with the settings' defaults: the provider's rate, as published or assumed (the note says which), times
   \`RUNGATE_MARKUP\` (1.2), rounded up to a microdollar. The rate of a provider with credits is that of its smallest paid plan.
   \`RUNGATE_PROVIDER_<SLUG>_CREDIT_USD\` replaces it by what your plan pays, for capabilities and raw endpoints alike.

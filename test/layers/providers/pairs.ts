@@ -18,6 +18,23 @@ export interface Pair {
   readonly except?: ReadonlyArray<string>
 }
 
+/** What a provider takes for its credits or calls: the vendor's own price, where and when it was read, and by whom. */
+export interface Rate {
+  /** "vendor document", "read by a third party", "assumed" or "free". */
+  readonly evidence: string
+  readonly price: string
+  readonly source: string
+  /** The day, such as "2026-07-28". A price that is older than a year is read again. */
+  readonly read: string
+}
+const rates: Readonly<Record<string, Rate>> = JSON.parse(readFileSync(new URL("rates.json", import.meta.url), "utf8"))
+export const rated: ReadonlyArray<string> = Object.keys(rates)
+export const rateOf = (slug: string): Rate => {
+  const rate = rates[slug]
+  if (rate === undefined) throw new Error(`rates.json has no price of ${slug}`)
+  return rate
+}
+
 /** Whether the provider answers an offer. The service answers the others from its own records. */
 export const callsProvider = ({ capability }: Offer): boolean =>
   capabilities.find((one) => one.slug === capability)?.owned === null
