@@ -80,7 +80,7 @@ beforeAll(async () => {
 
 const nothing = {
   ...{ status: null, capability: null, provider: null, endpoint: null, key_id: null },
-  ...{ from: null, to: null, metadata: null, before: null, limit: 50 }
+  ...{ from: null, to: null, metadata: null, keys: null, before: null, limit: 50 }
 }
 type Filter = Partial<ListFilter>
 const listed = Effect.fnUntraced(function* (filter: Filter = {}) {
