@@ -1,5 +1,7 @@
 /** Commands to paste: what a shell, a JavaScript engine and a JSON parser read in them is the request. */
 import { describe, expect, test } from "bun:test"
+import { RunRequest } from "../../src/http/api/Runs.ts"
+import { durationSeconds } from "../../src/http/cli/terminal/flags.ts"
 import { commandsOf } from "../../src/http/console/running/commands.ts"
 import { withCap } from "../../src/http/console/running/request.ts"
 
@@ -45,6 +47,54 @@ describe("commands to paste", () => {
     expect(JSON.parse(after(second ?? [], "-i"))).toEqual(bodies[1])
     expect(third?.slice(0, 3)).toEqual(["call", "sec_edgar", "/x/{cik}"])
     expect([after(third ?? [], "--method"), after(third ?? [], "--path")]).toEqual(["GET", `{"cik":"1'2"}`])
+  })
+
+  describe("the command keeps what holds a run back", () => {
+    const base = { capability: "email.send", input: { to: "jane@example.com" } }
+    const typed = (body: Parameters<typeof commandsOf>[0]) =>
+      words(new Map(commandsOf(body, place)).get("Command (CLI)") ?? "")
+
+    test("the contact guard and the reuse of a result", () => {
+      const reuse = { mode: "only" as const, max_age_seconds: 86_400 }
+      const all = typed({ ...base, unless_contacted_within_seconds: 2_592_000, reuse })
+      expect(all.slice(0, 2)).toEqual(["run", "email.send"])
+      expect(after(all, "--unless-contacted")).toBe("2592000s")
+      expect(after(all, "--reuse")).toBe("86400s")
+      expect(all).toContain("--reuse-only")
+      expect(typed({ ...base, reuse: { mode: "prefer", max_age_seconds: 60 } })).not.toContain("--reuse-only")
+      expect(typed(base).join(" ")).not.toMatch(/reuse|unless/)
+      for (const flag of ["--unless-contacted", "--reuse"]) expect(durationSeconds(after(all, flag))).toBeGreaterThan(0)
+    })
+
+    test("what it has no flag for goes through rungate api", () => {
+      const raw = { provider: "exa", endpoint: "/search", input: {} }
+      const requests = [
+        { ...base, reuse: { mode: "prefer" as const } },
+        { ...base, reuse: { mode: "never" as const, max_age_seconds: 60 } },
+        { ...raw, unless_contacted_within_seconds: 60 }
+      ]
+      for (const body of requests) {
+        const all = typed(body)
+        expect(all.slice(0, 3)).toEqual(["api", "POST", "/v1/run"])
+        expect(JSON.parse(after(all, "-i"))).toEqual(withCap(body, place.cap))
+      }
+    })
+
+    test("every member of a request changes it", () => {
+      const values: Readonly<Record<string, unknown>> = {
+        ...{ capability: "web.search", provider: "exa", endpoint: "/search", method: "POST", input: { a: 1 } },
+        ...{ path: { a: "1" }, query: { b: "2" }, routing: { max_total: "0.02" }, metadata: { c: "3" } },
+        ...{ reuse: { mode: "only" }, unless_contacted_within_seconds: 60, response: { include_raw: true } }
+      }
+      // How long a client waits is no part of what is run.
+      const members = Object.keys(RunRequest.fields).filter((name) => name !== "wait_seconds" && name !== "async")
+      expect(members.toSorted()).toEqual(Object.keys(values).toSorted())
+      const rawOnly = ["provider", "endpoint", "method", "path", "query"]
+      for (const name of members) {
+        const from = rawOnly.includes(name) ? { provider: "tavily", endpoint: "/extract", input: {} } : base
+        expect([name, typed({ ...from, [name]: values[name] })]).not.toEqual([name, typed(from)])
+      }
+    })
   })
 
   test("TypeScript is valid, and makes amounts with dollars", () => {

@@ -197,6 +197,8 @@ describe("T66 openapi.conformance", () => {
         if (json?.example !== undefined) {
           const problem = valid(json.schema, json.example)
           if (problem !== null) say(`${status}: ${problem}`)
+          if (/"resets_at":"(?!\d{4}-\d\d-\d\dT00:00:00)/.test(JSON.stringify(json.example)))
+            say(`${status}: limits reset at midnight, UTC`)
         }
         if (JSON.stringify(json?.schema ?? {}).includes('"additionalProperties":false')) say(`${status} is closed`)
       }

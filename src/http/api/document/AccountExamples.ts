@@ -101,7 +101,7 @@ export const accountExamples: Readonly<Record<string, Example>> = {
         contact_guard_days: null,
         repeat_guard: 5,
         spent_today: "0.006",
-        resets_at: "2026-11-23T09:30:00.000Z"
+        resets_at: "2026-11-23T00:00:00.000Z"
       }
     }
   },
@@ -115,7 +115,7 @@ export const accountExamples: Readonly<Record<string, Example>> = {
         contact_guard_days: null,
         repeat_guard: 5,
         spent_today: "0.006",
-        resets_at: "2026-11-23T09:30:00.000Z"
+        resets_at: "2026-11-23T00:00:00.000Z"
       }
     }
   },

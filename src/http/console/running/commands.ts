@@ -24,11 +24,19 @@ const flag = (name: string, value: unknown): ReadonlyArray<string> => {
   return [name, quoted(typeof value === "string" ? value : JSON.stringify(value))]
 }
 
-/** The command has no flag for the provider's own answer, so such a request goes through `rungate api`. */
+/** Whether the command has no flag for a part of a request: the provider's own answer, a result of any age, a guard of a raw call. */
+const lacksFlag = ({ response, reuse, capability, unless_contacted_within_seconds: guard }: RunBody) =>
+  response?.include_raw === true ||
+  (isSet(reuse) && reuse?.mode !== "only" && !(reuse?.mode === "prefer" && isSet(reuse.max_age_seconds))) ||
+  (typeof capability !== "string" && isSet(guard))
+
+const seconds = (value: number | null | undefined) => (isSet(value) ? `${value}s` : null)
+
+/** A request that the command has no flags for goes through `rungate api`. */
 const command = (body: RunBody, { cap }: Place) => {
   const capped = withCap(body, cap)
-  if (body.response?.include_raw === true) return `rungate api POST /v1/run -i ${quoted(JSON.stringify(capped))}`
-  const { capability, provider, endpoint, method, path, query, input, routing, metadata } = capped
+  if (lacksFlag(body)) return `rungate api POST /v1/run -i ${quoted(JSON.stringify(capped))}`
+  const { capability, provider, endpoint, method, path, query, input, routing, metadata, reuse } = capped
   const target =
     typeof capability === "string"
       ? ["run", quoted(capability)]
@@ -46,6 +54,9 @@ const command = (body: RunBody, { cap }: Place) => {
     ...(routing?.allow_fallback === false ? ["--no-fallback"] : []),
     ...flag("--max-cost", routing?.max_cost),
     ...flag("--max-total", routing?.max_total),
+    ...flag("--unless-contacted", seconds(capped.unless_contacted_within_seconds)),
+    ...flag("--reuse", seconds(reuse?.max_age_seconds)),
+    ...(reuse?.mode === "only" ? ["--reuse-only"] : []),
     ...labels
   ].join(" ")
 }
