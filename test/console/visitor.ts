@@ -5,7 +5,7 @@ import { openTab, type Tab } from "./browser.ts"
 import { lookedAt, password } from "./visit.ts"
 
 /** A name that would run a script, or break a page, if it were not shown as text. */
-export const hostile = `<img src=x onerror=alert(1)> "quoted" ' & \u202e x`
+export const hostile = `<img src=x onerror=alert(1)> "quoted" ' & x`
 
 export interface Visitor extends Tab {
   /** Asks the API as this person. Returns the body. */

@@ -9,6 +9,7 @@ import { oneLine } from "../../layers/postgres/Batch.ts"
 import { EventLog, type LoggedEvent, type Reading } from "../../layers/events/EventLog.ts"
 import { Settings } from "../../layers/platform/Settings.ts"
 import { Signals } from "../../layers/queues/Signals.ts"
+import { eventWithoutBalance } from "../../schema/wallet/WithoutBalance.ts"
 import type { EventKind } from "../../schema/events/Event.ts"
 import { changedSignal, listenSignal } from "./EventSignals.ts"
 
@@ -36,6 +37,12 @@ export interface StreamRequest {
   /** Whether the credential is still valid. */
   readonly isValid: Effect.Effect<boolean>
 }
+
+/** The event as a credential sees it. */
+export const shownTo =
+  (keys: StreamRequest["keys"]) =>
+  (event: LoggedEvent): LoggedEvent =>
+    keys === null || event.kind !== "run.finished" ? event : { ...event, text: eventWithoutBalance(event.text) }
 
 /** The connection of a stream. */
 export interface Connection {
@@ -134,7 +141,9 @@ export class EventFeed extends Context.Service<
           stream.position = event.position
           if (stream.run_id !== null && stream.run_id !== event.run_id) continue
           const room =
-            shown && (stream.kinds === null || stream.kinds.has(event.kind)) ? stream.connection.send(event) : true
+            shown && (stream.kinds === null || stream.kinds.has(event.kind))
+              ? stream.connection.send(shownTo(stream.keys)(event))
+              : true
           if (stream.run_id !== null && event.kind === "run.finished") return end(stream)
           if (!room) {
             stream.state = "full"

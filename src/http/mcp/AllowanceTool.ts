@@ -38,7 +38,7 @@ export const allowances = tool({
     allow: optional(
       Schema.JsonObject.annotate({
         description:
-          "create: its scope, never wider than yours: capabilities, providers, raw, read_only, max_cost, mint"
+          "create: its scope, never wider than yours: capabilities, providers, raw, read_only, max_cost, mint, read"
       })
     ),
     allowance_id: text("revoke: its id, key_…"),

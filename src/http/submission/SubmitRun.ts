@@ -22,7 +22,7 @@ import { maySeeWallet } from "../access/Access.ts"
 import type { RunRequest } from "../api/Runs.ts"
 import { fingerprintOf } from "../middleware/Fingerprint.ts"
 import { type Waits, waitsFor } from "../standards/Prefer.ts"
-import { httpStatusOf, pollUrl, runJson } from "../views/RunView.ts"
+import { httpStatusOf, pollUrl, runJson, withoutWallet } from "../views/RunView.ts"
 
 const waitSecondsDefault = 30
 const idempotencyKeyMax = 255
@@ -88,7 +88,7 @@ const moneyHeaders = (run: RunRow, { wallet, applied }: Told): Record<string, st
 })
 
 export const show = (run: RunRow, now: number, status: number, told: Told, headers: Record<string, string> = {}) =>
-  HttpServerResponse.text(runJson(run, now, true), {
+  HttpServerResponse.text(runJson(told.wallet ? run : withoutWallet(run), now, true), {
     status,
     contentType: "application/json",
     headers: {

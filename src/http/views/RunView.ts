@@ -8,6 +8,7 @@ import { isFinalRow } from "../../actors/runs/Admission.ts"
 import type { RunRow } from "../../layers/runs/RunStore.ts"
 import { isErrorCode, statusOf } from "../../schema/Errors.ts"
 import { usd } from "../../schema/money/Money.ts"
+import { withoutBalance } from "../../schema/wallet/WithoutBalance.ts"
 import { controlsOf, isRunStatus, isStoppable } from "../../schema/runs/Run.ts"
 
 /** The status that `POST /v1/run` answers: 202 while it runs, then 200 or that of its error. */
@@ -20,6 +21,12 @@ export const pollUrl = (run_id: string) => `/v1/runs/${run_id}`
 
 const erasedHint = (at: Date) =>
   `The input, result and metadata of this run were erased on ${at.toISOString().slice(0, 10)}; its charge stays in the ledger.`
+
+/** The run as a caller sees it who may not read the wallet. */
+export const withoutWallet = (run: RunRow): RunRow => ({
+  ...run,
+  error_message: withoutBalance(run.error_code, run.error_message)
+})
 
 /** `now` in milliseconds since 1970, for the duration of a run that is not finished. */
 export const runJson = (run: RunRow, now: number, withResult: boolean): string => {

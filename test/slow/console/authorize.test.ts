@@ -29,7 +29,7 @@ describe.skipIf(!hasBrowser)("the consent page", () => {
   })
   afterAll(() => program.stop(true))
 
-  const client_name = shownName(hostile)
+  const client_name = shownName(`Agent ${hostile}`)
   const addressOf = (more: Readonly<Record<string, string>> = {}) => {
     const redirect_uri = `http://127.0.0.1:${program.port}/callback`
     const request = {

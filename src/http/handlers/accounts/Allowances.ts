@@ -6,6 +6,7 @@ import { Allowances } from "../../../actors/allowances/Allowances.ts"
 import { Accounts } from "../../../layers/accounts/Accounts.ts"
 import { type AllowanceRefused, type AllowanceRow, AllowanceStore } from "../../../layers/allowances/AllowanceStore.ts"
 import { Settings } from "../../../layers/platform/Settings.ts"
+import { withoutBalance } from "../../../schema/wallet/WithoutBalance.ts"
 import { allows } from "../../../schema/accounts/Role.ts"
 import { problem } from "../../../schema/Errors.ts"
 import { type Sentence, withCommands } from "../../../schema/Hints.ts"
@@ -110,6 +111,8 @@ export const AllowancesHandlers = HttpApiBuilder.group(
             by: key_id ?? user_id
           })
         }
+        const isOwn = (caller.access?.reads ?? null) !== null
+        const told = (why: string, message: string) => (isOwn ? withoutBalance(why, message) : message)
         const made = store.create({ ...given, org_id, environment: scopes.environment, parent_key_id: key_id })
         const minted = yield* made.pipe(
           asCaller,
@@ -121,7 +124,7 @@ export const AllowancesHandlers = HttpApiBuilder.group(
               why === "wallet_suspended"
                 ? Effect.fail(problem("wallet_suspended", message))
                 : Effect.fail(
-                    problem("insufficient_balance", notEnough(why, message), [
+                    problem("insufficient_balance", notEnough(why, told(why, message)), [
                       { path: "amount", message: "is more than can be held" }
                     ])
                   ),

@@ -14,6 +14,7 @@ import { looksLike } from "../../../schema/Ids.ts"
 import { MicroUsd, usd } from "../../../schema/money/Money.ts"
 import { storedMetadata } from "../../../schema/runs/Metadata.ts"
 import { signIn } from "../../../schema/Steps.ts"
+import { withoutBalance } from "../../../schema/wallet/WithoutBalance.ts"
 import { didYouMean } from "../../../schema/suggestion.ts"
 import { Api } from "../../api/Api.ts"
 import type { BatchRequest } from "../../api/Batches.ts"
@@ -172,15 +173,18 @@ export const BatchesHandlers = HttpApiBuilder.group(
       }),
 
       results: Effect.fnUntraced(function* ({ params: { batch_id }, query }) {
-        const { org_id } = yield* CurrentCaller
+        const { org_id, access } = yield* CurrentCaller
         yield* found(batch_id)
+        const isOwn = (access?.reads ?? null) !== null
+        const shown = (row: ResultRow) =>
+          isOwn ? { ...row, error_message: withoutBalance(row.error_code, row.error_message) } : row
         const csv = yield* wantsCsv
         const lines = csv
           ? Stream.concat(
               Stream.succeed(csvText(resultColumns, [])),
-              results(org_id, batch_id, query, (rows) => csvText(null, rows.map(resultCells)))
+              results(org_id, batch_id, query, (rows) => csvText(null, rows.map(shown).map(resultCells)))
             )
-          : results(org_id, batch_id, query, (rows) => rows.map(resultLine).join(""))
+          : results(org_id, batch_id, query, (rows) => rows.map(shown).map(resultLine).join(""))
         return HttpServerResponse.stream(Stream.encodeText(lines), {
           contentType: csv ? "text/csv; charset=utf-8" : "application/x-ndjson",
           headers: {

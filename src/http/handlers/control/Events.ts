@@ -2,7 +2,7 @@
 import { Effect, Redacted } from "effect"
 import { HttpEffect, type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
-import { EventFeed, type StreamRequest } from "../../../actors/events/EventFeed.ts"
+import { EventFeed, shownTo, type StreamRequest } from "../../../actors/events/EventFeed.ts"
 import { isFinalRow } from "../../../actors/runs/Admission.ts"
 import { Accounts, digest } from "../../../layers/accounts/Accounts.ts"
 import { positionOf } from "../../../layers/events/EventId.ts"
@@ -98,22 +98,28 @@ export const EventsHandlers = HttpApiBuilder.group(
     )
     const opened = (
       request: HttpServerRequest.HttpServerRequest,
-      asked: Omit<StreamRequest, "credential" | "isValid">,
-      reads: StreamRequest["keys"]
+      asked: Omit<StreamRequest, "credential" | "isValid">
     ) =>
       Effect.suspend(() => {
         // Nobody reads the body of a response to HEAD, so nothing would end it.
         if (request.method === "HEAD")
           return Effect.succeed(HttpServerResponse.raw(emptyBody(), { contentType, headers: streamHeaders }))
         if (!feed.reserve(asked.org_id)) return Effect.andThen(slowDown, Effect.fail(tooMany(feed.perOrganization)))
-        const body = following(feed, { ...asked, ...credentialOf(request, reads) })
+        const body = following(feed, { ...asked, ...credentialOf(request, asked.keys) })
         return Effect.succeed(HttpServerResponse.raw(body, { contentType, headers: streamHeaders }))
       })
-    const ended = (events: ReadonlyArray<LoggedEvent>, kinds: ReadonlySet<EventKind> | null) =>
-      HttpServerResponse.text(finite(events.filter(({ kind }) => kinds === null || kinds.has(kind))), {
-        contentType,
-        headers: streamHeaders
-      })
+    const ended = (
+      events: ReadonlyArray<LoggedEvent>,
+      kinds: ReadonlySet<EventKind> | null,
+      reads: StreamRequest["keys"]
+    ) =>
+      HttpServerResponse.text(
+        finite(events.filter(({ kind }) => kinds === null || kinds.has(kind)).map(shownTo(reads))),
+        {
+          contentType,
+          headers: streamHeaders
+        }
+      )
     const nothingLeft = HttpServerResponse.empty({ status: 204 })
 
     return handlers.handleAll({
@@ -127,11 +133,12 @@ export const EventsHandlers = HttpApiBuilder.group(
         const { position, dropped } = yield* log.after({ org_id, after: 0n, run_id: null, kinds: null, limit: 0 })
         if (asked !== null && (asked < dropped || asked > position)) return yield* Effect.fail(tooOld)
         const keys = access?.reads ?? null
-        return yield* opened(request, { org_id, run_id: null, keys, kinds, after: asked ?? position }, keys)
+        return yield* opened(request, { org_id, run_id: null, keys, kinds, after: asked ?? position })
       }),
 
       run: Effect.fnUntraced(function* ({ params, headers, query, request }) {
         const { org_id, access } = yield* CurrentCaller
+        const reads = access?.reads ?? null
         const { run_id } = params
         const kinds = yield* kindsOf(query.types)
         const found = (yield* seesRun(run_id)) ? yield* runs.find(org_id, run_id) : null
@@ -146,7 +153,7 @@ export const EventsHandlers = HttpApiBuilder.group(
           const events = yield* log.unlogged(org_id, run_id)
           const at = last === undefined ? -1 : events.findIndex(({ id }) => id === last)
           if (last !== undefined && at < 0) return yield* Effect.fail(badId)
-          return at === events.length - 1 ? nothingLeft : ended(events.slice(at + 1), kinds)
+          return at === events.length - 1 ? nothingLeft : ended(events.slice(at + 1), kinds, reads)
         }
         const asked = last === undefined ? null : positionOf(org_id, last)
         if (asked === null && last !== undefined) return yield* Effect.fail(badId)
@@ -154,8 +161,8 @@ export const EventsHandlers = HttpApiBuilder.group(
         const after = asked ?? 0n
         const rest = reading.events.filter(({ position }) => position > after)
         if (reading.events.some(({ kind }) => kind === "run.finished"))
-          return rest.length === 0 ? nothingLeft : ended(rest, kinds)
-        return yield* opened(request, { org_id, run_id, keys: null, kinds, after }, access?.reads ?? null)
+          return rest.length === 0 ? nothingLeft : ended(rest, kinds, reads)
+        return yield* opened(request, { org_id, run_id, keys: reads, kinds, after })
       })
     })
   })

@@ -6,6 +6,7 @@ import { Settings } from "../../../layers/platform/Settings.ts"
 import { defined } from "../../../schema/defined.ts"
 import { usd } from "../../../schema/money/Money.ts"
 import { controlsOf } from "../../../schema/runs/Run.ts"
+import { withoutBalance } from "../../../schema/wallet/WithoutBalance.ts"
 import { Api } from "../../api/Api.ts"
 import { RequestContext } from "../../middleware/RequestContext.ts"
 import { requireVerified } from "../../middleware/Verified.ts"
@@ -54,7 +55,15 @@ export const QuotesHandlers = HttpApiBuilder.group(
           ...(quote.reused_from === null ? {} : { reused_from: quote.reused_from }),
           would: refused === null ? ("run" as const) : ("block" as const),
           controls: refused === null ? [] : controlsOf({ ...refused, key_id }),
-          ...(refused === null ? {} : { error: { code: refused.code, message: refused.message } })
+          ...(refused === null
+            ? {}
+            : {
+                error: {
+                  code: refused.code,
+                  message:
+                    (access?.reads ?? null) === null ? refused.message : withoutBalance(refused.code, refused.message)
+                }
+              })
         }
       })
     )

@@ -17,7 +17,7 @@ import {
 import type { RunQuery } from "../../api/control/RunQuery.ts"
 import { CurrentCaller, listLimitDefault } from "../../api/shapes/Common.ts"
 import type { Cell } from "../../api/shapes/Csv.ts"
-import { runJson } from "../../views/RunView.ts"
+import { runJson, withoutWallet } from "../../views/RunView.ts"
 import { csvAnswer, type Page, wantsCsv } from "./CsvPage.ts"
 
 const refused = (path: string, message: string) =>
@@ -75,7 +75,7 @@ export const listRuns = (reads: Reads["Service"]) =>
     }
     const page = Effect.fnUntraced(function* (before: string | null, limit: number) {
       const rows = yield* reads.runs({ ...filter, before, limit: limit + 1 })
-      const shown = rows.slice(0, limit)
+      const shown = rows.slice(0, limit).map((run) => (filter.keys === null ? run : withoutWallet(run)))
       return { rows: shown, next: rows.length > limit ? (shown.at(-1)?.run_id ?? null) : null } satisfies Page<RunRow>
     })
     if (yield* wantsCsv) {
