@@ -1,8 +1,8 @@
 /**
  * Rehearses another routing policy over an organization's own past runs. It is free, makes no run and calls no provider.
  *
- * Simulations of a process run one at a time, and an organization may have two of them waiting, so they use at most one connection and delay
- * no run.
+ * Simulations of a process run one at a time, and an organization may have two of them waiting, or one while many wait. So they use at most
+ * one connection, delay no run, and a few organizations keep no other one out.
  */
 import { Context, Effect, Layer, Schema, Semaphore } from "effect"
 import { Catalog } from "../../layers/catalog/Catalog.ts"
@@ -29,7 +29,7 @@ const pageRows = 5_000
 const stepRuns = 8
 /** Kinds of input whose measured outcomes are read. Runs of rarer kinds count by all inputs. */
 const kindsMax = 50
-/** Simulations of an organization, and of all, that run or wait for their turn in this process. */
+/** Simulations of an organization, and of all, that run or wait for their turn in this process. The last half has one of each organization. */
 const orgWaitingMax = 2
 const waitingMax = 20
 const busy = "Other simulations are running. Wait for those of your organization, then try again."
@@ -234,7 +234,8 @@ export class Simulations extends Context.Service<
           Effect.suspend(() => {
             const { org_id } = question
             const all = [...waiting.values()].reduce((sum, one) => sum + one, 0)
-            if ((waiting.get(org_id) ?? 0) >= orgWaitingMax || all >= waitingMax)
+            const own = waiting.get(org_id) ?? 0
+            if (own >= (all < waitingMax / 2 ? orgWaitingMax : 1) || all >= waitingMax)
               return new SimulationBusy({ message: busy })
             return Effect.acquireUseRelease(
               count(org_id, 1),
