@@ -168,7 +168,8 @@ describe("the process's own routes", () => {
     expect(headers.get("x-frame-options")).toBe("DENY")
     const script = await get(/src="([^"]+)"/.exec(text)?.[1] ?? "")
     expect([script.status, script.headers.get("content-type")]).toEqual([200, "text/javascript; charset=utf-8"])
-    expect(script.text).toContain("createApiReference")
+    expect(script.text).toContain('Scalar.createApiReference("#reference"')
+    expect(script.text).not.toContain("sourceMappingURL")
   })
 
   test("unknown paths and methods answer with the one error body", async () => {

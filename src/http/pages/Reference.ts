@@ -72,7 +72,9 @@ const scalar = Effect.gen(function* () {
   const request = HttpServerRequest.fromWeb(new Request("http://localhost/"))
   const response = yield* Effect.provideService(shown, HttpServerRequest.HttpServerRequest, request)
   const text = yield* Effect.promise(() => HttpServerResponse.toWeb(response).text())
-  return /<script>([^]*?)<\/script>/.exec(text)?.[1] ?? ""
+  const source = /<script>([^]*?)<\/script>/.exec(text)?.[1] ?? ""
+  // Its map is elsewhere.
+  return source.replace(/\/\/# sourceMappingURL=\S+\s*$/, "")
 }).pipe(Effect.scoped, Effect.orDie)
 
 export const ReferenceRoutes = Layer.unwrap(
