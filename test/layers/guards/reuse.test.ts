@@ -142,6 +142,8 @@ describe("an earlier result", () => {
         const org_id = yield* organization
         yield* storeRun(org_id)
         yield* unlisted(org_id, { input_hash: "other" })
+        // One that is listed and can't be taken does not stand for it.
+        yield* bought(org_id, { status: "failed" })
         expect(yield* sourceOf(ask(org_id))).toBeNull()
       })
     ))

@@ -42,13 +42,14 @@ describe("a repeated Idempotency-Key", () => {
     run(
       Effect.gen(function* () {
         const [store, org_id] = [yield* RunStore, yield* organization]
-        const [first, other] = [keyed(org_id), newRun(org_id)]
+        const [first, other] = [keyed(org_id), newRun(org_id, { fingerprint: "another request" })]
         expect(yield* store.admit(first)).toMatchObject({ _tag: "Admitted" })
         yield* store.admit(other)
         for (const fingerprint of ["request", "another request"])
           expect(yield* store.admit(keyed(org_id, { fingerprint }))).toMatchObject({
             ...{ _tag: "Existing", run_id: first.run_id, fingerprint: "request" }
           })
+        expect(yield* store.begun({ ...first, fingerprint: "another request" })).toBeNull()
         const ids = [first.run_id, other.run_id].toSorted()
         expect(yield* stored(org_id)).toEqual({ runs: ids, commands: ids, keys: ["order-1"] })
       })
@@ -68,6 +69,7 @@ describe("a repeated Idempotency-Key", () => {
       Effect.gen(function* () {
         const [store, sql, org_id] = [yield* RunStore, yield* SqlClient.SqlClient, yield* organization]
         const [theirs, ours] = [keyed(org_id), keyed(org_id)]
+        yield* store.admit(keyed(org_id, { idempotency_key: "order-0" }))
         const claimed = yield* Deferred.make<void>()
         const rival = yield* Effect.forkChild(
           sql.withTransaction(
@@ -87,7 +89,8 @@ describe("a repeated Idempotency-Key", () => {
         const admission = yield* Effect.forkChild(store.admit(ours))
         yield* Fiber.join(rival)
         expect(yield* Fiber.join(admission)).toMatchObject({ _tag: "Existing", run_id: theirs.run_id })
-        expect((yield* stored(org_id)).runs).toEqual([theirs.run_id])
+        expect((yield* stored(org_id)).keys).toEqual(["order-0", "order-1"])
+        expect((yield* stored(org_id)).runs).not.toContain(ours.run_id)
       })
     ))
 })
@@ -176,7 +179,10 @@ describe("an API key", () => {
         const before = yield* versionOf(key_id)
         yield* sql`UPDATE api_keys SET max_cost = ${dollars("5")} WHERE key_id = ${key_id}`
         for (const key_version of [before, null])
-          expect(yield* store.admit(keyed(org_id, { key_id, key_version }))).toEqual({ _tag: "KeyChanged" })
+          for (const idempotency_key of ["order-1", null])
+            expect(yield* store.admit(keyed(org_id, { key_id, key_version, idempotency_key }))).toEqual({
+              _tag: "KeyChanged"
+            })
         expect(yield* stored(org_id)).toEqual({ runs: [], commands: [], keys: [] })
         const key_version = yield* versionOf(key_id)
         expect(yield* store.admit(keyed(org_id, { key_id, key_version }))).toMatchObject({ _tag: "Admitted" })

@@ -105,6 +105,7 @@ describe("an answer is refused by its cost", () => {
     [400_000, "different words", (n) => `"w${n}"`],
     [1_000_000, "objects of one shape", '{"a":1}'],
     [150_000, "objects with a name of their own", (n) => `{"a${n}":1}`],
+    [200_000, "objects with a name of 16 letters of their own", (n) => `{"${String(n).padStart(16, "n")}":1}`],
     [80_000, "objects with a long name of their own", (n) => `{"a longer name than ${n}":1}`],
     [118_000, "objects of 64 names", shaped],
     [10_000, "objects of 200 names", wide]
