@@ -49,9 +49,11 @@ export const HistoryHandlers = HttpApiBuilder.group(
         const { org_id, access } = yield* CurrentCaller
         const limit = query.limit ?? listLimitDefault
         const subject = yield* subjectOf(query.q, query.kind)
-        const { matches: rows, cut, facts: indexed } = yield* whenIndexed(
-          store.known(org_id, subject, limit, excluded, access?.reads ?? null)
-        )
+        const {
+          matches: rows,
+          cut,
+          facts: indexed
+        } = yield* whenIndexed(store.known(org_id, subject, limit, excluded, access?.reads ?? null))
         const summary = withFinding(indexed, (yield* findingsOf([indexed])).get(indexed.unknown?.run_id ?? ""))
         const text = historyText(subject, { rows, limit, cut, summary, excluded })
         return HttpServerResponse.text(text, { contentType: "application/json" })
