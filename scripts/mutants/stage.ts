@@ -22,6 +22,7 @@ import { join } from "node:path"
 import { Client } from "pg"
 import { keptTemplate, newServer } from "../../test/kit/postgres.ts"
 import { afterwards } from "../../test/kit/process-end.ts"
+import { testMillis } from "../../test/kit/slowness.ts"
 
 const ramDisk = "/dev/shm"
 const ramDiskBytesMin = 2 * 1024 ** 3
@@ -84,7 +85,7 @@ export const newStage = (root: string, home: string, name: string, scratch: stri
   const run = async (args: ReadonlyArray<string>, millisMax: number, withDatabase: boolean): Promise<Outcome> => {
     const given = withDatabase ? await server() : undefined
     const began = performance.now()
-    const child = spawn(process.execPath, ["test", ...args], {
+    const child = spawn(process.execPath, ["test", `--timeout=${Math.round(testMillis)}`, ...args], {
       cwd: tree,
       detached: true,
       stdio: ["ignore", "pipe", "pipe"],
