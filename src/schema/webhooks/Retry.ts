@@ -21,7 +21,12 @@ export const retryDelay = (attempts: number, random: number): number | null => {
 }
 
 /** An endpoint is paused when it has accepted nothing for so long and a delivery was given up. */
-export const failingMillisMax = 2 * 24 * hour
+const failingMillisMax = 2 * 24 * hour
+/**
+ * A failing endpoint is sent to one delivery at a time, so each of very many is tried less often. After so long the next failure pauses it,
+ * or its deliveries would grow without a limit.
+ */
+const failingMillisEnd = 4 * 24 * hour
 
 /** The answer of a receiver that wants no more webhooks. */
 const gone = 410
@@ -32,5 +37,6 @@ export const pauseReason = (
   failingMillis: number
 ): "gone" | "failing" | null => {
   if (failed.status === gone) return "gone"
-  return failed.attempts >= attemptsMax && failingMillis >= failingMillisMax ? "failing" : null
+  const since = failed.attempts >= attemptsMax ? failingMillisMax : failingMillisEnd
+  return failingMillis >= since ? "failing" : null
 }
