@@ -63,12 +63,42 @@ test("refunds one after the other never pass the share, and fill it to the last 
     for (const amount of [1n, 7n, 999n]) {
       const revenue = MicroUsd(100_000n)
       let refunded = MicroUsd(0n)
-      while (isWithinShare({ share_bps, revenue, refunded }, MicroUsd(amount))) refunded = MicroUsd(refunded + amount)
+      // The only organization.
+      const fits = () => isWithinShare({ share_bps, revenue, refunded, own: { revenue, refunded } }, MicroUsd(amount))
+      while (fits()) refunded = MicroUsd(refunded + amount)
       const limit = (revenue * BigInt(share_bps)) / 10_000n
       expect(refunded).toBeLessThanOrEqual(limit)
       expect(refunded + amount).toBeGreaterThan(limit)
     }
-  expect(isWithinShare({ share_bps: 10_000, revenue: MicroUsd(10n), refunded: MicroUsd(0n) }, MicroUsd(0n))).toBe(false)
+  const sums = { revenue: MicroUsd(10n), refunded: MicroUsd(0n) }
+  expect(isWithinShare({ share_bps: 10_000, ...sums, own: sums }, MicroUsd(0n))).toBe(false)
+})
+
+test("one organization never gets the half of the fund that is for the others' own shares", () => {
+  const own = { revenue: 1_000n, refunded: 0n }
+  const all = { revenue: 100_000n, refunded: 0n }
+  const fits = (of: typeof own) =>
+    isWithinShare(
+      {
+        share_bps: 1_000,
+        revenue: MicroUsd(all.revenue),
+        refunded: MicroUsd(all.refunded),
+        own: { revenue: MicroUsd(of.revenue), refunded: MicroUsd(of.refunded) }
+      },
+      MicroUsd(10n)
+    )
+  const take = (of: typeof own) => {
+    while (fits(of)) {
+      of.refunded += 10n
+      all.refunded += 10n
+    }
+    return of.refunded
+  }
+  // Half of a tenth of all charges, far above a tenth of its own.
+  expect(take(own)).toBe(5_000n)
+  const other = { revenue: 30_000n, refunded: 0n }
+  expect(take(other)).toBe(3_000n)
+  expect(take({ revenue: 69_000n, refunded: 0n })).toBe(2_000n)
 })
 
 test("providers are asked as often as docs/warranty.md says", () => {

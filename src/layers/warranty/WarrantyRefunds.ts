@@ -30,10 +30,16 @@ export type Decided =
   /** `lane` is the lane of the wallet, which the caller wakes. */
   | { readonly _tag: "Refunded"; readonly lane: number }
   | { readonly _tag: "Already" }
-  /** The refunds of 30 days would exceed the operator's share. */
+  /** The refunds of 30 days would exceed the operator's share, or the organization's part of it. */
   | { readonly _tag: "Limited" }
 
-const fundRow = oneRowOf({ revenue: Schema.BigInt, refunded: Schema.BigInt, already: Schema.Boolean })
+const fundRow = oneRowOf({
+  revenue: Schema.BigInt,
+  refunded: Schema.BigInt,
+  own_revenue: Schema.BigInt,
+  own_refunded: Schema.BigInt,
+  already: Schema.Boolean
+})
 const laneRow = oneRowOf({ lane: Schema.Number })
 const amountRows = rowsOf({ amount: Schema.BigInt })
 
@@ -70,11 +76,13 @@ export class WarrantyRefunds extends Context.Service<
         const decided = yield* sql.withTransaction(
           Effect.gen(function* () {
             yield* sql`SELECT FROM warranty_fund FOR UPDATE`
-            const { already, revenue, refunded } = yield* fundRow(sql`
+            const { already, revenue, refunded, own_revenue, own_refunded } = yield* fundRow(sql`
               SELECT warranty_revenue() AS revenue, warranty_refunded() AS refunded,
+                     warranty_revenue_of(${refund.org_id}) AS own_revenue, warranty_refunded_of(${refund.org_id}) AS own_refunded,
                      EXISTS (SELECT FROM warranty_refunds WHERE run_id = ${refund.run_id}) AS already`)
             if (already) return { _tag: "Already" } satisfies Decided
-            const fund = { share_bps: warrantyShareBps, revenue: MicroUsd(revenue), refunded: MicroUsd(refunded) }
+            const own = { revenue: MicroUsd(own_revenue), refunded: MicroUsd(own_refunded) }
+            const fund = { share_bps: warrantyShareBps, revenue: MicroUsd(revenue), refunded: MicroUsd(refunded), own }
             if (!isWithinShare(fund, refund.amount)) return { _tag: "Limited" } satisfies Decided
             const { lane } = yield* store(refund)
             yield* crashPoint("warranty.stored")

@@ -2,7 +2,7 @@
  * The rules of the outcome warranty: which runs it covers, how long, and how much it pays back. Pure.
  *
  * A run is refunded at most once and never more than its charge. All refunds of 30 days together are at most a share of the charges of
- * these days. The database enforces both a second time (migration 0069).
+ * these days, and half of that is for organizations within their own share. The database enforces all a second time (migrations 0069, 0080).
  */
 import type * as Money from "../money/Money.ts"
 import { plainAddress } from "../mail/Bounce.ts"
@@ -86,16 +86,28 @@ export const coverOf = (run: ClosedRun): Covered | NotCovered => {
   return { _tag: "Covered", address: plainAddress(run.address), amount: charged, until }
 }
 
-/** What all organizations together were charged and refunded in the last 30 days. */
-export interface Fund {
-  readonly share_bps: number
+/** What was charged and refunded in the last 30 days. */
+interface Sums {
   readonly revenue: Money.MicroUsd
   readonly refunded: Money.MicroUsd
 }
 
-/** Whether the fund still has the whole amount. A refund is never paid in part. */
-export const isWithinShare = ({ share_bps, revenue, refunded }: Fund, amount: Money.MicroUsd): boolean =>
-  amount > 0n && (refunded + amount) * bpsOfOne <= revenue * BigInt(share_bps)
+/** Of all organizations together. */
+export interface Fund extends Sums {
+  readonly share_bps: number
+  /** Of the organization that asks. */
+  readonly own: Sums
+}
+
+/**
+ * Whether the fund still has the whole amount. A refund is never paid in part. When half of the fund is used up, an organization gets at most
+ * the share of its own charges, so that one with many bounces leaves something to the others.
+ */
+export const isWithinShare = ({ share_bps, own, ...all }: Fund, amount: Money.MicroUsd): boolean => {
+  const within = ({ revenue, refunded }: Sums, parts: bigint) =>
+    (refunded + amount) * bpsOfOne * parts <= revenue * BigInt(share_bps)
+  return amount > 0n && within(all, 1n) && (within(all, 2n) || within(own, 1n))
+}
 
 /** The reference of the ledger entry, and the id of the command that books it. The database relies on this form. */
 export const warrantyReference = (run_id: string): string => `warranty:${run_id}`

@@ -65,6 +65,7 @@ import { ownersOfWrites } from "./0076_owners_of_writes.ts"
 import { keyReads } from "./0077_key_reads.ts"
 import { webhookProbes } from "./0078_webhook_probes.ts"
 import { webhookSecrets } from "./0079_webhook_secrets.ts"
+import { warrantyOwnShare } from "./0080_warranty_own_share.ts"
 
 export const migrations = {
   "0001_accounts": accounts,
@@ -132,5 +133,6 @@ export const migrations = {
   "0076_owners_of_writes": ownersOfWrites,
   "0077_key_reads": keyReads,
   "0078_webhook_probes": webhookProbes,
-  "0079_webhook_secrets": webhookSecrets
+  "0079_webhook_secrets": webhookSecrets,
+  "0080_warranty_own_share": warrantyOwnShare
 }

@@ -141,3 +141,41 @@ describe("the database", () => {
     await app.books()
   })
 })
+
+describe("the share of one organization", () => {
+  const shared = withApp({ settings: share })
+  const verified = async (by: Tenant) =>
+    (await by.run({ capability: "email.verify", input: { email: bounce } })).body.run_id
+
+  test("an organization with many bounces leaves refunds to another one", async () => {
+    const [many, few] = [await shared.tenant("5.00"), await shared.tenant("5.00")]
+    const runsOf = async (by: Tenant, count: number) => {
+      const runs = await Promise.all(Array.from({ length: count }, () => verified(by)))
+      const message = { from: "me@example.com", to: bounce, subject: "Hello", text: "Hi" }
+      return { runs, message: (await by.run({ capability: "email.send", input: message })).body.run_id }
+    }
+    const [theirs, mine] = [await runsOf(many, 8), await runsOf(few, 3)]
+    await indexedAndCounted(shared)
+    const statesOf = async (by: Tenant, { runs, message }: typeof mine) => {
+      const states: Array<string> = []
+      for (const run_id of runs) {
+        const { body } = await by.post(`/v1/runs/${run_id}/dispute`, { reason: "bounced", evidence: message })
+        states.push(body.state)
+      }
+      return states
+    }
+    const first = await statesOf(many, theirs)
+    expect([first[0], first.at(-1)]).toEqual(["refunded", "pending"])
+    // The database refuses what the service would decide wrongly.
+    const left = theirs.runs[first.indexOf("pending")]
+    await expect(
+      shared.sql(
+        `INSERT INTO warranty_refunds (run_id, org_id, amount, send_run, share_bps)
+         SELECT run_id, org_id, charged, $2, 4000 FROM runs WHERE run_id = $1`,
+        [left, theirs.message]
+      )
+    ).rejects.toThrow(/above its own share/)
+    expect(await statesOf(few, mine)).toContain("refunded")
+    await shared.books()
+  })
+})
