@@ -32,6 +32,30 @@ const reasons = ({ body }: Reply) =>
     ])
   )
 
+describe("a price per page", () => {
+  test("is quoted, held and charged by the depth that the input asks for", async () => {
+    const routing = { provider: "dataforseo" }
+    for (const [depth, amount] of [
+      [undefined, "0.0024"],
+      [25, "0.006"],
+      [100, "0.0186"]
+    ] as const) {
+      const body = { capability: "serp.search", input: { query: "coffee", ...(depth && { depth }) }, routing }
+      const quote = await quoteOf(body)
+      expect(quote.body).toMatchObject({ hold: amount, maximum: amount })
+      const run = await org.run(body)
+      expect(run.body.billing).toMatchObject({ quoted: amount, charged: amount })
+      expect(await held()).toBe(`-${amount}`)
+    }
+    const { body } = await org.post("/v1/inspect", { capability: "serp.search" })
+    const offer = body.offers.find((one: { provider: string }) => one.provider === "dataforseo")
+    expect(offer).toMatchObject({
+      price: { amount: "0.0024" },
+      pricing: { first_page: "0.0024", further_page: "0.0018", page_size: 10 }
+    })
+  })
+})
+
 describe("a quote", () => {
   test("of a capability says what the run holds, calls and may charge", async () => {
     const quote = await quoteOf(verify())

@@ -133,7 +133,7 @@ describe("nobody delivers", () => {
     const { status, body } = await withDeadline(
       "leadmagic",
       100,
-      () => withDeadline("millionverifier", 100, () => withDeadline("icypeas", 100, () => run())),
+      () => withDeadline("millionverifier", 100, () => withDeadline("icypeas", 100, () => run(), app)),
       app
     )
     never.resolve()

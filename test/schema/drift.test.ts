@@ -49,6 +49,8 @@ describe("a raised price", () => {
       amounts: { tiktok: MicroUsd(a), x: MicroUsd(b) }
     })
     expect(raised(platforms(6n, 2n), drift(2n, 5n))).toEqual(platforms(15n, 5n))
+    const paged: Price = { kind: "paged", first: MicroUsd(6n), further: MicroUsd(2n), page_size: 10 }
+    expect(raised(paged, drift(2n, 5n))).toEqual({ ...paged, first: MicroUsd(15n), further: MicroUsd(5n) })
   })
 
   test("of an offer whose rate is zero is the cost with the markup", () => {

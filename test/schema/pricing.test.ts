@@ -106,6 +106,21 @@ describe("rounding.never_up", () => {
     expect(priceMin(price)).toBe(dollars("0.002"))
   })
 
+  test("a price per page charges each page that was asked for, however many results it has", () => {
+    const price: Price = { kind: "paged", first: dollars("0.0024"), further: dollars("0.0018"), page_size: 10 }
+    const of = (limit: number | null) => priceMax(price, { results: limit, platform: null })
+    expect([null, 1, 10].map(of)).toEqual(Array.from({ length: 3 }, () => dollars("0.0024")))
+    expect([11, 20].map(of)).toEqual(Array.from({ length: 2 }, () => dollars("0.0042")))
+    expect(of(100)).toBe(dollars("0.0186"))
+    expect(priceMin(price)).toBe(dollars("0.0024"))
+    fc.assert(
+      fc.property(limits, outcomes, (limit, outcome) => {
+        const charged = expectCovered(price, perCall, withLimit({}, limit), outcome)
+        expect(charged).toBe(of(limit ?? null))
+      })
+    )
+  })
+
   test("an input of any shape has a bound", () => {
     fc.assert(
       fc.property(fc.anything(), outcomes, (input, outcome) => {

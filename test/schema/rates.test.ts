@@ -69,7 +69,7 @@ describe("a price", () => {
       for (const { price } of offers) {
         const stored: ReturnType<typeof plannedPrice> = JSON.parse(JSON.stringify(plannedPrice(price, anyDemand)))
         const kept = priceFrom(stored)
-        if (price.kind === "by_platform") expect(kept.kind).toBe("flat")
+        if (price.kind === "by_platform" || price.kind === "paged") expect(kept.kind).toBe("flat")
         else expect(kept).toEqual(price)
       }
     }
@@ -81,6 +81,12 @@ test("a price per platform is kept in a plan as the amount of the run's platform
   const kept = (platform: string) => plannedPrice(price, { ...anyDemand, platform })
   expect([kept("x"), kept("y"), kept("x")]).toEqual(["0.01", "0.02", "0.01"])
   expect(priceFrom(kept("y"))).toEqual({ kind: "flat", amount: dollars("0.02") })
+})
+
+test("a price per page is kept in a plan as the amount of the run's pages", () => {
+  const price = priceOf(inUsd.paged("0.002", "0.0015", 10), { credit: null, markup: "1.2" })
+  const kept = (results: number | null) => plannedPrice(price, { ...anyDemand, results })
+  expect([kept(null), kept(100), kept(11)]).toEqual(["0.0024", "0.0186", "0.0042"])
 })
 
 describe("a markup", () => {

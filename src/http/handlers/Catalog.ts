@@ -46,6 +46,14 @@ const pricingOf = (price: Price) => {
       )
       return { pricing: { by_platform } }
     }
+    case "paged":
+      return {
+        pricing: {
+          first_page: Money.usd(price.first),
+          further_page: Money.usd(price.further),
+          page_size: price.page_size
+        }
+      }
   }
 }
 
@@ -56,7 +64,7 @@ const offerView = ({ provider, offer, executable }: CatalogOffer, measured: Meas
   wired: offer.wired,
   verified: offer.verified,
   platforms: offer.platforms,
-  // For a metered price or a price per platform: the maximum for an input without a limit.
+  // For a price that depends on the input: the maximum for one without a limit.
   price: { amount: Money.usd(priceMax(offer.price, anyDemand)), currency, note: offer.note },
   ...pricingOf(offer.price),
   metrics: metricsView(measured),

@@ -42,5 +42,7 @@ export const raisedPrice = (price: Price, drift: Drift, { markup }: Pick<Rates, 
       const amounts = Object.entries(price.amounts).map(([name, amount]) => [name, scaled(amount, cost)] as const)
       return { kind: "by_platform", amounts: Object.fromEntries(amounts) }
     }
+    case "paged":
+      return { ...price, first: scaled(price.first, cost), further: scaled(price.further, cost) }
   }
 }

@@ -7,7 +7,7 @@ import * as Decimal from "./Decimal.ts"
 import * as Money from "./Money.ts"
 import { defaultMarkup } from "./Rates.ts"
 
-/** How an offer is priced. Units: microdollars per call, per result, per call on one platform. */
+/** How an offer is priced. Units: microdollars per call, per result, per call on one platform, per requested page of results. */
 export type Price =
   | { readonly kind: "flat"; readonly amount: Money.MicroUsd }
   | {
@@ -17,6 +17,13 @@ export type Price =
       readonly default_limit: number
     }
   | { readonly kind: "by_platform"; readonly amounts: Readonly<Record<string, Money.MicroUsd>> }
+  /** Charged for each requested page, also for one that has fewer results. Nobody who asks for fewer results pays for more pages. */
+  | {
+      readonly kind: "paged"
+      readonly first: Money.MicroUsd
+      readonly further: Money.MicroUsd
+      readonly page_size: number
+    }
 
 /** `per_call`: every answer is charged. `on_match`: only a match. `metered`: base plus per result. */
 export type BillingModel = "per_call" | "on_match" | "metered"
@@ -47,6 +54,8 @@ export const priceMin = (price: Price): Money.MicroUsd => {
       return Money.plus(price.base, price.per_result)
     case "by_platform":
       return Object.values(price.amounts).reduce((a, b) => Money.min(a, b))
+    case "paged":
+      return price.first
   }
 }
 
@@ -90,6 +99,10 @@ export const priceMax = (price: Price, demand: Demand): Money.MicroUsd => {
         namedAmount(price.amounts, demand.platform ?? "") ??
         Object.values(price.amounts).reduce((a, b) => Money.max(a, b))
       )
+    case "paged": {
+      const pages = Math.ceil((demand.results ?? price.page_size) / price.page_size)
+      return Money.plus(price.first, Money.times(price.further, Math.max(0, pages - 1)))
+    }
   }
 }
 

@@ -22,6 +22,13 @@ export type OfferRate =
       readonly default_limit: number
     }
   | { readonly unit: Unit; readonly kind: "by_platform"; readonly amounts: Readonly<Record<string, string>> }
+  | {
+      readonly unit: Unit
+      readonly kind: "paged"
+      readonly first: string
+      readonly further: string
+      readonly page_size: number
+    }
 
 /** What the operator pays for a credit, and charges for a dollar of cost. */
 export interface Rates {
@@ -43,7 +50,14 @@ const ratesIn = (unit: Unit) => ({
     per_result,
     default_limit
   }),
-  byPlatform: (amounts: Readonly<Record<string, string>>): OfferRate => ({ unit, kind: "by_platform", amounts })
+  byPlatform: (amounts: Readonly<Record<string, string>>): OfferRate => ({ unit, kind: "by_platform", amounts }),
+  paged: (first: string, further: string, page_size: number): OfferRate => ({
+    unit,
+    kind: "paged",
+    first,
+    further,
+    page_size
+  })
 })
 
 export const inCredits = ratesIn("credit")
@@ -64,6 +78,13 @@ export const priceOf = (rate: OfferRate, { credit, markup }: Rates): Price => {
       const amounts = Object.entries(rate.amounts).map(([platform, amount]) => [platform, priced(amount)] as const)
       return { kind: "by_platform", amounts: Object.fromEntries(amounts) }
     }
+    case "paged":
+      return {
+        kind: "paged",
+        first: priced(rate.first),
+        further: priced(rate.further),
+        page_size: rate.page_size
+      }
   }
 }
 

@@ -7,7 +7,7 @@ import { Schema } from "effect"
 import * as Money from "../money/Money.ts"
 import { type Demand, type Price, priceMax } from "../money/Pricing.ts"
 
-/** Decimal strings in USD. A price per platform is stored as the amount for the platform of the run. */
+/** Decimal strings in USD. A price per platform or page is stored as the amount for the platform or the pages of the run. */
 export const PlannedPrice = Schema.Union([
   Schema.String,
   Schema.Struct({ base: Schema.String, per_result: Schema.String, default_limit: Schema.Int })
@@ -23,7 +23,7 @@ const stored = (price: Price, demand: Demand): PlannedPrice =>
 const known = new WeakMap<Price, PlannedPrice>()
 
 export const plannedPrice = (price: Price, demand: Demand): PlannedPrice => {
-  if (price.kind === "by_platform") return stored(price, demand)
+  if (price.kind === "by_platform" || price.kind === "paged") return stored(price, demand)
   const before = known.get(price)
   if (before !== undefined) return before
   const made = stored(price, demand)

@@ -9,6 +9,9 @@ import {
   languageCode,
   placeName
 } from "../../../src/layers/providers/dataforseo/locale.ts"
+import { serpSearch } from "../../../src/schema/capabilities/serp.search.ts"
+import * as Money from "../../../src/schema/money/Money.ts"
+import { priceMax } from "../../../src/schema/money/Pricing.ts"
 import { answer, offerOf, post, stage } from "./stage.ts"
 
 const play = stage(dataforseo)
@@ -374,4 +377,12 @@ describe("places and languages", () => {
       "en"
     ])
   })
+})
+
+test("a page of serp.search costs $0.002, and each further ten results three quarters of that", () => {
+  const { price } = offerOf(dataforseo, "serp.search")
+  const holds = (depth?: number) =>
+    Money.usd(priceMax(price, serpSearch.demand({ query: "coffee", ...(depth === undefined ? {} : { depth }) })))
+  // Times the markup of 1.2. Captured calls cost $0.002 at depth 10, and $0.0155 at depth 100.
+  expect([undefined, 10, 11, 20, 100].map(holds)).toEqual(["0.0024", "0.0024", "0.0042", "0.0042", "0.0186"])
 })

@@ -77,6 +77,8 @@ const priceOf = ({ price, verified }: Offer, { billing }: Capability): string =>
         if (names.size === 1) return `${[...names.keys()][0]} ${per}`
         return `${[...names].map(([amount, on]) => `${amount} on ${on.join(", ")}`).join("; ")} ${per}`
       }
+      case "paged":
+        return `${dollars(price.first)} ${per} of ${price.page_size} results, ${dollars(price.further)} for as many more`
     }
   }
   return verified ? `${said()} (verified)` : said()
@@ -99,6 +101,8 @@ const vendorRateOf = ({ rate }: Offer): string => {
       return [of(rate.base), each(rate.per_result)].filter((part) => part !== null).join(", ") || "free"
     case "by_platform":
       return [...new Set(Object.values(rate.amounts).map((amount) => of(amount) ?? "free"))].join(" or ")
+    case "paged":
+      return `${of(rate.first)} a page, ${of(rate.further)} a further one`
   }
 }
 

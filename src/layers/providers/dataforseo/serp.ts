@@ -35,9 +35,8 @@ const typeOf = (item: unknown): string | null => {
 const isResult = (item: unknown): boolean => text(item, "title") !== null || text(item, "url") !== null
 
 export const results = offer(serpSearch, {
-  // $0.002 + 9 further pages × $0.0015
-  price: inUsd.flat("0.0155"),
-  note: "Published live rate for the maximum number of pages. A captured call of 100 results cost $0.0155.",
+  price: inUsd.paged("0.002", "0.0015", pageSize),
+  note: "Live rate of 2026-07 per page of ten results. Captured calls cost $0.002 at depth 10, and $0.0155 at depth 100.",
   wraps: [
     { method: "POST", path: organicPath },
     { method: "POST", path: mapsPath }

@@ -36,10 +36,17 @@ const platformsIn = (pricing: unknown): ReadonlyArray<readonly [string, string]>
   )
 }
 
-/** How an offer's price follows from the input: a base with a price per result, or a price per platform. */
+/** How an offer's price follows from the input: a base with a price per result, a price per page, or one per platform. */
 export const PricingWords = ({ pricing }: { readonly pricing: unknown }) => {
   const [base, perResult] = [amountIn(pricing, "base"), amountIn(pricing, "per_result")]
+  const [first, further] = [amountIn(pricing, "first_page"), amountIn(pricing, "further_page")]
   const platforms = platformsIn(pricing)
+  if (first !== null && further !== null)
+    return (
+      <p className="text-muted">
+        <Money amount={first} /> for the first page of results and <Money amount={further} /> for each further one
+      </p>
+    )
   if (base !== null && perResult !== null)
     return (
       <p className="text-muted">
