@@ -106,6 +106,7 @@ const published: ReadonlyArray<readonly [string, string, unknown, number]> = [
   ["dataforseo", "POST /v3/backlinks/backlinks/live", { target: "x", limit: 1_000 }, 0.06],
   ["dataforseo", "POST /v3/domain_analytics/whois/overview/live", {}, 0.24],
   ["dataforseo", "POST /v3/business_data/google/reviews/task_post", { keyword: "x", depth: 4_490, priority: 2 }, 0.67],
+  ["dataforseo", "POST /v3/business_data/google/my_business_updates/task_post", { keyword: "x" }, 0.00225],
   ["dataforseo", "POST /v3/business_data/business_listings/search/live", { limit: 1_000 }, 0.372],
   ["firecrawl", "POST /scrape", { url: "x", formats: ["markdown"], parsers: [] }, 0.00083],
   ["firecrawl", "POST /scrape", { url: "x", formats: [{ type: "json" }], parsers: [] }, 5 * 0.00083],

@@ -7,11 +7,14 @@
 import { describe, expect, test } from "bun:test"
 import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
-import type { Schema } from "effect"
+import { Effect, type Schema } from "effect"
 import { providers } from "../../../src/layers/providers/index.ts"
 import { capabilities } from "../../../src/schema/capabilities/index.ts"
 import type { Offer } from "../../../src/schema/catalog/Provider.ts"
+import { shipped } from "../../../src/layers/catalog/Endpoints.ts"
+import { endpointKey } from "../../../src/schema/catalog/Endpoint.ts"
 import { inputOf } from "../providers/inputs.ts"
+import { costOf } from "./driver-oracle.ts"
 
 const folder = join(import.meta.dir, "..", "..", "..", "..", "shared", "specs", "examples-3")
 const exists = existsSync(join(folder, "costs.tsv"))
@@ -233,5 +236,23 @@ describe.skipIf(!exists)("live answers", () => {
     const played = new Set(pairs.map(([name]) => name))
     expect(Object.keys(scenes).filter((name) => !played.has(name))).toEqual([])
     expect(played.size).toBeGreaterThan(60)
+  })
+})
+
+describe.skipIf(!exists)("costs that captured calls of DataForSEO report", () => {
+  test("are never above what the same call is estimated at", async () => {
+    const documents = await Effect.runPromise(shipped)
+    const endpoints = documents.find(({ provider }) => provider === "dataforseo")?.endpoints ?? []
+    const compared = ids.flatMap((id) => {
+      const name = /^dataforseo\.(.*)$/.exec(id)?.[1] ?? ""
+      const endpoint = endpoints.find(({ path }) => dashed(path) === dashed(renamed[id] ?? paths.get(id) ?? name))
+      const { cost, tasks } = JSON.parse(readFileSync(join(folder, `${id}.json`), "utf8"))
+      const input = tasks?.[0]?.data
+      // The source cut lists of inputs, and a shorter list costs less.
+      if (endpoint === undefined || input === undefined || JSON.stringify(input).includes("truncated")) return []
+      return [{ id, cost, estimate: costOf("dataforseo", endpointKey(endpoint), input) }]
+    })
+    expect(compared.length).toBeGreaterThan(25)
+    expect(compared.filter(({ cost, estimate }) => cost > estimate + 1e-8)).toEqual([])
   })
 })
