@@ -34,6 +34,8 @@ const valueOf = async (redis: Redis, key: string): Promise<unknown> => {
   if (type === "set") return redis.smembers(key)
   if (type === "zset") return redis.zrange(key, 0, -1, "WITHSCORES")
   if (type === "stream") return redis.xrange(key, "-", "+")
+  // It has expired since the keys were listed.
+  if (type === "none") return null
   throw new Error(`Redis key ${key} has the unknown type ${type}`)
 }
 
