@@ -151,7 +151,7 @@ describe("the budget", () => {
         })
         yield* Fiber.interrupt(waiting)
         yield* Fiber.interrupt(reading)
-        yield* budget(whole, Effect.succeed({ bytes: 10 }))
+        expect(yield* budget(whole, Effect.succeed({ bytes: 10 }))).toEqual({ bytes: 10 })
       })
     ))
 })
