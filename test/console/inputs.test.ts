@@ -81,6 +81,7 @@ describe("the rules of a key", () => {
     [{ expires: "" }, { expires_at: null }],
     [{ expires: "2096-02-01" }, { expires_at: "2096-02-01T23:59:59Z" }],
     [{ capabilities: [] }, { allow: { max_cost: "0.50" } }],
+    [{ read: "own" }, { allow: { capabilities: ["email.find"], max_cost: "0.50", read: "own" } }],
     [{ capabilities: [], max_cost: "" }, { allow: null }]
   ]
   test.each(edits)("of %p only the change is sent", (fields, changes) => {

@@ -278,6 +278,18 @@ describe("the default", () => {
     expect([wider.status, wider.body.error.details[0].path]).toEqual([400, "allow.read"])
   })
 
+  test("an allowance ends when the key that gave it reads less than the allowance", async () => {
+    const giver = await mint({ allow: { mint: true } })
+    const [wide, narrow] = [
+      await allowance(giver.token, { amount: "0.10", allow: { read: "organization" } }),
+      await allowance(giver.token, { amount: "0.10" })
+    ]
+    expect((await get("/v1/runs", wide.token)).status).toBe(200)
+    await call(session, "PATCH", `/v1/api-keys/${giver.id}`, { allow: { mint: true, read: "own" } })
+    expect((await get("/v1/runs", wide.token)).status).toBe(401)
+    expect((await get("/v1/runs", narrow.token)).status).toBe(200)
+  })
+
   test("of a connected agent is own, also if it was connected before this release", async () => {
     const { kept } = await connect(app, session, { approve: true, budget: { limit: "1.00", period: "month" } })
     const token = kept.tokens?.access_token ?? ""

@@ -9,7 +9,7 @@ import { oneLine } from "../../layers/postgres/Batch.ts"
 import { EventLog, type LoggedEvent, type Reading } from "../../layers/events/EventLog.ts"
 import { Settings } from "../../layers/platform/Settings.ts"
 import { Signals } from "../../layers/queues/Signals.ts"
-import { eventWithoutBalance } from "../../schema/wallet/WithoutBalance.ts"
+import { ownEventText } from "../../schema/runs/OwnMessages.ts"
 import type { EventKind } from "../../schema/events/Event.ts"
 import { changedSignal, listenSignal } from "./EventSignals.ts"
 
@@ -42,7 +42,7 @@ export interface StreamRequest {
 export const shownTo =
   (keys: StreamRequest["keys"]) =>
   (event: LoggedEvent): LoggedEvent =>
-    keys === null || event.kind !== "run.finished" ? event : { ...event, text: eventWithoutBalance(event.text) }
+    keys === null || event.kind !== "run.finished" ? event : { ...event, text: ownEventText(event.text) }
 
 /** The connection of a stream. */
 export interface Connection {

@@ -8,7 +8,7 @@ import { isFinalRow } from "../../actors/runs/Admission.ts"
 import type { RunRow } from "../../layers/runs/RunStore.ts"
 import { isErrorCode, statusOf } from "../../schema/Errors.ts"
 import { usd } from "../../schema/money/Money.ts"
-import { withoutBalance } from "../../schema/wallet/WithoutBalance.ts"
+import { ownMessage } from "../../schema/runs/OwnMessages.ts"
 import { controlsOf, isRunStatus, isStoppable } from "../../schema/runs/Run.ts"
 
 /** The status that `POST /v1/run` answers: 202 while it runs, then 200 or that of its error. */
@@ -25,7 +25,7 @@ const erasedHint = (at: Date) =>
 /** The run as a caller sees it who may not read the wallet. */
 export const withoutWallet = (run: RunRow): RunRow => ({
   ...run,
-  error_message: withoutBalance(run.error_code, run.error_message)
+  error_message: ownMessage(run.error_code, run.error_message)
 })
 
 /** `now` in milliseconds since 1970, for the duration of a run that is not finished. */

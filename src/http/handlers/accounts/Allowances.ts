@@ -6,7 +6,7 @@ import { Allowances } from "../../../actors/allowances/Allowances.ts"
 import { Accounts } from "../../../layers/accounts/Accounts.ts"
 import { type AllowanceRefused, type AllowanceRow, AllowanceStore } from "../../../layers/allowances/AllowanceStore.ts"
 import { Settings } from "../../../layers/platform/Settings.ts"
-import { withoutBalance } from "../../../schema/wallet/WithoutBalance.ts"
+import { ownMessage } from "../../../schema/runs/OwnMessages.ts"
 import { allows } from "../../../schema/accounts/Role.ts"
 import { problem } from "../../../schema/Errors.ts"
 import { type Sentence, withCommands } from "../../../schema/Hints.ts"
@@ -112,7 +112,7 @@ export const AllowancesHandlers = HttpApiBuilder.group(
           })
         }
         const isOwn = (caller.access?.reads ?? null) !== null
-        const told = (why: string, message: string) => (isOwn ? withoutBalance(why, message) : message)
+        const told = (why: string, message: string) => (isOwn ? ownMessage(why, message) : message)
         const made = store.create({ ...given, org_id, environment: scopes.environment, parent_key_id: key_id })
         const minted = yield* made.pipe(
           asCaller,

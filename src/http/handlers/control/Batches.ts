@@ -14,7 +14,7 @@ import { looksLike } from "../../../schema/Ids.ts"
 import { MicroUsd, usd } from "../../../schema/money/Money.ts"
 import { storedMetadata } from "../../../schema/runs/Metadata.ts"
 import { signIn } from "../../../schema/Steps.ts"
-import { withoutBalance } from "../../../schema/wallet/WithoutBalance.ts"
+import { ownMessage } from "../../../schema/runs/OwnMessages.ts"
 import { didYouMean } from "../../../schema/suggestion.ts"
 import { Api } from "../../api/Api.ts"
 import type { BatchRequest } from "../../api/Batches.ts"
@@ -177,7 +177,7 @@ export const BatchesHandlers = HttpApiBuilder.group(
         yield* found(batch_id)
         const isOwn = (access?.reads ?? null) !== null
         const shown = (row: ResultRow) =>
-          isOwn ? { ...row, error_message: withoutBalance(row.error_code, row.error_message) } : row
+          isOwn ? { ...row, error_message: ownMessage(row.error_code, row.error_message) } : row
         const csv = yield* wantsCsv
         const lines = csv
           ? Stream.concat(

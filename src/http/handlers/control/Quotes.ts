@@ -6,7 +6,7 @@ import { Settings } from "../../../layers/platform/Settings.ts"
 import { defined } from "../../../schema/defined.ts"
 import { usd } from "../../../schema/money/Money.ts"
 import { controlsOf } from "../../../schema/runs/Run.ts"
-import { withoutBalance } from "../../../schema/wallet/WithoutBalance.ts"
+import { ownMessage } from "../../../schema/runs/OwnMessages.ts"
 import { Api } from "../../api/Api.ts"
 import { RequestContext } from "../../middleware/RequestContext.ts"
 import { requireVerified } from "../../middleware/Verified.ts"
@@ -61,7 +61,7 @@ export const QuotesHandlers = HttpApiBuilder.group(
                 error: {
                   code: refused.code,
                   message:
-                    (access?.reads ?? null) === null ? refused.message : withoutBalance(refused.code, refused.message)
+                    (access?.reads ?? null) === null ? refused.message : ownMessage(refused.code, refused.message)
                 }
               })
         }

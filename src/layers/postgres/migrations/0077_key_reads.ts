@@ -9,6 +9,8 @@ import { SqlClient } from "effect/sql"
 
 export const keyReads = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
+  // Each request of a key that reads its own runs asks which keys it has replaced.
+  yield* sql`CREATE INDEX api_keys_replaced ON api_keys (replaced_by) WHERE replaced_by IS NOT NULL`
   // The keys whose runs a key sees: itself, and those that it replaced. Null: all runs of its organization.
   yield* sql`
     CREATE FUNCTION key_reads(k api_keys) RETURNS text[] LANGUAGE sql STABLE AS $$

@@ -81,8 +81,8 @@ const Decide = ({ request, asked }: { readonly request: Request; readonly asked:
           <dt className="text-small text-muted">It will be able to</dt>
           <dd>
             {asked.scope === "run"
-              ? "read your runs, history and wallet, and start runs that spend money, also runs that send messages"
-              : "read your runs, history and wallet, and start runs that look things up and spend money"}
+              ? "start runs that spend money, also runs that send messages, and read its own runs and budget"
+              : "start runs that look things up and spend money, and read its own runs and budget"}
           </dd>
         </div>
       </dl>
