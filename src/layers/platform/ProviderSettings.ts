@@ -1,8 +1,6 @@
 /**
- * Reads the operator's accounts at providers, `RUNGATE_PROVIDER_<SLUG>_…`, the markup on what they cost, and how much of their answers is in
- * memory at once.
+ * Reads the operator's accounts at providers, `RUNGATE_PROVIDER_<SLUG>_…`, and the markup on what they cost.
  */
-import { totalmem } from "node:os"
 import { Redacted } from "effect"
 import { defaultMarkup } from "../../schema/money/Rates.ts"
 import { type Environment, listOf, printable, type SettingsReader, secret } from "./SettingsReader.ts"
@@ -55,25 +53,3 @@ export const accountsOf = (environment: Environment, read: SettingsReader): Read
 }
 
 export const markupOf = (read: SettingsReader): string => read.decimal("RUNGATE_MARKUP", markupRange) ?? defaultMarkup
-
-export interface AnswerSettings {
-  /** MiB of providers' answers that are in memory at once. Further calls wait before they read theirs. */
-  readonly answerMemoryMb: number
-}
-
-const mebibyte = 1024 * 1024
-/** Two of the largest answers: own accounts may use a half. */
-const memoryMinMb = 64
-/** An answer needs about six times its bytes while it is parsed and stored: all together need a fifth of the memory. */
-const memoryPart = 32
-
-/** What the machine has, or the container. */
-const memoryBytes = (): number => {
-  const limit = process.constrainedMemory()
-  return limit > 0 ? Math.min(limit, totalmem()) : totalmem()
-}
-
-export const answerSettingsOf = (read: SettingsReader): AnswerSettings => {
-  const memoryDefault = Math.max(memoryMinMb, Math.floor(memoryBytes() / memoryPart / mebibyte))
-  return { answerMemoryMb: read.int("RUNGATE_ANSWER_MEMORY_MB", memoryDefault, memoryMinMb, 1_000_000) }
-}
