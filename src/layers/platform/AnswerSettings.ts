@@ -1,6 +1,6 @@
 /** Settings of providers' answers: how much of them is in memory at once. */
 import { totalmem } from "node:os"
-import type { SettingsReader } from "../SettingsReader.ts"
+import type { SettingsReader } from "./SettingsReader.ts"
 
 export interface AnswerSettings {
   /** MiB of providers' answers that are in memory at once. Further calls wait before they read theirs. */
