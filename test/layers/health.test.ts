@@ -47,6 +47,7 @@ const nothing: TurnEffects = {
   attempts: [],
   records: { losses: [], unknowns: [] },
   payments: { payments: [], reversals: [], bonuses: [], autos: [], charges: [], events: [], methods: [] },
+  free: { stored: new Map(), reserved: new Map() },
   budgets: [],
   budget_alerts: [],
   repeats: { tried: [], cleared: [], removed: [] },

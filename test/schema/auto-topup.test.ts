@@ -149,6 +149,7 @@ class World {
     if (mail.length === 0) return
     const view: TurnView = {
       ...{ mail, runs: new Map(), credited: new Map(), day: this.day, now_micros: this.now },
+      ...{ free: new Map(), free_limit: 0n },
       wallets: new Map([[org_id, this.wallet]]),
       autos: new Map(before === null ? [] : [[org_id, before]]),
       payments: {
@@ -382,6 +383,8 @@ describe("automatic top-up", () => {
           runs: new Map(),
           credited: new Map(),
           day: "2026-11-21",
+          free: new Map(),
+          free_limit: 0n,
           now_micros: 0n
         },
         payments: { payments: world.payments, reversals: [], bonuses: new Map(), seen: new Set(), cards: new Set() },

@@ -82,6 +82,8 @@ const walletEmpty = (batch_id: string, row: number) =>
     `The wallet could not pay row ${row}, so the batch ended, and this row was not run. Top up with ${topUp.http}, then run the blocked rows again: POST /v1/batches/${batch_id}/retry`
   )
 
+const retryLater = (batch_id: string) => `Run the blocked rows again then: POST /v1/batches/${batch_id}/retry`
+
 const failedInside = problem(
   "internal_error",
   "The row could not be started because of an error in the service. Nothing was charged. Retry the blocked rows of the batch."
@@ -112,6 +114,8 @@ export const feedBatch = ({ feeds, admission, accounts, runs, settings, isFull }
     let { charged, status, siblings, funds } = claimed
     /** Set when a row ends that the wallet could not pay. Then no further row starts. */
     let unpaid: Problem | null = null
+    /** Set when a free row ends that the day's limit of free storage refused. Then no further free row starts. */
+    let freeFull: Problem | null = null
     let lost = false
     let waiting = 0
     /** Rows that have a run now or will have one, with what they hold. */
@@ -226,6 +230,7 @@ export const feedBatch = ({ feeds, admission, accounts, runs, settings, isFull }
       }
       const hold = planned.success.run.hold
       const { max_total } = feed
+      if (hold === 0n && freeFull !== null) return yield* refuse(row, request, freeFull)
       // Open rows may leave money for this one. If none holds any, the wallet's turn decides.
       if (hold > 0n && held() > 0n && held() + hold > funds) return false
       if (max_total !== null && charged + held() + hold > max_total) {
@@ -245,6 +250,9 @@ export const feedBatch = ({ feeds, admission, accounts, runs, settings, isFull }
         // Before that row's end is recorded, so that a process that takes over finds the same end.
         yield* feeds.blockRest(feed, JSON.stringify(unpaid.error))
       }
+      for (const one of done)
+        if (one._tag === "Final" && one.run.error_code === "rate_limited")
+          freeFull = problem("rate_limited", `${one.run.error_message ?? ""}. ${retryLater(feed.batch_id)}`)
       const ended = done.flatMap((one) => endedRow(one, status === "cancelling") ?? [])
       if (ended.length > 0) {
         yield* crashPoint("batch.row_ended")

@@ -108,7 +108,11 @@ export class RunActor extends Context.Service<
         yield* crashPoint("mail.before")
         const calls = callsOf(run, input, report, catalog)
         outcomes.observe(calls)
-        const settled: SettleReport = calls.rehearsed ? { ...report, rehearsed: true } : report
+        const kept = report.charge === 0n && result !== null ? { stored_bytes: Buffer.byteLength(result) } : null
+        const settled: SettleReport =
+          calls.rehearsed || kept !== null
+            ? { ...report, ...kept, ...(calls.rehearsed ? { rehearsed: true } : {}) }
+            : report
         const inMemory = { ...run, ...running(run), buys: run.plan.reuse !== undefined, plan: () => run.plan }
         const applied = yield* direct.apply({ _tag: "Settle", run: inMemory, report: settled, result })
         if (applied !== null) return yield* crashPoint("mail.after")

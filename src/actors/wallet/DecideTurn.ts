@@ -156,7 +156,7 @@ export const decideTurn = (view: TurnView, room: Room, names: Names) => {
   const [budgets, guards, reuse, reports] = [turnBudgets(view), turnGuards(view), turnReuse(view), turnReports()]
 
   const open = (run: TurnRun) => {
-    guards.admitted(run)
+    const free_bytes = guards.admitted(run)
     reuse.claim(run)
     const plan = run.plan()
     const step = nextStep(plan, []) ?? { provider: "", own: false }
@@ -169,6 +169,7 @@ export const decideTurn = (view: TurnView, room: Room, names: Names) => {
       run_id: run.run_id,
       org_id: run.org_id,
       hold: run.hold,
+      free_bytes,
       state: mine ? "running" : "queued",
       provider,
       side_effect: plan.side_effect,
@@ -215,6 +216,7 @@ export const decideTurn = (view: TurnView, room: Room, names: Names) => {
 
   const settle = (mail: Mail, run: TurnRun, report: SettleReport, charge: bigint) => {
     reports.settled(run, report, charge)
+    guards.stored(run, report.stored_bytes)
     const delivered = report.status === "succeeded" || (report.status === "no_match" && report.billed)
     end(run, {
       status: report.status,

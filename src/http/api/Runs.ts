@@ -65,7 +65,7 @@ const FailedRun = Run.annotate({
   identifier: "FailedRun",
   description: "the run ended without success: done is true, error says why, and its code decides the status"
 })
-const failedStatuses = [402, 404, 409, 500, 502, 504] as const
+const failedStatuses = [402, 404, 409, 429, 500, 502, 504] as const
 
 export class RunsApi extends HttpApiGroup.make("runs")
   .add(

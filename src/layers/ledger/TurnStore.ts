@@ -17,6 +17,7 @@ import {
   writeBudgets
 } from "./BudgetTurn.ts"
 import { allowanceBudgets } from "../../schema/wallet/AllowanceCommand.ts"
+import { type FreeEffects, freeFits, noFree, readFree, writeFree } from "../guards/FreeTurn.ts"
 import { link, type Unlinked } from "./LedgerChain.ts"
 import { isEmpty, noPayments, type PaymentEffects, readPayments, writePayments } from "./PaymentTurn.ts"
 import { Settings } from "../platform/Settings.ts"
@@ -84,6 +85,8 @@ export interface AdmittedRun {
   readonly run_id: string
   readonly org_id: string
   readonly hold: bigint
+  /** What it may store, if it holds nothing. Null otherwise. */
+  readonly free_bytes: bigint | null
   readonly state: "queued" | "running"
   /** The provider that the run calls first. */
   readonly provider: string
@@ -115,6 +118,7 @@ export interface TurnEffects {
   readonly repeats: RepeatEffects
   readonly contacts: ContactEffects
   readonly reuse: ReuseEffects
+  readonly free: FreeEffects
 }
 
 /** What the commit of a turn adds to its answer. */
@@ -201,7 +205,8 @@ export class TurnStore extends Context.Service<
        * Writes the turn in one statement. Every wallet must still have the version that was read, every run that ends must be open
        * under the lease that was read, and every command must still exist. Otherwise `rungate_turn_conflict()` rolls it back.
        */
-      const { autoTopupDailyMax, orgQueue, repeatGuard } = yield* Settings
+      const { autoTopupDailyMax, freeDailyMb, orgQueue, repeatGuard } = yield* Settings
+      const freeLimit = BigInt(freeDailyMb) * 1024n * 1024n
       const minutes = yield* TurnMinutes
       const apply = Effect.fnUntraced(function* (
         lane: number,
@@ -249,13 +254,13 @@ export class TurnStore extends Context.Service<
                         ${texts(entries.map((e) => e.reference))}, ${texts(entries.map((e) => e.note))},
                         ${byteas(entries.map((e) => e.hash))}) AS n
           ), opened AS (
-            INSERT INTO open_runs (run_id, org_id, hold, state, provider, side_effect, worker_id, lease_token, attempts)
-            SELECT run_id, org_id, hold, state, provider, side_effect, worker_id, lease_token, attempts::json
+            INSERT INTO open_runs (run_id, org_id, hold, state, provider, side_effect, worker_id, lease_token, attempts, free_bytes)
+            SELECT run_id, org_id, hold, state, provider, side_effect, worker_id, lease_token, attempts::json, free_bytes
             FROM unnest(${texts(opened.map((o) => o.run_id))}, ${texts(opened.map((o) => o.org_id))},
                         ${bigints(opened.map((o) => o.hold))}, ${texts(opened.map((o) => o.state))}, ${texts(opened.map((o) => o.provider))},
                         ${booleans(opened.map((o) => o.side_effect))}, ${texts(opened.map((o) => o.worker_id))},
-                        ${texts(opened.map((o) => o.lease_token))}, ${jsons(opened.map((o) => o.attempts))})
-                 AS n(run_id, org_id, hold, state, provider, side_effect, worker_id, lease_token, attempts)
+                        ${texts(opened.map((o) => o.lease_token))}, ${jsons(opened.map((o) => o.attempts))}, ${bigints(opened.map((o) => o.free_bytes))})
+                 AS n(run_id, org_id, hold, state, provider, side_effect, worker_id, lease_token, attempts, free_bytes)
           ), closed AS (
             DELETE FROM open_runs o
             USING unnest(${texts(closed.map((c) => c.run_id))}, ${texts(closed.map((c) => c.lease_token))}) AS n(run_id, lease_token)
@@ -267,10 +272,10 @@ export class TurnStore extends Context.Service<
             SELECT command_id, reply::json FROM unnest(${texts(replies.map((r) => r.command_id))}, ${jsons(replies.map((r) => r.reply))})
                  AS n(command_id, reply)
             ON CONFLICT (command_id) DO NOTHING
-          )${writeEnded(sql, lane, ended, effects.ended)}${writeAttempts(sql, lane, attempts, now)}${writeUnbooked(sql, unbookedRuns(effects))}${hasRecords(records) ? writeRecords(sql, lane, records) : sql.literal("")}${isEmpty(effects.payments) ? sql.literal("") : writePayments(sql, effects.payments, autoTopupDailyMax)}${writeBudgets(sql, budgets, effects.budgets, effects.budget_alerts)}${writeRepeats(sql, effects.repeats)}${writeContacts(sql, effects.contacts)}${writeReuse(sql, lane, effects.reuse, ended)}${arrived.length === 0 ? sql.literal("") : writeArrived(sql, arrived, refused)}
+          )${writeEnded(sql, lane, ended, effects.ended)}${writeAttempts(sql, lane, attempts, now)}${writeUnbooked(sql, unbookedRuns(effects))}${hasRecords(records) ? writeRecords(sql, lane, records) : sql.literal("")}${isEmpty(effects.payments) ? sql.literal("") : writePayments(sql, effects.payments, autoTopupDailyMax)}${writeBudgets(sql, budgets, effects.budgets, effects.budget_alerts)}${writeRepeats(sql, effects.repeats)}${writeContacts(sql, effects.contacts)}${writeReuse(sql, lane, effects.reuse, ended)}${writeFree(sql, effects.free)}${arrived.length === 0 ? sql.literal("") : writeArrived(sql, arrived, refused)}
           SELECT CASE WHEN (SELECT count(*) FROM gone) = ${stored.length}::int AND (SELECT count(*) FROM paid) = ${wallets.length}::int
                             AND (SELECT count(*) FROM finished) = ${ended.length}::int AND (SELECT count(*) FROM closed) = ${closed.length}::int
-                            ${arrived.length === 0 ? sql.literal("") : keysAreLive(sql, arrived)}${budgetsAreCurrent(sql, effects.budgets)}${triesAreSeen(sql, repeatGuard === 0 ? [] : askingRuns(mail, runs), repeats, now_micros)}${nobodyContacted(sql, effects.contacts, contacts, now_micros)}${claimsAreMine(sql, effects.reuse)}${isTimely(sql, now_micros, wasRead, minutes)}${wasRead ? sql.literal("") : stillTrue(sql, arrived, orgQueue)}
+                            ${arrived.length === 0 ? sql.literal("") : keysAreLive(sql, arrived)}${budgetsAreCurrent(sql, effects.budgets)}${triesAreSeen(sql, repeatGuard === 0 ? [] : askingRuns(mail, runs), repeats, now_micros)}${nobodyContacted(sql, effects.contacts, contacts, now_micros)}${claimsAreMine(sql, effects.reuse)}${freeFits(sql, effects.free, freeLimit)}${isTimely(sql, now_micros, wasRead, minutes)}${wasRead ? sql.literal("") : stillTrue(sql, arrived, orgQueue)}
                       THEN 1 ELSE rungate_turn_conflict() END AS whole, now() AS committed_at`)
         const written = wallets.map((wallet) => ({
           wallet,
@@ -315,12 +320,15 @@ export class TurnStore extends Context.Service<
           const asking = askingRuns(view.mail, view.runs)
           const contacts = yield* readContacts(sql, contactingRuns(asking))
           const reuse = yield* readReuse(sql, reuseAsks(asking), endingBuyers(view.mail, view.runs))
+          const free = freeLimit === 0n ? noFree : yield* readFree(sql, asking)
           const { effects, answer } = decide({
             ...view,
             payments,
             budgets,
             contacts,
             reuse,
+            free,
+            free_limit: freeLimit,
             auto_topup_daily_max: autoTopupDailyMax,
             repeat_guard: repeatGuard
           })

@@ -7,6 +7,7 @@
 import { Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { BudgetView } from "./BudgetTurn.ts"
+import type { FreeView } from "../guards/FreeTurn.ts"
 import { autoColumn, autoOf, type PaymentView } from "./PaymentTurn.ts"
 import type { AutoTopup } from "../../schema/wallet/AutoTopup.ts"
 import { runStatus } from "../runs/runStatus.ts"
@@ -85,6 +86,10 @@ export interface TurnView {
   readonly contacts: ContactView
   /** Earlier results, and runs that wait for one. */
   readonly reuse: ReuseView
+  /** What the free runs of organizations store, for those with a free run that may be admitted. */
+  readonly free: FreeView
+  /** Bytes that the free runs of an organization may store in a day. 0: any number. */
+  readonly free_limit: bigint
   /** Tries of an input after which it is refused. 0: no guard. */
   readonly repeat_guard: number
   /** Credit commands whose reference the ledger already has: command id to transaction id. */
@@ -169,7 +174,10 @@ const walletOf = (row: CommandRow): Wallet => ({
 
 /** The view, plus the wallet versions and chain heads that the write needs. */
 export interface Taken
-  extends Omit<TurnView, "payments" | "budgets" | "auto_topup_daily_max" | "repeat_guard" | "contacts" | "reuse"> {
+  extends Omit<
+    TurnView,
+    "payments" | "budgets" | "auto_topup_daily_max" | "repeat_guard" | "contacts" | "reuse" | "free" | "free_limit"
+  > {
   readonly versions: ReadonlyMap<string, bigint>
   readonly heads: ReadonlyMap<string, Uint8Array>
 }

@@ -8,12 +8,12 @@ import { Context, Effect, Layer, Redacted, Schema } from "effect"
 import type { EncryptionKeys } from "./Encryption.ts"
 import { encryptionKeysOf } from "./EncryptionSettings.ts"
 import { observabilityOf, type ObservabilitySettings } from "./ObservabilitySettings.ts"
-import { type AnswerSettings, answerSettingsOf } from "./AnswerSettings.ts"
 import { type Account, accountsOf, markupOf } from "./ProviderSettings.ts"
 import { dollars, type MicroUsd, min, usd } from "../../schema/money/Money.ts"
 import { lanesDefault, lanesMax } from "../../schema/wallet/Lane.ts"
 import { bonusMax, bpsOf, percentOf, type Terms } from "../../schema/wallet/Referral.ts"
 import { type Environment, listOf, printable, reader, type SettingsReader } from "./SettingsReader.ts"
+import { type AnswerSettings, answerSettingsOf } from "./settings/answerSettings.ts"
 import { environmentOf } from "./settings/environmentFile.ts"
 import { type Checked, reloading, type Reloaded } from "./settings/reloading.ts"
 import { type Resolved, withSecretFiles } from "./settings/secretFiles.ts"
@@ -300,7 +300,7 @@ const readSettings = (environment: Environment, read: SettingsReader): Omit<Sett
     concurrency,
     orgConcurrency: read.int("RUNGATE_ORG_CONCURRENCY", Math.max(1, Math.floor(concurrency / 4)), 1, 100_000),
     orgQueue: read.int("RUNGATE_ORG_QUEUE", 1_000, 1, 1_000_000),
-    ...answerSettingsOf(read),
+    ...answerSettingsOf(read.int),
     repeatGuard: read.int("RUNGATE_REPEAT_GUARD", 5, 0, 1_000),
     orgStreams: read.int("RUNGATE_ORG_STREAMS", 100, 1, 100_000),
     lanes: read.text("RUNGATE_LANES") === undefined ? null : read.int("RUNGATE_LANES", lanesDefault, 1, lanesMax),

@@ -11,6 +11,7 @@ import * as Money from "../money/Money.ts"
 import type { RunStatus } from "../runs/Run.ts"
 import { isFinal, isStoppable } from "../runs/Run.ts"
 import { raiseBudget, spendGuard, topUp } from "../Steps.ts"
+import { freeExceeded, type FreeUse } from "./FreeStorage.ts"
 import { countedIn, exceededBy, isOfBatch, type KeyBudget, resetText, withHold, withoutHold } from "./KeyBudget.ts"
 import { allowanceOf, drawn, refilled } from "./Purse.ts"
 
@@ -48,6 +49,8 @@ export interface WalletRun {
   readonly lease_token: string | null
   /** `routing.max_total` of the request: the hold may not be above it. Absent without one. */
   readonly hold_max?: MicroUsd
+  /** For a run that holds nothing: what decides whether its result may be stored. Absent without a limit. */
+  readonly free?: FreeUse
   /** Why a guard refuses to admit it. Absent if none does. */
   readonly guarded?: GuardRefusal
 }
@@ -91,6 +94,7 @@ export type Refusal =
   | "wallet_suspended"
   | "cost_limit_exceeded"
   | "budget_exceeded"
+  | "rate_limited"
   | GuardRefusal["code"]
 
 /** The control of a run that its key's budget or its batch's `max_total` refused. */
@@ -211,8 +215,11 @@ const reserve = (wallet: Wallet, run: WalletRun, day: string, budget: KeyBudget 
     )
   }
   if (run.guarded !== undefined) return refuse(run.guarded.code, run.guarded.message)
-  // A free run must work with an empty wallet, so it is not checked.
-  if (run.hold === 0n) return unchanged(wallet, { _tag: "Admitted" }, budget)
+  // A free run must work with an empty wallet, so only what it stores is checked.
+  if (run.hold === 0n) {
+    const full = run.free === undefined ? null : freeExceeded(run.free)
+    return full === null ? unchanged(wallet, { _tag: "Admitted" }, budget) : refuse("rate_limited", full)
+  }
   const hold = Money.usd(run.hold)
   // Planning keeps to it already. The rule is here too, so that a mistake in planning holds no more than the caller allowed.
   if (run.hold_max !== undefined && run.hold > run.hold_max) {

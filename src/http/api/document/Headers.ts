@@ -33,7 +33,7 @@ const named = (name: keyof typeof componentHeaders) => ({ $ref: `#/components/he
 const ofRuns = new Set(["runs.run", "runs.get", "runs.cancel"])
 const ofLists = new Set(["discovery.capabilities", "discovery.providers", "discovery.provider", "discovery.endpoints"])
 /** Statuses with which POST /v1/run may return a run. */
-const shownRun = new Set([200, 202, 402, 404, 409, 500, 502, 504])
+const shownRun = new Set([200, 202, 402, 404, 409, 429, 500, 502, 504])
 const retried = new Set([202, 429, 503])
 
 export const headersOf = (operation: string, status: number) => ({

@@ -144,6 +144,12 @@ const lines: ReadonlyArray<Line> = [
     "MiB of providers' answers in one process at once, at least 64; further calls wait before they read theirs"
   ],
   [
+    "RUNGATE_FREE_DAILY_MB",
+    "number",
+    "2048",
+    "MiB that the runs of one organization without a price may store in a UTC day; 0: any number"
+  ],
+  [
     "RUNGATE_ORG_STREAMS",
     "number",
     "100",

@@ -60,6 +60,7 @@ import { warranty } from "./0069_warranty.ts"
 import { allowances } from "./0070_allowances.ts"
 import { allowanceChecks } from "./0071_allowance_checks.ts"
 import { disputeAsks } from "./0072_dispute_asks.ts"
+import { freeStorage } from "./0073_free_storage.ts"
 import { keysFollowRole } from "./0075_keys_follow_role.ts"
 import { ownersOfWrites } from "./0076_owners_of_writes.ts"
 import { keyReads } from "./0077_key_reads.ts"
@@ -129,6 +130,7 @@ export const migrations = {
   "0070_allowances": allowances,
   "0071_allowance_checks": allowanceChecks,
   "0072_dispute_asks": disputeAsks,
+  "0073_free_storage": freeStorage,
   "0075_keys_follow_role": keysFollowRole,
   "0076_owners_of_writes": ownersOfWrites,
   "0077_key_reads": keyReads,

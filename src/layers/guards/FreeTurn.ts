@@ -1,0 +1,59 @@
+/**
+ * What free runs store, as a turn reads and writes it. Turns without free runs have no part of this in their statements.
+ *
+ * The wallet's version fences it: every turn that admits or ends a run of an organization writes that organization's wallet.
+ */
+import { Effect, Schema } from "effect"
+import type { SqlClient } from "effect/sql"
+import { bigints, texts } from "../postgres/Columns.ts"
+import { batchRowsOf } from "../postgres/Rows.ts"
+
+/** In bytes, by organization. */
+export type FreeView = ReadonlyMap<string, { readonly stored: bigint; readonly reserved: bigint }>
+
+export interface FreeEffects {
+  /** What the runs stored that ended, by organization. */
+  readonly stored: ReadonlyMap<string, bigint>
+  /** What the admitted runs may store, by organization. */
+  readonly reserved: ReadonlyMap<string, bigint>
+}
+
+const usedRows = batchRowsOf({ org_id: Schema.String, stored: Schema.BigInt, reserved: Schema.BigInt })
+
+export const noFree: FreeView = new Map()
+
+const used = (sql: SqlClient.SqlClient) =>
+  sql.literal(`coalesce((SELECT f.bytes FROM free_storage f WHERE f.org_id = n.org_id AND f.day = (now() AT TIME ZONE 'UTC')::date), 0) AS stored,
+      coalesce((SELECT sum(o.free_bytes)::bigint FROM open_runs o WHERE o.org_id = n.org_id AND o.free_bytes IS NOT NULL), 0) AS reserved`)
+
+export const readFree = (
+  sql: SqlClient.SqlClient,
+  asking: ReadonlyArray<{ readonly org_id: string; readonly hold: bigint }>
+) => {
+  const orgs = new Set(asking.flatMap(({ org_id, hold }) => (hold > 0n ? [] : [org_id])))
+  if (orgs.size === 0) return Effect.succeed(noFree)
+  return Effect.map(
+    usedRows(sql`SELECT n.org_id, ${used(sql)} FROM unnest(${texts([...orgs])}) AS n(org_id)`),
+    (rows): FreeView => new Map(rows.map(({ org_id, ...use }) => [org_id, use]))
+  )
+}
+
+/** A common table expression of the turn's statement, with a leading comma. */
+export const writeFree = (sql: SqlClient.SqlClient, { stored }: FreeEffects) =>
+  stored.size === 0
+    ? sql.literal("")
+    : sql`, free_stored AS (
+            INSERT INTO free_storage AS f (org_id, day, bytes)
+            SELECT n.org_id, (now() AT TIME ZONE 'UTC')::date, n.bytes
+            FROM unnest(${texts([...stored.keys()])}, ${bigints([...stored.values()])}) AS n(org_id, bytes)
+            ON CONFLICT (org_id) DO UPDATE SET day = excluded.day, bytes = excluded.bytes + CASE WHEN f.day = excluded.day THEN f.bytes ELSE 0 END
+          )`
+
+/** Condition of the turn's statement: the free runs that it admits are within the limit. */
+export const freeFits = (sql: SqlClient.SqlClient, { reserved }: FreeEffects, limit: bigint) =>
+  reserved.size === 0 || limit === 0n
+    ? sql.literal("")
+    : sql`
+                            AND NOT EXISTS (
+                              SELECT FROM (SELECT n.added, ${used(sql)} FROM unnest(${texts([...reserved.keys()])}, ${bigints([...reserved.values()])}) AS n(org_id, added)) u
+                              WHERE u.stored + u.reserved + u.added > ${limit}::bigint)`

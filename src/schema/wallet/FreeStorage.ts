@@ -1,0 +1,43 @@
+/**
+ * How much the runs of an organization that cost nothing may store in a UTC day. Pure.
+ *
+ * A run that holds nothing counts what it may store while it is open, and what it stored afterwards. So runs that are admitted at once can't
+ * exceed the limit together. The turn's statement counts a second time (layers/guards/FreeTurn.ts).
+ */
+import { ownOffer, type OwnOffer } from "../accounts/OwnAccount.ts"
+
+const mebibyte = 1024n * 1024n
+/** The largest answer through an own account, whose address and answers the customer chooses. */
+const ownRunBytes = 2n * mebibyte
+/** More than free endpoints of the service's accounts answer: the operator chose them. */
+const platformRunBytes = 8n * mebibyte
+
+/** What an open run may store, if it holds nothing. Null for a run with a hold. */
+export const freeBytesOf = (run: {
+  readonly hold: bigint
+  readonly plan: () => { readonly providers: ReadonlyArray<string>; readonly own?: ReadonlyArray<OwnOffer> }
+}): bigint | null => {
+  if (run.hold > 0n) return null
+  const plan = run.plan()
+  const isOwn = (provider: string) => ownOffer(plan, provider)?.fallback === false
+  return plan.providers.length > 0 && plan.providers.every(isOwn) ? ownRunBytes : platformRunBytes
+}
+
+/** All in bytes. */
+export interface FreeUse {
+  /** Stored today. */
+  readonly stored: bigint
+  /** What open runs may store. */
+  readonly reserved: bigint
+  /** What the next run may store. */
+  readonly asked: bigint
+  readonly limit: bigint
+}
+
+const inMiB = (bytes: bigint): bigint => bytes / mebibyte
+
+/** Why a free run is not admitted. Null if it is. */
+export const freeExceeded = ({ stored, reserved, asked, limit }: FreeUse): string | null =>
+  stored + reserved + asked <= limit
+    ? null
+    : `runs without a price may store ${inMiB(limit)} MiB per day for your organization: ${inMiB(stored)} MiB are stored today, and open runs may store ${inMiB(reserved)} MiB; the limit resets at 00:00 UTC. Wait until then${reserved > 0n ? ", or until open runs have ended" : ""}; the operator of the service sets it as RUNGATE_FREE_DAILY_MB`
