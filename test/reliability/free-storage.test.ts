@@ -88,6 +88,20 @@ test("what was stored counts until the end of the day; paid runs and other organ
   expect(await storedToday()).toBeLessThan(10_000)
 })
 
+test("a copy of an earlier result counts, and is not made beyond the limit", async () => {
+  await app.call(await org.session(), "DELETE", "/v1/provider-accounts/leadmagic")
+  there.play("leadmagic", answer(200, { ...valid, extra: "x".repeat(1_800_000) }))
+  const bought = free("bought", { response: { include_raw: true }, reuse: { mode: "prefer" } })
+  expect((await org.run(bought)).body).toMatchObject({ status: "succeeded", billing: { charged: "0.003" } })
+  expect(await storedToday()).toBe(0)
+  const copies = [await org.run(bought), await org.run(bought)]
+  for (const { body } of copies) expect([body.status, body.billing.charged]).toEqual(["succeeded", "0.00"])
+  expect(await storedToday()).toBeGreaterThan(3_600_000)
+  const refused = await org.run(bought)
+  expect([refused.status, refused.body.status, refused.body.error.code]).toEqual([429, "blocked", "rate_limited"])
+  expect(calls()).toBe(1)
+})
+
 test("a batch over the limit makes no run for most rows, and its free rows can be retried the next day", async () => {
   there.play("leadmagic", ...Array.from({ length: 200 }, () => answer(200, valid)))
   await app.sql("INSERT INTO free_storage VALUES ($1, (now() AT TIME ZONE 'UTC')::date, 5000000)", [org.org_id])

@@ -89,7 +89,7 @@ describe("the contact guard", () => {
 })
 
 describe("reuse", () => {
-  const result = { run_id: "run_a", provider: "hunter", charged: 5n }
+  const result = { run_id: "run_a", provider: "hunter", charged: 5n, bytes: 9 }
   test("takes a result, else waits, else buys or ends", () => {
     for (const mode of ["prefer", "only"] as const) {
       expect(decideReuse({ mode }, { result, buyer: "run_b", joins: 0 })).toEqual({ _tag: "Reused", from: result })

@@ -108,7 +108,10 @@ export class RunActor extends Context.Service<
         yield* crashPoint("mail.before")
         const calls = callsOf(run, input, report, catalog)
         outcomes.observe(calls)
-        const kept = report.charge === 0n && result !== null ? { stored_bytes: Buffer.byteLength(result) } : null
+        const kept =
+          (report.charge === 0n || run.plan.reuse !== undefined) && result !== null
+            ? { stored_bytes: Buffer.byteLength(result) }
+            : null
         const settled: SettleReport =
           calls.rehearsed || kept !== null
             ? { ...report, ...kept, ...(calls.rehearsed ? { rehearsed: true } : {}) }

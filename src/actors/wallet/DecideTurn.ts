@@ -196,8 +196,11 @@ export const decideTurn = (view: TurnView, room: Room, names: Names) => {
   }
 
   /** Ends a run as the one that it has waited for. If that one never ran, or its end is not for this run, it asks again. */
-  const share = ({ run, ends }: Waited, buyer: string, ending: Ending) =>
-    ending.status === "cancelled" || !ends ? reuse.again(run) : end(run, sharedEnding(buyer, ending))
+  const share = ({ run, ends }: Waited, buyer: string, ending: Ending) => {
+    if (ending.status === "cancelled" || !ends) return reuse.again(run)
+    guards.stored(run, ending.stored_bytes)
+    end(run, sharedEnding(buyer, ending))
+  }
 
   /** Decides a run that needs no purchase. False if it has to buy. */
   const reused = (run: TurnRun, wallet: Wallet): boolean => {
@@ -208,7 +211,11 @@ export const decideTurn = (view: TurnView, room: Room, names: Names) => {
     if (decision._tag === "Joined") reuse.join(run, decision.buyer)
     else if (decision._tag === "Later") reuse.again(run)
     else if (decision._tag === "Missing") fail(run, "no_match", nothingToReuse)
-    else end(run, reusedEnding(decision.from))
+    else {
+      const full = guards.copied(run, decision.from.bytes)
+      if (full === null) end(run, reusedEnding(decision.from))
+      else fail(run, "blocked", { error_code: "rate_limited", error_message: full })
+    }
     return true
   }
 
@@ -216,7 +223,8 @@ export const decideTurn = (view: TurnView, room: Room, names: Names) => {
 
   const settle = (mail: Mail, run: TurnRun, report: SettleReport, charge: bigint) => {
     reports.settled(run, report, charge)
-    guards.stored(run, report.stored_bytes)
+    const { stored_bytes } = report
+    if (charge === 0n) guards.stored(run, stored_bytes)
     const delivered = report.status === "succeeded" || (report.status === "no_match" && report.billed)
     end(run, {
       status: report.status,
@@ -230,7 +238,8 @@ export const decideTurn = (view: TurnView, room: Room, names: Names) => {
       error_message: report.error === null ? null : storableText(report.error.message),
       control: null,
       result_of: mail.id,
-      result: mail.result
+      result: mail.result,
+      ...(stored_bytes === undefined ? {} : { stored_bytes })
     })
   }
 

@@ -1,27 +1,35 @@
 /** What the free runs of a turn may store and have stored, on top of what the turn has read. */
 import type { FreeEffects } from "../../layers/guards/FreeTurn.ts"
 import type { TurnRun, TurnView } from "../../layers/ledger/TurnStore.ts"
-import { freeBytesOf } from "../../schema/wallet/FreeStorage.ts"
+import { freeBytesOf, freeExceeded, type FreeUse } from "../../schema/wallet/FreeStorage.ts"
 
 export const turnFree = ({ free, free_limit }: Pick<TurnView, "free" | "free_limit">) => {
   const reserved = new Map<string, bigint>()
   const stored = new Map<string, bigint>()
   const add = (to: Map<string, bigint>, org_id: string, bytes: bigint) => to.set(org_id, (to.get(org_id) ?? 0n) + bytes)
+  const useOf = (org_id: string, asked: bigint): FreeUse => {
+    const before = free.get(org_id) ?? { stored: 0n, reserved: 0n }
+    return {
+      stored: before.stored + (stored.get(org_id) ?? 0n),
+      reserved: before.reserved + (reserved.get(org_id) ?? 0n),
+      asked,
+      limit: free_limit
+    }
+  }
   return {
     /** The run with what decides whether it may be stored. */
     asked: (run: TurnRun): TurnRun => {
       if (run.hold > 0n || free_limit === 0n) return run
-      const { org_id } = run
-      const before = free.get(org_id) ?? { stored: 0n, reserved: 0n }
-      return {
-        ...run,
-        free: {
-          stored: before.stored + (stored.get(org_id) ?? 0n),
-          reserved: before.reserved + (reserved.get(org_id) ?? 0n),
-          asked: freeBytesOf(run) ?? 0n,
-          limit: free_limit
-        }
-      }
+      return { ...run, free: useOf(run.org_id, freeBytesOf(run) ?? 0n) }
+    },
+    /** Counts the copy of an earlier result. Returns why it is not made. */
+    copied: ({ org_id }: TurnRun, size: number): string | null => {
+      const bytes = BigInt(size)
+      const full = free_limit === 0n ? null : freeExceeded(useOf(org_id, bytes))
+      if (full !== null) return full
+      add(reserved, org_id, bytes)
+      add(stored, org_id, bytes)
+      return null
     },
     /** What the admitted run may store. Null for a run with a hold. */
     admitted: (run: TurnRun): bigint | null => {

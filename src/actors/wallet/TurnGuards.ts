@@ -21,6 +21,7 @@ export const turnGuards = (view: TurnView) => {
       contacts.admitted(run)
       return free.admitted(run)
     },
+    copied: free.copied,
     stored: free.stored,
     /** A run in status `created` was refused or cancelled before it was admitted, so no guard knows it. */
     ended: (run: TurnRun, { status, error_code }: Pick<EndedRun, "status" | "error_code">) => {

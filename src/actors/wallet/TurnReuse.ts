@@ -54,7 +54,7 @@ export const sharedEnding = (buyer: string, ending: Ending): Ending => ({
 })
 
 const foundIn = ({ found }: Reuse): Reusable | null =>
-  found === undefined ? null : { ...found, charged: BigInt(found.charged) }
+  found === undefined ? null : { ...found, charged: BigInt(found.charged), bytes: Buffer.byteLength(found.result) }
 
 export const turnReuse = ({ reuse: view }: Pick<TurnView, "reuse">) => {
   /** Runs that buy since this turn, by input. Null: one has ended in this turn. */

@@ -14,7 +14,7 @@ export type FreeView = ReadonlyMap<string, { readonly stored: bigint; readonly r
 export interface FreeEffects {
   /** What the runs stored that ended, by organization. */
   readonly stored: ReadonlyMap<string, bigint>
-  /** What the admitted runs may store, by organization. */
+  /** What the admitted runs may store, and what others copy, by organization. */
   readonly reserved: ReadonlyMap<string, bigint>
 }
 
@@ -28,9 +28,9 @@ const used = (sql: SqlClient.SqlClient) =>
 
 export const readFree = (
   sql: SqlClient.SqlClient,
-  asking: ReadonlyArray<{ readonly org_id: string; readonly hold: bigint }>
+  asking: ReadonlyArray<{ readonly org_id: string; readonly hold: bigint; readonly reuses?: boolean }>
 ) => {
-  const orgs = new Set(asking.flatMap(({ org_id, hold }) => (hold > 0n ? [] : [org_id])))
+  const orgs = new Set(asking.flatMap(({ org_id, hold, reuses }) => (hold > 0n && reuses !== true ? [] : [org_id])))
   if (orgs.size === 0) return Effect.succeed(noFree)
   return Effect.map(
     usedRows(sql`SELECT n.org_id, ${used(sql)} FROM unnest(${texts([...orgs])}) AS n(org_id)`),

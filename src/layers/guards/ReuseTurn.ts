@@ -112,7 +112,8 @@ const askRows = rowsOf({
   joins: Schema.BigInt,
   source: Schema.NullOr(Schema.String),
   provider: Schema.NullOr(Schema.String),
-  charged: Schema.NullOr(Schema.BigInt)
+  charged: Schema.NullOr(Schema.BigInt),
+  bytes: Schema.NullOr(Schema.Int)
 })
 const joinedRows = rowsOf(JoinedRun.fields)
 
@@ -134,7 +135,8 @@ export const readAsks = (sql: SqlClient.SqlClient, asks: ReadonlyArray<ReuseAsk>
         WHERE r.input_hash IN (SELECT input_hash FROM asked)
       )
       SELECT n.org_id, n.run_id, n.input_hash, b.run_id AS buyer,
-             (SELECT count(*) FROM reuse_joins j WHERE j.joined = b.run_id) AS joins, s.run_id AS source, s.provider, s.charged
+             (SELECT count(*) FROM reuse_joins j WHERE j.joined = b.run_id) AS joins, s.run_id AS source, s.provider, s.charged,
+             (SELECT octet_length(x.result::text) FROM runs x WHERE x.org_id = n.org_id AND x.run_id = s.run_id LIMIT 1) AS bytes
       FROM asked n
       LEFT JOIN reuse_claims b ON b.org_id = n.org_id AND b.input_hash = n.input_hash
         -- A process of the release before ends a run without its claim.
@@ -161,8 +163,8 @@ export const readReuse = Effect.fnUntraced(function* (
   const results = new Map<string, Reusable>()
   const buyers = new Map<string, { readonly run_id: string; readonly joins: number }>()
   for (const row of asks.length === 0 ? [] : yield* readAsks(sql, asks)) {
-    const { run_id, source, provider, charged, buyer, joins } = row
-    if (source !== null) results.set(run_id, { run_id: source, provider, charged: charged ?? 0n })
+    const { run_id, source, provider, charged, bytes, buyer, joins } = row
+    if (source !== null) results.set(run_id, { run_id: source, provider, charged: charged ?? 0n, bytes: bytes ?? 0 })
     if (buyer !== null) buyers.set(inputKey(row), { run_id: buyer, joins: Number(joins) })
   }
   const waiting: ReadonlyArray<JoinedRun> =

@@ -76,6 +76,8 @@ export interface EndedRun {
   readonly result_of: bigint | null
   /** JSON text of the result when a direct command ended the run. */
   readonly result: string | null
+  /** Bytes of the result, where somebody counts them. */
+  readonly stored_bytes?: number
   /** Set for a run that ended without a purchase, with another run's result. */
   readonly reuse?: ReuseEnd
 }

@@ -70,6 +70,8 @@ export interface Reusable {
   readonly provider: string | null
   /** What it cost, in microdollars. */
   readonly charged: bigint
+  /** Bytes of the result. */
+  readonly bytes: number
   /** JSON text, if it is not the result of the earlier run itself. */
   readonly result?: string
 }

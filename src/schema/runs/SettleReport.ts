@@ -29,7 +29,7 @@ export const SettleReport = Schema.Struct({
   attempts: Schema.Array(Attempt),
   /** A sandbox run whose input names a scenario. Its attempts say nothing about a provider, so health does not count them. */
   rehearsed: Schema.optionalKey(Schema.Literal(true)),
-  /** Bytes of the result of a run that is charged nothing. Absent for other runs. */
+  /** Bytes of the result of a run that is charged nothing, or whose result others may take. Absent for other runs. */
   stored_bytes: Schema.optionalKey(Schema.Int),
   hints: Schema.Array(Schema.String),
   error: Schema.NullOr(RunError)
