@@ -173,6 +173,22 @@ describe.each(oneBackend)("batches, queues on %s", (backend) => {
       ])
     expect((await poor.wallet()).reserved).toBe("0.00")
 
+    // As a process leaves it that dies before it recorded the end of the first row: the next one finds the same end.
+    await app.sql(
+      "UPDATE batch_rows SET status = 'running', run_id = NULL, error = NULL WHERE batch_id = $1 AND row = 1",
+      [batch.id]
+    )
+    await app.sql(
+      "UPDATE batches SET status = 'running', finished_at = NULL, blocked = blocked - 1 WHERE batch_id = $1",
+      [batch.id]
+    )
+    const again = await until(
+      "the batch to finish again",
+      () => read(batch.id, poor),
+      ({ done }: { done: boolean }) => done
+    )
+    expect([again, await runs()]).toMatchObject([{ status: "finished", rows: { open: 0, blocked: 150 } }, 1])
+
     await poor.credit("1.00")
     const retried = await finished(await poor.post(`/v1/batches/${batch.id}/retry`, {}), poor)
     expect(retried).toMatchObject({ charged: "0.45", rows: { succeeded: 150, blocked: 0 } })
