@@ -4,7 +4,7 @@ import { childScope } from "../../src/schema/accounts/ChildScope.ts"
 import { isUnrestricted, scopeFor, scopeRefusal, seesRunsOf } from "../../src/schema/accounts/KeyAccess.ts"
 import { dollars, zero } from "../../src/schema/money/Money.ts"
 import { type KeyBudget, leftIn } from "../../src/schema/wallet/KeyBudget.ts"
-import { ownEventText, ownMessage } from "../../src/schema/runs/OwnMessages.ts"
+import { ownEventText, ownMessage } from "../../src/schema/accounts/OwnMessages.ts"
 
 describe("the scope that a role stores", () => {
   test.each([null, {}])("a member's %j is a scope that starts runs, and everybody else's is none", (none) => {

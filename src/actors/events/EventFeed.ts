@@ -9,7 +9,7 @@ import { oneLine } from "../../layers/postgres/Batch.ts"
 import { EventLog, type LoggedEvent, type Reading } from "../../layers/events/EventLog.ts"
 import { Settings } from "../../layers/platform/Settings.ts"
 import { Signals } from "../../layers/queues/Signals.ts"
-import { ownEventText } from "../../schema/runs/OwnMessages.ts"
+import { ownEventText } from "../../schema/accounts/OwnMessages.ts"
 import type { EventKind } from "../../schema/events/Event.ts"
 import { changedSignal, listenSignal } from "./EventSignals.ts"
 

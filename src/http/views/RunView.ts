@@ -8,7 +8,7 @@ import { isFinalRow } from "../../actors/runs/Admission.ts"
 import type { RunRow } from "../../layers/runs/RunStore.ts"
 import { isErrorCode, statusOf } from "../../schema/Errors.ts"
 import { usd } from "../../schema/money/Money.ts"
-import { ownMessage } from "../../schema/runs/OwnMessages.ts"
+import { ownMessage } from "../../schema/accounts/OwnMessages.ts"
 import { controlsOf, isRunStatus, isStoppable } from "../../schema/runs/Run.ts"
 
 /** The status that `POST /v1/run` answers: 202 while it runs, then 200 or that of its error. */
