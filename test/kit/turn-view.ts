@@ -3,6 +3,7 @@
  *
  * Every default is what most tests need: one organization with $10.00, no guards, no budgets, and a free slot for every run.
  */
+import { noFree } from "../../src/layers/guards/FreeTurn.ts"
 import { encodeAutoTopup, encodeCredit, encodePay, encodeSettle } from "../../src/actors/mailbox/Commands.ts"
 import type { AutoTopup as AutoTopupCommand, Pay } from "../../src/actors/mailbox/Commands.ts"
 import { decideTurn } from "../../src/actors/wallet/DecideTurn.ts"
@@ -117,7 +118,7 @@ export const turnView = (mail: ReadonlyArray<Mail>, given: Omit<Given, "slots"> 
     wallets: new Map(wallets.map((one) => [one.org_id, one])),
     runs: new Map(runs.map((one) => [one.run_id, one])),
     ...{ autos: new Map(), payments: noPayments, budgets: noBudgets, repeats: noRepeats, contacts: noContacts },
-    ...{ reuse: noReuse, repeat_guard: 3, credited: new Map(), day, now_micros },
+    ...{ reuse: noReuse, free: noFree, free_limit: 0n, repeat_guard: 3, credited: new Map(), day, now_micros },
     auto_topup_daily_max: dollars("50.00"),
     ...others
   }

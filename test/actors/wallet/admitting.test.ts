@@ -13,7 +13,7 @@ describe("a run that is admitted", () => {
     expect(effects.opened).toEqual([
       {
         ...{ run_id: "run_a", org_id, hold: dollars("1.00"), state: "running", provider: "hunter", side_effect: false },
-        ...{ worker_id: "worker_a", lease_token: "lease_1", attempts: JSON.stringify(attempts) }
+        ...{ worker_id: "worker_a", lease_token: "lease_1", attempts: JSON.stringify(attempts), free_bytes: null }
       }
     ])
     expect(answer.started).toMatchObject([

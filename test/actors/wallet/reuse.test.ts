@@ -26,7 +26,7 @@ const asking = (run_id: string, reuse: Partial<Reuse> = {}, changed: Parameters<
     plan: { reuse: { mode: "prefer", max_age_seconds: 60, ...reuse } },
     ...changed
   })
-const earlier: Reusable = { run_id: "run_old", provider: "apollo", charged: dollars("0.25") }
+const earlier: Reusable = { run_id: "run_old", provider: "apollo", charged: dollars("0.25"), bytes: 100 }
 const buying = (run_id: string, joins = 0) => ({ buyers: new Map([[key, { run_id, joins }]]) })
 const reuseOf = (view: Partial<ReuseView>) => ({ reuse: { ...noReuse, ...view } })
 const none = { claimed: [], joined: [], unclaimed: [], parted: [], again: [], results: [] }

@@ -109,12 +109,12 @@ describe("an earlier result", () => {
         const second = yield* make(org_id, { input_hash: "free", provider: null })
         const asks = [ask(org_id), ask(org_id), ask(org_id, "free"), ask(org_id, "none"), ask(other)]
         const { results, buyers } = yield* read(asks)
-        const result = { run_id: first, provider: "hunter", charged: 15_000n }
+        const result = { run_id: first, provider: "hunter", charged: 15_000n, bytes: expect.any(Number) }
         expect(results).toEqual(
           new Map<string, Reusable>([
             [asks[0]?.run_id ?? "", result],
             [asks[1]?.run_id ?? "", result],
-            [asks[2]?.run_id ?? "", { run_id: second, provider: null, charged: 0n }]
+            [asks[2]?.run_id ?? "", { run_id: second, provider: null, charged: 0n, bytes: expect.any(Number) }]
           ])
         )
         expect(buyers.size).toBe(0)
