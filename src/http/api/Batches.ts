@@ -139,7 +139,7 @@ export class BatchesApi extends HttpApiGroup.make("batches")
       .annotateMerge(
         about(
           "Retry a batch's blocked rows",
-          "Runs the rows again that ended as blocked, in the same batch and within the same max_total, or a new one. Rows that ended otherwise are not run again, so nothing is paid twice. The rows run with the API key or session of this request, and count in its budget. A batch that has not finished, or has no blocked row, is answered as it is, so the request can be repeated. A cancelled batch can't be retried. An API key with a scope retries only batches that it started."
+          "Runs the rows again that ended as blocked, in the same batch and within the same max_total, or a new one. Rows that ended otherwise are not run again, so nothing is paid twice. The rows run with the API key or session of this request, and count in its budget. A batch that has not finished, or has no blocked row, is answered as it is, so the request can be repeated. A cancelled batch can't be retried. A key with a scope retries its own batches only."
         )
       )
       .annotate(ScopedKeys, "runs"),

@@ -28,9 +28,7 @@ export const ApiKey = Schema.Struct({
   budget: Schema.NullOr(Budget),
   allow: Schema.NullOr(AllowView),
   created_at: Schema.String,
-  created_by: Schema.NullOr(
-    Schema.String.annotate({ description: "Id of the user who created it. Null if a key or the operator did." })
-  )
+  created_by: Schema.NullOr(Schema.String)
 }).annotate({ identifier: "ApiKey" })
 
 const NewApiKey = Schema.Struct({ id: Schema.String, api_key: Schema.String, note: Schema.String }).annotate({

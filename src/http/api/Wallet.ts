@@ -44,7 +44,7 @@ export class WalletApi extends HttpApiGroup.make("wallet")
       OpenApi.annotations({
         summary: "Read the wallet",
         description:
-          "balance is the organization's money, reserved the part that unfinished runs hold, available the rest. For an API key that reads its own runs only (allow.read), it is the key's budget: available is what is left of it."
+          "balance is the organization's money, reserved the part that unfinished runs hold, available the rest. A key that reads its own runs only gets its budget instead."
       })
     ),
     HttpApiEndpoint.get("transactions", "/wallet/transactions", {

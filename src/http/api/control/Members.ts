@@ -9,6 +9,15 @@ import { NewSession } from "../shapes/Session.ts"
 
 const Role = Schema.Literals(roles)
 
+const FollowedKey = Schema.Struct({
+  id: Schema.String,
+  name: Schema.String,
+  connected: Schema.Boolean,
+  change: Schema.Literals(["narrowed", "revoked"])
+}).annotate({ identifier: "FollowedKey" })
+/** What happened to the keys that a demoted or removed member created. `narrowed`: without a scope before, and `{"raw": true}` now. */
+export const FollowedKeys = Schema.Array(FollowedKey)
+
 export const Member = Schema.Struct({
   id: Schema.String.annotate({ description: "Id of the user, `usr_…`." }),
   email: Schema.String,
@@ -16,23 +25,11 @@ export const Member = Schema.Struct({
   verified: Schema.Boolean.annotate({
     description: "False until the user has verified the e-mail address. True if the service does not ask for that."
   }),
-  created_at: Schema.String.annotate({ description: "When the user became a member." })
+  created_at: Schema.String.annotate({ description: "When the user became a member." }),
+  keys: Schema.optionalKey(
+    FollowedKeys.annotate({ description: "After a change of the role: keys that may do less now." })
+  )
 }).annotate({ identifier: "Member" })
-
-const FollowedKey = Schema.Struct({
-  id: Schema.String,
-  name: Schema.String,
-  connected: Schema.Boolean.annotate({
-    description: "It was the access token of an agent that is connected with OAuth."
-  }),
-  change: Schema.Literals(["narrowed", "revoked"]).annotate({
-    description: '`narrowed`: it had no scope and has `{"raw": true}` now, so it starts runs and changes nothing else.'
-  })
-}).annotate({ identifier: "FollowedKey" })
-/** What happened to the keys that a demoted or removed member created. */
-export const FollowedKeys = Schema.Array(FollowedKey).annotate({
-  description: "API keys that the member had created and that may do less now."
-})
 
 export const Invitation = Schema.Struct({
   id: Schema.String,
@@ -56,13 +53,13 @@ export class MembersApi extends HttpApiGroup.make("members")
     HttpApiEndpoint.patch("setRole", "/members/:member_id", {
       params: member,
       payload: Schema.Struct({ role: Role }).annotate({ identifier: "MemberChange" }),
-      success: Schema.Struct({ ...Member.fields, keys: FollowedKeys }).annotate({ identifier: "ChangedMember" }),
+      success: Member,
       error: [Wire.invalid_request, Wire.not_found]
     }).annotateMerge(
       OpenApi.annotations({
         summary: "Change a member's role",
         description:
-          "Needs a session token of an owner. The new role counts from the member's next request. If the role is a lower one, a member's keys without a scope get one, and a viewer's keys, connections and allowances are revoked; the response lists them. The last owner keeps the role until there is another one."
+          "Needs a session token of an owner. The new role counts from the member's next request. A member's keys without a scope get one; a viewer's keys, connections and allowances are revoked. The last owner keeps the role until there is another one."
       })
     ),
     HttpApiEndpoint.delete("remove", "/members/:member_id", {
@@ -72,7 +69,7 @@ export class MembersApi extends HttpApiGroup.make("members")
         id: Schema.String,
         removed: Schema.Literal(true),
         revoked_keys: Schema.Array(Schema.String).annotate({
-          description: "API keys that the member had created. They are revoked, and no longer work."
+          description: "Ids of those that are revoked."
         }),
         keys: FollowedKeys
       }).annotate({ identifier: "RemovedMember" }),
@@ -81,7 +78,7 @@ export class MembersApi extends HttpApiGroup.make("members")
       OpenApi.annotations({
         summary: "Remove a member",
         description:
-          "Needs a session token of an owner, or of the member, who leaves. Ends the member's sessions in this organization, withdraws their invitations, and revokes the API keys and connections that they created. An owner may keep the keys with keep_keys=true; a key without a scope then gets that of a member's. The account itself stays. The last owner can't be removed."
+          "Needs a session token of an owner, or of the member, who leaves. Ends the member's sessions in this organization, withdraws their invitations, and revokes the API keys and connections that they created. keep_keys=true keeps the keys, with the scope of a member's; it needs an owner. The account itself stays. The last owner can't be removed."
       })
     )
   )

@@ -43,7 +43,7 @@ const described = {
   raw: "whether raw endpoints may be called; the default is true without capabilities, and false with them",
   read_only: "reads and lookups only: no run that acts outside, such as sending a message; raw calls with GET only",
   max_cost: "the most that one run may hold; the cap of runs that set none",
-  read: "own: it reads its own runs and its budget; organization: everything of the organization. The default is own for allowances and connected agents, else organization",
+  read: "whose runs it reads; by default its own if it is an allowance or a connected agent",
   mint: "whether the key may give allowances, which are keys with an amount of its money"
 }
 
@@ -65,7 +65,7 @@ export const AllowView = Schema.Struct({
   read_only: Schema.optionalKey(Schema.Boolean),
   max_cost: Schema.optionalKey(Schema.String.annotate({ description: described.max_cost })),
   mint: Schema.optionalKey(Schema.Boolean.annotate({ description: described.mint })),
-  read: Schema.optionalKey(Schema.Literals(keyReadings).annotate({ description: described.read }))
+  read: Schema.optionalKey(Schema.Literals(keyReadings))
 }).annotate({ identifier: "KeyScope" })
 
 export const ruleFields = {

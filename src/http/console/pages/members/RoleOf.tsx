@@ -14,7 +14,7 @@ export const RoleOf = ({ member }: { readonly member: Member }) => {
   const [wanted, setWanted] = useState<Role | null>(null)
   const change = useMutation({
     mutationFn: (role: Role) => api.members.setRole({ params: { member_id: member.id }, payload: { role } }),
-    onSuccess: async ({ email, role, keys }) => {
+    onSuccess: async ({ email, role, keys = [] }) => {
       announce(`${email} is ${article(role)} ${role} now.${keysDone(keys)}`)
       // The person may have changed the own role.
       await Promise.all([membersChanged(), keysChanged(), queries.invalidateQueries({ queryKey: ["session"] })])

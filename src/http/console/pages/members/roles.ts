@@ -26,7 +26,7 @@ export const keysOfRole = (role: Role): string | null => {
 }
 
 /** What has happened to the keys, as the answer lists them. */
-export const keysDone = (keys: AnswerOf<"members", "setRole">["keys"]): string => {
+export const keysDone = (keys: AnswerOf<"members", "remove">["keys"]): string => {
   const names = (change: "narrowed" | "revoked") =>
     keys.flatMap((key) => (key.change === change ? [key.name] : [])).join(", ")
   const [narrowed, revoked] = [names("narrowed"), names("revoked")]
