@@ -127,7 +127,7 @@ export class BatchesApi extends HttpApiGroup.make("batches")
     }).annotateMerge(
       about(
         "Read a batch's results",
-        "One JSON object per line, for the rows that have ended so far, in the order of the rows. With limit the answer is one page of at most 8 MiB, and at least one row; cursor is the row of the last line before, and a page without a line is the last one. With `Accept: text/csv` the answer is CSV."
+        "One JSON object per line, for the rows that have ended so far, in their order. With limit it is one page of at most 8 MiB; cursor is the row of the last line before, and a page without a line is the last one. With `Accept: text/csv` the answer is CSV."
       )
     ),
     HttpApiEndpoint.post("retry", "/batches/:batch_id/retry", {

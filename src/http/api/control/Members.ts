@@ -26,9 +26,7 @@ export const Member = Schema.Struct({
     description: "False until the user has verified the e-mail address. True if the service does not ask for that."
   }),
   created_at: Schema.String.annotate({ description: "When the user became a member." }),
-  keys: Schema.optionalKey(
-    FollowedKeys.annotate({ description: "After a change of the role: keys that may do less now." })
-  )
+  keys: Schema.optionalKey(FollowedKeys.annotate({ description: "Keys that may do less now." }))
 }).annotate({ identifier: "Member" })
 
 export const Invitation = Schema.Struct({
@@ -68,9 +66,7 @@ export class MembersApi extends HttpApiGroup.make("members")
       success: Schema.Struct({
         id: Schema.String,
         removed: Schema.Literal(true),
-        revoked_keys: Schema.Array(Schema.String).annotate({
-          description: "Ids of those that are revoked."
-        }),
+        revoked_keys: Schema.Array(Schema.String),
         keys: FollowedKeys
       }).annotate({ identifier: "RemovedMember" }),
       error: [Wire.invalid_request, Wire.not_found]

@@ -111,7 +111,7 @@ const runStatuses: Readonly<Record<string, string>> = {
   402: "The run, which was blocked or not paid for. `error` says why.",
   404: "The run, which ended as `no_match`; or an error without a run, because the capability or endpoint is unknown.",
   409: "The run, which was cancelled; or an error without a run, because no provider is available.",
-  429: "The run, which was blocked because runs without a price have stored what they may today; or an error without a run, because of too many requests.",
+  429: "The run, blocked because free runs have stored what they may today; or an error without a run: too many requests.",
   500: "The run, which failed inside the service; or an error without a run.",
   502: "The run, which failed at its providers. `outcome_unknown`: check whether it was carried out before you run it again.",
   504: "The run, whose providers did not answer in time."

@@ -43,7 +43,7 @@ const described = {
   raw: "whether raw endpoints may be called; the default is true without capabilities, and false with them",
   read_only: "reads and lookups only: no run that acts outside, such as sending a message; raw calls with GET only",
   max_cost: "the most that one run may hold; the cap of runs that set none",
-  read: "whose runs it reads; by default its own if it is an allowance or a connected agent",
+  read: "whose runs it reads; allowances and agents: own",
   mint: "whether the key may give allowances, which are keys with an amount of its money"
 }
 
