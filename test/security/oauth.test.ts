@@ -39,7 +39,7 @@ afterAll(async () => {
 
 const metadata = { redirect_uris: [callback], client_name: "Strict client", token_endpoint_auth_method: "none" }
 const plainHttp = { [insecure]: true } as const
-const wallet = (token: string) => app.call(token, "GET", "/v1/wallet")
+const runs = (token: string) => app.call(token, "GET", "/v1/runs")
 
 /** Where the person's browser is sent after they have consented to the request. */
 const consented = async (request: URL): Promise<URL> => {
@@ -75,11 +75,11 @@ describe("openid-client", () => {
     expect(config.serverMetadata().supportsPKCE()).toBe(true)
     const { request, checks } = await begun(config)
     const tokens = await openid.authorizationCodeGrant(config, await consented(request), checks)
-    expect((await wallet(tokens.access_token)).status).toBe(200)
+    expect((await runs(tokens.access_token)).status).toBe(200)
     const next = await openid.refreshTokenGrant(config, tokens.refresh_token ?? "")
-    expect([(await wallet(next.access_token)).status, (await wallet(tokens.access_token)).status]).toEqual([200, 401])
+    expect([(await runs(next.access_token)).status, (await runs(tokens.access_token)).status]).toEqual([200, 401])
     await openid.tokenRevocation(config, next.refresh_token ?? "")
-    expect((await wallet(next.access_token)).status).toBe(401)
+    expect((await runs(next.access_token)).status).toBe(401)
     const refused = openid.refreshTokenGrant(config, next.refresh_token ?? "")
     await expect(refused).rejects.toMatchObject({ error: "invalid_grant", status: 400 })
     // An unknown token is revoked already.

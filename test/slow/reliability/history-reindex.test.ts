@@ -416,11 +416,10 @@ test.if(dueToday(1))(
         ran += 1
       }
     }
-    const steady = [
-      ["ada@many.example", 5_001],
-      ["many.example", 5_001],
-      ["ask ada@one.example", 5]
-    ] as const
+    // The first two have runs if the test before was due today.
+    const questions = ["ada@many.example", "many.example", "ask ada@one.example"]
+    const steady = await Promise.all(questions.map(async (q) => [q, await seen(q)] as const))
+    expect(steady.at(-1)?.[1]).toBe(5)
     const asker = async () => {
       while (!over.yes) {
         for (const [q, count] of steady) expect([q, await seen(q)]).toEqual([q, count])
