@@ -23,10 +23,14 @@ export const takeTurn = Effect.fnUntraced(function* (org_id: string, workerId = 
   return turn
 })
 
-/** Enqueues a credit, which the next turn books. */
-export const credit = Effect.fnUntraced(function* (org_id: string, amount: string) {
-  const reference = newId("cmd")
-  const payload = encodeCredit({ type: "bonus", amount: dollars(amount), reference, note: "test" })
+/** Enqueues a credit, which the next turn books. Gives its reference. */
+export const credit = Effect.fnUntraced(function* (
+  org_id: string,
+  amount: string,
+  changed: { readonly type?: "bonus" | "refund"; readonly reference?: string; readonly note?: string } = {}
+) {
+  const { type = "bonus", reference = newId("cmd"), note = "test" } = changed
+  const payload = encodeCredit({ type, amount: dollars(amount), reference, note })
   yield* (yield* MailStore).enqueue({
     command_id: reference,
     org_id,
@@ -35,6 +39,7 @@ export const credit = Effect.fnUntraced(function* (org_id: string, amount: strin
     payload,
     result: null
   })
+  return reference
 })
 
 interface Leased {

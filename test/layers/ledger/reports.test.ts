@@ -2,12 +2,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { encodeCredit } from "../../../src/actors/mailbox/Commands.ts"
 import { Accounts } from "../../../src/layers/accounts/Accounts.ts"
 import { Books } from "../../../src/layers/ledger/Books.ts"
 import { allEntries } from "../../../src/layers/ledger/EntryList.ts"
 import { Losses } from "../../../src/layers/ledger/Losses.ts"
-import { MailStore } from "../../../src/layers/ledger/MailStore.ts"
 import { Margins } from "../../../src/layers/ledger/Margins.ts"
 import { Stats } from "../../../src/layers/ledger/Stats.ts"
 import { newId } from "../../../src/layers/platform/Ids.ts"
@@ -16,7 +14,7 @@ import { type NewRun, RunStore } from "../../../src/layers/runs/RunStore.ts"
 import { dollars } from "../../../src/schema/money/Money.ts"
 import { newRun } from "../../kit/new-runs.ts"
 import { startStorage, type StorageRuntime } from "../../kit/storage.ts"
-import { takeTurn } from "../../kit/turns.ts"
+import { credit, report, takeTurn } from "../../kit/turns.ts"
 
 const worker = newId("wrk")
 let runtime: StorageRuntime
@@ -26,23 +24,14 @@ beforeAll(async () => {
 })
 afterAll(() => runtime.dispose())
 
-const credit = Effect.fnUntraced(function* (org_id: string, type: "bonus" | "refund", amount: string) {
-  const reference = newId("cs")
-  const payload = encodeCredit({ type, amount: dollars(amount), reference, note: "a note" })
-  yield* (yield* MailStore).enqueue({
-    command_id: reference,
-    org_id,
-    run_id: null,
-    tag: "Credit",
-    payload,
-    result: null
-  })
+const credited = Effect.fnUntraced(function* (org_id: string, amount: string, type: "bonus" | "refund" = "bonus") {
+  const reference = yield* credit(org_id, amount, { type, note: "a note" })
   yield* takeTurn(org_id, worker)
   return reference
 })
 const funded = Effect.gen(function* () {
   const org_id = yield* (yield* Accounts).createOrganization("reports", null)
-  return { org_id, reference: yield* credit(org_id, "bonus", "10.00") }
+  return { org_id, reference: yield* credited(org_id, "10.00") }
 })
 const started = Effect.fnUntraced(function* (org_id: string, changed: Partial<NewRun> = {}) {
   const run = newRun(org_id, { hold: dollars("0.10"), quoted: dollars("0.10"), ...changed })
@@ -57,25 +46,15 @@ interface Ended {
   readonly provider?: string | null
   readonly provider_cost?: string
 }
-const settled = Effect.fnUntraced(function* (
-  { run_id, org_id, lease_token }: Effect.Success<ReturnType<typeof started>>,
-  ended: Ended
-) {
-  const plain = {
-    status: "succeeded",
-    charge: "0.05",
-    billed: false,
-    provider: "hunter",
-    attempts: [],
-    hints: [],
-    error: null
-  }
-  const { status = "succeeded", provider = "hunter", provider_cost: cost } = ended
-  const costs = status === "failed" || cost === undefined ? {} : { costs: [{ provider, cost, delivering: true }] }
-  const payload = JSON.stringify({ ...plain, lease_token, ...costs, ...ended })
-  yield* (yield* MailStore).enqueue({ command_id: null, org_id, run_id, tag: "Settle", payload, result: null })
-  yield* takeTurn(org_id, worker)
-  return run_id
+const settled = Effect.fnUntraced(function* (run: Effect.Success<ReturnType<typeof started>>, ended: Ended) {
+  const { status = "succeeded", provider = "hunter", charge = "0.05", provider_cost } = ended
+  const cost = provider_cost === undefined ? undefined : dollars(provider_cost)
+  const costs =
+    status === "failed" || cost === undefined ? {} : { costs: [{ provider: provider ?? "", cost, delivering: true }] }
+  const paid = cost === undefined ? {} : { provider_cost: cost, ...costs }
+  yield* report(run, { status, provider, charge: dollars(charge), ...paid }, null)
+  yield* takeTurn(run.org_id, worker)
+  return run.run_id
 })
 const ran = Effect.fnUntraced(function* (org_id: string, ended: Ended, changed: Partial<NewRun> = {}) {
   return yield* settled(yield* started(org_id, changed), ended)
@@ -91,7 +70,7 @@ describe("ledger entries", () => {
         const run_id = yield* ran(org_id, { charge: "0.04" })
         const other = yield* funded
         yield* ran(other.org_id, {})
-        yield* credit(org_id, "refund", "1.00")
+        yield* credited(org_id, "1.00", "refund")
         const list = (filter: object, before: bigint | null = null, limit = 10) =>
           Effect.map(books.entries(org_id, before, limit, { ...allEntries, ...filter }), (entries) =>
             entries.map(({ type, amount }) => `${type} ${amount}`)

@@ -2,18 +2,17 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { encodeCredit } from "../../../src/actors/mailbox/Commands.ts"
 import { decideTurn } from "../../../src/actors/wallet/DecideTurn.ts"
 import { Accounts } from "../../../src/layers/accounts/Accounts.ts"
-import { MailStore } from "../../../src/layers/ledger/MailStore.ts"
 import { TurnStore } from "../../../src/layers/ledger/TurnStore.ts"
 import { newId } from "../../../src/layers/platform/Ids.ts"
 import { Leases } from "../../../src/layers/runs/Leases.ts"
 import { type NewRun, RunStore } from "../../../src/layers/runs/RunStore.ts"
 import { dollars } from "../../../src/schema/money/Money.ts"
+import type { SettleReport } from "../../../src/schema/runs/SettleReport.ts"
 import { newRun, planOfOne } from "../../kit/new-runs.ts"
 import { startStorage, type StorageRuntime } from "../../kit/storage.ts"
-import { takeTurn } from "../../kit/turns.ts"
+import { credit, report, takeTurn } from "../../kit/turns.ts"
 
 const worker = newId("wrk")
 let runtime: StorageRuntime
@@ -23,21 +22,9 @@ beforeAll(async () => {
 })
 afterAll(() => runtime.dispose())
 
-const credited = Effect.fnUntraced(function* (org_id: string, amount = "10.00", reference = newId("cs")) {
-  const payload = encodeCredit({ type: "bonus", amount: dollars(amount), reference, note: "" })
-  yield* (yield* MailStore).enqueue({
-    command_id: reference,
-    org_id,
-    run_id: null,
-    tag: "Credit",
-    payload,
-    result: null
-  })
-  return reference
-})
 const funded = Effect.gen(function* () {
   const org_id = yield* (yield* Accounts).createOrganization("turns", null)
-  yield* credited(org_id)
+  yield* credit(org_id, "10.00")
   yield* takeTurn(org_id, worker)
   return org_id
 })
@@ -50,27 +37,25 @@ const admitted = Effect.fnUntraced(function* (org_id: string, changed: Partial<N
 const reported = Effect.fnUntraced(function* (
   org_id: string,
   run_id: string,
-  report: object = {},
+  changed: Partial<SettleReport> = {},
   result: string | null = null
 ) {
   const sql = yield* SqlClient.SqlClient
   const [row] = yield* sql<{ lease_token: string }>`SELECT lease_token FROM open_runs WHERE run_id = ${run_id}`
-  const plain = {
-    status: "succeeded",
-    charge: "0.05",
-    billed: false,
-    provider: "hunter",
-    attempts: [],
-    hints: [],
-    error: null
-  }
-  const payload = JSON.stringify({ ...plain, lease_token: row?.lease_token, ...report })
-  yield* (yield* MailStore).enqueue({ command_id: null, org_id, run_id, tag: "Settle", payload, result })
+  yield* report(
+    { org_id, run_id, lease_token: row?.lease_token ?? "" },
+    { charge: dollars("0.05"), ...changed },
+    result
+  )
 })
-const ran = Effect.fnUntraced(function* (org_id: string, changed: Partial<NewRun> = {}, report: object = {}) {
+const ran = Effect.fnUntraced(function* (
+  org_id: string,
+  changed: Partial<NewRun> = {},
+  ended: Partial<SettleReport> = {}
+) {
   const run_id = yield* admitted(org_id, changed)
   yield* takeTurn(org_id, worker)
-  yield* reported(org_id, run_id, report)
+  yield* reported(org_id, run_id, ended)
   yield* takeTurn(org_id, worker)
   return run_id
 })
@@ -96,9 +81,9 @@ describe("runs of one turn", () => {
         const [one = "", two = "", three = ""] = ids
         const attempts = [{ provider: "hunter", outcome: "no_match", duration_ms: 7, detail: "nobody" }]
         const hints = ["another domain may have one"]
-        yield* reported(org_id, one, { attempts, hints, provider_cost: "0.03" }, '{"email":"ada@example.com"}')
+        yield* reported(org_id, one, { attempts, hints, provider_cost: dollars("0.03") }, '{"email":"ada@example.com"}')
         const error = { code: "provider_error", message: "the provider is away" }
-        yield* reported(org_id, two, { status: "failed", charge: "0.05", error, provider: null })
+        yield* reported(org_id, two, { status: "failed", error, provider: null })
         yield* takeTurn(org_id, worker)
         expect(yield* openRuns).toBe(1)
         expect(yield* runOf(one)).toMatchObject({
@@ -123,7 +108,7 @@ describe("runs of one turn", () => {
         const sql = yield* SqlClient.SqlClient
         const turns = yield* TurnStore
         const org_id = yield* (yield* Accounts).createOrganization("turns", null)
-        for (const amount of ["1.00", "2.00", "3.00"]) yield* credited(org_id, amount)
+        for (const amount of ["1.00", "2.00", "3.00"]) yield* credit(org_id, amount)
         const [wallet] = yield* sql<{ lane: number }>`SELECT lane FROM wallets WHERE org_id = ${org_id}`
         const names = { txn_id: () => newId("txn"), payment_id: () => newId("pay"), token: () => newId("cmd") }
         const two = turns.turn(wallet?.lane ?? 0, 2, [], false, (view) =>
@@ -150,9 +135,9 @@ describe("runs of one turn", () => {
         const [before] = yield* sql<{
           now: bigint
         }>`SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS now`
-        const reference = yield* credited(org_id)
+        const reference = yield* credit(org_id, "10.00")
         const first = yield* takeTurn(org_id, worker)
-        yield* credited(org_id, "10.00", reference)
+        yield* credit(org_id, "10.00", { reference })
         yield* takeTurn(org_id, worker)
         const entries = yield* sql<{
           at: bigint
@@ -163,7 +148,7 @@ describe("runs of one turn", () => {
         // The same reference of another organization is another credit.
         const other = yield* (yield* Accounts).createOrganization("turns", null)
         yield* sql`INSERT INTO replies (command_id, reply) VALUES (${newId("cmd")}, '{}')`
-        yield* credited(other, "1.00", `${reference}`)
+        yield* credit(other, "1.00", { reference })
         yield* takeTurn(other, worker)
         expect(yield* sql`SELECT amount FROM ledger WHERE org_id = ${other}`).toEqual([{ amount: 1_000_000n }])
       })
@@ -255,11 +240,11 @@ describe("budgets", () => {
           starts_on: month?.starts_on
         })
         expect(yield* parts).toEqual([50])
-        yield* ran(org_id, of, { charge: "0.04" })
+        yield* ran(org_id, of, { charge: dollars("0.04") })
         expect(yield* toldOf(budget_id)).toMatchObject({ reached: 80 })
         expect(yield* parts).toEqual([50, 80])
         yield* sql`UPDATE key_budgets SET amount = 200000, period = 'total', version = version + 1 WHERE budget_id = ${budget_id}`
-        yield* ran(org_id, of, { charge: "0.02" })
+        yield* ran(org_id, of, { charge: dollars("0.02") })
         expect(yield* toldOf(budget_id)).toEqual({ reached: 50, amount: 200_000n, period: "total", starts_on: null })
       })
     ))
