@@ -108,8 +108,13 @@ describe("a key with allow.read own", () => {
   )
 
   test("reads, waits for, lists and exports its own runs and batches", async () => {
-    for (const path of ["", "?wait=1", "/details", "/receipt", "/events"])
+    for (const path of ["", "?wait=1", "/details", "/events"])
       expect([path, (await get(`/v1/runs/${mine["run_id"]}${path}`)).status]).toEqual([path, 200])
+    // Entries of the ledger say what the organization had: they are in no details, and a receipt is refused.
+    const details = await get(`/v1/runs/${mine["run_id"]}/details`)
+    expect([details.body.ledger, details.text]).toEqual([[], expect.not.stringContaining("balance_after")])
+    expect((await get(`/v1/runs/${mine["run_id"]}/receipt`)).body.error.code).toBe("forbidden")
+    expect((await get(`/v1/runs/${mine["run_id"]}/details`, org.key)).body.ledger.length).toBeGreaterThan(0)
     const listed = ids(await get("/v1/runs"))
     expect(listed).toContain(mine["run_id"])
     expect(listed).not.toContain(theirs["run_id"])

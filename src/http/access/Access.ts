@@ -102,7 +102,7 @@ export const neededRole: Readonly<Record<string, Role>> = {
 const ownReads: ReadonlySet<string> = new Set([
   ...["runs.run", "runs.list", "runs.get", "runs.details", "runs.cancel", "quotes.quote", "catalog.inspect"],
   ...["batches.create", "batches.list", "batches.get", "batches.results", "batches.retry", "batches.cancel"],
-  ...["receipts.get", "disputes.get", "events.organization", "events.run", "usage.get", "history.get", "history.batch"],
+  ...["disputes.get", "events.organization", "events.run", "usage.get", "history.get", "history.batch"],
   ...["wallet.get", "keys.revoke", "allowances.create", "allowances.list", "allowances.get", "allowances.revoke"]
 ])
 

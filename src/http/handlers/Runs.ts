@@ -75,10 +75,12 @@ export const RunsHandlers = HttpApiBuilder.group(
       }),
 
       details: Effect.fnUntraced(function* ({ params: { run_id } }) {
-        const { org_id } = yield* CurrentCaller
+        const { org_id, access } = yield* CurrentCaller
         const found = (yield* seesRun(run_id)) ? yield* receipts.details(org_id, run_id) : null
         if (found === null) return yield* Effect.fail(unknownRun(run_id))
-        const { request, ...facts } = found
+        const { request, ...all } = found
+        // Entries say what the organization's wallet had.
+        const facts = (access?.reads ?? null) === null ? all : { ...all, ledger: [] }
         const warranty = warrantyView(yield* warranties.standing(org_id, run_id))
         return HttpServerResponse.text(bodyOf({ ...facts, warranty }, { request: request ?? "null" }), {
           contentType: "application/json"
