@@ -91,7 +91,9 @@ const textReader = (response: Response, bytesMax: number) => {
       return failure("invalid_response", "the answer is not valid text in its encoding")
     }
   }
-  return { read, size: () => size }
+  /** Whether the bytes that were weighed are those of the text. */
+  const isUtf8 = () => decoder === null || decoder.encoding === "utf-8"
+  return { read, isUtf8, size: () => size }
 }
 
 export interface ReplyReader {
@@ -104,7 +106,7 @@ export interface ReplyReader {
 /** Reads a response of at most `bytesMax`. Refused responses are left unread: the caller closes the connection. */
 export const replyReader = (response: Response, redact: (text: string) => string, bytesMax: number): ReplyReader => {
   const { status, headers } = response
-  const { read, size } = textReader(response, bytesMax)
+  const { read, isUtf8, size } = textReader(response, bytesMax)
   return {
     size,
     read: async (pauseAt) => {
@@ -115,6 +117,9 @@ export const replyReader = (response: Response, redact: (text: string) => string
       if (typeof text !== "string") return text
       // Some providers repeat the key in their errors. It must not reach an attempt's detail or a stored payload.
       const clean = redact(text)
+      // What was weighed while it arrived is not what is parsed: a redaction may open a string, and so may another encoding.
+      const tooMuch = clean === text && isUtf8() ? null : jsonWeight().add(new TextEncoder().encode(clean))
+      if (tooMuch !== null) return failure("invalid_response", `the answer is JSON ${tooMuch}`)
       return { status, headers: Object.fromEntries(headers), body: parseJson(clean), text: clean }
     }
   }

@@ -37,7 +37,7 @@ export const memberScope: Allow = { raw: true }
 
 export const isUnrestricted = (allow: Allow | null): boolean => allow === null || Object.keys(allow).length === 0
 
-/** The scope to store for whoever has this role. A field that asks for no rule looks like one and is none, so what is stored decides. */
+/** The scope that is stored. A member's key always gets one: a scope like `{"raw": null}` has no rule, so it counts as none. */
 export const scopeFor = (role: Role | null, allow: Allow | null): Allow | null =>
   isUnrestricted(allow) ? (role === "member" ? memberScope : null) : allow
 
@@ -52,7 +52,7 @@ export interface KeyAccess {
   readonly reads: ReadonlyArray<string> | null
 }
 
-/** Whether whoever has this access sees a run that the key started. Null access: a session, which sees every run of its organization. */
+/** Whether a caller sees a run that the key started. A session, whose access is null, sees every run of its organization. */
 export const seesRunsOf = (access: Pick<KeyAccess, "reads"> | null, key_id: string | null): boolean =>
   access === null || access.reads === null || (key_id !== null && access.reads.includes(key_id))
 

@@ -2,6 +2,7 @@
 import { describe, expect, test } from "bun:test"
 import { Redacted } from "effect"
 import { authorized } from "../../../src/layers/executor/ProviderRequest.ts"
+import { replyReader } from "../../../src/layers/executor/ProviderResponse.ts"
 import type { Auth } from "../../../src/schema/catalog/Provider.ts"
 
 const redactorOf = (auth: Auth, secret: string) => {
@@ -69,4 +70,31 @@ test("no secret makes an answer longer, whatever it and the answer are", () => {
     )
   )
   expect(grown).toEqual([])
+})
+
+describe("an answer that is nested too deeply is refused", () => {
+  const deep = "[".repeat(2_000) + "]".repeat(2_000)
+  const read = (body: string | Uint8Array<ArrayBuffer>, type: string, redact = (text: string) => text) =>
+    replyReader(new Response(body, { headers: { "content-type": type } }), redact, 1_000_000).read(1_000_000)
+  const refused = { _tag: "Failure", reason: "invalid_response", detail: expect.stringContaining("nested") }
+
+  test("also if a redaction removes the quote that hid it", async () => {
+    const redact = redactorOf({ kind: "bearer" }, 'aaaaaaa"')
+    expect(await read(`["aaaaaaa",",${deep}]`, "application/json", redact)).toMatchObject(refused)
+  })
+
+  test("also if another encoding hides it", async () => {
+    const text = `["\u2230",${deep}]`
+    const bytes = Uint8Array.from([...text].flatMap((one) => [one.charCodeAt(0) & 0xff, one.charCodeAt(0) >> 8]))
+    expect(await read(bytes, "application/json; charset=utf-16le")).toMatchObject(refused)
+  })
+
+  test("and others are read, in both", async () => {
+    const redact = redactorOf({ kind: "bearer" }, "se/cret 4711")
+    expect(await read('{"key":"se/cret 4711"}', "application/json", redact)).toMatchObject({
+      body: { key: "<redacted>" }
+    })
+    const bytes = Uint8Array.from([..."[1]"].flatMap((one) => [one.charCodeAt(0), 0]))
+    expect(await read(bytes, "application/json; charset=utf-16le")).toMatchObject({ body: [1] })
+  })
 })
