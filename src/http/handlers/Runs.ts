@@ -76,9 +76,9 @@ export const RunsHandlers = HttpApiBuilder.group(
 
       details: Effect.fnUntraced(function* ({ params: { run_id } }) {
         const { org_id, access } = yield* CurrentCaller
-        const found = (yield* seesRun(run_id)) ? yield* receipts.details(org_id, run_id) : null
-        if (found === null) return yield* Effect.fail(unknownRun(run_id))
-        const { request, ...all } = found
+        const details = (yield* seesRun(run_id)) ? yield* receipts.details(org_id, run_id) : null
+        if (details === null) return yield* Effect.fail(unknownRun(run_id))
+        const { request, ...all } = details
         // Entries say what the organization's wallet had.
         const facts = (access?.reads ?? null) === null ? all : { ...all, ledger: [] }
         const warranty = warrantyView(yield* warranties.standing(org_id, run_id))

@@ -78,7 +78,7 @@ export const AllowancesHandlers = HttpApiBuilder.group(
     const settings = yield* Settings
 
     /** A key that reads its own runs sees its own allowance, and those that it gave. */
-    const found = Effect.fnUntraced(function* (id: string) {
+    const allowanceOf = Effect.fnUntraced(function* (id: string) {
       const { org_id, access } = yield* CurrentCaller
       const row = looksLike("key", id) ? yield* store.find(org_id, id) : Option.none<AllowanceRow>()
       const reads = access?.reads ?? null
@@ -149,13 +149,13 @@ export const AllowancesHandlers = HttpApiBuilder.group(
       }),
 
       get: Effect.fnUntraced(function* ({ params: { allowance_id } }) {
-        const row = yield* found(allowance_id)
+        const row = yield* allowanceOf(allowance_id)
         return Option.isSome(row) ? allowanceView(row.value) : yield* unknown(allowance_id)
       }),
 
       revoke: Effect.fnUntraced(function* ({ params: { allowance_id } }) {
         const { org_id, key_id, user_id, role } = yield* CurrentCaller
-        if (Option.isNone(yield* found(allowance_id))) return yield* unknown(allowance_id)
+        if (Option.isNone(yield* allowanceOf(allowance_id))) return yield* unknown(allowance_id)
         if (key_id !== null && key_id !== allowance_id && !(yield* store.isUnder(org_id, allowance_id, key_id)))
           return yield* Effect.fail(notYours)
         const key = Option.getOrNull(yield* accounts.key(org_id, allowance_id))
@@ -163,7 +163,7 @@ export const AllowancesHandlers = HttpApiBuilder.group(
           return yield* Effect.fail(needsRole("admin", role, `A ${role} may revoke only allowances that they created.`))
         yield* asCaller(accounts.revokeKey(org_id, allowance_id))
         yield* allowances.settle(org_id)
-        const row = yield* found(allowance_id)
+        const row = yield* allowanceOf(allowance_id)
         return Option.isSome(row) ? allowanceView(row.value) : yield* unknown(allowance_id)
       })
     })

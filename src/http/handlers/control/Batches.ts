@@ -87,11 +87,11 @@ export const BatchesHandlers = HttpApiBuilder.group(
       const { org_id, access } = yield* CurrentCaller
       return looksLike("bat", batch_id) ? yield* store.find(org_id, batch_id, access?.reads ?? null) : null
     })
-    const found = Effect.fnUntraced(function* (batch_id: string) {
+    const batchOf = Effect.fnUntraced(function* (batch_id: string) {
       return (yield* seen(batch_id)) ?? (yield* Effect.fail(unknown(batch_id)))
     })
     const shown = Effect.fnUntraced(function* (batch_id: string, replayed: boolean) {
-      return HttpServerResponse.jsonUnsafe(batchView(yield* found(batch_id)), {
+      return HttpServerResponse.jsonUnsafe(batchView(yield* batchOf(batch_id)), {
         status: 202,
         headers: {
           location: batchUrl(batch_id),
@@ -169,12 +169,12 @@ export const BatchesHandlers = HttpApiBuilder.group(
       }),
 
       get: Effect.fnUntraced(function* ({ params: { batch_id } }) {
-        return HttpServerResponse.jsonUnsafe(batchView(yield* found(batch_id)))
+        return HttpServerResponse.jsonUnsafe(batchView(yield* batchOf(batch_id)))
       }),
 
       results: Effect.fnUntraced(function* ({ params: { batch_id }, query }) {
         const { org_id, access } = yield* CurrentCaller
-        yield* found(batch_id)
+        yield* batchOf(batch_id)
         const isOwn = (access?.reads ?? null) !== null
         const shown = (row: ResultRow) =>
           isOwn ? { ...row, error_message: ownMessage(row.error_code, row.error_message) } : row
@@ -197,7 +197,7 @@ export const BatchesHandlers = HttpApiBuilder.group(
       retry: Effect.fnUntraced(function* ({ params: { batch_id }, payload }) {
         const { org_id, key_id, access } = yield* requireVerified(settings)
         const { request_id } = yield* RequestContext
-        const before = yield* found(batch_id)
+        const before = yield* batchOf(batch_id)
         const max_total = payload.max_total ?? null
         const scoped = (access?.allow ?? null) !== null
         const retried = yield* store.retry({ org_id, batch_id, key_id, scoped, request_id, max_total })
@@ -227,9 +227,9 @@ export const BatchesHandlers = HttpApiBuilder.group(
 
       cancel: Effect.fnUntraced(function* ({ params: { batch_id } }) {
         const { org_id } = yield* CurrentCaller
-        const before = yield* found(batch_id)
+        const before = yield* batchOf(batch_id)
         if (before.finished_at === null) yield* store.cancel(org_id, batch_id)
-        return HttpServerResponse.jsonUnsafe(batchView(yield* found(batch_id)))
+        return HttpServerResponse.jsonUnsafe(batchView(yield* batchOf(batch_id)))
       })
     })
   })
