@@ -5,7 +5,7 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { parse } from "papaparse"
-import { type App, rehearse, type Reply, startApp, type Tenant, until, verify } from "../kit/app.ts"
+import { type App, rehearse, type Reply, startApp, type Tenant, until, verify } from "../../kit/app.ts"
 
 let app: App
 let org: Tenant

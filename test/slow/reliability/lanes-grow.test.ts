@@ -3,8 +3,8 @@
  * answered, every run is paid once, and all processes use the new lanes afterwards.
  */
 import { afterEach, describe, expect, test } from "bun:test"
-import { walletLane } from "../../src/layers/accounts/WalletLanes.ts"
-import { type App, oneBackend, type Reply, startApp, type Tenant, until, verify } from "../kit/app.ts"
+import { walletLane } from "../../../src/layers/accounts/WalletLanes.ts"
+import { type App, oneBackend, type Reply, startApp, type Tenant, until, verify } from "../../kit/app.ts"
 
 const lanes = 6
 const clients = 8

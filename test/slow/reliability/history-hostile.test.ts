@@ -1,7 +1,7 @@
 /** Whatever a provider delivers: the run settles, its subjects are found, and no other run's history waits for it. */
 import { beforeAll, describe, expect, test } from "bun:test"
-import { figures, type Tenant, timed, until, withApp } from "../kit/app.ts"
-import { documentOf, endpointOf } from "../kit/provider-documents.ts"
+import { figures, type Tenant, timed, until, withApp } from "../../kit/app.ts"
+import { documentOf, endpointOf } from "../../kit/provider-documents.ts"
 
 let org: Tenant
 const app = withApp()

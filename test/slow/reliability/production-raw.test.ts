@@ -3,14 +3,14 @@
  * is the cost that the provider reports, or the rate card's, and never more than the hold.
  */
 import { Layer } from "effect"
-import { DriftTolerancePercent } from "../../src/layers/executor/CostDrifts.ts"
+import { DriftTolerancePercent } from "../../../src/layers/executor/CostDrifts.ts"
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test"
 import { Effect } from "effect"
-import { Breakers } from "../../src/layers/executor/Breakers.ts"
-import { type App, figures, startApp, type Tenant, until } from "../kit/app.ts"
-import { documentOf, endpointOf } from "../kit/provider-documents.ts"
-import { answer, type Played } from "../layers/providers/stage.ts"
-import { standIn } from "../layers/providers/standin.ts"
+import { Breakers } from "../../../src/layers/executor/Breakers.ts"
+import { type App, figures, startApp, type Tenant, until } from "../../kit/app.ts"
+import { documentOf, endpointOf } from "../../kit/provider-documents.ts"
+import { answer, type Played } from "../../layers/providers/stage.ts"
+import { standIn } from "../../layers/providers/standin.ts"
 
 const open = { type: "object", additionalProperties: true }
 const acme = documentOf("acme", [

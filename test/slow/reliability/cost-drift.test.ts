@@ -4,13 +4,13 @@
  */
 import { afterAll, afterEach, beforeEach, describe, expect, test } from "bun:test"
 import fc from "fast-check"
-import { measuredOf } from "../../src/schema/catalog/Measured.ts"
-import { isDrift, raisedPrice } from "../../src/schema/money/Drift.ts"
-import { dollars, MicroUsd, usd } from "../../src/schema/money/Money.ts"
-import { anyDemand, flat, metered, priceMax } from "../../src/schema/money/Pricing.ts"
-import { fitsToClear } from "../../src/layers/executor/CostDrifts.ts"
-import { startApp, type Tenant, until, withApp } from "../kit/app.ts"
-import { standIn } from "../layers/providers/standin.ts"
+import { measuredOf } from "../../../src/schema/catalog/Measured.ts"
+import { isDrift, raisedPrice } from "../../../src/schema/money/Drift.ts"
+import { dollars, MicroUsd, usd } from "../../../src/schema/money/Money.ts"
+import { anyDemand, flat, metered, priceMax } from "../../../src/schema/money/Pricing.ts"
+import { fitsToClear } from "../../../src/layers/executor/CostDrifts.ts"
+import { startApp, type Tenant, until, withApp } from "../../kit/app.ts"
+import { standIn } from "../../layers/providers/standin.ts"
 
 const there = standIn()
 const settings = { ...there.settings, RUNGATE_PROVIDER_LEADMAGIC_CREDIT_USD: "0.01" }

@@ -7,12 +7,12 @@ import { PgClient } from "@effect/sql-pg"
 import { Effect, Redacted } from "effect"
 import { Migrator } from "effect/sql"
 import { Client } from "pg"
-import { migrations } from "../../src/layers/postgres/migrations/index.ts"
-import { dollars } from "../../src/schema/money/Money.ts"
-import { type App, figures, startApp, until } from "../kit/app.ts"
-import { freshDatabase } from "../kit/postgres.ts"
-import { testMillis } from "../kit/slowness.ts"
-import { type LocalStripe, startStripe } from "../layers/payments/standin.ts"
+import { migrations } from "../../../src/layers/postgres/migrations/index.ts"
+import { dollars } from "../../../src/schema/money/Money.ts"
+import { type App, figures, startApp, until } from "../../kit/app.ts"
+import { freshDatabase } from "../../kit/postgres.ts"
+import { testMillis } from "../../kit/slowness.ts"
+import { type LocalStripe, startStripe } from "../../layers/payments/standin.ts"
 
 // Each sign-up costs a password hash, and a busy machine has little time for it.
 setDefaultTimeout(2 * testMillis)

@@ -1,9 +1,9 @@
 import { afterAll, describe, expect, test } from "bun:test"
 import fc from "fast-check"
-import { extract, findPhrase } from "../../src/schema/subjects/Extract.ts"
-import { detect } from "../../src/schema/subjects/Subject.ts"
-import { figures } from "../kit/app.ts"
-import { howMany } from "../kit/input-samples.ts"
+import { extract, findPhrase } from "../../../src/schema/subjects/Extract.ts"
+import { detect } from "../../../src/schema/subjects/Subject.ts"
+import { figures } from "../../kit/app.ts"
+import { howMany } from "../../kit/input-samples.ts"
 
 const million = 1_000_000
 /** A megabyte: what takes more than linear time shows in a quarter of it, too. */

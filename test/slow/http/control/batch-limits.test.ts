@@ -1,6 +1,6 @@
 /** What ends a batch's rows early: the API key, the wallet, the spend guard and caps. Each row says why, and nothing hangs. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test"
-import { type App, oneBackend, type Reply, startApp, type Tenant, until, verify } from "../../kit/app.ts"
+import { type App, oneBackend, type Reply, startApp, type Tenant, until, verify } from "../../../kit/app.ts"
 
 interface Line {
   readonly row: number

@@ -3,12 +3,12 @@
  * are those of the runs themselves.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test"
-import { type App, startApp, type Tenant, verify } from "../kit/app.ts"
-import { runMain } from "../chaos/processes.ts"
-import { compiledCommand } from "../kit/compiled-command.ts"
-import { documentOf, endpointOf } from "../kit/provider-documents.ts"
-import { answer } from "../layers/providers/stage.ts"
-import { standIn } from "../layers/providers/standin.ts"
+import { type App, startApp, type Tenant, verify } from "../../kit/app.ts"
+import { runMain } from "../../chaos/processes.ts"
+import { compiledCommand } from "../../kit/compiled-command.ts"
+import { documentOf, endpointOf } from "../../kit/provider-documents.ts"
+import { answer } from "../../layers/providers/stage.ts"
+import { standIn } from "../../layers/providers/standin.ts"
 
 const serp = "/v3/serp/google/organic/live/advanced"
 const task = { keyword: "albert einstein", location_code: 2840, language_code: "en" }

@@ -4,11 +4,11 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { Client } from "pg"
-import { makeId } from "../../src/schema/Ids.ts"
-import { type App, startApp, type Tenant, until, verify } from "../kit/app.ts"
-import { copyRows, oldDatabase } from "../kit/old-databases.ts"
-import { copies } from "../kit/old-runs.ts"
-import { pastMonths, patiently } from "../kit/past-months.ts"
+import { makeId } from "../../../src/schema/Ids.ts"
+import { type App, startApp, type Tenant, until, verify } from "../../kit/app.ts"
+import { copyRows, oldDatabase } from "../../kit/old-databases.ts"
+import { copies } from "../../kit/old-runs.ts"
+import { pastMonths, patiently } from "../../kit/past-months.ts"
 
 const monthMillis = 31 * 86_400_000
 /** The partition of each run. */

@@ -4,15 +4,15 @@
  */
 import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
 import { Context, Effect, Layer } from "effect"
-import { CommandClient } from "../../src/actors/mailbox/CommandClient.ts"
-import { encodeCredit } from "../../src/actors/mailbox/Commands.ts"
-import { ReferralActor } from "../../src/actors/payments/ReferralActor.ts"
-import { LookSeconds } from "../../src/actors/runs/OutcomeLookups.ts"
-import { DriftTolerancePercent } from "../../src/layers/executor/CostDrifts.ts"
-import { dollars, MicroUsd, usd } from "../../src/schema/money/Money.ts"
-import { type App, type Entry, figures, startApp, until } from "../kit/app.ts"
-import { testMillis } from "../kit/slowness.ts"
-import { type LocalStripe, startStripe } from "../layers/payments/standin.ts"
+import { CommandClient } from "../../../src/actors/mailbox/CommandClient.ts"
+import { encodeCredit } from "../../../src/actors/mailbox/Commands.ts"
+import { ReferralActor } from "../../../src/actors/payments/ReferralActor.ts"
+import { LookSeconds } from "../../../src/actors/runs/OutcomeLookups.ts"
+import { DriftTolerancePercent } from "../../../src/layers/executor/CostDrifts.ts"
+import { dollars, MicroUsd, usd } from "../../../src/schema/money/Money.ts"
+import { type App, type Entry, figures, startApp, until } from "../../kit/app.ts"
+import { testMillis } from "../../kit/slowness.ts"
+import { type LocalStripe, startStripe } from "../../layers/payments/standin.ts"
 
 // Each sign-up costs a password hash, and a busy machine has little time for it.
 setDefaultTimeout(2 * testMillis)

@@ -1,7 +1,7 @@
 /** `budget.reached` of API keys over real HTTP: once per crossing, as an event and by e-mail, on two processes. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
-import { type App, oneBackend, startApp, type Tenant, until, verify } from "../../kit/app.ts"
-import { smtpMailbox, type SmtpMailbox } from "../../kit/mailbox.ts"
+import { type App, oneBackend, startApp, type Tenant, until, verify } from "../../../kit/app.ts"
+import { smtpMailbox, type SmtpMailbox } from "../../../kit/mailbox.ts"
 
 interface Told {
   readonly control: string

@@ -1,7 +1,7 @@
 /** Linters check the OpenAPI document that the service answers by the recommended rules for API documents. */
 import { beforeAll, expect, test } from "bun:test"
 import { createConfig, lintFromString } from "@redocly/openapi-core"
-import { withApp } from "../kit/app.ts"
+import { withApp } from "../../kit/app.ts"
 
 let document: string
 const app = withApp()

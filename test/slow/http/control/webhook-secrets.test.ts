@@ -1,8 +1,8 @@
 /** Signing secrets of webhooks are encrypted where RUNGATE_ENCRYPTION_KEY is set, those of the time before too, and they sign as before. */
 import { afterAll, expect, test } from "bun:test"
-import { type App, startApp, type Tenant, until, verify, withApp } from "../../kit/app.ts"
-import { dumpDatabase, hitsIn } from "../../kit/stored-text.ts"
-import { receiver, verified } from "../../kit/webhook-receiver.ts"
+import { type App, startApp, type Tenant, until, verify, withApp } from "../../../kit/app.ts"
+import { dumpDatabase, hitsIn } from "../../../kit/stored-text.ts"
+import { receiver, verified } from "../../../kit/webhook-receiver.ts"
 
 const key = (byte: number) => Buffer.alloc(32, byte).toString("base64")
 const allowed = { RUNGATE_WEBHOOK_ALLOW_PRIVATE: "1" }

@@ -16,8 +16,8 @@ import {
   until,
   verify,
   withApp
-} from "../kit/app.ts"
-import { startRedis } from "../kit/redis.ts"
+} from "../../kit/app.ts"
+import { startRedis } from "../../kit/redis.ts"
 
 const password = "correct horse battery"
 

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test"
 import { Effect, Result } from "effect"
 import fc from "fast-check"
-import { compileEndpoint } from "../../../src/layers/catalog/input/EndpointInput.ts"
-import { ImportFailed, type ImportOptions, operationsMax } from "../../../src/layers/catalog/import/kit/Import.ts"
-import { importOpenApi } from "../../../src/layers/catalog/import/openapi/index.ts"
-import { howMany } from "../../kit/input-samples.ts"
+import { compileEndpoint } from "../../../../src/layers/catalog/input/EndpointInput.ts"
+import { ImportFailed, type ImportOptions, operationsMax } from "../../../../src/layers/catalog/import/kit/Import.ts"
+import { importOpenApi } from "../../../../src/layers/catalog/import/openapi/index.ts"
+import { howMany } from "../../../kit/input-samples.ts"
 
 const options: ImportOptions = {
   provider: "acme",

@@ -1,7 +1,7 @@
 /** Personal data in batches: erased with a subject, erased by age, and deleted with the months of their runs. */
 import { afterAll, afterEach, beforeAll, expect, test } from "bun:test"
-import { type App, type Reply, startApp, type Tenant, until, verify } from "../../kit/app.ts"
-import { heldProvider, rehearseHeld } from "../../kit/held-provider.ts"
+import { type App, type Reply, startApp, type Tenant, until, verify } from "../../../kit/app.ts"
+import { heldProvider, rehearseHeld } from "../../../kit/held-provider.ts"
 
 const held = heldProvider()
 let app: App
