@@ -4,6 +4,7 @@
  * A problem is plain data. Any module can fail with it, and no handler translates errors. `http/middleware/Boundary.ts` adds the request id.
  */
 import { Schema } from "effect"
+import { shownName } from "./json/StorableText.ts"
 import { type CommandHint, type Sentence, sentenceOf } from "./Hints.ts"
 
 export const statusOf = {
@@ -123,5 +124,11 @@ export const problem = <C extends ErrorCode>(
   const details = [...faults, ...commands.map(stepOf)]
   return { error: { code, message, ...(details.length === 0 ? {} : { details }) } }
 }
+
+/** No run has this id, or a run that the caller may not see: the answer is the same. */
+export const unknownRun = (run_id: string) =>
+  problem("invalid_request", `There is no run "${shownName(run_id)}".`, [
+    { path: "path.run_id", message: "is not a run of this organization" }
+  ])
 
 export const isErrorCode = (text: string): text is ErrorCode => Object.hasOwn(statusOf, text)

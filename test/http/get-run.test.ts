@@ -71,13 +71,25 @@ describe.each(oneBackend)("GET /v1/runs/{run_id}, queues on %s", (backend) => {
       [org, "x"],
       [org, "..%2Fwallet"]
     ] as const) {
-      const answer = await who.get(`/v1/runs/${id}`)
-      expect(answer.status).toBe(400)
-      expect(answer.body.error).toEqual({
-        code: "invalid_request",
-        message: `There is no run "${decodeURIComponent(id)}".`,
-        details: [{ path: "path.run_id", message: "is not a run of this organization" }]
-      })
+      const dispute = { reason: "bounced", evidence: "x" }
+      for (const [part, answer] of [
+        ...(await Promise.all(
+          ["", "/details", "/receipt", "/dispute", "/events"].map(
+            async (part) => [part, await who.get(`/v1/runs/${id}${part}`)] as const
+          )
+        )),
+        ["cancel", await who.post(`/v1/runs/${id}/cancel`, {})],
+        ["a dispute", await who.post(`/v1/runs/${id}/dispute`, dispute)]
+      ] as const)
+        expect([part, answer.status, answer.body.error]).toEqual([
+          part,
+          400,
+          {
+            code: "invalid_request",
+            message: `There is no run "${decodeURIComponent(id)}".`,
+            details: [{ path: "path.run_id", message: "is not a run of this organization" }]
+          }
+        ])
     }
     // A wait does not tell them apart either: nobody waits for what does not exist.
     const { value, millis } = await timed(() => other.get(`/v1/runs/${body.run_id}?wait=120`))

@@ -18,7 +18,7 @@ export const DisputeSeconds = Context.Reference("rungate/actors/warranty/Dispute
 const [passMax, atOnce] = [20, 4]
 
 /** Why a dispute that was taken can't be decided by a provider any more: its run was erased, or its seven days have passed. */
-const reasonOf = ({ error }: Problem<"invalid_request"> | Problem<"not_found">): string => {
+const reasonOf = ({ error }: Problem<"invalid_request">): string => {
   const [fault]: ReadonlyArray<Detail> = error.details ?? []
   if (fault === undefined) return error.message
   return `the ${fault.path === "evidence" ? "evidence" : "run"} ${fault.message}`

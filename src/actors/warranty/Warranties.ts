@@ -13,23 +13,17 @@ import { RunStore, type RunRow } from "../../layers/runs/RunStore.ts"
 import { coverOfRow } from "../../layers/warranty/cover.ts"
 import { type DisputeRow, Disputes } from "../../layers/warranty/Disputes.ts"
 import { emailSend } from "../../schema/capabilities/email.send.ts"
-import { type Problem, problem } from "../../schema/Errors.ts"
+import { type Problem, problem, unknownRun } from "../../schema/Errors.ts"
 import { looksLike } from "../../schema/Ids.ts"
-import { shownName } from "../../schema/json/StorableText.ts"
 import { asksPerHourMax, type Covered, warrantyDays } from "../../schema/wallet/Warranty.ts"
 import { Lanes } from "../mailbox/Lanes.ts"
 import { makeDecideRefund } from "./decideRefund.ts"
 import { type Sent, sentBy } from "./sentBy.ts"
 
-type Refusal = Problem<"invalid_request"> | Problem<"not_found">
+type Refusal = Problem<"invalid_request">
 
 const refuse = (path: string, message: string) =>
   Effect.fail(problem("invalid_request", `${path} ${message}`, [{ path, message }]))
-
-const unknownRun = (run_id: string) =>
-  problem("not_found", `There is no run "${shownName(run_id)}".`, [
-    { path: "path.run_id", message: "is not a run of this organization" }
-  ])
 
 const off = problem("invalid_request", "This service has no outcome warranty: its operator has not turned it on.")
 

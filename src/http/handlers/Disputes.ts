@@ -2,17 +2,17 @@
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Warranties } from "../../actors/warranty/Warranties.ts"
+import { RunStore } from "../../layers/runs/RunStore.ts"
 import { Disputes } from "../../layers/warranty/Disputes.ts"
-import { problem } from "../../schema/Errors.ts"
-import { shownName } from "../../schema/json/StorableText.ts"
+import { problem, unknownRun } from "../../schema/Errors.ts"
 import { makeSeesRun } from "../access/SeenRuns.ts"
 import { Api } from "../api/Api.ts"
 import { CurrentCaller } from "../api/shapes/Common.ts"
 import { disputeView } from "../views/DisputeView.ts"
 
 const undisputed = (run_id: string) =>
-  problem("not_found", `There is no dispute of a run "${shownName(run_id)}".`, [
-    { path: "path.run_id", message: "is not a disputed run of this organization" }
+  problem("not_found", `Nobody has disputed the run "${run_id}".`, [
+    { path: "path.run_id", message: "is not a disputed run" }
   ])
 
 export const DisputesHandlers = HttpApiBuilder.group(
@@ -21,6 +21,7 @@ export const DisputesHandlers = HttpApiBuilder.group(
   Effect.fnUntraced(function* (handlers) {
     const warranties = yield* Warranties
     const disputes = yield* Disputes
+    const runs = yield* RunStore
     const seesRun = yield* makeSeesRun
     return handlers.handleAll({
       dispute: Effect.fnUntraced(function* ({ params: { run_id }, payload: { evidence } }) {
@@ -30,8 +31,10 @@ export const DisputesHandlers = HttpApiBuilder.group(
 
       get: Effect.fnUntraced(function* ({ params: { run_id } }) {
         const { org_id } = yield* CurrentCaller
-        const row = (yield* seesRun(run_id)) ? yield* disputes.find(run_id) : null
-        if (row?.org_id !== org_id) return yield* Effect.fail(undisputed(run_id))
+        if (!(yield* seesRun(run_id)) || (yield* runs.find(org_id, run_id)) === null)
+          return yield* Effect.fail(unknownRun(run_id))
+        const row = yield* disputes.find(run_id)
+        if (row === null) return yield* Effect.fail(undisputed(run_id))
         return disputeView(row)
       })
     })

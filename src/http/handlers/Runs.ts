@@ -9,7 +9,7 @@ import { CommandClient } from "../../actors/mailbox/CommandClient.ts"
 import { Reads } from "../../layers/standby/Reads.ts"
 import { FactsOfRequests } from "../../layers/observability/RequestFacts.ts"
 import { Settings } from "../../layers/platform/Settings.ts"
-import { problem } from "../../schema/Errors.ts"
+import { problem, unknownRun } from "../../schema/Errors.ts"
 import { bodyOf } from "../../schema/json/JsonText.ts"
 import { makeSeesRun } from "../access/SeenRuns.ts"
 import { Api } from "../api/Api.ts"
@@ -20,11 +20,6 @@ import { warrantyView } from "../views/DisputeView.ts"
 import { listRuns } from "./control/RunList.ts"
 import { waitsFor } from "../standards/Prefer.ts"
 import { retryAfterSeconds, show, showRead, submitRun, toldOf, waitsOf } from "../submission/SubmitRun.ts"
-
-const unknownRun = (run_id: string) =>
-  problem("invalid_request", `There is no run "${run_id}".`, [
-    { path: "path.run_id", message: "is not a run of this organization" }
-  ])
 
 const retryAfter = HttpEffect.appendPreResponseHandler((_request, response) =>
   Effect.succeed(HttpServerResponse.setHeader(response, "retry-after", retryAfterSeconds))

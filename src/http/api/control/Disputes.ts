@@ -50,7 +50,7 @@ export class DisputesApi extends HttpApiGroup.make("disputes")
       params: { run_id: Schema.String },
       payload: DisputeRequest,
       success: Dispute,
-      error: [Wire.invalid_request, Wire.not_found]
+      error: [Wire.invalid_request]
     }).annotateMerge(
       OpenApi.annotations({
         summary: "Dispute a run whose address bounced",
@@ -62,11 +62,11 @@ export class DisputesApi extends HttpApiGroup.make("disputes")
     HttpApiEndpoint.get("get", "/runs/:run_id/dispute", {
       params: { run_id: Schema.String },
       success: Dispute,
-      error: [Wire.not_found]
+      error: [Wire.invalid_request, Wire.not_found]
     }).annotateMerge(
       OpenApi.annotations({
         summary: "Read a run's dispute",
-        description: "How it stands. Reading asks no provider. Not found if nobody disputed the run."
+        description: "How it stands. Reading asks no provider. `not_found` if nobody disputed the run."
       })
     )
   )

@@ -27,7 +27,7 @@ export class ReceiptsApi extends HttpApiGroup.make("receipts")
       success: Schema.String.annotate({ description: "a JWS in compact form" }).pipe(
         HttpApiSchema.asText({ contentType: receiptMediaType })
       ),
-      error: [Wire.not_found, Wire.run_not_finished, Wire.service_unavailable]
+      error: [Wire.invalid_request, Wire.run_not_finished, Wire.service_unavailable]
     }).annotateMerge(
       about(
         "Read a run's receipt",

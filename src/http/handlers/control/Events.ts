@@ -8,7 +8,7 @@ import { Accounts, digest } from "../../../layers/accounts/Accounts.ts"
 import { positionOf } from "../../../layers/events/EventId.ts"
 import { EventLog, keepDays, type LoggedEvent } from "../../../layers/events/EventLog.ts"
 import { RunStore } from "../../../layers/runs/RunStore.ts"
-import { problem } from "../../../schema/Errors.ts"
+import { problem, unknownRun } from "../../../schema/Errors.ts"
 import { type EventKind, eventKinds, isEventKind } from "../../../schema/events/Event.ts"
 import { shownName } from "../../../schema/json/StorableText.ts"
 import { didYouMean } from "../../../schema/suggestion.ts"
@@ -31,10 +31,6 @@ const tooOld = problem(
   `Events after this Last-Event-ID were deleted: they are kept for ${keepDays} days. Connect without the header, and read what you missed with GET /v1/runs and GET /v1/wallet/transactions.`,
   [{ path: header, message: "is older than the event log" }]
 )
-const unknownRun = (run_id: string) =>
-  problem("invalid_request", `There is no run "${shownName(run_id)}".`, [
-    { path: "path.run_id", message: "is not a run of this organization" }
-  ])
 const tooMany = (most: number) =>
   problem(
     "rate_limited",

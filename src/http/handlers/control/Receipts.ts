@@ -5,8 +5,7 @@ import { HttpApiBuilder } from "effect/http-api"
 import { Receipts } from "../../../actors/receipts/Receipts.ts"
 import { HeadStore } from "../../../layers/receipts/HeadStore.ts"
 import { ReceiptStore } from "../../../layers/receipts/ReceiptStore.ts"
-import { problem } from "../../../schema/Errors.ts"
-import { shownName } from "../../../schema/json/StorableText.ts"
+import { problem, unknownRun } from "../../../schema/Errors.ts"
 import { makeSeesRun } from "../../access/SeenRuns.ts"
 import { Api } from "../../api/Api.ts"
 import { receiptMediaType } from "../../api/control/Receipts.ts"
@@ -23,11 +22,6 @@ const isDay = (text: string) => {
   const time = /^2\d{3}-\d\d-\d\d$/.test(text) ? new Date(`${text}T00:00:00Z`) : null
   return time !== null && !Number.isNaN(time.getTime()) && time.toISOString().startsWith(text)
 }
-
-const unknownRun = (run_id: string) =>
-  problem("not_found", `There is no run "${shownName(run_id)}".`, [
-    { path: "path.run_id", message: "is not a run of this organization" }
-  ])
 
 const open = (run_id: string, status: string) =>
   problem(

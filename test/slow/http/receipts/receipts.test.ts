@@ -153,9 +153,9 @@ describe("a receipt", () => {
 
   test("belongs to the organization, whatever is asked", async () => {
     const nobody = await receiptOf(org, `run_${"7".repeat(26)}`)
-    expect([nobody.status, nobody.body.error.code]).toEqual([404, "not_found"])
+    expect([nobody.status, nobody.body.error.code]).toEqual([400, "invalid_request"])
     const stolen = await receiptOf(other, run_id)
-    expect([stolen.status, stolen.body.error.code]).toEqual([404, "not_found"])
+    expect([stolen.status, stolen.body.error.code]).toEqual([400, "invalid_request"])
     for (const hostile of ["%00", "..%2f..", "run_", "'; DROP TABLE runs; --", "\u{1f600}", "x".repeat(5_000)]) {
       const { status } = await other.get(`/v1/runs/${encodeURIComponent(decodeURIComponent(hostile))}/receipt`)
       expect([hostile.slice(0, 30), [400, 404, 414].includes(status)]).toEqual([hostile.slice(0, 30), true])

@@ -72,7 +72,7 @@ describe("a dispute", () => {
       "invalid_request",
       expect.stringContaining("operator has not turned it on")
     ])
-    expect((await dispute(nobody, send_id, org.over(off))).status).toBe(404)
+    expect((await dispute(nobody, send_id, org.over(off))).status).toBe(400)
     expect((await org.over(off).post("/v1/inspect", { capability: "email.find" })).text).not.toContain("warranty")
     await off.stop()
   })
@@ -165,14 +165,14 @@ describe("a dispute", () => {
     const { run_id, send_id } = await bounced()
     const theirs = await dispute(run_id, send_id, other)
     const none = await dispute(nobody, send_id, other)
-    expect([theirs.status, theirs.body.error.code]).toEqual([404, "not_found"])
+    expect([theirs.status, theirs.body.error.code]).toEqual([400, "invalid_request"])
     const blind = (text: string) => text.replace(/run_\w+|req_\w+/g, "")
     expect(blind(theirs.text)).toBe(blind(none.text))
     const read = (id: string, tenant: Tenant) => tenant.get(`/v1/runs/${id}/dispute`)
     expect([(await dispute(run_id, send_id)).status, (await read(run_id, org)).status]).toEqual([200, 200])
     const [readTheirs, readNone] = [await read(run_id, other), await read(nobody, other)]
-    expect([readTheirs.status, blind(readTheirs.text)]).toEqual([404, blind(readNone.text)])
-    expect((await read(send_id, org)).body.error.message).toBe(`There is no dispute of a run "${send_id}".`)
+    expect([readTheirs.status, blind(readTheirs.text)]).toEqual([400, blind(readNone.text)])
+    expect((await read(send_id, org)).body.error.message).toBe(`Nobody has disputed the run "${send_id}".`)
     const { body: foreign } = await send(bounce, other)
     const { run_id: open } = await bounced()
     const [withTheirs, withNone] = [await dispute(open, foreign.run_id), await dispute(open, nobody)]
