@@ -93,6 +93,19 @@ describe.each(oneBackend)("reuse over two processes, queues on %s", (backend) =>
     await apps[0].books()
   })
 
+  test("takes a result whatever the case of the domain and the address", async () => {
+    const org = await apps[0].tenant("5.00")
+    const named = (company_domain: string) => ({
+      capability: "email.find",
+      input: { full_name: "Ada Lovelace", company_domain },
+      ...prefer
+    })
+    const { body: first } = await org.run(named("x.example.com"))
+    expect(shown(await org.run(named("X.Example.COM")))).toEqual(["succeeded", "0.00", first.run_id])
+    const { body: verified } = await org.run(find("Ada", prefer))
+    expect(shown(await org.run(find("ada", prefer)))).toEqual(["succeeded", "0.00", verified.run_id])
+  })
+
   test("only buys nothing, and a result that is too old, erased or failed is not taken", async () => {
     const org = await apps[0].tenant("5.00")
     expect((await org.post("/v1/quote", find("grace", only))).body).toMatchObject({ hold: "0.00", maximum: "0.00" })

@@ -1,7 +1,7 @@
 /** The rules of the guards, without a database. */
 import { describe, expect, test } from "bun:test"
 import { contactRefusal, type Contact, recipientsOf } from "../../src/schema/guards/ContactGuard.ts"
-import { inputHashOf } from "../../src/schema/guards/InputHash.ts"
+import { inputHashOf, requestHashOf } from "../../src/schema/guards/InputHash.ts"
 import { tiesIn } from "../../src/schema/guards/PersonTies.ts"
 import { repeatRefusal, repeatSeconds, type Try } from "../../src/schema/guards/RepeatGuard.ts"
 import { decideReuse, joinsMax, plannedReuse } from "../../src/schema/guards/Reuse.ts"
@@ -34,6 +34,41 @@ describe("the digest of an input", () => {
     for (const other of [{ a: 1, b: { c: [2, 1] } }, { a: "1", b: { c: [1, 2] } }, { a: 1 }, []])
       expect(inputHashOf(target, other)).not.toBe(one)
     expect(inputHashOf({ capability: "email.verify" }, { a: 1, b: { c: [1, 2] } })).not.toBe(one)
+  })
+
+  const raw = (domain: string, body: unknown) =>
+    requestHashOf({ provider: "hunter", method: "GET", path: "/v2/Search", query: [["domain", domain]] }, body)
+  test.each<readonly [object, object]>([
+    [{ company_domain: "X.COM" }, { company_domain: "x.com" }],
+    [{ include_domains: ["a.com", "B.Example"] }, { include_domains: ["A.COM", "b.example"] }],
+    [{ email: "Ada@Example.COM" }, { email: "ada@example.com" }],
+    [{ url: "HTTPS://Example.com:8080/a?b=C" }, { url: "https://example.com:8080/a?b=C" }],
+    [{ network_url: "https://www.LinkedIn.com/in/Ada-L" }, { network_url: "https://www.linkedin.com/in/ada-l" }],
+    [{ target: "X.com" }, { target: "x.com" }],
+    [
+      { country: "US", language: "PT-br" },
+      { country: "us", language: "pt-br" }
+    ]
+  ])("does not depend on the case where it says nothing: %p", (upper, lower) => {
+    expect(inputHashOf(target, upper)).toBe(inputHashOf(target, lower))
+    expect(raw("X.COM", [upper])).toBe(raw("x.com", [lower]))
+  })
+  test.each<readonly [object, object]>([
+    [{ full_name: "Ada Lovelace" }, { full_name: "ada lovelace" }],
+    [{ company_name: "Booking.com" }, { company_name: "booking.com" }],
+    [{ query: "IT jobs" }, { query: "it jobs" }],
+    [{ url: "https://example.com/A" }, { url: "https://example.com/a" }],
+    [{ url: "https://User@example.com" }, { url: "https://user@example.com" }],
+    [{ username_or_email: "Ada" }, { username_or_email: "ada" }],
+    [{ network_url: "https://example.com/A" }, { network_url: "https://example.com/a" }],
+    [{ cursor: "AbC" }, { cursor: "abc" }]
+  ])("depends on the case of names, words and paths: %p", (one, other) => {
+    expect(inputHashOf(target, one)).not.toBe(inputHashOf(target, other))
+    expect(raw("x.com", one)).not.toBe(raw("x.com", other))
+  })
+  test("of lower-case inputs is what it was before case was left out", () => {
+    expect(inputHashOf(target, { full_name: "Ada", company_domain: "x.com" })).toBe("uQB_0jD5-Vo_W5Mk8_bm9c")
+    expect(raw("x.com", { url: "https://x.com/a" })).toBe("GDppLos2rJXgcvxNqI6F_R")
   })
 })
 
