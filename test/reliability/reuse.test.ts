@@ -93,6 +93,32 @@ describe.each(oneBackend)("reuse over two processes, queues on %s", (backend) =>
     await apps[0].books()
   })
 
+  test("says which result was taken, and not the route of a purchase that did not happen", async () => {
+    const org = await apps[0].tenant("5.00")
+    const { body: first } = await org.run(find("ada", { routing: { provider: "hunter" } }))
+    const asked = find("ada", { ...prefer, routing: { provider: "zerobounce" } })
+    const { body: quote } = await org.post("/v1/quote", asked)
+    const { body: run } = await org.run(asked)
+    const read = async (path: string) => (await org.get(path)).body
+    const { text: jws } = await org.get(`/v1/runs/${run.run_id}/receipt`)
+    const { text: csv } = await org.get("/v1/runs?limit=1", { headers: { accept: "text/csv" } })
+    const shown = [
+      quote.routing_reason,
+      run.routing_reason,
+      (await read(`/v1/runs/${run.run_id}`)).routing_reason,
+      (await read("/v1/runs?limit=1")).items[0].routing_reason,
+      (await read(`/v1/runs/${run.run_id}/details`)).decision.reason,
+      JSON.parse(Buffer.from(jws.split(".")[1] ?? "", "base64url").toString()).decision.reason,
+      csv
+    ]
+    for (const reason of shown) {
+      expect(reason).toContain(`reuse: the result is that of ${first.run_id}`)
+      expect(reason).not.toContain("zerobounce")
+    }
+    expect(run.provider).toBe("hunter")
+    expect(first.routing_reason).toContain("hunter")
+  })
+
   test("takes a result whatever the case of the domain and the address", async () => {
     const org = await apps[0].tenant("5.00")
     const named = (company_domain: string) => ({

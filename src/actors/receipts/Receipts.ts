@@ -7,6 +7,7 @@ import { SigningKeys, type SigningUnavailable } from "../../layers/receipts/Sign
 import { oneLine } from "../../layers/postgres/Batch.ts"
 import { addressOf, Settings } from "../../layers/platform/Settings.ts"
 import { WarrantyRefunds } from "../../layers/warranty/WarrantyRefunds.ts"
+import { reasonOf } from "../../schema/guards/Reuse.ts"
 import { usd } from "../../schema/money/Money.ts"
 import type { ChainEntry } from "../../schema/receipts/ChainEntry.ts"
 import { decisionOf } from "../../schema/receipts/Decision.ts"
@@ -35,7 +36,7 @@ export const receiptOf = (
     org_id,
     run_id,
     request: { request_id, key_id, kind, capability, endpoint, fingerprint },
-    decision: erased_at === null ? decisionOf(decodePlan(row.plan), row.routing_reason) : null,
+    decision: erased_at === null ? decisionOf(decodePlan(row.plan), reasonOf(row)) : null,
     status: row.status,
     provider: row.provider,
     error: row.error_code,
@@ -64,7 +65,7 @@ export const detailsOf = (
   ledger: ReadonlyArray<ChainEntry>,
   asked: { readonly input: string; readonly metadata: string | null } | null
 ): Details => {
-  const { run_id, key_id, status, hold, quoted, charged, routing_reason, created_at, finished_at, erased_at } = row
+  const { run_id, key_id, status, hold, quoted, charged, created_at, finished_at, erased_at } = row
   const plan = erased_at === null && asked !== null ? decodePlan(row.plan) : null
   const isEnded = isRunStatus(status) && isFinal(status)
   return {
@@ -72,7 +73,7 @@ export const detailsOf = (
     status,
     key_id,
     request: plan === null || asked === null ? null : requestText({ ...row, ...asked, plan }),
-    decision: plan === null ? null : decisionOf(plan, routing_reason),
+    decision: plan === null ? null : decisionOf(plan, reasonOf(row)),
     billing: {
       currency: "USD",
       quoted: usd(quoted),

@@ -20,6 +20,7 @@ import { marked } from "../../schema/accounts/OwnAccount.ts"
 import { countsFor, expectedCharge, successOf } from "../../schema/runs/Quote.ts"
 import { contactRefusal } from "../../schema/guards/ContactGuard.ts"
 import { repeatRefusal } from "../../schema/guards/RepeatGuard.ts"
+import { reasonOf } from "../../schema/guards/Reuse.ts"
 import { decide, type Verdict, type Wallet } from "../../schema/wallet/Wallet.ts"
 import { contactTies } from "../guards/ContactTies.ts"
 import { Admission, type Planned, type PlanRequest, type Unplannable } from "./Admission.ts"
@@ -218,7 +219,7 @@ export class Quotes extends Context.Service<
           maximum: hold,
           hold,
           offers: offers.map((one) => ({ ...one, expected_success: successOf(countsOf(one.provider)) })),
-          routing_reason: run.routing_reason,
+          routing_reason: reasonOf({ ...run, reused_from }),
           refused: verdict._tag === "Refused" ? verdict : null
         } satisfies Quote
       })

@@ -8,6 +8,7 @@ import { isFinalRow } from "../../actors/runs/Admission.ts"
 import type { RunRow } from "../../layers/runs/RunStore.ts"
 import { isErrorCode, statusOf } from "../../schema/Errors.ts"
 import { usd } from "../../schema/money/Money.ts"
+import { reasonOf } from "../../schema/guards/Reuse.ts"
 import { ownMessage } from "../../schema/accounts/OwnMessages.ts"
 import { controlsOf, isRunStatus, isStoppable } from "../../schema/runs/Run.ts"
 
@@ -39,7 +40,7 @@ export const runJson = (run: RunRow, now: number, withResult: boolean): string =
     capability: run.capability,
     endpoint: run.endpoint,
     provider: run.provider,
-    routing_reason: run.routing_reason,
+    routing_reason: reasonOf(run),
     billing: {
       currency: "USD",
       quoted: usd(run.quoted),

@@ -64,6 +64,16 @@ export const plannedReuse = (
   }
 }
 
+interface Reasoned {
+  readonly routing_reason: string
+  readonly reused_from: string | null
+}
+/** Why a run has its result, or would have it. The route that was planned says nothing about a run that took another one's. */
+export const reasonOf = ({ routing_reason, reused_from }: Reasoned): string =>
+  reused_from === null
+    ? routing_reason
+    : `reuse: the result is that of ${reused_from}, which asked for the same, so no provider is called`
+
 /** An earlier result. */
 export interface Reusable {
   readonly run_id: string

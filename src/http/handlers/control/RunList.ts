@@ -4,6 +4,7 @@ import { HttpServerResponse } from "effect/http"
 import type { Reads } from "../../../layers/standby/Reads.ts"
 import type { RunRow } from "../../../layers/runs/RunStore.ts"
 import { problem } from "../../../schema/Errors.ts"
+import { reasonOf } from "../../../schema/guards/Reuse.ts"
 import { looksLike } from "../../../schema/Ids.ts"
 import { usd } from "../../../schema/money/Money.ts"
 import { fromOf, toOf } from "../../../schema/Period.ts"
@@ -46,7 +47,7 @@ const cellsOf = (run: RunRow): ReadonlyArray<Cell> => [
   ...[run.run_id, run.status, run.kind, run.capability, run.endpoint, run.provider],
   ...[usd(run.quoted), run.charged === null ? null : usd(run.charged), "USD"],
   run.finished_at === null ? null : Math.max(0, run.finished_at.getTime() - run.created_at.getTime()),
-  ...[run.error_code, run.error_message, run.routing_reason, run.metadata, run.request_id],
+  ...[run.error_code, run.error_message, reasonOf(run), run.metadata, run.request_id],
   ...[run.created_at.toISOString(), run.finished_at?.toISOString() ?? null]
 ]
 

@@ -29,7 +29,9 @@ export const Why = ({ run, query }: { readonly run: Run; readonly query: ReturnT
       )}
       {decision !== null && (
         <>
-          {(routings[decision.routing] ?? "") !== "" && <p className="mt-2 text-muted">{routings[decision.routing]}</p>}
+          {run.reused_from === undefined && (routings[decision.routing] ?? "") !== "" && (
+            <p className="mt-2 text-muted">{routings[decision.routing]}</p>
+          )}
           {decision.max_cost !== null && (
             <p className="mt-2 text-muted">
               No call could cost more than <Money amount={decision.max_cost} />.
