@@ -194,9 +194,9 @@ describe("limits of cost", () => {
 })
 
 describe("an own account", () => {
-  test("is called for its fee, and a refusal takes no attempt from the others", () => {
+  test("is called for its fee, and a call of the service's account after it is one of the three attempts", () => {
     const { candidates, attempts_max, hold } = routed([ownAccount("mine", "0.001", "0.05"), candidate("other", "0.02")])
-    expect([names(candidates), attempts_max, usd(hold)]).toEqual([["mine", "other"], 4, "0.05"])
+    expect([names(candidates), attempts_max, usd(hold)]).toEqual([["mine", "other"], 3, "0.05"])
     expect(ownOffers(candidates)).toEqual([{ provider: "mine", fee: "0.001", fallback: true }])
     const dear = routed([ownAccount("mine", "0.06", "0.05")]).candidates[0]
     expect(dear === undefined ? null : usd(holdOf(dear))).toBe("0.06")
@@ -214,6 +214,22 @@ describe("an own account", () => {
     expect(alone(ownAccount("mine", "0.001", "0.05"), { max_cost: dollars("0.049999") })).toEqual([false])
     const at = routed([ownAccount("mine", "0.001", "0.05")], { max_cost: dollars("0.05") })
     expect(ownOffers(at.candidates)).toEqual([{ provider: "mine", fee: "0.001", fallback: true }])
+  })
+
+  test("in third place leaves no attempt for the service's account, which is then not held for either", () => {
+    const three = ["a", "b", "c"].map((name, n) => ownAccount(name, `0.00${n + 1}`, `0.0${n + 5}`))
+    const { candidates, attempts_max, hold } = routed(three)
+    expect([names(candidates), attempts_max, usd(hold)]).toEqual([["a", "b", "c"], 3, "0.06"])
+    expect(ownOffers(candidates).map(({ fallback }) => fallback)).toEqual([true, true, false])
+    const within = routed(three, { max_total: dollars("0.116") })
+    expect(ownOffers(within.candidates).map(({ fallback }) => fallback)).toEqual([true, true, false])
+  })
+
+  test("of a pinned provider and without fallback has one more attempt, at the service's account", () => {
+    const one = ownAccount("mine", "0.001", "0.05")
+    expect(routed([one], { provider: "mine" }).attempts_max).toBe(2)
+    expect(routed([one], { allow_fallback: false }).attempts_max).toBe(2)
+    expect(routed([ownAccount("mine", "0.001", null)], { provider: "mine" }).attempts_max).toBe(1)
   })
 
   test("max_total pays for both calls, or for the own account only", () => {

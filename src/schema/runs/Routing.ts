@@ -168,19 +168,23 @@ const failoverOf = (
   return max_cost !== null && failover > max_cost ? {} : { failover }
 }
 
-/** The best offers, as many as there are attempts and as `max_total` pays for. An offer that is too expensive is skipped. */
-const affordable = (ranked: ReadonlyArray<Scored>, attempts: number, max_total: Money.MicroUsd) => {
+/**
+ * The best offers, as many as there are attempts and as `max_total` pays for. An offer that is too expensive is skipped. The third one has no
+ * attempt left for the service's account.
+ */
+const affordable = (ranked: ReadonlyArray<Scored>, attempts: number, max_total: Money.MicroUsd | null) => {
   const kept: Array<Scored> = []
   const spare: Array<Scored> = []
   const over_total: Array<OverTotal> = []
   let total = Money.zero
+  const isOver = (amount: Money.MicroUsd) => max_total !== null && amount > max_total
   for (const offered of ranked) {
     // Both calls have to be paid for. Otherwise the service's account is not called.
     const both = Money.plus(total, Money.plus(offered.quote, offered.failover ?? Money.zero))
-    const one = both > max_total ? withoutFailover(offered) : offered
+    const one = kept.length + 2 > attemptsMax || isOver(both) ? withoutFailover(offered) : offered
     const next = one === offered ? both : Money.plus(total, one.quote)
     if (kept.length === attempts) spare.push(offered)
-    else if (next > max_total) over_total.push({ provider: one.provider, quote: Money.usd(one.quote) })
+    else if (isOver(next)) over_total.push({ provider: one.provider, quote: Money.usd(one.quote) })
     else {
       kept.push(one)
       total = next
@@ -222,18 +226,14 @@ export const route = (
   // A run with a side effect calls one provider once, because after a failure nobody knows whether the call acted.
   const single = pinned || !request.allow_fallback || side_effect
   const attempts = single ? 1 : attemptsMax
-  const { max_total = null } = request
-  const { kept, spare, over_total } =
-    max_total === null
-      ? { kept: ranked.slice(0, attempts), spare: ranked.slice(attempts), over_total: [] }
-      : affordable(ranked, attempts, max_total)
+  const { kept, spare, over_total } = affordable(ranked, attempts, request.max_total ?? null)
   return {
     candidates: kept,
     excluded,
     over_total,
     spare,
-    // A refused own account does not use up an attempt.
-    attempts_max: attempts + kept.filter((one) => one.failover !== undefined).length,
+    // A single provider's refused own account is followed by a call of the service's.
+    attempts_max: single && kept[0]?.failover !== undefined ? 2 : attempts,
     routing: pinned ? "pinned" : request.allow_fallback ? "auto" : "no_fallback",
     hold: kept.reduce((most, one) => Money.max(most, holdOf(one)), Money.zero),
     reason: reasonOf(request, kept, kept.length + spare.length)

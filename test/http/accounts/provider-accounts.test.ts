@@ -227,6 +227,21 @@ describe("a refused key", () => {
     expect(keys().filter((key) => key?.includes("s3cret"))).toEqual([])
   })
 
+  test("a run makes three attempts in all, those at the service's account included", async () => {
+    const refused = answer(401, {})
+    there.play("leadmagic", refused, answer(500, "oops"))
+    there.play("millionverifier", refused, answer(200, { result: "ok", email: "jane.doe@example.com" }))
+    for (const provider of ["leadmagic", "millionverifier"]) await put({ api_key: badKey, fallback: true }, provider)
+    const { body } = await org.run({ ...verify(), routing: { strategy: "cheapest" } })
+    expect(outcomes(body)).toEqual([
+      "leadmagic own provider_account",
+      "leadmagic platform provider_error",
+      "millionverifier own provider_account"
+    ])
+    expect(body).toMatchObject({ status: "failed", billing: { charged: null } })
+    expect(there.heard("millionverifier")).toHaveLength(1)
+  })
+
   test("affects nobody else: neither the provider's health, nor a breaker, nor a pause", async () => {
     const health = async () =>
       (
