@@ -49,9 +49,9 @@ describe("a raw run", () => {
     expect(listed.body.items[0].run_id).toBe(body.run_id)
   })
 
-  test("without published rates holds $1.00, or the cap", async () => {
+  test("without published rates holds $1.00, or the cap, and costs what the provider reports: here nothing", async () => {
     const { body } = await run({ endpoint: "/search", input: { filter: { field: "x" } } })
-    expect(body.billing).toMatchObject({ quoted: "0.00" })
+    expect(body).toMatchObject({ status: "succeeded", billing: { quoted: "0.00", charged: "0.00" } })
     expect((await moved()).find((entry) => entry.startsWith("reserve"))).toBe("reserve -1.00")
     await run({ endpoint: "/search", input: { filter: { field: "x" } }, routing: { max_cost: "0.10" } })
     expect((await moved()).find((entry) => entry.startsWith("reserve"))).toBe("reserve -0.10")

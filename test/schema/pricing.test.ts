@@ -174,7 +174,7 @@ describe("a raw call", () => {
     expect([rawHold(null, dollars("0.40")), rawHold(null, dollars("2.00"))]).toEqual([dollars("0.40"), dollars("1.00")])
   })
 
-  test("is charged by its measured cost, otherwise by the rate card, otherwise the hold, and never more than the hold", () => {
+  test("is charged by its measured cost, otherwise by the rate card, otherwise nothing, and never more than the hold", () => {
     const hold = dollars("0.03")
     const measured = (amount: string) => rawCharge(rates, signed(amount), hold)
     // The cost × 1.2, rounded up.
@@ -183,7 +183,7 @@ describe("a raw call", () => {
     expect(measured("0.05")).toBe(hold)
     expect([measured("0.00"), measured("-0.01")]).toEqual([zero, zero])
     expect(rawCharge(rates, null, hold)).toBe(rates.estimate)
-    expect(rawCharge(null, null, hold)).toBe(hold)
+    expect(rawCharge(null, null, hold)).toBe(zero)
     expect(rawCharge({ estimate: dollars("0.04") }, null, hold)).toBe(hold)
   })
 

@@ -93,7 +93,7 @@ const consideredOffers = ({ entry, chosen, demand }: CapabilityRoute): ReadonlyA
 const offersOf = (planned: Planned): ReadonlyArray<ConsideredOffer> => {
   if (planned._tag === "Capability") return consideredOffers(planned.route)
   const { provider, raw, hold, own } = planned.route
-  // Without published rates, a call that reports no cost is charged its hold.
+  // Without published rates, only the hold bounds what a call may cost.
   const price = raw.estimate === null ? hold : Money.dollars(raw.estimate)
   const platform = { provider: provider.slug, price, excluded_because: null }
   if (own === null) return [platform]

@@ -12,7 +12,7 @@ import { endpointVersion } from "../../layers/catalog/CatalogVersion.ts"
 import { compileEndpoint } from "../../layers/catalog/input/EndpointInput.ts"
 import type { OwnAccounts } from "../../layers/provideraccounts/OwnAccounts.ts"
 import type { Ownership } from "../../layers/runs/Ownership.ts"
-import type { Endpoints, Lookup, RawProvider } from "../../layers/catalog/Endpoints.ts"
+import { type Endpoints, isMetered, type Lookup, type RawProvider } from "../../layers/catalog/Endpoints.ts"
 import type { NewRun } from "../../layers/runs/RunStore.ts"
 import type { SettingsShape } from "../../layers/platform/Settings.ts"
 import type { Endpoint } from "../../schema/catalog/Endpoint.ts"
@@ -191,6 +191,12 @@ const refusedOwn = ({ slug }: RawProvider) =>
     withCommands`${slug} currently refuses your account. Set its key with ${setProviderAccount(slug)}. Nothing was held.`
   )
 
+const unmetered = ({ slug }: RawProvider, { path }: Endpoint) =>
+  problem(
+    "provider_not_available",
+    `${slug} neither publishes what ${path} costs nor reports it, so this service does not pay for it. The operator can import a manifest with its rates.`
+  )
+
 /** The accounts that can make the call now, or why none can. A refused account would be refused again. Other failures may pass. */
 const accountsFor = Effect.fnUntraced(function* (
   { breakers, ownAccounts, ownership }: RawServices,
@@ -204,12 +210,13 @@ const accountsFor = Effect.fnUntraced(function* (
   const mine = ownAccounts.of(request.org_id).get(provider.slug)
   const platformRefused = isRefused(breakers.tripped(provider.slug, endpoint.path, request.org_id, now))
   const configured = sandbox || provider.status === "live"
-  const platform = configured && !platformRefused
-  const why = configured ? refusedPlatform : noAccount
+  const metered = sandbox || isMetered(provider, endpoint)
+  const platform = configured && metered && !platformRefused
+  const why = !configured ? noAccount : metered ? refusedPlatform : unmetered
   // In the sandbox nobody owns an object.
   const owned = sandbox ? Effect.void : ownedByRaw(ownership, provider.slug, endpoint, request)
   if (mine === undefined) {
-    if (!platform) return yield* Effect.fail(why(provider))
+    if (!platform) return yield* Effect.fail(why(provider, endpoint))
     return { through: { own: false, platform }, owned }
   }
   // An object belongs to the account through which it was made.

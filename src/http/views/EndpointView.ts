@@ -1,7 +1,7 @@
 /** Shows a raw endpoint in inspect: everything about one call, and a command that makes it (specification 2.5). */
 import { Schema } from "effect"
 import type { ActorInput } from "../../layers/catalog/CatalogStore.ts"
-import type { RawProvider, Snapshot } from "../../layers/catalog/Endpoints.ts"
+import { isMetered, type RawProvider, type Snapshot } from "../../layers/catalog/Endpoints.ts"
 import type { Health } from "../../layers/executor/Health.ts"
 import { reachable } from "../../schema/catalog/Definitions.ts"
 import { withTopLevelFields } from "../../schema/catalog/TopLevelFields.ts"
@@ -113,9 +113,14 @@ const hintsOf = (
   ...(endpoint.method !== "GET" && endpoint.body === null && endpoint.body_type === "json"
     ? ["This endpoint takes no body: send input {} and put parameters into query."]
     : []),
+  ...(scenarios === null && !isMetered(raw, endpoint)
+    ? [
+        `${raw.slug} neither publishes what a call costs nor reports it, so this service makes none through its own account.`
+      ]
+    : []),
   ...(endpoint.cost.model === "unpublished" && !raw.free
     ? [
-        `The provider publishes no rates for this endpoint: a run holds $1.00 unless routing.max_cost lowers it (to ${Money.usd(rawMinCap)} at least). It is charged what the provider reports, or the whole hold if the provider reports nothing.`
+        `The provider publishes no rates for this endpoint: a run holds $1.00 unless routing.max_cost lowers it (to ${Money.usd(rawMinCap)} at least). It is charged what the provider reports, and nothing if the provider reports nothing.`
       ]
     : []),
   ...(endpoint.price === undefined

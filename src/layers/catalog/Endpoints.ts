@@ -8,7 +8,7 @@ import { readdirSync } from "node:fs"
 import { join } from "node:path"
 import { Context, Effect, Layer, Schedule, Semaphore } from "effect"
 import { type Endpoint, endpointKey, type Method, type ProviderDocument } from "../../schema/catalog/Endpoint.ts"
-import { needsNoAccount, type Provider } from "../../schema/catalog/Provider.ts"
+import { needsNoAccount, type Provider, reportsNoCost } from "../../schema/catalog/Provider.ts"
 import { oneLine } from "../postgres/Batch.ts"
 import { Catalog, type CatalogEntry } from "./Catalog.ts"
 import { CatalogStore, type StoredDocument } from "./CatalogStore.ts"
@@ -41,6 +41,10 @@ export interface RawProvider {
   readonly byPath: ReadonlyMap<string, ReadonlyArray<Endpoint>>
   readonly retired: ReadonlyArray<Retired>
 }
+
+/** Whether the rate card or the provider's answer says what a call costs. In production, the service's account makes no other call. */
+export const isMetered = ({ free, provider }: RawProvider, { cost }: Endpoint): boolean =>
+  free || cost.estimate !== null || (provider?.measured ?? reportsNoCost) !== reportsNoCost
 
 export interface Snapshot {
   readonly providers: ReadonlyMap<string, RawProvider>

@@ -311,6 +311,9 @@ export const offer = <I, O>(
   }
 })
 
+/** `measured` of a provider whose responses say nothing about their cost. */
+export const reportsNoCost = (): null => null
+
 /**
  * Defines a provider. `httpErrors` recognizes the provider's error responses before any offer reads the reply. If it returns undefined, the
  * reply goes to `response`. An HTTP status of 400 or above that neither recognizes is a provider error.
@@ -339,7 +342,7 @@ export const provider = (
   excluded: definition.excluded ?? null,
   free: definition.free ?? false,
   credit: definition.credit ?? null,
-  measured: definition.measured ?? (() => null),
+  measured: definition.measured ?? reportsNoCost,
   offers: definition.offers.map(({ reconcile, bounce, ...one }) => ({
     ...one,
     price: priceOf(one.rate, { credit: definition.credit ?? null, markup: defaultMarkup }),

@@ -156,7 +156,7 @@ export const rawHold = (rates: RateCard | null, max_cost: Money.MicroUsd | null)
   capped(rates === null ? unpricedHold : scaled(rates.estimate, headroom), max_cost)
 
 /**
- * The charge of a delivered raw run: the measured cost with the markup, otherwise the rate card's estimate, otherwise the hold. It is
+ * The charge of a delivered raw run: the measured cost with the markup, otherwise the rate card's estimate, otherwise nothing. It is
  * never above the hold. A measured cost of zero charges nothing.
  */
 export const rawCharge = (
@@ -166,7 +166,7 @@ export const rawCharge = (
   markup = defaultMarkup
 ): Money.MicroUsd => {
   const amount =
-    measured === null ? (rates?.estimate ?? hold) : scaled(Money.max(Money.zero, measured), ratioOf(markup))
+    measured === null ? (rates?.estimate ?? Money.zero) : scaled(Money.max(Money.zero, measured), ratioOf(markup))
   return Money.min(amount, hold)
 }
 

@@ -6,6 +6,8 @@ import { describe, expect, test } from "bun:test"
 import { join } from "node:path"
 import { Effect } from "effect"
 import { build } from "../../../scripts/ship-catalog.ts"
+import { providers } from "../../../src/layers/providers/index.ts"
+import { reportsNoCost } from "../../../src/schema/catalog/Provider.ts"
 import { type Endpoint, endpointKey } from "../../../src/schema/catalog/Endpoint.ts"
 import { costOf, isRequired, rateOf, valuesAt } from "./driver-oracle.ts"
 
@@ -27,6 +29,12 @@ const fieldsOf = ({ method, query_params, body, path_params }: Endpoint): Readon
   ...names(body),
   ...(body?.["type"] === "array" && isRecord(body["items"]) ? names(body["items"]).map((name) => `*.${name}`) : [])
 ]
+
+test("every endpoint has a price, unless its provider reports what each call cost", () => {
+  const reporting = new Set(providers.filter(({ measured }) => measured !== reportsNoCost).map(({ slug }) => slug))
+  const unmetered = paid.filter(({ provider, endpoint }) => endpoint.cost.estimate === null && !reporting.has(provider))
+  expect(unmetered.map(nameOf)).toEqual([])
+})
 
 describe("cost drivers", () => {
   test("every field of a paid endpoint that counts something is a driver, or said not to change the price", () => {

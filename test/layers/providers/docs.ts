@@ -10,7 +10,7 @@ import { capabilities } from "../../../src/schema/capabilities/index.ts"
 import type { Capability } from "../../../src/schema/catalog/Capability.ts"
 import type { Endpoint } from "../../../src/schema/catalog/Endpoint.ts"
 import { type MicroUsd, usd, zero } from "../../../src/schema/money/Money.ts"
-import { needsNoAccount, type Offer, type Provider } from "../../../src/schema/catalog/Provider.ts"
+import { needsNoAccount, type Offer, type Provider, reportsNoCost } from "../../../src/schema/catalog/Provider.ts"
 import { callsProvider, pairsOf, rateOf, verdictOf } from "./pairs.ts"
 
 const root = fileURLToPath(new URL("../../../", import.meta.url))
@@ -121,8 +121,7 @@ const endpointsOf = ({ slug, excluded, origins }: Provider): ReadonlyArray<Endpo
   return endpoints.filter(({ origin }) => origin === undefined || origins.includes(origin))
 }
 
-/** The default reads nothing, and takes nothing to read. */
-const reports = ({ measured }: Provider) => measured.length > 0
+const reports = ({ measured }: Provider) => measured !== reportsNoCost
 
 const rawOf = (provider: Provider): string => {
   if (provider.excluded !== null) return `never: ${provider.excluded}`

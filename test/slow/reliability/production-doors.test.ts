@@ -21,7 +21,8 @@ let org: Tenant
 const there = standIn({ slug: "acme", auth: { kind: "bearer" } })
 beforeAll(async () => {
   app = await startApp({ settings: there.settings })
-  await app.catalog(acme)
+  // It reports what a call cost.
+  await app.catalog({ ...acme, provider: "crustdata" })
   other = await startApp({ beside: app, settings: there.settings })
 })
 afterAll(async () => {
@@ -124,7 +125,7 @@ const kinds = [
   ["with a rate card", raw, "0.001193"],
   [
     "whose rates nobody publishes",
-    { provider: "acme", endpoint: "/search", input: { filter: { field: "x" } } },
+    { provider: "crustdata", endpoint: "/search", input: { filter: { field: "x" } } },
     "0.10"
   ],
   [

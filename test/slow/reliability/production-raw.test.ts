@@ -16,7 +16,8 @@ const open = { type: "object", additionalProperties: true }
 const acme = documentOf("acme", [
   endpointOf({ path: "/form", method: "POST", encoding: "form", body: open }),
   endpointOf({ path: "/multipart", method: "POST", encoding: "multipart", body: open }),
-  endpointOf({ path: "/json", method: "POST", body: open })
+  endpointOf({ path: "/json", method: "POST", body: open }),
+  endpointOf({ path: "/unpriced", cost: { model: "unpublished", estimate: null, note: null } })
 ])
 const there = standIn({ slug: "acme", auth: { kind: "bearer" } })
 const settings = { ...there.settings, RUNGATE_PROVIDER_EXA_API_KEY: "", RUNGATE_HEALTH_SECONDS: "1" }
@@ -279,6 +280,15 @@ describe("a refusal releases the hold", () => {
     const seen = await until("its health is measured", health, (one) => one?.sample_size > 1)
     expect(seen).toMatchObject({ sample_size: 2, success_rate: 0.5 })
   })
+})
+
+test("an endpoint whose provider neither publishes rates nor reports costs is not called, because nobody could charge it", async () => {
+  const called = { provider: "acme", endpoint: "/unpriced" }
+  const { status, body } = await org.run({ ...called, input: {} })
+  expect([status, body.error.code]).toEqual([409, "provider_not_available"])
+  expect(body.error.message).toContain("The operator can import a manifest with its rates")
+  expect(there.heard()).toEqual([])
+  expect((await org.post("/v1/inspect", called)).body.hints.join(" ")).toContain("this service makes none through its")
 })
 
 describe("T11 zero_cost.passthrough: with an empty wallet and a guard that is used up", () => {

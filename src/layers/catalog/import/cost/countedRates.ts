@@ -2,7 +2,7 @@
  * Drops an operator's rates that do not say how a field changes the price.
  *
  * A rate that ignores a limit or a list would hold too little for a large request. The endpoint's price then counts as
- * unpublished: a run holds $1.00 and is charged the cost that the provider reports. The shipped catalog has no such rates.
+ * unpublished: a run holds $1.00 and is charged the cost that the provider reports. Without reports, production makes no run. The shipped catalog has no such rates.
  */
 import { type Endpoint, endpointKey, type Imported, type Warning } from "../../../../schema/catalog/Endpoint.ts"
 import { unpublished } from "./rates.ts"
