@@ -105,3 +105,11 @@ test("no more offers than today have answers that were only constructed; 15 is t
 test("docs/providers.md is what the catalog says: bun test/layers/providers/docs.ts writes it", () => {
   expect(readFileSync(guide, "utf8")).toBe(page())
 })
+
+test("README and the architecture say how many providers, capabilities and raw endpoints there are", () => {
+  const said = (name: string) => readFileSync(new URL(`../../../${name}`, import.meta.url), "utf8").replaceAll(",", "")
+  const [, raw] = /(\d+) raw endpoints/.exec(page()) ?? []
+  expect(said("README.md")).toContain(`${providers.length} data and outreach providers`)
+  expect(said("README.md")).toContain(`${capabilities.length} capabilities and ${raw} raw endpoints`)
+  expect(said("docs/architecture.md")).toContain(`${providers.length} providers (simulated in the sandbox)`)
+})
