@@ -7,6 +7,7 @@ import type { Provider } from "../../schema/catalog/Provider.ts"
 import { agentmail } from "./agentmail.ts"
 import { apify } from "./apify/index.ts"
 import { apollo } from "./apollo/index.ts"
+import { brave } from "./brave.ts"
 import { crustdata } from "./crustdata/index.ts"
 import { dataforseo } from "./dataforseo/index.ts"
 import { edges } from "./edges.ts"
@@ -52,6 +53,7 @@ export const providers: ReadonlyArray<Provider> = [
   exa,
   serper,
   tavily,
+  brave,
   firecrawl,
   dataforseo,
   seranking,

@@ -13,6 +13,7 @@ import { inCredits } from "../../schema/money/Rates.ts"
 import { type Call, offer, provider, type Reply } from "../../schema/catalog/Provider.ts"
 import { cost, match, noMatch } from "./kit/outcome.ts"
 import { at, host, isRecord, list, number, text, whole } from "./kit/read.ts"
+import { withSites } from "./kit/sites.ts"
 import { errorText, httpErrors, unreadable } from "./kit/httpErrors.ts"
 import { defined } from "../../schema/defined.ts"
 
@@ -23,16 +24,6 @@ const locale = (input: { readonly country?: string; readonly language?: string }
   defined({ gl: input.country?.toLowerCase(), hl: input.language?.toLowerCase() })
 
 const since = (recency: string | undefined) => (recency === undefined ? {} : { tbs: `qdr:${recency.charAt(0)}` })
-
-/** There is no field for domains, so they become search operators in the query. */
-const terms = (input: InputOf<typeof webSearch>): string => {
-  const only = input.include_domains?.map((domain) => `site:${domain}`) ?? []
-  return [
-    input.query,
-    ...(only.length > 1 ? [`(${only.join(" OR ")})`] : only),
-    ...(input.exclude_domains?.map((domain) => `-site:${domain}`) ?? [])
-  ].join(" ")
-}
 
 const pack = "$1.00 per 1,000 searches in the smallest pack, $0.30 in the largest."
 const note = `${pack} More than ten results cost two searches, and every search is priced at that.`
@@ -47,7 +38,7 @@ const search = offer(webSearch, {
     method: "POST",
     path: "/search",
     body: {
-      q: terms(input),
+      q: withSites(input),
       num: input.limit ?? webSearchDefaultLimit,
       ...locale(input),
       ...since(input.recency)
