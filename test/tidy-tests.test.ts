@@ -1,5 +1,5 @@
 /**
- * Refuses a test that asserts nothing: it passes whatever the service does.
+ * Refuses a test that asserts nothing, because it passes whatever the service does, and a limit of time that a slow machine breaks.
  *
  * The linter reads the syntax tree. It knows the tests of Vitest and not those of Bun, so it gets copies that name Vitest.
  */
@@ -7,6 +7,7 @@ import { afterAll, describe, expect, test } from "bun:test"
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
+import { slowness, testMillis } from "./kit/slowness.ts"
 
 /** What counts as an assertion. A helper is here only if it throws when the service is wrong; others are named `expect…`. */
 const assertions = [
@@ -76,12 +77,30 @@ const findings = (files: Readonly<Record<string, string>>): ReadonlyArray<string
   return diagnostics.map(({ filename, labels }) => `${filename}:${labels[0]?.span.line}: a test that asserts nothing`)
 }
 
+const paths = Array.from(new Bun.Glob("**/*.test.{ts,tsx}").scanSync(import.meta.dir))
+const tests = paths.map((path) => [path, readFileSync(join(import.meta.dir, path), "utf8")] as const)
+
+/** The lines with a test's or hook's own limit that is no longer than the one of all (test/kit/slowness.ts). */
+const smallLimits = (text: string): ReadonlyArray<number> =>
+  Array.from(
+    text.matchAll(
+      /^( *)(?:test|beforeAll|beforeEach|afterAll|afterEach)\b[^\n]*\n(?:\1 [^\n]*\n|\n)*\1\}, ([\d_]+)\)$/gm
+    )
+  )
+    .filter(([, , limit = ""]) => Number(limit.replaceAll("_", "")) <= testMillis / slowness)
+    .map(({ 0: whole, index }) => text.slice(0, index + whole.length).split("\n").length)
+
 describe("tests", () => {
   test("each of them asserts something", () => {
-    const paths = Array.from(new Bun.Glob("**/*.test.{ts,tsx}").scanSync(import.meta.dir))
     expect(paths.length).toBeGreaterThan(300)
-    const texts = paths.map((path) => [path, readFileSync(join(import.meta.dir, path), "utf8")])
-    expect(findings(Object.fromEntries(texts))).toEqual([])
+    expect(findings(Object.fromEntries(tests))).toEqual([])
+  })
+
+  test("none has a limit of time below that of all, which grows with the slowness of the machine", () => {
+    expect(tests.flatMap(([path, text]) => smallLimits(text).map((line) => `${path}:${line}`))).toEqual([])
+    const some =
+      'test("a", () => {\n  go()\n}, 60_000)\nsetInterval(() => {\n  go()\n}, 10)\nafterAll(() => {\n  go()\n}, 600_000)'
+    expect(smallLimits(some)).toEqual([3])
   })
 })
 

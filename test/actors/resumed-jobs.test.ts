@@ -48,4 +48,4 @@ test("a fifth worker resumes the job, and the sixth one retries the run without 
     attempts: [{ outcome: "worker_lost" }, { outcome: "succeeded" }]
   })
   await app.books()
-}, 60_000)
+})

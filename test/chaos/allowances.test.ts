@@ -17,7 +17,7 @@ beforeAll(async () => {
   await world.start("all")
   await world.openAccounts()
   await world.query(`UPDATE api_keys SET allow = '{"mint": true}'`)
-}, 180_000)
+})
 afterAll(() => world?.close())
 
 const give = async (url: string, key: string | null) => {

@@ -59,7 +59,7 @@ describe.each(backends)("batches under kill -9 on %s", (backend) => {
     const worker = await world.start("worker")
     await world.openAccounts()
     await worker.kill()
-  }, 180_000)
+  })
   afterAll(() => world?.close())
 
   const customer = () => {
@@ -191,5 +191,5 @@ describe.each(backends)("batches under kill -9 on %s", (backend) => {
     await endsRight(batch.id)
     const stored = await world.query("SELECT 1 FROM batches WHERE idempotency_key = $1", [key])
     expect(stored).toHaveLength(1)
-  }, 180_000)
+  })
 })

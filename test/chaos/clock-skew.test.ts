@@ -32,7 +32,7 @@ describe.skipIf(!canBend)("T33 clock.skew", () => {
     // With little room of its own, so that the other process executes most runs.
     right = await world.start("all", { RUNGATE_CONCURRENCY: "2", RUNGATE_ORG_CONCURRENCY: "2" })
     await world.openAccounts()
-  }, 180_000)
+  })
   afterEach(() => wrong?.kill())
   afterAll(async () => {
     await world?.close()

@@ -24,11 +24,11 @@ describe.each(backends)("T27 pg.kill_backend_mid_tx on %s", (backend) => {
     }
     app = await startApp({ backend, settings })
     org = await app.tenant("90.00")
-  }, 180_000)
+  })
   afterAll(async () => {
     await app.stop()
     await meter.stop()
-  }, 180_000)
+  })
 
   test("an ambiguous commit is resolved by the key", async () => {
     let over = false
@@ -94,5 +94,5 @@ describe.each(backends)("T27 pg.kill_backend_mid_tx on %s", (backend) => {
     expect(violations).toEqual([])
     expect(killed).toBeGreaterThan(5)
     await app.books()
-  }, 180_000)
+  })
 })

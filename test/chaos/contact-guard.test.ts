@@ -27,7 +27,7 @@ describe.each(backends)("the contact guard under kill -9 on %s", (backend) => {
     world = await World.open({ backend })
     survivor = await world.start("all", { RUNGATE_CONCURRENCY: "2", RUNGATE_ORG_CONCURRENCY: "2" })
     await world.openAccounts()
-  }, 180_000)
+  })
   afterAll(() => world?.close())
 
   const write = async (service: Service, key: string, person: string) => {

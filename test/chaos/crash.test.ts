@@ -37,7 +37,7 @@ describe.each(backends)("T21 worker.kill9.everywhere on %s", (backend) => {
     // With little room of its own, so that the other process executes most runs.
     survivor = await world.start("all", { RUNGATE_CONCURRENCY: "2", RUNGATE_ORG_CONCURRENCY: "2" })
     await world.openAccounts()
-  }, 180_000)
+  })
   afterAll(() => world?.close())
 
   // A part of the steps each day.
@@ -137,5 +137,5 @@ describe.each(backends)("T21 mail.after on %s, with nobody left", (backend) => {
     report({ test: "T21", backend, point: "mail.after, alone", runs: 1, faults: 1, violations, recovery_s })
     expect(violations).toEqual([])
     expect(run?.status).toBe("succeeded")
-  }, 180_000)
+  })
 })

@@ -50,7 +50,7 @@ afterEach(async () => {
   await world?.close()
   world = undefined
   for (const server of servers.splice(0)) await server.end("SIGKILL")
-}, 180_000)
+})
 
 describe.if(mounted)("T28 pg.disk_full", () => {
   test("a full disk refuses, tells, and leaves nothing half-written", async () => {
@@ -122,5 +122,5 @@ describe.if(mounted)("T28 pg.disk_full", () => {
     })
     expect(violations).toEqual([])
     expect(Object.keys(statuses).filter((status) => status >= "500" && status !== "503")).toEqual([])
-  }, 180_000)
+  })
 })

@@ -12,7 +12,7 @@ let world: World | undefined
 afterEach(async () => {
   await world?.close()
   world = undefined
-}, 180_000)
+})
 
 const settles = async (world: World) => {
   const rows = await world.query<{ run_id: string; count: number }>(
@@ -66,7 +66,7 @@ describe.each(backends)("on %s", (backend) => {
     expect(told?.run_status).toBe("succeeded")
     report({ test: "T22", backend, point: "provider", runs: runs.length + 1, faults: 1, violations })
     expect(violations).toEqual([])
-  }, 180_000)
+  })
 
   test("T22 worker.freeze_resume amid a wallet's turn, with its locks held", async () => {
     world = await World.open({ backend })
@@ -96,7 +96,7 @@ describe.each(backends)("on %s", (backend) => {
     const violations = await here.violations()
     report({ test: "T22", backend, point: "turn", runs: runs.length + 1, faults: 1, violations, recovery_s })
     expect(violations).toEqual([])
-  }, 180_000)
+  })
 
   test("T23 queue.stalled_limit: two workers die in the same lane's job", async () => {
     world = await World.open({ backend })
@@ -120,5 +120,5 @@ describe.each(backends)("on %s", (backend) => {
     const violations = await here.violations()
     report({ test: "T23", backend, runs: runs.length, faults: 2, violations, pickup_s: deaths, recovery_s })
     expect(violations).toEqual([])
-  }, 180_000)
+  })
 })

@@ -48,7 +48,7 @@ describe.each(backends)("jobs on %s", (backend) => {
       backend,
       settings: { RUNGATE_PROVIDER_ICYPEAS_API_KEY: "key-of-ICYPEAS", RUNGATE_PROVIDER_ICYPEAS_BASE_URL: tickets.url }
     })
-  }, 180_000)
+  })
   afterAll(async () => {
     await world?.close()
     await tickets.stop()
@@ -97,5 +97,5 @@ describe.each(backends)("jobs on %s", (backend) => {
       recovery_s: seconds,
       lease_s: leaseSeconds
     })
-  }, 180_000)
+  })
 })

@@ -10,7 +10,7 @@ let world: World | undefined
 afterEach(async () => {
   await world?.close()
   world = undefined
-}, 180_000)
+})
 
 /** RUNGATE_DRAIN_SECONDS of these tests, and what closing the rest may take on a busy machine. */
 const drainSeconds = 3
@@ -29,7 +29,7 @@ describe.each(backends)("on %s", (backend) => {
     const violations = await here.violations()
     report({ test: "start_together", backend, runs: 2, violations })
     expect(violations).toEqual([])
-  }, 180_000)
+  })
 
   test("SIGTERM: waiting clients get 202, the process ends with 0 in time, and the runs end elsewhere", async () => {
     world = await World.open({ backend, settings: { RUNGATE_DRAIN_SECONDS: `${drainSeconds}` } })
@@ -64,7 +64,7 @@ describe.each(backends)("on %s", (backend) => {
     }
     report({ test: "sigterm", backend, runs: 8, faults: 1, violations, answered_s, stopped_s, recovery_s })
     expect(violations).toEqual([])
-  }, 180_000)
+  })
 
   test("T09 hold.lockout: every worker is killed, and holds end soon after one is back", async () => {
     world = await World.open({ backend })
@@ -88,7 +88,7 @@ describe.each(backends)("on %s", (backend) => {
     if (recovery_s > recoverySecondsMax) violations.push(`reserved came back to 0 after ${recovery_s} s`)
     report({ test: "T09", backend, runs: runs.length, faults: 2, violations, recovery_s })
     expect(violations).toEqual([])
-  }, 180_000)
+  })
 
   test("E13 cancel.races.start: a run that was cancelled is never called, and one that was called is never cancelled", async () => {
     world = await World.open({ backend, settings: { RUNGATE_CONCURRENCY: "3", RUNGATE_ORG_CONCURRENCY: "3" } })
@@ -136,5 +136,5 @@ describe.each(backends)("on %s", (backend) => {
     expect(violations).toEqual([])
     expect(cancelled).toBeGreaterThan(0)
     expect(executed).toBeGreaterThan(0)
-  }, 180_000)
+  })
 })

@@ -20,13 +20,13 @@ beforeAll(async () => {
   proxy = await proxyTo(front.databaseUrl, 5432)
   working = await startApp({ role: "worker", beside: front, settings: { DATABASE_URL: proxy.url } })
   org = await front.tenant("50.00")
-}, 180_000)
+})
 afterAll(async () => {
   await front.books()
   await working.stop()
   await front.stop()
   await proxy.stop()
-}, 180_000)
+})
 
 /** How long a run takes from the request to the committed result. */
 const run = async (name: string) => {
@@ -62,7 +62,7 @@ describe("without Redis", () => {
     })
     expect(ended).toBeGreaterThanOrEqual(rounds)
     expect(slowest).toBeLessThan(pickupMillisMax)
-  }, 180_000)
+  })
 
   test("T20 queue.notify_dropped: the worker never hears a notification, and its sweeper finds the work", async () => {
     await run("calm")
@@ -82,5 +82,5 @@ describe("without Redis", () => {
     })
     expect(swallowed).toBeGreaterThan(0)
     expect(slowest).toBeLessThan(pickupMillisMax)
-  }, 180_000)
+  })
 })

@@ -17,7 +17,7 @@ afterEach(async () => {
   await world?.close()
   world = undefined
   for (const server of servers.splice(0)) await server.end("SIGKILL")
-}, 180_000)
+})
 
 const redisServer = async (): Promise<Server> => {
   const redis = await breakableRedis()
@@ -67,7 +67,7 @@ describe.if(installedBackends.includes("redis"))("Redis", () => {
     })
     expect(violations).toEqual([])
     expect(twice).toBe(0)
-  }, 180_000)
+  })
 
   test("T25 redis.restart_no_aof: killed for some seconds, and back empty", async () => {
     const redis = await redisServer()
@@ -105,7 +105,7 @@ describe.if(installedBackends.includes("redis"))("Redis", () => {
     })
     expect(violations).toEqual([])
     expect(without).toBeGreaterThan(0)
-  }, 180_000)
+  })
 })
 
 describe.each(backends)("T26 pg.restart_storm on %s", (backend) => {
@@ -152,5 +152,5 @@ describe.each(backends)("T26 pg.restart_storm on %s", (backend) => {
       recovery_s
     })
     expect(violations).toEqual([])
-  }, 180_000)
+  })
 })

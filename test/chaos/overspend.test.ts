@@ -26,7 +26,7 @@ let world: World | undefined
 afterEach(async () => {
   await world?.close()
   world = undefined
-}, 180_000)
+})
 
 /** A new organization with one key and $10.50. */
 const openAccount = async (here: World, race: number) => {
@@ -106,5 +106,5 @@ describe.each(backends)("T05 wallet.overspend.race on %s", (backend) => {
       race_p99_ms: percentile(millis, 0.99)
     })
     expect(violations).toEqual([])
-  }, 180_000)
+  })
 })

@@ -18,7 +18,7 @@ afterEach(async () => {
   await world?.close()
   world = undefined
   await Promise.all(proxies.splice(0).map((proxy) => proxy.stop()))
-}, 180_000)
+})
 
 const between = async (url: string, port: number) => {
   const proxy = await proxyTo(url, port)

@@ -32,7 +32,7 @@ describe("T42 webhook.crash_then_retry", () => {
     stripe = await startStripe({ live: true })
     world = await World.open({ backend: "postgres", settings: stripe.settings })
     front = await world.start("http")
-  }, 180_000)
+  })
   afterAll(async () => {
     await world?.close()
     await stripe?.stop()

@@ -14,7 +14,7 @@ import { backends, leaseSeconds, report, World } from "./world.ts"
 const cleanups: Array<() => Promise<unknown>> = []
 afterEach(async () => {
   for (const cleanup of cleanups.splice(0).toReversed()) await cleanup()
-}, 180_000)
+})
 
 /** Runs of some clients until `count` more are answered. */
 const runsOn = async (world: World, service: Service, count: number) => {

@@ -26,7 +26,7 @@ let postgres: Server
 beforeAll(async () => {
   // With fsync, because a production service refuses a server without.
   if (hasPgbouncer) postgres = await breakablePostgres({})
-}, 180_000)
+})
 
 let world: World | undefined
 const bouncers: Array<Pgbouncer> = []
@@ -34,7 +34,7 @@ afterEach(async () => {
   await world?.close()
   world = undefined
   for (const bouncer of bouncers.splice(0)) await bouncer.kill()
-}, 180_000)
+})
 
 let databases = 0
 const freshDatabase = async (): Promise<string> => {
@@ -124,7 +124,7 @@ describe.if(hasPgbouncer)("pool: a connection pooler", () => {
       expect(violations).toEqual([])
       expect(server_connections).toBeLessThanOrEqual(poolSize)
       expect(first?.output()).not.toContain('prepared statement "')
-    }, 180_000)
+    })
 
     test.each([
       ["with DATABASE_DIRECT_URL", sessionMode, true],
@@ -179,7 +179,7 @@ describe.if(hasPgbouncer)("pool: a connection pooler", () => {
     expect(await refusal({ DATABASE_URL: ignoring.urlOf(direct) })).toContain(
       "DATABASE_URL leads to a pooler in transaction mode"
     )
-  }, 180_000)
+  })
 
   test("a direct URL that is a pooler in transaction mode, or another database, is refused", async () => {
     const direct = await freshDatabase()
@@ -190,5 +190,5 @@ describe.if(hasPgbouncer)("pool: a connection pooler", () => {
     expect(await refusal({ DATABASE_URL: pooled, DATABASE_DIRECT_URL: await freshDatabase() })).toContain(
       "DATABASE_DIRECT_URL leads to another database than DATABASE_URL"
     )
-  }, 180_000)
+  })
 })

@@ -12,7 +12,7 @@ import { breakablePostgres, type Server, stops } from "./servers.ts"
 let postgres: Server
 beforeAll(async () => {
   postgres = await breakablePostgres()
-}, 180_000)
+})
 afterAll(() => postgres.end("SIGQUIT"))
 
 test("a worker whose first connection was refused takes jobs once PostgreSQL is back", async () => {
@@ -42,4 +42,4 @@ test("a worker whose first connection was refused takes jobs once PostgreSQL is 
     )
   )
   expect(outcome._tag).toBe("Some")
-}, 180_000)
+})

@@ -23,7 +23,7 @@ const newDatabase = async () => {
 beforeAll(async () => {
   primary = await breakablePostgres()
   standby = await standbyOf(primary)
-}, 180_000)
+})
 afterAll(async () => {
   await standby.stop()
   await primary.end(stops.immediate)
@@ -96,7 +96,7 @@ describe("a service with a standby", () => {
     expect(runs).toBeGreaterThan(10)
     await app.books()
     await app.stop()
-  }, 180_000)
+  })
 
   test("refuses the primary itself, another database and another server, and starts without an answer", async () => {
     const settings = await newDatabase()
@@ -120,5 +120,5 @@ describe("a service with a standby", () => {
     const stranger = await breakablePostgres()
     expect(await told(stranger.url)).toContain("is a copy of another database server")
     await stranger.end(stops.immediate)
-  }, 180_000)
+  })
 })

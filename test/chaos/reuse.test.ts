@@ -27,7 +27,7 @@ describe.each(backends)("reuse under kill -9 on %s", (backend) => {
     world = await World.open({ backend })
     survivor = await world.start("all", { RUNGATE_CONCURRENCY: "4", RUNGATE_ORG_CONCURRENCY: "4" })
     await world.openAccounts()
-  }, 180_000)
+  })
   afterAll(() => world?.close())
 
   const ask = async (service: Service, key: string, last_name: string) => {

@@ -12,7 +12,7 @@ let world: World | undefined
 afterEach(async () => {
   await world?.close()
   world = undefined
-}, 180_000)
+})
 
 describe.each(backends)("T67 deploy.rolling on %s", (backend) => {
   test("the first process is replaced under load, and nobody notices", async () => {
@@ -56,5 +56,5 @@ describe.each(backends)("T67 deploy.rolling on %s", (backend) => {
     expect(load.failures).toEqual([])
     expect(violations).toEqual([])
     expect({ code, signal }).toEqual({ code: 0, signal: null })
-  }, 180_000)
+  })
 })

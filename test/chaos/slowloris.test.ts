@@ -17,7 +17,7 @@ const bodySecondsMax = 15
 let world: World
 beforeAll(async () => {
   world = await World.open({ backend: backends[0] ?? "postgres" })
-}, 180_000)
+})
 afterAll(() => world.close(), 30_000)
 
 type Kind = "silent" | "headers" | "body"
@@ -99,4 +99,4 @@ test("500 slow connections take nothing from others", async () => {
   // What they leave behind: nothing that anybody notices.
   await measure()
   expect(await world.audit()).toEqual([])
-}, 180_000)
+})

@@ -18,7 +18,7 @@ afterEach(async () => {
   world = undefined
   await pair?.stop()
   pair = undefined
-}, 180_000)
+})
 
 const readiness = async ({ url }: Service) => {
   const answer = await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(5_000) }).catch(() => undefined)
@@ -79,7 +79,7 @@ describe.if(hasStandby).each(backends)("sync: queues on %s", (backend) => {
     expect(violations).toEqual([])
     // A server that accepts no writes is an outage: refused with 503, never with 500.
     expect(here.refusals.filter((one) => one.startsWith("500"))).toEqual([])
-  }, 180_000)
+  })
 
   test("asynchronous: what was not replicated is gone, and the rest goes on", async () => {
     const servers = await startPair()
@@ -128,7 +128,7 @@ describe.if(hasStandby).each(backends)("sync: queues on %s", (backend) => {
     expect(lost).toBeGreaterThan(0)
     expect(violations).toEqual([])
     expect(left).toEqual({ open: 0, reserved: 0, dead: 0 })
-  }, 180_000)
+  })
 })
 
 test.if(hasStandby)(

@@ -19,7 +19,7 @@ let world: World | undefined
 let frozen: ReadonlyArray<number> = []
 beforeAll(async () => {
   postgres = await breakablePostgres()
-}, 180_000)
+})
 const thaw = () => {
   postgres.signal("SIGCONT")
   for (const pid of frozen) process.kill(pid, "SIGCONT")
@@ -29,7 +29,7 @@ afterEach(async () => {
   thaw()
   await world?.close()
   world = undefined
-}, 180_000)
+})
 afterAll(() => postgres.end("SIGQUIT"))
 
 /** A new database on the server, so that the backends do not meet. */
@@ -66,7 +66,7 @@ describe.each(backends)("on %s", (backend) => {
     report({ test: "stop", backend, after: "restart", stopped_s: Number(seconds.toFixed(1)) })
     expect(code).toBe(0)
     expect(seconds).toBeLessThan(afterRestartSecondsMax)
-  }, 180_000)
+  })
 
   test("a process with runs under way stops in time while PostgreSQL is frozen", async () => {
     const here = await opened(backend)
@@ -92,5 +92,5 @@ describe.each(backends)("on %s", (backend) => {
     const release = setInterval(() => here.meter.release(), 100)
     await here.settled(30).finally(() => clearInterval(release))
     await here.expectSound()
-  }, 180_000)
+  })
 })

@@ -21,7 +21,7 @@ let world: World | undefined
 afterEach(async () => {
   await world?.close()
   world = undefined
-}, 180_000)
+})
 
 const migrated = async (here: World) => {
   const [row] = await here.query<{ version: number }>("SELECT max(migration_id) AS version FROM effect_sql_migrations")

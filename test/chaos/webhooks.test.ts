@@ -36,7 +36,7 @@ describe.each(backends)("webhooks under kill -9 on %s", (backend) => {
          SELECT $2, org_id, $3, $4, $5, position FROM event_heads WHERE org_id = $1`,
         [org_id, `whe_chaos${lane}`, hooks.url, kinds, secret]
       )
-  }, 180_000)
+  })
   afterAll(async () => {
     for (const stream of streams ?? []) stream.close()
     await world?.close()

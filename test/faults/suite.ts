@@ -32,7 +32,7 @@ const opened = <S extends Stage>(open: () => Promise<S>): ReadonlyArray<S> => {
   const stages: Array<S> = []
   beforeAll(async () => {
     stages.push(...(await Promise.all(Array.from({ length: stageCount }, open))))
-  }, 60_000)
+  })
   afterAll(async () => {
     await Promise.all(stages.map((stage) => stage.stop()))
   })

@@ -1,15 +1,11 @@
 /** Who may sign up, passwords, and ending sessions: what a stranger can't do, what an owner can. */
-import { describe, expect, setDefaultTimeout, test } from "bun:test"
+import { describe, expect, test } from "bun:test"
 import { Effect, Redacted } from "effect"
 import { type Command, runMain } from "../chaos/processes.ts"
 import { compiledCommand } from "../kit/compiled-command.ts"
 import { type App, startApp, until, withApp } from "../kit/app.ts"
 import { letter, smtpMailbox, tokenIn } from "../kit/mailbox.ts"
-import { testMillis } from "../kit/slowness.ts"
 import { settingsOf } from "../../src/layers/platform/Settings.ts"
-
-// Each sign-up costs a password hash, and a busy machine has little time for it.
-setDefaultTimeout(2 * testMillis)
 
 const password = "correct horse battery"
 const another = "a password of another day"

@@ -11,7 +11,7 @@ beforeAll(async () => {
   await org.run({ ...verify(), metadata: { campaign: 'a "quoted", text', customer: "=1+1" } })
   await org.run(rehearse("error"))
   await org.run({ ...verify(), routing: { provider: "icypeas" } })
-}, 30_000)
+})
 
 const csv = (path: string, accept = "text/csv") => org.get(path, { headers: { accept } })
 const rowsOf = ({ text }: Reply) =>

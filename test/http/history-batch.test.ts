@@ -161,7 +161,7 @@ describe.each(oneBackend)("POST /v1/history, queues on %s", (backend) => {
       rows += subjects.length
     }
     figures("history.batch_agrees", { backend, runs: runs.length, rows })
-  }, 30_000)
+  })
 
   test("a run that is under way counts, and is neither a touch nor to be reused", async () => {
     const to = "slow@batch.example"

@@ -17,7 +17,7 @@ beforeAll(async () => {
   const settings = { RUNGATE_PUBLIC_URL: `${publicOrigin}/behind/a/proxy` }
   behind = await startApp({ beside: app, role: "http", settings })
   org = await app.tenant("5.00")
-}, 60_000)
+})
 afterAll(async () => {
   await app.books()
   await behind.stop()

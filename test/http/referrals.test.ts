@@ -1,10 +1,6 @@
-import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test"
+import { afterEach, describe, expect, test } from "bun:test"
 import { Client } from "pg"
 import { type App, figures, startApp, until, withApp } from "../kit/app.ts"
-import { testMillis } from "../kit/slowness.ts"
-
-// Each sign-up costs a password hash, and a busy machine has little time for it.
-setDefaultTimeout(2 * testMillis)
 
 const password = "correct horse battery"
 const app = withApp({ settings: { RUNGATE_PUBLIC_URL: "https://rungate.example.com/" } })

@@ -28,7 +28,7 @@ beforeAll(async () => {
     })
   )
   ids = { spring, both, plain, raw }
-}, 30_000)
+})
 afterAll(async () => {
   await app.books()
   await app.stop()

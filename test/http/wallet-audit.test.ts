@@ -1,10 +1,6 @@
-import { describe, expect, setDefaultTimeout, test } from "bun:test"
+import { describe, expect, test } from "bun:test"
 import { startApp, type Tenant, until, verify, withApp } from "../kit/app.ts"
 import { compiledCommand } from "../kit/compiled-command.ts"
-import { testMillis } from "../kit/slowness.ts"
-
-// A process and a database of its own are started first, and a busy machine has little time for it.
-setDefaultTimeout(2 * testMillis)
 
 describe("GET /v1/wallet/audit", () => {
   const app = withApp()

@@ -10,7 +10,8 @@ import { statfsSync } from "node:fs"
 import { repeatedBy } from "./input-samples.ts"
 import { testMillis } from "./slowness.ts"
 
-// The only place for it: bunfig.toml has no setting, and Bun's --timeout does not change it. Some tests have a time of their own.
+// The only place for it: bunfig.toml has no setting, and Bun's --timeout does not change it. A test or hook gives a limit of its own only if it
+// needs more (test/tidy-tests.test.ts).
 setDefaultTimeout(testMillis)
 
 const ours = /^(RUNGATE_(?!TEST_)|STRIPE_)|^(DATABASE_URL|REDIS_URL|PORT)$/

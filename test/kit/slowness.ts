@@ -34,7 +34,7 @@ export const slownessOf = (given: string | undefined, measure: () => number): nu
 export const slowness = slownessOf(process.env["TEST_SLOWNESS"], measured)
 process.env["TEST_SLOWNESS"] = String(slowness)
 
-/** Long enough for a busy machine, short enough to notice a test that hangs. */
-export const testMillis = 30_000 * slowness
+/** One limit for all tests and hooks, long enough for the longest on a busy machine. A test waits less for one thing (`untilSeconds`). */
+export const testMillis = 180_000 * slowness
 /** Less than a test has, so that a test which waits in vain says for what. */
 export const untilSeconds = 25

@@ -91,7 +91,7 @@ export const standbySuite = (name: string, open: () => Promise<World>) =>
       } finally {
         await runtime.dispose()
       }
-    }, 90_000)
+    })
   })
 
 const everyRun = {

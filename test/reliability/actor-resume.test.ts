@@ -65,7 +65,7 @@ test("a run whose process stops is resumed by another one, and never started twi
   } finally {
     await other.stop()
   }
-}, 90_000)
+})
 
 test("a run that fails releases its hold, one that costs nothing charges nothing, and no cap is too low to start", async () => {
   const app = await startApp({ settings })
@@ -90,4 +90,4 @@ test("a run that fails releases its hold, one that costs nothing charges nothing
   } finally {
     await app.stop()
   }
-}, 60_000)
+})

@@ -77,7 +77,7 @@ describe("allowances over two processes", () => {
     expect(micros(wallet.available)).toBe(500_000n - total)
     const { violations } = await apps[0].books()
     figures("allowances.race", { runs: runs.length, charged: String(total), violations: violations.length })
-  }, 60_000)
+  })
 
   test("of many that are given at once, as many are held as there is money", async () => {
     const org = await apps[0].tenant("0.10")
@@ -94,7 +94,7 @@ describe("allowances over two processes", () => {
     await Promise.all([parent.id, ...ids].map((id, n) => either(n).call(session, "DELETE", `/v1/allowances/${id}`)))
     await until("all of it is back", org.wallet, ({ available }) => available === "0.10")
     await apps[0].books()
-  }, 60_000)
+  })
 
   test("the database refuses what a turn would never write", async () => {
     const org = await apps[0].tenant("0.10")

@@ -1,5 +1,5 @@
 /** What the auditor says of payments and referrals that are not as they should be: each equation can fail, and names the place. */
-import { beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
+import { beforeAll, describe, expect, test } from "bun:test"
 import { Context, Effect } from "effect"
 import { CommandClient } from "../../src/actors/mailbox/CommandClient.ts"
 import { encodePay } from "../../src/actors/mailbox/Commands.ts"
@@ -7,10 +7,6 @@ import { ReferralActor } from "../../src/actors/payments/ReferralActor.ts"
 import { Audit } from "../../src/layers/audit/Audit.ts"
 import { dollars } from "../../src/schema/money/Money.ts"
 import { figures, type Tenant, until, withApp } from "../kit/app.ts"
-import { testMillis } from "../kit/slowness.ts"
-
-// A sign-up costs a password hash, and a busy machine has little time for it.
-setDefaultTimeout(2 * testMillis)
 
 describe("equations of payments and referrals", () => {
   let referrer: Tenant

@@ -65,4 +65,4 @@ test("two processes, one of which stops in the middle, never pass max_total", as
     expect(batch?.["charged"]).toBe(ledger?.["charged"])
   }
   await first.books()
-}, 60_000)
+})

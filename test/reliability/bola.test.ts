@@ -219,7 +219,7 @@ beforeAll(async () => {
     headers: { accept: "application/json, text/event-stream", "mcp-protocol-version": "2025-11-25" }
   })
   slots = slotsOf(document, listed.body.result.tools)
-}, 60_000)
+})
 
 describe("T51 tenant.bola_sweep", () => {
   test("every id of another organization, in every place of every operation and tool, is an id of nothing", async () => {
@@ -276,7 +276,7 @@ describe("T51 tenant.bola_sweep", () => {
       calls,
       violations: violations.length
     })
-  }, 120_000)
+  })
 
   test("and takes as long", async () => {
     const places = slots.filter(({ name }) => / path (run_id|key_id)$|^tool (get_run|cancel_run) /.test(name))
@@ -291,5 +291,5 @@ describe("T51 tenant.bola_sweep", () => {
       most = Math.max(most, t)
     }
     figures("T51 timing", { places: places.length, samples: rounds, t_max: most })
-  }, 120_000)
+  })
 })

@@ -2,7 +2,7 @@
  * The ledger's hash chain: whatever somebody with every right changes in an entry, and with every trigger off, the auditor names the
  * place.
  */
-import { beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
+import { beforeAll, describe, expect, test } from "bun:test"
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer, ManagedRuntime, Redacted } from "effect"
 import { Migrator, SqlClient } from "effect/sql"
@@ -19,10 +19,6 @@ import { dollars } from "../../src/schema/money/Money.ts"
 import { Storage } from "../../src/layers/Storage.ts"
 import { type App, figures, startApp, type Tenant, timed, verify, withApp } from "../kit/app.ts"
 import { freshDatabase } from "../kit/postgres.ts"
-import { testMillis } from "../kit/slowness.ts"
-
-// A database of its own is made first, and a busy machine has little time for it.
-setDefaultTimeout(2 * testMillis)
 
 const audit = (app: App) => Effect.runPromise(Context.get(app.context, Audit).run)
 

@@ -69,7 +69,7 @@ test("erases what is older, of every organization, and nothing else", async () =
   expect(await Promise.all([one.ledger(), two.ledger()])).toEqual(ledgers)
   figures("history.retention", { erased: due.length + 1, kept: young.length })
   await app.books()
-}, 60_000)
+})
 
 test("is off by default: a process without it erases nothing, however old", async () => {
   const org = await app.tenant("1.00")

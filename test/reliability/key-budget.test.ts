@@ -57,7 +57,7 @@ describe.each(sampled(backends, 1))("budgets of API keys over two processes, que
     const rest = await apps[0].call(key.api_key, "POST", "/v1/run", { body: verify("last") })
     expect(rest.status).toBe(micros(limit) - spent >= held ? 200 : 402)
     figures("key_budget.race", { backend, parallel, admitted, refused, spent: String(spent), millis })
-  }, 120_000)
+  })
 
   test("daily guard, per-run limit, budget and wallet hold together", async () => {
     const org = await apps[0].tenant("0.30")
@@ -72,5 +72,5 @@ describe.each(sampled(backends, 1))("budgets of API keys over two processes, que
     expect(second.spent).toBeLessThanOrEqual(120_000n)
     expect([...first.codes, ...second.codes]).toContain("budget_exceeded")
     expect([...second.controls]).not.toContain("key_budget")
-  }, 120_000)
+  })
 })

@@ -264,7 +264,7 @@ describe("T01 ledger.model.commands", () => {
     figures("T01 ledger.model.commands", { seed, sequences, commands: counts.ops })
     figures("T02 ledger.rejection.atomic", { seed, rejected_checked: counts.rejected })
     expect(counts.rejected).toBeGreaterThan(1_000)
-  }, 60_000)
+  })
 
   test("on Postgres, through real turns: every verdict, wallet row and rejection as the model says", async () => {
     // Twenty runs execute (they sleep, and the test settles them), the others wait in the queue and can be cancelled.
@@ -413,7 +413,7 @@ describe("T01 ledger.model.commands", () => {
     } finally {
       await app.stop()
     }
-  }, 60_000)
+  })
 })
 
 describe("T15 daily_guard.boundary", () => {

@@ -56,7 +56,7 @@ describe.each(oneBackend)("reuse over two processes, queues on %s", (backend) =>
     expect(await apps[0].sql("SELECT FROM reuse_claims WHERE org_id = $1", [org.org_id])).toEqual([])
     expect(await apps[0].sql("SELECT FROM reuse_joins WHERE org_id = $1", [org.org_id])).toEqual([])
     await apps[0].books()
-  }, 60_000)
+  })
 
   test("takes the result of a run that did not ask for reuse, whichever provider bought it, at once and later", async () => {
     const org = await apps[0].tenant("5.00")
@@ -185,7 +185,7 @@ describe.each(oneBackend)("reuse over two processes, queues on %s", (backend) =>
     expect((await org.get(`/v1/runs/${buyer.run_id}?wait=30`)).body.provider).toBe("hunter")
     expect(await settled(org)).toBe(2)
     await apps[0].books()
-  }, 60_000)
+  })
 
   test("a failure is shared with those who wait for it", async () => {
     const org = await apps[0].tenant("5.00")
@@ -200,7 +200,7 @@ describe.each(oneBackend)("reuse over two processes, queues on %s", (backend) =>
     expect(runs.filter(({ body }) => body.attempts.length > 0)).toHaveLength(1)
     expect(await settled(org)).toBe(0)
     await apps[0].books()
-  }, 60_000)
+  })
 
   test("a failure is not shared with a run that would call other providers", async () => {
     const org = await apps[0].tenant("5.00")
@@ -215,7 +215,7 @@ describe.each(oneBackend)("reuse over two processes, queues on %s", (backend) =>
     expect(shown(run)[0]).toBe("succeeded")
     expect(run.body.attempts.length).toBeGreaterThan(1)
     await apps[0].books()
-  }, 60_000)
+  })
 
   test("a joined run can be cancelled, and the others still get the result", async () => {
     const org = await apps[0].tenant("5.00")
@@ -236,7 +236,7 @@ describe.each(oneBackend)("reuse over two processes, queues on %s", (backend) =>
     const ended = await org.get(`/v1/runs/${second.run_id}?wait=30`)
     expect(shown(ended)).toEqual(["succeeded", "0.00", buyer.run_id])
     await apps[0].books()
-  }, 60_000)
+  })
 })
 
 describe("reuse in one process with one slot", () => {
@@ -267,7 +267,7 @@ describe("reuse in one process with one slot", () => {
     expect(ended.map(({ body }) => body.status)).toEqual(["succeeded", "succeeded"])
     expect(ended.filter(({ body }) => body.reused_from === undefined)).toHaveLength(1)
     await app.books()
-  }, 60_000)
+  })
 
   test("raw lookups reuse raw results, and what acts is refused", async () => {
     const org = await app.tenant("5.00")

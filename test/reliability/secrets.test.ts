@@ -163,5 +163,5 @@ describe.each(oneBackend)("T48 key.at_rest_and_once, queues on %s", (backend) =>
       await echo.stop()
       await stripe.stop()
     }
-  }, 60_000)
+  })
 })

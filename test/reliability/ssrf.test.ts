@@ -165,7 +165,7 @@ describe("T61 ssrf.input_urls_and_dns", () => {
       violations: trapped.length
     })
     await app.books()
-  }, 60_000)
+  })
 
   test("control: the watch sees a connection, and the trap is one", async () => {
     await fetch(`http://127.0.0.1:${port}/`).catch(() => null)

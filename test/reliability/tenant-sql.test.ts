@@ -123,5 +123,5 @@ describe("T52 tenant.sql_backstop", () => {
       by_secret_or_for_the_process: unfiltered.length,
       violations: unexplained.length
     })
-  }, 60_000)
+  })
 })

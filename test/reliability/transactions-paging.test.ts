@@ -88,4 +88,4 @@ test("T16 transactions.paging: pages have no gap and no duplicate while 50 write
   })
   await beside.stop()
   await app.stop()
-}, 60_000)
+})

@@ -269,7 +269,7 @@ describe("automatic top-up", () => {
     // None of the rules held only because nothing came to test it.
     for (const found of Object.values(counts)) expect(found).toBeGreaterThan(5)
     figures("autotopup.decisions", { seed, sequences, ...counts })
-  }, 30_000)
+  })
 
   test("waits 1, 6, 24 and 72 hours, and is switched off at the fifth decline in a row", () => {
     const world = play(set())

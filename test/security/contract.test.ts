@@ -22,7 +22,7 @@ const found = async (api: Node) =>
 
 test("the contract states all limits and refusals", async () => {
   expect(await found(document)).toEqual([])
-}, 120_000)
+})
 
 test("a text without a limit and an operation without a credential are found (control)", async () => {
   const broken = structuredClone(document)
@@ -38,4 +38,4 @@ test("a text without a limit and an operation without a credential are found (co
       "restricted"
     ])
   )
-}, 120_000)
+})

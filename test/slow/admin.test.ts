@@ -283,7 +283,7 @@ test.concurrent("show names what does not add up, and exits with 1; another wall
   const { code } = await admin(broken.databaseUrl, "show", good.org_id)
   expect(code).toBe(0)
   await broken.stop()
-}, 60_000)
+})
 
 test.concurrent.if(backends.includes("redis"))("over Redis a credit is taken and answered, too", async () => {
   const redis = await startApp({ backend: "redis" })

@@ -43,7 +43,7 @@ describe("main", () => {
     )
     silent = portOf(closing)
     closing.close()
-  }, 60_000)
+  })
   afterAll(() => taken?.close())
 
   const cases: ReadonlyArray<readonly [string, () => Readonly<Record<string, string>>, RegExp]> = [
@@ -138,7 +138,7 @@ describe("main", () => {
     await service.kill()
     const counts = `of ${providers.length} providers configured, \\d+ of ${capabilities.length} capabilities can run`
     expect(service.output()).toMatch(new RegExp(`Production: \\d+ ${counts}, payments off`))
-  }, 60_000)
+  })
 
   test(
     "a server that answers, and not as Redis does: exit code 1 and one sentence",

@@ -15,7 +15,7 @@ beforeAll(async () => {
   org = await app.tenant("25.00")
   home = newHome({ RUNGATE_URL: app.url, RUNGATE_API_KEY: org.key })
   tree = (await home.shell("rungate --help --json")).body
-}, 30_000)
+})
 afterAll(async () => {
   home.remove()
 })

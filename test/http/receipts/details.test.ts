@@ -18,7 +18,7 @@ let other: Tenant
 const app = withApp()
 beforeAll(async () => {
   ;[org, other] = [await app.tenant("25.00"), await app.tenant("5.00")]
-}, 30_000)
+})
 
 const ran = async (body: Record<string, unknown>): Promise<string> => (await org.run(body)).body.run_id
 const detailsOf = (tenant: Tenant, id: string) => tenant.get(`/v1/runs/${id}/details`)

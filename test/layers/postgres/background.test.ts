@@ -13,7 +13,7 @@ let client: Client | undefined
 // The first one starts the server.
 beforeAll(async () => {
   await preparedDatabase()
-}, 60_000)
+})
 afterEach(async () => {
   await client?.end()
 })
@@ -64,7 +64,7 @@ test("a killed process loses no row and repeats none: the next one continues whe
   expect(steps.at(-2)).toMatchObject({ done: things, finished_at: expect.any(Date) })
   expect(await counts()).toEqual(onceEach)
   expect(await stored()).toEqual([{ cursor: String(things), done: things, total: things, finished: true }])
-}, 60_000)
+})
 
 test("a failed batch is undone as a whole", async () => {
   const { url, counts, stored } = await open()
@@ -117,4 +117,4 @@ test("a worker finishes them one after the other, and says so", async () => {
     "background migration nothing: finished, 0 rows"
   ])
   expect(await counts()).toEqual(onceEach)
-}, 60_000)
+})

@@ -40,7 +40,7 @@ beforeAll(async () => {
   )
   await Effect.runPromise(Effect.provide(migrateWith(migrations, {}, true), layer))
   return () => client.end()
-}, 60_000)
+})
 
 test("the first user of an organization is its owner, further ones are admins, and sessions and keys stay", async () => {
   expect(await rows("SELECT org_id, user_id, role FROM members ORDER BY user_id")).toEqual([

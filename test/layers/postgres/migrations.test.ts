@@ -90,7 +90,7 @@ describe("every migration", () => {
     })
     await Effect.runPromise(Effect.provide(work, layer))
     await client.end()
-  }, 60_000)
+  })
 
   test.each(checked)("%s lets the release before it go on", (name) => {
     const { breaks, slow } = found.get(name) ?? expect.unreachable()
@@ -112,7 +112,7 @@ describe("what is found", () => {
   let client: Client
   beforeAll(async () => {
     client = await connect(await preparedDatabase())
-  }, 60_000)
+  })
   afterAll(() => client.end())
 
   const check = async (statements: ReadonlyArray<string>) => {

@@ -24,7 +24,7 @@ test("every pair of provider and capability has an answer of this project that i
   )
   expect(wired.length).toBeGreaterThan(100)
   expect(wired.filter((pair) => !matched.has(pair))).toEqual([])
-}, 120_000)
+})
 
 test("adapters' tests read nothing outside of the project", () => {
   const outside = filesUnder("test/layers/providers/**/*.ts").filter((path) =>

@@ -15,27 +15,23 @@ describe.skipIf(!hasBrowser)("the API reference", () => {
   })
   afterAll(() => browser.close())
 
-  test(
-    "shows the API, keeps its policy and asks no other origin",
-    async () => {
-      const tab = await openTab(browser, app.url)
-      const { page } = tab
-      page.setDefaultTimeout(testMillis * 4)
-      const elsewhere: Array<string> = []
-      page.on("request", (request) => {
-        const { origin, protocol } = new URL(request.url())
-        if (origin !== app.url && !["data:", "blob:"].includes(protocol)) elsewhere.push(request.url())
-      })
-      await page.goto("/docs")
-      await page.getByRole("heading", { name: "Run a capability or a raw endpoint" }).first().waitFor()
-      await screenshot(page, "reference")
-      // What leads to the makers of the page.
-      for (const foreign of ["Share", "Generate SDKs", "Ask AI", "Open API Client", "Deploy"])
-        expect([foreign, await page.getByText(foreign, { exact: true }).count()]).toEqual([foreign, 0])
-      await page.evaluate(() => document.fonts.ready)
-      expect([elsewhere, tab.errors]).toEqual([[], []])
-      await tab.context.close()
-    },
-    testMillis * 5
-  )
+  test("shows the API, keeps its policy and asks no other origin", async () => {
+    const tab = await openTab(browser, app.url)
+    const { page } = tab
+    page.setDefaultTimeout(testMillis)
+    const elsewhere: Array<string> = []
+    page.on("request", (request) => {
+      const { origin, protocol } = new URL(request.url())
+      if (origin !== app.url && !["data:", "blob:"].includes(protocol)) elsewhere.push(request.url())
+    })
+    await page.goto("/docs")
+    await page.getByRole("heading", { name: "Run a capability or a raw endpoint" }).first().waitFor()
+    await screenshot(page, "reference")
+    // What leads to the makers of the page.
+    for (const foreign of ["Share", "Generate SDKs", "Ask AI", "Open API Client", "Deploy"])
+      expect([foreign, await page.getByText(foreign, { exact: true }).count()]).toEqual([foreign, 0])
+    await page.evaluate(() => document.fonts.ready)
+    expect([elsewhere, tab.errors]).toEqual([[], []])
+    await tab.context.close()
+  })
 })

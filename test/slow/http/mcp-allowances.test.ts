@@ -18,7 +18,7 @@ beforeAll(async () => {
   const body = { name: "orchestrator", environment: "test", allow: { mint: true } }
   parentKey = (await app.call(await org.session(), "POST", "/v1/api-keys", { body })).body.api_key
   parent = await remoteHostOf(app.url, parentKey)
-}, 60_000)
+})
 afterAll(async () => {
   await closeHosts()
   await app.books()

@@ -40,7 +40,7 @@ beforeAll(async () => {
   })
   org = await app.tenant("25.00")
   host = await remoteHostOf(app.url, org.key)
-}, 60_000)
+})
 afterAll(async () => {
   await closeHosts()
   // The answer to what was called off comes all the same: who could keep it back may be another process.

@@ -111,7 +111,7 @@ test("runs each offer once through the wallet, and says what was answered, fille
     answer: { status: 200, body: { data: { email: "redacted@stripe.com" } } },
     output: { email: "redacted@stripe.com", confidence: 97 }
   })
-}, 60_000)
+})
 
 test("never spends more than --max-cost, and says what it left out", async () => {
   playAll()
@@ -125,7 +125,7 @@ test("never spends more than --max-cost, and says what it left out", async () =>
   })
   const after = await org.wallet()
   expect(Number(before.balance) - Number(after.balance)).toBeLessThanOrEqual(0.05)
-}, 60_000)
+})
 
 test("asks first: without a terminal and --yes nothing runs; a wrong slug names the nearest; an account that is missing is named", async () => {
   const [unasked, wrong, missing] = await Promise.all([
@@ -143,7 +143,7 @@ test("asks first: without a terminal and --yes nothing runs; a wrong slug names 
   expect((await missing.ended).code).toBe(5)
   expect(missing.errors()).toContain("RUNGATE_PROVIDER_HUNTER_API_KEY")
   expect(there.heard("hunter")).toEqual([])
-}, 60_000)
+})
 
 test("a recording has no secret, address, phone number or balance, and keeps what adapters read", () => {
   const value = {

@@ -54,7 +54,7 @@ describe("rungate providers", () => {
     expect(find("sec_edgar")).toMatchObject({ configured: false, adds: ["gov.filings"] })
     expect(find("usaspending")).toMatchObject({ configured: true })
     expect(body.warnings).toHaveLength(2)
-  }, 30_000)
+  })
 })
 
 test("GET /v1/catalog/providers says the same to customers", async () => {
@@ -102,5 +102,5 @@ describe("variables without effect", () => {
     expect(out).toMatch(/^peopledatalabs +MIT +\d{4}-\d\d-\d\d +texts too +all +https:/m)
     const { items } = JSON.parse(asJson.out)
     expect(items).toContainEqual(expect.objectContaining({ provider: "apify", licence: "Apache-2.0", takes: "texts" }))
-  }, 30_000)
+  })
 })

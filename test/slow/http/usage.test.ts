@@ -19,7 +19,7 @@ beforeAll(async () => {
   await org.run(rehearse("no_match"))
   await org.run(rehearse("error"))
   await org.run({ capability: "web.search", input: { query: "rungate" } })
-}, 30_000)
+})
 afterAll(async () => {
   await app.books()
   await app.stop()

@@ -1,11 +1,7 @@
 /** E-mail verification and password reset: one suite over a real SMTP server and over the log that stands in for one. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
+import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { type App, figures, startApp, timed, until, verify, withApp } from "../../kit/app.ts"
 import { letter, linkIn, logMailbox, type Mailbox, smtpMailbox, tokenIn } from "../../kit/mailbox.ts"
-import { testMillis } from "../../kit/slowness.ts"
-
-// The last test hashes passwords as production does, and a busy machine has little time for it.
-setDefaultTimeout(2 * testMillis)
 
 const password = "correct horse battery"
 const another = "a password of another day"

@@ -143,7 +143,7 @@ describe("embedded PostgreSQL", () => {
     expect(second.began).toBe("started")
     expect(second.url).toBe(first.url)
     expect(await query(second.url, "SELECT answer FROM kept")).toEqual([{ answer: 42 }])
-  }, 30_000)
+  })
 
   test("is durable, UTF-8, in UTC, on loopback only, with a password that only its owner can read", async () => {
     const dataDir = await usedDataDir()
@@ -174,7 +174,7 @@ describe("embedded PostgreSQL", () => {
     for (const secret of ["postgres.json", "postgres.log"]) {
       expect(fs.statSync(join(dataDir, secret)).mode & 0o777).toBe(0o600)
     }
-  }, 30_000)
+  })
 
   test("comes back on the same address when its server is killed", async () => {
     const { url, cluster } = await start(await usedDataDir())
@@ -185,7 +185,7 @@ describe("embedded PostgreSQL", () => {
     const rows = await until("it answers again", () => query(url, "SELECT one FROM kept").catch(() => undefined))
     expect(rows).toEqual([{ one: 1 }])
     expect(serverPid(cluster)).not.toBe(killed)
-  }, 30_000)
+  })
 
   test("starts after server and owner were killed together", async () => {
     const dataDir = await usedDataDir()
@@ -201,7 +201,7 @@ describe("embedded PostgreSQL", () => {
     const next = await start(dataDir)
     expect(next.began).toBe("started")
     expect(await query(next.url, "SELECT one FROM kept")).toEqual([{ one: 1 }])
-  }, 30_000)
+  })
 
   test("a note that names a living stranger does not keep it from starting", async () => {
     const dataDir = await usedDataDir()
@@ -216,7 +216,7 @@ describe("embedded PostgreSQL", () => {
     fs.chownSync(join(first.cluster, "postmaster.pid"), uid, gid)
     expect((await start(dataDir)).began).toBe("started")
     expect(stranger.exitCode).toBe(null)
-  }, 30_000)
+  })
 
   test("the server that a killed process left running is adopted, and stopped by its new owner", async () => {
     const dataDir = await usedDataDir()
@@ -232,7 +232,7 @@ describe("embedded PostgreSQL", () => {
     expect(await query(next.url, "SELECT 1 AS one")).toEqual([{ one: 1 }])
     await next.stop()
     await gone(server)
-  }, 30_000)
+  })
 
   test("processes that start at once share one server; when its owner stops, another takes over", async () => {
     const dataDir = newDataDir()
@@ -246,7 +246,7 @@ describe("embedded PostgreSQL", () => {
     await owner?.stop()
     await until("another process serves it", () => query(url, "SELECT 1").catch(() => undefined))
     expect(serverPid(owner?.cluster ?? "")).not.toBe(before)
-  }, 40_000)
+  })
 
   test("a process that only attached leaves the server running", async () => {
     const dataDir = await usedDataDir()
@@ -255,7 +255,7 @@ describe("embedded PostgreSQL", () => {
     expect(guest.began).toBe("attached")
     await guest.stop()
     expect(await query(owner.url, "SELECT 1 AS one")).toEqual([{ one: 1 }])
-  }, 30_000)
+  })
 
   test("moves to another port when its own was taken meanwhile", async () => {
     const dataDir = await usedDataDir()
@@ -267,7 +267,7 @@ describe("embedded PostgreSQL", () => {
     const second = await start(dataDir)
     expect(new URL(second.url).port).not.toBe(new URL(first.url).port)
     expect(await query(second.url, "SELECT 1 AS one")).toEqual([{ one: 1 }])
-  }, 30_000)
+  })
 
   test("keeps a database whose password was deleted, and begins a new one", async () => {
     const dataDir = await usedDataDir()
@@ -278,7 +278,7 @@ describe("embedded PostgreSQL", () => {
     expect(second.began).toBe("created")
     expect(second.progress[0]).toContain("now kept as")
     expect(fs.readdirSync(dirname(second.cluster)).filter((name) => name.startsWith("postgres.2"))).toHaveLength(1)
-  }, 30_000)
+  })
 
   test("a data directory that can't be made fails with what to do", async () => {
     const file = join(newDataDir(), "file")
@@ -293,7 +293,7 @@ describe("embedded PostgreSQL", () => {
       Effect.scoped(embeddedPostgres({ dataDir, onProgress, settings: { no_such_setting: "1" } }))
     )
     expect(String(exit)).toContain('unrecognized configuration parameter "no_such_setting"')
-  }, 30_000)
+  })
 })
 
 const ordinary = asRoot ? account("nobody") : undefined

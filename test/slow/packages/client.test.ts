@@ -48,7 +48,7 @@ beforeAll(async () => {
   client = await import(join(installed, "dist", "index.js"))
   app = await startApp()
   org = await app.tenant("25.00")
-}, 60_000)
+})
 afterAll(async () => {
   await app?.stop()
   rmSync(folder, { recursive: true, force: true })

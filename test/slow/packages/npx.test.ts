@@ -97,7 +97,7 @@ test("the tarball holds what a user needs, and no tests", async () => {
     ])
   )
   expect(Object.keys(packageJson)).not.toContain("private")
-}, 120_000)
+})
 
 describe.if(dueToday(3))("npx rungate", () => {
   test("serves, signs in and runs from the packed tarball, and stops without a trace", async () => {

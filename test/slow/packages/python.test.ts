@@ -70,7 +70,7 @@ describe.if(python !== null)("the Python client", () => {
     expect(unpacked).toEqual({ out: "", err: "", exit: 0 })
     app = await startApp()
     org = await app.tenant("25.00")
-  }, 60_000)
+  })
   afterAll(async () => {
     await app?.stop()
     rmSync(folder, { recursive: true, force: true })

@@ -128,5 +128,5 @@ describe.if(dueToday(0))("npm run release -- --dry-run", () => {
       ])
     )
     expect(listed(`helm/rungate-${version}.tgz`)).toContain("rungate/values.schema.json")
-  }, 180_000)
+  })
 })

@@ -156,5 +156,5 @@ describe.each(oneBackend)("automatic top-up over two processes, queues on %s", (
       for (const app of apps.reverse()) await app.stop().catch(() => {})
       await stripe.stop()
     }
-  }, 60_000)
+  })
 })

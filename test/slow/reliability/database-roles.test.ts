@@ -36,7 +36,7 @@ beforeAll(async () => {
   for (const role of [owner, service]) await superuser.query(`CREATE ROLE ${role} LOGIN PASSWORD '${password}'`)
   database = await freshDatabase()
   await superuser.query(`ALTER DATABASE ${new URL(database).pathname.slice(1)} OWNER TO ${owner}`)
-}, 60_000)
+})
 afterAll(async () => {
   await superuser.query(`DROP DATABASE ${new URL(database).pathname.slice(1)} WITH (FORCE)`)
   for (const role of [owner, service]) await superuser.query(`DROP ROLE ${role}`)
@@ -62,7 +62,7 @@ describe("a role that may not migrate", () => {
   test("does not start on an empty database, and says what to run", async () => {
     expect(await rungate(["serve"])).toEqual({ code: 1, out: "", err: expect.stringMatching(told) })
     expect(await rungate(["migrate"])).toEqual({ code: 1, out: "", err: expect.stringMatching(told) })
-  }, 60_000)
+  })
 
   test("rungate migrate makes the schema as the owner, again and again, and grants the service's role", async () => {
     const first = await migrate("--service-role", service)
@@ -75,7 +75,7 @@ describe("a role that may not migrate", () => {
     expect([nobody.code, nobody.err]).toEqual([1, expect.stringContaining('There is no role "nobody_at_all"')])
     const itself = await migrate("--service-role", owner)
     expect([itself.code, itself.err]).toEqual([1, expect.stringContaining("Create a separate role for the service")])
-  }, 60_000)
+  })
 
   test("does not start on a schema that is behind", async () => {
     const client = await connect(urlFor(owner))
@@ -93,7 +93,7 @@ describe("a role that may not migrate", () => {
       "INSERT INTO rungate_queues.migration (version, name, min_client_version) SELECT max(version) + 1, 'again', 6 FROM rungate_queues.migration"
     )
     await client.end()
-  }, 60_000)
+  })
 })
 
 describe("the service as that role", () => {
@@ -131,7 +131,7 @@ describe("the service as that role", () => {
     expect(revoked.status).toBeLessThan(500)
     await app.books()
     await app.stop()
-  }, 60_000)
+  })
 
   test("adds lanes, moves wallets to them and works their queues", async () => {
     const app = await startApp({ settings: { DATABASE_URL: urlFor(service) } })
@@ -147,7 +147,7 @@ describe("the service as that role", () => {
     await grown.books()
     await grown.stop()
     await app.stop()
-  }, 60_000)
+  })
 
   test("makes the partitions of the next months, and opens none of them", async () => {
     const admin = await connect(urlFor(owner))
@@ -189,7 +189,7 @@ describe("the service as that role", () => {
       const { code, err } = await rungate(args)
       expect([args.join(" "), code, err]).toEqual([args.join(" "), 0, expect.any(String)])
     }
-  }, 60_000)
+  })
 
   test("can't change the ledger, its triggers, the mode, or the schema", async () => {
     const client = await connect(urlFor(service))

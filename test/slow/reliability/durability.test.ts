@@ -14,7 +14,7 @@ beforeAll(async () => {
   postgres = await breakablePostgres({})
   admin = new Client({ connectionString: postgres.url })
   await admin.connect()
-}, 60_000)
+})
 afterAll(async () => {
   await admin.end()
   await postgres.end("SIGQUIT")
@@ -77,7 +77,7 @@ describe("T30 pg.durability_guc", () => {
       expect.stringMatching(/^rungate: The database at .+ is not safe for payments\. fsync is off: .+\n$/)
     ])
     await serverSets("fsync", "on")
-  }, 60_000)
+  })
 
   test("synchronous_commit=off of the server or the role does not reach the service's commits", async () => {
     const app = await startOn(postgres.url)
@@ -98,13 +98,13 @@ describe("T30 pg.durability_guc", () => {
       await admin.query(unset)
       await admin.query("SELECT pg_reload_conf()")
     }
-  }, 60_000)
+  })
 
   test("a role that owns the ledger is warned about", async () => {
     const app = await startOn(postgres.url)
     expect(app.logs.join("\n")).toContain("could disable the ledger's triggers. docs/database-roles.md")
     await app.stop()
-  }, 60_000)
+  })
 
   test("each setting is one problem of its own", () => {
     const good = {
@@ -134,7 +134,7 @@ describe("a pooler in transaction mode", () => {
     expect(told).toContain("statement_timeout is 0 ms although the service asks for 15000 ms, so a pooler dropped")
     expect(told).toContain("DATABASE_URL leads to a pooler in transaction mode")
     await pooler.stop()
-  }, 60_000)
+  })
 
   // BullMQ's own connections need startup parameters, so its queues are on Redis here.
   test.if(backends.includes("redis"))(

@@ -77,7 +77,7 @@ describe.each(backends)("a flood, queues on %s", (backend) => {
     // Nothing is refused that waits for its share, and nothing of it is lost.
     expect([await open(app, penniless), await open(app, flooding)]).toEqual([freeOnes, paidOnes])
     await app.books()
-  }, 60_000)
+  })
 })
 
 test.if(dueToday(1))(
@@ -165,7 +165,7 @@ describe("open runs of one organization", () => {
     )
     const late = await org.run(paidAndSlow, key)
     expect([late.status, late.headers.get("idempotent-replay")]).toEqual([202, null])
-  }, 60_000)
+  })
 
   test("are counted exactly: runs that ended, were refused or cancelled are none", async () => {
     const [first] = apps
@@ -178,7 +178,7 @@ describe("open runs of one organization", () => {
     expect(await first.sql("SELECT open_runs FROM wallets WHERE org_id = $1", [org.org_id])).toEqual([
       { open_runs: "0" }
     ])
-  }, 60_000)
+  })
 })
 
 describe("a provider that hangs", () => {
@@ -225,7 +225,7 @@ describe("a provider that hangs", () => {
     }
     expect(there.heard("tavily")).toHaveLength(60)
     await app.books()
-  }, 60_000)
+  })
 
   test("as the second of a waterfall, too: runs give their slots back until it has room", async () => {
     there.forget()
@@ -262,7 +262,7 @@ describe("a provider that hangs", () => {
       })
     }
     await app.books()
-  }, 60_000)
+  })
 })
 
 test("a claim is quick while an organization has 100,000 runs queued", async () => {
@@ -312,4 +312,4 @@ test("a claim is quick while an organization has 100,000 runs queued", async () 
     })
   )
   await runtime.dispose()
-}, 60_000)
+})

@@ -23,7 +23,7 @@ beforeAll(async () => {
   org = await app.tenant("50.00")
   // Its runs come to the turns through the mailbox.
   door = await startApp({ beside: app, role: "http" })
-}, 60_000)
+})
 afterAll(() => client.end())
 
 /** Runs over both routes, with and without Idempotency-Keys. Returns the number of runs. */
@@ -57,7 +57,7 @@ test("waits for no month that is over", async () => {
     await client.query("ROLLBACK")
   }
   await app.books()
-}, 60_000)
+})
 
 test("reads the keys of its own organization only", async () => {
   // Plans are made now.
@@ -94,4 +94,4 @@ test("reads the keys of its own organization only", async () => {
   expect(read.get("idempotency_keys")).toBeLessThan((count * pastKeys) / 10)
   expect(read.get("api_keys")).toBeGreaterThan(0)
   expect(read.get("api_keys")).toBeLessThan((count * pastApiKeys) / 10)
-}, 60_000)
+})

@@ -71,7 +71,7 @@ beforeAll(async () => {
   await indexed()
   before = await answers(org)
   expect(before).toMatchObject([{ count: 3 }, { count: 3 }, { count: 1 }, { count: 2 }, { count: 0 }, { contacted: 3 }])
-}, 60_000)
+})
 
 const mine = "segment IN (SELECT segment FROM history_segments WHERE org_id = $1)"
 const flipped = "bytes = set_byte(bytes, length(bytes) / 2, get_byte(bytes, length(bytes) / 2) # 85)"
@@ -181,7 +181,7 @@ test("an erasure that meets damage erases nothing, and works after the repair", 
   )
   expect((await erase()).body.erased).toBe(1)
   expect((await other.get(asked("hello there"))).body.count).toBe(0)
-}, 60_000)
+})
 
 test("a merge that meets damage leaves it to the repair, and no run is lost", async () => {
   const other = await app.tenant("1.00")
@@ -217,7 +217,7 @@ test("a merge that meets damage leaves it to the repair, and no run is lost", as
     }
     expect(await until(`${path} is answered`, answer, (count) => count !== null)).toBe(1)
   }
-}, 60_000)
+})
 
 test.if(dueToday(2))(
   "segments without checksums are answered from, and are rebuilt with them",
@@ -276,7 +276,7 @@ test("two organizations are indexed at the same time, and one doesn't wait for t
   expect(await waiting(org)).toBe(0)
   expect((await org.get(asked("first@parallel.example"))).body.count).toBe(1)
   await Promise.all([one.dispose(), two.dispose()])
-}, 60_000)
+})
 
 test.if(dueToday(3))(
   "25,000 waiting runs are in every answer",

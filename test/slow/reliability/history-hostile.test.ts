@@ -115,7 +115,7 @@ describe("hostile inputs and results", () => {
       const { items } = await history(phrase)
       expect([phrase, items.map((item: { run_id: string }) => item.run_id)]).toEqual([phrase, [body.run_id]])
     }
-  }, 60_000)
+  })
 
   test("other runs are indexed beside them, nothing is set aside, and the books add up", async () => {
     await ask('{"note":"an ordinary canary phrase"}')

@@ -200,7 +200,7 @@ beforeAll(async () => {
     await put(other, 5, anywhen)
     await indexed()
   }
-}, 120_000)
+})
 afterAll(async () => {
   await hand.dispose()
   await app.stop()
@@ -405,4 +405,4 @@ test("what is erased is out of every segment at once, a person's few runs and on
   await compare(org, [...hot, person(16), `${heldWord}@${domain}`], [20, 200])
   expect(await get(ada, 200, other)).toEqual(theirs)
   figures("history.hot_erased", { few, many })
-}, 60_000)
+})

@@ -189,7 +189,7 @@ test("gives back what was lost, and takes away what today's rules don't find", a
   expect(await reindexed(app)).toMatchObject({ code: 0, runs, missing: 0 })
   expect(await counts()).toEqual([1, 1, 5])
   figures("history.reindex", await exact(app.databaseUrl))
-}, 60_000)
+})
 
 const noChecksum = "does not fit its checksum"
 test.each([
@@ -234,7 +234,7 @@ test("needs no service, and two at once both end well", async () => {
   const doors = await startApp({ beside: service, role: "http" })
   expect(await answers(org.over(doors))).toEqual(before)
   await doors.stop()
-}, 60_000)
+})
 
 /** So many wait for the lock of whoever changes segments. */
 const waiters = (count: number) =>

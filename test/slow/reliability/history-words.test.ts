@@ -138,7 +138,7 @@ test("every question sees each run once, wherever it is on its way", async () =>
   expect(await count("mover3@moving.example")).toBe(rounds)
   expect([await count("moving target", other), await count("moving.example", other)]).toEqual([rounds, rounds])
   figures("history.words_moving", { runs: 5 * rounds, questions, segments: found[1]?.segments ?? 0 })
-}, 60_000)
+})
 
 test("a run that is put into segments while a question is answered is in its answer, once", async () => {
   for (const q of ["caught between", "caught@between.example"]) {
@@ -319,7 +319,7 @@ test("segments that were made by other rules are made anew beside questions, fro
   expect((await segments()).map((family) => family.runs)).toEqual(held)
   await whole()
   figures("history.renewed", { segments: renewed, questions })
-}, 60_000)
+})
 
 test("a worker that is started makes them anew by itself", async () => {
   const before = await count("moving.example")
@@ -334,7 +334,7 @@ test("a worker that is started makes them anew by itself", async () => {
     await worker.stop()
   }
   expect(await count("moving.example")).toBe(before)
-}, 60_000)
+})
 
 test("an organization whose old runs wait by the thousand is told to ask again, for a moment; others are not", async () => {
   const tenant = await app.tenant("1.00")
@@ -371,4 +371,4 @@ test("an organization whose old runs wait by the thousand is told to ask again, 
   }
   await drained()
   expect(await count("patient@patience.example", tenant)).toBe(1)
-}, 60_000)
+})

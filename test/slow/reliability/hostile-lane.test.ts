@@ -50,7 +50,7 @@ describe("a detail that holds a NUL and half a character", () => {
     expect(body.attempts).toMatchObject([{ provider: "tavily", outcome: "no_match", detail: "nothing here \ufffd" }])
     await org.credit("1.00")
     await app.books()
-  }, 60_000)
+  })
 
   test("that an older version stored in the mailbox: the run ends, and the lane goes on", async () => {
     const held = Promise.withResolvers<void>()
@@ -79,7 +79,7 @@ describe("a detail that holds a NUL and half a character", () => {
     held.resolve()
     await org.credit("1.00")
     await app.books()
-  }, 60_000)
+  })
 
   test("that an older version stored with its run: erasure and retention go on", async () => {
     const runs: Array<string> = []
@@ -114,7 +114,7 @@ describe("a detail that holds a NUL and half a character", () => {
     await keeper.stop()
     await app.sql("UPDATE runs SET run_id = $1 WHERE run_id = $2", [runs[1], old])
     await app.books()
-  }, 60_000)
+  })
 })
 
 describe("a command that the database refuses", () => {
@@ -150,7 +150,7 @@ describe("a command that the database refuses", () => {
     await allow()
     await forget()
     await app.books()
-  }, 60_000)
+  })
 
   test("when it is a reservation: the run ends as failed, and nothing was held", async () => {
     const allow = await refuse("open_runs", `NEW.org_id = '${org.org_id}'`, "22021")
@@ -162,7 +162,7 @@ describe("a command that the database refuses", () => {
     await allow()
     await forget()
     await app.books()
-  }, 60_000)
+  })
 })
 
 test("a lane that can't be served keeps neither the other lane nor recovery from going on", async () => {
@@ -201,4 +201,4 @@ test("a lane that can't be served keeps neither the other lane nor recovery from
     (wallet) => wallet.balance === "2.00",
     20
   )
-}, 90_000)
+})

@@ -86,7 +86,7 @@ beforeAll(async () => {
   org = await app.tenant("9000.00")
   await org.post("/v1/spend-guard", { daily_limit: "9000.00" })
   await ownWhatScenesName(app, org.org_id, scenes)
-}, 120_000)
+})
 afterAll(async () => {
   await app.stop()
   await there.stop()
@@ -147,7 +147,7 @@ describe("every adapter", () => {
           await heal()
         }
       }
-    }, 120_000)
+    })
   }
 })
 
@@ -209,4 +209,4 @@ test("the lanes go on, all of it is indexed and found, an erasure takes it away,
   await keeper.stop()
   expect(app.logs.filter((line) => line.includes("a turn failed") || line.includes("dead-lettered"))).toEqual([])
   figures("hostile strings", { runs: found.runs, delivered: found.delivered, dead_letters: 0 })
-}, 120_000)
+})

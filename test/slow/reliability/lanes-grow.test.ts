@@ -58,7 +58,7 @@ describe.each(oneBackend)("growing to six lanes, queues on %s", (backend) => {
     await apps.pop()?.stop()
     for (const tenant of tenants) expect((await tenant.over(apps[1] ?? first).run(verify("last"))).status).toBe(200)
     await first.books()
-  }, 60_000)
+  })
 
   test("a process with a smaller number is refused, and one without a number takes the stored one", async () => {
     const first = await startApp({ backend, settings: { RUNGATE_LANES: "4" } })

@@ -72,7 +72,7 @@ beforeAll(async () => {
   await org.run(verify("bob"))
   await app.books()
   audited = (await org.get("/v1/wallet/audit")).body
-}, 120_000)
+})
 
 test("a run is in the month of its id, and keeps a month that is not finished from being dropped", async () => {
   const [place] = await app.sql("SELECT tableoid::regclass::text AS name FROM runs WHERE run_id = $1", [ids[200]])

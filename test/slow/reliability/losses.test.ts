@@ -212,7 +212,7 @@ describe("a run whose measured cost exceeds its charge", () => {
       items: [],
       total: { runs: 0, margin: "0.00" }
     })
-  }, 60_000)
+  })
 
   test("rungate audit prints the sum", async () => {
     const { ended, output } = runMain(["audit"], { DATABASE_URL: app.databaseUrl, RUNGATE_MODE: "production" }, [

@@ -106,7 +106,7 @@ test("of two first starts with different modes one wins, and the other is refuse
     expect(ends.filter((end) => end === "started")).toHaveLength(1)
     expect(ends.find((end) => end !== "started")).toMatch(/belongs to a (sandbox|production) service/)
   }
-}, 60_000)
+})
 
 describe("a database from before modes were written", () => {
   const older = async (insert: string) => {

@@ -45,7 +45,7 @@ describe("a database of before the months", () => {
     app = await startApp({ beside: moved })
     await source.stop()
     org = org.over(app)
-  }, 60_000)
+  })
   afterAll(() => app.stop())
 
   test("has no constraint that would keep a month from being moved later", async () => {
@@ -99,7 +99,7 @@ describe("months", () => {
     await until("the worker has tried", tried, (done) => done)
     await client.end()
     org = await app.tenant("20.00")
-  }, 60_000)
+  })
   afterAll(async () => {
     await worker.stop()
     await app.stop()

@@ -161,7 +161,7 @@ describe("a call that acts", () => {
       expect(await tenant.wallet()).toMatchObject(untouched)
       await alone.stop()
     }
-  }, 60_000)
+  })
 })
 
 describe("a raw call", () => {
@@ -233,7 +233,7 @@ describe("a worker that dies amid the call", () => {
       ])
     ).toEqual([{ why: "worker_lost" }])
     expect(await org.wallet()).toMatchObject(untouched)
-  }, 60_000)
+  })
 })
 
 describe("what is known of it afterwards", () => {
@@ -301,7 +301,7 @@ describe("what is known of it afterwards", () => {
     expect(read.body.hints[0]).toMatch(
       /^The operator of this service found out on \d{4}-\d\d-\d\d: it was carried out\. Do not/
     )
-  }, 60_000)
+  })
 
   test("history shows the touch, says that it may have arrived, and follows the finding", async () => {
     const known = async () => (await org.get("/v1/history?q=ada@example.com")).body
@@ -333,5 +333,5 @@ describe("what is known of it afterwards", () => {
     await admin("resolve", second.run_id, "--not-delivered", "--note", "bounced")
     const last = await known()
     expect(last).not.toHaveProperty("last_unknown")
-  }, 60_000)
+  })
 })

@@ -48,7 +48,7 @@ beforeAll(async () => {
   await app.catalog(dataforseo)
   org = await app.tenant("5000.00")
   others = await app.tenant("20.00")
-}, 60_000)
+})
 afterAll(async () => {
   await there.stop()
   unhasten()

@@ -81,7 +81,7 @@ beforeAll(async () => {
   org = await app.tenant("9000.00")
   await org.post("/v1/spend-guard", { daily_limit: "9000.00" })
   await ownWhatScenesName(app, org.org_id, scenes)
-}, 120_000)
+})
 afterAll(async () => {
   await app.stop()
   await there.stop()
@@ -266,7 +266,7 @@ describe("T36 provider.invalid_json: every pair, spoilt", () => {
     expect((await org.wallet()).balance).toBe(usd(minus(dollars(before.balance), spent)))
     expect(app.logs.filter((line) => /adapter failed/.test(line))).toEqual([])
     figures("T36 provider.invalid_json, broken", { ...found, violations: violations.length })
-  }, 60_000)
+  })
 })
 
 test("what is coming soon can't be run yet, and nobody is asked", async () => {

@@ -120,7 +120,7 @@ describe.if((await startRedis()) !== undefined)("a start while Redis is away", (
       await service.said(/(listens on http)/)
     }
     client.disconnect()
-  }, 60_000)
+  })
 
   test("an operator's command does not wait", async () => {
     const redis = await redisServer()

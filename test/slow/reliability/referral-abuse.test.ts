@@ -2,7 +2,7 @@
  * T64: referrals with real money's rules, in production, over a local Stripe and a provider of our own: what is earned is computed a
  * second time here, from what clients were charged and the provider reported, and nobody gets a microdollar more by any trick.
  */
-import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test"
 import { Context, Effect, Layer } from "effect"
 import { CommandClient } from "../../../src/actors/mailbox/CommandClient.ts"
 import { encodeCredit } from "../../../src/actors/mailbox/Commands.ts"
@@ -11,11 +11,7 @@ import { LookSeconds } from "../../../src/actors/runs/OutcomeLookups.ts"
 import { DriftTolerancePercent } from "../../../src/layers/executor/CostDrifts.ts"
 import { dollars, MicroUsd, usd } from "../../../src/schema/money/Money.ts"
 import { type App, type Entry, figures, startApp, until } from "../../kit/app.ts"
-import { testMillis } from "../../kit/slowness.ts"
 import { type LocalStripe, startStripe } from "../../layers/payments/standin.ts"
-
-// Each sign-up costs a password hash, and a busy machine has little time for it.
-setDefaultTimeout(2 * testMillis)
 
 const password = "correct horse battery"
 const shareBps = 9337n

@@ -2,7 +2,7 @@
  * The referral pump: people with several mailboxes who deposit for the bonus alone. In production with the default terms, over a local Stripe:
  * three mailboxes took $45 for $30 once.
  */
-import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
+import { afterAll, afterEach, beforeAll, expect, test } from "bun:test"
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Redacted } from "effect"
 import { Migrator } from "effect/sql"
@@ -11,11 +11,7 @@ import { migrations } from "../../../src/layers/postgres/migrations/index.ts"
 import { dollars } from "../../../src/schema/money/Money.ts"
 import { type App, figures, startApp, until } from "../../kit/app.ts"
 import { freshDatabase } from "../../kit/postgres.ts"
-import { testMillis } from "../../kit/slowness.ts"
 import { type LocalStripe, startStripe } from "../../layers/payments/standin.ts"
-
-// Each sign-up costs a password hash, and a busy machine has little time for it.
-setDefaultTimeout(2 * testMillis)
 
 let app: App
 let stripe: LocalStripe

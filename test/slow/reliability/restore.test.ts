@@ -23,7 +23,7 @@ beforeAll(async () => {
   environment = { ...environment, REDIS_URL: (await startRedis()) ?? "" }
   service = await startService("all", environment)
   key = /rg_test_\w+/.exec(service.output())?.[0] ?? ""
-}, 60_000)
+})
 afterAll(async () => {
   // Ends by itself, and takes its database along.
   service?.signal("SIGTERM")
@@ -97,7 +97,7 @@ test("backup under load, kill -9, restore, audit", async () => {
   expect(micros(wallet.balance)).toBe(credit - charged)
   const audit = await rungate("audit")
   expect(audit).toMatchObject({ code: 0, out: expect.stringContaining("The books add up: 1 wallets") })
-}, 60_000)
+})
 
 test("a disk without room: new runs get 503 and are not charged, and a repeated request gets its run", async () => {
   const idempotency = { "idempotency-key": crypto.randomUUID() }
@@ -120,7 +120,7 @@ test("a disk without room: new runs get 503 and are not charged, and a repeated 
   })
   balance = (await get("/v1/wallet")).body.balance
   expect(balance).toBe(now)
-}, 60_000)
+})
 
 test("a file that is no backup, or a part of one, changes nothing", async () => {
   const half = join(folder, "half.backup")
@@ -137,7 +137,7 @@ test("a file that is no backup, or a part of one, changes nothing", async () => 
     })
   expect(await rungate("audit")).toMatchObject({ code: 0 })
   expect(await rungate("admin", "backup", file)).toMatchObject({ code: 5, err: expect.stringContaining("exists") })
-}, 60_000)
+})
 
 test("a move to a server: the books of both are equal, and the service goes on there", async () => {
   const target = await freshDatabase()
@@ -153,4 +153,4 @@ test("a move to a server: the books of both are equal, and the service goes on t
   expect((await get("/v1/wallet")).body.balance).toBe(balance)
   expect(await run(20)).toMatchObject({ status: expect.stringMatching(/succeeded|no_match/) })
   expect(await rungate("audit")).toMatchObject({ code: 0 })
-}, 60_000)
+})

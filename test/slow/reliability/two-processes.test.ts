@@ -82,7 +82,7 @@ describe.each(backends)("two processes, queues on %s", (backend) => {
       requests_per_s: Math.round((races * 200_000) / millis),
       violations: found.races_over
     })
-  }, 120_000)
+  })
 
   test("T06 wallet.first_use.race", async () => {
     const org = await apps[0].tenant("1.00")
@@ -285,7 +285,7 @@ describe.each(backends)("two processes, queues on %s", (backend) => {
       p50_ms: percentile(latencies, 0.5),
       p99_ms: percentile(latencies, 0.99)
     })
-  }, 60_000)
+  })
 
   test("a run started over one process is waited for, read and cancelled over the other", async () => {
     // Without polls a waiter that does not hear of the end waits for a minute, which is longer than this test may take.

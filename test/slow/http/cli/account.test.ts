@@ -9,7 +9,7 @@ let org: Tenant
 const app = withApp()
 beforeAll(async () => {
   org = await app.tenant("25.00")
-}, 30_000)
+})
 
 const password = "correct horse battery"
 const withHome = async (use: (home: Home) => Promise<void>) => {
@@ -134,7 +134,7 @@ test("where addresses are verified, sign-up says what to do; an invitation needs
     home.remove()
     await strict.stop()
   }
-}, 30_000)
+})
 
 test("a key with rules: create, list, update, rotate", () =>
   withHome(async (home) => {

@@ -17,7 +17,7 @@ const app = withApp({ settings: { RUNGATE_REPEAT_GUARD: "" } })
 beforeAll(async () => {
   const org = await app.tenant("25.00")
   home = newHome({ RUNGATE_URL: app.url, RUNGATE_API_KEY: org.key })
-}, 30_000)
+})
 afterAll(async () => {
   home.remove()
 })
@@ -32,7 +32,7 @@ test("each block works, and prints what stands below it", async () => {
     if (code !== 0 || missing.length > 0) went.push({ commands, code, err, missing })
   }
   expect(went).toEqual([])
-}, 60_000)
+})
 
 test("its table has every exit code once", () => {
   const codes = Array.from(page.matchAll(/^\| (\d+) +\|/gm), ([, code]) => Number(code))

@@ -16,7 +16,7 @@ beforeAll(async () => {
   const signUp = "rungate login --sign-up --email owner@example.com --organization Acme --password-stdin"
   expect((await home.shell(signUp, {}, `${password}\n`)).code).toBe(0)
   expect((await home.shell("rungate wallet topup 10.00")).code).toBe(0)
-}, 30_000)
+})
 afterAll(async () => {
   home.remove()
   await app.stop()
@@ -65,7 +65,7 @@ test("a person gives one, an agent spends it, and revoking returns the rest", as
   expect(asked.seen()).toContain("It spent $0.003 of $0.50. The rest is available again.")
   expect(await available()).toBe("9.997")
   expect((await home.shell(verify, as(made.out))).code).toBe(4)
-}, 60_000)
+})
 
 test("a key that may give allowances needs no session, and never gives more than it has", async () => {
   const parent = await home.shell("rungate keys create orchestrator --budget 1/day --allow-mint")
@@ -98,7 +98,7 @@ test("a key that may give allowances needs no session, and never gives more than
   const revoked = await home.shell(`rungate allowances revoke ${id} --yes`, as(parent.out))
   expect(revoked.body).toMatchObject({ id, status: "ended", held: "0.00" })
   expect((await home.shell(`rungate allowances show ${innermost}`)).body.status).toBe("ended")
-}, 60_000)
+})
 
 test("the commands of docs/allowances.md do what the page says", async () => {
   const before = await available()
@@ -111,4 +111,4 @@ test("the commands of docs/allowances.md do what the page says", async () => {
   expect(`${out}${err}`).not.toMatch(/rg_test_\w{20}/)
   expect(Number(await available())).toBeCloseTo(Number(before) - 0.003, 6)
   await app.books()
-}, 60_000)
+})

@@ -16,7 +16,7 @@ beforeAll(async () => {
   app = await startApp({ held, settings: { RUNGATE_CONCURRENCY: "4" } })
   org = await app.tenant("5.00")
   home = newHome({ RUNGATE_URL: app.url, RUNGATE_API_KEY: org.key })
-}, 30_000)
+})
 afterAll(async () => {
   await app.books()
   await app.stop()
@@ -79,7 +79,7 @@ test("killed and stopped at any moment, the same command goes on with the same b
   )
   expect(await charges()).toBe(before + 24)
   expect(await app.sql("SELECT 1 FROM batches WHERE total = 24")).toHaveLength(1)
-}, 30_000)
+})
 
 test("rows that a limit blocks are written, and the exit code says so", async () => {
   write("dear.csv", "Mail\none.dear@example.com\ntwo.dear@example.com\n")

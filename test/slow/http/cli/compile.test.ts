@@ -15,7 +15,7 @@ let org: Tenant
 const app = withApp()
 beforeAll(async () => {
   org = await app.tenant()
-}, 30_000)
+})
 afterAll(async () => {
   for (const path of [folder, checkout]) rmSync(path, { recursive: true, force: true })
 })
@@ -61,7 +61,7 @@ test("one compiled file: starts, finds, and says what it can't", async () => {
   expect(wallet.out).toBe(`${(await org.get("/v1/wallet")).text}\n`)
   expect(away.out).not.toMatch(/127\.0\.0\.1:1\b|code of the folder/)
   expect([serve.code, serve.err]).toEqual([1, expect.stringMatching(/^rungate: .*npm start or npx rungate\)\.\n$/)])
-}, 60_000)
+})
 
 /** Starts the service without Node and stops it again: from the shell script and the file that is there, it finds the package's other files. */
 const servedBy = async (command: ReadonlyArray<string>, file: string) => {

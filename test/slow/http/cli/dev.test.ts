@@ -22,7 +22,7 @@ beforeAll(async () => {
     RUNGATE_URL: app.url,
     STRIPE_WEBHOOK_SECRET: `${stripe.settings.STRIPE_WEBHOOK_SECRET},whsec_older`
   })
-}, 30_000)
+})
 afterAll(async () => {
   await app.stop()
   await stripe.stop()
@@ -159,7 +159,7 @@ test.concurrent("disputes bring their payment along; payments that fail or expir
   await until("the refund is booked", real.ledger, (entries) => entries.some(({ reference }) => reference === refunded))
   expect((await moved(real)).toSorted()).toEqual(["refund -10.00", "topup 25.00", "topup 25.00"])
   await app.books()
-}, 60_000)
+})
 
 test.concurrent.if(dueToday(3))(
   "without the secret, on a live key, elsewhere, in the sandbox, on a live service: nothing is opened and nothing credited",

@@ -44,7 +44,7 @@ test("inspect's, for every capability: it runs", async () => {
   const commands = inspected.flatMap(({ body: found }) => commandsIn(found.hints))
   expect(commands.length).toBe(body.items.length)
   expect(await paste(sampled(commands, 10))).toEqual([])
-}, 60_000)
+})
 
 test("discover's, for capabilities and endpoints: it inspects", async () => {
   const queries = ["find a work email", "filings of a company", "backlinks", "instagram posts by hashtag"]
@@ -52,7 +52,7 @@ test("discover's, for capabilities and endpoints: it inspects", async () => {
   const commands = answers.flatMap(({ body }) => commandsIn([...body.items.map((one: { hint: string }) => one.hint)]))
   expect(commands.length).toBe(queries.length * 4)
   expect(await paste(sampled([...new Set(commands)], 6))).toEqual([])
-}, 60_000)
+})
 
 test("an endpoint's, for each provider and whatever a shell would misread: it calls", async () => {
   const { body } = await org.get("/v1/catalog/providers?limit=200")
@@ -71,7 +71,7 @@ test("an endpoint's, for each provider and whatever a shell would misread: it ca
   }
   expect(commands.length).toBeGreaterThan(10)
   expect(await paste(sampled([...new Set(commands)], 8))).toEqual([])
-}, 60_000)
+})
 
 /** Commands as they stand in sentences: in backticks, or after a colon at the end. */
 const commandsSaid = (sentences: ReadonlyArray<string>) =>
@@ -107,7 +107,7 @@ test("what hints say to people: about what is known, about a query that is data,
     ])
   )
   expect(await paste([...new Set(commands)])).toEqual([])
-}, 60_000)
+})
 
 test("what errors say to do", async () => {
   const [poor, guarded] = await Promise.all([app.tenant(), app.tenant("1.00")])
@@ -137,4 +137,4 @@ test("what errors say to do", async () => {
   expect(commands).toEqual(expect.arrayContaining(["rungate wallet topup 25.00", "rungate spend-guard"]))
   // Without -q a top-up would say that no money moved.
   expect(await paste(commands.map((command) => `${command} -q`))).toEqual([])
-}, 60_000)
+})

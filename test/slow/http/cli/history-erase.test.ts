@@ -27,7 +27,7 @@ beforeAll(async () => {
   const session_token = await org.session()
   save("sessions.json", { session_token, expires_at: "2099-01-01T00:00:00Z", email: "ada@example.com" })
   save("credentials.json", { api_key: other.key })
-}, 30_000)
+})
 afterAll(async () => {
   home.remove()
   await app.books()
@@ -112,4 +112,4 @@ test("a program says --yes, gets the answer of the API, and learns by the exit c
   const none = await home.shell(line)
   expect([none.code, none.body.erased]).toEqual([0, 0])
   expect([await count("sandbox.test"), await count("late.example")]).toEqual([0, 1])
-}, 30_000)
+})

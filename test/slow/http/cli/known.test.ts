@@ -15,7 +15,7 @@ beforeAll(async () => {
   org = await app.tenant("25.00")
   home = newHome({ RUNGATE_URL: app.url, RUNGATE_API_KEY: org.key })
   await org.run({ capability: "email.verify", input: { email: "ada@example.com" } })
-}, 30_000)
+})
 afterAll(async () => {
   home.remove()
 })

@@ -9,7 +9,7 @@ let home: Home
 const app = withApp()
 beforeAll(async () => {
   home = newHome({ RUNGATE_URL: app.url })
-}, 30_000)
+})
 afterAll(async () => {
   home.remove()
 })

@@ -11,7 +11,7 @@ let home: Home
 const app = withApp({ held })
 beforeAll(async () => {
   home = newHome({ RUNGATE_URL: app.url })
-}, 30_000)
+})
 afterAll(async () => {
   home.remove()
 })

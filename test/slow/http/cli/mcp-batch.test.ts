@@ -18,7 +18,7 @@ beforeAll(async () => {
   const { command, args, env } = (await home.shell("rungate mcp --print-config")).body.mcpServers.rungate
   hosts.set("rungate mcp", await hostOf(command, args, { ...home.environment, ...env }))
   hosts.set("POST /mcp", await remoteHostOf(app.url, org.key))
-}, 60_000)
+})
 afterAll(async () => {
   await app.books()
   await closeHosts()

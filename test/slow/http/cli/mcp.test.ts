@@ -42,7 +42,7 @@ beforeAll(async () => {
   // What a host has that was started from a desktop.
   const { command, args, env } = config.mcpServers.rungate
   host = await hostOf(command, args, { HOME: home.folder, ...env })
-}, 60_000)
+})
 afterAll(async () => {
   await closeHosts()
   await app.stop()

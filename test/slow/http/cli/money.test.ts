@@ -12,7 +12,7 @@ const app = withApp()
 beforeAll(async () => {
   org = await app.tenant("25.00")
   home = newHome({ RUNGATE_URL: app.url, RUNGATE_API_KEY: org.key })
-}, 30_000)
+})
 afterAll(async () => {
   home.remove()
 })
@@ -165,4 +165,4 @@ test("a checkout: the page to pay on, and --wait that ends when the payment is c
   } finally {
     await desk.stop()
   }
-}, 40_000)
+})

@@ -23,7 +23,7 @@ beforeAll(async () => {
   const customer = await app.tenant("5.00")
   await customer.run({ capability: "people.search", input: { titles: ["buyer"], limit: 25 } })
   await indexedAndCounted(app)
-}, 30_000)
+})
 
 type Json = ReturnType<typeof JSON.parse>
 
@@ -65,7 +65,7 @@ describe.each(runnable)("$page", ({ blocks }) => {
     const org = await app.tenant("25.00")
     org_id = org.org_id
     home = newHome({ RUNGATE_URL: app.url, RUNGATE_API_KEY: org.key })
-  }, 30_000)
+  })
   afterAll(() => home.remove())
 
   test.each(blocks.map((block) => ({ ...block, title: block.commands.split("\n")[0] ?? "" })))(

@@ -7,7 +7,7 @@ let app: App
 const homes: Array<Home> = []
 beforeAll(async () => {
   app = await startApp()
-}, 30_000)
+})
 afterAll(async () => {
   for (const home of homes) home.remove()
   await app.stop()
@@ -74,7 +74,7 @@ test("an owner invites, the invited person joins, gets a role and is removed, an
     /AT +ACTOR +ADDRESS +ACTION +OBJECT +CHANGE[^]*owner@\S+ +127\.0\.0\.1 +member\.changed +usr_\S+ +role: member →\s+admin/
   )
   expect(await drawn(owner, "rungate audit-log --from 2020-01-01 --to 2020-01-02")).toContain("no such changes")
-}, 60_000)
+})
 
 test("an invitation is withdrawn, a person chooses the organization, and wrong flags say what to do", async () => {
   const [owner, other] = [someone(), someone()]
@@ -97,4 +97,4 @@ test("an invitation is withdrawn, a person chooses the organization, and wrong f
   expect([none.code, none.err]).toEqual([5, expect.stringContaining("rungate invite ada@example.com")])
   const both = await owner.shell(`rungate login --join x --sign-up --password-stdin`, {}, "x\n")
   expect(both.code).toBe(5)
-}, 60_000)
+})

@@ -17,7 +17,7 @@ beforeAll(async () => {
   const signUp = "rungate login --sign-up --email owner@example.com --organization Acme --password-stdin"
   expect((await home.shell(signUp, {}, `${password}\n`)).code).toBe(0)
   expect((await home.shell("rungate wallet topup 10.00")).code).toBe(0)
-}, 30_000)
+})
 afterAll(async () => {
   home.remove()
   await app.stop()

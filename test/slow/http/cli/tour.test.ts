@@ -31,7 +31,7 @@ beforeAll(async () => {
   key = /rg_test_\w+/.exec(said)?.[0] ?? expect.unreachable("it prints no key")
   const url = /http:\/\/127\.0\.0\.1:\d+/.exec(said)?.[0] ?? expect.unreachable("it prints no address")
   home = newHome({ RUNGATE_URL: url })
-}, 60_000)
+})
 afterAll(async () => {
   service.child.kill("SIGTERM")
   await service.ended

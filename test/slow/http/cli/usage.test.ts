@@ -13,7 +13,7 @@ beforeAll(async () => {
   for (let n = 0; n < 3; n++) await org.run({ ...verify(), metadata: { campaign: "spring" } })
   await org.run({ capability: "web.search", input: { query: "rungate" }, metadata: { campaign: "\u001b[31mred" } })
   await org.run(rehearse("error"))
-}, 30_000)
+})
 afterAll(async () => {
   home.remove()
 })

@@ -28,7 +28,7 @@ beforeAll(async () => {
   await uncounted.query("SELECT pg_advisory_lock($1)", [usageLock])
   org = await app.tenant("25.00")
   home = newHome({ RUNGATE_URL: app.url, RUNGATE_API_KEY: org.key })
-}, 30_000)
+})
 afterAll(async () => {
   await uncounted.end()
   await app.stop()
@@ -101,7 +101,7 @@ describe("ledger heads", () => {
       expect(rows).toContainEqual({ seq: String(seq), hash })
     }
     await app.books()
-  }, 30_000)
+  })
 
   test("are made once by many processes, and belong to their organization", async () => {
     const tenants = await Promise.all(Array.from({ length: 12 }, () => app.tenant("1.00")))
@@ -122,7 +122,7 @@ describe("ledger heads", () => {
     await expect(app.sql("DELETE FROM wallet_heads")).rejects.toThrow("append-only")
     await second.stop()
     await third.stop()
-  }, 30_000)
+  })
 
   test("are listed in pages, and cursors are checked", async () => {
     const first = await org.get("/v1/wallet/heads?limit=1")
@@ -167,7 +167,7 @@ describe("a customer who kept a head", () => {
     ])
     // Again: it keeps what it has.
     expect((await home.shell("rungate wallet heads")).code).toBe(0)
-  }, 20_000)
+  })
 
   test("finds out when the owner rewrites the ledger, whatever else is rewritten", async () => {
     const kept = readFileSync(join(home.folder, "ledger-heads.json"), "utf8")
@@ -204,7 +204,7 @@ describe("a customer who kept a head", () => {
     const again = await home.shell("rungate wallet heads")
     expect([again.code, again.err]).toEqual([1, expect.stringContaining("the ledger was rewritten")])
     expect(readFileSync(join(home.folder, "ledger-heads.json"), "utf8")).toBe(kept)
-  }, 30_000)
+  })
 
   test("finds out about entries that are gone, and about a chain that is broken", async () => {
     const other = await app.tenant("5.00")
@@ -231,7 +231,7 @@ describe("a customer who kept a head", () => {
     ])
     operator.remove()
     theirs.remove()
-  }, 30_000)
+  })
 
   test("is told what can't be compared where months were dropped", async () => {
     const old = await app.tenant("5.00")
@@ -262,7 +262,7 @@ describe("a customer who kept a head", () => {
     ])
     expect(unknown.err).toContain("None of the ledger heads could be compared")
     theirs.remove()
-  }, 30_000)
+  })
 
   test("is told about files that hold no heads", async () => {
     writeFileSync(join(home.folder, "empty.json"), '{"items":[]}')
@@ -277,5 +277,5 @@ describe("a customer who kept a head", () => {
         code
       ])
     expect((await home.shell("rungate wallet heads -o text")).code).toBe(5)
-  }, 20_000)
+  })
 })

@@ -29,7 +29,7 @@ beforeAll(async () => {
     { provider: "sec_edgar", endpoint: "/submissions/CIK{cik}.json", path: { cik: "0000320193" }, input: {} }
   ]
   await Promise.all(bodies.map((body) => org.run(body)))
-}, 30_000)
+})
 
 const simulate = (tenant: Tenant, body: object) => tenant.post("/v1/simulate", { from, ...body })
 const usd = (text: string) => Math.round(Number(text) * 1e6)
@@ -130,7 +130,7 @@ describe("a simulation", () => {
     const wrong = await home.shell("rungate simulate --from 1d --strategy best")
     expect(wrong.code).toBe(5)
     home.remove()
-  }, 20_000)
+  })
 
   test("takes 100,000 runs in seconds, and one more is refused", async () => {
     const many = await app.tenant("5.00")
@@ -163,5 +163,5 @@ describe("a simulation", () => {
       400,
       expect.stringContaining("more than 100,000 runs")
     ])
-  }, 120_000)
+  })
 })

@@ -286,7 +286,7 @@ describe("operations", () => {
     expect(messages(warnings)).toContain(`80000 operations beyond the first ${operationsMax} are left out`)
     expect(turns).toBeGreaterThan(50)
     // It ends after 2 to 5 s on an idle machine. A time that grows with the square of the operations would be hours.
-  }, 120_000)
+  })
 
   test("described twice, at wrong paths, by wrong methods", async () => {
     const one = {
@@ -456,7 +456,7 @@ describe("anything else", () => {
       { numRuns: mutated }
     )
     expect(imported).toBeGreaterThan((mutated * 3) / 8)
-  }, 20_000)
+  })
 
   test("any text at all", async () => {
     await fc.assert(

@@ -104,7 +104,7 @@ describe("the providers' own documents", () => {
       }
       expect(withInput - examples).toBeLessThanOrEqual(1)
       figures.push({ name, operations, millis, warnings: warnings.length, bodies: withInput, examples })
-    }, 15_000)
+    })
   }
 
   afterAll(() => console.log(JSON.stringify({ openapi: figures })))

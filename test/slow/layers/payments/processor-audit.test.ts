@@ -4,7 +4,7 @@
  *
  * Times are made by moving Stripe's clock and our rows' dates, never by waiting.
  */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
+import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import {
   compare,
   type ComparisonInput,
@@ -16,11 +16,8 @@ import { dollars } from "../../../../src/schema/money/Money.ts"
 import { type App, startApp, type Tenant, until } from "../../../kit/app.ts"
 import { type Command, runMain } from "../../../chaos/processes.ts"
 import { compiledCommand } from "../../../kit/compiled-command.ts"
-import { testMillis } from "../../../kit/slowness.ts"
 import type { Thing } from "../../../layers/payments/account.ts"
 import { type LocalStripe, startStripe } from "../../../layers/payments/standin.ts"
-
-setDefaultTimeout(2 * testMillis)
 
 const command: Command = [await compiledCommand()]
 let app: App

@@ -28,7 +28,7 @@ const connect = async (connectionString: string) => {
 // The first one starts the server.
 beforeAll(async () => {
   await preparedDatabase()
-}, 60_000)
+})
 afterEach(async () => {
   await Promise.all(opened.splice(0).map((client) => client.end()))
 })
@@ -99,7 +99,7 @@ describe("locks", () => {
     await Effect.runPromise(Fiber.join(migrating))
     expect(await columns(client, "api_keys")).toContain("note")
     expect(await version(client)).toBe(9001)
-  }, 60_000)
+  })
 })
 
 describe("transactions", () => {
@@ -182,7 +182,7 @@ describe("indexes", () => {
     ])
     const building = (name: string) => `database: building the index ${name}. Running processes go on meanwhile.`
     expect(logs).toEqual([building("ledger_extra"), building("orgs_extra")])
-  }, 60_000)
+  })
 
   test("are built while others write", async () => {
     const { client, run, url } = await open()
@@ -201,7 +201,7 @@ describe("indexes", () => {
     await writer.query("COMMIT")
     await Effect.runPromise(Fiber.join(building))
     expect((await valid(client)).every((one) => one.valid)).toBe(true)
-  }, 60_000)
+  })
 })
 
 describe("releases", () => {
