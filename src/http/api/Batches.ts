@@ -123,7 +123,7 @@ export class BatchesApi extends HttpApiGroup.make("batches")
       success: Schema.String.annotate({ description: "one BatchResult per line" }).pipe(
         HttpApiSchema.asText({ contentType: "application/x-ndjson" })
       ),
-      error: [Wire.invalid_request]
+      error: [Wire.invalid_request, Wire.rate_limited]
     }).annotateMerge(
       about(
         "Read a batch's results",

@@ -87,6 +87,9 @@ export type Created =
   /** The organization has too many unfinished batches. */
   | { readonly _tag: "Full" }
 
+/** Results that are read at once. A client that stops reading a stream keeps as many in memory. */
+const resultBytesMax = 256 * 1024
+
 /** No sum of charges comes near it. */
 const unlimited = 9_000_000_000_000_000_000n
 
@@ -102,7 +105,7 @@ export class BatchStore extends Context.Service<
       keys: Makers,
       page: { readonly before: string | null; readonly limit: number }
     ) => Effect.Effect<ReadonlyArray<BatchRow>>
-    /** Rows that have ended, with the results of their runs, after row `after`: at most `limit`, and what fits into a page. */
+    /** Rows that have ended, with the results of their runs, after row `after`: at most `limit`, and few bytes unless one row has many. */
     readonly results: (
       org_id: string,
       batch_id: string,
@@ -177,7 +180,7 @@ export class BatchStore extends Context.Service<
             WHERE batch_id = ${batch_id} AND row > ${after}::int AND status NOT IN ('pending', 'running') ORDER BY row LIMIT ${limit + 1}`)
           const page = ended.slice(0, limit)
           const run_ids = page.map((one) => one.run_id)
-          const shown = page.slice(0, yield* runsWithin(sql, org_id, run_ids))
+          const shown = page.slice(0, yield* runsWithin(sql, org_id, run_ids, resultBytesMax))
           const ends = yield* runEnds(sql`
             SELECT r.run_id, r.result::text AS result, r.error_code, r.error_message
             FROM unnest(${texts(shown.map((one) => one.run_id))}) AS n(run_id)

@@ -14,7 +14,12 @@ export const pageBytesMax = 8 * 1024 * 1024
 const fitRow = oneRowOf({ fit: Schema.Int })
 
 /** The number of runs, from the first one on, whose inputs and results are within a page. At least 1, so that each page makes progress. */
-export const runsWithin = (sql: SqlClient.SqlClient, org_id: string, run_ids: ReadonlyArray<string | null>) =>
+export const runsWithin = (
+  sql: SqlClient.SqlClient,
+  org_id: string,
+  run_ids: ReadonlyArray<string | null>,
+  bytesMax = pageBytesMax
+) =>
   run_ids.length < 2
     ? Effect.succeed(run_ids.length)
     : Effect.map(
@@ -25,9 +30,9 @@ export const runsWithin = (sql: SqlClient.SqlClient, org_id: string, run_ids: Re
             SELECT p.n + 1, p.bytes + coalesce((
               SELECT octet_length(r.input::text) + coalesce(octet_length(r.result::text), 0) FROM runs r
               WHERE r.org_id = ${org_id} AND r.run_id = (a.ids)[p.n + 1] LIMIT 1), 0)
-            FROM page p, (SELECT ${texts(run_ids)} AS ids) a WHERE p.n < cardinality(a.ids) AND p.bytes <= ${pageBytesMax}::int
+            FROM page p, (SELECT ${texts(run_ids)} AS ids) a WHERE p.n < cardinality(a.ids) AND p.bytes <= ${bytesMax}::int
           )
-          SELECT max(n) AS fit FROM page WHERE n < 2 OR bytes <= ${pageBytesMax}::int`),
+          SELECT max(n) AS fit FROM page WHERE n < 2 OR bytes <= ${bytesMax}::int`),
         ({ fit }) => fit
       )
 

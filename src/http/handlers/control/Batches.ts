@@ -2,11 +2,13 @@
 import { Effect, Option, Stream } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
+import { EventFeed } from "../../../actors/events/EventFeed.ts"
 import { Admission, type Asked } from "../../../actors/runs/Admission.ts"
 import { BatchStore, type ResultRow } from "../../../layers/batches/BatchStore.ts"
 import { Catalog } from "../../../layers/catalog/Catalog.ts"
 import { crashPoint } from "../../../layers/platform/CrashPoint.ts"
 import { Settings } from "../../../layers/platform/Settings.ts"
+import { pageBytesMax } from "../../../layers/runs/runsWithin.ts"
 import { batchesOpenMax } from "../../../schema/batches/Batch.ts"
 import { problem } from "../../../schema/Errors.ts"
 import { withCommands } from "../../../schema/Hints.ts"
@@ -28,6 +30,7 @@ import { csvRuns, inputFieldsOf } from "../../submission/CsvRuns.ts"
 import { idempotencyKeyOf } from "../../submission/SubmitRun.ts"
 import { batchUrl, batchView, resultCells, resultColumns, resultLine } from "../../views/BatchView.ts"
 import { wantsCsv } from "./CsvPage.ts"
+import { takeStream } from "./EventStream.ts"
 
 const refused = (path: string, message: string) =>
   Effect.fail(problem("invalid_request", `${path} ${message}`, [{ path, message }]))
@@ -81,6 +84,7 @@ export const BatchesHandlers = HttpApiBuilder.group(
     const catalog = yield* Catalog
     const store = yield* BatchStore
     const settings = yield* Settings
+    const feed = yield* EventFeed
     const rowsOf = batchRows(admission)
 
     const seen = Effect.fnUntraced(function* (batch_id: string) {
@@ -101,19 +105,28 @@ export const BatchesHandlers = HttpApiBuilder.group(
       })
     })
 
-    /** The rows that have ended: one page, or page after page without a limit, so that large results are never in memory together. */
+    /** The rows that have ended, a few at a time, so that a client that does not read keeps little in memory. With a limit, one page of them. */
     const results = (
       org_id: string,
       batch_id: string,
-      { cursor = 0, limit }: { readonly cursor?: number; readonly limit?: number },
+      { cursor = 0, limit = Number.POSITIVE_INFINITY }: { readonly cursor?: number; readonly limit?: number },
       text: (rows: ReadonlyArray<ResultRow>) => string
     ) =>
-      Stream.paginate(cursor, (from: number) =>
-        Effect.map(store.results(org_id, batch_id, { after: from, limit: limit ?? listLimitMax }), ({ rows, more }) => {
-          const last = rows.at(-1)
-          const next = last === undefined || !more || limit !== undefined ? Option.none() : Option.some(last.row)
-          return [rows.length === 0 ? [] : [text(rows)], next] as const
-        })
+      Stream.paginate({ after: cursor, left: limit, bytes: 0 }, ({ after, left, bytes }) =>
+        Effect.map(
+          store.results(org_id, batch_id, { after, limit: Math.min(left, listLimitMax) }),
+          ({ rows, more }) => {
+            const last = rows.at(-1)
+            if (last === undefined) return [[], Option.none()] as const
+            const part = Buffer.from(text(rows))
+            const next = { after: last.row, left: left - rows.length, bytes: bytes + part.byteLength }
+            const isFull = bytes > 0 && next.bytes > pageBytesMax && limit !== Number.POSITIVE_INFINITY
+            return [
+              isFull ? [] : [part],
+              isFull || !more || next.left === 0 ? Option.none() : Option.some(next)
+            ] as const
+          }
+        )
       )
 
     return handlers.handleAll({
@@ -175,17 +188,18 @@ export const BatchesHandlers = HttpApiBuilder.group(
       results: Effect.fnUntraced(function* ({ params: { batch_id }, query }) {
         const { org_id, access } = yield* CurrentCaller
         yield* batchOf(batch_id)
+        yield* takeStream(feed, org_id)
         const isOwn = (access?.reads ?? null) !== null
         const shown = (row: ResultRow) =>
           isOwn ? { ...row, error_message: ownMessage(row.error_code, row.error_message) } : row
         const csv = yield* wantsCsv
         const lines = csv
           ? Stream.concat(
-              Stream.succeed(csvText(resultColumns, [])),
+              Stream.succeed(Buffer.from(csvText(resultColumns, []))),
               results(org_id, batch_id, query, (rows) => csvText(null, rows.map(shown).map(resultCells)))
             )
           : results(org_id, batch_id, query, (rows) => rows.map(shown).map(resultLine).join(""))
-        return HttpServerResponse.stream(Stream.encodeText(lines), {
+        return HttpServerResponse.stream(lines, {
           contentType: csv ? "text/csv; charset=utf-8" : "application/x-ndjson",
           headers: {
             vary: "accept",

@@ -2,16 +2,41 @@
  * The body of an event stream: events of the feed as server-sent events, with a bounded buffer.
  *
  * A client that reads slowly fills its buffer. Then the stream stops sending, and continues from the log when the buffer is empty. A
- * client that has not read for a minute is disconnected, and resumes with Last-Event-ID.
+ * client that has not read for four minutes (`idleSeconds` of the server) is disconnected, and resumes with Last-Event-ID.
  */
+import { Effect } from "effect"
+import { HttpEffect, HttpServerResponse } from "effect/http"
 import type { Connection, EventFeed, EventStream, StreamRequest } from "../../../actors/events/EventFeed.ts"
 import type { LoggedEvent } from "../../../layers/events/EventLog.ts"
+import { problem } from "../../../schema/Errors.ts"
 
 const bufferBytesMax = 64 * 1024
 /** How long a client should wait before it connects again. */
 const retryMillis = 1_000
 /** The client may be gone before the response begins. Then nobody reads the body. */
 const beginMillis = 10_000
+
+/** Refuses a stream beyond the organization's limit. */
+export const tooManyStreams = ({ perOrganization }: EventFeed["Service"]) =>
+  HttpEffect.appendPreResponseHandler((_request, response) =>
+    Effect.succeed(HttpServerResponse.setHeader(response, "retry-after", "5"))
+  ).pipe(
+    Effect.andThen(
+      Effect.fail(
+        problem(
+          "rate_limited",
+          `This organization has ${perOrganization} streams of events and of results open at this process. Read one to its end, close one, or share one between your programs.`
+        )
+      )
+    )
+  )
+
+/** Counts the answer to this request as one of the organization's streams, until its body ends. */
+export const takeStream = (feed: EventFeed["Service"], org_id: string) =>
+  Effect.acquireRelease(
+    Effect.suspend(() => (feed.reserve(org_id) ? Effect.void : tooManyStreams(feed))),
+    () => Effect.sync(() => feed.release(org_id))
+  )
 
 const encoder = new TextEncoder()
 const opening = encoder.encode(`retry: ${retryMillis}\n\n`)

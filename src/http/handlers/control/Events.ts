@@ -1,6 +1,6 @@
 /** Event streams: a handler finds where the stream continues, and the feed delivers from there. */
 import { Effect, Redacted } from "effect"
-import { HttpEffect, type HttpServerRequest, HttpServerResponse } from "effect/http"
+import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { EventFeed, shownTo, type StreamRequest } from "../../../actors/events/EventFeed.ts"
 import { isFinalRow } from "../../../actors/runs/Admission.ts"
@@ -16,7 +16,7 @@ import { makeSeesRun } from "../../access/SeenRuns.ts"
 import { Api } from "../../api/Api.ts"
 import { CurrentCaller } from "../../api/shapes/Common.ts"
 import { tokenOf } from "../../middleware/Bearer.ts"
-import { finite, following } from "./EventStream.ts"
+import { finite, following, tooManyStreams } from "./EventStream.ts"
 
 const header = "headers.last-event-id"
 
@@ -31,15 +31,8 @@ const tooOld = problem(
   `Events after this Last-Event-ID were deleted: they are kept for ${keepDays} days. Connect without the header, and read what you missed with GET /v1/runs and GET /v1/wallet/transactions.`,
   [{ path: header, message: "is older than the event log" }]
 )
-const tooMany = (most: number) =>
-  problem(
-    "rate_limited",
-    `This organization has ${most} event streams open at this process. Close one, or share one stream between your programs.`
-  )
-
 /** The most events that a run has: created, started, finished and its attempts. */
 const runEventsMax = 1_000
-const retryAfterSeconds = "5"
 
 const kindsOf = (types: string | undefined) =>
   Effect.gen(function* () {
@@ -89,9 +82,6 @@ export const EventsHandlers = HttpApiBuilder.group(
       }
     }
 
-    const slowDown = HttpEffect.appendPreResponseHandler((_request, response) =>
-      Effect.succeed(HttpServerResponse.setHeader(response, "retry-after", retryAfterSeconds))
-    )
     const opened = (
       request: HttpServerRequest.HttpServerRequest,
       asked: Omit<StreamRequest, "credential" | "isValid">
@@ -100,7 +90,7 @@ export const EventsHandlers = HttpApiBuilder.group(
         // Nobody reads the body of a response to HEAD, so nothing would end it.
         if (request.method === "HEAD")
           return Effect.succeed(HttpServerResponse.raw(emptyBody(), { contentType, headers: streamHeaders }))
-        if (!feed.reserve(asked.org_id)) return Effect.andThen(slowDown, Effect.fail(tooMany(feed.perOrganization)))
+        if (!feed.reserve(asked.org_id)) return tooManyStreams(feed)
         const body = following(feed, { ...asked, ...credentialOf(request, asked.keys) })
         return Effect.succeed(HttpServerResponse.raw(body, { contentType, headers: streamHeaders }))
       })

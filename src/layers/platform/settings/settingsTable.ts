@@ -153,7 +153,7 @@ const lines: ReadonlyArray<Line> = [
     "RUNGATE_ORG_STREAMS",
     "number",
     "100",
-    "open event streams of one organization at one process; beyond it, rate_limited"
+    "open streams of events and results of one organization at one process; beyond it, rate_limited"
   ],
   [
     "RUNGATE_REPEAT_GUARD",
