@@ -192,16 +192,75 @@ describe("nobody delivers", () => {
     expect(there.heard().map((one) => one.provider)).toEqual(["leadmagic", "leadmagic"])
     expect(await org.wallet()).toMatchObject(untouched)
   })
+})
 
-  test("what changes the world outside is asked of one provider", async () => {
-    const body = { from: "hello@example.com", to: ["jane@example.com"], subject: "Hello", text: "Hello Jane" }
-    await app.sql(
+describe("a run that acts", () => {
+  const mail = { from: "hello@example.com", to: ["jane@example.com"], subject: "Hello", text: "Hello Jane" }
+  const send = { capability: "email.send", input: mail, routing: { strategy: "cheapest" } }
+  const sent: Line = answer(200, { ErrorCode: 0, MessageID: "m1", Message: "OK" })
+  const owns = () =>
+    app.sql(
       "INSERT INTO owned_resources (kind, resource_id, org_id) VALUES ('sender', 'hello@example.com', $1) ON CONFLICT DO NOTHING",
       [org.org_id]
     )
-    const sent = await org.run({ capability: "email.send", input: body, routing: { strategy: "cheapest" } })
-    expect([sent.body.error.code, sent.body.attempts.length, there.heard().length]).toEqual(["outcome_unknown", 1, 1])
+
+  const refusals: ReadonlyArray<readonly [string, Line, string]> = [
+    ["HTTP 401", answer(401, {}), "provider_account"],
+    ["HTTP 422", answer(422, {}), "provider_rejected"],
+    ["HTTP 429", answer(429, {}), "provider_rate_limited"],
+    ["HTTP 501", answer(501, {}), "provider_error"]
+  ]
+  test.each(refusals)("asks the next provider after %s, which did nothing", async (_name, line, outcome) => {
+    await owns()
+    there.play("resend", line)
+    there.play("postmark", sent)
+    const quote = await org.post("/v1/quote", send)
+    expect(quote.body.offers.slice(0, 2)).toMatchObject([
+      { provider: "resend", chosen: true, excluded_because: null },
+      { provider: "postmark", chosen: true, excluded_because: null }
+    ])
+    const { body } = await org.run(send)
+    expect(outcomes(body)).toEqual([`resend ${outcome}`, "postmark succeeded"])
+    expect(body).toMatchObject({ status: "succeeded", provider: "postmark", billing: { charged: "0.00216" } })
+    expect(body.routing_reason).toContain("; then postmark if it surely did nothing")
+    expect(there.heard().map(({ provider }) => provider)).toEqual(["resend", "postmark"])
+  })
+
+  const unknowns: ReadonlyArray<readonly [string, Line]> = [
+    ["HTTP 500", answer(500, "oops")],
+    ["HTTP 503", answer(503, {})],
+    ["HTTP 408", answer(408, {})],
+    ["HTTP 303", answer(303, "", { location: "/done" })],
+    ["success that can't be read", answer(200, '{"id": "b7')]
+  ]
+  test.each(unknowns)("asks nobody else after %s, which may have sent it", async (_name, line) => {
+    await owns()
+    there.play("resend", line)
+    there.play("postmark", sent)
+    const { body } = await org.run(send)
+    expect([body.error.code, outcomes(body)]).toEqual(["outcome_unknown", ["resend outcome_unknown"]])
+    expect(there.heard()).toHaveLength(1)
     expect(await org.wallet()).toMatchObject(untouched)
+  })
+
+  test("asks nobody else after no answer in time, and after a second provider may have sent it", async () => {
+    await owns()
+    there.play("resend", () => new Promise(() => {}), answer(401, {}))
+    there.play("postmark", answer(502, ""))
+    const late = await withDeadline("resend", 150, () => org.run(send), app)
+    expect(outcomes(late.body)).toEqual(["resend outcome_unknown"])
+    const second = await org.run(send)
+    expect(outcomes(second.body)).toEqual(["resend provider_account", "postmark outcome_unknown"])
+    expect(second.body.error.message).toContain("postmark carried this out")
+    expect(await org.wallet()).toMatchObject(untouched)
+  })
+
+  test("asks nobody else without fallback", async () => {
+    await owns()
+    there.play("resend", answer(401, {}))
+    const { body } = await org.run({ ...send, routing: { ...send.routing, allow_fallback: false } })
+    expect(outcomes(body)).toEqual(["resend provider_account"])
+    expect(body.hints.join(" ")).toContain("routing.allow_fallback is false")
   })
 })
 

@@ -70,6 +70,15 @@ const cases: ReadonlyArray<readonly [string, ReadonlyArray<Question>, string, Do
     "no_answer"
   ],
   [
+    "a send, then a look-up that was not made because the provider asked for a pause",
+    [
+      ["acts", "read"],
+      ["reads", "unsent"]
+    ],
+    "provider_rate_limited",
+    "no_answer"
+  ],
+  [
     "a job, then the word that it failed",
     [
       ["acts", "read"],
@@ -98,8 +107,8 @@ describe("doubt", () => {
   })
 
   test("a status settles it, or does not", () => {
-    for (const status of [300, 302, 400, 404, 409, 422, 429, 501, 505]) expect(endOfStatus(status)).toBe("refused")
-    for (const status of [500, 502, 503, 504, 520, 524, 999]) expect(endOfStatus(status)).toBe("server_error")
+    for (const status of [300, 302, 307, 400, 404, 409, 422, 429, 501, 505]) expect(endOfStatus(status)).toBe("refused")
+    for (const status of [303, 408, 500, 502, 503, 504, 520, 524, 999]) expect(endOfStatus(status)).toBe("server_error")
     for (const status of [200, 201, 204]) expect(endOfStatus(status)).toBe("read")
   })
 })

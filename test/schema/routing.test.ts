@@ -126,7 +126,13 @@ describe("the number of attempts", () => {
     expect(usd(hold)).toBe("0.03")
   })
 
-  test("is one without fallback, for a pinned provider, and for a side effect", () => {
+  test("is three for a run that acts, whose reason says when the next one is called", () => {
+    const { candidates, attempts_max, reason } = routed(five, {}, { side_effect: true })
+    expect([names(candidates), attempts_max]).toEqual([["a", "b", "c"], 3])
+    expect(reason).toEndWith("; then b, c if it surely did nothing")
+  })
+
+  test("is one without fallback and for a pinned provider", () => {
     const off = routed(five, { allow_fallback: false })
     expect([names(off.candidates), names(off.spare), off.attempts_max, off.routing]).toEqual([
       ["a"],
@@ -142,13 +148,6 @@ describe("the number of attempts", () => {
       "pinned"
     ])
     expect(routed(five, { provider: "d", allow_fallback: false }).routing).toBe("pinned")
-    const sent = routed(five, {}, { side_effect: true })
-    expect([names(sent.candidates), sent.attempts_max, sent.routing, usd(sent.hold)]).toEqual([
-      ["a"],
-      1,
-      "auto",
-      "0.01"
-    ])
   })
 })
 

@@ -49,7 +49,7 @@ const execute = (offers: ReadonlyArray<Offer>, settings: Settings, without: Read
       (pinned === null || provider === pinned) && !without.has(provider) && (max_cost === null || quote <= max_cost)
   )
   const ranked = usable.toSorted(rankBy(strategy))
-  const attempts = pinned !== null || side_effect || !allow_fallback ? 1 : attemptsMax
+  const attempts = pinned !== null || !allow_fallback ? 1 : attemptsMax
   const called: Array<Offer> = []
   const spare: Array<Offer> = []
   const over: Array<Offer> = []
@@ -63,7 +63,7 @@ const execute = (offers: ReadonlyArray<Offer>, settings: Settings, without: Read
     }
   }
   const conclusive = strategy === "highest_success_rate"
-  const made: Array<{ provider: string; outcome: Outcome; duration_ms: number }> = []
+  const made: Array<{ provider: string; outcome: Outcome | "outcome_unknown"; duration_ms: number }> = []
   let fallback: Offer | null = null
   const ended = (by: Offer | null, hit: boolean) => ({
     ...{ called, spare, over, made, hit, conclusive, provider: by?.provider ?? null },
@@ -73,7 +73,10 @@ const execute = (offers: ReadonlyArray<Offer>, settings: Settings, without: Read
   for (const one of called) {
     const { outcome, duration_ms } = one.answer
     const shown = outcome === "inconclusive" && !conclusive ? "succeeded" : outcome
-    made.push({ provider: one.provider, outcome: shown, duration_ms })
+    // Of a failed call that acts nobody knows what it did, so no other one is called.
+    const stops = side_effect && shown === "provider_error"
+    made.push({ provider: one.provider, outcome: stops ? "outcome_unknown" : shown, duration_ms })
+    if (stops) return ended(fallback, fallback !== null)
     if (shown === "succeeded") return ended(one, true)
     if (shown === "inconclusive") fallback ??= one
     if (shown === "no_match" && bills_no_match) return ended(one, false)

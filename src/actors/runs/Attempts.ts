@@ -21,7 +21,7 @@ import { ownOffer, type Step } from "../../schema/accounts/OwnAccount.ts"
 import type { Plan } from "../../schema/runs/Plan.ts"
 import { priceFrom } from "../../schema/runs/PlannedPrice.ts"
 import type { RawPlan } from "../../schema/runs/RawPlan.ts"
-import { type Delivered, deliveryOf, rawDeliveryOf } from "./Delivery.ts"
+import { checkedAnswer, type Delivered, deliveryOf, rawDeliveryOf } from "./Delivery.ts"
 import { RunSlots } from "./RunSlots.ts"
 
 /** Half a minute: longer than a database takes to restart. */
@@ -77,7 +77,14 @@ export const retrying = <A>(write: Effect.Effect<A>): Effect.Effect<A> =>
     Effect.catch(Effect.failCause)
   )
 
-/** The function that makes one attempt. Null when the catalog no longer has the offer or endpoint. */
+/** The attempt if the catalog no longer has the offer or endpoint. A job that an earlier execution started may still act. */
+const gone = ({ state }: AttemptCall): Attempted => {
+  const answer = failure("provider_error", "this offer is no longer in the catalog")
+  const doubt = state === null ? {} : { doubt: "no_answer" as const }
+  return { answered: { answer, duration_ms: 0, raw: null, measured: null, ...doubt }, delivered: null }
+}
+
+/** The function that makes one attempt. */
 export const makeAttempt = Effect.gen(function* () {
   const catalog = yield* Catalog
   const endpoints = yield* Endpoints
@@ -136,15 +143,12 @@ export const makeAttempt = Effect.gen(function* () {
       return crashPoint("job.after")
     })
 
-  const rawAttempt = Effect.fnUntraced(function* (
-    run: LeasedRun,
-    raw: RawPlan,
-    { step, input, state, keep }: AttemptCall
-  ) {
+  const rawAttempt = Effect.fnUntraced(function* (run: LeasedRun, raw: RawPlan, made: AttemptCall) {
+    const { step, input, state, keep } = made
     const { plan, run_id, org_id } = run
     const { provider, own } = step
     const rawProvider = endpoints.snapshot().providers.get(provider)
-    if (rawProvider === undefined) return null
+    if (rawProvider === undefined) return gone(made)
     const call = { run_id, org_id, own, provider: rawProvider, raw, input, input_text: run.input, state, keep }
     const answered = withoutRawCost(yield* catchingBugs(provider, providers.callRaw(call)), own)
     // Objects in the organization's own account are nobody's in the service's account.
@@ -154,42 +158,39 @@ export const makeAttempt = Effect.gen(function* () {
   })
 
   /** Without a generator: thousands of runs may wait here for a slow provider. */
-  const offerAttempt = (
-    run: LeasedRun,
-    { step, input, number, state, keep }: AttemptCall
-  ): Effect.Effect<Attempted | null> => {
+  const offerAttempt = (run: LeasedRun, made: AttemptCall): Effect.Effect<Attempted> => {
+    const { step, input, number, state, keep } = made
     const { plan, run_id, org_id } = run
     const { provider, own } = step
     const capability = catalog.find(run.capability ?? "")?.capability
     const offer = catalog.offer(run.capability ?? "", provider)
-    if (offer === undefined || capability === undefined) return Effect.succeed(null)
+    if (offer === undefined || capability === undefined) return Effect.succeed(gone(made))
     const { include_raw } = plan
     const { owned, slug } = capability
     const request = { run_id, org_id, own, offer, capability: slug, input, attempt: number, include_raw, state, keep }
     const called = owned === null || catalog.sandbox ? providers.call(request) : ofOwned(org_id, owned, input)
     return Effect.flatMap(catchingBugs(provider, called), (all) => {
-      const answered = withoutCost(all, own)
-      const made = answered.answer._tag === "Match" && !own ? capability.makes(answered.answer.output) : []
+      const answered = checkedAnswer(capability, withoutCost(all, own))
+      const objects = answered.answer._tag === "Match" && !own ? capability.makes(answered.answer.output) : []
       const price = agreedPrice(plan, step) ?? offer.offer.price
       const agreed = { provider, price, rated: offer.offer.price, hold: Money.MicroUsd(run.hold), own }
       const delivered = () => ({
         answered,
         delivered: deliveryOf(capability, agreed, input, answered, catalog.sandbox)
       })
-      return made.length === 0
+      return objects.length === 0
         ? Effect.sync(delivered)
-        : Effect.map(retrying(ownership.claim(run.org_id, run_id, provider, made)), delivered)
+        : Effect.map(retrying(ownership.claim(run.org_id, run_id, provider, objects)), delivered)
     })
   }
 
-  /** Makes one attempt. Null when the catalog no longer has the offer or endpoint. */
   const attempt = (
     run: LeasedRun,
     step: Step,
     input: unknown,
     number: number,
     started_job: StartedJob
-  ): Effect.Effect<Attempted | null> => {
+  ): Effect.Effect<Attempted> => {
     // The job of an earlier execution belongs to the attempt that was open when its worker died.
     const job = number === run.attempts.length ? run.job : null
     const { state, resumed } = job ?? { state: null, resumed: 0 }

@@ -4,6 +4,7 @@
 import type { ProviderAnswer, RawProviderAnswer } from "../../layers/executor/Providers.ts"
 import type { Capability } from "../../schema/catalog/Capability.ts"
 import { outcomeUnknown } from "../../schema/catalog/Doubt.ts"
+import { failure } from "../../schema/catalog/Provider.ts"
 import type { ReportedCost } from "../../schema/wallet/Loss.ts"
 import * as Money from "../../schema/money/Money.ts"
 import { marked, type Step } from "../../schema/accounts/OwnAccount.ts"
@@ -86,6 +87,16 @@ export interface Agreed {
   readonly hold: Money.MicroUsd
   readonly own: boolean
 }
+
+/** An answer that breaks the capability's contract. Of a call that acts it does not say what the call did, so it counts as unreadable. */
+export const checkedAnswer = (capability: Capability, answered: ProviderAnswer): ProviderAnswer =>
+  capability.side_effect && answered.answer._tag === "Match" && !capability.output.accepts(answered.answer.output)
+    ? {
+        ...answered,
+        answer: failure("invalid_response", "the answer does not have the fields of the capability's output"),
+        doubt: "unreadable_answer"
+      }
+    : answered
 
 /** The delivery of an answer, or null when the next provider should be called. */
 export const deliveryOf = (

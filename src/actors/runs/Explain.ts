@@ -70,7 +70,7 @@ export const hintsOf = ({ status, plan, attempts, capability, input }: Miss): Re
     hints.push(
       `routing.provider is ${plan.providers[0]}, so no other provider was tried. Set it to "auto" to allow fallback.`
     )
-  } else if (plan.routing === "no_fallback" && !plan.side_effect) {
+  } else if (plan.routing === "no_fallback") {
     hints.push(
       "routing.allow_fallback is false, so only one provider was tried. Leave it out to allow up to 3 attempts."
     )

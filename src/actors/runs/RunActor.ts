@@ -19,7 +19,7 @@ import { countAttempt } from "../../layers/observability/Meters.ts"
 import { OfferOutcomes } from "../../layers/quotes/OfferOutcomes.ts"
 import type { ProviderAnswer, RawProviderAnswer } from "../../layers/executor/Providers.ts"
 import * as Money from "../../schema/money/Money.ts"
-import { marked, nextStep, startedAttempt, type Step } from "../../schema/accounts/OwnAccount.ts"
+import { nextStep, startedAttempt, type Step } from "../../schema/accounts/OwnAccount.ts"
 import { acts, affords, type Plan } from "../../schema/runs/Plan.ts"
 import type { Attempt } from "../../schema/runs/Run.ts"
 import { encodeSettle } from "../mailbox/Commands.ts"
@@ -38,7 +38,7 @@ import {
   reportOf,
   type Reports
 } from "./Delivery.ts"
-import { makeAttempt, retrying, type StartedJob } from "./Attempts.ts"
+import { type Attempted, makeAttempt, retrying, type StartedJob } from "./Attempts.ts"
 import { callsOf } from "./RunOutcomes.ts"
 import { RunSlots } from "./RunSlots.ts"
 import { explainFailure, hintsOf } from "./Explain.ts"
@@ -58,9 +58,6 @@ const unknownOf = (
   look: boolean
 ): SettleReport["unknown"] =>
   doubt !== undefined && acts(plan) ? { why: doubt, provider_state: state, look } : undefined
-
-/** An attempt's answer. Null if its offer is gone. */
-type Attempted = Effect.Success<ReturnType<Effect.Success<typeof makeAttempt>>>
 
 /** A run as the turn that settles it needs it. The turn is rolled back unless the run is still open under this lease. */
 const running = ({ plan, hold }: LeasedRun) =>
@@ -206,17 +203,8 @@ export class RunActor extends Context.Service<
         return drifts.observe({ provider: delivered.provider, run_id: run.run_id, measured, ...said })
       }
 
-      const gone = ({ provider, own }: Step): Attempt => ({
-        provider,
-        outcome: "provider_error",
-        duration_ms: 0,
-        detail: "this offer is no longer in the catalog",
-        ...marked(own)
-      })
-
-      const spokenOf = (attempted: Attempted, step: Step, plan: Plan) => {
-        const { outcome } =
-          attempted === null ? gone(step) : attemptOf(step, attempted.answered, attempted.delivered, plan)
+      const spokenOf = ({ answered, delivered }: Attempted, step: Step, plan: Plan) => {
+        const { outcome } = attemptOf(step, answered, delivered, plan)
         return { failed: outcome !== "succeeded" && outcome !== "no_match", attributes: { "rungate.outcome": outcome } }
       }
 
@@ -253,25 +241,21 @@ export class RunActor extends Context.Service<
           recorded = false
           yield* crashPoint("provider.before")
           const job: StartedJob = { state: run.job?.state ?? null }
-          const attempted = yield* inSpan<Attempted>(
+          const { answered, delivered } = yield* inSpan<Attempted>(
             traces,
             { name: `provider ${provider}`, kind: "client", parent: traces === null ? null : yield* CurrentTrace },
             (one) => spokenOf(one, step, plan)
           )(attempt(run, step, input, made.length + 1, job))
           yield* crashPoint("provider.after")
-          const tried = attempted === null ? gone(step) : attemptOf(step, attempted.answered, attempted.delivered, plan)
+          const tried = attemptOf(step, answered, delivered, plan)
           countAttempt(provider, tried.outcome, tried.duration_ms / 1_000)
           made.push(tried)
           const at = made.length - 1
-          const reported = attempted === null ? null : reportOf(attempted.answered)
+          const reported = reportOf(answered)
           if (reported !== null) reports = (reports ?? new Map<number, Money.MicroUsd>()).set(at, reported)
-          const delivered = attempted?.delivered ?? null
           if (reported !== null && delivered !== null) yield* watchCost(run, delivered, reported)
           // The call may have been carried out, so no second provider may repeat it.
-          unknown =
-            attempted === null
-              ? undefined
-              : unknownOf(plan, attempted.answered, job, carriesRunId(run, provider, input))
+          unknown = unknownOf(plan, answered, job, carriesRunId(run, provider, input))
           if (unknown !== undefined) break
           if (delivered === null) continue
           if (!(plan.conclusive === true && delivered.inconclusive))

@@ -113,11 +113,12 @@ export const HttpProviders = Layer.effect(
         attempt.trail = withEnd(attempt.trail, end)
         return reply
       })
-      return Effect.map(to.throttle.call(sendOnce, pauseWaitSecondsMax), (reply) =>
-        "_tag" in reply && reply._tag === "Paused"
-          ? failure("provider_rate_limited", `the provider asked for a pause of ${reply.seconds} s`)
-          : reply
-      )
+      return Effect.map(to.throttle.call(sendOnce, pauseWaitSecondsMax), (reply) => {
+        if (!("_tag" in reply) || reply._tag !== "Paused") return reply
+        // An earlier request of this attempt may have acted.
+        attempt.trail = withEnd(withRequest(attempt.trail, sent.acts), "unsent")
+        return failure("provider_rate_limited", `the provider asked for a pause of ${reply.seconds} s`)
+      })
     }
 
     /** Applies a pause that the provider asked for. */

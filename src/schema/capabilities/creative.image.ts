@@ -1,7 +1,7 @@
 /**
  * creative.image: images generated from a prompt.
  *
- * Metered per image. Generating costs money and can't be undone, so it runs at most once.
+ * Metered per image. Generating costs money and can't be undone, so it acts at most once.
  */
 import { Schema } from "effect"
 import { capability } from "../catalog/Capability.ts"

@@ -1,7 +1,7 @@
 /**
  * creative.video: a short video generated from a prompt or from an image.
  *
- * Metered per second. Generating takes minutes, costs money and can't be undone, so it runs at most once.
+ * Metered per second. Generating takes minutes, costs money and can't be undone, so it acts at most once.
  */
 import { Schema } from "effect"
 import { capability } from "../catalog/Capability.ts"

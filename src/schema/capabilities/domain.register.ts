@@ -1,7 +1,7 @@
 /**
  * domain.register: registers a domain name for the workspace.
  *
- * A registration can't be undone, so it runs at most once. Metered at a fixed price per year. A name that was not registered is `no_match`
+ * A registration can't be undone, so it acts at most once. Metered at a fixed price per year. A name that was not registered is `no_match`
  * and is not charged.
  */
 import { Schema } from "effect"

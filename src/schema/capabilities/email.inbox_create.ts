@@ -1,7 +1,7 @@
 /**
  * email.inbox_create: a new inbox of the workspace, with an address that sends and receives.
  *
- * It creates something that lasts and costs money, so it runs at most once. Charged when the inbox was created.
+ * It creates something that lasts and costs money, so it acts at most once. Charged when the inbox was created.
  */
 import { Schema } from "effect"
 import { capability } from "../catalog/Capability.ts"

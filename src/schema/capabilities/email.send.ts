@@ -1,7 +1,7 @@
 /**
  * email.send: one message to one or a few recipients, through the operator's sending account.
  *
- * It contacts people, so it runs at most once and is recorded as a touch. Charged when the provider accepts the message.
+ * It contacts people, so it acts at most once and is recorded as a touch. Charged when the provider accepts the message.
  */
 import { Schema } from "effect"
 import { capability } from "../catalog/Capability.ts"

@@ -1,7 +1,7 @@
 /**
  * network.invite: one invitation to connect on the professional network, from a connected account.
  *
- * It contacts a person, so it runs at most once and is recorded as a touch. A person who is already connected or invited is a result and not
+ * It contacts a person, so it acts at most once and is recorded as a touch. A person who is already connected or invited is a result and not
  * an error. Nothing was sent then, so nothing is charged.
  */
 import { Schema } from "effect"

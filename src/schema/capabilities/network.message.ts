@@ -1,7 +1,7 @@
 /**
  * network.message: one message to one person on the professional network, from a connected account.
  *
- * It contacts a person, so it runs at most once and is recorded as a touch. Charged when the message was sent.
+ * It contacts a person, so it acts at most once and is recorded as a touch. Charged when the message was sent.
  */
 import { Schema } from "effect"
 import { capability } from "../catalog/Capability.ts"

@@ -60,7 +60,7 @@ export interface Definition<I, O> {
     readonly page: (input: NoInfer<I>) => { readonly limit: number; readonly after: string | null }
     readonly list: (page: OwnedPage) => NoInfer<O>
   }
-  /** True if a run changes something outside, such as sending a message. It then calls a provider at most once: no fallback, no retry. */
+  /** True if a run changes something outside, such as sending a message. After a call of unknown outcome it then makes no other call. */
   readonly side_effect: boolean
   /** The channel of its touches in history, when a run contacts somebody. */
   readonly channel?: "email" | "network"

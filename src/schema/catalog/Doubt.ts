@@ -40,13 +40,19 @@ export type RequestEnd = "unsent" | "no_answer" | "refused" | "server_error" | "
 
 /** Not Implemented and HTTP Version Not Supported: the server says that it can't do this at all. */
 const incapable = [501, 505]
+/** See Other follows a request that was carried out. Request Timeout may be a gateway's, whose upstream continued. */
+const unclear = [303, 408]
 
 /**
  * A 4xx refuses the request. Any other 5xx may come from a gateway whose upstream continued, or from a server that failed after it
  * acted, so the outcome stays unknown.
  */
 export const endOfStatus = (status: number): RequestEnd =>
-  status >= 200 && status < 300 ? "read" : status >= 500 && !incapable.includes(status) ? "server_error" : "refused"
+  status >= 200 && status < 300
+    ? "read"
+    : unclear.includes(status) || (status >= 500 && !incapable.includes(status))
+      ? "server_error"
+      : "refused"
 
 /** The requests of one attempt so far. An attempt may make several requests, and some of them only read. */
 export interface Trail {

@@ -133,7 +133,12 @@ const afterRefusal = ({ failover }: Scored): string =>
     ? ""
     : `; if it refuses your account, this service's account is called, quoted at $${Money.usd(failover)}`
 
-const reasonOf = (request: RoutingRequest, kept: ReadonlyArray<Scored>, ranked: number): string => {
+const reasonOf = (
+  request: RoutingRequest,
+  kept: ReadonlyArray<Scored>,
+  ranked: number,
+  side_effect: boolean
+): string => {
   const first = kept[0]
   if (first === undefined) return "no provider could serve this run"
   const quote = `quoted at $${Money.usd(first.quote)}`
@@ -142,7 +147,7 @@ const reasonOf = (request: RoutingRequest, kept: ReadonlyArray<Scored>, ranked: 
   const rest = kept.slice(1).map(called)
   const after =
     rest.length > 0
-      ? `${afterRefusal(first)}; then ${rest.join(", ")} if it does not deliver`
+      ? `${afterRefusal(first)}; then ${rest.join(", ")} if it ${side_effect ? "surely did nothing" : "does not deliver"}`
       : request.allow_fallback
         ? `${afterRefusal(first)}; no other provider is left to fall back to`
         : `${afterRefusal(first)}; fallback is off`
@@ -223,8 +228,7 @@ export const route = (
   }
   const ranked = eligible.sort(rankBy(request.strategy))
   const pinned = request.provider !== "auto"
-  // A run with a side effect calls one provider once, because after a failure nobody knows whether the call acted.
-  const single = pinned || !request.allow_fallback || side_effect
+  const single = pinned || !request.allow_fallback
   const attempts = single ? 1 : attemptsMax
   const { kept, spare, over_total } = affordable(ranked, attempts, request.max_total ?? null)
   return {
@@ -236,6 +240,6 @@ export const route = (
     attempts_max: single && kept[0]?.failover !== undefined ? 2 : attempts,
     routing: pinned ? "pinned" : request.allow_fallback ? "auto" : "no_fallback",
     hold: kept.reduce((most, one) => Money.max(most, holdOf(one)), Money.zero),
-    reason: reasonOf(request, kept, kept.length + spare.length)
+    reason: reasonOf(request, kept, kept.length + spare.length, side_effect)
   }
 }

@@ -70,7 +70,7 @@ export const newRoute = (plan: PastPlan, policy: Policy): NewRoute => {
   const strategy = policy.strategy ?? plan.strategy
   const cap = policy.max_cost ?? plan.max_cost
   const allow_fallback = policy.allow_fallback ?? plan.allow_fallback
-  const single = plan.pinned || plan.side_effect || !allow_fallback
+  const single = plan.pinned || !allow_fallback
   const usable = orderedBy(strategy, plan).filter(
     ({ provider, quote }) => !policy.without.has(provider) && (cap === null || quote <= cap)
   )

@@ -4,6 +4,7 @@
  * A call that was made is taken to end as it ended. A call that was never made may end in any way, so bounds count every way, and the average
  * counts each by what was measured of the provider.
  */
+import { outcomeUnknown } from "../catalog/Doubt.ts"
 import { callsOf, type OutcomeCounts } from "../runs/Quote.ts"
 import { priorLatency, priorSuccess } from "../runs/Routing.ts"
 import type { PastOffer, PastRun } from "./PastRun.ts"
@@ -21,9 +22,12 @@ interface Range {
   readonly mean: bigint
 }
 
-/** `ends`: the run is over, with or without a result. `falls`: an inconclusive answer, kept while the next offer is called. */
+/**
+ * `ends`: the run is over, with or without a result. `falls`: an inconclusive answer, kept while the next offer is called. `stops`: the call
+ * may have acted, so no other offer is called.
+ */
 interface Outcome {
-  readonly way: "ends" | "falls" | "goes_on"
+  readonly way: "ends" | "falls" | "goes_on" | "stops"
   readonly hit: boolean
   readonly cost: Range
   readonly chance: bigint
@@ -46,6 +50,7 @@ const exactly = (amount: bigint): Range => ({ lower: amount, upper: amount, mean
 /** A delivery may be free, when there was nothing to do, and never costs more than its quote. */
 const upTo = (quote: bigint, mean = quote): Range => ({ lower: 0n, upper: quote, mean: mean < quote ? mean : quote })
 const goesOn: Outcome = { way: "goes_on", hit: false, cost: free, chance: certain }
+const stops: Outcome = { ...goesOn, way: "stops" }
 
 /** The measured outcomes of a provider for this kind of input. Null: too few. */
 export type CountsOf = (capability: string, kind: string, provider: string) => OutcomeCounts | null
@@ -63,11 +68,12 @@ const knownOutcomes = (
   // Only a run that asked for conclusive answers says whether one was.
   if (outcome === "succeeded") return conclusive && !run.plan.conclusive ? [ends, { ...falls, chance: 0n }] : [ends]
   if (outcome === "no_match" && run.bills_no_match) return [{ ...ends, hit: false }]
+  if (outcome === outcomeUnknown) return [stops]
   return [goesOn]
 }
 
 const unknownOutcomes = (
-  { bills_no_match }: PastRun,
+  { bills_no_match, plan }: PastRun,
   { quote }: PastOffer,
   counts: OutcomeCounts | null,
   conclusive: boolean
@@ -87,6 +93,7 @@ const unknownOutcomes = (
     { way: "ends", hit: true, cost, chance: ends },
     ...(conclusive ? [{ way: "falls", hit: true, cost, chance: falls } as const] : []),
     ...(bills_no_match ? [{ way: "ends", hit: false, cost, chance: missed } as const] : []),
+    ...(plan.side_effect ? [{ ...stops, chance: 0n }] : []),
     { ...goesOn, chance: certain - ends - falls - missed }
   ]
 }
@@ -120,7 +127,7 @@ const lastAttempt = ({ attempts }: PastRun, provider: string): PastRun["attempts
   return last
 }
 
-/** At most 4 outcomes of each of 3 calls. */
+/** At most 5 outcomes of each of 3 calls. */
 const leavesOf = (run: PastRun, { offers, conclusive }: NewRoute, counts: CountsOf): ReadonlyArray<Leaf> => {
   const leaves: Array<Leaf> = []
   let open: ReadonlyArray<Walk> = [{ chance: certain, fallback: null, unknown: false }]
@@ -139,6 +146,8 @@ const leavesOf = (run: PastRun, { offers, conclusive }: NewRoute, counts: Counts
           unknown: walk.unknown || last === undefined || outcomes.length > 1
         }
         if (way === "ends") leaves.push({ ...on, cost, hit, calls: n + 1 })
+        else if (way === "stops")
+          leaves.push({ ...on, cost: walk.fallback ?? free, hit: walk.fallback !== null, calls: n + 1 })
         else next.push(way === "falls" && on.fallback === null ? { ...on, fallback: cost } : on)
       }
     open = next
@@ -191,7 +200,11 @@ const step = ({ next }: Known, part: string | bigint): Known => {
  * of the time of one long key, which would be built and hashed for every run.
  */
 const knownOf = (start: Known, run: PastRun, { offers, conclusive }: NewRoute): Known => {
-  const flags = (run.bills_no_match ? 1n : 0n) + (conclusive ? 2n : 0n) + (run.plan.conclusive ? 4n : 0n)
+  const flags =
+    (run.bills_no_match ? 1n : 0n) +
+    (conclusive ? 2n : 0n) +
+    (run.plan.conclusive ? 4n : 0n) +
+    (run.plan.side_effect ? 8n : 0n)
   let at = step(step(step(start, run.capability), run.kind), flags)
   for (const { provider, quote } of offers) {
     at = step(step(step(at, provider), quote), lastAttempt(run, provider)?.outcome ?? "")
