@@ -5,8 +5,9 @@ import { documentOf, endpointOf } from "../kit/provider-documents.ts"
 import { answer } from "../layers/providers/stage.ts"
 import { standIn } from "../layers/providers/standin.ts"
 
-const there = standIn({ slug: "acme", auth: { kind: "bearer" } })
-const acme = documentOf("acme", [
+const there = standIn()
+/** It reports what a call cost. */
+const crustdata = documentOf("crustdata", [
   endpointOf({
     path: "/search",
     method: "POST",
@@ -20,7 +21,7 @@ let later: App
 let org: Tenant
 beforeAll(async () => {
   app = await startApp({ settings: { ...there.settings, RUNGATE_RAW_MIN_CAP: "0.10" } })
-  await app.catalog(acme)
+  await app.catalog(crustdata)
   const account = /^RUNGATE_PROVIDER_MILLIONVERIFIER_/
   const left = Object.entries(there.settings).filter(([name]) => !account.test(name))
   later = await startApp({
@@ -28,7 +29,7 @@ beforeAll(async () => {
     role: "http",
     settings: { ...Object.fromEntries(left), RUNGATE_RAW_MIN_CAP: "0.50" }
   })
-  await later.catalog(acme)
+  await later.catalog(crustdata)
 })
 afterAll(async () => {
   await later.stop()
@@ -37,12 +38,12 @@ afterAll(async () => {
 })
 beforeEach(async () => {
   there.forget()
-  there.play("acme", answer(200, { found: 1 }))
+  there.play("crustdata", answer(200, { found: 1 }))
   org = await app.tenant("5.00")
 })
 afterEach(() => app.books())
 
-const raw = { provider: "acme", endpoint: "/search", input: { a: 1 }, routing: { max_cost: "0.20" } }
+const raw = { provider: "crustdata", endpoint: "/search", input: { a: 1 }, routing: { max_cost: "0.20" } }
 const key = { "idempotency-key": "once" }
 
 test("a raw run whose cap has become too low", async () => {
@@ -51,7 +52,7 @@ test("a raw run whose cap has become too low", async () => {
   const again = await org.over(later).run(raw, key)
   expect([again.status, again.headers.get("idempotent-replay")]).toEqual([200, "true"])
   expect(again.body).toEqual(first.body)
-  expect(there.heard("acme")).toHaveLength(1)
+  expect(there.heard("crustdata")).toHaveLength(1)
 
   const refused = { status: 400, path: "routing.max_cost" }
   for (const [body, headers] of [
