@@ -1,8 +1,7 @@
 /** What files of tests in a browser begin and end with: a built console, a service of their own, and a browser. */
-import { afterAll, beforeAll, setDefaultTimeout } from "bun:test"
+import { afterAll, beforeAll } from "bun:test"
 import type { Browser } from "playwright-core"
 import { type App, type Options, startApp } from "../kit/app.ts"
-import { testMillis } from "../kit/slowness.ts"
 import { builtConsole, openBrowser } from "./browser.ts"
 
 interface Opened {
@@ -12,8 +11,6 @@ interface Opened {
 
 /** Call it first in `describe`. `use` gets the service and the browser before the first test; both are closed after the last. */
 export const withConsole = (use: (opened: Opened) => void, options?: Options): void => {
-  // A page is looked at in two themes and two widths, which takes a busy machine half a minute. Alone, a test takes some seconds.
-  setDefaultTimeout(3 * testMillis)
   let opened: Opened | null = null
   beforeAll(async () => {
     await builtConsole()

@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs"
 import { parse } from "papaparse"
 import type { Browser } from "playwright-core"
 import { type App, until } from "../../kit/app.ts"
+import { heldProvider, rehearseHeld } from "../../kit/held-provider.ts"
 import { findings, hasBrowser } from "../../console/browser.ts"
 import { withConsole } from "../../console/suite.ts"
 import { lookedAt, withRole } from "../../console/visit.ts"
@@ -17,12 +18,16 @@ const fileOf = (text: string | Buffer, name = "people.csv") => ({
 })
 
 describe.skipIf(!hasBrowser)("Batches in a browser", () => {
+  const held = heldProvider()
   let app: App
   let browser: Browser
-  withConsole((opened) => {
-    app = opened.app
-    browser = opened.browser
-  })
+  withConsole(
+    (opened) => {
+      app = opened.app
+      browser = opened.browser
+    },
+    { held }
+  )
 
   const choose = async ({ page }: Visit, file: ReturnType<typeof fileOf>) => {
     await page.locator("input[type=file]").setInputFiles(file)
@@ -162,10 +167,8 @@ describe.skipIf(!hasBrowser)("Batches in a browser", () => {
   test("a running batch shows its progress, and is cancelled after a question", async () => {
     const tab = await visit(app, browser, "cancels@example.com")
     const { page } = tab
-    const runs = Array.from({ length: 2_000 }, (_, n) => ({
-      capability: "email.verify",
-      input: { email: `p${n}@cancel.example` }
-    }))
+    // More than an organization has under way at once.
+    const runs = Array.from({ length: 300 }, (_, n) => rehearseHeld(`p${n}`))
     const { id } = await tab.send("POST", "/v1/batches", { runs, max_total: "9.00" })
     await opened(tab, `/batches/${id}`, "Batch")
     await page.getByRole("progressbar", { name: "Rows that have ended" }).waitFor()
@@ -174,7 +177,15 @@ describe.skipIf(!hasBrowser)("Batches in a browser", () => {
     await dialog.getByText("Runs that have started go on").waitFor()
     expect(await findings(page)).toEqual([])
     await dialog.getByRole("button", { name: "Cancel the batch" }).click()
-    await page.getByText("cancelled", { exact: true }).first().waitFor()
+    const cancelled = page.getByText("cancelled", { exact: true }).filter({ visible: true })
+    await until(
+      "the batch to be cancelled",
+      () => {
+        held.release()
+        return cancelled.count()
+      },
+      (count) => count > 0
+    )
     await app.books()
     await tab.context.close()
   })
