@@ -15,6 +15,13 @@ const view = async (q: string, more: Record<string, string> = {}) => {
 }
 const ids = (items: ReadonlyArray<{ run_id: string }>) => items.map((item) => item.run_id)
 
+test("a match by text has the path of the value, whatever separates its words", async () => {
+  const phone = "(415) 555-2671"
+  await org.run({ capability: "phone.lookup", input: { phone, country_code: "us" } })
+  const { items } = await view("415 555 2671", { kind: "text" })
+  expect(items).toMatchObject([{ matched: { in: "input", path: "phone", exact: false } }])
+})
+
 describe("a question", () => {
   test.each([
     ["", "query.q"],

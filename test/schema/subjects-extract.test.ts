@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test"
 import { join } from "node:path"
-import { extract, findPhrase } from "../../src/schema/subjects/Extract.ts"
+import { extract } from "../../src/schema/subjects/Extract.ts"
+import { findPhrase } from "../../src/schema/words/Term.ts"
 import { figures, timed } from "../kit/app.ts"
 
 /** `=` names the subject, `~` mentions it. */
@@ -200,6 +201,18 @@ describe("the text of a value", () => {
     expect(findPhrase({ a: "I met Ada", b: "ada" }, "ada")).toEqual({ path: "b", exact: true })
     expect(findPhrase({ a: "Hannah" }, "ann")).toBeNull()
     expect(findPhrase(json, "lovelace first")).toBeNull()
+  })
+
+  test("holds a phrase whatever separates its words, as the index of words does", () => {
+    const run = { phone: "call (415) 555-2671", url: "https://x.example/in/maria-silva", other: "ada@one.example" }
+    expect(findPhrase(run, "415 555 2671")).toEqual({ path: "phone", exact: false })
+    expect(findPhrase(run, "maria silva")).toEqual({ path: "url", exact: false })
+    expect(findPhrase(run, "one.example")).toEqual({ path: "other", exact: false })
+    // Words that are tied without a blank are no words of a sentence.
+    expect(findPhrase(run, "ada one")).toBeNull()
+    expect(findPhrase(run, "silva maria")).toBeNull()
+    expect(findPhrase(run, "aria silva")).toBeNull()
+    expect(findPhrase({ a: "maria-silva", b: "Maria Silva" }, "maria silva")).toEqual({ path: "b", exact: true })
   })
 })
 

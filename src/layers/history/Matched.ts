@@ -3,8 +3,8 @@
  */
 import { type Place, placeOf } from "./index/Subjects.ts"
 import { shortJson, wholeJson } from "./index/IndexedRun.ts"
-import { findPhrase } from "../../schema/subjects/Extract.ts"
 import { queryKeys, type Subject } from "../../schema/subjects/Subject.ts"
+import { findPhrase } from "../../schema/words/Term.ts"
 
 /** The place of a match, as shown. */
 export interface Matched {

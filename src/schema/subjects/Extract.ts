@@ -11,7 +11,6 @@ import { readNetwork } from "./Network.ts"
 import { network, platformCalled } from "./Platforms.ts"
 import { type Budget, mentionsOfUrl, phoneCost, scan } from "./Scan.ts"
 import { accountReading, emailReading, networkReading, type Reading, readValue } from "./Subject.ts"
-import { holdsPhrase, searchable } from "./Text.ts"
 import { type Around, type Visit, walk } from "./Walk.ts"
 
 export interface Found {
@@ -31,8 +30,6 @@ const charsMax = 4_000_000
 const keysMax = 5_000
 /** Places in texts that may mention a subject. A long page has some thousands. This keeps hostile texts under a second. */
 const placesMax = 50_000
-/** Characters searched for a phrase: as many as the index of words reads. */
-const textMax = 500_000
 
 /** Reads a value that is a subject only because of its field's name, such as a handle. */
 const byField = (text: string, field: Field, { platform, parent }: Around): Reading | null => {
@@ -140,21 +137,4 @@ export const extract = (
     if (reading !== null) named(reading, path)
   })
   return { found: Array.from(found.values()), complete: complete && walked && budget.left > 0 }
-}
-
-/** The path of a phrase (the normalized form of kind `text`): the first value that equals it, or else the first that contains it. */
-export const findPhrase = (
-  json: unknown,
-  phrase: string
-): { readonly path: string; readonly exact: boolean } | null => {
-  let found: { readonly path: string; readonly exact: boolean } | null = null
-  let room = textMax
-  walk(json, (value, _field, _around, path) => {
-    if (room <= 0 || found?.exact) return
-    const line = searchable(String(value).slice(0, room))
-    room -= line.length + 1
-    const exact = line === phrase
-    if (exact || (found === null && holdsPhrase(line, phrase))) found = { path: path(), exact }
-  })
-  return found
 }

@@ -33,17 +33,3 @@ export const readText = (value: string): string | null => {
     text = text.slice(1, -1).trim()
   return text === "" || text.length > lengthMax ? null : text
 }
-
-const letter = /[\p{L}\p{N}\p{M}_]/u
-
-/** Whether a searchable text contains the phrase as whole words: "ann" is not in "hannah". */
-export const holdsPhrase = (text: string, phrase: string): boolean => {
-  const opens = letter.test(phrase.charAt(0))
-  const closes = letter.test(phrase.charAt(phrase.length - 1))
-  for (let at = text.indexOf(phrase); at >= 0; at = text.indexOf(phrase, at + 1)) {
-    const before = text.charAt(at - 1)
-    const after = text.charAt(at + phrase.length)
-    if (!(opens && letter.test(before)) && !(closes && letter.test(after))) return true
-  }
-  return false
-}

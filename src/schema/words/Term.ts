@@ -7,6 +7,7 @@
  */
 import { isAscii } from "../subjects/Form.ts"
 import { searchable } from "../subjects/Text.ts"
+import { walk } from "../subjects/Walk.ts"
 import type { PostingsBuilder } from "../segments/PostingsBuilder.ts"
 
 /** Version of the rules in this file. Increment it if a text would give other terms: all segments are then rebuilt. */
@@ -16,6 +17,7 @@ export const termRules = 1
 const charsMax = 500_000
 
 const letter = /[\p{L}\p{N}\p{M}_]/u
+const letters = /[\p{L}\p{N}\p{M}_]+/gu
 
 /** The salt of an organization, so that its terms differ from those of other organizations. */
 export type Seed = readonly [number, number]
@@ -188,4 +190,27 @@ export const holdsWords = (text: ReadonlyArray<number>, words: ReadonlyArray<num
     if (same === words.length) return true
   }
   return false
+}
+
+const anySeed: Seed = [0, 0]
+
+/** The path of a phrase (the normalized form of kind `text`): the first value that equals it, or else the first that has its words in sequence. */
+export const findPhrase = (
+  json: unknown,
+  phrase: string
+): { readonly path: string; readonly exact: boolean } | null => {
+  const words = phraseOf(phrase, anySeed)?.words ?? []
+  const parts = phrase.match(letters) ?? []
+  let found: { readonly path: string; readonly exact: boolean } | null = null
+  let room = charsMax
+  walk(json, (value, _field, _around, path) => {
+    if (room <= 0 || found?.exact) return
+    const line = searchable(String(value).slice(0, room))
+    room -= line.length + 1
+    const exact = line === phrase
+    // Reading the words of a text takes longer than looking for each of them, and most texts don't have them all.
+    const holds = () => parts.every((part) => line.includes(part)) && holdsWords(wordsOf(line, anySeed), words)
+    if (exact || (found === null && holds())) found = { path: path(), exact }
+  })
+  return found
 }

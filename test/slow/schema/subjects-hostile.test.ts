@@ -1,6 +1,7 @@
 import { afterAll, describe, expect, test } from "bun:test"
 import fc from "fast-check"
-import { extract, findPhrase } from "../../../src/schema/subjects/Extract.ts"
+import { extract } from "../../../src/schema/subjects/Extract.ts"
+import { findPhrase } from "../../../src/schema/words/Term.ts"
 import { detect } from "../../../src/schema/subjects/Subject.ts"
 import { figures } from "../../kit/app.ts"
 import { howMany } from "../../kit/input-samples.ts"
