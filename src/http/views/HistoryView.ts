@@ -55,8 +55,8 @@ const counted = (groups: ReadonlyArray<Group>, nameOf: (group: Group) => string)
 const sumOf = (groups: ReadonlyArray<Group>) => groups.reduce((sum, group) => sum + group.count, 0)
 
 /** Whether a paid lookup returned the subject: its result names it, and its input doesn't. */
-const isReturned = ({ matched, charged, ...kind }: MatchRow, excluded: NoLookups): boolean =>
-  matched.in === "result" && matched.exact && charged !== null && isLookup({ kind, charged }, excluded)
+const isReturned = ({ matched, charged, refunded, ...kind }: MatchRow, excluded: NoLookups): boolean =>
+  matched.in === "result" && matched.exact && !refunded && charged !== null && isLookup({ kind, charged }, excluded)
 
 const returnedBy = (rows: ReadonlyArray<MatchRow>, excluded: NoLookups): Reusable | null => {
   const row = rows.find((one) => isReturned(one, excluded))

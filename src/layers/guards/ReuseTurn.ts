@@ -148,6 +148,8 @@ export const readAsks = (sql: SqlClient.SqlClient, asks: ReadonlyArray<ReuseAsk>
           SELECT u.run_id FROM unlisted u WHERE u.org_id = n.org_id AND u.input_hash = n.input_hash
         ) c JOIN runs r ON r.org_id = n.org_id AND r.run_id = c.run_id
         WHERE r.input_hash = n.input_hash AND r.status = 'succeeded' AND r.result IS NOT NULL AND r.erased_at IS NULL AND r.reused_from IS NULL
+          -- The warranty paid it back, because the address that it calls valid bounced.
+          AND NOT EXISTS (SELECT FROM warranty_refunds w WHERE w.run_id = r.run_id)
           AND r.finished_at > now() - n.seconds * interval '1 second'
           AND (n.providers IS NULL OR r.provider = ANY(string_to_array(n.providers, ',')))
         ORDER BY r.finished_at DESC LIMIT 1

@@ -32,8 +32,11 @@ const ShownRun = Schema.Struct({
   /** JSON text. */
   input: Schema.String,
   plan: Schema.NullOr(Schema.String),
-  result: Schema.NullOr(Schema.String)
+  result: Schema.NullOr(Schema.String),
+  /** The outcome warranty paid the run back. */
+  refunded: Schema.Boolean
 })
+const refundedRows = rowsAs("refunded runs", Schema.Struct({ run_id: Schema.String }))
 const shownRows = rowsAs("matching runs", ShownRun)
 
 export interface MatchRow extends Omit<typeof ShownRun.Type, "plan" | "result"> {
@@ -96,6 +99,18 @@ export class HistoryStore extends Context.Service<
       const termsOf = (org_id: string, subject: Subject) => queryKeys(subject).map((key) => subjectTerm(org_id, key))
       const phraseIn = (org_id: string, { normalized }: Subject) => phraseOf(normalized, seedOf(org_id))
 
+      /** Runs among the reusable ones that the outcome warranty paid back. Their results are wrong, so they can't be reused. */
+      const refundedIn = Effect.fnUntraced(function* (all: Iterable<SubjectSummary>) {
+        const ids = [...all].flatMap(({ reusable }) => reusable.map(({ run_id }) => run_id))
+        if (ids.length === 0) return new Set<string>()
+        const rows = yield* refundedRows(sql`SELECT run_id FROM warranty_refunds WHERE run_id = ANY(${texts(ids)})`)
+        return new Set(rows.map(({ run_id }) => run_id))
+      }, Effect.orDie)
+      const without = (refunded: ReadonlySet<string>, facts: SubjectSummary): SubjectSummary => ({
+        ...facts,
+        reusable: facts.reusable.filter(({ run_id }) => !refunded.has(run_id))
+      })
+
       const one = (
         org_id: string,
         subject: Subject,
@@ -121,6 +136,7 @@ export class HistoryStore extends Context.Service<
       const rowsOf = (org_id: string, shown: ReadonlyArray<Shown>) =>
         shownRows(sql`
         SELECT r.run_id, ${sql.literal(runStatus)} AS status, r.kind, r.capability, r.endpoint, r.provider, r.charged, r.created_at,
+               EXISTS (SELECT FROM warranty_refunds w WHERE w.run_id = r.run_id) AS refunded,
                r.input::text AS input, CASE WHEN r.capability IS NULL THEN r.plan::text END AS plan,
                CASE WHEN r.run_id = ANY(${texts(idsOf(shown.filter((one) => !one.sure)))}) THEN ${jsonText(sql, "result", "whole")} END AS result
         FROM runs r LEFT JOIN open_runs o ON o.run_id = r.run_id
@@ -163,20 +179,22 @@ export class HistoryStore extends Context.Service<
         not: NoLookups,
         keys: ReadonlyArray<string> | null
       ) {
-        const facts = yield* one(org_id, subject, limit, not, keys)
-        return { ...(yield* matches(org_id, facts?.newest ?? [], subject)), facts: facts ?? emptySummary }
+        const facts = (yield* one(org_id, subject, limit, not, keys)) ?? emptySummary
+        const shown = yield* matches(org_id, facts.newest, subject)
+        return { ...shown, facts: without(yield* refundedIn([facts]), facts) }
       })
 
-      const batch = Effect.fnUntraced(function* (
+      const summaries = Effect.fnUntraced(function* (
         org_id: string,
         subjects: ReadonlyArray<Subject>,
         not: NoLookups,
-        newest = 1,
-        keys: ReadonlyArray<string> | null = null
+        newest: number,
+        keys: ReadonlyArray<string> | null,
+        reusable: number
       ) {
         const phrases = subjects.filter((subject) => subject.kind === "text")
         const others = subjects.filter((subject) => subject.kind !== "text")
-        const asked = { want: { newest, reusable: 1, groups: false }, not, keys }
+        const asked = { want: { newest, reusable, groups: false }, not, keys }
         const all = new Map<Subject, SubjectSummary>()
         const keep = (of: ReadonlyArray<Subject>, facts: ReadonlyArray<SubjectSummary>) =>
           of.forEach((subject, n) => all.set(subject, facts[n] ?? emptySummary))
@@ -189,6 +207,24 @@ export class HistoryStore extends Context.Service<
           const sought = some.map((phrase) => phraseIn(org_id, phrase))
           keep(some, yield* finder.phrases(org_id, sought, asked))
         }
+        return all
+      })
+
+      /** Refunds are rare, so only the subjects whose newest result was refunded are asked about again, for the results before it. */
+      const batch = Effect.fnUntraced(function* (
+        org_id: string,
+        subjects: ReadonlyArray<Subject>,
+        not: NoLookups,
+        newest = 1,
+        keys: ReadonlyArray<string> | null = null
+      ) {
+        const all = yield* summaries(org_id, subjects, not, newest, keys, 1)
+        const refunded = yield* refundedIn(all.values())
+        const hit = subjects.filter((one) => all.get(one)?.reusable.some(({ run_id }) => refunded.has(run_id)))
+        if (hit.length === 0) return all
+        const again = yield* summaries(org_id, hit, not, newest, keys, reusablesMax)
+        const also = yield* refundedIn(again.values())
+        for (const [subject, facts] of again) all.set(subject, without(also, facts))
         return all
       })
 

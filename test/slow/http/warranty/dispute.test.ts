@@ -109,6 +109,29 @@ describe("a dispute", () => {
     expect(await booked(run_id)).toEqual(entries)
   })
 
+  test("that refunds a run ends the reuse of its result", async () => {
+    const email = "reuse@bounce.sandbox.test"
+    const asked = { capability: "email.verify", input: { email }, reuse: { mode: "prefer" } }
+    const { body: before } = await org.run({ capability: "people.enrich", input: { email } })
+    const { body: run } = await check(email)
+    const { body: sent } = await send(email)
+    const reusables = async () => {
+      const { body: one } = await org.get(`/v1/history?q=${email}`)
+      const { body: many } = await org.post("/v1/history", { subjects: [email] })
+      return [one.reusable.map(({ run_id }: { run_id: string }) => run_id), many.items[0].reusable.run_id]
+    }
+    expect((await org.run(asked)).body.reused_from).toBe(run.run_id)
+    expect(await reusables()).toEqual([[run.run_id, before.run_id], run.run_id])
+    expect((await dispute(run.run_id, sent.run_id)).body.state).toBe("refunded")
+    expect(await reusables()).toEqual([[before.run_id], before.run_id])
+    const { body: quote } = await org.post("/v1/quote", asked)
+    const { body: bought } = await org.run(asked)
+    expect([quote.reused_from, bought.reused_from, bought.billing.charged]).toEqual([
+      ...[undefined, undefined],
+      run.billing.charged
+    ])
+  })
+
   test("fifty times at once, over two processes, refunds once", async () => {
     const { run_id, send_id } = await bounced()
     const before = (await refunds()).length
