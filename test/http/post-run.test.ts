@@ -271,7 +271,7 @@ describe.each(oneBackend)("POST /v1/run, queues on %s", (backend) => {
       expect(value.body.timing.duration_ms).toBeGreaterThanOrEqual(1_000)
     })
 
-    test("a run that contacts somebody is tried once", async () => {
+    test("a run that contacts somebody is tried again only where the provider surely did nothing", async () => {
       for (const word of ["error", "timeout", "malformed"]) {
         const { status, body } = await org.run(send(`${word}@sandbox.test`))
         expect([status, body.status, body.error.code]).toEqual([502, "failed", "outcome_unknown"])
@@ -280,7 +280,8 @@ describe.each(oneBackend)("POST /v1/run, queues on %s", (backend) => {
       }
       const limited = await org.run(send("rate_limited@sandbox.test"))
       expect([limited.status, limited.body.error.code]).toEqual([502, "provider_error"])
-      expect(limited.body.attempts).toMatchObject([{ outcome: "provider_rate_limited" }])
+      const outcomes = limited.body.attempts.map(({ outcome }: { readonly outcome: string }) => outcome)
+      expect(outcomes).toEqual(["provider_rate_limited", "provider_rate_limited"])
     })
   })
 
