@@ -1,7 +1,12 @@
-/** What answers of providers need together: how large one may be, how many are read at once, and how those end that wait. */
+/** What answers of providers need together: how large one may be, how many are read and parsed at once, and how those end that wait. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { Deferred, Effect, Fiber } from "effect"
-import { keepingAnswer, makeAnswerBudget } from "../../src/layers/executor/AnswerBudget.ts"
+import {
+  keepingAnswer,
+  makeAnswerBudget,
+  makeParsingTurns,
+  ownParsingShare
+} from "../../src/layers/executor/AnswerBudget.ts"
 import { ownReplyBytesMax } from "../../src/layers/executor/ProviderResponse.ts"
 import { until } from "../kit/app.ts"
 import { type Executor, providerOf, secret, startExecutor } from "./executor.ts"
@@ -107,7 +112,7 @@ describe("answers over HTTP", () => {
 
 describe("the budget", () => {
   const run = <A>(work: Effect.Effect<A>) => Effect.runPromise(work)
-  const whole = { bytes: 10, own: false }
+  const whole = { bytes: 10, own: null }
 
   test("a run keeps the room that its last answer needs until it ends, and waits for more without it", () =>
     run(
@@ -125,8 +130,8 @@ describe("the budget", () => {
         ).pipe(Effect.forkChild({ startImmediately: true }))
         yield* Deferred.await(read)
         // 6 of 10 are free.
-        yield* budget({ bytes: 6, own: false }, Effect.succeed({ bytes: 6 }))
-        const waiting = yield* budget({ bytes: 7, own: false }, Effect.succeed({ bytes: 7 })).pipe(
+        yield* budget({ bytes: 6, own: null }, Effect.succeed({ bytes: 6 }))
+        const waiting = yield* budget({ bytes: 7, own: null }, Effect.succeed({ bytes: 7 })).pipe(
           Effect.forkChild({ startImmediately: true })
         )
         yield* Effect.yieldNow
@@ -154,4 +159,43 @@ describe("the budget", () => {
         expect(yield* budget(whole, Effect.succeed({ bytes: 10 }))).toEqual({ bytes: 10 })
       })
     ))
+  test("organizations with own accounts get room in turn", () =>
+    run(
+      Effect.gen(function* () {
+        const budget = makeAnswerBudget(10)
+        const order: Array<string> = []
+        const end = yield* Deferred.make<void>()
+        const ask = (own: string, wait: Effect.Effect<unknown>) =>
+          Effect.forkChild(
+            budget(
+              { bytes: 5, own },
+              Effect.as(
+                Effect.andThen(
+                  Effect.sync(() => order.push(own)),
+                  wait
+                ),
+                { bytes: 5 }
+              )
+            ),
+            { startImmediately: true }
+          )
+        const fibers = [yield* ask("busy", Deferred.await(end))]
+        for (const own of ["busy", "busy", "busy", "other"]) fibers.push(yield* ask(own, Effect.void))
+        yield* Deferred.succeed(end, undefined)
+        yield* Fiber.joinAll(fibers)
+        expect(order.indexOf("other")).toBeLessThan(3)
+        expect(order).toHaveLength(5)
+      })
+    ))
+})
+
+describe("parsing", () => {
+  test("answers of one organization wait for their share of the time, and others don't wait for them", () => {
+    const turn = makeParsingTurns()
+    const each = 50 / ownParsingShare
+    expect([turn("busy", 50, 1_000), turn("busy", 50, 1_000), turn("busy", 50, 1_000)]).toEqual([0, each, 2 * each])
+    expect([turn("other", 50, 1_000), turn("other", 50, 1_000)]).toEqual([0, each])
+    // What was not used is not kept.
+    expect([turn("busy", 10, 10_000), turn("busy", 10, 10_000)]).toEqual([0, 10 / ownParsingShare])
+  })
 })

@@ -1,10 +1,11 @@
 /**
- * Limits the bytes of providers' answers that are in this process at once. A call waits before it reads a large body.
+ * Limits what providers' answers take of this process: their bytes in memory, and the time in which those of own accounts are parsed. A call
+ * waits before it reads a large body.
  *
  * A call takes room once, for the largest answer that it may read, and gives back what the answer did not need. It holds no room while it
  * waits for some, so calls can't block each other for ever. What its last answer needs is held until its run is settled.
  */
-import { Context, Effect, Exit, Semaphore } from "effect"
+import { Context, Effect, Exit, PartitionedSemaphore, Semaphore } from "effect"
 
 /** The beginning of an answer is read without room. Most answers are shorter, and never wait. */
 export const smallAnswerBytes = 64 * 1024
@@ -25,8 +26,8 @@ export const keepingAnswer = <A, E, R>(work: Effect.Effect<A, E, R>): Effect.Eff
 export interface Reading {
   /** The largest answer that is read. */
   readonly bytes: number
-  /** The answer comes through an organization's own account. */
-  readonly own: boolean
+  /** The organization through whose own account the answer comes, or null. */
+  readonly own: string | null
 }
 
 export type AnswerBudget = <A extends { readonly bytes: number }>(
@@ -36,8 +37,8 @@ export type AnswerBudget = <A extends { readonly bytes: number }>(
 
 export const makeAnswerBudget = (bytesMax: number): AnswerBudget => {
   const all = Semaphore.makeUnsafe(bytesMax)
-  // Customers choose the addresses of their own accounts. Slow ones leave half of the room to other calls.
-  const ofOwn = Semaphore.makeUnsafe(Math.floor(bytesMax / 2))
+  // Customers choose the addresses of their own accounts. Slow ones leave half of the room to other calls, and organizations get it in turn.
+  const ofOwn = PartitionedSemaphore.makeUnsafe<string>({ permits: Math.floor(bytesMax / 2) })
   return ({ bytes, own }, read) =>
     Effect.gen(function* () {
       const hold = yield* CurrentHold
@@ -55,6 +56,25 @@ export const makeAnswerBudget = (bytesMax: number): AnswerBudget => {
           return yield* exit
         })
       )
-      return yield* own ? ofOwn.withPermits(bytes)(inAll) : inAll
+      return yield* own === null ? inAll : ofOwn.withPermits(own, bytes)(inAll)
     })
+}
+
+/** The part of a process's time in which the answers of one organization's own accounts are parsed. */
+export const ownParsingShare = 0.2
+
+/** Says how many milliseconds an organization's answer waits at `now`, if parsing it takes `millis`. */
+export const makeParsingTurns = () => {
+  const next = new Map<string, number>()
+  return (org_id: string, millis: number, now: number): number => {
+    const from = Math.max(now, next.get(org_id) ?? now)
+    next.delete(org_id)
+    next.set(org_id, from + millis / ownParsingShare)
+    // The organization that came first is the first of the map.
+    for (const [other, until] of next) {
+      if (until > now) break
+      next.delete(other)
+    }
+    return from - now
+  }
 }

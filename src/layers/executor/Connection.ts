@@ -15,8 +15,8 @@ export interface Connection {
   readonly target: Target
   readonly account: Account | undefined
   readonly throttle: ProviderThrottle
-  /** It goes through the organization's own account. */
-  readonly own: boolean
+  /** The organization whose own account it goes through, or null. */
+  readonly own: string | null
   /** A customer chose the address, so only public ones are connected to. */
   readonly publicOnly: boolean
   /** Applies the result of a call to the breaker. */
@@ -65,7 +65,7 @@ export const makeConnections = (
     target,
     account: accounts().get(target.slug),
     throttle: throttleOf(target),
-    own: false,
+    own: null,
     publicOnly: false,
     record: (subject, failed) => breakers.record(target.slug, subject, org_id, failed)
   })
@@ -83,7 +83,7 @@ export const makeConnections = (
           webhookSecrets: []
         },
         throttle: ownThrottleOf(account_id, target),
-        own: true,
+        own: org_id,
         publicOnly: base_url !== null,
         record: (subject, failed) => breakers.recordOwn(account_id, subject, failed)
       })

@@ -10,7 +10,7 @@ import type { Bounce } from "../../schema/mail/Bounce.ts"
 import { type Failure, failure, type Outcome, type Provider, type Reply } from "../../schema/catalog/Provider.ts"
 import { measuredOf } from "../../schema/catalog/Measured.ts"
 import { oneLineOf } from "../../schema/json/StorableText.ts"
-import { makeAnswerBudget } from "./AnswerBudget.ts"
+import { makeAnswerBudget, makeParsingTurns } from "./AnswerBudget.ts"
 import { callMarketplaceActor } from "./MarketplaceRuns.ts"
 import { Breakers } from "./Breakers.ts"
 import { type Connection, makeConnections } from "./Connection.ts"
@@ -44,7 +44,7 @@ const rejectedRawStatuses = new Set([400, 404, 405, 406, 409, 410, 411, 413, 414
 
 const isFailure = (answer: { readonly _tag: string }): answer is Failure => answer._tag === "Failure"
 
-const answerBytesMax = ({ own }: Connection) => (own ? ownReplyBytesMax : replyBytesMax)
+const answerBytesMax = ({ own }: Connection) => (own === null ? replyBytesMax : ownReplyBytesMax)
 
 type AnyAnswer = Answer | RawAnswer
 
@@ -91,6 +91,7 @@ export const HttpProviders = Layer.effect(
   Effect.gen(function* () {
     const { answerMemoryMb, current, ownAccountAllowPrivate } = yield* Settings
     const budget = makeAnswerBudget(answerMemoryMb * 1024 * 1024)
+    const turn = makeParsingTurns()
     const connect = makeConnections(() => current().accounts, yield* ProviderAccounts, yield* Breakers)
     const traces = yield* Traces
     const publicFetch = publicRequest(lookupOf(yield* HostAddresses, ownAccountAllowPrivate), ownAccountAllowPrivate)
@@ -108,7 +109,8 @@ export const HttpProviders = Layer.effect(
         const bytesMax = answerBytesMax(to)
         const { reply, end } = yield* send(to.publicOnly ? publicFetch : ordinaryFetch, told, sent, {
           bytesMax,
-          room: (read) => budget({ bytes: bytesMax, own: to.own }, read)
+          room: (read) => budget({ bytes: bytesMax, own: to.own }, read),
+          turn: (millis) => (to.own === null ? 0 : turn(to.own, millis, performance.now()))
         })
         attempt.trail = withEnd(attempt.trail, end)
         return reply

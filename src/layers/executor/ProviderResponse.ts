@@ -56,7 +56,7 @@ const tooLarge = (bytesMax: number) =>
 /** Reads the body in parts. A part ends when more than `pauseAt` bytes were read, and is null then. */
 const textReader = (response: Response, bytesMax: number) => {
   const reader = response.body?.getReader()
-  const weight = jsonWeight()
+  const weight = jsonWeight(bytesMax)
   const pendingChunks: Array<Uint8Array> = []
   const parts: Array<string> = []
   let decoder: TextDecoder | null = null
@@ -93,7 +93,7 @@ const textReader = (response: Response, bytesMax: number) => {
   }
   /** Whether the bytes that were weighed are those of the text. */
   const isUtf8 = () => decoder === null || decoder.encoding === "utf-8"
-  return { read, isUtf8, size: () => size }
+  return { read, isUtf8, weight, size: () => size }
 }
 
 export interface ReplyReader {
@@ -103,10 +103,18 @@ export interface ReplyReader {
   readonly size: () => number
 }
 
-/** Reads a response of at most `bytesMax`. Refused responses are left unread: the caller closes the connection. */
-export const replyReader = (response: Response, redact: (text: string) => string, bytesMax: number): ReplyReader => {
+/**
+ * Reads a response of at most `bytesMax`. `turn` waits until so many milliseconds of parsing may begin. Refused responses are left unread:
+ * the caller closes the connection.
+ */
+export const replyReader = (
+  response: Response,
+  redact: (text: string) => string,
+  bytesMax: number,
+  turn: (millis: number) => Promise<void>
+): ReplyReader => {
   const { status, headers } = response
-  const { read, isUtf8, size } = textReader(response, bytesMax)
+  const { read, isUtf8, weight, size } = textReader(response, bytesMax)
   return {
     size,
     read: async (pauseAt) => {
@@ -118,8 +126,10 @@ export const replyReader = (response: Response, redact: (text: string) => string
       // Some providers repeat the key in their errors. It must not reach an attempt's detail or a stored payload.
       const clean = redact(text)
       // What was weighed while it arrived is not what is parsed: a redaction may open a string, and so may another encoding.
-      const tooMuch = clean === text && isUtf8() ? null : jsonWeight().add(new TextEncoder().encode(clean))
+      const parsed = clean === text && isUtf8() ? weight : jsonWeight(bytesMax)
+      const tooMuch = parsed === weight ? null : parsed.add(new TextEncoder().encode(clean))
       if (tooMuch !== null) return failure("invalid_response", `the answer is JSON ${tooMuch}`)
+      await turn(parsed.millis())
       return { status, headers: Object.fromEntries(headers), body: parseJson(clean), text: clean }
     }
   }

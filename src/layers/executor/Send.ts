@@ -2,6 +2,7 @@
  * Sends one request to a provider and reads its response. It follows no redirects, because a redirect would carry the account's key to
  * another host. It never fails: a broken connection is part of the answer.
  */
+import { setTimeout as sleep } from "node:timers/promises"
 import { Effect } from "effect"
 import { endOfStatus, type RequestEnd } from "../../schema/catalog/Doubt.ts"
 import type { Failure, Reply } from "../../schema/catalog/Provider.ts"
@@ -42,13 +43,15 @@ export interface Receiving {
   readonly bytesMax: number
   /** Reads the rest of a large response, after it has waited for room. */
   readonly room: (read: Effect.Effect<SendResult>) => Effect.Effect<SendResult>
+  /** How many milliseconds the response waits before it is parsed, which takes so many. */
+  readonly turn: (millis: number) => number
 }
 
 export const send = (
   request: Fetch,
   { url, headers, redact }: AuthorizedRequest,
   { method, body }: Pick<ProviderRequest, "method" | "body">,
-  { bytesMax, room }: Receiving
+  { bytesMax, room, turn }: Receiving
 ): Effect.Effect<SendResult> =>
   Effect.suspend(() => {
     const connection = new AbortController()
@@ -81,7 +84,10 @@ export const send = (
         signal: AbortSignal.any([signal, connection.signal])
       })
       status = response.status
-      reader = replyReader(response, redact, bytesMax)
+      reader = replyReader(response, redact, bytesMax, async (millis) => {
+        const wait = turn(millis)
+        if (wait > 0) await sleep(wait, undefined, { signal: connection.signal })
+      })
       return await reader.read(smallAnswerBytes)
     })
     const rest = Effect.flatMap(

@@ -9,7 +9,13 @@
 /** Deeper than any real answer, and far below the depth at which a recursive walk overflows. */
 export const depthMax = 500
 /** Parsing blocks the event loop, so this limits how long other requests wait. */
-export const parseMillisMax = 200
+const parseMillisMax = 200
+/** A list of short and different words costs this much a byte. Records cost a tenth of it. */
+const parseNanosPerByte = 25
+
+/** What parsing an answer may take that has at most so many bytes. */
+export const parseLimit = (bytesMax: number): number =>
+  Math.min(parseMillisMax, Math.ceil((bytesMax * parseNanosPerByte) / 1_000_000))
 
 /** Nanoseconds, measured on Bun 1.4 and rounded up. */
 const containerCost = 70
@@ -23,7 +29,6 @@ const shapeCost = 15
 /** An object with more names has no shape: its names go into a hash table. */
 const shapeNamesMax = 64
 const tableCost = 100
-const costMax = parseMillisMax * 1_000_000
 
 /** Bits of the filter of seen strings and shapes. The cost reaches its limit before the filter fills up. */
 const seenBits = 2 ** 20
@@ -44,9 +49,13 @@ export interface JsonWeight {
   readonly add: (bytes: Uint8Array) => string | null
   /** Whether the text begins with an object or an array; null before the first character. */
   readonly begins: () => boolean | null
+  /** What parsing takes, in milliseconds. */
+  readonly millis: () => number
 }
 
-export const jsonWeight = (): JsonWeight => {
+/** For an answer of at most `bytesMax`. */
+export const jsonWeight = (bytesMax: number): JsonWeight => {
+  const millisMax = parseLimit(bytesMax)
   let begun: boolean | null = null
   let depth = 0
   let cost = 0
@@ -124,8 +133,9 @@ export const jsonWeight = (): JsonWeight => {
       else if (byte === comma) cost += valueCost
       else if (byte === colon) noteName()
     }
-    return cost > costMax ? `of more values than can be parsed within ${parseMillisMax} ms` : null
+    return millis() > millisMax ? `of more values than can be parsed within ${millisMax} ms` : null
   }
+  const millis = () => cost / 1_000_000
 
-  return { add, begins: () => begun }
+  return { add, begins: () => begun, millis }
 }

@@ -1,10 +1,14 @@
 /** Answers that would block the process are refused before they are parsed: too deep, too many values, too many different strings and names. */
 import { describe, expect, test } from "bun:test"
-import { depthMax, jsonWeight, parseMillisMax } from "../../../src/layers/runs/JsonWeight.ts"
+import { depthMax, jsonWeight, parseLimit } from "../../../src/layers/runs/JsonWeight.ts"
+
+const largest = 32 * 1024 * 1024
+/** The largest answer through an own account. */
+const ownLargest = 2 * 1024 * 1024
 
 /** Fed in pieces, as an answer arrives. */
-const weigh = (text: string, pieceBytes = 65_536): string | null => {
-  const weight = jsonWeight()
+const weigh = (text: string, pieceBytes = 65_536, bytesMax = largest): string | null => {
+  const weight = jsonWeight(bytesMax)
   const bytes = Buffer.from(text)
   for (let at = 0; at < bytes.length; at += pieceBytes) {
     const refused = weight.add(bytes.subarray(at, at + pieceBytes))
@@ -13,13 +17,14 @@ const weigh = (text: string, pieceBytes = 65_536): string | null => {
   return null
 }
 const begins = (text: string, pieceBytes = 1) => {
-  const weight = jsonWeight()
+  const weight = jsonWeight(largest)
   for (const byte of Buffer.from(text)) weight.add(Uint8Array.from(Array.from({ length: pieceBytes }, () => byte)))
   return weight.begins()
 }
 const list = (count: number, item: (n: number) => string) =>
   `[${Array.from({ length: count }, (_, n) => item(n)).join()}]`
-const tooMany = `of more values than can be parsed within ${parseMillisMax} ms`
+const tooManyFor = (bytesMax: number) => `of more values than can be parsed within ${parseLimit(bytesMax)} ms`
+const tooMany = tooManyFor(largest)
 const tooDeep = `nested deeper than ${depthMax} levels`
 
 describe("the first character of an answer", () => {
@@ -40,7 +45,7 @@ describe("the first character of an answer", () => {
     ["\ufeff", null]
   ])("says whether %j is an object or an array", (text, expected) => {
     expect(begins(text)).toBe(expected)
-    const whole = jsonWeight()
+    const whole = jsonWeight(largest)
     whole.add(Buffer.from(text))
     expect(whole.begins()).toBe(expected)
   })
@@ -131,5 +136,27 @@ describe("an answer is refused by its cost", () => {
   ]
   test.each(refused)("with %p %s", (count, _name, item) => {
     expect(weigh(listOf(count, item))).toBe(tooMany)
+  })
+  const person = '{"name":"Ada Lovelace","email":"ada@example.com","company":{"name":"Acme","domain":"acme.example"}}'
+  test.each([
+    [20_000, "records", person],
+    [200_000, "fractions", "0.1234567"],
+    [60_000, "different words", (n: number) => `"w${n}"`]
+  ])("nor in a shorter answer, with %p %s", (count, _name, item) => {
+    expect(weigh(listOf(count, item), 65_536, ownLargest)).toBeNull()
+  })
+  test.each([
+    [600_000, "lists", "[]"],
+    [200_000, "different words", (n: number) => `"w${n}"`]
+  ])("and a shorter answer may cost less: %p %s", (count, _name, item) => {
+    const text = listOf(count, item)
+    expect([weigh(text, 65_536, ownLargest), weigh(text)]).toEqual([tooManyFor(ownLargest), null])
+  })
+
+  test("and says how long parsing takes", () => {
+    const weight = jsonWeight(largest)
+    expect(weight.millis()).toBe(0)
+    weight.add(Buffer.from(listOf(40_000, "1")))
+    expect(weight.millis()).toBeCloseTo(1, 2)
   })
 })
