@@ -88,6 +88,48 @@ test("what was stored counts until the end of the day; paid runs and other organ
   expect(await storedToday()).toBeLessThan(10_000)
 })
 
+test("a run with a hold that an own account delivers at no charge counts too", async () => {
+  const body = { api_key: "own-key-4711", fallback: true }
+  await app.call(await org.session(), "PUT", "/v1/provider-accounts/leadmagic", { body })
+  const large = answer(200, { ...valid, extra: "x".repeat(1_800_000) })
+  there.play("leadmagic", large, large)
+  for (const who of ["one", "two"]) {
+    const { body: run } = await org.run(free(who, { response: { include_raw: true } }))
+    expect([run.status, run.billing.quoted, run.billing.charged]).toEqual(["succeeded", "0.003", "0.00"])
+  }
+  const refused = await org.run(free("three"))
+  expect([refused.status, refused.body.status, refused.body.error.code]).toEqual([429, "blocked", "rate_limited"])
+  expect(calls()).toBe(2)
+  expect((await org.wallet()).reserved).toBe("0.00")
+})
+
+test("runs that joined another one have copies of its result as far as the limit allows", async () => {
+  await app.call(await org.session(), "DELETE", "/v1/provider-accounts/leadmagic")
+  const gate = Promise.withResolvers<void>()
+  there.play("leadmagic", async () => {
+    await gate.promise
+    return answer(200, { ...valid, extra: "x".repeat(1_800_000) })
+  })
+  const joining = free("joined", { response: { include_raw: true }, reuse: { mode: "prefer" } })
+  const buyer = org.run(joining)
+  await until("the call", calls, (made) => made === 1)
+  const joined = [1, 2, 3].map(() => org.run(joining))
+  await until(
+    "three runs that wait",
+    () => app.sql("SELECT count(*)::int AS count FROM reuse_joins"),
+    ([row]) => row?.["count"] === 3
+  )
+  gate.resolve()
+  expect((await buyer).body.billing.charged).toBe("0.003")
+  const ends = (await Promise.all(joined)).map(({ body }) => [body.status, body.error?.code ?? null])
+  expect(ends.toSorted()).toEqual([
+    ["blocked", "rate_limited"],
+    ["succeeded", null],
+    ["succeeded", null]
+  ])
+  expect(calls()).toBe(1)
+})
+
 test("a copy of an earlier result counts, and is not made beyond the limit", async () => {
   await app.call(await org.session(), "DELETE", "/v1/provider-accounts/leadmagic")
   there.play("leadmagic", answer(200, { ...valid, extra: "x".repeat(1_800_000) }))

@@ -107,7 +107,7 @@ export class RunActor extends Context.Service<
         outcomes.observe(calls)
         const kept =
           (report.charge === 0n || run.plan.reuse !== undefined) && result !== null
-            ? { stored_bytes: Buffer.byteLength(result) }
+            ? { stored_bytes: Buffer.byteLength(result) + Buffer.byteLength(run.input) }
             : null
         const settled: SettleReport =
           calls.rehearsed || kept !== null

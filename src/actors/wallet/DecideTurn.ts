@@ -198,8 +198,14 @@ export const decideTurn = (view: TurnView, room: Room, names: Names) => {
   /** Ends a run as the one that it has waited for. If that one never ran, or its end is not for this run, it asks again. */
   const share = ({ run, ends }: Waited, buyer: string, ending: Ending) => {
     if (ending.status === "cancelled" || !ends) return reuse.again(run)
-    guards.stored(run, ending.stored_bytes)
-    end(run, sharedEnding(buyer, ending))
+    copy(run, ending.stored_bytes ?? 0, sharedEnding(buyer, ending))
+  }
+
+  /** Ends a run with the copy of a result, if it may be stored. */
+  const copy = (run: TurnRun, bytes: number, ending: Ending) => {
+    const full = bytes === 0 ? null : guards.copied(run, bytes)
+    if (full === null) end(run, ending)
+    else fail(run, "blocked", { error_code: "rate_limited", error_message: full })
   }
 
   /** Decides a run that needs no purchase. False if it has to buy. */
@@ -211,11 +217,7 @@ export const decideTurn = (view: TurnView, room: Room, names: Names) => {
     if (decision._tag === "Joined") reuse.join(run, decision.buyer)
     else if (decision._tag === "Later") reuse.again(run)
     else if (decision._tag === "Missing") fail(run, "no_match", nothingToReuse)
-    else {
-      const full = guards.copied(run, decision.from.bytes)
-      if (full === null) end(run, reusedEnding(decision.from))
-      else fail(run, "blocked", { error_code: "rate_limited", error_message: full })
-    }
+    else copy(run, decision.from.bytes, reusedEnding(decision.from))
     return true
   }
 

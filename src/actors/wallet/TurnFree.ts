@@ -4,6 +4,8 @@ import type { TurnRun, TurnView } from "../../layers/ledger/TurnStore.ts"
 import { freeBytesOf, freeExceeded, type FreeUse } from "../../schema/wallet/FreeStorage.ts"
 
 export const turnFree = ({ free, free_limit }: Pick<TurnView, "free" | "free_limit">) => {
+  const open = new Map<string, bigint>()
+  /** What open runs may store and what is copied: the turn's statement checks that both fit. */
   const reserved = new Map<string, bigint>()
   const stored = new Map<string, bigint>()
   const add = (to: Map<string, bigint>, org_id: string, bytes: bigint) => to.set(org_id, (to.get(org_id) ?? 0n) + bytes)
@@ -11,7 +13,7 @@ export const turnFree = ({ free, free_limit }: Pick<TurnView, "free" | "free_lim
     const before = free.get(org_id) ?? { stored: 0n, reserved: 0n }
     return {
       stored: before.stored + (stored.get(org_id) ?? 0n),
-      reserved: before.reserved + (reserved.get(org_id) ?? 0n),
+      reserved: before.reserved + (open.get(org_id) ?? 0n),
       asked,
       limit: free_limit
     }
@@ -19,8 +21,8 @@ export const turnFree = ({ free, free_limit }: Pick<TurnView, "free" | "free_lim
   return {
     /** The run with what decides whether it may be stored. */
     asked: (run: TurnRun): TurnRun => {
-      if (run.hold > 0n || free_limit === 0n) return run
-      return { ...run, free: useOf(run.org_id, freeBytesOf(run) ?? 0n) }
+      const bytes = free_limit === 0n ? null : freeBytesOf(run)
+      return bytes === null ? run : { ...run, free: useOf(run.org_id, bytes) }
     },
     /** Counts the copy of an earlier result. Returns why it is not made. */
     copied: ({ org_id }: TurnRun, size: number): string | null => {
@@ -31,11 +33,11 @@ export const turnFree = ({ free, free_limit }: Pick<TurnView, "free" | "free_lim
       add(stored, org_id, bytes)
       return null
     },
-    /** What the admitted run may store. Null for a run with a hold. */
+    /** What the admitted run counts while it is open. Null for a run with a hold. */
     admitted: (run: TurnRun): bigint | null => {
       const bytes = freeBytesOf(run)
-      if (bytes !== null) add(reserved, run.org_id, bytes)
-      return bytes
+      if (bytes !== null) for (const to of [open, reserved]) add(to, run.org_id, bytes)
+      return run.hold > 0n ? null : bytes
     },
     /** Counts what a run stored that was charged nothing. */
     stored: ({ org_id }: TurnRun, bytes: number | undefined) => {

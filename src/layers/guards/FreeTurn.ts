@@ -26,11 +26,20 @@ const used = (sql: SqlClient.SqlClient) =>
   sql.literal(`coalesce((SELECT f.bytes FROM free_storage f WHERE f.org_id = n.org_id AND f.day = (now() AT TIME ZONE 'UTC')::date), 0) AS stored,
       coalesce((SELECT sum(o.free_bytes)::bigint FROM open_runs o WHERE o.org_id = n.org_id AND o.free_bytes IS NOT NULL), 0) AS reserved`)
 
+/** Reads for the runs that may store something at no charge, and for those that others have joined. */
 export const readFree = (
   sql: SqlClient.SqlClient,
-  asking: ReadonlyArray<{ readonly org_id: string; readonly hold: bigint; readonly reuses?: boolean }>
+  runs: ReadonlyArray<{
+    readonly org_id: string
+    readonly hold: bigint
+    readonly reuses?: boolean
+    readonly owns?: boolean
+    readonly buys?: boolean
+  }>
 ) => {
-  const orgs = new Set(asking.flatMap(({ org_id, hold, reuses }) => (hold > 0n && reuses !== true ? [] : [org_id])))
+  const orgs = new Set(
+    runs.flatMap(({ org_id, hold, reuses, owns, buys }) => (hold === 0n || reuses || owns || buys ? [org_id] : []))
+  )
   if (orgs.size === 0) return Effect.succeed(noFree)
   return Effect.map(
     usedRows(sql`SELECT n.org_id, ${used(sql)} FROM unnest(${texts([...orgs])}) AS n(org_id)`),

@@ -159,6 +159,7 @@ export const turnRunOf = (command: DirectCommand): TurnRun => {
     budget_id,
     key_id,
     input_hash,
+    owns: plan.own !== undefined,
     plan: () => plan,
     input
   }

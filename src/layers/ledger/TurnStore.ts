@@ -321,8 +321,10 @@ export class TurnStore extends Context.Service<
           const budgets = yield* budgetsOf(lane, view, wasRead)
           const asking = askingRuns(view.mail, view.runs)
           const contacts = yield* readContacts(sql, contactingRuns(asking))
-          const reuse = yield* readReuse(sql, reuseAsks(asking), endingBuyers(view.mail, view.runs))
-          const free = freeLimit === 0n ? noFree : yield* readFree(sql, asking)
+          const buyers = endingBuyers(view.mail, view.runs)
+          const reuse = yield* readReuse(sql, reuseAsks(asking), buyers)
+          const storing = [...asking, ...buyers.flatMap((run_id) => view.runs.get(run_id) ?? [])]
+          const free = freeLimit === 0n ? noFree : yield* readFree(sql, storing)
           const { effects, answer } = decide({
             ...view,
             payments,

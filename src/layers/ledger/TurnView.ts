@@ -65,6 +65,8 @@ export interface TurnRun extends WalletRun {
   readonly input_hash: string | null
   /** Whether its plan asks for reuse. Direct commands never do. */
   readonly reuses?: boolean
+  /** Whether its plan has an own account of the organization. */
+  readonly owns?: boolean
   /** Whether other runs may wait for its result. */
   readonly buys?: boolean
 }
@@ -246,6 +248,7 @@ export const viewOf = (rows: ReadonlyArray<CommandRow>, direct: ReadonlyArray<Di
       key_id,
       input_hash,
       reuses: isRecord(plan) && isRecord(plan["reuse"]),
+      owns: isRecord(plan) && plan["own"] !== undefined,
       buys: row.buys === true,
       plan: () => decodePlan(plan),
       input: input ?? "null"

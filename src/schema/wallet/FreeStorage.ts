@@ -2,8 +2,10 @@
  * How much the runs of an organization that cost nothing may store in a UTC day. Pure.
  *
  * A run that holds nothing counts what it may store while it is open, and what it stored afterwards. So runs that are admitted at once can't
- * exceed the limit together. The turn's statement counts a second time (layers/guards/FreeTurn.ts).
+ * exceed the limit together. A run with a hold that may end at no charge is checked when it is admitted, and counts what it stored. The
+ * turn's statement counts a second time (layers/guards/FreeTurn.ts).
  */
+import { dollars } from "../money/Money.ts"
 import { ownOffer, type OwnOffer } from "../accounts/OwnAccount.ts"
 
 const mebibyte = 1024n * 1024n
@@ -12,13 +14,15 @@ const ownRunBytes = 2n * mebibyte
 /** More than free endpoints of the service's accounts answer: the operator chose them. */
 const platformRunBytes = 8n * mebibyte
 
-/** What an open run may store, if it holds nothing. Null for a run with a hold. */
+/** What an open run may store at no charge. Null for a run with a hold, unless an own account without a fee may deliver its result. */
 export const freeBytesOf = (run: {
   readonly hold: bigint
+  readonly owns?: boolean
   readonly plan: () => { readonly providers: ReadonlyArray<string>; readonly own?: ReadonlyArray<OwnOffer> }
 }): bigint | null => {
-  if (run.hold > 0n) return null
+  if (run.hold > 0n && run.owns !== true) return null
   const plan = run.plan()
+  if (run.hold > 0n) return plan.own?.some(({ fee }) => dollars(fee) === 0n) === true ? ownRunBytes : null
   const isOwn = (provider: string) => ownOffer(plan, provider)?.fallback === false
   return plan.providers.length > 0 && plan.providers.every(isOwn) ? ownRunBytes : platformRunBytes
 }
@@ -40,4 +44,4 @@ const inMiB = (bytes: bigint): bigint => bytes / mebibyte
 export const freeExceeded = ({ stored, reserved, asked, limit }: FreeUse): string | null =>
   stored + reserved + asked <= limit
     ? null
-    : `runs without a price may store ${inMiB(limit)} MiB per day for your organization: ${inMiB(stored)} MiB are stored today, and open runs may store ${inMiB(reserved)} MiB; the limit resets at 00:00 UTC. Wait until then${reserved > 0n ? ", or until open runs have ended" : ""}; the operator of the service sets it as RUNGATE_FREE_DAILY_MB`
+    : `runs that are charged nothing may store ${inMiB(limit)} MiB per day for your organization: ${inMiB(stored)} MiB are stored today, and open runs may store ${inMiB(reserved)} MiB; the limit resets at 00:00 UTC. Wait until then${reserved > 0n ? ", or until open runs have ended" : ""}; the operator of the service sets it as RUNGATE_FREE_DAILY_MB`

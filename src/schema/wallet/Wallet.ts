@@ -49,7 +49,7 @@ export interface WalletRun {
   readonly lease_token: string | null
   /** `routing.max_total` of the request: the hold may not be above it. Absent without one. */
   readonly hold_max?: MicroUsd
-  /** For a run that holds nothing: what decides whether its result may be stored. Absent without a limit. */
+  /** For a run that may be charged nothing: what decides whether its result may be stored. Absent without a limit. */
   readonly free?: FreeUse
   /** Why a guard refuses to admit it. Absent if none does. */
   readonly guarded?: GuardRefusal
@@ -215,11 +215,10 @@ const reserve = (wallet: Wallet, run: WalletRun, day: string, budget: KeyBudget 
     )
   }
   if (run.guarded !== undefined) return refuse(run.guarded.code, run.guarded.message)
-  // A free run must work with an empty wallet, so only what it stores is checked.
-  if (run.hold === 0n) {
-    const full = run.free === undefined ? null : freeExceeded(run.free)
-    return full === null ? unchanged(wallet, { _tag: "Admitted" }, budget) : refuse("rate_limited", full)
-  }
+  const full = run.free === undefined ? null : freeExceeded(run.free)
+  if (full !== null) return refuse("rate_limited", full)
+  // A free run must work with an empty wallet.
+  if (run.hold === 0n) return unchanged(wallet, { _tag: "Admitted" }, budget)
   const hold = Money.usd(run.hold)
   // Planning keeps to it already. The rule is here too, so that a mistake in planning holds no more than the caller allowed.
   if (run.hold_max !== undefined && run.hold > run.hold_max) {
