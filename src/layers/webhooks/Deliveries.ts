@@ -16,7 +16,8 @@ import {
   placesOfFailing,
   placesOfFailingEndpoint,
   placesOfOrganization,
-  type Sending
+  type Sending,
+  slowMillis
 } from "../../schema/webhooks/Shares.ts"
 import { texts } from "../postgres/Columns.ts"
 import { oneRowOf, rowsOf } from "../postgres/Rows.ts"
@@ -81,6 +82,8 @@ const decodeTimestamp = Schema.decodeUnknownSync(Schema.fromJsonString(Schema.St
 const orgRows = rowsOf({ org_id: Schema.String })
 const orgsOf = Effect.map((rows: ReadonlyArray<{ readonly org_id: string }>) => rows.map(({ org_id }) => org_id))
 const answersMax = 10
+/** Slow endpoints that a process remembers. */
+const slowMax = 10_000
 /** The newest deliveries of an endpoint: more than overlap with an attempt, which takes seconds. */
 const overlapMax = 500
 const keepDays = 30
@@ -143,6 +146,8 @@ export class WebhookDeliveries extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const log = yield* EventLog
       const mails = yield* PauseMails
+      /** Endpoints whose last answer was slow. */
+      const slow = new Set<string>()
       const recorded = { delivered: 0, retried: 0, failed: 0 }
       const columns = sql.literal(
         "delivery_id, event_id, kind, happened_at, body, status, attempts, next_attempt_at, answers, created_at, delivered_at"
@@ -206,7 +211,7 @@ export class WebhookDeliveries extends Context.Service<
               coalesce(of_org.count, 0) + row_number() OVER (PARTITION BY endpoint.org_id ORDER BY failing, delivery.next_attempt_at)
                 AS place
             FROM webhook_endpoints endpoint
-            CROSS JOIN LATERAL (SELECT endpoint.failing_since IS NOT NULL AS failing) health
+            CROSS JOIN LATERAL (SELECT endpoint.failing_since IS NOT NULL OR endpoint.endpoint_id = ANY(${texts([...slow])}) AS failing) health
             LEFT JOIN (SELECT org_id, count(*) FROM busy GROUP BY org_id) of_org USING (org_id)
             LEFT JOIN (SELECT endpoint_id, count(*) FROM busy GROUP BY endpoint_id) own USING (endpoint_id)
             LEFT JOIN webhook_probes probe ON probe.endpoint_id = endpoint.endpoint_id AND probe.until > now() AND failing
@@ -300,6 +305,9 @@ export class WebhookDeliveries extends Context.Service<
           Effect.orDie,
           Effect.tap(() =>
             Effect.sync(() => {
+              slow.delete(delivery.endpoint_id)
+              if (answered.duration_ms > slowMillis) slow.add(delivery.endpoint_id)
+              for (const oldest of slow) if (slow.size > slowMax) slow.delete(oldest)
               recorded[recordedAs[outcome._tag]] += 1
             })
           )

@@ -7,8 +7,10 @@
 export const places = 50
 export const placesOfOrganization = 10
 export const placesOfEndpoint = 5
-/** Of an endpoint that has accepted nothing since its last failure, in all processes together. */
+/** Of an endpoint that has accepted nothing since its last failure, or whose last answer was slow, in all processes together. */
 export const placesOfFailingEndpoint = 1
+/** A slower answer makes an endpoint count as failing at the process that waited for it, until it answers faster. */
+export const slowMillis = 5_000
 /** Of all failing endpoints together. The other half is left to receivers that answer. */
 export const placesOfFailing = places / 2
 
@@ -16,7 +18,7 @@ export const placesOfFailing = places / 2
 export interface Sending {
   readonly org_id: string
   readonly endpoint_id: string
-  /** Whether its endpoint was failing when the attempt began. */
+  /** Whether its endpoint was failing or slow when the attempt began. */
   readonly failing: boolean
 }
 

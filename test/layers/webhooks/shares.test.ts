@@ -10,6 +10,7 @@ import {
   placesOfEndpoint,
   placesOfFailing,
   placesOfOrganization,
+  slowMillis,
   usesUp
 } from "../../../src/schema/webhooks/Shares.ts"
 import { startStorage, type StorageRuntime } from "../../kit/storage.ts"
@@ -45,9 +46,9 @@ const claimed = (sending: ReadonlyArray<DueDelivery> = [], after = "") =>
   Effect.flatMap(WebhookDeliveries, (deliveries) => deliveries.claim(sending, after))
 const counts = (due: ReadonlyArray<DueDelivery>, of: "org_id" | "endpoint_id" = "org_id") =>
   new Map([...Map.groupBy(due, (one) => one[of])].map(([id, own]) => [id, own.length]))
-const answered = (delivery: DueDelivery, outcome: Outcome) =>
+const answered = (delivery: DueDelivery, outcome: Outcome, duration_ms = 1) =>
   Effect.flatMap(WebhookDeliveries, (deliveries) =>
-    deliveries.record(delivery, { at: new Date(), duration_ms: 1, status: 200, answer: "" }, outcome)
+    deliveries.record(delivery, { at: new Date(), duration_ms, status: 200, answer: "" }, outcome)
   )
 
 test("an organization has at most ten places, five of them for one endpoint", () =>
@@ -181,3 +182,20 @@ test.each([
   // A failing endpoint has one place, which is always used up.
   expect(usesUp(sent(share - 1, own), one)).toBe("failing" in own)
 })
+
+test("an endpoint that answers slowly has one place until it answers faster", () =>
+  run(
+    Effect.gen(function* () {
+      const org_id = yield* organization(1, 20)
+      const first = yield* claimed()
+      expect(first).toHaveLength(placesOfEndpoint)
+      for (const delivery of first) yield* answered(delivery, { _tag: "Delivered" }, slowMillis + 1)
+      const slow = yield* claimed()
+      expect(counts(slow)).toEqual(new Map([[org_id, 1]]))
+      expect(slow.map(({ failing }) => failing)).toEqual([true])
+      // The one place counts for all processes.
+      expect(yield* claimed()).toEqual([])
+      for (const delivery of slow) yield* answered(delivery, { _tag: "Delivered" }, slowMillis)
+      expect(yield* claimed()).toHaveLength(placesOfEndpoint)
+    })
+  ))
