@@ -111,8 +111,11 @@ export class BatchStore extends Context.Service<
       batch_id: string,
       page: { readonly after: number; readonly limit: number }
     ) => Effect.Effect<ResultPage>
-    /** Cancels the rows that have not started. From its answer on, no run of the batch can hold money. False for a finished batch. */
-    readonly cancel: (org_id: string, batch_id: string) => Effect.Effect<boolean>
+    /**
+     * Cancels the rows that have not started. From its answer on, no run of the batch can hold money. False for a finished batch, and for
+     * one that neither `key_id` nor a key that it replaced has started. Null cancels any.
+     */
+    readonly cancel: (org_id: string, batch_id: string, key_id: string | null) => Effect.Effect<boolean>
     /** Starts the blocked rows of a finished batch again. */
     readonly retry: (retry: Retry) => Effect.Effect<Retried>
   }
@@ -190,10 +193,11 @@ export class BatchStore extends Context.Service<
           return { rows, more: shown.length < ended.length }
         }).pipe(Effect.orDie)
 
-      const cancel: BatchStore["Service"]["cancel"] = (org_id, batch_id) =>
+      const cancel: BatchStore["Service"]["cancel"] = (org_id, batch_id, key_id) =>
         Effect.gen(function* () {
           const open = yield* holderRows(sql`
             UPDATE batches SET status = 'cancelling' WHERE org_id = ${org_id} AND batch_id = ${batch_id} AND finished_at IS NULL
+              AND (${key_id}::text IS NULL OR coalesce(made_by, key_id, '') IN (SELECT key_line(${org_id}, ${key_id})))
             RETURNING batch_id, fingerprint`)
           if (open.length === 0) return false
           // The version makes every process read the budget again, so that none admits a run over what it remembers.

@@ -1,8 +1,10 @@
-/** Whose batch it is: a key with a scope retries only batches that it started. */
+/** Whose batch it is: a key with a scope retries and cancels only batches that it started. */
 import { afterEach, beforeAll, expect, test } from "bun:test"
 import { type Reply, type Tenant, until, verify, withApp } from "../../kit/app.ts"
+import { heldProvider, rehearseHeld } from "../../kit/held-provider.ts"
 
-const app = withApp()
+const held = heldProvider()
+const app = withApp({ held })
 let org: Tenant
 let session: string
 beforeAll(async () => {
@@ -58,4 +60,33 @@ test("the key that replaces another one retries its batches", async () => {
   const id = await blocked(maker.api_key)
   const { body } = await app.call(session, "POST", `/v1/api-keys/${maker.id}/rotate`, { body: {} })
   expect((await retry(body.api_key, id)).status).toBe(202)
+})
+
+test("a key with a scope cancels its own batches only, and those of a key that it replaced", async () => {
+  const [maker, other] = [await mint({ allow: { raw: true } }), await mint({ allow: { raw: true } })]
+  const cancel = (by: string, id: string) => app.call(by, "POST", `/v1/batches/${id}/cancel`)
+  const start = async (by: string) =>
+    (await app.call(by, "POST", "/v1/batches", { body: { runs: [rehearseHeld()] } })).body.id
+  const [theirs, ofPerson] = [await start(maker.api_key), await start(session)]
+  for (const id of [theirs, ofPerson]) {
+    const refused = await cancel(other.api_key, id)
+    expect([refused.status, refused.body.error.message]).toEqual([403, expect.stringContaining("(allow)")])
+    expect((await app.call(session, "GET", `/v1/batches/${id}`)).body.status).toBe("running")
+  }
+  const { body } = await app.call(session, "POST", `/v1/api-keys/${maker.id}/rotate`, { body: {} })
+  for (const [by, id] of [
+    [body.api_key, theirs],
+    [org.key, ofPerson]
+  ])
+    expect((await cancel(by, id)).body.status).toMatch(/^cancel/)
+  held.release()
+  for (const id of [theirs, ofPerson]) {
+    await until(
+      "the batch to end",
+      () => app.call(session, "GET", `/v1/batches/${id}`),
+      (reply: Reply) => reply.body.done
+    )
+    // It has ended, so nothing can be changed.
+    expect((await cancel(other.api_key, id)).status).toBe(200)
+  }
 })

@@ -42,7 +42,7 @@ const unknown = (batch_id: string) =>
 
 const notItsOwn = problem(
   "forbidden",
-  withCommands`This API key has a scope (allow), so it can retry only batches that it started. Sign in with ${signIn} and use the session token.`
+  withCommands`This API key has a scope (allow), so it can retry and cancel only batches that it started. Sign in with ${signIn} and use the session token.`
 )
 
 const tooMany = Effect.fail(
@@ -240,10 +240,12 @@ export const BatchesHandlers = HttpApiBuilder.group(
       }),
 
       cancel: Effect.fnUntraced(function* ({ params: { batch_id } }) {
-        const { org_id } = yield* CurrentCaller
-        const before = yield* batchOf(batch_id)
-        if (before.finished_at === null) yield* store.cancel(org_id, batch_id)
-        return HttpServerResponse.jsonUnsafe(batchView(yield* batchOf(batch_id)))
+        const { org_id, key_id, access } = yield* CurrentCaller
+        yield* batchOf(batch_id)
+        const cancelled = yield* store.cancel(org_id, batch_id, (access?.allow ?? null) === null ? null : key_id)
+        const batch = yield* batchOf(batch_id)
+        if (!cancelled && batch.finished_at === null) return yield* Effect.fail(notItsOwn)
+        return HttpServerResponse.jsonUnsafe(batchView(batch))
       })
     })
   })
