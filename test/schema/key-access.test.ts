@@ -4,6 +4,7 @@ import { childScope } from "../../src/schema/accounts/ChildScope.ts"
 import { isUnrestricted, scopeFor, scopeRefusal, seesRunsOf } from "../../src/schema/accounts/KeyAccess.ts"
 import { dollars, zero } from "../../src/schema/money/Money.ts"
 import { type KeyBudget, leftIn } from "../../src/schema/wallet/KeyBudget.ts"
+import { freeExceeded } from "../../src/schema/wallet/FreeStorage.ts"
 import { ownEventText, ownMessage } from "../../src/schema/accounts/OwnMessages.ts"
 
 describe("the scope that a role stores", () => {
@@ -75,6 +76,16 @@ describe("the message for a key that reads its own runs", () => {
     expect(ownMessage("budget_exceeded", "it would exceed the daily limit of $5")).not.toContain("$")
     const own = "it would exceed the budget of this API key, $5"
     expect(ownMessage("budget_exceeded", own)).toBe(own)
+    const perRun = "this run holds up to $2, above the per-run limit of $1.50; lower it with routing.max_cost"
+    expect(ownMessage("cost_limit_exceeded", perRun)).toBe(
+      "this run holds up to $2, above the organization's per-run limit; lower it with routing.max_cost"
+    )
+    const mebibytes = (count: bigint) => count * 1024n * 1024n
+    const use = { stored: mebibytes(362n), reserved: mebibytes(24n), asked: 1n, limit: mebibytes(386n) }
+    expect(ownMessage("rate_limited", freeExceeded(use))).toMatch(
+      /may store 386 MiB per day for your organization; the/
+    )
+    expect(ownMessage("constructor", "cancelled")).toBe("cancelled")
     const contacted = "ada@example.com was contacted by run_01m81nzk95mq351g8pvrxgm8m4 at 2026-11-21T00:00:00Z, which"
     expect(ownMessage("contact_guard", contacted)).toBe("ada@example.com was contacted at 2026-11-21T00:00:00Z, which")
     expect(ownMessage("cancelled", "cancelled")).toBe("cancelled")

@@ -202,7 +202,7 @@ export class AllowanceStore extends Context.Service<
         if (row.fingerprint !== fingerprint)
           return yield* refused("key_reused", {
             path,
-            message: `was used for ${row.key_id} with another request body, or by somebody else`
+            message: "was used with another request body, or by somebody else"
           })
         if (!row.usable)
           return yield* refused("ended", {

@@ -4,21 +4,29 @@
  *
  * The wallet's turn stores one message for everybody (schema/wallet/Wallet.ts, schema/guards), so it is shortened where it is shown.
  */
-const dailyLimit = "the daily limit of $"
-const contactingRun = / by run_[0-9a-z]+(?= at )/
+const shown = new Map<string | null, (message: string) => string>(
+  Object.entries({
+    insufficient_balance: () =>
+      "the organization's wallet has too little for this; nothing was held. Ask for less, or ask a person to top up",
+    budget_exceeded: (message: string) =>
+      message.includes("the daily limit of $")
+        ? "this run would exceed the daily limit of the organization; it resets at 00:00 UTC, or a person raises it"
+        : message,
+    cost_limit_exceeded: (message: string) =>
+      message.replace(/the per-run limit of \$[\d.]+/, "the organization's per-run limit"),
+    rate_limited: (message: string) =>
+      message.replace(/(?<= per day for your organization): .*(?=; the limit resets)/, ""),
+    contact_guard: (message: string) => message.replace(/ by run_[0-9a-z]+(?= at )/, "")
+  })
+)
 
 /** The message of an error with this code. */
-export const ownMessage = <M extends string | null>(code: string | null, message: M): M | string => {
-  if (message === null) return message
-  if (code === "insufficient_balance")
-    return "the organization's wallet has too little for this; nothing was held. Ask for less, or ask a person to top up"
-  if (code === "budget_exceeded" && message.includes(dailyLimit))
-    return "this run would exceed the daily limit of the organization; it resets at 00:00 UTC, or a person raises it"
-  return code === "contact_guard" ? message.replace(contactingRun, "") : message
-}
+export const ownMessage = <M extends string | null>(code: string | null, message: M): M | string =>
+  message === null ? message : (shown.get(code)?.(message) ?? message)
 
-const failure =
-  /("error":\s*\{\s*"code":\s*"(insufficient_balance|budget_exceeded|contact_guard)",\s*"message":\s*)("(?:[^"\\]|\\.)*")/
+const failure = new RegExp(
+  `("error":\\s*\\{\\s*"code":\\s*"(${[...shown.keys()].join("|")})",\\s*"message":\\s*)("(?:[^"\\\\]|\\\\.)*")`
+)
 
 /** The same for the JSON text of an event. */
 export const ownEventText = (text: string): string =>

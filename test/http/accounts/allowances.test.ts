@@ -126,6 +126,7 @@ describe.each(oneBackend)("allowances, queues on %s", (backend) => {
       "idempotency_key_reused",
       expect.stringContaining("by somebody else")
     ])
+    expect(other.text).not.toContain(first.body.id)
     expect((await app.call(first.body.api_key, "GET", "/v1/wallet")).status).toBe(200)
     // The database refuses a new secret too, whatever the service computed.
     const person = JSON.stringify({ kind: "person", id: "usr_other", name: null, address: null })
