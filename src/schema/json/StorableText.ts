@@ -21,8 +21,10 @@ export const storableJson = (json: string): string =>
 
 /** Control characters can forge log lines, and bidirectional ones can make a line look like another. */
 const unprintable = /[\p{Cc}\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]+/gu
-/** Whether a text is one line without characters that hide or turn around what stands beside it. */
-export const isPrintable = (text: string): boolean => text.search(unprintable) < 0
+/** Characters that nobody sees, so that two texts look the same. Emoji and some scripts need the two joiners, U+200C and U+200D. */
+const invisible = /(?![\u200c\u200d])\p{Cf}|[\u115f\u1160\u2800\u3164\uffa0]/u
+/** Whether a text is one line without characters that are invisible, or hide or turn around what stands beside them. */
+export const isPrintable = (text: string): boolean => text.search(unprintable) < 0 && !invisible.test(text)
 
 /** Some providers send a whole page where a sentence is expected. */
 export const detailLengthMax = 500
