@@ -4,13 +4,14 @@
  * Result, attempts and hints are stored as the text that is sent. So a provider's payload is returned byte for byte, and nothing is parsed
  * again.
  */
+import { Schema } from "effect"
 import { isFinalRow } from "../../actors/runs/Admission.ts"
 import type { RunRow } from "../../layers/runs/RunStore.ts"
 import { isErrorCode, statusOf } from "../../schema/Errors.ts"
 import { usd } from "../../schema/money/Money.ts"
 import { reasonOf } from "../../schema/guards/Reuse.ts"
 import { ownMessage } from "../../schema/accounts/OwnMessages.ts"
-import { controlsOf, isRunStatus, isStoppable } from "../../schema/runs/Run.ts"
+import { Attempt, controlsOf, isRunStatus, isStoppable } from "../../schema/runs/Run.ts"
 
 /** The status that `POST /v1/run` answers: 202 while it runs, then 200 or that of its error. */
 export const httpStatusOf = (run: RunRow): number => {
@@ -22,6 +23,16 @@ export const pollUrl = (run_id: string) => `/v1/runs/${run_id}`
 
 const erasedHint = (at: Date) =>
   `The input, result and metadata of this run were erased on ${at.toISOString().slice(0, 10)}; its charge stays in the ledger.`
+
+const decodeAttempts = Schema.decodeUnknownSync(Schema.fromJsonString(Schema.Array(Attempt)))
+
+/** False for a run that was served through the organization's own account, or whose last call was made through it. */
+const isPlatformFunded = (attempts: string | null): boolean => {
+  // Most runs have no such call, and their attempts are not parsed.
+  if (attempts === null || !/"account": ?"own"/.test(attempts)) return true
+  const made = decodeAttempts(attempts)
+  return (made.find(({ outcome }) => outcome === "succeeded") ?? made.at(-1))?.account !== "own"
+}
 
 /** The run as a caller sees it who may not read the wallet. */
 export const withoutWallet = (run: RunRow): RunRow => ({
@@ -45,7 +56,7 @@ export const runJson = (run: RunRow, now: number, withResult: boolean): string =
       currency: "USD",
       quoted: usd(run.quoted),
       charged: run.charged === null ? null : usd(run.charged),
-      platform_funded: true
+      platform_funded: isPlatformFunded(run.attempts)
     },
     timing: { duration_ms: Math.max(0, ended - run.created_at.getTime()) },
     done,

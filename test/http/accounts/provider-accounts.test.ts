@@ -136,12 +136,18 @@ describe("a run through it", () => {
     const foreign = await other.post("/v1/inspect", { capability: "email.verify" })
     expect(foreign.text).not.toContain("own_account")
     const mine = await org.run(pinned)
-    expect(mine.body).toMatchObject({ status: "succeeded", provider: "leadmagic", billing: { charged: fee } })
+    expect(mine.body).toMatchObject({
+      status: "succeeded",
+      provider: "leadmagic",
+      billing: { charged: fee, platform_funded: false }
+    })
     expect(mine.body.routing_reason).toContain("leadmagic (your account), quoted at $0.001")
     expect(mine.body.routing_reason).toBe(quote.body.routing_reason)
     expect(outcomes(mine.body)).toEqual(["leadmagic own succeeded"])
     const theirs = await other.run(pinned)
-    expect(theirs.body).toMatchObject({ status: "succeeded", billing: { charged: price } })
+    expect(theirs.body).toMatchObject({ status: "succeeded", billing: { charged: price, platform_funded: true } })
+    const shown = async () => (await org.get(`/v1/runs/${mine.body.run_id}`)).body.billing.platform_funded
+    expect([await shown(), (await org.list()).body.items[0].billing.platform_funded]).toEqual([false, false])
     expect(theirs.body.routing_reason).not.toContain("your account")
     expect(outcomes(theirs.body)).toEqual(["leadmagic platform succeeded"])
     expect(keys()).toEqual([ownKey, "s3cret-of-the/account"])
@@ -173,7 +179,7 @@ describe("a run through it", () => {
     const quote = await org.post("/v1/quote", raw)
     expect(quote.body).toMatchObject({ hold: fee, maximum: fee, offers: [{ account: "own", price: fee }] })
     const { body } = await org.run(raw)
-    expect(body).toMatchObject({ status: "succeeded", billing: { charged: fee } })
+    expect(body).toMatchObject({ status: "succeeded", billing: { charged: fee, platform_funded: false } })
     expect(body.routing_reason).toContain("through your account")
     expect(keys()).toEqual([ownKey])
   })
@@ -202,7 +208,7 @@ describe("a refused key", () => {
       { provider: "leadmagic", price, chosen: true }
     ])
     const { body } = await org.run(pinned)
-    expect(body).toMatchObject({ status: "succeeded", billing: { charged: price } })
+    expect(body).toMatchObject({ status: "succeeded", billing: { charged: price, platform_funded: true } })
     expect(body.routing_reason).toContain(
       "if it refuses your account, this service's account is called, quoted at $0.003"
     )
