@@ -115,19 +115,30 @@ const gainsOf = ({ capabilities, wrapped, scores, factors }: SearchIndex): Reado
   return gains
 }
 
-const rank = (index: SearchIndex, request: SearchRequest, count: number): ReadonlyArray<Ranked> => {
+/** A shown score is a whole number of these parts of the first one. */
+const parts = 10_000
+
+/** `part`: scores are compared as they are shown, as multiples of it. Null: as they are. */
+const rank = (
+  index: SearchIndex,
+  request: SearchRequest,
+  count: number,
+  part: number | null
+): ReadonlyArray<Ranked> => {
   const { documents, factors, scores, touched, wrapStarts, wrappers } = index
   const { kind, provider } = request
   const top = best(request.limit, orderOf(documents))
   /** For each capability, the best score of an endpoint that it wraps (ranking rule 4). */
   const lifts = new Map<number, number>()
+  const shown = (score: number) => (part === null ? score : Math.max(1, Math.round(score / part)))
   let floor = 0
   const consider = (id: number, score: number) => {
     const document = documents[id]
     if (document === undefined || document.kind === "capability") return
     if (provider !== undefined && document.provider !== provider) return
-    top.add({ id, score, own: score })
-    floor = top.floor()
+    top.add({ id, score: shown(score), own: score })
+    // A lower score may be shown as the same number.
+    floor = part === null ? top.floor() : (top.floor() - 1) * part
     for (let wrap = wrapStarts[id] ?? 0; wrap < (wrapStarts[id + 1] ?? 0); wrap += 1) {
       const capability = wrappers[wrap] ?? 0
       lifts.set(capability, Math.max(lifts.get(capability) ?? 0, score))
@@ -149,12 +160,10 @@ const rank = (index: SearchIndex, request: SearchRequest, count: number): Readon
     const score = Math.max(own, lifts.get(id) ?? 0)
     const document = documents[id]
     if (score === 0 || document === undefined || (provider !== undefined && !serves(document, provider))) continue
-    top.add({ id, score, own })
+    top.add({ id, score: shown(score), own })
   }
   return top.kept()
 }
-
-const decimals = 10_000
 
 /** The documents that match a query, best first. Empty if none matches. */
 export const search = (index: SearchIndex, request: SearchRequest): ReadonlyArray<Hit> => {
@@ -169,12 +178,12 @@ export const search = (index: SearchIndex, request: SearchRequest): ReadonlyArra
       count = addSlot(index, slot, round, count)
     }
   }
-  const ranked = rank(index, request, count)
+  const first = rank(index, { ...request, limit: 1 }, count, null)[0]?.score ?? parts
+  const ranked = rank(index, request, count, first / parts)
   for (let at = 0; at < count; at += 1) {
     const document = touched[at] ?? 0
     scores[document] = 0
     rounds[document] = 0
   }
-  const first = ranked[0]?.score ?? 1
-  return ranked.map(({ id, score }) => ({ id, score: Math.max(1, Math.round((score / first) * decimals)) / decimals }))
+  return ranked.map(({ id, score }) => ({ id, score: score / parts }))
 }

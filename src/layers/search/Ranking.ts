@@ -4,7 +4,8 @@
  * 1. The base is the BM25F score.
  * 2. A capability outranks an endpoint of equal relevance: its score is multiplied by `capabilityFactor`.
  * 3. Live outranks not-yet-live: the score of a document that is not live is multiplied by `notLiveFactor`. This takes away more than
- *    rule 2 gives, so a live endpoint comes before an equally relevant capability that is coming soon.
+ *    rule 2 gives, so a live endpoint comes before an equally relevant capability that is coming soon. What fits much better comes first
+ *    even if it is not live.
  * 4. A live capability that wraps an endpoint always ranks above it: its score is raised to the endpoint's, even when it
  *    matched nothing itself, and of equal scores capabilities come first.
  * 5. The capabilities that fit best give `wrappedFactor` of their score to the endpoints that they wrap. So these endpoints are
@@ -12,7 +13,7 @@
  *    wants that provider's own endpoint.
  * 6. An endpoint that follows up on another call's answer ("/batch/{id}/errors") comes after an equally relevant one that
  *    does not: its score is multiplied by `followUpFactor`.
- * 7. Equal scores: capabilities, then live ones, then by the capability's own relevance, then by slug, then by position.
+ * 7. Equal scores, as they are shown: capabilities, then live ones, then by the relevance before rule 4, then by slug, then by position.
  */
 import type { SearchDocument } from "./Document.ts"
 

@@ -67,6 +67,25 @@ describe("discover over the shipped catalog", () => {
     }
   })
 
+  test("of equal shown scores capabilities come first, then what is live, and a shorter list begins the longer one", () => {
+    let equal = 0
+    for (const query of [...queries.map((one) => one.query), ...documents.map(({ title }) => title)]) {
+      const hits = search(index, { query, limit: 20 })
+      const rankOf = ({ id }: { readonly id: number }) => {
+        const { kind, live } = documents[id] ?? expect.unreachable()
+        return (kind === "capability" ? 0 : 2) + (live ? 0 : 1)
+      }
+      for (const [place, hit] of hits.entries()) {
+        const before = hits[place - 1]
+        if (before?.score !== hit.score) continue
+        equal += 1
+        expect([query, hit.id, rankOf(before) <= rankOf(hit)]).toEqual([query, hit.id, true])
+      }
+      expect([query, search(index, { query, limit: 3 })]).toEqual([query, hits.slice(0, 3)])
+    }
+    expect(equal).toBeGreaterThan(100)
+  })
+
   test("the endpoints behind a capability show up beside it", () => {
     const found = search(index, { query: "find a work email", limit: 10 }).map(({ id }) => documents[id])
     expect(found[0]?.slug).toBe("email.find")
