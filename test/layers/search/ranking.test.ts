@@ -50,6 +50,17 @@ describe("ranking", () => {
     expect(ids.indexOf(2)).toBeLessThan(ids.indexOf(0))
   })
 
+  test("live comes before what fits somewhat better and is not live, and after what fits much better", async () => {
+    const index = await indexOf([
+      capabilityNamed("horse.search", { title: "unicorn", live: false }),
+      capabilityNamed("horse.list", { description: "unicorn and some other animals" }),
+      capabilityNamed("horse.find", { tags: ["unicorn"] })
+    ])
+    const score = (slug: string) => slugsFor(index, "unicorn").indexOf(slug)
+    expect(score("horse.find")).toBeLessThan(score("horse.search"))
+    expect(score("horse.search")).toBeLessThan(score("horse.list"))
+  })
+
   test("a live capability comes before the endpoints that it wraps, even when only they match", async () => {
     const index = await indexOf([
       endpointAt("/unicorns/list", { title: "Unicorns", wrapped_by: ["horse.search"] }),
