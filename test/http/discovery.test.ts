@@ -100,6 +100,36 @@ describe("POST /v1/discover", () => {
   })
 })
 
+test("production says of each capability whether it runs now, and through whom", async () => {
+  const production = await startApp({
+    settings: { RUNGATE_MODE: "production", RUNGATE_PROVIDER_HUNTER_API_KEY: "k" }
+  })
+  const seen = ({ status, live_providers }: { status: string; live_providers: ReadonlyArray<string> }) => [
+    status,
+    live_providers
+  ]
+  // Hunter serves the first, no account serves the second, and the third runs in the sandbox only.
+  const expected = [
+    ["email.verify", "live", ["hunter"]],
+    ["phone.lookup", "coming_soon", []],
+    ["company.tech", "coming_soon", []]
+  ] as const
+  const { body: list } = await production.call(null, "GET", "/v1/catalog/capabilities?limit=100")
+  const org = await production.tenant("1.00")
+  for (const [capability, ...rest] of expected) {
+    const listed = list.items.find((one: { capability: string }) => one.capability === capability)
+    const found = await production.call(null, "POST", "/v1/discover", {
+      body: { query: listed.title, kind: "capability", limit: 50 }
+    })
+    const hit = found.body.items.find((one: { capability: string }) => one.capability === capability)
+    const { body: inspected } = await org.post("/v1/inspect", { capability })
+    for (const one of [listed, hit, inspected]) expect([capability, ...seen(one)]).toEqual([capability, ...rest])
+    const routable = inspected.offers.filter((one: { executable: boolean }) => one.executable)
+    expect(routable.map((one: { provider: string }) => one.provider)).toEqual([...rest[1]])
+  }
+  await production.stop()
+})
+
 test("too many searches from one address are told when to come back", async () => {
   const limited = await startApp({ settings: { RUNGATE_RATE_LIMIT: "1" } })
   const search = () => limited.call(null, "POST", "/v1/discover", { body: { query: "email" } })

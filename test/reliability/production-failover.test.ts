@@ -319,7 +319,13 @@ describe("a provider that fails is left alone", () => {
     there.play("millionverifier", verified, verified, answer(500, {}))
     there.play("icypeas", answer(500, {}))
     there.play("zerobounce", answer(500, {}))
+    const executable = async (of: Tenant) => {
+      const { body } = await of.post("/v1/inspect", { capability: "email.verify" })
+      return body.offers.find((one: { provider: string }) => one.provider === "leadmagic").executable
+    }
+    expect(await executable(org)).toBe(true)
     expect(outcomes((await run()).body)).toEqual(["leadmagic provider_account", "millionverifier succeeded"])
+    expect([await executable(org), await executable(await app.tenant("1.00"))]).toEqual([false, true])
     const second = await run()
     expect(outcomes(second.body)).toEqual(["millionverifier succeeded"])
     expect(second.body.routing_reason).toContain("millionverifier has the lowest price")

@@ -40,6 +40,8 @@ export interface RouteServices {
   readonly ownAccountFee: MicroUsd
 }
 
+type OfferServices = Pick<RouteServices, "catalog" | "health" | "breakers" | "ownAccounts" | "ownAccountFee">
+
 /** A checked request with its route. */
 export interface CapabilityRoute {
   /** The capability with the offers and prices of now. */
@@ -121,9 +123,9 @@ const checked = (
 
 /** The offers as routing ranks them, with prices, health and breakers of now. */
 const candidatesOf = (
-  { health, breakers }: RouteServices,
-  { offers }: CatalogEntry,
-  { capability, org_id }: CapabilityRequest,
+  { health, breakers }: OfferServices,
+  { offers, capability: { slug: capability } }: CatalogEntry,
+  org_id: string,
   now: number
 ): ReadonlyArray<Candidate> =>
   offers.map(({ provider: { slug }, offer, executable }) => ({
@@ -135,7 +137,7 @@ const candidatesOf = (
 
 /** The offers as this organization calls them: through its own accounts where it has some. */
 const throughAccounts = (
-  { ownAccounts, ownAccountFee, breakers, catalog }: RouteServices,
+  { ownAccounts, ownAccountFee, breakers, catalog }: OfferServices,
   { offers, capability }: CatalogEntry,
   org_id: string,
   candidates: ReadonlyArray<Candidate>,
@@ -151,6 +153,12 @@ const throughAccounts = (
       : throughAccount(services, accounts.get(candidate.provider), capability, offered, candidate, now)
   })
 }
+
+/** Whether routing considers each offer of the capability now, for this organization. */
+export const routableNow = (services: OfferServices, entry: CatalogEntry, org_id: string, now: number) =>
+  throughAccounts(services, entry, org_id, candidatesOf(services, entry, org_id, now), now).map(
+    ({ barred }) => barred === null
+  )
 
 /** Chooses providers that can use the objects (senders, accounts, inboxes) that the input names. */
 export const capabilityRoute = Effect.fnUntraced(function* (services: RouteServices, request: CapabilityRequest) {
@@ -173,7 +181,7 @@ export const capabilityRoute = Effect.fnUntraced(function* (services: RouteServi
   const owned = pinned === null ? Result.map(all, inboxFirst) : all
   const entry = drifts.priced(listed)
   const now = yield* Clock.currentTimeMillis
-  const platform = candidatesOf(services, entry, request, now)
+  const platform = candidatesOf(services, entry, request.org_id, now)
   const offered = throughAccounts(services, entry, request.org_id, platform, now)
   const platformOf = (slug: string) => platform.find((one) => one.provider === slug)
   const usable = uses.length === 0 ? offered : yield* Effect.fromResult(throughObjects(owned, offered, platformOf))

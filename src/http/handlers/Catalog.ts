@@ -1,10 +1,12 @@
 /** Inspect: the input, output and price of a capability or a raw endpoint, exactly as run enforces them. */
-import { Effect, Schema } from "effect"
+import { Clock, Effect, Schema } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Marketplace } from "../../layers/catalog/Marketplace.ts"
 import { Catalog, type CatalogEntry, type CatalogOffer } from "../../layers/catalog/Catalog.ts"
+import { routableNow } from "../../actors/runs/CapabilityRoute.ts"
 import { foundEndpoint, runnable } from "../../actors/runs/RawRoute.ts"
 import { Endpoints } from "../../layers/catalog/Endpoints.ts"
+import { Breakers } from "../../layers/executor/Breakers.ts"
 import { CostDrifts } from "../../layers/executor/CostDrifts.ts"
 import { Health } from "../../layers/executor/Health.ts"
 import { scenarioWords } from "../../layers/executor/Sandbox.ts"
@@ -57,10 +59,15 @@ const pricingOf = (price: Price) => {
   }
 }
 
-const offerView = ({ provider, offer, executable }: CatalogOffer, measured: Measured, own: OwnAccountView) => ({
+const offerView = (
+  { provider, offer }: CatalogOffer,
+  executable: boolean,
+  measured: Measured,
+  own: OwnAccountView
+) => ({
   provider: provider.slug,
   ...own,
-  executable: executable || own.own_account !== undefined,
+  executable,
   wired: offer.wired,
   verified: offer.verified,
   platforms: offer.platforms,
@@ -86,16 +93,21 @@ const entryView = (
   entry: CatalogEntry,
   { sandbox, warranty }: { readonly sandbox: boolean; readonly warranty: boolean },
   health: Health["Service"],
+  /** Of each offer. */
+  executable: ReadonlyArray<boolean>,
   ownOf: (offered: CatalogOffer) => OwnAccountView
 ) => {
   const { capability, offers } = entry
   const run = runCapability(capability.slug, capability.example)
+  const ownAccounts = offers.map(ownOf)
+  // An organization can run a capability through its own account where the service has none.
+  const status = ownAccounts.some((own) => own.own_account !== undefined) ? capability.status : entry.status
   return {
     capability: capability.slug,
     title: capability.title,
     category: capability.category,
     description: capability.description,
-    status: capability.status,
+    status,
     sandbox,
     input_schema: decodeObject(capability.input.jsonSchema),
     output_fields: capability.output.fields,
@@ -105,10 +117,12 @@ const entryView = (
     providers: offers.map((one) => one.provider.slug),
     live_providers: offers.filter((one) => one.live).map((one) => one.provider.slug),
     platforms: capability.platforms,
-    offers: offers.map((one) => offerView(one, health.offer(capability.slug, one.provider.slug), ownOf(one))),
+    offers: offers.map((one, n) =>
+      offerView(one, executable[n] === true, health.offer(capability.slug, one.provider.slug), ownAccounts[n] ?? {})
+    ),
     starting_price: startingPrice(entry),
     ...hinted([
-      ...(capability.status === "live" ? [] : [comingSoon]),
+      ...(status === "live" ? [] : [comingSoon]),
       withCommands`Run it: ${run}`,
       `Or: ${run.cli}`,
       ...(capability.channel === null ? [] : [contacting]),
@@ -144,6 +158,7 @@ export const CatalogHandlers = HttpApiBuilder.group(
     const endpoints = yield* Endpoints
     const actors = yield* Marketplace
     const health = yield* Health
+    const breakers = yield* Breakers
     const drifts = yield* CostDrifts
     const { rawMinCap, ownAccountFee, warrantyShareBps } = yield* Settings
     const service = { sandbox: catalog.sandbox, warranty: warrantyShareBps > 0 }
@@ -189,7 +204,10 @@ export const CatalogHandlers = HttpApiBuilder.group(
             )
           )
         }
-        return entryView(drifts.priced(entry), service, health, (offered) =>
+        const { org_id } = yield* CurrentCaller
+        const services = { catalog, health, breakers, ownAccounts, ownAccountFee }
+        const executable = routableNow(services, entry, org_id, yield* Clock.currentTimeMillis)
+        return entryView(drifts.priced(entry), service, health, executable, (offered) =>
           isCallable(offered, entry.capability, catalog.sandbox) ? ownOf(offered.provider.slug) : {}
         )
       })

@@ -26,7 +26,7 @@ export const capabilityView = (entry: CatalogEntry) => {
     capability: capability.slug,
     title: capability.title,
     description: capability.description,
-    status: capability.status,
+    status: entry.status,
     providers: offers.map((one) => one.provider.slug),
     live_providers: offers.filter((one) => one.live).map((one) => one.provider.slug),
     platforms: capability.platforms,

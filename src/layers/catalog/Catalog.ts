@@ -15,7 +15,7 @@ import { type Account, Settings } from "../platform/Settings.ts"
 export interface CatalogOffer {
   readonly provider: Provider
   readonly offer: Offer
-  /** It has an adapter and a configured account, so production can route to it. */
+  /** Production can route to it: its capability is live, it has an adapter, and its account is configured. */
   readonly live: boolean
   /** Routing may choose it in the current mode. */
   readonly executable: boolean
@@ -23,6 +23,8 @@ export interface CatalogOffer {
 
 export interface CatalogEntry {
   readonly capability: Capability
+  /** `live` if the capability is, and routing may choose one of its offers in the current mode. */
+  readonly status: Capability["status"]
   readonly offers: ReadonlyArray<CatalogOffer>
 }
 
@@ -64,13 +66,13 @@ export class Catalog extends Context.Service<
             const offers = providers.flatMap((provider) =>
               provider.offers.flatMap((offer): ReadonlyArray<CatalogOffer> => {
                 if (offer.capability !== capability.slug) return []
-                const live = offer.wired && isConfigured(provider)
                 // A capability that is coming soon is not executed, even if an adapter exists.
-                const ready = live && capability.status === "live"
-                return [{ provider, offer, live, executable: sandbox || ready }]
+                const live = capability.status === "live" && offer.wired && isConfigured(provider)
+                return [{ provider, offer, live, executable: sandbox || live }]
               })
             )
-            return { capability, offers }
+            const status = offers.some((one) => one.executable) ? capability.status : "coming_soon"
+            return { capability, status, offers }
           })
           return {
             providers,

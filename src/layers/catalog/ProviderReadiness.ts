@@ -44,10 +44,10 @@ const capabilityReadiness = ({ capability, offers }: CatalogEntry): CapabilityRe
   const providers = slugs(true)
   return {
     capability: capability.slug,
-    can_run: !coming_soon && providers.length > 0,
+    can_run: providers.length > 0,
     coming_soon,
     providers,
-    needs: slugs(false)
+    needs: coming_soon ? [] : slugs(false)
   }
 }
 

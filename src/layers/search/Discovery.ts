@@ -51,7 +51,7 @@ function* itemsOf(entries: ReadonlyArray<CatalogEntry>, snapshot: Snapshot): Gen
   return items
 }
 
-const capabilityDocument = (id: number, { capability, offers }: CatalogEntry): SearchDocument => ({
+const capabilityDocument = (id: number, { capability, status, offers }: CatalogEntry): SearchDocument => ({
   id,
   kind: "capability",
   slug: capability.slug,
@@ -61,7 +61,7 @@ const capabilityDocument = (id: number, { capability, offers }: CatalogEntry): S
   tags: [capability.category, ...capability.tags, ...capability.platforms],
   providers: offers.flatMap(({ provider }) => [provider.slug, provider.title]),
   method: null,
-  live: capability.status === "live" && offers.some((one) => one.executable),
+  live: status === "live",
   wrapped_by: []
 })
 
