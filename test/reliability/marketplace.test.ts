@@ -107,6 +107,44 @@ test("an actor is looked up before its first run: full permissions, or no answer
   }
 })
 
+test("an actor of the package has the schema of its latest build and the marketplace's statistics from its first inspection on", async () => {
+  const app = await startApp({ settings: there.settings })
+  try {
+    const org = await app.tenant("5.00")
+    const asked = { provider: "apify", endpoint: shipped }
+    const inspect = async () => (await org.post("/v1/inspect", asked)).body
+    there.play("apify", answer(503, {}), answer(503, {}))
+    expect(Object.keys((await inspect()).input.body.properties)).not.toContain("newest")
+    const month = { SUCCEEDED: 990, FAILED: 10, TOTAL: 1_000 }
+    marketplace(
+      { stats: { publicActorRunStats30Days: month } },
+      { properties: { newest: { type: "string", prefill: "x" } }, required: ["newest"] }
+    )
+    // After a failure this process waits a minute; another one asks.
+    const other = await startApp({ beside: app, role: "http", settings: there.settings })
+    try {
+      const { body } = await org.over(other).post("/v1/inspect", asked)
+      expect(body.input.body).toMatchObject({ required: ["newest"], properties: { newest: { type: "string" } } })
+      expect(body.example.input).toEqual({ newest: "x" })
+      expect(body.health).toMatchObject({ source: "provider_reported", success_rate: 0.99, sample_size: 1_000 })
+      const found = await org.over(other).post("/v1/discover", { query: shipped, kind: "endpoint", provider: "apify" })
+      const item = found.body.items.find(({ endpoint }: { readonly endpoint: string }) => endpoint === shipped)
+      expect(item.health.source).toBe("provider_reported")
+      const questions = there.heard("apify").length
+      expect((await org.over(other).post("/v1/inspect", asked)).body.health.source).toBe("provider_reported")
+      expect(there.heard("apify")).toHaveLength(questions)
+    } finally {
+      await other.stop()
+    }
+    // What one process was shown, all enforce.
+    const { status, body } = await call(org, shipped, {})
+    expect([status, body.error.details[0].path]).toEqual([400, "input.newest"])
+    expect((await call(org, shipped, { newest: "x" })).body.status).toBe("succeeded")
+  } finally {
+    await app.stop()
+  }
+})
+
 test("an input opens no storage of the account: what another organization's run left there stays there", async () => {
   const app = await startApp({ settings: { ...there.settings, RUNGATE_ACTORS: "acme/*" } })
   try {

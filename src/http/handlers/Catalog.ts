@@ -21,7 +21,7 @@ import { didYouMean } from "../../schema/suggestion.ts"
 import { Api } from "../api/Api.ts"
 import type { InspectRequest } from "../api/Catalog.ts"
 import { CurrentCaller } from "../api/shapes/Common.ts"
-import { startingPrice } from "../views/CatalogView.ts"
+import { endpointHealth, startingPrice } from "../views/CatalogView.ts"
 import { endpointInspection, type OwnAccountView } from "../views/EndpointView.ts"
 import { healthView, metricsView } from "../views/HealthView.ts"
 import { warrantyTerms } from "../../schema/wallet/Warranty.ts"
@@ -187,7 +187,7 @@ export const CatalogHandlers = HttpApiBuilder.group(
             provider,
             endpoint,
             endpoints.snapshot(),
-            health,
+            endpointHealth(health, actors, provider, endpoint),
             loaded,
             rawMinCap,
             catalog.sandbox ? scenarios : null,

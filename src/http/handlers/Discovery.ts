@@ -5,6 +5,7 @@ import { HttpApiBuilder } from "effect/http-api"
 import { Catalog } from "../../layers/catalog/Catalog.ts"
 import { Discovery } from "../../layers/search/Discovery.ts"
 import { Endpoints, type RawProvider } from "../../layers/catalog/Endpoints.ts"
+import { Marketplace } from "../../layers/catalog/Marketplace.ts"
 import { ProviderChecks } from "../../layers/catalog/ProviderChecks.ts"
 import { readinessOf } from "../../layers/catalog/ProviderReadiness.ts"
 import { CostDrifts } from "../../layers/executor/CostDrifts.ts"
@@ -66,6 +67,7 @@ export const DiscoveryHandlers = HttpApiBuilder.group(
     const discovery = yield* Discovery
     const endpoints = yield* Endpoints
     const health = yield* Health
+    const actors = yield* Marketplace
     const drifts = yield* CostDrifts
     const checks = yield* ProviderChecks
     const readinessNow = () =>
@@ -120,7 +122,7 @@ export const DiscoveryHandlers = HttpApiBuilder.group(
               : {
                   kind: item.kind,
                   score,
-                  health: endpointHealth(health, item.raw, item.endpoint),
+                  health: endpointHealth(health, actors, item.raw, item.endpoint),
                   hint: inspectCommand(item.raw, item.endpoint),
                   ...endpointView(item.raw, item.endpoint, snapshot)
                 }

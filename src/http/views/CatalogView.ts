@@ -1,6 +1,7 @@
 /** Shows catalog items in discover and in lists (specification 2.3, 2.11), with the next commands. */
 import type { CatalogEntry } from "../../layers/catalog/Catalog.ts"
 import type { RawProvider, Snapshot } from "../../layers/catalog/Endpoints.ts"
+import type { Marketplace } from "../../layers/catalog/Marketplace.ts"
 import type { CheckRow } from "../../layers/catalog/ProviderChecks.ts"
 import type { ProviderReadiness } from "../../layers/catalog/ProviderReadiness.ts"
 import type { Health } from "../../layers/executor/Health.ts"
@@ -48,8 +49,12 @@ export const endpointView = (raw: RawProvider, endpoint: Endpoint, snapshot: Sna
   wrapped_by: snapshot.wrappedBy(raw.slug, endpoint)
 })
 
-export const endpointHealth = (health: Health["Service"], raw: RawProvider, endpoint: Endpoint) =>
-  healthView(health.endpoint(raw.slug, endpoint.method, endpoint.path), endpoint.reported)
+export const endpointHealth = (
+  health: Health["Service"],
+  actors: Marketplace["Service"],
+  raw: RawProvider,
+  endpoint: Endpoint
+) => healthView(health.endpoint(raw.slug, endpoint.method, endpoint.path), actors.reported(endpoint))
 
 const bestFirst = ["healthy", "stable", "unknown", "degraded", "outage"] as const
 

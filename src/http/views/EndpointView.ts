@@ -2,7 +2,6 @@
 import { Schema } from "effect"
 import type { ActorInput } from "../../layers/catalog/CatalogStore.ts"
 import { isMetered, type RawProvider, type Snapshot } from "../../layers/catalog/Endpoints.ts"
-import type { Health } from "../../layers/executor/Health.ts"
 import { reachable } from "../../schema/catalog/Definitions.ts"
 import { withTopLevelFields } from "../../schema/catalog/TopLevelFields.ts"
 import type { Endpoint } from "../../schema/catalog/Endpoint.ts"
@@ -12,7 +11,7 @@ import { driverSentence } from "../../schema/catalog/CostWords.ts"
 import { holdOf, rateCardOf } from "../../schema/runs/RawHold.ts"
 import { nouns } from "../../schema/catalog/Resources.ts"
 import { addSender, quoted } from "../../schema/Steps.ts"
-import { costView, endpointHealth } from "./CatalogView.ts"
+import { costView, type endpointHealth } from "./CatalogView.ts"
 import { hinted, withCommands, type Sentence } from "../../schema/Hints.ts"
 
 const decodeObject = Schema.decodeUnknownSync(Schema.JsonObject)
@@ -42,7 +41,7 @@ const exampleOf = (endpoint: Endpoint, loaded: ActorInput | null): Example => {
   const head = path === undefined || isEmpty(path) ? {} : { path }
   if (endpoint.method === "GET") return { ...head, input: query ?? {} }
   const tail = query === undefined || isEmpty(query) ? {} : { query }
-  return { ...head, ...tail, input: input ?? loaded?.example ?? {} }
+  return { ...head, ...tail, input: (loaded === null ? input : loaded.example) ?? {} }
 }
 
 const cliOf = (raw: RawProvider, endpoint: Endpoint, example: Example, several: boolean, max_cost: string) => {
@@ -139,7 +138,7 @@ export const endpointInspection = (
   raw: RawProvider,
   endpoint: Endpoint,
   snapshot: Snapshot,
-  health: Health["Service"],
+  health: ReturnType<typeof endpointHealth>,
   loaded: ActorInput | null,
   rawMinCap: Money.MicroUsd,
   scenarios: string | null,
@@ -149,7 +148,7 @@ export const endpointInspection = (
   const several = (raw.byPath.get(endpoint.path)?.length ?? 0) > 1
   const example = exampleOf(endpoint, loaded)
   const wrapped_by = snapshot.wrappedBy(raw.slug, endpoint)
-  const body = endpoint.body ?? loaded?.body ?? null
+  const body = loaded?.body ?? endpoint.body
   const max_cost = Money.usd(exampleHold(raw, endpoint, example))
   return {
     provider: raw.slug,
@@ -174,7 +173,7 @@ export const endpointInspection = (
       routing: { max_cost }
     },
     cost: costOf(endpoint),
-    health: endpointHealth(health, raw, endpoint),
+    health,
     wrapped_by,
     run: { cli: cliOf(raw, endpoint, example, several, max_cost) },
     ...hinted(hintsOf(raw, endpoint, wrapped_by, loaded, rawMinCap, scenarios, own))

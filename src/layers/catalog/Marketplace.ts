@@ -2,8 +2,8 @@
  * Reads the marketplace of actors (Apify) for the catalog: the store's listing, and the input schema and permission level of a
  * single marketplace actor.
  *
- * Schema and permission level are loaded at the first inspection, stored for all processes, and loaded again after a day.
- * Nothing is loaded unless the marketplace's account is configured.
+ * Schema, permission level and statistics are loaded at the first inspection, also for actors whose schema the package ships, and again
+ * after a day. Schema and permission level are stored for all processes. Nothing is loaded unless the marketplace's account is configured.
  */
 import { Clock, Context, Effect, Layer, Redacted } from "effect"
 import type { Endpoint } from "../../schema/catalog/Endpoint.ts"
@@ -12,7 +12,7 @@ import { readAddress } from "./import/kit/Downloads.ts"
 import { actorInput } from "./import/marketplace/actorInput.ts"
 import { ImportFailed } from "./import/kit/Import.ts"
 import { isRecord } from "./import/kit/fields.ts"
-import { apify, importMarketplace, wantsFullPermissions } from "./import/marketplace/marketplace.ts"
+import { apify, importMarketplace, reportedOf, wantsFullPermissions } from "./import/marketplace/marketplace.ts"
 import { Settings } from "../platform/Settings.ts"
 
 /** Timeouts: an inspection waits for a build; a page of the store may be large. */
@@ -31,13 +31,15 @@ export class Marketplace extends Context.Service<
   {
     /**
      * The input of a marketplace actor; null when it is not known. `fresh` loads it when it is missing or a day old, `new` only when it
-     * is missing, `never` only from the database.
+     * is missing and not shipped, `never` only from the database.
      */
     readonly input: (
       provider: string,
       endpoint: Endpoint,
       load: "fresh" | "new" | "never"
     ) => Effect.Effect<ActorInput | null>
+    /** The actor's runs of the last 30 days, as this process loaded them last. */
+    readonly reported: (endpoint: Endpoint) => Endpoint["reported"]
     /** The complete store as a provider's document. */
     readonly store: Effect.Effect<Effect.Success<ReturnType<typeof importMarketplace>>, ImportFailed>
   }
@@ -50,6 +52,7 @@ export class Marketplace extends Context.Service<
       const accountNow = () => settings.current().accounts.get(apify.provider)
       const failedAt = new Map<string, number>()
       const cached = new Map<string, ActorInput & { readonly loaded_at: Date }>()
+      const reported = new Map<string, Endpoint["reported"]>()
 
       /** Returns the same object until the input is loaded again, so that its schema is compiled once. */
       const storedInput = Effect.fnUntraced(function* (provider: string, path: string) {
@@ -93,6 +96,8 @@ export class Marketplace extends Context.Service<
         const read = actorInput(loaded.build)
         for (const { where, message } of read.warnings) yield* Effect.logInfo(`${endpoint.path}: ${where} ${message}`)
         const full_permissions = wantsFullPermissions(loaded.actor.data)
+        if (reported.size >= cachedMax) reported.clear()
+        reported.set(endpoint.path, reportedOf(loaded.actor.data["stats"]))
         if (full_permissions)
           yield* Effect.logWarning(
             `${endpoint.path} asks for full permissions over the marketplace account, so it is not run`
@@ -105,13 +110,16 @@ export class Marketplace extends Context.Service<
 
       return Marketplace.of({
         input: Effect.fnUntraced(function* (provider, endpoint, load_when) {
-          if (endpoint.body_type !== "actor_input" || endpoint.body !== null) return null
+          if (endpoint.body_type !== "actor_input") return null
           const input = yield* storedInput(provider, endpoint.path)
           const now = yield* Clock.currentTimeMillis
-          const enough = load_when === "never" || (input !== null && load_when === "new")
-          if (enough || (input !== null && now - input.loaded_at.getTime() < freshMillis)) return input
+          const isKnown = input !== null || endpoint.body !== null
+          if (load_when === "never" || (load_when === "new" && isKnown)) return input
+          const isFresh = input !== null && now - input.loaded_at.getTime() < freshMillis
+          if (isFresh && reported.has(endpoint.path)) return input
           return (yield* load(provider, endpoint, now)) ?? input
         }),
+        reported: ({ path, reported: listed }) => reported.get(path) ?? listed,
         store: importMarketplace({ fetchJson: fetchJson(pageSeconds) })
       })
     })

@@ -45,7 +45,8 @@ const name = (value: unknown): string | null => {
 const count = (value: unknown): number | null =>
   typeof value === "number" && Number.isInteger(value) && value >= 0 ? value : null
 
-const reportedOf = (stats: unknown): Endpoint["reported"] => {
+/** The runs of the last 30 days, from an actor's statistics. */
+export const reportedOf = (stats: unknown): Endpoint["reported"] => {
   const month = isRecord(stats) ? stats["publicActorRunStats30Days"] : undefined
   if (!isRecord(month)) return null
   const succeeded = count(month["SUCCEEDED"])
