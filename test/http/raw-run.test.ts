@@ -219,6 +219,19 @@ describe("inspect of a raw endpoint", () => {
     expect([ran.status, ran.body.status]).toEqual([200, "succeeded"])
   })
 
+  test.each([
+    ["postmark", "/email/batch"],
+    ["dataforseo", "/v3/serp/google/organic/live/advanced"],
+    ["apify", "apify/web-scraper"],
+    ["exa", "/search"]
+  ])(
+    "of %s %s says what its input has and must have, if only that nothing must be there",
+    async (provider, endpoint) => {
+      const { body } = await org.post("/v1/inspect", { provider, endpoint })
+      expect(body.input.body).toMatchObject({ properties: expect.any(Object), required: expect.any(Array) })
+    }
+  )
+
   test("quotes its command for a shell", async () => {
     expect((await inspect("/search")).body.run.cli).toBe(
       `rungate call acme /search -i '{"filter":{"field":"it'\\''s"}}' --max-cost 1.00`

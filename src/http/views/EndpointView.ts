@@ -27,6 +27,10 @@ const shown = (schema: Schema.JsonObject, definitions: Readonly<Record<string, S
   return Object.keys(used).length === 0 ? schema : decodeObject({ ...schema, $defs: used })
 }
 
+/** The input's schema. It always has `properties` and `required` (specification 2.5), also where the provider's document has none. */
+const shownBody = (body: Schema.JsonObject, definitions: Readonly<Record<string, Schema.JsonObject>>) =>
+  shown(decodeObject({ properties: {}, required: [], ...withTopLevelFields(body, definitions) }), definitions)
+
 const isEmpty = (value: unknown) => typeof value === "object" && value !== null && Object.keys(value).length === 0
 
 interface Example {
@@ -162,7 +166,7 @@ export const endpointInspection = (
     input: {
       pathParams: shown(endpoint.path_params, definitions),
       queryParams: shown(endpoint.query_params, definitions),
-      body: body === null ? null : shown(decodeObject(withTopLevelFields(body, definitions)), definitions),
+      body: body === null ? null : shownBody(body, definitions),
       bodyType: endpoint.body_type
     },
     example: {
