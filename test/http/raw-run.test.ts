@@ -136,6 +136,13 @@ describe("a raw run is refused before it is one", () => {
       "path.id"
     ],
     [
+      "a field that the provider requires in words only",
+      { provider: "dataforseo", endpoint: "/v3/backlinks/referring_domains/live", input: {} },
+      400,
+      "invalid_request",
+      "input.target"
+    ],
+    [
       "unknown query",
       { endpoint: "/people/{id}", method: "GET", path: { id: "1" }, query: { nope: 1 } },
       400,

@@ -13,7 +13,7 @@ import {
   type Warning
 } from "../../../schema/catalog/Endpoint.ts"
 import { undescribedFields } from "./cost/costFields.ts"
-import { objectOf, type Report } from "./kit/fields.ts"
+import { isRecord, objectOf, type Report } from "./kit/fields.ts"
 import { placeholdersOf } from "../../../schema/runs/RawPlan.ts"
 import type { ImportFailed, SourceText } from "./kit/Import.ts"
 import { type Amendment, failedWith, type InlineEndpoint, type Manifest, readManifest } from "./manifestFormat.ts"
@@ -229,6 +229,23 @@ export const importManifest = (
     }
   })
 
+/**
+ * Requires the fields of a body whose description has the manifest's words, unless the document's own example leaves them out. Read before
+ * descriptions are left out.
+ */
+const withRequired = ({ required_words }: Manifest, endpoint: Endpoint): Endpoint => {
+  const { properties, required } = endpoint.body ?? {}
+  if (required_words === undefined || !isRecord(properties)) return endpoint
+  const example: unknown = [endpoint.example.input].flat()[0]
+  const said = Object.entries(properties).flatMap(([name, field]) => {
+    if (isRecord(example) && !Object.hasOwn(example, name)) return []
+    const [, ...after] = isRecord(field) ? String(field["description"]).split(required_words) : []
+    return after.some((text) => !text.startsWith(" if ")) ? [name] : []
+  })
+  const all = [...new Set([...(Array.isArray(required) ? required : []), ...said])]
+  return all.length === 0 ? endpoint : { ...endpoint, body: { ...endpoint.body, required: all } }
+}
+
 /** The endpoints of documents and tables, with the texts that their licences allow. Of two with the same key, the last counts. */
 const keptTexts = Effect.fnUntraced(function* (
   manifest: Manifest,
@@ -236,7 +253,8 @@ const keptTexts = Effect.fnUntraced(function* (
   document: ProviderDocument,
   rows: ReadonlyArray<Endpoint>
 ) {
-  const read = { endpoints: [...document.endpoints, ...rows], definitions: document.definitions }
+  const documented = document.endpoints.map((endpoint) => withRequired(manifest, endpoint))
+  const read = { endpoints: [...documented, ...rows], definitions: document.definitions }
   if (manifest.provenance === undefined) return read
   if (manifest.texts === undefined)
     return withoutTexts(read.endpoints, read.definitions, textsAllowed(manifest.provenance))

@@ -83,6 +83,8 @@ export const Manifest = Schema.Struct({
   ),
   /** A file in the folder of sources with texts of fields, by path and field, whose licence `provenance` names. */
   texts: Schema.optionalKey(Schema.NonEmptyString),
+  /** The words by which a document's descriptions say that a field is required, if its schemas don't. Before "if" they are a condition. */
+  required_words: Schema.optionalKey(Schema.NonEmptyString),
   /** By pattern over `METHOD /path`: own descriptions, where the endpoint has none. If several patterns match, all apply. */
   describe: Schema.optionalKey(Schema.Record(Schema.String, Schema.NonEmptyString)),
   /** By name: own descriptions of fields that have none. */
