@@ -23,8 +23,8 @@ import { mayPass } from "../runs/Unavailable.ts"
 
 /** How long one wait for a run lasts. Another one follows. */
 const waitMillis = 60_000
-/** Also how soon a cancel is noticed. A lease lasts much longer, so some renewals may fail. */
-const renewMillis = 1_000
+/** Also how soon a cancel is noticed. At least three renewals fit into a lease, so some may fail. */
+const renewMillisMax = 1_000
 /** How long a row waits that the organization's limit of open runs refused. */
 const pause = "1 second"
 /** How often a row is started again that failed inside the service, or whose providers are failing. */
@@ -41,7 +41,7 @@ export interface Feeding {
   readonly admission: Admission["Service"]
   readonly accounts: Accounts["Service"]
   readonly runs: RunStore["Service"]
-  readonly settings: { readonly orgConcurrency: number; readonly orgQueue: number }
+  readonly settings: { readonly orgConcurrency: number; readonly orgQueue: number; readonly leaseSeconds: number }
   /** Whether this process feeds as many batches as it may, so that one has to make room for another. */
   readonly isFull: () => boolean
 }
@@ -327,7 +327,7 @@ export const feedBatch = ({ feeds, admission, accounts, runs, settings, isFull }
       const done = yield* Queue.takeAll(outcomes).pipe(Effect.timeoutOption(pause))
       if (done._tag === "Some") yield* record(done.value)
       const now = yield* Clock.currentTimeMillis
-      if (now - renewedAt >= renewMillis) {
+      if (now - renewedAt >= Math.min(renewMillisMax, (settings.leaseSeconds * 1_000) / 3)) {
         renewedAt = now
         yield* renewal
       }

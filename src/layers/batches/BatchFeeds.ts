@@ -8,11 +8,9 @@ import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import type { RowEnd } from "../../schema/batches/Batch.ts"
 import { newId } from "../platform/Ids.ts"
+import { Settings } from "../platform/Settings.ts"
 import { bigints, jsons, texts } from "../postgres/Columns.ts"
 import { rowsOf } from "../postgres/Rows.ts"
-
-/** A dead process's batches are taken over after this. */
-const leaseSeconds = 15
 
 export const Feed = Schema.Struct({
   batch_id: Schema.String,
@@ -98,6 +96,7 @@ export class BatchFeeds extends Context.Service<
     BatchFeeds,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
+      const { leaseSeconds } = yield* Settings
       const around =
         sql.literal(`(SELECT count(*)::int FROM batches s WHERE s.org_id = b.org_id AND s.finished_at IS NULL) AS siblings,
         (SELECT w.balance - w.reserved FROM wallets w WHERE w.org_id = b.org_id)

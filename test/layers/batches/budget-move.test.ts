@@ -10,7 +10,7 @@ import { startStorage, type StorageRuntime } from "../../kit/storage.ts"
 
 let runtime: StorageRuntime
 beforeAll(async () => {
-  runtime = await startStorage()
+  runtime = await startStorage({ RUNGATE_LEASE_SECONDS: "7" })
 })
 afterAll(() => runtime.dispose())
 
@@ -46,6 +46,17 @@ const count = (budget_id: string, sums: { readonly spent: bigint; readonly reser
     (sql) => sql`
       UPDATE key_budgets SET spent_total = ${sums.spent}, reserved = ${sums.reserved} WHERE budget_id = ${budget_id}`
   )
+
+test("a batch is leased for RUNGATE_LEASE_SECONDS, as a run is", () =>
+  runtime.runPromise(
+    Effect.gen(function* () {
+      const { feed } = yield* fed
+      const sql = yield* SqlClient.SqlClient
+      const [lease] = yield* sql<{ seconds: number }>`
+        SELECT extract(epoch FROM lease_until - fed_at)::int AS seconds FROM batches WHERE batch_id = ${feed.batch_id}`
+      expect(lease?.seconds).toBe(7)
+    })
+  ))
 
 test("the new budget has what the old one had left, and the old one allows nothing more", () =>
   runtime.runPromise(
