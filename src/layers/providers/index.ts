@@ -8,6 +8,7 @@ import { agentmail } from "./agentmail.ts"
 import { apify } from "./apify/index.ts"
 import { apollo } from "./apollo/index.ts"
 import { brave } from "./brave.ts"
+import { builtwith } from "./builtwith.ts"
 import { crustdata } from "./crustdata/index.ts"
 import { dataforseo } from "./dataforseo/index.ts"
 import { edges } from "./edges.ts"
@@ -19,11 +20,13 @@ import { firecrawl } from "./firecrawl.ts"
 import { hunter } from "./hunter.ts"
 import { icypeas } from "./icypeas.ts"
 import { leadmagic } from "./leadmagic/index.ts"
+import { lusha } from "./lusha.ts"
 import { millionverifier } from "./millionverifier.ts"
 import { neverbounce } from "./neverbounce.ts"
 import { peopledatalabs } from "./peopledatalabs.ts"
 import { porkbun } from "./porkbun.ts"
 import { postmark } from "./postmark.ts"
+import { predictleads } from "./predictleads.ts"
 import { prospeo } from "./prospeo/index.ts"
 import { resend } from "./resend.ts"
 import { scrapecreators } from "./scrapecreators/index.ts"
@@ -46,6 +49,7 @@ export const providers: ReadonlyArray<Provider> = [
   crustdata,
   findymail,
   icypeas,
+  lusha,
   zerobounce,
   neverbounce,
   millionverifier,
@@ -58,6 +62,8 @@ export const providers: ReadonlyArray<Provider> = [
   dataforseo,
   seranking,
   theirstack,
+  builtwith,
+  predictleads,
   apify,
   scrapecreators,
   ensembledata,

@@ -191,7 +191,18 @@ const published: ReadonlyArray<readonly [string, string, unknown, number]> = [
   ["theirstack", "POST /v1/jobs/search", { limit: 500 }, 500 * 0.0394],
   ["theirstack", "POST /v1/companies/search", {}, 75 * 0.0394],
   ["theirstack", "POST /v1/companies/technologies", { company_domain: "x" }, 3 * 0.0394],
-  ["findymail", "POST /search/business-profile", { linkedin_url: "x" }, 0.0198]
+  ["findymail", "POST /search/business-profile", { linkedin_url: "x" }, 0.0198],
+  ["brave", "GET /web/search", { q: "x", count: 20 }, 0.005],
+  ["brave", "GET /suggest/search", { q: "x" }, 0.0005],
+  ["builtwith", "GET /v23/api.json", { LOOKUP: "a.example,b.example,c.example" }, 3 * 0.0495],
+  ["builtwith", "POST /v23/domain/bulk", { lookups: people(5_000) }, 5_000 * 0.0495],
+  ["predictleads", "GET /discover/job_openings", { title: "x" }, 30 * 0.04],
+  ["predictleads", "GET /technologies", { limit: 1_000 }, 3_000 * 0.04],
+  ["predictleads", "GET /companies/{company_id_or_domain}/job_openings", { limit: 1_000 }, 0.04],
+  ["lusha", "POST /v3/contacts/enrich", { ids: people(100), reveal: ["emails", "phones"] }, 1_100 * 0.1248],
+  ["lusha", "POST /v3/contacts/search-and-enrich", { contacts: people(10), reveal: ["emails"] }, 20 * 0.1248],
+  ["lusha", "POST /v3/contacts/prospecting", { pagination: { page: 0, size: 100 } }, 4 * 0.1248],
+  ["lusha", "POST /v3/companies/lookalike", { seeds: {}, limit: 11 }, 3 * 0.1248]
 ]
 
 describe("an estimate is never below the published price", () => {
@@ -214,9 +225,11 @@ describe("the shared accounts", () => {
       /\/(monitor|interact|leads|lists|sequences|opportunities|identities|schedules|research\/v0\/tasks)(\/|$)/,
       /\/(monitors|imports|company_lists|saved_searches|datasets|requests|teams|recheck)(\/|$)/
     ]
-    // The accounts of a public API are those of the treasury.
-    const found = all.filter(
-      ({ provider, endpoint }) => provider !== "usaspending" && forbidden.some((pattern) => pattern.test(endpoint.path))
+    // The accounts of a public API are those of the treasury; Lusha's contacts are the people that it knows, but for its tables of them.
+    const found = all.filter(({ provider, endpoint }) =>
+      provider === "lusha"
+        ? /\/(tables|webhooks|usage|website-visits)/.test(endpoint.path)
+        : provider !== "usaspending" && forbidden.some((pattern) => pattern.test(endpoint.path))
     )
     expect(found.map(nameOf)).toEqual([])
     // The errors of one crawl are its owner's; a list of errors is everybody's.
@@ -236,7 +249,7 @@ describe("the shared accounts", () => {
       "peopledatalabs GET /v5/person/retrieve/{person_id}"
     ])
     const unowned = all.filter(({ provider, endpoint }) => {
-      if (provider === "usaspending" || provider === "sec_edgar") return false
+      if (["usaspending", "sec_edgar", "predictleads"].includes(provider)) return false
       const ids = names(endpoint.path_params).filter((name) => /id$/i.test(name))
       const owned = (endpoint.resources?.uses ?? []).filter((one) => one.required === true).map((one) => one.field)
       return ids.some((name) => !owned.includes(`path.${name}`))
@@ -274,6 +287,7 @@ describe("the shared accounts", () => {
     const tasks = all.filter(({ key, provider }) => provider === "dataforseo" && key.endsWith("/task_post")).map(nameOf)
     expect(makers).toEqual(expect.arrayContaining(tasks))
     expect(makers.filter((one) => !one.startsWith("dataforseo "))).toEqual([
+      "builtwith POST /v23/domain/bulk",
       "exa POST /websets/v0/websets",
       "firecrawl POST /agent",
       "firecrawl POST /batch/scrape",
@@ -307,6 +321,7 @@ describe("the shared accounts", () => {
     expect(acting.map(nameOf).filter((one) => !/^dataforseo .*\/task_post$/.test(one))).toEqual([
       "apollo POST /people/bulk_match",
       "apollo POST /people/match",
+      "builtwith POST /v23/domain/bulk",
       "edges POST /actions/linkedin-connect-profile/run/live",
       "edges POST /actions/linkedin-message-profile/run/live",
       "exa POST /websets/v0/websets",

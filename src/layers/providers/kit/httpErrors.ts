@@ -21,6 +21,7 @@ const detailLengthMax = 200
 const messagePaths = [
   ["errors", 0, "details"],
   ["errors", 0, "title"],
+  ["Errors", 0, "Message"],
   ["error", "message"],
   ["detail", "error"],
   ["message"],
