@@ -23,6 +23,7 @@ import { leadmagic } from "./leadmagic/index.ts"
 import { lusha } from "./lusha.ts"
 import { millionverifier } from "./millionverifier.ts"
 import { neverbounce } from "./neverbounce.ts"
+import { parallel } from "./parallel.ts"
 import { peopledatalabs } from "./peopledatalabs.ts"
 import { porkbun } from "./porkbun.ts"
 import { postmark } from "./postmark.ts"
@@ -58,6 +59,7 @@ export const providers: ReadonlyArray<Provider> = [
   serper,
   tavily,
   brave,
+  parallel,
   firecrawl,
   dataforseo,
   seranking,

@@ -202,7 +202,18 @@ const published: ReadonlyArray<readonly [string, string, unknown, number]> = [
   ["lusha", "POST /v3/contacts/enrich", { ids: people(100), reveal: ["emails", "phones"] }, 1_100 * 0.1248],
   ["lusha", "POST /v3/contacts/search-and-enrich", { contacts: people(10), reveal: ["emails"] }, 20 * 0.1248],
   ["lusha", "POST /v3/contacts/prospecting", { pagination: { page: 0, size: 100 } }, 4 * 0.1248],
-  ["lusha", "POST /v3/companies/lookalike", { seeds: {}, limit: 11 }, 3 * 0.1248]
+  ["lusha", "POST /v3/companies/lookalike", { seeds: {}, limit: 11 }, 3 * 0.1248],
+  ["parallel", "POST /v1/search", { search_queries: ["x"], advanced_settings: { max_results: 40 } }, 0.035],
+  ["parallel", "POST /v1/extract", { urls: pages(20), advanced_settings: { full_content: true } }, 0.02],
+  ["parallel", "POST /v1/tasks/runs", { processor: "ultra8x-fast", input: "x" }, 2.4],
+  [
+    "parallel",
+    "POST /v1/tasks/groups/{taskgroup_id}/runs",
+    { inputs: [{ processor: "lite" }, { processor: "lite" }, { processor: "pro" }] },
+    0.11
+  ],
+  ["parallel", "POST /v1beta/findall/runs", { generator: "base", match_limit: 1_000 }, 30.25],
+  ["parallel", "POST /v1beta/findall/entity-search", { match_limit: 1_000 }, 0.05]
 ]
 
 describe("an estimate is never below the published price", () => {
@@ -296,6 +307,10 @@ describe("the shared accounts", () => {
       "icypeas POST /domain-search",
       "icypeas POST /email-search",
       "icypeas POST /email-verification",
+      "parallel POST /v1/tasks/groups",
+      "parallel POST /v1/tasks/groups/{taskgroup_id}/runs",
+      "parallel POST /v1/tasks/runs",
+      "parallel POST /v1beta/findall/runs",
       "seranking POST /v1/serp/classic/tasks",
       "seranking POST /v1/site-audit/audits/advanced",
       "seranking POST /v1/site-audit/audits/standard",
@@ -339,6 +354,11 @@ describe("the shared accounts", () => {
       "icypeas POST /domain-search",
       "icypeas POST /email-search",
       "icypeas POST /email-verification",
+      "parallel POST /v1/tasks/groups",
+      "parallel POST /v1/tasks/groups/{taskgroup_id}/runs",
+      "parallel POST /v1/tasks/runs",
+      "parallel POST /v1beta/findall/runs",
+      "parallel POST /v1beta/findall/runs/{findall_id}/cancel",
       "postmark POST /email",
       "postmark POST /email/batch",
       "resend POST /emails",

@@ -75,7 +75,9 @@ test("no secret makes an answer longer, whatever it and the answer are", () => {
 describe("an answer that is nested too deeply is refused", () => {
   const deep = "[".repeat(2_000) + "]".repeat(2_000)
   const read = (body: string | Uint8Array<ArrayBuffer>, type: string, redact = (text: string) => text) =>
-    replyReader(new Response(body, { headers: { "content-type": type } }), redact, 1_000_000, () => Promise.resolve()).read(1_000_000)
+    replyReader(new Response(body, { headers: { "content-type": type } }), redact, 1_000_000, () =>
+      Promise.resolve()
+    ).read(1_000_000)
   const refused = { _tag: "Failure", reason: "invalid_response", detail: expect.stringContaining("nested") }
 
   test("also if a redaction removes the quote that hid it", async () => {

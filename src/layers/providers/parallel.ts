@@ -1,0 +1,110 @@
+/**
+ * Adapter for Parallel: web search with excerpts that are written for language models, and the contents of pages.
+ *
+ * A search costs the same up to ten results, and a page costs the same whatever of it is returned. Answers count what was used, but not in
+ * a unit that has a price. There is no filter by language, and the one by date wants a day, which an adapter does not know.
+ */
+import { webScrape } from "../../schema/capabilities/web.scrape.ts"
+import { webSearch, webSearchDefaultLimit } from "../../schema/capabilities/web.search.ts"
+import { offer, provider } from "../../schema/catalog/Provider.ts"
+import { defined } from "../../schema/defined.ts"
+import { inUsd } from "../../schema/money/Rates.ts"
+import { httpErrors, unreadable } from "./kit/httpErrors.ts"
+import { match, noMatch } from "./kit/outcome.ts"
+import { list, text, texts, whole } from "./kit/read.ts"
+
+const queryLengthMax = 200
+/** The results that the price of a search includes. */
+const pageSize = 10
+
+const search = offer(webSearch, {
+  // $1 per 1,000 further results
+  price: inUsd.paged("0.005", "0.01", pageSize),
+  note: "$5 per 1,000 searches of ten results, $1 per 1,000 further results.",
+  wraps: [{ method: "POST", path: "/v1/search" }],
+  serves: (input) =>
+    input.query.length <= queryLengthMax && input.language === undefined && input.recency === undefined,
+  request: (input) => ({
+    method: "POST",
+    path: "/v1/search",
+    reads: true,
+    body: {
+      objective: input.query,
+      search_queries: [input.query],
+      advanced_settings: {
+        max_results: input.limit ?? webSearchDefaultLimit,
+        ...defined({ location: input.country?.toLowerCase() }),
+        ...(input.include_domains === undefined && input.exclude_domains === undefined
+          ? {}
+          : {
+              source_policy: defined({ include_domains: input.include_domains, exclude_domains: input.exclude_domains })
+            })
+      }
+    }
+  }),
+  response: (reply, input) => {
+    const pages = list(reply.body, "results")
+    if (pages === null) return unreadable("results")
+    if (pages.length === 0) return noMatch("no pages found")
+    return match({
+      items: pages.slice(0, input.limit ?? webSearchDefaultLimit).map((page, index) => ({
+        title: text(page, "title"),
+        url: text(page, "url"),
+        snippet: text(texts(page, "excerpts")?.join("\n\n")),
+        published_at: text(page, "publish_date"),
+        score: null,
+        position: index + 1
+      })),
+      answer: null,
+      total: null,
+      next_cursor: null
+    })
+  }
+})
+
+const scrape = offer(webScrape, {
+  price: inUsd.flat("0.001"),
+  note: "$1 per 1,000 addresses.",
+  wraps: [{ method: "POST", path: "/v1/extract" }],
+  serves: (input) => (input.format ?? "markdown") === "markdown" && input.wait_ms === undefined,
+  request: (input) => ({
+    method: "POST",
+    path: "/v1/extract",
+    reads: true,
+    body: { urls: [input.url], advanced_settings: { full_content: true } }
+  }),
+  response: (reply, input) => {
+    const page = list(reply.body, "results")?.[0]
+    const content = text(page, "full_content")
+    if (content === null) {
+      const failed = list(reply.body, "errors")?.[0]
+      if (failed === undefined && page === undefined) return unreadable("results")
+      const status = whole(failed, "http_status_code")
+      const reason = text(failed, "error_type") ?? "the page is empty"
+      return noMatch(status === null ? reason : `${reason}, HTTP ${status}`)
+    }
+    const published = text(page, "publish_date")
+    return match({
+      url: input.url,
+      final_url: text(page, "url"),
+      status_code: null,
+      title: text(page, "title"),
+      content,
+      links: null,
+      metadata: published === null ? {} : { publish_date: published }
+    })
+  }
+})
+
+export const parallel = provider({
+  slug: "parallel",
+  title: "Parallel",
+  homepage: "https://parallel.ai",
+  base_url: "https://api.parallel.ai",
+  auth: { kind: "header", name: "x-api-key" },
+  concurrency: 10,
+  // A page that is fetched anew may take a minute.
+  timeoutMillis: 90_000,
+  httpErrors: httpErrors({ reasons: { 422: "provider_rejected" } }),
+  offers: [search, scrape]
+})
