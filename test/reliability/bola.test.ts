@@ -146,8 +146,7 @@ const essence = ({ status, headers, text }: Reply, sent: string) =>
 const sessionOnly =
   /^(senders\.(verify|remove)|keys\.(revoke|change|rotate)|members\.\w+|invitations\.\w+|auth\.endSession|webhooks\.(change|remove|rotate|replay)|providerAccounts\.remove) /
 /** Operations that answer an unknown id with 404. */
-const notFound =
-  /^((allowances|members|invitations)\.|(auth\.endSession|providerAccounts\.(get|remove)) )/
+const notFound = /^((allowances|members|invitations)\.|(auth\.endSession|providerAccounts\.(get|remove)) )/
 
 const difference = (a: string, b: string) => {
   const at = [...a].findIndex((letter, index) => letter !== b[index])
