@@ -20,7 +20,7 @@ const expires_at = new Date(Date.now() + 3_600_000).toISOString()
 /** Nobody sees these, so two names would look the same. */
 const invisible = ["a\u200bb", "a\u00adb", "a\u2060b", "\ufeffa", "a\u{e0041}", "\u3164"]
 
-const isRefused = async (name: string) => {
+const expectRefused = async (name: string) => {
   const asked: ReadonlyArray<readonly [string, string, object, string]> = [
     ["POST", "/v1/auth/sign-up", { email: "cr@example.com", password, organization: name }, "organization"],
     ["POST", "/v1/auth/sign-up", { email: `${name}x@example.com`, password, organization: "X" }, "email"],
@@ -36,10 +36,10 @@ const isRefused = async (name: string) => {
   }
 }
 
-test.each(invisible)("%j is a name of nothing", isRefused)
+test.each(invisible)("%j is a name of nothing", (name) => expectRefused(name))
 
 test.each(hidden)("%j is a name of nothing, also in the database", async (name) => {
-  await isRefused(name)
+  await expectRefused(name)
   // The database has the rule too. A row that has such a name from before can be changed otherwise.
   await expect(app.sql("UPDATE api_keys SET name = $1 WHERE key_id = $2", [name, key_id])).rejects.toThrow("printable")
   await expect(app.sql("INSERT INTO orgs (org_id, name) VALUES ('org_x', $1)", [name])).rejects.toThrow("printable")

@@ -28,7 +28,7 @@ import { decidePayments } from "./DecidePayments.ts"
 import { turnBudgets } from "./TurnBudgets.ts"
 import { turnGuards } from "./TurnGuards.ts"
 import { turnReports } from "./TurnReports.ts"
-import { type Ending, sharedEnding, turnReuse, type Waited } from "./TurnReuse.ts"
+import { type Ending, sharedEnding, turnReuse } from "./TurnReuse.ts"
 
 export interface TurnAnswer {
   /** Number of stored commands applied. */
@@ -192,13 +192,12 @@ export const decideTurn = (view: TurnView, room: Room, names: Names) => {
     if (!openings.delete(run.run_id) && run.status !== "created")
       closed.push({ org_id: run.org_id, run_id: run.run_id, lease_token: run.lease_token })
     started.delete(run.run_id)
-    for (const one of reuse.ended(run, ending)) if (!endings.has(one.run.run_id)) share(one, run.run_id, ending)
-  }
-
-  /** Ends a run as the one that it has waited for. If that one never ran, or its end is not for this run, it asks again. */
-  const share = ({ run, ends }: Waited, buyer: string, ending: Ending) => {
-    if (ending.status === "cancelled" || !ends) return reuse.again(run)
-    copy(run, ending.stored_bytes ?? 0, sharedEnding(buyer, ending))
+    for (const { run: waiting, ends } of reuse.ended(run, ending)) {
+      if (endings.has(waiting.run_id)) continue
+      // The run that it waited for never ran, or its end is not for this one.
+      if (ending.status === "cancelled" || !ends) reuse.again(waiting)
+      else copy(waiting, ending.stored_bytes ?? 0, sharedEnding(run_id, ending))
+    }
   }
 
   /** Ends a run with the copy of a result, if it may be stored. */

@@ -13,7 +13,7 @@ interface Later {
 }
 
 /** A run that has waited for another one. */
-export interface Waited {
+interface Waited {
   readonly run: TurnRun
   /** False if its API key may not see the other one's result, or if it would call other providers than those that failed. */
   readonly ends: boolean
