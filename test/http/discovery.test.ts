@@ -127,6 +127,15 @@ test("production says of each capability whether it runs now, and through whom",
     const routable = inspected.offers.filter((one: { executable: boolean }) => one.executable)
     expect(routable.map((one: { provider: string }) => one.provider)).toEqual([...rest[1]])
   }
+  // What a refusal recommends can run, too.
+  const pinned = async (capability: string, input: object, provider: string) =>
+    (await org.run({ capability, input, routing: { provider } })).body.error.message
+  expect(await pinned("email.verify", { email: "ada@example.com" }, "zerobounce")).toEndWith(
+    'use "auto" or one of: hunter.'
+  )
+  expect(await pinned("phone.lookup", { phone: "+14155550123" }, "twilio_lookup")).toEndWith(
+    "this service has no account at any of its providers yet."
+  )
   await production.stop()
 })
 

@@ -208,7 +208,7 @@ export const capabilityRoute = Effect.fnUntraced(function* (services: RouteServi
     )
   }
   if (chosen.candidates.length === 0) {
-    const names = entry.offers.map((one) => one.provider.slug)
+    const names = candidates.filter((one) => one.barred !== "no_account").map((one) => one.provider)
     const tooDear = aboveKeyCap(access, max_cost, chosen)
     return yield* Effect.fail(tooDear ?? unavailable(request.capability, routing, chosen, names))
   }

@@ -30,6 +30,7 @@ export const unavailable = (
   capability: string,
   routing: RoutingRequest,
   chosen: Route,
+  /** Providers of the capability that have an account. */
   names: ReadonlyArray<string>
 ) => {
   const { excluded, over_total } = chosen
@@ -37,7 +38,7 @@ export const unavailable = (
   const reason =
     unpaid.length < excluded.length + over_total.length
       ? "every provider was excluded; see details"
-      : routing.provider === "auto"
+      : routing.provider === "auto" || names.length === 0
         ? "this service has no account at any of its providers yet"
         : `this service has no account at ${routing.provider} yet; use "auto" or one of: ${names.join(", ")}`
   const details = [...excluded.map((one) => whyNot[one.reason](one)), ...over_total.map(tooMuch)]
