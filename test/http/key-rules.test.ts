@@ -127,6 +127,10 @@ describe.each(oneBackend)("rules of API keys, queues on %s", (backend) => {
       const pinned = await key.run({ ...verify(), routing: { provider: "hunter" } })
       expect(codeOf(pinned)).toEqual(forbidden)
       expect(pinned.body.error.message).toContain("allow.max_cost")
+      expect(pinned.body.error.details).toMatchObject([{ path: "allow.max_cost" }])
+      const failed = await key.run(verify("error", "sandbox.test"))
+      expect(failed.body.error.message).toContain("allow.max_cost of this API key excluded")
+      expect(failed.text).not.toContain("routing.max_cost")
     })
 
     test("read_only reads and looks up, and sends, cancels and changes nothing", async () => {

@@ -249,7 +249,10 @@ export class Admission extends Context.Service<
             chosen.candidates.map((one) => one.failover ?? one.quote),
             chosen.over_total
           ),
-          seen: seenOf(catalogVersion(listed), routing, considered, chosen)
+          seen: {
+            ...seenOf(catalogVersion(listed), routing, considered, chosen),
+            ...(routing.max_cost === request.routing.max_cost ? {} : { key_cap: true as const })
+          }
         }
         return {
           run_id: newId("run"),

@@ -11,13 +11,16 @@ import type { Attempt, RunError, RunStatus } from "../../schema/runs/Run.ts"
 
 const overBudget = (plan: Plan) => plan.excluded.filter((one) => one.reason === "max_cost")
 
+/** The cap that the run was planned under, by its name in the request or in the key. */
+const capOf = ({ seen }: Plan) => (seen?.key_cap === true ? "allow.max_cost of this API key" : "routing.max_cost")
+
 const overTotal = (plan: Plan) => plan.total?.excluded ?? []
 
 const excludedSentence = (field: string, offers: ReadonlyArray<OverTotal>): string =>
   offers.length === 0 ? "" : ` ${field} excluded ${offers.map((one) => `${one.provider} ($${one.quote})`).join(", ")}.`
 
 const budgetSentence = (plan: Plan): string =>
-  `${excludedSentence("routing.max_cost", overBudget(plan))}${excludedSentence("routing.max_total", overTotal(plan))}`
+  `${excludedSentence(capOf(plan), overBudget(plan))}${excludedSentence("routing.max_total", overTotal(plan))}`
 
 const summary = (attempts: ReadonlyArray<Attempt>) =>
   attempts.map((one) => `${one.provider}: ${one.outcome}`).join("; ")
@@ -66,7 +69,7 @@ export const hintsOf = ({ status, plan, attempts, capability, input }: Miss): Re
     hints.push(
       `${provider} refused your own account. Set its key again (PUT /v1/provider-accounts/${provider}, or rungate provider-accounts set ${provider}), or allow fallback to this service's account there.`
     )
-  if (plan.routing === "pinned") {
+  if (plan.routing === "pinned" && plan.raw === undefined) {
     hints.push(
       `routing.provider is ${plan.providers[0]}, so no other provider was tried. Set it to "auto" to allow fallback.`
     )
@@ -76,7 +79,7 @@ export const hintsOf = ({ status, plan, attempts, capability, input }: Miss): Re
     )
   }
   const caps = [
-    ["routing.max_cost", overBudget(plan)],
+    [capOf(plan), overBudget(plan)],
     ["routing.max_total", overTotal(plan)]
   ] as const
   for (const [field, excluded] of caps) {

@@ -67,7 +67,7 @@ export const capFor = (access: KeyAccess | null, max_cost: MicroUsd | null): Mic
 const tooDear = (cap: MicroUsd, details: ReadonlyArray<Detail>): Denied =>
   forbidden(
     `This run costs more than the $${usd(cap)} that this API key may spend on a run (allow.max_cost).`,
-    details.filter(({ path }) => path === "routing.max_cost")
+    details.flatMap((one) => (one.path === "routing.max_cost" ? [{ ...one, path: "allow.max_cost" }] : []))
   )
 
 /** The refusal of a run that no provider serves under the key's own cap. Null if that cap is not the reason. */

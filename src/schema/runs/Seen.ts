@@ -21,6 +21,8 @@ export const Seen = Schema.Struct({
   strategy: Schema.optionalKey(Schema.String),
   /** The cap under which the run was planned: the request's, or the key's if that is lower. A decimal string. */
   max_cost: Schema.optionalKey(Schema.String),
+  /** Present if that is the cap of the API key. */
+  key_cap: Schema.optionalKey(Schema.Literal(true)),
   /** The maximum prices of the plan's `providers`, if the plan's `prices` depend on the input. */
   quotes: Schema.optionalKey(Schema.Array(Schema.String)),
   /** Offers without measurements are left out. */
