@@ -108,6 +108,19 @@ describe("inspect of such an endpoint", () => {
     expect((await org.run(body.example)).body.billing.charged).toBe("0.0015")
   })
 
+  test("shows each amount with two decimals at least", async () => {
+    const { cost } = (await org.post("/v1/inspect", { provider: "crustdata", endpoint: "/person/enrich" })).body
+    const amounts = [
+      cost.base,
+      ...cost.drivers.flatMap(({ price, values = {} }: { price?: string; values?: Record<string, string> }) => [
+        ...(price === undefined ? [] : [price]),
+        ...Object.values(values)
+      ])
+    ]
+    expect(amounts).toContain("0.60")
+    for (const amount of amounts) expect(amount).toMatch(/^\d+\.\d{2,}$/)
+  })
+
   test("of a flat price says nothing of drivers", async () => {
     const body = await inspect("/plain")
     expect(body.cost).toEqual({ model: "per_call", estimate: "0.02", currency: "USD", note: null })

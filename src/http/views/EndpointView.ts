@@ -1,10 +1,12 @@
 /** Shows a raw endpoint in inspect: everything about one call, and a command that makes it (specification 2.5). */
 import { Schema } from "effect"
 import type { ActorInput } from "../../layers/catalog/CatalogStore.ts"
+import { scaledPrice } from "../../layers/catalog/repriced.ts"
 import { isMetered, type RawProvider, type Snapshot } from "../../layers/catalog/Endpoints.ts"
 import { reachable } from "../../schema/catalog/Definitions.ts"
 import { withTopLevelFields } from "../../schema/catalog/TopLevelFields.ts"
 import type { Endpoint } from "../../schema/catalog/Endpoint.ts"
+import * as Decimal from "../../schema/money/Decimal.ts"
 import * as Money from "../../schema/money/Money.ts"
 import type { CostDriver } from "../../schema/catalog/CostDriver.ts"
 import { driverSentence } from "../../schema/catalog/CostWords.ts"
@@ -71,8 +73,12 @@ const fieldsIn = (drivers: ReadonlyArray<CostDriver>) =>
 const costOf = (endpoint: Endpoint) => {
   const { price } = endpoint
   if (price === undefined) return costView(endpoint)
-  const drivers = price.drivers.map((driver) => ({ ...driver, description: driverSentence(driver) }))
-  return { ...costView(endpoint), base: price.base, drivers }
+  const { base, drivers } = scaledPrice(price, Decimal.usd)
+  return {
+    ...costView(endpoint),
+    base,
+    drivers: drivers.map((driver) => ({ ...driver, description: driverSentence(driver) }))
+  }
 }
 
 /** In production; the sandbox's objects are everybody's. */

@@ -25,7 +25,8 @@ const scaledDriver = (driver: CostDriver, scale: Scale): CostDriver => ({
     : { values: Object.fromEntries(Object.entries(driver.values).map(([value, amount]) => [value, scale(amount)])) })
 })
 
-const scaledPrice = ({ base, drivers }: CallPrice, scale: Scale): CallPrice => ({
+/** The price with each of its amounts changed. Factors stay. */
+export const scaledPrice = ({ base, drivers }: CallPrice, scale: Scale): CallPrice => ({
   base: base === null ? null : scale(base),
   drivers: drivers.map((driver) => scaledDriver(driver, scale))
 })

@@ -71,3 +71,9 @@ export const text = ({ digits, scale }: Decimal): string => {
   const fraction = all.slice(all.length - scale).replace(/0+$/, "")
   return fraction === "" ? whole : `${whole}.${fraction}`
 }
+
+/** The exact amount in USD with two decimals at least, as all amounts are shown: "0.000125", "20.00". */
+export const usd = (amount: string): string => {
+  const [whole = "0", fraction = ""] = text(parse(amount)).split(".")
+  return `${whole}.${fraction.padEnd(2, "0")}`
+}
