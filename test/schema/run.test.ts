@@ -17,7 +17,8 @@ test("a refusal names the limit that it met, and where it is changed", () => {
     controlsOf({ code, control, key_id }).map((one) => `${one.control} ${one.manage}`)
   expect(met("budget_exceeded")).toEqual(["daily_spend_guard /v1/spend-guard"])
   expect(met("cost_limit_exceeded")).toEqual(["per_run_limit /v1/spend-guard"])
-  expect(met("repeat_guard")).toEqual(["repeat_guard /v1/spend-guard"])
+  // Time ends it, and only the operator changes it.
+  expect(met("repeat_guard")).toEqual([])
   expect(met("contact_guard")).toEqual(["contact_guard /v1/spend-guard"])
   expect(met("budget_exceeded", "key_budget", "key_1")).toEqual(["key_budget /v1/api-keys/key_1"])
   expect(met("budget_exceeded", "key_budget")).toEqual(["key_budget /v1/api-keys"])

@@ -53,14 +53,7 @@ export const Attempt = Schema.Struct({
 export type Attempt = typeof Attempt.Type
 
 export const Control = Schema.Struct({
-  control: Schema.Literals([
-    "daily_spend_guard",
-    "per_run_limit",
-    "key_budget",
-    "batch_max_total",
-    "repeat_guard",
-    "contact_guard"
-  ]),
+  control: Schema.Literals(["daily_spend_guard", "per_run_limit", "key_budget", "batch_max_total", "contact_guard"]),
   manage: Schema.String.annotate({ description: "the path at which the control is read and changed" })
 }).annotate({ identifier: "Control" })
 export type Control = typeof Control.Type
@@ -68,7 +61,6 @@ export type Control = typeof Control.Type
 const controls: Readonly<Record<string, ReadonlyArray<Control>>> = {
   budget_exceeded: [{ control: "daily_spend_guard", manage: "/v1/spend-guard" }],
   cost_limit_exceeded: [{ control: "per_run_limit", manage: "/v1/spend-guard" }],
-  repeat_guard: [{ control: "repeat_guard", manage: "/v1/spend-guard" }],
   contact_guard: [{ control: "contact_guard", manage: "/v1/spend-guard" }]
 }
 

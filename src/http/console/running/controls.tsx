@@ -15,9 +15,7 @@ const words: Readonly<Record<string, string>> = {
   contact_guard: "the contact guard"
 }
 
-/** The operator sets the repeat guard. */
-const linkOf = (control: string): string =>
-  control === "repeat_guard" ? "Read about the repeat guard" : `Change ${words[control] ?? control}`
+const linkOf = (control: string): string => `Change ${words[control] ?? control}`
 
 /** The console's page for a path of the API. */
 export const pageOf = (manage: string): string => {
