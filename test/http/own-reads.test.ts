@@ -5,6 +5,7 @@ import { OpenApi } from "effect/http-api"
 import { Api } from "../../src/http/api/Api.ts"
 import { indexedAndCounted } from "../kit/finished-work.ts"
 import { listen } from "../kit/event-stream.ts"
+import { heldProvider, rehearseHeld } from "../kit/held-provider.ts"
 import { connect } from "./oauth/agent.ts"
 import { calling, postTo } from "./mcp-request.ts"
 
@@ -14,6 +15,7 @@ interface Key {
   readonly token: string
 }
 
+const held = heldProvider()
 let app: App
 let org: Tenant
 let session: string
@@ -54,7 +56,7 @@ const batch = async (by: string): Promise<string> => {
 const ids = ({ body }: Reply) => body.items.map((one: { id?: string; run_id?: string }) => one.run_id ?? one.id)
 
 beforeAll(async () => {
-  app = await startApp()
+  app = await startApp({ held })
   org = await app.tenant("20.00")
   session = await org.session()
   own = await mint({ budget: { limit: "1.00", period: "day" }, allow: { raw: true, read: "own", mint: true } })
@@ -206,10 +208,15 @@ describe("a key with allow.read own", () => {
   })
 
   test("takes no result and no run of another key", async () => {
-    const reuse = { ...verify("theirs", "subject.example"), reuse: { mode: "only" } }
-    for (const path of ["/v1/run", "/v1/quote"]) {
-      const refused = await call(own.token, "POST", path, reuse)
-      expect([refused.status, refused.body.error.message]).toEqual([403, expect.stringContaining("allow.read")])
+    const reuse = (mode: string) => ({ ...verify("theirs", "subject.example"), reuse: { mode } })
+    expect((await call(own.token, "POST", "/v1/run", reuse("only"))).body.status).toBe("no_match")
+    const quote = await call(own.token, "POST", "/v1/quote", reuse("prefer"))
+    expect([quote.status, quote.text.includes("reused_from"), quote.text.includes("run_")]).toEqual([200, false, false])
+    const bought = (await call(own.token, "POST", "/v1/run", reuse("prefer"))).body
+    expect([bought.status, bought.billing.charged, bought.reused_from ?? null]).toEqual(["succeeded", "0.003", null])
+    for (const mode of ["only", "prefer"]) {
+      const { body } = await call(own.token, "POST", "/v1/run", reuse(mode))
+      expect([body.status, body.billing.charged, body.reused_from]).toEqual(["succeeded", "0.00", bought.run_id])
     }
     const headers = { "idempotency-key": "shared" }
     const body = verify("shared", "subject.example")
@@ -221,6 +228,19 @@ describe("a key with allow.read own", () => {
     const one = await app.call(org.key, "POST", "/v1/batches", { body: runs, headers })
     const again = await app.call(own.token, "POST", "/v1/batches", { body: runs, headers })
     expect([again.status, again.text.includes(one.body.id)]).toEqual([422, false])
+  })
+
+  test("joins no run of another key, and another key joins none of its runs", async () => {
+    const joining = { ...rehearseHeld("joins"), reuse: { mode: "prefer" } }
+    const [first, second] = [call(own.token, "POST", "/v1/run", joining), call(own.token, "POST", "/v1/run", joining)]
+    await held.holds(2)
+    const other = call(org.key, "POST", "/v1/run", joining)
+    await held.holds(3)
+    const third = call(own.token, "POST", "/v1/run", joining)
+    await held.holds(4)
+    held.release()
+    for (const { body } of await Promise.all([first, second, other, third]))
+      expect([body.status, body.billing.charged, body.reused_from ?? null]).toEqual(["succeeded", "0.003", null])
   })
 
   test("follows the events of its own runs", async () => {

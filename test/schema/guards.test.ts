@@ -144,9 +144,12 @@ describe("reuse", () => {
   })
   test("is off without a request, and thirty days by default", () => {
     expect(plannedReuse(null, undefined)).toEqual({})
-    expect(plannedReuse({ mode: "never" }, ["hunter"])).toEqual({})
-    expect(plannedReuse({ mode: "only" }, ["hunter"])).toEqual({
+    expect(plannedReuse({ mode: "never" }, { allow: { providers: ["hunter"] }, reads: null })).toEqual({})
+    expect(plannedReuse({ mode: "only" }, { allow: { providers: ["hunter"] }, reads: null })).toEqual({
       reuse: { mode: "only", max_age_seconds: 2_592_000, providers: ["hunter"] }
+    })
+    expect(plannedReuse({ mode: "only" }, { allow: { read: "own" }, reads: ["key_a"] })).toEqual({
+      reuse: { mode: "only", max_age_seconds: 2_592_000, keys: ["key_a"] }
     })
   })
 })

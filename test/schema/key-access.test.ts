@@ -1,7 +1,7 @@
 /** Scopes of keys as pure decisions: what a role stores, what an allowance inherits, and whose runs a key sees. */
 import { describe, expect, test } from "bun:test"
 import { childScope } from "../../src/schema/accounts/ChildScope.ts"
-import { isUnrestricted, scopeFor, scopeRefusal, seesRunsOf } from "../../src/schema/accounts/KeyAccess.ts"
+import { isUnrestricted, scopeFor, seesRunsOf } from "../../src/schema/accounts/KeyAccess.ts"
 import { dollars, zero } from "../../src/schema/money/Money.ts"
 import { type KeyBudget, leftIn } from "../../src/schema/wallet/KeyBudget.ts"
 import { freeExceeded } from "../../src/schema/wallet/FreeStorage.ts"
@@ -43,12 +43,6 @@ describe("a key that reads its own runs", () => {
     expect(["key_a", "key_b", "key_c", null].map((key) => seesRunsOf(access, key))).toEqual([true, true, false, false])
     for (const all of [null, { reads: null }])
       expect([seesRunsOf(all, "key_c"), seesRunsOf(all, null)]).toEqual([true, true])
-  })
-  test("takes no earlier result", () => {
-    const run = { capability: "email.find", provider: null, max_cost: null, acts: false }
-    expect(scopeRefusal({ read: "own" }, { ...run, reuses: true })).toContain("allow.read")
-    expect(scopeRefusal({ read: "own" }, run)).toBeNull()
-    expect(scopeRefusal({ read: "organization" }, { ...run, reuses: true })).toBeNull()
   })
 })
 

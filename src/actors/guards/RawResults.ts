@@ -60,7 +60,7 @@ const resultOf = (
 export const rawResults = (guards: GuardStore["Service"], sandbox: boolean) =>
   Effect.fnUntraced(function* (run: NewRun, entry: CatalogEntry, input: unknown) {
     const { reuse, include_raw } = run.plan
-    if (reuse === undefined || include_raw || sandbox) return run
+    if (reuse === undefined || reuse.keys !== undefined || include_raw || sandbox) return run
     const allowed = entry.offers.filter(
       ({ provider, executable }) => executable && (reuse.providers?.includes(provider.slug) ?? true)
     )

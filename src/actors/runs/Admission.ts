@@ -242,7 +242,7 @@ export class Admission extends Context.Service<
           ...ownedBy(ownOffers(chosen.candidates)),
           ...markedUp(settings.markup),
           ...contactsOf(request.capability, request.unless_contacted_within_seconds ?? null, input),
-          ...plannedReuse(request.reuse, request.access?.allow?.providers),
+          ...plannedReuse(request.reuse, request.access),
           excluded: chosen.excluded,
           ...totalOf(
             request.routing.max_total ?? null,
@@ -356,7 +356,7 @@ export class Admission extends Context.Service<
         }))
       const planRaw = Effect.fnUntraced(function* (request: EndpointRequest, load: "new" | "stored") {
         const { access, provider, max_cost } = request
-        const asked = { capability: null, provider, max_cost, reuses: isReuse(request.reuse) }
+        const asked = { capability: null, provider, max_cost }
         yield* checkScope(access, { ...asked, acts: false })
         const capped = { ...request, max_cost: capFor(access, max_cost) }
         const route = yield* Effect.mapError(
@@ -364,7 +364,7 @@ export class Admission extends Context.Service<
           (refusal) => ofKeyCap(access, max_cost, refusal)
         )
         yield* checkScope(access, { ...asked, acts: actsOutside(route.endpoint) })
-        if (asked.reuses && actsOutside(route.endpoint))
+        if (isReuse(request.reuse) && actsOutside(route.endpoint))
           yield* reusableRaw(endpoints, catalog, route.provider.slug, route.endpoint)
         yield* route.owned
         return { _tag: "Endpoint" as const, run: rawRun(request, newId("run"), route), route }

@@ -172,8 +172,7 @@ export const capabilityRoute = Effect.fnUntraced(function* (services: RouteServi
     capability: request.capability,
     provider: pinned,
     max_cost,
-    acts: capability.side_effect,
-    reuses: isReuse(request.reuse)
+    acts: capability.side_effect
   })
   const routing = { ...request.routing, max_cost: capFor(access, max_cost) }
   const uses = catalog.sandbox ? [] : capability.uses(input)

@@ -323,7 +323,7 @@ export const rawRun = (request: EndpointRequest, run_id: string, route: RawRoute
     ...markedUp(markup),
     excluded: [],
     ...totalOf(request.max_total ?? null, [hold], []),
-    ...plannedReuse(request.reuse, request.access?.allow?.providers),
+    ...plannedReuse(request.reuse, request.access),
     ...ownedBy(own === null ? [] : [own]),
     raw,
     seen: {

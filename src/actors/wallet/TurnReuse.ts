@@ -82,7 +82,7 @@ export const turnReuse = ({ reuse: view }: Pick<TurnView, "reuse">) => {
       const since = buyers.get(key)
       if (since === null && result === null) return { _tag: "Later" }
       const before = view.buyers.get(key)
-      const buyer = since ?? before?.run_id ?? null
+      const buyer = reuse.keys === undefined ? (since ?? before?.run_id ?? null) : null
       const joins = (before?.joins ?? 0) + (buyer === null ? 0 : (waiting.get(buyer)?.length ?? 0))
       return decideReuse(reuse, { result, buyer, joins })
     },
@@ -95,6 +95,8 @@ export const turnReuse = ({ reuse: view }: Pick<TurnView, "reuse">) => {
       const { org_id, run_id, input_hash } = run
       const key = inputKey(run)
       if (run.reuses !== true || input_hash === null || buyers.has(key) || view.buyers.has(key)) return
+      // A run of another key would take its result, or wait for it in vain.
+      if (run.plan().reuse?.keys !== undefined) return
       buyers.set(key, run_id)
       claimed.set(run_id, { org_id, run_id, input_hash })
     },

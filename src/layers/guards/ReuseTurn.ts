@@ -125,8 +125,9 @@ export const readAsks = (sql: SqlClient.SqlClient, asks: ReadonlyArray<ReuseAsk>
   askRows(sql`
       WITH asked AS (
         SELECT * FROM unnest(${texts(asks.map((a) => a.org_id))}, ${texts(asks.map((a) => a.run_id))}, ${texts(asks.map((a) => a.input_hash))},
-                             ${bigints(asks.map((a) => BigInt(a.reuse.max_age_seconds)))}, ${texts(asks.map((a) => a.reuse.providers?.join(",") ?? null))})
-             AS n(org_id, run_id, input_hash, seconds, providers)
+                             ${bigints(asks.map((a) => BigInt(a.reuse.max_age_seconds)))}, ${texts(asks.map((a) => a.reuse.providers?.join(",") ?? null))},
+                             ${texts(asks.map((a) => a.reuse.keys?.join(",") ?? null))})
+             AS n(org_id, run_id, input_hash, seconds, providers, keys)
       ), unlisted AS MATERIALIZED (
         SELECT r.org_id, r.run_id, r.input_hash FROM (SELECT DISTINCT org_id FROM asked) n
         CROSS JOIN LATERAL (SELECT run_ids FROM history_queue WHERE org_id = n.org_id ORDER BY turn DESC LIMIT ${unlistedMax}) q
@@ -138,7 +139,7 @@ export const readAsks = (sql: SqlClient.SqlClient, asks: ReadonlyArray<ReuseAsk>
              (SELECT count(*) FROM reuse_joins j WHERE j.joined = b.run_id) AS joins, s.run_id AS source, s.provider, s.charged,
              (SELECT octet_length(x.result::text) FROM runs x WHERE x.org_id = n.org_id AND x.run_id = s.run_id LIMIT 1) AS bytes
       FROM asked n
-      LEFT JOIN reuse_claims b ON b.org_id = n.org_id AND b.input_hash = n.input_hash
+      LEFT JOIN reuse_claims b ON b.org_id = n.org_id AND b.input_hash = n.input_hash AND n.keys IS NULL
         -- A process of the release before ends a run without its claim.
         AND EXISTS (SELECT FROM open_runs o WHERE o.run_id = b.run_id)
       LEFT JOIN LATERAL (
@@ -152,6 +153,7 @@ export const readAsks = (sql: SqlClient.SqlClient, asks: ReadonlyArray<ReuseAsk>
           AND NOT EXISTS (SELECT FROM warranty_refunds w WHERE w.run_id = r.run_id)
           AND r.finished_at > now() - n.seconds * interval '1 second'
           AND (n.providers IS NULL OR r.provider = ANY(string_to_array(n.providers, ',')))
+          AND (n.keys IS NULL OR r.key_id = ANY(string_to_array(n.keys, ',')))
         ORDER BY r.finished_at DESC LIMIT 1
       ) s ON true`)
 

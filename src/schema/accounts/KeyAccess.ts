@@ -65,8 +65,6 @@ export interface ScopedRun {
   readonly max_cost: MicroUsd | null
   /** Whether it acts outside, such as by sending a message. False if that is not known yet. */
   readonly acts: boolean
-  /** Whether it may take the result of another run. */
-  readonly reuses?: boolean
 }
 
 export const allowsProvider = (allow: Allow | null, provider: string): boolean =>
@@ -80,11 +78,9 @@ const listed = (values: ReadonlyArray<string>): string => (values.length === 0 ?
 /** Why the scope forbids the run, as a sentence. Null if it allows it. */
 export const scopeRefusal = (
   allow: Allow | null,
-  { capability, provider, max_cost, acts, reuses = false }: ScopedRun
+  { capability, provider, max_cost, acts }: ScopedRun
 ): string | null => {
   if (allow === null) return null
-  if (allow.read === "own" && reuses)
-    return "This API key reads its own runs only, so a run can't take an earlier result of the organization (allow.read). Leave reuse out."
   if (allow.read_only === true && acts)
     return "This API key is read-only: it can read and look up, but not act outside, such as send a message (allow.read_only)."
   if (capability === null && !allowsRaw(allow)) return "This API key can't call raw endpoints (allow.raw)."

@@ -4,6 +4,7 @@
  * Only lookups can be reused. A run that acts outside, such as one that sends a message, is never replaced by another one's result.
  */
 import { Schema } from "effect"
+import type { KeyAccess } from "../accounts/KeyAccess.ts"
 
 export const reuseModes = ["prefer", "only", "never"] as const
 
@@ -31,6 +32,8 @@ export const Reuse = Schema.Struct({
   max_age_seconds: ReuseSeconds,
   /** The providers that the API key may call, and whose results it may see. Absent: all. */
   providers: Schema.optionalKey(Schema.Array(Schema.String)),
+  /** The API keys whose results it may take. Such a run joins nobody, and nobody joins it. Absent: all. */
+  keys: Schema.optionalKey(Schema.Array(Schema.String)),
   /** A raw result that answers the capability, as the adapter reads it. Taken if no run of the same input has one. */
   found: Schema.optionalKey(
     Schema.Struct({
@@ -51,15 +54,18 @@ export const isReuse = (asked: ReuseRequest | null | undefined): boolean => (ask
 /** The member of a plan that fixes what the run may take. None if it takes nothing. */
 export const plannedReuse = (
   asked: ReuseRequest | null | undefined,
-  providers: ReadonlyArray<string> | undefined
+  access: Pick<KeyAccess, "allow" | "reads"> | null | undefined
 ): { readonly reuse?: Reuse } => {
   if (asked === null || asked === undefined || asked.mode === "never") return {}
   const { mode, max_age_seconds } = asked
+  const providers = access?.allow?.providers
+  const keys = access?.reads ?? undefined
   return {
     reuse: {
       mode,
       max_age_seconds: max_age_seconds ?? reuseSecondsDefault,
-      ...(providers === undefined ? {} : { providers })
+      ...(providers === undefined ? {} : { providers }),
+      ...(keys === undefined ? {} : { keys })
     }
   }
 }
