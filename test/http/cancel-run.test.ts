@@ -67,6 +67,16 @@ describe.each(oneBackend)("POST /v1/runs/{run_id}/cancel, queues on %s", (backen
     expect((await org.wallet()).reserved).toBe("0.00")
   })
 
+  test("a call that is under way is no attempt yet", async () => {
+    const { run_id } = await start(rehearseHeld(), "running")
+    const under = (await org.get(`/v1/runs/${run_id}`)).body
+    expect(under).toMatchObject({ status: "running", provider: "leadmagic", attempts: [] })
+    expect((await org.list()).body.items[0]).toMatchObject({ status: "running", attempts: [] })
+    held.release()
+    const ended = (await org.get(`/v1/runs/${run_id}?wait=20`)).body
+    expect(ended.attempts).toMatchObject([{ provider: "leadmagic", outcome: "succeeded" }])
+  })
+
   test("does not stop a run whose provider was called, although it waits in the queue for another try", async () => {
     const first = await start(rehearseHeld(), "running")
     const { run_id } = await start(verify("lost"), "queued")

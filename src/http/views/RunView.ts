@@ -6,6 +6,7 @@
  */
 import { Schema } from "effect"
 import { isFinalRow } from "../../actors/runs/Admission.ts"
+import { isOpenAttempt } from "../../actors/runs/Delivery.ts"
 import type { RunRow } from "../../layers/runs/RunStore.ts"
 import { isErrorCode, statusOf } from "../../schema/Errors.ts"
 import { usd } from "../../schema/money/Money.ts"
@@ -25,6 +26,14 @@ const erasedHint = (at: Date) =>
   `The input, result and metadata of this run were erased on ${at.toISOString().slice(0, 10)}; its charge stays in the ledger.`
 
 const decodeAttempts = Schema.decodeUnknownSync(Schema.fromJsonString(Schema.Array(Attempt)))
+
+/** Without a call under way: it has no outcome yet, and it may still wait until its provider takes another call. */
+const endedAttempts = (run: RunRow): string => {
+  if (run.attempts === null) return "[]"
+  return isFinalRow(run)
+    ? run.attempts
+    : JSON.stringify(decodeAttempts(run.attempts).filter((one) => !isOpenAttempt(one)))
+}
 
 /** False for a run that was served through the organization's own account, or whose last call was made through it. */
 const isPlatformFunded = (attempts: string | null): boolean => {
@@ -69,7 +78,7 @@ export const runJson = (run: RunRow, now: number, withResult: boolean): string =
   const parts = [
     head.slice(0, -1),
     `"metadata":${run.metadata ?? "{}"}`,
-    `"attempts":${run.attempts ?? "[]"}`,
+    `"attempts":${endedAttempts(run)}`,
     `"hints":${hints}`
   ]
   if (withResult && run.result !== null) parts.push(`"result":${run.result}`)

@@ -94,8 +94,9 @@ export const needsHold = (text: string): string | null => {
     : run.run_id
 }
 
-/** The provider, once at least one attempt has reached one. A run that failed before names only a plan. */
-const reached = (run: ListedRun): string | null => (run.attempts.length === 0 ? null : run.provider)
+/** The provider, once one is called. A run that failed before names only a plan. */
+const reached = (run: ListedRun): string | null =>
+  run.attempts.length === 0 && run.status !== "running" ? null : run.provider
 
 /**
  * The receipt: outcome, charge, hold, duration and run id in one line. `hold` is the amount that the ledger reserved for a raw
