@@ -17,6 +17,7 @@ import { exa } from "./exa.ts"
 import { fal } from "./fal.ts"
 import { findymail } from "./findymail.ts"
 import { firecrawl } from "./firecrawl.ts"
+import { fullenrich } from "./fullenrich.ts"
 import { hunter } from "./hunter.ts"
 import { icypeas } from "./icypeas.ts"
 import { leadmagic } from "./leadmagic/index.ts"
@@ -51,6 +52,7 @@ export const providers: ReadonlyArray<Provider> = [
   findymail,
   icypeas,
   lusha,
+  fullenrich,
   zerobounce,
   neverbounce,
   millionverifier,

@@ -213,7 +213,14 @@ const published: ReadonlyArray<readonly [string, string, unknown, number]> = [
     0.11
   ],
   ["parallel", "POST /v1beta/findall/runs", { generator: "base", match_limit: 1_000 }, 30.25],
-  ["parallel", "POST /v1beta/findall/entity-search", { match_limit: 1_000 }, 0.05]
+  ["parallel", "POST /v1beta/findall/entity-search", { match_limit: 1_000 }, 0.05],
+  [
+    "fullenrich",
+    "POST /contact/enrich/bulk",
+    { data: people(100).map(() => ({ enrich_fields: ["contact.work_emails", "contact.phones"] })) },
+    1_100 * 0.058
+  ],
+  ["fullenrich", "POST /people/search", { limit: 100 }, 25 * 0.058]
 ]
 
 describe("an estimate is never below the published price", () => {
@@ -304,6 +311,8 @@ describe("the shared accounts", () => {
       "firecrawl POST /batch/scrape",
       "firecrawl POST /crawl",
       "firecrawl POST /scrape",
+      "fullenrich POST /contact/enrich/bulk",
+      "fullenrich POST /contact/reverse/email/bulk",
       "icypeas POST /domain-search",
       "icypeas POST /email-search",
       "icypeas POST /email-verification",
@@ -351,6 +360,8 @@ describe("the shared accounts", () => {
       "firecrawl DELETE /batch/scrape/{id}",
       "firecrawl POST /crawl",
       "firecrawl DELETE /crawl/{id}",
+      "fullenrich POST /contact/enrich/bulk",
+      "fullenrich POST /contact/reverse/email/bulk",
       "icypeas POST /domain-search",
       "icypeas POST /email-search",
       "icypeas POST /email-verification",

@@ -35,12 +35,12 @@ const fits = (template: string, path: string): boolean => {
 const served: Readonly<Record<string, string>> = {
   "people.search": "crustdata peopledatalabs apollo prospeo apify exa",
   "people.enrich": "peopledatalabs apollo prospeo hunter crustdata",
-  "email.find": "hunter leadmagic prospeo findymail icypeas crustdata lusha",
+  "email.find": "hunter leadmagic prospeo findymail icypeas crustdata lusha fullenrich",
   "email.verify": "hunter leadmagic zerobounce neverbounce millionverifier findymail icypeas",
-  "phone.find": "leadmagic findymail prospeo apollo crustdata lusha",
+  "phone.find": "leadmagic findymail prospeo apollo crustdata lusha fullenrich",
   "phone.lookup": "twilio_lookup",
   "company.enrich":
-    "apollo peopledatalabs hunter leadmagic prospeo scrapecreators apify sec_edgar builtwith predictleads lusha",
+    "apollo peopledatalabs hunter leadmagic prospeo scrapecreators apify sec_edgar builtwith predictleads lusha fullenrich",
   "company.search": "apollo hunter prospeo peopledatalabs crustdata exa",
   "company.tech": "dataforseo apollo hunter theirstack builtwith predictleads",
   "jobs.search": "leadmagic apollo apify dataforseo crustdata theirstack predictleads",

@@ -1,0 +1,200 @@
+/**
+ * Adapter for FullEnrich: work addresses and mobile numbers from many sources, in jobs that are polled, and companies.
+ *
+ * The id of a job is stored, so a restarted worker continues to poll. A job that has not ended is answered with status 400. The result of a
+ * job reports its credits and repeats them whenever it is read, so it is no cost report of a single call.
+ */
+import { companyEnrich } from "../../schema/capabilities/company.enrich.ts"
+import { emailFind } from "../../schema/capabilities/email.find.ts"
+import { nameParts } from "../../schema/capabilities/names.ts"
+import { phoneFind } from "../../schema/capabilities/phone.find.ts"
+import { company, type EmailStatus } from "../../schema/capabilities/shapes.ts"
+import {
+  type Call,
+  type CallContext,
+  type Failure,
+  failure,
+  type Outcome,
+  offer,
+  provider,
+  type Reply,
+  type Wraps
+} from "../../schema/catalog/Provider.ts"
+import { defined } from "../../schema/defined.ts"
+import { inCredits } from "../../schema/money/Rates.ts"
+import { httpErrors, refusal, unreadable } from "./kit/httpErrors.ts"
+import { cost, match, noMatch } from "./kit/outcome.ts"
+import { international } from "./kit/phone.ts"
+import { at, host, list, place, providerIds, segment, text, whole } from "./kit/read.ts"
+
+const note = "Pro plan, $29 for 500 credits a month; what is not found is free."
+const start = "/contact/enrich/bulk"
+const wraps: ReadonlyArray<Wraps> = [
+  { method: "POST", path: start },
+  { method: "GET", path: `${start}/{enrichment_id}` }
+]
+
+/** An account may ask 60 times a minute, and jobs take half a minute and more. */
+const againMillis = 15_000
+const jobTimeoutMillis = 300_000
+const notReady = 400
+const tooMany = 429
+const running = new Set(["CREATED", "IN_PROGRESS", "RATE_LIMIT", "UNKNOWN"])
+const ends: Readonly<Record<string, Failure["reason"]>> = { CREDITS_INSUFFICIENT: "provider_account" }
+
+interface Wanted {
+  readonly network_url?: string
+  readonly full_name?: string
+  readonly first_name?: string
+  readonly last_name?: string
+  readonly company_domain?: string
+  readonly company_name?: string
+}
+
+const startCall = (input: Wanted, field: string, { run_id }: CallContext): Call => {
+  const parts = nameParts(input)
+  const person = {
+    first_name: parts?.first_name,
+    last_name: parts?.last_name,
+    domain: input.company_domain?.toLowerCase(),
+    company_name: input.company_name,
+    linkedin_url: input.network_url
+  }
+  return { method: "POST", path: start, body: { name: run_id, data: [{ ...defined(person), enrich_fields: [field] }] } }
+}
+
+const again = (id: string): Outcome<never> => ({ _tag: "Again", state: { id }, afterMillis: againMillis, job: true })
+
+const readCall = (state: unknown): Call => ({ method: "GET", path: `${start}/${segment(text(state, "id") ?? "")}` })
+
+const credits = (reply: Reply) => cost("credit", reply.body, "cost", "credits")
+
+/** What the ended job found of the person, or the outcome if there is none. */
+const finished = (reply: Reply, state: unknown): { readonly found: unknown } | Outcome<never> => {
+  if (state === null) {
+    if (reply.status >= 300) return refusal(reply)
+    const started = text(reply.body, "enrichment_id")
+    return started === null ? unreadable("enrichment_id") : again(started)
+  }
+  const id = text(state, "id")
+  if (id === null) return unreadable("id in the stored state")
+  // The job goes on at the provider, so a rate limit while polling does not end the attempt.
+  if (reply.status === tooMany || text(reply.body, "code") === "error.enrichment.in_progress") return again(id)
+  if (reply.status >= 300) return refusal(reply)
+  const status = text(reply.body, "status")
+  if (status === null) return unreadable("status")
+  if (running.has(status)) return again(id)
+  if (status !== "FINISHED") return failure(ends[status] ?? "provider_error", `the job ended as ${status}`)
+  return list(reply.body, "data") === null ? unreadable("data") : { found: at(reply.body, "data", 0) }
+}
+
+const statuses: Readonly<Record<string, EmailStatus>> = {
+  DELIVERABLE: "valid",
+  HIGH_PROBABILITY: "risky",
+  CATCH_ALL: "catch_all",
+  INVALID: "invalid",
+  INVALID_DOMAIN: "invalid"
+}
+
+const findEmail = offer(emailFind, {
+  price: inCredits.flat("1"),
+  note,
+  wraps,
+  timeoutMillis: jobTimeoutMillis,
+  serves: (input) => nameParts(input) !== null,
+  request: (input, context) => startCall(input, "contact.work_emails", context),
+  next: readCall,
+  response: (reply, _input, state) => {
+    const job = finished(reply, state)
+    if ("_tag" in job) return job
+    const best = at(job.found, "contact_info", "most_probable_work_email")
+    const email = text(best, "email")
+    if (email === null) return noMatch("no address found", credits(reply))
+    return match(
+      {
+        email,
+        email_status: statuses[text(best, "status") ?? ""] ?? "unknown",
+        confidence: null,
+        first_name: text(job.found, "profile", "first_name"),
+        last_name: text(job.found, "profile", "last_name"),
+        company_domain: host(text(job.found, "profile", "employment", "current", "company", "domain")),
+        source_count: null
+      },
+      credits(reply)
+    )
+  }
+})
+
+const findPhone = offer(phoneFind, {
+  price: inCredits.flat("10"),
+  note: `${note} A mobile number costs ten.`,
+  wraps,
+  timeoutMillis: jobTimeoutMillis,
+  serves: (input) => input.network_url !== undefined || nameParts(input) !== null,
+  request: (input, context) => startCall(input, "contact.phones", context),
+  next: readCall,
+  response: (reply, _input, state) => {
+    const job = finished(reply, state)
+    if ("_tag" in job) return job
+    const phone = international(text(job.found, "contact_info", "most_probable_phone", "number"))
+    if (phone === null) return noMatch("no number found", credits(reply))
+    return match({ phone, phone_type: null, confidence: null }, credits(reply))
+  }
+})
+
+const lookedUp = (reply: Reply) => cost("credit", reply.body, "metadata", "credits")
+
+const enrich = offer(companyEnrich, {
+  price: inCredits.flat("0.25"),
+  note,
+  wraps: [{ method: "POST", path: "/company/lookup" }],
+  serves: (input) => input.domain !== undefined || input.network_url !== undefined,
+  request: (input) => ({
+    method: "POST",
+    path: "/company/lookup",
+    body:
+      input.domain === undefined
+        ? { professional_network_url: input.network_url }
+        : { domain: input.domain.toLowerCase() }
+  }),
+  response: (reply) => {
+    if (reply.status >= 300) return refusal(reply)
+    const companies = list(reply.body, "companies")
+    if (companies === null) return unreadable("companies")
+    const [found] = companies
+    const name = text(found, "name")
+    if (name === null) return noMatch("the company is not known", lookedUp(reply))
+    // Zero stands for what it does not know.
+    const known = (field: string): number | null => whole(found, field) || null
+    return match(
+      company({
+        name,
+        domain: host(text(found, "domain")),
+        website: text(found, "website"),
+        network_url: text(found, "social_profiles", "professional_network", "url"),
+        industry: text(found, "industry", "main_industry"),
+        employee_count: known("headcount"),
+        employee_range: text(found, "headcount_range"),
+        founded_year: known("year_founded"),
+        location: place(at(found, "locations", "headquarters"), "city", "region", "country"),
+        description: text(found, "description"),
+        provider_ids: providerIds("fullenrich", found, "id")
+      }),
+      lookedUp(reply)
+    )
+  }
+})
+
+export const fullenrich = provider({
+  slug: "fullenrich",
+  title: "FullEnrich",
+  homepage: "https://fullenrich.com",
+  base_url: "https://app.fullenrich.com/api/v2",
+  auth: { kind: "bearer" },
+  // The smallest Pro plan: $29 for 500 credits.
+  credit: "0.058",
+  concurrency: 4,
+  timeoutMillis: 60_000,
+  httpErrors: httpErrors({ answers: [notReady, tooMany] }),
+  offers: [findEmail, findPhone, enrich]
+})
