@@ -43,10 +43,11 @@ const halved = (big: PNG): PNG => {
 
 /** The whole page in its present size and theme. */
 const taken = async (page: Page, session: CDPSession): Promise<PNG> => {
-  const { width, height } = await page.evaluate(() => ({
-    width: window.innerWidth,
-    height: document.documentElement.scrollHeight
-  }))
+  const { width, height } = await page.evaluate(() => {
+    // The sidebar stays in sight, so a page that was scrolled would have it further down.
+    window.scrollTo(0, 0)
+    return { width: window.innerWidth, height: document.documentElement.scrollHeight }
+  })
   const { data } = await session.send("Page.captureScreenshot", {
     captureBeyondViewport: true,
     optimizeForSpeed: true,
