@@ -57,6 +57,33 @@ describe("a raw run", () => {
     expect((await moved()).find((entry) => entry.startsWith("reserve"))).toBe("reserve -0.10")
   })
 
+  test("without a field that leaves the price open is filled in, held for and says so; a field that is set stays", async () => {
+    const scrape = { provider: "firecrawl", endpoint: "/scrape" }
+    const parsers = [{ type: "pdf", maxPages: 1 }]
+    const { body: inspected } = await org.post("/v1/inspect", scrape)
+    expect(inspected.filled).toEqual([{ field: "parsers", value: parsers, why: expect.any(String) }])
+    expect(inspected.hints.join(" ")).toContain("If parsers is left out, Rungate sends")
+    // The provider's own first example.
+    const { status, body } = await org.run({ ...scrape, input: { url: "https://docs.firecrawl.dev" } })
+    expect([status, body.status]).toEqual([200, "succeeded"])
+    expect(body.result.data.request.body).toEqual({ url: "https://docs.firecrawl.dev", parsers })
+    const said = "parsers was left out, so Rungate sent"
+    expect([body.hints.join(" "), body.attempts[0].detail]).toEqual([
+      expect.stringContaining(said),
+      expect.stringContaining(said)
+    ])
+    const same = await org.run({ ...scrape, input: { url: "https://docs.firecrawl.dev", parsers } })
+    expect(same.body).toMatchObject({ billing: body.billing, hints: [], attempts: [{ detail: null }] })
+    const less = await org.run({ ...scrape, input: { url: "https://docs.firecrawl.dev", parsers: [] } })
+    expect(less.body.result.data.request.body.parsers).toEqual([])
+    expect(Number(less.body.billing.charged)).toBeLessThan(Number(body.billing.charged))
+    const crawl = { ...scrape, endpoint: "/crawl", input: { url: "https://docs.firecrawl.dev" } }
+    expect((await org.run(crawl)).body.result.data.request.body).toMatchObject({
+      limit: 10,
+      scrapeOptions: { parsers }
+    })
+  })
+
   test("of a task endpoint takes one task or up to ten", async () => {
     const task = { keyword: "widgets" }
     expect((await run({ endpoint: "/tasks", input: task })).status).toBe(200)

@@ -367,7 +367,7 @@ export class Admission extends Context.Service<
         if (isReuse(request.reuse) && actsOutside(route.endpoint))
           yield* reusableRaw(endpoints, catalog, route.provider.slug, route.endpoint)
         yield* route.owned
-        return { _tag: "Endpoint" as const, run: rawRun(request, newId("run"), route), route }
+        return { _tag: "Endpoint" as const, run: rawRun({ ...route.request, max_cost }, newId("run"), route), route }
       })
       const runOf = ({ run }: Planned) => run
       const { withReusable, completed } = guardedPlans(yield* HistoryStore, yield* GuardStore, catalog.sandbox)

@@ -62,7 +62,10 @@ export const attemptOf = (
     detail,
     ...marked(own)
   })
-  if (answer._tag === "Delivered") return ended("succeeded", answer.note ?? null)
+  if (answer._tag === "Delivered") {
+    const notes = [...(plan.raw?.filled ?? []), ...(answer.note === undefined ? [] : [answer.note])]
+    return ended("succeeded", notes.length === 0 ? null : notes.join(" "))
+  }
   if (answer._tag === "NoMatch") return ended("no_match", answer.detail)
   if (answer._tag === "Failure")
     return ended(doubt !== undefined && acts(plan) ? outcomeUnknown : answer.reason, answer.detail)

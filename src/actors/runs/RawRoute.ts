@@ -124,6 +124,8 @@ export const runnable = (
     : Effect.void
 
 export interface RawRoute {
+  /** As it is sent: with the fields that were filled in. */
+  readonly request: EndpointRequest
   readonly provider: RawProvider
   /** As the catalog has it, before the price follows what calls cost. */
   readonly listed: Endpoint
@@ -294,7 +296,7 @@ export const rawRoute = (
         `must be at least ${Money.usd(ownAccountFee)}: a call through your own account costs that`
       )
     const credit = provider.provider?.credit ?? undefined
-    const rated = ratedOf(provider, listed, endpoint, request, decision.raw.estimate)
+    const rated = ratedOf(provider, listed, endpoint, decision.request, decision.raw.estimate)
     // The database admits no marketplace actor without a hold, because the hold is the cost cap elsewhere. This one is released.
     const least = endpoint.body_type === "actor_input" ? Money.max(ownAccountFee, smallest) : ownAccountFee
     // The rate card of a call that only the own account makes is the fee.
@@ -303,7 +305,17 @@ export const rawRoute = (
     const own = through.own
       ? { provider: provider.slug, fee: Money.usd(ownAccountFee), fallback: through.platform }
       : null
-    return { provider, listed, endpoint, ...amountsOf(decision, through, least), raw, markup, own, owned }
+    return {
+      request: decision.request,
+      provider,
+      listed,
+      endpoint,
+      ...amountsOf(decision, through, least),
+      raw,
+      markup,
+      own,
+      owned
+    }
   })
 
 /** Whether a call may do more than read. Only GET is known to read, and some endpoints act with GET too. */

@@ -168,7 +168,8 @@ export class RunActor extends Context.Service<
         const provider_cost = costOf(delivered.own ? Money.zero : charge, at, reports, plan.markup)
         const capability = catalog.find(run.capability ?? "")?.capability
         const error = status === "succeeded" ? null : explainFailure(status, attempts, plan)
-        const hints = status === "succeeded" ? [] : hintsOf({ status, plan, attempts, capability, input })
+        const hints =
+          status === "succeeded" ? (plan.raw?.filled ?? []) : hintsOf({ status, plan, attempts, capability, input })
         const costs = costsOf(attempts, at, reports)
         const report = {
           lease_token,

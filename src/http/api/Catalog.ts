@@ -1,7 +1,7 @@
 /** The contract of inspect: capabilities and raw endpoints (specification 2.4-2.6, 4.9). */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
-import { CostDriver } from "../../schema/catalog/CostDriver.ts"
+import { CostDriver, Filled } from "../../schema/catalog/CostDriver.ts"
 import { bodyTypes, costModels, methods } from "../../schema/catalog/Endpoint.ts"
 import { Wire } from "../../schema/Errors.ts"
 import { Auth, optional } from "./shapes/Common.ts"
@@ -119,6 +119,8 @@ export const InspectedEndpoint = Schema.Struct({
   example: Schema.JsonObject,
   cost: InspectedCost,
   health: Health,
+  /** Fields that are filled in where the request leaves them out. */
+  filled: Schema.optionalKey(Schema.Array(Filled)),
   wrapped_by: Schema.Array(Schema.String),
   run: Schema.Struct({ cli: Schema.String }),
   ...hintFields

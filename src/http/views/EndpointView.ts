@@ -5,10 +5,11 @@ import { scaledPrice } from "../../layers/catalog/repriced.ts"
 import { isMetered, type RawProvider, type Snapshot } from "../../layers/catalog/Endpoints.ts"
 import { reachable } from "../../schema/catalog/Definitions.ts"
 import { withTopLevelFields } from "../../schema/catalog/TopLevelFields.ts"
+import { type CostDriver, offeredSentence } from "../../schema/catalog/CostDriver.ts"
+import { defined } from "../../schema/defined.ts"
 import type { Endpoint } from "../../schema/catalog/Endpoint.ts"
 import * as Decimal from "../../schema/money/Decimal.ts"
 import * as Money from "../../schema/money/Money.ts"
-import type { CostDriver } from "../../schema/catalog/CostDriver.ts"
 import { driverSentence } from "../../schema/catalog/CostWords.ts"
 import { holdOf, rateCardOf } from "../../schema/runs/RawHold.ts"
 import { nouns } from "../../schema/catalog/Resources.ts"
@@ -71,13 +72,14 @@ const fieldsIn = (drivers: ReadonlyArray<CostDriver>) =>
   [...new Set(drivers.map(({ field }) => (field === "." ? "the number of items in input" : field)))].join(", ")
 
 const costOf = (endpoint: Endpoint) => {
-  const { price } = endpoint
+  const { price, filled = [] } = endpoint
   if (price === undefined) return costView(endpoint)
+  const isFilled = ({ field }: CostDriver) => filled.some((one) => one.field === field)
   const { base, drivers } = scaledPrice(price, Decimal.usd)
   return {
     ...costView(endpoint),
     base,
-    drivers: drivers.map((driver) => ({ ...driver, description: driverSentence(driver) }))
+    drivers: drivers.map((driver) => ({ ...driver, description: driverSentence(driver, isFilled(driver)) }))
   }
 }
 
@@ -137,6 +139,7 @@ const hintsOf = (
     : [
         `The price of a call depends on its input; cost.drivers explains how. To limit it, set ${fieldsIn(endpoint.price.drivers)}.`
       ]),
+  ...(endpoint.filled ?? []).map(offeredSentence),
   ...(endpoint.cost.model === "unpublished" || endpoint.body_type === "actor_input" || raw.free
     ? []
     : ["A run holds 1.5 times its estimate. A routing.max_cost below the estimate is refused."]),
@@ -184,6 +187,7 @@ export const endpointInspection = (
     },
     cost: costOf(endpoint),
     health,
+    ...defined({ filled: endpoint.filled }),
     wrapped_by,
     run: { cli: cliOf(raw, endpoint, example, several, max_cost) },
     ...hinted(hintsOf(raw, endpoint, wrapped_by, loaded, rawMinCap, scenarios, own))

@@ -30,7 +30,8 @@ const effectOf = (driver: CostDriver): string => {
   return price === undefined ? "does not change the price" : `${each}${beyond} adds $${price}`
 }
 
-export const driverSentence = (driver: CostDriver): string => {
+/** `isFilled`: Rungate fills the field in where it is left out. */
+export const driverSentence = (driver: CostDriver, isFilled = false): string => {
   const { field, counts, max, contains, if: condition, note } = driver
   const isTable = driver.values !== undefined || driver.times !== undefined
   const isCount = !isTable && counts !== "presence"
@@ -39,7 +40,11 @@ export const driverSentence = (driver: CostDriver): string => {
     `${name}: ${effectOf(driver)}`,
     ...(contains === undefined ? [] : [`only if it contains ${contains.join(" or ")}`]),
     ...(condition === undefined ? [] : [`only with ${condition}`]),
-    ...(driver.default !== undefined ? [`default ${driver.default}`] : isCount ? ["required"] : []),
+    ...(driver.default !== undefined
+      ? [`default ${driver.default}`]
+      : isCount
+        ? [isFilled ? "filled in" : "required"]
+        : []),
     ...(max === undefined ? [] : [`at most ${max}`])
   ]
     .join("; ")

@@ -5,7 +5,7 @@
  * Schemas are JSON Schema draft 2020-12 and may refer to the document's `definitions` as `#/$defs/<name>`.
  */
 import { Schema } from "effect"
-import { CallPrice } from "./CostDriver.ts"
+import { CallPrice, Filled } from "./CostDriver.ts"
 import { Provenance } from "../Provenance.ts"
 
 export const methods = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const
@@ -87,6 +87,8 @@ export const Endpoint = Schema.Struct({
   cost: EndpointCost,
   /** How the price depends on the input. Absent if it does not. */
   price: Schema.optionalKey(CallPrice),
+  /** Fields that are filled in where the caller left them out. */
+  filled: Schema.optionalKey(Schema.Array(Filled)),
   /** The provider refuses a cost cap below this many USD. Null if it has no minimum. */
   cap_min: Schema.NullOr(Schema.String),
   /** The call changes something outside, such as sending a message. A call with an unknown outcome is never repeated. */

@@ -6,6 +6,7 @@
  */
 import { Schema } from "effect"
 import type { CallInput } from "../catalog/CallCost.ts"
+import { filledIn } from "../catalog/CostDriver.ts"
 import type { Issue } from "../catalog/Contract.ts"
 import { bodyTypes, type Endpoint, EndpointResources, methods } from "../catalog/Endpoint.ts"
 import { isRecord } from "../json/Json.ts"
@@ -36,6 +37,8 @@ export const RawPlan = Schema.Struct({
   rated: Schema.optionalKey(Schema.String),
   /** The price of a credit at admission, which converts a reported cost. Absent if the provider has no credits. */
   credit: Schema.optionalKey(Schema.String),
+  /** Sentences about the fields that were filled in. Absent if none was. */
+  filled: Schema.optionalKey(Schema.Array(Schema.String)),
   /** Where the answer has the ids of the objects that the call creates. The organization owns them from then on. */
   makes: EndpointResources.fields.makes
 })
@@ -154,18 +157,26 @@ const doubledIssues = ({ method, price }: Endpoint, { input_text }: RawRequest):
     : [{ path: `input.${oneLineOf(doubled)}`, message: "must not be given twice in one object" }]
 }
 
-export type RawDecision =
-  | { readonly _tag: "Planned"; readonly raw: RawPlan; readonly hold: Money.MicroUsd; readonly quoted: Money.MicroUsd }
+export type RawDecision<R = RawRequest> =
+  | {
+      readonly _tag: "Planned"
+      /** The request that is sent. */
+      readonly request: R
+      readonly raw: RawPlan
+      readonly hold: Money.MicroUsd
+      readonly quoted: Money.MicroUsd
+    }
   | { readonly _tag: "Refused"; readonly issues: ReadonlyArray<Issue> }
 
 /** Checks a raw request against the schemas that inspect shows, and fixes the request that is sent. */
-export const planRaw = (
+export const planRaw = <R extends RawRequest>(
   endpoint: Endpoint,
   free: boolean,
   checks: Checks,
-  request: RawRequest,
+  asked: R,
   caps: Cap
-): RawDecision => {
+): RawDecision<R> => {
+  const { request, sentences } = filledIn(endpoint, asked)
   const isGet = endpoint.method === "GET"
   const issues: Array<Issue> = []
   const names = placeholdersOf(endpoint.path)
@@ -193,6 +204,7 @@ export const planRaw = (
   const hold = holdOf(endpoint, card, caps.max_cost)
   return {
     _tag: "Planned",
+    request,
     hold,
     quoted: Money.min(card?.estimate ?? Money.zero, hold),
     raw: {
@@ -206,6 +218,7 @@ export const planRaw = (
       has_body: !isGet && (endpoint.body !== null || endpoint.body_type !== "json"),
       hold: Money.usd(hold),
       estimate: card === null ? null : Money.usd(card.estimate),
+      ...(sentences.length === 0 ? {} : { filled: sentences }),
       ...(endpoint.resources?.makes === undefined ? {} : { makes: endpoint.resources.makes })
     }
   }

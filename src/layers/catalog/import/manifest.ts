@@ -269,10 +269,11 @@ const keptTexts = Effect.fnUntraced(function* (
   }
 })
 
-/** Applies the manifest's `acts` and `resources` to the endpoints. If several patterns of resources match, all apply. */
-const withMarks = ({ acts = [], resources = {} }: Manifest, endpoints: ReadonlyArray<Endpoint>) => {
+/** Applies the manifest's `acts`, `resources` and `fill` to the endpoints. If several patterns match, all apply. */
+const withMarks = ({ acts = [], resources = {}, fill = {} }: Manifest, endpoints: ReadonlyArray<Endpoint>) => {
   const acting = acts.map((pattern) => ({ pattern, matches: patternFor(pattern) }))
   const named = Object.entries(resources).map(([pattern, said]) => ({ pattern, said, matches: patternFor(pattern) }))
+  const fills = Object.entries(fill).map(([pattern, values]) => ({ pattern, values, matches: patternFor(pattern) }))
   const met = new Set<string>()
   const matching = <A extends { readonly pattern: string; readonly matches: (text: string) => boolean }>(
     patterns: ReadonlyArray<A>,
@@ -283,14 +284,19 @@ const withMarks = ({ acts = [], resources = {} }: Manifest, endpoints: ReadonlyA
     const said = matching(named, key)
     const uses = said.flatMap((one) => one.said.uses ?? [])
     const makes = said.flatMap((one) => one.said.makes ?? [])
+    const filled = matching(fills, key).flatMap(({ values }) => values)
     const parts = { ...(uses.length === 0 ? {} : { uses }), ...(makes.length === 0 ? {} : { makes }) }
     return {
       ...endpoint,
       ...(matching(acting, key).length === 0 ? {} : { acts: true }),
-      ...(said.length === 0 ? {} : { resources: parts })
+      ...(said.length === 0 ? {} : { resources: parts }),
+      ...(filled.length === 0 ? {} : { filled })
     }
   })
-  return { marked, unmet: [...acts, ...Object.keys(resources)].filter((pattern) => !met.has(pattern)) }
+  return {
+    marked,
+    unmet: [...acts, ...Object.keys(resources), ...Object.keys(fill)].filter((pattern) => !met.has(pattern))
+  }
 }
 
 const siftedRows = (manifest: Manifest, tables: ReadonlyArray<Table>): ReadonlyArray<Endpoint> => {

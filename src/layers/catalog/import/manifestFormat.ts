@@ -6,6 +6,7 @@
  */
 import { Effect, Schema, SchemaIssue } from "effect"
 import { EndpointResources, methods, ProviderAuth, ProviderDocument } from "../../../schema/catalog/Endpoint.ts"
+import { Filled } from "../../../schema/catalog/CostDriver.ts"
 import { allowsTexts, Provenance } from "../../../schema/Provenance.ts"
 import { ImportFailed, operationsMax, sourceBytesMax, type SourceText } from "./kit/Import.ts"
 import { Rate, Rates } from "./cost/rates.ts"
@@ -98,6 +99,8 @@ export const Manifest = Schema.Struct({
   acts: Schema.optionalKey(Names),
   /** By pattern over `METHOD /path`: which objects of the shared provider account a request uses, and which its response creates. */
   resources: Schema.optionalKey(Schema.Record(Schema.String, EndpointResources)),
+  /** By pattern over `METHOD /path`: values for fields that a caller leaves out, where the provider's default leaves the price open. */
+  fill: Schema.optionalKey(Schema.Record(Schema.String, Schema.Array(Filled))),
   /** By `METHOD /path`: replaces texts and examples of documents and tables. Tags are added. */
   amend: Schema.optionalKey(Schema.Record(Schema.String, Amendment)),
   /** Shared schemas, for `$ref: "#/$defs/name"`. */
