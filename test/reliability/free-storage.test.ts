@@ -103,6 +103,17 @@ test("a run with a hold that an own account delivers at no charge counts too", a
   expect((await org.wallet()).reserved).toBe("0.00")
 })
 
+test("the input of a free run counts, also of one that failed", async () => {
+  there.play("leadmagic", answer(404, {}), answer(200, valid))
+  const [failed, succeeded] = [await org.run(free("fails")), await org.run(free("succeeds"))]
+  expect([failed.body.status, succeeded.body.status]).toEqual(["failed", "succeeded"])
+  const stored = await app.sql(
+    "SELECT sum(octet_length(input::text) + coalesce(octet_length(result::text), 0))::int AS bytes FROM runs WHERE org_id = $1",
+    [org.org_id]
+  )
+  expect(await storedToday()).toBe(Number(stored[0]?.["bytes"]))
+})
+
 test("runs that joined another one have copies of its result as far as the limit allows", async () => {
   await app.call(await org.session(), "DELETE", "/v1/provider-accounts/leadmagic")
   const gate = Promise.withResolvers<void>()
