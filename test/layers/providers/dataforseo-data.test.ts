@@ -581,7 +581,7 @@ describe("dataforseo web.scrape", () => {
           }
         ]
       },
-      0.0125
+      0.00015
     )
 
   test("a page as markdown", async () => {
@@ -598,7 +598,7 @@ describe("dataforseo web.scrape", () => {
         links: ["https://b.example/"],
         metadata: { language: "en" }
       },
-      cost: usd("0.0125")
+      cost: usd("0.00015")
     })
   })
 
@@ -616,7 +616,7 @@ describe("dataforseo web.scrape", () => {
 
   test("an error page and an empty one are misses", async () => {
     const missing = await play("web.scrape", { url }, page({ status_code: 404 }))
-    expect(missing.outcome).toEqual({ _tag: "NoMatch", detail: "the page answered HTTP 404", cost: usd("0.0125") })
+    expect(missing.outcome).toEqual({ _tag: "NoMatch", detail: "the page answered HTTP 404", cost: usd("0.00015") })
     const blank = { page_as_markdown: null, page_content: null }
     expect((await play("web.scrape", { url }, page(blank))).outcome).toMatchObject({ detail: "the page is empty" })
     const linkless = await play("web.scrape", { url, format: "links" }, page(blank))
@@ -713,7 +713,8 @@ describe("dataforseo's rates since July 2026", () => {
     ["seo.backlinks", inUsd.metered("0.048036", "0.000036", 10)],
     ["seo.domain", inUsd.flat("0.024")],
     ["company.tech", inUsd.flat("0.012")],
-    ["domain.check", inUsd.flat("0.1212")]
+    ["domain.check", inUsd.flat("0.1212")],
+    ["web.scrape", inUsd.flat("0.00015")]
   ]
   test.each(rates)("%s", (capability, rate) => {
     expect(offerOf(dataforseo, capability).rate).toEqual(rate as never)

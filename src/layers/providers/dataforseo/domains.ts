@@ -63,8 +63,8 @@ const addressesOf = (piece: unknown): ReadonlyArray<string> => [
 const errorStatus = 400
 
 export const scrape = offer(webScrape, {
-  price: inUsd.flat("0.0125"),
-  note: "Published rate per page, from $0.0125.",
+  price: inUsd.flat("0.00015"),
+  note: "Rate card of 2026-07 per page, without JavaScript and rendering, which are not asked for.",
   wraps: [{ method: "POST", path: contentPath }],
   serves: (input) => input.format !== "html" && input.wait_ms === undefined,
   request: (input) => task(contentPath, { url: input.url, markdown_view: (input.format ?? "markdown") === "markdown" }),
