@@ -3,6 +3,8 @@ import { existsSync, readFileSync } from "node:fs"
 import { providers } from "../../../src/layers/providers/index.ts"
 import { capabilities } from "../../../src/schema/capabilities/index.ts"
 import type { Call, Offer, Provider } from "../../../src/schema/catalog/Provider.ts"
+import { anyDemand, priceMax } from "../../../src/schema/money/Pricing.ts"
+import { priceOf } from "../../../src/schema/money/Rates.ts"
 import { conforms } from "./conformance.ts"
 import { file as guide, page } from "./docs.ts"
 import { inputOf } from "./inputs.ts"
@@ -69,6 +71,20 @@ describe("the contract table", () => {
       }
     })
   }
+})
+
+test("no offer is sold below its cost at the vendor's list price, for one result or for fifty", () => {
+  const below = providers.flatMap(({ slug, credit, offers }) =>
+    offers.flatMap(({ capability, price, rate }) => {
+      const cost = priceOf(rate, { credit, markup: "1" })
+      const isBelow = [1, 50].some((results) => {
+        const demand = { ...anyDemand, results }
+        return priceMax(price, demand) < priceMax(cost, demand)
+      })
+      return isBelow ? [`${slug} ${capability}`] : []
+    })
+  )
+  expect(below).toEqual([])
 })
 
 const dayMillis = 86_400_000
