@@ -27,7 +27,7 @@ describe.each(oneBackend)("POST /v1/runs/{run_id}/cancel, queues on %s", (backen
   test("stops a queued run: no provider is called and the hold is released", async () => {
     const running = await start(rehearseHeld(), "running")
     const queued = await start(verify("queued"), "queued")
-    expect(queued).toMatchObject({ stoppable: true, done: false, attempts: [] })
+    expect(queued).toMatchObject({ stoppable: true, done: false, attempts: [], provider: null })
     expect((await org.wallet()).reserved).toBe("0.0096")
     expect((await org.list("?status=queued")).body.items).toHaveLength(1)
 
@@ -36,6 +36,7 @@ describe.each(oneBackend)("POST /v1/runs/{run_id}/cancel, queues on %s", (backen
     expect(body).toMatchObject({
       run_id: queued.run_id,
       status: "cancelled",
+      provider: null,
       error: { code: "cancelled" },
       done: true,
       stoppable: false,

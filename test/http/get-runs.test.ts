@@ -1,5 +1,7 @@
 import { afterEach, beforeAll, describe, expect, test } from "bun:test"
 import { rehearse, type Tenant, verify, withApp } from "../kit/app.ts"
+import { listen } from "../kit/event-stream.ts"
+import { indexedAndCounted } from "../kit/finished-work.ts"
 
 interface Listed {
   readonly run_id: string
@@ -50,10 +52,60 @@ describe("GET /v1/runs", () => {
     expect(await statuses("?status=queued")).toEqual([])
     expect((await list("?capability=web.search")).items.map((one) => one.capability)).toEqual(["web.search"])
     expect((await list("?capability=mind.read")).items).toEqual([])
-    // The failed run ended with icypeas too.
-    expect((await list("?provider=icypeas")).items).toHaveLength(2)
-    expect((await list("?provider=icypeas&status=succeeded")).items.map((one) => one.run_id)).toEqual([ids[4] ?? ""])
+    // The failed run called icypeas last, which did not serve it.
+    expect((await list("?provider=icypeas")).items.map((one) => one.run_id)).toEqual([ids[4] ?? ""])
+    expect((await list("?provider=icypeas&status=failed")).items).toEqual([])
     expect((await list("?endpoint=/v2/x")).items).toEqual([])
+  })
+
+  test("has a provider only if one served the run, wherever the run is shown", async () => {
+    const tenant = await app.tenant("10.00")
+    const pinned = { routing: { provider: "hunter" } }
+    const only = { ...verify("nobody-bought"), ...pinned, reuse: { mode: "only" } }
+    const made = [
+      (await tenant.run({ ...verify(), ...pinned })).body,
+      (await tenant.run({ ...rehearse("no_match"), ...pinned })).body,
+      (await tenant.run({ ...rehearse("error"), ...pinned })).body,
+      (await tenant.run(only)).body
+    ]
+    await app.call(await tenant.session(), "POST", "/v1/spend-guard", { body: { per_run_limit: "0.00001" } })
+    made.push((await tenant.run({ ...verify("much"), ...pinned })).body)
+    const served = ["hunter", "hunter", null, null, null]
+    expect(made.map(({ status }) => status)).toEqual(["succeeded", "no_match", "failed", "no_match", "blocked"])
+    expect(made.map(({ provider }) => provider)).toEqual(served)
+    const { text: csv } = await tenant.get("/v1/runs", { headers: { accept: "text/csv" } })
+    const history = (await tenant.get("/v1/history?q=sandbox.test")).body.items
+    for (const [at, { run_id }] of made.entries()) {
+      const { text: jws } = await tenant.get(`/v1/runs/${run_id}/receipt`)
+      const receipt = JSON.parse(Buffer.from(jws.split(".")[1] ?? "", "base64url").toString())
+      const cell = csv
+        .split("\n")
+        .find((line) => line.startsWith(run_id))
+        ?.split(",")[5]
+      const stream = await listen(app.url, tenant.key, `/v1/runs/${run_id}/events`)
+      await stream.ended
+      expect([run_id, (await tenant.get(`/v1/runs/${run_id}`)).body.provider, receipt.provider, cell]).toEqual([
+        run_id,
+        served[at],
+        served[at],
+        served[at] ?? ""
+      ])
+      expect(stream.text().split("run.finished").at(-1)).toContain(`"provider":${JSON.stringify(served[at])}`)
+      const found = history.find((one: { run_id: string }) => one.run_id === run_id)
+      if (found !== undefined) expect(found.provider).toBe(served[at])
+    }
+    expect((await tenant.list("?provider=hunter")).body.items.map((one: Listed) => one.run_id)).toEqual(
+      [made[1], made[0]].map((one) => one.run_id)
+    )
+    await indexedAndCounted(app)
+    const usage = (await tenant.get("/v1/usage?group_by=provider")).body.items
+    expect(usage.map((one: { provider: string | null; runs: number }) => [one.provider ?? null, one.runs])).toEqual(
+      expect.arrayContaining([
+        ["hunter", 2],
+        [null, 3]
+      ])
+    )
+    await app.call(await tenant.session(), "POST", "/v1/spend-guard", { body: { per_run_limit: null } })
   })
 
   test("pages through cursors without gaps or repeats, with filters too", async () => {

@@ -11,7 +11,7 @@ export const admittedRow = (run: NewRun, created_at: Date): RunRow => ({
   kind: run.kind,
   capability: run.capability,
   endpoint: run.endpoint,
-  provider: run.provider,
+  provider: null,
   status: "created",
   quoted: run.quoted,
   charged: null,
@@ -30,10 +30,14 @@ export const admittedRow = (run: NewRun, created_at: Date): RunRow => ({
   available: null
 })
 
+/** As `servedBy` of layers/runs/runStatus.ts reads it. */
+const servedBy = ({ status, provider, attempts }: CommittedEnd["ending"]) =>
+  status === "succeeded" || (status === "no_match" && (attempts ?? "[]") !== "[]") ? provider : null
+
 /** The look-up would return the same row. */
 export const endedRow = (run: RunRow, { ending, finished_at, available, result }: CommittedEnd): RunRow => ({
   ...run,
-  provider: ending.provider ?? run.provider,
+  provider: servedBy(ending),
   status: ending.status,
   charged: ending.charged,
   attempts: ending.attempts,

@@ -144,7 +144,8 @@ export class RunActor extends Context.Service<
             ...costsOf(attempts, null, reports),
             ...(unknown === undefined ? {} : { unknown }),
             billed: false,
-            provider: attempts.at(-1)?.provider ?? null,
+            // Whoever answered that there is nothing, also if another one failed after it.
+            provider: (attempts.findLast((one) => one.outcome === status) ?? attempts.at(-1))?.provider ?? null,
             attempts,
             hints: hintsOf({ status, plan, attempts, capability, input }),
             error: explainFailure(status, attempts, plan, unknown?.why)

@@ -2,7 +2,7 @@
 import { Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import { texts } from "../postgres/Columns.ts"
-import { runStatus } from "../runs/runStatus.ts"
+import { runStatus, servedBy } from "../runs/runStatus.ts"
 import { rowsOf } from "../postgres/Rows.ts"
 import type { RunState } from "../../schema/events/RunEvents.ts"
 import { Attempt, RunStatus } from "../../schema/runs/Run.ts"
@@ -28,7 +28,7 @@ const decodeAttempts = Schema.decodeUnknownSync(Schema.fromJsonString(Schema.Arr
 export const runStates = (sql: SqlClient.SqlClient) => (org_id: string, run_ids: ReadonlyArray<string>) =>
   Effect.map(
     stateRows(sql`
-      SELECT r.run_id, r.capability, r.endpoint, r.provider, ${sql.literal(runStatus)} AS status, r.quoted, r.charged,
+      SELECT r.run_id, r.capability, r.endpoint, ${sql.literal(servedBy)} AS provider, ${sql.literal(runStatus)} AS status, r.quoted, r.charged,
              coalesce(r.attempts, o.attempts)::text AS attempts, r.error_code, r.error_message, r.created_at, o.since, r.finished_at
       FROM runs r LEFT JOIN open_runs o ON o.run_id = r.run_id
       WHERE r.org_id = ${org_id} AND r.run_id = ANY(${texts(run_ids)})`),

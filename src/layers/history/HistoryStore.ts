@@ -7,7 +7,7 @@ import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { texts } from "../postgres/Columns.ts"
 import { pageBytesMax, runsWithin } from "../runs/runsWithin.ts"
-import { runStatus } from "../runs/runStatus.ts"
+import { runStatus, servedBy } from "../runs/runStatus.ts"
 import type { SubjectSummary, Found } from "./index/SubjectSummary.ts"
 import { Finder } from "./Finder.ts"
 import type { IndexBehind } from "./FreshRuns.ts"
@@ -135,7 +135,7 @@ export class HistoryStore extends Context.Service<
       const idsOf = (shown: ReadonlyArray<Shown>) => shown.map((one) => one.run_id)
       const rowsOf = (org_id: string, shown: ReadonlyArray<Shown>) =>
         shownRows(sql`
-        SELECT r.run_id, ${sql.literal(runStatus)} AS status, r.kind, r.capability, r.endpoint, r.provider, r.charged, r.created_at,
+        SELECT r.run_id, ${sql.literal(runStatus)} AS status, r.kind, r.capability, r.endpoint, ${sql.literal(servedBy)} AS provider, r.charged, r.created_at,
                EXISTS (SELECT FROM warranty_refunds w WHERE w.run_id = r.run_id) AS refunded,
                r.input::text AS input, CASE WHEN r.capability IS NULL THEN r.plan::text END AS plan,
                CASE WHEN r.run_id = ANY(${texts(idsOf(shown.filter((one) => !one.sure)))}) THEN ${jsonText(sql, "result", "whole")} END AS result

@@ -6,7 +6,7 @@
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { warrantyReference } from "../../schema/wallet/Warranty.ts"
-import { runStatus } from "../runs/runStatus.ts"
+import { runStatus, servedBy } from "../runs/runStatus.ts"
 import { rowsOf } from "../postgres/Rows.ts"
 import { type ChainEntry, firstPrevious, timeOf } from "../../schema/receipts/ChainEntry.ts"
 import { usd } from "../../schema/money/Money.ts"
@@ -99,7 +99,7 @@ export class ReceiptStore extends Context.Service<
 
       const run = (org_id: string, run_id: string) =>
         receiptRows(sql`
-          SELECT r.run_id, r.request_id, r.key_id, r.fingerprint, r.kind, r.capability, r.endpoint, r.provider,
+          SELECT r.run_id, r.request_id, r.key_id, r.fingerprint, r.kind, r.capability, r.endpoint, ${sql.literal(servedBy)} AS provider,
                  ${sql.literal(runStatus)} AS status, r.hold, r.quoted, r.charged, r.plan::text AS plan, r.attempts::text AS attempts,
                  r.routing_reason, r.error_code, r.reused_from, r.created_at, r.finished_at, r.erased_at
           FROM runs r LEFT JOIN open_runs o ON o.run_id = r.run_id

@@ -8,7 +8,7 @@
 import { Context, Effect, Schema } from "effect"
 import type { SqlClient, SqlError, Statement } from "effect/sql"
 import { makeId } from "../../schema/Ids.ts"
-import { runStatus } from "./runStatus.ts"
+import { runStatus, servedBy } from "./runStatus.ts"
 import type { Metadata } from "../../schema/runs/Metadata.ts"
 import { texts } from "../postgres/Columns.ts"
 import { oneRowOf, rowsOf } from "../postgres/Rows.ts"
@@ -98,7 +98,7 @@ export const runList = <Row>(sql: SqlClient.SqlClient, columns: Statement.Fragme
     const metadata = filter.metadata === null ? null : JSON.stringify(filter.metadata)
     return sql`
       (${capability}::text IS NULL OR r.capability = ${capability})
-      AND (${provider}::text IS NULL OR r.provider = ${provider})
+      AND (${provider}::text IS NULL OR ${sql.literal(servedBy)} = ${provider})
       AND (${endpoint}::text IS NULL OR r.endpoint = ${endpoint})
       AND (${key_id}::text IS NULL OR r.key_id = ${key_id})
       AND (${keys === null} OR r.key_id = ANY(${texts(keys ?? [])}))

@@ -7,7 +7,7 @@
 import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { bigints, texts } from "../postgres/Columns.ts"
-import { runStatus } from "./runStatus.ts"
+import { runStatus, servedBy } from "./runStatus.ts"
 import { batch } from "../postgres/Batch.ts"
 import type { Plan } from "../../schema/runs/Plan.ts"
 import { Settings } from "../platform/Settings.ts"
@@ -253,7 +253,7 @@ export class RunStore extends Context.Service<
 
       // The state of an open run is in open_runs. A run that is neither open nor final waits for the turn that admits it.
       const columns =
-        sql.literal(`r.org_id, r.run_id, r.request_id, r.key_id, r.kind, r.capability, r.endpoint, r.provider,
+        sql.literal(`r.org_id, r.run_id, r.request_id, r.key_id, r.kind, r.capability, r.endpoint, ${servedBy} AS provider,
         ${runStatus} AS status, r.quoted, r.charged, r.routing_reason, coalesce(r.attempts, o.attempts)::text AS attempts,
         r.hints::text AS hints, r.metadata::text AS metadata, r.error_code, r.error_message, r.control, r.reused_from, r.created_at,
         r.finished_at, r.erased_at`)

@@ -9,6 +9,7 @@ import { Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import { turnMinutesMax } from "../../schema/wallet/TurnTime.ts"
 import { rowsOf } from "../postgres/Rows.ts"
+import { servedBy } from "../runs/runStatus.ts"
 import type { Fact } from "./Counted.ts"
 
 export const factRows = rowsOf({
@@ -30,7 +31,7 @@ const end = "r.finished_at AT TIME ZONE 'UTC'"
 export const factColumns = `r.org_id, CASE
     WHEN (${end})::time BETWEEN '00:${turnMinutesMax}' AND '23:${60 - turnMinutesMax}' THEN (${end})::date
     ELSE coalesce((SELECT (l.created_at AT TIME ZONE 'UTC')::date FROM ledger l WHERE l.run_id = r.run_id AND l.type = 'settle'), (${end})::date)
-  END AS day, r.capability, r.provider, r.key_id, r.endpoint, r.status, coalesce(r.charged, 0) AS charged, r.metadata`
+  END AS day, r.capability, ${servedBy} AS provider, r.key_id, r.endpoint, r.status, coalesce(r.charged, 0) AS charged, r.metadata`
 
 const decodeMetadata = Schema.decodeUnknownSync(Schema.fromJsonString(Schema.Record(Schema.String, Schema.String)))
 type Row = Omit<Fact, "metadata"> & { readonly metadata: string | null }

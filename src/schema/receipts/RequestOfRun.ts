@@ -13,7 +13,6 @@ import { decisionOf } from "./Decision.ts"
 
 export interface StoredRun {
   readonly capability: string | null
-  readonly provider: string | null
   readonly routing_reason: string
   readonly plan: Plan
   /** JSON texts. */
@@ -24,13 +23,13 @@ export interface StoredRun {
 const isEmpty = (value: object) => Object.keys(value).length === 0
 const unlessEmpty = (name: string, value: object) => (isEmpty(value) ? {} : { [name]: value })
 
-const routingOf = ({ plan, provider, routing_reason }: StoredRun) => {
+const routingOf = ({ plan, routing_reason }: StoredRun) => {
   const { strategy, max_cost, max_total } = decisionOf(plan, routing_reason)
   const caps = { ...(max_cost === null ? {} : { max_cost }), ...(max_total === null ? {} : { max_total }) }
   if (plan.raw !== undefined) return caps
-  const pinned = plan.providers[0] ?? provider
+  const [pinned] = plan.providers
   return {
-    ...(plan.routing === "pinned" && pinned !== null ? { provider: pinned } : {}),
+    ...(plan.routing === "pinned" && pinned !== undefined ? { provider: pinned } : {}),
     ...(strategy === null || strategy === strategyDefault ? {} : { strategy }),
     ...caps,
     ...(plan.routing === "no_fallback" ? { allow_fallback: false } : {})
@@ -60,11 +59,11 @@ const queryOf = ({ query, method }: RawPlan, input: unknown) => {
   )
 }
 
-const targetOf = ({ plan: { raw }, capability, provider, input }: StoredRun) =>
+const targetOf = ({ plan: { raw, providers }, capability, input }: StoredRun) =>
   raw === undefined
     ? { capability }
     : {
-        provider,
+        provider: providers[0],
         endpoint: raw.endpoint,
         method: raw.method,
         ...unlessEmpty("path", raw.body_type === "actor_input" ? {} : valuesOfPath(raw.endpoint, raw.path)),

@@ -11,7 +11,8 @@ import { agoOf, dollars, durationOf, timeOf } from "../terminal/values.ts"
 
 type ListedRun = typeof ListedRun.Type
 
-export const targetOf = (run: ListedRun): string => run.capability ?? `${run.provider ?? "?"} ${run.endpoint ?? ""}`
+export const targetOf = (run: ListedRun): string =>
+  run.capability ?? `${run.provider ?? run.attempts[0]?.provider ?? ""} ${run.endpoint ?? ""}`.trim()
 
 const isScalar = (value: Schema.Json): value is string | number | boolean | null =>
   value === null || typeof value !== "object"
@@ -47,7 +48,7 @@ export const runLines = (text: string, screen: ScreenShape, quiet: boolean): Lin
       ["run", run.run_id],
       ["status", run.status],
       [run.kind, targetOf(run)],
-      ["provider", reached(run)],
+      ["provider", run.provider],
       ["charged", dollars(run.billing.charged)],
       ["quoted", dollars(run.billing.quoted)],
       ...(run.reused_from === undefined ? [] : [["reused from", run.reused_from] as const]),
@@ -94,10 +95,6 @@ export const needsHold = (text: string): string | null => {
     : run.run_id
 }
 
-/** The provider, once one is called. A run that failed before names only a plan. */
-const reached = (run: ListedRun): string | null =>
-  run.attempts.length === 0 && run.status !== "running" ? null : run.provider
-
 /**
  * The receipt: outcome, charge, hold, duration and run id in one line. `hold` is the amount that the ledger reserved for a raw
  * run; null when it is unknown. The hold of a capability run is its quote.
@@ -110,7 +107,7 @@ export const receipt = (text: string, hold: string | null): string | null => {
       ? `${dollars(hold)} held`
       : `${dollars(run.billing.quoted)} ${run.kind === "endpoint" ? "quoted" : "held"}`
   const parts = [
-    `${run.status}${reached(run) === null ? "" : ` by ${reached(run)}`}`,
+    `${run.status}${run.provider === null ? "" : ` by ${run.provider}`}`,
     run.billing.charged === null
       ? isFinal(run.status)
         ? "nothing charged"
@@ -126,7 +123,7 @@ const columns = (now: number): ReadonlyArray<Column<ListedRun>> => [
   { title: "RUN", of: (run) => run.run_id },
   { title: "STATUS", of: (run) => run.status },
   { title: "WHAT", of: targetOf, least: 12 },
-  { title: "PROVIDER", of: reached, least: 8, dropped: 2 },
+  { title: "PROVIDER", of: (run) => run.provider, least: 8, dropped: 2 },
   { title: "CHARGED", of: (run) => dollars(run.billing.charged), right: true },
   { title: "TOOK", of: (run) => durationOf(run.timing.duration_ms), right: true, dropped: 1 },
   { title: "AGO", of: (run) => agoOf(new Date(run.created_at).getTime(), now), right: true }

@@ -1,4 +1,4 @@
-/** What somebody should look at: a declined top-up, a low balance, blocked runs, providers that fail. Nothing is shown if there is nothing. */
+/** What somebody should look at: a declined top-up, a low balance, blocked runs, capabilities and endpoints that fail. Nothing is shown if there is nothing. */
 import { useQuery } from "@tanstack/react-query"
 import { TriangleAlert } from "lucide-react"
 import type { ReactNode } from "react"
@@ -10,7 +10,7 @@ import { useGuard, useWallet } from "../../frame/Balance.tsx"
 import { TextLink } from "../../parts/Link.tsx"
 import { Panel } from "../../parts/Page.tsx"
 
-/** A provider fails if more than half of at least so many runs did. */
+/** A capability or an endpoint fails if more than half of at least so many runs did. */
 const failingRunsMin = 5
 const failingShare = 0.5
 
@@ -27,14 +27,17 @@ const useBlocked = (enabled: boolean) => {
 const useFailing = (enabled: boolean) => {
   const from = utcDay(present(), 1)
   const usage = useQuery({
-    queryKey: ["usage", "provider", from],
-    queryFn: () => api.usage.get({ query: { group_by: "provider", from, limit: 200 } }),
+    queryKey: ["usage", "failing", from],
+    queryFn: () => api.usage.get({ query: { group_by: "capability,endpoint", from, limit: 200 } }),
     enabled,
     staleTime: 60_000
   })
-  const failing = (usage.data?.items ?? []).flatMap(({ provider = null, runs, failed }) =>
-    provider !== null && runs >= failingRunsMin && failed / runs > failingShare ? [{ provider, runs, failed }] : []
-  )
+  const failing = (usage.data?.items ?? []).flatMap(({ capability = null, endpoint = null, runs, failed }) => {
+    const [field, name] = capability === null ? ["endpoint", endpoint] : ["capability", capability]
+    return name !== null && runs >= failingRunsMin && failed / runs > failingShare
+      ? [{ field, name, runs, failed }]
+      : []
+  })
   return { failing, error: usage.error }
 }
 
@@ -86,18 +89,18 @@ const useNotes = (): ReadonlyArray<readonly [string, ReactNode]> => {
       </>
     ])
   }
-  for (const { provider, runs, failed } of failing)
+  for (const { field, name, runs, failed } of failing)
     notes.push([
-      `failing ${provider}`,
+      `failing ${name}`,
       <>
-        {provider}: {failed} of {runs} runs failed since yesterday.{" "}
-        <TextLink to={`/activity?provider=${encodeURIComponent(provider)}&status=failed`}>Show failed runs</TextLink>
+        {name}: {failed} of {runs} runs failed since yesterday.{" "}
+        <TextLink to={`/activity?${field}=${encodeURIComponent(name)}&status=failed`}>Show failed runs</TextLink>
       </>
     ])
   const unread = unreadWords([
     ["the automatic top-up", topups.error],
     ["blocked runs", blockedRuns.error],
-    ["failing providers", failingError]
+    ["failing runs", failingError]
   ])
   if (unread !== null) notes.push(["unread", unread])
   return notes
