@@ -1,5 +1,5 @@
 /**
- * The layer of the operator's commands: the stores, and a client that sends commands to the wallet actors.
+ * The layer of the operator's commands: the stores, a client that sends commands to the wallet actors, and what wakes them.
  *
  * These commands run in their own process, with or without a running service.
  */
@@ -13,7 +13,7 @@ import { Signals } from "../../layers/queues/Signals.ts"
 import { Storage } from "../../layers/Storage.ts"
 
 export const OperatorLayer = CommandClient.layer.pipe(
-  Layer.provide(Layer.mergeAll(Lanes.layer, Waiters.layer)),
+  Layer.provideMerge(Layer.mergeAll(Lanes.layer, Waiters.layer)),
   Layer.provide(Layer.mergeAll(Signals.layer, Queues.layer)),
   Layer.provide(Redis.layer),
   Layer.provideMerge(Storage)

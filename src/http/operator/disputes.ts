@@ -4,11 +4,13 @@
  * An accepted dispute is refunded by the same rules as a confirmed bounce: once, at most the run's charge, within the operator's share. A
  * worker books it.
  */
-import { Console, Effect } from "effect"
+import { Console, Effect, References } from "effect"
+import { Lanes } from "../../actors/mailbox/Lanes.ts"
 import { makeAcceptDispute } from "../../actors/warranty/acceptDispute.ts"
 import { type DisputeRow, Disputes } from "../../layers/warranty/Disputes.ts"
 import { looksLike } from "../../schema/Ids.ts"
 import { disputeView } from "../views/DisputeView.ts"
+import { OperatorLayer } from "./OperatorLayer.ts"
 import { asOperator, bad, firstOf, known, onDatabase, plain, print, table, unknown, when } from "./output.ts"
 
 const noteLengthMax = 500
@@ -83,8 +85,9 @@ export const accept = ({ run_id, note, json }: DecisionFlags) =>
       return yield* bad(
         "The refunds of 30 days would pass RUNGATE_WARRANTY_SHARE of these days' revenue. Nothing was changed. Raise it, or try again later."
       )
+    if (decided._tag === "Refunded") yield* (yield* Lanes).wake(decided.lane)
     yield* tell(yield* disputeOf(run_id), decided._tag === "Already" ? "already refunded" : "refunded", json)
-  }).pipe(onDatabase)
+  }).pipe(Effect.provide(OperatorLayer), Effect.provideService(References.LogToStderr, true))
 
 export const refuse = ({ run_id, note, json }: DecisionFlags) =>
   Effect.gen(function* () {

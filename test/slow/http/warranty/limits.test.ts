@@ -1,7 +1,9 @@
 /** What the database itself refuses of the outcome warranty, what the operator decides, and what the audit says of a tampered refund. */
 import { beforeAll, describe, expect, test } from "bun:test"
 import { Context, Effect } from "effect"
+import { Lanes } from "../../../../src/actors/mailbox/Lanes.ts"
 import { Audit } from "../../../../src/layers/audit/Audit.ts"
+import { Signals } from "../../../../src/layers/queues/Signals.ts"
 import { type Tenant, until, withApp } from "../../../kit/app.ts"
 import { type Command, runMain } from "../../../chaos/processes.ts"
 import { compiledCommand } from "../../../kit/compiled-command.ts"
@@ -63,7 +65,22 @@ describe("the operator's share", () => {
     expect([limited.code === 0, limited.err]).toEqual([false, expect.stringContaining("RUNGATE_WARRANTY_SHARE")])
     await org.run({ capability: "people.search", input: { titles: ["x"], limit: 25 } })
     await charges()
+    const heard = new Set<string>()
+    const stop = Context.get(app.context, Signals).listen((ids) => ids.forEach((id) => heard.add(id)))
+    const lanes = () => [...heard].filter((id) => id.startsWith("lane:"))
+    // What this process says of a lane that it does not turn at the moment, to tell its signals from those of the command.
+    await until(
+      "this process's own signal",
+      async () => {
+        await Effect.runPromise(Context.get(app.context, Lanes).wake(0))
+        return lanes()
+      },
+      (ids) => ids.length > 0
+    )
+    const own = lanes()[0]?.split(":")[2]
     const accepted = await admin("accept", first.run_id, "--note", "seen the bounce")
+    await until("the command's wake-up", lanes, (ids) => ids.some((id) => !id.endsWith(`:${own}`)))
+    stop()
     expect([accepted.code, accepted.out]).toEqual([0, expect.stringContaining(`refunded: ${first.run_id}`)])
     await until(
       "the refund is booked",
