@@ -71,7 +71,7 @@ describe.each(oneBackend)("POST /v1/runs/{run_id}/cancel, queues on %s", (backen
   test("a call that is under way is no attempt yet", async () => {
     const { run_id } = await start(rehearseHeld(), "running")
     const under = (await org.get(`/v1/runs/${run_id}`)).body
-    expect(under).toMatchObject({ status: "running", provider: "leadmagic", attempts: [] })
+    expect(under).toMatchObject({ status: "running", provider: null, attempts: [] })
     expect((await org.list()).body.items[0]).toMatchObject({ status: "running", attempts: [] })
     held.release()
     const ended = (await org.get(`/v1/runs/${run_id}?wait=20`)).body

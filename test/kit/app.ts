@@ -10,6 +10,7 @@ import { Redis } from "ioredis"
 import { Pool } from "pg"
 import { CommandClient } from "../../src/actors/mailbox/CommandClient.ts"
 import { encodeCredit } from "../../src/actors/mailbox/Commands.ts"
+import type { Lanes } from "../../src/actors/mailbox/Lanes.ts"
 import { LookSeconds } from "../../src/actors/runs/OutcomeLookups.ts"
 import { DisputeSeconds } from "../../src/actors/warranty/DisputeWorker.ts"
 import type { ReferralActor } from "../../src/actors/payments/ReferralActor.ts"
@@ -24,6 +25,7 @@ import { Endpoints } from "../../src/layers/catalog/Endpoints.ts"
 import { newId } from "../../src/layers/platform/Ids.ts"
 import { MailStore } from "../../src/layers/ledger/MailStore.ts"
 import { type Role, Settings } from "../../src/layers/platform/Settings.ts"
+import type { Signals } from "../../src/layers/queues/Signals.ts"
 import type { ProviderDocument } from "../../src/schema/catalog/Endpoint.ts"
 import { dollars } from "../../src/schema/money/Money.ts"
 import { sampled } from "./input-samples.ts"
@@ -90,7 +92,17 @@ export interface Ask {
   readonly signal?: AbortSignal
 }
 
-type Services = Accounts | Audit | BooksWatch | CommandClient | MailStore | CatalogStore | Endpoints | ReferralActor
+type Services =
+  | Accounts
+  | Audit
+  | BooksWatch
+  | CommandClient
+  | MailStore
+  | CatalogStore
+  | Endpoints
+  | Lanes
+  | ReferralActor
+  | Signals
 type Everything = Context.Context<Services>
 
 export interface App {
