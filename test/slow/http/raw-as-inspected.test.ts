@@ -65,7 +65,8 @@ const check = async ({ provider, endpoint, method }: Listed) => {
   const asked = method === "GET" ? input : query
   expect([name, accepts(pathParams, path), accepts(queryParams, asked)]).toEqual([name, true, true])
   if (schema !== null) expect([name, accepts(schema, input)]).toEqual([name, true])
-  if (schema !== null) expect(schema).toMatchObject({ properties: expect.any(Object), required: expect.any(Array) })
+  if (schema !== null)
+    expect([name, typeof schema.properties, Array.isArray(schema.required)]).toEqual([name, "object", true])
   const ran = await org.run(body.example)
   expect([name, ran.status, ran.body.status]).toEqual([name, 200, "succeeded"])
   const charged = ran.body.billing.charged
