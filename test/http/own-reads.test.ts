@@ -293,6 +293,8 @@ describe("the default", () => {
     expect((await get(`/v1/allowances/${agent.id}`, session)).body.allow).toMatchObject({ read: "own" })
     const wide = await allowance(session, { allow: { read: "organization" } })
     expect(ids(await get("/v1/runs", wide.token))).toContain(theirs["run_id"])
+    // What it can spend is its own, whatever it reads.
+    expect((await get("/v1/wallet", wide.token)).body).toMatchObject({ balance: "0.50", available: "0.50" })
     const child = await allowance(own.token, { amount: "0.10" })
     expect(ids(await get("/v1/allowances"))).toEqual([child.id])
     expect((await get(`/v1/allowances/${child.id}`)).status).toBe(200)

@@ -44,7 +44,7 @@ export class WalletApi extends HttpApiGroup.make("wallet")
       OpenApi.annotations({
         summary: "Read the wallet",
         description:
-          "balance is the organization's money, reserved the part that unfinished runs hold, available the rest. A key that reads its own runs only gets its budget instead."
+          "balance is the organization's money, reserved the part that unfinished runs hold, available the rest. A key that reads its own runs only, and the key of an allowance, get their budget instead."
       })
     ),
     HttpApiEndpoint.get("transactions", "/wallet/transactions", {

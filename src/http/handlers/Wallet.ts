@@ -119,12 +119,15 @@ export const WalletHandlers = HttpApiBuilder.group(
     return handlers.handleAll({
       get: Effect.fnUntraced(function* () {
         const { org_id, key_id, access } = yield* CurrentCaller
-        if (key_id !== null && access !== null && access.reads !== null) {
-          const budget = Option.getOrNull(yield* accounts.key(org_id, key_id))
-          return budget === null || budget.budget === null
+        const isOwn = (access?.reads ?? null) !== null
+        const hasBudget = (access?.budget_id ?? null) !== null
+        const key =
+          key_id !== null && (isOwn || hasBudget) ? Option.getOrNull(yield* accounts.key(org_id, key_id)) : null
+        // An allowance can spend its own money only, also if it reads the organization.
+        if (isOwn || key?.allowance === true)
+          return key === null || key.budget === null
             ? yield* Effect.fail(noBudget)
-            : { currency: "USD" as const, ...budgetAsWallet(budget.budget, budget.today) }
-        }
+            : { currency: "USD" as const, ...budgetAsWallet(key.budget, key.today) }
         const { balance, reserved } = yield* books.wallet(org_id)
         return {
           currency: "USD" as const,
