@@ -30,7 +30,7 @@ export const admittedRow = (run: NewRun, created_at: Date): RunRow => ({
   available: null
 })
 
-/** As `servedBy` of layers/runs/runStatus.ts reads it. */
+/** As `servedBy` of layers/usage/servedBy.ts reads it. */
 const servedBy = ({ status, provider, attempts }: CommittedEnd["ending"]) =>
   status === "succeeded" || (status === "no_match" && (attempts ?? "[]") !== "[]") ? provider : null
 

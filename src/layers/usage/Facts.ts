@@ -9,7 +9,7 @@ import { Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import { turnMinutesMax } from "../../schema/wallet/TurnTime.ts"
 import { rowsOf } from "../postgres/Rows.ts"
-import { servedBy } from "../runs/runStatus.ts"
+import { servedBy } from "./servedBy.ts"
 import type { Fact } from "./Counted.ts"
 
 export const factRows = rowsOf({

@@ -98,8 +98,8 @@ const filters: ReadonlyArray<readonly [string, Filter, ReadonlyArray<string>]> =
   // A run that waits for another try has reached a provider, so it runs.
   ["status running", { status: "running" }, ["retried", "running"]],
   ["capability", { capability: "email.verify" }, ["blue"]],
-  ["provider", { provider: "prospeo" }, ["late", "blue"]],
-  ["provider of open runs", { provider: "zerobounce" }, ["created", "queued", "retried", "running"]],
+  ["provider", { provider: "prospeo" }, ["late"]],
+  ["provider of open runs, which nobody has served yet", { provider: "zerobounce" }, []],
   ["endpoint", { endpoint: "/people" }, ["raw"]],
   ["key", { key_id: "key_1" }, ["late", "red"]],
   ["two values", { key_id: "key_1", provider: "prospeo" }, ["late"]],
