@@ -13,50 +13,57 @@ const search = answer(200, example("search_index"))
 const directory = answer(200, {
   0: { cik_str: 320193, ticker: "AAPL", title: "Apple Inc." },
   1: { cik_str: 1067983, ticker: "BRK-B", title: "BERKSHIRE HATHAWAY INC" },
-  2: { cik_str: 1418121, ticker: "APLE", title: "Apple Hospitality REIT, Inc." }
+  2: { cik_str: 1418121, ticker: "APLE", title: "Apple Hospitality REIT, Inc." },
+  3: { cik_str: 717423, ticker: "MUR", title: "MURPHY OIL CORP" }
 })
 /** Some answers are no JSON. */
 const page = (name: string, status: number): Played => answer(status, Object(example(name))._text)
-const tenK = {
-  company: "Apple Inc.",
-  cik: "320193",
-  form: "10-K",
-  filed_at: "2024-11-01",
-  period: "2024-09-28",
-  accession_number: "0000320193-24-000123",
-  url: "https://www.sec.gov/Archives/edgar/data/320193/000032019324000123/aapl-20240928.htm"
-}
 
 describe("sec_edgar gov.filings", () => {
   test("of a company by number, named by a contact address", async () => {
-    const input = { cik: "0000320193", forms: ["10-k"], limit: 1 }
+    const input = { cik: "0000717423", forms: ["10-k"], limit: 1 }
     const { asked, outcome } = await play("gov.filings", input, submissions)
-    expect(asked).toEqual([expect.objectContaining(get("/submissions/CIK0000320193.json", {}))])
+    expect(asked).toEqual([expect.objectContaining(get("/submissions/CIK0000717423.json", {}))])
     expect(asked[0]?.headers["user-agent"]).toStartWith("Rungate (")
     expect(conforms(secEdgar, offerOf(secEdgar, "gov.filings").request(input, { run_id: "run_1" }))).toEqual([])
     expect(outcome).toEqual({
       _tag: "Match",
-      output: { items: [{ ...tenK, description: "10-K" }], total: null, next_cursor: null }
+      output: {
+        items: [
+          {
+            company: "MURPHY OIL CORP",
+            cik: "717423",
+            form: "10-K",
+            filed_at: "2022-02-25",
+            period: "2021-12-31",
+            accession_number: "0000717423-22-000019",
+            url: "https://www.sec.gov/Archives/edgar/data/717423/000071742322000019/mur-20211231.htm",
+            description: "10-K"
+          }
+        ],
+        total: null,
+        next_cursor: null
+      }
     })
   })
 
   test("by symbol: first the directory, then the company", async () => {
-    const input = { ticker: "aapl", date_from: "2024-07-01", limit: 5 }
+    const input = { ticker: "mur", date_from: "2022-08-01", limit: 5 }
     const { asked, outcomes, outcome, kept } = await play("gov.filings", input, directory, submissions)
-    expect(asked.map((one) => one.path)).toEqual(["/files/company_tickers.json", "/submissions/CIK0000320193.json"])
+    expect(asked.map((one) => one.path)).toEqual(["/files/company_tickers.json", "/submissions/CIK0000717423.json"])
     expect(outcomes[0]).toMatchObject({ _tag: "Again", job: false })
     expect(kept).toEqual([])
     // The older file ends before the first day that is wanted, so all is known.
-    expect(outcome).toMatchObject({ output: { items: [{ form: "10-K" }, { form: "10-Q" }], total: 2 } })
+    expect(outcome).toMatchObject({ output: { items: [{ form: "8-K" }, { form: "10-Q" }], total: 2 } })
   })
 
   test("older filings are read while the limit is not reached", async () => {
     const older = { accessionNumber: ["1-2-3"], filingDate: ["2010-01-05"], form: ["10-K"], primaryDocument: [""] }
-    const input = { cik: "320193", date_to: "2012-12-31", limit: 5 }
+    const input = { cik: "717423", date_to: "2012-12-31", limit: 5 }
     const { asked, outcome } = await play("gov.filings", input, submissions, answer(200, older))
-    expect(asked[1]?.path).toBe("/submissions/CIK0000320193-submissions-001.json")
+    expect(asked[1]?.path).toBe("/submissions/CIK0000717423-submissions-001.json")
     expect(outcome).toMatchObject({
-      output: { items: [{ company: "Apple Inc.", filed_at: "2010-01-05", cik: "320193" }], total: 1 }
+      output: { items: [{ company: "MURPHY OIL CORP", filed_at: "2010-01-05", cik: "717423" }], total: 1 }
     })
   })
 
@@ -80,7 +87,22 @@ describe("sec_edgar gov.filings", () => {
     expect(offerOf(secEdgar, "gov.filings").request(input, { run_id: "run_1" }).origin).toBe("https://efts.sec.gov")
     expect(outcome).toEqual({
       _tag: "Match",
-      output: { items: [{ ...tenK, description: null }], total: 1, next_cursor: null }
+      output: {
+        items: [
+          {
+            company: "Apple Inc.",
+            cik: "320193",
+            form: "10-K",
+            filed_at: "2024-11-01",
+            period: "2024-09-28",
+            accession_number: "0000320193-24-000123",
+            url: "https://www.sec.gov/Archives/edgar/data/320193/000032019324000123/aapl-20240928.htm",
+            description: null
+          }
+        ],
+        total: 1,
+        next_cursor: null
+      }
     })
   })
 
@@ -134,17 +156,17 @@ describe("sec_edgar gov.filings", () => {
 
 describe("sec_edgar gov.entity", () => {
   test("by number", async () => {
-    const { asked, outcome } = await play("gov.entity", { cik: "320193" }, submissions)
-    expect(asked[0]?.path).toBe("/submissions/CIK0000320193.json")
+    const { asked, outcome } = await play("gov.entity", { cik: "717423" }, submissions)
+    expect(asked[0]?.path).toBe("/submissions/CIK0000717423.json")
     expect(outcome).toEqual({
       _tag: "Match",
       output: {
-        name: "Apple Inc.",
-        ids: { uei: null, duns: null, cik: "320193", tickers: ["AAPL"] },
-        address: "ONE APPLE PARK WAY, CUPERTINO, CA 95014, United States",
+        name: "MURPHY OIL CORP",
+        ids: { uei: null, duns: null, cik: "717423", tickers: ["MUR"] },
+        address: "9805 KATY FWY, SUITE G-200, HOUSTON, TX 77024, United States",
         total_awarded: null,
-        sic: "3571",
-        filings_count: 1191
+        sic: "1311",
+        filings_count: 1062
       }
     })
   })
@@ -163,15 +185,16 @@ describe("sec_edgar gov.entity", () => {
 
 describe("sec_edgar company.enrich", () => {
   test("by name", async () => {
-    const { outcome } = await play("company.enrich", { name: "Apple" }, directory, submissions)
+    const { outcome } = await play("company.enrich", { name: "Murphy Oil" }, directory, submissions)
     expect(outcome).toMatchObject({
       _tag: "Match",
       output: {
-        name: "Apple Inc.",
+        name: "MURPHY OIL CORP",
         domain: null,
-        industry: "Electronic Computers",
-        location: { city: "CUPERTINO", region: "CA", country: "United States" },
-        provider_ids: { sec_edgar: "320193" }
+        industry: "Crude Petroleum & Natural Gas",
+        location: { city: "HOUSTON", region: "TX", country: "United States" },
+        phone: "2816759000",
+        provider_ids: { sec_edgar: "717423" }
       }
     })
     expect((await play("company.enrich", { name: "Nobody at all" }, directory)).outcome?._tag).toBe("NoMatch")

@@ -43,15 +43,15 @@ describe("usaspending gov.contracts", () => {
       output: {
         items: [
           {
-            award_id: "DEAC5206NA25396",
-            recipient: "EXAMPLE CONTRACTOR, LLC",
-            amount: 2468.5,
-            agency: "Department of Energy",
-            start_date: "2018-10-01",
-            end_date: "2019-09-30",
-            description: null,
+            award_id: "GSFC0200211DNAS502200",
+            recipient: "NORTHROP GRUMMAN SYSTEMS CORPORATION",
+            amount: 4345585999.01,
+            agency: "National Aeronautics and Space Administration",
+            start_date: "2003-10-01",
+            end_date: "2022-12-25",
+            description: expect.stringMatching(/^THE JAMES WEBB SPACE TELESCOPE /),
             type: "DEFINITIVE CONTRACT",
-            url: "https://www.usaspending.gov/award/CONT_AWD_EXAMPLE"
+            url: "https://www.usaspending.gov/award/CONT_AWD_GSFC0200211DNAS502200_8000_-NONE-_-NONE-"
           }
         ],
         total: null,
