@@ -18,6 +18,7 @@ import { fal } from "./fal.ts"
 import { findymail } from "./findymail.ts"
 import { firecrawl } from "./firecrawl.ts"
 import { fullenrich } from "./fullenrich.ts"
+import { hasdata } from "./hasdata.ts"
 import { hunter } from "./hunter.ts"
 import { icypeas } from "./icypeas.ts"
 import { leadmagic } from "./leadmagic/index.ts"
@@ -59,6 +60,7 @@ export const providers: ReadonlyArray<Provider> = [
   twilioLookup,
   exa,
   serper,
+  hasdata,
   tavily,
   brave,
   parallel,
