@@ -214,7 +214,8 @@ describe("crustdata people.enrich", () => {
   }
 
   test("a profile", async () => {
-    const { asked, outcome } = await play("people.enrich", profile, enriched(data))
+    const played = example("crustdata", "person_enrich", 200, spent("1"))
+    const { asked, outcome } = await play("people.enrich", profile, played)
     expect(asked[0]).toMatchObject({
       ...post("/person/enrich", {
         professional_network_profile_urls: [profile.network_url],
@@ -222,6 +223,52 @@ describe("crustdata people.enrich", () => {
       }),
       secret: secretAsBearer
     })
+    expect(outcome).toEqual({
+      _tag: "Match",
+      output: {
+        full_name: "Jane Dalone",
+        first_name: null,
+        last_name: null,
+        headline: "Founder, CEO @ Sudasa",
+        title: "Founder, CEO",
+        seniority: "CXO",
+        company_name: "Sudasa",
+        company_domain: "example.com",
+        network_url: "https://www.linkedin.com/in/example",
+        location: { city: null, region: "California", country: "United States" },
+        email: null,
+        email_status: null,
+        phone: null,
+        provider_ids: { crustdata: "12345" },
+        experience: [
+          {
+            title: "Founder, CEO",
+            company_name: "Sudasa",
+            company_domain: "example.com",
+            start_date: "2017-01-01",
+            end_date: null,
+            is_current: true
+          }
+        ],
+        education: [
+          {
+            school: "University of Oxford",
+            degree: "Bachelor of Arts (B.A.)",
+            field: "Philosophy and Computer Science",
+            start_date: null,
+            end_date: null
+          }
+        ],
+        skills: [],
+        match_confidence: 1
+      },
+      cost: { unit: "credit", amount: "1" }
+    })
+    expect(conforms(crustdata, ask("people.enrich", profile))).toEqual([])
+  })
+
+  test("jobs of before, the main one of several, years of study and skills", async () => {
+    const { outcome } = await play("people.enrich", profile, enriched(data))
     expect(outcome).toEqual({
       _tag: "Match",
       output: {
@@ -271,7 +318,6 @@ describe("crustdata people.enrich", () => {
       },
       cost: { unit: "credit", amount: "1" }
     })
-    expect(conforms(crustdata, ask("people.enrich", profile))).toEqual([])
   })
 
   test("no match: an empty list, no matches, a 404 that says so, an empty profile", async () => {
@@ -308,11 +354,8 @@ describe("crustdata email.find", () => {
   const contact = (business_emails: unknown) => enriched({ contact: { business_emails } })
 
   test("an address, and no other contact data", async () => {
-    const emails = [
-      { email: "old@retool.com", status: "invalid" },
-      { email: "david@retool.com", status: "deliverable" }
-    ]
-    const { asked, outcome } = await play("email.find", input, contact(emails))
+    const played = example("crustdata", "person_contact_enrich", 200, spent("1"))
+    const { asked, outcome } = await play("email.find", input, played)
     expect(asked[0]).toMatchObject(
       post("/person/contact/enrich", {
         professional_network_profile_urls: [profile.network_url],
@@ -322,7 +365,7 @@ describe("crustdata email.find", () => {
     expect(outcome).toEqual({
       _tag: "Match",
       output: {
-        email: "david@retool.com",
+        email: "david@example.com",
         email_status: "valid",
         confidence: null,
         first_name: null,
@@ -333,6 +376,15 @@ describe("crustdata email.find", () => {
       cost: { unit: "credit", amount: "1" }
     })
     expect(conforms(crustdata, ask("email.find", input))).toEqual([])
+  })
+
+  test("no invalid address before another", async () => {
+    const emails = [
+      { email: "old@retool.com", status: "invalid" },
+      { email: "david@retool.com", status: "deliverable" }
+    ]
+    const { outcome } = await play("email.find", input, contact(emails))
+    expect(outcome).toMatchObject({ output: { email: "david@retool.com" } })
   })
 
   const statuses = { catch_all: "catch_all", unknown: "unknown", invalid: "invalid", new: "unknown" }
@@ -359,14 +411,14 @@ describe("crustdata email.find", () => {
 
 describe("crustdata phone.find", () => {
   test("a number", async () => {
-    const played = enriched({ contact: { phone_numbers: ["+1 415-555-0117"] } }, "2")
+    const played = example("crustdata", "person_contact_enrich", 200, spent("2"))
     const { asked, outcome } = await play("phone.find", { email: "david@retool.com" }, played)
     expect(asked[0]).toMatchObject(
       post("/person/contact/enrich", { business_emails: ["david@retool.com"], fields: ["contact.phone_numbers"] })
     )
     expect(outcome).toEqual({
       _tag: "Match",
-      output: { phone: "+14155550117", phone_type: null, confidence: null },
+      output: { phone: "+15555550123", phone_type: null, confidence: null },
       cost: { unit: "credit", amount: "2" }
     })
     expect(conforms(crustdata, ask("phone.find", { email: "david@retool.com" }))).toEqual([])
@@ -413,7 +465,7 @@ describe("crustdata company.search", () => {
     const { asked, outcome } = await play(
       "company.search",
       input,
-      answer(200, { companies: [retool, retool], total_count: 9, next_cursor: "n" }, spent("0.03"))
+      example("crustdata", "company_search", 200, spent("0.03"))
     )
     const words = (field: string, value: string) => ({ field, type: "(.)", value })
     expect(asked[0]).toMatchObject(
@@ -462,29 +514,42 @@ describe("crustdata company.search", () => {
       output: {
         items: [
           {
-            name: "Retool",
-            domain: "retool.com",
-            website: "https://retool.com",
-            network_url: "https://www.linkedin.com/company/tryretool",
+            name: "HubSpot",
+            domain: "hubspot.com",
+            website: "https://hubspot.com",
+            network_url: "https://www.linkedin.com/company/hubspot",
             industry: "Software Development",
-            employee_count: 400,
-            employee_range: "201-500",
-            founded_year: 2017,
-            location: { city: "San Francisco", region: "California", country: "USA" },
-            description: "Builds internal tools.",
-            revenue: "1000000-5000000",
-            funding: "141000000",
+            employee_count: 11965,
+            employee_range: "5001-10000",
+            founded_year: 2006,
+            location: null,
+            description: null,
+            revenue: null,
+            funding: "130000000",
             technologies: null,
             phone: null,
-            provider_ids: { crustdata: "1" }
+            provider_ids: {}
           }
         ],
-        total: 9,
-        next_cursor: "crustdata:n"
+        total: 264,
+        next_cursor: "crustdata:H4sIAJj5zGkC_xXMMQ7CMAxA0..."
       },
       cost: { unit: "credit", amount: "0.03" }
     })
     expect(conforms(crustdata, ask("company.search", { ...input, cursor: "crustdata:n" }))).toEqual([])
+  })
+
+  test("a company of which more is known, and no more companies than asked for", async () => {
+    const played = answer(200, { companies: [retool, retool], total_count: 9, next_cursor: "n" })
+    const { outcome } = await play("company.search", { query: "x", limit: 1 }, played)
+    const known = {
+      founded_year: 2017,
+      location: { city: "San Francisco", region: "California", country: "USA" },
+      description: "Builds internal tools.",
+      revenue: "1000000-5000000",
+      provider_ids: { crustdata: "1" }
+    }
+    expect(outcome).toMatchObject({ output: { items: [known], total: 9, next_cursor: "crustdata:n" } })
   })
 
   test("nothing found; a company of which little is known", async () => {
@@ -514,29 +579,7 @@ describe("crustdata jobs.search", () => {
   }
 
   test("jobs that meet the conditions", async () => {
-    const played = answer(
-      200,
-      {
-        job_listings: [
-          {
-            job_details: {
-              title: "Integration Engineer (AUNZ)",
-              url: "https://www.linkedin.com/jobs/view/4398377738",
-              workplace_type: "Hybrid"
-            },
-            company: { basic_info: { name: "Stripe", primary_domain: "stripe.com" } },
-            location: { raw: "Melbourne, Victoria, Australia" },
-            content: { description: "Integrates." },
-            metadata: { date_added: "2026-04-07T11:37:29" }
-          },
-          { job_details: { title: "Remote Engineer", workplace_type: "Remote" } },
-          { job_details: { title: "cut off" } }
-        ],
-        next_cursor: "H4s",
-        total_count: 1676
-      },
-      spent("0.09")
-    )
+    const played = example("crustdata", "job_search", 200, spent("0.09"))
     const { asked, outcome } = await play("jobs.search", input, played)
     expect(asked[0]).toMatchObject(
       post("/job/search", {
@@ -566,19 +609,9 @@ describe("crustdata jobs.search", () => {
             location: "Melbourne, Victoria, Australia",
             url: "https://www.linkedin.com/jobs/view/4398377738",
             posted_at: "2026-04-07T11:37:29",
-            remote: false,
-            description: "Integrates."
-          },
-          {
-            ...blank,
-            title: "Remote Engineer",
-            company_name: null,
-            company_domain: null,
-            location: null,
-            url: null,
-            posted_at: null,
-            remote: true,
-            description: null
+            // The document's workplace type is empty, which stands for "not specified".
+            remote: null,
+            description: "Stripe is a financial infrastructure platform for businesses..."
           }
         ],
         total: 1676,
@@ -589,7 +622,11 @@ describe("crustdata jobs.search", () => {
     expect(conforms(crustdata, ask("jobs.search", input))).toEqual([])
   })
 
-  test("remote or not", () => {
+  test("remote or not", async () => {
+    const job = (workplace_type: string) => ({ job_details: { title: "Engineer", workplace_type } })
+    const listed = answer(200, { job_listings: [job("Remote"), job("Hybrid"), job("On-site")] })
+    const { outcome } = await play("jobs.search", { query: "x", limit: 2 }, listed)
+    expect(outcome).toMatchObject({ output: { items: [{ remote: true, url: null }, { remote: false }] } })
     const field = "job_details.workplace_type"
     expect(ask("jobs.search", { query: "x", remote: true }).body).toMatchObject({
       filters: { conditions: [{}, { field, type: "=", value: "Remote" }] }
