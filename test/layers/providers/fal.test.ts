@@ -166,8 +166,8 @@ describe("fal creative.video", () => {
     expect(outcome).toEqual({
       _tag: "Match",
       output: {
-        url: "https://v3.fal.media/files/abc/output.mp4",
-        content_type: "video/mp4",
+        url: "https://v2.fal.media/files/fb33a862b94d4d7195e610e4cbc5d392_output.mp4",
+        content_type: null,
         duration_seconds: 10,
         model
       }

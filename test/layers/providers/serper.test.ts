@@ -204,27 +204,44 @@ describe("serper places.search", () => {
         secret: secretInHeader
       })
     ])
+    const known = { phone: "+49 30 000000", website: "https://dentist.example/", place_id: "16917156524996281" }
+    expect(outcome).toMatchObject({ output: { items: [known] }, cost: { unit: "credit", amount: "1" } })
+    expect(outcome).not.toMatchObject({ output: { items: [{}, {}] } })
+  })
+
+  test("places as a customer got them, with what is known of each", async () => {
+    const { outcome } = await play("places.search", { query: "monterrico" }, documented("places"))
+    const none = { phone: null, website: null }
     expect(outcome).toEqual({
       _tag: "Match",
       output: {
         items: [
           {
-            name: "Dentist 1",
-            address: "1 Placeholder Street, Berlin",
-            phone: "+49 30 000000",
-            website: "https://dentist.example/",
+            ...none,
+            name: "Monterrico Racecourse",
+            address: "Santiago de Surco",
             rating: 4.3,
             reviews: 1751,
-            lat: 52.5,
-            lng: -13.4,
-            place_id: "16917156524996281",
-            category: "Dentist"
+            lat: -12.092340199999999,
+            lng: -76.977334,
+            place_id: "16917156524996281151",
+            category: "Racecourse"
+          },
+          {
+            ...none,
+            name: "MONTERRICO",
+            address: "Lima",
+            rating: null,
+            reviews: null,
+            lat: -12.0463731,
+            lng: -77.042754,
+            place_id: "943000791941569458",
+            category: "Garden"
           }
         ],
         total: null,
         next_cursor: null
-      },
-      cost: { unit: "credit", amount: "1" }
+      }
     })
   })
 

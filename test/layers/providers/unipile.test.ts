@@ -120,7 +120,7 @@ describe("unipile network.message", () => {
     expect(asked[1]?.headers["content-type"]).toStartWith("multipart/form-data")
     expect(outcome).toEqual({
       _tag: "Match",
-      output: { message_id: "string", chat_id: "9f9uio56sopa456s", status: "sent", sent_at: null }
+      output: { message_id: "Gav3xjVKVNe0IRZBEC9mSg", chat_id: "dMW1cjFwXq-dYoAEaMXo2d", status: "sent", sent_at: null }
     })
     const { request, next } = offerOf(unipile, "network.message")
     expect(conforms(unipile, request(input, context))).toEqual([])
