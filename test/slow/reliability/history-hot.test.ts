@@ -221,7 +221,7 @@ const counted = (names: ReadonlyArray<string>) =>
 /** Every run of an organization, read from where runs are kept; the newest first. */
 const runsOf = async ({ org_id }: Tenant): Promise<ReadonlyArray<Row>> =>
   app.sql(
-    `SELECT r.run_id, coalesce(o.state, r.status) AS status, r.kind, r.capability, r.endpoint, r.provider, r.charged, r.created_at, r.input
+    `SELECT r.run_id, coalesce(o.state, r.status) AS status, r.kind, r.capability, r.endpoint, CASE WHEN r.status = 'succeeded' THEN r.provider END AS provider, r.charged, r.created_at, r.input
      FROM runs r LEFT JOIN open_runs o USING (run_id) WHERE r.org_id = $1 AND r.erased_at IS NULL ORDER BY r.run_id DESC`,
     [org_id]
   )
