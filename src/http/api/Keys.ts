@@ -19,7 +19,7 @@ export const ApiKey = Schema.Struct({
     Schema.String.annotate({ description: "Id of the key that rotation made. This key works until expires_at." })
   ),
   connected: Schema.Boolean.annotate({
-    description: "An agent that is connected with OAuth holds it, and renews expires_at until the key is revoked."
+    description: "A connected agent holds it, and renews expires_at."
   }),
   allowance: Schema.Boolean.annotate({
     description:

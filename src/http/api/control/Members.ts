@@ -23,7 +23,7 @@ export const Member = Schema.Struct({
   email: Schema.String,
   role: Role,
   verified: Schema.Boolean.annotate({
-    description: "False until the user has verified the e-mail address. True if the service does not ask for that."
+    description: "Whether the address is verified, or need not be."
   }),
   created_at: Schema.String.annotate({ description: "When the user became a member." }),
   keys: Schema.optionalKey(FollowedKeys.annotate({ description: "Keys that may do less now." }))
