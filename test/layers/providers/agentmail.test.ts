@@ -12,11 +12,11 @@ const play = stage(agentmail)
 const examples = join(import.meta.dir, "..", "..", "fixtures", "payloads", "agentmail")
 const example = (name: string, status = 200, headers = {}): Played =>
   answer(status, readFileSync(join(examples, `${name}.response.json`), "utf8"), headers)
-const sales = {
-  inbox_id: "sales@agentmail.to",
-  address: "sales@agentmail.to",
-  display_name: "Sales <sales@agentmail.to>",
-  created_at: "2026-01-15T09:30:00Z"
+const made = {
+  inbox_id: "brightriver214@agentmail.to",
+  address: "brightriver214@agentmail.to",
+  display_name: "AgentMail",
+  created_at: "2025-11-01T10:32:11.047Z"
 }
 
 /** It has no raw endpoints, so the catalog ships no document: its own is read here. */
@@ -47,7 +47,7 @@ describe("agentmail email.inbox_create", () => {
     expect(asked).toEqual([
       expect.objectContaining({ ...post("/v0/inboxes", { ...input, client_id: runId }), secret: secretAsBearer })
     ])
-    expect(outcome).toEqual({ _tag: "Match", output: sales })
+    expect(outcome).toEqual({ _tag: "Match", output: made })
   })
 
   const failures = [
