@@ -89,14 +89,15 @@ describe("sec_edgar gov.filings", () => {
       _tag: "Match",
       output: {
         items: [
+          // The report names the person first. The company is the one with a symbol.
           {
-            company: "Apple Inc.",
-            cik: "320193",
-            form: "10-K",
-            filed_at: "2024-11-01",
-            period: "2024-09-28",
-            accession_number: "0000320193-24-000123",
-            url: "https://www.sec.gov/Archives/edgar/data/320193/000032019324000123/aapl-20240928.htm",
+            company: "ABBOTT LABORATORIES",
+            cik: "1800",
+            form: "4",
+            filed_at: "2022-04-01",
+            period: "2022-03-25",
+            accession_number: "0001415889-22-003603",
+            url: "https://www.sec.gov/Archives/edgar/data/1800/000141588922003603/form4-04012022_020405.xml",
             description: null
           }
         ],

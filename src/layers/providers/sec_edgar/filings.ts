@@ -180,11 +180,16 @@ const searched = (reply: Reply, before: Progress, input: Input) => {
   const total = whole(reply.body, "hits", "total", "value")
   const filings = hits.map((hit): Filing => {
     const source = at(hit, "_source")
-    const cik = text(source, "ciks", 0)
+    const names = texts(source, "display_names") ?? []
+    // Such as "Apple Inc.  (AAPL)  (CIK 0000320193)". An insider's report names the person first, who has no symbol.
+    const filer = Math.max(
+      0,
+      names.findIndex((name) => /\)\s+\(CIK/.test(name))
+    )
+    const cik = text(source, "ciks", filer)
     const accession_number = text(source, "adsh")
     return {
-      // Such as "Apple Inc.  (AAPL)  (CIK 0000320193)".
-      company: text(source, "display_names", 0)?.replace(/\s+\(.*$/, "") ?? null,
+      company: names[filer]?.replace(/\s+\(.*$/, "") ?? null,
       cik: cik === null ? null : Number(cik).toString(),
       form: text(source, "form") ?? text(source, "file_type"),
       filed_at: text(source, "file_date"),
