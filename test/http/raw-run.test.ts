@@ -215,6 +215,24 @@ describe("a raw run is refused before it is one", () => {
     expect([await org.wallet(), (await org.list("?limit=200")).body.items.length]).toEqual(before)
   })
 
+  const product = [
+    "dataforseo",
+    "/v3/merchant/google/product_info/task_post",
+    "product_id, or data_docid, or gid"
+  ] as const
+  const album = ["scrapecreators", "/v1/spotify/album", "id, or url"] as const
+  test.each([
+    [...product, { gid: "4702526954592161872" }],
+    [...album, { url: "https://open.spotify.com/album/0pgrg7phBbnwGJ2HBEl9EG" }]
+  ])("%s %s without any of %s, and not with one of them", async (provider, endpoint, fields, input) => {
+    const before = await org.wallet()
+    const { status, body } = await run({ provider, endpoint })
+    expect([status, body.error.code]).toEqual([400, "invalid_request"])
+    expect(body.error.details[0]).toEqual({ path: "input", message: `needs ${fields}` })
+    expect(await org.wallet()).toEqual(before)
+    expect((await run({ provider, endpoint, input })).body.status).toBe("succeeded")
+  })
+
   test("a pattern that would run for ages is checked at once", async () => {
     const answer = await run({ endpoint: "/search", input: { filter: { field: "x" }, q: `${"a".repeat(5_000)}!` } })
     expect([answer.status, answer.body.error.details[0].path]).toEqual([400, "input.q"])

@@ -57,6 +57,22 @@ const meantBy = (name: unknown, { parentSchema, data }: ErrorObject): string => 
   )
 }
 
+/** The groups of an `anyOf` that only requires fields, as "a + b, or c"; null for every other error. Needs `verbose`. */
+const groupsIn = ({ keyword, schema }: ErrorObject): string | null => {
+  if (keyword !== "anyOf" || !Array.isArray(schema)) return null
+  const groups = schema.map((one) => (isObject(one) && Object.keys(one).length === 1 ? one["required"] : null))
+  return groups.every(Array.isArray) ? groups.map((names) => names.join(" + ")).join(", or ") : null
+}
+
+/** A failed `anyOf` of groups reports every branch too. One sentence that names the groups replaces them. */
+export const withoutBranches = (errors: ReadonlyArray<ErrorObject>): ReadonlyArray<ErrorObject> => {
+  const place = ({ instancePath, schemaPath }: ErrorObject) => `${instancePath} ${schemaPath}`
+  const lacking = new Set(errors.filter((error) => groupsIn(error) !== null).map(place))
+  return errors.filter(
+    (error) => !lacking.has(place(error).replace(/\/\d+\/required$/u, "")) || groupsIn(error) !== null
+  )
+}
+
 /** The message for an Ajv error. All refused inputs use it. It suggests names only if the schema was compiled as `verbose`. */
 export const issueOf = (error: ErrorObject): Issue => {
   const base = error.instancePath
@@ -72,6 +88,7 @@ export const issueOf = (error: ErrorObject): Issue => {
         : undefined
   const name = typeof child === "string" ? shownName(child) : null
   const path = name === null ? base : base === "" ? name : `${base}.${name}`
+  const groups = groupsIn(error)
   const suggested = isUnknownField(error) ? meantBy(child, error) : ""
   const message =
     error.keyword === "required"
@@ -80,7 +97,9 @@ export const issueOf = (error: ErrorObject): Issue => {
         ? `is not a known field${suggested === "" ? "" : `.${suggested}`}`
         : error.keyword === "enum"
           ? `must be one of ${JSON.stringify(error.params["allowedValues"])}`
-          : (error.message ?? "is not valid")
+          : groups === null
+            ? (error.message ?? "is not valid")
+            : `needs ${groups}`
   return { path, message }
 }
 
@@ -137,7 +156,6 @@ export const contract = <T>(schema: Schema.Codec<T, unknown>, options: ContractO
   const generated = () => (document ??= published(schema, options))
   let compiled: ValidateFunction<T> | undefined
   const validate = () => (compiled ??= ajv().compile<T>(generated().jsonSchema))
-  const groups = options.anyOf?.map((group) => group.join(" + ")).join(", or ")
   return {
     get jsonSchema() {
       return generated().jsonSchema
@@ -149,16 +167,12 @@ export const contract = <T>(schema: Schema.Codec<T, unknown>, options: ContractO
     issues: (value) => {
       const check = validate()
       if (check(value)) return []
-      const errors = check.errors ?? []
-      // A failed anyOf reports every branch. One sentence that names the alternatives replaces them.
-      const lacksGroup = errors.some((error) => error.keyword === "anyOf" && error.instancePath === "")
-      const own = errors.filter((error) => !(lacksGroup && error.schemaPath.startsWith("#/anyOf")))
-      const group = lacksGroup && groups !== undefined ? [{ path: "", message: `needs ${groups}` }] : []
+      const errors = withoutBranches(check.errors ?? [])
       // A misspelled field is often the one that a group lacks, so it comes first.
-      const unknown = group.length === 0 ? [] : own.filter(isUnknownField)
-      const others = group.length === 0 ? own : own.filter((error) => !isUnknownField(error))
-      const most = (all: ReadonlyArray<ErrorObject>) => all.slice(0, issuesMax).map(issueOf)
-      return [...most(unknown), ...group, ...most(others)].slice(0, issuesMax)
+      const group = errors.filter((error) => error.instancePath === "" && groupsIn(error) !== null)
+      const unknown = group.length === 0 ? [] : errors.filter(isUnknownField)
+      const others = errors.filter((error) => !group.includes(error) && !(group.length > 0 && isUnknownField(error)))
+      return [...unknown, ...group, ...others].slice(0, issuesMax).map(issueOf)
     }
   }
 }

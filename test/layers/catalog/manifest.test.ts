@@ -90,6 +90,11 @@ describe("the shorthand", () => {
     expect(verbatim.document.endpoints[0]?.body).toEqual({ type: "array", items: { type: "string" } })
   })
 
+  test("needs leave required what the schema itself requires", () => {
+    const one = imported(find("body: { a: string!, b: string }\nneeds: [[b]]\nexample: { input: { a: x, b: x } }"))
+    expect(one.document.endpoints[0]?.body?.["required"]).toEqual(["a", "b"])
+  })
+
   test("placeholders are required, and queries are closed", () => {
     const text = `${head}endpoints:
   - { method: GET, path: "/a/{one}/b{two}.json", title: T, description: D, path_params: { two: integer }, query: { q: string }, example: { path: { one: x, two: 2 } } }`

@@ -4,7 +4,7 @@
  * An endpoint written in the manifest replaces one of a document with the same method and path. Mistakes in the manifest fail
  * the import and are all reported at once. Mistakes in a document are warnings.
  */
-import { Effect } from "effect"
+import { Effect, type Schema } from "effect"
 import {
   type Endpoint,
   endpointKey,
@@ -16,7 +16,14 @@ import { undescribedFields } from "./cost/costFields.ts"
 import { isRecord, objectOf, type Report } from "./kit/fields.ts"
 import { placeholdersOf } from "../../../schema/runs/RawPlan.ts"
 import type { ImportFailed, SourceText } from "./kit/Import.ts"
-import { type Amendment, failedWith, type InlineEndpoint, type Manifest, readManifest } from "./manifestFormat.ts"
+import {
+  type Amendment,
+  failedWith,
+  type InlineEndpoint,
+  type Manifest,
+  type Needs,
+  readManifest
+} from "./manifestFormat.ts"
 import { importOpenApi } from "./openapi/index.ts"
 import { anyOf, patternFor } from "./kit/patterns.ts"
 import { applyRates, checkRate, type Rate, unpublished } from "./cost/rates.ts"
@@ -33,16 +40,25 @@ import {
 
 const emptyObject = { type: "object", properties: {}, additionalProperties: false }
 
-const needsOf = ({ needs }: InlineEndpoint) =>
-  needs === undefined ? {} : { anyOf: needs.map((required) => ({ required: [...required] })) }
+const requiring = (schema: Schema.JsonObject, names: ReadonlyArray<string>): Schema.JsonObject => {
+  const before = Array.isArray(schema["required"]) ? schema["required"] : []
+  return names.length === 0 ? schema : { ...schema, required: [...new Set([...before, ...names])] }
+}
+
+/** Requires one of the groups of fields, beside what the schema itself requires. */
+const needing = (schema: Schema.JsonObject, needs: Needs = []): Schema.JsonObject => {
+  const [first = [], ...others] = needs
+  if (others.length === 0) return requiring(schema, first)
+  return { ...schema, anyOf: needs.map((required) => ({ required: [...required] })) }
+}
 
 const bodyOf = (entry: InlineEndpoint, at: string, report: Report): Endpoint["body"] => {
   if (entry.body !== undefined && entry.body_schema !== undefined)
     report(`${at}.body_schema`, "can't be combined with body; remove one of them")
-  if (entry.body_schema !== undefined) return { ...entry.body_schema, ...needsOf(entry) }
+  if (entry.body_schema !== undefined) return needing(entry.body_schema, entry.needs)
   return entry.body === undefined
     ? null
-    : { ...objectOf(entry.body, `${at}.body`, report, entry.closed), ...needsOf(entry) }
+    : needing(objectOf(entry.body, `${at}.body`, report, entry.closed), entry.needs)
 }
 
 const checkNeeds = (entry: InlineEndpoint, at: string, report: Report) => {
@@ -78,7 +94,7 @@ const endpointOf = (manifest: Manifest, entry: InlineEndpoint, at: string, repor
     tags: [...new Set([...(entry.tags ?? []), ...(manifest.tags ?? [])])],
     body_type: entry.body_type ?? manifest.body_type ?? "json",
     path_params: placeholders.length === 0 ? emptyObject : { ...inPath, required: [...placeholders] },
-    query_params: body === null ? { ...query, ...needsOf(entry) } : query,
+    query_params: body === null ? needing(query, entry.needs) : query,
     body,
     encoding: entry.encoding ?? "json",
     example: entry.example ?? {},
@@ -234,16 +250,16 @@ export const importManifest = (
  * descriptions are left out.
  */
 const withRequired = ({ required_words }: Manifest, endpoint: Endpoint): Endpoint => {
-  const { properties, required } = endpoint.body ?? {}
-  if (required_words === undefined || !isRecord(properties)) return endpoint
+  const { body } = endpoint
+  const properties = body?.["properties"]
+  if (required_words === undefined || body === null || !isRecord(properties)) return endpoint
   const example: unknown = [endpoint.example.input].flat()[0]
   const said = Object.entries(properties).flatMap(([name, field]) => {
     if (isRecord(example) && !Object.hasOwn(example, name)) return []
     const [, ...after] = isRecord(field) ? String(field["description"]).split(required_words) : []
     return after.some((text) => !text.startsWith(" if ")) ? [name] : []
   })
-  const all = [...new Set([...(Array.isArray(required) ? required : []), ...said])]
-  return all.length === 0 ? endpoint : { ...endpoint, body: { ...endpoint.body, required: all } }
+  return { ...endpoint, body: requiring(body, said) }
 }
 
 /** The endpoints of documents and tables, with the texts that their licences allow. Of two with the same key, the last counts. */
@@ -269,11 +285,15 @@ const keptTexts = Effect.fnUntraced(function* (
   }
 })
 
-/** Applies the manifest's `acts`, `resources` and `fill` to the endpoints. If several patterns match, all apply. */
-const withMarks = ({ acts = [], resources = {}, fill = {} }: Manifest, endpoints: ReadonlyArray<Endpoint>) => {
+/** Applies the manifest's `acts`, `resources`, `fill` and `needs` to the endpoints. If several patterns match, all apply. */
+const withMarks = (
+  { acts = [], resources = {}, fill = {}, needs = {} }: Manifest,
+  endpoints: ReadonlyArray<Endpoint>
+) => {
   const acting = acts.map((pattern) => ({ pattern, matches: patternFor(pattern) }))
   const named = Object.entries(resources).map(([pattern, said]) => ({ pattern, said, matches: patternFor(pattern) }))
   const fills = Object.entries(fill).map(([pattern, values]) => ({ pattern, values, matches: patternFor(pattern) }))
+  const needed = Object.entries(needs).map(([pattern, groups]) => ({ pattern, groups, matches: patternFor(pattern) }))
   const met = new Set<string>()
   const matching = <A extends { readonly pattern: string; readonly matches: (text: string) => boolean }>(
     patterns: ReadonlyArray<A>,
@@ -285,9 +305,12 @@ const withMarks = ({ acts = [], resources = {}, fill = {} }: Manifest, endpoints
     const uses = said.flatMap((one) => one.said.uses ?? [])
     const makes = said.flatMap((one) => one.said.makes ?? [])
     const filled = matching(fills, key).flatMap(({ values }) => values)
+    const groups = matching(needed, key).flatMap((one) => one.groups)
+    const { body, query_params } = endpoint
     const parts = { ...(uses.length === 0 ? {} : { uses }), ...(makes.length === 0 ? {} : { makes }) }
     return {
       ...endpoint,
+      ...(body === null ? { query_params: needing(query_params, groups) } : { body: needing(body, groups) }),
       ...(matching(acting, key).length === 0 ? {} : { acts: true }),
       ...(said.length === 0 ? {} : { resources: parts }),
       ...(filled.length === 0 ? {} : { filled })
@@ -295,7 +318,9 @@ const withMarks = ({ acts = [], resources = {}, fill = {} }: Manifest, endpoints
   })
   return {
     marked,
-    unmet: [...acts, ...Object.keys(resources), ...Object.keys(fill)].filter((pattern) => !met.has(pattern))
+    unmet: [...acts, ...Object.keys(resources), ...Object.keys(fill), ...Object.keys(needs)].filter(
+      (pattern) => !met.has(pattern)
+    )
   }
 }
 

@@ -15,6 +15,10 @@ import { Rate, Rates } from "./cost/rates.ts"
 const Fields = Schema.Record(Schema.String, Schema.Json)
 const Names = Schema.Array(Schema.NonEmptyString)
 
+/** Groups of fields, of which one group must be given completely. They are fields of the body, or of the query if there is no body. */
+const Needs = Schema.NonEmptyArray(Schema.NonEmptyArray(Schema.NonEmptyString))
+export type Needs = ReadonlyArray<ReadonlyArray<string>>
+
 /** A manifest can't name files outside the folder of sources. */
 const FileNames = Schema.Array(
   Schema.String.check(
@@ -54,8 +58,7 @@ export const InlineEndpoint = Schema.Struct({
   body_schema: Schema.optionalKey(Schema.JsonObject),
   /** The body may not have other fields. A query never may. */
   closed: Schema.optionalKey(Schema.Boolean),
-  /** Groups of fields, of which one group must be given completely. They are fields of the body, or of the query if there is no body. */
-  needs: Schema.optionalKey(Schema.NonEmptyArray(Schema.NonEmptyArray(Schema.NonEmptyString))),
+  needs: Schema.optionalKey(Needs),
   encoding: Schema.optionalKey(Schema.Literals(["json", "form", "multipart"])),
   example: Schema.optionalKey(Example),
   rate: Schema.optionalKey(Rate),
@@ -101,6 +104,8 @@ export const Manifest = Schema.Struct({
   resources: Schema.optionalKey(Schema.Record(Schema.String, EndpointResources)),
   /** By pattern over `METHOD /path`: values for fields that a caller leaves out, where the provider's default leaves the price open. */
   fill: Schema.optionalKey(Schema.Record(Schema.String, Schema.Array(Filled))),
+  /** By pattern over `METHOD /path`: what documents and tables require in words only, or not at all. If several patterns match, one suffices. */
+  needs: Schema.optionalKey(Schema.Record(Schema.String, Needs)),
   /** By `METHOD /path`: replaces texts and examples of documents and tables. Tags are added. */
   amend: Schema.optionalKey(Schema.Record(Schema.String, Amendment)),
   /** Shared schemas, for `$ref: "#/$defs/name"`. */

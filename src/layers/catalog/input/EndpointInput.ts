@@ -6,7 +6,7 @@
  */
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js"
 import addFormats from "ajv-formats"
-import { type Issue, issueOf } from "../../../schema/catalog/Contract.ts"
+import { type Issue, issueOf, withoutBranches } from "../../../schema/catalog/Contract.ts"
 import { reachable } from "../../../schema/catalog/Definitions.ts"
 import type { Endpoint, ProviderDocument } from "../../../schema/catalog/Endpoint.ts"
 import { undescribedCounts } from "./UndescribedCounts.ts"
@@ -85,7 +85,7 @@ const countValues = (value: unknown): number | null => {
 }
 
 const issuesOf = (validate: ValidateFunction): ReadonlyArray<Issue> => {
-  const errors = validate.errors ?? []
+  const errors = withoutBranches(validate.errors ?? [])
   // Every wrong nullable field also reports "must be null", which does not help.
   const helpful = errors.filter((error) => !(error.keyword === "type" && error.params["type"] === "null"))
   const issues = new Map<string, Issue>()
