@@ -82,7 +82,17 @@ const manifestOnly = [
 /** Endpoints that manifests describe by hand, because no document of them is stored. */
 const manifests = join(import.meta.dir, "../../../src/layers/catalog/import/manifests")
 const written = new Set(
-  ["exa", "seranking", "theirstack", "usaspending"].flatMap((provider) => {
+  [
+    "brave",
+    "builtwith",
+    "exa",
+    "hasdata",
+    "parallel",
+    "predictleads",
+    "seranking",
+    "theirstack",
+    "usaspending"
+  ].flatMap((provider) => {
     const manifest: unknown = Bun.YAML.parse(readFileSync(join(manifests, `${provider}.yaml`), "utf8"))
     const endpoints = records(isObject(manifest) ? manifest.endpoints : [])
     return endpoints.map(({ method, path }) => `${provider} ${method} ${path}`)

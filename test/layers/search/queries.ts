@@ -82,39 +82,50 @@ const jobSearches: Labels = {
   "apify POST harvestapi/linkedin-job-search": 1,
   "apify POST thescrappa/indeed-jobs-scraper": 1,
   "apify POST thescrappa/google-jobs-scraper": 1,
-  "dataforseo POST /v3/serp/google/jobs/task_post": 1
+  "dataforseo POST /v3/serp/google/jobs/task_post": 1,
+  "predictleads GET /discover/job_openings": 2,
+  "predictleads GET /companies/{company_id_or_domain}/job_openings": 1,
+  "hasdata GET /scrape/indeed/listing": 1
 }
 const webSearches: Labels = {
   "exa POST /search": 2,
   "tavily POST /search": 2,
   "serper POST /search": 2,
-  "firecrawl POST /search": 2
+  "firecrawl POST /search": 2,
+  "brave GET /web/search": 2,
+  "parallel POST /v1/search": 2
 }
 const scrapers: Labels = {
   "firecrawl POST /scrape": 2,
   "tavily POST /extract": 2,
   "exa POST /contents": 1,
-  "apify POST thescrappa/website-content-extractor-scraper": 1
+  "apify POST thescrappa/website-content-extractor-scraper": 1,
+  "parallel POST /v1/extract": 2,
+  "hasdata POST /scrape/web": 2
 }
 const googleSerps: Labels = {
   "dataforseo POST /v3/serp/google/organic/live/advanced": 2,
   "serper POST /search": 2,
   "apify POST thescrappa/google-search": 1,
   "scrapecreators GET /v1/google/search": 1,
-  "web.search": 1
+  "web.search": 1,
+  "hasdata GET /scrape/google/serp": 2
 }
 const mapSearches: Labels = {
   "serper POST /places": 2,
   "serper POST /maps": 2,
   "dataforseo POST /v3/serp/google/maps/live/advanced": 2,
   "apify POST thescrappa/google-maps-search-scraper": 2,
-  "dataforseo POST /v3/business_data/business_listings/search/live": 1
+  "dataforseo POST /v3/business_data/business_listings/search/live": 1,
+  "hasdata GET /scrape/google-maps/search": 2
 }
 const newsSearches: Labels = {
   "serper POST /news": 2,
   "dataforseo POST /v3/serp/google/news/live/advanced": 1,
   "apollo POST /news_articles/search": 1,
-  "apify POST thescrappa/google-news-scraper": 1
+  "apify POST thescrappa/google-news-scraper": 1,
+  "brave GET /news/search": 2,
+  "hasdata GET /scrape/google/news": 1
 }
 const profileReaders: Labels = {
   "scrapecreators GET /v1/linkedin/profile": 2,
@@ -207,7 +218,10 @@ const companies: ReadonlyArray<LabelledQuery> = [
     "scrapecreators GET /v1/linkedin/company/posts": 1
   }),
   best("company.search", "find companies by industry, size and location", companySearches),
-  best("company.search", "build a list of fintech startups in Berlin with 50-200 employees", companySearches),
+  best("company.search", "build a list of fintech startups in Berlin with 50-200 employees", {
+    ...companySearches,
+    "parallel POST /v1beta/findall/runs": 2
+  }),
   best("company.search", "search organizations", companySearches),
   best("company.search", "target account list / ICP companies", companySearches),
   best("company.search", "companies using Shopify", {
@@ -222,17 +236,23 @@ const companies: ReadonlyArray<LabelledQuery> = [
     "apollo GET /organizations/enrich": 1
   }),
   best("company.tech", "what technologies does a website use", {
+    "builtwith GET /v23/api.json": 2,
+    "predictleads GET /companies/{company_id_or_domain}/technology_detections": 2,
     "theirstack POST /v1/companies/technologies": 2,
     "dataforseo POST /v3/domain_analytics/technologies/domain_technologies/live": 2,
     "dataforseo POST /v3/domain_analytics/technologies/domains_by_technology/live": 1
   }),
   best("company.tech", "technographics", {
+    "builtwith GET /v23/api.json": 2,
+    "predictleads GET /companies/{company_id_or_domain}/technology_detections": 2,
+    "predictleads GET /discover/technologies/{technology_id_or_fuzzy_name}/technology_detections": 2,
     "theirstack POST /v1/companies/technologies": 2,
     "dataforseo POST /v3/domain_analytics/technologies/domain_technologies/live": 2,
     "dataforseo POST /v3/domain_analytics/technologies/technology_stats/live": 1,
     "dataforseo POST /v3/domain_analytics/technologies/domains_by_technology/live": 1
   }),
   best("company.tech", "detect CMS, analytics and CRM of a domain (like builtwith)", {
+    "builtwith GET /v23/api.json": 2,
     "dataforseo POST /v3/domain_analytics/technologies/domain_technologies/live": 2
   }),
   best("jobs.search", "who is hiring", {
@@ -599,6 +619,7 @@ const endpointsOfTheWeb: ReadonlyArray<LabelledQuery> = [
   }),
   raw("exa answer", { "exa POST /answer": 3 }),
   raw("answer a question with citations from the web", {
+    "parallel POST /v1beta/chat/completions": 3,
     "exa POST /answer": 3,
     "tavily POST /search": 2,
     "web.search": 2,
@@ -619,6 +640,7 @@ const endpointsOfTheWeb: ReadonlyArray<LabelledQuery> = [
   raw("academic papers google scholar", { "serper POST /scholar": 3, "firecrawl GET /search/research/papers": 2 }),
   raw("patent search", { "serper POST /patents": 3 }),
   raw("google image search", {
+    "hasdata GET /scrape/google/images": 3,
     "serper POST /images": 3,
     "dataforseo POST /v3/serp/google/images/live/advanced": 3,
     "dataforseo POST /v3/serp/google/images/task_post": 2,
@@ -686,6 +708,7 @@ const endpointsOfSeo: ReadonlyArray<LabelledQuery> = [
     "dataforseo POST /v3/app_data/google/app_list/task_post": 1
   }),
   raw("google trends", {
+    "hasdata GET /scrape/google-trends/search": 3,
     "dataforseo POST /v3/keywords_data/google_trends/explore/live": 3,
     "apify POST thescrappa/google-trends-interest-scraper": 3,
     "dataforseo POST /v3/keywords_data/google_trends/explore/task_post": 2,
@@ -707,12 +730,16 @@ const endpointsOfSeo: ReadonlyArray<LabelledQuery> = [
     "serper POST /videos": 1
   }),
   raw("amazon product search", {
+    "hasdata GET /scrape/amazon/search": 3,
+    "hasdata GET /scrape/amazon/product": 2,
+    "hasdata GET /scrape/amazon/seller-products": 1,
     "dataforseo POST /v3/merchant/amazon/products/task_post": 3,
     "dataforseo GET /v3/merchant/amazon/products/task_get/advanced/{id}": 2,
     "dataforseo POST /v3/merchant/amazon/asin/task_post": 2,
     "dataforseo POST /v3/merchant/amazon/sellers/task_post": 1
   }),
   raw("google shopping prices", {
+    "hasdata GET /scrape/google/shopping": 3,
     "serper POST /shopping": 3,
     "dataforseo POST /v3/merchant/google/products/task_post": 3,
     "dataforseo GET /v3/merchant/google/products/task_get/advanced/{id}": 2,
@@ -830,7 +857,12 @@ const endpointsOfPlatforms: ReadonlyArray<LabelledQuery> = [
     "scrapecreators GET /v1/linkedin/post": 1,
     "scrapecreators GET /v1/linkedin/company/posts": 1
   }),
-  raw("indeed jobs scraper", { "apify POST thescrappa/indeed-jobs-scraper": 3, "jobs.search": 3 }),
+  raw("indeed jobs scraper", {
+    "hasdata GET /scrape/indeed/listing": 3,
+    "hasdata GET /scrape/indeed/job": 2,
+    "apify POST thescrappa/indeed-jobs-scraper": 3,
+    "jobs.search": 3
+  }),
   raw("harvestapi linkedin company", {
     "apify POST harvestapi/linkedin-company": 3,
     "company.enrich": 3,
