@@ -107,8 +107,9 @@ describe("doubt", () => {
   })
 
   test("a status settles it, or does not", () => {
-    for (const status of [300, 302, 307, 400, 404, 409, 422, 429, 501, 505]) expect(endOfStatus(status)).toBe("refused")
-    for (const status of [303, 408, 500, 502, 503, 504, 520, 524, 999]) expect(endOfStatus(status)).toBe("server_error")
+    for (const status of [300, 301, 307, 400, 404, 409, 422, 429, 501, 505]) expect(endOfStatus(status)).toBe("refused")
+    for (const status of [302, 303, 408, 499, 500, 502, 503, 504, 520, 524, 999])
+      expect(endOfStatus(status)).toBe("server_error")
     for (const status of [200, 201, 204]) expect(endOfStatus(status)).toBe("read")
   })
 })

@@ -40,8 +40,11 @@ export type RequestEnd = "unsent" | "no_answer" | "refused" | "server_error" | "
 
 /** Not Implemented and HTTP Version Not Supported: the server says that it can't do this at all. */
 const incapable = [501, 505]
-/** See Other follows a request that was carried out. Request Timeout may be a gateway's, whose upstream continued. */
-const unclear = [303, 408]
+/**
+ * Found and See Other may follow a request that was carried out. Request Timeout and Client Closed Request may be a gateway's, whose upstream
+ * continued.
+ */
+const unclear = [302, 303, 408, 499]
 
 /**
  * A 4xx refuses the request. Any other 5xx may come from a gateway whose upstream continued, or from a server that failed after it
