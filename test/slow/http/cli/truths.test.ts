@@ -31,7 +31,13 @@ describe("a receipt", () => {
   test("names no provider of a run that reached none", async () => {
     const { body } = await org.run({ capability: "email.verify", input: { email: "bob@example.com" } })
     expect(receipt(JSON.stringify(body), null)).toContain(`succeeded by ${body.provider}`)
-    const blocked = { ...body, status: "blocked", provider: null, attempts: [], billing: { ...body.billing, charged: null } }
+    const blocked = {
+      ...body,
+      status: "blocked",
+      provider: null,
+      attempts: [],
+      billing: { ...body.billing, charged: null }
+    }
     const line = receipt(JSON.stringify(blocked), null) ?? ""
     expect(line).toStartWith("blocked  ·  nothing charged")
     expect(line).not.toContain(body.provider)
