@@ -246,7 +246,9 @@ describe("a key with allow.read own", () => {
   test("follows the events of its own runs", async () => {
     const stream = await listen(app.url, own.token)
     const [other, another] = [await run(org.key, "evt-theirs"), await run(own.token, "evt-mine")]
-    await stream.wait("the end of the own run", (seen) => seen.some(({ type }) => type === "run.finished"))
+    await stream.wait("the end of the own run", (seen) =>
+      seen.some(({ type, data }) => type === "run.finished" && JSON.stringify(data).includes(another))
+    )
     const text = stream.text()
     expect(text).toContain(another)
     expect(text).not.toContain(other)
