@@ -35,19 +35,6 @@ describe.each(oneBackend)("the wallet, queues on %s", (backend) => {
     ])
   })
 
-  test("an entry about a run is not older than the run", async () => {
-    const org = await app.tenant("5.00")
-    // The process takes most of them without the mailbox, and so in one turn with their entries.
-    for (let count = 0; count < 9; count++) await org.run(verify())
-    const { body } = await org.run(verify())
-    expect((await org.get(`/v1/runs/${body.run_id}`)).body.created_at).toBe(body.created_at)
-    const older = await app.sql(
-      "SELECT l.type FROM ledger l JOIN runs r ON r.run_id = l.run_id WHERE l.org_id = $1 AND l.created_at < r.created_at",
-      [org.org_id]
-    )
-    expect(older).toEqual([])
-  })
-
   const amounts = [
     ["10.00", 200],
     ["10", 200],

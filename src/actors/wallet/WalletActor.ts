@@ -114,7 +114,8 @@ export class WalletActor extends Context.Service<
             Effect.sync(() => {
               const turn = Exit.isSuccess(exit) ? exit.value : null
               const rejected = new Set(turn?.rejected)
-              for (const { command, resume } of offered) resume(turn === null || rejected.has(command) ? null : turn.at)
+              for (const { command, resume } of offered)
+                resume(turn === null || rejected.has(command) ? null : turn.committed_at)
             })
           ),
           Effect.map(

@@ -126,8 +126,6 @@ export interface TurnEffects {
 /** What the commit of a turn adds to its answer. */
 export interface TurnCommit {
   readonly committed_at: Date
-  /** The turn's time, of its ledger entries and of the runs that came with it. */
-  readonly at: Date
   /** Direct commands that the turn did not take. */
   readonly rejected: ReadonlyArray<DirectCommand>
   /** Organizations whose wallets it wrote. */
@@ -276,7 +274,7 @@ export class TurnStore extends Context.Service<
             SELECT command_id, reply::json FROM unnest(${texts(replies.map((r) => r.command_id))}, ${jsons(replies.map((r) => r.reply))})
                  AS n(command_id, reply)
             ON CONFLICT (command_id) DO NOTHING
-          )${writeEnded(sql, lane, ended, effects.ended)}${writeAttempts(sql, lane, attempts, now)}${writeUnbooked(sql, unbookedRuns(effects))}${hasRecords(records) ? writeRecords(sql, lane, records) : sql.literal("")}${isEmpty(effects.payments) ? sql.literal("") : writePayments(sql, effects.payments, autoTopupDailyMax)}${writeBudgets(sql, budgets, effects.budgets, effects.budget_alerts)}${writeRepeats(sql, effects.repeats)}${writeContacts(sql, effects.contacts)}${writeReuse(sql, lane, effects.reuse, ended)}${writeFree(sql, effects.free)}${arrived.length === 0 ? sql.literal("") : writeArrived(sql, arrived, refused, now_micros)}
+          )${writeEnded(sql, lane, ended, effects.ended)}${writeAttempts(sql, lane, attempts, now)}${writeUnbooked(sql, unbookedRuns(effects))}${hasRecords(records) ? writeRecords(sql, lane, records) : sql.literal("")}${isEmpty(effects.payments) ? sql.literal("") : writePayments(sql, effects.payments, autoTopupDailyMax)}${writeBudgets(sql, budgets, effects.budgets, effects.budget_alerts)}${writeRepeats(sql, effects.repeats)}${writeContacts(sql, effects.contacts)}${writeReuse(sql, lane, effects.reuse, ended)}${writeFree(sql, effects.free)}${arrived.length === 0 ? sql.literal("") : writeArrived(sql, arrived, refused)}
           SELECT CASE WHEN (SELECT count(*) FROM gone) = ${stored.length}::int AND (SELECT count(*) FROM paid) = ${wallets.length}::int
                             AND (SELECT count(*) FROM finished) = ${ended.length}::int AND (SELECT count(*) FROM closed) = ${closed.length}::int
                             ${arrived.length === 0 ? sql.literal("") : keysAreLive(sql, arrived)}${budgetsAreCurrent(sql, effects.budgets)}${triesAreSeen(sql, repeatGuard === 0 ? [] : askingRuns(mail, runs), repeats, now_micros)}${nobodyContacted(sql, effects.contacts, contacts, now_micros)}${claimsAreMine(sql, effects.reuse)}${freeFits(sql, effects.free, freeLimit)}${isTimely(sql, now_micros, wasRead, minutes)}${wasRead ? sql.literal("") : stillTrue(sql, arrived, orgQueue)}
@@ -349,8 +347,7 @@ export class TurnStore extends Context.Service<
           memory.keepBudgets(lane, budgets, effects)
           memory.drop(lane, view.autos.keys())
           yield* crashPoint("turn.after_commit")
-          const at = new Date(Number(view.now_micros / 1000n))
-          return { ...answer, committed_at, at, rejected, orgs: effects.wallets.map(({ org_id }) => org_id) }
+          return { ...answer, committed_at, rejected, orgs: effects.wallets.map(({ org_id }) => org_id) }
         })
         return yield* carriedOut.pipe(
           Effect.onError(() => Effect.sync(() => memory.forget(lane))),

@@ -18,8 +18,6 @@ import { effect } from "../../kit/effect-tests.ts"
 import { cancel, credit, newRun, org_id, reportOf, reserve, runningRun, settle, turnView } from "../../kit/turn-view.ts"
 
 const committed_at = new Date("2026-11-25T12:00:00Z")
-/** The turn's time, a moment before. */
-const at = new Date("2026-11-25T11:59:59Z")
 
 /** What the store does with a turn. */
 type Outcome =
@@ -80,7 +78,7 @@ const worldOf = ({ outcomes, direct = [], fate = "kept", ended = null, hasSlot =
         const decided = "view" in outcome ? decide(outcome.view) : null
         if ("dies" in outcome || decided === null) return yield* Effect.die("dies" in outcome ? outcome.dies : outcome)
         const started = outcome.started === false ? { started: [] } : {}
-        return { ...decided.answer, ...started, committed_at, at, rejected: outcome.rejects ?? [], orgs: [org_id] }
+        return { ...decided.answer, ...started, committed_at, rejected: outcome.rejects ?? [], orgs: [org_id] }
       })
   })
   const layer = WalletActor.layer.pipe(
@@ -256,12 +254,12 @@ describe("the sender of a direct command", () => {
   const direct = [taken, rejected]
   const view = turnView([cancel("run_c")], { runs: [runningRun("run_c")] })
 
-  effect("hears the time of the turn, or that the turn did not take it", () =>
+  effect("hears when it was committed, or that the turn did not take it", () =>
     Effect.gen(function* () {
       const world = worldOf({ outcomes: [{ view, rejects: [rejected] }], direct })
       expect(answerOf(yield* world.turn())).toMatchObject({ direct: true })
       expect(world.asked[0]?.direct).toEqual(direct)
-      expect([world.heardBy(taken), world.heardBy(rejected)]).toEqual([at, null])
+      expect([world.heardBy(taken), world.heardBy(rejected)]).toEqual([committed_at, null])
       expect(answerOf(yield* worldOf({ outcomes: [{ view }], direct: [taken] }).turn())).toMatchObject({ direct: true })
     })
   )
