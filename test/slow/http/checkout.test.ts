@@ -3,9 +3,9 @@
  * ever credits, whatever became of the request that opened it.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test"
-import { startApp, type Tenant } from "../kit/app.ts"
-import { type Desk, moved, openDesk } from "../layers/payments/cashdesk.ts"
-import { startStripe } from "../layers/payments/standin.ts"
+import { startApp, type Tenant } from "../../kit/app.ts"
+import { type Desk, moved, openDesk } from "../../layers/payments/cashdesk.ts"
+import { startStripe } from "../../layers/payments/standin.ts"
 
 let desk: Desk
 beforeAll(async () => {

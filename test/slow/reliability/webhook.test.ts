@@ -4,9 +4,9 @@
  * Two processes over one database; each event goes to one or the other.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test"
-import { figures, oneBackend, type Tenant } from "../kit/app.ts"
-import { type Desk, openDesk, orders } from "../layers/payments/cashdesk.ts"
-import type { Thing } from "../layers/payments/account.ts"
+import { figures, oneBackend, type Tenant } from "../../kit/app.ts"
+import { type Desk, openDesk, orders } from "../../layers/payments/cashdesk.ts"
+import type { Thing } from "../../layers/payments/account.ts"
 
 const topups = async (org: Tenant) => (await org.ledger()).filter((entry) => entry.type === "topup")
 

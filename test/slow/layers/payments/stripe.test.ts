@@ -3,10 +3,18 @@
  * or refused. The first part is the suite that the simulated processor passes as well.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
-import { SimulatedPayments } from "../../../src/layers/payments/Simulated.ts"
-import { dollars } from "../../../src/schema/money/Money.ts"
-import { chargeAsk, checkoutAsk, outcome, type Processor, processorOf, run, stripeLayer } from "./processor.ts"
-import { type LocalStripe, startStripe } from "./standin.ts"
+import { SimulatedPayments } from "../../../../src/layers/payments/Simulated.ts"
+import { dollars } from "../../../../src/schema/money/Money.ts"
+import {
+  chargeAsk,
+  checkoutAsk,
+  outcome,
+  type Processor,
+  processorOf,
+  run,
+  stripeLayer
+} from "../../../layers/payments/processor.ts"
+import { type LocalStripe, startStripe } from "../../../layers/payments/standin.ts"
 
 let stripe: LocalStripe
 let processor: Processor

@@ -4,11 +4,11 @@
  */
 import { afterAll, afterEach, beforeEach, describe, expect, test } from "bun:test"
 import { Effect, Logger } from "effect"
-import { Breakers } from "../../src/layers/executor/Breakers.ts"
-import { dollars } from "../../src/schema/money/Money.ts"
-import { figures, type Tenant, verify, withApp } from "../kit/app.ts"
-import { answer } from "../layers/providers/stage.ts"
-import { hasten, type Line, standIn, withDeadline } from "../layers/providers/standin.ts"
+import { Breakers } from "../../../src/layers/executor/Breakers.ts"
+import { dollars } from "../../../src/schema/money/Money.ts"
+import { figures, type Tenant, verify, withApp } from "../../kit/app.ts"
+import { answer } from "../../layers/providers/stage.ts"
+import { hasten, type Line, standIn, withDeadline } from "../../layers/providers/standin.ts"
 
 /** The cheapest three for email.verify, and what the fourth would cost. */
 const prices = { leadmagic: "0.003", millionverifier: "0.00444", icypeas: "0.0048", zerobounce: "0.0096" } as const

@@ -3,10 +3,10 @@
  * capabilities and raw calls alike, however a request spells the name.
  */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test"
-import { figures, type Reply, type Tenant, timed, withApp } from "../kit/app.ts"
-import { documentOf, endpointOf } from "../kit/provider-documents.ts"
-import { answer } from "../layers/providers/stage.ts"
-import { hasten, standIn } from "../layers/providers/standin.ts"
+import { figures, type Reply, type Tenant, timed, withApp } from "../../kit/app.ts"
+import { documentOf, endpointOf } from "../../kit/provider-documents.ts"
+import { answer } from "../../layers/providers/stage.ts"
+import { hasten, standIn } from "../../layers/providers/standin.ts"
 
 const open = { type: "object", additionalProperties: true }
 const string = { type: "string" }

@@ -1,8 +1,8 @@
 /** Buy once: the same input is bought by one run, and the others take its result, at $0. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
-import { type App, oneBackend, type Reply, startApp, type Tenant, until, withApp } from "../kit/app.ts"
-import { indexedAndCounted } from "../kit/finished-work.ts"
-import { acme } from "../kit/provider-documents.ts"
+import { type App, oneBackend, type Reply, startApp, type Tenant, until, withApp } from "../../kit/app.ts"
+import { indexedAndCounted } from "../../kit/finished-work.ts"
+import { acme } from "../../kit/provider-documents.ts"
 
 const prefer = { reuse: { mode: "prefer", max_age_seconds: 86_400 } }
 const only = { reuse: { mode: "only", max_age_seconds: 86_400 } }

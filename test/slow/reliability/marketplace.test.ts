@@ -3,10 +3,10 @@
  * service is looked up before its first run.
  */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "bun:test"
-import { type App, type Reply, startApp, type Tenant } from "../kit/app.ts"
-import { documentOf, endpointOf } from "../kit/provider-documents.ts"
-import { answer } from "../layers/providers/stage.ts"
-import { type Heard, hasten, standIn } from "../layers/providers/standin.ts"
+import { type App, type Reply, startApp, type Tenant } from "../../kit/app.ts"
+import { documentOf, endpointOf } from "../../kit/provider-documents.ts"
+import { answer } from "../../layers/providers/stage.ts"
+import { type Heard, hasten, standIn } from "../../layers/providers/standin.ts"
 
 const cap_min = "0.50"
 const actor = (path: string) => endpointOf({ path, method: "POST", body_type: "actor_input", cap_min })

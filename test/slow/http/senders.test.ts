@@ -3,10 +3,10 @@
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test"
 import { createSocket } from "node:dgram"
-import { type App, startApp, type Tenant } from "../kit/app.ts"
-import { answer } from "../layers/providers/stage.ts"
-import { standIn } from "../layers/providers/standin.ts"
-import { dueToday } from "../kit/input-samples.ts"
+import { type App, startApp, type Tenant } from "../../kit/app.ts"
+import { answer } from "../../layers/providers/stage.ts"
+import { standIn } from "../../layers/providers/standin.ts"
+import { dueToday } from "../../kit/input-samples.ts"
 
 /** A name server on loopback: TXT records by name, and a code in place of an answer. `mute`: it never answers. */
 const nameServer = async () => {

@@ -3,10 +3,10 @@
  * outcome, and are then looked for in logs, metrics, Redis and every other table. Erasure and retention remove them from the run store too.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
-import { type App, backends, figures, startApp, type Tenant, until } from "../kit/app.ts"
-import { documentOf, endpointOf } from "../kit/provider-documents.ts"
-import { dumpDatabase, dumpRedis, hitsIn, recordRedis } from "../kit/stored-text.ts"
-import { copies, template } from "../kit/old-runs.ts"
+import { type App, backends, figures, startApp, type Tenant, until } from "../../kit/app.ts"
+import { documentOf, endpointOf } from "../../kit/provider-documents.ts"
+import { dumpDatabase, dumpRedis, hitsIn, recordRedis } from "../../kit/stored-text.ts"
+import { copies, template } from "../../kit/old-runs.ts"
 
 const canaries = {
   email: "canaria.personova@canary-corp.example",

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test"
-import { startApp, type Tenant, until, verify, withApp } from "../kit/app.ts"
-import { compiledCommand } from "../kit/compiled-command.ts"
+import { startApp, type Tenant, until, verify, withApp } from "../../kit/app.ts"
+import { compiledCommand } from "../../kit/compiled-command.ts"
 
 describe("GET /v1/wallet/audit", () => {
   const app = withApp()
