@@ -356,14 +356,14 @@ export class Admission extends Context.Service<
         }))
       const planRaw = Effect.fnUntraced(function* (request: EndpointRequest, load: "new" | "stored") {
         const { access, provider, max_cost } = request
-        const asked = { capability: null, provider, max_cost }
-        yield* checkScope(access, { ...asked, acts: false })
+        const call = { capability: null, provider, max_cost }
+        yield* checkScope(access, { ...call, acts: false })
         const capped = { ...request, max_cost: capFor(access, max_cost) }
         const route = yield* Effect.mapError(
           rawRoute({ endpoints, actors, breakers, drifts, ownership, ownAccounts }, settings, capped, load),
           (refusal) => ofKeyCap(access, max_cost, refusal)
         )
-        yield* checkScope(access, { ...asked, acts: actsOutside(route.endpoint) })
+        yield* checkScope(access, { ...call, acts: actsOutside(route.endpoint) })
         if (isReuse(request.reuse) && actsOutside(route.endpoint))
           yield* reusableRaw(endpoints, catalog, route.provider.slug, route.endpoint)
         yield* route.owned

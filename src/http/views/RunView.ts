@@ -39,8 +39,8 @@ const endedAttempts = (run: RunRow): string => {
 const isPlatformFunded = (attempts: string | null): boolean => {
   // Most runs have no such call, and their attempts are not parsed.
   if (attempts === null || !/"account": ?"own"/.test(attempts)) return true
-  const made = decodeAttempts(attempts)
-  return (made.find(({ outcome }) => outcome === "succeeded") ?? made.at(-1))?.account !== "own"
+  const calls = decodeAttempts(attempts)
+  return (calls.find(({ outcome }) => outcome === "succeeded") ?? calls.at(-1))?.account !== "own"
 }
 
 /** The run as a caller sees it who may not read the wallet. */

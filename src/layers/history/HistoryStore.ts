@@ -119,11 +119,11 @@ export class HistoryStore extends Context.Service<
         not: NoLookups,
         keys: ReadonlyArray<string> | null = null
       ) => {
-        const asked = { want: { newest, reusable: reusablesMax, groups: true }, not, keys }
+        const query = { want: { newest, reusable: reusablesMax, groups: true }, not, keys }
         return Effect.map(
           subject.kind === "text"
-            ? finder.phrases(org_id, [phraseIn(org_id, subject)], asked)
-            : finder.subjects(org_id, [termsOf(org_id, subject)], asked),
+            ? finder.phrases(org_id, [phraseIn(org_id, subject)], query)
+            : finder.subjects(org_id, [termsOf(org_id, subject)], query),
           ([facts]) => facts
         )
       }
@@ -195,18 +195,18 @@ export class HistoryStore extends Context.Service<
       ) {
         const phrases = subjects.filter((subject) => subject.kind === "text")
         const others = subjects.filter((subject) => subject.kind !== "text")
-        const asked = { want: { newest, reusable, groups: false }, not, keys }
+        const query = { want: { newest, reusable, groups: false }, not, keys }
         const all = new Map<Subject, SubjectSummary>()
         const keep = (of: ReadonlyArray<Subject>, facts: ReadonlyArray<SubjectSummary>) =>
           of.forEach((subject, n) => all.set(subject, facts[n] ?? emptySummary))
         if (others.length > 0) {
           const terms = others.map((subject) => termsOf(org_id, subject))
-          keep(others, yield* finder.subjects(org_id, terms, asked))
+          keep(others, yield* finder.subjects(org_id, terms, query))
         }
         for (let from = 0; from < phrases.length; from += phrasesAtOnce) {
           const some = phrases.slice(from, from + phrasesAtOnce)
           const sought = some.map((phrase) => phraseIn(org_id, phrase))
-          keep(some, yield* finder.phrases(org_id, sought, asked))
+          keep(some, yield* finder.phrases(org_id, sought, query))
         }
         return all
       })

@@ -41,12 +41,12 @@ const detectionsOf = (result: unknown): ReadonlyArray<unknown> =>
 
 /** The first detection of each technology, by name. */
 const byName = (detections: ReadonlyArray<unknown>): ReadonlyMap<string, unknown> => {
-  const found = new Map<string, unknown>()
+  const first = new Map<string, unknown>()
   for (const one of detections) {
     const name = text(one, "Name")
-    if (name !== null && !found.has(name)) found.set(name, one)
+    if (name !== null && !first.has(name)) first.set(name, one)
   }
-  return found
+  return first
 }
 
 const technologies = offer(companyTech, {
@@ -59,12 +59,12 @@ const technologies = offer(companyTech, {
     const results = list(reply.body, "Results")
     if (results === null) return unreadable("Results")
     const detections = detectionsOf(results[0])
-    const found = byName(detections)
-    if (found.size === 0) return noMatch("no technologies found")
+    const technologies = byName(detections)
+    if (technologies.size === 0) return noMatch("no technologies found")
     const seen = detections.flatMap((one) => number(one, "LastDetected") ?? [])
     return match({
       domain: text(results, 0, "Lookup") ?? input.domain.toLowerCase(),
-      technologies: [...found].map(([name, one]) => ({
+      technologies: [...technologies].map(([name, one]) => ({
         name,
         category: text(one, "Categories", 0) ?? text(one, "Categories", 0, "Category") ?? text(one, "Tag")
       })),

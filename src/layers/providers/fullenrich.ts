@@ -70,7 +70,7 @@ const readCall = (state: unknown): Call => ({ method: "GET", path: `${start}/${s
 const credits = (reply: Reply) => cost("credit", reply.body, "cost", "credits")
 
 /** What the ended job found of the person, or the outcome if there is none. */
-const finished = (reply: Reply, state: unknown): { readonly found: unknown } | Outcome<never> => {
+const finished = (reply: Reply, state: unknown): { readonly person: unknown } | Outcome<never> => {
   if (state === null) {
     if (reply.status >= 300) return refusal(reply)
     const started = text(reply.body, "enrichment_id")
@@ -85,7 +85,7 @@ const finished = (reply: Reply, state: unknown): { readonly found: unknown } | O
   if (status === null) return unreadable("status")
   if (running.has(status)) return again(id)
   if (status !== "FINISHED") return failure(ends[status] ?? "provider_error", `the job ended as ${status}`)
-  return list(reply.body, "data") === null ? unreadable("data") : { found: at(reply.body, "data", 0) }
+  return list(reply.body, "data") === null ? unreadable("data") : { person: at(reply.body, "data", 0) }
 }
 
 const statuses: Readonly<Record<string, EmailStatus>> = {
@@ -107,7 +107,7 @@ const findEmail = offer(emailFind, {
   response: (reply, _input, state) => {
     const job = finished(reply, state)
     if ("_tag" in job) return job
-    const best = at(job.found, "contact_info", "most_probable_work_email")
+    const best = at(job.person, "contact_info", "most_probable_work_email")
     const email = text(best, "email")
     if (email === null) return noMatch("no address found", credits(reply))
     return match(
@@ -115,9 +115,9 @@ const findEmail = offer(emailFind, {
         email,
         email_status: statuses[text(best, "status") ?? ""] ?? "unknown",
         confidence: null,
-        first_name: text(job.found, "profile", "first_name"),
-        last_name: text(job.found, "profile", "last_name"),
-        company_domain: host(text(job.found, "profile", "employment", "current", "company", "domain")),
+        first_name: text(job.person, "profile", "first_name"),
+        last_name: text(job.person, "profile", "last_name"),
+        company_domain: host(text(job.person, "profile", "employment", "current", "company", "domain")),
         source_count: null
       },
       credits(reply)
@@ -136,7 +136,7 @@ const findPhone = offer(phoneFind, {
   response: (reply, _input, state) => {
     const job = finished(reply, state)
     if ("_tag" in job) return job
-    const phone = international(text(job.found, "contact_info", "most_probable_phone", "number"))
+    const phone = international(text(job.person, "contact_info", "most_probable_phone", "number"))
     if (phone === null) return noMatch("no number found", credits(reply))
     return match({ phone, phone_type: null, confidence: null }, credits(reply))
   }
@@ -161,24 +161,24 @@ const enrich = offer(companyEnrich, {
     if (reply.status >= 300) return refusal(reply)
     const companies = list(reply.body, "companies")
     if (companies === null) return unreadable("companies")
-    const [found] = companies
-    const name = text(found, "name")
+    const [first] = companies
+    const name = text(first, "name")
     if (name === null) return noMatch("the company is not known", lookedUp(reply))
     // Zero stands for what it does not know.
-    const known = (field: string): number | null => whole(found, field) || null
+    const positive = (field: string): number | null => whole(first, field) || null
     return match(
       company({
         name,
-        domain: host(text(found, "domain")),
-        website: text(found, "website"),
-        network_url: text(found, "social_profiles", "professional_network", "url"),
-        industry: text(found, "industry", "main_industry"),
-        employee_count: known("headcount"),
-        employee_range: text(found, "headcount_range"),
-        founded_year: known("year_founded"),
-        location: place(at(found, "locations", "headquarters"), "city", "region", "country"),
-        description: text(found, "description"),
-        provider_ids: providerIds("fullenrich", found, "id")
+        domain: host(text(first, "domain")),
+        website: text(first, "website"),
+        network_url: text(first, "social_profiles", "professional_network", "url"),
+        industry: text(first, "industry", "main_industry"),
+        employee_count: positive("headcount"),
+        employee_range: text(first, "headcount_range"),
+        founded_year: positive("year_founded"),
+        location: place(at(first, "locations", "headquarters"), "city", "region", "country"),
+        description: text(first, "description"),
+        provider_ids: providerIds("fullenrich", first, "id")
       }),
       lookedUp(reply)
     )

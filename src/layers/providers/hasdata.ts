@@ -147,11 +147,11 @@ const places = offer(placesSearch, {
     }
   }),
   response: (reply, input) => {
-    const found = listed(reply, "localResults")
-    if (found === null) return unreadable("localResults")
-    if (found.length === 0) return noMatch("no places found")
+    const places = listed(reply, "localResults")
+    if (places === null) return unreadable("localResults")
+    if (places.length === 0) return noMatch("no places found")
     return match({
-      items: found.slice(0, input.limit ?? placesSearchDefaultLimit).map((one) => ({
+      items: places.slice(0, input.limit ?? placesSearchDefaultLimit).map((one) => ({
         name: text(one, "title"),
         address: text(one, "address"),
         phone: text(one, "phone"),
@@ -187,11 +187,11 @@ const jobs = offer(jobsSearch, {
     query: { keyword: input.query, location: input.location }
   }),
   response: (reply, input) => {
-    const found = listed(reply, "jobs")
-    if (found === null) return unreadable("jobs")
-    if (found.length === 0) return noMatch("no jobs found")
+    const jobs = listed(reply, "jobs")
+    if (jobs === null) return unreadable("jobs")
+    if (jobs.length === 0) return noMatch("no jobs found")
     return match({
-      items: found.slice(0, input.limit ?? jobsSearchDefaultLimit).map((one) => {
+      items: jobs.slice(0, input.limit ?? jobsSearchDefaultLimit).map((one) => {
         // A salary by the hour is none by the year.
         const yearly = text(one, "salary", "type") === "YEARLY"
         return {

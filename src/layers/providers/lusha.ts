@@ -75,10 +75,10 @@ const findEmail = offer(emailFind, {
   serves: isNamed,
   request: (input) => revealed(input, "emails"),
   response: (reply) => {
-    const found = entryOf(reply)
-    if (found === "missing") return noMatch("the person is not known", credits(reply))
-    if ("_tag" in found) return found
-    const { entry } = found
+    const result = entryOf(reply)
+    if (result === "missing") return noMatch("the person is not known", credits(reply))
+    if ("_tag" in result) return result
+    const { entry } = result
     const address = list(entry, "emails")?.find((one) => text(one, "type") === "work" && text(one, "email") !== null)
     if (address === undefined) return noMatch("no address found", credits(reply))
     return match(
@@ -107,10 +107,10 @@ const findPhone = offer(phoneFind, {
   serves: isNamed,
   request: (input) => revealed(input, "phones"),
   response: (reply) => {
-    const found = entryOf(reply)
-    if (found === "missing") return noMatch("the person is not known", credits(reply))
-    if ("_tag" in found) return found
-    const numbers = (list(found.entry, "phones") ?? []).filter(
+    const result = entryOf(reply)
+    if (result === "missing") return noMatch("the person is not known", credits(reply))
+    if ("_tag" in result) return result
+    const numbers = (list(result.entry, "phones") ?? []).filter(
       (one) => text(one, "number") !== null && flag(one, "doNotCall") !== true
     )
     const best = kinds.flatMap((kind) => numbers.filter((one) => text(one, "type") === kind))[0] ?? numbers[0]
@@ -140,10 +140,10 @@ const enrich = offer(companyEnrich, {
     }
   }),
   response: (reply) => {
-    const found = entryOf(reply)
-    if (found === "missing") return noMatch("the company is not known", credits(reply))
-    if ("_tag" in found) return found
-    const { entry } = found
+    const result = entryOf(reply)
+    if (result === "missing") return noMatch("the company is not known", credits(reply))
+    if ("_tag" in result) return result
+    const { entry } = result
     const name = text(entry, "name")
     if (name === null) return noMatch("the company is not known", credits(reply))
     return match(

@@ -56,11 +56,11 @@ const enrich = offer(companyEnrich, {
   response: (reply) => {
     const rows = list(reply.body, "data")
     if (rows === null) return unreadable("data")
-    const found = at(rows[0], "attributes")
-    const name = text(found, "friendly_company_name") ?? text(found, "company_name")
+    const attributes = at(rows[0], "attributes")
+    const name = text(attributes, "friendly_company_name") ?? text(attributes, "company_name")
     if (name === null) return noMatch("the company is not known")
-    const domain = host(text(found, "domain"))
-    const places = list(found, "location_data") ?? []
+    const domain = host(text(attributes, "domain"))
+    const places = list(attributes, "location_data") ?? []
     const seat = places.find((one) => text(one, "category") === "headquarters") ?? places[0]
     return match(
       company({
@@ -68,7 +68,7 @@ const enrich = offer(companyEnrich, {
         domain,
         website: webAddress(domain),
         location: place(seat, "city", "state", "country"),
-        description: text(found, "description_short") ?? text(found, "meta_description"),
+        description: text(attributes, "description_short") ?? text(attributes, "meta_description"),
         provider_ids: providerIds("predictleads", rows[0], "id")
       })
     )
@@ -84,14 +84,14 @@ const technologies = offer(companyTech, {
     const rows = list(reply.body, "data")
     if (rows === null) return unreadable("data")
     const attributes = attributesIn(reply)
-    const found = rows.flatMap((row) => {
+    const technologies = rows.flatMap((row) => {
       const technology = attributes(row, "technology")
       const name = text(technology, "name")
       return name === null ? [] : [{ name, category: text(technology, "categories", 0) }]
     })
-    if (found.length === 0) return noMatch("no technologies found")
+    if (technologies.length === 0) return noMatch("no technologies found")
     const seen = rows.flatMap((row) => text(row, "attributes", "last_seen_at") ?? [])
-    return match({ domain: input.domain.toLowerCase(), technologies: found, detected_at: seen.sort().at(-1) ?? null })
+    return match({ domain: input.domain.toLowerCase(), technologies, detected_at: seen.sort().at(-1) ?? null })
   }
 })
 
