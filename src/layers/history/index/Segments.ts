@@ -67,6 +67,16 @@ export interface Draft {
 /** Bytes of blocks per statement. They take about a millisecond, in which they block the event loop. */
 const bytesAtOnce = 200_000
 
+/** Runs of segments that are read by the same statements. */
+const runsAtOnce = 2_048
+
+/** Small segments are read together: a statement for each would cost more than its few rows. */
+const readTogether = (rows: ReadonlyArray<SegmentRow>): ReadonlyArray<ReadonlyArray<SegmentRow>> => {
+  let before = 0
+  const groups = Map.groupBy(rows, ({ runs }) => Math.floor((before += runs) / runsAtOnce))
+  return [...groups.values()]
+}
+
 /** The postings of runs that were just read. */
 export const partOf = (postings: Postings, runs: number): Part => ({
   from: postings,
@@ -83,11 +93,9 @@ interface Bytes {
 const numbered = (segment: bigint, pages: ReadonlyArray<Uint8Array>): ReadonlyArray<Bytes> =>
   pages.map((bytes, n) => ({ segment, n, bytes }))
 
-/** The column that numbers the parts in a table, and how many a segment has. */
-const partsIn = (table: PartTable, { runs, blocks }: SegmentRow): readonly ["page" | "block", number] =>
-  table === "history_blocks"
-    ? ["block", blocks]
-    : ["page", table === "history_docs" ? docPageOf(runs - 1) + 1 : classPageOf(runs - 1) + 1]
+/** How many parts a segment has in a table. */
+const partsIn = (table: PartTable, { runs, blocks }: SegmentRow): number =>
+  table === "history_blocks" ? blocks : (table === "history_docs" ? docPageOf(runs - 1) : classPageOf(runs - 1)) + 1
 
 /** Segments of format 1 have no checksums, so a lost page of theirs is noticed by the number of runs. */
 const allRuns = <A>({ segment, runs }: SegmentRow, read: ReadonlyArray<A>): ReadonlyArray<A> =>
@@ -108,37 +116,48 @@ export const historySegments = Effect.gen(function* () {
   const list = (org_id: string, family: Family) =>
     Effect.flatMap(listUnchecked(org_id, family), (rows) => intactRows(org_id, rows))
 
-  /** All blocks or pages of a segment, in order. */
-  const parts = Effect.fnUntraced(function* (table: PartTable, row: SegmentRow) {
-    const [column, count] = partsIn(table, row)
+  /** All blocks or pages of segments, each segment's in order. */
+  const parts = Effect.fnUntraced(function* (table: PartTable, segments: ReadonlyArray<SegmentRow>) {
+    const column = table === "history_blocks" ? "block" : "page"
     const places = new Places()
-    for (let n = 0; n < count; n++) places.add(row, n)
+    for (const row of segments) for (let n = 0; n < partsIn(table, row); n++) places.add(row, n)
     const rows = yield* partRows[table](sql`
-      SELECT segment, ${sql.literal(column)} AS n, bytes, checksum FROM ${sql.literal(table)} WHERE segment = ${row.segment} ORDER BY 2`)
-    return yield* intact(table, rows, places)
+      SELECT segment, ${sql.literal(column)} AS n, bytes, checksum FROM ${sql.literal(table)}
+      WHERE segment = ANY(${bigints(segments.map((row) => row.segment))}) ORDER BY 1, 2`)
+    const of = Map.groupBy(yield* intact(table, rows, places), (part) => part.segment)
+    return (row: SegmentRow) => of.get(row.segment) ?? []
   })
   const bytesOf = (parts: ReadonlyArray<StoredPart>) => parts.map((part) => part.bytes)
-  const runs = Effect.fnUntraced(function* (row: SegmentRow) {
-    const segmentPages: Pages = {
-      classes: bytesOf(yield* parts("history_classes", row)),
-      docs: bytesOf(yield* parts("history_docs", row))
-    }
-    return allRuns(
-      row,
-      decodedIn(row.segment, () => runsOf(segmentPages))
-    )
+
+  const runsIn = Effect.fnUntraced(function* (segments: ReadonlyArray<SegmentRow>) {
+    const classes = yield* parts("history_classes", segments)
+    const docs = yield* parts("history_docs", segments)
+    return segments.map((row) => {
+      const pages: Pages = { classes: bytesOf(classes(row)), docs: bytesOf(docs(row)) }
+      return allRuns(
+        row,
+        decodedIn(row.segment, () => runsOf(pages))
+      )
+    })
   }, failOnDamage)
 
   /** For a row that was not listed: checks it as well. */
-  const checkedRuns = (org_id: string, row: SegmentRow) => Effect.andThen(intactRows(org_id, [row]), runs(row))
+  const checkedRuns = (org_id: string, row: SegmentRow) =>
+    Effect.andThen(
+      intactRows(org_id, [row]),
+      Effect.map(runsIn([row]), (all) => all.flat())
+    )
 
-  const postings = Effect.fnUntraced(function* (row: SegmentRow) {
-    const blocks = (yield* parts("history_blocks", row)).map(({ n, bytes }) => ({ block: n, bytes }))
-    return decodedIn(row.segment, () => decoded(blocks, row))
+  const postingsIn = Effect.fnUntraced(function* (segments: ReadonlyArray<SegmentRow>) {
+    const blocks = yield* parts("history_blocks", segments)
+    return segments.map((row) => {
+      const numbered = blocks(row).map(({ n, bytes }) => ({ block: n, bytes }))
+      return decodedIn(row.segment, () => decoded(numbered, row))
+    })
   }, failOnDamage)
 
   /** Reads all parts of a segment, and fails if one of them is damaged. */
-  const verify = (org_id: string, row: SegmentRow) => Effect.andThen(checkedRuns(org_id, row), postings(row))
+  const verify = (org_id: string, row: SegmentRow) => Effect.andThen(checkedRuns(org_id, row), postingsIn([row]))
 
   const drop = Effect.fnUntraced(function* (segments: ReadonlyArray<bigint>) {
     for (const table of ["history_segments", "history_blocks", "history_docs", "history_classes"])
@@ -219,12 +238,15 @@ export const historySegments = Effect.gen(function* () {
     if (!isFamily(family)) return
     const kept: Array<{ readonly run: Run; readonly part: number; readonly n: number }> = []
     const parts: Array<Part> = []
-    for (const [part, row] of rows.entries()) {
-      const all = yield* runs(row)
-      all.forEach((run, n) => {
-        if (!without.has(run.run_id)) kept.push({ run, part, n })
-      })
-      parts.push({ from: yield* postings(row), runs: new Int32Array(all.length).fill(-1) })
+    for (const some of readTogether(rows)) {
+      const runs = yield* runsIn(some)
+      for (const [at, from] of (yield* postingsIn(some)).entries()) {
+        const of = runs[at] ?? []
+        of.forEach((run, n) => {
+          if (!without.has(run.run_id)) kept.push({ run, part: parts.length, n })
+        })
+        parts.push({ from, runs: new Int32Array(of.length).fill(-1) })
+      }
     }
     kept.sort(order)
     kept.forEach(({ part, n }, number) => {
@@ -245,7 +267,7 @@ export const historySegments = Effect.gen(function* () {
   })
 
   const runIdsOf = Effect.fnUntraced(function* (row: SegmentRow) {
-    const pages = bytesOf(yield* parts("history_docs", row))
+    const pages = bytesOf((yield* parts("history_docs", [row]))(row))
     const docs = allRuns(
       row,
       decodedIn(row.segment, () => pages.flatMap(docsOf))
