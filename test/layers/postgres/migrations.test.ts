@@ -184,7 +184,7 @@ describe("what is found", () => {
         "ALTER TABLE runs ADD CONSTRAINT extra CHECK (extra >= 0) NOT VALID",
         "ALTER TABLE orgs ALTER COLUMN name DROP NOT NULL",
         "ALTER TABLE background_migrations ADD COLUMN note text CHECK (note <> '')",
-        "CREATE OR REPLACE FUNCTION run_holds_too_little() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NEW; END $$"
+        "CREATE OR REPLACE FUNCTION run_rules() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NEW; END $$"
       ])
     ).toEqual({ breaks: [], slow: [] })
   })

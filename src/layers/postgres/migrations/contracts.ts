@@ -28,5 +28,11 @@ export const contracts: Contracts = {
     after: [],
     because:
       "The indexes ledger_pkey and ledger_once_per_credit of the whole table are gone. No release names them in ON CONFLICT. ledger_first has both, and all credits"
+  },
+  "0083_row_rules": {
+    compatible_from: 25,
+    after: [],
+    because:
+      "Five functions that only triggers called are gone. run_rules, ledger_rules and ledger_credit_rules keep their rules for processes of every release"
   }
 }

@@ -67,6 +67,7 @@ import { keyReads } from "./0077_key_reads.ts"
 import { webhookProbes } from "./0078_webhook_probes.ts"
 import { webhookSecrets } from "./0079_webhook_secrets.ts"
 import { warrantyOwnShare } from "./0080_warranty_own_share.ts"
+import { rowRules } from "./0083_row_rules.ts"
 
 export const migrations = {
   "0001_accounts": accounts,
@@ -136,5 +137,6 @@ export const migrations = {
   "0077_key_reads": keyReads,
   "0078_webhook_probes": webhookProbes,
   "0079_webhook_secrets": webhookSecrets,
-  "0080_warranty_own_share": warrantyOwnShare
+  "0080_warranty_own_share": warrantyOwnShare,
+  "0083_row_rules": rowRules
 }

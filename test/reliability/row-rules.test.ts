@@ -1,0 +1,99 @@
+/** Each rule of a run's and of an entry's row is refused by its name, in every partition, whoever writes the row by hand. */
+import { beforeAll, describe, expect, test } from "bun:test"
+import { ledgerRules, runRules } from "../../src/layers/postgres/migrations/0083_row_rules.ts"
+import { type Tenant, verify, withApp } from "../kit/app.ts"
+
+type Change = Readonly<Record<string, unknown>>
+
+/** For each rule, what breaks it in the row of a run that has succeeded. */
+const wrongRuns: Readonly<Record<string, Change>> = {
+  runs_kind_check: { kind: "actor" },
+  run_kind: { endpoint: "hunter/v2/email-finder" },
+  runs_status_check: { status: "running" },
+  run_finished: { finished_at: null },
+  runs_hold_check: { hold: -1 },
+  runs_quoted_check: { quoted: -1 },
+  run_charge: { charged: 1_000_000_000_000 },
+  run_charged_only_when_delivered: { status: "failed" },
+  runs_provider_cost_check: { provider_cost: -1 },
+  runs_idempotency_key_check: { idempotency_key: "" }
+}
+
+/** For each rule, what breaks it in an entry that settles a run. */
+const wrongEntries: Readonly<Record<string, Change>> = {
+  ledger_seq_check: { seq: 0 },
+  ledger_type_check: { type: "gift" },
+  ledger_sign: { amount: 1 },
+  ledger_run: { run_id: null },
+  ledger_reserved_after_check: { reserved_after: -1 },
+  ledger_hash_length: { hash: "\\x00" },
+  ledger_ids: { txn_id: "txn|1" }
+}
+
+const app = withApp()
+let org: Tenant
+let run_id: string
+
+/** The rule that refused a statement. */
+const ruleOf = (text: string, given: ReadonlyArray<unknown>): Promise<unknown> =>
+  app.sql(text, given).then(
+    () => "not refused",
+    (error) => error.constraint ?? error.message
+  )
+/** The tables that hold a table's rows, and itself. */
+const placesOf = async (table: string) =>
+  (await app.sql("SELECT relid::regclass::text AS place FROM pg_partition_tree($1::regclass)", [table])).map(
+    ({ place }) => String(place)
+  )
+const insert = (place: string, table: string, where: string) =>
+  `INSERT INTO ${place} SELECT (jsonb_populate_record(r, $2::jsonb)).* FROM ${table} r WHERE run_id = $1 ${where}`
+
+beforeAll(async () => {
+  org = await app.tenant("10.00")
+  run_id = (await org.run(verify("ada"))).body.run_id
+})
+
+describe("a run", () => {
+  test("has a case for each rule", () => {
+    expect(Object.keys(wrongRuns).sort()).toEqual(Object.keys(runRules).sort())
+  })
+
+  test.each(Object.entries(wrongRuns))("%s", async (rule, change) => {
+    const [[column, value] = ["", null]] = Object.entries(change)
+    for (const place of await placesOf("runs"))
+      expect([place, await ruleOf(insert(place, "runs", ""), [run_id, JSON.stringify(change)])]).toEqual([place, rule])
+    expect(await ruleOf(`UPDATE runs SET ${column} = $2 WHERE run_id = $1`, [run_id, value])).toBe(rule)
+  })
+
+  test("is final, and holds what its rate card says", async () => {
+    await expect(app.sql("UPDATE runs SET status = 'no_match' WHERE run_id = $1", [run_id])).rejects.toThrow("is final")
+    await expect(app.sql("UPDATE runs SET charged = 0 WHERE run_id = $1", [run_id])).rejects.toThrow("is final")
+    const raw = {
+      status: "created",
+      finished_at: null,
+      charged: null,
+      kind: "endpoint",
+      capability: null,
+      endpoint: "x"
+    }
+    const plan = { raw: { estimate: "0.5" } }
+    for (const hold of [0, 499_999])
+      await expect(
+        app.sql(insert("runs", "runs", ""), [run_id, JSON.stringify({ ...raw, plan, hold })])
+      ).rejects.toThrow("holds less than its rate card says")
+  })
+})
+
+describe("an entry", () => {
+  test("has a case for each rule", () => {
+    expect(Object.keys(wrongEntries).sort()).toEqual(Object.keys(ledgerRules).sort())
+  })
+
+  test.each(Object.entries(wrongEntries))("%s", async (rule, change) => {
+    for (const place of await placesOf("ledger"))
+      expect([
+        place,
+        await ruleOf(insert(place, "ledger", "AND type = 'settle'"), [run_id, JSON.stringify(change)])
+      ]).toEqual([place, rule])
+  })
+})
