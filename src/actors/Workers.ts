@@ -139,8 +139,8 @@ export const Workers = Layer.effectDiscard(
             yield* logged(answer)
             for (const org_id of answer.orgs) events.touch(org_id, null)
             for (const ending of answer.ended) {
-              waiters.keepEnd(ending, answer.committed_at, answer.available.get(ending.org_id) ?? null)
-              countRun(ending.capability, ending.status, secondsSince(ending.run_id, answer.committed_at))
+              waiters.keepEnd(ending, answer.at, answer.available.get(ending.org_id) ?? null)
+              countRun(ending.capability, ending.status, secondsSince(ending.run_id, answer.at))
             }
             if (answer.signals.length > 0) {
               yield* crashPoint("settle.after")

@@ -35,6 +35,23 @@ describe.each(oneBackend)("the wallet, queues on %s", (backend) => {
     ])
   })
 
+  test("a run and its ledger entries have one clock, and it never goes back", async () => {
+    const org = await app.tenant("5.00")
+    // The process takes most of them without the mailbox, and so in one turn with their entries. The last run waits in the mailbox.
+    for (let count = 0; count < 9; count++) await org.run(verify())
+    const { body } = await org.run(verify())
+    expect((await org.get(`/v1/runs/${body.run_id}`)).body.created_at).toBe(body.created_at)
+    const wrong = await app.sql(
+      `SELECT * FROM (
+         SELECT r.created_at, r.finished_at, min(l.created_at) AS held_at, max(l.created_at) AS settled_at,
+                lag(r.finished_at) OVER (ORDER BY min(l.seq)) AS before
+         FROM ledger l JOIN runs r ON r.run_id = l.run_id WHERE l.org_id = $1 GROUP BY r.org_id, r.run_id, r.created_at, r.finished_at
+       ) n WHERE held_at < created_at OR settled_at <> finished_at OR created_at < before`,
+      [org.org_id]
+    )
+    expect(wrong).toEqual([])
+  })
+
   const amounts = [
     ["10.00", 200],
     ["10", 200],

@@ -7,10 +7,10 @@
 import { Context, Effect, Layer } from "effect"
 import type { DirectCommand } from "../../layers/ledger/DirectCommands.ts"
 
-/** A command that waits for a turn of its lane. `resume` gets the time of the commit, or null when the command was not applied. */
+/** A command that waits for a turn of its lane. `resume` gets the turn's time, or null when the command was not applied. */
 export interface Offered {
   readonly command: DirectCommand
-  readonly resume: (committed_at: Date | null) => void
+  readonly resume: (at: Date | null) => void
 }
 
 /** Direct commands in one turn: about what a turn takes from the mailbox. */
@@ -74,7 +74,7 @@ export class DirectCommands extends Context.Service<
           const state = lane === undefined ? undefined : of(lane)
           if (state === undefined || (state.notify === null && state.regain === null)) return Effect.succeed(null)
           return Effect.callback<Date | null>((resume) => {
-            state.offered.push({ command, resume: (committed_at) => resume(Effect.succeed(committed_at)) })
+            state.offered.push({ command, resume: (at) => resume(Effect.succeed(at)) })
             state.notify?.()
           })
         }),

@@ -53,8 +53,8 @@ export interface TurnAnswer {
   readonly orgs: ReadonlyArray<string>
   /** What the organizations of the ended runs may spend after the turn. */
   readonly available: ReadonlyMap<string, MicroUsd>
-  /** The database's time of the commit. */
-  readonly committed_at: Date
+  /** The turn's time, by the database's clock. */
+  readonly at: Date
   /** Whether the turn took direct commands of this process. */
   readonly direct: boolean
   /** Whether runs wait for the next turn to decide on them again. */
@@ -324,7 +324,7 @@ export const decideTurn = (view: TurnView, room: Room, names: Names) => {
     payments: payments.effects(),
     ...{ ...budgets.effects(), ...guards.effects(), reuse: reuse.effects() }
   }
-  const outcome: Omit<TurnAnswer, "more" | "direct" | "orgs" | "committed_at"> = {
+  const outcome: Omit<TurnAnswer, "more" | "direct" | "orgs" | "at"> = {
     taken: view.mail.filter(({ id }) => id !== null).length,
     started: [...started.values()],
     queued,

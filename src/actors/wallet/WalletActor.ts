@@ -28,7 +28,7 @@ const nothing: TurnAnswer = {
   signals: [],
   orgs: [],
   available: new Map(),
-  committed_at: new Date(0),
+  at: new Date(0),
   direct: false,
   requeued: false
 }
@@ -114,8 +114,7 @@ export class WalletActor extends Context.Service<
             Effect.sync(() => {
               const turn = Exit.isSuccess(exit) ? exit.value : null
               const rejected = new Set(turn?.rejected)
-              for (const { command, resume } of offered)
-                resume(turn === null || rejected.has(command) ? null : turn.committed_at)
+              for (const { command, resume } of offered) resume(turn === null || rejected.has(command) ? null : turn.at)
             })
           ),
           Effect.map(

@@ -4,7 +4,7 @@
  * The process that takes a lane's turns need not store a command in the mailbox first: the turn that decides the command stores its
  * effects at once. A direct command that a turn can't take is rejected, and its sender stores it in the mailbox.
  */
-import type { SqlClient } from "effect/sql"
+import type { SqlClient, Statement } from "effect/sql"
 import { bigints, texts } from "../postgres/Columns.ts"
 import type { NewRun } from "../runs/RunStore.ts"
 import type { CommandRow, Mail, TurnRun } from "./TurnView.ts"
@@ -188,14 +188,15 @@ const usesOf = (runs: ReadonlyArray<NewRun>): ReadonlyMap<string, KeyUse> => {
 }
 
 /**
- * Parts of the turn's statement that insert the admitted runs, each with a leading comma. A run that was refused is inserted with its
- * end. API keys are locked until the commit: a revocation or change waits for it, so nothing is admitted after it was answered. A key is
+ * Parts of the turn's statement that insert the admitted runs, each with a leading comma. They are created at the turn's time, as
+ * their ledger entries are. A run that was refused is inserted with its end. API keys are locked until the commit: a revocation or change waits for it, so nothing is admitted after it was answered. A key is
  * live only if it has the version that the runs were checked against, and if its `max_cost` covers their holds.
  */
 export const writeArrived = (
   sql: SqlClient.SqlClient,
   runs: ReadonlyArray<NewRun>,
-  endings: ReadonlyMap<string, EndedRun>
+  endings: ReadonlyMap<string, EndedRun>,
+  at: Statement.Fragment
 ) => {
   const ending = runs.map((run) => endings.get(run.run_id))
   const keyed = runs.filter((run) => run.idempotency_key !== null)
@@ -214,10 +215,10 @@ export const writeArrived = (
           )${keyed.length === 0 ? sql.literal("") : claimed}, arrived AS (
             INSERT INTO runs_recent (org_id, run_id, key_id, request_id, idempotency_key, fingerprint, kind, capability, endpoint, provider,
                               hold, quoted, input, plan, routing_reason, metadata, budget_id, input_hash, status, error_code, error_message,
-                              control, finished_at, key_claimed)
+                              control, created_at, finished_at, key_claimed)
             SELECT org_id, run_id, key_id, request_id, idempotency_key, fingerprint, kind, capability, endpoint, provider,
                    hold, quoted, input::json, plan::json, routing_reason, metadata::jsonb, budget_id, input_hash, coalesce(status, 'created'), error_code,
-                   error_message, control, CASE WHEN status IS NOT NULL THEN now() END, CASE WHEN idempotency_key IS NOT NULL THEN true END
+                   error_message, control, ${at}, CASE WHEN status IS NOT NULL THEN ${at} END, CASE WHEN idempotency_key IS NOT NULL THEN true END
             FROM unnest(
               ${texts(runs.map((r) => r.run_id))}, ${texts(runs.map((r) => r.org_id))}, ${texts(runs.map((r) => r.key_id))},
               ${texts(runs.map((r) => r.request_id))}, ${texts(runs.map((r) => r.idempotency_key))},

@@ -4,7 +4,7 @@
  *
  * Each begins with a comma. Without rows the counts are left out.
  */
-import type { SqlClient } from "effect/sql"
+import type { SqlClient, Statement } from "effect/sql"
 import { bigints, booleans, jsons, texts } from "../postgres/Columns.ts"
 import type { AttemptCount, EndedRun, TurnEffects } from "./TurnStore.ts"
 import { spans, windowStart } from "../../schema/runs/Health.ts"
@@ -35,14 +35,15 @@ export const writeEnded = (
   sql: SqlClient.SqlClient,
   lane: number,
   ended: ReadonlyArray<EndedRun>,
-  all: ReadonlyArray<EndedRun>
+  all: ReadonlyArray<EndedRun>,
+  at: Statement.Fragment
 ) => {
   const reused = reuseParts(sql, ended)
   return sql`, finished AS (
             UPDATE runs_recent r SET status = n.status, charged = n.charged, provider_cost = n.provider_cost, provider = coalesce(n.provider, r.provider),
                    attempts = n.attempts::json, hints = n.hints::json, error_code = n.error_code, error_message = n.error_message, control = n.control,
                    result = coalesce(n.result::json, (SELECT m.result FROM mailbox m WHERE m.lane = ${lane} AND m.id = n.result_of)${reused.results}),
-                   ${reused.set}finished_at = now()
+                   ${reused.set}finished_at = ${at}
             FROM unnest(${texts(ended.map((r) => r.org_id))}, ${texts(ended.map((r) => r.run_id))}, ${texts(ended.map((r) => r.status))},
                         ${bigints(ended.map((r) => r.charged))}, ${bigints(ended.map((r) => r.provider_cost))},
                         ${texts(ended.map((r) => r.provider))},

@@ -32,7 +32,6 @@ import { isRecord } from "../../schema/json/Json.ts"
 import type { RunStatus } from "../../schema/runs/Run.ts"
 import type { BudgetControl, Wallet } from "../../schema/wallet/Wallet.ts"
 import type { KeyBudget } from "../../schema/wallet/KeyBudget.ts"
-import { oneRowOf } from "../postgres/Rows.ts"
 import {
   contactingRuns,
   type ContactEffects,
@@ -125,7 +124,8 @@ export interface TurnEffects {
 
 /** What the commit of a turn adds to its answer. */
 export interface TurnCommit {
-  readonly committed_at: Date
+  /** The turn's time, which its ledger entries and the runs that it admits or ends have. */
+  readonly at: Date
   /** Direct commands that the turn did not take. */
   readonly rejected: ReadonlyArray<DirectCommand>
   /** Organizations whose wallets it wrote. */
@@ -159,8 +159,6 @@ const turnConflict = "RG001"
 
 /** Class of the SQLSTATEs of violated constraints, such as a second run with an Idempotency-Key. */
 const constraintClass = "23"
-
-const commitRow = oneRowOf({ committed_at: Schema.Date })
 
 export class TurnStore extends Context.Service<
   TurnStore,
@@ -232,7 +230,8 @@ export class TurnStore extends Context.Service<
           return version
         }
         const openRuns = openRunsChange(effects)
-        const { committed_at } = yield* commitRow(sql`
+        const at = sql`'epoch'::timestamptz + ${now_micros}::bigint * interval '1 microsecond'`
+        yield* sql`
           WITH gone AS (
             DELETE FROM mailbox WHERE lane = ${lane} AND id = ANY(${bigints(stored)}) RETURNING 1
           ), paid AS (
@@ -248,7 +247,7 @@ export class TurnStore extends Context.Service<
             RETURNING w.open_runs
           ), written AS (
             INSERT INTO ledger (org_id, seq, txn_id, type, amount, balance_after, reserved_after, run_id, reference, note, hash, created_at)
-            SELECT n.*, 'epoch'::timestamptz + ${now_micros}::bigint * interval '1 microsecond'
+            SELECT n.*, ${at}
             FROM unnest(${texts(entries.map((e) => e.org_id))}, ${bigints(entries.map((e) => e.seq))},
                         ${texts(entries.map((e) => e.txn_id))}, ${texts(entries.map((e) => e.type))},
                         ${bigints(entries.map((e) => e.amount))}, ${bigints(entries.map((e) => e.balance_after))},
@@ -256,8 +255,8 @@ export class TurnStore extends Context.Service<
                         ${texts(entries.map((e) => e.reference))}, ${texts(entries.map((e) => e.note))},
                         ${byteas(entries.map((e) => e.hash))}) AS n
           ), opened AS (
-            INSERT INTO open_runs (run_id, org_id, hold, state, provider, side_effect, worker_id, lease_token, attempts, free_bytes)
-            SELECT run_id, org_id, hold, state, provider, side_effect, worker_id, lease_token, attempts::json, free_bytes
+            INSERT INTO open_runs (run_id, org_id, hold, state, provider, side_effect, worker_id, lease_token, attempts, free_bytes, since)
+            SELECT run_id, org_id, hold, state, provider, side_effect, worker_id, lease_token, attempts::json, free_bytes, ${at}
             FROM unnest(${texts(opened.map((o) => o.run_id))}, ${texts(opened.map((o) => o.org_id))},
                         ${bigints(opened.map((o) => o.hold))}, ${texts(opened.map((o) => o.state))}, ${texts(opened.map((o) => o.provider))},
                         ${booleans(opened.map((o) => o.side_effect))}, ${texts(opened.map((o) => o.worker_id))},
@@ -274,18 +273,17 @@ export class TurnStore extends Context.Service<
             SELECT command_id, reply::json FROM unnest(${texts(replies.map((r) => r.command_id))}, ${jsons(replies.map((r) => r.reply))})
                  AS n(command_id, reply)
             ON CONFLICT (command_id) DO NOTHING
-          )${writeEnded(sql, lane, ended, effects.ended)}${writeAttempts(sql, lane, attempts, now)}${writeUnbooked(sql, unbookedRuns(effects))}${hasRecords(records) ? writeRecords(sql, lane, records) : sql.literal("")}${isEmpty(effects.payments) ? sql.literal("") : writePayments(sql, effects.payments, autoTopupDailyMax)}${writeBudgets(sql, budgets, effects.budgets, effects.budget_alerts)}${writeRepeats(sql, effects.repeats)}${writeContacts(sql, effects.contacts)}${writeReuse(sql, lane, effects.reuse, ended)}${writeFree(sql, effects.free)}${arrived.length === 0 ? sql.literal("") : writeArrived(sql, arrived, refused)}
+          )${writeEnded(sql, lane, ended, effects.ended, at)}${writeAttempts(sql, lane, attempts, now)}${writeUnbooked(sql, unbookedRuns(effects))}${hasRecords(records) ? writeRecords(sql, lane, records) : sql.literal("")}${isEmpty(effects.payments) ? sql.literal("") : writePayments(sql, effects.payments, autoTopupDailyMax)}${writeBudgets(sql, budgets, effects.budgets, effects.budget_alerts)}${writeRepeats(sql, effects.repeats)}${writeContacts(sql, effects.contacts)}${writeReuse(sql, lane, effects.reuse, ended)}${writeFree(sql, effects.free)}${arrived.length === 0 ? sql.literal("") : writeArrived(sql, arrived, refused, at)}
           SELECT CASE WHEN (SELECT count(*) FROM gone) = ${stored.length}::int AND (SELECT count(*) FROM paid) = ${wallets.length}::int
                             AND (SELECT count(*) FROM finished) = ${ended.length}::int AND (SELECT count(*) FROM closed) = ${closed.length}::int
                             ${arrived.length === 0 ? sql.literal("") : keysAreLive(sql, arrived)}${budgetsAreCurrent(sql, effects.budgets)}${triesAreSeen(sql, repeatGuard === 0 ? [] : askingRuns(mail, runs), repeats, now_micros)}${nobodyContacted(sql, effects.contacts, contacts, now_micros)}${claimsAreMine(sql, effects.reuse)}${freeFits(sql, effects.free, freeLimit)}${isTimely(sql, now_micros, wasRead, minutes)}${wasRead ? sql.literal("") : stillTrue(sql, arrived, orgQueue)}
-                      THEN 1 ELSE rungate_turn_conflict() END AS whole, now() AS committed_at`)
-        const written = wallets.map((wallet) => ({
+                      THEN 1 ELSE rungate_turn_conflict() END AS whole`
+        return wallets.map((wallet) => ({
           wallet,
           version: versionOf(wallet.org_id) + 1n,
           head: heads.get(wallet.org_id) ?? null,
           open_runs: openRuns.get(wallet.org_id) ?? 0n
         }))
-        return { committed_at, written }
       })
 
       /** No statement if no run has a budget, or if this process remembers the budgets. Their versions prove the memory. */
@@ -337,7 +335,7 @@ export class TurnStore extends Context.Service<
             repeat_guard: repeatGuard
           })
           yield* crashPoint("turn.before_commit")
-          const { committed_at, written } = yield* apply(lane, view, arrived, { budgets, contacts }, effects, wasRead)
+          const written = yield* apply(lane, view, arrived, { budgets, contacts }, effects, wasRead)
           const before = new Map(rows.flatMap((row) => (row.open_runs === null ? [] : [[row.org_id, row.open_runs]])))
           const after = written.map((one) => ({
             ...one,
@@ -347,7 +345,8 @@ export class TurnStore extends Context.Service<
           memory.keepBudgets(lane, budgets, effects)
           memory.drop(lane, view.autos.keys())
           yield* crashPoint("turn.after_commit")
-          return { ...answer, committed_at, rejected, orgs: effects.wallets.map(({ org_id }) => org_id) }
+          const at = new Date(Number(view.now_micros / 1000n))
+          return { ...answer, at, rejected, orgs: effects.wallets.map(({ org_id }) => org_id) }
         })
         return yield* carriedOut.pipe(
           Effect.onError(() => Effect.sync(() => memory.forget(lane))),

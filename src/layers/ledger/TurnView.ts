@@ -98,7 +98,7 @@ export interface TurnView {
   readonly credited: ReadonlyMap<string, string>
   /** The database's UTC day. */
   readonly day: string
-  /** The database's time in microseconds since 1970: the creation time of this turn's entries. */
+  /** The database's time in microseconds since 1970: of this turn's entries, and of the runs that it admits or ends. */
   readonly now_micros: bigint
   /** The most that automatic top-ups may charge a wallet in one day. */
   readonly auto_topup_daily_max: MicroUsd
@@ -271,8 +271,10 @@ export const take = (
   repeatGuard: number
 ) =>
   takenRows(sql`
-  SELECT m.id, m.command_id, m.org_id, m.run_id, m.tag, m.payload::text AS payload, (now() AT TIME ZONE 'UTC')::date::text AS day,
-         (extract(epoch FROM now()) * 1000000)::bigint AS now_micros,
+  -- Read after the snapshot: now() may be earlier than that of a run whose command the snapshot has.
+  WITH clock AS MATERIALIZED (SELECT clock_timestamp() AS now)
+  SELECT m.id, m.command_id, m.org_id, m.run_id, m.tag, m.payload::text AS payload, (t.now AT TIME ZONE 'UTC')::date::text AS day,
+         (extract(epoch FROM t.now) * 1000000)::bigint AS now_micros,
          w.lane::int AS wallet_lane, w.version, w.balance, w.reserved, w.entry_seq, w.head, w.per_run_limit, w.daily_limit, w.allowances_held, w.spent_day::text AS spent_day, w.spent, w.suspended,
          w.open_runs, ${heldKeys(sql, direct)}, ${liveKeys(sql, direct)},
          ${sql.literal(runStatus)} AS status, r.hold, o.lease_token, r.capability,
@@ -289,4 +291,5 @@ export const take = (
   LEFT JOIN wallets w ON m.is_first AND w.org_id = m.org_id
   LEFT JOIN runs_recent r ON r.org_id = m.org_id AND r.run_id = m.run_id
   LEFT JOIN open_runs o ON o.run_id = m.run_id
+  CROSS JOIN clock t
   ORDER BY m.id`)

@@ -2,8 +2,8 @@
  * What usage counts of a finished run, as SQL.
  *
  * The charge is the run's, which the turn that settles it writes beside the ledger's entry, and which can't change any more (E5 compares both). The
- * day is the entry's. The entry has the time of the turn's reading and the run's end that of its writing, and a turn whose reading is older than
- * `turnMinutesMax` writes nothing. So both are on the same day, except around midnight, where the entry is looked up.
+ * day is the entry's, and both have the turn's time. Earlier releases dated the run's end by the writing of the turn, up to `turnMinutesMax` later.
+ * So the days differ only around midnight, where the entry is looked up.
  */
 import { Schema } from "effect"
 import type { SqlClient } from "effect/sql"

@@ -17,7 +17,7 @@ import { seriesText } from "../../../src/layers/observability/series.ts"
 import { effect } from "../../kit/effect-tests.ts"
 import { cancel, credit, newRun, org_id, reportOf, reserve, runningRun, settle, turnView } from "../../kit/turn-view.ts"
 
-const committed_at = new Date("2026-11-25T12:00:00Z")
+const at = new Date("2026-11-25T12:00:00Z")
 
 /** What the store does with a turn. */
 type Outcome =
@@ -78,7 +78,7 @@ const worldOf = ({ outcomes, direct = [], fate = "kept", ended = null, hasSlot =
         const decided = "view" in outcome ? decide(outcome.view) : null
         if ("dies" in outcome || decided === null) return yield* Effect.die("dies" in outcome ? outcome.dies : outcome)
         const started = outcome.started === false ? { started: [] } : {}
-        return { ...decided.answer, ...started, committed_at, rejected: outcome.rejects ?? [], orgs: [org_id] }
+        return { ...decided.answer, ...started, at, rejected: outcome.rejects ?? [], orgs: [org_id] }
       })
   })
   const layer = WalletActor.layer.pipe(
@@ -157,7 +157,7 @@ describe("a turn", () => {
         [1, false, false]
       ])
       expect(world.asked[0]).toEqual({ lane: 7, max: 500, direct: [], mayRecall: false })
-      expect(answers[0]).toMatchObject({ committed_at, orgs: [org_id] })
+      expect(answers[0]).toMatchObject({ at, orgs: [org_id] })
     })
   )
 
@@ -178,7 +178,7 @@ describe("a turn", () => {
       const world = worldOf({ outcomes: ["no command"] })
       expect(answerOf(yield* world.turn())).toEqual({
         ...{ taken: 0, more: false, started: [], queued: [], ended: [], losses: [], charges: false, mismatches: [] },
-        ...{ signals: [], orgs: [], available: new Map(), committed_at: new Date(0), direct: false, requeued: false }
+        ...{ signals: [], orgs: [], available: new Map(), at: new Date(0), direct: false, requeued: false }
       })
     })
   )
@@ -254,12 +254,12 @@ describe("the sender of a direct command", () => {
   const direct = [taken, rejected]
   const view = turnView([cancel("run_c")], { runs: [runningRun("run_c")] })
 
-  effect("hears when it was committed, or that the turn did not take it", () =>
+  effect("hears the time of the turn, or that the turn did not take it", () =>
     Effect.gen(function* () {
       const world = worldOf({ outcomes: [{ view, rejects: [rejected] }], direct })
       expect(answerOf(yield* world.turn())).toMatchObject({ direct: true })
       expect(world.asked[0]?.direct).toEqual(direct)
-      expect([world.heardBy(taken), world.heardBy(rejected)]).toEqual([committed_at, null])
+      expect([world.heardBy(taken), world.heardBy(rejected)]).toEqual([at, null])
       expect(answerOf(yield* worldOf({ outcomes: [{ view }], direct: [taken] }).turn())).toMatchObject({ direct: true })
     })
   )
@@ -322,7 +322,7 @@ describe("a turn that fails", () => {
     effect(`is tried again one command at a time if ${why}`, () =>
       Effect.gen(function* () {
         const world = worldOf({ outcomes: [{ dies }, { view: credits(1) }] })
-        expect(answerOf(yield* world.turn(true))).toMatchObject({ taken: 1, more: true, committed_at })
+        expect(answerOf(yield* world.turn(true))).toMatchObject({ taken: 1, more: true, at })
         expect(world.asked.slice(1)).toEqual([{ lane: 7, max: 1, direct: [], mayRecall: false }])
         expect(world.failures).toEqual([])
         expect(world.logs[0]).toStartWith("lane 7: a turn failed; retrying it one command at a time: ")

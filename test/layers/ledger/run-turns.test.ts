@@ -144,7 +144,7 @@ describe("runs of one turn", () => {
         }>`SELECT (extract(epoch FROM created_at) * 1000000)::bigint AS at FROM ledger WHERE org_id = ${org_id}`
         expect(entries).toHaveLength(1)
         expect(entries[0]?.at).toBeGreaterThanOrEqual(before?.now ?? 0n)
-        expect(entries[0]?.at).toBeLessThanOrEqual(BigInt(first.committed_at.getTime() + 1) * 1000n)
+        expect(entries[0]?.at).toBeLessThanOrEqual(BigInt(first.at.getTime() + 1) * 1000n)
         // The same reference of another organization is another credit.
         const other = yield* (yield* Accounts).createOrganization("turns", null)
         yield* sql`INSERT INTO replies (command_id, reply) VALUES (${newId("cmd")}, '{}')`

@@ -331,6 +331,7 @@ test("an event that comes before the run has ended is to come again", async () =
 test("a run whose seven days are over, and a message through the organization's own account, are left alone", async () => {
   const run_id = await check()
   const sent = await send("resend")
+  await indexedAndCounted(app)
   await app.sql("UPDATE runs SET finished_at = finished_at - interval '7 days 1 minute' WHERE run_id = $1", [run_id])
   expect(await tell("resend", resendEvent(sent))).toEqual(received(0))
   await check()
