@@ -297,6 +297,11 @@ describe("the default", () => {
     expect(ids(await get("/v1/runs", wide.token))).toContain(theirs["run_id"])
     // What it can spend is its own, whatever it reads.
     expect((await get("/v1/wallet", wide.token)).body).toMatchObject({ balance: "0.50", available: "0.50" })
+    const available = async (key: { token: string }) =>
+      (await get(`/v1/runs/${await run(key.token, "subject")}`, key.token)).headers.get("wallet-available")
+    expect(await available(wide)).toBeNull()
+    const spender = await mint({ allow: { raw: true }, budget: { limit: "1.00", period: "day" } })
+    expect(await available(spender)).toBe((await get("/v1/wallet", spender.token)).body.available)
     const child = await allowance(own.token, { amount: "0.10" })
     expect(ids(await get("/v1/allowances"))).toEqual([child.id])
     expect((await get(`/v1/allowances/${child.id}`)).status).toBe(200)

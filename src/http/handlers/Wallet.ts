@@ -16,6 +16,7 @@ import { problem } from "../../schema/Errors.ts"
 import { looksLike } from "../../schema/Ids.ts"
 import { plus, usd } from "../../schema/money/Money.ts"
 import { fromOf, toOf } from "../../schema/Period.ts"
+import { seesWallet } from "../../schema/accounts/KeyAccess.ts"
 import { type KeyBudget, leftIn } from "../../schema/wallet/KeyBudget.ts"
 import { type EntryType, entryTypes } from "../../schema/wallet/Wallet.ts"
 import { Api } from "../api/Api.ts"
@@ -119,15 +120,11 @@ export const WalletHandlers = HttpApiBuilder.group(
     return handlers.handleAll({
       get: Effect.fnUntraced(function* () {
         const { org_id, key_id, access } = yield* CurrentCaller
-        const isOwn = (access?.reads ?? null) !== null
-        const hasBudget = (access?.budget_id ?? null) !== null
-        const key =
-          key_id !== null && (isOwn || hasBudget) ? Option.getOrNull(yield* accounts.key(org_id, key_id)) : null
-        // An allowance can spend its own money only, also if it reads the organization.
-        if (isOwn || key?.allowance === true)
-          return key === null || key.budget === null
-            ? yield* Effect.fail(noBudget)
-            : { currency: "USD" as const, ...budgetAsWallet(key.budget, key.today) }
+        if (!seesWallet(access)) {
+          const key = key_id === null ? null : Option.getOrNull(yield* accounts.key(org_id, key_id))
+          if (key === null || key.budget === null) return yield* Effect.fail(noBudget)
+          return { currency: "USD" as const, ...budgetAsWallet(key.budget, key.today) }
+        }
         const { balance, reserved } = yield* books.wallet(org_id)
         return {
           currency: "USD" as const,

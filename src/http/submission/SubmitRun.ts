@@ -15,6 +15,7 @@ import {
 } from "../../actors/runs/Admission.ts"
 import type { Principal } from "../../layers/accounts/Accounts.ts"
 import type { RunRow } from "../../layers/runs/RunStore.ts"
+import { seesWallet } from "../../schema/accounts/KeyAccess.ts"
 import { problem } from "../../schema/Errors.ts"
 import { memberText } from "../../schema/json/JsonText.ts"
 import { usd } from "../../schema/money/Money.ts"
@@ -69,14 +70,14 @@ const targetOf = (payload: RunRequest) => {
 
 /** What an answer says beside the run. */
 export interface Told {
-  /** Whether the caller may read the wallet. */
+  /** Whether the caller may read the organization's wallet. */
   readonly wallet: boolean
   /** The header `Preference-Applied`. Null for none. */
   readonly applied: string | null
 }
 
 export const toldOf = ({ role, access }: Pick<Principal, "role" | "access">, applied: string | null = null): Told => ({
-  wallet: maySeeWallet(role) && (access === null || access.reads === null),
+  wallet: maySeeWallet(role) && seesWallet(access),
   applied
 })
 

@@ -21,7 +21,7 @@ import {
   type RenewKey,
   type TooManyKeys
 } from "./ApiKeys.ts"
-import { accessOf, AccessRow } from "./KeyRows.ts"
+import { accessColumns, accessOf, AccessRow } from "./KeyRows.ts"
 import { organizationList, type OrganizationRow } from "./organizations/OrganizationList.ts"
 import type { InvitationRefused } from "./Invitations.ts"
 import { Settings } from "../platform/Settings.ts"
@@ -293,7 +293,7 @@ export class Accounts extends Context.Service<
           }))
         }
         const [key] = yield* keyOwnerRows(sql`
-          SELECT org_id, key_id, environment, version, allow, budget_id, expires_at, key_reads(api_keys) AS reads FROM api_keys
+          SELECT org_id, key_id, environment, ${sql.literal(accessColumns)} FROM api_keys
           WHERE key_hash = ${digest(text)} AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now())`)
         if (key === undefined) return Option.none()
         const { org_id, key_id, environment } = key
@@ -310,7 +310,7 @@ export class Accounts extends Context.Service<
 
       const access = Effect.fnUntraced(function* (org_id: string, key_id: string) {
         const [row] = yield* accessRows(sql`
-          SELECT version, allow, budget_id, expires_at, key_reads(api_keys) AS reads FROM api_keys
+          SELECT ${sql.literal(accessColumns)} FROM api_keys
           WHERE org_id = ${org_id} AND key_id = ${key_id} AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now())`)
         return row === undefined ? null : accessOf(row)
       }, Effect.orDie)

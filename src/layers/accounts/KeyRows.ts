@@ -11,8 +11,13 @@ export const AccessRow = Schema.Struct({
   allow: Schema.Unknown,
   budget_id: Schema.NullOr(Schema.String),
   expires_at: Schema.NullOr(Schema.Date),
-  reads: Reads
+  reads: Reads,
+  allowance: Schema.Boolean
 })
+
+/** The columns of `AccessRow`, from `api_keys`. */
+export const accessColumns = `version, allow, budget_id, expires_at, key_reads(api_keys) AS reads,
+  budget_id IS NOT NULL AND EXISTS (SELECT FROM allowances a WHERE a.key_id = api_keys.key_id) AS allowance`
 
 const decodeAllow = Schema.decodeUnknownSync(Schema.NullOr(Allow))
 /** The scope as it is stored. */
@@ -24,10 +29,18 @@ export const scopeOf = ({ allow, reads }: { readonly allow: unknown; readonly re
   return stored === null || reads === null ? stored : { ...stored, read: "own" as const }
 }
 
-export const accessOf = ({ version, allow, budget_id, expires_at, reads }: typeof AccessRow.Type): KeyAccess => ({
+export const accessOf = ({
+  version,
+  allow,
+  budget_id,
+  expires_at,
+  reads,
+  allowance
+}: typeof AccessRow.Type): KeyAccess => ({
   version,
   allow: scopeOf({ allow, reads }),
   budget_id,
   expires_at,
-  reads
+  reads,
+  allowance
 })

@@ -50,7 +50,13 @@ export interface KeyAccess {
   readonly expires_at: Date | null
   /** The keys whose runs it reads: itself, and those that it replaced. Null: all runs of the organization. */
   readonly reads: ReadonlyArray<string> | null
+  /** It belongs to an allowance. */
+  readonly allowance: boolean
 }
+
+/** Whether the organization's money is shown. To an allowance it is not, whatever it reads: it can spend its own money only. */
+export const seesWallet = (access: Pick<KeyAccess, "reads" | "allowance"> | null): boolean =>
+  access === null || (access.reads === null && !access.allowance)
 
 /** Whether a caller sees a run that the key started. A session, whose access is null, sees every run of its organization. */
 export const seesRunsOf = (access: Pick<KeyAccess, "reads"> | null, key_id: string | null): boolean =>
