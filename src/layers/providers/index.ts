@@ -38,6 +38,7 @@ import { seranking } from "./seranking.ts"
 import { serper } from "./serper.ts"
 import { tavily } from "./tavily.ts"
 import { theirstack } from "./theirstack.ts"
+import { tomba } from "./tomba.ts"
 import { twilioLookup } from "./twilio_lookup.ts"
 import { unipile } from "./unipile.ts"
 import { usaspending } from "./usaspending.ts"
@@ -54,6 +55,7 @@ export const providers: ReadonlyArray<Provider> = [
   icypeas,
   lusha,
   fullenrich,
+  tomba,
   zerobounce,
   neverbounce,
   millionverifier,

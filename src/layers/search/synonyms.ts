@@ -45,6 +45,10 @@ export const synonyms: ReadonlyArray<Concept> = [
     queryOnly: "email lookup, email hunter, get email, email search, guess email, corporate email"
   },
   {
+    words: "domain search, email addresses of a domain, emails of a domain",
+    queryOnly: "all emails, all email addresses, emails at a domain, addresses at a domain, every email"
+  },
+  {
     words: "phone, mobile, telephone, cell, phone number, mobile number",
     queryOnly: "cellphone, tel, direct dial, msisdn, whatsapp number, dial"
   },
@@ -55,13 +59,13 @@ export const synonyms: ReadonlyArray<Concept> = [
   {
     words: "person, contact, individual, employee",
     queryOnly:
-      "lead, prospect, human, decision maker, staff, candidate, colleague, worker, ceo, cto, cfo, vp, director, manager, founder, engineer, developer, executive, recruiter, marketer",
+      "lead, prospect, human, decision maker, staff, candidate, colleague, worker, ceo, cto, cfo, vp, vps, director, manager, founder, engineer, developer, executive, recruiter, marketer",
     weight: 0.5
   },
   {
     words: "people search, person search, search people, find people, search persons, find contacts",
     queryOnly:
-      "lead list, prospecting, lead generation, leadgen, list people, sourcing, talent search, decision makers, list contacts, list leads"
+      "lead list, prospecting, lead generation, leadgen, list people, sourcing, talent search, decision makers, list contacts, list leads, sales director, marketing director, sales manager, marketing manager, vp sales, vps sales, head sales, head marketing"
   },
   {
     words: "enrich, enrichment, append",
@@ -74,7 +78,7 @@ export const synonyms: ReadonlyArray<Concept> = [
   },
   {
     words: "title, role, position, job title, seniority",
-    queryOnly: "ceo, cto, cfo, vp, director, founder, manager, executive",
+    queryOnly: "ceo, cto, cfo, vp, vps, director, founder, manager, executive",
     weight: 0.4
   },
   { words: "profile, bio", queryOnly: "biography, account", weight: 0.4 },
@@ -88,10 +92,10 @@ export const synonyms: ReadonlyArray<Concept> = [
   {
     words: "company enrichment, enrich a company, firmographic, organization enrichment, company data",
     queryOnly:
-      "company profile, company lookup, company info, domain company, headcount, employee count, how many employees, number employees, company size, revenue, industry"
+      "company profile, company lookup, company info, domain company, headcount, employee count, how many employees, number employees, company size, revenue"
   },
   {
-    words: "company search, search companies, organization search, find companies",
+    words: "company search, search companies, organization search, search organizations, find companies",
     queryOnly: "list companies, list startups, account list, target accounts, lookalike companies, market map, tam"
   },
   {
@@ -143,7 +147,8 @@ export const synonyms: ReadonlyArray<Concept> = [
   {
     words: "places, local business, maps, local results",
     queryOnly:
-      "nearby, near, local, restaurant, shop, store, dentist, plumber, hotel, gym, salon, cafe, lawyer, clinic, opening hours"
+      "nearby, near, local, restaurant, shop, store, dentist, plumber, hotel, gym, salon, cafe, lawyer, clinic, opening hours",
+    weight: 0.9
   },
   { words: "trends, trending, popular", queryOnly: "viral, interest over time", weight: 0.5 },
   { words: "website, site, web page, webpage, url", queryOnly: "homepage, web, link", weight: 0.4 },

@@ -223,6 +223,8 @@ const published: ReadonlyArray<readonly [string, string, unknown, number]> = [
     { data: people(100).map(() => ({ enrich_fields: ["contact.work_emails", "contact.phones"] })) },
     1_100 * 0.058
   ],
+  ["tomba", "GET /v1/phone-finder", { email: "a@x.example" }, 5 * 0.0089],
+  ["tomba", "GET /v1/domain-search", { domain: "x.example" }, 10 * 0.0089],
   ["fullenrich", "POST /people/search", { limit: 100 }, 25 * 0.058]
 ]
 

@@ -35,9 +35,9 @@ const fits = (template: string, path: string): boolean => {
 const served: Readonly<Record<string, string>> = {
   "people.search": "crustdata peopledatalabs apollo prospeo apify exa",
   "people.enrich": "peopledatalabs apollo prospeo hunter crustdata",
-  "email.find": "hunter leadmagic prospeo findymail icypeas crustdata lusha fullenrich",
-  "email.verify": "hunter leadmagic zerobounce neverbounce millionverifier findymail icypeas",
-  "phone.find": "leadmagic findymail prospeo apollo crustdata lusha fullenrich",
+  "email.find": "hunter leadmagic prospeo findymail icypeas crustdata lusha fullenrich tomba",
+  "email.verify": "hunter leadmagic zerobounce neverbounce millionverifier findymail icypeas tomba",
+  "phone.find": "leadmagic findymail prospeo apollo crustdata lusha fullenrich tomba",
   "phone.lookup": "twilio_lookup",
   "company.enrich":
     "apollo peopledatalabs hunter leadmagic prospeo scrapecreators apify sec_edgar builtwith predictleads lusha fullenrich",

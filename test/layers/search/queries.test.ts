@@ -86,11 +86,14 @@ const written = new Set(
     "brave",
     "builtwith",
     "exa",
+    "fullenrich",
     "hasdata",
+    "lusha",
     "parallel",
     "predictleads",
     "seranking",
     "theirstack",
+    "tomba",
     "usaspending"
   ].flatMap((provider) => {
     const manifest: unknown = Bun.YAML.parse(readFileSync(join(manifests, `${provider}.yaml`), "utf8"))

@@ -33,48 +33,76 @@ const emailFinders: Labels = {
   "leadmagic POST /v1/people/email-finder": 2,
   "prospeo POST /enrich-person": 1,
   "findymail POST /search/name": 1,
-  "icypeas POST /email-search": 1
+  "icypeas POST /email-search": 1,
+  "tomba GET /v1/email-finder": 2,
+  "tomba GET /v1/linkedin": 1,
+  "fullenrich POST /contact/enrich/bulk": 1,
+  "lusha POST /v3/contacts/search-and-enrich": 1,
+  "crustdata POST /person/contact/enrich": 1
 }
 const emailVerifiers: Labels = {
   "hunter GET /email-verifier": 2,
   "leadmagic POST /v1/people/email-validation": 2,
   "zerobounce GET /v2/validate": 2,
   "neverbounce GET /v4.2/single/check": 1,
-  "millionverifier GET /api/v3/": 1
+  "millionverifier GET /api/v3/": 1,
+  "tomba GET /v1/email-verifier/{email}": 2,
+  "findymail POST /verify": 2,
+  "icypeas POST /email-verification": 1
 }
 const peopleSearches: Labels = {
   "apollo POST /mixed_people/api_search": 2,
   "peopledatalabs POST /v5/person/search": 2,
   "prospeo POST /search-person": 2,
   "crustdata POST /person/search": 2,
-  "apify POST harvestapi/linkedin-profile-search": 1
+  "apify POST harvestapi/linkedin-profile-search": 1,
+  "fullenrich POST /people/search": 2,
+  "lusha POST /v3/contacts/prospecting": 2
 }
 const personEnrichers: Labels = {
   "peopledatalabs GET /v5/person/enrich": 2,
   "apollo POST /people/match": 2,
   "prospeo POST /enrich-person": 2,
   "hunter GET /people/find": 2,
-  "apollo POST /people/bulk_match": 1
+  "apollo POST /people/bulk_match": 1,
+  "tomba GET /v1/enrich": 2,
+  "tomba GET /v1/people/find": 2,
+  "fullenrich POST /people/lookup": 1,
+  "crustdata POST /person/enrich": 2
 }
 const mobileFinders: Labels = {
   "leadmagic POST /v1/people/mobile-finder": 2,
   "findymail POST /search/phone": 1,
   "prospeo POST /enrich-person": 1,
-  "apollo POST /people/match": 1
+  "apollo POST /people/match": 1,
+  "tomba GET /v1/phone-finder": 2,
+  "fullenrich POST /contact/enrich/bulk": 1,
+  "lusha POST /v3/contacts/search-and-enrich": 1,
+  "crustdata POST /person/contact/enrich": 1
 }
 const companyEnrichers: Labels = {
   "apollo GET /organizations/enrich": 2,
   "peopledatalabs GET /v5/company/enrich": 2,
   "hunter GET /companies/find": 2,
   "leadmagic POST /v1/companies/company-search": 1,
-  "prospeo POST /enrich-company": 1
+  "prospeo POST /enrich-company": 1,
+  "tomba GET /v1/companies/find": 2,
+  "fullenrich POST /company/lookup": 2,
+  "lusha POST /v3/companies/search-and-enrich": 2,
+  "predictleads GET /companies/{id_or_domain}": 1,
+  "crustdata POST /company/enrich": 2,
+  "apollo POST /organizations/bulk_enrich": 1
 }
 const companySearches: Labels = {
   "theirstack POST /v1/companies/search": 2,
   "apollo POST /mixed_companies/search": 2,
   "peopledatalabs POST /v5/company/search": 2,
   "hunter POST /discover": 2,
-  "prospeo POST /search-company": 1
+  "prospeo POST /search-company": 1,
+  "fullenrich POST /company/search": 2,
+  "lusha POST /v3/companies/prospecting": 2,
+  "predictleads GET /discover/companies": 1,
+  "crustdata POST /company/search": 2
 }
 const jobSearches: Labels = {
   "theirstack POST /v1/jobs/search": 2,
@@ -158,7 +186,11 @@ const awards: Labels = {
 }
 
 const people: ReadonlyArray<LabelledQuery> = [
-  best("people.search", "find people by job title and company", peopleSearches),
+  best("people.search", "find people by job title and company", {
+    ...peopleSearches,
+    "leadmagic POST /v1/people/role-finder": 2,
+    "findymail POST /search/employees": 2
+  }),
   best("people.search", "list marketing directors at SaaS companies in Germany", peopleSearches),
   best("people.search", "ppl search by title + location", peopleSearches),
   best("people.search", "lead list of decision makers", peopleSearches),
@@ -173,6 +205,8 @@ const people: ReadonlyArray<LabelledQuery> = [
   best("people.enrich", "who is behind this email, get job title and employer", {
     ...personEnrichers,
     "hunter GET /combined/find": 1,
+    "tomba GET /v1/combined/find": 1,
+    "fullenrich POST /contact/reverse/email/bulk": 1,
     "leadmagic POST /v1/people/b2b-profile": 1,
     "findymail POST /search/reverse-email": 1
   }),
@@ -187,19 +221,25 @@ const people: ReadonlyArray<LabelledQuery> = [
   best("email.verify", "emial verifcation", emailVerifiers),
   best("email.verify", "bounce check before sending a campaign", emailVerifiers),
   best("email.verify", "is this mailbox deliverable or a catch-all", emailVerifiers),
-  best("email.verify", "validate emails, detect disposable and role addresses", emailVerifiers),
+  best("email.verify", "validate emails, detect disposable and role addresses", {
+    ...emailVerifiers,
+    "tomba GET /v1/domain-status": 1
+  }),
   best("phone.find", "find someone's mobile phone number", { ...mobileFinders, "phone.lookup": 1 }),
   best("phone.find", "direct dial of a prospect from their linkedin url", mobileFinders),
   best("phone.find", "cell number finder", mobileFinders),
   best("phone.lookup", "look up a phone number: carrier and line type", {
+    "tomba GET /v1/phone-validator": 2,
     "twilio_lookup GET /v2/PhoneNumbers/{PhoneNumber}": 2,
     "twilio_lookup POST /v2/batch/query": 1
   }),
   best("phone.lookup", "is this number a landline, mobile or voip", {
+    "tomba GET /v1/phone-validator": 2,
     "twilio_lookup GET /v2/PhoneNumbers/{PhoneNumber}": 2,
     "twilio_lookup POST /v2/batch/query": 1
   }),
   best("phone.lookup", "phone number validation", {
+    "tomba GET /v1/phone-validator": 2,
     "twilio_lookup GET /v2/PhoneNumbers/{PhoneNumber}": 2,
     "twilio_lookup POST /v2/batch/query": 1
   }),
@@ -230,12 +270,16 @@ const companies: ReadonlyArray<LabelledQuery> = [
     "company.tech": 1
   }),
   best("company.tech", "tech stack lookup", {
+    "builtwith GET /v23/api.json": 2,
+    "predictleads GET /companies/{company_id_or_domain}/technology_detections": 2,
+    "tomba GET /v1/technology": 2,
     "theirstack POST /v1/companies/technologies": 2,
     "dataforseo POST /v3/domain_analytics/technologies/domain_technologies/live": 2,
     "hunter GET /companies/find": 1,
     "apollo GET /organizations/enrich": 1
   }),
   best("company.tech", "what technologies does a website use", {
+    "tomba GET /v1/technology": 2,
     "builtwith GET /v23/api.json": 2,
     "predictleads GET /companies/{company_id_or_domain}/technology_detections": 2,
     "theirstack POST /v1/companies/technologies": 2,
@@ -243,6 +287,7 @@ const companies: ReadonlyArray<LabelledQuery> = [
     "dataforseo POST /v3/domain_analytics/technologies/domains_by_technology/live": 1
   }),
   best("company.tech", "technographics", {
+    "tomba GET /v1/technology": 2,
     "builtwith GET /v23/api.json": 2,
     "predictleads GET /companies/{company_id_or_domain}/technology_detections": 2,
     "predictleads GET /discover/technologies/{technology_id_or_fuzzy_name}/technology_detections": 2,
@@ -252,6 +297,7 @@ const companies: ReadonlyArray<LabelledQuery> = [
     "dataforseo POST /v3/domain_analytics/technologies/domains_by_technology/live": 1
   }),
   best("company.tech", "detect CMS, analytics and CRM of a domain (like builtwith)", {
+    "tomba GET /v1/technology": 2,
     "builtwith GET /v23/api.json": 2,
     "dataforseo POST /v3/domain_analytics/technologies/domain_technologies/live": 2
   }),
@@ -262,6 +308,7 @@ const companies: ReadonlyArray<LabelledQuery> = [
   best("jobs.search", "search open jobs", jobSearches),
   best("jobs.search", "remote software engineer vacancies posted this week", jobSearches),
   best("jobs.search", "job postings of a company", {
+    "predictleads GET /companies/{company_id_or_domain}/job_openings": 2,
     "apollo GET /organizations/{organization_id}/job_postings": 2,
     "leadmagic POST /v1/jobs/jobs-finder": 2,
     "apify POST harvestapi/linkedin-job-search": 1,
@@ -553,12 +600,19 @@ const creativeAndGovernment: ReadonlyArray<LabelledQuery> = [
 const endpointsOfPeople: ReadonlyArray<LabelledQuery> = [
   raw("hunter domain search", { "hunter GET /domain-search": 3, "hunter GET /email-count": 1 }),
   raw("all email addresses found at a domain", {
+    "tomba GET /v1/domain-search": 3,
+    "tomba GET /v1/email-count": 2,
     "hunter GET /domain-search": 3,
     "hunter GET /email-count": 2,
     "icypeas POST /domain-search": 2,
     "email.find": 1
   }),
-  raw("how many emails are known for a domain", { "hunter GET /email-count": 3, "hunter GET /domain-search": 2 }),
+  raw("how many emails are known for a domain", {
+    "hunter GET /email-count": 3,
+    "tomba GET /v1/email-count": 3,
+    "hunter GET /domain-search": 2,
+    "tomba GET /v1/domain-search": 2
+  }),
   raw("hunter email finder", { "hunter GET /email-finder": 3, "email.find": 3 }),
   raw("hunter email verifier", { "hunter GET /email-verifier": 3, "email.verify": 3 }),
   raw("zerobounce validate", { "zerobounce GET /v2/validate": 3, "email.verify": 3 }),

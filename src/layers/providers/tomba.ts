@@ -1,0 +1,109 @@
+/**
+ * Adapter for Tomba: finds and verifies e-mail addresses, and finds phone numbers.
+ *
+ * A search that finds nothing is free, and answers do not report what a call has cost.
+ */
+import { emailFind } from "../../schema/capabilities/email.find.ts"
+import { emailVerify } from "../../schema/capabilities/email.verify.ts"
+import { nameParts } from "../../schema/capabilities/names.ts"
+import { phoneFind } from "../../schema/capabilities/phone.find.ts"
+import type { EmailStatus } from "../../schema/capabilities/shapes.ts"
+import { offer, provider } from "../../schema/catalog/Provider.ts"
+import { inCredits } from "../../schema/money/Rates.ts"
+import { httpErrors, unreadable } from "./kit/httpErrors.ts"
+import { match, noMatch } from "./kit/outcome.ts"
+import { at, flag, host, isRecord, list, number, segment, text, webAddress } from "./kit/read.ts"
+
+const note = "Growth plan, $89 for 10,000 credits a month."
+
+const statuses: Readonly<Record<string, EmailStatus>> = {
+  valid: "valid",
+  webmail: "valid",
+  invalid: "invalid",
+  accept_all: "catch_all",
+  disposable: "risky",
+  unknown: "unknown"
+}
+const statusOf = (status: string | null): EmailStatus => statuses[status ?? ""] ?? "unknown"
+
+const find = offer(emailFind, {
+  price: inCredits.flat("1"),
+  note,
+  wraps: [{ method: "GET", path: "/v1/email-finder" }],
+  serves: (input) => input.company_domain !== undefined && nameParts(input) !== null,
+  request: (input) => ({
+    method: "GET",
+    path: "/v1/email-finder",
+    query: { domain: input.company_domain?.toLowerCase(), ...nameParts(input) }
+  }),
+  response: (reply) => {
+    const found = at(reply.body, "data")
+    if (!isRecord(found)) return unreadable("data")
+    const email = text(found, "email")
+    if (email === null) return noMatch("no address found")
+    return match({
+      email,
+      email_status: statusOf(text(found, "verification", "status")),
+      confidence: number(found, "score"),
+      first_name: text(found, "first_name"),
+      last_name: text(found, "last_name"),
+      company_domain: host(text(found, "website_url")),
+      source_count: list(found, "sources")?.length ?? null
+    })
+  }
+})
+
+const verify = offer(emailVerify, {
+  price: inCredits.flat("1"),
+  note,
+  wraps: [{ method: "GET", path: "/v1/email-verifier/{email}" }],
+  request: (input) => ({ method: "GET", path: `/v1/email-verifier/${segment(input.email)}` }),
+  response: (reply, input) => {
+    const found = at(reply.body, "data", "email")
+    const status = text(found, "status")
+    if (status === null) return unreadable("status")
+    return match({
+      email: text(found, "email") ?? input.email,
+      email_status: statusOf(status),
+      score: number(found, "score"),
+      is_disposable: flag(found, "disposable"),
+      is_role: null,
+      is_free: flag(found, "webmail"),
+      mx_found: flag(found, "mx_check"),
+      did_you_mean: null,
+      provider_status: status
+    })
+  }
+})
+
+const findPhone = offer(phoneFind, {
+  price: inCredits.flat("5"),
+  note: `${note} A number costs five.`,
+  wraps: [{ method: "GET", path: "/v1/phone-finder" }],
+  serves: (input) => input.network_url !== undefined || input.email !== undefined,
+  request: (input) => ({
+    method: "GET",
+    path: "/v1/phone-finder",
+    query: input.network_url === undefined ? { email: input.email } : { linkedin: webAddress(input.network_url) ?? "" }
+  }),
+  response: (reply) => {
+    const found = at(reply.body, "data")
+    if (!isRecord(found)) return unreadable("data")
+    const phone = text(found, "e164_format")
+    if (phone === null || flag(found, "valid") === false) return noMatch("no number found")
+    return match({ phone, phone_type: text(found, "line_type")?.toLowerCase() ?? null, confidence: null })
+  }
+})
+
+export const tomba = provider({
+  slug: "tomba",
+  title: "Tomba",
+  homepage: "https://tomba.io",
+  base_url: "https://api.tomba.io",
+  auth: { kind: "headers", names: ["X-Tomba-Key", "X-Tomba-Secret"] },
+  credit: "0.0089",
+  concurrency: 4,
+  timeoutMillis: 30_000,
+  httpErrors: httpErrors(),
+  offers: [find, verify, findPhone]
+})
