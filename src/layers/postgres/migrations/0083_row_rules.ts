@@ -1,11 +1,13 @@
 /**
- * The rules of a run's and of an entry's row, each table's in one trigger instead of CHECKs and triggers with conditions.
+ * The rules of a run's and of an entry's row, in triggers instead of CHECKs and triggers with conditions.
  *
- * PostgreSQL parses each stored CHECK and condition again for every statement that writes the table, and a run needs three such statements. A
- * PL/pgSQL function is parsed once for each connection. A broken rule is reported by its name, as a CHECK's is.
+ * PostgreSQL parses each stored CHECK and condition again for every statement that writes the table, and a run needs two such statements. A
+ * PL/pgSQL function is parsed once for each connection. Entries are checked together, by the trigger that follows their chain. A broken rule is
+ * reported by its name, as a CHECK's is.
  */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
+import { ownerFunction } from "./ownerFunction.ts"
 
 /** As in a CHECK, a rule that is null holds. */
 type Rules = Readonly<Record<string, string>>
@@ -26,16 +28,16 @@ export const runRules: Rules = {
 }
 
 export const ledgerRules: Rules = {
-  ledger_seq_check: "NEW.seq > 0",
-  ledger_type_check: "NEW.type IN ('reserve', 'settle', 'release', 'topup', 'bonus', 'refund')",
-  ledger_sign: `CASE WHEN NEW.type IN ('reserve', 'settle') THEN NEW.amount < 0
-                     WHEN NEW.type IN ('release', 'topup', 'bonus') THEN NEW.amount > 0 ELSE NEW.amount <> 0 END`,
-  ledger_run: `CASE WHEN NEW.type = 'settle' THEN NEW.run_id IS NOT NULL
-                    WHEN NEW.type IN ('reserve', 'release') THEN (NEW.run_id IS NOT NULL) <> (left(NEW.reference, 10) = 'allowance:')
-                    ELSE NEW.run_id IS NULL END`,
-  ledger_reserved_after_check: "NEW.reserved_after >= 0",
-  ledger_hash_length: "length(NEW.hash) = 32",
-  ledger_ids: "strpos(NEW.org_id || NEW.txn_id || coalesce(NEW.run_id, ''), '|') = 0"
+  ledger_seq_check: "seq > 0",
+  ledger_type_check: "type IN ('reserve', 'settle', 'release', 'topup', 'bonus', 'refund')",
+  ledger_sign: `CASE WHEN type IN ('reserve', 'settle') THEN amount < 0
+                     WHEN type IN ('release', 'topup', 'bonus') THEN amount > 0 ELSE amount <> 0 END`,
+  ledger_run: `CASE WHEN type = 'settle' THEN run_id IS NOT NULL
+                    WHEN type IN ('reserve', 'release') THEN (run_id IS NOT NULL) <> (left(reference, 10) = 'allowance:')
+                    ELSE run_id IS NULL END`,
+  ledger_reserved_after_check: "reserved_after >= 0",
+  ledger_hash_length: "length(hash) = 32",
+  ledger_ids: "strpos(org_id || txn_id || coalesce(run_id, ''), '|') = 0"
 }
 
 const brokenOf = (rules: Rules) =>
@@ -86,20 +88,48 @@ export const rowRules = Effect.gen(function* () {
   yield* dropChecks("ledger", ledgerRules)
   for (const trigger of ["credit_is_real", "audited_credit", "topup_is_paid", "warranty_is_decided"])
     yield* sql`DROP TRIGGER ${sql(trigger)} ON ledger`
-  yield* sql.unsafe(`
-    CREATE FUNCTION ledger_rules() RETURNS trigger LANGUAGE plpgsql AS $$
-    DECLARE broken text := ${brokenOf(ledgerRules)};
+  // As in 0033_ledger_months, with the rules of each entry.
+  yield* ownerFunction(
+    "ledger_chains() RETURNS trigger",
+    `
+    DECLARE wrong text; broken text; unequal text;
     BEGIN
+      WITH n AS (
+        SELECT org_id, seq, balance_after, reserved_after, hash, rule, lag(seq) OVER chain AS before, lead(seq) OVER chain IS NULL AS newest,
+               first_value(seq - 1) OVER chain AS first_before,
+               balance_after - balance_change AS balance_before, reserved_after - reserved_change AS reserved_before,
+               lag(balance_after) OVER chain AS balance_of_before, lag(reserved_after) OVER chain AS reserved_of_before,
+               first_value(balance_after - balance_change) OVER chain AS first_balance,
+               first_value(reserved_after - reserved_change) OVER chain AS first_reserved
+        FROM (SELECT *, CASE WHEN type IN ('reserve', 'release') THEN 0 ELSE amount END AS balance_change,
+                     CASE WHEN type IN ('reserve', 'release') THEN -amount WHEN type = 'settle' THEN amount ELSE 0 END AS reserved_change,
+                     ${brokenOf(ledgerRules)} AS rule
+              FROM added) a WINDOW chain AS (PARTITION BY org_id ORDER BY seq)
+      ), moved AS (
+        UPDATE ledger_heads h SET seq = n.seq, balance = n.balance_after, reserved = n.reserved_after FROM n
+        WHERE n.newest AND h.org_id = n.org_id AND h.seq = n.first_before AND h.balance = n.first_balance AND h.reserved = n.first_reserved
+        RETURNING h.org_id
+      )
+      SELECT min(n.rule),
+             min(n.org_id || ' entry ' || n.seq) FILTER (WHERE CASE WHEN n.before IS NULL THEN m.org_id IS NULL ELSE n.before <> n.seq - 1
+               OR n.balance_of_before <> n.balance_before OR n.reserved_of_before <> n.reserved_before END),
+             min(n.org_id) FILTER (WHERE n.newest AND (w.entry_seq <> n.seq OR w.balance <> n.balance_after
+               OR w.reserved <> n.reserved_after OR w.head IS DISTINCT FROM n.hash))
+      INTO wrong, broken, unequal
+      FROM n LEFT JOIN moved m ON m.org_id = n.org_id LEFT JOIN wallets w ON n.newest AND w.org_id = n.org_id;
+      IF wrong IS NOT NULL THEN
+        RAISE EXCEPTION 'a ledger entry breaks the rule %', wrong
+          USING ERRCODE = 'check_violation', CONSTRAINT = wrong, TABLE = TG_TABLE_NAME;
+      END IF;
       IF broken IS NOT NULL THEN
-        RAISE EXCEPTION 'entry % of % breaks the rule %', NEW.seq, NEW.org_id, broken
-          USING ERRCODE = 'check_violation', CONSTRAINT = broken, TABLE = TG_TABLE_NAME;
+        RAISE EXCEPTION 'the ledger does not continue at %', broken USING ERRCODE = 'check_violation';
       END IF;
-      IF NEW.type = 'bonus' AND left(NEW.reference, 10) = 'simulated:' AND EXISTS (SELECT FROM service_mode WHERE mode = 'production') THEN
-        RAISE EXCEPTION 'a production database accepts no simulated money (%)', TG_TABLE_NAME USING ERRCODE = 'check_violation';
+      IF unequal IS NOT NULL THEN
+        RAISE EXCEPTION 'wallet % does not equal its newest ledger entry', unequal USING ERRCODE = 'check_violation';
       END IF;
-      RETURN NEW;
-    END $$`)
-  yield* sql`CREATE TRIGGER ledger_rules BEFORE INSERT ON ledger FOR EACH ROW EXECUTE FUNCTION ledger_rules()`
+      RETURN NULL;
+    END`
+  )
   // After the statement, which writes the payment or the refund as well.
   yield* sql`
     CREATE FUNCTION ledger_credit_rules() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -111,6 +141,9 @@ export const rowRules = Effect.gen(function* () {
           RAISE EXCEPTION 'top-up % of % has no paid payment', NEW.reference, NEW.org_id USING ERRCODE = 'check_violation';
         END IF;
         RETURN NULL;
+      END IF;
+      IF left(NEW.reference, 10) = 'simulated:' AND NEW.type = 'bonus' AND EXISTS (SELECT FROM service_mode WHERE mode = 'production') THEN
+        RAISE EXCEPTION 'a production database accepts no simulated money (%)', TG_TABLE_NAME USING ERRCODE = 'check_violation';
       END IF;
       IF NEW.type = 'refund' AND left(NEW.reference, 9) = 'warranty:' AND NOT EXISTS (
         SELECT FROM warranty_refunds x WHERE x.run_id = substr(NEW.reference, 10) AND x.org_id = NEW.org_id AND x.amount = NEW.amount) THEN

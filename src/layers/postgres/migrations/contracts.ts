@@ -33,6 +33,6 @@ export const contracts: Contracts = {
     compatible_from: 25,
     after: [],
     because:
-      "Five functions that only triggers called are gone. run_rules, ledger_rules and ledger_credit_rules keep their rules for processes of every release"
+      "Five functions that only triggers called are gone. run_rules, ledger_chains and ledger_credit_rules keep their rules for processes of every release"
   }
 }
