@@ -6,7 +6,7 @@
 import { Context, Effect, Layer } from "effect"
 import { BatchErasure } from "../layers/history/BatchErasure.ts"
 import { Erasure } from "../layers/history/Erasure.ts"
-import { HistoryIndex } from "../layers/history/index/HistoryIndex.ts"
+import { HistoryIndex, stepMax } from "../layers/history/index/HistoryIndex.ts"
 import { Settings } from "../layers/platform/Settings.ts"
 
 /** Limit of one pass, so that a backlog leaves capacity for runs. */
@@ -33,8 +33,9 @@ export class HistoryWorker extends Context.Service<
         let indexed = 0
         for (let batch = 0; batch < batchesMax; batch++) {
           const done = yield* history.index
-          if (done === 0) break
           indexed += done
+          // Runs that end meanwhile wait for the next pass: a step for each few of them would cost more than they do.
+          if (done < stepMax) break
         }
         return indexed
       })

@@ -61,6 +61,20 @@ live("a process that has a lane hears of another process's commands, and nobody 
   })
 })
 
+live(
+  "a process whose turn of the lane is under way hears of another's commands, and reads them in its next turn",
+  () => {
+    const { join } = network()
+    return Effect.gen(function* () {
+      const [holder, other] = [yield* join, yield* join]
+      holder.state(1).turning = true
+      yield* other.wake(1)
+      yield* soon
+      expect(holder.state(1)).toMatchObject({ dirty: true, wanted: true })
+    })
+  }
+)
+
 live("a signal that a process sent itself does not make it let a lane go", () => {
   const { sent, join } = network()
   return Effect.gen(function* () {

@@ -61,10 +61,8 @@ export class Lanes extends Context.Service<
               const current = states[Number(lane)]
               if (sender === self || current?.turning !== true) continue
               current.wanted = true
-              // A busy lane reads the mailbox soon anyway. More readings would cost it more than they save the other process.
-              if (current.stopWaiting === null) continue
               current.dirty = true
-              current.stopWaiting()
+              current.stopWaiting?.()
             }
           })
         ),

@@ -2,8 +2,9 @@
  * What the last turns of this process read and wrote of wallets, so that a turn of direct commands may need no reading.
  *
  * It is never believed. The statement that writes a turn requires the version of every wallet, live API keys, room for the admitted runs
- * and the database's time. If one of them differs, the turn is rolled back and reads everything (see TurnStore.ts). A turn also reads when
- * the last reading of its lane is some milliseconds old, so that stored commands of other processes wait no longer than that.
+ * and the database's time. If one of them differs, the turn is rolled back and reads everything (see TurnStore.ts). A process that stores
+ * commands tells the one that has the lane, whose next turn reads. A turn also reads when the last reading of its lane is a fraction of a
+ * second old, so that stored commands wait no longer than that when the signal was lost.
  */
 import { Context } from "effect"
 import type { SqlClient } from "effect/sql"
@@ -15,7 +16,7 @@ import type { TurnEffects } from "./TurnStore.ts"
 import type { CommandRow } from "./TurnView.ts"
 
 /** Milliseconds after which a lane is read again. Tests lengthen them. */
-export const RecallMillis = Context.Reference("rungate/layers/ledger/RecallMillis", { defaultValue: () => 10 })
+export const RecallMillis = Context.Reference("rungate/layers/ledger/RecallMillis", { defaultValue: () => 250 })
 /** Minutes between a turn's reading and its writing, at most. Tests shorten them. */
 export const TurnMinutes = Context.Reference("rungate/layers/ledger/TurnMinutes", {
   defaultValue: () => turnMinutesMax

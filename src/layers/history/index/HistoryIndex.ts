@@ -18,7 +18,7 @@ import { touchCapabilities } from "../../../schema/runs/History.ts"
 import { segmentFormat } from "../../../schema/segments/Checksum.ts"
 
 /** Runs per step. One turn's runs are never split, so a step may have that many more. */
-const stepMax = 1_024
+export const stepMax = 1_024
 /** Segments of one size that are merged, so that a query reads a few dozen segments. */
 const mergeMin = 16
 /** Runs per segment. Rewriting a segment of this size, to remove a run, takes a quarter to half a second. */
