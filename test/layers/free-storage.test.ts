@@ -7,7 +7,7 @@ import { Accounts } from "../../src/layers/accounts/Accounts.ts"
 import { TurnStore } from "../../src/layers/ledger/TurnStore.ts"
 import { newId } from "../../src/layers/platform/Ids.ts"
 import { RunStore } from "../../src/layers/runs/RunStore.ts"
-import { freeBytesOf, freeExceeded } from "../../src/schema/wallet/FreeStorage.ts"
+import { freeBytesOf, freeExceeded, storesNothing } from "../../src/schema/wallet/FreeStorage.ts"
 import { newRun, planOfOne } from "../kit/new-runs.ts"
 import { startStorage, type StorageRuntime } from "../kit/storage.ts"
 import { takeTurn } from "../kit/turns.ts"
@@ -39,6 +39,23 @@ test("the limit itself still fits, and one byte more is refused", () => {
     expect(freeExceeded({ ...use, ...more })).toContain("may store")
 })
 
+test("nothing is stored beyond the limit, and beyond twice the limit of what the wallet can pay", () => {
+  const tries = [0n, 9n, 10n, 19n, 20n].map((stored) => [
+    storesNothing(stored, 10n, false),
+    storesNothing(stored, 10n, true)
+  ])
+  expect(tries).toEqual([
+    ...[
+      [false, false],
+      [false, false],
+      [true, false],
+      [true, false]
+    ],
+    [true, true]
+  ])
+  expect(storesNothing(1_000n, 0n, false)).toBe(false)
+})
+
 test("a turn that ignores the limit is rolled back, and one that keeps it admits what fits", () =>
   runtime.runPromise(
     Effect.gen(function* () {
@@ -59,5 +76,33 @@ test("a turn that ignores the limit is rolled back, and one that keeps it admits
       const right = yield* takeTurn(org_id)
       expect(right.ended.map(({ status, error_code }) => [status, error_code])).toEqual([["blocked", "rate_limited"]])
       expect(yield* open).toEqual([{ bytes: 8n * mebibyte }, { bytes: 8n * mebibyte }])
+    })
+  ))
+
+test("admission asks the database, so a process that takes no turns stores nothing either", () =>
+  runtime.runPromise(
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const org_id = yield* (yield* Accounts).createOrganization("full", null)
+      const tags = () =>
+        Effect.forEach([0n, 5n, 6n], (hold) =>
+          Effect.map(
+            Effect.flatMap(RunStore, (store) => store.admit(newRun(org_id, { hold }))),
+            ({ _tag }) => _tag
+          )
+        )
+      const fill = (bytes: bigint) =>
+        sql`INSERT INTO free_storage VALUES (${org_id}, (now() AT TIME ZONE 'UTC')::date, ${bytes})
+            ON CONFLICT (org_id) DO UPDATE SET bytes = excluded.bytes`
+      yield* sql`UPDATE wallets SET balance = 7, reserved = 3, allowances_held = 1 WHERE org_id = ${org_id}`
+      yield* fill(20n * mebibyte - 1n)
+      expect(yield* tags()).toEqual(["Admitted", "Admitted", "Admitted"])
+      yield* fill(20n * mebibyte)
+      expect(yield* tags()).toEqual(["StorageFull", "Admitted", "StorageFull"])
+      yield* fill(40n * mebibyte)
+      expect(yield* tags()).toEqual(["StorageFull", "StorageFull", "StorageFull"])
+      expect(yield* sql`SELECT count(*)::int AS runs FROM runs WHERE org_id = ${org_id}`).toEqual([{ runs: 4 }])
+      yield* sql`UPDATE free_storage SET day = day - 1 WHERE org_id = ${org_id}`
+      expect(yield* tags()).toEqual(["Admitted", "Admitted", "Admitted"])
     })
   ))

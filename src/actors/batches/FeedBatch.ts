@@ -16,6 +16,7 @@ import { decodeRowRequest } from "../../schema/batches/RowRequest.ts"
 import { type Problem, problem } from "../../schema/Errors.ts"
 import { usd, MicroUsd } from "../../schema/money/Money.ts"
 import { Metadata } from "../../schema/runs/Metadata.ts"
+import { isStorageFull } from "../../schema/wallet/FreeStorage.ts"
 import { topUp } from "../../schema/Steps.ts"
 import { type Admission, type Asked, isFinalRow, type PlanRequest } from "../runs/Admission.ts"
 import { revoked } from "../runs/KeyScopes.ts"
@@ -84,6 +85,16 @@ const walletEmpty = (batch_id: string, row: number) =>
 
 const retryLater = (batch_id: string) => `Run the blocked rows again then: POST /v1/batches/${batch_id}/retry`
 
+const withRetry = (batch_id: string, { error: { code, message, details } }: Problem) =>
+  problem(code, `${message} ${retryLater(batch_id)}`, details)
+
+/** Why no further row starts after this one. Null if others may. */
+const stops = (batch_id: string, one: RowOutcome, holds: ReadonlyMap<number, bigint>): Problem | null => {
+  if (one._tag === "Final" && one.run.error_code === "insufficient_balance") return walletEmpty(batch_id, one.row)
+  const isPriced = one._tag === "Refused" && (holds.get(one.row) ?? 0n) > 0n
+  return isPriced && isStorageFull(one.refusal) ? one.refusal : null
+}
+
 const failedInside = problem(
   "internal_error",
   "The row could not be started because of an error in the service. Nothing was charged. Retry the blocked rows of the batch."
@@ -112,7 +123,7 @@ export const feedBatch = ({ feeds, admission, accounts, runs, settings, isFull }
   Effect.gen(function* () {
     let feed = claimed
     let { charged, status, siblings, funds } = claimed
-    /** Set when a row ends that the wallet could not pay. Then no further row starts. */
+    /** Set when a row ends that the wallet could not pay, or that is not stored without money. Then no further row starts. */
     let unpaid: Problem | null = null
     /** Set when a free row ends that the day's limit of free storage refused. Then no further free row starts. */
     let freeFull: Problem | null = null
@@ -153,9 +164,11 @@ export const feedBatch = ({ feeds, admission, accounts, runs, settings, isFull }
         Effect.map((run): RowOutcome => ({ _tag: "Final", row: row.row, run })),
         Effect.catch((refusal) => {
           if (mayPass(refusal)) return again(row, refusal, outagePause)
-          return refusal.error.code === "rate_limited" || refusal.error.code === "service_unavailable"
+          const isFull = isStorageFull(refusal)
+          const told = isFull ? withRetry(feed.batch_id, refusal) : refusal
+          return (!isFull && refusal.error.code === "rate_limited") || refusal.error.code === "service_unavailable"
             ? Effect.delay(Effect.succeed<RowOutcome>({ _tag: "Again", row }), pause)
-            : Effect.succeed<RowOutcome>({ _tag: "Refused", row: row.row, refusal })
+            : Effect.succeed<RowOutcome>({ _tag: "Refused", row: row.row, refusal: told })
         })
       )
 
@@ -244,14 +257,15 @@ export const feedBatch = ({ feeds, admission, accounts, runs, settings, isFull }
     const record = Effect.fnUntraced(function* (done: ReadonlyArray<RowOutcome>) {
       // The batch may have been cancelled meanwhile.
       if (done.some((one) => one._tag === "Final" && one.run.control === spent)) yield* renewal
-      const refused = done.find((one) => one._tag === "Final" && one.run.error_code === "insufficient_balance")
-      if (refused?._tag === "Final" && unpaid === null) {
-        unpaid = walletEmpty(feed.batch_id, refused.row)
+      const stop = done.flatMap((one) => stops(feed.batch_id, one, open) ?? [])[0]
+      if (stop !== undefined && unpaid === null) {
+        unpaid = stop
         // Before that row's end is recorded, so that a process that takes over finds the same end.
         yield* feeds.blockRest(feed, JSON.stringify(unpaid.error))
       }
       for (const one of done)
-        if (one._tag === "Final" && one.run.error_code === "rate_limited")
+        if (one._tag === "Refused" && isStorageFull(one.refusal)) freeFull = one.refusal
+        else if (one._tag === "Final" && one.run.error_code === "rate_limited")
           freeFull = problem("rate_limited", `${one.run.error_message ?? ""}. ${retryLater(feed.batch_id)}`)
       const ended = done.flatMap((one) => endedRow(one, status === "cancelling") ?? [])
       if (ended.length > 0) {

@@ -31,6 +31,7 @@ import { ownedBy } from "../../schema/accounts/OwnAccount.ts"
 import { type Metadata, storedMetadata } from "../../schema/runs/Metadata.ts"
 import { isFinal, isRunStatus } from "../../schema/runs/Run.ts"
 import { ownOffers, priceInPlan, type RoutingRequest } from "../../schema/runs/Routing.ts"
+import { storageFull } from "../../schema/wallet/FreeStorage.ts"
 import { seenOf } from "../../schema/runs/Seen.ts"
 import { contactsOf, guardedPlans, reusableRaw } from "../guards/GuardedPlans.ts"
 import { DirectCommands } from "../mailbox/DirectCommands.ts"
@@ -323,6 +324,7 @@ export class Admission extends Context.Service<
             )
           )
         }
+        if (admitted._tag === "StorageFull") return yield* Effect.fail(storageFull(admitted.limit))
         if (admitted._tag === "Revoked") return yield* Effect.fail(revoked)
         if (admitted._tag === "KeyChanged") return yield* Effect.fail(keyChanged)
         const replayed = yield* replay(request, admitted.run_id, place)

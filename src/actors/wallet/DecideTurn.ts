@@ -220,7 +220,10 @@ export const decideTurn = (view: TurnView, room: Room, names: Names) => {
     return true
   }
 
-  const fail = (run: TurnRun, status: RunStatus, why: Failure) => end(run, { ...plain, ...why, status })
+  const fail = (run: TurnRun, status: RunStatus, why: Failure) => {
+    guards.refused(run)
+    end(run, { ...plain, ...why, status })
+  }
 
   const settle = (mail: Mail, run: TurnRun, report: SettleReport, charge: bigint) => {
     reports.settled(run, report, charge)

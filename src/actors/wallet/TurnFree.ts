@@ -1,7 +1,7 @@
-/** What the free runs of a turn may store and have stored, on top of what the turn has read. */
+/** What the runs of a turn that cost nothing may store and have stored, on top of what the turn has read. */
 import type { FreeEffects } from "../../layers/guards/FreeTurn.ts"
 import type { TurnRun, TurnView } from "../../layers/ledger/TurnStore.ts"
-import { freeBytesOf, freeExceeded, type FreeUse } from "../../schema/wallet/FreeStorage.ts"
+import { freeBytesOf, freeExceeded, type FreeUse, runRowBytes } from "../../schema/wallet/FreeStorage.ts"
 
 export const turnFree = ({ free, free_limit }: Pick<TurnView, "free" | "free_limit">) => {
   const open = new Map<string, bigint>()
@@ -43,6 +43,8 @@ export const turnFree = ({ free, free_limit }: Pick<TurnView, "free" | "free_lim
     stored: ({ org_id }: TurnRun, bytes: number | undefined) => {
       if (bytes !== undefined && bytes > 0) add(stored, org_id, BigInt(bytes))
     },
+    /** Counts the request of a run that the turn ends without a call, as it is refused or cancelled. */
+    refused: ({ org_id, request_bytes }: TurnRun) => add(stored, org_id, runRowBytes + BigInt(request_bytes?.() ?? 0)),
     effects: (): FreeEffects => ({ reserved, stored })
   }
 }

@@ -23,6 +23,7 @@ export const turnGuards = (view: TurnView) => {
     },
     copied: free.copied,
     stored: free.stored,
+    refused: free.refused,
     /** A run in status `created` was refused or cancelled before it was admitted, so no guard knows it. */
     ended: (run: TurnRun, { status, error_code }: Pick<EndedRun, "status" | "error_code">) => {
       if (run.status === "created") return

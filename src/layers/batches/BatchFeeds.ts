@@ -7,6 +7,7 @@
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import type { RowEnd } from "../../schema/batches/Batch.ts"
+import { countFree } from "../usage/freeStorage.ts"
 import { newId } from "../platform/Ids.ts"
 import { Settings } from "../platform/Settings.ts"
 import { bigints, jsons, texts } from "../postgres/Columns.ts"
@@ -59,6 +60,9 @@ const openRows = rowsOf(OpenRow.fields)
 const renewedRows = rowsOf({ status: Schema.String, siblings: Schema.Int, funds: Schema.BigInt, waiting: Schema.Int })
 const idRows = rowsOf({ batch_id: Schema.String })
 
+/** Of a row beside its request and its error. */
+const rowBytes = 256
+
 export interface Renewed {
   readonly status: string
   readonly siblings: number
@@ -105,6 +109,15 @@ export class BatchFeeds extends Context.Service<
       /** Locks the batch for this statement's transaction, if the lease still holds. */
       const held = ({ batch_id, lease_token }: Holder) =>
         sql`SELECT batch_id FROM batches WHERE batch_id = ${batch_id} AND lease_token = ${lease_token} FOR NO KEY UPDATE`
+
+      /** What a row that ended without a charge keeps: its request, if it may be retried, and its error. */
+      const keptBytes = sql.literal(
+        `${rowBytes} + coalesce(octet_length(r.request::text), 0) + coalesce(octet_length(r.error::text), 0)`
+      )
+      /** The bytes that such rows of a common table expression keep. */
+      const keptBy = ({ batch_id }: Holder, rows: string) => sql`(
+            SELECT b.org_id, sum(k.bytes)::bigint FROM batches b, ${sql.literal(rows)} k
+            WHERE b.batch_id = ${batch_id} AND k.status IN ('blocked', 'invalid') GROUP BY b.org_id)`
 
       const claim = (most: number) =>
         feedRows(sql`
@@ -154,8 +167,8 @@ export class BatchFeeds extends Context.Service<
                               ${texts(rows.map((one) => one.run_id))}, ${bigints(rows.map((one) => one.charged))},
                               ${jsons(rows.map((one) => one.error))}) AS n(row, status, run_id, charged, error)
             WHERE r.batch_id = held.batch_id AND r.row = n.row AND r.status = 'running'
-            RETURNING r.status, r.charged
-          )
+            RETURNING r.status, r.charged, ${keptBytes} AS bytes
+          )${countFree(sql, keptBy(feed, "over"))}
           UPDATE batches b SET
             succeeded = b.succeeded + c.succeeded, no_match = b.no_match + c.no_match, failed = b.failed + c.failed,
             blocked = b.blocked + c.blocked, invalid = b.invalid + c.invalid, cancelled = b.cancelled + c.cancelled,
@@ -171,8 +184,8 @@ export class BatchFeeds extends Context.Service<
         sql`
           WITH held AS (${held(feed)}), rest AS (
             UPDATE batch_rows r SET status = 'blocked', error = ${error}::json FROM held
-            WHERE r.batch_id = held.batch_id AND r.status = 'pending' RETURNING r.row
-          )
+            WHERE r.batch_id = held.batch_id AND r.status = 'pending' RETURNING r.status, ${keptBytes} AS bytes
+          )${countFree(sql, keptBy(feed, "rest"))}
           UPDATE batches SET blocked = blocked + (SELECT count(*)::int FROM rest) WHERE batch_id = ${feed.batch_id} AND EXISTS (SELECT FROM held)`
 
       const finish = ({ batch_id, lease_token }: Holder) =>

@@ -6,7 +6,10 @@
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { batchesOpenMax, batchStatuses } from "../../schema/batches/Batch.ts"
+import { freeLimitOf } from "../../schema/wallet/FreeStorage.ts"
+import { freeIsFull } from "../usage/freeStorage.ts"
 import { newId } from "../platform/Ids.ts"
+import { Settings } from "../platform/Settings.ts"
 import { jsons, texts } from "../postgres/Columns.ts"
 import { oneRowOf, rowsOf } from "../postgres/Rows.ts"
 import { runsWithin } from "../runs/runsWithin.ts"
@@ -75,7 +78,7 @@ const endedRows = rowsOf(EndedRow.fields)
 const runEnds = rowsOf(RunEnd.fields)
 const noEnd = { result: null, error_code: null, error_message: null }
 const holderRows = rowsOf({ batch_id: Schema.String, fingerprint: Schema.String })
-const countRow = oneRowOf({ count: Schema.Int })
+const roomRow = oneRowOf({ count: Schema.Int, unstored: Schema.Boolean })
 
 /** The API keys of which one must have started the batch. Null: the batches of the whole organization. */
 export type Makers = ReadonlyArray<string> | null
@@ -86,6 +89,8 @@ export type Created =
   | { readonly _tag: "Existing"; readonly batch_id: string; readonly fingerprint: string }
   /** The organization has too many unfinished batches. */
   | { readonly _tag: "Full" }
+  /** `storesNothing` is true of it. */
+  | { readonly _tag: "StorageFull"; readonly limit: bigint }
 
 /** Results that are read at once. A client that stops reading a stream keeps as many in memory. */
 const resultBytesMax = 256 * 1024
@@ -124,6 +129,7 @@ export class BatchStore extends Context.Service<
     BatchStore,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
+      const freeLimit = freeLimitOf((yield* Settings).freeDailyMb)
       const columns =
         sql.literal(`batch_id, status, metadata::text AS metadata, max_total, total, succeeded, no_match, failed, blocked,
         invalid, cancelled, charged, created_at, finished_at`)
@@ -141,10 +147,12 @@ export class BatchStore extends Context.Service<
                   sql`SELECT batch_id, fingerprint FROM batches WHERE org_id = ${org_id} AND idempotency_key = ${idempotency_key}`
                 )
           if (holder !== undefined) return { _tag: "Existing", ...holder } satisfies Created
-          const { count } = yield* countRow(
-            sql`SELECT count(*)::int AS count FROM batches WHERE org_id = ${org_id} AND finished_at IS NULL`
-          )
+          const { count, unstored } = yield* roomRow(sql`
+            SELECT (SELECT count(*)::int FROM batches b WHERE b.org_id = w.org_id AND b.finished_at IS NULL) AS count,
+                   ${freeIsFull(sql, "w.org_id", "w.balance - w.reserved + w.allowances_held > 0", freeLimit)} AS unstored
+            FROM wallets w WHERE w.org_id = ${org_id}`)
           if (count >= batchesOpenMax) return { _tag: "Full" } satisfies Created
+          if (unstored) return { _tag: "StorageFull", limit: freeLimit } satisfies Created
           const batch_id = newId("bat")
           yield* sql`
             INSERT INTO key_budgets (budget_id, org_id, key_id, amount, period, parent_id)

@@ -7,6 +7,7 @@
 import { Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import { batchesOpenMax, batchStatuses } from "../../schema/batches/Batch.ts"
+import { uncountFree } from "../usage/freeStorage.ts"
 import { oneRowOf, rowsOf } from "../postgres/Rows.ts"
 
 export interface Retry {
@@ -65,9 +66,12 @@ export const retryBlocked =
         sql`SELECT count(*)::int AS count FROM batches WHERE org_id = ${org_id} AND finished_at IS NULL`
       )
       if (open.count >= batchesOpenMax) return { _tag: "Full" } satisfies Retried
+      // They wait for money no longer, and count again if they are blocked again.
       const rows = yield* sql`
-        UPDATE batch_rows SET status = 'pending', retries = retries + (run_id IS NOT NULL)::int, run_id = NULL, charged = NULL, error = NULL
-        WHERE batch_id = ${batch_id} AND status = 'blocked' AND request IS NOT NULL RETURNING row`
+        WITH again AS (UPDATE batch_rows SET status = 'pending', retries = retries + (run_id IS NOT NULL)::int, run_id = NULL, charged = NULL, error = NULL
+        WHERE batch_id = ${batch_id} AND status = 'blocked' AND request IS NOT NULL
+          RETURNING row, octet_length(request::text) AS bytes
+        )${uncountFree(sql, org_id, "again")} SELECT row FROM again`
       if (rows.length === 0) return { _tag: "Erased" } satisfies Retried
       // A finished batch holds nothing. So its budget allows what the new limit leaves beside the charges.
       if (max_total !== null)

@@ -1,5 +1,5 @@
 /**
- * What free runs store, as a turn reads and writes it. Turns without free runs have no part of this in their statements.
+ * What free and refused runs store, as a turn reads and writes it. Turns without such runs have no part of this in their statements.
  *
  * The wallet's version fences it: every turn that admits or ends a run of an organization writes that organization's wallet.
  */
@@ -7,6 +7,7 @@ import { Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import { bigints, texts } from "../postgres/Columns.ts"
 import { batchRowsOf } from "../postgres/Rows.ts"
+import { countFree, freeUsed } from "../usage/freeStorage.ts"
 
 /** In bytes, by organization. */
 export type FreeView = ReadonlyMap<string, { readonly stored: bigint; readonly reserved: bigint }>
@@ -23,7 +24,7 @@ const usedRows = batchRowsOf({ org_id: Schema.String, stored: Schema.BigInt, res
 export const noFree: FreeView = new Map()
 
 const used = (sql: SqlClient.SqlClient) =>
-  sql.literal(`coalesce((SELECT f.bytes FROM free_storage f WHERE f.org_id = n.org_id AND f.day = (now() AT TIME ZONE 'UTC')::date), 0) AS stored,
+  sql.literal(`coalesce(${freeUsed("n.org_id")}, 0) AS stored,
       coalesce((SELECT sum(o.free_bytes)::bigint FROM open_runs o WHERE o.org_id = n.org_id AND o.free_bytes IS NOT NULL), 0) AS reserved`)
 
 /** Reads for the runs that may store something at no charge, and for those that others have joined. */
@@ -47,16 +48,11 @@ export const readFree = (
   )
 }
 
-/** A common table expression of the turn's statement, with a leading comma. */
+/** For the turn's statement. */
 export const writeFree = (sql: SqlClient.SqlClient, { stored }: FreeEffects) =>
   stored.size === 0
     ? sql.literal("")
-    : sql`, free_stored AS (
-            INSERT INTO free_storage AS f (org_id, day, bytes)
-            SELECT n.org_id, (now() AT TIME ZONE 'UTC')::date, n.bytes
-            FROM unnest(${texts([...stored.keys()])}, ${bigints([...stored.values()])}) AS n(org_id, bytes)
-            ON CONFLICT (org_id) DO UPDATE SET day = excluded.day, bytes = excluded.bytes + CASE WHEN f.day = excluded.day THEN f.bytes ELSE 0 END
-          )`
+    : countFree(sql, sql`unnest(${texts([...stored.keys()])}, ${bigints([...stored.values()])})`)
 
 /** Condition of the turn's statement: the free runs that it admits are within the limit. */
 export const freeFits = (sql: SqlClient.SqlClient, { reserved }: FreeEffects, limit: bigint) =>

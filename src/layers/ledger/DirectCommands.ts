@@ -11,6 +11,7 @@ import type { CommandRow, Mail, TurnRun } from "./TurnView.ts"
 import type { EndedRun } from "./TurnStore.ts"
 import type { SettleReport } from "../../schema/runs/SettleReport.ts"
 import { dollars, MicroUsd } from "../../schema/money/Money.ts"
+import { storesNothing } from "../../schema/wallet/FreeStorage.ts"
 
 /** Admits a run that is not stored yet. */
 export interface DirectReserve {
@@ -88,23 +89,29 @@ export const isDirectRow = (row: CommandRow): boolean => row.tag === walletRow
  * Splits direct commands into those that the turn can take and those that must be stored. A command is stored when its wallet has
  * moved to another lane, whose turns would meet this one's again and again. A run is stored when its Idempotency-Key is
  * in use, when its API key was revoked, has expired or was changed, or when its organization has a quarter of the open runs that it may have: then admissions of all processes are counted
- * under one lock; see `room_for_runs` in migration 0019. A small limit is always counted under the lock, because other processes could
+ * under one lock; see `room_for_runs` in migration 0019. So is a run that may not be stored (`storesNothing`): then admission refuses it. A small limit is always counted under the lock, because other processes could
  * use up its rest between this turn's reading and its commit.
  */
 export const sortDirect = (
   lane: number,
   commands: ReadonlyArray<DirectCommand>,
   rows: ReadonlyArray<CommandRow>,
-  orgQueue: number
+  orgQueue: number,
+  freeLimit = 0n
 ): { readonly taken: ReadonlyArray<DirectCommand>; readonly rejected: ReadonlyArray<DirectCommand> } => {
   if (commands.length === 0) return { taken: [], rejected: [] }
   const openRuns = new Map<string, number>()
   const keys = new Set<string>()
   const live = new Set<string>()
   const moved = new Set<string>()
+  /** What the wallets can pay of organizations that have stored something at no charge. */
+  const free = new Map<string, { readonly used: bigint; readonly funds: bigint }>()
   for (const row of rows) {
     if (row.wallet_lane !== null && row.wallet_lane !== lane) moved.add(row.org_id)
     if (row.open_runs !== null) openRuns.set(row.org_id, (openRuns.get(row.org_id) ?? 0) + Number(row.open_runs))
+    const { balance, reserved, allowances_held, free_used: used } = row
+    if (used !== null && balance !== null && reserved !== null && allowances_held !== null)
+      free.set(row.org_id, { used, funds: balance - reserved + allowances_held })
     if (row.tag === "Reserve") openRuns.set(row.org_id, (openRuns.get(row.org_id) ?? 0) + 1)
     for (const key of row.held_keys ?? []) keys.add(`${row.org_id} ${key}`)
     for (const key of row.live_keys ?? []) live.add(key)
@@ -114,7 +121,9 @@ export const sortDirect = (
   const fits = (command: DirectCommand): boolean => {
     if (moved.has(command.run.org_id)) return false
     if (command._tag === "Settle") return true
-    const { org_id, key_id, idempotency_key } = command.run
+    const { org_id, key_id, idempotency_key, hold } = command.run
+    const { used, funds } = free.get(org_id) ?? { used: 0n, funds: 0n }
+    if (storesNothing(used, freeLimit, hold > 0n && hold <= funds)) return false
     if (key_id !== null && !live.has(liveKeyOf(command.run))) return false
     const open = openRuns.get(org_id)
     if (open === undefined || orgQueue < countedLimitMax || 4 * (open + 1) > orgQueue) return false
@@ -145,7 +154,8 @@ export const mailOf = (command: DirectCommand): Mail => ({
 /** The run that a direct command names, before the turn. */
 export const turnRunOf = (command: DirectCommand): TurnRun => {
   if (command._tag === "Settle") return command.run
-  const { org_id, run_id, hold, capability, endpoint, budget_id, key_id, input_hash, plan, input } = command.run
+  const { org_id, run_id, hold, capability, endpoint, budget_id, key_id, input_hash, plan, input, metadata } =
+    command.run
   return {
     org_id,
     run_id,
@@ -161,7 +171,8 @@ export const turnRunOf = (command: DirectCommand): TurnRun => {
     input_hash,
     owns: plan.own !== undefined,
     plan: () => plan,
-    input
+    input,
+    request_bytes: () => Buffer.byteLength(input + JSON.stringify(plan) + (metadata ?? ""))
   }
 }
 

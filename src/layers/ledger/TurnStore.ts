@@ -18,6 +18,7 @@ import {
 } from "./BudgetTurn.ts"
 import { allowanceBudgets } from "../../schema/wallet/AllowanceCommand.ts"
 import { type FreeEffects, freeFits, noFree, readFree, writeFree } from "../guards/FreeTurn.ts"
+import { freeLimitOf } from "../../schema/wallet/FreeStorage.ts"
 import { link, type Unlinked } from "./LedgerChain.ts"
 import { isEmpty, noPayments, type PaymentEffects, readPayments, writePayments } from "./PaymentTurn.ts"
 import { Settings } from "../platform/Settings.ts"
@@ -206,7 +207,7 @@ export class TurnStore extends Context.Service<
        * under the lease that was read, and every command must still exist. Otherwise `rungate_turn_conflict()` rolls it back.
        */
       const { autoTopupDailyMax, freeDailyMb, orgQueue, repeatGuard } = yield* Settings
-      const freeLimit = BigInt(freeDailyMb) * 1024n * 1024n
+      const freeLimit = freeLimitOf(freeDailyMb)
       const minutes = yield* TurnMinutes
       const apply = Effect.fnUntraced(function* (
         lane: number,
@@ -312,7 +313,7 @@ export class TurnStore extends Context.Service<
           const [first] = rows
           if (first === undefined) return null
           if (wasRead) memory.read(lane, first)
-          const { taken, rejected } = sortDirect(lane, direct, rows, orgQueue)
+          const { taken, rejected } = sortDirect(lane, direct, rows, orgQueue, freeLimit)
           const view = viewOf(rows, taken)
           const arrived = taken.flatMap((command) => (command._tag === "Reserve" ? [command.run] : []))
           const payments = yield* paymentsOf(view.mail)

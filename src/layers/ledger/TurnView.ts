@@ -8,6 +8,7 @@ import { Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { BudgetView } from "./BudgetTurn.ts"
 import type { FreeView } from "../guards/FreeTurn.ts"
+import { freeUsed } from "../usage/freeStorage.ts"
 import { autoColumn, autoOf, type PaymentView } from "./PaymentTurn.ts"
 import type { AutoTopup } from "../../schema/wallet/AutoTopup.ts"
 import { runStatus } from "../runs/runStatus.ts"
@@ -54,6 +55,8 @@ export interface TurnRun extends WalletRun {
   readonly plan: () => Plan
   readonly input: string
   readonly capability: string | null
+  /** Bytes of input, plan and labels. Only for runs that the turn may refuse or cancel. */
+  readonly request_bytes?: () => number
   /** A raw run's endpoint path and method; null for a capability run. */
   readonly endpoint: string | null
   readonly method: string | null
@@ -129,6 +132,8 @@ export const CommandRow = Schema.Struct({
   spent: Schema.NullOr(Schema.BigInt),
   suspended: Schema.NullOr(Schema.Boolean),
   open_runs: Schema.NullOr(Schema.BigInt),
+  /** Bytes that the organization has stored today at no charge. Null if it has not. */
+  free_used: Schema.NullOr(Schema.BigInt),
   /** Idempotency-Keys of direct commands that are in use. */
   held_keys: Schema.NullOr(Schema.Array(Schema.String)),
   /** Ids of the live API keys that direct commands came with. */
@@ -148,6 +153,7 @@ export const CommandRow = Schema.Struct({
   /** JSON text; null unless the run may start in this turn or is a raw run. */
   plan: Schema.NullOr(Schema.String),
   input: Schema.NullOr(Schema.String),
+  request_bytes: Schema.NullOr(Schema.Number),
   /** For a credit: transaction ids with its reference on the ledger, by entry type. */
   credited: Schema.Unknown,
   auto: Schema.Unknown
@@ -251,7 +257,8 @@ export const viewOf = (rows: ReadonlyArray<CommandRow>, direct: ReadonlyArray<Di
       owns: isRecord(plan) && plan["own"] !== undefined,
       buys: row.buys === true,
       plan: () => decodePlan(plan),
-      input: input ?? "null"
+      input: input ?? "null",
+      request_bytes: () => row.request_bytes ?? 0
     })
   }
   for (const command of direct) {
@@ -276,11 +283,12 @@ export const take = (
   SELECT m.id, m.command_id, m.org_id, m.run_id, m.tag, m.payload::text AS payload, (t.now AT TIME ZONE 'UTC')::date::text AS day,
          (extract(epoch FROM t.now) * 1000000)::bigint AS now_micros,
          w.lane::int AS wallet_lane, w.version, w.balance, w.reserved, w.entry_seq, w.head, w.per_run_limit, w.daily_limit, w.allowances_held, w.spent_day::text AS spent_day, w.spent, w.suspended,
-         w.open_runs, ${heldKeys(sql, direct)}, ${liveKeys(sql, direct)},
+         w.open_runs, ${sql.literal(freeUsed("w.org_id"))} AS free_used, ${heldKeys(sql, direct)}, ${liveKeys(sql, direct)},
          ${sql.literal(runStatus)} AS status, r.hold, o.lease_token, r.capability,
          r.endpoint, r.budget_id, r.key_id, r.input_hash,
          CASE WHEN m.tag IN ('Settle', 'Cancel') THEN EXISTS (SELECT FROM reuse_claims c WHERE c.run_id = m.run_id) END AS buys, ${triesColumn(sql, repeatGuard, newRunsOf(direct))}, CASE WHEN m.tag = 'Reserve' OR r.endpoint IS NOT NULL THEN r.plan::text END AS plan,
          CASE WHEN m.tag = 'Reserve' THEN r.input::text END AS input,
+         CASE WHEN m.tag IN ('Reserve', 'Cancel') THEN octet_length(r.input::text) + octet_length(r.plan::text) + coalesce(octet_length(r.metadata::text), 0) END AS request_bytes,
          CASE WHEN m.tag = 'Credit' THEN (
            SELECT json_object_agg(l.type, l.txn_id) FROM ledger l
            WHERE l.run_id IS NULL AND l.org_id = m.org_id AND l.type IN ('bonus', 'refund') AND l.reference = m.command_id

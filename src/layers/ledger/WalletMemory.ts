@@ -184,6 +184,7 @@ export const emptyRow: CommandRow = {
   spent: null,
   suspended: null,
   open_runs: null,
+  free_used: null,
   held_keys: null,
   live_keys: null,
   status: null,
@@ -198,6 +199,7 @@ export const emptyRow: CommandRow = {
   buys: null,
   plan: null,
   input: null,
+  request_bytes: null,
   credited: null,
   auto: null
 }

@@ -12,6 +12,8 @@ import { servedBy } from "../usage/servedBy.ts"
 import { batch } from "../postgres/Batch.ts"
 import type { Plan } from "../../schema/runs/Plan.ts"
 import { Settings } from "../platform/Settings.ts"
+import { freeIsFull } from "../usage/freeStorage.ts"
+import { freeLimitOf } from "../../schema/wallet/FreeStorage.ts"
 import { oldestOf } from "../postgres/partitions/oldestOf.ts"
 import { recentRuns } from "../postgres/partitions/recentRuns.ts"
 import { batchRowsOf, rowsOf } from "../postgres/Rows.ts"
@@ -56,6 +58,8 @@ export type Admission =
   | { readonly _tag: "KeyChanged" }
   /** The organization has as many open runs as it may have. Nothing was stored, the idempotency key included. */
   | { readonly _tag: "Full"; readonly most: number }
+  /** `storesNothing` is true of it. Nothing was stored, the idempotency key included. */
+  | { readonly _tag: "StorageFull"; readonly limit: bigint }
 
 export const RunRow = Schema.Struct({
   org_id: Schema.String,
@@ -100,6 +104,8 @@ const AdmitRow = Schema.Struct({
   excess: Schema.Boolean,
   /** Whether it was refused because its API key was changed. */
   outdated: Schema.Boolean,
+  /** Whether it was refused because nothing more is stored that may be charged nothing. */
+  unstored: Schema.Boolean,
   lane: Schema.Number,
   /** The run that has its Idempotency-Key. */
   existing_run_id: Schema.NullOr(Schema.String),
@@ -136,7 +142,9 @@ export class RunStore extends Context.Service<
     RunStore,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      const { orgQueue } = yield* Settings
+      const { freeDailyMb, orgQueue } = yield* Settings
+      const freeLimit = freeLimitOf(freeDailyMb)
+      const payable = "a.hold > 0 AND a.hold <= w.balance - w.reserved + w.allowances_held"
 
       // Runs of `good` that have the Idempotency-Key. They are subqueries, because a plan made while there are few keys would read all keys
       // for a join; see `run_keys` in migration 0032.
@@ -173,13 +181,14 @@ export class RunStore extends Context.Service<
             SELECT * FROM room_for_runs(${texts([...asked.keys()])}, ${bigints([...asked.values()])}, ${BigInt(orgQueue)}::bigint)
           ), good AS (
             SELECT a.*, w.lane, row_number() OVER (PARTITION BY a.org_id ORDER BY a.run_id) > m.room AS excess,
-                   u.key_id IS NOT NULL AND (u.version IS DISTINCT FROM a.key_version OR coalesce(u.max_cost < a.hold, false)) AS outdated
+                   u.key_id IS NOT NULL AND (u.version IS DISTINCT FROM a.key_version OR coalesce(u.max_cost < a.hold, false)) AS outdated,
+                   ${freeIsFull(sql, "a.org_id", payable, freeLimit)} AS unstored
             FROM asked a JOIN wallets w USING (org_id) JOIN room m USING (org_id) LEFT JOIN usable u USING (key_id, org_id)
             WHERE a.key_id IS NULL OR u.key_id IS NOT NULL
           ), claimed AS (
             INSERT INTO idempotency_keys (org_id, idempotency_key, run_id)
             SELECT g.org_id, g.idempotency_key, g.run_id FROM good g
-            WHERE g.idempotency_key IS NOT NULL AND NOT g.excess AND NOT g.outdated
+            WHERE g.idempotency_key IS NOT NULL AND NOT g.excess AND NOT g.outdated AND NOT g.unstored
               AND (${firstHolder}) IS NULL
             ON CONFLICT DO NOTHING
             RETURNING run_id
@@ -189,7 +198,7 @@ export class RunStore extends Context.Service<
             SELECT org_id, run_id, key_id, request_id, idempotency_key, fingerprint, kind, capability, endpoint, provider,
                    hold, quoted, input::json, plan::json, routing_reason, metadata::jsonb, budget_id, input_hash,
                    CASE WHEN idempotency_key IS NOT NULL THEN true END
-            FROM good WHERE NOT excess AND NOT outdated AND (idempotency_key IS NULL OR run_id IN (SELECT run_id FROM claimed))
+            FROM good WHERE NOT excess AND NOT outdated AND NOT unstored AND (idempotency_key IS NULL OR run_id IN (SELECT run_id FROM claimed))
             ON CONFLICT DO NOTHING
             RETURNING run_id, org_id
           ), mailed AS (
@@ -197,9 +206,9 @@ export class RunStore extends Context.Service<
             SELECT w.lane, i.org_id, i.run_id, 'Reserve' FROM inserted i JOIN wallets w USING (org_id)
             RETURNING run_id, lane
           )
-          SELECT run_id, true AS inserted, false AS excess, false AS outdated, lane, NULL AS existing_run_id, now() AS created_at FROM mailed
+          SELECT run_id, true AS inserted, false AS excess, false AS outdated, false AS unstored, lane, NULL AS existing_run_id, now() AS created_at FROM mailed
           UNION ALL
-          SELECT g.run_id, false, g.excess, g.outdated, g.lane, coalesce((${holderSince}), (${firstHolder})), now()
+          SELECT g.run_id, false, g.excess, g.outdated, g.unstored, g.lane, coalesce((${holderSince}), (${firstHolder})), now()
           FROM good g WHERE g.run_id NOT IN (SELECT run_id FROM inserted)`)
         const byId = new Map(rows.map((row) => [row.run_id, row]))
         // A run that is missing from the answer came with an API key that was revoked or has expired.
@@ -249,6 +258,7 @@ export class RunStore extends Context.Service<
         if (row.existing_run_id !== null) return yield* holder(run, row.lane, row.existing_run_id)
         if (row.outdated) return { _tag: "KeyChanged" } satisfies Admission
         if (row.excess) return { _tag: "Full", most: orgQueue } satisfies Admission
+        if (row.unstored) return { _tag: "StorageFull", limit: freeLimit } satisfies Admission
         return yield* holder(run, row.lane, null)
       })
 

@@ -1,5 +1,5 @@
 /**
- * How much the runs of an organization that cost nothing may store in a UTC day. Pure.
+ * How much the runs and batch rows of an organization that cost nothing may store in a UTC day. Pure.
  *
  * A run that holds nothing counts what it may store while it is open, and what it stored afterwards. So runs that are admitted at once can't
  * exceed the limit together. A run with a hold that may end at no charge is checked when it is admitted, and counts what it stored. The
@@ -7,8 +7,14 @@
  */
 import { dollars } from "../money/Money.ts"
 import { ownOffer, type OwnOffer } from "../accounts/OwnAccount.ts"
+import { problem, type Problem } from "../Errors.ts"
+import { withCommands } from "../Hints.ts"
+import { topUp } from "../Steps.ts"
 
 const mebibyte = 1024n * 1024n
+/** `RUNGATE_FREE_DAILY_MB` in bytes. 0: no limit. */
+export const freeLimitOf = (megabytes: number): bigint => BigInt(megabytes) * mebibyte
+
 /** The largest answer through an own account, whose address and answers the customer chooses. */
 const ownRunBytes = 2n * mebibyte
 /** More than free endpoints of the service's accounts answer: the operator chose them. */
@@ -27,6 +33,16 @@ export const freeBytesOf = (run: {
   return plan.providers.length > 0 && plan.providers.every(isOwn) ? ownRunBytes : platformRunBytes
 }
 
+/** Of a run beside its request: the other columns and the entries in indexes. */
+export const runRowBytes = 1_024n
+
+/**
+ * Whether an organization's next run or batch is not stored at all, because those that were refused or charged nothing have filled the day's
+ * limit. For one that the wallet can pay the limit is twice as high: only a guard would refuse it.
+ */
+export const storesNothing = (stored: bigint, limit: bigint, payable: boolean): boolean =>
+  limit > 0n && stored >= (payable ? 2n * limit : limit)
+
 /** All in bytes. */
 export interface FreeUse {
   /** Stored today. */
@@ -38,10 +54,21 @@ export interface FreeUse {
   readonly limit: bigint
 }
 
+const setting = "RUNGATE_FREE_DAILY_MB"
 const inMiB = (bytes: bigint): bigint => bytes / mebibyte
 
 /** Why a free run is not admitted. Null if it is. */
 export const freeExceeded = ({ stored, reserved, asked, limit }: FreeUse): string | null =>
   stored + reserved + asked <= limit
     ? null
-    : `runs that are charged nothing may store ${inMiB(limit)} MiB per day for your organization: ${inMiB(stored)} MiB are stored today, and open runs may store ${inMiB(reserved)} MiB; the limit resets at 00:00 UTC. Wait until then${reserved > 0n ? ", or until open runs have ended" : ""}; the operator of the service sets it as RUNGATE_FREE_DAILY_MB`
+    : `runs that are charged nothing may store ${inMiB(limit)} MiB per day for your organization: ${inMiB(stored)} MiB are stored today, and open runs may store ${inMiB(reserved)} MiB; the limit resets at 00:00 UTC. Wait until then${reserved > 0n ? ", or until open runs have ended" : ""}; the operator of the service sets it as ${setting}`
+
+/** The refusal of a run or batch of which `storesNothing` is true. */
+export const storageFull = (limit: bigint) =>
+  problem(
+    "rate_limited",
+    withCommands`Runs and batch rows that were refused or charged nothing have stored ${String(inMiB(limit))} MiB for your organization today, which is its limit, so this was not stored. What the wallet can pay is still stored: top up with ${topUp}, or wait until 00:00 UTC. The operator of the service sets the limit as ${setting}.`
+  )
+
+export const isStorageFull = ({ error }: Problem): boolean =>
+  error.code === "rate_limited" && error.message.includes(setting)

@@ -1,7 +1,17 @@
 /** What a turn decides about a run that asks to be admitted: its hold, its slot, or the reason why it is refused. */
 import { describe, expect, test } from "bun:test"
 import { dollars, usd, zero } from "../../../src/schema/money/Money.ts"
-import { booked, newRun, org_id, queuedRun, reserve, runningRun, turnOf, walletWith } from "../../kit/turn-view.ts"
+import {
+  booked,
+  cancel,
+  newRun,
+  org_id,
+  queuedRun,
+  reserve,
+  runningRun,
+  turnOf,
+  walletWith
+} from "../../kit/turn-view.ts"
 
 describe("a run that is admitted", () => {
   test("holds its amount, and starts at once if this process has a free slot", () => {
@@ -147,4 +157,14 @@ test("a run that does not exist is not admitted", () => {
   const { effects, replyTo } = turnOf([reserve("run_x", { command_id: "cmd_a" })])
   expect(replyTo("cmd_a")).toEqual({ verdict: "Stale", status: null })
   expect([effects.opened, effects.ended, effects.entries]).toEqual([[], [], []])
+})
+
+test("a run that is refused or cancelled counts what it keeps, and one that is admitted does not", () => {
+  const asked = (run_id: string, bytes: number) => newRun(run_id, { request_bytes: () => bytes })
+  const runs = [asked("run_a", 100), asked("run_b", 30), queuedRun("run_c", { request_bytes: () => 5 })]
+  const turn = (balance: string) =>
+    turnOf([reserve("run_a"), reserve("run_b"), cancel("run_c")], { runs, wallets: [walletWith(balance)] }).effects.free
+      .stored
+  expect(turn("0.00")).toEqual(new Map([[org_id, 3n * 1_024n + 135n]]))
+  expect(turn("5.00")).toEqual(new Map([[org_id, 1_024n + 5n]]))
 })

@@ -49,8 +49,13 @@ const walletOf = (changed: Partial<CommandRow> = {}): CommandRow => ({
 const stored = (tag: string): CommandRow => ({ ...emptyRow, id: 1n, org_id: "org_a", tag })
 
 /** `+` for each command that the turn takes, `-` for each that must be stored. */
-const sorted = (commands: ReadonlyArray<DirectCommand>, rows: ReadonlyArray<CommandRow>, limit = orgQueue) => {
-  const { taken, rejected } = sortDirect(lane, commands, rows, limit)
+const sorted = (
+  commands: ReadonlyArray<DirectCommand>,
+  rows: ReadonlyArray<CommandRow>,
+  limit = orgQueue,
+  freeLimit = 0n
+) => {
+  const { taken, rejected } = sortDirect(lane, commands, rows, limit, freeLimit)
   expect(taken.length + rejected.length).toBe(commands.length)
   return commands.map((command) => (taken.includes(command) ? "+" : "-")).join("")
 }
@@ -101,6 +106,16 @@ describe("a direct command", () => {
     expect(sorted([one, again, elsewhere], rows)).toBe("+-+")
     expect(sorted([one, elsewhere], [walletOf({ held_keys: ["one"] }), walletOf({ org_id: "org_b" })])).toBe("-+")
     expect(sorted([one], [walletOf({ held_keys: ["two"] })])).toBe("+")
+  })
+
+  test("that admits a run is stored when what is charged nothing has filled its day, and the wallet can't pay it", () => {
+    const runs = [reserve({ hold: 0n }), reserve({ hold: 5n }), reserve({ hold: 6n }), settle()]
+    const holding = (free_used: bigint | null) => [
+      walletOf({ balance: 7n, reserved: 3n, allowances_held: 1n, free_used })
+    ]
+    const tries = [null, 99n, 100n, 199n, 200n].map((used) => sorted(runs, holding(used), orgQueue, 100n))
+    expect(tries).toEqual(["++++", "++++", "-+-+", "-+-+", "---+"])
+    expect(sorted(runs, holding(1_000n))).toBe("++++")
   })
 
   test("keeps its order among those that are taken", () => {

@@ -15,6 +15,7 @@ import { withCommands } from "../../../schema/Hints.ts"
 import { looksLike } from "../../../schema/Ids.ts"
 import { MicroUsd, usd } from "../../../schema/money/Money.ts"
 import { storedMetadata } from "../../../schema/runs/Metadata.ts"
+import { storageFull } from "../../../schema/wallet/FreeStorage.ts"
 import { signIn } from "../../../schema/Steps.ts"
 import { ownMessage } from "../../../schema/accounts/OwnMessages.ts"
 import { didYouMean } from "../../../schema/suggestion.ts"
@@ -154,6 +155,7 @@ export const BatchesHandlers = HttpApiBuilder.group(
         })
         yield* crashPoint("batch.stored")
         if (created._tag === "Full") return yield* tooMany
+        if (created._tag === "StorageFull") return yield* Effect.fail(storageFull(created.limit))
         if (created._tag === "Existing") {
           const isSeen = (yield* seen(created.batch_id)) !== null
           if (!isSeen || created.fingerprint !== fingerprint)

@@ -147,7 +147,7 @@ const lines: ReadonlyArray<Line> = [
     "RUNGATE_FREE_DAILY_MB",
     "number",
     "2048",
-    "MiB that the runs of one organization without a price may store in a UTC day; 0: any number"
+    "MiB that free and refused runs and blocked rows of one organization may store in a UTC day; 0: any number"
   ],
   [
     "RUNGATE_ORG_STREAMS",
