@@ -10,7 +10,7 @@ import { RunStore } from "../../src/layers/runs/RunStore.ts"
 import { freeBytesOf, freeExceeded, storesNothing } from "../../src/schema/wallet/FreeStorage.ts"
 import { newRun, planOfOne } from "../kit/new-runs.ts"
 import { startStorage, type StorageRuntime } from "../kit/storage.ts"
-import { takeTurn } from "../kit/turns.ts"
+import { credit, takeTurn } from "../kit/turns.ts"
 
 const mebibyte = 1024n * 1024n
 
@@ -104,5 +104,25 @@ test("admission asks the database, so a process that takes no turns stores nothi
       expect(yield* sql`SELECT count(*)::int AS runs FROM runs WHERE org_id = ${org_id}`).toEqual([{ runs: 4 }])
       yield* sql`UPDATE free_storage SET day = day - 1 WHERE org_id = ${org_id}`
       expect(yield* tags()).toEqual(["Admitted", "Admitted", "Admitted"])
+    })
+  ))
+
+test("runs with a hold that an own account may deliver at no charge count while they are open", () =>
+  runtime.runPromise(
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const org_id = yield* (yield* Accounts).createOrganization("own", null)
+      yield* credit(org_id, "1.00")
+      const plan = { ...planOfOne, own: [{ provider: "hunter", fee: "0.00", fallback: true }] }
+      for (let run = 0; run < 12; run++) yield* (yield* RunStore).admit(newRun(org_id, { hold: 1n, plan }))
+      const { ended } = yield* takeTurn(org_id)
+      const mine = ended.filter((run) => run.org_id === org_id)
+      expect(mine.map(({ status, error_code }) => [status, error_code])).toEqual([
+        ["blocked", "rate_limited"],
+        ["blocked", "rate_limited"]
+      ])
+      expect(
+        yield* sql`SELECT hold, sum(free_bytes)::bigint AS bytes FROM open_runs WHERE org_id = ${org_id} GROUP BY hold`
+      ).toEqual([{ hold: 1n, bytes: 20n * mebibyte }])
     })
   ))

@@ -33,11 +33,11 @@ export const turnFree = ({ free, free_limit }: Pick<TurnView, "free" | "free_lim
       add(stored, org_id, bytes)
       return null
     },
-    /** What the admitted run counts while it is open. Null for a run with a hold. */
+    /** What the admitted run counts while it is open. Null for a run that can't end at no charge. */
     admitted: (run: TurnRun): bigint | null => {
       const bytes = freeBytesOf(run)
       if (bytes !== null) for (const to of [open, reserved]) add(to, run.org_id, bytes)
-      return run.hold > 0n ? null : bytes
+      return bytes
     },
     /** Counts what a run stored that was charged nothing. */
     stored: ({ org_id }: TurnRun, bytes: number | undefined) => {

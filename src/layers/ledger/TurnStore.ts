@@ -87,7 +87,7 @@ export interface AdmittedRun {
   readonly run_id: string
   readonly org_id: string
   readonly hold: bigint
-  /** What it may store, if it holds nothing. Null otherwise. */
+  /** What it may store at no charge. Null if its result has a price. */
   readonly free_bytes: bigint | null
   readonly state: "queued" | "running"
   /** The provider that the run calls first. */

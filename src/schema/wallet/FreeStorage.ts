@@ -1,9 +1,9 @@
 /**
  * How much the runs and batch rows of an organization that cost nothing may store in a UTC day. Pure.
  *
- * A run that holds nothing counts what it may store while it is open, and what it stored afterwards. So runs that are admitted at once can't
- * exceed the limit together. A run with a hold that may end at no charge is checked when it is admitted, and counts what it stored. The
- * turn's statement counts a second time (layers/guards/FreeTurn.ts).
+ * A run that holds nothing, or that an own account may deliver at no charge, counts what it may store while it is open, and what it stored
+ * afterwards. So runs that are admitted at once can't exceed the limit together. The turn's statement counts a second time
+ * (layers/guards/FreeTurn.ts).
  */
 import { dollars } from "../money/Money.ts"
 import { ownOffer, type OwnOffer } from "../accounts/OwnAccount.ts"

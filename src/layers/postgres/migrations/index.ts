@@ -67,6 +67,7 @@ import { keyReads } from "./0077_key_reads.ts"
 import { webhookProbes } from "./0078_webhook_probes.ts"
 import { webhookSecrets } from "./0079_webhook_secrets.ts"
 import { warrantyOwnShare } from "./0080_warranty_own_share.ts"
+import { freeWithHold } from "./0081_free_with_hold.ts"
 import { rowRules } from "./0083_row_rules.ts"
 
 export const migrations = {
@@ -138,5 +139,6 @@ export const migrations = {
   "0078_webhook_probes": webhookProbes,
   "0079_webhook_secrets": webhookSecrets,
   "0080_warranty_own_share": warrantyOwnShare,
+  "0081_free_with_hold": freeWithHold,
   "0083_row_rules": rowRules
 }
