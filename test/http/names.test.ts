@@ -18,7 +18,17 @@ const hidden = ["a\r\nb", "a\nb", "a\tb", "\u0007", "a\u001b[31m", "a\u0085b", "
 const expires_at = new Date(Date.now() + 3_600_000).toISOString()
 
 /** Nobody sees these, so two names would look the same. */
-const invisible = ["a\u200bb", "a\u00adb", "a\u2060b", "\ufeffa", "a\u{e0041}", "\u3164"]
+const invisible = [
+  "a\u200bb",
+  "a\u00adb",
+  "a\u2060b",
+  "\ufeffa",
+  "a\u{e0041}",
+  "\u3164",
+  "a\u034fb",
+  "a\ufe00b",
+  "a\ufe0f"
+]
 
 const expectRefused = async (name: string) => {
   const asked: ReadonlyArray<readonly [string, string, object, string]> = [
@@ -46,7 +56,17 @@ test.each(hidden)("%j is a name of nothing, also in the database", async (name) 
 })
 
 test("names of every script are accepted", async () => {
-  for (const name of ["Ærø & Søn", "日本語", "עברית", "🦊 agents", "👩\u200d🚀", "می\u200cخواهم", "a  b"]) {
+  for (const name of [
+    "Ærø & Søn",
+    "日本語",
+    "עברית",
+    "🦊 agents",
+    "👩\u200d🚀",
+    "می\u200cخواهم",
+    "❤\ufe0f",
+    "1\ufe0f\u20e3",
+    "a  b"
+  ]) {
     const { body } = await app.call(session, "POST", "/v1/api-keys", { body: { name, environment: "test" } })
     expect((await app.call(session, "GET", `/v1/api-keys/${body.id}`)).body.name).toBe(name)
   }

@@ -21,8 +21,12 @@ export const storableJson = (json: string): string =>
 
 /** Control characters can forge log lines, and bidirectional ones can make a line look like another. */
 const unprintable = /[\p{Cc}\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]+/gu
-/** Characters that nobody sees, so that two texts look the same. Emoji and some scripts need the two joiners, U+200C and U+200D. */
-const invisible = /(?![\u200c\u200d])\p{Cf}|[\u115f\u1160\u2800\u3164\uffa0]/u
+/**
+ * Characters that nobody sees, so that two texts look the same. Some scripts and emoji need the two joiners, U+200C and U+200D. Emoji need
+ * U+FE0F too, behind a picture or before the sign of a key.
+ */
+const invisible =
+  /(?![\u200c\u200d]|(?<=\p{Extended_Pictographic})\ufe0f|\ufe0f\u20e3)[\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]/u
 /** Whether a text is one line without characters that are invisible, or hide or turn around what stands beside them. */
 export const isPrintable = (text: string): boolean => text.search(unprintable) < 0 && !invisible.test(text)
 
