@@ -15,13 +15,17 @@ const server = Bun.serve({
   fetch: async (request) => {
     const { pathname } = new URL(request.url)
     heard.push(pathname)
+    if (pathname === "/conflict") return new Response("{}", { status: 409 })
     if (pathname === "/busy") return new Response("{}", { status: 429, headers: { "retry-after": "600" } })
     await before()
     return Response.json({ ok: true })
   }
 })
 beforeAll(async () => {
-  executor = await startExecutor({ acme: `http://127.0.0.1:${server.port}` })
+  executor = await startExecutor({
+    acme: `http://127.0.0.1:${server.port}`,
+    initech: `http://127.0.0.1:${server.port}`
+  })
 })
 afterAll(async () => {
   await executor.stop()
@@ -52,6 +56,15 @@ test("a provider that asks for a pause after the request that acts leaves it in 
   const next = await executor.call(polled())
   expect([next.answer._tag, next.doubt]).toEqual(["Failure", undefined])
   expect(heard).toHaveLength(2)
+})
+
+test("a conflict leaves a request with an idempotency key in doubt: the key may be that of a copy which was carried out", async () => {
+  const path = "/conflict"
+  const keyed = await executor.call(providerOf("initech", {}, { path, headers: { "Idempotency-Key": "run_1" } }))
+  expect([keyed.answer._tag, keyed.doubt]).toEqual(["Failure", "server_error"])
+  // Without a key it says that what the request asks for is there already, such as an inbox of that name.
+  const plain = await executor.call(providerOf("initech", {}, { path }))
+  expect([plain.answer._tag, plain.doubt]).toEqual(["Failure", undefined])
 })
 
 describe("an answer that breaks the capability's contract", () => {

@@ -110,6 +110,7 @@ describe("doubt", () => {
     for (const status of [300, 301, 307, 400, 404, 409, 422, 429, 501, 505]) expect(endOfStatus(status)).toBe("refused")
     for (const status of [302, 303, 408, 499, 500, 502, 503, 504, 520, 524, 999])
       expect(endOfStatus(status)).toBe("server_error")
+    expect([409, 422].map((status) => endOfStatus(status, true))).toEqual(["server_error", "refused"])
     for (const status of [200, 201, 204]) expect(endOfStatus(status)).toBe("read")
   })
 })

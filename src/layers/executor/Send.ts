@@ -55,6 +55,7 @@ export const send = (
 ): Effect.Effect<SendResult> =>
   Effect.suspend(() => {
     const connection = new AbortController()
+    const keyed = Object.keys(headers).some((name) => name.toLowerCase() === "idempotency-key")
     let status: number | null = null
     let reader: ReplyReader | null = null
     /** A part of the work. Null if the rest of the response is read later. */
@@ -64,14 +65,15 @@ export const send = (
           const reply = await work(signal)
           if (reply === null) return null
           const failed = "_tag" in reply
-          const end = endOfStatus(status ?? 0)
+          const end = endOfStatus(status ?? 0, keyed)
           return {
             reply,
             end: failed && end === "read" ? "unreadable" : end,
             bytes: failed ? 0 : (reader?.size() ?? 0)
           }
         } catch (error) {
-          const end = status === null ? (failedBeforeSending(error) ? "unsent" : "no_answer") : endOfStatus(status)
+          const end =
+            status === null ? (failedBeforeSending(error) ? "unsent" : "no_answer") : endOfStatus(status, keyed)
           return { reply: connectionFailure(error), end: end === "read" ? "no_answer" : end, bytes: 0 }
         }
       })

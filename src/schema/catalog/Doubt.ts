@@ -47,13 +47,14 @@ const incapable = [501, 505]
 const unclear = [302, 303, 408, 499]
 
 /**
- * A 4xx refuses the request. Any other 5xx may come from a gateway whose upstream continued, or from a server that failed after it
+ * A 4xx refuses the request, except a 409 to one with an idempotency key (`keyed`): Resend answers so while a copy of the request
+ * is being carried out, or after it was. Any other 5xx may come from a gateway whose upstream continued, or from a server that failed after it
  * acted, so the outcome stays unknown.
  */
-export const endOfStatus = (status: number): RequestEnd =>
+export const endOfStatus = (status: number, keyed = false): RequestEnd =>
   status >= 200 && status < 300
     ? "read"
-    : unclear.includes(status) || (status >= 500 && !incapable.includes(status))
+    : unclear.includes(status) || (keyed && status === 409) || (status >= 500 && !incapable.includes(status))
       ? "server_error"
       : "refused"
 
