@@ -79,9 +79,9 @@ const aboutTheCall = new Set(["title", "url", "sourceURL", "error", "scrapeId", 
 /** HTTP statuses from here on mean that the page could not be read. */
 const errorStatus = 400
 
-/** Pages of X are not served, because Firecrawl reads them with a language model for 29 more credits. */
+/** Pages of X and its short links are not served, because Firecrawl reads them with a language model for 29 more credits. */
 const isOfX = (url: string): boolean =>
-  URL.canParse(url) && /(?:^|\.)(?:x|twitter)\.com\.?$/.test(new URL(url).hostname)
+  URL.canParse(url) && /(?:^|\.)(?:(?:x|twitter)\.com|t\.co)\.?$/.test(new URL(url).hostname)
 
 const scrape = offer(webScrape, {
   price: inCredits.flat("1"),

@@ -119,6 +119,8 @@ const published: ReadonlyArray<readonly [string, string, unknown, number]> = [
   ["firecrawl", "POST /scrape", { url: "x", formats: ["markdown"], parsers: [] }, 0.00083],
   ["firecrawl", "POST /scrape", { url: "x", formats: [{ type: "json" }], parsers: [] }, 5 * 0.00083],
   ["firecrawl", "POST /scrape", { url: "https://x.com/a", parsers: [] }, 30 * 0.00083],
+  ["firecrawl", "POST /scrape", { url: "t.co/a", parsers: [] }, 30 * 0.00083],
+  ["firecrawl", "POST /scrape", { url: "https://T.CO?a", parsers: [] }, 30 * 0.00083],
   ["firecrawl", "POST /scrape", { url: "x", parsers: [{ type: "pdf", maxPages: 200 }] }, 200 * 0.00083],
   ["firecrawl", "POST /crawl", { limit: 10_000, scrapeOptions: { formats: ["json"], parsers: [] } }, 50_000 * 0.00083],
   ["firecrawl", "POST /batch/scrape", { urls: pages(1_000), parsers: [] }, 1_000 * 0.00083],
@@ -237,6 +239,11 @@ describe("an estimate is never below the published price", () => {
       expect(costOf(provider, key, input)).toBeGreaterThanOrEqual(price - 1e-8)
     })
   }
+
+  test("and a page whose host ends like X's short links costs no more than others", () => {
+    const scrape = (url: string) => costOf("firecrawl", "POST /scrape", { url, parsers: [] })
+    expect(scrape("https://best.com/a")).toBe(scrape("https://a.example/"))
+  })
 })
 
 describe("the shared accounts", () => {

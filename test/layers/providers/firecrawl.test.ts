@@ -203,10 +203,20 @@ describe("firecrawl web.scrape", () => {
     expect(serves({ ...page, format: "links" })).toBe(true)
     expect(serves({ ...page, format: "text" })).toBe(false)
     expect(serves({ url: "https://a.example/report.PDF?x=1" })).toBe(false)
-    for (const host of ["x.com", "X.com", "mobile.twitter.com", "twitter.com.", "ｘ.com", "a@x.com:443"]) {
+    for (const host of [
+      "x.com",
+      "X.com",
+      "mobile.twitter.com",
+      "twitter.com.",
+      "ｘ.com",
+      "a@x.com:443",
+      "t.co",
+      "T.co."
+    ]) {
       expect([host, serves({ url: `https://${host}/somebody` })]).toEqual([host, false])
     }
-    expect(serves({ url: "https://netflix.com/x.com" })).toBe(true)
+    for (const url of ["https://netflix.com/x.com", "https://best.com/a", "https://best.co/a"])
+      expect([url, serves({ url })]).toEqual([url, true])
     expect(serves({ url: "https://a.example/pdf" })).toBe(true)
   })
 })
