@@ -50,6 +50,7 @@ test("an empty wallet's runs are stored as far as the limit allows, and beyond i
   ])
     unstored(await org.run(one))
   unstored(await org.run({ ...verify(), wait_seconds: 0 }))
+  unstored(await org.run(mail("later"), { "idempotency-key": "later" }))
   const tool = await postTo(app.url, calling("run", { ...verify(), max_cost: "0.05" }), { key: org.key })
   expect(await tool.text()).toContain("rate_limited")
   expect(await runs()).toBe(3)
@@ -59,6 +60,8 @@ test("an empty wallet's runs are stored as far as the limit allows, and beyond i
   expect((await org.get(`/v1/runs/${first.body.run_id}`)).body.error.code).toBe("insufficient_balance")
   await org.credit("1.00")
   expect((await org.run(mail("paid"))).body.status).toBe("succeeded")
+  // Its key was not used up.
+  expect((await org.run(mail("later"), { "idempotency-key": "later" })).body.status).toBe("succeeded")
 })
 
 test("a wallet with money keeps what a guard refuses, up to twice the limit, and its other runs go on", async () => {
