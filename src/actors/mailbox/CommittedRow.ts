@@ -2,7 +2,7 @@
 import type { NewRun, RunRow } from "../../layers/runs/RunStore.ts"
 import type { CommittedEnd } from "./Places.ts"
 
-/** Without the run's input and plan, so that a client that waits does not keep them in memory. */
+/** Without the run's input and most plans, so that a client that waits does not keep them in memory. */
 export const admittedRow = (run: NewRun, created_at: Date): RunRow => ({
   org_id: run.org_id,
   run_id: run.run_id,
@@ -18,6 +18,7 @@ export const admittedRow = (run: NewRun, created_at: Date): RunRow => ({
   routing_reason: run.routing_reason,
   attempts: null,
   hints: null,
+  plan: run.plan.own === undefined ? null : JSON.stringify(run.plan),
   result: null,
   metadata: run.metadata,
   error_code: null,
@@ -42,6 +43,7 @@ export const endedRow = (run: RunRow, { ending, finished_at, available, result }
   charged: ending.charged,
   attempts: ending.attempts,
   hints: ending.hints,
+  plan: null,
   result,
   error_code: ending.error_code,
   error_message: ending.error_message,

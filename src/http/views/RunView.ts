@@ -11,7 +11,9 @@ import type { RunRow } from "../../layers/runs/RunStore.ts"
 import { isErrorCode, statusOf } from "../../schema/Errors.ts"
 import { usd } from "../../schema/money/Money.ts"
 import { reasonOf } from "../../schema/guards/Reuse.ts"
+import { nextStep } from "../../schema/accounts/OwnAccount.ts"
 import { ownMessage } from "../../schema/accounts/OwnMessages.ts"
+import { decodePlan } from "../../schema/runs/Plan.ts"
 import { Attempt, controlsOf, isRunStatus, isStoppable } from "../../schema/runs/Run.ts"
 
 /** The status that `POST /v1/run` answers: 202 while it runs, then 200 or that of its error. */
@@ -35,8 +37,9 @@ const endedAttempts = (run: RunRow): string => {
     : JSON.stringify(decodeAttempts(run.attempts).filter((one) => !isOpenAttempt(one)))
 }
 
-/** False for a run that was served through the organization's own account, or whose last call was made through it. */
-const isPlatformFunded = (attempts: string | null): boolean => {
+/** False for a run that was served through the organization's own account, whose last call was made through it, or whose first one will be. */
+const isPlatformFunded = ({ attempts, plan }: RunRow): boolean => {
+  if (plan !== null && (attempts ?? "[]") === "[]") return nextStep(decodePlan(JSON.parse(plan)), [])?.own !== true
   // Most runs have no such call, and their attempts are not parsed.
   if (attempts === null || !/"account": ?"own"/.test(attempts)) return true
   const calls = decodeAttempts(attempts)
@@ -65,7 +68,7 @@ export const runJson = (run: RunRow, now: number, withResult: boolean): string =
       currency: "USD",
       quoted: usd(run.quoted),
       charged: run.charged === null ? null : usd(run.charged),
-      platform_funded: isPlatformFunded(run.attempts)
+      platform_funded: isPlatformFunded(run)
     },
     timing: { duration_ms: Math.max(0, ended - run.created_at.getTime()) },
     done,

@@ -77,6 +77,8 @@ export const RunRow = Schema.Struct({
   /** JSON texts, passed on untouched. */
   attempts: Schema.NullOr(Schema.String),
   hints: Schema.NullOr(Schema.String),
+  /** JSON text of the plan of a run that has not ended and may be called through an own account. Null for others. */
+  plan: Schema.NullOr(Schema.String),
   result: Schema.NullOr(Schema.String),
   metadata: Schema.NullOr(Schema.String),
   error_code: Schema.NullOr(Schema.String),
@@ -267,7 +269,7 @@ export class RunStore extends Context.Service<
         sql.literal(`r.org_id, r.run_id, r.request_id, r.key_id, r.kind, r.capability, r.endpoint, ${servedBy} AS provider,
         ${runStatus} AS status, r.quoted, r.charged, r.routing_reason, coalesce(r.attempts, o.attempts)::text AS attempts,
         r.hints::text AS hints, r.metadata::text AS metadata, r.error_code, r.error_message, r.control, r.reused_from, r.created_at,
-        r.finished_at, r.erased_at`)
+        r.finished_at, r.erased_at, CASE WHEN r.finished_at IS NULL AND position('"own":[' IN r.plan::text) > 0 THEN r.plan::text END AS plan`)
 
       const findOne = yield* batch({
         name: "find",

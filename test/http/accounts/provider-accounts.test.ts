@@ -17,7 +17,12 @@ const price = "0.003"
 const encryptionKey = (byte: number) => Buffer.alloc(32, byte).toString("base64")
 
 const there = standIn()
-const settings = { ...there.settings, RUNGATE_OWN_ACCOUNT_FEE: fee, RUNGATE_ENCRYPTION_KEY: encryptionKey(1) }
+const settings = {
+  ...there.settings,
+  RUNGATE_OWN_ACCOUNT_FEE: fee,
+  RUNGATE_ENCRYPTION_KEY: encryptionKey(1),
+  RUNGATE_ORG_CONCURRENCY: "1"
+}
 let org: Tenant
 let other: Tenant
 let session: string
@@ -170,6 +175,29 @@ describe("a run through it", () => {
     expect(body.billing.charged).toBe("0.00444")
     await app.call(session, "DELETE", "/v1/provider-accounts/leadmagic")
     expect(outcomes((await org.run(pinned)).body)).toEqual(["leadmagic platform succeeded"])
+  })
+
+  test("a run that waits for its call says whose account will make it", async () => {
+    const held = Promise.withResolvers<void>()
+    there.play("leadmagic", (heard) => held.promise.then(() => delivering(heard)), delivering)
+    await put({ api_key: ownKey })
+    const first = (await org.run({ ...pinned, async: true })).body
+    await until(
+      "the call",
+      () => Promise.resolve(keys().length),
+      (calls) => calls === 1
+    )
+    const queued = (await org.run({ ...pinned, async: true })).body
+    const { body } = await until(
+      "the queue",
+      () => org.get(`/v1/runs/${queued.run_id}`),
+      (one) => one.body.status === "queued"
+    )
+    const listed = (await org.list()).body.items[0]
+    expect(listed.status).toBe("queued")
+    for (const { billing } of [first, queued, body, listed]) expect(billing.platform_funded).toBe(false)
+    held.resolve()
+    expect((await org.get(`/v1/runs/${queued.run_id}?wait=30`)).body.billing.platform_funded).toBe(false)
   })
 
   test("a raw endpoint is called through it, for the fee", async () => {
