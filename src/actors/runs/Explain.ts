@@ -5,6 +5,7 @@
  */
 import type { Capability } from "../../schema/catalog/Capability.ts"
 import { type Doubt, doubtSentences, outcomeUnknown } from "../../schema/catalog/Doubt.ts"
+import { suppressed } from "../../schema/catalog/Provider.ts"
 import { refused } from "../../schema/accounts/OwnAccount.ts"
 import type { OverTotal, Plan } from "../../schema/runs/Plan.ts"
 import type { Attempt, RunError, RunStatus } from "../../schema/runs/Run.ts"
@@ -45,6 +46,11 @@ export const explainFailure = (
       message: `It is unknown whether ${last.provider} carried this out: ${why}. Nothing was charged. Check whether it was done before you run it again.`
     }
   }
+  if (last?.outcome === suppressed)
+    return {
+      code: "provider_error",
+      message: `${last.provider} does not write to this recipient: the address is on its suppression list, after a bounce, a complaint or an unsubscribe. Nothing was sent or charged, and no other provider was asked.`
+    }
   return { code: "provider_error", message: `No attempt delivered a result (${tried}). Nothing was charged.${budget}` }
 }
 
@@ -62,6 +68,13 @@ export const hintsOf = ({ status, plan, attempts, capability, input }: Miss): Re
     return [
       "The provider may have carried this call out. Ask the recipient, or the operator of this service with the run_id. If the operator finds out, the result appears in these hints.",
       "A new run repeats the action if it was already carried out. Repeating the request with the same Idempotency-Key only returns this run."
+    ]
+  }
+  const last = attempts.at(-1)
+  if (last?.outcome === suppressed) {
+    const owner = last.account === "own" ? "you have" : "the operator of this service has"
+    return [
+      `Use another address, or leave this recipient out. If they want your messages, ${owner} to remove the address from the suppression list at ${last.provider}. Messages to such addresses harm the sender's reputation.`
     ]
   }
   const refusing = attempts.filter((one) => one.account === "own" && one.outcome === refused).map((one) => one.provider)

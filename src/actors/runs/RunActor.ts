@@ -18,6 +18,7 @@ import { CurrentTrace, inSpan, Traces } from "../../layers/observability/Traces.
 import { countAttempt } from "../../layers/observability/Meters.ts"
 import { OfferOutcomes } from "../../layers/quotes/OfferOutcomes.ts"
 import type { ProviderAnswer, RawProviderAnswer } from "../../layers/executor/Providers.ts"
+import { suppressed } from "../../schema/catalog/Provider.ts"
 import * as Money from "../../schema/money/Money.ts"
 import { nextStep, startedAttempt, type Step } from "../../schema/accounts/OwnAccount.ts"
 import { acts, affords, type Plan } from "../../schema/runs/Plan.ts"
@@ -255,9 +256,9 @@ export class RunActor extends Context.Service<
           const reported = reportOf(answered)
           if (reported !== null) reports = (reports ?? new Map<number, Money.MicroUsd>()).set(at, reported)
           if (reported !== null && delivered !== null) yield* watchCost(run, delivered, reported)
-          // The call may have been carried out, so no second provider may repeat it.
+          // The call may have been carried out, so no second provider may repeat it. Nor may one write to who is closed to the sender.
           unknown = unknownOf(plan, answered, job, carriesRunId(run, provider, input))
-          if (unknown !== undefined) break
+          if (unknown !== undefined || tried.outcome === suppressed) break
           if (delivered === null) continue
           if (!(plan.conclusive === true && delivered.inconclusive))
             return yield* settleDelivery(run, plan, input, made, { at, delivered }, reports ?? noReports)

@@ -7,7 +7,14 @@
 import { Cause, Clock, Effect, Layer } from "effect"
 import { withRequest, doubtOf, type Found, withEnd, type Trail, trailOf } from "../../schema/catalog/Doubt.ts"
 import type { Bounce } from "../../schema/mail/Bounce.ts"
-import { type Failure, failure, type Outcome, type Provider, type Reply } from "../../schema/catalog/Provider.ts"
+import {
+  type Failure,
+  failure,
+  type Outcome,
+  type Provider,
+  type Reply,
+  suppressed
+} from "../../schema/catalog/Provider.ts"
 import { measuredOf } from "../../schema/catalog/Measured.ts"
 import { oneLineOf } from "../../schema/json/StorableText.ts"
 import { makeAnswerBudget, makeParsingTurns } from "./AnswerBudget.ts"
@@ -133,7 +140,7 @@ export const HttpProviders = Layer.effect(
     const recordResult = (to: Connection, subject: string, answer: { readonly _tag: string }) => {
       const failed = isFailure(answer) ? answer : null
       // The caller's own request caused it.
-      if (failed?.reason === "provider_rejected") return Effect.void
+      if (failed?.reason === "provider_rejected" || failed?.reason === suppressed) return Effect.void
       return Effect.andThen(applyPause(to, failed), to.record(subject, failed))
     }
 

@@ -8,7 +8,7 @@
 import { emailSend, recipients } from "../../schema/capabilities/email.send.ts"
 import { inCredits } from "../../schema/money/Rates.ts"
 import { plainAddress } from "../../schema/mail/Bounce.ts"
-import { offer, provider, type Reply } from "../../schema/catalog/Provider.ts"
+import { offer, provider, type Reply, suppressed } from "../../schema/catalog/Provider.ts"
 import { basicAuthentication, runIn } from "./kit/events.ts"
 import { listed, namesRun, notListed, runField } from "./kit/listed.ts"
 import { match } from "./kit/outcome.ts"
@@ -19,6 +19,9 @@ import { defined } from "../../schema/defined.ts"
 
 /** Error codes of the operator's account: bad token, sender not confirmed, no credits left, not approved. */
 const accountCodes = new Set([10, 400, 401, 405, 412])
+
+/** All recipients are inactive: after a hard bounce, a spam complaint, an unsubscribe, or by hand. */
+const inactiveRecipient = 406
 
 const title = "Postmark"
 /** Metadata fields that Postmark accepts per message. */
@@ -139,7 +142,10 @@ export const postmark = provider({
   concurrency: 10,
   timeoutMillis: 20_000,
   httpErrors: httpErrors({
-    reason: (reply) => (accountCodes.has(number(reply.body, "ErrorCode") ?? 0) ? "provider_account" : undefined)
+    reason: ({ body }) => {
+      const code = number(body, "ErrorCode") ?? 0
+      return code === inactiveRecipient ? suppressed : accountCodes.has(code) ? "provider_account" : undefined
+    }
   }),
   offers: [send]
 })

@@ -46,6 +46,9 @@ export type Cost =
   | { readonly unit: "USD"; readonly amount: string }
   | { readonly unit: "credit"; readonly amount: string }
 
+/** The outcome of a send to somebody who closed their address to the sender, or whose address was closed by a bounce. */
+export const suppressed = "recipient_suppressed"
+
 /**
  * A failed call. `provider_account` is a problem of the operator's account (401, 402, 403), and never the caller's fault.
  */
@@ -59,6 +62,8 @@ export type Failure = {
     | "provider_account"
     | "provider_timeout"
     | "invalid_response"
+    /** A recipient is on the provider's suppression list. The run ends, and it does not count in the provider's health. */
+    | typeof suppressed
   readonly detail: string
   readonly retryAfterSeconds?: number
 }

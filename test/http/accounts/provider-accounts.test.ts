@@ -213,6 +213,31 @@ describe("a run through it", () => {
   })
 })
 
+test("a recipient on the provider's suppression list ends the run: no other account and no other provider is asked", async () => {
+  const inactive = answer(422, { ErrorCode: 406, Message: "Found inactive addresses: jane@example.com." })
+  there.play("postmark", ...Array.from({ length: 7 }, () => inactive))
+  await put({ api_key: ownKey, fallback: true }, "postmark")
+  await app.sql("INSERT INTO owned_resources (kind, resource_id, org_id) VALUES ('sender', 'me@own.example', $1)", [
+    org.org_id
+  ])
+  const input = { from: "me@own.example", to: ["jane@example.com"], subject: "Hello", text: "Hello Jane" }
+  const send = { capability: "email.send", input, routing: { strategy: "cheapest" } }
+  const { body: quote } = await org.post("/v1/quote", send)
+  const chosen = quote.offers.filter((one: { chosen: boolean }) => one.chosen)
+  expect(chosen.map((one: { provider: string }) => one.provider)).toEqual(["postmark", "postmark", "resend"])
+  const { status, body } = await org.run(send)
+  expect([status, body.status, body.billing.charged]).toEqual([502, "failed", null])
+  expect(outcomes(body)).toEqual(["postmark own recipient_suppressed"])
+  expect(body.error).toEqual({ code: "provider_error", message: expect.stringContaining("suppression list") })
+  expect(body.hints).toEqual([expect.stringContaining("you have to remove the address")])
+  expect(await moved(org)).toEqual(["bonus 1.00", "reserve -0.00216", "release 0.00216"])
+  // The account works, so it is not paused.
+  for (const subject of ["2", "3", "4", "5", "6", "7"]) {
+    const { body: again } = await org.run({ ...send, input: { ...input, subject } })
+    expect(outcomes(again)).toEqual(["postmark own recipient_suppressed"])
+  }
+})
+
 describe("a refused key", () => {
   test("without fallback the service's account is not called", async () => {
     playing()

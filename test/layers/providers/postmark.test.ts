@@ -76,7 +76,7 @@ describe("postmark email.send", () => {
   })
 
   const failures = [
-    [fixture("postmark", "email_send.422", 422), "provider_error", "inactive"],
+    [fixture("postmark", "email_send.422", 422), "recipient_suppressed", "inactive"],
     [answer(401, { ErrorCode: 10, Message: "Bad token" }), "provider_account", "Bad token"],
     [answer(422, { ErrorCode: 405, Message: "Not allowed to send" }), "provider_account", "Not allowed"],
     [answer(200, { ErrorCode: 300, Message: "Invalid email" }), "provider_error", "Invalid email"],
