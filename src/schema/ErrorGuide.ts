@@ -111,9 +111,9 @@ export const errorGuide: Readonly<Record<ErrorCode, ErrorAdvice>> = {
   },
   rate_limited: {
     meaning:
-      "Too many requests, sign-in attempts, checkouts, open runs or event streams. Of a run: runs without a price have stored what they may today",
+      "Too many requests, sign-in attempts, checkouts, open runs or event streams. Of a run or batch: what costs nothing has stored what it may today",
     advice:
-      "Wait for the seconds in `Retry-After`, then again. For open runs: wait until some end. For a run: after 00:00 UTC"
+      "Wait for the seconds in `Retry-After`, then again. For open runs: wait until some end. For a run or batch: after 00:00 UTC"
   },
   internal_error: {
     meaning: "A mistake in the service. Nothing was charged for it",

@@ -155,6 +155,16 @@ const openRunsChange = ({ opened, closed }: TurnEffects): ReadonlyMap<string, bi
   return change
 }
 
+/**
+ * Organizations of which the turn refuses a direct run with a budget. The write proves the wallets that a turn remembered, and of the budgets
+ * only those that it changes. So a turn must read before a budget refuses a run.
+ */
+const refusedOf = ({ ended }: TurnEffects, arrived: ReadonlyArray<NewRun>): ReadonlyArray<string> => {
+  if (ended.length === 0) return []
+  const budgeted = new Set(arrived.flatMap((run) => (run.budget_id === null ? [] : [run.run_id])))
+  return ended.flatMap((run) => (budgeted.has(run.run_id) ? [run.org_id] : []))
+}
+
 /** SQLSTATE that only `rungate_turn_conflict()` raises. */
 const turnConflict = "RG001"
 
@@ -308,6 +318,7 @@ export class TurnStore extends Context.Service<
       ) {
         const recalled = mayRecall ? memory.recall(lane, direct) : null
         const wasRead = recalled === null
+        let refuses = false
         const carriedOut = Effect.gen(function* () {
           const rows = recalled ?? (yield* take(sql, lane, max, direct, repeatGuard))
           const [first] = rows
@@ -335,6 +346,12 @@ export class TurnStore extends Context.Service<
             auto_topup_daily_max: autoTopupDailyMax,
             repeat_guard: repeatGuard
           })
+          const refused = wasRead ? [] : refusedOf(effects, arrived)
+          if (refused.length > 0) {
+            memory.drop(lane, refused)
+            refuses = true
+            return yield* new TurnConflict({ read: false })
+          }
           yield* crashPoint("turn.before_commit")
           const written = yield* apply(lane, view, arrived, { budgets, contacts }, effects, wasRead)
           const before = new Map(rows.flatMap((row) => (row.open_runs === null ? [] : [[row.org_id, row.open_runs]])))
@@ -350,7 +367,7 @@ export class TurnStore extends Context.Service<
           return { ...answer, at, rejected, orgs: effects.wallets.map(({ org_id }) => org_id) }
         })
         return yield* carriedOut.pipe(
-          Effect.onError(() => Effect.sync(() => memory.forget(lane))),
+          Effect.onError(() => (refuses ? Effect.void : Effect.sync(() => memory.forget(lane)))),
           Effect.catchTag("SqlError", (error) => {
             const state = sqlStateOf(error)
             const conflicts = state === turnConflict || (!wasRead && state?.startsWith(constraintClass) === true)
