@@ -143,7 +143,11 @@ describe("when the number of lanes grows", () => {
       const turning = runtime.runPromise(turn)
       await until(
         "the turn's write waits for the move",
-        () => mover.query("SELECT 1 FROM pg_locks WHERE NOT granted AND relation = 'mailbox'::regclass"),
+        // A stored command waits for the mailbox, and a direct one for the wallet's row.
+        () =>
+          mover.query(
+            "SELECT 1 FROM pg_locks WHERE NOT granted AND (relation = 'mailbox'::regclass OR locktype = 'transactionid')"
+          ),
         ({ rows }) => rows.length > 0
       )
       await mover.query("COMMIT")

@@ -7,7 +7,7 @@
 import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { crashPoint } from "../platform/CrashPoint.ts"
-import { bigints, booleans, byteas, jsons, texts } from "../postgres/Columns.ts"
+import { bigints, byteas, texts } from "../postgres/Columns.ts"
 import {
   type BudgetAlertWrite,
   type BudgetView,
@@ -26,7 +26,18 @@ import { sqlStateOf } from "../postgres/SqlState.ts"
 import { type Taken, take, type TurnView, viewOf } from "./TurnView.ts"
 import { type DirectCommand, keysAreLive, sortDirect, stillTrue, writeArrived } from "./DirectCommands.ts"
 import type { NewRun } from "../runs/RunStore.ts"
-import { unbookedRuns, writeAttempts, writeEnded, writeUnbooked } from "./TurnEnds.ts"
+import {
+  allOf,
+  deleteMail,
+  unbookedRuns,
+  writeAttempts,
+  writeClosed,
+  writeEnded,
+  writeEntries,
+  writeOpened,
+  writeReplies,
+  writeUnbooked
+} from "./TurnRows.ts"
 import { isTimely, RecallMillis, TurnMinutes, walletMemory } from "./WalletMemory.ts"
 import { hasRecords, type TurnRecords, writeRecords } from "./TurnRecords.ts"
 import { isRecord } from "../../schema/json/Json.ts"
@@ -243,9 +254,7 @@ export class TurnStore extends Context.Service<
         const openRuns = openRunsChange(effects)
         const at = sql`'epoch'::timestamptz + ${now_micros}::bigint * interval '1 microsecond'`
         yield* sql`
-          WITH gone AS (
-            DELETE FROM mailbox WHERE lane = ${lane} AND id = ANY(${bigints(stored)}) RETURNING 1
-          ), paid AS (
+          WITH paid AS (
             UPDATE wallets w SET version = w.version + 1, balance = n.balance, reserved = n.reserved, entry_seq = n.entry_seq, head = n.head,
                    per_run_limit = n.per_run_limit, daily_limit = n.daily_limit, spent_day = n.spent_day, spent = n.spent,
                    open_runs = greatest(0, w.open_runs + n.opened), allowances_held = n.allowances_held
@@ -256,37 +265,8 @@ export class TurnStore extends Context.Service<
                  AS n(org_id, version, balance, reserved, entry_seq, head, per_run_limit, daily_limit, spent_day, spent, opened, allowances_held)
             WHERE w.org_id = n.org_id AND w.version = n.version
             RETURNING w.open_runs
-          ), written AS (
-            INSERT INTO ledger (org_id, seq, txn_id, type, amount, balance_after, reserved_after, run_id, reference, note, hash, created_at)
-            SELECT n.*, ${at}
-            FROM unnest(${texts(entries.map((e) => e.org_id))}, ${bigints(entries.map((e) => e.seq))},
-                        ${texts(entries.map((e) => e.txn_id))}, ${texts(entries.map((e) => e.type))},
-                        ${bigints(entries.map((e) => e.amount))}, ${bigints(entries.map((e) => e.balance_after))},
-                        ${bigints(entries.map((e) => e.reserved_after))}, ${texts(entries.map((e) => e.run_id))},
-                        ${texts(entries.map((e) => e.reference))}, ${texts(entries.map((e) => e.note))},
-                        ${byteas(entries.map((e) => e.hash))}) AS n
-          ), opened AS (
-            INSERT INTO open_runs (run_id, org_id, hold, state, provider, side_effect, worker_id, lease_token, attempts, free_bytes, since)
-            SELECT run_id, org_id, hold, state, provider, side_effect, worker_id, lease_token, attempts::json, free_bytes, ${at}
-            FROM unnest(${texts(opened.map((o) => o.run_id))}, ${texts(opened.map((o) => o.org_id))},
-                        ${bigints(opened.map((o) => o.hold))}, ${texts(opened.map((o) => o.state))}, ${texts(opened.map((o) => o.provider))},
-                        ${booleans(opened.map((o) => o.side_effect))}, ${texts(opened.map((o) => o.worker_id))},
-                        ${texts(opened.map((o) => o.lease_token))}, ${jsons(opened.map((o) => o.attempts))}, ${bigints(opened.map((o) => o.free_bytes))})
-                 AS n(run_id, org_id, hold, state, provider, side_effect, worker_id, lease_token, attempts, free_bytes)
-          ), closed AS (
-            DELETE FROM open_runs o
-            USING unnest(${texts(closed.map((c) => c.run_id))}, ${texts(closed.map((c) => c.lease_token))}) AS n(run_id, lease_token)
-            WHERE o.run_id = n.run_id AND o.lease_token IS NOT DISTINCT FROM n.lease_token
-              -- A run without a lease is cancelled, and none whose provider was called since it was read.
-              AND (n.lease_token IS NOT NULL OR json_array_length(o.attempts) = 0) RETURNING 1
-          ), replied AS (
-            INSERT INTO replies (command_id, reply)
-            SELECT command_id, reply::json FROM unnest(${texts(replies.map((r) => r.command_id))}, ${jsons(replies.map((r) => r.reply))})
-                 AS n(command_id, reply)
-            ON CONFLICT (command_id) DO NOTHING
-          )${writeEnded(sql, lane, ended, effects.ended, at)}${writeAttempts(sql, lane, attempts, now)}${writeUnbooked(sql, unbookedRuns(effects))}${hasRecords(records) ? writeRecords(sql, lane, records) : sql.literal("")}${isEmpty(effects.payments) ? sql.literal("") : writePayments(sql, effects.payments, autoTopupDailyMax)}${writeBudgets(sql, budgets, effects.budgets, effects.budget_alerts)}${writeRepeats(sql, effects.repeats)}${writeContacts(sql, effects.contacts)}${writeReuse(sql, lane, effects.reuse, ended)}${writeFree(sql, effects.free)}${arrived.length === 0 ? sql.literal("") : writeArrived(sql, arrived, refused, at)}
-          SELECT CASE WHEN (SELECT count(*) FROM gone) = ${stored.length}::int AND (SELECT count(*) FROM paid) = ${wallets.length}::int
-                            AND (SELECT count(*) FROM finished) = ${ended.length}::int AND (SELECT count(*) FROM closed) = ${closed.length}::int
+          )${writeEntries(sql, entries, at)}${writeOpened(sql, opened, at)}${writeClosed(sql, closed)}${writeReplies(sql, replies)}${deleteMail(sql, lane, stored)}${writeEnded(sql, lane, ended, effects.ended, at)}${writeAttempts(sql, lane, attempts, now)}${writeUnbooked(sql, unbookedRuns(effects))}${hasRecords(records) ? writeRecords(sql, lane, records) : sql.literal("")}${isEmpty(effects.payments) ? sql.literal("") : writePayments(sql, effects.payments, autoTopupDailyMax)}${writeBudgets(sql, budgets, effects.budgets, effects.budget_alerts)}${writeRepeats(sql, effects.repeats)}${writeContacts(sql, effects.contacts)}${writeReuse(sql, lane, effects.reuse, ended)}${writeFree(sql, effects.free)}${arrived.length === 0 ? sql.literal("") : writeArrived(sql, arrived, refused, at)}
+          SELECT CASE WHEN (SELECT count(*) FROM paid) = ${wallets.length}::int${allOf(sql, "gone", stored)}${allOf(sql, "finished", ended)}${allOf(sql, "closed", closed)}
                             ${arrived.length === 0 ? sql.literal("") : keysAreLive(sql, arrived)}${budgetsAreCurrent(sql, effects.budgets)}${triesAreSeen(sql, repeatGuard === 0 ? [] : askingRuns(mail, runs), repeats, now_micros)}${nobodyContacted(sql, effects.contacts, contacts, now_micros)}${claimsAreMine(sql, effects.reuse)}${freeFits(sql, effects.free, freeLimit)}${isTimely(sql, now_micros, wasRead, minutes)}${wasRead ? sql.literal("") : stillTrue(sql, arrived, orgQueue)}
                       THEN 1 ELSE rungate_turn_conflict() END AS whole`
         return wallets.map((wallet) => ({

@@ -1,13 +1,74 @@
 /**
- * The parts of a turn's statement that write how runs ended: their rows, the queue of the history index, the counts of attempts, and the
- * runs that the event log can't find in the ledger.
+ * The parts of a turn's statement that write its rows: ledger entries, open runs, replies, and how runs ended, with the queue of the history
+ * index, the counts of attempts, and the runs that the event log can't find in the ledger.
  *
- * Each begins with a comma. Without rows the counts are left out.
+ * Each begins with a comma, and is left out when it has no rows: PostgreSQL would prepare its tables for every turn.
  */
 import type { SqlClient, Statement } from "effect/sql"
-import { bigints, booleans, jsons, texts } from "../postgres/Columns.ts"
-import type { AttemptCount, EndedRun, TurnEffects } from "./TurnStore.ts"
+import { bigints, booleans, byteas, jsons, texts } from "../postgres/Columns.ts"
+import type { Linked } from "./LedgerChain.ts"
+import type { AdmittedRun, AttemptCount, EndedRun, TurnEffects } from "./TurnStore.ts"
 import { spans, windowStart } from "../../schema/runs/Health.ts"
+
+/** Condition of the turn's statement: a part returned a row for each of these. */
+export const allOf = (sql: SqlClient.SqlClient, part: "gone" | "finished" | "closed", rows: ReadonlyArray<unknown>) =>
+  rows.length === 0 ? sql.literal("") : sql` AND (SELECT count(*) FROM ${sql.literal(part)}) = ${rows.length}::int`
+
+/** The commands that the turn applied. */
+export const deleteMail = (sql: SqlClient.SqlClient, lane: number, ids: ReadonlyArray<bigint>) =>
+  ids.length === 0
+    ? sql.literal("")
+    : sql`, gone AS (
+            DELETE FROM mailbox WHERE lane = ${lane} AND id = ANY(${bigints(ids)}) RETURNING 1
+          )`
+
+export const writeReplies = (sql: SqlClient.SqlClient, replies: TurnEffects["replies"]) =>
+  replies.length === 0
+    ? sql.literal("")
+    : sql`, replied AS (
+            INSERT INTO replies (command_id, reply)
+            SELECT command_id, reply::json FROM unnest(${texts(replies.map((r) => r.command_id))}, ${jsons(replies.map((r) => r.reply))})
+                 AS n(command_id, reply)
+            ON CONFLICT (command_id) DO NOTHING
+          )`
+
+export const writeEntries = (sql: SqlClient.SqlClient, entries: ReadonlyArray<Linked>, at: Statement.Fragment) =>
+  entries.length === 0
+    ? sql.literal("")
+    : sql`, written AS (
+            INSERT INTO ledger (org_id, seq, txn_id, type, amount, balance_after, reserved_after, run_id, reference, note, hash, created_at)
+            SELECT n.*, ${at}
+            FROM unnest(${texts(entries.map((e) => e.org_id))}, ${bigints(entries.map((e) => e.seq))},
+                        ${texts(entries.map((e) => e.txn_id))}, ${texts(entries.map((e) => e.type))},
+                        ${bigints(entries.map((e) => e.amount))}, ${bigints(entries.map((e) => e.balance_after))},
+                        ${bigints(entries.map((e) => e.reserved_after))}, ${texts(entries.map((e) => e.run_id))},
+                        ${texts(entries.map((e) => e.reference))}, ${texts(entries.map((e) => e.note))},
+                        ${byteas(entries.map((e) => e.hash))}) AS n
+          )`
+
+export const writeOpened = (sql: SqlClient.SqlClient, opened: ReadonlyArray<AdmittedRun>, at: Statement.Fragment) =>
+  opened.length === 0
+    ? sql.literal("")
+    : sql`, opened AS (
+            INSERT INTO open_runs (run_id, org_id, hold, state, provider, side_effect, worker_id, lease_token, attempts, free_bytes, since)
+            SELECT run_id, org_id, hold, state, provider, side_effect, worker_id, lease_token, attempts::json, free_bytes, ${at}
+            FROM unnest(${texts(opened.map((o) => o.run_id))}, ${texts(opened.map((o) => o.org_id))},
+                        ${bigints(opened.map((o) => o.hold))}, ${texts(opened.map((o) => o.state))}, ${texts(opened.map((o) => o.provider))},
+                        ${booleans(opened.map((o) => o.side_effect))}, ${texts(opened.map((o) => o.worker_id))},
+                        ${texts(opened.map((o) => o.lease_token))}, ${jsons(opened.map((o) => o.attempts))}, ${bigints(opened.map((o) => o.free_bytes))})
+                 AS n(run_id, org_id, hold, state, provider, side_effect, worker_id, lease_token, attempts, free_bytes)
+          )`
+
+export const writeClosed = (sql: SqlClient.SqlClient, closed: TurnEffects["closed"]) =>
+  closed.length === 0
+    ? sql.literal("")
+    : sql`, closed AS (
+            DELETE FROM open_runs o
+            USING unnest(${texts(closed.map((c) => c.run_id))}, ${texts(closed.map((c) => c.lease_token))}) AS n(run_id, lease_token)
+            WHERE o.run_id = n.run_id AND o.lease_token IS NOT DISTINCT FROM n.lease_token
+              -- A run without a lease is cancelled, and none whose provider was called since it was read.
+              AND (n.lease_token IS NOT NULL OR json_array_length(o.attempts) = 0) RETURNING 1
+          )`
 
 /**
  * Parts for runs that ended with another run's result: that of a stored run is copied inside the database, and that of a run which ends in
@@ -39,7 +100,7 @@ export const writeEnded = (
   at: Statement.Fragment
 ) => {
   const reused = reuseParts(sql, ended)
-  return sql`, finished AS (
+  const finished = sql`, finished AS (
             UPDATE runs_recent r SET status = n.status, charged = n.charged, provider_cost = n.provider_cost, provider = coalesce(n.provider, r.provider),
                    attempts = n.attempts::json, hints = n.hints::json, error_code = n.error_code, error_message = n.error_message, control = n.control,
                    result = coalesce(n.result::json, (SELECT m.result FROM mailbox m WHERE m.lane = ${lane} AND m.id = n.result_of)${reused.results}),
@@ -53,11 +114,14 @@ export const writeEnded = (
                  AS n(org_id, run_id, status, charged, provider_cost, provider, attempts, hints, error_code, error_message, control, result_of, result${reused.names})
             WHERE r.org_id = n.org_id AND r.run_id = n.run_id AND r.finished_at IS NULL
             RETURNING 1
-          ), indexed AS (
+          )`
+  const indexed = sql`, indexed AS (
             INSERT INTO history_queue (org_id, run_ids)
             SELECT org_id, array_agg(run_id) FROM unnest(${texts(all.map((r) => r.org_id))}, ${texts(all.map((r) => r.run_id))}) AS n(org_id, run_id)
             GROUP BY org_id
           )`
+  const none = sql.literal("")
+  return sql`${ended.length === 0 ? none : finished}${all.length === 0 ? none : indexed}`
 }
 
 export const writeAttempts = (
