@@ -223,7 +223,9 @@ describe("a raw run is refused before it is one", () => {
   const album = ["scrapecreators", "/v1/spotify/album", "id, or url"] as const
   test.each([
     [...product, { gid: "4702526954592161872" }],
-    [...album, { url: "https://open.spotify.com/album/0pgrg7phBbnwGJ2HBEl9EG" }]
+    [...album, { url: "https://open.spotify.com/album/0pgrg7phBbnwGJ2HBEl9EG" }],
+    ["apify", "thescrappa/linkedin-profile-scraper", "urls, or url", { url: "https://www.linkedin.com/in/x" }],
+    ["hunter", "/email-count", "domain, or company", { domain: "example.com" }]
   ])("%s %s without any of %s, and not with one of them", async (provider, endpoint, fields, input) => {
     const before = await org.wallet()
     const { status, body } = await run({ provider, endpoint })

@@ -93,7 +93,7 @@ export class Marketplace extends Context.Service<
           failedAt.set(endpoint.path, now)
           return null
         }
-        const read = actorInput(loaded.build)
+        const read = actorInput(loaded.build, endpoint.path)
         for (const { where, message } of read.warnings) yield* Effect.logInfo(`${endpoint.path}: ${where} ${message}`)
         const full_permissions = wantsFullPermissions(loaded.actor.data)
         if (reported.size >= cachedMax) reported.clear()

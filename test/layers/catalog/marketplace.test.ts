@@ -217,6 +217,17 @@ describe("an actor's input", () => {
     expect(JSON.stringify(old.body)).not.toContain('"editor"')
   })
 
+  test("requires what the author's descriptions require, as far as the build still has it", () => {
+    const read = (properties: object, actor: string) =>
+      actorInput({ data: { actorDefinition: { input: { properties } } } }, actor).body
+    const [url, urls] = [{ type: "string" }, { type: "array" }]
+    const actor = "thescrappa/linkedin-profile-scraper"
+    expect(read({ url, urls }, actor)).toMatchObject({ anyOf: [{ required: ["urls"] }, { required: ["url"] }] })
+    expect(read({ urls }, actor)).toMatchObject({ required: ["urls"] })
+    expect(read({ other: url }, actor)).toEqual({ type: "object", properties: { other: url } })
+    expect(read({ url, urls }, "some/actor")).toEqual({ type: "object", properties: { url, urls } })
+  })
+
   test("loses the form's own keywords, keeps unknown fields allowed, and is filled as the form is", () => {
     const {
       body,

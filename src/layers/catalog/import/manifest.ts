@@ -4,7 +4,7 @@
  * An endpoint written in the manifest replaces one of a document with the same method and path. Mistakes in the manifest fail
  * the import and are all reported at once. Mistakes in a document are warnings.
  */
-import { Effect, type Schema } from "effect"
+import { Effect } from "effect"
 import {
   type Endpoint,
   endpointKey,
@@ -16,18 +16,12 @@ import { undescribedFields } from "./cost/costFields.ts"
 import { isRecord, objectOf, type Report } from "./kit/fields.ts"
 import { placeholdersOf } from "../../../schema/runs/RawPlan.ts"
 import type { ImportFailed, SourceText } from "./kit/Import.ts"
-import {
-  type Amendment,
-  failedWith,
-  type InlineEndpoint,
-  type Manifest,
-  type Needs,
-  readManifest
-} from "./manifestFormat.ts"
+import { type Amendment, failedWith, type InlineEndpoint, type Manifest, readManifest } from "./manifestFormat.ts"
 import { importOpenApi } from "./openapi/index.ts"
 import { anyOf, patternFor } from "./kit/patterns.ts"
 import { applyRates, checkRate, type Rate, unpublished } from "./cost/rates.ts"
 import { importTables, type Table } from "./tables.ts"
+import { needing, requiring } from "./kit/needing.ts"
 import { endpointIssues } from "./kit/validity.ts"
 import {
   applyLicensed,
@@ -39,18 +33,6 @@ import {
 } from "./texts/descriptions.ts"
 
 const emptyObject = { type: "object", properties: {}, additionalProperties: false }
-
-const requiring = (schema: Schema.JsonObject, names: ReadonlyArray<string>): Schema.JsonObject => {
-  const before = Array.isArray(schema["required"]) ? schema["required"] : []
-  return names.length === 0 ? schema : { ...schema, required: [...new Set([...before, ...names])] }
-}
-
-/** Requires one of the groups of fields, beside what the schema itself requires. */
-const needing = (schema: Schema.JsonObject, needs: Needs = []): Schema.JsonObject => {
-  const [first = [], ...others] = needs
-  if (others.length === 0) return requiring(schema, first)
-  return { ...schema, anyOf: needs.map((required) => ({ required: [...required] })) }
-}
 
 const bodyOf = (entry: InlineEndpoint, at: string, report: Report): Endpoint["body"] => {
   if (entry.body !== undefined && entry.body_schema !== undefined)

@@ -15,9 +15,8 @@ import { Rate, Rates } from "./cost/rates.ts"
 const Fields = Schema.Record(Schema.String, Schema.Json)
 const Names = Schema.Array(Schema.NonEmptyString)
 
-/** Groups of fields, of which one group must be given completely. They are fields of the body, or of the query if there is no body. */
+/** See kit/needing.ts. */
 const Needs = Schema.NonEmptyArray(Schema.NonEmptyArray(Schema.NonEmptyString))
-export type Needs = ReadonlyArray<ReadonlyArray<string>>
 
 /** A manifest can't name files outside the folder of sources. */
 const FileNames = Schema.Array(

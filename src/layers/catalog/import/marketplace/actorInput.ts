@@ -7,6 +7,7 @@
 import type { Endpoint, Warning } from "../../../../schema/catalog/Endpoint.ts"
 import { linearPattern } from "../../input/LinearPatterns.ts"
 import { isRecord, type Json } from "../kit/fields.ts"
+import { needing, type Needs } from "../kit/needing.ts"
 import { compiled } from "../kit/validity.ts"
 
 export interface ActorInput {
@@ -27,6 +28,25 @@ const valueDepthMax = 50
 const exampleBytesMax = 20_000
 /** Fields beyond this are left out with a warning. */
 const fieldsMax = 500
+
+const oneUrl: Needs = [["urls"], ["url"]]
+const oneDomain: Needs = [["domains"], ["domain"]]
+/** What an actor's descriptions ask for and its schema does not. Without it a run scrapes an example of the author, or nothing, and is charged. */
+const needs: Readonly<Record<string, Needs>> = {
+  "harvestapi/linkedin-company": [["companies"], ["searches"]],
+  "thescrappa/domain-availability-checker": oneDomain,
+  "thescrappa/google-jobs-scraper": [["q"], ["next_page_token"]],
+  "thescrappa/google-news-scraper": [
+    ...[["queries"], ["q"], ["topic_token"], ["kgmid"], ["publication_token"], ["section_token"], ["story_token"]]
+  ],
+  "thescrappa/indeed-jobs-scraper": [["query"], ["location"], ["cursor"]],
+  "thescrappa/linkedin-company-scraper": oneUrl,
+  "thescrappa/linkedin-jobs-search-scraper": [["query"]],
+  "thescrappa/linkedin-profile-scraper": oneUrl,
+  "thescrappa/similarweb-traffic-analytics-scraper": oneDomain,
+  "thescrappa/tiktok-ads-scraper": oneUrl,
+  "thescrappa/website-content-extractor-scraper": oneUrl
+}
 
 const texts = new Set(["title", "description"])
 const counts = new Set(["minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties"])
@@ -148,7 +168,7 @@ const parsed = (text: unknown): unknown => {
 }
 
 /** Reads an input schema from an actor's repository. `where` names the actor in warnings. */
-export const actorSchema = (schema: unknown, where: string): ActorInput => {
+export const actorSchema = (schema: unknown, where: string, actor = where): ActorInput => {
   const warnings: Array<Warning> = []
   const warn = (at: string, message: string) =>
     warnings.push({ where: where === "" ? at : `${where} ${at}`.trim(), message })
@@ -157,26 +177,29 @@ export const actorSchema = (schema: unknown, where: string): ActorInput => {
     return { body: null, example: null, warnings }
   }
   const { title: _title, ...form } = schema
-  const body: ObjectJson = { ...convert(form, "", warn, 0), type: "object" }
   const fields = Object.entries(schema["properties"])
+  const names = new Set(fields.map(([name]) => name))
+  // A later build may have other fields.
+  const needed = (needs[actor] ?? []).filter((group) => group.every((name) => names.has(name)))
+  const body: ObjectJson = needing({ ...convert(form, "", warn, 0), type: "object" }, needed)
   const required = Array.isArray(body["required"]) ? body["required"] : []
   const properties = isRecord(body["properties"]) ? body["properties"] : {}
   const filled: Record<string, Json> = {}
   for (const [name, field] of fields) {
-    const needed = required.includes(name)
+    const isRequired = required.includes(name)
     const value = shown(field)
     const own = properties[name]
-    if (value !== undefined && (needed || (isRecord(field) && "prefill" in field))) filled[name] = value
-    else if (needed && isObject(own)) filled[name] = stand(own)
+    if (value !== undefined && (isRequired || (isRecord(field) && "prefill" in field))) filled[name] = value
+    else if (isRequired && isObject(own)) filled[name] = stand(own)
   }
   return { body, example: accepted(body, filled), warnings }
 }
 
 /** Reads the input schema of an actor's build: from its definition, or from the JSON text in older builds. */
-export const actorInput = (build: unknown): ActorInput => {
+export const actorInput = (build: unknown, actor = ""): ActorInput => {
   const data = isRecord(build) && isRecord(build["data"]) ? build["data"] : build
   const definition = isRecord(data) && isRecord(data["actorDefinition"]) ? data["actorDefinition"]["input"] : undefined
   const old = isRecord(data) ? parsed(data["inputSchema"]) : undefined
   const usable = (schema: unknown) => isRecord(schema) && isRecord(schema["properties"])
-  return actorSchema(usable(definition) || !usable(old) ? definition : old, "")
+  return actorSchema(usable(definition) || !usable(old) ? definition : old, "", actor)
 }
