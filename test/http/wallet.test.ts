@@ -37,7 +37,7 @@ describe.each(oneBackend)("the wallet, queues on %s", (backend) => {
 
   test("a run and its ledger entries have one clock, and it never goes back", async () => {
     const org = await app.tenant("5.00")
-    // The process takes most of them without the mailbox, and so in one turn with their entries. The last run waits in the mailbox.
+    // The process takes most of them without the mailbox, and so in one turn with their entries. Turns that recall the wallet reckon the time.
     for (let count = 0; count < 9; count++) await org.run(verify())
     const { body } = await org.run(verify())
     expect((await org.get(`/v1/runs/${body.run_id}`)).body.created_at).toBe(body.created_at)
