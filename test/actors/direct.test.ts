@@ -374,6 +374,19 @@ describe("a turn that recalls its wallets", () => {
     expect(ended.map((run) => [run.run_id, run.error_code])).toEqual([[dear.run_id, "cost_limit_exceeded"]])
   })
 
+  test("refuses no run before it has read how much is stored at no charge", async () => {
+    const { org_id, turn } = await runtime.runPromise(remembered())
+    await other.runPromise(
+      Effect.flatMap(
+        SqlClient.SqlClient,
+        (sql) => sql`INSERT INTO free_storage VALUES (${org_id}, (now() AT TIME ZONE 'UTC')::date, ${1n << 40n})`
+      )
+    )
+    const dear = newRun(org_id, { hold: dollars("9.00") })
+    expect((await runtime.runPromise(turn(reserve(dear)))).applied).toEqual([false])
+    expect(await runtime.runPromise(runRow(dear))).toBeNull()
+  })
+
   test("finds a run that another process has admitted with the same Idempotency-Key, and admits those beside it", async () => {
     const { org_id, turn } = await runtime.runPromise(remembered())
     const [first, twin, beside] = [1, 2, 3].map((n) => newRun(org_id, { idempotency_key: n === 3 ? null : "both" }))

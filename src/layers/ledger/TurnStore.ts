@@ -167,13 +167,13 @@ const openRunsChange = ({ opened, closed }: TurnEffects): ReadonlyMap<string, bi
 }
 
 /**
- * Organizations of which the turn refuses a direct run with a budget. The write proves the wallets that a turn remembered, and of the budgets
- * only those that it changes. So a turn must read before a budget refuses a run.
+ * Organizations of which the turn ends a direct run as it arrives. The write proves the wallets that a turn remembered, and of the budgets only
+ * those that it changes, and nothing of what is stored at no charge. So a turn must read before it refuses a run.
  */
 const refusedOf = ({ ended }: TurnEffects, arrived: ReadonlyArray<NewRun>): ReadonlyArray<string> => {
   if (ended.length === 0) return []
-  const budgeted = new Set(arrived.flatMap((run) => (run.budget_id === null ? [] : [run.run_id])))
-  return ended.flatMap((run) => (budgeted.has(run.run_id) ? [run.org_id] : []))
+  const asked = new Set(arrived.map((run) => run.run_id))
+  return ended.flatMap((run) => (asked.has(run.run_id) ? [run.org_id] : []))
 }
 
 /** SQLSTATE that only `rungate_turn_conflict()` raises. */

@@ -149,7 +149,7 @@ export const walletMemory = (now: () => number, recallMillis: number) => {
       }
     },
 
-    /** Forgets wallets that have automatic top-ups, whose turns need more than the wallet, and those of which a turn must read a budget. */
+    /** Forgets wallets that have automatic top-ups, whose turns need more than the wallet, and those of which a turn refuses a run. */
     drop: (lane: number, org_ids: Iterable<string>) => {
       const memory = lanes.get(lane)
       for (const org_id of org_ids) memory?.rows.delete(org_id)
