@@ -105,7 +105,9 @@ export interface Executor {
 export const startExecutor = async (
   urls: Readonly<Record<string, string>>,
   key = secret,
-  more: Readonly<Record<string, string>> = {}
+  more: Readonly<Record<string, string>> = {},
+  /** The address of an own account, which its organization chose. */
+  ownUrl: string | null = null
 ): Promise<Executor> => {
   const logs: Array<string> = []
   const settings = {
@@ -117,7 +119,7 @@ export const startExecutor = async (
     ),
     ...more
   }
-  const own = { account_id: "pac_1", api_key: Redacted.make(key), base_url: null }
+  const own = { account_id: "pac_1", api_key: Redacted.make(key), base_url: ownUrl }
   const logger = Logger.make(({ message, cause }) => {
     logs.push(`${Bun.inspect(message)} ${Bun.inspect(cause)}`)
   })

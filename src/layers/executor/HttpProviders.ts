@@ -17,6 +17,7 @@ import {
 } from "../../schema/catalog/Provider.ts"
 import { measuredOf } from "../../schema/catalog/Measured.ts"
 import { oneLineOf } from "../../schema/json/StorableText.ts"
+import { makeAccessTokens } from "./AccessTokens.ts"
 import { makeAnswerBudget, makeParsingTurns } from "./AnswerBudget.ts"
 import { callMarketplaceActor } from "./MarketplaceRuns.ts"
 import { Breakers } from "./Breakers.ts"
@@ -100,12 +101,18 @@ export const HttpProviders = Layer.effect(
     const budget = makeAnswerBudget(answerMemoryMb * 1024 * 1024)
     const turn = makeParsingTurns()
     const connect = makeConnections(() => current().accounts, yield* ProviderAccounts, yield* Breakers)
+    const withToken = yield* makeAccessTokens
     const traces = yield* Traces
     const publicFetch = publicRequest(lookupOf(yield* HostAddresses, ownAccountAllowPrivate), ownAccountAllowPrivate)
 
     /** Sends one request through the account's throttle and reads the response. */
-    const exchange = (to: Connection, sent: ProviderRequest, attempt: Attempt): Effect.Effect<Reply | Failure> => {
-      const request = authorized(to.target, to.account, sent)
+    const exchangeOnce = (
+      to: Connection,
+      sent: ProviderRequest,
+      attempt: Attempt,
+      token: string | null
+    ): Effect.Effect<Reply | Failure> => {
+      const request = authorized(to.target, to.account, sent, token)
       if ("_tag" in request) return Effect.succeed(request)
       const sendOnce = Effect.gen(function* () {
         const late = yield* attempt.begin
@@ -128,6 +135,19 @@ export const HttpProviders = Layer.effect(
         attempt.trail = withEnd(withRequest(attempt.trail, sent.acts), "unsent")
         return failure("provider_rate_limited", `the provider asked for a pause of ${reply.seconds} s`)
       })
+    }
+
+    /** The same, with an access token if the provider takes one. Asking for it is not part of what the attempt may have done. */
+    const exchange = (to: Connection, sent: ProviderRequest, attempt: Attempt): Effect.Effect<Reply | Failure> => {
+      const { auth } = to.target
+      if (auth.kind !== "client_credentials") return exchangeOnce(to, sent, attempt, null)
+      const asking: Attempt = { begin: Effect.succeed(null), trail: trailOf(false) }
+      return withToken(
+        to,
+        auth.path,
+        (request) => Effect.andThen(attempt.begin, exchangeOnce(to, request, asking, null)),
+        (token) => exchangeOnce(to, sent, attempt, token)
+      )
     }
 
     /** Applies a pause that the provider asked for. */

@@ -104,8 +104,14 @@ export const rawRequestOf = ({ raw, input, input_text }: RawCall): ProviderReque
 }
 
 /** The credentials as headers or as a query, whichever the provider requires. */
-const authorize = (auth: Auth, secret: string): { headers: Record<string, string>; query: string } => {
+const authorize = (
+  auth: Auth,
+  secret: string,
+  token: string | null
+): { headers: Record<string, string>; query: string } => {
   switch (auth.kind) {
+    case "client_credentials":
+      return { headers: token === null ? {} : { authorization: `Bearer ${token}` }, query: "" }
     case "none":
       return { headers: {}, query: "" }
     case "contact":
@@ -129,8 +135,8 @@ const authorize = (auth: Auth, secret: string): { headers: Record<string, string
 const secretMin = 4
 const secretPartMin = 8
 
-/** Every spelling of the account's secret in which a provider may repeat it: twenty at most. */
-const spellings = (auth: Auth, secret: string): ReadonlyArray<string> => {
+/** Every spelling of the account's secret, and of its access token, in which a provider may repeat it: twenty at most. */
+const spellings = (auth: Auth, secret: string, token: string | null): ReadonlyArray<string> => {
   if (auth.kind === "contact" || auth.kind === "none" || secret.length < secretMin) return []
   const colon = secret.indexOf(":")
   const halves = colon < 0 ? [] : [secret.slice(0, colon), secret.slice(colon + 1)]
@@ -139,7 +145,9 @@ const spellings = (auth: Auth, secret: string): ReadonlyArray<string> => {
       ? [Buffer.from(secret).toString("base64"), ...halves.slice(1)]
       : auth.kind === "headers"
         ? halves
-        : []
+        : auth.kind === "client_credentials"
+          ? [...halves, token ?? ""]
+          : []
   const all = [secret, ...parts.filter((part) => part.length >= secretPartMin)].flatMap((part) => {
     const inJson = JSON.stringify(part).slice(1, -1)
     const inForm = new URLSearchParams([["", part]]).toString().slice(1)
@@ -202,10 +210,12 @@ export interface AuthorizedRequest {
 export const authorized = (
   target: Target,
   account: Account | undefined,
-  request: ProviderRequest
+  request: ProviderRequest,
+  /** The access token, if the account has one. */
+  token: string | null = null
 ): AuthorizedRequest | Failure => {
   const secret = account?.apiKey === undefined || account.apiKey === null ? "" : Redacted.value(account.apiKey)
-  const auth = authorize(target.auth, secret)
+  const auth = authorize(target.auth, secret, token)
   if (!Object.entries(auth.headers).every(isValidHeader))
     return failure(
       "provider_account",
@@ -219,6 +229,6 @@ export const authorized = (
   return {
     url,
     headers: { accept: "application/json", ...target.headers, ...request.headers, ...auth.headers },
-    redact: redactor(spellings(target.auth, secret))
+    redact: redactor(spellings(target.auth, secret, token))
   }
 }

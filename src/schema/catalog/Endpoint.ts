@@ -106,6 +106,10 @@ export const ProviderAuth = Schema.Union([
   Schema.Struct({ kind: Schema.Literal("bearer") }),
   Schema.Struct({ kind: Schema.Literal("basic") }),
   Schema.Struct({ kind: Schema.Literal("headers"), names: Schema.Tuple([Schema.String, Schema.String]) }),
+  Schema.Struct({
+    kind: Schema.Literal("client_credentials"),
+    path: Schema.String.check(Schema.isPattern(/^\/[^\s?#]*$/u))
+  }),
   Schema.Struct({ kind: Schema.Literal("contact"), required: Schema.optionalKey(Schema.Literal(true)) }),
   Schema.Struct({ kind: Schema.Literal("none") })
 ])

@@ -165,6 +165,11 @@ export type Auth =
   | { readonly kind: "basic" }
   /** Two secrets in two headers. The setting has them as `first:second`. */
   | { readonly kind: "headers"; readonly names: readonly [string, string] }
+  /**
+   * A client id and a secret, exchanged at `path` for a token that is sent as a bearer (OAuth 2.0). The setting has them as
+   * `client_id:client_secret`.
+   */
+  | { readonly kind: "client_credentials"; readonly path: string }
   /** No key, but a User-Agent with a contact address. With `required` the provider refuses requests without one. */
   | { readonly kind: "contact"; readonly required?: true }
   | { readonly kind: "none" }

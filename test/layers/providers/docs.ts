@@ -51,6 +51,8 @@ const account = ({ slug, auth }: Provider): string => {
       return `${key}: \`login:password\`${host}`
     case "headers":
       return `${key}: two secrets as \`first:second\`, sent as the headers \`${auth.names.join("` and `")}\`${host}`
+    case "client_credentials":
+      return `${key}: \`client_id:client_secret\`, exchanged at \`${auth.path}\` for a token that is sent as a bearer${host}`
     case "contact":
       return auth.required === true
         ? `no key, but ${key} must be an e-mail address: it is the contact that every request names. Without it the provider refuses requests, and is not live`

@@ -75,6 +75,15 @@ export const answer = (status: number, body: unknown, headers: Record<string, st
   headers
 })
 
+/** The token that a provider of access tokens issues here. */
+export const issuedToken = "t0ken-that-the-provider-issued"
+
+/** The provider's answer to the exchange of an account's credentials for a token, or null if the request is another. */
+export const tokenAnswer = ({ auth }: Pick<Provider, "auth">, path: string): Response | null =>
+  auth.kind === "client_credentials" && path === auth.path
+    ? Response.json({ access_token: issuedToken, token_type: "Bearer", expires_in: 3600 })
+    : null
+
 const secretOf = (provider: Pick<Provider, "auth">, request: Request, query: URLSearchParams) => {
   const { auth } = provider
   if (auth.kind === "query") return query.get(auth.name)
@@ -117,6 +126,8 @@ export const stage = (provider: Provider) => {
     port: 0,
     hostname: "127.0.0.1",
     fetch: async (request) => {
+      const issued = tokenAnswer(provider, new URL(request.url).pathname)
+      if (issued !== null) return issued
       asked.push(await askedOf(provider, request))
       const next = script.shift() ?? { status: 599, body: "the script is at its end" }
       return new Response(next.body, { status: next.status, headers: { ...next.headers } })

@@ -9,7 +9,7 @@ import { Context } from "effect"
 import { Endpoints } from "../../../src/layers/catalog/Endpoints.ts"
 import { providers } from "../../../src/layers/providers/index.ts"
 import type { Provider } from "../../../src/schema/catalog/Provider.ts"
-import { type Asked, askedOf, type Played } from "./stage.ts"
+import { type Asked, askedOf, issuedToken, type Played, tokenAnswer } from "./stage.ts"
 
 /** Whom it stands in for. */
 type Party = Pick<Provider, "slug" | "auth">
@@ -35,6 +35,7 @@ const account: Readonly<Record<Provider["auth"]["kind"], string>> = {
   bearer: "s3cret-of-the/account",
   basic: "l0gin-of-it:pa55word-of-it",
   headers: "f1rst-of-two:s3cond-of-two",
+  client_credentials: "cl1ent-of-it:s3cret-of-it",
   contact: "operator@example.com",
   none: ""
 }
@@ -54,6 +55,8 @@ const credentials = ({ auth }: Party): { readonly headers: Record<string, string
       return { headers: { authorization: `Basic ${btoa(secret)}` }, query: null }
     case "headers":
       return { headers: { [auth.names[0].toLowerCase()]: first, [auth.names[1].toLowerCase()]: second }, query: null }
+    case "client_credentials":
+      return { headers: { authorization: `Bearer ${issuedToken}` }, query: null }
     case "contact":
       return { headers: { "user-agent": `Rungate (${secret})` }, query: null }
     case "none":
@@ -78,6 +81,8 @@ export const standIn = (...others: ReadonlyArray<Party>) => {
       const provider = parties.find((one) => one.slug === slug)
       if (provider === undefined || request.headers.get("host") !== host) strays.push(request.url)
       if (provider === undefined) return new Response("no such provider", { status: 404 })
+      const issued = tokenAnswer(provider, new URL(request.url).pathname.slice(slug.length + 1))
+      if (issued !== null) return issued
       const text = await request.clone().text()
       const one = { provider: slug, text, ...(await askedOf(provider, request, `/${slug}`)) }
       heard.push(one)

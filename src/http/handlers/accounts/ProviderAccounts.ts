@@ -36,6 +36,7 @@ const formProblem = (auth: Auth, api_key: string): string | null => {
   const [first = "", ...rest] = api_key.split(":")
   const hasBoth = first !== "" && rest.join(":") !== ""
   if (auth.kind === "basic") return hasBoth ? null : "must be login:password for this provider"
+  if (auth.kind === "client_credentials") return hasBoth ? null : "must be client_id:client_secret for this provider"
   if (auth.kind === "headers") return hasBoth ? null : `must be ${auth.names.join(":")} for this provider`
   return null
 }
