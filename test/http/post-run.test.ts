@@ -173,7 +173,7 @@ describe.each(oneBackend)("POST /v1/run, queues on %s", (backend) => {
       const { status, body } = await org.run({ ...verify(), routing: { max_cost: "0.0029" } })
       expect(status).toBe(409)
       expect(body.error.code).toBe("provider_not_available")
-      expect(body.error.details).toHaveLength(8)
+      expect(body.error.details).toHaveLength(9)
       expect(body.error.details[0]).toEqual({ path: "routing.max_cost", message: expect.stringContaining("$0.0147") })
       expect(await org.ledger()).toEqual(before)
       expect((await org.list("?limit=1")).body.items[0].run_id).toBe(runs)

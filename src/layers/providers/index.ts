@@ -36,6 +36,7 @@ import { scrapecreators } from "./scrapecreators/index.ts"
 import { secEdgar } from "./sec_edgar/index.ts"
 import { seranking } from "./seranking.ts"
 import { serper } from "./serper.ts"
+import { snovio } from "./snovio.ts"
 import { tavily } from "./tavily.ts"
 import { theirstack } from "./theirstack.ts"
 import { tomba } from "./tomba.ts"
@@ -56,6 +57,7 @@ export const providers: ReadonlyArray<Provider> = [
   lusha,
   fullenrich,
   tomba,
+  snovio,
   zerobounce,
   neverbounce,
   millionverifier,

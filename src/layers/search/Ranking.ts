@@ -32,7 +32,8 @@ export interface Ranked {
 }
 
 /** Whether an endpoint reads an object by its id or deletes it, so it is of little use before the call that created the object. */
-const isFollowUp = ({ slug, method }: SearchDocument): boolean => method === "DELETE" || /\{[a-z_]*id\}/i.test(slug)
+const isFollowUp = ({ slug, method }: SearchDocument): boolean =>
+  method === "DELETE" || /\{[a-z_]*(?:id|hash)\}|\/result$/i.test(slug)
 
 export const factorOf = (document: SearchDocument): number => {
   const { kind, live } = document

@@ -101,6 +101,7 @@ describe("the account", () => {
     ["a number", "leadmagic", { api_key: 12_345_678 }, 400, "api_key"],
     ["one of two secrets", "dataforseo", { api_key: ownKey }, 400, "api_key"],
     ["one of two keys", "porkbun", { api_key: `${ownKey}:` }, 400, "api_key"],
+    ["a client id without a secret", "snovio", { api_key: `${ownKey}:` }, 400, "api_key"],
     ["a misspelt field", "leadmagic", { api_key: ownKey, falback: true }, 400, "falback"],
     ["another type", "leadmagic", { api_key: ownKey, fallback: "yes" }, 400, "fallback"],
     ["no URL", "leadmagic", { api_key: ownKey, base_url: "api" }, 400, "base_url"],

@@ -225,6 +225,9 @@ const published: ReadonlyArray<readonly [string, string, unknown, number]> = [
     { data: people(100).map(() => ({ enrich_fields: ["contact.work_emails", "contact.phones"] })) },
     1_100 * 0.058
   ],
+  ["snovio", "POST /v2/email-verification/start", { "emails[]": ["a@x.example", "b@x.example"] }, 2 * 0.039],
+  ["snovio", "POST /v2/emails-by-domain-by-name/start", { rows: people(10) }, 10 * 0.039],
+  ["snovio", "POST /v2/domain-search/start", { domain: "x.example" }, 0.039],
   ["tomba", "GET /v1/phone-finder", { email: "a@x.example" }, 5 * 0.0089],
   ["tomba", "GET /v1/domain-search", { domain: "x.example" }, 10 * 0.0089],
   ["fullenrich", "POST /people/search", { limit: 100 }, 25 * 0.058]
@@ -245,6 +248,22 @@ describe("an estimate is never below the published price", () => {
     expect(scrape("https://best.com/a")).toBe(scrape("https://a.example/"))
   })
 })
+
+/** Each start of a search is paid, or leads to what is. */
+const snovioStarts = [
+  "snovio POST /v2/company-domain-by-name/start",
+  "snovio POST /v2/database-search/companies/start",
+  "snovio POST /v2/database-search/prospects/search-emails/start/{task_hash}",
+  "snovio POST /v2/database-search/prospects/start",
+  "snovio POST /v2/domain-search/domain-emails/start",
+  "snovio POST /v2/domain-search/generic-contacts/start",
+  "snovio POST /v2/domain-search/prospects/search-emails/start/{prospect_hash}",
+  "snovio POST /v2/domain-search/prospects/start",
+  "snovio POST /v2/domain-search/start",
+  "snovio POST /v2/email-verification/start",
+  "snovio POST /v2/emails-by-domain-by-name/start",
+  "snovio POST /v2/li-profiles-by-urls/start"
+]
 
 describe("the shared accounts", () => {
   test("nothing lists, changes or removes what belongs to everybody", () => {
@@ -335,6 +354,7 @@ describe("the shared accounts", () => {
       "seranking POST /v1/serp/classic/tasks",
       "seranking POST /v1/site-audit/audits/advanced",
       "seranking POST /v1/site-audit/audits/standard",
+      ...snovioStarts,
       "tavily POST /research",
       "unipile POST /api/v1/chats",
       "usaspending POST /api/v2/bulk_download/awards/",
@@ -390,6 +410,7 @@ describe("the shared accounts", () => {
       "seranking DELETE /v1/site-audit/audits",
       "seranking POST /v1/site-audit/audits/advanced",
       "seranking POST /v1/site-audit/audits/standard",
+      ...snovioStarts,
       "tavily POST /research",
       "unipile POST /api/v1/chats",
       "unipile POST /api/v1/chats/{chat_id}/messages",

@@ -34,13 +34,13 @@ const fits = (template: string, path: string): boolean => {
 /** Which providers the catalog promises for each capability. */
 const served: Readonly<Record<string, string>> = {
   "people.search": "crustdata peopledatalabs apollo prospeo apify exa",
-  "people.enrich": "peopledatalabs apollo prospeo hunter crustdata",
-  "email.find": "hunter leadmagic prospeo findymail icypeas crustdata lusha fullenrich tomba",
-  "email.verify": "hunter leadmagic zerobounce neverbounce millionverifier findymail icypeas tomba",
+  "people.enrich": "peopledatalabs apollo prospeo hunter crustdata snovio",
+  "email.find": "hunter leadmagic prospeo findymail icypeas crustdata lusha fullenrich tomba snovio",
+  "email.verify": "hunter leadmagic zerobounce neverbounce millionverifier findymail icypeas tomba snovio",
   "phone.find": "leadmagic findymail prospeo apollo crustdata lusha fullenrich tomba",
   "phone.lookup": "twilio_lookup",
   "company.enrich":
-    "apollo peopledatalabs hunter leadmagic prospeo scrapecreators apify sec_edgar builtwith predictleads lusha fullenrich",
+    "apollo peopledatalabs hunter leadmagic prospeo scrapecreators apify sec_edgar builtwith predictleads lusha fullenrich snovio",
   "company.search": "apollo hunter prospeo peopledatalabs crustdata exa",
   "company.tech": "dataforseo apollo hunter theirstack builtwith predictleads",
   "jobs.search": "leadmagic apollo apify dataforseo crustdata theirstack predictleads hasdata",
@@ -55,7 +55,7 @@ const served: Readonly<Record<string, string>> = {
   "social.profile": "scrapecreators ensembledata apify",
   "social.posts": "scrapecreators ensembledata apify",
   "ads.search": "scrapecreators leadmagic dataforseo apify",
-  "network.profile": "leadmagic scrapecreators apify peopledatalabs edges",
+  "network.profile": "leadmagic scrapecreators apify peopledatalabs edges snovio",
   "network.invite": "unipile edges",
   "network.message": "unipile edges",
   "email.send": "agentmail resend postmark",

@@ -92,6 +92,7 @@ const written = new Set(
     "parallel",
     "predictleads",
     "seranking",
+    "snovio",
     "theirstack",
     "tomba",
     "usaspending"

@@ -38,7 +38,8 @@ const emailFinders: Labels = {
   "tomba GET /v1/linkedin": 1,
   "fullenrich POST /contact/enrich/bulk": 1,
   "lusha POST /v3/contacts/search-and-enrich": 1,
-  "crustdata POST /person/contact/enrich": 1
+  "crustdata POST /person/contact/enrich": 1,
+  "snovio POST /v2/emails-by-domain-by-name/start": 1
 }
 const emailVerifiers: Labels = {
   "hunter GET /email-verifier": 2,
@@ -48,7 +49,8 @@ const emailVerifiers: Labels = {
   "millionverifier GET /api/v3/": 1,
   "tomba GET /v1/email-verifier/{email}": 2,
   "findymail POST /verify": 2,
-  "icypeas POST /email-verification": 1
+  "icypeas POST /email-verification": 1,
+  "snovio POST /v2/email-verification/start": 1
 }
 const peopleSearches: Labels = {
   "apollo POST /mixed_people/api_search": 2,
@@ -57,7 +59,8 @@ const peopleSearches: Labels = {
   "crustdata POST /person/search": 2,
   "apify POST harvestapi/linkedin-profile-search": 1,
   "fullenrich POST /people/search": 2,
-  "lusha POST /v3/contacts/prospecting": 2
+  "lusha POST /v3/contacts/prospecting": 2,
+  "snovio POST /v2/database-search/prospects/start": 1
 }
 const personEnrichers: Labels = {
   "peopledatalabs GET /v5/person/enrich": 2,
@@ -68,7 +71,8 @@ const personEnrichers: Labels = {
   "tomba GET /v1/enrich": 2,
   "tomba GET /v1/people/find": 2,
   "fullenrich POST /people/lookup": 1,
-  "crustdata POST /person/enrich": 2
+  "crustdata POST /person/enrich": 2,
+  "snovio POST /v1/get-profile-by-email": 2
 }
 const mobileFinders: Labels = {
   "leadmagic POST /v1/people/mobile-finder": 2,
@@ -91,7 +95,8 @@ const companyEnrichers: Labels = {
   "lusha POST /v3/companies/search-and-enrich": 2,
   "predictleads GET /companies/{id_or_domain}": 1,
   "crustdata POST /company/enrich": 2,
-  "apollo POST /organizations/bulk_enrich": 1
+  "apollo POST /organizations/bulk_enrich": 1,
+  "snovio POST /v2/domain-search/start": 1
 }
 const companySearches: Labels = {
   "theirstack POST /v1/companies/search": 2,
@@ -102,7 +107,8 @@ const companySearches: Labels = {
   "fullenrich POST /company/search": 2,
   "lusha POST /v3/companies/prospecting": 2,
   "predictleads GET /discover/companies": 1,
-  "crustdata POST /company/search": 2
+  "crustdata POST /company/search": 2,
+  "snovio POST /v2/database-search/companies/start": 1
 }
 const jobSearches: Labels = {
   "theirstack POST /v1/jobs/search": 2,
@@ -159,7 +165,8 @@ const profileReaders: Labels = {
   "scrapecreators GET /v1/linkedin/profile": 2,
   "leadmagic POST /v1/people/profile-search": 2,
   "apify POST thescrappa/linkedin-profile-scraper": 2,
-  "people.enrich": 1
+  "people.enrich": 1,
+  "snovio POST /v2/li-profiles-by-urls/start": 1
 }
 const inviters: Labels = {
   "unipile POST /api/v1/users/invite": 2,
@@ -197,6 +204,7 @@ const people: ReadonlyArray<LabelledQuery> = [
   best("people.search", "who are the VPs of sales at stripe.com", {
     ...peopleSearches,
     "leadmagic POST /v1/people/role-finder": 2,
+    "snovio POST /v2/domain-search/prospects/start": 2,
     "leadmagic POST /v1/people/employee-finder": 1,
     "findymail POST /search/employees": 1
   }),
@@ -602,6 +610,8 @@ const endpointsOfPeople: ReadonlyArray<LabelledQuery> = [
   raw("all email addresses found at a domain", {
     "tomba GET /v1/domain-search": 3,
     "tomba GET /v1/email-count": 2,
+    "snovio POST /v2/domain-search/domain-emails/start": 2,
+    "snovio POST /v1/get-domain-emails-count": 2,
     "hunter GET /domain-search": 3,
     "hunter GET /email-count": 2,
     "icypeas POST /domain-search": 2,
@@ -610,6 +620,7 @@ const endpointsOfPeople: ReadonlyArray<LabelledQuery> = [
   raw("how many emails are known for a domain", {
     "hunter GET /email-count": 3,
     "tomba GET /v1/email-count": 3,
+    "snovio POST /v1/get-domain-emails-count": 3,
     "hunter GET /domain-search": 2,
     "tomba GET /v1/domain-search": 2
   }),
