@@ -68,6 +68,8 @@ test("a key with a scope cancels its own batches only, and those of a key that i
   const start = async (by: string) =>
     (await app.call(by, "POST", "/v1/batches", { body: { runs: [rehearseHeld()] } })).body.id
   const [theirs, ofPerson] = [await start(maker.api_key), await start(session)]
+  // A row that has not begun would be refused after its key was rotated.
+  await held.holds(2)
   for (const id of [theirs, ofPerson]) {
     const refused = await cancel(other.api_key, id)
     expect([refused.status, refused.body.error.message]).toEqual([403, expect.stringContaining("(allow)")])

@@ -1,11 +1,11 @@
 import { expect, test } from "bun:test"
 import { join } from "node:path"
 import { Effect, type Schema } from "effect"
-import { build, undescribedLines } from "../../../scripts/ship-catalog.ts"
-import { suspects } from "../../../src/layers/catalog/import/cost/costFields.ts"
-import { importManifest } from "../../../src/layers/catalog/import/manifest.ts"
+import { build, undescribedLines } from "../../../../scripts/ship-catalog.ts"
+import { suspects } from "../../../../src/layers/catalog/import/cost/costFields.ts"
+import { importManifest } from "../../../../src/layers/catalog/import/manifest.ts"
 
-const specs = join(import.meta.dir, "..", "..", "..", "..", "shared", "specs")
+const specs = join(import.meta.dir, "..", "..", "..", "..", "..", "shared", "specs")
 
 const built = await Effect.runPromise(build(specs))
 /** Whether manifests name drivers at all. */
