@@ -1,5 +1,5 @@
 /**
- * Adapter for FullEnrich: work addresses and mobile numbers from many sources, in jobs that are polled, and companies.
+ * Adapter for FullEnrich: work addresses and mobile numbers from many sources, in jobs that are polled, people and companies.
  *
  * The id of a job is stored, so a restarted worker continues to poll. A job that has not ended is answered with status 400. The result of a
  * job reports its credits and repeats them whenever it is read, so it is no cost report of a single call.
@@ -7,8 +7,9 @@
 import { companyEnrich } from "../../schema/capabilities/company.enrich.ts"
 import { emailFind } from "../../schema/capabilities/email.find.ts"
 import { nameParts } from "../../schema/capabilities/names.ts"
+import { peopleEnrich } from "../../schema/capabilities/people.enrich.ts"
 import { phoneFind } from "../../schema/capabilities/phone.find.ts"
-import { company, type EmailStatus } from "../../schema/capabilities/shapes.ts"
+import { company, type EmailStatus, person } from "../../schema/capabilities/shapes.ts"
 import {
   type Call,
   type CallContext,
@@ -25,7 +26,7 @@ import { inCredits } from "../../schema/money/Rates.ts"
 import { httpErrors, refusal, unreadable } from "./kit/httpErrors.ts"
 import { cost, match, noMatch } from "./kit/outcome.ts"
 import { international } from "./kit/phone.ts"
-import { at, host, list, place, providerIds, segment, text, whole } from "./kit/read.ts"
+import { at, flag, host, list, place, providerIds, segment, text, texts, whole } from "./kit/read.ts"
 
 const note = "Pro plan, $29 for 500 credits a month; what is not found is free."
 const start = "/contact/enrich/bulk"
@@ -185,6 +186,71 @@ const enrich = offer(companyEnrich, {
   }
 })
 
+/** The day of a moment, as in 2022-03-15T00:00:00Z. */
+const day = (value: unknown, field: string): string | null => text(value, field)?.slice(0, 10) ?? null
+
+const enrichPerson = offer(peopleEnrich, {
+  price: inCredits.flat("0.25"),
+  note: `${note} Without addresses and numbers.`,
+  wraps: [{ method: "POST", path: "/people/lookup" }],
+  serves: (input) =>
+    input.require === undefined &&
+    (input.network_url !== undefined || (input.full_name !== undefined && input.company_domain !== undefined)),
+  request: (input) => ({
+    method: "POST",
+    path: "/people/lookup",
+    body:
+      input.network_url === undefined
+        ? { person_name: input.full_name, company_domain: input.company_domain?.toLowerCase() }
+        : { person_professional_network_url: input.network_url }
+  }),
+  response: (reply) => {
+    if (reply.status >= 300) return refusal(reply)
+    const people = list(reply.body, "people")
+    if (people === null) return unreadable("people")
+    const [found] = people
+    if (found === undefined) return noMatch("nobody found", lookedUp(reply))
+    const job = at(found, "employment", "current")
+    return match(
+      {
+        ...person({
+          full_name: text(found, "full_name"),
+          first_name: text(found, "first_name"),
+          last_name: text(found, "last_name"),
+          headline: text(found, "headline"),
+          title: text(job, "title"),
+          seniority: text(job, "seniority"),
+          company_name: text(job, "company", "name"),
+          company_domain: host(text(job, "company", "domain")),
+          network_url: text(found, "social_profiles", "professional_network", "url"),
+          location: place(at(found, "location"), "city", "region", "country"),
+          provider_ids: providerIds("fullenrich", found, "id")
+        }),
+        experience:
+          list(found, "employment", "all")?.map((one) => ({
+            title: text(one, "title"),
+            company_name: text(one, "company", "name"),
+            company_domain: host(text(one, "company", "domain")),
+            start_date: day(one, "start_at"),
+            end_date: day(one, "end_at"),
+            is_current: flag(one, "is_current")
+          })) ?? null,
+        education:
+          list(found, "educations")?.map((school) => ({
+            school: text(school, "school_name"),
+            degree: text(school, "degree"),
+            field: null,
+            start_date: day(school, "start_at"),
+            end_date: day(school, "end_at")
+          })) ?? null,
+        skills: texts(found, "skills"),
+        match_confidence: null
+      },
+      lookedUp(reply)
+    )
+  }
+})
+
 export const fullenrich = provider({
   slug: "fullenrich",
   title: "FullEnrich",
@@ -196,5 +262,5 @@ export const fullenrich = provider({
   concurrency: 4,
   timeoutMillis: 60_000,
   httpErrors: httpErrors({ answers: [notReady, tooMany] }),
-  offers: [findEmail, findPhone, enrich]
+  offers: [findEmail, findPhone, enrichPerson, enrich]
 })

@@ -34,7 +34,7 @@ const fits = (template: string, path: string): boolean => {
 /** Which providers the catalog promises for each capability. */
 const served: Readonly<Record<string, string>> = {
   "people.search": "crustdata peopledatalabs apollo prospeo apify exa",
-  "people.enrich": "peopledatalabs apollo prospeo hunter crustdata snovio",
+  "people.enrich": "peopledatalabs apollo prospeo hunter crustdata snovio fullenrich",
   "email.find": "hunter leadmagic prospeo findymail icypeas crustdata lusha fullenrich tomba snovio",
   "email.verify": "hunter leadmagic zerobounce neverbounce millionverifier findymail icypeas tomba snovio",
   "phone.find": "leadmagic findymail prospeo apollo crustdata lusha fullenrich tomba",

@@ -126,3 +126,43 @@ describe("fullenrich company.enrich", () => {
     })
   })
 })
+
+describe("fullenrich people.enrich", () => {
+  const jane = { full_name: "Jane Doe", company_domain: "example.com" }
+
+  test("a profile with its history", async () => {
+    const { asked, outcome } = await play("people.enrich", jane, example("fullenrich", "people_lookup"))
+    const body = { person_name: "Jane Doe", company_domain: "example.com" }
+    expect(asked).toMatchObject([post("/api/v2/people/lookup", body)])
+    expect(outcome).toMatchObject({
+      _tag: "Match",
+      output: {
+        full_name: "Jane Doe",
+        title: "Head of Sales Operations",
+        company_domain: "example.com",
+        network_url: "https://www.linkedin.com/in/jane-doe",
+        location: { city: "Springfield", region: "California", country: "United States" },
+        email: null,
+        experience: [
+          { title: "Head of Sales Operations", start_date: "2022-03-15", end_date: null, is_current: true },
+          { company_name: "Previous Corp", start_date: "2019-07-01", end_date: "2022-03-01", is_current: false }
+        ],
+        education: [{ school: "Example University", start_date: "2015-09-01" }],
+        skills: ["Sales Operations", "CRM Management"]
+      },
+      cost: { unit: "credit", amount: "0.25" }
+    })
+  })
+
+  test("nobody, nonsense, and what it does not know", async () => {
+    const none = await play("people.enrich", jane, answer(200, { people: [], metadata: { credits: 0 } }))
+    expect(none.outcome).toMatchObject({ _tag: "NoMatch", cost: { amount: "0" } })
+    const strange = await play("people.enrich", jane, answer(200, {}))
+    expect(strange.outcome).toMatchObject({ _tag: "Failure", reason: "invalid_response" })
+    const limited = await play("people.enrich", jane, answer(429, {}))
+    expect(limited.outcome).toMatchObject({ _tag: "Failure", reason: "provider_rate_limited" })
+    const { serves } = offerOf(fullenrich, "people.enrich")
+    expect(serves({ email: "jane@example.com" })).toBe(false)
+    expect(serves({ ...jane, require: ["email"] })).toBe(false)
+  })
+})
