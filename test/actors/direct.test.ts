@@ -20,6 +20,7 @@ import { Settings } from "../../src/layers/platform/Settings.ts"
 import type { LeasedRun } from "../../src/layers/runs/Leases.ts"
 import { type NewRun, RunStore } from "../../src/layers/runs/RunStore.ts"
 import { Storage } from "../../src/layers/Storage.ts"
+import { freeLimitOf } from "../../src/schema/wallet/FreeStorage.ts"
 import { dollars } from "../../src/schema/money/Money.ts"
 import { makeId } from "../../src/schema/Ids.ts"
 import { until } from "../kit/app.ts"
@@ -386,6 +387,28 @@ describe("a turn that recalls its wallets", () => {
     expect((await runtime.runPromise(turn(reserve(dear)))).applied).toEqual([false])
     expect(await runtime.runPromise(runRow(dear))).toBeNull()
   })
+
+  test("knows what it has stored at no charge since it has read that", () =>
+    runtime.runPromise(
+      Effect.gen(function* () {
+        const { org_id, turn } = yield* organization("5.00", true)
+        const sql = yield* SqlClient.SqlClient
+        const almost = 3n * freeLimitOf(2_048) - 5n
+        yield* sql`INSERT INTO free_storage VALUES (${org_id}, (now() AT TIME ZONE 'UTC')::date, ${almost})`
+        // It is refused, so the next turn reads.
+        yield* turn(reserve(newRun(org_id, { hold: dollars("9.00") })))
+        const { started } = yield* turn(reserve(newRun(org_id)))
+        const next = yield* turn(
+          ...started.map((one) => {
+            const ending = settle(one, "0", "null")
+            return ending._tag === "Settle" ? { ...ending, report: { ...ending.report, stored_bytes: 5 } } : ending
+          }),
+          reserve(newRun(org_id))
+        )
+        expect(next.applied).toEqual([true, true])
+        expect((yield* turn(reserve(newRun(org_id)))).applied).toEqual([false])
+      })
+    ))
 
   test("finds a run that another process has admitted with the same Idempotency-Key, and admits those beside it", async () => {
     const { org_id, turn } = await runtime.runPromise(remembered())

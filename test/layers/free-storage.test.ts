@@ -3,11 +3,13 @@ import { afterAll, beforeAll, expect, test } from "bun:test"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { decideTurn } from "../../src/actors/wallet/DecideTurn.ts"
+import type { KeyRules } from "../../src/layers/accounts/ApiKeys.ts"
 import { Accounts } from "../../src/layers/accounts/Accounts.ts"
 import { TurnStore } from "../../src/layers/ledger/TurnStore.ts"
 import { newId } from "../../src/layers/platform/Ids.ts"
 import { RunStore } from "../../src/layers/runs/RunStore.ts"
 import { freeBytesOf, freeExceeded, storesNothing } from "../../src/schema/wallet/FreeStorage.ts"
+import { dollars } from "../../src/schema/money/Money.ts"
 import { newRun, planOfOne } from "../kit/new-runs.ts"
 import { startStorage, type StorageRuntime } from "../kit/storage.ts"
 import { credit, takeTurn } from "../kit/turns.ts"
@@ -39,21 +41,11 @@ test("the limit itself still fits, and one byte more is refused", () => {
     expect(freeExceeded({ ...use, ...more })).toContain("may store")
 })
 
-test("nothing is stored beyond the limit, and beyond twice the limit of what the wallet can pay", () => {
-  const tries = [0n, 9n, 10n, 19n, 20n].map((stored) => [
-    storesNothing(stored, 10n, false),
-    storesNothing(stored, 10n, true)
-  ])
-  expect(tries).toEqual([
-    ...[
-      [false, false],
-      [false, false],
-      [true, false],
-      [true, false]
-    ],
-    [true, true]
-  ])
-  expect(storesNothing(1_000n, 0n, false)).toBe(false)
+test("nothing is stored beyond the limit, and of what the wallet can pay beyond twice the limit for a limited key, three times otherwise", () => {
+  const full = (payable: boolean, limitedKey: boolean) =>
+    [0n, 9n, 10n, 19n, 20n, 29n, 30n].filter((stored) => storesNothing(stored, 10n, payable, limitedKey))[0]
+  expect([full(false, true), full(false, false), full(true, true), full(true, false)]).toEqual([10n, 10n, 20n, 30n])
+  expect(storesNothing(1_000n, 0n, false, true)).toBe(false)
 })
 
 test("a turn that ignores the limit is rolled back, and one that keeps it admits what fits", () =>
@@ -99,9 +91,24 @@ test("admission asks the database, so a process that takes no turns stores nothi
       expect(yield* tags()).toEqual(["Admitted", "Admitted", "Admitted"])
       yield* fill(20n * mebibyte)
       expect(yield* tags()).toEqual(["StorageFull", "Admitted", "StorageFull"])
+      const rules: ReadonlyArray<KeyRules> = [
+        { allow: { raw: true } },
+        { budget: { limit: dollars("1.00"), period: "total" } },
+        {}
+      ]
+      const keyed = Effect.forEach(rules, (rule) =>
+        Effect.gen(function* () {
+          const { id: key_id } = yield* (yield* Accounts).createKey(org_id, "key", "test", rule)
+          return (yield* (yield* RunStore).admit(newRun(org_id, { hold: 5n, key_id, key_version: 0n })))._tag
+        })
+      )
       yield* fill(40n * mebibyte)
+      expect(yield* keyed).toEqual(["StorageFull", "StorageFull", "Admitted"])
+      yield* fill(60n * mebibyte - 1n)
+      expect(yield* tags()).toEqual(["StorageFull", "Admitted", "StorageFull"])
+      yield* fill(60n * mebibyte)
       expect(yield* tags()).toEqual(["StorageFull", "StorageFull", "StorageFull"])
-      expect(yield* sql`SELECT count(*)::int AS runs FROM runs WHERE org_id = ${org_id}`).toEqual([{ runs: 4 }])
+      expect(yield* sql`SELECT count(*)::int AS runs FROM runs WHERE org_id = ${org_id}`).toEqual([{ runs: 6 }])
       yield* sql`UPDATE free_storage SET day = day - 1 WHERE org_id = ${org_id}`
       expect(yield* tags()).toEqual(["Admitted", "Admitted", "Admitted"])
     })

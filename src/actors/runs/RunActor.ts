@@ -106,8 +106,8 @@ export class RunActor extends Context.Service<
         yield* crashPoint("mail.before")
         const calls = callsOf(run, input, report, catalog)
         outcomes.observe(calls)
-        // A free run's input is stored too, whether or not it has a result.
-        const counts = run.hold === 0n || (result !== null && (report.charge === 0n || run.plan.reuse !== undefined))
+        // Of a run that is charged nothing the input is stored too, whether or not it has a result.
+        const counts = report.charge === 0n || run.plan.reuse !== undefined
         const kept = counts ? { stored_bytes: Buffer.byteLength(result ?? "") + Buffer.byteLength(run.input) } : null
         const settled: SettleReport =
           calls.rehearsed || kept !== null

@@ -7,7 +7,7 @@ import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { batchesOpenMax, batchStatuses } from "../../schema/batches/Batch.ts"
 import { freeLimitOf } from "../../schema/wallet/FreeStorage.ts"
-import { freeIsFull } from "../usage/freeStorage.ts"
+import { freeIsFull, isLimitedKey } from "../usage/freeStorage.ts"
 import { newId } from "../platform/Ids.ts"
 import { Settings } from "../platform/Settings.ts"
 import { jsons, texts } from "../postgres/Columns.ts"
@@ -147,9 +147,10 @@ export class BatchStore extends Context.Service<
                   sql`SELECT batch_id, fingerprint FROM batches WHERE org_id = ${org_id} AND idempotency_key = ${idempotency_key}`
                 )
           if (holder !== undefined) return { _tag: "Existing", ...holder } satisfies Created
+          const limited = sql`EXISTS (SELECT FROM api_keys k WHERE k.key_id = ${batch.key_id} AND ${sql.literal(isLimitedKey)})`
           const { count, unstored } = yield* roomRow(sql`
             SELECT (SELECT count(*)::int FROM batches b WHERE b.org_id = w.org_id AND b.finished_at IS NULL) AS count,
-                   ${freeIsFull(sql, "w.org_id", "w.balance - w.reserved + w.allowances_held > 0", freeLimit)} AS unstored
+                   ${freeIsFull(sql, "w.org_id", "w.balance - w.reserved + w.allowances_held > 0", limited, freeLimit)} AS unstored
             FROM wallets w WHERE w.org_id = ${org_id}`)
           if (count >= batchesOpenMax) return { _tag: "Full" } satisfies Created
           if (unstored) return { _tag: "StorageFull", limit: freeLimit } satisfies Created

@@ -123,7 +123,8 @@ export const sortDirect = (
     if (command._tag === "Settle") return true
     const { org_id, key_id, idempotency_key, hold } = command.run
     const { used, funds } = free.get(org_id) ?? { used: 0n, funds: 0n }
-    if (storesNothing(used, freeLimit, hold > 0n && hold <= funds)) return false
+    // Whether the key has a scope is not known here. Admission knows it.
+    if (storesNothing(used, freeLimit, hold > 0n && hold <= funds, key_id !== null)) return false
     if (key_id !== null && !live.has(liveKeyOf(command.run))) return false
     const open = openRuns.get(org_id)
     if (open === undefined || orgQueue < countedLimitMax || 4 * (open + 1) > orgQueue) return false

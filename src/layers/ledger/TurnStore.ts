@@ -38,7 +38,7 @@ import {
   writeReplies,
   writeUnbooked
 } from "./TurnRows.ts"
-import { isTimely, RecallMillis, TurnMinutes, walletMemory } from "./WalletMemory.ts"
+import { emptyRow, isTimely, RecallMillis, TurnMinutes, walletMemory } from "./WalletMemory.ts"
 import { hasRecords, type TurnRecords, writeRecords } from "./TurnRecords.ts"
 import { isRecord } from "../../schema/json/Json.ts"
 import type { RunStatus } from "../../schema/runs/Run.ts"
@@ -334,11 +334,13 @@ export class TurnStore extends Context.Service<
           }
           yield* crashPoint("turn.before_commit")
           const written = yield* apply(lane, view, arrived, { budgets, contacts }, effects, wasRead)
-          const before = new Map(rows.flatMap((row) => (row.open_runs === null ? [] : [[row.org_id, row.open_runs]])))
-          const after = written.map((one) => ({
-            ...one,
-            open_runs: (before.get(one.wallet.org_id) ?? 0n) + one.open_runs
-          }))
+          const before = new Map(rows.flatMap((row) => (row.open_runs === null ? [] : [[row.org_id, row] as const])))
+          const after = written.map((one) => {
+            const { org_id } = one.wallet
+            const { open_runs, free_used } = before.get(org_id) ?? emptyRow
+            const stored = effects.free.stored.get(org_id) ?? 0n
+            return { ...one, open_runs: (open_runs ?? 0n) + one.open_runs, free_used: (free_used ?? 0n) + stored }
+          })
           memory.wrote(lane, after, taken)
           memory.keepBudgets(lane, budgets, effects)
           memory.drop(lane, view.autos.keys())

@@ -44,6 +44,7 @@ export interface Written {
   readonly version: bigint
   readonly head: Uint8Array | null
   readonly open_runs: bigint
+  readonly free_used: bigint
 }
 
 const dayOf = (micros: bigint): string => new Date(Number(micros / 1000n)).toISOString().slice(0, 10)
@@ -88,7 +89,11 @@ export const walletMemory = (now: () => number, recallMillis: number) => {
     read: (lane: number, { day, now_micros }: Pick<CommandRow, "day" | "now_micros">) => {
       const memory = lanes.get(lane)
       if (memory === undefined) lanes.set(lane, { rows: new Map(), budgets: new Map(), readAt: now(), day, now_micros })
-      else Object.assign(memory, { readAt: now(), day, now_micros })
+      else {
+        // What was stored at no charge was another day's.
+        if (day !== memory.day) memory.rows.clear()
+        Object.assign(memory, { readAt: now(), day, now_micros })
+      }
     },
 
     /** Keeps the wallets that a turn has written, and the keys of the runs that it admitted. */
@@ -96,7 +101,7 @@ export const walletMemory = (now: () => number, recallMillis: number) => {
       const memory = lanes.get(lane)
       if (memory === undefined) return
       if (memory.rows.size + wallets.length > walletsMax) memory.rows.clear()
-      for (const { wallet, version, head, open_runs } of wallets) {
+      for (const { wallet, version, head, open_runs, free_used } of wallets) {
         const { org_id, ...amounts } = wallet
         memory.rows.set(org_id, {
           ...emptyRow,
@@ -106,7 +111,8 @@ export const walletMemory = (now: () => number, recallMillis: number) => {
           wallet_lane: lane,
           version,
           head,
-          open_runs
+          open_runs,
+          free_used
         })
       }
       if (seen.size > keysMax) seen.clear()

@@ -12,7 +12,7 @@ import { servedBy } from "../usage/servedBy.ts"
 import { batch } from "../postgres/Batch.ts"
 import type { Plan } from "../../schema/runs/Plan.ts"
 import { Settings } from "../platform/Settings.ts"
-import { freeIsFull } from "../usage/freeStorage.ts"
+import { freeIsFull, isLimitedKey } from "../usage/freeStorage.ts"
 import { freeLimitOf } from "../../schema/wallet/FreeStorage.ts"
 import { oldestOf } from "../postgres/partitions/oldestOf.ts"
 import { recentRuns } from "../postgres/partitions/recentRuns.ts"
@@ -175,7 +175,7 @@ export class RunStore extends Context.Service<
           ), usable AS (
             -- Locked until this commits: a revocation or change waits for it, so nothing is admitted after it was answered.
             -- A subquery with a limit for each key: otherwise a plan made while there are few keys reads those of all organizations.
-            SELECT k.key_id, k.org_id, k.version, k.max_cost
+            SELECT k.key_id, k.org_id, k.version, k.max_cost, ${sql.literal(isLimitedKey)} AS limited
             FROM unnest(${texts([...new Set(runs.flatMap((r) => (r.key_id === null ? [] : [r.key_id])))])}) AS d(key_id)
             CROSS JOIN LATERAL (SELECT * FROM api_keys k WHERE k.key_id = d.key_id LIMIT 1 FOR SHARE) k
             WHERE k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > now())
@@ -184,7 +184,7 @@ export class RunStore extends Context.Service<
           ), good AS (
             SELECT a.*, w.lane, row_number() OVER (PARTITION BY a.org_id ORDER BY a.run_id) > m.room AS excess,
                    u.key_id IS NOT NULL AND (u.version IS DISTINCT FROM a.key_version OR coalesce(u.max_cost < a.hold, false)) AS outdated,
-                   ${freeIsFull(sql, "a.org_id", payable, freeLimit)} AS unstored
+                   ${freeIsFull(sql, "a.org_id", payable, sql.literal("u.limited"), freeLimit)} AS unstored
             FROM asked a JOIN wallets w USING (org_id) JOIN room m USING (org_id) LEFT JOIN usable u USING (key_id, org_id)
             WHERE a.key_id IS NULL OR u.key_id IS NOT NULL
           ), claimed AS (

@@ -10,11 +10,20 @@ const today = "(now() AT TIME ZONE 'UTC')::date"
 export const freeUsed = (org_id: string) =>
   `(SELECT f.bytes FROM free_storage f WHERE f.org_id = ${org_id} AND f.day = ${today})`
 
-/** Condition on an organization: `storesNothing` is true of its next run or batch. `org_id` and `payable` are SQL. */
-export const freeIsFull = (sql: SqlClient.SqlClient, org_id: string, payable: string, limit: bigint) =>
+/** Condition on an API key `k`: it has a scope or a budget. */
+export const isLimitedKey = "(k.allow IS NOT NULL OR k.budget_id IS NOT NULL)"
+
+/** Condition on an organization: `storesNothing` is true of its next run or batch. `org_id`, `payable` and `limitedKey` are SQL. */
+export const freeIsFull = (
+  sql: SqlClient.SqlClient,
+  org_id: string,
+  payable: string,
+  limitedKey: Statement.Fragment,
+  limit: bigint
+) =>
   limit === 0n
     ? sql.literal("false")
-    : sql`coalesce(${sql.literal(freeUsed(org_id))} >= ${limit}::bigint * CASE WHEN ${sql.literal(payable)} THEN 2 ELSE 1 END, false)`
+    : sql`coalesce(${sql.literal(freeUsed(org_id))} >= ${limit}::bigint * CASE WHEN ${sql.literal(payable)} THEN CASE WHEN ${limitedKey} THEN 2 ELSE 3 END ELSE 1 END, false)`
 
 /** A common table expression with a leading comma, which counts the rows `org_id`, `bytes` of `from`. */
 export const countFree = (sql: SqlClient.SqlClient, from: Statement.Fragment) => sql`, free_stored AS (

@@ -38,10 +38,11 @@ export const runRowBytes = 1_024n
 
 /**
  * Whether an organization's next run or batch is not stored at all, because those that were refused or charged nothing have filled the day's
- * limit. For one that the wallet can pay the limit is twice as high: only a guard would refuse it.
+ * limit. For one that the wallet can pay the limit is higher, because only a guard would refuse it: twice as high for a key with a scope or a
+ * budget, three times otherwise. So no such key stops the work of others.
  */
-export const storesNothing = (stored: bigint, limit: bigint, payable: boolean): boolean =>
-  limit > 0n && stored >= (payable ? 2n * limit : limit)
+export const storesNothing = (stored: bigint, limit: bigint, payable: boolean, limitedKey: boolean): boolean =>
+  limit > 0n && stored >= limit * (payable ? (limitedKey ? 2n : 3n) : 1n)
 
 /** All in bytes. */
 export interface FreeUse {
@@ -67,7 +68,7 @@ export const freeExceeded = ({ stored, reserved, asked, limit }: FreeUse): strin
 export const storageFull = (limit: bigint) =>
   problem(
     "rate_limited",
-    withCommands`Runs and batch rows that were refused or charged nothing have stored ${String(inMiB(limit))} MiB for your organization today, which is its limit, so this was not stored. What the wallet can pay is still stored: top up with ${topUp}, or wait until 00:00 UTC. The operator of the service sets the limit as ${setting}.`
+    withCommands`Runs and batch rows that were refused or charged nothing have stored ${String(inMiB(limit))} MiB for your organization today, which is its limit, so this was not stored. What the wallet can pay is stored up to twice the limit, and without a key, or with one that has no scope and no budget, up to three times: top up with ${topUp}, or wait until 00:00 UTC. The operator of the service sets the limit as ${setting}.`
   )
 
 export const isStorageFull = ({ error }: Problem): boolean =>

@@ -113,8 +113,12 @@ describe("a direct command", () => {
     const holding = (free_used: bigint | null) => [
       walletOf({ balance: 7n, reserved: 3n, allowances_held: 1n, free_used })
     ]
-    const tries = [null, 99n, 100n, 199n, 200n].map((used) => sorted(runs, holding(used), orgQueue, 100n))
+    const tries = [null, 99n, 100n, 299n, 300n].map((used) => sorted(runs, holding(used), orgQueue, 100n))
     expect(tries).toEqual(["++++", "++++", "-+-+", "-+-+", "---+"])
+    // Admission knows whether the key is limited.
+    const keyed = reserve({ hold: 5n, key_id: "key_a", key_version: 2n })
+    const live = (used: bigint) => holding(used).map((row) => ({ ...row, live_keys: ["key_a 2"] }))
+    expect([199n, 200n].map((used) => sorted([keyed], live(used), orgQueue, 100n))).toEqual(["+", "-"])
     expect(sorted(runs, holding(1_000n))).toBe("++++")
   })
 

@@ -18,7 +18,7 @@ const wallet: Wallet = {
   spent_day: "2026-11-22",
   spent: dollars("0")
 }
-const written = { wallet, version: 7n, head: null, open_runs: 2n }
+const written = { wallet, version: 7n, head: null, open_runs: 2n, free_used: 4n }
 const run = (org_id: string, key: string | null = null): DirectCommand => ({
   _tag: "Reserve",
   run: {
@@ -59,7 +59,15 @@ describe("a lane's memory", () => {
     pass(4)
     expect(memory.recall(0, [run("org_a"), run("org_a", "new")])).toMatchObject([
       {
-        ...{ org_id: "org_a", version: 7n, balance: 5_000_000n, entry_seq: 3n, open_runs: 2n, wallet_lane: 0 },
+        ...{
+          org_id: "org_a",
+          version: 7n,
+          balance: 5_000_000n,
+          entry_seq: 3n,
+          open_runs: 2n,
+          free_used: 4n,
+          wallet_lane: 0
+        },
         ...{ now_micros: noon + 4_000n, live_keys: ["key_a 3", "key_a 3"], auto: null }
       }
     ])
@@ -93,6 +101,9 @@ describe("a lane's memory", () => {
     late.pass(1)
     expect(late.memory.recall(0, [run("org_a")])).not.toBeNull()
     late.pass(2)
+    expect(late.memory.recall(0, [run("org_a")])).toBeNull()
+    // What it had stored at no charge was another day's, so it is read anew.
+    late.memory.read(0, { day: "2026-11-23", now_micros: BigInt(Date.UTC(2026, 10, 23)) * 1000n })
     expect(late.memory.recall(0, [run("org_a")])).toBeNull()
   })
 

@@ -64,7 +64,16 @@ test("an empty wallet's runs are stored as far as the limit allows, and beyond i
   expect((await org.run(mail("later"), { "idempotency-key": "later" })).body.status).toBe("succeeded")
 })
 
-test("a wallet with money keeps what a guard refuses, up to twice the limit, and its other runs go on", async () => {
+test("the request of a run counts that fails at its providers and charges nothing", async () => {
+  await org.credit("1.00")
+  const failed = await org.run(mail("hello", { input: { ...mail("hello").input, to: "error@sandbox.test" } }))
+  expect(failed.body).toMatchObject({ status: "failed", billing: { charged: null } })
+  expect(await storedToday()).toBeWithin(480_000, 490_000)
+  expect((await org.run(mail("paid"))).body.status).toBe("succeeded")
+  expect(await storedToday()).toBeWithin(480_000, 490_000)
+})
+
+test("a wallet with money keeps what a guard refuses, up to three times the limit, and its other runs go on", async () => {
   await org.credit("1.00")
   await org.post("/v1/spend-guard", { per_run_limit: "0.003" })
   await fill(mebibyte)
@@ -75,10 +84,38 @@ test("a wallet with money keeps what a guard refuses, up to twice the limit, and
     "cost_limit_exceeded"
   ])
   expect((await org.run(cheap)).body.status).toBe("succeeded")
-  await app.sql("UPDATE free_storage SET bytes = $2 WHERE org_id = $1", [org.org_id, 2 * mebibyte])
+  await app.sql("UPDATE free_storage SET bytes = $2 WHERE org_id = $1", [org.org_id, 3 * mebibyte])
   unstored(await org.run(dear("more")))
   await app.sql("UPDATE free_storage SET day = day - 1 WHERE org_id = $1", [org.org_id])
   expect((await org.run(dear("tomorrow"))).body.status).toBe("blocked")
+})
+
+test("a key with a scope or a budget stores up to twice the limit, so it stops no work of keys without one", async () => {
+  await org.credit("1.00")
+  const session = await org.session()
+  const inAnHour = new Date(Date.now() + 3_600_000).toISOString()
+  const made = async (path: string, body: object) => {
+    const reply = await app.call(session, "POST", path, { body })
+    expect(reply.body).toMatchObject({ id: expect.any(String) })
+    return String(reply.body.api_key ?? reply.body.key)
+  }
+  const limited = [
+    await made("/v1/allowances", { name: "agent", amount: "0.01", expires_at: inAnHour }),
+    await made("/v1/api-keys", { name: "scope", environment: "test", allow: { raw: true } }),
+    await made("/v1/api-keys", { name: "budget", environment: "test", budget: { limit: "0.50", period: "total" } })
+  ]
+  const whole = [session, org.key, await made("/v1/api-keys", { name: "whole", environment: "test" })]
+  await org.post("/v1/spend-guard", { per_run_limit: "0.003" })
+  const buy = (key: string, body: object = cheap) => app.call(key, "POST", "/v1/run", { body })
+  const batch = (key: string) => app.call(key, "POST", "/v1/batches", { body: { runs: [cheap] } })
+  await fill(2 * mebibyte - 1)
+  for (const key of limited) expect((await buy(key)).body).toMatchObject({ status: "succeeded" })
+  await app.sql("UPDATE free_storage SET bytes = $2 WHERE org_id = $1", [org.org_id, 2 * mebibyte])
+  for (const key of limited) for (const asked of [await buy(key, dear("one")), await batch(key)]) unstored(asked)
+  for (const key of whole) {
+    expect((await buy(key)).body.status).toBe("succeeded")
+    expect((await batch(key)).status).toBe(202)
+  }
 })
 
 test("rows that wait for money count, and can be retried when there is some", async () => {
