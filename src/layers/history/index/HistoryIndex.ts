@@ -110,6 +110,7 @@ export class HistoryIndex extends Context.Service<
         const rows = sql`(org_id, turn) > (${after.org_id}, ${after.turn})
           ${last === undefined ? sql`` : sql`AND (org_id, turn) <= (${last.org_id}, ${last.turn})`}`
         const waiting = yield* waitingRows(sql`SELECT DISTINCT org_id FROM history_queue WHERE ${rows}`)
+        if (waiting.length === 0) return { taken: [], last: start }
         const free = yield* locks.lockFree(waiting.map((row) => row.org_id))
         const deleted = yield* deletedRows(
           sql`DELETE FROM history_queue WHERE ${rows} AND org_id = ANY(${texts(free)}) RETURNING org_id, run_ids`
