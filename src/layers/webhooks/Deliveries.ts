@@ -20,6 +20,7 @@ import {
   slowMillis
 } from "../../schema/webhooks/Shares.ts"
 import { texts } from "../postgres/Columns.ts"
+import { countFree } from "../usage/freeStorage.ts"
 import { oneRowOf, rowsOf } from "../postgres/Rows.ts"
 import { PauseMails } from "./PauseMails.ts"
 import { openedSecret } from "./Secrets.ts"
@@ -82,6 +83,10 @@ const decodeTimestamp = Schema.decodeUnknownSync(Schema.fromJsonString(Schema.St
 const orgRows = rowsOf({ org_id: Schema.String })
 const orgsOf = Effect.map((rows: ReadonlyArray<{ readonly org_id: string }>) => rows.map(({ org_id }) => org_id))
 const answersMax = 10
+/** What a delivery stores, with its entries in indexes. */
+const deliveryBytes = 1_024
+/** Of the event that ends a run at no charge. */
+const isFree = /"charged":(null|"0\.00")/
 /** Slow endpoints that a process remembers. */
 const slowMax = 10_000
 /** The newest deliveries of an endpoint: more than overlap with an attempt, which takes seconds. */
@@ -194,6 +199,11 @@ export class WebhookDeliveries extends Context.Service<
               FROM json_to_recordset(${JSON.stringify(rows)}::json) AS row
                 (delivery_id text, endpoint_id text, event_id text, kind text, happened_at timestamptz, body text)
               ON CONFLICT ON CONSTRAINT webhook_once DO NOTHING`
+          const free = new Set(events.flatMap(({ run_id, text }) => (isFree.test(text) ? [run_id] : [])))
+          const freeIds = new Set(events.flatMap(({ id, run_id }) => (run_id !== null && free.has(run_id) ? [id] : [])))
+          const bytes = rows.filter(({ event_id }) => freeIds.has(event_id)).length * deliveryBytes
+          if (bytes > 0)
+            yield* sql`WITH n AS (SELECT 1)${countFree(sql, sql`(VALUES (${org_id}::text, ${bytes}::bigint))`)} SELECT FROM n`
           yield* sql`
             UPDATE webhook_endpoints SET position = greatest(position, ${String(reached)}::bigint)
             WHERE org_id = ${org_id} AND paused IS NULL`

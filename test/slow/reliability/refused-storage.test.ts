@@ -73,6 +73,31 @@ test("the request of a run counts that fails at its providers and charges nothin
   expect(await storedToday()).toBeWithin(480_000, 490_000)
 })
 
+test("the webhooks that tell of a run without a charge count too", async () => {
+  const session = await org.session()
+  const body = { url: "https://hooks.example.com/in", events: ["run.created", "run.finished"] }
+  for (let endpoint = 0; endpoint < 3; endpoint++)
+    expect((await app.call(session, "POST", "/v1/webhook-endpoints", { body })).status).toBe(200)
+  expect((await org.run(verify())).body.error.code).toBe("insufficient_balance")
+  await until("six deliveries to count", storedToday, (bytes) => bytes > 6 * 1_024)
+  expect(await storedToday()).toBeLessThan(10 * 1_024)
+  const counted = await storedToday()
+  await org.credit("1.00")
+  expect((await org.run(verify("paid"))).body.status).toBe("succeeded")
+  await until(
+    "the paid run's deliveries",
+    async () =>
+      (
+        await app.sql(
+          "SELECT count(*)::int AS n FROM webhook_deliveries JOIN webhook_endpoints e USING (endpoint_id) WHERE e.org_id = $1",
+          [org.org_id]
+        )
+      )[0]?.["n"],
+    (deliveries) => deliveries === 12
+  )
+  expect(await storedToday()).toBe(counted)
+})
+
 test("a wallet with money keeps what a guard refuses, up to three times the limit, and its other runs go on", async () => {
   await org.credit("1.00")
   await org.post("/v1/spend-guard", { per_run_limit: "0.003" })
