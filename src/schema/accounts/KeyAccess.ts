@@ -45,6 +45,8 @@ export const scopeFor = (role: Role | null, allow: Allow | null): Allow | null =
 export interface KeyAccess {
   /** Counts the changes of the key. */
   readonly version: bigint
+  /** Digest of the token. The refresh of a connected agent replaces the token. */
+  readonly secret: string
   readonly allow: Allow | null
   readonly budget_id: string | null
   readonly expires_at: Date | null

@@ -39,14 +39,19 @@ describe("an agent", () => {
 
     // Eight hours later: the client refreshes by itself, and the budget goes on.
     const before = kept.tokens
+    // The caller of an API key is cached by POST /v1/run.
+    const body = { capability: "email.verify", input: { email: "oauth@example.com" } }
+    const ran = () => app.call(before?.access_token ?? "", "POST", "/v1/run", { body })
+    expect((await ran()).status).toBe(200)
     await app.sql("UPDATE api_keys SET expires_at = now() - interval '1 second' WHERE key_id = $1", [key.id])
     const again = await client.callTool({ name: "wallet", arguments: {} })
     expect(again.isError).toBe(false)
     expect(kept.tokens?.access_token).not.toBe(before?.access_token)
     expect(kept.tokens?.refresh_token).not.toBe(before?.refresh_token)
     expect((await keys()).filter(({ name }: { name: string }) => name.includes("connected"))).toMatchObject([
-      { id: key.id, budget: { spent: "0.003" } }
+      { id: key.id, budget: { spent: "0.006" } }
     ])
+    expect((await ran()).status).toBe(401)
     expect((await app.call(before?.access_token ?? "", "GET", "/v1/wallet")).status).toBe(401)
     // It runs, and changes nothing else.
     const guard = await app.call(kept.tokens?.access_token ?? "", "POST", "/v1/spend-guard", { body: {} })
