@@ -135,7 +135,12 @@ const authorize = (
 const secretMin = 4
 const secretPartMin = 8
 
-/** Every spelling of the account's secret, and of its access token, in which a provider may repeat it: twenty at most. */
+const inHex = (sign: string) => `\\u00${sign.charCodeAt(0).toString(16)}`
+
+/**
+ * Every spelling of the account's secret, and of its access token, in which a provider may repeat it: thirty at most. The JSON of .NET and of Go
+ * escapes signs of HTML.
+ */
 const spellings = (auth: Auth, secret: string, token: string | null): ReadonlyArray<string> => {
   if (auth.kind === "contact" || auth.kind === "none" || secret.length < secretMin) return []
   const colon = secret.indexOf(":")
@@ -151,7 +156,9 @@ const spellings = (auth: Auth, secret: string, token: string | null): ReadonlyAr
   const all = [secret, ...parts.filter((part) => part.length >= secretPartMin)].flatMap((part) => {
     const inJson = JSON.stringify(part).slice(1, -1)
     const inForm = new URLSearchParams([["", part]]).toString().slice(1)
-    return [part, inJson, inJson.replaceAll("/", "\\/"), inForm, encodeURIComponent(part.toWellFormed())]
+    const inNet = inJson.replaceAll(/[&'+<>`]/g, (sign) => inHex(sign).replace(/..$/, (hex) => hex.toUpperCase()))
+    const inGo = inJson.replaceAll(/[&<>]/g, inHex)
+    return [part, inJson, inJson.replaceAll("/", "\\/"), inNet, inGo, inForm, encodeURIComponent(part.toWellFormed())]
   })
   // The longest first, because redacting a part would leave the rest of the secret.
   return [...new Set(all)].sort((a, b) => b.length - a.length)

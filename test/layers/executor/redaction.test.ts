@@ -35,6 +35,16 @@ describe("a secret in an answer", () => {
     expect(redact(spellings.map((one) => `<${one}>`).join(" "))).toBe(spellings.map(() => "<<redacted>>").join(" "))
   })
 
+  test("goes where the provider's JSON escapes signs of HTML", () => {
+    const redact = redactorOf({ kind: "bearer" }, "a+b/c&d<e-4711")
+    const net = String.raw`{"key":"a\u002Bb/c\u0026d\u003Ce-4711"}`
+    const go = String.raw`{"key":"a+b/c\u0026d\u003ce-4711"}`
+    expect([net, go].map(redact)).toEqual(['{"key":"<redacted>"}', '{"key":"<redacted>"}'])
+    const basic = redactorOf({ kind: "basic" }, "user:>>>>long-password")
+    const sent = btoa("user:>>>>long-password")
+    expect([sent.includes("+"), basic(sent.replaceAll("+", String.raw`\u002B`))]).toEqual([true, "<redacted>"])
+  })
+
   test("goes as the two headers that it becomes, split at its first colon", () => {
     const redact = redactorOf(twoHeaders, "account-1:token:of:account")
     expect(redact("account-1:token:of:account, account-1, token:of:account")).toBe("<redacted>, *********, <redacted>")
