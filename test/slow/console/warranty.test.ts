@@ -56,6 +56,7 @@ describe.skipIf(!hasBrowser)("the outcome warranty in the console", () => {
     await evidence.fill(send_id)
     await dialog.getByRole("button", { name: "Dispute the run" }).click()
     await panel(person).getByText("are back in the wallet").waitFor()
+    await dialog.waitFor({ state: "detached" })
     expect(await panel(person).getByRole("button").count()).toBe(0)
     await page.getByRole("region", { name: "Money" }).getByText("were refunded by the outcome warranty").waitFor()
     await page.getByRole("tab", { name: "Ledger", exact: true }).click()
