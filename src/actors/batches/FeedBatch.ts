@@ -164,11 +164,11 @@ export const feedBatch = ({ feeds, admission, accounts, runs, settings, isFull }
         Effect.map((run): RowOutcome => ({ _tag: "Final", row: row.row, run })),
         Effect.catch((refusal) => {
           if (mayPass(refusal)) return again(row, refusal, outagePause)
-          const isFull = isStorageFull(refusal)
-          const told = isFull ? withRetry(feed.batch_id, refusal) : refusal
-          return (!isFull && refusal.error.code === "rate_limited") || refusal.error.code === "service_unavailable"
+          const isStorage = isStorageFull(refusal)
+          const reason = isStorage ? withRetry(feed.batch_id, refusal) : refusal
+          return (!isStorage && refusal.error.code === "rate_limited") || refusal.error.code === "service_unavailable"
             ? Effect.delay(Effect.succeed<RowOutcome>({ _tag: "Again", row }), pause)
-            : Effect.succeed<RowOutcome>({ _tag: "Refused", row: row.row, refusal: told })
+            : Effect.succeed<RowOutcome>({ _tag: "Refused", row: row.row, refusal: reason })
         })
       )
 

@@ -128,7 +128,8 @@ export const withCurrentKey =
           return wasChanged ? Effect.die(new Error("a session has no key that changes")) : Effect.fail(refusal)
         if (!wasChanged && !("code" in refusal.error && refusal.error.code === "forbidden")) return Effect.fail(refusal)
         return Effect.flatMap(accounts.access(org_id, key_id), (current) => {
-          if (current === null || (batch === undefined && current.secret !== access.secret)) return Effect.fail(revoked)
+          if (current === null || (batch === undefined && current.token_hash !== access.token_hash))
+            return Effect.fail(revoked)
           if (current.version === access.version && !wasChanged) return Effect.fail(refusal)
           if (changes >= changesMax)
             return Effect.die(new Error(`${key_id} was changed ${changes} times in one admission`))

@@ -7,7 +7,7 @@ export const Reads = Schema.NullOr(Schema.Array(Schema.String))
 
 export const AccessRow = Schema.Struct({
   version: Schema.BigInt,
-  secret: Schema.String,
+  token_hash: Schema.String,
   /** JSON. */
   allow: Schema.Unknown,
   budget_id: Schema.NullOr(Schema.String),
@@ -17,7 +17,7 @@ export const AccessRow = Schema.Struct({
 })
 
 /** The columns of `AccessRow`, from `api_keys`. */
-export const accessColumns = `version, encode(key_hash, 'hex') AS secret, allow, budget_id, expires_at, key_reads(api_keys) AS reads,
+export const accessColumns = `version, encode(key_hash, 'hex') AS token_hash, allow, budget_id, expires_at, key_reads(api_keys) AS reads,
   budget_id IS NOT NULL AND EXISTS (SELECT FROM allowances a WHERE a.key_id = api_keys.key_id) AS allowance`
 
 const decodeAllow = Schema.decodeUnknownSync(Schema.NullOr(Allow))
@@ -32,7 +32,7 @@ export const scopeOf = ({ allow, reads }: { readonly allow: unknown; readonly re
 
 export const accessOf = ({
   version,
-  secret,
+  token_hash,
   allow,
   budget_id,
   expires_at,
@@ -40,7 +40,7 @@ export const accessOf = ({
   allowance
 }: typeof AccessRow.Type): KeyAccess => ({
   version,
-  secret,
+  token_hash,
   allow: scopeOf({ allow, reads }),
   budget_id,
   expires_at,

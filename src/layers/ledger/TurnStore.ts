@@ -172,8 +172,8 @@ const openRunsChange = ({ opened, closed }: TurnEffects): ReadonlyMap<string, bi
  */
 const refusedOf = ({ ended }: TurnEffects, arrived: ReadonlyArray<NewRun>): ReadonlyArray<string> => {
   if (ended.length === 0) return []
-  const asked = new Set(arrived.map((run) => run.run_id))
-  return ended.flatMap((run) => (asked.has(run.run_id) && run.reuse === undefined ? [run.org_id] : []))
+  const arrivedIds = new Set(arrived.map((run) => run.run_id))
+  return ended.flatMap((run) => (arrivedIds.has(run.run_id) && run.reuse === undefined ? [run.org_id] : []))
 }
 
 /** SQLSTATE that only `rungate_turn_conflict()` raises. */

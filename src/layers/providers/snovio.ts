@@ -92,11 +92,11 @@ const finished = ({ hashAt }: Search, reply: Reply, state: unknown): { readonly 
     : failure("provider_error", `the search ended as ${status}`)
 }
 
-const statusOf = (found: unknown): EmailStatus => {
-  const status = text(found, "smtp_status")
+const statusOf = (address: unknown): EmailStatus => {
+  const status = text(address, "smtp_status")
   if (status === "valid") return "valid"
   if (status === "not_valid") return "invalid"
-  return text(found, "unknown_status_reason") === "catchall" ? "catch_all" : "unknown"
+  return text(address, "unknown_status_reason") === "catchall" ? "catch_all" : "unknown"
 }
 
 const find = offer(emailFind, {
@@ -114,13 +114,13 @@ const find = offer(emailFind, {
   response: (reply, input, state) => {
     const search = finished(byName, reply, state)
     if ("_tag" in search) return search
-    const found = at(search.data, 0, "result", 0)
-    const email = text(found, "email")
+    const address = at(search.data, 0, "result", 0)
+    const email = text(address, "email")
     if (email === null) return list(search.data) === null ? unreadable("data") : noMatch("no address found")
     const parts = nameParts(input)
     return match({
       email,
-      email_status: statusOf(found),
+      email_status: statusOf(address),
       confidence: null,
       first_name: parts?.first_name ?? null,
       last_name: parts?.last_name ?? null,
@@ -140,16 +140,16 @@ const verify = offer(emailVerify, {
   response: (reply, input, state) => {
     const search = finished(verification, reply, state)
     if ("_tag" in search) return search
-    const found = at(search.data, 0, "result")
-    const provider_status = text(found, "smtp_status")
+    const address = at(search.data, 0, "result")
+    const provider_status = text(address, "smtp_status")
     if (provider_status === null) return unreadable("smtp_status")
     return match({
       email: text(search.data, 0, "email") ?? input.email,
-      email_status: statusOf(found),
+      email_status: statusOf(address),
       score: null,
-      is_disposable: flag(found, "is_disposable"),
+      is_disposable: flag(address, "is_disposable"),
       is_role: null,
-      is_free: flag(found, "is_webmail"),
+      is_free: flag(address, "is_webmail"),
       mx_found: null,
       did_you_mean: null,
       provider_status
@@ -163,8 +163,8 @@ const employerDomain = (address: string | null): string | null => {
   return domain === null || /(^|\.)linkedin\.com$/.test(domain) ? null : domain
 }
 
-const positionsOf = (found: unknown, field: string, is_current: boolean) =>
-  (list(found, field) ?? []).map((job) => ({
+const positionsOf = (profile: unknown, field: string, is_current: boolean) =>
+  (list(profile, field) ?? []).map((job) => ({
     title: text(job, "position"),
     company_name: text(job, "companyName"),
     company_domain: employerDomain(text(job, "site")),
@@ -175,41 +175,41 @@ const positionsOf = (found: unknown, field: string, is_current: boolean) =>
 
 /** The answer to an e-mail address, which comes at once. */
 const byAddress = (reply: Reply) => {
-  const found = reply.body
+  const profile = reply.body
   if (reply.status >= 300) return refusal(reply)
-  if (!isRecord(found)) return unreadable("an object")
-  const full_name = text(found, "name")
+  if (!isRecord(profile)) return unreadable("an object")
+  const full_name = text(profile, "name")
   if (full_name === null) return noMatch("nobody is known by this address")
-  const current = positionsOf(found, "currentJobs", true)
+  const current = positionsOf(profile, "currentJobs", true)
   const [job] = current
-  const network = list(found, "social")?.find((one) => text(one, "type")?.toLowerCase() === "linkedin")
+  const network = list(profile, "social")?.find((one) => text(one, "type")?.toLowerCase() === "linkedin")
   return match({
     ...person({
       full_name,
-      first_name: text(found, "firstName"),
-      last_name: text(found, "lastName"),
+      first_name: text(profile, "firstName"),
+      last_name: text(profile, "lastName"),
       title: job?.title ?? null,
       company_name: job?.company_name ?? null,
       company_domain: job?.company_domain ?? null,
       network_url: text(network, "link"),
-      location: location(null, null, text(found, "country")),
-      provider_ids: providerIds("snovio", found, "id")
+      location: location(null, null, text(profile, "country")),
+      provider_ids: providerIds("snovio", profile, "id")
     }),
-    experience: [...current, ...positionsOf(found, "previousJobs", false)],
+    experience: [...current, ...positionsOf(profile, "previousJobs", false)],
     education: null,
     skills: null,
     match_confidence: null
   })
 }
 
-/** The person of an ended search by profile, or the outcome if there is none. */
+/** The profile of an ended search by profile, or the outcome if there is none. */
 const profileOf = (reply: Reply, state: unknown) => {
   const search = finished(profiles, reply, state)
   if ("_tag" in search) return search
-  const found = at(search.data, 0, "result")
-  const full_name = text(found, "name")
+  const profile = at(search.data, 0, "result")
+  const full_name = text(profile, "name")
   if (full_name === null) return list(search.data) === null ? unreadable("data") : noMatch("no such profile")
-  const experience = (list(found, "positions") ?? []).map((job) => ({
+  const experience = (list(profile, "positions") ?? []).map((job) => ({
     title: text(job, "title"),
     company_name: text(job, "name"),
     company_domain: employerDomain(text(job, "url")),
@@ -221,16 +221,16 @@ const profileOf = (reply: Reply, state: unknown) => {
   return {
     ...person({
       full_name,
-      first_name: text(found, "first_name"),
-      last_name: text(found, "last_name"),
+      first_name: text(profile, "first_name"),
+      last_name: text(profile, "last_name"),
       title: job?.title ?? null,
       company_name: job?.company_name ?? null,
       company_domain: job?.company_domain ?? null,
       network_url: text(search.data, 0, "url"),
-      location: location(null, null, text(found, "country"))
+      location: location(null, null, text(profile, "country"))
     }),
     experience,
-    skills: texts(found, "skills"),
+    skills: texts(profile, "skills"),
     education: null
   }
 }
@@ -247,9 +247,9 @@ const readProfile = offer(networkProfile, {
   request: (input) => profileCall(input.network_url),
   next: resultCall(profiles),
   response: (reply, _input, state) => {
-    const found = profileOf(reply, state)
-    if ("_tag" in found) return found
-    return match({ ...found, about: null, followers: null, connections: null, is_connected: null })
+    const profile = profileOf(reply, state)
+    if ("_tag" in profile) return profile
+    return match({ ...profile, about: null, followers: null, connections: null, is_connected: null })
   }
 })
 
@@ -266,8 +266,8 @@ const enrichPerson = offer(peopleEnrich, {
   next: resultCall(profiles),
   response: (reply, input, state) => {
     if (input.network_url === undefined) return byAddress(reply)
-    const found = profileOf(reply, state)
-    return "_tag" in found ? found : match({ ...found, match_confidence: null })
+    const profile = profileOf(reply, state)
+    return "_tag" in profile ? profile : match({ ...profile, match_confidence: null })
   }
 })
 

@@ -37,18 +37,18 @@ const find = offer(emailFind, {
     query: { domain: input.company_domain?.toLowerCase(), ...nameParts(input) }
   }),
   response: (reply) => {
-    const found = at(reply.body, "data")
-    if (!isRecord(found)) return unreadable("data")
-    const email = text(found, "email")
+    const answer = at(reply.body, "data")
+    if (!isRecord(answer)) return unreadable("data")
+    const email = text(answer, "email")
     if (email === null) return noMatch("no address found")
     return match({
       email,
-      email_status: statusOf(text(found, "verification", "status")),
-      confidence: number(found, "score"),
-      first_name: text(found, "first_name"),
-      last_name: text(found, "last_name"),
-      company_domain: host(text(found, "website_url")),
-      source_count: list(found, "sources")?.length ?? null
+      email_status: statusOf(text(answer, "verification", "status")),
+      confidence: number(answer, "score"),
+      first_name: text(answer, "first_name"),
+      last_name: text(answer, "last_name"),
+      company_domain: host(text(answer, "website_url")),
+      source_count: list(answer, "sources")?.length ?? null
     })
   }
 })
@@ -59,17 +59,17 @@ const verify = offer(emailVerify, {
   wraps: [{ method: "GET", path: "/v1/email-verifier/{email}" }],
   request: (input) => ({ method: "GET", path: `/v1/email-verifier/${segment(input.email)}` }),
   response: (reply, input) => {
-    const found = at(reply.body, "data", "email")
-    const status = text(found, "status")
+    const check = at(reply.body, "data", "email")
+    const status = text(check, "status")
     if (status === null) return unreadable("status")
     return match({
-      email: text(found, "email") ?? input.email,
+      email: text(check, "email") ?? input.email,
       email_status: statusOf(status),
-      score: number(found, "score"),
-      is_disposable: flag(found, "disposable"),
+      score: number(check, "score"),
+      is_disposable: flag(check, "disposable"),
       is_role: null,
-      is_free: flag(found, "webmail"),
-      mx_found: flag(found, "mx_check"),
+      is_free: flag(check, "webmail"),
+      mx_found: flag(check, "mx_check"),
       did_you_mean: null,
       provider_status: status
     })
@@ -87,11 +87,11 @@ const findPhone = offer(phoneFind, {
     query: input.network_url === undefined ? { email: input.email } : { linkedin: webAddress(input.network_url) ?? "" }
   }),
   response: (reply) => {
-    const found = at(reply.body, "data")
-    if (!isRecord(found)) return unreadable("data")
-    const phone = text(found, "e164_format")
-    if (phone === null || flag(found, "valid") === false) return noMatch("no number found")
-    return match({ phone, phone_type: text(found, "line_type")?.toLowerCase() ?? null, confidence: null })
+    const answer = at(reply.body, "data")
+    if (!isRecord(answer)) return unreadable("data")
+    const phone = text(answer, "e164_format")
+    if (phone === null || flag(answer, "valid") === false) return noMatch("no number found")
+    return match({ phone, phone_type: text(answer, "line_type")?.toLowerCase() ?? null, confidence: null })
   }
 })
 

@@ -46,7 +46,7 @@ export interface KeyAccess {
   /** Counts the changes of the key. */
   readonly version: bigint
   /** Digest of the token. The refresh of a connected agent replaces the token. */
-  readonly secret: string
+  readonly token_hash: string
   readonly allow: Allow | null
   readonly budget_id: string | null
   readonly expires_at: Date | null
