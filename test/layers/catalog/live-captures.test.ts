@@ -133,9 +133,6 @@ const scenes: Readonly<Record<string, Scene>> = {
     reads: { output: { organic_keywords: 107037, top_keywords: [{ keyword: "ranking", position: 3, volume: 47500 }] } }
   },
   "seranking.web.backlinks.summary seo.backlinks": { reads: { output: { summary: { backlinks: 259613, rank: 90 } } } },
-  "dataforseo.google.keywords.volume seo.keywords": {
-    reads: { output: { items: [{ keyword: "coffee", search_volume: 6120000 }] }, cost: { unit: "USD", amount: "0.09" } }
-  },
   "dataforseo.google.domain.ranked_keywords seo.domain": {
     reads: { output: { organic_keywords: 24504, paid_keywords: 11 }, cost: { unit: "USD", amount: "0.01224" } }
   },
@@ -187,7 +184,7 @@ const scenes: Readonly<Record<string, Scene>> = {
 }
 
 /** Captures whose decisive field the source cut, so nothing can be read from it. */
-const cut = new Set(["dataforseo.backlinks-summary-live"])
+const cut = new Set(["dataforseo.backlinks-summary-live", "dataforseo.dataforseo-labs-google-keyword-suggestions-live"])
 
 /** Captures that are named after our capability and not after their path. */
 const renamed: Readonly<Record<string, string>> = {

@@ -223,16 +223,21 @@ describe("dataforseo ads.search", () => {
 })
 
 describe("dataforseo seo.keywords", () => {
+  const listed = {
+    keyword: "c++",
+    keyword_info: { search_volume: 2900, cpc: 10.93, competition: 1, monthly_searches: null },
+    keyword_properties: { keyword_difficulty: 7 },
+    search_intent_info: { main_intent: "informational" }
+  }
+
   test("a list of keywords", async () => {
     const input = { keywords: ["buy laptop", "c++"], country: "us", language: "zh" }
-    const { asked, outcome } = await play(
-      "seo.keywords",
-      input,
-      documented("keywords_data.google_ads.search_volume.live")
-    )
+    // A keyword that the database does not have is left out of the answer.
+    const played = finished({ items_count: 1, items: [listed] }, 0.01212)
+    const { asked, outcome } = await play("seo.keywords", input, played)
     expect(asked[0]).toMatchObject(
-      post("/v3/keywords_data/google_ads/search_volume/live", [
-        { keywords: ["buy laptop", "c%2B%2B"], location_code: 2840, language_code: "zh_CN" }
+      post("/v3/dataforseo_labs/google/keyword_overview/live", [
+        { keywords: ["buy laptop", "c%2B%2B"], location_code: 2840, language_code: "zh" }
       ])
     )
     expect(outcome).toEqual({
@@ -240,20 +245,26 @@ describe("dataforseo seo.keywords", () => {
       output: {
         items: [
           {
-            keyword: "buy laptop",
+            keyword: "c++",
             search_volume: 2900,
             cpc: 10.93,
             competition: 100,
-            difficulty: null,
-            trend: [{ year: 2025, month: 11, volume: 2900 }],
-            intent: null
+            difficulty: 7,
+            trend: null,
+            intent: "informational"
           }
         ],
         total: 1,
         next_cursor: null
       },
-      cost: usd("0.075")
+      cost: usd("0.01212")
     })
+  })
+
+  test("serves as many listed keywords as the provider measures at once", () => {
+    const { serves } = offerOf(dataforseo, "seo.keywords")
+    const of = (length: number) => serves({ keywords: Array.from({ length }, (_, index) => `k${index}`) })
+    expect([of(700), of(701), serves({ seed: "a", limit: 1000 })]).toEqual([true, false, true])
   })
 
   test("ideas from a seed", async () => {
@@ -709,7 +720,7 @@ describe("dataforseo as a whole", () => {
 /** The provider's rate card of 2026-07-28, and costs that captured calls report: 20 % above the rates of 2026-02. */
 describe("dataforseo's rates since July 2026", () => {
   const rates: ReadonlyArray<[string, unknown]> = [
-    ["seo.keywords", inUsd.metered("0.09", "0.00012", 10)],
+    ["seo.keywords", inUsd.metered("0.012", "0.00012", 10)],
     ["seo.backlinks", inUsd.metered("0.048036", "0.000036", 10)],
     ["seo.domain", inUsd.flat("0.024")],
     ["company.tech", inUsd.flat("0.012")],

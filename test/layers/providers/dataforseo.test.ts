@@ -5,7 +5,6 @@ import {
   countryCode,
   countryOf,
   isCountry,
-  keywordLanguageCode,
   languageCode,
   placeName
 } from "../../../src/layers/providers/dataforseo/locale.ts"
@@ -369,13 +368,6 @@ describe("places and languages", () => {
 
   test("languages, and their few variants", () => {
     expect(["de", "DE-at", "zh-tw", "pt-BR", undefined].map(languageCode)).toEqual(["de", "de", "zh-TW", "pt-BR", "en"])
-    expect(["zh", "zh-tw", "pt-br", "en-gb", undefined].map(keywordLanguageCode)).toEqual([
-      "zh_CN",
-      "zh_TW",
-      "pt",
-      "en",
-      "en"
-    ])
   })
 })
 

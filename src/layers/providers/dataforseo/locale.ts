@@ -69,9 +69,3 @@ export const languageCode = (language: string | undefined): string => {
   const variant = `${spoken.toLowerCase()}-${region.toUpperCase()}`
   return variants.has(variant) ? variant : spoken.toLowerCase()
 }
-
-/** The keyword endpoints have other codes for Chinese, and no other variants. */
-export const keywordLanguageCode = (language: string | undefined): string => {
-  const code = languageCode(language)
-  return code.startsWith("zh") ? (code === "zh-TW" ? "zh_TW" : "zh_CN") : (code.split("-")[0] ?? "en")
-}

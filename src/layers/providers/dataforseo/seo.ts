@@ -10,13 +10,13 @@ import { seoDomain, seoDomainDefaultLimit } from "../../../schema/capabilities/s
 import { seoKeywords, seoKeywordsDefaultLimit } from "../../../schema/capabilities/seo.keywords.ts"
 import { inUsd } from "../../../schema/money/Rates.ts"
 import { offer } from "../../../schema/catalog/Provider.ts"
-import { countryCode, isCountry, keywordLanguageCode, languageCode } from "./locale.ts"
-import { instant, itemsOf, keyword, readResult, readResults, spent, spentInAll, task } from "./task.ts"
+import { countryCode, isCountry, languageCode } from "./locale.ts"
+import { instant, itemsOf, keyword, readResult, spent, spentInAll, task } from "./task.ts"
 import { cost, match, noMatch } from "../kit/outcome.ts"
 import { at, flag, host, isRecord, list, number, text, webAddress, whole } from "../kit/read.ts"
 import { unreadable } from "../kit/httpErrors.ts"
 
-const volumesPath = "/v3/keywords_data/google_ads/search_volume/live"
+const overviewPath = "/v3/dataforseo_labs/google/keyword_overview/live"
 const suggestionsPath = "/v3/dataforseo_labs/google/keyword_suggestions/live"
 
 /** Leaves out months without a number. */
@@ -27,20 +27,10 @@ const trendOf = (searches: ReadonlyArray<unknown> | null) =>
     return year === null || month === null ? [] : [{ year, month, volume: number(one, "search_volume") }]
   }) ?? null
 
-const measuredKeyword = (result: unknown) => ({
-  keyword: text(result, "keyword"),
-  search_volume: whole(result, "search_volume"),
-  cpc: number(result, "cpc"),
-  competition: number(result, "competition_index"),
-  difficulty: null,
-  trend: trendOf(list(result, "monthly_searches")),
-  intent: null
-})
-
 /** These endpoints report competition as a fraction from 0 to 1. */
 const percent = (fraction: number | null): number | null => (fraction === null ? null : Math.round(fraction * 100))
 
-const suggestedKeyword = (item: unknown) => ({
+const keywordOf = (item: unknown) => ({
   keyword: text(item, "keyword"),
   search_volume: whole(item, "keyword_info", "search_volume"),
   cpc: number(item, "keyword_info", "cpc"),
@@ -50,39 +40,34 @@ const suggestedKeyword = (item: unknown) => ({
   intent: text(item, "search_intent_info", "main_intent")
 })
 
+/** How many keywords the endpoint measures at once. That of Google Ads takes 1,000, but costs $0.09 a call and tells no intent. */
+const listedMax = 700
+
 export const keywords = offer(seoKeywords, {
-  // $0.09 for a list of up to 1,000 keywords, and $0.00012 for each one suggested
-  price: inUsd.metered("0.09", "0.00012", seoKeywordsDefaultLimit),
-  note: "Rate card of 2026-07: search volumes cost $0.09, whatever the number of keywords. Suggestions cost the provider $0.012 a call and $0.00012 each, so they are priced too high.",
+  price: inUsd.metered("0.012", "0.00012", seoKeywordsDefaultLimit),
+  note: "Rate card of 2026-07: $0.012 a call and $0.00012 per keyword. Serves lists of at most 700 keywords.",
   wraps: [
-    { method: "POST", path: volumesPath },
+    { method: "POST", path: overviewPath },
     { method: "POST", path: suggestionsPath }
   ],
-  serves: (input) => isCountry(input.country),
-  request: (input) =>
-    input.keywords === undefined
+  serves: (input) => isCountry(input.country) && (input.keywords?.length ?? 0) <= listedMax,
+  request: (input) => {
+    const place = { location_code: countryCode(input.country), language_code: languageCode(input.language) }
+    return input.keywords === undefined
       ? task(suggestionsPath, {
           keyword: keyword(input.seed ?? ""),
-          location_code: countryCode(input.country),
-          language_code: languageCode(input.language),
-          limit: input.limit ?? seoKeywordsDefaultLimit
+          limit: input.limit ?? seoKeywordsDefaultLimit,
+          ...place
         })
-      : task(volumesPath, {
-          keywords: input.keywords.map(keyword),
-          location_code: countryCode(input.country),
-          language_code: keywordLanguageCode(input.language)
-        }),
+      : task(overviewPath, { keywords: input.keywords.map(keyword), ...place })
+  },
   response: (reply, input) =>
-    readResults(reply, "no keywords found", (results) => {
-      if (input.keywords !== undefined) {
-        const items = results.slice(0, input.keywords.length).map(measuredKeyword)
-        return match({ items, total: items.length, next_cursor: null }, spent(reply))
-      }
-      const ideas = itemsOf(results[0])
-      if (ideas === null) return unreadable("items")
-      if (ideas.length === 0) return noMatch("no keywords found", spent(reply))
-      const items = ideas.slice(0, input.limit ?? seoKeywordsDefaultLimit).map(suggestedKeyword)
-      return match({ items, total: whole(results[0], "total_count"), next_cursor: null }, spent(reply))
+    readResult(reply, "no keywords found", (result) => {
+      const all = itemsOf(result)
+      if (all === null) return unreadable("items")
+      if (all.length === 0) return noMatch("no keywords found", spent(reply))
+      const items = all.slice(0, input.keywords?.length ?? input.limit ?? seoKeywordsDefaultLimit).map(keywordOf)
+      return match({ items, total: whole(result, "total_count") ?? items.length, next_cursor: null }, spent(reply))
     })
 })
 

@@ -85,20 +85,12 @@ const resultsOf = (reply: Reply): ReadonlyArray<unknown> | null | undefined => {
   return code === 20000 && whole(answered, "result_count") === 0 ? null : undefined
 }
 
-/** Reads the results of a finished task. `nothing` is the detail of a miss. */
-export const readResults = <O>(
-  reply: Reply,
-  nothing: string,
-  read: (results: ReadonlyArray<unknown>) => Outcome<O>
-): Outcome<O> => {
+/** Reads the result of a finished task. `nothing` is the detail of a miss. */
+export const readResult = <O>(reply: Reply, nothing: string, read: (result: unknown) => Outcome<O>): Outcome<O> => {
   const results = resultsOf(reply)
   if (results === undefined) return unreadable("tasks[0].result")
-  return results === null ? noMatch(nothing, spent(reply)) : read(results)
+  return results === null ? noMatch(nothing, spent(reply)) : read(results[0])
 }
-
-/** Like `readResults`, for tasks with one result. */
-export const readResult = <O>(reply: Reply, nothing: string, read: (result: unknown) => Outcome<O>): Outcome<O> =>
-  readResults(reply, nothing, (results) => read(results[0]))
 
 /** The items of a result. Null if they can't be read. Missing items are an empty list only if `items_count` is 0. */
 export const itemsOf = (result: unknown): ReadonlyArray<unknown> | null =>
