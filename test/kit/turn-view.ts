@@ -12,7 +12,7 @@ import { noRepeats } from "../../src/layers/guards/RepeatTurn.ts"
 import { noReuse } from "../../src/layers/guards/ReuseTurn.ts"
 import { noBudgets } from "../../src/layers/ledger/BudgetTurn.ts"
 import { noPayments } from "../../src/layers/ledger/PaymentTurn.ts"
-import type { Mail, TurnRun, TurnView } from "../../src/layers/ledger/TurnStore.ts"
+import type { TurnCommand, TurnRun, TurnView, TurnWallet } from "../../src/layers/ledger/Turn.ts"
 import { dollars, sum, zero } from "../../src/schema/money/Money.ts"
 import type { Plan } from "../../src/schema/runs/Plan.ts"
 import type { SettleReport } from "../../src/schema/runs/SettleReport.ts"
@@ -58,13 +58,19 @@ export const queuedRun = (run_id: string, changed: Partial<TurnRun> = {}): TurnR
 export const runningRun = (run_id: string, changed: Partial<TurnRun> = {}): TurnRun =>
   admitted(run_id, { status: "running", lease_token: `lease of ${run_id}`, ...changed })
 
-const mailOf = (tag: string, run_id: string | null, changed: Partial<Mail>): Mail => ({
+/** The wallet as a turn reads it. */
+export const readWallet = (wallet: Wallet, changed: Partial<TurnWallet> = {}): TurnWallet => ({
+  ...{ wallet, lane: 0, version: 1n, head: null, open_runs: 0n, free_used: 0n },
+  ...changed
+})
+
+const commandOf = (tag: string, run_id: string | null, changed: Partial<TurnCommand>): TurnCommand => ({
   ...{ id: 1n, command_id: null, org_id, run_id, tag, payload: null, report: null, result: null },
   ...changed
 })
 
-export const reserve = (run_id: string, changed: Partial<Mail> = {}) => mailOf("Reserve", run_id, changed)
-export const cancel = (run_id: string, changed: Partial<Mail> = {}) => mailOf("Cancel", run_id, changed)
+export const reserve = (run_id: string, changed: Partial<TurnCommand> = {}) => commandOf("Reserve", run_id, changed)
+export const cancel = (run_id: string, changed: Partial<TurnCommand> = {}) => commandOf("Cancel", run_id, changed)
 
 /** What the worker that holds the lease of `runningRun` reports: a success that costs $0.25. */
 export const reportOf = (run_id: string, changed: Partial<SettleReport> = {}): SettleReport => ({
@@ -72,25 +78,25 @@ export const reportOf = (run_id: string, changed: Partial<SettleReport> = {}): S
   ...{ provider: "hunter", attempts: [], hints: [], error: null },
   ...changed
 })
-export const settle = (run_id: string, report: Partial<SettleReport> = {}, changed: Partial<Mail> = {}) =>
-  mailOf("Settle", run_id, { payload: JSON.parse(encodeSettle(reportOf(run_id, report))), ...changed })
+export const settle = (run_id: string, report: Partial<SettleReport> = {}, changed: Partial<TurnCommand> = {}) =>
+  commandOf("Settle", run_id, { payload: JSON.parse(encodeSettle(reportOf(run_id, report))), ...changed })
 
-export const credit = (amount: string, changed: Partial<Mail> = {}) => {
+export const credit = (amount: string, changed: Partial<TurnCommand> = {}) => {
   const payload = encodeCredit({ type: "bonus", amount: dollars(amount), reference: "ref", note: "test" })
-  return mailOf("Credit", null, { payload: JSON.parse(payload), ...changed })
+  return commandOf("Credit", null, { payload: JSON.parse(payload), ...changed })
 }
-export const pay = (payment_id: string, event_id: string, fact: Pay["fact"], changed: Partial<Mail> = {}) =>
-  mailOf("Pay", null, { payload: JSON.parse(encodePay({ payment_id, event_id, fact })), ...changed })
-export const autoTopup = (command: AutoTopupCommand, changed: Partial<Mail> = {}) =>
-  mailOf("AutoTopup", null, { payload: JSON.parse(encodeAutoTopup(command)), ...changed })
+export const pay = (payment_id: string, event_id: string, fact: Pay["fact"], changed: Partial<TurnCommand> = {}) =>
+  commandOf("Pay", null, { payload: JSON.parse(encodePay({ payment_id, event_id, fact })), ...changed })
+export const autoTopup = (command: AutoTopupCommand, changed: Partial<TurnCommand> = {}) =>
+  commandOf("AutoTopup", null, { payload: JSON.parse(encodeAutoTopup(command)), ...changed })
 export const allowance = (
   act: "open" | "end",
   budget_id: string,
   held_in: string | null = null,
-  changed: Partial<Mail> = {}
+  changed: Partial<TurnCommand> = {}
 ) => {
   const { tag, run_id, payload } = allowanceMail(org_id, { act, budget_id, held_in })
-  return mailOf(tag, run_id, { payload: JSON.parse(payload), ...changed })
+  return commandOf(tag, run_id, { payload: JSON.parse(payload), ...changed })
 }
 
 /** An automatic top-up of $20.00 below $5.00, with no charge so far. */
@@ -100,7 +106,7 @@ export const autoOf = (changed: Partial<AutoTopup> = {}): AutoTopup => ({
   ...changed
 })
 
-export interface Given extends Partial<Omit<TurnView, "mail" | "runs" | "wallets">> {
+export interface Given extends Partial<Omit<TurnView, "commands" | "runs" | "wallets">> {
   readonly runs?: ReadonlyArray<TurnRun>
   /** $10.00, of which the open runs hold their part. */
   readonly wallets?: ReadonlyArray<Wallet>
@@ -109,13 +115,13 @@ export interface Given extends Partial<Omit<TurnView, "mail" | "runs" | "wallets
 }
 
 /** What a turn reads. */
-export const turnView = (mail: ReadonlyArray<Mail>, given: Omit<Given, "slots"> = {}): TurnView => {
+export const turnView = (commands: ReadonlyArray<TurnCommand>, given: Omit<Given, "slots"> = {}): TurnView => {
   const { runs = [], ...read } = given
   const open = runs.filter(({ status }) => status === "queued" || status === "running")
   const { wallets = [walletWith("10.00", { reserved: sum(open.map(({ hold }) => hold)) })], ...others } = read
   return {
-    mail,
-    wallets: new Map(wallets.map((one) => [one.org_id, one])),
+    commands,
+    wallets: new Map(wallets.map((one) => [one.org_id, readWallet(one)])),
     runs: new Map(runs.map((one) => [one.run_id, one])),
     ...{ autos: new Map(), payments: noPayments, budgets: noBudgets, repeats: noRepeats, contacts: noContacts },
     ...{ reuse: noReuse, free: noFree, free_limit: 0n, repeat_guard: 3, credited: new Map(), day, now_micros },
@@ -125,9 +131,9 @@ export const turnView = (mail: ReadonlyArray<Mail>, given: Omit<Given, "slots"> 
 }
 
 /** Decides a turn. Ids are `txn_1`, `pay_1` and `lease_1`, and count up. `claimants` are the runs that asked for a slot, in order. */
-export const turnOf = (mail: ReadonlyArray<Mail>, given: Given = {}) => {
+export const turnOf = (commands: ReadonlyArray<TurnCommand>, given: Given = {}) => {
   const { slots = Number.POSITIVE_INFINITY, ...read } = given
-  const view = turnView(mail, read)
+  const view = turnView(commands, read)
   const claimants: Array<Claimant & { readonly run_id: string }> = []
   const tryTake = (run_id: string, claimant: Claimant) => claimants.push({ run_id, ...claimant }) <= slots
   const counted = { txn: 0, pay: 0, lease: 0 }

@@ -3,19 +3,19 @@
  *
  * The world beside it keeps what Postgres would, and after every turn it looks at every rule.
  */
-import { noReuse } from "../../src/layers/guards/ReuseTurn.ts"
-import { noContacts } from "../../src/layers/guards/ContactTurn.ts"
 import { describe, expect, test } from "bun:test"
 import fc from "fast-check"
 import { encodeAutoTopup, encodePay } from "../../src/actors/mailbox/Commands.ts"
 import { decidePayments } from "../../src/actors/wallet/DecidePayments.ts"
-import type { Mail, TurnView } from "../../src/layers/ledger/TurnStore.ts"
+import { noPayments } from "../../src/layers/ledger/PaymentTurn.ts"
+import type { TurnCommand, TurnView } from "../../src/layers/ledger/Turn.ts"
 import type { AutoTopup } from "../../src/schema/wallet/AutoTopup.ts"
 import { dollars, MicroUsd, zero } from "../../src/schema/money/Money.ts"
 import { type Payment, simulatedIntentPrefix } from "../../src/schema/wallet/Payment.ts"
 import type { PaymentFact } from "../../src/schema/wallet/PaymentFact.ts"
 import type { Entry, Wallet } from "../../src/schema/wallet/Wallet.ts"
 import { figures } from "../kit/app.ts"
+import { turnView } from "../kit/turn-view.ts"
 
 const org_id = "org"
 const dailyMax = dollars("50.00")
@@ -84,12 +84,12 @@ class World {
   }
 
   /** A fact about a payment, if there is such a one. */
-  private told(payment: Payment | undefined, fact: (payment: Payment) => PaymentFact): ReadonlyArray<Mail> {
+  private told(payment: Payment | undefined, fact: (payment: Payment) => PaymentFact): ReadonlyArray<TurnCommand> {
     if (payment === undefined) return []
     const event_id = `evt_${(this.events += 1)}`
     return [this.mail("Pay", encodePay({ payment_id: payment.payment_id, event_id, fact: fact(payment) }))]
   }
-  private mail(tag: string, payload: string): Mail {
+  private mail(tag: string, payload: string): TurnCommand {
     return {
       id: 0n,
       command_id: null,
@@ -102,7 +102,7 @@ class World {
     }
   }
 
-  private mailOf(one: Op): ReadonlyArray<Mail> {
+  private commandsOf(one: Op): ReadonlyArray<TurnCommand> {
     switch (one.op) {
       case "set": {
         const { op: _op, ...setting } = one
@@ -145,29 +145,15 @@ class World {
   turn({ hours, together }: Turn) {
     this.now += BigInt(hours) * hour
     const before = this.auto
-    const mail = together.flatMap((one) => this.mailOf(one))
-    if (mail.length === 0) return
-    const view: TurnView = {
-      ...{ mail, runs: new Map(), credited: new Map(), day: this.day, now_micros: this.now },
-      ...{ free: new Map(), free_limit: 0n },
-      wallets: new Map([[org_id, this.wallet]]),
+    const commands = together.flatMap((one) => this.commandsOf(one))
+    if (commands.length === 0) return
+    const view = turnView(commands, {
+      ...{ day: this.day, now_micros: this.now, wallets: [this.wallet], auto_topup_daily_max: dailyMax },
       autos: new Map(before === null ? [] : [[org_id, before]]),
-      payments: {
-        payments: this.payments,
-        reversals: this.reversals,
-        bonuses: new Map(),
-        seen: new Set(),
-        cards: new Set()
-      },
-      budgets: new Map(),
-      repeats: new Map(),
-      repeat_guard: 0,
-      contacts: noContacts,
-      reuse: noReuse,
-      auto_topup_daily_max: dailyMax
-    }
+      payments: { ...noPayments, payments: this.payments, reversals: this.reversals }
+    })
     const folded = decidePayments(view, () => `pay_${this.payments.size}`)
-    for (const one of mail) {
+    for (const one of commands) {
       if (one.tag === "AutoTopup") folded.setAuto(one)
       if (one.tag !== "Pay") continue
       const { wallet, entries } = folded.pay(one, this.wallet)
@@ -376,21 +362,7 @@ describe("automatic top-up", () => {
         report: null,
         result: null
       }
-      const view: TurnView = {
-        ...{
-          mail: [mail],
-          wallets: new Map(),
-          runs: new Map(),
-          credited: new Map(),
-          day: "2026-11-21",
-          free: new Map(),
-          free_limit: 0n,
-          now_micros: 0n
-        },
-        payments: { payments: world.payments, reversals: [], bonuses: new Map(), seen: new Set(), cards: new Set() },
-        ...{ autos: new Map(), budgets: new Map(), auto_topup_daily_max: dailyMax },
-        ...{ repeats: new Map(), repeat_guard: 0, contacts: noContacts, reuse: noReuse }
-      }
+      const view = turnView([mail], { payments: { ...noPayments, payments: world.payments } })
       return decidePayments(view, () => "")
         .pay(mail, world.wallet)
         .entries.map((entry) => entry.note)

@@ -5,7 +5,7 @@
  */
 import { Schema } from "effect"
 import { allowanceCommand } from "../../schema/wallet/AllowanceCommand.ts"
-import type { Mail } from "../../layers/ledger/TurnStore.ts"
+import type { TurnCommand } from "../../layers/ledger/Turn.ts"
 import { Actor } from "../../schema/accounts/Actor.ts"
 import { SignedUsd, Usd } from "../../schema/money/Money.ts"
 import { PaymentFact } from "../../schema/wallet/PaymentFact.ts"
@@ -56,7 +56,7 @@ export const encodeAutoTopup = Schema.encodeSync(Schema.fromJsonString(AutoTopup
 export const encodeGuard = Schema.encodeSync(Schema.fromJsonString(SetGuard))
 
 export const decodeCommand = (
-  mail: Mail
+  mail: TurnCommand
 ): { readonly command: Command | null; readonly report: SettleReport | null } => {
   switch (mail.tag) {
     case "Reserve":

@@ -3,7 +3,7 @@
  *
  * Thousands of clients may wait in one process, so a wait is one object with one callback: no fiber, and no timer of its own.
  */
-import type { EndedRun } from "../../layers/ledger/TurnStore.ts"
+import type { EndedRun } from "../../layers/ledger/Turn.ts"
 import type { MicroUsd } from "../../schema/money/Money.ts"
 import { Deadlines, type Due } from "./Deadlines.ts"
 

@@ -6,7 +6,7 @@
  */
 import { Clock, Context, Effect, Layer, Schedule } from "effect"
 import { oneLine } from "../../layers/postgres/Batch.ts"
-import type { EndedRun } from "../../layers/ledger/TurnStore.ts"
+import type { EndedRun } from "../../layers/ledger/Turn.ts"
 import { Signals } from "../../layers/queues/Signals.ts"
 import { WaitStore } from "../../layers/runs/WaitStore.ts"
 import type { MicroUsd } from "../../schema/money/Money.ts"

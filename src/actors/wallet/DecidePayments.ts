@@ -3,7 +3,7 @@
  *
  * Commands of a turn apply in order, each on the result of the one before. An event that was already applied changes nothing.
  */
-import type { Mail, TurnView } from "../../layers/ledger/TurnStore.ts"
+import type { TurnCommand, TurnView } from "../../layers/ledger/Turn.ts"
 import type { NewCharge, PaymentEffects } from "../../layers/ledger/PaymentTurn.ts"
 import * as Auto from "../../schema/wallet/AutoTopup.ts"
 import type { AutoTopup } from "../../schema/wallet/AutoTopup.ts"
@@ -42,7 +42,7 @@ export const decidePayments = (view: TurnView, newPaymentId: () => string) => {
     changedAutos.set(org_id, { ...auto, org_id })
   }
 
-  const pay = (mail: Mail, wallet: Wallet): Paid => {
+  const pay = (mail: TurnCommand, wallet: Wallet): Paid => {
     const { payment_id, event_id, fact } = decodePay(mail.payload)
     const { org_id } = mail
     const payment = payments.get(payment_id) ?? view.payments.payments.get(payment_id)
@@ -79,7 +79,7 @@ export const decidePayments = (view: TurnView, newPaymentId: () => string) => {
     methods.set(org_id, { org_id, customer, payment_intent })
   }
 
-  const setAuto = (mail: Mail) => {
+  const setAuto = (mail: TurnCommand) => {
     const command = decodeAutoTopup(mail.payload)
     const auto = autos.get(mail.org_id) ?? null
     if (command._tag === "Set") keepAuto(mail.org_id, Auto.set(auto, command))

@@ -4,8 +4,8 @@
  * Pure except for new ids and slots, so tests can check every decision of a turn without a database.
  */
 import type { LeasedRun } from "../../layers/runs/Leases.ts"
-import type { RunLoss } from "../../layers/ledger/TurnRecords.ts"
-import type { EndedRun, Mail, AdmittedRun, TurnEffects, TurnRun, TurnView } from "../../layers/ledger/TurnStore.ts"
+import type { RunLoss } from "../../layers/ledger/Turn.ts"
+import type { AdmittedRun, EndedRun, TurnCommand, TurnEffects, TurnRun, TurnView } from "../../layers/ledger/Turn.ts"
 import type { Reusable } from "../../schema/guards/Reuse.ts"
 import { storableJson, storableText } from "../../schema/json/StorableText.ts"
 import { nextStep, startedAttempt } from "../../schema/accounts/OwnAccount.ts"
@@ -225,7 +225,7 @@ export const decideTurn = (view: TurnView, room: Room, names: Names) => {
     end(run, { ...plain, ...why, status })
   }
 
-  const settle = (mail: Mail, run: TurnRun, report: SettleReport, charge: bigint) => {
+  const settle = (mail: TurnCommand, run: TurnRun, report: SettleReport, charge: bigint) => {
     reports.settled(run, report, charge)
     const { stored_bytes } = report
     if (charge === 0n) guards.stored(run, stored_bytes)
@@ -247,7 +247,7 @@ export const decideTurn = (view: TurnView, room: Room, names: Names) => {
     })
   }
 
-  const applyToRun = (mail: Mail, run: TurnRun, report: SettleReport | null, verdict: Verdict) => {
+  const applyToRun = (mail: TurnCommand, run: TurnRun, report: SettleReport | null, verdict: Verdict) => {
     if (verdict._tag === "Admitted") open(run)
     else if (verdict._tag === "Refused") {
       const { code: error_code, message: error_message, control } = verdict
@@ -265,13 +265,13 @@ export const decideTurn = (view: TurnView, room: Room, names: Names) => {
     return posted
   }
 
-  const answer = (mail: Mail, reply: object) => {
+  const answer = (mail: TurnCommand, reply: object) => {
     if (mail.command_id === null) return
     replies.push({ command_id: mail.command_id, reply: JSON.stringify(reply) })
     signals.push(mail.command_id)
   }
 
-  const payment = (mail: Mail, wallet: Wallet) => {
+  const payment = (mail: TurnCommand, wallet: Wallet) => {
     const allowance = allowanceCommand(mail)
     if (allowance !== null) {
       const decided = decideAllowance(wallet, allowance.act, budgets.allowance(allowance.budget_id), view.day)
@@ -291,8 +291,8 @@ export const decideTurn = (view: TurnView, room: Room, names: Names) => {
     answer(mail, { verdict: paid.outcome, transaction_id: posted[0]?.txn_id ?? null })
   }
 
-  const walletOf = (org_id: string) => wallets.get(org_id) ?? view.wallets.get(org_id)
-  for (const mail of view.mail) {
+  const walletOf = (org_id: string) => wallets.get(org_id) ?? view.wallets.get(org_id)?.wallet
+  for (const mail of view.commands) {
     const wallet = walletOf(mail.org_id)
     const { command, report } = decodeCommand(mail)
     if (wallet === undefined) throw new Error(`A command names ${mail.org_id}, which has no wallet.`)
@@ -328,7 +328,7 @@ export const decideTurn = (view: TurnView, room: Room, names: Names) => {
     ...{ ...budgets.effects(), ...guards.effects(), reuse: reuse.effects() }
   }
   const outcome: Omit<TurnAnswer, "more" | "direct" | "orgs" | "at"> = {
-    taken: view.mail.filter(({ id }) => id !== null).length,
+    taken: view.commands.filter(({ id }) => id !== null).length,
     started: [...started.values()],
     queued,
     ...{ ended: effects.ended, losses: effects.records.losses, requeued: effects.reuse.again.length > 0 },

@@ -4,7 +4,7 @@
  * A batch's budget and that of its key are two rows. Here the key's budget is the parent of the batch's, so that a run counts in both.
  */
 import type { BudgetAlertWrite } from "../../layers/ledger/BudgetTurn.ts"
-import type { TurnRun, TurnView } from "../../layers/ledger/TurnStore.ts"
+import type { TurnRun, TurnView } from "../../layers/ledger/Turn.ts"
 import { budgetReached, watchKeyBudget } from "../../schema/events/BudgetAlerts.ts"
 import { type MicroUsd, max } from "../../schema/money/Money.ts"
 import { isOfBatch, type KeyBudget } from "../../schema/wallet/KeyBudget.ts"

@@ -1,6 +1,6 @@
 /** The contact guard during a turn: each command sees the claims of the commands before it. */
 import { contactKey, type ContactEffects, noContactEffects } from "../../layers/guards/ContactTurn.ts"
-import type { TurnRun, TurnView } from "../../layers/ledger/TurnStore.ts"
+import type { TurnRun, TurnView } from "../../layers/ledger/Turn.ts"
 import {
   type Contact,
   contactedNobody,

@@ -1,6 +1,6 @@
 /** What the runs of a turn that cost nothing may store and have stored, on top of what the turn has read. */
 import type { FreeEffects } from "../../layers/guards/FreeTurn.ts"
-import type { TurnRun, TurnView } from "../../layers/ledger/TurnStore.ts"
+import type { TurnRun, TurnView } from "../../layers/ledger/Turn.ts"
 import { freeBytesOf, freeExceeded, type FreeUse, runRowBytes } from "../../schema/wallet/FreeStorage.ts"
 
 export const turnFree = ({ free, free_limit }: Pick<TurnView, "free" | "free_limit">) => {

@@ -1,5 +1,5 @@
 /** The guards that decide during a turn whether a run may be admitted, apart from its price. */
-import type { EndedRun, TurnRun, TurnView } from "../../layers/ledger/TurnStore.ts"
+import type { EndedRun, TurnRun, TurnView } from "../../layers/ledger/Turn.ts"
 import { turnContacts } from "./TurnContacts.ts"
 import { turnFree } from "./TurnFree.ts"
 import { turnRepeats } from "./TurnRepeats.ts"

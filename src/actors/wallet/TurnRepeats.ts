@@ -1,6 +1,6 @@
 /** The repeat guard during a turn: each command sees the tries that the commands before it left. */
 import { noRepeatEffects, repeatKey, type RepeatEffects } from "../../layers/guards/RepeatTurn.ts"
-import type { TurnRun, TurnView } from "../../layers/ledger/TurnStore.ts"
+import type { TurnRun, TurnView } from "../../layers/ledger/Turn.ts"
 import { effectOnTries, repeatRefusal, type Try } from "../../schema/guards/RepeatGuard.ts"
 import type { RunStatus } from "../../schema/runs/Run.ts"
 

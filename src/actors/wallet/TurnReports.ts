@@ -1,6 +1,6 @@
 /** What the reports of ended runs say to the operator during a turn: provider health, losses, and unknown outcomes. */
-import type { RunLoss, UnknownOutcome } from "../../layers/ledger/TurnRecords.ts"
-import type { AttemptCount, TurnRun } from "../../layers/ledger/TurnStore.ts"
+import type { RunLoss, UnknownOutcome } from "../../layers/ledger/Turn.ts"
+import type { AttemptCount, TurnRun } from "../../layers/ledger/Turn.ts"
 import { outcomeUnknown } from "../../schema/catalog/Doubt.ts"
 import { MicroUsd } from "../../schema/money/Money.ts"
 import { endpointSubject, latencyBucket, offerSubject, providerWorked } from "../../schema/runs/Health.ts"

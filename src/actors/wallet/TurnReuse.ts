@@ -1,6 +1,6 @@
 /** Reuse during a turn: one run of an input buys, and the others take its result or wait for it. */
 import { inputKey, type JoinedRun, noReuseEffects, type ReuseEffects } from "../../layers/guards/ReuseTurn.ts"
-import type { EndedRun, TurnRun, TurnView } from "../../layers/ledger/TurnStore.ts"
+import type { EndedRun, TurnRun, TurnView } from "../../layers/ledger/Turn.ts"
 import { decideReuse, type Reusable, type Reuse, type ReuseDecision } from "../../schema/guards/Reuse.ts"
 import { MicroUsd } from "../../schema/money/Money.ts"
 

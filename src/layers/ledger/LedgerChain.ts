@@ -30,17 +30,17 @@ const canonical = (entry: Unlinked, created_micros: bigint): string => {
 }
 
 /**
- * Chains new entries, in order, to their wallets' newest hashes (`heads`; a wallet without entries has none). `created_micros` is
- * the creation time of all entries, in microseconds since 1970. Returns the entries with their hashes, and the new heads.
+ * Chains new entries, in order, to the newest hashes of their wallets. `created_micros` is the creation time of all entries, in
+ * microseconds since 1970. Returns the entries with their hashes, and the heads of the wallets that have new ones.
  */
 export const link = (
-  heads: ReadonlyMap<string, Uint8Array>,
+  wallets: ReadonlyMap<string, { readonly head: Uint8Array | null }>,
   entries: ReadonlyArray<Unlinked>,
   created_micros: bigint
 ): { readonly entries: ReadonlyArray<Linked>; readonly heads: ReadonlyMap<string, Uint8Array> } => {
-  const after = new Map(heads)
+  const after = new Map<string, Uint8Array>()
   const linked = entries.map((entry): Linked => {
-    const previous = after.get(entry.org_id) ?? start
+    const previous = after.get(entry.org_id) ?? wallets.get(entry.org_id)?.head ?? start
     const hash = new Bun.CryptoHasher("sha256").update(previous).update(canonical(entry, created_micros)).digest()
     after.set(entry.org_id, hash)
     return { ...entry, hash }

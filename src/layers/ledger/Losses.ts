@@ -1,5 +1,5 @@
 /**
- * Lists runs that cost the platform more than they charged, for operators. The wallet's turn writes the rows (TurnRecords.ts).
+ * Lists runs that cost the platform more than they charged, for operators. The wallet's turn writes the rows (TurnWrite.ts).
  */
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"

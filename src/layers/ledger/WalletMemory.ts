@@ -7,13 +7,11 @@
  * second old, so that stored commands wait no longer than that when the signal was lost.
  */
 import { Context } from "effect"
-import type { SqlClient } from "effect/sql"
-import { recalledSecondsMax, turnMinutesMax } from "../../schema/wallet/TurnTime.ts"
-import type { Wallet } from "../../schema/wallet/Wallet.ts"
+import { turnMinutesMax } from "../../schema/wallet/TurnTime.ts"
+import { noRepeats } from "../guards/RepeatTurn.ts"
 import type { BudgetView, ReadBudget } from "./BudgetTurn.ts"
-import { type DirectCommand, liveKeyOf, walletRow } from "./DirectCommands.ts"
-import type { TurnEffects } from "./TurnStore.ts"
-import type { CommandRow } from "./TurnView.ts"
+import { type DirectCommand, liveKeyOf } from "./DirectCommands.ts"
+import type { TurnEffects, TurnRead, TurnWallet } from "./Turn.ts"
 
 /** Milliseconds after which a lane is read again. Tests lengthen them. */
 export const RecallMillis = Context.Reference("rungate/layers/ledger/RecallMillis", { defaultValue: () => 250 })
@@ -24,13 +22,8 @@ export const TurnMinutes = Context.Reference("rungate/layers/ledger/TurnMinutes"
 const walletsMax = 10_000
 const keysMax = 50_000
 
-/** Condition of the turn's statement: the turn's time is the database's, before or after by no more than that. */
-export const isTimely = (sql: SqlClient.SqlClient, now_micros: bigint, wasRead: boolean, minutes: number) => sql`
-                            AND abs((extract(epoch FROM now()) * 1000000)::bigint - ${now_micros}::bigint)
-                                < ${(wasRead ? minutes * 60 : recalledSecondsMax) * 1_000_000}::bigint`
-
 interface LaneMemory {
-  readonly rows: Map<string, CommandRow>
+  readonly wallets: Map<string, TurnWallet>
   readonly budgets: Map<string, ReadBudget>
   /** The last reading: when by this process's clock, in milliseconds, and by the database's. */
   readAt: number
@@ -38,13 +31,14 @@ interface LaneMemory {
   now_micros: bigint
 }
 
-/** A wallet after a turn. */
-export interface Written {
-  readonly wallet: Wallet
-  readonly version: bigint
-  readonly head: Uint8Array | null
-  readonly open_runs: bigint
-  readonly free_used: bigint
+/** A reading without stored commands. */
+const nothingStored: Omit<TurnRead, "wallets" | "day" | "now_micros" | "liveKeys"> = {
+  commands: [],
+  runs: new Map(),
+  autos: new Map(),
+  repeats: noRepeats,
+  credited: new Map(),
+  heldKeys: new Set()
 }
 
 const dayOf = (micros: bigint): string => new Date(Number(micros / 1000n)).toISOString().slice(0, 10)
@@ -60,61 +54,47 @@ export const walletMemory = (now: () => number, recallMillis: number) => {
       : null
 
   return {
-    /** The rows that a reading would give, for direct commands whose wallets are all remembered. Null when the turn must read. */
-    recall: (lane: number, commands: ReadonlyArray<DirectCommand>): ReadonlyArray<CommandRow> | null => {
+    /** What a reading would give, for direct commands whose wallets are all remembered. Null when the turn must read. */
+    recall: (lane: number, direct: ReadonlyArray<DirectCommand>): TurnRead | null => {
       const memory = lanes.get(lane)
-      if (memory === undefined || commands.length === 0) return null
+      if (memory === undefined || direct.length === 0) return null
       const since = now() - memory.readAt
       if (since > recallMillis) return null
       const now_micros = memory.now_micros + BigInt(Math.round(since * 1000))
-      if (dayOf(now_micros) !== memory.day) return null
-      const rows = new Map<string, CommandRow>()
-      const live = new Map<string, Array<string>>()
-      for (const command of commands) {
+      const { day } = memory
+      if (dayOf(now_micros) !== day) return null
+      const wallets = new Map<string, TurnWallet>()
+      const liveKeys = new Set<string>()
+      for (const command of direct) {
         const { org_id } = command.run
-        const row = memory.rows.get(org_id)
+        const wallet = memory.wallets.get(org_id)
         const key = keyOf(command)
-        if (row === undefined || (key !== null && seen.has(key))) return null
-        if (command._tag === "Reserve" && command.run.key_id !== null) {
-          const keys = live.get(org_id)
-          if (keys === undefined) live.set(org_id, [liveKeyOf(command.run)])
-          else keys.push(liveKeyOf(command.run))
-        }
-        rows.set(org_id, row)
+        if (wallet === undefined || (key !== null && seen.has(key))) return null
+        wallets.set(org_id, wallet)
+        // The statement that writes the turn proves it.
+        if (command._tag === "Reserve" && command.run.key_id !== null) liveKeys.add(liveKeyOf(command.run))
       }
-      return Array.from(rows, ([org_id, row]) => ({ ...row, now_micros, live_keys: live.get(org_id) ?? [] }))
+      return { ...nothingStored, wallets, day, now_micros, liveKeys }
     },
 
     /** Keeps a reading's time. */
-    read: (lane: number, { day, now_micros }: Pick<CommandRow, "day" | "now_micros">) => {
+    read: (lane: number, { day, now_micros }: Pick<TurnRead, "day" | "now_micros">) => {
       const memory = lanes.get(lane)
-      if (memory === undefined) lanes.set(lane, { rows: new Map(), budgets: new Map(), readAt: now(), day, now_micros })
+      if (memory === undefined)
+        lanes.set(lane, { wallets: new Map(), budgets: new Map(), readAt: now(), day, now_micros })
       else {
         // What was stored at no charge was another day's.
-        if (day !== memory.day) memory.rows.clear()
+        if (day !== memory.day) memory.wallets.clear()
         Object.assign(memory, { readAt: now(), day, now_micros })
       }
     },
 
     /** Keeps the wallets that a turn has written, and the keys of the runs that it admitted. */
-    wrote: (lane: number, wallets: ReadonlyArray<Written>, admitted: ReadonlyArray<DirectCommand>) => {
+    wrote: (lane: number, wallets: ReadonlyArray<TurnWallet>, admitted: ReadonlyArray<DirectCommand>) => {
       const memory = lanes.get(lane)
       if (memory === undefined) return
-      if (memory.rows.size + wallets.length > walletsMax) memory.rows.clear()
-      for (const { wallet, version, head, open_runs, free_used } of wallets) {
-        const { org_id, ...amounts } = wallet
-        memory.rows.set(org_id, {
-          ...emptyRow,
-          ...amounts,
-          org_id,
-          day: memory.day,
-          wallet_lane: lane,
-          version,
-          head,
-          open_runs,
-          free_used
-        })
-      }
+      if (memory.wallets.size + wallets.length > walletsMax) memory.wallets.clear()
+      for (const one of wallets) memory.wallets.set(one.wallet.org_id, one)
       if (seen.size > keysMax) seen.clear()
       for (const command of admitted) {
         const key = keyOf(command)
@@ -158,54 +138,11 @@ export const walletMemory = (now: () => number, recallMillis: number) => {
     /** Forgets wallets that have automatic top-ups, whose turns need more than the wallet, and those of which a turn refuses a run. */
     drop: (lane: number, org_ids: Iterable<string>) => {
       const memory = lanes.get(lane)
-      for (const org_id of org_ids) memory?.rows.delete(org_id)
+      for (const org_id of org_ids) memory?.wallets.delete(org_id)
     },
 
     forget: (lane: number) => {
       lanes.delete(lane)
     }
   }
-}
-
-/** A row that carries only a wallet. */
-export const emptyRow: CommandRow = {
-  id: null,
-  command_id: null,
-  org_id: "",
-  run_id: null,
-  tag: walletRow,
-  payload: null,
-  day: "",
-  now_micros: 0n,
-  wallet_lane: null,
-  version: null,
-  balance: null,
-  reserved: null,
-  entry_seq: null,
-  head: null,
-  per_run_limit: null,
-  daily_limit: null,
-  allowances_held: null,
-  spent_day: null,
-  spent: null,
-  suspended: null,
-  open_runs: null,
-  free_used: null,
-  held_keys: null,
-  live_keys: null,
-  status: null,
-  hold: null,
-  lease_token: null,
-  capability: null,
-  endpoint: null,
-  budget_id: null,
-  key_id: null,
-  input_hash: null,
-  tries: null,
-  buys: null,
-  plan: null,
-  input: null,
-  request_bytes: null,
-  credited: null,
-  auto: null
 }

@@ -17,6 +17,7 @@ import { freeLimitOf } from "../../schema/wallet/FreeStorage.ts"
 import { oldestOf } from "../postgres/partitions/oldestOf.ts"
 import { recentRuns } from "../postgres/partitions/recentRuns.ts"
 import { batchRowsOf, rowsOf } from "../postgres/Rows.ts"
+import { insertRuns, isUsableKey, newRunRows } from "./NewRuns.ts"
 import { type ListFilter, runList } from "./RunList.ts"
 
 /** A run that is about to be stored, in status `created`. */
@@ -162,23 +163,14 @@ export class RunStore extends Context.Service<
         for (const { org_id } of runs) asked.set(org_id, (asked.get(org_id) ?? 0n) + 1n)
         const rows = yield* admitRows(sql`
           WITH asked AS (
-            SELECT * FROM unnest(
-              ${texts(runs.map((r) => r.run_id))}, ${texts(runs.map((r) => r.org_id))}, ${texts(runs.map((r) => r.key_id))},
-              ${texts(runs.map((r) => r.request_id))}, ${texts(runs.map((r) => r.idempotency_key))},
-              ${texts(runs.map((r) => r.fingerprint))}, ${texts(runs.map((r) => r.kind))}, ${texts(runs.map((r) => r.capability))},
-              ${texts(runs.map((r) => r.endpoint))}, ${texts(runs.map((r) => r.provider))}, ${bigints(runs.map((r) => r.hold))},
-              ${bigints(runs.map((r) => r.quoted))}, ${texts(runs.map((r) => r.input))}, ${texts(runs.map((r) => JSON.stringify(r.plan)))},
-              ${texts(runs.map((r) => r.routing_reason))}, ${texts(runs.map((r) => r.metadata))}, ${bigints(runs.map((r) => r.key_version))},
-              ${texts(runs.map((r) => r.budget_id))}, ${texts(runs.map((r) => r.input_hash))}
-            ) AS t(run_id, org_id, key_id, request_id, idempotency_key, fingerprint, kind, capability, endpoint, provider, hold,
-                   quoted, input, plan, routing_reason, metadata, key_version, budget_id, input_hash)
+            SELECT * FROM ${newRunRows(sql, runs, { names: "key_version", values: sql`${bigints(runs.map((r) => r.key_version))}` })}
           ), usable AS (
             -- Locked until this commits: a revocation or change waits for it, so nothing is admitted after it was answered.
             -- A subquery with a limit for each key: otherwise a plan made while there are few keys reads those of all organizations.
             SELECT k.key_id, k.org_id, k.version, k.max_cost, ${sql.literal(isLimitedKey)} AS limited
             FROM unnest(${texts([...new Set(runs.flatMap((r) => (r.key_id === null ? [] : [r.key_id])))])}) AS d(key_id)
             CROSS JOIN LATERAL (SELECT * FROM api_keys k WHERE k.key_id = d.key_id LIMIT 1 FOR SHARE) k
-            WHERE k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > now())
+            WHERE ${sql.literal(isUsableKey)}
           ), room AS MATERIALIZED (
             SELECT * FROM room_for_runs(${texts([...asked.keys()])}, ${bigints([...asked.values()])}, ${BigInt(orgQueue)}::bigint)
           ), good AS (
@@ -194,13 +186,12 @@ export class RunStore extends Context.Service<
               AND (${firstHolder}) IS NULL
             ON CONFLICT DO NOTHING
             RETURNING run_id
-          ), inserted AS (
-            INSERT INTO runs_recent (org_id, run_id, key_id, request_id, idempotency_key, fingerprint, kind, capability, endpoint, provider,
-                              hold, quoted, input, plan, routing_reason, metadata, budget_id, input_hash, key_claimed)
-            SELECT org_id, run_id, key_id, request_id, idempotency_key, fingerprint, kind, capability, endpoint, provider,
-                   hold, quoted, input::json, plan::json, routing_reason, metadata::jsonb, budget_id, input_hash,
-                   CASE WHEN idempotency_key IS NOT NULL THEN true END
-            FROM good WHERE NOT excess AND NOT outdated AND NOT unstored AND (idempotency_key IS NULL OR run_id IN (SELECT run_id FROM claimed))
+          ), inserted AS (${insertRuns(
+            sql,
+            sql.literal(
+              "good WHERE NOT excess AND NOT outdated AND NOT unstored AND (idempotency_key IS NULL OR run_id IN (SELECT run_id FROM claimed))"
+            )
+          )}
             ON CONFLICT DO NOTHING
             RETURNING run_id, org_id
           ), mailed AS (

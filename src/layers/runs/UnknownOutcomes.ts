@@ -1,6 +1,6 @@
 /**
  * Runs whose last provider call has an unknown outcome, and the findings about them. The wallet's turn writes the rows
- * (TurnRecords.ts). A finding never moves money and never starts a call.
+ * (TurnWrite.ts). A finding never moves money and never starts a call.
  *
  * OutcomeLookups.ts claims rows that are due for a look-up at the provider. A claim sets the time of the next look-up, so one process
  * looks at a time, and a process that dies only delays the next look-up.

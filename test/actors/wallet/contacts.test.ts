@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test"
 import { contactKey } from "../../../src/layers/guards/ContactTurn.ts"
 import type { Contacts } from "../../../src/schema/guards/ContactGuard.ts"
 import { dollars } from "../../../src/schema/money/Money.ts"
-import type { TurnRun } from "../../../src/layers/ledger/TurnStore.ts"
+import type { TurnRun } from "../../../src/layers/ledger/Turn.ts"
 import {
   cancel,
   newRun,

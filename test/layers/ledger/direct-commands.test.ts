@@ -2,17 +2,17 @@
 import { describe, expect, test } from "bun:test"
 import {
   type DirectCommand,
-  mailOf,
   newRunsOf,
   sortDirect,
-  turnRunOf
+  turnRunOf,
+  withDirect
 } from "../../../src/layers/ledger/DirectCommands.ts"
-import { emptyRow } from "../../../src/layers/ledger/WalletMemory.ts"
-import type { CommandRow, TurnRun } from "../../../src/layers/ledger/TurnView.ts"
+import type { TurnCommand, TurnRead, TurnRun, TurnWallet } from "../../../src/layers/ledger/Turn.ts"
 import type { NewRun } from "../../../src/layers/runs/RunStore.ts"
-import { dollars } from "../../../src/schema/money/Money.ts"
+import { dollars, MicroUsd as micros } from "../../../src/schema/money/Money.ts"
 import type { SettleReport } from "../../../src/schema/runs/SettleReport.ts"
 import { newRun, planOfOne } from "../../kit/new-runs.ts"
+import { credit, readWallet, reserve as storedReserve, turnView, walletWith } from "../../kit/turn-view.ts"
 
 const lane = 3
 /** The most open runs of an organization. A quarter of it is for direct commands. */
@@ -38,43 +38,48 @@ const settle = (org_id = "org_a"): DirectCommand => ({
   report,
   result: '{"email":"ada@example.com"}'
 })
-const walletOf = (changed: Partial<CommandRow> = {}): CommandRow => ({
-  ...emptyRow,
-  org_id: "org_a",
-  wallet_lane: lane,
-  version: 1n,
-  open_runs: 0n,
-  ...changed
+const walletOf = (changed: Partial<TurnWallet> = {}): TurnWallet =>
+  readWallet(walletWith("10.00"), { lane, ...changed })
+const theirs = walletOf({ wallet: walletWith("10.00", { org_id: "org_b" }) })
+
+interface Given extends Partial<Pick<TurnRead, "heldKeys" | "liveKeys">> {
+  readonly stored?: ReadonlyArray<TurnCommand>
+}
+const readOf = (
+  wallets: ReadonlyArray<TurnWallet>,
+  { stored = [], heldKeys = new Set(), liveKeys = new Set() }: Given = {}
+): TurnRead => ({
+  ...turnView(stored),
+  wallets: new Map(wallets.map((one) => [one.wallet.org_id, one])),
+  heldKeys,
+  liveKeys
 })
-const stored = (tag: string): CommandRow => ({ ...emptyRow, id: 1n, org_id: "org_a", tag })
 
 /** `+` for each command that the turn takes, `-` for each that must be stored. */
 const sorted = (
   commands: ReadonlyArray<DirectCommand>,
-  rows: ReadonlyArray<CommandRow>,
+  wallets: ReadonlyArray<TurnWallet>,
+  given: Given = {},
   limit = orgQueue,
   freeLimit = 0n
 ) => {
-  const { taken, rejected } = sortDirect(lane, commands, rows, limit, freeLimit)
+  const { taken, rejected } = sortDirect(lane, commands, readOf(wallets, given), limit, freeLimit)
   expect(taken.length + rejected.length).toBe(commands.length)
   return commands.map((command) => (taken.includes(command) ? "+" : "-")).join("")
 }
 
 describe("a direct command", () => {
   test("is stored when its wallet has moved to another lane", () => {
-    expect(sorted([reserve(), settle()], [walletOf({ wallet_lane: 4 })])).toBe("--")
+    expect(sorted([reserve(), settle()], [walletOf({ lane: 4 })])).toBe("--")
     expect(sorted([reserve(), settle()], [walletOf()])).toBe("++")
-    const both = [walletOf({ wallet_lane: 4 }), walletOf({ org_id: "org_b" })]
-    expect(sorted([settle(), settle("org_b")], both)).toBe("-+")
-    // A stored command's row has no wallet, so it says nothing about lanes.
-    expect(sorted([reserve()], [walletOf(), stored("Credit")])).toBe("+")
+    expect(sorted([settle(), settle("org_b")], [walletOf({ lane: 4 }), theirs])).toBe("-+")
   })
 
   test("that admits a run is stored when its API key is not live in the version it was checked against", () => {
     const keyed = reserve({ key_id: "key_a", key_version: 2n })
-    expect(sorted([keyed], [walletOf({ live_keys: ["key_a 2"] })])).toBe("+")
-    expect(sorted([keyed], [walletOf({ live_keys: ["key_a 3"] })])).toBe("-")
-    expect(sorted([keyed], [walletOf({ live_keys: ["key_b 2"] })])).toBe("-")
+    expect(sorted([keyed], [walletOf()], { liveKeys: new Set(["key_a 2"]) })).toBe("+")
+    expect(sorted([keyed], [walletOf()], { liveKeys: new Set(["key_a 3"]) })).toBe("-")
+    expect(sorted([keyed], [walletOf()], { liveKeys: new Set(["key_b 2"]) })).toBe("-")
     expect(sorted([keyed, reserve()], [walletOf()])).toBe("-+")
   })
 
@@ -84,65 +89,77 @@ describe("a direct command", () => {
     expect(sorted(two, [walletOf({ open_runs: 99n })])).toBe("+-")
     expect(sorted(two, [walletOf({ open_runs: 100n })])).toBe("--")
     // A stored reservation of the same turn takes a place too, and other commands take none.
-    expect(sorted(two, [walletOf({ open_runs: 98n }), stored("Reserve")])).toBe("+-")
-    expect(sorted(two, [stored("Reserve"), walletOf({ open_runs: 98n })])).toBe("+-")
-    expect(sorted(two, [walletOf({ open_runs: 98n }), stored("Credit")])).toBe("++")
-    expect(sorted(two, [walletOf({ open_runs: 97n }), stored("Reserve"), stored("Reserve")])).toBe("+-")
+    expect(sorted(two, [walletOf({ open_runs: 98n })], { stored: [storedReserve("run_a")] })).toBe("+-")
+    expect(sorted(two, [walletOf({ open_runs: 98n })], { stored: [credit("1.00")] })).toBe("++")
+    const both = [storedReserve("run_a"), storedReserve("run_b")]
+    expect(sorted(two, [walletOf({ open_runs: 97n })], { stored: both })).toBe("+-")
     expect(sorted([...two, settle()], [walletOf({ open_runs: 100n })])).toBe("--+")
   })
 
   test("that admits a run is stored where the limit of open runs is small, or where it was not read", () => {
-    expect(sorted([reserve()], [walletOf()], 199)).toBe("-")
-    expect(sorted([reserve()], [walletOf()], 200)).toBe("+")
-    expect(sorted([reserve()], [walletOf({ open_runs: null })])).toBe("-")
-    expect(sorted([reserve()], [walletOf({ org_id: "org_b" })])).toBe("-")
+    expect(sorted([reserve()], [walletOf()], {}, 199)).toBe("-")
+    expect(sorted([reserve()], [walletOf()], {}, 200)).toBe("+")
+    expect(sorted([reserve()], [theirs])).toBe("-")
   })
 
   test("that admits a run is stored when its Idempotency-Key is in use, also by one of the same turn", () => {
     const one = reserve({ idempotency_key: "one" })
     const again = reserve({ idempotency_key: "one" })
     const elsewhere = reserve({ org_id: "org_b", idempotency_key: "one" })
-    const rows = [walletOf(), walletOf({ org_id: "org_b" })]
-    expect(sorted([one, again, elsewhere], rows)).toBe("+-+")
-    expect(sorted([one, elsewhere], [walletOf({ held_keys: ["one"] }), walletOf({ org_id: "org_b" })])).toBe("-+")
-    expect(sorted([one], [walletOf({ held_keys: ["two"] })])).toBe("+")
+    const both = [walletOf(), theirs]
+    expect(sorted([one, again, elsewhere], both)).toBe("+-+")
+    expect(sorted([one, elsewhere], both, { heldKeys: new Set(["org_a one"]) })).toBe("-+")
+    expect(sorted([one], both, { heldKeys: new Set(["org_a two"]) })).toBe("+")
   })
 
   test("that admits a run is stored when what is charged nothing has filled its day, and the wallet can't pay it", () => {
     const runs = [reserve({ hold: 0n }), reserve({ hold: 5n }), reserve({ hold: 6n }), settle()]
-    const holding = (free_used: bigint | null) => [
-      walletOf({ balance: 7n, reserved: 3n, allowances_held: 1n, free_used })
-    ]
-    const tries = [null, 99n, 100n, 299n, 300n].map((used) => sorted(runs, holding(used), orgQueue, 100n))
+    const wallet = { ...walletWith("10.00"), balance: micros(7n), reserved: micros(3n), allowances_held: micros(1n) }
+    const after = (free_used: bigint, commands: ReadonlyArray<DirectCommand>, limit = 100n) =>
+      sorted(commands, [walletOf({ wallet, free_used })], { liveKeys: new Set(["key_a 2"]) }, orgQueue, limit)
+    const tries = [0n, 99n, 100n, 299n, 300n].map((used) => after(used, runs))
     expect(tries).toEqual(["++++", "++++", "-+-+", "-+-+", "---+"])
     // Admission knows whether the key is limited.
     const keyed = reserve({ hold: 5n, key_id: "key_a", key_version: 2n })
-    const live = (used: bigint) => holding(used).map((row) => ({ ...row, live_keys: ["key_a 2"] }))
-    expect([199n, 200n].map((used) => sorted([keyed], live(used), orgQueue, 100n))).toEqual(["+", "-"])
-    expect(sorted(runs, holding(1_000n))).toBe("++++")
+    expect([199n, 200n].map((used) => after(used, [keyed]))).toEqual(["+", "-"])
+    expect(after(1_000n, runs, 0n)).toBe("++++")
   })
 
   test("keeps its order among those that are taken", () => {
     const commands = [reserve(), settle(), reserve()]
-    expect(sortDirect(lane, commands, [walletOf()], orgQueue)).toEqual({ taken: commands, rejected: [] })
-    expect(sortDirect(lane, [], [walletOf()], orgQueue)).toEqual({ taken: [], rejected: [] })
+    expect(sortDirect(lane, commands, readOf([walletOf()]), orgQueue)).toEqual({ taken: commands, rejected: [] })
+    expect(sortDirect(lane, [], readOf([walletOf()]), orgQueue)).toEqual({ taken: [], rejected: [] })
   })
 })
 
 describe("what a turn decides on", () => {
   test("is a command without an id, with the report and the result of a run that ends", () => {
-    const ending = settle()
+    const [ending, beginning, stored] = [settle(), reserve(), storedReserve("run_a")]
+    const { commands, runs } = withDirect(readOf([walletOf()], { stored: [stored] }), [ending, beginning])
     const common = { id: null, command_id: null, org_id: "org_a", payload: null }
-    expect(mailOf(ending)).toEqual({
-      ...common,
-      run_id: ending.run.run_id,
-      tag: "Settle",
+    const [result, run_id] = ['{"email":"ada@example.com"}', beginning.run.run_id]
+    expect(commands).toEqual([
+      stored,
+      { ...common, run_id: ending.run.run_id, tag: "Settle", report, result },
+      { ...common, run_id, tag: "Reserve", report: null, result: null }
+    ])
+    expect([...runs.keys()]).toEqual([ending.run.run_id, run_id])
+  })
+
+  test("is a run as it was read where a stored command names it too", () => {
+    const { run } = settle()
+    const read = {
+      ...readOf([walletOf()]),
+      runs: new Map([[run.run_id, { ...turnRunOf(settle()), status: "queued" as const }]])
+    }
+    expect(withDirect(read, [settle()]).runs.size).toBe(2)
+    const again: DirectCommand = {
+      _tag: "Settle",
+      run: { ...turnRunOf(settle()), run_id: run.run_id },
       report,
-      result: '{"email":"ada@example.com"}'
-    })
-    const beginning = reserve()
-    const { run_id } = beginning.run
-    expect(mailOf(beginning)).toEqual({ ...common, run_id, tag: "Reserve", report: null, result: null })
+      result: null
+    }
+    expect(withDirect(read, [again]).runs.get(run.run_id)?.status).toBe("queued")
   })
 
   test("is a new run in status created, with the cap of its attempts together", () => {

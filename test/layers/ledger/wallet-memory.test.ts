@@ -18,7 +18,7 @@ const wallet: Wallet = {
   spent_day: "2026-11-22",
   spent: dollars("0")
 }
-const written = { wallet, version: 7n, head: null, open_runs: 2n, free_used: 4n }
+const written = { wallet, lane: 0, version: 7n, head: null, open_runs: 2n, free_used: 4n }
 const run = (org_id: string, key: string | null = null): DirectCommand => ({
   _tag: "Reserve",
   run: {
@@ -57,20 +57,10 @@ describe("a lane's memory", () => {
   test("gives a wallet as it was written, with the time that has passed since the reading", () => {
     const { memory, pass } = begun()
     pass(4)
-    expect(memory.recall(0, [run("org_a"), run("org_a", "new")])).toMatchObject([
-      {
-        ...{
-          org_id: "org_a",
-          version: 7n,
-          balance: 5_000_000n,
-          entry_seq: 3n,
-          open_runs: 2n,
-          free_used: 4n,
-          wallet_lane: 0
-        },
-        ...{ now_micros: noon + 4_000n, live_keys: ["key_a 3", "key_a 3"], auto: null }
-      }
-    ])
+    expect(memory.recall(0, [run("org_a"), run("org_a", "new")])).toMatchObject({
+      ...{ now_micros: noon + 4_000n, wallets: new Map([["org_a", written]]), liveKeys: new Set(["key_a 3"]) },
+      ...{ commands: [], heldKeys: new Set(), autos: new Map() }
+    })
   })
 
   test("asks for the live keys of the runs that came with one, and of no settlement", () => {
@@ -86,9 +76,9 @@ describe("a lane's memory", () => {
         error: null
       }
     }
-    const asked = (...commands: ReadonlyArray<DirectCommand>) => memory.recall(0, commands)?.[0]?.live_keys
-    expect(asked(without, settles)).toEqual([])
-    expect(asked(without, settles, keyed)).toEqual(["key_a 3"])
+    const asked = (...commands: ReadonlyArray<DirectCommand>) => memory.recall(0, commands)?.liveKeys
+    expect(asked(without, settles)).toEqual(new Set())
+    expect(asked(without, settles, keyed)).toEqual(new Set(["key_a 3"]))
   })
 
   test("ends some milliseconds after the lane was read, and with the day", () => {

@@ -1,0 +1,34 @@
+/** SQL that stores new runs: admission writes them with the commands that reserve their money, and a turn with what it decides of them. */
+import type { SqlClient, Statement } from "effect/sql"
+import { bigints, texts } from "../postgres/Columns.ts"
+import type { NewRun } from "./RunStore.ts"
+
+/** Condition on an API key `k` that may be used. */
+export const isUsableKey = "k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > now())"
+
+/** Further columns of the runs: their values as SQL, and their names. */
+interface More {
+  readonly values: Statement.Fragment
+  readonly names: string
+}
+
+/** The runs as rows, for `FROM`. */
+export const newRunRows = (sql: SqlClient.SqlClient, runs: ReadonlyArray<NewRun>, more: More) => sql`unnest(
+              ${texts(runs.map((r) => r.run_id))}, ${texts(runs.map((r) => r.org_id))}, ${texts(runs.map((r) => r.key_id))},
+              ${texts(runs.map((r) => r.request_id))}, ${texts(runs.map((r) => r.idempotency_key))},
+              ${texts(runs.map((r) => r.fingerprint))}, ${texts(runs.map((r) => r.kind))}, ${texts(runs.map((r) => r.capability))},
+              ${texts(runs.map((r) => r.endpoint))}, ${texts(runs.map((r) => r.provider))}, ${bigints(runs.map((r) => r.hold))},
+              ${bigints(runs.map((r) => r.quoted))}, ${texts(runs.map((r) => r.input))}, ${texts(runs.map((r) => JSON.stringify(r.plan)))},
+              ${texts(runs.map((r) => r.routing_reason))}, ${texts(runs.map((r) => r.metadata))}, ${texts(runs.map((r) => r.budget_id))},
+              ${texts(runs.map((r) => r.input_hash))}, ${more.values}
+            ) AS n(run_id, org_id, key_id, request_id, idempotency_key, fingerprint, kind, capability, endpoint, provider, hold,
+                   quoted, input, plan, routing_reason, metadata, budget_id, input_hash, ${sql.literal(more.names)})`
+
+/** Inserts such rows. Without `more` the runs are created now and have not ended. */
+export const insertRuns = (sql: SqlClient.SqlClient, from: Statement.Fragment, more?: More) => sql`
+            INSERT INTO runs_recent (org_id, run_id, key_id, request_id, idempotency_key, fingerprint, kind, capability, endpoint, provider,
+                              hold, quoted, input, plan, routing_reason, metadata, budget_id, input_hash, key_claimed${sql.literal(more === undefined ? "" : `, ${more.names}`)})
+            SELECT org_id, run_id, key_id, request_id, idempotency_key, fingerprint, kind, capability, endpoint, provider,
+                   hold, quoted, input::json, plan::json, routing_reason, metadata::jsonb, budget_id, input_hash,
+                   CASE WHEN idempotency_key IS NOT NULL THEN true END${more === undefined ? sql.literal("") : sql`, ${more.values}`}
+            FROM ${from}`
