@@ -1,7 +1,7 @@
 /**
  * The waits of a process, by the id of the run or command whose end they wait for.
  *
- * Thousands of clients may wait in one process, so a wait is one object with one callback: no fiber, and no timer of its own.
+ * Thousands of clients may wait in one process, so a wait is one object with one callback, and no timer of its own.
  */
 import type { EndedRun } from "../../layers/ledger/Turn.ts"
 import type { MicroUsd } from "../../schema/money/Money.ts"

@@ -1,8 +1,8 @@
 /**
  * Lets requests wait until a run ends or a command is answered. Both are identified by their id.
  *
- * A waiter is a `Place`: a callback with a deadline. It needs no fiber, no timer and no connection, and ends with the signal, at its
- * deadline, or when it is released. A slow poll of the database backs the signals up, so a lost signal only delays the answer.
+ * A waiter is a `Place`: a callback with a deadline. It needs no timer and no connection, and ends with the signal, at its deadline, or when
+ * it is released. A slow poll of the database backs the signals up, so a lost signal only delays the answer.
  */
 import { Clock, Context, Effect, Layer, Schedule } from "effect"
 import { oneLine } from "../../layers/postgres/Batch.ts"

@@ -37,14 +37,15 @@ import { contactsOf, guardedPlans, reusableRaw } from "../guards/GuardedPlans.ts
 import { DirectCommands } from "../mailbox/DirectCommands.ts"
 import { Lanes } from "../mailbox/Lanes.ts"
 import { type CapabilityRoute, capabilityRoute } from "./CapabilityRoute.ts"
-import { admittedRow, endedRow } from "../mailbox/CommittedRow.ts"
+import { admittedRow } from "../mailbox/CommittedRow.ts"
 import { capFor, checkScope, type KeyChanged, keyChanged, ofKeyCap, revoked } from "./KeyScopes.ts"
 import { usedFor, withCurrentKey } from "./KeyScopes.ts"
 import { actsOutside, type RawRoute, rawRoute, rawRun } from "./RawRoute.ts"
+import { PendingRun, type Submitted, type ToEnd, toEndOf } from "../mailbox/PendingRun.ts"
 import { diskIsFull } from "./Unavailable.ts"
 import { traced } from "./RequestTrace.ts"
-import type { CommittedEnd, Place } from "../mailbox/Places.ts"
-import { awaitPlace, Waiters } from "../mailbox/Waiters.ts"
+import type { Place } from "../mailbox/Places.ts"
+import { Waiters } from "../mailbox/Waiters.ts"
 
 /** The caller, its idempotency key, and how long it waits. */
 export interface Asked {
@@ -112,26 +113,6 @@ export type Planned =
   | { readonly _tag: "Capability"; readonly run: NewRun; readonly route: CapabilityRoute }
   | { readonly _tag: "Endpoint"; readonly run: NewRun; readonly route: RawRoute }
 
-export interface Submitted {
-  readonly run: RunRow
-  readonly replayed: boolean
-}
-
-/** A run that is stored and has not ended, for a client that waits for its end. The place is registered for the run. */
-export interface Waiting {
-  readonly _tag: "Waiting"
-  /** The run as it was stored or read. */
-  readonly run: RunRow
-  readonly replayed: boolean
-  /** How long the client waits from now on. */
-  readonly millis: number
-}
-
-/** A run whose end nobody has to wait for: it has ended, or the client does not wait. */
-export interface Known extends Submitted {
-  readonly _tag: "Known"
-}
-
 /** The errors of a request for which no run can be planned. */
 export type Unplannable = ProblemOf<
   "invalid_request" | "capability_not_found" | "endpoint_not_found" | "provider_not_available" | "forbidden"
@@ -141,7 +122,7 @@ export type Refused =
   | Unplannable
   | ProblemOf<"idempotency_key_reused" | "unauthorized" | "rate_limited" | "service_unavailable">
 
-type Entering = Effect.Effect<Known | Waiting, Refused | KeyChanged>
+type Entering = Effect.Effect<Submitted | PendingRun, Refused | KeyChanged>
 
 export const isFinalRow = (run: RunRow): boolean => isRunStatus(run.status) && isFinal(run.status)
 
@@ -152,22 +133,18 @@ export class Admission extends Context.Service<
     readonly plan: (request: PlanRequest) => Effect.Effect<Planned, Unplannable>
     /** Stores a run, and waits for its end as long as the request says. */
     readonly submit: (request: PlanRequest) => Effect.Effect<Submitted, Refused>
-    /**
-     * Stores a run and does not wait for its end. For callers that wait without a fiber: `place` is registered for the run before it is
-     * stored. The caller releases it, or waits in it after the answer `Waiting`.
-     */
-    readonly begin: (request: PlanRequest, place: Place) => Effect.Effect<Known | Waiting, Refused>
     /** Waits at most `millis` for the run's end. Null for an unknown run and another organization's. */
     readonly watch: (org_id: string, run_id: string, millis: number) => Effect.Effect<RunRow | null>
-    /** Begins to wait for the end of a stored run, as `begin` does for a new one. Null for an unknown run and another organization's. */
+    /** Stores a run. Its end is waited for in `toEnd`, whose `place` is registered for the run before it is stored. */
+    readonly begin: (request: PlanRequest, place: Place) => Effect.Effect<Submitted | PendingRun, Refused>
+    /** Reads a stored run, as `begin` stores a new one. Null for an unknown run and another organization's. */
     readonly beginWatch: (
       org_id: string,
       run_id: string,
       millis: number,
       place: Place
-    ) => Effect.Effect<Known | Waiting | null>
-    /** The run after the wait. Reads it from the database unless this process committed its end. */
-    readonly afterWait: (run: RunRow, end: CommittedEnd | undefined) => RunRow | Effect.Effect<RunRow>
+    ) => Effect.Effect<Submitted | PendingRun | null>
+    readonly toEnd: ToEnd
   }
 >()("rungate/actors/runs/Admission") {
   static readonly layer = Layer.effect(
@@ -184,7 +161,6 @@ export class Admission extends Context.Service<
       const store = yield* RunStore
       const lanes = yield* Lanes
       const direct = yield* DirectCommands
-      const waiters = yield* Waiters
       const settings = yield* Settings
       const lacksRoom = yield* watchDisk
       const withKey = withCurrentKey(yield* Accounts)
@@ -194,37 +170,24 @@ export class Admission extends Context.Service<
         Effect.flatMap(store.find(org_id, run_id), (row) =>
           row === null ? Effect.die(new Error("a run that was there is not found")) : Effect.succeed(row)
         )
-      const afterWait = (run: RunRow, end: CommittedEnd | undefined) =>
-        end === undefined ? reread(run) : endedRow(run, end)
-
-      const begun = (run: RunRow, replayed: boolean, millis: number): Known | Waiting =>
-        isFinalRow(run) || millis <= 0 ? { _tag: "Known", run, replayed } : { _tag: "Waiting", run, replayed, millis }
+      const toEnd = toEndOf(yield* Waiters, reread)
+      const begun = (run: RunRow, replayed: boolean, millis: number, place: Place) =>
+        isFinalRow(run) || millis <= 0 ? { run, replayed } : new PendingRun(run, replayed, millis, place)
 
       const beginWatch = (org_id: string, run_id: string, millis: number, place: Place, replayed = false) =>
         Effect.suspend(() => {
           if (millis > 0) place.at(run_id)
-          return Effect.map(store.find(org_id, run_id), (run) => (run === null ? null : begun(run, replayed, millis)))
+          return Effect.map(store.find(org_id, run_id), (run) =>
+            run === null ? null : begun(run, replayed, millis, place)
+          )
         })
-
-      /** Waits in a fiber for what was begun. */
-      const ended = <A extends Known | Waiting | null, E>(begin: (place: Place) => Effect.Effect<A, E>) =>
-        Effect.acquireUseRelease(
-          Effect.sync(() => waiters.place()),
-          (place) =>
-            Effect.flatMap(begin(place), (one): Effect.Effect<A | Known> => {
-              if (one?._tag !== "Waiting") return Effect.succeed(one)
-              return Effect.flatMap(awaitPlace(place, one.millis), ({ end }) => {
-                const after = afterWait(one.run, end)
-                const known = (run: RunRow): Known => ({ _tag: "Known", run, replayed: one.replayed })
-                return Effect.isEffect(after) ? Effect.map(after, known) : Effect.succeed(known(after))
-              })
-            }),
-          (place) => Effect.sync(() => place.release())
-        )
 
       const watch = (org_id: string, run_id: string, millis: number) =>
         Effect.map(
-          ended((place) => beginWatch(org_id, run_id, millis, place)),
+          toEnd<Submitted | null, never>(
+            (place) => beginWatch(org_id, run_id, millis, place),
+            (ended) => ended
+          ),
           (one) => one?.run ?? null
         )
 
@@ -314,7 +277,7 @@ export class Admission extends Context.Service<
           const row = admittedRow(run, admitted.created_at)
           // The state is read for a client that does not wait: the run may have started, or ended, by now.
           const known = request.wait_millis > 0 ? row : yield* reread(row)
-          return begun(known, false, request.wait_millis)
+          return begun(known, false, request.wait_millis, place)
         }
         if (admitted._tag === "Full") {
           return yield* Effect.fail(
@@ -378,22 +341,21 @@ export class Admission extends Context.Service<
         asked._tag === "Endpoint"
           ? withKey(asked.request, (request) => orItsRun(request, Effect.map(planRaw(request, "new"), runOf), place))
           : withKey(asked.request, (request) => orItsRun(request, Effect.flatMap(plan(request), completed), place))
-      const submit = (asked: PlanRequest) =>
-        Effect.map(
-          ended((place) => begin(asked, place)),
-          ({ run, replayed }) => ({ run, replayed })
-        )
 
       return Admission.of({
         plan: (asked) =>
           asked._tag === "Endpoint"
             ? planRaw(asked.request, "stored")
             : Effect.flatMap(plan(asked.request), withReusable),
-        submit,
-        begin,
+        submit: (asked) =>
+          toEnd<Submitted, Refused>(
+            (place) => begin(asked, place),
+            (ended) => ended
+          ),
         watch,
+        begin,
         beginWatch: (org_id, run_id, millis, place) => beginWatch(org_id, run_id, millis, place),
-        afterWait
+        toEnd
       })
     })
   )

@@ -8,7 +8,6 @@
  */
 import { Clock, Effect, Result, Schema } from "effect"
 import { Admission } from "../../actors/runs/Admission.ts"
-import type { Place } from "../../actors/mailbox/Places.ts"
 import { Accounts, type Principal } from "../../layers/accounts/Accounts.ts"
 import { newId } from "../../layers/platform/Ids.ts"
 import { Settings } from "../../layers/platform/Settings.ts"
@@ -17,9 +16,8 @@ import { Deprecations } from "../api/shapes/Deprecations.ts"
 import { concerning } from "../standards/Deprecation.ts"
 import { CachedCallers, environmentOf } from "../middleware/Auth.ts"
 import { BodySeconds, jsonProblem, readBody } from "../middleware/Body.ts"
-import { answer, answerToDefect } from "../middleware/Boundary.ts"
+import { answer } from "../middleware/Boundary.ts"
 import { type Allowance, bytesPerRequest, Limits } from "../middleware/Limits.ts"
-import { Readiness } from "../middleware/Readiness.ts"
 import { isJson } from "../middleware/RequestChecks.ts"
 import { mustVerify } from "../middleware/Verified.ts"
 import { FactsOfRequests } from "../../layers/observability/RequestFacts.ts"
@@ -58,18 +56,24 @@ const textOf = (bytes: ArrayBuffer): string | null => {
   }
 }
 
+/** A request that needs nothing special. */
+interface Ordinary {
+  readonly _tag: "Ordinary"
+  readonly submission: RunSubmission
+  readonly envelope: Envelope
+}
+
 export const shortRunRoute = Effect.gen(function* () {
   const admission = yield* Admission
   const accounts = yield* Accounts
   const callers = yield* CachedCallers
   const limits = yield* Limits
-  const readiness = yield* Readiness
   const settings = yield* Settings
   const seconds = yield* BodySeconds
   const clock = yield* Clock.Clock
   const environment = environmentOf(settings.mode)
   const facts = yield* FactsOfRequests
-  const inFiber = yield* shortRoutes
+  const { inFiber, untilEnd } = yield* shortRoutes
   // The API's route says what of a request is deprecated.
   const closed = concerning(yield* Deprecations, "runs.run") !== null
 
@@ -84,31 +88,22 @@ export const shortRunRoute = Effect.gen(function* () {
     return caller
   }
 
-  const submit = (submission: RunSubmission, place: Place, envelope: Envelope) =>
-    Effect.flatMap(plannedOf(submission), (planned) => admission.begin(planned, place)).pipe(
-      Effect.map(
-        (one): Outcome =>
-          one._tag === "Waiting"
-            ? { _tag: "ClientWaits", waiting: one, envelope, shown: showSubmitted }
-            : enveloped(showSubmitted(one, clock.currentTimeMillisUnsafe(), envelope), envelope)
-      ),
-      Effect.catch((refused) => {
-        const headers = refused.error.code === "rate_limited" ? { "retry-after": retryAfterSeconds } : {}
-        return Effect.succeed(enveloped(answer(refused, headers), envelope))
-      }),
-      Effect.catchDefect((defect) =>
-        Effect.map(answerToDefect(readiness, `${envelope.request_id} ${asked}`, defect), (response) =>
-          enveloped(response, envelope)
-        )
+  const submit = ({ submission, envelope }: Ordinary) =>
+    untilEnd(envelope, showSubmitted, (place, answered) =>
+      Effect.flatMap(plannedOf(submission), (planned) => admission.begin(planned, place)).pipe(
+        Effect.map(answered),
+        Effect.catch((refused) => {
+          const headers = refused.error.code === "rate_limited" ? { "retry-after": retryAfterSeconds } : {}
+          return Effect.succeed(enveloped(answer(refused, headers), envelope))
+        })
       )
     )
 
-  const respond = Effect.fnUntraced(function* (
+  const read = Effect.fnUntraced(function* (
     request: Request,
     caller: Principal,
-    allowance: Allowance | null,
-    place: Place
-  ) {
+    allowance: Allowance | null
+  ): Effect.fn.Return<Ordinary | Outcome> {
     const request_id = newId("req")
     const arrived = clock.currentTimeMillisUnsafe()
     const { headers } = request
@@ -125,13 +120,17 @@ export const shortRunRoute = Effect.gen(function* () {
     const trace = facts.get(request)?.trace ?? null
     const text = Effect.succeed(written)
     const submission = { caller, request_id, arrived, idempotencyKey, waits, payload, trace, text }
-    return yield* submit(submission, place, { ...envelope, applied: waits.applied })
+    return { _tag: "Ordinary", submission, envelope: { ...envelope, applied: waits.applied } }
   })
 
   /** The rate limit comes first: a refused request costs no parsing. */
-  const limited = (request: Request, caller: Principal, place: Place): Effect.Effect<Outcome> =>
+  const limited = (request: Request, caller: Principal) =>
     Effect.flatMap(limits.request(caller.key_id ?? caller.org_id), (allowance) =>
-      allowance === null || allowance.allowed ? respond(request, caller, allowance, place) : Effect.succeed(null)
+      allowance === null || allowance.allowed ? read(request, caller, allowance) : Effect.succeed(null)
+    )
+  const respond = (request: Request, caller: Principal) =>
+    Effect.flatMap(limited(request, caller), (one) =>
+      one !== null && "_tag" in one && one._tag === "Ordinary" ? submit(one) : Effect.succeed(one)
     )
 
   const route: ShortRoute = (request, api) => {
@@ -139,7 +138,7 @@ export const shortRunRoute = Effect.gen(function* () {
     if (caller === null) return null
     const known = facts.get(request)
     if (known !== undefined) known.org_id = caller.org_id
-    return inFiber(request, api, (place) => limited(request, caller, place))
+    return inFiber(request, api, respond(request, caller))
   }
   return route
 })

@@ -6,13 +6,8 @@
  */
 import { Clock, Effect } from "effect"
 import { HttpServerResponse } from "effect/http"
-import {
-  type Admission,
-  type Asked,
-  isFinalRow,
-  type PlanRequest,
-  type Submitted
-} from "../../actors/runs/Admission.ts"
+import { type Admission, type Asked, isFinalRow, type PlanRequest } from "../../actors/runs/Admission.ts"
+import type { Submitted } from "../../actors/mailbox/PendingRun.ts"
 import type { Principal } from "../../layers/accounts/Accounts.ts"
 import type { RunRow } from "../../layers/runs/RunStore.ts"
 import { seesWallet } from "../../schema/accounts/KeyAccess.ts"

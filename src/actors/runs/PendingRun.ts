@@ -1,0 +1,71 @@
+/**
+ * How a fiber waits for the end of a run.
+ *
+ * The run's signal, the deadline and the client who leaves race for it. Thousands of fibers may wait in one process, so a fiber that waits
+ * holds little: the run as it was stored, and what its answer needs.
+ */
+import { Effect, Exit } from "effect"
+import type { RunRow } from "../../layers/runs/RunStore.ts"
+import { endedRow } from "./CommittedRow.ts"
+import type { Place } from "./Places.ts"
+import { awaitPlace, type Waiters } from "./Waiters.ts"
+
+export interface Submitted {
+  readonly run: RunRow
+  readonly replayed: boolean
+}
+
+/** A run that is stored and has not ended, for a client that waits for its end. */
+export class PendingRun {
+  /** The run as it was stored or read. */
+  readonly run: RunRow
+  readonly replayed: boolean
+  /** How long the client waits from now on. */
+  readonly millis: number
+  /** Registered for the run. */
+  readonly place: Place
+
+  constructor(run: RunRow, replayed: boolean, millis: number, place: Place) {
+    this.run = run
+    this.replayed = replayed
+    this.millis = millis
+    this.place = place
+  }
+}
+
+/**
+ * Waits for the end of the run that `begin` leaves pending in the place, and answers with it. While the fiber waits it holds that run and
+ * `answer`, but nothing that `begin` has needed, such as the request.
+ */
+export type ToEnd = <A, E>(
+  begin: (place: Place) => Effect.Effect<A | PendingRun, E>,
+  answer: (ended: Effect.Effect<Submitted>) => Effect.Effect<A>
+) => Effect.Effect<A, E>
+
+/** `reread` reads a run whose end this process did not commit. */
+export const toEndOf = (waiters: Waiters["Service"], reread: (run: RunRow) => Effect.Effect<RunRow>): ToEnd => {
+  const ended = ({ run, replayed, millis, place }: PendingRun): Effect.Effect<Submitted> =>
+    Effect.flatMap(awaitPlace(place, millis), ({ end }) =>
+      Effect.map(end === undefined ? reread(run) : Effect.succeed(endedRow(run, end)), (after) => ({
+        run: after,
+        replayed
+      }))
+    )
+  return <A, E>(
+    begin: (place: Place) => Effect.Effect<A | PendingRun, E>,
+    answer: (ended: Effect.Effect<Submitted>) => Effect.Effect<A>
+  ) =>
+    Effect.uninterruptibleMask((restore) => {
+      const place = waiters.place()
+      const release = Effect.sync(() => place.release())
+      const isPending = (exit: Exit.Exit<unknown, unknown>) => Exit.isSuccess(exit) && exit.value instanceof PendingRun
+      const begun = Effect.onExit(restore(begin(place)), (exit) => (isPending(exit) ? Effect.void : release))
+      return Effect.flatMap(
+        begun,
+        (one): Effect.Effect<A> =>
+          one instanceof PendingRun
+            ? Effect.onInterrupt(restore(answer(ended(one))), () => release)
+            : Effect.succeed(one)
+      )
+    })
+}
