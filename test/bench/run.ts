@@ -2,7 +2,7 @@
  * `bun run bench`: starts everything it needs, loads it, and prints a table and JSON.
  *
  * The simple service runs in the same call on the same machine, so its ratio holds where the absolute figures drift.
- * `--quick` shortens it; `--only redis|postgres|waiters` picks a part.
+ * `--quick` shortens it; `--only floor|redis|postgres|waiters` picks a part.
  */
 import { cpuSeconds, peakRssMb } from "./machine.ts"
 import { fund, loadIn, newDatabase, openStage, program, type Running, start } from "./stage.ts"
@@ -94,6 +94,18 @@ if (wanted("simple") || only === "redis" || only === "") {
   await warmUp(running, keys)
   for (const [wallets, clients] of cases)
     await measure("simple", running, [stage.postgresPid], keys.slice(0, wallets), clients)
+  await running.stop()
+}
+
+if (wanted("floor")) {
+  const database = await newDatabase(stage)
+  const migrating = await start([await program(), "serve"], { DATABASE_URL: database, PORT: "0" })
+  const keys = await fund(database, 100)
+  await migrating.stop()
+  const running = await start([`${root}test/bench/floor.ts`], { DATABASE_URL: database })
+  await warmUp(running, keys)
+  for (const [wallets, clients] of cases)
+    await measure("floor", running, [stage.postgresPid], keys.slice(0, wallets), clients)
   await running.stop()
 }
 
