@@ -5,6 +5,7 @@
 import { request as requestHttp } from "node:http"
 import { request as requestHttps } from "node:https"
 import type { Readable } from "node:stream"
+import { limitRawAnswer } from "../webhooks/RawAnswerLimit.ts"
 import type { lookupOf } from "../webhooks/Sender.ts"
 import { isPublicAddress } from "../webhooks/WebhookUrl.ts"
 
@@ -26,6 +27,9 @@ const encoded = async (body: string | FormData | undefined) => {
 }
 
 const privateAddress = () => Object.assign(new Error("the address is private"), { code: "PRIVATE_ADDRESS" })
+
+/** What an answer of 2 MiB, the most that is read, may take on the connection, and more than any server takes for it. */
+const rawBytesMax = 16 * 1_024 * 1_024
 
 /** An address that is written as a number is not looked up. */
 const isNumber = (host: string): boolean => /^\[.*\]$|^[\d.]+$/.test(host)
@@ -61,6 +65,7 @@ export const publicRequest =
         const stream = empty ? null : new ReadableStream<Uint8Array>(sourceOf(answer))
         resolve(new Response(stream, { status, headers: fields }))
       })
+      limitRawAnswer(request, rawBytesMax)
       request.on("error", reject)
       request.end(bytes ?? undefined)
     })

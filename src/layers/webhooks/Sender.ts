@@ -11,6 +11,7 @@ import { Clock, Context, Effect, Layer } from "effect"
 import { Settings } from "../platform/Settings.ts"
 import { storableText } from "../../schema/json/StorableText.ts"
 import { type SignedWebhook, webhookHeaders } from "../../schema/webhooks/Signature.ts"
+import { limitRawAnswer } from "./RawAnswerLimit.ts"
 import { isPublicAddress, webhookUrl } from "./WebhookUrl.ts"
 
 export interface OutgoingWebhook extends SignedWebhook {
@@ -31,6 +32,8 @@ export const AnswerMillisMax = Context.Reference("rungate/layers/webhooks/Answer
   defaultValue: () => 15_000
 })
 const answerBytesMax = 2_048
+/** What those bytes may take on the connection: each may be a part of its own. */
+const rawBytesMax = 32 * answerBytesMax
 
 /** The `code` of the error of a connection to a private address. */
 export const privateAddressCode = "PRIVATE_ADDRESS"
@@ -121,6 +124,7 @@ export class WebhookSender extends Context.Service<
             response.on("end", done)
             response.on("error", done)
           })
+          limitRawAnswer(request, rawBytesMax)
           request.on("error", (error) => resume(Effect.succeed(failed(storableText(error.message).slice(0, 300)))))
           request.end(webhook.body)
           return Effect.sync(() => request.destroy())
