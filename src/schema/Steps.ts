@@ -74,6 +74,9 @@ export const inspectEndpoint = (provider: string, endpoint: string, method?: str
   cli: `rungate inspect ${quoted(provider)} ${quoted(endpoint)}${method === undefined ? "" : ` --method ${method}`}`
 })
 
+/** What somebody runs first. Costs about a cent. */
+export const firstRun = 'rungate run email.find full_name="Ada Lovelace" company_domain=example.com'
+
 /** With the request's body as the contract's examples write it. */
 export const runCapability = (capability: string, input: unknown): CommandHint => {
   const json = JSON.stringify(input)

@@ -1,2 +1,2 @@
-/** A word of a command as a POSIX shell reads it: quoted when it contains anything that the shell would take for syntax. */
-export { quoted } from "../../schema/Steps.ts"
+/** What the console shows of commands: a word as a POSIX shell reads it, quoted where it needs that, and what somebody runs first. */
+export { firstRun, quoted } from "../../schema/Steps.ts"

@@ -90,7 +90,7 @@ test("types, defaults, choices, aliases and what is required", async () => {
   expect(at("rungate call").arguments.map(({ name, required }) => [name, required])).toEqual([
     ["provider", true],
     ["endpoint", true],
-    ["-", false]
+    ["name=value", false]
   ])
   expect(at("rungate runs list").aliases).toEqual(["ls"])
   expect(at("rungate topup").flags).toEqual(at("rungate wallet topup").flags)

@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { Argument, Command } from "effect/cli"
 import type * as Money from "../../../schema/money/Money.ts"
 import { endpointBody, endpointFlags, endpointTexts, reuseFlags, reuseMember } from "./bodies.ts"
-import { inputFlags, runInput, stdinArgument } from "./input.ts"
+import { inputFlags, runInput, wordsArgument } from "./input.ts"
 import { confirmAndRun, metadataMember, runFlags } from "./confirmAndRun.ts"
 
 export const call = Command.make(
@@ -11,7 +11,7 @@ export const call = Command.make(
   {
     provider: Argument.String("provider"),
     endpoint: Argument.String("endpoint").pipe(Argument.withDescription("the provider's path, as discover shows it")),
-    stdin: stdinArgument,
+    words: wordsArgument,
     ...inputFlags,
     ...endpointFlags,
     ...reuseFlags,

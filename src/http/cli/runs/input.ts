@@ -1,4 +1,7 @@
-/** Reads the input of a run: `-i '{…}'`, `-f file`, or `-` for stdin. The text is sent unchanged, so long numbers keep their digits. */
+/**
+ * Reads the input of a run: `name=value` and `name:=json` for each member, `-i '{…}'`, `-f file`, or `-` for stdin. JSON is sent unchanged, so
+ * long numbers keep their digits.
+ */
 import { readFileSync } from "node:fs"
 import { Effect, Option } from "effect"
 import { Argument, Flag } from "effect/cli"
@@ -19,10 +22,14 @@ export const inputFlags = {
     Flag.optional
   )
 }
-export const stdinArgument = Argument.String("-").pipe(
-  Argument.withDescription("read the input from stdin"),
-  Argument.optional
+export const wordsArgument = Argument.String("name=value").pipe(
+  Argument.withDescription("a member of the input: name=text, or name:=json for anything else; or - for stdin"),
+  Argument.variadic()
 )
+
+/** A member of the input, as HTTPie writes it. */
+const memberForm = /^([A-Za-z_][\w-]*)(:?)=(.*)$/s
+export const isMember = (word: string): boolean => memberForm.test(word)
 
 const readAll = Effect.callback<string>((resume) => {
   const parts: Array<Buffer> = []
@@ -45,18 +52,36 @@ const readFile = (path: string) =>
 /** The text of a file of any size; `-` reads stdin. */
 export const readText = (path: string) => (path === "-" ? Effect.promise(() => Bun.stdin.text()) : readFile(path))
 
-/** The input text: inline, from a file, or from stdin. Null when none is given. */
+const notMember = (word: string) =>
+  fail(
+    "usage",
+    `Unexpected "${word}": give the input as name=value (name:=json for numbers, lists and objects), with -i '{…}', with -f <file>, or - for stdin.`
+  )
+
+const objectOf = Effect.fnUntraced(function* (words: ReadonlyArray<string>) {
+  const members = new Map<string, string>()
+  for (const word of words) {
+    const [, name = "", isJson, value = ""] = memberForm.exec(word) ?? []
+    if (name === "") return yield* notMember(word)
+    if (members.has(name)) return yield* fail("usage", `The input has ${name} twice. Give it once.`)
+    members.set(name, isJson === ":" ? yield* jsonOf(value, `The value of ${name}`) : JSON.stringify(value))
+  }
+  return `{${Array.from(members, ([name, text]) => `${JSON.stringify(name)}:${text}`).join(",")}}`
+})
+
+/** The input text: from members, inline, from a file, or from stdin. Null when none is given. */
 export const textOf = Effect.fnUntraced(function* (given: {
   readonly input: Option.Option<string>
   readonly file: Option.Option<string>
-  readonly stdin?: Option.Option<string>
+  readonly words?: ReadonlyArray<string>
 }) {
-  const { input, file, stdin = Option.none() } = given
-  if ([input, file, stdin].filter(Option.isSome).length > 1)
-    return yield* fail("usage", "Give the input only once: with -i, -f or -.")
-  if (Option.isSome(stdin) && stdin.value !== "-")
-    return yield* fail("usage", `Unexpected "${stdin.value}": give the input with -i '{…}', -f <file>, or - for stdin.`)
-  const named = Option.getOrNull(Option.orElse(input, () => Option.orElse(file, () => stdin)))
+  const { input, file, words = [] } = given
+  const ways = [Option.isSome(input), Option.isSome(file), words.length > 0].filter((given) => given)
+  if (ways.length > 1) return yield* fail("usage", "Give the input only once: as name=value, with -i, -f or -.")
+  const [word] = words
+  if (word !== undefined && word !== "-") return yield* objectOf(words)
+  if (words.length > 1) return yield* fail("usage", "Give the input only once: as name=value, or - for stdin.")
+  const named = word ?? Option.getOrNull(Option.orElse(input, () => file))
   if (named === null) return null
   if (named === "-") return yield* readAll
   return Option.isSome(file) ? yield* readFile(named) : named
@@ -80,7 +105,10 @@ export const jsonOf = Effect.fnUntraced(function* (text: string, what: string) {
 export const runInput = Effect.fnUntraced(function* (given: Parameters<typeof textOf>[0]) {
   const text = yield* textOf(given)
   if (text === null) {
-    return yield* fail("usage", "The input is missing. Give it with -i '{…}', -f <file>, or - for stdin.")
+    return yield* fail(
+      "usage",
+      "The input is missing. Give it as name=value, with -i '{…}', with -f <file>, or - for stdin."
+    )
   }
   return yield* jsonOf(text, "The input")
 })

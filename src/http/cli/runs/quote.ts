@@ -17,7 +17,7 @@ import {
   reuseMember,
   routingFlags
 } from "./bodies.ts"
-import { inputFlags, runInput, stdinArgument } from "./input.ts"
+import { inputFlags, isMember, runInput, wordsArgument } from "./input.ts"
 
 /** Loaded on demand, because it imports the API contract. */
 const views = Effect.promise(() => import("./QuoteView.ts"))
@@ -33,7 +33,7 @@ export const quote = Command.make(
       Argument.withDescription("the provider's path, as discover shows it"),
       Argument.optional
     ),
-    stdin: stdinArgument,
+    words: wordsArgument,
     ...inputFlags,
     ...routingFlags,
     ...guardFlags,
@@ -42,13 +42,14 @@ export const quote = Command.make(
     ...capFlags,
     json
   },
-  Effect.fnUntraced(function* ({ target, endpoint, stdin, ...given }) {
+  Effect.fnUntraced(function* ({ target, endpoint, words, ...given }) {
     const { send } = yield* Client
     const screen = yield* Screen
     const { provider, strategy, no_fallback, method, path, query } = given
-    // `rungate quote email.find -` reads stdin, as `rungate run email.find -` does.
-    const named = Option.filter(endpoint, (text) => text !== "-")
-    const input = yield* runInput({ ...given, stdin: Option.isSome(named) ? stdin : endpoint })
+    // The word after a capability is a part of the input already, as `rungate run email.find -` has it.
+    const named = Option.filter(endpoint, (text) => text !== "-" && !isMember(text))
+    const first = Option.isSome(named) ? [] : Option.toArray(endpoint)
+    const input = yield* runInput({ ...given, words: [...first, ...words] })
     const isRaw = Option.isSome(named)
     if (!isRaw && (method !== null || path !== null || query !== null))
       return yield* fail("usage", `--method, --path and --query ${rawOnly}`)

@@ -3,8 +3,9 @@ import { Effect } from "effect"
 import { Argument, Command } from "effect/cli"
 import type * as Money from "../../../schema/money/Money.ts"
 import { capabilityBody, guardFlags, guardMember, reuseFlags, reuseMember, routingFlags } from "./bodies.ts"
-import { inputFlags, runInput, stdinArgument } from "./input.ts"
+import { inputFlags, runInput, wordsArgument } from "./input.ts"
 import { confirmAndRun, metadataMember, runFlags } from "./confirmAndRun.ts"
+import { firstRun } from "../../../schema/Steps.ts"
 import { boolean } from "../terminal/flags.ts"
 
 export const run = Command.make(
@@ -13,7 +14,7 @@ export const run = Command.make(
     capability: Argument.String("capability").pipe(
       Argument.withDescription("slug such as email.find; discover finds them")
     ),
-    stdin: stdinArgument,
+    words: wordsArgument,
     ...inputFlags,
     ...routingFlags,
     ...guardFlags,
@@ -37,7 +38,7 @@ export const run = Command.make(
   Command.withDescription("Run a capability and print its result"),
   Command.withExamples([
     {
-      command: `rungate run email.find -i '{"full_name":"Ada Lovelace","company_domain":"example.com"}'`,
+      command: firstRun,
       description: "Find a work email"
     },
     {

@@ -4,7 +4,7 @@ import { Argument, Command, Flag } from "effect/cli"
 import { Client, type Method } from "../answers/Client.ts"
 import { Credentials } from "../state/Credentials.ts"
 import { fail } from "../terminal/exits.ts"
-import { inputFlags, jsonOf, stdinArgument, textOf } from "../runs/input.ts"
+import { inputFlags, jsonOf, wordsArgument, textOf } from "../runs/input.ts"
 import { allPages } from "../answers/pages.ts"
 import { Screen } from "../terminal/Screen.ts"
 import { failureOf, printed } from "../answers/show.ts"
@@ -43,7 +43,7 @@ export const api = Command.make(
   {
     method: Argument.String("method").pipe(Argument.withDescription("GET, POST, PUT, PATCH or DELETE")),
     path: Argument.String("path").pipe(Argument.withDescription("such as /v1/wallet, or wallet for short")),
-    stdin: stdinArgument,
+    words: wordsArgument,
     ...inputFlags,
     header: Flag.String("header").pipe(
       Flag.withAlias("H"),

@@ -4,7 +4,7 @@
  * `--help --json` prints the same help for programs (tree.ts). The text shows default values, which Effect's own help omits.
  */
 import { Effect, Option, Stdio } from "effect"
-import { type CliError, CliOutput, type Command, GlobalFlag, type HelpDoc } from "effect/cli"
+import { CliOutput, type Command, GlobalFlag, type HelpDoc } from "effect/cli"
 import { globals } from "./globals.ts"
 import { harmless } from "./text.ts"
 import { commandAt, commandTree, type CommandTree, helpJson } from "./tree.ts"
@@ -26,12 +26,6 @@ const withDefaults = (doc: HelpDoc.HelpDoc, tree: CommandTree): HelpDoc.HelpDoc 
 const sentence = (message: string) =>
   message.replace(/\s*\n\s*Did you mean this\?\s*/, "; did you mean ").replace(/\s*\n\s*/g, " or ")
 
-/** For names and values such as `query=rungate`, which other programs take as input. */
-const inputHint = (error: CliError.CliError) =>
-  error._tag === "UnexpectedArgument" && error.arguments.every((word) => /^\w+=/.test(word))
-    ? "; give the input as JSON with -i '{…}', -f <file>, or - for stdin"
-    : ""
-
 /** `version` is the package's. */
 export const presenterOf = Effect.fnUntraced(function* (root: Command.Command.Any, version: string) {
   const surroundings = yield* Effect.context<Command.Environment>()
@@ -52,7 +46,7 @@ export const presenterOf = Effect.fnUntraced(function* (root: Command.Command.An
     present: Effect.fnUntraced(function* (event) {
       if (event._tag === "Help") return void (yield* help(event))
       if (event._tag !== "InvalidInvocation") return yield* CliOutput.defaultPresenter.present(event)
-      const lines = event.errors.map((error) => `rungate: ${harmless(sentence(error.message))}${inputHint(error)}`)
+      const lines = event.errors.map((error) => `rungate: ${harmless(sentence(error.message))}`)
       const see = `See: ${event.commandPath.join(" ")} --help`
       yield* Effect.sync(() => process.stderr.write(`${[...lines, see].join("\n")}\n`))
     })

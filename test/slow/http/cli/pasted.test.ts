@@ -6,6 +6,7 @@ import { type Tenant, withApp } from "../../../kit/app.ts"
 import { acme } from "../../../kit/provider-documents.ts"
 import { preparedDatabase } from "../../../kit/postgres.ts"
 import { type Environment, type Home, newHome } from "../../../http/cli/shell.ts"
+import { firstRun } from "../../../../src/schema/Steps.ts"
 import { dueToday } from "../../../kit/input-samples.ts"
 
 let org: Tenant
@@ -52,8 +53,33 @@ describe("a printed command, pasted", () => {
   })
 })
 
+describe("the input as name=value", () => {
+  test("runs what the console and the help print", async () => {
+    const ran = await shell(firstRun)
+    expect([ran.code, ran.err, ran.body?.status]).toEqual([0, "", "succeeded"])
+    const quoted = await shell(firstRun.replace(" run ", " quote "))
+    expect([quoted.code, quoted.err]).toEqual([0, ""])
+  })
+
+  test("takes JSON as it is written, flags between members, and any text", async () => {
+    const ran = await shell(
+      `rungate run seo.keywords seed="a=b, c" --max-cost 0.05 limit:=3 country=us --dry-run --json`
+    )
+    expect([ran.code, ran.err]).toEqual([0, ""])
+    const posted = await shell(
+      `rungate api POST /v1/quote capability=email.verify input:='{"email":"ada@example.com"}'`
+    )
+    expect([posted.code, posted.err]).toEqual([0, ""])
+  })
+})
+
 describe("a command that can't", () => {
   test.each([
+    ["rungate run email.verify email=a@example.com email=b@example.com", 5, "has email twice"],
+    ["rungate run seo.keywords seed=a limit:=many", 5, "The value of limit is not JSON"],
+    ["rungate run email.verify email=a@example.com ada", 5, 'Unexpected "ada": give the input as name=value'],
+    ["rungate run email.verify - email=a@example.com", 5, "Give the input only once"],
+    [`rungate run email.verify -i '{}' email=a@example.com`, 5, "Give the input only once"],
     ["rungate inspect nothing.here", 250, "nothing.here"],
     ["rungate inspect acme /nowhere", 250, "/nowhere"],
     [`rungate run email.find -i '{}'`, 5, "input"],

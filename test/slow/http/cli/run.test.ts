@@ -146,7 +146,6 @@ describe("input", () => {
     ["rungate run email.verify -i '{}' -f x", "once"],
     ["rungate run email.verify -f nowhere.json", "nowhere.json"],
     ["rungate run email.verify '{}'", "-i"],
-    ["rungate run email.find full_name=Ada company_domain=example.com", "give the input as JSON with -i"],
     ["rungate run email.verify -i '{}' --wait -1", "--wait"],
     ["rungate run email.verify -i '{}' --max-cost 1e3", "--max-cost"],
     ["rungate run email.verify -i '{}' --max-cots 1", "--max-cots"],

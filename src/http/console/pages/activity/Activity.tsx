@@ -4,6 +4,7 @@ import { useFilters } from "../../data/address.ts"
 import { connection } from "../../data/live.ts"
 import { useStore } from "../../data/store.ts"
 import { Button } from "../../parts/Button.tsx"
+import { firstRun } from "../../../client/Shell.ts"
 import { CodeBlock } from "../../parts/Copy.tsx"
 import { TextLink } from "../../parts/Link.tsx"
 import { PageHead } from "../../parts/Page.tsx"
@@ -14,8 +15,6 @@ import { Filters } from "./Filters.tsx"
 import { Groups } from "./Groups.tsx"
 import { RunTable } from "./RunTable.tsx"
 import { queryOf, useRuns } from "./useRuns.ts"
-
-const command = `rungate run email.find full_name="Ada Lovelace" company_domain=example.com`
 
 const Live = () => (useStore(connection) === "live" ? <Badge tone="green">live</Badge> : null)
 
@@ -34,7 +33,7 @@ const Runs = ({ query }: { readonly query: Record<string, string> }) => {
           <TextLink to="/catalog">The catalog</TextLink> has forms that make the first. With a key, this command does:
         </p>
         <div className="w-full max-w-3xl">
-          <CodeBlock label="the command" text={command} />
+          <CodeBlock label="the command" text={firstRun} />
         </div>
       </Empty>
     ) : (

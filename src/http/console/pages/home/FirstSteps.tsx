@@ -8,6 +8,7 @@ import { microsOf } from "../../data/money.ts"
 import { allPages } from "../../data/page.ts"
 import { useService } from "../../data/session.ts"
 import { useWallet } from "../../frame/Balance.tsx"
+import { firstRun } from "../../../client/Shell.ts"
 import { CodeBlock } from "../../parts/Copy.tsx"
 import { TextLink } from "../../parts/Link.tsx"
 import { Panel } from "../../parts/Page.tsx"
@@ -107,10 +108,7 @@ export const FirstSteps = () => {
             label="the request with curl"
             text={`export RUNGATE_API_KEY=rg_${service.environment}_…\n${runCommand(location.origin)}`}
           />
-          <CodeBlock
-            label="the command"
-            text={`rungate run email.find full_name="Ada Lovelace" company_domain=example.com`}
-          />
+          <CodeBlock label="the command" text={firstRun} />
         </Step>
       </ol>
       <Next />
