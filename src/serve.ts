@@ -16,7 +16,7 @@ import { Server } from "./http/Server.ts"
 import { waitingServer } from "./http/WaitingServer.ts"
 import { Accounts } from "./layers/accounts/Accounts.ts"
 import { Catalog } from "./layers/catalog/Catalog.ts"
-import { DatabaseUrl } from "./layers/postgres/connection/DatabaseUrl.ts"
+import { CreatesDatabase, DatabaseUrl } from "./layers/postgres/connection/DatabaseUrl.ts"
 import { Endpoints } from "./layers/catalog/Endpoints.ts"
 import { capabilityCount, missingLines, readinessOf } from "./layers/catalog/ProviderReadiness.ts"
 import { Replica } from "./layers/standby/Replica.ts"
@@ -190,4 +190,4 @@ export const serve = (role: Role) =>
     )
     // Readiness is withdrawn before anything closes, so that requests that arrive meanwhile are still answered.
     return yield* Effect.onInterrupt(Effect.never, () => Context.get(context, Readiness).leave)
-  }).pipe(Effect.scoped)
+  }).pipe(Effect.scoped, Effect.provideService(CreatesDatabase, true))

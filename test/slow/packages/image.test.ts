@@ -83,22 +83,28 @@ describe("compose.yaml", () => {
   }
 
   test("matches the Compose Specification", () => {
-    expect(errors(compose)).toEqual([])
-    const wrong = structuredClone(compose)
+    const older = structuredClone(compose)
+    // The package's schema is of before `required`, which Compose has since 2.24.
+    for (const part of Object.values<Json>(older.services))
+      part.env_file &&= part.env_file.map(({ path }: Json) => path)
+    expect(errors(older)).toEqual([])
+    const wrong = structuredClone(older)
     wrong.services.worker.read_onyl = true
     wrong.services.service.depends_on.valkey.condition = "service_well"
     expect(errors(wrong).length).toBeGreaterThanOrEqual(2)
   })
 
-  test("starts the parts without rights, on ports of this machine only, each after what it needs is healthy", () => {
+  test("starts the parts without rights, on a port of this machine only, with the settings of .env, each after what it needs is healthy", () => {
     const { service, worker, postgres, valkey } = compose.services
     for (const part of [service, worker]) {
       expect(part).toMatchObject({ read_only: true, cap_drop: ["ALL"], security_opt: ["no-new-privileges:true"] })
       // A worker has no other port that its health check could ask.
       expect(part.environment.RUNGATE_METRICS_PORT).toMatch(/^\d+$/)
     }
-    for (const part of [service, postgres, valkey])
-      for (const port of part.ports) expect(port).toStartWith("127.0.0.1:")
+    for (const port of service.ports) expect(port).toStartWith("127.0.0.1:")
+    for (const part of [worker, postgres, valkey]) expect(part.ports).toBeUndefined()
+    // Provider accounts, mail, payments and keys: `environment` has only what the parts need to find each other.
+    for (const part of [service, worker]) expect(part.env_file).toEqual([{ path: ".env", required: false }])
     for (const part of [postgres, valkey]) expect(part.healthcheck.test[0]).toBe("CMD")
     expect(Object.values(service.depends_on)).toEqual([
       { condition: "service_healthy" },

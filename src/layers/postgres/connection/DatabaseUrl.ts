@@ -3,6 +3,8 @@
  *
  * Without `DATABASE_URL` the service starts an embedded PostgreSQL.
  */
+import { existsSync } from "node:fs"
+import { join, resolve } from "node:path"
 import { Context, Effect, Layer, Redacted, Schema } from "effect"
 import { Settings, type LiveSettings } from "../../platform/Settings.ts"
 import { embeddedPostgres } from "../embedded/EmbeddedPostgres.ts"
@@ -44,6 +46,11 @@ export const unavailable = (place: string, embedded: boolean) => (error: Failure
   })
 }
 
+/** Whether a missing embedded database is created. Only the service does that: a command would create one in whatever folder it is run. */
+export const CreatesDatabase = Context.Reference("rungate/layers/postgres/CreatesDatabase", {
+  defaultValue: () => false
+})
+
 /** The settings' choice. `direct` is null if `url` leads to the server itself. */
 interface Urls {
   readonly url: Redacted.Redacted | null
@@ -80,6 +87,10 @@ export class DatabaseUrl extends Context.Service<
                 )
           return { url, directUrl: direct ?? url, sharing, embedded: false, place }
         }
+        if (!(yield* CreatesDatabase) && !existsSync(join(settings.dataDir, "postgres.json")))
+          return yield* new DatabaseUnavailable({
+            message: `There is no database in ${resolve(settings.dataDir)} (RUNGATE_DATA_DIR), and DATABASE_URL is not set. Run this in the folder of your service, or set one of them as the service has it. "rungate serve" creates a database`
+          })
         const started = yield* embeddedPostgres({
           dataDir: settings.dataDir,
           onProgress: (message) => Effect.logInfo(message)
