@@ -180,7 +180,7 @@ export class Server extends Context.Service<Server, { readonly url: string }>()(
         RouteServices | Scope.Scope | HttpServerRequest.HttpServerRequest
       >(context)(httpEffect)
       const [shortRun, shortWait] = [yield* shortRunRoute, yield* shortWaitRoute]
-      const page = yield* consoleDoor()
+      const door = yield* consoleDoor()
       const byApi = (came: Request, request: Request) => {
         if (came !== request) {
           callers.set(request, peers.of(came) ?? "")
@@ -199,9 +199,9 @@ export class Server extends Context.Service<Server, { readonly url: string }>()(
           shortRun(request, byApi) ??
           shortWait(request, byApi) ??
           malformedPath(request) ??
-          page(request) ??
+          door.page(request) ??
           mcp(request) ??
-          api(request)
+          door.orMissing(request, api(request))
       )
       const watch = yield* requestWatch
       // Runs after the server has closed.

@@ -40,7 +40,7 @@ describe("the console's page", () => {
   test("leaves programs and the service's other addresses as they were", async () => {
     const short = await (await raw("/", { accept: "*/*" })).text()
     expect(short).toContain("Get an API key")
-    for (const path of ["/docs", "/v1/wallet", "/livez", "/no-such-page"]) {
+    for (const path of ["/docs", "/v1/wallet", "/v1/no-such-path", "/livez"]) {
       const [asked, without] = await Promise.all([raw(path, asBrowser), raw(path)])
       expect([path, asked.status]).toEqual([path, without.status])
       expect([path, (await asked.text()).includes('<div id="root">')]).toEqual([path, false])
@@ -50,6 +50,18 @@ describe("the console's page", () => {
     expect(form).toContain('<form method="post">')
     expect(await (await raw("/reset-password", { ...asBrowser }, "POST")).text()).not.toContain('<div id="root">')
     expect((await raw("/activity", { ...asBrowser }, "POST")).status).toBe(404)
+  })
+
+  test("says at a wrong address that there is no page, and to programs in JSON", async () => {
+    for (const path of ["/no-such-page", "/settings", "/docs/no-such-page", "/settings?etag"]) {
+      const headers = path.endsWith("etag") ? { ...asBrowser, "if-none-match": "*" } : asBrowser
+      const asked = await raw(path, headers)
+      expect([path, asked.status]).toEqual([path, 404])
+      expect(await asked.text()).toContain('<div id="root">')
+      expect([asked.headers.get("x-frame-options"), asked.headers.get("cache-control")]).toEqual(["DENY", "no-cache"])
+      const program = await raw(path, { accept: "*/*" })
+      expect([program.status, (await program.json()).error.code]).toEqual([404, "not_found"])
+    }
   })
 
   test("forbids inline scripts, other origins and frames", async () => {

@@ -46,6 +46,9 @@ add("POST", providerEventsPath)
 /** The paths of all routes of the router. */
 export const routePaths = (): ReadonlyArray<string> => routes.map(({ path }) => path)
 
+/** Whether a route has this path, with any method. */
+export const isRoutePath = (path: string): boolean => routes.some(({ pattern }) => pattern.test(path))
+
 /** The parameters in a path of the API, still percent-encoded. Empty for any other path. */
 export const parametersOf = (path: string): Readonly<Record<string, string>> =>
   routes.map(({ pattern }) => pattern.exec(path)?.groups).find((groups) => groups !== undefined) ?? {}

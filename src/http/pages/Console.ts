@@ -11,6 +11,7 @@ import { Effect, Schema } from "effect"
 import { newId } from "../../layers/platform/Ids.ts"
 import { packageFolder } from "../../layers/platform/packageFolder.ts"
 import { codingFor } from "../standards/Compression.ts"
+import { isRoutePath } from "../middleware/NotFound.ts"
 import { etagOf, hasTag } from "../standards/ETags.ts"
 
 const Manifest = Schema.fromJsonString(
@@ -72,14 +73,16 @@ const encodingFor = (accepts: string | null): Encoding => {
   return coding === "gzip" ? "gz" : (coding ?? "")
 }
 
-const answer = ({ headers, etag, bodies }: Kept, request: Request): Response => {
+const answer = ({ headers, etag, bodies }: Kept, request: Request, status = 200): Response => {
   const encoding = encodingFor(request.headers.get("accept-encoding"))
   const coding = codings[encoding]
   const all = { ...common, ...headers, etag, "x-request-id": newId("req") }
-  if (hasTag(request.headers.get("if-none-match"), etag)) return new Response(null, { status: 304, headers: all })
+  if (status === 200 && hasTag(request.headers.get("if-none-match"), etag))
+    return new Response(null, { status: 304, headers: all })
   const body = bodies[encoding]
   const encoded = coding === null ? {} : { "content-encoding": coding }
   return new Response(request.method === "HEAD" ? null : body, {
+    status,
     headers: { ...all, ...encoded, "content-length": String(body.byteLength) }
   })
 }
@@ -96,16 +99,25 @@ const prefix = "/console/"
 /** A program that asks for the page at `/`, such as curl, gets the short one (Home.ts). */
 const wantsPage = (request: Request) => (request.headers.get("accept") ?? "").includes("text/html")
 
+const isPage = ({ headers }: Response) => (headers.get("content-type") ?? "").includes("text/html")
+
 const pathOf = (url: string) => {
   const start = url.indexOf("/", url.indexOf("//") + 2)
   const end = url.indexOf("?", start)
   return start < 0 ? "/" : url.slice(start, end < 0 ? undefined : end)
 }
 
-/** Answers a request to the console. Null for any other one. */
-export type ConsoleDoor = (request: Request) => Response | null
+export interface ConsoleDoor {
+  /** Answers a request to the console. Null for any other one. */
+  readonly page: (request: Request) => Response | null
+  /** The answer to a person who followed a wrong address: the console's page says so, and leads on. */
+  readonly orMissing: (request: Request, answered: Promise<Response>) => Promise<Response>
+}
 
-const closed: ConsoleDoor = () => null
+const closed: ConsoleDoor = { page: () => null, orMissing: (_request, answered) => answered }
+
+/** Where programs ask, and people who try what programs get. */
+const ofApi = /^\/v1(\/|$)/
 
 export const consoleDoor = (folder = join(packageFolder, "dist", "console")): Effect.Effect<ConsoleDoor> =>
   Effect.gen(function* () {
@@ -115,13 +127,21 @@ export const consoleDoor = (folder = join(packageFolder, "dist", "console")): Ef
     const shell = read(folder, "shell.html", pageHeaders)
     const assets = new Map(manifest.assets.map((name) => [`${prefix}${name}`, read(folder, name, assetHeaders)]))
     const routes = manifest.routes.map((route) => new RegExp(route))
-    return (request: Request): Response | null => {
-      if (request.method !== "GET" && request.method !== "HEAD") return null
-      const path = pathOf(request.url)
-      const asset = assets.get(path)
-      if (asset !== undefined) return answer(asset, request)
-      return wantsPage(request) && routes.some((route) => route.test(path)) ? answer(shell, request) : null
-    }
+    const isRead = ({ method }: Request) => method === "GET" || method === "HEAD"
+    return {
+      page: (request) => {
+        if (!isRead(request)) return null
+        const path = pathOf(request.url)
+        const asset = assets.get(path)
+        if (asset !== undefined) return answer(asset, request)
+        return wantsPage(request) && routes.some((route) => route.test(path)) ? answer(shell, request) : null
+      },
+      orMissing: (request, answered) => {
+        const path = pathOf(request.url)
+        if (!isRead(request) || !wantsPage(request) || ofApi.test(path) || isRoutePath(path)) return answered
+        return answered.then((one) => (one.status === 404 && !isPage(one) ? answer(shell, request, 404) : one))
+      }
+    } satisfies ConsoleDoor
   }).pipe(
     // A console that is just being built, or was built by another version.
     Effect.catchCause((cause) =>
