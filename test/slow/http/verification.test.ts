@@ -304,13 +304,16 @@ describe("passwords as in production", () => {
     const wrong = async (email: string) =>
       (await timed(() => post("sign-in", { email, password: "not the password" }))).millis
     const found = new Map(Object.keys(emails).map((name) => [name, new Array<number>()]))
-    for (let round = 0; round < 5; round++)
-      for (const [name, email] of Object.entries(emails)) found.get(name)?.push(await wrong(email))
-    // The fastest of each: the others measure who else uses the machine.
+    // The fastest of each: the others measure who else uses the machine. More rounds bring them together unless the work differs.
     const fastest = (name: string) => Math.min(...(found.get(name) ?? []))
-    const [taken, pending, unknown] = [fastest("taken"), fastest("pending"), fastest("unknown")]
-    figures("sign-in timing", { taken, pending, unknown })
+    const ratio = () => {
+      const times = Object.keys(emails).map(fastest)
+      return Math.max(...times) / Math.min(...times)
+    }
+    for (let round = 0; round < 5 || (round < 25 && ratio() >= 1.6); round++)
+      for (const [name, email] of Object.entries(emails)) found.get(name)?.push(await wrong(email))
+    figures("sign-in timing", { taken: fastest("taken"), pending: fastest("pending"), unknown: fastest("unknown") })
     // One hash more or less would be a factor of nearly two.
-    expect(Math.max(taken, pending, unknown) / Math.min(taken, pending, unknown)).toBeLessThan(1.6)
+    expect(ratio()).toBeLessThan(1.6)
   })
 })
