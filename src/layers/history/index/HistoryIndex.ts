@@ -11,6 +11,7 @@ import { damageReports } from "./Damage.ts"
 import { byPlace, rules, segmentDrafts } from "./Drafts.ts"
 import { historyLocks } from "./Locks.ts"
 import { segmentRepair } from "./Repair.ts"
+import { oneRowOf } from "../../postgres/Rows.ts"
 import { rowsAs } from "./Rows.ts"
 import type { SegmentDamaged } from "./SegmentDamaged.ts"
 import { families, type Family, historySegments, isFamily, segmentFields, type SegmentRow } from "./Segments.ts"
@@ -54,6 +55,8 @@ const waitingRows = rowsAs("organizations of a step", Schema.Struct({ org_id: Sc
 const crowdedRows = rowsAs("organizations with segments to merge", Schema.Struct({ org_id: Schema.String }))
 const outdatedRows = rowsAs("outdated segments", Schema.Struct({ ...segmentFields, org_id: Schema.String }))
 const queuedRows = rowsAs("queued runs", Schema.Struct({ runs: Schema.Int }))
+
+const pendingRow = oneRowOf({ waits: Schema.Boolean, damaged: Schema.Boolean })
 
 const start: Place = { org_id: "", turn: 0n }
 /** After all rows of an organization. */
@@ -189,9 +192,14 @@ export class HistoryIndex extends Context.Service<
           fromStart = true
         }
       })
+      // One statement a second on an idle service, where the look for each would take six.
+      const pending = pendingRow(
+        sql`SELECT EXISTS (SELECT FROM history_queue) AS waits, EXISTS (SELECT FROM history_damage) AS damaged`
+      )
       const index = Effect.gen(function* () {
-        const runs = yield* gather
-        const repaired = yield* repair.next
+        const { waits, damaged } = yield* pending
+        const runs = waits ? yield* gather : 0
+        const repaired = damaged || runs > 0 ? yield* repair.next : null
         if (runs === 0 && repaired === null && outdated) yield* renew
         return runs + (repaired ?? 0)
       })
