@@ -24,18 +24,18 @@ export type ShortRoute = (request: Request, api: ApiRoute) => Promise<Response> 
 export const bearer = /^bearer +(\S+)$/i
 
 /** What every answer says. */
-export interface Signed {
+export interface AnswerBase {
   readonly request_id: string
   /** What the request took from the limit of its key. Null when limits are off. */
   readonly allowance: Allowance | null
   /** The client's Accept header. */
   readonly accept: string | undefined
   /** Names the request in the log. */
-  readonly asked: string
+  readonly operation: string
 }
 
 /** What an answer says besides the run. */
-export interface Envelope extends Signed, Told {}
+export interface Envelope extends AnswerBase, Told {}
 
 /** A request that the API's route must answer after all, with what was taken from its key's limit for it. */
 export interface PassedOn {
@@ -50,7 +50,7 @@ export type Outcome = HttpServerResponse.HttpServerResponse | PassedOn | null
 /** The answer with its request id and its rate limit, and an error in the form that the client accepts. */
 export const enveloped = (
   response: HttpServerResponse.HttpServerResponse,
-  { request_id, allowance, accept }: Signed
+  { request_id, allowance, accept }: AnswerBase
 ): HttpServerResponse.HttpServerResponse => {
   const limited = allowance === null ? response : HttpServerResponse.setHeaders(response, limitHeaders(allowance))
   return concluded(limited, request_id, accept)
@@ -71,8 +71,8 @@ export const shortRoutes = Effect.gen(function* () {
   const inPromise = Effect.runPromiseWith(context)
   /** Most answers are small, and then nothing but their size is looked at. */
   const send = (acceptEncoding: string | null, response: HttpServerResponse.HttpServerResponse) => {
-    const asked = { path: "/v1/run", acceptEncoding, cookie: false }
-    return isCompressible(asked, response) ? inPromise(Effect.map(encoded(asked, response), web)) : web(response)
+    const exchange = { path: "/v1/run", acceptEncoding, cookie: false }
+    return isCompressible(exchange, response) ? inPromise(Effect.map(encoded(exchange, response), web)) : web(response)
   }
 
   const passOn = (request: Request, api: ApiRoute, passed: PassedOn | null): Promise<Response> => {
@@ -83,9 +83,9 @@ export const shortRoutes = Effect.gen(function* () {
     return api(request, again)
   }
 
-  const orDefect = <A>(envelope: Signed, work: Effect.Effect<A>) =>
+  const orDefect = <A>(envelope: AnswerBase, work: Effect.Effect<A>) =>
     Effect.catchDefect(work, (defect) =>
-      Effect.map(answerToDefect(readiness, `${envelope.request_id} ${envelope.asked}`, defect), (response) =>
+      Effect.map(answerToDefect(readiness, `${envelope.request_id} ${envelope.operation}`, defect), (response) =>
         enveloped(response, envelope)
       )
     )

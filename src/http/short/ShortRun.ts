@@ -31,7 +31,7 @@ import {
 } from "../submission/SubmitRun.ts"
 import { bearer, type Envelope, enveloped, type Outcome, type ShortRoute, shortRoutes } from "./ShortRoute.ts"
 
-const asked = "POST /v1/run"
+const operation = "POST /v1/run"
 
 const isRun = ({ method, url }: Request): boolean => method === "POST" && /^[a-z]+:\/\/[^/]*\/v1\/run$/.test(url)
 
@@ -107,7 +107,7 @@ export const shortRunRoute = Effect.gen(function* () {
     const request_id = newId("req")
     const arrived = clock.currentTimeMillisUnsafe()
     const { headers } = request
-    const envelope = { request_id, allowance, accept: headers.get("accept") ?? undefined, asked, ...toldOf(caller) }
+    const envelope = { request_id, allowance, accept: headers.get("accept") ?? undefined, operation, ...toldOf(caller) }
     const body = yield* Effect.result(readBody(request, seconds))
     if (Result.isFailure(body)) return enveloped(answer(body.failure), envelope)
     const bytes = body.success

@@ -17,9 +17,9 @@ import { environmentOf, tokenForm } from "../middleware/Auth.ts"
 import { Limits } from "../middleware/Limits.ts"
 import { FactsOfRequests } from "../../layers/observability/RequestFacts.ts"
 import { showRead, toldOf } from "../submission/SubmitRun.ts"
-import { bearer, type Envelope, type Outcome, type ShortRoute, shortRoutes, type Signed } from "./ShortRoute.ts"
+import { bearer, type Envelope, type Outcome, type ShortRoute, shortRoutes, type AnswerBase } from "./ShortRoute.ts"
 
-const asked = "GET /v1/runs/{run_id}"
+const operation = "GET /v1/runs/{run_id}"
 
 /** A whole number of seconds, written as clients write it. */
 const waitUrl = /^[a-z]+:\/\/[^/]*\/v1\/runs\/(run_[0-9a-z]+)\?wait=([1-9][0-9]{0,2})$/
@@ -62,7 +62,7 @@ export const shortWaitRoute = Effect.gen(function* () {
   const allowed = Effect.fnUntraced(function* (
     request: Request,
     { token }: Asked,
-    signed: Signed
+    base: AnswerBase
   ): Effect.fn.Return<Allowed | Outcome> {
     // Read for every request, as Auth.ts does, so that revocation is immediate.
     const principal = Option.getOrNull(yield* accounts.principal(Redacted.make(token)))
@@ -74,7 +74,7 @@ export const shortWaitRoute = Effect.gen(function* () {
     const allowance = yield* limits.request(principal.key_id ?? principal.user_id ?? principal.org_id)
     if (allowance !== null && !allowance.allowed) return { _tag: "PassedOn", body: null, allowance }
     if (principal.key_id !== null) accounts.used(principal.key_id)
-    return { _tag: "Allowed", org_id: principal.org_id, envelope: { ...signed, allowance, ...toldOf(principal) } }
+    return { _tag: "Allowed", org_id: principal.org_id, envelope: { ...base, allowance, ...toldOf(principal) } }
   })
 
   const watch = ({ org_id, envelope }: Allowed, { run_id, seconds }: Asked) =>
@@ -85,8 +85,8 @@ export const shortWaitRoute = Effect.gen(function* () {
     )
   const respond = (request: Request, one: Asked) => {
     const accept = request.headers.get("accept") ?? undefined
-    const signed = { request_id: newId("req"), allowance: null, accept, asked }
-    return Effect.flatMap(orDefect(signed, allowed(request, one, signed)), (may) =>
+    const base = { request_id: newId("req"), allowance: null, accept, operation }
+    return Effect.flatMap(orDefect(base, allowed(request, one, base)), (may) =>
       may !== null && "_tag" in may && may._tag === "Allowed" ? watch(may, one) : Effect.succeed(may)
     )
   }

@@ -20,7 +20,7 @@ export const limitRawAnswer = (request: ClientRequest, bodyBytesMax: number): vo
     socket.on("data", (bytes: Buffer) => {
       left -= bytes.length
       if (left >= 0) return
-      // Whoever reads the answer first takes what is enough of it.
+      // Later, so that a reader who has enough of the answer ends it first, without an error.
       setImmediate(() => request.destroy(new Error("the receiver sent too much beside its answer")))
     })
   })
