@@ -15,7 +15,8 @@ import { Api } from "./api/Api.ts"
 import { DocsRoutes, type DocsServices } from "./pages/Docs.ts"
 import { AccountPages } from "./pages/AccountPages.ts"
 import { OperatorAuthLayer } from "./access/OperatorCookie.ts"
-import { AuthLayer, CachedCallers } from "./middleware/Auth.ts"
+import { CallerChecks } from "./middleware/CallerChecks.ts"
+import { AuthLayer } from "./middleware/Auth.ts"
 import { batchBytesMax } from "./middleware/Body.ts"
 import { BoundaryLayer } from "./middleware/Boundary.ts"
 import { Peers } from "./middleware/ClientAddress.ts"
@@ -65,10 +66,8 @@ import { JoinOrganizationPage } from "./pages/JoinOrganization.ts"
 import { OAuthRoutes, type OAuthServices } from "./oauth/OAuthRoutes.ts"
 import { JoinRoute, type JoinServices } from "./pages/Join.ts"
 import { Limits } from "./middleware/Limits.ts"
-import { FactsOfRequests } from "../layers/observability/RequestFacts.ts"
 import { requestWatch } from "./requestlog/RequestWatch.ts"
-import { shortRunRoute } from "./short/ShortRun.ts"
-import { shortWaitRoute } from "./short/ShortWait.ts"
+import { runDoor } from "./run/RunDoor.ts"
 import { transportSecurity } from "./standards/TransportSecurity.ts"
 import { portTaken } from "./Listening.ts"
 import { malformedPath } from "./middleware/MalformedRequest.ts"
@@ -166,7 +165,7 @@ export class Server extends Context.Service<Server, { readonly url: string }>()(
     Effect.gen(function* () {
       const { port, host, publicUrl } = yield* Settings
       const waiters = yield* Waiters
-      const [facts, sink] = [yield* FactsOfRequests, yield* LogSink]
+      const sink = yield* LogSink
       const feed = yield* EventFeed
       const httpEffect = yield* HttpRouter.toHttpEffect(Routes)
       // Known once it listens.
@@ -179,16 +178,8 @@ export class Server extends Context.Service<Server, { readonly url: string }>()(
         RouteServices,
         RouteServices | Scope.Scope | HttpServerRequest.HttpServerRequest
       >(context)(httpEffect)
-      const [shortRun, shortWait] = [yield* shortRunRoute, yield* shortWaitRoute]
+      const run = yield* runDoor
       const door = yield* consoleDoor()
-      const byApi = (came: Request, request: Request) => {
-        if (came !== request) {
-          callers.set(request, peers.of(came) ?? "")
-          const known = facts.get(came)
-          if (known !== undefined) facts.set(request, known)
-        }
-        return api(request)
-      }
       const mcp = yield* lazyMcp((request, address) => {
         callers.set(request, address)
         return api(request)
@@ -196,8 +187,7 @@ export class Server extends Context.Service<Server, { readonly url: string }>()(
       const answer = transportSecurity(
         publicUrl,
         (request) =>
-          shortRun(request, byApi) ??
-          shortWait(request, byApi) ??
+          run(request) ??
           malformedPath(request) ??
           door.page(request) ??
           mcp(request) ??
@@ -231,5 +221,5 @@ export class Server extends Context.Service<Server, { readonly url: string }>()(
       peerOf = (request) => server.requestIP(request)?.address ?? null
       return { url: `http://${host === "0.0.0.0" ? "127.0.0.1" : host}:${server.port}` }
     })
-  ).pipe(Layer.provide([Limits.layer, CachedCallers.layer]))
+  ).pipe(Layer.provide(CallerChecks.layer.pipe(Layer.provideMerge(Limits.layer))))
 }

@@ -26,10 +26,17 @@ const linesOf = async (count: number, work: () => Promise<unknown>) => {
 
 const input = { full_name: "Ada Lovelace", company_domain: "example.com" }
 
-test("a run has a line with its organization and its run id, by the API's route and by the short one", async () => {
+test("a run has a line with its organization and its run id, by the general router and by the door", async () => {
   const org = await app.tenant("5.00")
-  for (const _route of ["the API's, for a key that this process has not seen", "the short one"]) {
-    const [line, ...more] = await linesOf(1, () => org.run({ capability: "email.find", input }))
+  const sent = new TextEncoder().encode(JSON.stringify({ capability: "email.find", input }))
+  const chunked = () =>
+    fetch(`${app.url}/v1/run`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${org.key}`, "content-type": "application/json" },
+      body: new Response(sent).body
+    })
+  for (const run of [chunked, () => org.run({ capability: "email.find", input })]) {
+    const [line, ...more] = await linesOf(1, run)
     expect(more).toEqual([])
     expect(line).toEqual({
       time: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
@@ -49,7 +56,7 @@ test("a run has a line with its organization and its run id, by the API's route 
     const [line] = await linesOf(1, () => org.get(`/v1/runs/${body.run_id}${wait}`))
     expect(line).toMatchObject({ route: "/v1/runs/{run_id}", org_id: org.org_id, run_id: body.run_id })
   }
-  // The short route passes on what it can't read. The line still says whose request it was.
+  // A refused request has a line that says whose it was.
   const [refused] = await linesOf(1, () => org.post("/v1/run", { capabilty: "email.find" }))
   expect(refused).toMatchObject({ route: "/v1/run", status: 400, org_id: org.org_id })
 })

@@ -69,7 +69,7 @@ const [trace, parent] = ["4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"]
 
 test("a trace goes from the client through the run to the provider, without what anybody wrote", async () => {
   const org = await on.tenant("5.00")
-  // The first request of a key takes the API's route, the second one the short route.
+  // The first request of a key looks it up, and the others do not.
   const runs = [
     await org.run(asked, { traceparent: `00-${trace}-${parent}-01` }),
     await org.run(asked, { traceparent: `00-${trace}-${parent}-01` }),

@@ -41,6 +41,9 @@ import { UsageApi } from "./control/Usage.ts"
 import { WebhooksApi } from "./control/Webhooks.ts"
 import { WalletApi } from "./Wallet.ts"
 
+/** Unknown fields are refused, because a typo in max_cost must not cost money. */
+export const parseOptions = { onExcessProperty: "error", errors: "all" } as const
+
 export class Api extends HttpApi.make("rungate")
   .add(RunsApi)
   .add(BatchesApi)
@@ -84,8 +87,7 @@ export class Api extends HttpApi.make("rungate")
   .prefix("/v1")
   .middleware(Malformed)
   .middleware(RequestChecks)
-  // Unknown fields are refused, because a typo in max_cost must not cost money.
-  .annotate(HttpApi.ParseOptions, { onExcessProperty: "error", errors: "all" })
+  .annotate(HttpApi.ParseOptions, parseOptions)
   .annotate(HttpApi.HeadersParseOptions, {})
   .annotate(OpenApi.Transform, completed)
   .annotateMerge(

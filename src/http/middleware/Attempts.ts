@@ -1,6 +1,6 @@
 /** Limits attempts to sign in, to use a mailed link and to set a password, per client address and per account. */
 import { Effect } from "effect"
-import { enforceRateLimit } from "./RequestChecks.ts"
+import { enforceRateLimit, tellLimit } from "./RequestChecks.ts"
 import type { Limits } from "./Limits.ts"
 import { RequestContext } from "./RequestContext.ts"
 
@@ -14,7 +14,7 @@ export const allowAttempt = Effect.fnUntraced(function* (
   isKnown: Effect.Effect<boolean> = Effect.succeed(true)
 ) {
   const { address } = yield* RequestContext
-  yield* enforceRateLimit(yield* limits.attempt(account, address, isKnown), "attempts")
+  yield* enforceRateLimit(yield* limits.attempt(account, address, isKnown), "attempts", tellLimit)
 })
 
 /** The account name under which attempts with a mailed link are counted. It is a digest, so the limiter never stores the token. */

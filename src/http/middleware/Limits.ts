@@ -43,12 +43,6 @@ export const bytesPerRequest = 32 * 1024
 /** Limits the requests of one client address; null when limits are off. */
 export type AddressLimit = (address: string, requests?: number) => Effect.Effect<Allowance | null>
 
-/** What requests that the short route of runs passes on to the API have already taken from their key's limit. */
-export const TakenFromLimit = Context.Reference<WeakMap<Request, Allowance | null>>(
-  "rungate/http/middleware/TakenFromLimit",
-  { defaultValue: () => new WeakMap() }
-)
-
 /** An address may send four times as many requests to /mcp: hosted agents of many customers share few addresses, and each key has its own limit. */
 const mcpMultiplier = 4
 

@@ -73,22 +73,29 @@ const notJson = (text: string): ProblemOf<"invalid_request"> | null => {
   return refused(`The request body ${message}.`, [{ path: "", message }])
 }
 
-export const MalformedLayer = HttpApiMiddleware.layerSchemaErrorTransform(Malformed, (error) =>
-  Effect.gen(function* () {
-    if (error.kind === "Body" || error.kind === "ResponseHeaders") return yield* Effect.die(error)
-    const details = detailsOf(error.kind, error.cause)
-    const first = details[0]
-    if (first === undefined) return yield* Effect.fail(refused("The request is not valid.", []))
-    if (error.kind === "Payload" && first.path === "") {
-      const request = yield* HttpServerRequest.HttpServerRequest
-      const wrong = notJson(yield* Effect.orDie(request.text))
-      if (wrong !== null) return yield* Effect.fail(wrong)
-    }
-    const isSentence = first.message.startsWith("Unknown ")
-    const message = isSentence ? first.message : `${first.path === "" ? "body" : first.path}: ${first.message}`
-    return yield* Effect.fail(refused(message, details))
-  })
-)
+/** The error for a part of a request that does not match the contract. `kind` names the part. */
+export const malformed = (kind: string, cause: Schema.SchemaError): ProblemOf<"invalid_request"> => {
+  const details = detailsOf(kind, cause)
+  const first = details[0]
+  if (first === undefined) return refused("The request is not valid.", [])
+  const isSentence = first.message.startsWith("Unknown ")
+  const message = isSentence ? first.message : `${first.path === "" ? "body" : first.path}: ${first.message}`
+  return refused(message, details)
+}
+
+/** The same for a body, which may not be JSON at all. */
+export const malformedBody = (text: string, cause: Schema.SchemaError): ProblemOf<"invalid_request"> => {
+  const wrong = malformed("Payload", cause)
+  return (wrong.error.details?.[0]?.path === "" ? notJson(text) : null) ?? wrong
+}
+
+export const MalformedLayer = HttpApiMiddleware.layerSchemaErrorTransform(Malformed, ({ kind, cause }) => {
+  if (kind === "Body" || kind === "ResponseHeaders") return Effect.die(cause)
+  if (kind !== "Payload") return Effect.fail(malformed(kind, cause))
+  return Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
+    Effect.flatMap(Effect.orDie(request.text), (text) => Effect.fail(malformedBody(text, cause)))
+  )
+})
 
 const badPath = "is not valid percent-encoded UTF-8"
 const refusedPath = refused(`path ${badPath}.`, [{ path: "path", message: badPath }])

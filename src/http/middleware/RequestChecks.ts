@@ -27,68 +27,71 @@ export const limitHeaders = ({
   ...(allowed ? {} : { "retry-after": String(reset) })
 })
 
-/** Adds the RateLimit headers to the response. Fails with `rate_limited` if the limit is used up. `what` names the requests in the message. */
-export const enforceRateLimit = (
-  allowance: Allowance | null,
-  what: string
-): Effect.Effect<void, ProblemOf<"rate_limited">, HttpServerRequest.HttpServerRequest> => {
-  if (allowance === null) return Effect.void
-  const headers = limitHeaders(allowance)
-  const addHeaders = HttpEffect.appendPreResponseHandler((_request, response) =>
-    Effect.succeed(HttpServerResponse.setHeaders(response, headers))
+/** Adds the RateLimit headers to the answer of the API's routes. */
+export const tellLimit = (allowance: Allowance): Effect.Effect<void, never, HttpServerRequest.HttpServerRequest> =>
+  HttpEffect.appendPreResponseHandler((_request, response) =>
+    Effect.succeed(HttpServerResponse.setHeaders(response, limitHeaders(allowance)))
   )
-  if (allowance.allowed) return addHeaders
+
+/** Adds the RateLimit headers. Fails with `rate_limited` if the limit is used up. `what` names the requests in the message. */
+export const enforceRateLimit = <R>(
+  allowance: Allowance | null,
+  what: string,
+  tell: (allowance: Allowance) => Effect.Effect<void, never, R>
+): Effect.Effect<void, ProblemOf<"rate_limited">, R> => {
+  if (allowance === null) return Effect.void
+  if (allowance.allowed) return tell(allowance)
   return Effect.andThen(
-    addHeaders,
+    tell(allowance),
     Effect.fail(problem("rate_limited", `Too many ${what}; try again in ${allowance.reset} s.`))
   )
 }
 
-/** Takes this many requests from a rate limit. */
-type TakeRequests = (requests: number) => Effect.Effect<Allowance | null>
+/** Takes this many requests from the caller's rate limit. */
+export type TakeMore<R> = (requests: number) => Effect.Effect<void, ProblemOf<"rate_limited">, R>
 
 export const isJson = (contentType: string | undefined) =>
   contentType === undefined || contentType === "application/json" || /^\s*application\/json\s*(;|$)/i.test(contentType)
 
-/** Receives a body and checks it. A large body counts as several requests, which are taken from the rate limit before the check. */
-export const checkBody = (
-  take: TakeRequests,
-  what: string
-): Effect.Effect<void, BodyProblem | ProblemOf<"rate_limited">, HttpServerRequest.HttpServerRequest> =>
+/** Checks a body. A large one counts as several requests, which are taken from the rate limit before the check. */
+export const checkBytes = <R>(
+  bytes: ArrayBuffer,
+  url: string,
+  contentType: string | undefined,
+  takeMore: TakeMore<R>
+): Effect.Effect<void, BodyProblem | ProblemOf<"rate_limited">, R> => {
+  const limits = bodyLimits(url)
+  // The API refuses other content types without parsing them, so only JSON is checked.
+  const check = Effect.suspend(() => {
+    const wrong = isJson(contentType) ? jsonProblem(new Uint8Array(bytes), limits.containers) : null
+    return wrong === null ? Effect.void : Effect.fail(wrong)
+  })
+  const more = Math.ceil(bytes.byteLength / limits.bytesPerRequest) - 1
+  return more <= 0 ? check : Effect.andThen(takeMore(more), check)
+}
+
+/** Receives the body of a request to the API's routes, and checks it. */
+export const checkBody = (takeMore: TakeMore<HttpServerRequest.HttpServerRequest>) =>
   Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
-    Effect.flatMap(receiveBody(request), (buffer) => {
-      const limits = bodyLimits(request.url)
-      // The API refuses other content types without parsing them, so only JSON is checked.
-      const check = () =>
-        isJson(request.headers["content-type"]) ? jsonProblem(new Uint8Array(buffer), limits.containers) : null
-      const more = Math.ceil(buffer.byteLength / limits.bytesPerRequest) - 1
-      if (more <= 0) {
-        const wrong = check()
-        return wrong === null ? Effect.void : Effect.fail(wrong)
-      }
-      return Effect.gen(function* () {
-        yield* enforceRateLimit(yield* take(more), what)
-        const wrong = check()
-        if (wrong !== null) return yield* Effect.fail(wrong)
-      })
-    })
+    Effect.flatMap(receiveBody(request), (bytes) =>
+      checkBytes(bytes, request.url, request.headers["content-type"], takeMore)
+    )
   )
 
 /** Whether requests to this endpoint have a body. */
 export const hasPayload = (endpoint: HttpApiEndpoint.Top): boolean =>
   endpoint.payload.size > 0 && HttpMethod.hasBody(endpoint.method)
 
-const fromThisAddress = "requests from this address"
-
 /** Limits requests to an endpoint that needs no key. */
-export const limitByAddress = (limit: AddressLimit) =>
+export const limitByAddress = (limit: AddressLimit, requests = 1) =>
   Effect.flatMap(RequestContext, ({ address }) =>
-    Effect.flatMap(limit(address), (allowance) => enforceRateLimit(allowance, fromThisAddress))
+    Effect.flatMap(limit(address, requests), (allowance) =>
+      enforceRateLimit(allowance, "requests from this address", tellLimit)
+    )
   )
 
 /** Checks the body of a request to an endpoint that needs no key. */
-export const checkBodyByAddress = (limit: AddressLimit) =>
-  Effect.flatMap(RequestContext, ({ address }) => checkBody((requests) => limit(address, requests), fromThisAddress))
+export const checkBodyByAddress = (limit: AddressLimit) => checkBody((requests) => limitByAddress(limit, requests))
 
 const json = (text: string): unknown => {
   try {

@@ -4,8 +4,9 @@
  * Requests with an API key need no check here, because creating the key required it.
  */
 import { Effect } from "effect"
+import type { Principal } from "../../layers/accounts/Accounts.ts"
 import type { SettingsShape } from "../../layers/platform/Settings.ts"
-import { problem } from "../../schema/Errors.ts"
+import { problem, type ProblemOf } from "../../schema/Errors.ts"
 import { CurrentCaller } from "../api/shapes/Common.ts"
 import { withCommands } from "../../schema/Hints.ts"
 import { viaApi } from "../../schema/Steps.ts"
@@ -21,8 +22,12 @@ export const mustVerify = (
   pending: boolean
 ): boolean => emailVerification && pending
 
-export const requireVerified = Effect.fnUntraced(function* (settings: Pick<SettingsShape, "emailVerification">) {
-  const caller = yield* CurrentCaller
-  if (mustVerify(settings, caller.pending)) return yield* Effect.fail(unverified)
-  return caller
-})
+/** The caller, if nothing is left to verify. */
+export const verified = (
+  settings: Pick<SettingsShape, "emailVerification">,
+  caller: Principal
+): Effect.Effect<Principal, ProblemOf<"forbidden">> =>
+  mustVerify(settings, caller.pending) ? Effect.fail(unverified) : Effect.succeed(caller)
+
+export const requireVerified = (settings: Pick<SettingsShape, "emailVerification">) =>
+  Effect.flatMap(CurrentCaller, (caller) => verified(settings, caller))

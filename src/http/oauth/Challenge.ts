@@ -8,7 +8,7 @@ import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { Accounts } from "../../layers/accounts/Accounts.ts"
 import { Settings } from "../../layers/platform/Settings.ts"
 import { problem } from "../../schema/Errors.ts"
-import { environmentOf, tokenForm } from "../middleware/Auth.ts"
+import { environmentOf, tokenForm } from "../middleware/CallerChecks.ts"
 import { tokenOf } from "../middleware/Bearer.ts"
 import { challenge, issuerFor } from "./Issuer.ts"
 

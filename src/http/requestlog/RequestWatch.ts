@@ -1,7 +1,7 @@
 /**
  * Counts, times and logs every request of the server, on every route, at the socket.
  *
- * It sees a request and the head of its answer, and makes no Effect: the short route of runs has none to spare.
+ * It sees a request and the head of its answer, and makes no Effect: the run door has none to spare.
  */
 import { Clock, Effect } from "effect"
 import { LogSink } from "../../layers/observability/LogSink.ts"

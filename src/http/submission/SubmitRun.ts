@@ -1,8 +1,7 @@
 /**
  * Submits the run of a `POST /v1/run`, waits for its end as long as the request asks, and shows it.
  *
- * Both routes of this request use it: the one of the API, and the short one, which waits in its own way. It only decodes, asks an actor
- * and shows.
+ * The run door and the handler of the general router use it. It only decodes, asks an actor and shows.
  */
 import { Clock, Effect } from "effect"
 import { HttpServerResponse } from "effect/http"
@@ -16,7 +15,7 @@ import { memberText } from "../../schema/json/JsonText.ts"
 import { usd } from "../../schema/money/Money.ts"
 import { maySeeWallet } from "../access/Access.ts"
 import type { RunRequest } from "../api/Runs.ts"
-import { fingerprintOf } from "../middleware/Fingerprint.ts"
+import { fingerprintOf } from "./Fingerprint.ts"
 import { type Waits, waitsFor } from "../standards/Prefer.ts"
 import { httpStatusOf, pollUrl, runJson, withoutWallet } from "../views/RunView.ts"
 

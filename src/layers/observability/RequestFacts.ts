@@ -1,7 +1,5 @@
 /**
  * What a request turns out to be while it is answered, for its log line. Kept beside the request, so that no route has to return it.
- *
- * A short route may pass a copy of a request on to the API. Both have the same facts.
  */
 import { Context } from "effect"
 

@@ -76,7 +76,7 @@ describe("money headers", () => {
   const micro = (text: string | null) => dollars(text ?? "")
   const readable = async (tenant: Tenant) => (await tenant.get("/v1/wallet")).body.available
 
-  test("say what the run cost and what is left, on the short route and on the API's", async () => {
+  test("say what the run cost and what is left, by the door and by the general router", async () => {
     const tenant = await app.tenant("10.00")
     for (const headers of [{}, { "content-type": "application/json" }]) {
       const { body, headers: told } = await app.call(tenant.key, "POST", "/v1/run", { body: verify(), headers })

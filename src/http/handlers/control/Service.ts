@@ -4,7 +4,7 @@ import { HttpApiBuilder } from "effect/http-api"
 import { Settings } from "../../../layers/platform/Settings.ts"
 import { describeTerms } from "../../../schema/wallet/Referral.ts"
 import { Api } from "../../api/Api.ts"
-import { environmentOf } from "../../middleware/Auth.ts"
+import { environmentOf } from "../../middleware/CallerChecks.ts"
 
 export const ServiceHandlers = HttpApiBuilder.group(
   Api,

@@ -1,6 +1,6 @@
 /**
- * `GET /v1/runs/{id}?wait=` has two routes in the process, as `POST /v1/run` has. Nobody may see by which of them a request was answered.
- * Seconds in plain digits take the short route, and the same digits percent-encoded the API's.
+ * `GET /v1/runs/{id}` has two ways into the process, as `POST /v1/run` has. Nobody may see by which of them a request was answered.
+ * Seconds in plain digits take the door, and the same digits percent-encoded the general router.
  */
 import { heapStats } from "bun:jsc"
 import { beforeAll, describe, expect, test } from "bun:test"
@@ -12,9 +12,13 @@ let org: Tenant
 let other: Tenant
 let ended: string
 let open: string
+/** A key of the first organization that reads its own runs only. */
+let own: string
 const app = withApp({ held, settings: { RUNGATE_CONCURRENCY: "1000" } })
 beforeAll(async () => {
   ;[org, other] = [await app.tenant("50.00"), await app.tenant("50.00")]
+  const body = { name: "own", environment: "test", allow: { raw: true, read: "own" } }
+  own = (await app.call(await org.session(), "POST", "/v1/api-keys", { body })).body.api_key
   ended = (await org.run(verify())).body.run_id
   open = (await org.run({ ...rehearse("slow_60"), async: true })).body.run_id
 })
@@ -32,24 +36,29 @@ const ask = async (path: string, headers: Record<string, string>) => {
   const shown = [...response.headers].filter(([name]) => !ofTransport.has(name))
   return { status: response.status, headers: Object.fromEntries(shown), text }
 }
-const both = async (run_id: string, wait: string, headers: Record<string, string>) => {
-  const [short, api] = await Promise.all([
-    ask(`/v1/runs/${run_id}?wait=${wait}`, headers),
-    ask(`/v1/runs/${run_id}?wait=${encoded(wait)}`, headers)
+/** Without seconds, an empty query makes the request unusual. */
+const both = async (run_id: string, wait: string | null, headers: Record<string, string>) => {
+  const [door, router] = await Promise.all([
+    ask(`/v1/runs/${run_id}${wait === null ? "" : `?wait=${wait}`}`, headers),
+    ask(`/v1/runs/${run_id}${wait === null ? "?" : `?wait=${encoded(wait)}`}`, headers)
   ])
-  return { short, api }
+  return { door, router }
 }
 const as = (token: string) => ({ authorization: `Bearer ${token}` })
 
-describe("the two routes of GET /v1/runs/{id}?wait= answer alike", () => {
+describe("the two ways into GET /v1/runs/{id} answer alike", () => {
   const cases: ReadonlyArray<
     readonly [
       name: string,
       status: number,
-      request: () => readonly [run_id: string, wait: string, headers: Record<string, string>]
+      request: () => readonly [run_id: string, wait: string | null, headers: Record<string, string>]
     ]
   > = [
     ["a run that has ended", 200, () => [ended, "30", as(org.key)]],
+    ["a run without a wait", 200, () => [ended, null, as(org.key)]],
+    ["a preference", 200, () => [open, null, { ...as(org.key), prefer: "wait=1" }]],
+    ["a preference that the query overrides", 200, () => [open, "0", { ...as(org.key), prefer: "wait=60" }]],
+    ["a key that reads its own runs only", 400, () => [ended, "5", as(own)]],
     ["a run that is under way", 200, () => [open, "1", as(org.key)]],
     ["another organization's run", 400, () => [ended, "5", as(other.key)]],
     ["an unknown run", 400, () => ["run_00000000000000000000000000", "5", as(org.key)]],
@@ -67,20 +76,20 @@ describe("the two routes of GET /v1/runs/{id}?wait= answer alike", () => {
     ["a lower-case scheme", 200, () => [ended, "5", { authorization: `bearer ${org.key}` }]]
   ]
   test.each(cases)("%s", async (_name, status, request) => {
-    const { short, api } = await both(...request())
-    expect(short).toEqual(api)
-    expect(short.status).toBe(status)
+    const { door, router } = await both(...request())
+    expect(door).toEqual(router)
+    expect(door.status).toBe(status)
   })
 
   test("a session, and a key from the moment it is revoked", async () => {
-    expect((await both(ended, "5", as(await org.session()))).short.status).toBe(200)
+    expect((await both(ended, "5", as(await org.session()))).door.status).toBe(200)
     const gone = await app.tenant("1.00")
     const run_id: string = (await gone.run(verify())).body.run_id
-    expect((await both(run_id, "5", as(gone.key))).short.status).toBe(200)
+    expect((await both(run_id, "5", as(gone.key))).door.status).toBe(200)
     await app.sql("UPDATE api_keys SET revoked_at = now() WHERE key_id = $1", [gone.key_id])
-    const { short, api } = await both(run_id, "5", as(gone.key))
-    expect(short).toEqual(api)
-    expect(short.status).toBe(401)
+    const { door, router } = await both(run_id, "5", as(gone.key))
+    expect(door).toEqual(router)
+    expect(door.status).toBe(401)
   })
 })
 
@@ -110,7 +119,6 @@ describe("waiting clients", () => {
   const hangUp = new AbortController()
 
   test("keep no generator alive, whether they started their run or wait for another's", async () => {
-    // The key is known from now on, so the next requests take the short route.
     await org.run(verify())
     expect(await waitersOf()).toBe(0)
     Bun.gc(true)

@@ -1,19 +1,25 @@
 /**
- * `POST /v1/run` has two routes in the process: a short one for ordinary requests, and the API's for all others. Nobody may see by which of
- * them a request was answered. A body of known length is an ordinary request, and the same body in chunks is not.
+ * `POST /v1/run` has two ways into the process: a door for ordinary requests, and the general router for all others. Nobody may see by which
+ * of them a request was answered. A body of known length is an ordinary request, and the same body in chunks is not.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { digest } from "../../src/layers/accounts/Accounts.ts"
 import { type App, startApp, type Tenant, verify } from "../kit/app.ts"
 import { acme } from "../kit/provider-documents.ts"
 
 let app: App
 let rich: Tenant
 let poor: Tenant
+let session: string
+let viewer: string
 beforeAll(async () => {
   app = await startApp()
   await app.catalog(acme)
   rich = await app.tenant("10.00")
   poor = await app.tenant()
+  ;[session, viewer] = [await rich.session(), await rich.session()]
+  const ofViewer = "SELECT user_id FROM sessions WHERE token_hash = $1"
+  await app.sql(`UPDATE members SET role = 'viewer' WHERE user_id = (${ofViewer})`, [Buffer.from(digest(viewer))])
 })
 afterAll(async () => {
   expect(app.logs.filter((line) => line.startsWith("Error"))).toEqual([])
@@ -55,19 +61,17 @@ const ask = async (url: string, key: string, body: Uint8Array, headers: Record<s
 /** Both answers to a request. A header "*" stands for what the two must not share. */
 const both = async (tenant: Tenant, body: string | Uint8Array, headers: Record<string, string> = {}) => {
   const sent = typeof body === "string" ? bytes(body) : body
-  const named = (route: string) =>
-    Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, value.replace("*", route)]))
-  // The short route knows a key after its first run.
-  await ask(app.url, tenant.key, bytes("{}"), {}, true)
-  const short = await ask(app.url, tenant.key, sent, named("short"), false)
-  return { short, api: await ask(app.url, tenant.key, sent, named("api"), true) }
+  const named = (way: string) =>
+    Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, value.replace("*", way)]))
+  const door = await ask(app.url, tenant.key, sent, named("door"), false)
+  return { door, router: await ask(app.url, tenant.key, sent, named("router"), true) }
 }
 
 const json = (value: unknown) => JSON.stringify(value)
 const deep = `${"[".repeat(70)}${"]".repeat(70)}`
 const raw = (input: string) => `{"provider":"acme","endpoint":"/search","input":${input}}`
 
-describe("the two routes of POST /v1/run answer alike", () => {
+describe("the two ways into POST /v1/run answer alike", () => {
   const cases: ReadonlyArray<
     readonly [name: string, status: number, body: string | Uint8Array, headers?: Record<string, string>]
   > = [
@@ -95,54 +99,71 @@ describe("the two routes of POST /v1/run answer alike", () => {
     ["an array", 400, "[]"],
     ["a deep body", 400, `{"capability":"email.verify","input":${deep}}`],
     ["a NUL", 400, '{"capability":"email.verify","input":{"email":"a\\u0000@example.com"}}'],
+    ["no body", 400, ""],
+    ["several wrong fields", 400, json({ capability: 3, inputs: {}, routing: { max_cost: 1, via: "x" } })],
+    [
+      "bytes in a text that are no UTF-8",
+      404,
+      new Uint8Array([...bytes('{"capability":"'), 0xff, ...bytes('","input":{}}')])
+    ],
     ["bytes that are no UTF-8", 400, new Uint8Array([0x7b, 0x22, 0xff, 0x22, 0x7d])],
     ["a byte order mark", 200, new Uint8Array([0xef, 0xbb, 0xbf, ...bytes(json(verify()))])],
-    ["a large body", 400, json({ ...verify(), input: { email: "x".repeat(40_000) } })],
+    ["a large body, which counts as two requests", 400, json({ ...verify(), input: { email: "x".repeat(40_000) } })],
     ["another type", 415, json(verify()), { "content-type": "text/plain" }],
     ["a type with parameters", 200, json(verify()), { "content-type": "Application/JSON; charset=utf-8" }],
     ["an error as problem+json", 404, json({ capability: "x", input: {} }), { accept: "application/problem+json" }],
-    ["a lower-case scheme", 200, json(verify()), { authorization: "bearer KEY" }]
+    ["a lower-case scheme", 200, json(verify()), { authorization: "bearer KEY" }],
+    ["no credential", 401, json(verify()), { authorization: "" }],
+    ["a token of another form", 401, json(verify()), { authorization: "Bearer secret" }],
+    ["an unknown key", 401, json(verify()), { authorization: `Bearer rg_test_${"0".repeat(40)}` }],
+    ["a key of another environment", 401, json(verify()), { authorization: `Bearer rg_live_${"0".repeat(40)}` }],
+    ["an ended session", 401, json(verify()), { authorization: `Bearer rg_sess_${"0".repeat(40)}` }],
+    ["a session", 200, json(verify()), { authorization: "Bearer SESSION" }],
+    ["a viewer's session", 403, json(verify()), { authorization: "Bearer VIEWER" }]
   ]
   test.each(cases)("%s", async (_name, status, body, headers = {}) => {
     const withKey = Object.fromEntries(
-      Object.entries(headers).map(([name, value]) => [name, value.replace("KEY", rich.key)])
+      Object.entries(headers).map(([name, value]) => [
+        name,
+        value.replace("KEY", rich.key).replace("SESSION", session).replace("VIEWER", viewer)
+      ])
     )
-    const { short, api } = await both(rich, body, withKey)
-    expect(short).toEqual(api)
-    expect(short.status).toBe(status)
+    const { door, router } = await both(rich, body, withKey)
+    expect(door).toEqual(router)
+    expect(door.status).toBe(status)
   })
 
   test("an asynchronous run, which may have begun by the time of the answer", async () => {
-    const { short, api } = await both(rich, json({ ...verify(), async: true, wait_seconds: 5 }))
-    expect([short.status, short.headers]).toEqual([202, api.headers])
+    const { door, router } = await both(rich, json({ ...verify(), async: true, wait_seconds: 5 }))
+    expect([door.status, door.headers]).toEqual([202, router.headers])
   })
 
   test("an empty wallet", async () => {
-    const { short, api } = await both(poor, json(verify()))
-    expect(short).toEqual(api)
-    expect(short.status).toBe(402)
+    const { door, router } = await both(poor, json(verify()))
+    expect(door).toEqual(router)
+    expect(door.status).toBe(402)
   })
 
   test("a key that was used for another request, and a repeat", async () => {
     for (const email of ["ada", "bob", "ada"])
-      expect(await both(rich, json(verify(email)), { "idempotency-key": "shared-*" })).toSatisfy(({ short, api }) =>
-        Bun.deepEquals(short, api)
+      expect(await both(rich, json(verify(email)), { "idempotency-key": "shared-*" })).toSatisfy(({ door, router }) =>
+        Bun.deepEquals(door, router)
       )
-    const { short } = await both(rich, json(verify("bob")), { "idempotency-key": "shared-*" })
-    expect([short.status, short.text.includes("idempotency_key_reused")]).toEqual([422, true])
+    const { door } = await both(rich, json(verify("bob")), { "idempotency-key": "shared-*" })
+    expect([door.status, door.text.includes("idempotency_key_reused")]).toEqual([422, true])
   })
 
   test("a revoked key", async () => {
     const gone = await app.tenant("1.00")
     await both(gone, json(verify()))
     await app.sql("UPDATE api_keys SET revoked_at = now() WHERE key_id = $1", [gone.key_id])
-    const { short, api } = await both(gone, json(verify()))
-    expect(short).toEqual(api)
-    expect(short.status).toBe(401)
+    const { door, router } = await both(gone, json(verify()))
+    expect(door).toEqual(router)
+    expect(door.status).toBe(401)
   })
 })
 
-test("a request takes one from its key's limit, whichever route answers it", async () => {
+test("a request takes one from its key's limit, whichever way it takes", async () => {
   const limited = await startApp({ settings: { RUNGATE_RATE_LIMIT: "5" } })
   try {
     const tenant = await limited.tenant("10.00")
