@@ -134,22 +134,23 @@ export class CallerChecks extends Context.Service<
       const limits = yield* Limits
       const facts = yield* FactsOfRequests
       const environment = environmentOf((yield* Settings).mode)
+      const clock = yield* Clock.Clock
       const callers = cachedCallers()
 
-      const lookUp = Effect.fnUntraced(function* (token: string, mayUseCache: boolean) {
-        const now = yield* Clock.currentTimeMillis
-        const cached = mayUseCache ? callers.find(token, now) : null
-        if (cached !== null) return cached
-        const principal = Option.getOrNull(yield* accounts.principal(Redacted.make(token)))
-        if (principal !== null && mayUseCache) callers.keep(token, principal, now)
-        return principal
-      })
+      const lookUp = (token: string, mayKeep: boolean) =>
+        Effect.map(accounts.principal(Redacted.make(token)), (row) => {
+          const principal = Option.getOrNull(row)
+          if (principal !== null && mayKeep) callers.keep(token, principal, clock.currentTimeMillisUnsafe())
+          return principal
+        })
 
       return CallerChecks.of({
         admit: Effect.fnUntraced(function* ({ token, operation: { name, endpoint }, source, tell, receive }) {
           const wrong = formProblem(token, environment)
           if (wrong !== null) return yield* Effect.fail(wrong)
-          const caller = yield* lookUp(token, name === "runs.run")
+          const mayUseCache = name === "runs.run"
+          const cached = mayUseCache ? callers.find(token, clock.currentTimeMillisUnsafe()) : null
+          const caller = cached ?? (yield* lookUp(token, mayUseCache))
           if (caller === null) return yield* Effect.fail(token.startsWith("rg_sess_") ? unknownSession : unknownKey)
           const noted = facts.get(source)
           if (noted !== undefined) noted.org_id = caller.org_id

@@ -6,7 +6,7 @@
 import { Effect } from "effect"
 import type { Principal } from "../../layers/accounts/Accounts.ts"
 import type { SettingsShape } from "../../layers/platform/Settings.ts"
-import { problem, type ProblemOf } from "../../schema/Errors.ts"
+import { problem } from "../../schema/Errors.ts"
 import { CurrentCaller } from "../api/shapes/Common.ts"
 import { withCommands } from "../../schema/Hints.ts"
 import { viaApi } from "../../schema/Steps.ts"
@@ -22,12 +22,12 @@ export const mustVerify = (
   pending: boolean
 ): boolean => emailVerification && pending
 
-/** The caller, if nothing is left to verify. */
-export const verified = (
-  settings: Pick<SettingsShape, "emailVerification">,
-  caller: Principal
-): Effect.Effect<Principal, ProblemOf<"forbidden">> =>
-  mustVerify(settings, caller.pending) ? Effect.fail(unverified) : Effect.succeed(caller)
+/** Why a caller may not do it yet. Null for one who has nothing left to verify. */
+export const verificationProblem = (settings: Pick<SettingsShape, "emailVerification">, { pending }: Principal) =>
+  mustVerify(settings, pending) ? unverified : null
 
 export const requireVerified = (settings: Pick<SettingsShape, "emailVerification">) =>
-  Effect.flatMap(CurrentCaller, (caller) => verified(settings, caller))
+  Effect.flatMap(CurrentCaller, (caller) => {
+    const refused = verificationProblem(settings, caller)
+    return refused === null ? Effect.succeed(caller) : Effect.fail(refused)
+  })

@@ -10,7 +10,7 @@ import { Deprecations } from "../api/shapes/Deprecations.ts"
 import { bodyBytesMax, BodySeconds, readBody } from "../middleware/Body.ts"
 import { malformedBody } from "../middleware/MalformedRequest.ts"
 import { checkBytes, isJson } from "../middleware/RequestChecks.ts"
-import { verified } from "../middleware/Verified.ts"
+import { verificationProblem } from "../middleware/Verified.ts"
 import { concerning } from "../standards/Deprecation.ts"
 import { plannedOf, showSubmitted, toldOf, waitsOf } from "../submission/SubmitRun.ts"
 import { type AnswerFacts, answerFacts, bearerToken, tellLimit, type UntilEnd } from "./AnswerAtEnd.ts"
@@ -30,8 +30,7 @@ const utf8 = new TextDecoder()
 
 const payloadOf = (text: string) => {
   const json = Result.try(() => (text === "" ? undefined : JSON.parse(text)))
-  const decoded = decodePayload(Result.getOrUndefined(json))
-  return Result.isSuccess(decoded) ? Effect.succeed(decoded.success) : Effect.fail(malformedBody(text, decoded.failure))
+  return Result.mapError(decodePayload(Result.getOrUndefined(json)), (error) => malformedBody(text, error))
 }
 
 export const submitRoute = Effect.fnUntraced(function* (untilEnd: UntilEnd) {
@@ -58,8 +57,11 @@ export const submitRoute = Effect.fnUntraced(function* (untilEnd: UntilEnd) {
         )
     })
     const text = utf8.decode(body)
-    const payload = yield* payloadOf(text)
-    yield* verified(settings, caller)
+    const decoded = payloadOf(text)
+    if (Result.isFailure(decoded)) return yield* Effect.fail(decoded.failure)
+    const payload = decoded.success
+    const unverified = verificationProblem(settings, caller)
+    if (unverified !== null) return yield* Effect.fail(unverified)
     const waits = waitsOf(payload, headers.get("prefer") ?? undefined)
     Object.assign(facts, toldOf(caller, waits.applied))
     return yield* plannedOf({
