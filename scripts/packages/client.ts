@@ -19,7 +19,7 @@ export type { Page, Pages } from "./pages.ts"
 export type { ConnectOptions, RequestOptions } from "./transport.ts"
 `
 
-/** The compiler writes four spaces, which are much of a file of types, and leaves the endings of imports as they are in the sources. */
+/** The compiler writes four spaces, which are much of a package, and leaves the endings of imports as they are in the sources. */
 const tidied = (file: string) =>
   writeFileSync(
     file,
@@ -45,7 +45,7 @@ export const buildClient = (folder = join(root, "dist", "packages", "client")): 
   const tsc = join(root, "node_modules", ".bin", "tsc")
   const { exitCode, stdout } = Bun.spawnSync([process.execPath, tsc, "-p", folder])
   if (exitCode !== 0) throw new Error(`The client does not compile:\n${stdout}`)
-  for (const name of new Bun.Glob("*.d.ts").scanSync(join(folder, "dist"))) tidied(join(folder, "dist", name))
+  for (const name of new Bun.Glob("*.{d.ts,js}").scanSync(join(folder, "dist"))) tidied(join(folder, "dist", name))
   return folder
 }
 

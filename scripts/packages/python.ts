@@ -169,13 +169,13 @@ def connect(
 ) -> Rungate:
     """The client of a service. It sends nothing until a method is called.
 
-    url: the service's address, such as http://127.0.0.1:8787. A path after it is kept.
+    url: the service's address, such as http://127.0.0.1:8787. A path after it is kept, except a /v1 at its end.
     key: API key or session token. Public operations need none.
     timeout_seconds: how long a request waits for data. The default is longer than the longest wait for a run.
     retry_seconds: how long a lost request is repeated. 0 turns it off.
     """
-    if not url.startswith(("http://", "https://")):
-        raise ValueError(f"url must be an http or https address. It is {url!r}.")
+    if not isinstance(url, str) or not url.startswith(("http://", "https://")):
+        raise ValueError(f"connect needs url: the address of the service, such as 'http://127.0.0.1:8787'. It is {url!r}.")
     return Rungate(Transport(Settings(url, key, timeout_seconds, retry_seconds, ssl_context)))
 `
   return { types: types.text(), api }

@@ -5,7 +5,8 @@
  */
 import { Schema } from "effect"
 import { shownName } from "./json/StorableText.ts"
-import { type CommandHint, type Sentence, sentenceOf } from "./Hints.ts"
+import { type CommandHint, type Sentence, sentenceOf, withCommands } from "./Hints.ts"
+import { listRuns } from "./Steps.ts"
 
 export const statusOf = {
   invalid_request: 400,
@@ -127,7 +128,7 @@ export const problem = <C extends ErrorCode>(
 
 /** No run has this id, or a run that the caller may not see: the answer is the same. */
 export const unknownRun = (run_id: string) =>
-  problem("invalid_request", `There is no run "${shownName(run_id)}".`, [
+  problem("invalid_request", withCommands`There is no run "${shownName(run_id)}". List your runs with ${listRuns}.`, [
     { path: "path.run_id", message: "is not a run of this organization" }
   ])
 

@@ -32,6 +32,7 @@ export const setProviderAccount = (provider: string): CommandHint => ({
   http: `PUT /v1/provider-accounts/${provider} {"api_key": "…"}`,
   cli: `rungate provider-accounts set ${quoted(provider)}`
 })
+export const listRuns: CommandHint = { http: "GET /v1/runs", cli: "rungate runs list" }
 export const runningRuns: CommandHint = {
   http: "GET /v1/runs?status=running",
   cli: "rungate runs list --status running"

@@ -86,8 +86,11 @@ describe.each(oneBackend)("GET /v1/runs/{run_id}, queues on %s", (backend) => {
           400,
           {
             code: "invalid_request",
-            message: `There is no run "${decodeURIComponent(id)}".`,
-            details: [{ path: "path.run_id", message: "is not a run of this organization" }]
+            message: `There is no run "${decodeURIComponent(id)}". List your runs with GET /v1/runs.`,
+            details: [
+              { path: "path.run_id", message: "is not a run of this organization" },
+              expect.objectContaining({ http: "GET /v1/runs", cli: "rungate runs list" })
+            ]
           }
         ])
     }

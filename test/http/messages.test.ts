@@ -55,7 +55,7 @@ describe("an unknown name", () => {
 
   test("of a field that no name is near to", async () => {
     const { body } = await org.run({ ...verify(), weather: 1 })
-    expect(body.error.message).toBe("Unknown field `weather`.")
+    expect(body.error.message).toBe("Unknown field `weather`. A field of the capability belongs inside `input`.")
   })
 
   test("of a field of a capability's input, which is said before what else the input needs", async () => {

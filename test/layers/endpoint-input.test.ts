@@ -41,7 +41,7 @@ describe("a request against its endpoint", () => {
     ])
     expect(input({ keyword: "Ü" })).toEqual([{ path: "keyword", message: 'must match pattern "^[a-z ]+$"' }])
     expect(input(undefined)).toEqual([{ path: "keyword", message: "is required" }])
-    expect(input("coffee")).toEqual([{ path: "", message: "must be object" }])
+    expect(input("coffee")).toEqual([{ path: "", message: "must be a JSON object" }])
   })
 
   test("an unknown field is told the nearest known one, also in a referred schema and in a query", () => {
@@ -107,7 +107,7 @@ describe("a request against its endpoint", () => {
     }
     expect(input([task, {}, 1])).toEqual([
       { path: "1.keyword", message: "is required" },
-      { path: "2", message: "must be object" }
+      { path: "2", message: "must be a JSON object" }
     ])
   })
 

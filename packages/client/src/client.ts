@@ -6,7 +6,7 @@
 import { RungateError } from "./errors.ts"
 import { type EventOptions, followEvents } from "./events.ts"
 import { pagesOf, type Page } from "./pages.ts"
-import { type ConnectOptions, type Outgoing, type RequestOptions, send } from "./transport.ts"
+import { checked, type ConnectOptions, type Outgoing, type RequestOptions, send } from "./transport.ts"
 
 /**
  * Flags: `body` and `query` are arguments, a text in place of a `csv` body is CSV, `key` takes an Idempotency-Key, `read` changes nothing though it
@@ -88,12 +88,15 @@ const methodOf = (to: ConnectOptions, operation: string) => {
 }
 
 /** Every operation of the table by group and name, and `events`. It sends nothing. */
-export const clientOf = (to: ConnectOptions, table: OperationTable): object => ({
-  ...Object.fromEntries(
-    Object.entries(table).map(([group, operations]) => [
-      group,
-      Object.fromEntries(Object.entries(operations).map(([name, operation]) => [name, methodOf(to, operation)]))
-    ])
-  ),
-  events: (options: EventOptions = {}) => followEvents(to, options)
-})
+export const clientOf = (given: ConnectOptions, table: OperationTable): object => {
+  const to = checked(given)
+  return {
+    ...Object.fromEntries(
+      Object.entries(table).map(([group, operations]) => [
+        group,
+        Object.fromEntries(Object.entries(operations).map(([name, operation]) => [name, methodOf(to, operation)]))
+      ])
+    ),
+    events: (options: EventOptions = {}) => followEvents(to, options)
+  }
+}

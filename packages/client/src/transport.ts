@@ -7,7 +7,7 @@
 import { RungateError, refusal, retryAfterOf } from "./errors.ts"
 
 export interface ConnectOptions {
-  /** The service's address, such as http://127.0.0.1:8787. A path after it is kept. */
+  /** The service's address, such as http://127.0.0.1:8787. A path after it is kept, except a `/v1` at its end. */
   readonly url: string
   /** API key or session token. Public operations need none. */
   readonly key?: string | undefined
@@ -56,7 +56,15 @@ export const headersOf = ({ key }: ConnectOptions, accept: string): Record<strin
   ...(key === undefined ? {} : { authorization: `Bearer ${key}` })
 })
 
-export const addressOf = ({ url }: ConnectOptions, path: string): string => `${url.replace(/\/+$/, "")}${path}`
+export const addressOf = ({ url }: ConnectOptions, path: string): string =>
+  `${url.replace(/([^/:])(\/+v1)?\/*$/, "$1")}${path}`
+
+/** Refuses an address that no request could reach, such as that of an environment variable that is not set. */
+export const checked = (to: ConnectOptions): ConnectOptions => {
+  if (/^https?:\/\/./.test(to.url)) return to
+  const message = `connect needs url: the address of the service, such as "http://127.0.0.1:8787". It is ${JSON.stringify(to.url) ?? "undefined"}.`
+  throw new RungateError({ code: "unreachable", message })
+}
 
 /** The system's error code, which Bun puts on the error and Node on its cause. Browsers tell none. */
 const systemCode = (error: unknown, depth = 3): string => {
@@ -65,15 +73,21 @@ const systemCode = (error: unknown, depth = 3): string => {
   return "cause" in error ? systemCode(error.cause, depth - 1) : ""
 }
 const unreached = ["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH", "ConnectionRefused"]
+/** Bun and Node fail so if the other side does not speak TLS. */
+const withoutTls = ["EPROTO", "ERR_SSL_WRONG_VERSION_NUMBER"]
 
 /** The error of a request that got no response. */
-export const connectionError = (cause: unknown): RungateError =>
-  unreached.includes(systemCode(cause))
-    ? new RungateError({
-        code: "unreachable",
-        message: "Can't reach the service. Check that it runs and that the address is right."
-      })
-    : new RungateError({ code: "connection_lost", message: "The connection was lost before the response arrived." })
+export const connectionError = (cause: unknown): RungateError => {
+  const code = systemCode(cause)
+  const message = withoutTls.includes(code)
+    ? "The service does not speak TLS at this address. Use an http:// address, or the address of the proxy that has TLS."
+    : unreached.includes(code)
+      ? "Can't reach the service. Check that it runs and that the address is right."
+      : null
+  return message === null
+    ? new RungateError({ code: "connection_lost", message: "The connection was lost before the response arrived." })
+    : new RungateError({ code: "unreachable", message })
+}
 
 /** Waits. Rejects with the signal's reason as soon as it is aborted. */
 export const pause = (seconds: number, signal?: AbortSignal): Promise<void> =>

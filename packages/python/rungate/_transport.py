@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import re
 import socket
 import ssl
 import time
@@ -22,6 +23,10 @@ from ._version import __version__
 PAUSES_SECONDS = (0.1, 0.3, 1.0, 2.0, 4.0)
 # With a longer Retry-After the program gets the error, and decides.
 PAUSE_SECONDS_MAX = 10.0
+
+
+# Slashes and /v1 at the end of an address. Every path begins with /v1.
+_END = re.compile(r"(?<=[^/:])(/+v1)?/*$")
 
 
 class Settings(NamedTuple):
@@ -65,6 +70,9 @@ def connection_error(cause: BaseException) -> RungateError:
     reason = cause.reason if isinstance(cause, urllib.error.URLError) else cause
     if isinstance(reason, ssl.SSLCertVerificationError):
         return RungateError("unreachable", f"The service's certificate is not valid: {reason.verify_message}.")
+    if isinstance(reason, ssl.SSLError) and reason.reason == "WRONG_VERSION_NUMBER":
+        message = "The service does not speak TLS at this address. Use an http:// address, or the address of the proxy that has TLS."
+        return RungateError("unreachable", message)
     if isinstance(cause, urllib.error.URLError) and isinstance(reason, (ConnectionRefusedError, socket.gaierror)):
         message = "Can't reach the service. Check that it runs and that the address is right."
         return RungateError("unreachable", message)
@@ -112,7 +120,7 @@ class Transport:
         return self._open.open(request, timeout=timeout)  # type: ignore[no-any-return]
 
     def request(self, method: str, path: str, headers: Mapping[str, str], data: bytes | None = None) -> urllib.request.Request:
-        request = urllib.request.Request(self.settings.url.rstrip("/") + path, data=data, method=method)
+        request = urllib.request.Request(_END.sub("", self.settings.url, count=1) + path, data=data, method=method)
         request.add_header("User-Agent", f"rungate-python/{__version__}")
         for name, value in headers.items():
             request.add_header(name, value)

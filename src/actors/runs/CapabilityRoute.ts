@@ -20,6 +20,7 @@ import type { Demand } from "../../schema/money/Pricing.ts"
 import { type Candidate, type Route, route, type RoutingRequest } from "../../schema/runs/Routing.ts"
 import { discover } from "../../schema/Steps.ts"
 import { notReusable } from "../guards/GuardedPlans.ts"
+import { withHosts } from "../../schema/json/Hosts.ts"
 import { didYouMean } from "../../schema/suggestion.ts"
 import type { CapabilityRequest } from "./Admission.ts"
 import { aboveKeyCap, allowedCandidates, capFor, checkScope } from "./KeyScopes.ts"
@@ -88,8 +89,12 @@ const checked = (
       )
     )
   }
-  const input = withoutNulls(request.input)
-  const issues = entry.capability.issues(input)
+  const { capability } = entry
+  const given = withoutNulls(request.input)
+  // What a run does outside is done with the input as it was written.
+  const mayTakeHosts = !capability.side_effect && capability.issues(given).length > 0
+  const input = mayTakeHosts ? withHosts(capability.input.jsonSchema, given) : given
+  const issues = capability.issues(input)
   if (issues.length > 0) {
     const details = issues.map((issue) => ({
       ...issue,

@@ -1,5 +1,6 @@
 /** The error of a run that no provider can take now, with the reason of each provider. Pure. */
 import { type Detail, problem, type Problem } from "../../schema/Errors.ts"
+import * as Money from "../../schema/money/Money.ts"
 import type { Exclusion, OverTotal } from "../../schema/runs/Plan.ts"
 import type { Route, RoutingRequest } from "../../schema/runs/Routing.ts"
 
@@ -26,6 +27,14 @@ const tooMuch = ({ provider, quote }: OverTotal): Detail => ({
   message: `${provider} costs up to $${quote}, above the cap of all attempts`
 })
 
+const capTooLow = (tooDear: ReadonlyArray<Exclusion>): string => {
+  const [first, ...others] = tooDear.map(({ provider, quote }) => ({ provider, quote: Money.dollars(quote) }))
+  if (first === undefined) return "routing.max_cost is too low"
+  const { provider, quote } = others.reduce((least, one) => (one.quote < least.quote ? one : least), first)
+  const usd = Money.usd(quote)
+  return `routing.max_cost is below every price. The lowest is up to $${usd} at ${provider}, so set it to "${usd}" or more; see details`
+}
+
 export const unavailable = (
   capability: string,
   routing: RoutingRequest,
@@ -35,8 +44,11 @@ export const unavailable = (
 ) => {
   const { excluded, over_total } = chosen
   const unpaid = excluded.filter((one) => one.reason === "no_account")
-  const reason =
-    unpaid.length < excluded.length + over_total.length
+  const tooDear = excluded.filter((one) => one.reason === "max_cost")
+  const isCapTooLow = tooDear.length > 0 && tooDear.length + unpaid.length === excluded.length + over_total.length
+  const reason = isCapTooLow
+    ? capTooLow(tooDear)
+    : unpaid.length < excluded.length + over_total.length
       ? "every provider was excluded; see details"
       : routing.provider === "auto" || names.length === 0
         ? "this service has no account at any of its providers yet"

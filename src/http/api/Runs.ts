@@ -25,6 +25,9 @@ export const RunRequest = Schema.Struct({
   method: optional(Schema.Literals(["GET", "POST", "PUT", "PATCH", "DELETE"])),
   input: Schema.Json.annotate({
     description: "matches the input_schema of inspect; for a raw endpoint the provider's own body"
+  }).annotateKey({
+    messageMissingKey:
+      'is missing: a JSON object with the fields that POST /v1/inspect shows, such as {"email": "ada@example.com"}'
   }),
   path: optional(Schema.JsonObject.annotate({ description: "raw only: fills {placeholders} of the endpoint" })),
   query: optional(Schema.JsonObject.annotate({ description: "raw only: query parameters" })),

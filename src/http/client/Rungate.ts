@@ -10,7 +10,7 @@ import { HttpApiClient, type HttpApiEndpoint } from "effect/http-api"
 import { Api } from "../api/Api.ts"
 import { Detail } from "../../schema/Errors.ts"
 import { type EventOptions, followEvents, type ReceivedEvent } from "./Events.ts"
-import { isUnreached, type Target, transport } from "./Transport.ts"
+import { isUnreached, isWithoutTls, type Target, transport } from "./Transport.ts"
 
 export { dollars } from "../../schema/money/Money.ts"
 export type { EventOptions, ReceivedEvent } from "./Events.ts"
@@ -74,13 +74,24 @@ const unexpected = (status: number) =>
     message: `HTTP ${status} without an error body of Rungate. Check the address.`
   })
 
+const withoutTls =
+  "The service does not speak TLS at this address. Use an http:// address, or the address of the proxy that has TLS."
+
+const checkedUrl = (url: string): string => {
+  if (/^https?:$/.test(URL.parse(url)?.protocol ?? "")) return url
+  const message = `connect needs url: the address of the service, such as "http://127.0.0.1:8787". It is ${JSON.stringify(url) ?? "undefined"}.`
+  throw new RungateError({ code: "unreachable", message })
+}
+
 const rejection = (error: unknown): unknown => {
   if (error instanceof RungateError) return error
   if (HttpClientError.isHttpClientError(error)) {
     return isUnreached(error)
       ? new RungateError({
           code: "unreachable",
-          message: "Can't reach the service. Check that it runs and that the address is right."
+          message: isWithoutTls(error)
+            ? withoutTls
+            : "Can't reach the service. Check that it runs and that the address is right."
         })
       : new RungateError({ code: "connection_lost", message: "The connection was lost before the response arrived." })
   }
@@ -134,7 +145,7 @@ export const connect = (options: {
   /** API key or session token; not needed for public endpoints. */
   readonly key?: string
 }): Connection => {
-  const target = { url: options.url, token: options.key === undefined ? null : Redacted.make(options.key) }
+  const target = { url: checkedUrl(options.url), token: options.key === undefined ? null : Redacted.make(options.key) }
   const raising = (http: HttpClient.HttpClient) =>
     transport(target)(http).pipe(
       HttpClient.transformResponse(

@@ -9,7 +9,7 @@ import { FetchHttpClient, HttpClient, HttpClientError, HttpClientRequest, type H
 import { waitSecondsMax } from "../api/shapes/Limits.ts"
 
 export interface Target {
-  /** The service's origin, such as http://127.0.0.1:8787; a path after it is kept. */
+  /** The service's origin, such as http://127.0.0.1:8787. A path after it is kept, except a `/v1` at its end, which every request has itself. */
   readonly url: string
   /** API key or session token. Null sends no credential. */
   readonly token: Redacted.Redacted | null
@@ -61,9 +61,18 @@ const codeIn = (cause: unknown, depth: number): string => {
 }
 const codeOf = ({ reason }: HttpClientError.HttpClientError) => ("cause" in reason ? codeIn(reason.cause, 3) : "")
 
+/** Bun and Node fail so if the other side does not speak TLS. */
+const tlsCodes = ["EPROTO", "ERR_SSL_WRONG_VERSION_NUMBER"]
+export const isWithoutTls = (error: HttpClientError.HttpClientError): boolean => tlsCodes.includes(codeOf(error))
+
+const unreachedCodes = ["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH", "ConnectionRefused"]
+
 /** The connection failed, so nothing was sent. */
 export const isUnreached = (error: HttpClientError.HttpClientError): boolean =>
-  ["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH", "ConnectionRefused"].includes(codeOf(error))
+  unreachedCodes.includes(codeOf(error)) || isWithoutTls(error)
+
+/** Where requests go: the address without slashes and `/v1` at its end. */
+export const baseOf = (url: string): string => url.replace(/([^/:])(\/+v1)?\/*$/, "$1")
 
 /** The request may have arrived; its outcome is unknown. */
 export const isLost = (error: HttpClientError.HttpClientError): boolean =>
@@ -125,7 +134,7 @@ const persistent = (send: Sending, request: HttpClientRequest.HttpClientRequest)
 
 const addressed = ({ url, token }: Target) =>
   HttpClient.mapRequest(
-    flow(HttpClientRequest.prependUrl(url.replace(/\/+$/, "")), (request) =>
+    flow(HttpClientRequest.prependUrl(baseOf(url)), (request) =>
       token === null ? request : HttpClientRequest.bearerToken(request, Redacted.value(token))
     )
   )

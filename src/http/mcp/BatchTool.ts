@@ -60,7 +60,7 @@ export const runBatch = tool({
     metadata: optional(metadataAs('labels of your own for the runs, such as {"campaign": "spring"}')),
     idempotency_key: optional(
       Schema.String.check(
-        Schema.isPattern(/^[A-Za-z0-9_-]{8,100}$/u, { message: "expected 8 to 100 letters, digits, _ or -" })
+        Schema.isPattern(/^[A-Za-z0-9_-]{8,100}$/u, { message: "must be 8 to 100 letters, digits, _ or -" })
       ).annotate({ description: "generated from the arguments by default" })
     ),
     batch_id: optional(

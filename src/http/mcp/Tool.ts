@@ -3,8 +3,11 @@
  *
  * The published JSON schemas are generated from the schemas that decode the arguments and describe the answers (Published.ts), so they agree.
  */
-import { Effect, type JsonSchema, Option, Result, Schema, SchemaIssue } from "effect"
+import { Effect, type JsonSchema, Option, Result, Schema } from "effect"
 import { Detail } from "../../schema/Errors.ts"
+import { fieldProblems, fieldSentence } from "../../schema/json/FieldProblems.ts"
+import { isRecord, parsedOrText } from "../../schema/json/Json.ts"
+import { writtenUsd } from "../../schema/money/Money.ts"
 import { nearest } from "../../schema/nearest.ts"
 import { inputShown, outputShown } from "./Published.ts"
 
@@ -70,11 +73,10 @@ const answerSchemaOf = (answers: ReadonlyArray<Schema.Constraint>): JsonSchema.J
 }
 
 const unknownParameter = "there is no such parameter"
-const format = SchemaIssue.makeFormatterStandardSchemaV1()
 const detailsOf = (error: Schema.SchemaError): ReadonlyArray<Detail> =>
-  format(error.issue).issues.map((issue) => ({
-    path: (issue.path ?? []).map((part) => String(typeof part === "object" ? part.key : part)).join("."),
-    message: issue.message === "Expected no excess property" ? unknownParameter : issue.message
+  fieldProblems(error.issue).map(({ path, message, unknown }) => ({
+    path: path.join("."),
+    message: unknown === undefined ? message : unknownParameter
   }))
 
 const Described = Schema.Struct({
@@ -86,7 +88,9 @@ const decodeDescribed = Schema.decodeUnknownOption(Described)
 const malformed = (name: string, inputSchema: JsonSchema.JsonSchema, details: ReadonlyArray<Detail>): Answered => {
   const first = details[0]
   const message =
-    first === undefined ? "The arguments are invalid." : `${first.path === "" ? name : first.path}: ${first.message}`
+    first === undefined
+      ? "The arguments are invalid."
+      : fieldSentence(first.path === "" ? name : first.path, first.message)
   const parameters = Option.match(decodeDescribed(inputSchema), { onNone: () => ({}), onSome: (one) => one.properties })
   const names = Object.keys(parameters)
   const meant = details.flatMap(({ path, message: about }) => {
@@ -103,10 +107,22 @@ const malformed = (name: string, inputSchema: JsonSchema.JsonSchema, details: Re
   return refused({ error: { code: "invalid_request", message, details, hints } })
 }
 
+const amounts = ["max_cost", "max_total"]
+
+/** A parameter as its schema has it. Models pass amounts as numbers, and objects as JSON text. */
+const plain = (name: string, value: unknown): unknown => {
+  if (amounts.includes(name) && typeof value === "number") return writtenUsd(value) ?? value
+  if (name !== "input" || typeof value !== "string") return value
+  const parsed = parsedOrText(value)
+  return typeof parsed === "object" ? parsed : value
+}
+
 /** Models often pass null for omitted parameters. */
-const withoutNulls = (given: unknown): unknown =>
-  typeof given === "object" && given !== null && !Array.isArray(given)
-    ? Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null))
+const plainArguments = (given: unknown): unknown =>
+  isRecord(given)
+    ? Object.fromEntries(
+        Object.entries(given).flatMap(([name, value]) => (value === null ? [] : [[name, plain(name, value)]]))
+      )
     : (given ?? {})
 
 /** Bounds the recursion. No provider's body is nested this deep. */
@@ -154,10 +170,11 @@ export const tool = <Arguments>(words: {
   return {
     carriedOut: (carryOut: (given: Arguments) => Effect.Effect<Answered>): Tool => ({
       ...published,
-      call: (given) => {
+      call: (sent) => {
+        const given = plainArguments(sent)
         const unfit = unfitIn(given, "", 0)
         if (unfit !== null) return Effect.succeed(malformed(shown.name, described, [unfit]))
-        const decoded = decode(withoutNulls(given))
+        const decoded = decode(given)
         return Result.isFailure(decoded)
           ? Effect.succeed(malformed(shown.name, described, detailsOf(decoded.failure)))
           : carryOut(decoded.success)

@@ -106,7 +106,7 @@ export const inspect = tool({
 
 /** Keys become file names, so special characters are not allowed. */
 const IdempotencyKey = Schema.String.check(
-  Schema.isPattern(/^[A-Za-z0-9_-]{8,100}$/u, { message: "expected 8 to 100 letters, digits, _ or -" })
+  Schema.isPattern(/^[A-Za-z0-9_-]{8,100}$/u, { message: "must be 8 to 100 letters, digits, _ or -" })
 )
 
 /** What a run calls, and with what. */

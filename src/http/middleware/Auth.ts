@@ -6,10 +6,29 @@
 import { Effect, Layer, Redacted } from "effect"
 import { HttpServerRequest } from "effect/http"
 import { Settings } from "../../layers/platform/Settings.ts"
-import { CallerChecks, tokenForm, unknownSession } from "./CallerChecks.ts"
+import { CallerChecks, tokenForm, unauthorized, unknownSession } from "./CallerChecks.ts"
 import { cookieToken, crossSiteProblem, notStored } from "../access/SessionCookie.ts"
 import { Auth, CurrentCaller } from "../api/shapes/Common.ts"
 import { checkBody, hasPayload, tellLimit } from "./RequestChecks.ts"
+
+const missing = unauthorized(
+  "The request has no credential. Send an API key or a session token in the header Authorization: Bearer <token>."
+)
+/** A credential that came elsewhere than in a bearer token. */
+const misplaced = (where: string) =>
+  unauthorized(`${where} Send Authorization: Bearer <token>, with the word Bearer before the API key.`)
+
+/** Headers in which other services take their keys. */
+const keyHeaders = ["x-api-key", "api-key", "apikey", "x-auth-token"]
+
+/** The error for a request without a bearer token. */
+const noToken = (headers: Readonly<Record<string, string | undefined>>) => {
+  const { authorization = "" } = headers
+  if (authorization !== "" && !/^bearer\s*$/i.test(authorization))
+    return misplaced("The header Authorization has no bearer token.")
+  const name = keyHeaders.find((one) => headers[one] !== undefined)
+  return name === undefined ? missing : misplaced(`The API key came in the header ${name}, which is not read.`)
+}
 
 /** Why the session in a cookie is refused before it is looked up. An API key does not belong in a cookie. */
 const cookieProblem = (
@@ -36,8 +55,10 @@ export const AuthLayer = Layer.effect(
           if (refused !== null) return yield* Effect.fail(refused)
           yield* notStored
         }
+        const token = Redacted.value(cookie ?? sent)
+        if (token === "") return yield* Effect.fail(noToken(request.headers))
         const { caller } = yield* checks.admit({
-          token: Redacted.value(cookie ?? sent),
+          token,
           operation: { name: `${group.identifier}.${endpoint.identifier}`, endpoint },
           source: request.source,
           tell: tellLimit,

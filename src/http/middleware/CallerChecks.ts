@@ -20,11 +20,8 @@ import { ownReadsOnly, refusalFor } from "../access/Access.ts"
 
 export type Environment = "test" | "live"
 
-const unauthorized = (message: string | Sentence) => problem("unauthorized", message)
+export const unauthorized = (message: string | Sentence) => problem("unauthorized", message)
 
-const missing = unauthorized(
-  "The request has no credential. Send an API key or a session token in the header Authorization: Bearer <token>."
-)
 const malformed = unauthorized(
   "This is not a token of this service. An API key starts with rg_test_ or rg_live_, a session token with rg_sess_; check that you copied all of it."
 )
@@ -45,7 +42,6 @@ export const tokenForm = /^rg_(test|live|sess)_[0-9A-Za-z]{20,100}$/
 
 /** The error for a credential whose form alone is wrong. Null if it has to be looked up. */
 const formProblem = (text: string, environment: Environment) => {
-  if (text === "") return missing
   const kind = tokenForm.exec(text)?.[1]
   if (kind === undefined) return malformed
   return kind === "sess" || kind === environment ? null : otherEnvironment[environment]

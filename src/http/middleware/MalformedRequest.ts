@@ -3,62 +3,48 @@
  *
  * For a body that is not JSON, the message has the line and column of the mistake. For an unknown field, it suggests the nearest valid name.
  */
-import { Effect, type Schema, type SchemaAST, SchemaIssue } from "effect"
+import { Effect, type Schema } from "effect"
 import { HttpServerRequest } from "effect/http"
 import { HttpApiMiddleware } from "effect/http-api"
 import { newId } from "../../layers/platform/Ids.ts"
 import { type Detail, problem, type ProblemOf, statusOf } from "../../schema/Errors.ts"
+import { type FieldProblem, fieldProblems, fieldSentence } from "../../schema/json/FieldProblems.ts"
 import { jsonMistake } from "../../schema/json/JsonMistake.ts"
 import { shownName } from "../../schema/json/StorableText.ts"
 import { didYouMean } from "../../schema/suggestion.ts"
 import { Malformed } from "../api/shapes/Common.ts"
 
-const format = SchemaIssue.makeFormatterStandardSchemaV1()
-
 const pathPrefixes: Readonly<Record<string, string>> = { Params: "path", Query: "query", Headers: "headers" }
 const nouns: Readonly<Record<string, string>> = { Query: "query parameter" }
-
-const fieldsOf = (ast: SchemaAST.AST): ReadonlyArray<string> =>
-  ast._tag === "Objects"
-    ? ast.propertySignatures.map((one) => String(one.name))
-    : ast._tag === "Union"
-      ? ast.types.flatMap(fieldsOf)
-      : []
-
-/** Unknown fields by their dotted path, each with the names that are valid there. */
-const unknownFields = (issue: SchemaIssue.Issue, path: string): ReadonlyArray<[string, ReadonlyArray<string>]> => {
-  switch (issue._tag) {
-    case "Filter":
-    case "Encoding":
-      return unknownFields(issue.issue, path)
-    case "Pointer":
-      return unknownFields(issue.issue, [...(path === "" ? [] : [path]), ...issue.path.map(String)].join("."))
-    case "Composite":
-    case "AnyOf":
-      return issue.issues.flatMap((one) => unknownFields(one, path))
-    case "UnexpectedKey":
-      return [[path, fieldsOf(issue.ast)]]
-    default:
-      return []
-  }
-}
 
 /** More than anybody reads. A hostile body has as many unknown fields as fit into it. */
 const detailsMax = 20
 
+/** A longer list of names is not read. */
+const namesMax = 12
+
+/** Where an unknown field belongs. The fields of a capability are often sent beside `input` in place of inside it. */
+const suggested = (name: string, { names, place }: NonNullable<FieldProblem["unknown"]>): string => {
+  const longer = names.filter((one) => one.startsWith(name))
+  const [begun] = longer.length === 1 ? longer : []
+  if (place !== null || begun !== undefined) return ` Did you mean \`${place ?? begun}\`?`
+  const near = didYouMean(name, names)
+  if (near !== "" || names.length === 0) return near
+  return names.includes("input")
+    ? " A field of the capability belongs inside `input`."
+    : ` Valid here: ${names.slice(0, namesMax).join(", ")}${names.length > namesMax ? ", …" : ""}.`
+}
+
 const detailsOf = (kind: string, { issue }: Schema.SchemaError): ReadonlyArray<Detail> => {
-  const unknown = new Map(unknownFields(issue, ""))
   const prefix = pathPrefixes[kind]
-  const issues = format(issue).issues.slice(0, detailsMax)
-  return issues.map(({ path: keys = [], message }) => {
-    const names = keys.map((part) => String(typeof part === "object" ? part.key : part))
-    const inside = names.join(".")
-    const known = unknown.get(inside)
-    const path = [...(prefix === undefined ? [] : [prefix]), ...names.map(shownName)].join(".")
-    if (known === undefined) return { path, message }
-    const name = names.at(-1) ?? ""
-    return { path, message: `Unknown ${nouns[kind] ?? "field"} \`${shownName(name)}\`.${didYouMean(name, known)}` }
-  })
+  return fieldProblems(issue)
+    .slice(0, detailsMax)
+    .map(({ path: names, message, unknown }) => {
+      const path = [...(prefix === undefined ? [] : [prefix]), ...names.map(shownName)].join(".")
+      if (unknown === undefined) return { path, message }
+      const name = names.at(-1) ?? ""
+      return { path, message: `Unknown ${nouns[kind] ?? "field"} \`${shownName(name)}\`.${suggested(name, unknown)}` }
+    })
 }
 
 const refused = (message: string, details: ReadonlyArray<Detail>) => problem("invalid_request", message, details)
@@ -79,7 +65,8 @@ export const malformed = (kind: string, cause: Schema.SchemaError): ProblemOf<"i
   const first = details[0]
   if (first === undefined) return refused("The request is not valid.", [])
   const isSentence = first.message.startsWith("Unknown ")
-  const message = isSentence ? first.message : `${first.path === "" ? "body" : first.path}: ${first.message}`
+  const subject = first.path === "" ? "The request body" : first.path
+  const message = isSentence ? first.message : fieldSentence(subject, first.message)
   return refused(message, details)
 }
 

@@ -2,6 +2,7 @@
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApi } from "effect/http-api"
 import { problem, type Problem, statusOf } from "../../schema/Errors.ts"
+import { nearest } from "../../schema/nearest.ts"
 import { keysPath } from "../../schema/receipts/PublicKeys.ts"
 import { Api } from "../api/Api.ts"
 import { problemsPath } from "../standards/ProblemType.ts"
@@ -53,6 +54,31 @@ export const isRoutePath = (path: string): boolean => routes.some(({ pattern }) 
 export const parametersOf = (path: string): Readonly<Record<string, string>> =>
   routes.map(({ pattern }) => pattern.exec(path)?.groups).find((groups) => groups !== undefined) ?? {}
 
+const isApi = ({ path }: Route) => path.startsWith("/v1/") && !path.startsWith("/v1/operator/")
+const shown = ({ method, path }: Route) => `${method} ${path.replace(/:([a-z_]+)/g, "{$1}")}`
+const noun = /[^/]+$/
+
+/**
+ * The operation that a wrong path or method most likely means: the same path below /v1, one with few other letters, or one that ends with the
+ * same noun. Of several, one with the same method, and then the shortest.
+ */
+const meantBy = (method: string, path: string): string => {
+  const below = `/v1/${path.replace(/^(\/?api)?(\/v\d)*\/+/, "").replace(/\/+$/, "")}`
+  const operations = routes
+    .filter((one) => isApi(one) && !one.pattern.test(path))
+    .sort((a, b) => Number(b.method === method) - Number(a.method === method) || a.path.length - b.path.length)
+  const near = nearest(
+    below,
+    operations.map((one) => one.path)
+  )
+  const [word = ""] = noun.exec(below) ?? []
+  const meant =
+    operations.find(({ pattern }) => pattern.test(below)) ??
+    operations.find((one) => one.path === near) ??
+    operations.find((one) => word.length > 3 && one.path.endsWith(word))
+  return meant === undefined ? "" : ` Did you mean ${shown(meant)}?`
+}
+
 const answer = (body: Problem, headers: Record<string, string> = {}) =>
   HttpServerResponse.jsonUnsafe(body, { status: statusOf[body.error.code], headers })
 
@@ -63,9 +89,10 @@ export const notFound = (request: HttpServerRequest.HttpServerRequest): HttpServ
   const acceptsGet = methods.includes("GET")
   // The router also refuses an existing path with a parameter that is too long.
   if (methods.length === 0 || methods.includes(request.method) || (request.method === "HEAD" && acceptsGet))
-    return answer(problem("not_found", "This path does not exist. GET /docs lists the paths."))
+    return answer(
+      problem("not_found", `This path does not exist.${meantBy(request.method, path)} GET /docs lists the paths.`)
+    )
   const allow = [...methods, ...(acceptsGet ? ["HEAD"] : [])].join(", ")
-  return answer(problem("method_not_allowed", `This path does not accept ${request.method}. It accepts ${allow}.`), {
-    allow
-  })
+  const sentence = `This path does not accept ${request.method}. It accepts ${allow}.${meantBy(request.method, path)}`
+  return answer(problem("method_not_allowed", sentence), { allow })
 }

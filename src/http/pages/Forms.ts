@@ -1,7 +1,8 @@
 /** Shared parts of HTML pages: the form behind a mailed link, the answer to an invalid form, and error pages. */
-import { Effect, Option, Schema, SchemaIssue } from "effect"
+import { Effect, Option, Schema } from "effect"
 import { type HttpServerError, HttpServerRequest, type HttpServerResponse } from "effect/http"
 import { type Problem, statusOf } from "../../schema/Errors.ts"
+import { fieldProblems, fieldSentence } from "../../schema/json/FieldProblems.ts"
 import { LinkToken } from "../api/shapes/AccountFields.ts"
 import { escaped, page } from "./Page.ts"
 
@@ -22,7 +23,6 @@ export const tokenInAddress = Effect.map(HttpServerRequest.HttpServerRequest, ({
   decodeToken(new URLSearchParams(url.split("?")[1] ?? "").get("token"))
 )
 
-const format = SchemaIssue.makeFormatterStandardSchemaV1()
 const names: Readonly<Record<string, string>> = {
   password: "The password",
   email: "The e-mail address",
@@ -32,10 +32,10 @@ const names: Readonly<Record<string, string>> = {
 /** The error page for an invalid form. It names the field that is wrong. */
 const invalidForm = (error: HttpServerError.HttpServerError | Schema.SchemaError) => {
   if (error._tag !== "SchemaError") return wrong("The form could not be read.")
-  const [first] = format(error.issue).issues
-  const field = String(first?.path?.[0] ?? "")
+  const [first] = fieldProblems(error.issue)
+  const field = first?.path[0] ?? ""
   if (field === "token") return badLink("")
-  return wrong(`${names[field] ?? "A field"}: ${first?.message ?? "is missing"}.`)
+  return wrong(`${fieldSentence(names[field] ?? "A field", first?.message ?? "is missing")}.`)
 }
 
 type Page = HttpServerResponse.HttpServerResponse

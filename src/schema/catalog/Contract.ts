@@ -73,6 +73,25 @@ export const withoutBranches = (errors: ReadonlyArray<ErrorObject>): ReadonlyArr
   )
 }
 
+/** Ajv says `must match format "hostname"`. */
+const formats: Readonly<Record<string, string>> = {
+  hostname: "must be a domain such as example.com",
+  email: "must be an e-mail address such as ada@example.com",
+  uri: "must be an address such as https://example.com/about",
+  date: "must be a date such as 2026-11-22",
+  "date-time": "must be a time such as 2026-11-22T09:30:00Z"
+}
+
+/** The rule that a value breaks. */
+const ruleOf = ({ keyword, params, message = "is not valid" }: ErrorObject): string =>
+  keyword === "enum"
+    ? `must be one of ${JSON.stringify(params["allowedValues"])}`
+    : keyword === "type" && params["type"] === "object"
+      ? "must be a JSON object"
+      : keyword === "format"
+        ? (formats[String(params["format"])] ?? message)
+        : message
+
 /** The message for an Ajv error. All refused inputs use it. It suggests names only if the schema was compiled as `verbose`. */
 export const issueOf = (error: ErrorObject): Issue => {
   const base = error.instancePath
@@ -95,11 +114,9 @@ export const issueOf = (error: ErrorObject): Issue => {
       ? "is required"
       : error.keyword === "additionalProperties"
         ? `is not a known field${suggested === "" ? "" : `.${suggested}`}`
-        : error.keyword === "enum"
-          ? `must be one of ${JSON.stringify(error.params["allowedValues"])}`
-          : groups === null
-            ? (error.message ?? "is not valid")
-            : `needs ${groups}`
+        : groups === null
+          ? ruleOf(error)
+          : `needs ${groups}`
   return { path, message }
 }
 

@@ -58,6 +58,14 @@ export const usd = (micros: bigint): string => {
   return `${micros < 0n ? "-" : ""}${abs / 1_000_000n}.${fraction}`
 }
 
+/** A decimal number of up to 15 digits is what was written. One with more may have been rounded. */
+const exactDigits = 15
+/** The wire form of an amount that came as a JSON number. Null for a number that is no exact amount. */
+export const writtenUsd = (amount: number): string | null => {
+  const text = String(amount)
+  return unsignedPattern.test(text) && text.replace(".", "").length <= exactDigits ? text : null
+}
+
 /** Reads a literal of our own code, such as a price. Dies on anything but a plain decimal string. */
 export const dollars = (text: string): MicroUsd => {
   if (!unsignedPattern.test(text)) throw new Error(`not an amount: ${text}`)
@@ -72,7 +80,7 @@ export const signed = (text: string): MicroUsd => {
 
 const codec = (pattern: RegExp, identifier: string, description: string) =>
   Schema.String.check(
-    Schema.isPattern(pattern, { message: `expected ${description}` }).abort(),
+    Schema.isPattern(pattern, { message: `must be ${description}` }).abort(),
     Schema.isMaxLength(amountCharsMax)
   )
     .annotate({ identifier, description })

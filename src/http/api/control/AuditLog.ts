@@ -26,7 +26,7 @@ const isTime = (text: string) => !Number.isNaN(new Date(text).getTime())
 /** A day or a time in UTC. */
 const Time = Schema.String.check(
   Schema.isPattern(/^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,6})?)?Z)?$/u, {
-    message: "expected a day or a time in UTC, such as 2026-11-22 or 2026-11-22T09:30:00Z"
+    message: "must be a day or a time in UTC, such as 2026-11-22 or 2026-11-22T09:30:00Z"
   }).abort(),
   Schema.isMaxLength(timeCharsMax),
   Schema.makeFilter((text: string) => isTime(text) || "expected a day that exists")

@@ -7,7 +7,7 @@ import { forOperators, OperatorAuth } from "./OperatorAuth.ts"
 
 const noNul = Schema.makeFilter((text: string) => !text.includes("\u0000") || "must not contain NUL (\\u0000)")
 const Slug = Schema.String.check(
-  Schema.isPattern(/^[a-z][a-z0-9_]{0,40}$/u, { message: "expected a slug such as hunter: a-z, 0-9 and _" }).abort(),
+  Schema.isPattern(/^[a-z][a-z0-9_]{0,40}$/u, { message: "must be a slug such as hunter: a-z, 0-9 and _" }).abort(),
   Schema.isMaxLength(41)
 )
 const Patterns = Schema.Array(Schema.NonEmptyString.check(Schema.isMaxLength(500), noNul)).check(
@@ -25,7 +25,7 @@ export const ImportRequest = Schema.Struct({
   apply: optional(Schema.Boolean.annotate({ description: "Without true, nothing is changed." })),
   based_on: optional(
     Schema.String.check(
-      Schema.isPattern(/^[1-9]\d{0,17}$/u, { message: "expected based_on of a comparison" }).abort(),
+      Schema.isPattern(/^[1-9]\d{0,17}$/u, { message: "must be based_on of a comparison" }).abort(),
       Schema.isMaxLength(18)
     ).annotate({ description: "`based_on` of the comparison that you saw. Needed to apply." })
   )

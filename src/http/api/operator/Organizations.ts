@@ -113,7 +113,7 @@ const CreditRequest = Schema.Struct({
   }),
   reference: Schema.String.check(
     Schema.isPattern(/^[A-Za-z0-9._:/-]{1,100}$/u, {
-      message: "expected 1 to 100 characters: letters, digits or any of . _ : / -"
+      message: "must be 1 to 100 characters: letters, digits or any of . _ : / -"
     }).abort(),
     Schema.isMaxLength(100)
   ).annotate({ description: "The same type and reference are booked once for an organization." })

@@ -14,7 +14,7 @@ export const printable = Schema.makeFilter(
 export const Name = Schema.NonEmptyString.check(Schema.isMaxLength(200), printable)
 export const Email = Schema.String.check(
   Schema.isMaxLength(254),
-  Schema.isPattern(/^[^\s@]+@[^\s@]+\.[^\s@]+$/, { message: "expected an e-mail address" }),
+  Schema.isPattern(/^[^\s@]+@[^\s@]+\.[^\s@]+$/, { message: "must be an e-mail address" }),
   printable
 )
 export const passwordLengthMin = 10

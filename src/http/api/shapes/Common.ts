@@ -64,7 +64,7 @@ export const optional = <S extends Schema.Top>(schema: S) => Schema.optionalKey(
 export const WaitSeconds = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: waitSecondsMax }))
 /** A whole number in a query, in plain digits: `Number` would also take "", " 1", "0x10" and "1e2". */
 export const Digits = Schema.String.check(
-  Schema.isPattern(/^(0|[1-9]\d{0,8})$/u, { message: "expected a whole number" }).abort(),
+  Schema.isPattern(/^(0|[1-9]\d{0,8})$/u, { message: "must be a whole number" }).abort(),
   Schema.isMaxLength(9)
 ).pipe(Schema.decodeTo(Schema.NumberFromString))
 export const WaitQuery = Digits.pipe(Schema.decodeTo(WaitSeconds))

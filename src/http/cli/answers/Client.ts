@@ -17,6 +17,7 @@ import type { EventOptions, ReceivedEvent } from "../../client/Events.ts"
 import type { RungateClient } from "../../client/Rungate.ts"
 import {
   isLost,
+  isWithoutTls,
   RequestPolicy,
   requestPolicyDefault,
   type RequestPolicyShape,
@@ -91,10 +92,15 @@ export class Client extends Context.Service<
               underWay ? "pending" : "failed",
               `The connection to ${url} was lost before the response arrived${detail}.`
             )
-          : fail(
-              "failed",
-              `Can't reach the service at ${url}. Start it with npm start, or set RUNGATE_URL to its address.`
-            )
+          : isWithoutTls(error)
+            ? fail(
+                "failed",
+                `The service does not speak TLS at ${url}. Set RUNGATE_URL to an http:// address, or to the address of the proxy that has TLS.`
+              )
+            : fail(
+                "failed",
+                `Can't reach the service at ${url}. Start it with npm start, or set RUNGATE_URL to its address.`
+              )
       }
 
       const redirected = fail(

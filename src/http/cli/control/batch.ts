@@ -10,7 +10,7 @@ import { Usd, usd } from "../../../schema/money/Money.ts"
 import { Batch } from "../../api/Batches.ts"
 import { Client } from "../answers/Client.ts"
 import { decoded, failureOf } from "../answers/show.ts"
-import { boolean, text, usd as usdFlag } from "../terminal/flags.ts"
+import { boolean, usd as usdFlag } from "../terminal/flags.ts"
 import { Screen } from "../terminal/Screen.ts"
 import { linesOf, unreadableBatch, untilResults, uploadSeconds } from "./BatchProgress.ts"
 import { batchRetry } from "./batchRetry.ts"
@@ -25,7 +25,13 @@ export const batch = Command.make(
   {
     file: Argument.String("file").pipe(Argument.withDescription("a CSV with a header line, or - for stdin")),
     capability: Flag.String("capability").pipe(Flag.withDescription("the capability that runs for each line")),
-    map: text("map", "which column fills which field: full_name=Name,company_domain=Website; default: equal names"),
+    map: Flag.String("map").pipe(
+      Flag.withDescription(
+        "which column fills which field: full_name=Name,company_domain=Website, or once for each field; default: equal names"
+      ),
+      Flag.atLeast(0),
+      Flag.map((pairs) => (pairs.length === 0 ? null : pairs.join(",")))
+    ),
     maxTotal: usdFlag("max-total", "the most that the whole batch may cost in USD, such as 25.00"),
     output: Flag.String("output").pipe(
       Flag.withAlias("o"),

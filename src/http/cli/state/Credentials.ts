@@ -6,6 +6,7 @@
  */
 import { join } from "node:path"
 import { Config, Context, Effect, Layer, Redacted, Schema } from "effect"
+import { baseOf } from "../../client/Transport.ts"
 import type { CommandFailed } from "../terminal/CommandFailed.ts"
 import { fail } from "../terminal/exits.ts"
 import { Profile } from "../terminal/globals.ts"
@@ -77,7 +78,7 @@ export const saveSession = Effect.fnUntraced(function* (name: string, saved: Sav
 })
 
 export interface CredentialsShape {
-  /** Without a slash at its end. */
+  /** Without a slash or /v1 at its end. */
   readonly url: string
   readonly profile: string
   /** The API key, else the session token, else null. */
@@ -90,11 +91,9 @@ export interface CredentialsShape {
   readonly session: Effect.Effect<Redacted.Redacted, CommandFailed>
 }
 
-const addressOf = (url: string) => url.replace(/\/+$/, "")
-
 const checked = (url: string) =>
   URL.canParse(url) && /^https?:$/.test(new URL(url).protocol) && new URL(url).username === ""
-    ? Effect.succeed(addressOf(url))
+    ? Effect.succeed(baseOf(url))
     : fail("usage", "RUNGATE_URL must be an http or https URL without a user name, such as http://127.0.0.1:8787.")
 
 const text = (name: string) =>
@@ -126,11 +125,11 @@ export class Credentials extends Context.Service<Credentials, CredentialsShape>(
       const chosen = asked !== null && savedUrl !== null ? savedUrl : urlGiven === "" ? savedUrl : urlGiven
       const url = yield* checked(chosen ?? (yield* localUrl) ?? defaultUrl)
       const here = <A extends { readonly url: string }>(one: A | null) =>
-        one !== null && addressOf(one.url) === url ? one : null
+        one !== null && baseOf(one.url) === url ? one : null
       const key = fromEnvironment ? keyGiven : (here(saved)?.api_key ?? here(signedIn)?.session_token ?? null)
       const missing =
-        savedUrl !== null && addressOf(savedUrl) !== url
-          ? `Profile "${profile}" belongs to ${addressOf(savedUrl)}, so its key is not sent to ${url}. Set RUNGATE_API_KEY, or unset RUNGATE_URL.`
+        savedUrl !== null && baseOf(savedUrl) !== url
+          ? `Profile "${profile}" belongs to ${baseOf(savedUrl)}, so its key is not sent to ${url}. Set RUNGATE_API_KEY, or unset RUNGATE_URL.`
           : profile !== defaultProfile
             ? `There is no profile "${profile}". Create it with: rungate login --profile ${profile}`
             : "Set RUNGATE_API_KEY, or sign in with rungate login."

@@ -4,7 +4,8 @@
  * Unknown keys are errors, so that a typo never drops a rate or an exclusion unnoticed. All mistakes are reported at once, each
  * with its path.
  */
-import { Effect, Schema, SchemaIssue } from "effect"
+import { Effect, Schema } from "effect"
+import { fieldProblems } from "../../../schema/json/FieldProblems.ts"
 import { EndpointResources, methods, ProviderAuth, ProviderDocument } from "../../../schema/catalog/Endpoint.ts"
 import { Filled } from "../../../schema/catalog/CostDriver.ts"
 import { allowsTexts, Provenance } from "../../../schema/Provenance.ts"
@@ -114,10 +115,6 @@ export const Manifest = Schema.Struct({
 export type Manifest = typeof Manifest.Type
 
 const decode = Schema.decodeUnknownEffect(Manifest, { onExcessProperty: "error", errors: "all" })
-const format = SchemaIssue.makeFormatterStandardSchemaV1()
-
-const keyOf = (part: PropertyKey | { readonly key: PropertyKey }) => String(typeof part === "object" ? part.key : part)
-
 /** One failure that lists all mistakes of a manifest. */
 export const failedWith = (name: string, mistakes: ReadonlyArray<string>) =>
   new ImportFailed({ message: [...new Set(mistakes)].map((mistake) => `${name}: ${mistake}`).join("\n") })
@@ -135,10 +132,9 @@ export const readManifest = (source: SourceText): Effect.Effect<Manifest, Import
       Effect.mapError(({ issue }) =>
         failedWith(
           source.name,
-          format(issue).issues.map(({ path = [], message }) => {
-            const where = path.map(keyOf).join(".")
-            return `${where === "" ? "the manifest" : where}: ${message}`
-          })
+          fieldProblems(issue).map(
+            ({ path, message }) => `${path.length === 0 ? "the manifest" : path.join(".")}: ${message}`
+          )
         )
       )
     )

@@ -123,6 +123,12 @@ test("says what is wrong with a file or a map, and starts nothing", async () => 
   write("mail.csv", "Mail\nada@example.com\n")
   const wrong = await home.shell("rungate batch mail.csv --capability email.verify --map email=Male --max-total 1")
   expect([wrong.code, wrong.err]).toEqual([5, expect.stringContaining('the column "Male"')])
+  write("people.csv", "Name,Site\nAda,example.com\n")
+  const maps = ["full_name=Name,company_domain=Website", "full_name=Name --map company_domain=Website"]
+  for (const map of maps) {
+    const often = await home.shell(`rungate batch people.csv --capability email.find --map ${map} --max-total 1`)
+    expect([often.code, often.err]).toEqual([5, expect.stringContaining('the column "Website"')])
+  }
   const missing = await home.shell("rungate batch none.csv --capability email.verify --max-total 1")
   expect([missing.code, missing.err]).toEqual([5, expect.stringContaining("none.csv")])
 })

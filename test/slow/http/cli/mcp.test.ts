@@ -139,10 +139,10 @@ describe("the tools", () => {
     const { max_cost: _, ...uncapped } = verify("ada@example.com")
     const cases: ReadonlyArray<readonly [string, Arguments, string, string]> = [
       ["run", uncapped, "invalid_request", "max_cost"],
-      ["run", verify("ada@example.com", { max_cost: 0.05 }), "invalid_request", "max_cost"],
+      ["run", verify("ada@example.com", { max_cost: 0.1 + 0.2 }), "invalid_request", "max_cost"],
       ["run", verify("ada@example.com", { max_cots: "0.01" }), "invalid_request", "max_cots"],
       ["run", verify("ada@example.com", { idempotency_key: "../../evil" }), "invalid_request", "idempotency_key"],
-      ["run", verify("ada@example.com", { input: '{"email":"a@example.com"}' }), "invalid_request", "input"],
+      ["run", verify("ada@example.com", { input: "a@example.com" }), "invalid_request", "input"],
       ["run", verify("ada@example.com", { input: { id: 2 ** 60 } }), "invalid_request", "input.id"],
       ["run", verify("ada@example.com", { input: {} }), "invalid_request", "input.email"],
       ["run", { input: {}, max_cost: "1.00" }, "invalid_request", ""],
