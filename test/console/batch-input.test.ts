@@ -4,7 +4,7 @@ import { parse } from "papaparse"
 import { capabilities } from "../../src/schema/capabilities/index.ts"
 import { amountOf, microsOf, sumOf } from "../../src/http/console/data/money.ts"
 import { joinedCsv } from "../../src/http/console/pages/batches/joinedCsv.ts"
-import { guessed } from "../../src/http/console/pages/batches/new/guess.ts"
+import { guessedColumns } from "../../src/http/client/Columns.ts"
 import { formOf, inputsOf, problemsOf } from "../../src/http/console/pages/batches/new/inputs.ts"
 import { sheetOf } from "../../src/http/console/pages/batches/readFile.ts"
 import { linesOf } from "../../src/http/console/pages/history/lines.ts"
@@ -40,8 +40,10 @@ describe("a file", () => {
 
 describe("columns and rows", () => {
   test("columns are guessed by name, and none fills two fields", () => {
-    const { fields } = formFor("email.find")
-    expect(guessed(fields, ["Contact", "First Name", "Last Name", "Website", "Company", "LinkedIn URL"])).toEqual({
+    const fields = formFor("email.find").fields.map(({ name }) => name)
+    expect(
+      guessedColumns(fields, ["Contact", "First Name", "Last Name", "Website", "Company", "LinkedIn URL"])
+    ).toEqual({
       full_name: "Contact",
       first_name: "First Name",
       last_name: "Last Name",
@@ -49,7 +51,7 @@ describe("columns and rows", () => {
       company_name: "Company",
       network_url: "LinkedIn URL"
     })
-    expect(guessed(fields, ["", "Notes"])).toEqual({})
+    expect(guessedColumns(fields, ["", "Notes"])).toEqual({})
   })
 
   const checked = (slug: string, text: string, mapping: Readonly<Record<string, string>>) => {

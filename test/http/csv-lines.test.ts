@@ -41,6 +41,18 @@ test("others are served while a large CSV is read", async () => {
   expect(turns).toBeGreaterThan(10)
 })
 
+test("without a map the names of the columns decide, and several values of a list stand in one cell", async () => {
+  const fields = new Map<string, string | null>([
+    ["first_name", "string"],
+    ["company_domain", "string"],
+    ["titles", "array"]
+  ])
+  const text = "First,Website,Titles,Notes\nAda,https://example.com/,CTO; VP ;,x\n"
+  expect(await Effect.runPromise(csvRuns(text, undefined, fields))).toEqual([
+    { first_name: "Ada", company_domain: "https://example.com/", titles: ["CTO", "VP"] }
+  ])
+})
+
 describe("a hostile text is refused after the first part of it", () => {
   test.each([
     ["quotes that are not doubled", filled('"a"b,'), "has a quote that is not closed or not doubled, in row 1", 1],

@@ -1,9 +1,9 @@
 /**
  * Reads a CSV of a batch: each line is the input of one run.
  *
- * `map` says which column fills which field, `full_name=Name,company_domain=Website`. Without it, columns fill the fields of their own
- * names. An empty cell leaves its field out. A cell of a numeric or boolean field is read as such if it looks like one, and otherwise the
- * run's own check of its input names the field.
+ * `map` says which column fills which field, `full_name=Name,company_domain=Website`. Without it, the names of the columns decide, as in the
+ * console: "First Name" fills first_name. An empty cell leaves its field out. A cell of a numeric or boolean field is read as such if it
+ * looks like one, several values of a list stand in one cell, separated by semicolons, and otherwise the run's own check names the field.
  */
 import { Effect, Result } from "effect"
 import { inSlices } from "../../layers/platform/inSlices.ts"
@@ -11,9 +11,11 @@ import { problem, type ProblemOf } from "../../schema/Errors.ts"
 import { isRecord } from "../../schema/json/Json.ts"
 import { isStorable } from "../../schema/json/JsonScan.ts"
 import { didYouMean } from "../../schema/suggestion.ts"
+import { guessedColumns } from "../client/Columns.ts"
 import { csvLines } from "./CsvLines.ts"
 
-export type CsvRow = Readonly<Record<string, string | number | boolean>>
+type Value = string | number | boolean | ReadonlyArray<string>
+export type CsvRow = Readonly<Record<string, Value>>
 
 /** The fields of a capability's input, with their JSON types. */
 export type InputFields = ReadonlyMap<string, string | null>
@@ -62,9 +64,14 @@ const pairsOf = Effect.fnUntraced(function* (map: string, header: ReadonlyArray<
 
 const number = /^-?(0|[1-9]\d{0,14})(\.\d{1,10})?$/
 
-const valueOf = (cell: string, type: string | null): string | number | boolean => {
+const valueOf = (cell: string, type: string | null): Value => {
   if ((type === "integer" || type === "number") && number.test(cell)) return Number(cell)
   if (type === "boolean" && /^(true|false)$/i.test(cell)) return cell.toLowerCase() === "true"
+  if (type === "array")
+    return cell
+      .split(";")
+      .map((one) => one.trim())
+      .filter((one) => one !== "")
   return cell
 }
 
@@ -76,7 +83,7 @@ const rowsOf = function* (
 ): Generator<void, Result.Result<ReadonlyArray<CsvRow>, string>> {
   const rows: Array<CsvRow> = []
   for (const [index, line] of lines.entries()) {
-    const row: Record<string, string | number | boolean> = {}
+    const row: Record<string, Value> = {}
     for (const [field, column] of pairs) {
       const cell = line[column] ?? ""
       if (!isStorable(cell)) return Result.fail(`runs.${index}.input.${field}`)
@@ -94,8 +101,11 @@ export const csvRuns = Effect.fnUntraced(function* (text: string, map: string | 
   const [header, ...lines] = read.success
   if (header === undefined || lines.length === 0)
     return yield* refused("body", "has no rows: send a header line and at least one row")
-  const own = header.flatMap((name, index) => (fields.has(name) ? [[name, index] as const] : []))
-  const pairs = map === undefined || map === "" ? new Map(own) : yield* pairsOf(map, header, fields)
+  const guessed = Object.entries(guessedColumns([...fields.keys()], header))
+  const pairs =
+    map === undefined || map === ""
+      ? new Map(guessed.map(([field, column]) => [field, header.indexOf(column)]))
+      : yield* pairsOf(map, header, fields)
   if (pairs.size === 0)
     return yield* refused(
       "query.map",

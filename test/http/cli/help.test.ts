@@ -76,6 +76,9 @@ test("a command's text says the same as its tree: arguments, flags, what is belo
       described: true
     }))
   )
+  // The flags of every command come after its own commands and flags.
+  const first = texts[0]?.out ?? ""
+  expect(first.indexOf("GLOBAL FLAGS")).toBeGreaterThan(first.indexOf("THE SERVICE ITSELF:"))
   const [, run] = texts
   expect(run?.out).toMatch(/--wait integer .*\(default: 30\)/)
   expect(run?.out).toContain(at("rungate run").examples[0]?.command ?? "no example")

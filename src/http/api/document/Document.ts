@@ -136,7 +136,7 @@ const parameterDescriptions: Readonly<Record<string, string>> = {
   "batches.create capability": "With a CSV body, and required then: the capability that runs for each line.",
   "wallet.transactions type": "Only entries of this type.",
   "wallet.transactions run_id": "Only entries of this run.",
-  map: "With a CSV body: which column fills which field, such as `full_name=Name,company_domain=Website`. Without it, columns fill the fields of their own names.",
+  map: "With a CSV body: which column fills which field, such as `full_name=Name,company_domain=Website`. Without it, the names of the columns decide: `First Name` fills `first_name`.",
   max_total: "With a CSV body: the most that all runs of the batch hold and charge together, such as `25.00`.",
   provider: "Slug of a provider.",
   endpoint: "Only raw runs of this endpoint path.",

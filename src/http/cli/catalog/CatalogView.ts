@@ -4,6 +4,7 @@ import { Discovered, type DiscoverItem as Item } from "../../api/Discovery.ts"
 import type { Hinted } from "../../../schema/Hints.ts"
 import type { ScreenShape, Style } from "../terminal/Screen.ts"
 import { decoded, type Lines } from "../answers/show.ts"
+import { fieldLines } from "./FieldTable.ts"
 import { facts, table } from "../terminal/table.ts"
 import { cliHints } from "../answers/commands.ts"
 import { harmless, harmlessLines, wrap } from "../terminal/text.ts"
@@ -55,7 +56,11 @@ export const discoverLines = (text: string, screen: ScreenShape): Lines | null =
   return [...(found.items.length === 0 ? ["No matches."] : rows), ...next, ...(more.length === 0 ? [] : ["", ...more])]
 }
 
-const jsonLines = (value: unknown) => harmlessLines(JSON.stringify(value, null, 2)).split("\n")
+/** A body without named fields, such as a list, is shown as its schema. */
+const bodyLines = (body: unknown, screen: ScreenShape): Lines => {
+  const fields = fieldLines(body, screen)
+  return fields.length > 0 || body === null ? fields : harmlessLines(JSON.stringify(body, null, 2)).split("\n")
+}
 
 const section = (screen: ScreenShape, title: string, body: Lines): Lines =>
   body.length === 0 ? [] : ["", screen.paint("bold", title), ...body]
@@ -88,7 +93,7 @@ const capabilityLines = (found: Capability, screen: ScreenShape): Lines => [
     screen.width,
     (line) => screen.paint("bold", line)
   ),
-  ...section(screen, "Input (JSON Schema)", jsonLines(found.input_schema)),
+  ...section(screen, "Input", fieldLines(found.input_schema, screen)),
   ...section(screen, "Output fields", wrap(harmless(found.output_fields.join(", ")), screen.width)),
   ...hintLines(screen, found)
 ]
@@ -114,13 +119,9 @@ const endpointLines = (found: Endpoint, screen: ScreenShape): Lines => [
     "What changes the price",
     (found.cost.drivers ?? []).flatMap(({ description }) => wrap(`  ${harmless(description)}`, screen.width))
   ),
-  ...section(screen, "Path", Object.keys(found.input.pathParams).length === 0 ? [] : jsonLines(found.input.pathParams)),
-  ...section(
-    screen,
-    "Query",
-    Object.keys(found.input.queryParams).length === 0 ? [] : jsonLines(found.input.queryParams)
-  ),
-  ...section(screen, "Body", found.input.body === null ? [] : jsonLines(found.input.body)),
+  ...section(screen, "Path", fieldLines(found.input.pathParams, screen)),
+  ...section(screen, "Query", fieldLines(found.input.queryParams, screen)),
+  ...section(screen, "Body", bodyLines(found.input.body, screen)),
   ...section(screen, "Run it", [`  ${harmless(found.run.cli)}`]),
   ...hintLines(screen, found)
 ]

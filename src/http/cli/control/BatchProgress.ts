@@ -25,17 +25,16 @@ const statusLine = ({ rows, charged, max_total }: Progress): string => {
   return `${bar} ${ended} of ${rows.total}, $${charged}${max_total === null ? "" : ` of $${max_total}`}`
 }
 
-const summary = ({ id, status, rows, charged }: Progress): string => {
-  const parts = [
-    `${rows.succeeded} succeeded`,
-    ...(rows.no_match > 0 ? [`${rows.no_match} without a match`] : []),
-    ...(rows.failed > 0 ? [`${rows.failed} failed`] : []),
-    ...(rows.blocked > 0 ? [`${rows.blocked} blocked`] : []),
-    ...(rows.invalid > 0 ? [`${rows.invalid} refused`] : []),
-    ...(rows.cancelled > 0 ? [`${rows.cancelled} cancelled`] : [])
-  ]
-  return `${id} is ${status}: ${parts.join(", ")}; $${charged} charged.`
-}
+/** What became of the rows, such as "2 succeeded, 1 refused". */
+export const outcomesOf = ({ succeeded, no_match, failed, blocked, invalid, cancelled }: Progress["rows"]): string =>
+  [
+    `${succeeded} succeeded`,
+    ...(no_match > 0 ? [`${no_match} without a match`] : []),
+    ...(failed > 0 ? [`${failed} failed`] : []),
+    ...(blocked > 0 ? [`${blocked} blocked`] : []),
+    ...(invalid > 0 ? [`${invalid} refused`] : []),
+    ...(cancelled > 0 ? [`${cancelled} cancelled`] : [])
+  ].join(", ")
 
 export const unreadableBatch = fail(
   "failed",
@@ -78,7 +77,7 @@ export const linesOf = Effect.fnUntraced(function* (file: string) {
   return { text, header, rows }
 })
 
-/** Follows the batch to its end, and writes its results beside the lines. Fails if a row is blocked. */
+/** Follows the batch to its end, and writes its results beside the lines. Fails if a row is blocked, or if all are refused. */
 export const untilResults = Effect.fnUntraced(function* (
   started: Progress,
   { header, rows }: Lines,
@@ -106,7 +105,11 @@ export const untilResults = Effect.fnUntraced(function* (
   }
   const outcome = batchCsv(header, rows, found)
   yield* output === null || output === "-" ? screen.out(outcome) : written(output, outcome)
-  yield* screen.say(summary(ended))
+  yield* screen.say(`${ended.id} is ${ended.status}: ${outcomesOf(ended.rows)}; $${ended.charged} charged.`)
+  if (ended.rows.invalid === ended.rows.total) {
+    const first = found.get(1)?.error?.message ?? "the results say why"
+    return yield* fail("usage", `All ${ended.rows.total} rows were refused, and nothing was run. The first: ${first}`)
+  }
   const blocked = [...found.values()].find(({ status }) => status === "blocked")?.error
   if (blocked !== undefined)
     return yield* fail(

@@ -14,6 +14,7 @@ import { boolean, usd as usdFlag } from "../terminal/flags.ts"
 import { Screen } from "../terminal/Screen.ts"
 import { linesOf, unreadableBatch, untilResults, uploadSeconds } from "./BatchProgress.ts"
 import { batchRetry } from "./batchRetry.ts"
+import { batchGet, batchList } from "./batches.ts"
 
 const keyOf = (parts: ReadonlyArray<string>): string =>
   `batch-${new Bun.CryptoHasher("sha256").update(JSON.stringify(parts)).digest("hex").slice(0, 40)}`
@@ -27,7 +28,7 @@ export const batch = Command.make(
     capability: Flag.String("capability").pipe(Flag.withDescription("the capability that runs for each line")),
     map: Flag.String("map").pipe(
       Flag.withDescription(
-        "which column fills which field: full_name=Name,company_domain=Website, or once for each field; default: equal names"
+        "which column fills which field: full_name=Name,company_domain=Website, or once for each field; default: by their names, as the column First Name fills first_name"
       ),
       Flag.atLeast(0),
       Flag.map((pairs) => (pairs.length === 0 ? null : pairs.join(",")))
@@ -66,7 +67,7 @@ export const batch = Command.make(
     yield* untilResults(started, { header, rows }, output)
   })
 ).pipe(
-  Command.withDescription("Run a capability for each line of a CSV"),
+  Command.withDescription("Run a capability for each line of a CSV; list, read and retry batches"),
   Command.withExamples([
     {
       command:
@@ -74,5 +75,5 @@ export const batch = Command.make(
       description: "Start it, or join it if it was started before"
     }
   ]),
-  Command.withSubcommands([batchRetry])
+  Command.withSubcommands([batchList, batchGet, batchRetry])
 )

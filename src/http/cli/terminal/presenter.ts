@@ -3,8 +3,8 @@
  *
  * `--help --json` prints the same help for programs (tree.ts). The text shows default values, which Effect's own help omits.
  */
-import { Effect, Option, Stdio } from "effect"
-import { CliOutput, type Command, GlobalFlag, type HelpDoc } from "effect/cli"
+import { Console, Context, Effect, Option, Stdio } from "effect"
+import { CliOutput, type Command, GlobalFlag, type HelpDoc, TerminalCapabilities } from "effect/cli"
 import { globals } from "./globals.ts"
 import { harmless } from "./text.ts"
 import { commandAt, commandTree, type CommandTree, helpJson } from "./tree.ts"
@@ -21,6 +21,13 @@ const withDefaults = (doc: HelpDoc.HelpDoc, tree: CommandTree): HelpDoc.HelpDoc 
     return { ...flag, description: described }
   })
 })
+
+/** Effect prints the flags that every command takes before the commands. They come last here. */
+const commandsFirst = (text: string): string => {
+  const blocks = text.split("\n\n")
+  const isGlobal = (block: string) => block.includes("GLOBAL FLAGS")
+  return [...blocks.filter((one) => !isGlobal(one)), ...blocks.filter(isGlobal)].join("\n\n")
+}
 
 /** Effect prints suggestions on lines of their own. Here an error is one line. */
 const sentence = (message: string) =>
@@ -39,7 +46,9 @@ export const presenterOf = Effect.fnUntraced(function* (root: Command.Command.An
       return yield* Effect.sync(() => process.stdout.write(text))
     }
     const tree = yield* commandTree(commandAt(root, commandPath), commandPath.slice(0, -1))
-    return yield* CliOutput.defaultPresenter.present({ ...event, helpDoc: withDefaults(helpDoc, tree) })
+    const canColor = Context.get(yield* Effect.context<never>(), TerminalCapabilities.TerminalCapabilities).canColor
+    const text = CliOutput.defaultFormatter({ colors: canColor }).formatHelpDoc(withDefaults(helpDoc, tree))
+    return yield* Console.log(commandsFirst(text))
   }, Effect.provideContext(surroundings))
 
   const presenter: CliOutput.Presenter = {

@@ -51,6 +51,27 @@ test("runs each line, writes the results beside it, and joins its batch when it 
   expect([anew.code, await charges()]).toEqual([0, before + 2])
 })
 
+test("columns are known by their names, and a file whose rows are all refused fails", async () => {
+  write("named.csv", "Person,Work E-mail\nAda,named@example.com\n")
+  const named = await home.shell("rungate batch named.csv --capability email.verify --max-total 1.00 -o named-out.csv")
+  expect([named.code, csvOf("named-out.csv")[0]?.["status"]]).toEqual([0, "succeeded"])
+  write("wrong.csv", "email\nnonsense\nmore nonsense\n")
+  const wrong = await home.shell("rungate batch wrong.csv --capability email.verify --max-total 1.00 -o wrong-out.csv")
+  expect([wrong.code, wrong.err]).toEqual([5, expect.stringContaining("All 2 rows were refused, and nothing was run.")])
+})
+
+test("lists batches and shows one", async () => {
+  const list = (await home.shell("rungate batch list")).body
+  const [{ id }] = list.items
+  const screen = home.terminal("rungate batch list", { NO_COLOR: "1" })
+  expect(await screen.ended).toBe(0)
+  expect(screen.seen()).toMatch(new RegExp(`${id} +finished +2 +0 +\\$0\\.00 `))
+  const one = home.terminal(`rungate batch get ${id}`, { NO_COLOR: "1" })
+  expect(await one.ended).toBe(0)
+  expect(one.seen()).toContain("0 succeeded, 2 refused")
+  expect((await home.shell("rungate batch get bat_unknown")).code).toBe(250)
+})
+
 test("killed and stopped at any moment, the same command goes on with the same batch and pays each line once", async () => {
   const people = Array.from({ length: 24 }, (_, n) => `cli${n}${n === 12 ? `+${heldWord}` : ""}@sandbox.test`)
   write("slow.csv", `Mail\n${people.join("\n")}\n`)

@@ -57,6 +57,16 @@ describe("tables", () => {
     expect(screen.seen()).toContain(color)
   })
 
+  test("inspect shows the fields of an input and which of them are needed together", async () => {
+    const screen = home.terminal("rungate inspect email.find", { NO_COLOR: "1" })
+    expect(await screen.ended).toBe(0)
+    expect(screen.seen()).toMatch(/^full_name +text +- +The person's full name/m)
+    expect(screen.seen().replaceAll(/\s+/g, " ")).toContain("At least one of these: full_name + company_domain, or")
+    const acting = home.terminal("rungate inspect email.send", { NO_COLOR: "1" })
+    expect(await acting.ended).toBe(0)
+    expect(acting.seen()).toMatch(/^to +text or list of text +yes +One recipient/m)
+  })
+
   test("--json prints the API's body there too", async () => {
     const screen = home.terminal("rungate inspect email.verify --json")
     expect(await screen.ended).toBe(0)

@@ -8,7 +8,7 @@ import { PageHead, Panel } from "../../../parts/Page.tsx"
 import { Failed, Loaded } from "../../../parts/States.tsx"
 import { Cost } from "./Cost.tsx"
 import { FileDrop } from "./FileDrop.tsx"
-import { guessed } from "./guess.ts"
+import { guessedColumns } from "../../../../client/Columns.ts"
 import { type InputForm, inputsOf, problemsOf } from "./inputs.ts"
 import { MappingForm } from "./MappingForm.tsx"
 import { Preview } from "./Preview.tsx"
@@ -24,7 +24,12 @@ const Rows = ({
   readonly capability: string
   readonly form: InputForm
 }) => {
-  const [mapping, setMapping] = useState(() => guessed(form.fields, sheet.header))
+  const [mapping, setMapping] = useState(() =>
+    guessedColumns(
+      form.fields.map(({ name }) => name),
+      sheet.header
+    )
+  )
   const inputs = useMemo(() => inputsOf(form, sheet.header, sheet.rows, mapping), [form, sheet, mapping])
   const rows = useMemo(
     () => inputs.map((input, index) => ({ row: index + 1, input, problems: problemsOf(form, input) })),

@@ -1,13 +1,12 @@
-/** Guesses which column fills which field of an input, by their names. */
-import type { InputField, Mapping } from "./inputs.ts"
+/** Guesses which column of a table fills which field of an input, by their names. The console and the API guess alike. */
 
 const lettersOf = (text: string) => text.toLowerCase().replace(/[^\p{L}\p{N}]/gu, "")
 
 /** Names that spreadsheets and CRMs give to these fields. */
 const others: Readonly<Record<string, ReadonlyArray<string>>> = {
   full_name: ["name", "contact", "contactname", "person", "fullname"],
-  first_name: ["firstname", "givenname", "forename"],
-  last_name: ["lastname", "surname", "familyname"],
+  first_name: ["first", "firstname", "givenname", "forename"],
+  last_name: ["last", "lastname", "surname", "familyname"],
   email: ["mail", "emailaddress", "workemail", "businessemail"],
   company_domain: ["domain", "website", "companywebsite", "companydomain", "companyurl"],
   company_name: ["company", "organization", "organisation", "account", "employer", "companyname", "accountname"],
@@ -17,8 +16,11 @@ const others: Readonly<Record<string, ReadonlyArray<string>>> = {
   url: ["website", "link", "page", "address"]
 }
 
-/** An equal name wins over another name, and no column fills two fields. */
-export const guessed = (fields: ReadonlyArray<InputField>, header: ReadonlyArray<string>): Mapping => {
+/** Columns by field. An equal name wins over another name, and no column fills two fields. */
+export const guessedColumns = (
+  fields: ReadonlyArray<string>,
+  header: ReadonlyArray<string>
+): Readonly<Record<string, string>> => {
   const mapping: Record<string, string> = {}
   const taken = new Set<string>()
   const take = (field: string, isMeant: (letters: string) => boolean) => {
@@ -28,7 +30,7 @@ export const guessed = (fields: ReadonlyArray<InputField>, header: ReadonlyArray
     mapping[field] = column
     taken.add(column)
   }
-  for (const { name } of fields) take(name, (letters) => letters === lettersOf(name))
-  for (const { name } of fields) take(name, (letters) => others[name]?.includes(letters) === true)
+  for (const name of fields) take(name, (letters) => letters === lettersOf(name))
+  for (const name of fields) take(name, (letters) => others[name]?.includes(letters) === true)
   return mapping
 }
