@@ -49,7 +49,10 @@ describe.skipIf(!hasBrowser)("the pages of people", () => {
 
     await page.getByLabel("Role of owns@example.com").selectOption("member")
     await page.getByRole("button", { name: "Make a member" }).click()
-    await page.getByRole("alert").filter({ hasText: "only owner" }).waitFor()
+    // The question stays open, and says why it was refused.
+    const refused = page.getByRole("dialog", { name: "Make owns@example.com a member?" })
+    await refused.getByRole("alert").filter({ hasText: "only owner" }).waitFor()
+    await refused.getByRole("button", { name: "Cancel" }).click()
     await page.getByRole("button", { name: "Remove joins@example.com" }).click()
     await page.getByRole("dialog", { name: "Remove joins@example.com?" }).getByLabel("Keep the API keys").check()
     await page.getByRole("button", { name: "Remove the member" }).click()

@@ -1,9 +1,9 @@
 /** E-mail and password. Also stands in the dialog of a session that has ended. */
-import { useMutation } from "@tanstack/react-query"
+import { ActionForm } from "../actions/ActionForm.tsx"
+import { textIn } from "../actions/forms.ts"
+import { useAction } from "../actions/useAction.ts"
 import { api } from "../data/api.ts"
-import { Button } from "../parts/Button.tsx"
-import { Field, FormProblem } from "../parts/Field.tsx"
-import { onForm, textIn } from "./forms.ts"
+import { EmailField, PasswordField } from "../parts/Field.tsx"
 
 export const SignInForm = ({
   email = "",
@@ -14,8 +14,8 @@ export const SignInForm = ({
   readonly organization_id?: string | null
   readonly onDone: () => void
 }) => {
-  const signIn = useMutation({
-    mutationFn: async (form: FormData) => {
+  const signIn = useAction(
+    async (form: FormData) => {
       const chosen = organization_id === null ? {} : { organization_id }
       await api.browser.signIn({
         payload: { email: textIn(form, "email"), password: textIn(form, "password"), ...chosen }
@@ -27,31 +27,12 @@ export const SignInForm = ({
         )
       })
     },
-    onSuccess: onDone
-  })
+    { after: onDone }
+  )
   return (
-    <form onSubmit={onForm((form) => signIn.mutate(form))} className="space-y-4">
-      <Field
-        label="E-mail address"
-        name="email"
-        type="email"
-        autoComplete="username"
-        required
-        maxLength={254}
-        defaultValue={email}
-      />
-      <Field
-        label="Password"
-        name="password"
-        type="password"
-        autoComplete="current-password"
-        required
-        maxLength={500}
-      />
-      <FormProblem error={signIn.error} signsIn />
-      <Button type="submit" look="primary" busy={signIn.isPending} className="w-full">
-        Sign in
-      </Button>
-    </form>
+    <ActionForm action={signIn} submit="Sign in" signsIn narrow>
+      <EmailField autoComplete="username" defaultValue={email} />
+      <PasswordField label="Password" name="password" />
+    </ActionForm>
   )
 }

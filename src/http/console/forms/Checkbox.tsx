@@ -1,6 +1,6 @@
 /** A checkbox with its words, and a group of them for a set of names. */
-import { type InputHTMLAttributes, type ReactNode, useId, useState } from "react"
-import { inputLook } from "../parts/Field.tsx"
+import { type InputHTMLAttributes, type ReactNode, useContext, useId, useState } from "react"
+import { FormError, inputLook, problemOf } from "../parts/Field.tsx"
 
 interface CheckboxProps extends Omit<InputHTMLAttributes<HTMLInputElement>, "type"> {
   readonly label: ReactNode
@@ -32,6 +32,12 @@ export const Checkbox = ({ label, hint, ...rest }: CheckboxProps) => {
   )
 }
 
+/** The service names a refused one by its place in the list, such as `allow.capabilities.0`. */
+const placesTried = 200
+const listProblemOf = (error: unknown, name: string): string | null =>
+  Array.from({ length: placesTried }, (_, place) => problemOf(error, `${name}.${place}`)).find((one) => one !== null) ??
+  problemOf(error, name)
+
 /** Above this number of choices, a field narrows them. */
 const searchedFrom = 12
 
@@ -41,19 +47,18 @@ export const Choices = ({
   hint,
   name,
   options,
-  chosen,
-  problem = null
+  chosen
 }: {
   readonly legend: string
   readonly hint: string
   readonly name: string
   readonly options: ReadonlyArray<readonly [value: string, words: string]>
   readonly chosen: ReadonlyArray<string>
-  readonly problem?: string | null
 }) => {
   const [picked, setPicked] = useState<ReadonlySet<string>>(() => new Set(chosen))
   const [text, setText] = useState("")
   const id = useId()
+  const problem = listProblemOf(useContext(FormError), name)
   const wanted = text.trim().toLowerCase()
   // A name that does not exist any more can still be taken away.
   const missing = chosen.filter((one) => !options.some(([value]) => value === one)).map((one) => [one, one] as const)

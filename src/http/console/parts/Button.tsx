@@ -2,7 +2,7 @@
 import type { ButtonHTMLAttributes, ReactNode } from "react"
 import { Link } from "./Link.tsx"
 
-type Look = "primary" | "plain" | "danger" | "quiet"
+export type Look = "primary" | "plain" | "danger" | "quiet"
 
 const looks: Readonly<Record<Look, string>> = {
   primary: "bg-accent text-on-accent hover:bg-accent-hover border-transparent",

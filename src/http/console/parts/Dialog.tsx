@@ -4,7 +4,6 @@
  * Dialogs confirm what can't be undone, and hold the palette. Details are pages.
  */
 import { type ReactNode, useEffect, useId, useRef } from "react"
-import { Button } from "./Button.tsx"
 
 export const Dialog = ({
   open,
@@ -50,35 +49,3 @@ export const Dialog = ({
     </dialog>
   )
 }
-
-/** Asks before something that can't be undone. `children` repeats the object and the consequence, `action` says what happens. */
-export const Confirm = ({
-  open,
-  title,
-  action,
-  cancel = "Keep it",
-  busy,
-  onConfirm,
-  onClose,
-  children
-}: {
-  readonly open: boolean
-  readonly title: string
-  readonly action: string
-  /** The words of the other button. */
-  readonly cancel?: string
-  readonly busy: boolean
-  readonly onConfirm: () => void
-  readonly onClose: () => void
-  readonly children: ReactNode
-}) => (
-  <Dialog open={open} onClose={onClose} title={title}>
-    <div className="space-y-2">{children}</div>
-    <div className="mt-5 flex justify-end gap-2">
-      <Button onClick={onClose}>{cancel}</Button>
-      <Button look="danger" busy={busy} onClick={onConfirm}>
-        {action}
-      </Button>
-    </div>
-  </Dialog>
-)

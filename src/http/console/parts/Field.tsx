@@ -1,5 +1,13 @@
 /** A labelled field with its own error, and the error of a whole form. */
-import { type InputHTMLAttributes, type ReactNode, type SelectHTMLAttributes, useId } from "react"
+import {
+  createContext,
+  type InputHTMLAttributes,
+  type ReactNode,
+  type SelectHTMLAttributes,
+  type TextareaHTMLAttributes,
+  useContext,
+  useId
+} from "react"
 import { ApiError } from "../../client/Browser.ts"
 import { Id } from "./Copy.tsx"
 
@@ -10,65 +18,118 @@ export const inputLook =
 export const problemOf = (error: unknown, path: string): string | null =>
   error instanceof ApiError ? (error.details.find((one) => one.path === path)?.message ?? null) : null
 
-interface FieldProps extends InputHTMLAttributes<HTMLInputElement> {
-  readonly label: string
+/** The error of the form around a field. A field shows what the service says about its name. */
+export const FormError = createContext<unknown>(null)
+
+interface LabelledProps {
+  readonly label: ReactNode
+  readonly hideLabel?: boolean | undefined
   readonly hint?: ReactNode
-  readonly problem?: string | null
+  readonly problem?: string | null | undefined
+  /** Of the input, and of its path in the request. */
+  readonly name?: string | undefined
+  readonly className?: string | undefined
 }
 
-export const Field = ({ label, hint, problem = null, className = "", ...rest }: FieldProps) => {
+/** The label, hint and problem around an input, which `children` gets the attributes for. */
+export const Labelled = ({
+  label,
+  hideLabel = false,
+  hint = "",
+  problem,
+  name = "",
+  className = "",
+  children
+}: LabelledProps & {
+  readonly children: (attributes: {
+    readonly id: string
+    readonly "aria-invalid": boolean
+    readonly "aria-describedby": string | undefined
+  }) => ReactNode
+}) => {
   const id = useId()
-  const described = [hint === undefined ? "" : `${id}-hint`, problem === null ? "" : `${id}-problem`].join(" ").trim()
+  const named = problemOf(useContext(FormError), name)
+  const shown = problem ?? named
+  const described = [hint === "" ? "" : `${id}-hint`, shown === null ? "" : `${id}-problem`].join(" ").trim()
   return (
     <div className={className}>
-      <label htmlFor={id} className="mb-1 block font-medium">
+      <label htmlFor={id} className={hideLabel ? "sr-only" : "mb-1 block font-medium"}>
         {label}
       </label>
-      <input
-        id={id}
-        {...rest}
-        aria-invalid={problem !== null}
-        aria-describedby={described === "" ? undefined : described}
-        className={inputLook}
-      />
-      {hint !== undefined && (
-        <p id={`${id}-hint`} className="mt-1 text-small text-muted">
+      {children({ id, "aria-invalid": shown !== null, "aria-describedby": described === "" ? undefined : described })}
+      {hint !== "" && (
+        <div id={`${id}-hint`} className="mt-1 text-small break-words text-muted">
           {hint}
-        </p>
+        </div>
       )}
-      {problem !== null && (
-        <p id={`${id}-problem`} className="mt-1 text-small text-red">
-          {problem}
+      {shown !== null && (
+        <p id={`${id}-problem`} className="mt-1 text-small break-words text-red">
+          {shown}
         </p>
       )}
     </div>
   )
 }
 
-interface SelectProps extends SelectHTMLAttributes<HTMLSelectElement> {
-  readonly label: string
-  /** Values and their words. */
-  readonly options: ReadonlyArray<readonly [string, string]>
-  readonly hideLabel?: boolean
-}
+type FieldProps = LabelledProps & Omit<InputHTMLAttributes<HTMLInputElement>, "name">
 
-export const Select = ({ label, options, hideLabel = false, className = "", ...rest }: SelectProps) => {
-  const id = useId()
-  return (
-    <div className={className}>
-      <label htmlFor={id} className={hideLabel ? "sr-only" : "mb-1 block font-medium"}>
-        {label}
-      </label>
-      <select id={id} {...rest} className={inputLook}>
+export const Field = ({ label, hint, problem, className, ...input }: FieldProps) => (
+  <Labelled label={label} hint={hint} problem={problem} name={input.name} className={className}>
+    {(attributes) => <input {...attributes} {...input} className={inputLook} />}
+  </Labelled>
+)
+
+/** An amount in USD that somebody types. `pattern` is for amounts with other limits. */
+export const AmountField = (props: FieldProps) => <Field inputMode="decimal" pattern="\d{1,9}(\.\d{1,6})?" {...props} />
+
+export const EmailField = (props: Omit<FieldProps, "label">) => (
+  <Field label="E-mail address" name="email" type="email" required maxLength={254} {...props} />
+)
+
+export const passwordLengthMin = 10
+
+/** A password that exists, or with `isNew` one that somebody chooses. */
+export const PasswordField = ({ isNew = false, ...props }: FieldProps & { readonly isNew?: boolean }) => (
+  <Field
+    type="password"
+    autoComplete={isNew ? "new-password" : "current-password"}
+    required
+    {...(isNew ? { minLength: passwordLengthMin, hint: `At least ${passwordLengthMin} characters.` } : {})}
+    maxLength={500}
+    {...props}
+  />
+)
+
+type AreaProps = LabelledProps & Omit<TextareaHTMLAttributes<HTMLTextAreaElement>, "name">
+
+/** Several lines of text, in letters of one width. */
+export const TextArea = ({ label, hint, problem, className, ...area }: AreaProps) => (
+  <Labelled label={label} hint={hint} problem={problem} name={area.name} className={className}>
+    {(attributes) => (
+      <textarea spellCheck={false} {...attributes} {...area} className={`${inputLook} font-mono text-small`} />
+    )}
+  </Labelled>
+)
+
+type SelectProps = LabelledProps &
+  Omit<SelectHTMLAttributes<HTMLSelectElement>, "name"> & {
+    /** Values and their words. */
+    readonly options: ReadonlyArray<readonly [string, string]>
+  }
+
+export const Select = ({ label, hideLabel, hint, problem, className, options, ...select }: SelectProps) => (
+  <Labelled label={label} hideLabel={hideLabel} hint={hint} problem={problem} name={select.name} className={className}>
+    {(attributes) => (
+      <select {...attributes} {...select} className={inputLook}>
         {options.map(([value, word]) => (
           <option key={value} value={value}>
             {word}
           </option>
         ))}
       </select>
-    </div>
-  )
-}
+    )}
+  </Labelled>
+)
 
 /** Why a form was refused, above its button. Fields that the service names show their own message too. */
 export const FormProblem = ({ error, signsIn = false }: { readonly error: unknown; readonly signsIn?: boolean }) => {

@@ -1,9 +1,9 @@
 /** What a panel shows in place of its data: that it loads, has nothing, failed, or that the person may not see it. */
-import type { UseQueryResult } from "@tanstack/react-query"
 import type { ReactNode } from "react"
 import { ApiError } from "../../client/Browser.ts"
 import { Button } from "./Button.tsx"
 import { Id } from "./Copy.tsx"
+import { PageHead } from "./Page.tsx"
 
 /** Bars of the shape that comes. Invisible for the first 150 ms. */
 export const Skeleton = ({ lines = 3, height = 16 }: { readonly lines?: number; readonly height?: number }) => (
@@ -50,13 +50,19 @@ export const Failed = ({ error, retry }: { readonly error: unknown; readonly ret
   )
 }
 
+interface Query<A> {
+  readonly data: A | undefined
+  readonly error: Error | null
+  readonly refetch: () => unknown
+}
+
 /** The data of a query, or the state in its place. Data that is there stays while it is read again. */
 export const Loaded = <A,>({
   query,
   skeleton,
   children
 }: {
-  readonly query: UseQueryResult<A>
+  readonly query: Query<A>
   readonly skeleton?: ReactNode
   readonly children: (data: A) => ReactNode
 }) => {
@@ -64,3 +70,21 @@ export const Loaded = <A,>({
   if (query.error !== null) return <Failed error={query.error} retry={() => void query.refetch()} />
   return skeleton ?? <Skeleton />
 }
+
+/** The page of one object, whose own head has its name. Until it is there the page has this title. */
+export const LoadedPage = <A,>({
+  title,
+  query,
+  children
+}: {
+  readonly title: string
+  readonly query: Query<A>
+  readonly children: (data: A) => ReactNode
+}) => (
+  <>
+    {query.data === undefined && <PageHead title={title} />}
+    <Loaded query={query} skeleton={<Skeleton lines={8} height={24} />}>
+      {children}
+    </Loaded>
+  </>
+)

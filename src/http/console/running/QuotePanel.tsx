@@ -1,36 +1,24 @@
 /** What a run would hold and charge, whom it would call, and what would stop it. Shown before anything that costs. */
-import { Money } from "../parts/Money.tsx"
 import { microsOf } from "../data/money.ts"
+import { Amounts } from "../lists/Facts.tsx"
 import { FormProblem } from "../parts/Field.tsx"
 import { Skeleton } from "../parts/States.tsx"
 import { ControlLinks } from "./controls.tsx"
 import { OfferTable } from "./offers.tsx"
 import type { Quote } from "./useQuote.ts"
 
-const Amounts = ({ quote }: { readonly quote: Quote }) =>
+const Cost = ({ quote }: { readonly quote: Quote }) =>
   microsOf(quote.hold) === 0n ? (
     <p>This run is free.</p>
   ) : (
-    <dl className="flex flex-wrap gap-x-8 gap-y-2">
-      <div>
-        <dt className="text-muted">At most</dt>
-        <dd className="text-title font-semibold">
-          <Money amount={quote.hold} />
-        </dd>
-      </div>
-      <div>
-        <dt className="text-muted">On average</dt>
-        <dd className="text-title font-semibold">
-          <Money amount={quote.expected} />
-        </dd>
-      </div>
-      <div>
-        <dt className="text-muted">If it fails</dt>
-        <dd className="text-title font-semibold">
-          <Money amount={quote.minimum} />
-        </dd>
-      </div>
-    </dl>
+    <Amounts
+      large
+      amounts={[
+        ["At most", quote.hold],
+        ["On average", quote.expected],
+        ["If it fails", quote.minimum]
+      ]}
+    />
   )
 
 const Blocked = ({ quote }: { readonly quote: Quote }) => (
@@ -54,7 +42,7 @@ export const QuotePanel = ({
   if (quote === null) return <Skeleton lines={2} />
   return (
     <div className="space-y-3" aria-busy={!isCurrent}>
-      <Amounts quote={quote} />
+      <Cost quote={quote} />
       {!isCurrent && <p className="after-150 text-small text-muted">The price is being read again…</p>}
       {quote.would === "block" && <Blocked quote={quote} />}
       <p className="break-words text-muted">{quote.routing_reason}</p>

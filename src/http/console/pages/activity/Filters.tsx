@@ -1,13 +1,13 @@
 /** Filters of Activity. They live in the address, so a link shows the same list. */
 import { X } from "lucide-react"
 import { useEffect, useMemo } from "react"
+import { onForm, textIn } from "../../actions/forms.ts"
 import { type Search, useGo } from "../../data/address.ts"
 import { useApiKeys } from "../../data/apiKeys.ts"
 import { Button } from "../../parts/Button.tsx"
 import { inputLook, Select } from "../../parts/Field.tsx"
 import { TextLink } from "../../parts/Link.tsx"
 import { statusWord } from "../../parts/Status.tsx"
-import { onForm, textIn } from "../../account/forms.ts"
 import { useProviders } from "../catalog/useCatalog.ts"
 import { meaningOf } from "./searchText.ts"
 

@@ -5,14 +5,14 @@
  */
 import { useMutation, useQuery } from "@tanstack/react-query"
 import { useState } from "react"
-import { onForm, textIn } from "../../account/forms.ts"
 import type { AnswerOf } from "../../../client/Browser.ts"
+import { onForm, textIn } from "../../actions/forms.ts"
 import { type Search, useFilters } from "../../data/address.ts"
 import { api } from "../../data/api.ts"
 import { useMay } from "../../data/session.ts"
 import { Checkbox } from "../../forms/Checkbox.tsx"
 import { Button } from "../../parts/Button.tsx"
-import { Field, FormProblem, problemOf, Select } from "../../parts/Field.tsx"
+import { AmountField, FormProblem, problemOf, Select } from "../../parts/Field.tsx"
 import { FormPage } from "../start/FormPage.tsx"
 
 type Asked = AnswerOf<"oauth", "asked">
@@ -95,11 +95,9 @@ const Decide = ({ request, asked }: { readonly request: Request; readonly asked:
         />
       )}
       <div className="flex flex-wrap items-start gap-3">
-        <Field
+        <AmountField
           label="Budget in USD"
           name="limit"
-          inputMode="decimal"
-          pattern="\d{1,9}(\.\d{1,6})?"
           hint="Empty: the wallet and the spend guard are the only limits."
           problem={problemOf(decide.error, "budget.limit")}
           className="w-full max-w-44"

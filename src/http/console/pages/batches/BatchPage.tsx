@@ -1,13 +1,10 @@
 /** One batch, live: its progress, what it has charged, its results so far, and the buttons that cancel it and retry its blocked rows. */
-import { useMutation } from "@tanstack/react-query"
-import { useState } from "react"
+import { ConfirmAction } from "../../actions/ConfirmAction.tsx"
+import { useAction } from "../../actions/useAction.ts"
 import { useParam } from "../../data/address.ts"
-import { api, queries } from "../../data/api.ts"
+import { api } from "../../data/api.ts"
 import { useMay } from "../../data/session.ts"
-import { Button } from "../../parts/Button.tsx"
 import { Id } from "../../parts/Copy.tsx"
-import { Confirm } from "../../parts/Dialog.tsx"
-import { FormProblem } from "../../parts/Field.tsx"
 import { Money } from "../../parts/Money.tsx"
 import { PageHead } from "../../parts/Page.tsx"
 import { Loaded, Skeleton } from "../../parts/States.tsx"
@@ -15,40 +12,28 @@ import { Status } from "../../parts/Status.tsx"
 import { Time } from "../../parts/Time.tsx"
 import { Downloads } from "./Downloads.tsx"
 import { Progress } from "./Progress.tsx"
-import { Retry } from "./Retry.tsx"
 import { Results } from "./Results.tsx"
+import { Retry } from "./Retry.tsx"
 import { type Batch, fileOf, useBatch } from "./useBatch.ts"
 
 const Cancel = ({ batch }: { readonly batch: Batch }) => {
-  const [asks, setAsks] = useState(false)
-  const cancel = useMutation({
-    mutationFn: () => api.batches.cancel({ params: { batch_id: batch.id } }),
-    onSuccess: () => setAsks(false),
-    onSettled: () => queries.invalidateQueries({ queryKey: ["batch", batch.id] })
-  })
+  const cancel = useAction(() => api.batches.cancel({ params: { batch_id: batch.id } }), { changes: ["batch"] })
   return (
-    <>
-      <Button look="danger" onClick={() => setAsks(true)}>
-        Cancel the batch
-      </Button>
-      <Confirm
-        open={asks}
-        title="Cancel this batch?"
-        action="Cancel the batch"
-        busy={cancel.isPending}
-        onClose={() => setAsks(false)}
-        onConfirm={() => cancel.mutate()}
-      >
-        <p>
-          <span className="wrap-anywhere">{fileOf(batch) ?? batch.id}</span>: {batch.rows.open.toLocaleString("en")} of{" "}
-          {batch.rows.total.toLocaleString("en")} rows have not ended. Those that have not started will never run.
-        </p>
-        <p>
-          Runs that have started go on to their end and are charged. <Money amount={batch.charged} /> is charged so far.
-        </p>
-        <FormProblem error={cancel.error} />
-      </Confirm>
-    </>
+    <ConfirmAction
+      action={cancel}
+      word="Cancel the batch"
+      title="Cancel this batch?"
+      confirm="Cancel the batch"
+      cancel="Keep it"
+    >
+      <p>
+        <span className="wrap-anywhere">{fileOf(batch) ?? batch.id}</span>: {batch.rows.open.toLocaleString("en")} of{" "}
+        {batch.rows.total.toLocaleString("en")} rows have not ended. Those that have not started will never run.
+      </p>
+      <p>
+        Runs that have started go on to their end and are charged. <Money amount={batch.charged} /> is charged so far.
+      </p>
+    </ConfirmAction>
   )
 }
 

@@ -1,14 +1,13 @@
 /** The spend guard: what a run and a day may cost, the balance below which the organization is told, and the guard of its contacts. */
-import { useMutation } from "@tanstack/react-query"
-import { onForm, textIn } from "../../account/forms.ts"
 import type { AnswerOf } from "../../../client/Browser.ts"
+import { ActionForm } from "../../actions/ActionForm.tsx"
+import { textIn } from "../../actions/forms.ts"
+import { useAction } from "../../actions/useAction.ts"
 import { api, queries } from "../../data/api.ts"
 import { useMay } from "../../data/session.ts"
 import { Meter } from "../../forms/Meter.tsx"
 import { useGuard, useWallet } from "../../frame/Balance.tsx"
-import { announce } from "../../parts/Announcer.tsx"
-import { Button } from "../../parts/Button.tsx"
-import { Field, FormProblem, problemOf } from "../../parts/Field.tsx"
+import { AmountField, Field } from "../../parts/Field.tsx"
 import { TextLink } from "../../parts/Link.tsx"
 import { Money } from "../../parts/Money.tsx"
 import { PageHead, Panel } from "../../parts/Page.tsx"
@@ -68,8 +67,8 @@ const repeats = (failures: number) =>
 const Limits = ({ guard }: { readonly guard: Guarded }) => {
   const may = useMay("admin")
   const wallet = useWallet().data
-  const save = useMutation({
-    mutationFn: (form: FormData) =>
+  const save = useAction(
+    (form: FormData) =>
       api.wallet.setGuard({
         payload: {
           daily_limit: amountOrNull(form, "daily_limit"),
@@ -78,27 +77,26 @@ const Limits = ({ guard }: { readonly guard: Guarded }) => {
           contact_guard_days: daysOrNull(form, "contact_guard_days")
         }
       }),
-    onSuccess: (changed) => {
-      queries.setQueryData(["guard"], changed)
-      announce("The spend guard is saved.")
-    }
-  })
+    { says: "The spend guard is saved.", after: (changed) => queries.setQueryData(["guard"], changed) }
+  )
   return (
     <Panel title="Limits">
-      <form onSubmit={onForm((form) => save.mutate(form))} className="space-y-4">
+      <ActionForm
+        action={save}
+        submit="Save the limits"
+        denied={may ? null : "An owner or an admin of the organization can change the limits."}
+        saved="Saved. The next run obeys these limits."
+      >
         {limits.map(([name, label, hint]) => (
-          <Field
+          <AmountField
             key={name}
             label={label}
             name={name}
-            inputMode="decimal"
-            pattern="\d{1,9}(\.\d{1,6})?"
             defaultValue={guard[name] ?? ""}
             disabled={!may}
             hint={
               name === "low_balance" && wallet !== undefined ? `${hint} Available now: $${wallet.available}.` : hint
             }
-            problem={problemOf(save.error, name)}
             className="max-w-md"
           />
         ))}
@@ -110,21 +108,11 @@ const Limits = ({ guard }: { readonly guard: Guarded }) => {
           defaultValue={guard.contact_guard_days ?? ""}
           disabled={!may}
           hint="Contact guard: counts e-mails, messages and invitations of all keys together, for each recipient. 365 at most."
-          problem={problemOf(save.error, "contact_guard_days")}
           className="max-w-md"
         />
         <p className="text-muted">{repeats(guard.repeat_guard)}</p>
         <p className="text-muted">An empty field means no limit. Limits count for every key and every person.</p>
-        <FormProblem error={save.error} />
-        {save.isSuccess && <p className="text-green">Saved. The next run obeys these limits.</p>}
-        {may ? (
-          <Button type="submit" look="primary" busy={save.isPending}>
-            Save the limits
-          </Button>
-        ) : (
-          <p className="text-muted">An owner or an admin of the organization can change the limits.</p>
-        )}
-      </form>
+      </ActionForm>
     </Panel>
   )
 }

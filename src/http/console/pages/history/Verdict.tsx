@@ -1,47 +1,30 @@
 /** The two questions before a purchase or a message: was it bought already, and was it contacted already? */
 import type { ReactNode } from "react"
+import { Figure } from "../../lists/Facts.tsx"
 import { TextLink } from "../../parts/Link.tsx"
 import { Money } from "../../parts/Money.tsx"
 import { Time } from "../../parts/Time.tsx"
 import { type Known, runsInWords } from "./useHistory.ts"
 
-const Fact = ({
-  title,
-  answer,
-  look = "",
-  children
-}: {
-  readonly title: string
-  readonly answer: ReactNode
-  readonly look?: string
-  readonly children: ReactNode
-}) => (
-  <div className="rounded border border-line bg-panel p-4">
-    <h2 className="text-small font-medium text-muted">{title}</h2>
-    <p className={`mt-1 text-title font-semibold ${look}`}>{answer}</p>
-    <div className="mt-1 text-small break-words text-muted">{children}</div>
-  </div>
-)
-
 const Contacted = ({ known }: { readonly known: Known }) => {
   const { last_contact, last_unknown, last_touch } = known
   if (last_contact !== null)
     return (
-      <Fact title="Contacted" answer="Yes" look="text-amber">
+      <Figure title="Contacted" value="Yes" look="text-amber">
         <TextLink to={`/runs/${last_contact.run_id}`}>{last_contact.capability}</TextLink>,{" "}
         <Time at={last_contact.created_at} />
         {last_unknown !== undefined && ". Another attempt has an unknown outcome; see below."}
-      </Fact>
+      </Figure>
     )
   if (last_unknown !== undefined)
     return (
-      <Fact title="Contacted" answer="Perhaps" look="text-violet">
+      <Figure title="Contacted" value="Perhaps" look="text-violet">
         The outcome of <TextLink to={`/runs/${last_unknown.run_id}`}>{last_unknown.capability}</TextLink>,{" "}
         <Time at={last_unknown.created_at} />, is unknown. Check before you write again.
-      </Fact>
+      </Figure>
     )
   return (
-    <Fact title="Contacted" answer="No">
+    <Figure title="Contacted" value="No">
       {last_touch === null ? (
         "No message through this service names it."
       ) : (
@@ -49,14 +32,14 @@ const Contacted = ({ known }: { readonly known: Known }) => {
           <TextLink to={`/runs/${last_touch.run_id}`}>A message</TextLink> mentions it, and went to somebody else.
         </>
       )}
-    </Fact>
+    </Figure>
   )
 }
 
 const Bought = ({ known: { reusable } }: { readonly known: Known }) => (
-  <Fact
+  <Figure
     title="Bought"
-    answer={reusable.length === 0 ? "No" : `${reusable.length} ${reusable.length === 1 ? "result" : "results"}`}
+    value={reusable.length === 0 ? "No" : `${reusable.length} ${reusable.length === 1 ? "result" : "results"}`}
     look={reusable.length === 0 ? "" : "text-green"}
   >
     {reusable.length === 0 ? (
@@ -71,7 +54,7 @@ const Bought = ({ known: { reusable } }: { readonly known: Known }) => (
         ))}
       </ul>
     )}
-  </Fact>
+  </Figure>
 )
 
 /** Where a hint of the service names a request of the API, a page shows a link. */
@@ -103,7 +86,7 @@ export const Verdict = ({ known }: { readonly known: Known }) => (
     <div className="grid gap-4 sm:grid-cols-3">
       <Contacted known={known} />
       <Bought known={known} />
-      <Fact title="On record" answer={runsInWords(known.count)}>
+      <Figure title="On record" value={runsInWords(known.count)}>
         <Money amount={known.charged} /> charged
         {known.first_seen !== null && known.last_seen !== null && (
           <>
@@ -111,7 +94,7 @@ export const Verdict = ({ known }: { readonly known: Known }) => (
             · first <Time at={known.first_seen} />, last <Time at={known.last_seen} />
           </>
         )}
-      </Fact>
+      </Figure>
     </div>
     {known.hints.length > 0 && (
       <section aria-label="What this means">

@@ -1,11 +1,12 @@
 /** Creates the first API key and shows it once. Budgets and scopes are set on the page of keys. */
-import { useMutation } from "@tanstack/react-query"
+import { ActionForm } from "../../actions/ActionForm.tsx"
+import { textIn } from "../../actions/forms.ts"
+import { useAction } from "../../actions/useAction.ts"
 import { api, queries } from "../../data/api.ts"
 import { useMay } from "../../data/session.ts"
 import { Button } from "../../parts/Button.tsx"
 import { CodeBlock } from "../../parts/Copy.tsx"
-import { Field, FormProblem, problemOf } from "../../parts/Field.tsx"
-import { onForm, textIn } from "../../account/forms.ts"
+import { Field } from "../../parts/Field.tsx"
 
 export const CreateKey = ({
   environment,
@@ -18,10 +19,10 @@ export const CreateKey = ({
   readonly onShown: (isShown: boolean) => void
 }) => {
   const may = useMay("member")
-  const create = useMutation({
-    mutationFn: (form: FormData) => api.keys.create({ payload: { name: textIn(form, "name"), environment } }),
-    onSuccess: () => onShown(true)
-  })
+  const create = useAction(
+    (form: FormData) => api.keys.create({ payload: { name: textIn(form, "name"), environment } }),
+    { after: () => onShown(true) }
+  )
   if (!may) return <p className="text-muted">Your role is viewer. An owner, an admin or a member can create a key.</p>
   if (create.data !== undefined)
     return (
@@ -39,20 +40,15 @@ export const CreateKey = ({
       </>
     )
   return (
-    <form onSubmit={onForm((form) => create.mutate(form))} className="flex flex-wrap items-end gap-3">
+    <ActionForm action={create} submit="Create the key" look={primary ? "primary" : "plain"} inline>
       <Field
         label="Name of the key"
         name="name"
         required
         maxLength={200}
         defaultValue="first key"
-        problem={problemOf(create.error, "name")}
         className="w-full max-w-60"
       />
-      <Button type="submit" look={primary ? "primary" : "plain"} busy={create.isPending}>
-        Create the key
-      </Button>
-      <FormProblem error={create.error} />
-    </form>
+    </ActionForm>
   )
 }

@@ -1,12 +1,12 @@
 /** The money of an allowance, on the page of its key. */
-import { useQuery } from "@tanstack/react-query"
+import { Facts } from "../../lists/Facts.tsx"
 import { Money } from "../../parts/Money.tsx"
 import { Panel } from "../../parts/Page.tsx"
 import { Loaded, Skeleton } from "../../parts/States.tsx"
-import { TextLink } from "../../parts/Link.tsx"
 import { Spent } from "./Allowances.tsx"
+import { KeyLink } from "./KeyName.tsx"
 import { RevokeAllowance } from "./RevokeAllowance.tsx"
-import { readAllowance } from "./useAllowances.ts"
+import { useAllowance } from "./useAllowances.ts"
 
 export const AllowancePanel = ({
   allowance_id,
@@ -16,36 +16,20 @@ export const AllowancePanel = ({
   /** Whether the person may revoke allowances. */
   readonly may: boolean
 }) => {
-  const query = useQuery({
-    queryKey: ["keys", "allowance", allowance_id],
-    queryFn: () => readAllowance(allowance_id)
-  })
+  const query = useAllowance(allowance_id)
   return (
     <Panel title="Allowance">
       <Loaded query={query} skeleton={<Skeleton lines={4} />}>
         {(allowance) => (
           <div className="space-y-4">
             <Spent {...allowance} />
-            <dl className="grid grid-cols-[max-content_1fr] gap-x-6 gap-y-2">
-              <dt className="text-muted">Held</dt>
-              <dd>
-                <Money amount={allowance.held} />
-              </dd>
-              <dt className="text-muted">Left</dt>
-              <dd>
-                <Money amount={allowance.available} />
-              </dd>
-              <dt className="text-muted">Given by</dt>
-              <dd>
-                {allowance.parent_id === null ? (
-                  "a person"
-                ) : (
-                  <TextLink to={`/settings/keys/${allowance.parent_id}`} className="break-all">
-                    {allowance.parent_id}
-                  </TextLink>
-                )}
-              </dd>
-            </dl>
+            <Facts
+              facts={[
+                ["Held", <Money amount={allowance.held} />],
+                ["Left", <Money amount={allowance.available} />],
+                ["Given by", allowance.parent_id === null ? "a person" : <KeyLink id={allowance.parent_id} />]
+              ]}
+            />
             <p className="text-muted">
               An allowance can't be changed or rotated. To give another amount or scope, revoke it and give a new one.
             </p>

@@ -3,15 +3,14 @@ import { useMay } from "../../data/session.ts"
 import { Meter } from "../../forms/Meter.tsx"
 import { PagedTable } from "../../lists/PagedList.tsx"
 import { ButtonLink } from "../../parts/Button.tsx"
-import { TextLink } from "../../parts/Link.tsx"
 import { Money } from "../../parts/Money.tsx"
 import { Panel } from "../../parts/Page.tsx"
 import { Empty } from "../../parts/States.tsx"
 import { Badge } from "../../parts/Status.tsx"
 import type { Column } from "../../parts/Table.tsx"
 import { Time } from "../../parts/Time.tsx"
+import { KeyLink, KeyName } from "./KeyName.tsx"
 import { scopeWords } from "./KeyState.tsx"
-import { KeyName } from "./KeyName.tsx"
 import { RevokeAllowance } from "./RevokeAllowance.tsx"
 import { type Allowance, useAllowances } from "./useAllowances.ts"
 
@@ -42,13 +41,7 @@ const columnsOf = (names: ReadonlyMap<string, string>, may: boolean): ReadonlyAr
   {
     title: "Given by",
     cell: ({ parent_id }) =>
-      parent_id === null ? (
-        "a person"
-      ) : (
-        <TextLink to={`/settings/keys/${parent_id}`} className="break-words">
-          {names.get(parent_id) ?? "a key"}
-        </TextLink>
-      ),
+      parent_id === null ? "a person" : <KeyLink id={parent_id} name={names.get(parent_id) ?? "a key"} />,
     wide: true
   },
   ...(may

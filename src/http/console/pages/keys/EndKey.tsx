@@ -1,14 +1,12 @@
 /** Replaces a key by a new one, or revokes it. Both ask first, because programs that still use the key fail. */
-import { useMutation } from "@tanstack/react-query"
 import { useState } from "react"
+import { ConfirmAction } from "../../actions/ConfirmAction.tsx"
+import { useAction } from "../../actions/useAction.ts"
 import { api } from "../../data/api.ts"
-import { announce } from "../../parts/Announcer.tsx"
-import { Button } from "../../parts/Button.tsx"
-import { Confirm } from "../../parts/Dialog.tsx"
-import { FormProblem, Select } from "../../parts/Field.tsx"
+import { Select } from "../../parts/Field.tsx"
 import { Panel } from "../../parts/Page.tsx"
 import { isChangeable } from "./KeyState.tsx"
-import { type ApiKey, keysChanged } from "./useKeys.ts"
+import { type ApiKey } from "./useKeys.ts"
 
 export interface NewKey {
   readonly id: string
@@ -31,72 +29,51 @@ const graces: ReadonlyArray<readonly [string, string]> = [
 const graceWords = (seconds: string) => graces.find(([value]) => value === seconds)?.[1] ?? ""
 
 const Rotate = ({ apiKey, onMade }: EndKeyProps) => {
-  const [asks, setAsks] = useState(false)
   const [grace, setGrace] = useState("86400")
-  const rotate = useMutation({
-    mutationFn: () =>
-      api.keys.rotate({ params: { key_id: apiKey.id }, payload: { grace_seconds: Number.parseInt(grace, 10) } }),
-    onSuccess: onMade,
-    onSettled: () => setAsks(false)
-  })
+  const rotate = useAction(
+    () => api.keys.rotate({ params: { key_id: apiKey.id }, payload: { grace_seconds: Number.parseInt(grace, 10) } }),
+    { after: onMade }
+  )
   return (
-    <>
-      <FormProblem error={rotate.error} />
-      <Button onClick={() => setAsks(true)}>Rotate the key</Button>
-      <Confirm
-        open={asks}
-        title={`Rotate ${apiKey.display}?`}
-        action="Rotate the key"
-        cancel="Cancel"
-        busy={rotate.isPending}
-        onClose={() => setAsks(false)}
-        onConfirm={() => rotate.mutate()}
-      >
-        <p>
-          A new key is made with the same name, rules and budget. Both spend from the one budget. The old key works{" "}
-          {graceWords(grace)}.
-        </p>
-        <Select
-          label="The old key works"
-          value={grace}
-          onChange={(event) => setGrace(event.target.value)}
-          options={graces}
-        />
-      </Confirm>
-    </>
+    <ConfirmAction
+      action={rotate}
+      word="Rotate the key"
+      buttonLook="plain"
+      title={`Rotate ${apiKey.display}?`}
+      confirm="Rotate the key"
+    >
+      <p>
+        A new key is made with the same name, rules and budget. Both spend from the one budget. The old key works{" "}
+        {graceWords(grace)}.
+      </p>
+      <Select
+        label="The old key works"
+        value={grace}
+        onChange={(event) => setGrace(event.target.value)}
+        options={graces}
+      />
+    </ConfirmAction>
   )
 }
 
 const Revoke = ({ apiKey }: { readonly apiKey: ApiKey }) => {
-  const [asks, setAsks] = useState(false)
-  const revoke = useMutation({
-    mutationFn: () => api.keys.revoke({ params: { key_id: apiKey.id } }),
-    onSuccess: async () => {
-      announce("The key is revoked.")
-      await keysChanged()
-    },
-    onSettled: () => setAsks(false)
+  const revoke = useAction(() => api.keys.revoke({ params: { key_id: apiKey.id } }), {
+    says: "The key is revoked.",
+    changes: ["keys"]
   })
   return (
-    <>
-      <FormProblem error={revoke.error} />
-      <Button look="danger" onClick={() => setAsks(true)}>
-        Revoke the key
-      </Button>
-      <Confirm
-        open={asks}
-        title={`Revoke ${apiKey.display}?`}
-        action="Revoke the key"
-        busy={revoke.isPending}
-        onClose={() => setAsks(false)}
-        onConfirm={() => revoke.mutate()}
-      >
-        <p>
-          Calls with <span className="break-words font-medium">{apiKey.name}</span> fail at once, and it can't be
-          undone. Runs that have started go on.
-        </p>
-      </Confirm>
-    </>
+    <ConfirmAction
+      action={revoke}
+      word="Revoke the key"
+      title={`Revoke ${apiKey.display}?`}
+      confirm="Revoke the key"
+      cancel="Keep it"
+    >
+      <p>
+        Calls with <span className="break-words font-medium">{apiKey.name}</span> fail at once, and it can't be undone.
+        Runs that have started go on.
+      </p>
+    </ConfirmAction>
   )
 }
 

@@ -1,5 +1,12 @@
 /** The name of an API key, which leads to its page, above what is shown of the key. */
-import { Link } from "../../parts/Link.tsx"
+import { Link, TextLink } from "../../parts/Link.tsx"
+
+/** An id of a key, which leads to its page. */
+export const KeyLink = ({ id, name = id }: { readonly id: string; readonly name?: string }) => (
+  <TextLink to={`/settings/keys/${id}`} className="break-words">
+    {name}
+  </TextLink>
+)
 
 export const KeyName = ({
   id,

@@ -1,58 +1,37 @@
 /** One API key: its budget and when it resets, its rules as a form, rotation and revocation. */
-import { useMutation } from "@tanstack/react-query"
 import { useState } from "react"
-import { onForm } from "../../account/forms.ts"
+import { useAction } from "../../actions/useAction.ts"
 import { useGo, useParam } from "../../data/address.ts"
 import { api, queries } from "../../data/api.ts"
 import { useMay, useSession } from "../../data/session.ts"
 import { Secret } from "../../forms/Secret.tsx"
-import { announce } from "../../parts/Announcer.tsx"
-import { Button } from "../../parts/Button.tsx"
+import { Facts } from "../../lists/Facts.tsx"
 import { Id } from "../../parts/Copy.tsx"
-import { FormProblem } from "../../parts/Field.tsx"
 import { TextLink } from "../../parts/Link.tsx"
 import { PageHead, Panel } from "../../parts/Page.tsx"
-import { Loaded, Skeleton } from "../../parts/States.tsx"
+import { LoadedPage } from "../../parts/States.tsx"
 import { Time } from "../../parts/Time.tsx"
 import { AllowancePanel } from "./AllowancePanel.tsx"
 import { EndKey, type NewKey } from "./EndKey.tsx"
+import { KeyLink } from "./KeyName.tsx"
 import { BudgetBar, isChangeable, isUsable, KeyState, scopeWords } from "./KeyState.tsx"
 import { changesIn } from "./rules.ts"
 import { RulesForm } from "./RulesForm.tsx"
-import { type ApiKey, keysChanged, useKey } from "./useKeys.ts"
+import { type ApiKey, useKey } from "./useKeys.ts"
 
-const Facts = ({ apiKey }: { readonly apiKey: ApiKey }) => (
+const KeyFacts = ({ apiKey }: { readonly apiKey: ApiKey }) => (
   <Panel title="The key">
-    <dl className="grid grid-cols-[max-content_1fr] gap-x-6 gap-y-2">
-      <dt className="text-muted">Key</dt>
-      <dd>
-        <code className="font-mono text-small break-all">{apiKey.display}</code>
-      </dd>
-      <dt className="text-muted">Id</dt>
-      <dd>
-        <Id id={apiKey.id} what="the key's id" />
-      </dd>
-      <dt className="text-muted">May run</dt>
-      <dd className="break-words">{scopeWords(apiKey)}</dd>
-      <dt className="text-muted">Last used</dt>
-      <dd>{apiKey.last_used_at === null ? "never" : <Time at={apiKey.last_used_at} />}</dd>
-      <dt className="text-muted">Expires</dt>
-      <dd>{apiKey.expires_at === null ? "never" : <Time at={apiKey.expires_at} />}</dd>
-      {apiKey.replaced_by !== null && (
-        <>
-          <dt className="text-muted">Replaced by</dt>
-          <dd>
-            <TextLink to={`/settings/keys/${apiKey.replaced_by}`} className="break-all">
-              {apiKey.replaced_by}
-            </TextLink>
-          </dd>
-        </>
-      )}
-      <dt className="text-muted">Created</dt>
-      <dd>
-        <Time at={apiKey.created_at} />
-      </dd>
-    </dl>
+    <Facts
+      facts={[
+        ["Key", <code className="font-mono text-small break-all">{apiKey.display}</code>],
+        ["Id", <Id id={apiKey.id} what="the key's id" />],
+        ["May run", scopeWords(apiKey)],
+        ["Last used", apiKey.last_used_at === null ? "never" : <Time at={apiKey.last_used_at} />],
+        ["Expires", apiKey.expires_at === null ? "never" : <Time at={apiKey.expires_at} />],
+        apiKey.replaced_by === null ? null : ["Replaced by", <KeyLink id={apiKey.replaced_by} />],
+        ["Created", <Time at={apiKey.created_at} />]
+      ]}
+    />
     <p className="mt-3">
       <TextLink to={`/activity?key=${apiKey.id}`}>Runs of this key</TextLink>
     </p>
@@ -60,30 +39,22 @@ const Facts = ({ apiKey }: { readonly apiKey: ApiKey }) => (
 )
 
 const Rules = ({ apiKey }: { readonly apiKey: ApiKey }) => {
-  const change = useMutation({
-    mutationFn: (form: FormData) =>
-      api.keys.change({ params: { key_id: apiKey.id }, payload: changesIn(form, apiKey) }),
-    onSuccess: async (changed) => {
-      queries.setQueryData(["keys", "one", apiKey.id], changed)
-      announce("The key's rules are saved.")
-      await keysChanged()
+  const change = useAction(
+    (form: FormData) => api.keys.change({ params: { key_id: apiKey.id }, payload: changesIn(form, apiKey) }),
+    {
+      says: "The key's rules are saved.",
+      after: (changed) => queries.setQueryData(["keys", "one", apiKey.id], changed),
+      changes: ["keys"]
     }
-  })
+  )
   return (
     <Panel title="Rules">
-      <form onSubmit={onForm((form) => change.mutate(form))} className="space-y-5">
-        <RulesForm before={apiKey} error={change.error}>
-          {(isReady) => (
-            <>
-              <FormProblem error={change.error} />
-              {change.isSuccess && <p className="text-green">Saved. The next run obeys these rules.</p>}
-              <Button type="submit" look="primary" busy={change.isPending} disabled={!isReady}>
-                Save the rules
-              </Button>
-            </>
-          )}
-        </RulesForm>
-      </form>
+      <RulesForm
+        before={apiKey}
+        action={change}
+        submit="Save the rules"
+        saved="Saved. The next run obeys these rules."
+      />
     </Panel>
   )
 }
@@ -104,7 +75,7 @@ const Shown = ({ apiKey }: { readonly apiKey: ApiKey }) => {
           text={made.api_key}
           done="I have stored the new key"
           onStored={() => {
-            void keysChanged()
+            void queries.invalidateQueries({ queryKey: ["keys"] })
             go(`/settings/keys/${made.id}`)
           }}
         />
@@ -117,7 +88,7 @@ const Shown = ({ apiKey }: { readonly apiKey: ApiKey }) => {
       </PageHead>
       <div className="grid grid-cols-1 gap-6">
         <div className="grid grid-cols-1 gap-6 lg:grid-cols-2">
-          <Facts apiKey={apiKey} />
+          <KeyFacts apiKey={apiKey} />
           {apiKey.allowance ? (
             <AllowancePanel allowance_id={apiKey.id} may={may || isOwn} />
           ) : (
@@ -146,17 +117,10 @@ const Shown = ({ apiKey }: { readonly apiKey: ApiKey }) => {
   )
 }
 
-const KeyPage = () => {
-  const query = useKey(useParam("key_id"))
-  if (query.data !== undefined) return <Shown key={query.data.id} apiKey={query.data} />
-  return (
-    <>
-      <PageHead title="API key" />
-      <Loaded query={query} skeleton={<Skeleton lines={8} height={24} />}>
-        {() => null}
-      </Loaded>
-    </>
-  )
-}
+const KeyPage = () => (
+  <LoadedPage title="API key" query={useKey(useParam("key_id"))}>
+    {(key) => <Shown key={key.id} apiKey={key} />}
+  </LoadedPage>
+)
 
 export default KeyPage

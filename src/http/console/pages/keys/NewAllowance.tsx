@@ -1,19 +1,18 @@
 /** Gives an allowance, and shows its key once. */
-import { useMutation } from "@tanstack/react-query"
 import { useState } from "react"
-import { onForm, textIn } from "../../account/forms.ts"
+import { ActionForm } from "../../actions/ActionForm.tsx"
+import { textIn } from "../../actions/forms.ts"
+import { useAction } from "../../actions/useAction.ts"
 import { useGo } from "../../data/address.ts"
 import { api } from "../../data/api.ts"
 import { present } from "../../data/clock.ts"
 import { useMay } from "../../data/session.ts"
 import { Checkbox } from "../../forms/Checkbox.tsx"
 import { Secret } from "../../forms/Secret.tsx"
-import { Button } from "../../parts/Button.tsx"
-import { Field, FormProblem, problemOf, Select } from "../../parts/Field.tsx"
+import { AmountField, Field, Select } from "../../parts/Field.tsx"
 import { PageHead } from "../../parts/Page.tsx"
 import { scopeIn } from "./rules.ts"
-import { amountPattern, ScopeFields } from "./ScopeFields.tsx"
-import { allowancesChanged } from "./useAllowances.ts"
+import { ScopeFields } from "./ScopeFields.tsx"
 import { useScopeNames } from "./useKeys.ts"
 
 /** Seconds until its end. */
@@ -36,9 +35,8 @@ const Form = () => {
   const go = useGo()
   const hasNames = useScopeNames().data !== undefined
   const [showsScope, setShowsScope] = useState(false)
-  const give = useMutation({
-    mutationFn: (form: FormData) => api.allowances.create({ payload: bodyOf(form) }),
-    onSuccess: allowancesChanged
+  const give = useAction((form: FormData) => api.allowances.create({ payload: bodyOf(form) }), {
+    changes: ["keys", "wallet"]
   })
   if (give.data !== undefined)
     return (
@@ -51,25 +49,21 @@ const Form = () => {
       />
     )
   return (
-    <form onSubmit={onForm((form) => give.mutate(form))} className="space-y-5">
+    <ActionForm action={give} submit="Give the allowance" disabled={showsScope && !hasNames} className="space-y-5">
       <Field
         label="Name"
         name="name"
         required
         maxLength={200}
         hint="Says who gets it, such as the name of an agent."
-        problem={problemOf(give.error, "name")}
         className="max-w-md"
       />
       <div className="flex flex-wrap items-start gap-3">
-        <Field
+        <AmountField
           label="Amount in USD"
           name="amount"
           required
-          inputMode="decimal"
-          pattern={amountPattern}
           hint="It is held at once. What is unused returns."
-          problem={problemOf(give.error, "amount")}
           className="w-full max-w-52"
         />
         <Select label="It ends" name="length" defaultValue="86400" options={lengths} className="w-full max-w-52" />
@@ -80,12 +74,8 @@ const Form = () => {
         onChange={(event) => setShowsScope(event.target.checked)}
         hint="An allowance can run and read, and change nothing else in the organization."
       />
-      {showsScope && <ScopeFields allow={null} error={give.error} />}
-      <FormProblem error={give.error} />
-      <Button type="submit" look="primary" busy={give.isPending} disabled={showsScope && !hasNames}>
-        Give the allowance
-      </Button>
-    </form>
+      {showsScope && <ScopeFields allow={null} />}
+    </ActionForm>
   )
 }
 

@@ -1,18 +1,14 @@
 /** Creates a key with its rules, and shows it once. */
-import { useMutation } from "@tanstack/react-query"
-import { onForm } from "../../account/forms.ts"
+import { useAction } from "../../actions/useAction.ts"
 import { useGo } from "../../data/address.ts"
 import { api } from "../../data/api.ts"
 import { useMay, useService } from "../../data/session.ts"
 import { Secret } from "../../forms/Secret.tsx"
-import { Button } from "../../parts/Button.tsx"
 import { CodeBlock } from "../../parts/Copy.tsx"
-import { FormProblem } from "../../parts/Field.tsx"
 import { PageHead } from "../../parts/Page.tsx"
 import { Loaded } from "../../parts/States.tsx"
 import { rulesIn } from "./rules.ts"
 import { RulesForm } from "./RulesForm.tsx"
-import { keysChanged } from "./useKeys.ts"
 
 const Made = ({ id, api_key }: { readonly id: string; readonly api_key: string }) => {
   const go = useGo()
@@ -34,25 +30,11 @@ const Made = ({ id, api_key }: { readonly id: string; readonly api_key: string }
 }
 
 const Form = ({ environment }: { readonly environment: "test" | "live" }) => {
-  const create = useMutation({
-    mutationFn: (form: FormData) => api.keys.create({ payload: { environment, ...rulesIn(form, null) } }),
-    onSuccess: keysChanged
+  const create = useAction((form: FormData) => api.keys.create({ payload: { environment, ...rulesIn(form, null) } }), {
+    changes: ["keys"]
   })
   if (create.data !== undefined) return <Made {...create.data} />
-  return (
-    <form onSubmit={onForm((form) => create.mutate(form))} className="space-y-5">
-      <RulesForm before={null} error={create.error}>
-        {(isReady) => (
-          <>
-            <FormProblem error={create.error} />
-            <Button type="submit" look="primary" busy={create.isPending} disabled={!isReady}>
-              Create the key
-            </Button>
-          </>
-        )}
-      </RulesForm>
-    </form>
-  )
+  return <RulesForm before={null} action={create} submit="Create the key" />
 }
 
 const NewKey = () => {

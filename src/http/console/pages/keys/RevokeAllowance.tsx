@@ -1,16 +1,14 @@
 /** Revokes an allowance. The question says how much money returns, and which programs stop working. */
-import { useMutation, useQuery } from "@tanstack/react-query"
-import { useState } from "react"
+import { ConfirmAction } from "../../actions/ConfirmAction.tsx"
+import { useAction } from "../../actions/useAction.ts"
 import { api } from "../../data/api.ts"
 import { amountOf, exactDollars, microsOf } from "../../data/money.ts"
-import { announce } from "../../parts/Announcer.tsx"
-import { Button } from "../../parts/Button.tsx"
-import { Confirm } from "../../parts/Dialog.tsx"
-import { FormProblem } from "../../parts/Field.tsx"
 import { Money } from "../../parts/Money.tsx"
-import { type Allowance, allowancesChanged, readAllowance } from "./useAllowances.ts"
+import { type Allowance, useAllowance } from "./useAllowances.ts"
 
-const Returns = ({ allowance: { parent_id, held, available } }: { readonly allowance: Allowance }) => {
+const Returns = ({ listed }: { readonly listed: Allowance }) => {
+  // It may have spent more since the page was read.
+  const { parent_id, held, available } = useAllowance(listed.id, { placeholderData: listed }).data ?? listed
   const inUse = (microsOf(held) ?? 0n) - (microsOf(available) ?? 0n)
   return (
     <p>
@@ -28,42 +26,25 @@ const Returns = ({ allowance: { parent_id, held, available } }: { readonly allow
 }
 
 export const RevokeAllowance = ({ allowance }: { readonly allowance: Allowance }) => {
-  const [asks, setAsks] = useState(false)
-  // It may have spent more since the page was read.
-  const present = useQuery({
-    queryKey: ["keys", "allowance", allowance.id],
-    queryFn: () => readAllowance(allowance.id),
-    enabled: asks,
-    placeholderData: allowance
-  })
-  const revoke = useMutation({
-    mutationFn: () => api.allowances.revoke({ params: { allowance_id: allowance.id } }),
-    onSuccess: async ({ spent, amount }) => {
-      announce(`The allowance is revoked. It spent ${exactDollars(spent)} of ${exactDollars(amount)}.`)
-      await allowancesChanged()
-    },
-    onSettled: () => setAsks(false)
+  const revoke = useAction(() => api.allowances.revoke({ params: { allowance_id: allowance.id } }), {
+    says: ({ spent, amount }) =>
+      `The allowance is revoked. It spent ${exactDollars(spent)} of ${exactDollars(amount)}.`,
+    changes: ["keys", "wallet"]
   })
   return (
-    <>
-      <FormProblem error={revoke.error} />
-      <Button look="danger" onClick={() => setAsks(true)} aria-label={`Revoke the allowance ${allowance.name}`}>
-        Revoke
-      </Button>
-      <Confirm
-        open={asks}
-        title={`Revoke ${allowance.display}?`}
-        action="Revoke the allowance"
-        busy={revoke.isPending}
-        onClose={() => setAsks(false)}
-        onConfirm={() => revoke.mutate()}
-      >
-        <Returns allowance={present.data ?? allowance} />
-        <p>
-          Calls with <span className="break-words font-medium">{allowance.name}</span> fail at once, and so do those of
-          allowances under it. It can't be undone. Runs that have started go on.
-        </p>
-      </Confirm>
-    </>
+    <ConfirmAction
+      action={revoke}
+      word="Revoke"
+      label={`Revoke the allowance ${allowance.name}`}
+      title={`Revoke ${allowance.display}?`}
+      confirm="Revoke the allowance"
+      cancel="Keep it"
+    >
+      <Returns listed={allowance} />
+      <p>
+        Calls with <span className="break-words font-medium">{allowance.name}</span> fail at once, and so do those of
+        allowances under it. It can't be undone. Runs that have started go on.
+      </p>
+    </ConfirmAction>
   )
 }

@@ -1,8 +1,10 @@
 /** The rules of a key as a form: name, budget, expiry and scope. An empty field means that there is no such rule. */
-import { type ReactNode, useState } from "react"
+import { useState } from "react"
+import { ActionForm } from "../../actions/ActionForm.tsx"
+import type { FormAction } from "../../actions/useAction.ts"
 import { Checkbox } from "../../forms/Checkbox.tsx"
-import { Field, problemOf, Select } from "../../parts/Field.tsx"
-import { amountPattern, ScopeFields } from "./ScopeFields.tsx"
+import { AmountField, Field, Select } from "../../parts/Field.tsx"
+import { ScopeFields } from "./ScopeFields.tsx"
 import { type ApiKey, useScopeNames } from "./useKeys.ts"
 
 const periodWords: ReadonlyArray<readonly [string, string]> = [
@@ -12,16 +14,13 @@ const periodWords: ReadonlyArray<readonly [string, string]> = [
   ["total", "in total"]
 ]
 
-const Budget = ({ before, error }: { readonly before: ApiKey | null; readonly error: unknown }) => (
+const Budget = ({ before }: { readonly before: ApiKey | null }) => (
   <div className="flex flex-wrap items-start gap-3">
-    <Field
+    <AmountField
       label="Budget in USD"
-      name="limit"
-      inputMode="decimal"
-      pattern={amountPattern}
+      name="budget.limit"
       defaultValue={before?.budget?.limit ?? ""}
       hint="Empty: no budget. A run that does not fit into it is blocked."
-      problem={problemOf(error, "budget.limit")}
       className="w-full max-w-52"
     />
     <Select
@@ -34,22 +33,23 @@ const Budget = ({ before, error }: { readonly before: ApiKey | null; readonly er
   </div>
 )
 
-/** Whether the lists of names are there is part of the form: without them, sending it would take the scope away. */
 export const RulesForm = ({
   before,
-  error,
-  children
+  action,
+  submit,
+  saved
 }: {
   /** Null for a new key. */
   readonly before: ApiKey | null
-  readonly error: unknown
-  /** The button. */
-  readonly children: (isReady: boolean) => ReactNode
+  readonly action: FormAction
+  readonly submit: string
+  readonly saved?: string
 }) => {
+  // The lists of names are part of the form: without them, sending it would take the scope away.
   const isReady = useScopeNames().data !== undefined
   const [showsScope, setShowsScope] = useState(before?.allow !== null && before !== null)
   return (
-    <>
+    <ActionForm action={action} submit={submit} saved={saved} disabled={showsScope && !isReady} className="space-y-5">
       <Field
         label="Name"
         name="name"
@@ -57,17 +57,15 @@ export const RulesForm = ({
         maxLength={200}
         defaultValue={before?.name ?? ""}
         hint="Says what uses the key, such as the name of an agent."
-        problem={problemOf(error, "name")}
         className="max-w-md"
       />
-      <Budget before={before} error={error} />
+      <Budget before={before} />
       <Field
         label="Last day (UTC)"
-        name="expires"
+        name="expires_at"
         type="date"
         defaultValue={before?.expires_at?.slice(0, 10) ?? ""}
         hint="Empty: the key does not expire."
-        problem={problemOf(error, "expires_at")}
         className="max-w-52"
       />
       <Checkbox
@@ -76,8 +74,7 @@ export const RulesForm = ({
         onChange={(event) => setShowsScope(event.target.checked)}
         hint="A key with such limits can run and read, but change nothing else in the organization."
       />
-      {showsScope && <ScopeFields allow={before?.allow ?? null} error={error} />}
-      {children(!showsScope || isReady)}
-    </>
+      {showsScope && <ScopeFields allow={before?.allow ?? null} />}
+    </ActionForm>
   )
 }

@@ -1,57 +1,45 @@
 /** The scope of a key, or of an allowance, as fields of a form. An empty field means that there is no such rule. */
 import { Checkbox, Choices } from "../../forms/Checkbox.tsx"
-import { Field, problemOf, Select } from "../../parts/Field.tsx"
-import { Failed, Skeleton } from "../../parts/States.tsx"
-import { problemIn } from "./rules.ts"
+import { AmountField, Select } from "../../parts/Field.tsx"
+import { Loaded, Skeleton } from "../../parts/States.tsx"
 import { type ApiKey, useScopeNames } from "./useKeys.ts"
-
-/** Of an amount in USD that somebody types. */
-export const amountPattern = "\\d{1,9}(\\.\\d{1,6})?"
 
 interface ScopeFieldsProps {
   /** Null for a new key, and for one without a scope. */
   readonly allow: ApiKey["allow"]
-  readonly error: unknown
 }
 
-const Names = ({ allow, error }: ScopeFieldsProps) => {
-  const names = useScopeNames()
-  if (names.data === undefined)
-    return names.error === null ? (
-      <Skeleton lines={4} />
-    ) : (
-      <Failed error={names.error} retry={() => void names.refetch()} />
-    )
-  return (
-    <>
-      <Choices
-        legend="Capabilities"
-        name="capabilities"
-        hint="None chosen: every capability may run."
-        options={names.data.capabilities}
-        chosen={allow?.capabilities ?? []}
-        problem={problemIn(error, "allow.capabilities")}
-      />
-      <Choices
-        legend="Providers"
-        name="providers"
-        hint="None chosen: runs may call every provider."
-        options={names.data.providers}
-        chosen={allow?.providers ?? []}
-        problem={problemIn(error, "allow.providers")}
-      />
-    </>
-  )
-}
+const Names = ({ allow }: ScopeFieldsProps) => (
+  <Loaded query={useScopeNames()} skeleton={<Skeleton lines={4} />}>
+    {(names) => (
+      <>
+        <Choices
+          legend="Capabilities"
+          name="allow.capabilities"
+          hint="None chosen: every capability may run."
+          options={names.capabilities}
+          chosen={allow?.capabilities ?? []}
+        />
+        <Choices
+          legend="Providers"
+          name="allow.providers"
+          hint="None chosen: runs may call every provider."
+          options={names.providers}
+          chosen={allow?.providers ?? []}
+        />
+      </>
+    )}
+  </Loaded>
+)
 
 const rawOf = (allow: ApiKey["allow"]) => {
   const raw = allow?.raw
   return raw === undefined ? "" : raw ? "allowed" : "refused"
 }
 
-export const ScopeFields = ({ allow, error }: ScopeFieldsProps) => (
+export const ScopeFields = ({ allow }: ScopeFieldsProps) => (
   <>
-    <Names allow={allow} error={error} />
+    <Names allow={allow} />
     <Checkbox
       name="read_only"
       value="yes"
@@ -89,13 +77,10 @@ export const ScopeFields = ({ allow, error }: ScopeFieldsProps) => (
         ]}
         className="w-full max-w-80"
       />
-      <Field
+      <AmountField
         label="Most that one run may hold, in USD"
-        name="max_cost"
-        inputMode="decimal"
-        pattern={amountPattern}
+        name="allow.max_cost"
         defaultValue={allow?.max_cost ?? ""}
-        problem={problemOf(error, "allow.max_cost")}
         className="w-full max-w-72"
       />
     </div>

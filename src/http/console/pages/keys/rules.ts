@@ -1,6 +1,5 @@
-/** Reads the form of a key's rules as the API takes them, and finds the service's message about a field. */
-import { textIn } from "../../account/forms.ts"
-import { problemOf } from "../../parts/Field.tsx"
+/** Reads the form of a key's rules as the API takes them. */
+import { textIn } from "../../actions/forms.ts"
 import type { ApiKey } from "./useKeys.ts"
 
 const periods = ["day", "week", "month", "total"] as const
@@ -14,8 +13,8 @@ const lastMoment = (day: string) => `${day}T23:59:59Z`
 
 /** Null if the form sets no rule of the scope. */
 export const scopeIn = (form: FormData) => {
-  const [capabilities, providers] = [namesIn(form, "capabilities"), namesIn(form, "providers")]
-  const [raw, max_cost] = [textIn(form, "raw"), textIn(form, "max_cost").trim()]
+  const [capabilities, providers] = [namesIn(form, "allow.capabilities"), namesIn(form, "allow.providers")]
+  const [raw, max_cost] = [textIn(form, "raw"), textIn(form, "allow.max_cost").trim()]
   const read = readings.find((one) => one === textIn(form, "read"))
   const scope = {
     ...(capabilities.length === 0 ? {} : { capabilities }),
@@ -31,9 +30,9 @@ export const scopeIn = (form: FormData) => {
 
 /** What the form says, as the API takes it. Budget and day are left out if they did not change: a day keeps its exact time. */
 export const rulesIn = (form: FormData, before: ApiKey | null) => {
-  const limit = textIn(form, "limit").trim()
+  const limit = textIn(form, "budget.limit").trim()
   const period = periods.find((one) => one === textIn(form, "period")) ?? "day"
-  const day = textIn(form, "expires")
+  const day = textIn(form, "expires_at")
   const isSameBudget = limit === (before?.budget?.limit ?? "") && (limit === "" || period === before?.budget?.period)
   const isSameDay = day === (before?.expires_at?.slice(0, 10) ?? "")
   return {
@@ -66,14 +65,4 @@ export const changesIn = (form: FormData, before: ApiKey) => {
     ...(name === before.name ? {} : { name }),
     ...(scopeText(allow) === scopeText(before.allow) ? {} : { allow })
   }
-}
-
-/** The service names a refused name by its place in the list, such as `allow.capabilities.0`. */
-const placesTried = 200
-export const problemIn = (error: unknown, list: string) => {
-  for (let place = 0; place < placesTried; place++) {
-    const problem = problemOf(error, `${list}.${place}`)
-    if (problem !== null) return problem
-  }
-  return problemOf(error, list)
 }

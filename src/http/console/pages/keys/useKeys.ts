@@ -1,7 +1,7 @@
 /** API keys, and the names that a scope may list. */
 import { useQuery } from "@tanstack/react-query"
 import type { AnswerOf } from "../../../client/Browser.ts"
-import { api, queries } from "../../data/api.ts"
+import { api } from "../../data/api.ts"
 import { useCapabilities } from "../../data/capabilities.ts"
 import { useProviders } from "../catalog/useCatalog.ts"
 
@@ -11,10 +11,7 @@ type Named = readonly [value: string, words: string]
 export const useKey = (key_id: string) =>
   useQuery({ queryKey: ["keys", "one", key_id], queryFn: () => api.keys.get({ params: { key_id } }) })
 
-/** Reads everything that shows keys again: lists, pages of keys, filters. */
-export const keysChanged = () => queries.invalidateQueries({ queryKey: ["keys"] })
-
-/** `data` is undefined until both lists are there. */
+/** The names of capabilities and providers. They have no data until both lists are there. */
 export const useScopeNames = () => {
   const capabilities = useCapabilities()
   const providers = useProviders()

@@ -1,17 +1,15 @@
 /** Invites people, and lists invitations that nobody has accepted yet. */
-import { useMutation } from "@tanstack/react-query"
-import { useState } from "react"
-import { onForm, textIn } from "../../account/forms.ts"
 import type { AnswerOf } from "../../../client/Browser.ts"
-import { api, queries } from "../../data/api.ts"
+import { ActionForm } from "../../actions/ActionForm.tsx"
+import { ConfirmAction } from "../../actions/ConfirmAction.tsx"
+import { textIn } from "../../actions/forms.ts"
+import { useAction } from "../../actions/useAction.ts"
+import { api } from "../../data/api.ts"
 import { useMay, useService } from "../../data/session.ts"
 import { Secret } from "../../forms/Secret.tsx"
 import { PagedTable } from "../../lists/PagedList.tsx"
 import { usePaged } from "../../lists/usePaged.ts"
-import { announce } from "../../parts/Announcer.tsx"
-import { Button } from "../../parts/Button.tsx"
-import { Confirm } from "../../parts/Dialog.tsx"
-import { Field, FormProblem, problemOf, Select } from "../../parts/Field.tsx"
+import { EmailField, Select } from "../../parts/Field.tsx"
 import { Panel } from "../../parts/Page.tsx"
 import { Empty } from "../../parts/States.tsx"
 import { Badge } from "../../parts/Status.tsx"
@@ -21,21 +19,18 @@ import { roleOf, roleWords } from "./roles.ts"
 
 type Invitation = AnswerOf<"invitations", "list">["items"][number]
 
-const invitationsChanged = () => queries.invalidateQueries({ queryKey: ["invitations"] })
-
 const Invite = () => {
   const mayInviteOwners = useMay("owner")
   const sendsMail = useService().data?.sends_mail ?? true
-  const invite = useMutation({
-    mutationFn: (form: FormData) =>
+  const invite = useAction(
+    (form: FormData) =>
       api.invitations.create({ payload: { email: textIn(form, "email").trim(), role: roleOf(textIn(form, "role")) } }),
-    onSuccess: async ({ email, link }) => {
-      announce(
-        link === undefined ? `The invitation is on its way to ${email}.` : `The invitation of ${email} is ready.`
-      )
-      await invitationsChanged()
+    {
+      says: ({ email, link }) =>
+        link === undefined ? `The invitation is on its way to ${email}.` : `The invitation of ${email} is ready.`,
+      changes: ["invitations"]
     }
-  })
+  )
   const link = invite.data?.link
   if (invite.data !== undefined && link !== undefined)
     return (
@@ -48,18 +43,15 @@ const Invite = () => {
       />
     )
   return (
-    <form onSubmit={onForm((form) => invite.mutate(form))} className="space-y-3">
+    <ActionForm
+      action={invite}
+      submit={sendsMail ? "Mail an invitation" : "Make a link to send"}
+      saved={`The invitation is on its way to ${invite.data?.email}.`}
+      note={<p className="text-small text-muted">The link works once, for seven days, and only for this address.</p>}
+      className="space-y-3"
+    >
       <div className="flex flex-wrap items-start gap-3">
-        <Field
-          label="E-mail address"
-          name="email"
-          type="email"
-          required
-          maxLength={254}
-          autoComplete="off"
-          problem={problemOf(invite.error, "email")}
-          className="w-full max-w-72"
-        />
+        <EmailField autoComplete="off" className="w-full max-w-72" />
         <Select
           label="Role"
           name="role"
@@ -68,43 +60,26 @@ const Invite = () => {
           className="w-full max-w-40"
         />
       </div>
-      <FormProblem error={invite.error} />
-      {invite.isSuccess && <p className="text-green">The invitation is on its way to {invite.data.email}.</p>}
-      <Button type="submit" look="primary" busy={invite.isPending}>
-        {sendsMail ? "Mail an invitation" : "Make a link to send"}
-      </Button>
-      <p className="text-small text-muted">The link works once, for seven days, and only for this address.</p>
-    </form>
+    </ActionForm>
   )
 }
 
 const Withdraw = ({ invitation }: { readonly invitation: Invitation }) => {
-  const [asks, setAsks] = useState(false)
-  const withdraw = useMutation({
-    mutationFn: () => api.invitations.withdraw({ params: { invitation_id: invitation.id } }),
-    onSuccess: async () => {
-      announce(`The invitation of ${invitation.email} is withdrawn.`)
-      await invitationsChanged()
-    },
-    onSettled: () => setAsks(false)
+  const withdraw = useAction(() => api.invitations.withdraw({ params: { invitation_id: invitation.id } }), {
+    says: `The invitation of ${invitation.email} is withdrawn.`,
+    changes: ["invitations"]
   })
   return (
-    <>
-      <FormProblem error={withdraw.error} />
-      <Button look="danger" onClick={() => setAsks(true)} aria-label={`Withdraw the invitation of ${invitation.email}`}>
-        Withdraw
-      </Button>
-      <Confirm
-        open={asks}
-        title={`Withdraw the invitation of ${invitation.email}?`}
-        action="Withdraw the invitation"
-        busy={withdraw.isPending}
-        onClose={() => setAsks(false)}
-        onConfirm={() => withdraw.mutate()}
-      >
-        <p>Its link stops working at once.</p>
-      </Confirm>
-    </>
+    <ConfirmAction
+      action={withdraw}
+      word="Withdraw"
+      label={`Withdraw the invitation of ${invitation.email}`}
+      title={`Withdraw the invitation of ${invitation.email}?`}
+      confirm="Withdraw the invitation"
+      cancel="Keep it"
+    >
+      <p>Its link stops working at once.</p>
+    </ConfirmAction>
   )
 }
 

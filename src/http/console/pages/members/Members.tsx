@@ -1,6 +1,7 @@
 /** The people of the organization with their roles, and invitations that are open. */
-import { useSession } from "../../data/session.ts"
 import { api } from "../../data/api.ts"
+import { useSession } from "../../data/session.ts"
+import { Facts } from "../../lists/Facts.tsx"
 import { PagedTable } from "../../lists/PagedList.tsx"
 import { usePaged } from "../../lists/usePaged.ts"
 import { PageHead, Panel } from "../../parts/Page.tsx"
@@ -9,21 +10,16 @@ import { Badge } from "../../parts/Status.tsx"
 import type { Column } from "../../parts/Table.tsx"
 import { Time } from "../../parts/Time.tsx"
 import { Invitations } from "./Invitations.tsx"
-import { type Member, roleWords } from "./roles.ts"
 import { RemoveMember } from "./RemoveMember.tsx"
 import { RoleOf } from "./RoleOf.tsx"
+import { type Member, roleWords } from "./roles.ts"
 
 const Roles = () => (
   <details className="mt-4">
     <summary className="text-muted">What each role may do</summary>
-    <dl className="mt-2 grid grid-cols-[max-content_1fr] gap-x-6 gap-y-1">
-      {roleWords.map(([role, words]) => (
-        <div key={role} className="contents">
-          <dt className="font-medium">{role}</dt>
-          <dd className="text-muted">{words}</dd>
-        </div>
-      ))}
-    </dl>
+    <div className="mt-2">
+      <Facts facts={roleWords} />
+    </div>
   </details>
 )
 

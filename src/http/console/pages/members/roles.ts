@@ -1,6 +1,5 @@
 /** Roles, what each may do, and the members who have them. */
 import type { AnswerOf } from "../../../client/Browser.ts"
-import { queries } from "../../data/api.ts"
 
 export type Member = AnswerOf<"members", "list">["items"][number]
 export type Role = Member["role"]
@@ -32,5 +31,3 @@ export const keysDone = (keys: AnswerOf<"members", "remove">["keys"]): string =>
   const [narrowed, revoked] = [names("narrowed"), names("revoked")]
   return `${narrowed === "" ? "" : ` Keys that got a scope: ${narrowed}.`}${revoked === "" ? "" : ` Revoked keys: ${revoked}.`}`
 }
-
-export const membersChanged = () => queries.invalidateQueries({ queryKey: ["members"] })

@@ -1,11 +1,10 @@
 /** The books of all wallets: every equation recomputed now, audits before, and how far the ledger's heads are signed. */
-import { useMutation, useQuery } from "@tanstack/react-query"
-import { useState } from "react"
+import { useQuery } from "@tanstack/react-query"
 import type { AnswerOf } from "../../../client/Browser.ts"
+import { useAction } from "../../actions/useAction.ts"
 import { api, queries } from "../../data/api.ts"
 import { operatorChanged } from "../../data/operator.ts"
 import { counted } from "../../data/words.ts"
-import { announce } from "../../parts/Announcer.tsx"
 import { Button } from "../../parts/Button.tsx"
 import { Money } from "../../parts/Money.tsx"
 import { PageHead, Panel } from "../../parts/Page.tsx"
@@ -141,37 +140,25 @@ const Recorded = () => {
 }
 
 const Record = () => {
-  const [asks, setAsks] = useState(false)
-  const record = useMutation({
-    mutationFn: () => api.operatorBooks.check({}),
-    onSuccess: () => {
-      announce("The audit is recorded.")
-      operatorChanged()
-      setAsks(false)
-    }
+  const record = useAction(() => api.operatorBooks.check({}), {
+    says: "The audit is recorded.",
+    after: operatorChanged
   })
   const audit = queries.getQueryData<BooksAudit>(auditKey)
   return (
-    <>
-      <Button look="primary" onClick={() => setAsks(true)}>
-        Record an audit…
-      </Button>
-      <Ask
-        open={asks}
-        title="Record an audit of all wallets?"
-        action="Audit and record"
-        busy={record.isPending}
-        error={record.error}
-        onConfirm={() => record.mutate()}
-        onClose={() => setAsks(false)}
-      >
-        <p>Every customer sees its time and whether the books added up.</p>
-        {audit?.adds_up === false && <Verdict good={false}>Right now the books do not add up.</Verdict>}
-        <p>
-          It does not compare top-ups with the payment processor. <code>rungate audit</code> on the server does.
-        </p>
-      </Ask>
-    </>
+    <Ask
+      action={record}
+      word="Record an audit…"
+      buttonLook="primary"
+      title="Record an audit of all wallets?"
+      confirm="Audit and record"
+    >
+      <p>Every customer sees its time and whether the books added up.</p>
+      {audit?.adds_up === false && <Verdict good={false}>Right now the books do not add up.</Verdict>}
+      <p>
+        It does not compare top-ups with the payment processor. <code>rungate audit</code> on the server does.
+      </p>
+    </Ask>
   )
 }
 

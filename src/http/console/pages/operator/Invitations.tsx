@@ -1,13 +1,14 @@
 /** Invitations to sign up: a link for one address, shown once. */
-import { useMutation, useQuery } from "@tanstack/react-query"
+import { useQuery } from "@tanstack/react-query"
 import type { AnswerOf } from "../../../client/Browser.ts"
-import { onForm, textIn } from "../../account/forms.ts"
+import { ActionForm } from "../../actions/ActionForm.tsx"
+import { textIn } from "../../actions/forms.ts"
+import { useAction } from "../../actions/useAction.ts"
 import { api } from "../../data/api.ts"
 import { operatorChanged } from "../../data/operator.ts"
 import { useService } from "../../data/session.ts"
-import { Button } from "../../parts/Button.tsx"
 import { CodeBlock } from "../../parts/Copy.tsx"
-import { Field, FormProblem, problemOf } from "../../parts/Field.tsx"
+import { EmailField } from "../../parts/Field.tsx"
 import { TextLink } from "../../parts/Link.tsx"
 import { PageHead, Panel } from "../../parts/Page.tsx"
 import { Loaded } from "../../parts/States.tsx"
@@ -21,32 +22,19 @@ const tones = { open: "blue", used: "green", expired: "grey" } as const
 
 const Invite = () => {
   const isClosed = useService().data?.sign_up === "closed"
-  const invite = useMutation({
-    mutationFn: (form: FormData) =>
-      api.operatorInvitations.create({ payload: { email: textIn(form, "email").trim() } }),
-    onSuccess: operatorChanged
-  })
+  const invite = useAction(
+    (form: FormData) => api.operatorInvitations.create({ payload: { email: textIn(form, "email").trim() } }),
+    { after: operatorChanged }
+  )
   return (
     <Panel title="Invite somebody">
       {isClosed && (
         <p className="mb-3 text-amber">Sign-up is closed. Links work after RUNGATE_SIGN_UP is set to invite or open.</p>
       )}
-      <form onSubmit={onForm((form) => invite.mutate(form))} className="flex flex-wrap items-end gap-3">
-        <Field
-          label="E-mail address"
-          name="email"
-          type="email"
-          required
-          maxLength={254}
-          problem={problemOf(invite.error, "email")}
-          className="w-full max-w-sm"
-        />
-        <Button type="submit" look="primary" busy={invite.isPending}>
-          Make a sign-up link
-        </Button>
-      </form>
+      <ActionForm action={invite} submit="Make a sign-up link" inline>
+        <EmailField className="w-full max-w-sm" />
+      </ActionForm>
       <div className="mt-3 space-y-2">
-        <FormProblem error={invite.error} />
         {invite.data !== undefined && (
           <>
             <p>

@@ -2,7 +2,7 @@
  * Where the link of `rungate admin console` leads. The session opens on a click and not by itself, so that a program that previews links
  * does not use the link up.
  */
-import { useMutation } from "@tanstack/react-query"
+import { useAction } from "../../actions/useAction.ts"
 import { api } from "../../data/api.ts"
 import { operatorSessionChanged } from "../../data/operator.ts"
 import { Button } from "../../parts/Button.tsx"
@@ -14,8 +14,8 @@ const command = "rungate admin console"
 
 const SignIn = () => {
   const token = location.hash.slice(1)
-  const open = useMutation({
-    mutationFn: async () => {
+  const open = useAction(
+    async () => {
       await api.operatorSession.signIn({ payload: { token } })
       // Some browsers keep no secure cookie at http://localhost. Then the session is missing from the next request.
       await api.operatorSession.get({}).catch(() => {
@@ -24,8 +24,8 @@ const SignIn = () => {
         )
       })
     },
-    onSuccess: () => operatorSessionChanged("/operator")
-  })
+    { after: () => operatorSessionChanged("/operator") }
+  )
   return (
     <FormPage
       title="Operator console"

@@ -2,6 +2,7 @@
 import { useQuery } from "@tanstack/react-query"
 import type { AnswerOf } from "../../../client/Browser.ts"
 import { api } from "../../data/api.ts"
+import { Facts } from "../../lists/Facts.tsx"
 import { Id } from "../../parts/Copy.tsx"
 import { TextLink } from "../../parts/Link.tsx"
 import { Money } from "../../parts/Money.tsx"
@@ -33,34 +34,25 @@ const creditColumns: ReadonlyArray<Column<Credit>> = [
 
 const Share = ({ program }: { readonly program: Program }) => (
   <Panel title="Your code">
-    <dl className="grid grid-cols-[max-content_1fr] gap-x-6 gap-y-2">
-      <dt className="text-muted">Code</dt>
-      <dd>
-        <Id id={program.code} what="the referral code" />
-      </dd>
-      <dt className="text-muted">Link</dt>
-      <dd>
-        <Id id={program.link} what="the referral link" />
-      </dd>
-    </dl>
+    <Facts
+      facts={[
+        ["Code", <Id id={program.code} what="the referral code" />],
+        ["Link", <Id id={program.link} what="the referral link" />]
+      ]}
+    />
     <p className="mt-3 text-muted">{program.terms.description}</p>
   </Panel>
 )
 
 const Earned = ({ program }: { readonly program: Program }) => (
   <Panel title="Earnings">
-    <dl className="grid grid-cols-[max-content_1fr] gap-x-6 gap-y-2">
-      <dt className="text-muted">Credited</dt>
-      <dd>
-        <Money amount={program.earnings.credited} className="font-semibold" />
-      </dd>
-      <dt className="text-muted">Pending</dt>
-      <dd>
-        <Money amount={program.earnings.pending} />
-      </dd>
-      <dt className="text-muted">Organizations</dt>
-      <dd>{program.earnings.referred_count.toLocaleString("en")}</dd>
-    </dl>
+    <Facts
+      facts={[
+        ["Credited", <Money amount={program.earnings.credited} className="font-semibold" />],
+        ["Pending", <Money amount={program.earnings.pending} />],
+        ["Organizations", program.earnings.referred_count.toLocaleString("en")]
+      ]}
+    />
     <p className="mt-3 text-muted">
       Earnings are credited to <TextLink to="/wallet">your wallet</TextLink> about once a minute, from one cent on.
     </p>

@@ -1,4 +1,5 @@
 /** Input, result and the provider's own answer of a run. */
+import { Facts } from "../../lists/Facts.tsx"
 import { Money } from "../../parts/Money.tsx"
 import { Loaded } from "../../parts/States.tsx"
 import { Time } from "../../parts/Time.tsx"
@@ -6,17 +7,6 @@ import { isRunBody } from "../../running/request.ts"
 import { Json } from "./Tabs.tsx"
 import type { Details, useDetails } from "./useDetails.ts"
 import type { Run } from "./useRun.ts"
-
-const Facts = ({ facts }: { readonly facts: ReadonlyArray<readonly [string, string]> }) => (
-  <dl className="grid grid-cols-[max-content_1fr] gap-x-6 gap-y-2">
-    {facts.map(([name, value]) => (
-      <div key={name} className="contents">
-        <dt className="text-muted">{name}</dt>
-        <dd className="min-w-0 break-words">{value}</dd>
-      </div>
-    ))}
-  </dl>
-)
 
 const Named = ({ title, value }: { readonly title: string; readonly value: unknown }) =>
   value === undefined || value === null ? null : (

@@ -1,12 +1,11 @@
 /** One run: what it cost, which providers were called and why, and its result. */
-import { useMutation } from "@tanstack/react-query"
+import { ActionButton } from "../../actions/ConfirmAction.tsx"
+import { useAction } from "../../actions/useAction.ts"
 import { useParam } from "../../data/address.ts"
-import { api, queries } from "../../data/api.ts"
+import { api } from "../../data/api.ts"
 import { useMay } from "../../data/session.ts"
 import { duration } from "../../data/time.ts"
-import { Button } from "../../parts/Button.tsx"
 import { Id, toClipboard } from "../../parts/Copy.tsx"
-import { FormProblem } from "../../parts/Field.tsx"
 import { Menu } from "../../parts/Menu.tsx"
 import { PageHead } from "../../parts/Page.tsx"
 import { Loaded, Skeleton } from "../../parts/States.tsx"
@@ -25,16 +24,13 @@ import { Why } from "./Why.tsx"
 
 const Actions = ({ run, details }: { readonly run: Run; readonly details: Details | undefined }) => {
   const may = useMay("member")
-  const cancel = useMutation({
-    mutationFn: () => api.runs.cancel({ params: { run_id: run.run_id } }),
-    onSettled: () => queries.invalidateQueries({ queryKey: ["run", run.run_id] })
-  })
+  const cancel = useAction(() => api.runs.cancel({ params: { run_id: run.run_id } }), { changes: ["run"] })
   return (
     <>
       {run.stoppable && may && (
-        <Button look="danger" busy={cancel.isPending} onClick={() => cancel.mutate()}>
+        <ActionButton action={cancel} look="danger">
           Cancel the run
-        </Button>
+        </ActionButton>
       )}
       <Menu
         actions={commandsFor(run.run_id, details, location.origin).map(([word, text]) => ({
@@ -48,7 +44,6 @@ const Actions = ({ run, details }: { readonly run: Run; readonly details: Detail
       {!may && (
         <p className="text-small text-muted">Your role is viewer. A member, an admin or an owner can run it again.</p>
       )}
-      <FormProblem error={cancel.error} />
     </>
   )
 }

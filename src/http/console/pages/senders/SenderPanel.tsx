@@ -1,76 +1,43 @@
 /** One domain: its DNS record, and whether the service found it. */
-import { useMutation } from "@tanstack/react-query"
-import { useState } from "react"
 import type { AnswerOf } from "../../../client/Browser.ts"
+import { ActionButton, ConfirmAction } from "../../actions/ConfirmAction.tsx"
+import { useAction } from "../../actions/useAction.ts"
 import { api } from "../../data/api.ts"
-import { announce } from "../../parts/Announcer.tsx"
-import { Button } from "../../parts/Button.tsx"
+import { Facts } from "../../lists/Facts.tsx"
 import { Id } from "../../parts/Copy.tsx"
-import { Confirm } from "../../parts/Dialog.tsx"
-import { FormProblem } from "../../parts/Field.tsx"
 import { Panel } from "../../parts/Page.tsx"
 import { Badge } from "../../parts/Status.tsx"
 import { Time } from "../../parts/Time.tsx"
 
 export type Sender = AnswerOf<"senders", "list">["items"][number]
 
-const Remove = ({ sender, onChanged }: { readonly sender: Sender; readonly onChanged: () => Promise<void> }) => {
-  const [asks, setAsks] = useState(false)
-  const remove = useMutation({
-    mutationFn: () => api.senders.remove({ params: { sender_id: sender.id } }),
-    onSuccess: async () => {
-      announce(`${sender.domain} is removed.`)
-      await onChanged()
-    },
-    onSettled: () => setAsks(false)
+const Remove = ({ sender }: { readonly sender: Sender }) => {
+  const remove = useAction(() => api.senders.remove({ params: { sender_id: sender.id } }), {
+    says: `${sender.domain} is removed.`,
+    changes: ["senders"]
   })
   return (
-    <>
-      <FormProblem error={remove.error} />
-      <Button look="danger" onClick={() => setAsks(true)}>
-        Remove the domain
-      </Button>
-      <Confirm
-        open={asks}
-        title={`Remove ${sender.domain}?`}
-        action="Remove the domain"
-        busy={remove.isPending}
-        onClose={() => setAsks(false)}
-        onConfirm={() => remove.mutate()}
-      >
-        <p>Runs that send from its addresses are refused at once. Adding it again needs a new DNS record.</p>
-      </Confirm>
-    </>
+    <ConfirmAction
+      action={remove}
+      word="Remove the domain"
+      title={`Remove ${sender.domain}?`}
+      confirm="Remove the domain"
+      cancel="Keep it"
+    >
+      <p>Runs that send from its addresses are refused at once. Adding it again needs a new DNS record.</p>
+    </ConfirmAction>
   )
 }
 
-const Verify = ({ sender, onChanged }: { readonly sender: Sender; readonly onChanged: () => Promise<void> }) => {
-  const verify = useMutation({
-    mutationFn: () => api.senders.verify({ params: { sender_id: sender.id } }),
-    onSuccess: async () => {
-      announce(`${sender.domain} is verified.`)
-      await onChanged()
-    }
+const Verify = ({ sender }: { readonly sender: Sender }) => {
+  const verify = useAction(() => api.senders.verify({ params: { sender_id: sender.id } }), {
+    says: `${sender.domain} is verified.`,
+    changes: ["senders"]
   })
-  return (
-    <>
-      <FormProblem error={verify.error} />
-      <Button busy={verify.isPending} onClick={() => verify.mutate()}>
-        Verify the DNS record
-      </Button>
-    </>
-  )
+  return <ActionButton action={verify}>Verify the DNS record</ActionButton>
 }
 
-export const SenderPanel = ({
-  sender,
-  may,
-  onChanged
-}: {
-  readonly sender: Sender
-  readonly may: boolean
-  readonly onChanged: () => Promise<void>
-}) => (
+export const SenderPanel = ({ sender, may }: { readonly sender: Sender; readonly may: boolean }) => (
   <Panel
     title={sender.domain}
     className="break-words"
@@ -80,33 +47,21 @@ export const SenderPanel = ({
       </Badge>
     }
   >
-    <dl className="grid grid-cols-[max-content_1fr] gap-x-6 gap-y-2">
-      <dt className="text-muted">Type</dt>
-      <dd>{sender.record.type}</dd>
-      <dt className="text-muted">Name</dt>
-      <dd>
-        <Id id={sender.record.name} what="the name of the DNS record" />
-      </dd>
-      <dt className="text-muted">Value</dt>
-      <dd>
-        <Id id={sender.record.value} what="the value of the DNS record" />
-      </dd>
-      {sender.verified_at !== null && (
-        <>
-          <dt className="text-muted">Verified</dt>
-          <dd>
-            <Time at={sender.verified_at} />
-          </dd>
-        </>
-      )}
-    </dl>
+    <Facts
+      facts={[
+        ["Type", sender.record.type],
+        ["Name", <Id id={sender.record.name} what="the name of the DNS record" />],
+        ["Value", <Id id={sender.record.value} what="the value of the DNS record" />],
+        sender.verified_at === null ? null : ["Verified", <Time at={sender.verified_at} />]
+      ]}
+    />
     {sender.sandbox === true && (
       <p className="mt-3 text-muted">In the sandbox verification succeeds without a DNS look-up.</p>
     )}
     {may && (
       <div className="mt-4 flex flex-wrap items-start gap-2">
-        {sender.status === "pending" && <Verify sender={sender} onChanged={onChanged} />}
-        <Remove sender={sender} onChanged={onChanged} />
+        {sender.status === "pending" && <Verify sender={sender} />}
+        <Remove sender={sender} />
       </div>
     )}
   </Panel>

@@ -1,30 +1,24 @@
 /** Domains that the organization may send e-mail from: the DNS record that proves each of them, and whether it was found. */
-import { useMutation } from "@tanstack/react-query"
-import { onForm, textIn } from "../../account/forms.ts"
-import { api, queries } from "../../data/api.ts"
+import { ActionForm } from "../../actions/ActionForm.tsx"
+import { textIn } from "../../actions/forms.ts"
+import { useAction } from "../../actions/useAction.ts"
+import { api } from "../../data/api.ts"
 import { useMay } from "../../data/session.ts"
 import { PagedList } from "../../lists/PagedList.tsx"
 import { usePaged } from "../../lists/usePaged.ts"
-import { announce } from "../../parts/Announcer.tsx"
-import { Button } from "../../parts/Button.tsx"
-import { Field, FormProblem, problemOf } from "../../parts/Field.tsx"
+import { Field } from "../../parts/Field.tsx"
 import { PageHead, Panel } from "../../parts/Page.tsx"
 import { Empty } from "../../parts/States.tsx"
 import { SenderPanel } from "./SenderPanel.tsx"
 
-const sendersChanged = () => queries.invalidateQueries({ queryKey: ["senders"] })
-
 const Add = () => {
-  const add = useMutation({
-    mutationFn: (form: FormData) => api.senders.add({ payload: { domain: textIn(form, "domain").trim() } }),
-    onSuccess: async () => {
-      announce("The domain is added. Create its DNS record, then verify it.")
-      await sendersChanged()
-    }
+  const add = useAction((form: FormData) => api.senders.add({ payload: { domain: textIn(form, "domain").trim() } }), {
+    says: "The domain is added. Create its DNS record, then verify it.",
+    changes: ["senders"]
   })
   return (
     <Panel title="Add a domain">
-      <form onSubmit={onForm((form) => add.mutate(form))} className="space-y-3">
+      <ActionForm action={add} submit="Add the domain" className="space-y-3">
         <Field
           label="Domain"
           name="domain"
@@ -34,14 +28,9 @@ const Add = () => {
           autoCapitalize="none"
           spellCheck={false}
           hint="Once it is verified, runs can send from addresses of this domain and of its subdomains."
-          problem={problemOf(add.error, "domain")}
           className="max-w-md"
         />
-        <FormProblem error={add.error} />
-        <Button type="submit" look="primary" busy={add.isPending}>
-          Add the domain
-        </Button>
-      </form>
+      </ActionForm>
     </Panel>
   )
 }
@@ -62,9 +51,7 @@ const Senders = () => {
             </Empty>
           }
         >
-          {(items) =>
-            items.map((sender) => <SenderPanel key={sender.id} sender={sender} may={may} onChanged={sendersChanged} />)
-          }
+          {(items) => items.map((sender) => <SenderPanel key={sender.id} sender={sender} may={may} />)}
         </PagedList>
       </div>
     </>

@@ -1,12 +1,13 @@
 /** Accepts an invitation to an organization (`/join-organization?token=…`). One form serves new people and people with an account. */
-import { useMutation, useQuery } from "@tanstack/react-query"
+import { useQuery } from "@tanstack/react-query"
+import { ActionForm } from "../../actions/ActionForm.tsx"
+import { textIn } from "../../actions/forms.ts"
+import { useAction } from "../../actions/useAction.ts"
 import { useFilters } from "../../data/address.ts"
 import { api } from "../../data/api.ts"
 import { sessionChanged } from "../../data/session.ts"
-import { Button } from "../../parts/Button.tsx"
-import { Field, FormProblem, problemOf } from "../../parts/Field.tsx"
+import { FormProblem, PasswordField, passwordLengthMin } from "../../parts/Field.tsx"
 import { FormPage } from "./FormPage.tsx"
-import { onForm, passwordLengthMin, textIn } from "../../account/forms.ts"
 
 const rights = {
   owner: "an owner, who also decides who is a member",
@@ -35,10 +36,10 @@ const Lead = ({ token }: { readonly token: string }) => {
 
 const JoinOrganization = () => {
   const [{ token = "" }] = useFilters()
-  const join = useMutation({
-    mutationFn: (form: FormData) => api.browser.accept({ payload: { token, password: textIn(form, "password") } }),
-    onSuccess: () => sessionChanged("/")
-  })
+  const join = useAction(
+    (form: FormData) => api.browser.accept({ payload: { token, password: textIn(form, "password") } }),
+    { after: () => sessionChanged("/") }
+  )
   if (token === "")
     return (
       <FormPage title="This link is not complete" lead="Open the whole link of the invitation, or ask for another one.">
@@ -47,22 +48,13 @@ const JoinOrganization = () => {
     )
   return (
     <FormPage title="Join an organization" lead={<Lead token={token} />}>
-      <form onSubmit={onForm((form) => join.mutate(form))} className="space-y-4">
-        <Field
+      <ActionForm action={join} submit="Join" signsIn narrow>
+        <PasswordField
           label="Password"
           name="password"
-          type="password"
-          autoComplete="current-password"
-          required
-          maxLength={500}
           hint={`If you have an account here, its password. Otherwise a new one of at least ${passwordLengthMin} characters.`}
-          problem={problemOf(join.error, "password")}
         />
-        <FormProblem error={join.error} signsIn />
-        <Button type="submit" look="primary" busy={join.isPending} className="w-full">
-          Join
-        </Button>
-      </form>
+      </ActionForm>
     </FormPage>
   )
 }

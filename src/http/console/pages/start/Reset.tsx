@@ -1,19 +1,19 @@
 /** Sets a new password with the token of a mailed link (`/reset?token=…`). */
-import { useMutation } from "@tanstack/react-query"
+import { ActionForm } from "../../actions/ActionForm.tsx"
+import { textIn } from "../../actions/forms.ts"
+import { useAction } from "../../actions/useAction.ts"
 import { useFilters } from "../../data/address.ts"
 import { api } from "../../data/api.ts"
-import { Button, ButtonLink } from "../../parts/Button.tsx"
-import { Field, FormProblem, problemOf } from "../../parts/Field.tsx"
+import { ButtonLink } from "../../parts/Button.tsx"
+import { PasswordField } from "../../parts/Field.tsx"
 import { TextLink } from "../../parts/Link.tsx"
 import { FormPage } from "./FormPage.tsx"
-import { onForm, passwordLengthMin, textIn } from "../../account/forms.ts"
 
 const Reset = () => {
   const [{ token = "" }] = useFilters()
-  const reset = useMutation({
-    mutationFn: (form: FormData) =>
-      api.recovery.resetPassword({ payload: { token, new_password: textIn(form, "password") } })
-  })
+  const reset = useAction((form: FormData) =>
+    api.recovery.resetPassword({ payload: { token, new_password: textIn(form, "new_password") } })
+  )
   if (token === "")
     return (
       <FormPage title="This link is not complete" lead="Open the whole link of the mail, or ask for another one.">
@@ -30,23 +30,9 @@ const Reset = () => {
     )
   return (
     <FormPage title="Set a new password" lead="A new password ends all your sessions.">
-      <form onSubmit={onForm((form) => reset.mutate(form))} className="space-y-4">
-        <Field
-          label="New password"
-          name="password"
-          type="password"
-          autoComplete="new-password"
-          required
-          minLength={passwordLengthMin}
-          maxLength={500}
-          hint={`At least ${passwordLengthMin} characters.`}
-          problem={problemOf(reset.error, "new_password")}
-        />
-        <FormProblem error={reset.error} />
-        <Button type="submit" look="primary" busy={reset.isPending} className="w-full">
-          Set the password
-        </Button>
-      </form>
+      <ActionForm action={reset} submit="Set the password" narrow>
+        <PasswordField label="New password" name="new_password" isNew />
+      </ActionForm>
     </FormPage>
   )
 }

@@ -1,15 +1,13 @@
 /** The person's open sessions: which they are, ending one of them, and ending all. */
-import { useMutation, useQuery } from "@tanstack/react-query"
-import { useState } from "react"
-import { useSignOut } from "../../account/useSignOut.ts"
+import { useQuery } from "@tanstack/react-query"
 import type { AnswerOf } from "../../../client/Browser.ts"
-import { api, queries } from "../../data/api.ts"
+import { useSignOut } from "../../account/useSignOut.ts"
+import { ActionButton, ConfirmAction } from "../../actions/ConfirmAction.tsx"
+import { useAction } from "../../actions/useAction.ts"
+import { api } from "../../data/api.ts"
 import { sessionChanged } from "../../data/session.ts"
 import { exactly } from "../../data/time.ts"
-import { announce } from "../../parts/Announcer.tsx"
 import { Button } from "../../parts/Button.tsx"
-import { Confirm } from "../../parts/Dialog.tsx"
-import { FormProblem } from "../../parts/Field.tsx"
 import { Panel } from "../../parts/Page.tsx"
 import { Loaded } from "../../parts/States.tsx"
 import { Badge } from "../../parts/Status.tsx"
@@ -18,27 +16,15 @@ import { Time } from "../../parts/Time.tsx"
 
 type OpenSession = AnswerOf<"auth", "sessions">["items"][number]
 
-const sessionsKey = ["sessions"]
-
 const EndOne = ({ session }: { readonly session: OpenSession }) => {
-  const end = useMutation({
-    mutationFn: () => api.auth.endSession({ params: { session_id: session.id } }),
-    onSuccess: async () => {
-      announce("The session has ended.")
-      await queries.invalidateQueries({ queryKey: sessionsKey })
-    }
+  const end = useAction(() => api.auth.endSession({ params: { session_id: session.id } }), {
+    says: "The session has ended.",
+    changes: ["sessions"]
   })
   return (
-    <>
-      <FormProblem error={end.error} />
-      <Button
-        busy={end.isPending}
-        onClick={() => end.mutate()}
-        aria-label={`End the session that began at ${exactly(session.created_at)}`}
-      >
-        End
-      </Button>
-    </>
+    <ActionButton action={end} aria-label={`End the session that began at ${exactly(session.created_at)}`}>
+      End
+    </ActionButton>
   )
 }
 
@@ -62,37 +48,19 @@ const columns: ReadonlyArray<Column<OpenSession>> = [
 ]
 
 const EndAll = () => {
-  const [asks, setAsks] = useState(false)
-  const endAll = useMutation({
-    mutationFn: () => api.auth.endSessions({}),
-    onSuccess: () => sessionChanged("/sign-in")
-  })
+  const endAll = useAction(() => api.auth.endSessions({}), { after: () => sessionChanged("/sign-in") })
   return (
-    <>
-      <FormProblem error={endAll.error} />
-      <Button look="danger" onClick={() => setAsks(true)}>
-        End all my sessions
-      </Button>
-      <Confirm
-        open={asks}
-        title="End all your sessions?"
-        action="End all sessions"
-        cancel="Cancel"
-        busy={endAll.isPending}
-        onClose={() => setAsks(false)}
-        onConfirm={() => endAll.mutate()}
-      >
-        <p>
-          Every browser and every command line that is signed in as you signs out, this page too. API keys still work.
-        </p>
-      </Confirm>
-    </>
+    <ConfirmAction action={endAll} word="End all my sessions" title="End all your sessions?" confirm="End all sessions">
+      <p>
+        Every browser and every command line that is signed in as you signs out, this page too. API keys still work.
+      </p>
+    </ConfirmAction>
   )
 }
 
 export const Sessions = () => {
   const signOut = useSignOut()
-  const sessions = useQuery({ queryKey: sessionsKey, queryFn: () => api.auth.sessions({}) })
+  const sessions = useQuery({ queryKey: ["sessions"], queryFn: () => api.auth.sessions({}) })
   return (
     <Panel title="Sessions">
       <div className="space-y-4">

@@ -1,13 +1,13 @@
 /** Sign-up, with a referral code (`/join/CODE`) or with the token of an operator's invitation (`/invitation?token=…`). */
-import { useMutation } from "@tanstack/react-query"
+import { ActionForm } from "../../actions/ActionForm.tsx"
+import { textIn } from "../../actions/forms.ts"
+import { useAction } from "../../actions/useAction.ts"
 import { useFilters, useParam } from "../../data/address.ts"
 import { api } from "../../data/api.ts"
 import { sessionChanged, useService } from "../../data/session.ts"
-import { Button } from "../../parts/Button.tsx"
-import { Field, FormProblem, problemOf } from "../../parts/Field.tsx"
+import { EmailField, Field, PasswordField } from "../../parts/Field.tsx"
 import { TextLink } from "../../parts/Link.tsx"
 import { FormPage } from "./FormPage.tsx"
-import { onForm, passwordLengthMin, textIn } from "../../account/forms.ts"
 
 const Refused = ({ text }: { readonly text: string }) => (
   <FormPage title="Sign up">
@@ -22,8 +22,8 @@ const SignUp = () => {
   const [{ token = "", invitation = token, code: queried = "", email = "" }] = useFilters()
   const code = useParam("code") || queried
   const service = useService().data
-  const signUp = useMutation({
-    mutationFn: (form: FormData) => {
+  const signUp = useAction(
+    (form: FormData) => {
       const given = textIn(form, "referral_code").trim()
       return api.browser.signUp({
         payload: {
@@ -35,8 +35,8 @@ const SignUp = () => {
         }
       })
     },
-    onSuccess: () => sessionChanged("/")
-  })
+    { after: () => sessionChanged("/") }
+  )
   if (service?.sign_up === "closed")
     return <Refused text="Sign-up is closed here. Ask the operator of this service for an account." />
   if (service?.sign_up === "invite" && invitation === "")
@@ -46,36 +46,19 @@ const SignUp = () => {
       title={code === "" ? "Sign up" : "You are invited to Rungate"}
       lead="This creates an organization with its own wallet, and you as its owner."
     >
-      <form onSubmit={onForm((form) => signUp.mutate(form))} className="space-y-4">
-        <Field
-          label="E-mail address"
-          name="email"
-          type="email"
+      <ActionForm action={signUp} submit="Sign up" narrow>
+        <EmailField
           autoComplete="username"
-          required
-          maxLength={254}
           defaultValue={email}
           hint={invitation === "" ? undefined : "The address that the invitation is for."}
-          problem={problemOf(signUp.error, "email")}
         />
-        <Field
-          label="Password"
-          name="password"
-          type="password"
-          autoComplete="new-password"
-          required
-          minLength={passwordLengthMin}
-          maxLength={500}
-          hint={`At least ${passwordLengthMin} characters.`}
-          problem={problemOf(signUp.error, "password")}
-        />
+        <PasswordField label="Password" name="password" isNew />
         <Field
           label="Name of your organization"
           name="organization"
           autoComplete="organization"
           required
           maxLength={200}
-          problem={problemOf(signUp.error, "organization")}
         />
         <Field
           label="Referral code (optional)"
@@ -83,13 +66,8 @@ const SignUp = () => {
           maxLength={100}
           defaultValue={code}
           hint={service?.referral_terms ?? "From somebody who uses this service."}
-          problem={problemOf(signUp.error, "referral_code")}
         />
-        <FormProblem error={signUp.error} />
-        <Button type="submit" look="primary" busy={signUp.isPending} className="w-full">
-          Sign up
-        </Button>
-      </form>
+      </ActionForm>
       <p className="mt-6 text-muted">
         You have an account? <TextLink to="/sign-in">Sign in</TextLink>
       </p>

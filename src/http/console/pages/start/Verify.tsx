@@ -1,17 +1,14 @@
 /** Verifies an e-mail address with the token of a mailed link (`/verify?token=…`). Only the button acts, because mail scanners open links. */
-import { useMutation } from "@tanstack/react-query"
+import { ActionButton } from "../../actions/ConfirmAction.tsx"
+import { useAction } from "../../actions/useAction.ts"
 import { useFilters } from "../../data/address.ts"
-import { api, queries } from "../../data/api.ts"
-import { Button, ButtonLink } from "../../parts/Button.tsx"
-import { FormProblem } from "../../parts/Field.tsx"
+import { api } from "../../data/api.ts"
+import { ButtonLink } from "../../parts/Button.tsx"
 import { FormPage } from "./FormPage.tsx"
 
 const Verify = () => {
   const [{ token = "" }] = useFilters()
-  const verify = useMutation({
-    mutationFn: () => api.recovery.verifyEmail({ payload: { token } }),
-    onSuccess: () => queries.invalidateQueries({ queryKey: ["session"] })
-  })
+  const verify = useAction(() => api.recovery.verifyEmail({ payload: { token } }), { changes: ["session"] })
   if (verify.data !== undefined)
     return (
       <FormPage title="Your address is verified" lead={`${verify.data.email} is verified, and your account is ready.`}>
@@ -26,10 +23,9 @@ const Verify = () => {
       lead="This confirms that the address is yours, and that you signed up here."
     >
       <div className="space-y-4">
-        <FormProblem error={verify.error} />
-        <Button look="primary" busy={verify.isPending} disabled={token === ""} onClick={() => verify.mutate()}>
+        <ActionButton action={verify} look="primary" disabled={token === ""}>
           Verify the address
-        </Button>
+        </ActionButton>
       </div>
     </FormPage>
   )

@@ -1,15 +1,15 @@
 /** The automatic top-up: when it charges, how much, and why the last charge failed. */
-import { useMutation, useQuery } from "@tanstack/react-query"
+import { useQuery } from "@tanstack/react-query"
 import { TriangleAlert } from "lucide-react"
-import { onForm, textIn } from "../../account/forms.ts"
 import type { AnswerOf } from "../../../client/Browser.ts"
+import { ActionForm } from "../../actions/ActionForm.tsx"
+import { textIn } from "../../actions/forms.ts"
+import { useAction } from "../../actions/useAction.ts"
 import { api, queries } from "../../data/api.ts"
 import { exactDollars, microsOf } from "../../data/money.ts"
 import { useMay } from "../../data/session.ts"
 import { Checkbox } from "../../forms/Checkbox.tsx"
-import { announce } from "../../parts/Announcer.tsx"
-import { Button } from "../../parts/Button.tsx"
-import { Field, FormProblem, problemOf } from "../../parts/Field.tsx"
+import { AmountField, problemOf } from "../../parts/Field.tsx"
 import { Panel } from "../../parts/Page.tsx"
 import { Loaded } from "../../parts/States.tsx"
 
@@ -42,8 +42,8 @@ const typed = (amount: string) => (microsOf(amount) === 0n ? "" : amount)
 const orZero = (text: string) => (text.trim() === "" ? "0" : text.trim())
 
 const Form = ({ setting, may }: { readonly setting: Setting; readonly may: boolean }) => {
-  const save = useMutation({
-    mutationFn: (form: FormData) =>
+  const save = useAction(
+    (form: FormData) =>
       api.topups.setAutoTopup({
         payload: {
           enabled: textIn(form, "enabled") !== "",
@@ -51,13 +51,21 @@ const Form = ({ setting, may }: { readonly setting: Setting; readonly may: boole
           amount: orZero(textIn(form, "amount"))
         }
       }),
-    onSuccess: (saved) => {
-      queries.setQueryData(["topups"], saved)
-      announce("The automatic top-up is saved.")
-    }
-  })
+    { says: "The automatic top-up is saved.", after: (saved) => queries.setQueryData(["topups"], saved) }
+  )
+  const problem = problemOf(save.error, "enabled")
   return (
-    <form onSubmit={onForm((form) => save.mutate(form))} className="space-y-4">
+    <ActionForm
+      action={save}
+      submit="Save the automatic top-up"
+      look="plain"
+      denied={may ? null : "An owner or an admin of the organization can change it."}
+      saved={
+        save.data?.enabled === true
+          ? `Saved: ${exactDollars(save.data.amount)} is charged when the balance is below ${exactDollars(save.data.threshold)}.`
+          : "Saved: nothing is charged automatically."
+      }
+    >
       <Checkbox
         name="enabled"
         value="yes"
@@ -66,47 +74,26 @@ const Form = ({ setting, may }: { readonly setting: Setting; readonly may: boole
         label="Charge the saved payment method when the balance is low"
         hint="One charge at a time, up to the service's daily maximum, and none within an hour after a decline."
       />
-      {problemOf(save.error, "enabled") !== null && (
-        <p className="text-small text-red">{problemOf(save.error, "enabled")}</p>
-      )}
+      {problem !== null && <p className="text-small text-red">{problem}</p>}
       <div className="flex flex-wrap items-start gap-3">
-        <Field
+        <AmountField
           label="When the balance is below, in USD"
           name="threshold"
-          inputMode="decimal"
           pattern="\d{1,7}(\.\d{1,6})?"
           defaultValue={typed(setting.threshold)}
           disabled={!may}
-          problem={problemOf(save.error, "threshold")}
           className="w-full max-w-72"
         />
-        <Field
+        <AmountField
           label="Charge, in USD"
           name="amount"
-          inputMode="decimal"
           pattern="\d{1,7}(\.\d{1,2})?"
           defaultValue={typed(setting.amount)}
           disabled={!may}
-          problem={problemOf(save.error, "amount")}
           className="w-full max-w-72"
         />
       </div>
-      <FormProblem error={save.error} />
-      {save.isSuccess && (
-        <p className="text-green">
-          {save.data.enabled
-            ? `Saved: ${exactDollars(save.data.amount)} is charged when the balance is below ${exactDollars(save.data.threshold)}.`
-            : "Saved: nothing is charged automatically."}
-        </p>
-      )}
-      {may ? (
-        <Button type="submit" busy={save.isPending}>
-          Save the automatic top-up
-        </Button>
-      ) : (
-        <p className="text-muted">An owner or an admin of the organization can change it.</p>
-      )}
-    </form>
+    </ActionForm>
   )
 }
 

@@ -2,14 +2,15 @@
 import { useMutation } from "@tanstack/react-query"
 import { Download } from "lucide-react"
 import { addressOf, send } from "../../../client/Browser.ts"
+import { useAction } from "../../actions/useAction.ts"
 import { api } from "../../data/api.ts"
+import { save } from "../../data/save.ts"
 import { announce } from "../../parts/Announcer.tsx"
 import { Button } from "../../parts/Button.tsx"
 import { CodeBlock } from "../../parts/Copy.tsx"
 import { FormProblem } from "../../parts/Field.tsx"
 import { OutLink } from "../../parts/Link.tsx"
 import { Panel } from "../../parts/Page.tsx"
-import { save } from "../../data/save.ts"
 
 interface PageOf {
   readonly items: ReadonlyArray<unknown>
@@ -56,14 +57,14 @@ const SaveAll = ({
   readonly read: Read
   readonly write: (items: ReadonlyArray<unknown>) => string
 }) => {
-  const fetched = useMutation({
-    mutationFn: async () => {
+  const fetched = useAction(
+    async () => {
       const { items, isAll } = await allOf(read)
       if (items.length > 0) save(new Blob([write(items)], { type: "application/json" }), name)
       return countWords(items.length, isAll)
     },
-    onSuccess: announce
-  })
+    { says: (words) => words }
+  )
   return (
     <div className="space-y-1">
       <Button busy={fetched.isPending} onClick={() => fetched.mutate()}>

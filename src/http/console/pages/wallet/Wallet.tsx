@@ -1,6 +1,7 @@
 /** The wallet: what there is to spend, paying in, the ledger, and the proof that both add up. */
 import { useService } from "../../data/session.ts"
 import { useWallet } from "../../frame/Balance.tsx"
+import { Figure } from "../../lists/Facts.tsx"
 import { ButtonLink } from "../../parts/Button.tsx"
 import { Money } from "../../parts/Money.tsx"
 import { PageHead, Panel } from "../../parts/Page.tsx"
@@ -14,21 +15,17 @@ import { Ledger } from "./Ledger.tsx"
 const Balances = () => (
   <Loaded query={useWallet()} skeleton={<Skeleton lines={2} />}>
     {({ available, balance, reserved }) => (
-      <dl className="grid gap-4 sm:grid-cols-3">
-        {[
-          ["Available", available, "what new runs can hold"],
-          ["Balance", balance, "the sum of the ledger"],
-          ["Reserved", reserved, "held by runs that have not ended"]
-        ].map(([word = "", amount = "", note]) => (
-          <div key={word} className="rounded border border-line bg-panel p-4">
-            <dt className="text-small font-medium text-muted">{word}</dt>
-            <dd className="mt-1 text-title font-semibold">
-              <Money amount={amount} />
-            </dd>
-            <dd className="mt-1 text-small text-muted">{note}</dd>
-          </div>
-        ))}
-      </dl>
+      <div className="grid gap-4 sm:grid-cols-3">
+        <Figure title="Available" value={<Money amount={available} />}>
+          what new runs can hold
+        </Figure>
+        <Figure title="Balance" value={<Money amount={balance} />}>
+          the sum of the ledger
+        </Figure>
+        <Figure title="Reserved" value={<Money amount={reserved} />}>
+          held by runs that have not ended
+        </Figure>
+      </div>
     )}
   </Loaded>
 )

@@ -1,21 +1,20 @@
 /** Deliveries of an endpoint, newest first: what was sent, what the endpoint answered, and sending it again. */
-import { useMutation } from "@tanstack/react-query"
+import { ActionButton } from "../../actions/ConfirmAction.tsx"
+import { useAction } from "../../actions/useAction.ts"
 import { useFilters } from "../../data/address.ts"
 import { api } from "../../data/api.ts"
 import { useMay } from "../../data/session.ts"
 import { duration } from "../../data/time.ts"
 import { PagedList } from "../../lists/PagedList.tsx"
 import { usePaged } from "../../lists/usePaged.ts"
-import { announce } from "../../parts/Announcer.tsx"
-import { Button } from "../../parts/Button.tsx"
 import { CodeBlock, Id } from "../../parts/Copy.tsx"
-import { FormProblem, Select } from "../../parts/Field.tsx"
+import { Select } from "../../parts/Field.tsx"
 import { TextLink } from "../../parts/Link.tsx"
 import { Panel } from "../../parts/Page.tsx"
 import { Empty } from "../../parts/States.tsx"
 import { Badge } from "../../parts/Status.tsx"
 import { Time } from "../../parts/Time.tsx"
-import { type Delivery, type Endpoint, webhooksChanged } from "./endpoints.ts"
+import type { Delivery, Endpoint } from "./endpoints.ts"
 import { Replay } from "./Replay.tsx"
 
 const statuses = ["pending", "delivered", "failed"] as const
@@ -50,20 +49,16 @@ const Answers = ({ delivery: { answers, event_id } }: { readonly delivery: Deliv
   )
 
 const Again = ({ endpoint, delivery }: { readonly endpoint: Endpoint; readonly delivery: Delivery }) => {
-  const replay = useMutation({
-    mutationFn: () => api.webhooks.replay({ params: { endpoint_id: endpoint.id, delivery_id: delivery.id } }),
-    onSuccess: async () => {
-      announce("The event is sent again.")
-      await webhooksChanged()
-    }
-  })
+  const replay = useAction(
+    () => api.webhooks.replay({ params: { endpoint_id: endpoint.id, delivery_id: delivery.id } }),
+    { says: "The event is sent again.", changes: ["webhooks"] }
+  )
   const isPaused = endpoint.status === "paused"
   return (
     <div className="space-y-2">
-      <FormProblem error={replay.error} />
-      <Button busy={replay.isPending} disabled={isPaused} onClick={() => replay.mutate()}>
+      <ActionButton action={replay} disabled={isPaused}>
         Send this event again
-      </Button>
+      </ActionButton>
       {isPaused && <p className="text-small text-muted">Resume the endpoint first.</p>}
     </div>
   )

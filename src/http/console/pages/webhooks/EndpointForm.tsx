@@ -1,18 +1,11 @@
 /** Address and events of an endpoint. */
+import { useContext } from "react"
 import { Checkbox } from "../../forms/Checkbox.tsx"
-import { Field, problemOf } from "../../parts/Field.tsx"
+import { Field, FormError, problemOf } from "../../parts/Field.tsx"
 import { kinds } from "./endpoints.ts"
 
-export const EndpointFields = ({
-  url,
-  events,
-  error
-}: {
-  readonly url: string
-  readonly events: ReadonlyArray<string>
-  readonly error: unknown
-}) => {
-  const problem = problemOf(error, "events")
+export const EndpointFields = ({ url, events }: { readonly url: string; readonly events: ReadonlyArray<string> }) => {
+  const problem = problemOf(useContext(FormError), "events")
   return (
     <>
       <Field
@@ -24,7 +17,6 @@ export const EndpointFields = ({
         defaultValue={url}
         placeholder="https://example.com/webhooks"
         hint="An https address that can be reached from the internet."
-        problem={problemOf(error, "url")}
         className="max-w-xl"
       />
       <fieldset className="space-y-2">

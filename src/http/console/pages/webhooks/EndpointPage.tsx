@@ -1,69 +1,59 @@
 /** One webhook endpoint: its state, its events, its deliveries with request and answer, and its secret. */
-import { useMutation } from "@tanstack/react-query"
 import { useState } from "react"
-import { onForm, textIn } from "../../account/forms.ts"
+import { ActionForm } from "../../actions/ActionForm.tsx"
+import { ActionButton } from "../../actions/ConfirmAction.tsx"
+import { textIn } from "../../actions/forms.ts"
+import { useAction } from "../../actions/useAction.ts"
 import { useParam } from "../../data/address.ts"
 import { api } from "../../data/api.ts"
 import { useMay } from "../../data/session.ts"
 import { Secret } from "../../forms/Secret.tsx"
-import { announce } from "../../parts/Announcer.tsx"
-import { Button } from "../../parts/Button.tsx"
 import { Id } from "../../parts/Copy.tsx"
-import { FormProblem } from "../../parts/Field.tsx"
 import { PageHead, Panel } from "../../parts/Page.tsx"
-import { Loaded, Skeleton } from "../../parts/States.tsx"
+import { LoadedPage } from "../../parts/States.tsx"
 import { Time } from "../../parts/Time.tsx"
 import { Deliveries } from "./Deliveries.tsx"
 import { EndpointFields } from "./EndpointForm.tsx"
+import { type Endpoint, kindsIn, useEndpoint } from "./endpoints.ts"
 import { EndpointState, Trouble } from "./EndpointState.tsx"
-import { type Endpoint, kindsIn, useEndpoint, webhooksChanged } from "./endpoints.ts"
 import { RemoveEndpoint, RotateSecret } from "./SecretAndRemoval.tsx"
 
 const PauseOrResume = ({ endpoint }: { readonly endpoint: Endpoint }) => {
   const isPaused = endpoint.status === "paused"
-  const change = useMutation({
-    mutationFn: () =>
+  const change = useAction(
+    () =>
       api.webhooks.change({
         params: { endpoint_id: endpoint.id },
         payload: { status: isPaused ? "active" : "paused" }
       }),
-    onSuccess: async ({ status }) => {
-      announce(status === "paused" ? "The endpoint is paused." : "The endpoint is active.")
-      await webhooksChanged()
+    {
+      says: ({ status }) => (status === "paused" ? "The endpoint is paused." : "The endpoint is active."),
+      changes: ["webhooks"]
     }
-  })
-  return (
-    <>
-      <FormProblem error={change.error} />
-      <Button busy={change.isPending} onClick={() => change.mutate()}>
-        {isPaused ? "Resume the endpoint" : "Pause the endpoint"}
-      </Button>
-    </>
   )
+  return <ActionButton action={change}>{isPaused ? "Resume the endpoint" : "Pause the endpoint"}</ActionButton>
 }
 
 const Change = ({ endpoint }: { readonly endpoint: Endpoint }) => {
-  const change = useMutation({
-    mutationFn: (form: FormData) =>
+  const change = useAction(
+    (form: FormData) =>
       api.webhooks.change({
         params: { endpoint_id: endpoint.id },
         payload: { url: textIn(form, "url").trim(), events: kindsIn(form) }
       }),
-    onSuccess: async () => {
-      announce("The endpoint is saved.")
-      await webhooksChanged()
-    }
-  })
+    { says: "The endpoint is saved.", changes: ["webhooks"] }
+  )
   return (
     <Panel title="Address and events">
-      <form onSubmit={onForm((form) => change.mutate(form))} className="space-y-5">
-        <EndpointFields url={endpoint.url} events={endpoint.events} error={change.error} />
-        <FormProblem error={change.error} />
-        {change.isSuccess && <p className="text-green">Saved. The next event obeys it.</p>}
-        <Button type="submit" busy={change.isPending}>
-          Save the endpoint
-        </Button>
-      </form>
+      <ActionForm
+        action={change}
+        submit="Save the endpoint"
+        look="plain"
+        saved="Saved. The next event obeys it."
+        className="space-y-5"
+      >
+        <EndpointFields url={endpoint.url} events={endpoint.events} />
+      </ActionForm>
     </Panel>
   )
 }
@@ -126,17 +116,10 @@ const Shown = ({ endpoint }: { readonly endpoint: Endpoint }) => {
   )
 }
 
-const EndpointPage = () => {
-  const query = useEndpoint(useParam("endpoint_id"))
-  if (query.data !== undefined) return <Shown key={query.data.id} endpoint={query.data} />
-  return (
-    <>
-      <PageHead title="Webhook endpoint" />
-      <Loaded query={query} skeleton={<Skeleton lines={8} height={24} />}>
-        {() => null}
-      </Loaded>
-    </>
-  )
-}
+const EndpointPage = () => (
+  <LoadedPage title="Webhook endpoint" query={useEndpoint(useParam("endpoint_id"))}>
+    {(endpoint) => <Shown key={endpoint.id} endpoint={endpoint} />}
+  </LoadedPage>
+)
 
 export default EndpointPage

@@ -1,23 +1,21 @@
 /** Adds a webhook endpoint, and shows its secret once. */
-import { useMutation } from "@tanstack/react-query"
-import { onForm, textIn } from "../../account/forms.ts"
+import { ActionForm } from "../../actions/ActionForm.tsx"
+import { textIn } from "../../actions/forms.ts"
+import { useAction } from "../../actions/useAction.ts"
 import { useGo } from "../../data/address.ts"
 import { api } from "../../data/api.ts"
 import { useMay } from "../../data/session.ts"
 import { Secret } from "../../forms/Secret.tsx"
-import { Button } from "../../parts/Button.tsx"
-import { FormProblem } from "../../parts/Field.tsx"
 import { PageHead } from "../../parts/Page.tsx"
 import { EndpointFields } from "./EndpointForm.tsx"
-import { kindsIn, webhooksChanged } from "./endpoints.ts"
+import { kindsIn } from "./endpoints.ts"
 
 const Form = () => {
   const go = useGo()
-  const create = useMutation({
-    mutationFn: (form: FormData) =>
-      api.webhooks.create({ payload: { url: textIn(form, "url").trim(), events: kindsIn(form) } }),
-    onSuccess: webhooksChanged
-  })
+  const create = useAction(
+    (form: FormData) => api.webhooks.create({ payload: { url: textIn(form, "url").trim(), events: kindsIn(form) } }),
+    { changes: ["webhooks"] }
+  )
   if (create.data !== undefined) {
     const { id, secret } = create.data
     return (
@@ -31,13 +29,9 @@ const Form = () => {
     )
   }
   return (
-    <form onSubmit={onForm((form) => create.mutate(form))} className="space-y-5">
-      <EndpointFields url="" events={["run.finished"]} error={create.error} />
-      <FormProblem error={create.error} />
-      <Button type="submit" look="primary" busy={create.isPending}>
-        Add the endpoint
-      </Button>
-    </form>
+    <ActionForm action={create} submit="Add the endpoint" className="space-y-5">
+      <EndpointFields url="" events={["run.finished"]} />
+    </ActionForm>
   )
 }
 

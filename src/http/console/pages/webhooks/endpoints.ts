@@ -1,7 +1,7 @@
 /** Webhook endpoints, their deliveries, and the kinds of events in words. */
 import { useQuery } from "@tanstack/react-query"
 import type { AnswerOf, BrowserClient } from "../../../client/Browser.ts"
-import { api, queries } from "../../data/api.ts"
+import { api } from "../../data/api.ts"
 
 export type Endpoint = AnswerOf<"webhooks", "get">
 export type Delivery = AnswerOf<"webhooks", "deliveries">["items"][number]
@@ -36,5 +36,3 @@ export const useEndpoint = (endpoint_id: string) =>
     queryKey: ["webhooks", "one", endpoint_id],
     queryFn: () => api.webhooks.get({ params: { endpoint_id } })
   })
-
-export const webhooksChanged = () => queries.invalidateQueries({ queryKey: ["webhooks"] })

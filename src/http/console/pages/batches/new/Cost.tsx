@@ -1,14 +1,15 @@
 /** What the batch may cost, its limit, and the button that runs it for at most that. */
-import { useMutation } from "@tanstack/react-query"
 import { useState } from "react"
+import { onForm } from "../../../actions/forms.ts"
+import { useAction } from "../../../actions/useAction.ts"
 import { useGo } from "../../../data/address.ts"
 import { queries } from "../../../data/api.ts"
 import { amountOf, exactDollars, isLess, microsOf } from "../../../data/money.ts"
 import { useMay } from "../../../data/session.ts"
-import { onForm } from "../../../account/forms.ts"
 import { useWallet } from "../../../frame/Balance.tsx"
+import { Amounts } from "../../../lists/Facts.tsx"
 import { Button } from "../../../parts/Button.tsx"
-import { Field, FormProblem, problemOf } from "../../../parts/Field.tsx"
+import { AmountField, FormProblem, problemOf } from "../../../parts/Field.tsx"
 import { TextLink } from "../../../parts/Link.tsx"
 import { Money } from "../../../parts/Money.tsx"
 import { Loaded } from "../../../parts/States.tsx"
@@ -21,26 +22,13 @@ const timesOf = (amount: string, count: number): string => amountOf((microsOf(am
 
 const Figures = ({ cost, count }: { readonly cost: SampledCost; readonly count: number }) => (
   <>
-    <dl className="flex flex-wrap gap-x-8 gap-y-2">
-      <div>
-        <dt className="text-muted">A row, at most</dt>
-        <dd className="font-semibold">
-          <Money amount={cost.maximum} />
-        </dd>
-      </div>
-      <div>
-        <dt className="text-muted">All {count.toLocaleString("en")} rows, at most</dt>
-        <dd className="font-semibold">
-          <Money amount={timesOf(cost.maximum, count)} />
-        </dd>
-      </div>
-      <div>
-        <dt className="text-muted">Expected</dt>
-        <dd className="font-semibold">
-          <Money amount={timesOf(cost.expected, count)} />
-        </dd>
-      </div>
-    </dl>
+    <Amounts
+      amounts={[
+        ["A row, at most", cost.maximum],
+        [`All ${count.toLocaleString("en")} rows, at most`, timesOf(cost.maximum, count)],
+        ["Expected", timesOf(cost.expected, count)]
+      ]}
+    />
     <p className="mt-2 text-small text-muted">
       From quotes of {cost.quoted} {cost.quoted === 1 ? "row" : "rows"} of the file. The limit below holds in any case.
     </p>
@@ -93,9 +81,8 @@ const Runs = ({
   const available = useWallet().data?.available
   const limit = (typed ?? suggested).trim()
   const isAmount = (microsOf(limit) ?? 0n) > 0n && !limit.startsWith("-")
-  const start = useMutation({
-    mutationFn: (token: string) => startBatch({ ...plan, max_total: limit, again: token }),
-    onSuccess: ({ _tag, id }) => {
+  const start = useAction((token: string) => startBatch({ ...plan, max_total: limit, again: token }), {
+    after: ({ _tag, id }) => {
       keepFile(id, plan.sheet)
       void queries.invalidateQueries({ queryKey: ["batches"] })
       if (_tag === "Started") go(`/batches/${id}`)
@@ -109,10 +96,9 @@ const Runs = ({
   }
   return (
     <form onSubmit={onForm(() => start.mutate(again))} className="mt-4 space-y-4">
-      <Field
+      <AmountField
         label="Limit of the whole batch in USD"
         name="max_total"
-        inputMode="decimal"
         required
         pattern="\d{1,7}(\.\d{1,6})?"
         value={typed ?? suggested}

@@ -1,6 +1,6 @@
 /** Who changed what, in every organization and in the service. The filters live in the address. */
 import type { AnswerOf } from "../../../../client/Browser.ts"
-import { onForm, textIn } from "../../../account/forms.ts"
+import { onForm, textIn } from "../../../actions/forms.ts"
 import { useFilters } from "../../../data/address.ts"
 import { api } from "../../../data/api.ts"
 import { PagedTable } from "../../../lists/PagedList.tsx"

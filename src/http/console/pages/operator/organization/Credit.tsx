@@ -1,28 +1,19 @@
 /** Credits or refunds an organization, after a question that repeats amount and organization. */
-import { useMutation } from "@tanstack/react-query"
 import { useState } from "react"
 import type { AnswerOf } from "../../../../client/Browser.ts"
-import { onForm, textIn } from "../../../account/forms.ts"
+import { ActionForm } from "../../../actions/ActionForm.tsx"
+import { amountIn, textIn } from "../../../actions/forms.ts"
+import { useAction } from "../../../actions/useAction.ts"
 import { api } from "../../../data/api.ts"
 import { exactDollars } from "../../../data/money.ts"
 import { operatorChanged } from "../../../data/operator.ts"
-import { announce } from "../../../parts/Announcer.tsx"
-import { Button } from "../../../parts/Button.tsx"
-import { Field, FormProblem, problemOf, Select } from "../../../parts/Field.tsx"
+import { AmountField, Field, Select } from "../../../parts/Field.tsx"
 import { Panel } from "../../../parts/Page.tsx"
-import { Ask } from "../Ask.tsx"
+import { auditNote } from "../Ask.tsx"
 
-interface Asked {
-  readonly type: "bonus" | "refund"
-  readonly amount: string
-  readonly note: string
-}
-
-const askedIn = (form: FormData): Asked => ({
-  type: textIn(form, "type") === "refund" ? "refund" : "bonus",
-  amount: textIn(form, "amount")
-    .trim()
-    .replace(/^\$\s*/, ""),
+const creditIn = (form: FormData) => ({
+  type: textIn(form, "type") === "refund" ? ("refund" as const) : ("bonus" as const),
+  amount: amountIn(form, "amount"),
   note: textIn(form, "note").trim()
 })
 
@@ -30,30 +21,41 @@ const newReference = () => `console-${crypto.randomUUID()}`
 
 export const Credit = ({ detail }: { readonly detail: AnswerOf<"operatorOrganizations", "get"> }) => {
   const { org_id, name } = detail
-  const [asked, setAsked] = useState<Asked | null>(null)
   // The same one until something is booked, so that a lost answer books nothing twice.
   const [reference, setReference] = useState(newReference)
-  const credit = useMutation({
-    mutationFn: (payload: Asked) =>
-      api.operatorOrganizations.credit({ params: { org_id }, payload: { ...payload, reference } }),
-    onSuccess: ({ amount, type }) => {
-      announce(`${type === "refund" ? "Refunded" : "Credited"} ${exactDollars(amount)}.`)
-      setAsked(null)
-      setReference(newReference())
-      operatorChanged()
+  const credit = useAction(
+    (form: FormData) =>
+      api.operatorOrganizations.credit({ params: { org_id }, payload: { ...creditIn(form), reference } }),
+    {
+      says: ({ amount, type }) => `${type === "refund" ? "Refunded" : "Credited"} ${exactDollars(amount)}.`,
+      after: () => {
+        setReference(newReference())
+        operatorChanged()
+      }
     }
-  })
-  const verb = asked?.type === "refund" ? "Refund" : "Credit"
+  )
+  const question = (form: FormData) => {
+    const { type, amount, note } = creditIn(form)
+    const words = `${type === "refund" ? "Refund" : "Credit"} ${exactDollars(amount)}`
+    return {
+      title: `${words} to ${name}?`,
+      confirm: words,
+      look: "primary" as const,
+      children: (
+        <>
+          <p>
+            The available balance of {name} rises from {exactDollars(detail.available)} by {exactDollars(amount)}. An
+            entry of the ledger can't be removed.
+          </p>
+          <p>Reason: {note}</p>
+          {auditNote}
+        </>
+      )
+    }
+  }
   return (
     <Panel title="Credit or refund">
-      <form
-        key={reference}
-        onSubmit={onForm((form) => {
-          credit.reset()
-          setAsked(askedIn(form))
-        })}
-        className="space-y-4"
-      >
+      <ActionForm key={reference} action={credit} submit="Check the amount…" look="plain" question={question}>
         <div className="flex flex-wrap gap-4">
           <Select
             label="Kind"
@@ -63,44 +65,16 @@ export const Credit = ({ detail }: { readonly detail: AnswerOf<"operatorOrganiza
               ["refund", "Refund"]
             ]}
           />
-          <Field
+          <AmountField
             label="Amount in USD"
             name="amount"
-            inputMode="decimal"
             required
             pattern="\$?\s*\d{1,7}(\.\d{1,6})?"
             className="max-w-40"
-            problem={problemOf(credit.error, "amount")}
           />
         </div>
-        <Field
-          label="Reason"
-          name="note"
-          required
-          maxLength={500}
-          hint="The organization sees it in its ledger."
-          problem={problemOf(credit.error, "note")}
-        />
-        {asked === null && <FormProblem error={credit.error} />}
-        <Button type="submit">Check the amount…</Button>
-      </form>
-      {asked !== null && (
-        <Ask
-          open
-          title={`${verb} ${exactDollars(asked.amount)} to ${name}?`}
-          action={`${verb} ${exactDollars(asked.amount)}`}
-          busy={credit.isPending}
-          error={credit.error}
-          onConfirm={() => credit.mutate(asked)}
-          onClose={() => setAsked(null)}
-        >
-          <p>
-            The available balance of {name} rises from {exactDollars(detail.available)} by {exactDollars(asked.amount)}.
-            An entry of the ledger can't be removed.
-          </p>
-          <p>Reason: {asked.note}</p>
-        </Ask>
-      )}
+        <Field label="Reason" name="note" required maxLength={500} hint="The organization sees it in its ledger." />
+      </ActionForm>
     </Panel>
   )
 }

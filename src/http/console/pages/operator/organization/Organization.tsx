@@ -5,6 +5,7 @@ import { useParam } from "../../../data/address.ts"
 import { api } from "../../../data/api.ts"
 import { exactDollars } from "../../../data/money.ts"
 import { counted } from "../../../data/words.ts"
+import { Facts } from "../../../lists/Facts.tsx"
 import { Id } from "../../../parts/Copy.tsx"
 import { TextLink } from "../../../parts/Link.tsx"
 import { Money } from "../../../parts/Money.tsx"
@@ -12,48 +13,44 @@ import { PageHead, Panel } from "../../../parts/Page.tsx"
 import { Loaded, Skeleton } from "../../../parts/States.tsx"
 import { Badge } from "../../../parts/Status.tsx"
 import { Time } from "../../../parts/Time.tsx"
+import { Verdict } from "../Verdict.tsx"
 import { Credit } from "./Credit.tsx"
 import { Guard } from "./Guard.tsx"
 import { Keys } from "./Keys.tsx"
 import { Ledger, OpenRuns, Payments, People } from "./OrganizationLists.tsx"
 import { Runs } from "./Runs.tsx"
 import { Suspension } from "./Suspension.tsx"
-import { Verdict } from "../Verdict.tsx"
 
 export type Detail = AnswerOf<"operatorOrganizations", "get">
 
 const Wallet = ({ detail }: { readonly detail: Detail }) => (
   <Panel title="Wallet">
-    <dl className="grid grid-cols-[max-content_1fr] gap-x-6 gap-y-2">
-      <dt className="text-muted">Available</dt>
-      <dd>
-        <Money amount={detail.available} />
-      </dd>
-      <dt className="text-muted">Balance</dt>
-      <dd>
-        <Money amount={detail.balance} />
-      </dd>
-      <dt className="text-muted">Reserved by open runs</dt>
-      <dd>
-        <Money amount={detail.reserved} />
-      </dd>
-      <dt className="text-muted">Today (UTC)</dt>
-      <dd>
-        {detail.runs_today} runs, <Money amount={detail.charged_today} />
-      </dd>
-      <dt className="text-muted">Automatic top-up</dt>
-      <dd>
-        {detail.auto_topup === null
-          ? "never set"
-          : `${detail.auto_topup.enabled ? "on" : "off"}: ${exactDollars(detail.auto_topup.amount)} below ${exactDollars(detail.auto_topup.threshold)}`}
-      </dd>
-      <dt className="text-muted">Losses</dt>
-      <dd>
-        <Money amount={detail.losses.loss} /> in {detail.losses.runs} runs
-      </dd>
-      <dt className="text-muted">Unknown outcomes</dt>
-      <dd>{detail.unknown_outcomes}</dd>
-    </dl>
+    <Facts
+      facts={[
+        ["Available", <Money amount={detail.available} />],
+        ["Balance", <Money amount={detail.balance} />],
+        ["Reserved by open runs", <Money amount={detail.reserved} />],
+        [
+          "Today (UTC)",
+          <>
+            {detail.runs_today} runs, <Money amount={detail.charged_today} />
+          </>
+        ],
+        [
+          "Automatic top-up",
+          detail.auto_topup === null
+            ? "never set"
+            : `${detail.auto_topup.enabled ? "on" : "off"}: ${exactDollars(detail.auto_topup.amount)} below ${exactDollars(detail.auto_topup.threshold)}`
+        ],
+        [
+          "Losses",
+          <>
+            <Money amount={detail.losses.loss} /> in {detail.losses.runs} runs
+          </>
+        ],
+        ["Unknown outcomes", detail.unknown_outcomes]
+      ]}
+    />
     {detail.auto_topup !== null && detail.auto_topup.last_error !== null && (
       <div className="mt-3">
         <Verdict good={false}>The last automatic top-up failed: {detail.auto_topup.last_error}</Verdict>

@@ -1,15 +1,16 @@
 /** The runs of an organization, read-only, after a reason that its admins can read. */
-import { useMutation, useQuery } from "@tanstack/react-query"
+import { useQuery } from "@tanstack/react-query"
 import { useState } from "react"
 import { ApiError, type AnswerOf } from "../../../../client/Browser.ts"
-import { onForm, textIn } from "../../../account/forms.ts"
+import { ActionForm } from "../../../actions/ActionForm.tsx"
+import { textIn } from "../../../actions/forms.ts"
+import { useAction } from "../../../actions/useAction.ts"
 import { api } from "../../../data/api.ts"
 import { operatorChanged } from "../../../data/operator.ts"
 import { PagedList } from "../../../lists/PagedList.tsx"
 import { usePaged } from "../../../lists/usePaged.ts"
-import { announce } from "../../../parts/Announcer.tsx"
 import { Button } from "../../../parts/Button.tsx"
-import { Field, FormProblem, problemOf } from "../../../parts/Field.tsx"
+import { Field } from "../../../parts/Field.tsx"
 import { Money } from "../../../parts/Money.tsx"
 import { Panel } from "../../../parts/Page.tsx"
 import { Loaded } from "../../../parts/States.tsx"
@@ -22,33 +23,19 @@ type Listed = AnswerOf<"operatorImpersonation", "runs">["items"][number]
 const pageSize = 50
 
 const Reason = ({ org_id, name }: { readonly org_id: string; readonly name: string }) => {
-  const begin = useMutation({
-    mutationFn: (form: FormData) =>
+  const begin = useAction(
+    (form: FormData) =>
       api.operatorImpersonation.begin({ params: { org_id }, payload: { reason: textIn(form, "reason") } }),
-    onSuccess: () => {
-      announce("The runs are open for half an hour.")
-      operatorChanged()
-    }
-  })
+    { says: "The runs are open for half an hour.", after: operatorChanged }
+  )
   return (
-    <form onSubmit={onForm((form) => begin.mutate(form))} className="space-y-3">
+    <ActionForm action={begin} submit="Open the runs" look="plain" className="space-y-3">
       <p>
         Runs hold data of {name}. They open for half an hour, read-only, and the admins of {name} read your reason in
         their audit log.
       </p>
-      <Field
-        label="Why you look"
-        name="reason"
-        required
-        maxLength={500}
-        problem={problemOf(begin.error, "reason")}
-        className="max-w-md"
-      />
-      <FormProblem error={begin.error} />
-      <Button type="submit" busy={begin.isPending}>
-        Open the runs
-      </Button>
-    </form>
+      <Field label="Why you look" name="reason" required maxLength={500} className="max-w-md" />
+    </ActionForm>
   )
 }
 

@@ -1,11 +1,8 @@
 /** Why a wallet is suspended, and the button that lets it take runs again after its books were checked. */
-import { useMutation } from "@tanstack/react-query"
-import { useState } from "react"
 import type { AnswerOf } from "../../../../client/Browser.ts"
+import { useAction } from "../../../actions/useAction.ts"
 import { api } from "../../../data/api.ts"
 import { operatorChanged } from "../../../data/operator.ts"
-import { announce } from "../../../parts/Announcer.tsx"
-import { Button } from "../../../parts/Button.tsx"
 import { Panel } from "../../../parts/Page.tsx"
 import { Time } from "../../../parts/Time.tsx"
 import { Ask } from "../Ask.tsx"
@@ -13,24 +10,17 @@ import { Verdict } from "../Verdict.tsx"
 
 type Detail = AnswerOf<"operatorOrganizations", "get">
 
-const Resume = ({ detail, onClose }: { readonly detail: Detail; readonly onClose: () => void }) => {
-  const resume = useMutation({
-    mutationFn: () => api.operatorOrganizations.resume({ params: { org_id: detail.org_id } }),
-    onSuccess: () => {
-      announce("The wallet takes new runs again.")
-      operatorChanged()
-      onClose()
-    }
+const Resume = ({ detail }: { readonly detail: Detail }) => {
+  const resume = useAction(() => api.operatorOrganizations.resume({ params: { org_id: detail.org_id } }), {
+    says: "The wallet takes new runs again.",
+    after: operatorChanged
   })
   return (
     <Ask
-      open
+      action={resume}
+      word="Resume…"
       title={`Resume the wallet of ${detail.name}?`}
-      action="Check the books and resume"
-      busy={resume.isPending}
-      error={resume.error}
-      onConfirm={() => resume.mutate()}
-      onClose={onClose}
+      confirm="Check the books and resume"
     >
       <p>
         The service checks the books of this wallet. If they add up, it takes new runs at once, and they are charged.
@@ -41,15 +31,10 @@ const Resume = ({ detail, onClose }: { readonly detail: Detail; readonly onClose
 }
 
 export const Suspension = ({ detail }: { readonly detail: Detail }) => {
-  const [asked, setAsked] = useState(false)
   const { suspension } = detail
   if (suspension === null) return null
   return (
-    <Panel
-      title="Suspended"
-      className="lg:col-span-2"
-      actions={<Button onClick={() => setAsked(true)}>Resume…</Button>}
-    >
+    <Panel title="Suspended" className="lg:col-span-2" actions={<Resume detail={detail} />}>
       <div className="space-y-2">
         <Verdict good={false}>
           A check found that the books of this wallet do not add up, and suspended it <Time at={suspension.since} />.
@@ -64,7 +49,6 @@ export const Suspension = ({ detail }: { readonly detail: Detail }) => {
           ))}
         </ul>
       </div>
-      {asked && <Resume detail={detail} onClose={() => setAsked(false)} />}
     </Panel>
   )
 }

@@ -1,13 +1,10 @@
 /** Commands that failed too often. Each says why, and is retried after a question. */
-import { useMutation } from "@tanstack/react-query"
-import { useState } from "react"
 import type { AnswerOf } from "../../../../client/Browser.ts"
+import { useAction } from "../../../actions/useAction.ts"
 import { api } from "../../../data/api.ts"
 import { operatorChanged } from "../../../data/operator.ts"
 import { PagedList } from "../../../lists/PagedList.tsx"
 import { usePaged } from "../../../lists/usePaged.ts"
-import { announce } from "../../../parts/Announcer.tsx"
-import { Button } from "../../../parts/Button.tsx"
 import { Id } from "../../../parts/Copy.tsx"
 import { TextLink } from "../../../parts/Link.tsx"
 import { Panel } from "../../../parts/Page.tsx"
@@ -30,24 +27,22 @@ const consequences: Readonly<Record<string, string>> = {
   AutoTopup: "The automatic top-up becomes as this command says, also if it was changed since."
 }
 
-const Retry = ({ letter, onClose }: { readonly letter: Letter; readonly onClose: () => void }) => {
-  const retry = useMutation({
-    mutationFn: () => api.operatorQueues.retry({ params: { command_id: letter.id } }),
-    onSuccess: () => {
-      announce("The lane tries the command again.")
-      operatorChanged()
-      onClose()
-    }
+const Retry = ({ letter }: { readonly letter: Letter }) => {
+  const retry = useAction(() => api.operatorQueues.retry({ params: { command_id: letter.id } }), {
+    says: "The lane tries the command again.",
+    after: operatorChanged
   })
+  const name = `${letter.command} of ${letter.organization}`
   return (
     <Ask
-      open
-      title={`Retry ${letter.command} of ${letter.organization}?`}
-      action="Retry the command"
-      busy={retry.isPending}
-      error={retry.error}
-      onConfirm={() => retry.mutate()}
-      onClose={onClose}
+      action={retry}
+      word={
+        <>
+          Retry…<span className="sr-only"> {name}</span>
+        </>
+      }
+      title={`Retry ${name}?`}
+      confirm="Retry the command"
     >
       <p>{consequences[letter.command] ?? "The lane applies the command."}</p>
       <p>If it fails {letter.attempts} times more, it comes back to this list.</p>
@@ -55,7 +50,7 @@ const Retry = ({ letter, onClose }: { readonly letter: Letter; readonly onClose:
   )
 }
 
-const Row = ({ letter, onRetry }: { readonly letter: Letter; readonly onRetry: () => void }) => (
+const Row = ({ letter }: { readonly letter: Letter }) => (
   <Entry
     title={
       <>
@@ -63,15 +58,7 @@ const Row = ({ letter, onRetry }: { readonly letter: Letter; readonly onRetry: (
         <TextLink to={`/operator/organizations/${letter.org_id}`}>{letter.organization}</TextLink>
       </>
     }
-    action={
-      <Button onClick={onRetry}>
-        Retry…
-        <span className="sr-only">
-          {" "}
-          {letter.command} of {letter.organization}
-        </span>
-      </Button>
-    }
+    action={<Retry letter={letter} />}
     why={letter.why}
   >
     <span>
@@ -84,7 +71,6 @@ const Row = ({ letter, onRetry }: { readonly letter: Letter; readonly onRetry: (
 )
 
 export const DeadLetters = () => {
-  const [asked, setAsked] = useState<Letter | null>(null)
   const paged = usePaged(["operator", "dead-letters"], (from) =>
     api.operatorQueues.deadLetters({ query: { limit: pageSize, ...from } })
   )
@@ -97,12 +83,11 @@ export const DeadLetters = () => {
         {(letters) => (
           <ul>
             {letters.map((letter) => (
-              <Row key={letter.id} letter={letter} onRetry={() => setAsked(letter)} />
+              <Row key={letter.id} letter={letter} />
             ))}
           </ul>
         )}
       </PagedList>
-      {asked !== null && <Retry letter={asked} onClose={() => setAsked(null)} />}
     </Panel>
   )
 }

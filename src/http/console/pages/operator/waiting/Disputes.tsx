@@ -1,30 +1,23 @@
 /** Disputes of the outcome warranty: those that wait for the operator, who refunds the run or refuses with a reason. */
-import { useMutation } from "@tanstack/react-query"
 import { useState } from "react"
 import type { AnswerOf } from "../../../../client/Browser.ts"
-import { onForm, textIn } from "../../../account/forms.ts"
+import { textIn } from "../../../actions/forms.ts"
+import { useAction } from "../../../actions/useAction.ts"
 import { api } from "../../../data/api.ts"
 import { operatorChanged } from "../../../data/operator.ts"
 import { PagedList } from "../../../lists/PagedList.tsx"
 import { usePaged } from "../../../lists/usePaged.ts"
-import { announce } from "../../../parts/Announcer.tsx"
-import { Button } from "../../../parts/Button.tsx"
 import { Id } from "../../../parts/Copy.tsx"
-import { Dialog } from "../../../parts/Dialog.tsx"
-import { Field, FormProblem, problemOf, Select } from "../../../parts/Field.tsx"
+import { Field, Select } from "../../../parts/Field.tsx"
 import { TextLink } from "../../../parts/Link.tsx"
 import { Money } from "../../../parts/Money.tsx"
 import { PageHead } from "../../../parts/Page.tsx"
 import { Empty } from "../../../parts/States.tsx"
 import { Time } from "../../../parts/Time.tsx"
+import { Ask } from "../Ask.tsx"
 import { Entry } from "./Entry.tsx"
 
 type Dispute = AnswerOf<"operatorDisputes", "list">["items"][number]
-
-interface Asked {
-  readonly dispute: Dispute
-  readonly decision: "accept" | "refuse"
-}
 
 const pageSize = 50
 
@@ -35,48 +28,42 @@ const states: Readonly<Record<Dispute["state"], string>> = {
   refused: "refused"
 }
 
-const Decide = ({ asked: { dispute, decision }, onClose }: { readonly asked: Asked; readonly onClose: () => void }) => {
+const Decide = ({
+  dispute: { run_id },
+  decision
+}: {
+  readonly dispute: Dispute
+  readonly decision: "accept" | "refuse"
+}) => {
   const accepts = decision === "accept"
-  const { run_id } = dispute
-  const decide = useMutation({
-    mutationFn: (form: FormData) =>
-      api.operatorDisputes[decision]({ params: { run_id }, payload: { note: textIn(form, "note") } }),
-    onSuccess: () => {
-      announce(accepts ? "The run is refunded." : "The dispute is refused.")
-      operatorChanged()
-      onClose()
-    }
-  })
+  const decide = useAction(
+    (form: FormData) => api.operatorDisputes[decision]({ params: { run_id }, payload: { note: textIn(form, "note") } }),
+    { says: accepts ? "The run is refunded." : "The dispute is refused.", after: operatorChanged }
+  )
   return (
-    <Dialog open onClose={onClose} title={accepts ? "Refund the run?" : "Refuse the dispute?"}>
-      <form onSubmit={onForm((form) => decide.mutate(form))} className="space-y-4">
-        <p className="break-words">
-          {accepts
-            ? `The organization gets the whole charge of ${run_id} back, once, within your share of revenue. It can't be undone.`
-            : `The organization gets nothing back for ${run_id}, and no provider is asked about it any more.`}
-        </p>
-        <Field
-          label="Why (the organization reads it)"
-          name="note"
-          required
-          maxLength={500}
-          autoComplete="off"
-          problem={problemOf(decide.error, "note")}
-        />
-        <p className="text-muted">The audit log keeps it under your name.</p>
-        <FormProblem error={decide.error} />
-        <div className="flex flex-wrap justify-end gap-2">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" look={accepts ? "primary" : "danger"} busy={decide.isPending}>
-            {accepts ? "Refund the run" : "Refuse the dispute"}
-          </Button>
-        </div>
-      </form>
-    </Dialog>
+    <Ask
+      action={decide}
+      word={
+        <>
+          {accepts ? "Refund…" : "Refuse…"}
+          <span className="sr-only"> {run_id}</span>
+        </>
+      }
+      look={accepts ? "primary" : "danger"}
+      title={accepts ? "Refund the run?" : "Refuse the dispute?"}
+      confirm={accepts ? "Refund the run" : "Refuse the dispute"}
+    >
+      <p className="break-words">
+        {accepts
+          ? `The organization gets the whole charge of ${run_id} back, once, within your share of revenue. It can't be undone.`
+          : `The organization gets nothing back for ${run_id}, and no provider is asked about it any more.`}
+      </p>
+      <Field label="Why (the organization reads it)" name="note" required maxLength={500} autoComplete="off" />
+    </Ask>
   )
 }
 
-const Row = ({ dispute, onDecide }: { readonly dispute: Dispute; readonly onDecide: (asked: Asked) => void }) => (
+const Row = ({ dispute }: { readonly dispute: Dispute }) => (
   <Entry
     title={
       <>
@@ -93,14 +80,8 @@ const Row = ({ dispute, onDecide }: { readonly dispute: Dispute; readonly onDeci
     action={
       dispute.state !== "refunded" && (
         <span className="flex flex-wrap gap-2">
-          <Button onClick={() => onDecide({ dispute, decision: "accept" })}>
-            Refund…<span className="sr-only"> {dispute.run_id}</span>
-          </Button>
-          {dispute.state !== "refused" && (
-            <Button onClick={() => onDecide({ dispute, decision: "refuse" })}>
-              Refuse…<span className="sr-only"> {dispute.run_id}</span>
-            </Button>
-          )}
+          <Decide dispute={dispute} decision="accept" />
+          {dispute.state !== "refused" && <Decide dispute={dispute} decision="refuse" />}
         </span>
       )
     }
@@ -113,7 +94,6 @@ const Row = ({ dispute, onDecide }: { readonly dispute: Dispute; readonly onDeci
 )
 
 const Disputes = () => {
-  const [asked, setAsked] = useState<Asked | null>(null)
   const [decided, setDecided] = useState<"true" | "false">("false")
   const paged = usePaged(["operator", "disputes", decided], (from) =>
     api.operatorDisputes.list({ query: { limit: pageSize, decided, ...from } })
@@ -144,12 +124,11 @@ const Disputes = () => {
         {(disputes) => (
           <ul className="rounded border border-line bg-panel px-4">
             {disputes.map((dispute) => (
-              <Row key={dispute.run_id} dispute={dispute} onDecide={setAsked} />
+              <Row key={dispute.run_id} dispute={dispute} />
             ))}
           </ul>
         )}
       </PagedList>
-      {asked !== null && <Decide asked={asked} onClose={() => setAsked(null)} />}
     </>
   )
 }

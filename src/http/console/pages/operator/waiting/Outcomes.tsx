@@ -1,21 +1,18 @@
 /** Calls whose outcome nobody knows. The operator looks into the provider's account, and records what happened. */
-import { useMutation } from "@tanstack/react-query"
-import { useState } from "react"
 import type { AnswerOf } from "../../../../client/Browser.ts"
-import { onForm, textIn } from "../../../account/forms.ts"
+import { textIn } from "../../../actions/forms.ts"
+import { useAction } from "../../../actions/useAction.ts"
 import { api } from "../../../data/api.ts"
 import { operatorChanged } from "../../../data/operator.ts"
 import { PagedList } from "../../../lists/PagedList.tsx"
 import { usePaged } from "../../../lists/usePaged.ts"
-import { announce } from "../../../parts/Announcer.tsx"
-import { Button } from "../../../parts/Button.tsx"
 import { Id } from "../../../parts/Copy.tsx"
-import { Dialog } from "../../../parts/Dialog.tsx"
-import { Field, FormProblem, problemOf, Select } from "../../../parts/Field.tsx"
+import { Field, Select } from "../../../parts/Field.tsx"
 import { TextLink } from "../../../parts/Link.tsx"
 import { PageHead } from "../../../parts/Page.tsx"
 import { Empty } from "../../../parts/States.tsx"
 import { Time } from "../../../parts/Time.tsx"
+import { Ask } from "../Ask.tsx"
 import { Entry } from "./Entry.tsx"
 
 type Outcome = AnswerOf<"operatorOutcomes", "list">["items"][number]
@@ -29,9 +26,9 @@ const reasons: Readonly<Record<string, string>> = {
   server_error: "the provider answered with a server error"
 }
 
-const Resolve = ({ outcome, onClose }: { readonly outcome: Outcome; readonly onClose: () => void }) => {
-  const resolve = useMutation({
-    mutationFn: (form: FormData) =>
+const Resolve = ({ outcome }: { readonly outcome: Outcome }) => {
+  const resolve = useAction(
+    (form: FormData) =>
       api.operatorOutcomes.resolve({
         params: { run_id: outcome.run_id },
         payload: {
@@ -39,47 +36,28 @@ const Resolve = ({ outcome, onClose }: { readonly outcome: Outcome; readonly onC
           note: textIn(form, "note")
         }
       }),
-    onSuccess: () => {
-      announce("The outcome is recorded.")
-      operatorChanged()
-      onClose()
-    }
-  })
+    { says: "The outcome is recorded.", after: operatorChanged }
+  )
   return (
-    <Dialog open onClose={onClose} title="Record what happened?">
-      <form onSubmit={onForm((form) => resolve.mutate(form))} className="space-y-4">
-        <p>
-          The call of {outcome.run_id} at {outcome.provider}. The organization reads the finding in the run's hints. No
-          money moves, the call is not repeated, and a finding can't be changed.
-        </p>
-        <Select
-          label="Finding"
-          name="finding"
-          options={[
-            ["delivered", "The provider carried it out"],
-            ["not_delivered", "The provider did not carry it out"]
-          ]}
-        />
-        <Field
-          label="How you found out"
-          name="note"
-          required
-          maxLength={500}
-          problem={problemOf(resolve.error, "note")}
-        />
-        <FormProblem error={resolve.error} />
-        <div className="flex flex-wrap justify-end gap-2">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" look="primary" busy={resolve.isPending}>
-            Record the finding
-          </Button>
-        </div>
-      </form>
-    </Dialog>
+    <Ask action={resolve} word="Record what happened…" title="Record what happened?" confirm="Record the finding">
+      <p>
+        The call of {outcome.run_id} at {outcome.provider}. The organization reads the finding in the run's hints. No
+        money moves, the call is not repeated, and a finding can't be changed.
+      </p>
+      <Select
+        label="Finding"
+        name="finding"
+        options={[
+          ["delivered", "The provider carried it out"],
+          ["not_delivered", "The provider did not carry it out"]
+        ]}
+      />
+      <Field label="How you found out" name="note" required maxLength={500} />
+    </Ask>
   )
 }
 
-const Row = ({ outcome, onResolve }: { readonly outcome: Outcome; readonly onResolve: () => void }) => (
+const Row = ({ outcome }: { readonly outcome: Outcome }) => (
   <Entry
     title={
       <>
@@ -87,7 +65,7 @@ const Row = ({ outcome, onResolve }: { readonly outcome: Outcome; readonly onRes
         {reasons[outcome.why] ?? outcome.why}
       </>
     }
-    action={<Button onClick={onResolve}>Record what happened…</Button>}
+    action={<Resolve outcome={outcome} />}
     why={outcome.provider_state}
   >
     <Time at={outcome.at} />
@@ -102,7 +80,6 @@ const Row = ({ outcome, onResolve }: { readonly outcome: Outcome; readonly onRes
 )
 
 const Outcomes = () => {
-  const [asked, setAsked] = useState<Outcome | null>(null)
   const paged = usePaged(["operator", "outcomes"], (from) =>
     api.operatorOutcomes.list({ query: { limit: pageSize, ...from } })
   )
@@ -124,12 +101,11 @@ const Outcomes = () => {
         {(outcomes) => (
           <ul className="rounded border border-line bg-panel px-4">
             {outcomes.map((outcome) => (
-              <Row key={outcome.run_id} outcome={outcome} onResolve={() => setAsked(outcome)} />
+              <Row key={outcome.run_id} outcome={outcome} />
             ))}
           </ul>
         )}
       </PagedList>
-      {asked !== null && <Resolve outcome={asked} onClose={() => setAsked(null)} />}
     </>
   )
 }

@@ -1,15 +1,12 @@
 /** The outcome warranty of a run: until when it can be disputed, how its dispute stands, and the form that disputes it. */
-import { useMutation } from "@tanstack/react-query"
-import { useState } from "react"
 import type { AnswerOf } from "../../../../client/Browser.ts"
-import { onForm, textIn } from "../../../account/forms.ts"
-import { api, queries } from "../../../data/api.ts"
+import { ConfirmAction } from "../../../actions/ConfirmAction.tsx"
+import { textIn } from "../../../actions/forms.ts"
+import { useAction } from "../../../actions/useAction.ts"
+import { api } from "../../../data/api.ts"
 import { present } from "../../../data/clock.ts"
 import { useMay } from "../../../data/session.ts"
-import { announce } from "../../../parts/Announcer.tsx"
-import { Button } from "../../../parts/Button.tsx"
-import { Dialog } from "../../../parts/Dialog.tsx"
-import { Field, FormProblem, problemOf } from "../../../parts/Field.tsx"
+import { Field } from "../../../parts/Field.tsx"
 import { Money } from "../../../parts/Money.tsx"
 import { Panel } from "../../../parts/Page.tsx"
 import { Time } from "../../../parts/Time.tsx"
@@ -45,22 +42,24 @@ const State = ({ dispute }: { readonly dispute: Dispute }) => (
   </div>
 )
 
-const Form = ({ run_id, onClose }: { readonly run_id: string; readonly onClose: () => void }) => {
-  const send = useMutation({
-    mutationFn: (form: FormData) =>
+const DisputeAction = ({ run_id, isFirst }: { readonly run_id: string; readonly isFirst: boolean }) => {
+  const send = useAction(
+    (form: FormData) =>
       api.disputes.dispute({
         params: { run_id },
         payload: { reason: "bounced", evidence: textIn(form, "evidence").trim() }
       }),
-    onSuccess: async ({ state }) => {
-      announce(`The run is disputed. ${words[state]}.`)
-      await queries.invalidateQueries({ queryKey: ["run", run_id] })
-      await queries.invalidateQueries({ queryKey: ["wallet"] })
-      onClose()
-    }
-  })
+    { says: ({ state }) => `The run is disputed. ${words[state]}.`, changes: ["run", "wallet"] }
+  )
   return (
-    <form onSubmit={onForm((form) => send.mutate(form))} className="space-y-4">
+    <ConfirmAction
+      action={send}
+      word={isFirst ? "Dispute…" : "Dispute again…"}
+      buttonLook="plain"
+      title="Dispute the run?"
+      confirm="Dispute the run"
+      look="primary"
+    >
       <p>
         The run called an address valid, and mail to it bounced. Give the id of your run that sent the message: the
         provider is asked, and if it confirms the bounce, the charge is refunded at once. The operator reads any other
@@ -72,16 +71,8 @@ const Form = ({ run_id, onClose }: { readonly run_id: string; readonly onClose: 
         required
         maxLength={2000}
         autoComplete="off"
-        problem={problemOf(send.error, "evidence")}
       />
-      <FormProblem error={send.error} />
-      <div className="flex flex-wrap justify-end gap-2">
-        <Button onClick={onClose}>Cancel</Button>
-        <Button type="submit" look="primary" busy={send.isPending}>
-          Dispute the run
-        </Button>
-      </div>
-    </form>
+    </ConfirmAction>
   )
 }
 
@@ -93,15 +84,11 @@ export const Warranty = ({
   readonly warranty: Shown
 }) => {
   const may = useMay("member")
-  const [asks, setAsks] = useState(false)
   if (until === null && dispute === null) return null
   return (
     <Panel
       title="Outcome warranty"
-      actions={
-        until !== null &&
-        may && <Button onClick={() => setAsks(true)}>{dispute === null ? "Dispute…" : "Dispute again…"}</Button>
-      }
+      actions={until !== null && may && <DisputeAction run_id={run_id} isFirst={dispute === null} />}
     >
       {dispute !== null && <State dispute={dispute} />}
       {until !== null && (
@@ -109,9 +96,6 @@ export const Warranty = ({
           If mail to the address bounces, the charge is refunded. Disputes close <Time at={until} />.
         </p>
       )}
-      <Dialog open={asks} onClose={() => setAsks(false)} title="Dispute the run?">
-        <Form run_id={run_id} onClose={() => setAsks(false)} />
-      </Dialog>
     </Panel>
   )
 }

@@ -1,4 +1,4 @@
-/** Reads forms, and the token that a mailed link has in its address. */
+/** Reads forms. */
 import type { FormEvent } from "react"
 
 /** The text of a field of the form that was sent. */
@@ -7,6 +7,12 @@ export const textIn = (form: FormData, name: string): string => {
   return typeof value === "string" ? value : ""
 }
 
+/** An amount that somebody typed, perhaps with a dollar sign. */
+export const amountIn = (form: FormData, name: string): string =>
+  textIn(form, name)
+    .trim()
+    .replace(/^\$\s*/, "")
+
 /** Handles a form in place of the browser. The fields keep what was typed. */
 export const onForm =
   (handle: (form: FormData) => void) =>
@@ -14,5 +20,3 @@ export const onForm =
     event.preventDefault()
     handle(new FormData(event.currentTarget))
   }
-
-export const passwordLengthMin = 10

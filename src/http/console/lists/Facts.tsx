@@ -1,0 +1,59 @@
+/** What a page says about one object: terms with their values, and figures with a word above them. */
+import type { ReactNode } from "react"
+import { Money } from "../parts/Money.tsx"
+
+/** Null for a fact that the object does not have. */
+export type Fact = readonly [term: string, value: ReactNode] | null
+
+export const Facts = ({ facts }: { readonly facts: ReadonlyArray<Fact> }) => (
+  <dl className="grid grid-cols-[max-content_1fr] gap-x-6 gap-y-2">
+    {facts.map(
+      (fact) =>
+        fact !== null && (
+          <div key={fact[0]} className="contents">
+            <dt className="text-muted">{fact[0]}</dt>
+            <dd className="min-w-0 break-words">{fact[1]}</dd>
+          </div>
+        )
+    )}
+  </dl>
+)
+
+/** Amounts beside each other. */
+export const Amounts = ({
+  amounts,
+  large = false
+}: {
+  readonly amounts: ReadonlyArray<readonly [term: string, amount: string]>
+  readonly large?: boolean
+}) => (
+  <dl className="flex flex-wrap gap-x-8 gap-y-2">
+    {amounts.map(([term, amount]) => (
+      <div key={term}>
+        <dt className="text-muted">{term}</dt>
+        <dd className={`font-semibold ${large ? "text-title" : ""}`}>
+          <Money amount={amount} />
+        </dd>
+      </div>
+    ))}
+  </dl>
+)
+
+/** One number or answer in a frame. */
+export const Figure = ({
+  title,
+  value,
+  look = "",
+  children
+}: {
+  readonly title: string
+  readonly value: ReactNode
+  readonly look?: string
+  readonly children: ReactNode
+}) => (
+  <div className="rounded border border-line bg-panel p-4">
+    <h2 className="text-small font-medium text-muted">{title}</h2>
+    <p className={`mt-1 text-title font-semibold ${look}`}>{value}</p>
+    <div className="mt-1 text-small break-words text-muted">{children}</div>
+  </div>
+)
