@@ -115,7 +115,14 @@ const demoKey = Effect.gen(function* () {
 /** How to get a key when this start created none. */
 const keyAdvice = Effect.gen(function* () {
   const [first, second] = yield* (yield* Accounts).findOrganizations(null, null, 2)
-  const org_id = first !== undefined && second === undefined ? first.org_id : "<org_id>"
+  if (first === undefined)
+    return [
+      "",
+      "There is no organization yet. With the settings of this service, create the first one and its API key:",
+      "",
+      "  rungate admin orgs create Acme"
+    ]
+  const org_id = second === undefined ? first.org_id : "<org_id>"
   const orgs = org_id === "<org_id>" ? ["  rungate admin orgs"] : []
   return ["", "For another API key:", "", ...orgs, `  rungate admin keys create ${org_id}`]
 })

@@ -129,6 +129,27 @@ describe("main", () => {
     90_000
   )
 
+  test("an empty production start prints the command that makes the first organization and its key", async () => {
+    const env = { DATABASE_URL: await freshDatabase(), RUNGATE_MODE: "production" }
+    const service = await startService("http", env)
+    try {
+      const printed = /^ {2}rungate (admin orgs create \w+)$/m.exec(service.output())?.[1] ?? ""
+      const { code, output, errors } = await outcome(printed.split(" "), env)
+      expect([code, output, errors]).toEqual([
+        0,
+        expect.stringMatching(/^rg_live_\w+\n$/),
+        expect.stringMatching(/^Created org_\w+ \(Acme\)/)
+      ])
+      const wallet = await fetch(`${service.url}/v1/wallet`, { headers: { authorization: `Bearer ${output.trim()}` } })
+      expect([wallet.status, await wallet.json()]).toEqual([200, expect.objectContaining({ balance: "0.00" })])
+    } finally {
+      await service.kill()
+    }
+    const second = await startService("http", env)
+    await second.kill()
+    expect(second.output()).toMatch(/rungate admin keys create org_\w+/)
+  }, 90_000)
+
   test("a production start says how many providers are configured and whether payments are on", async () => {
     const service = await startService("worker", {
       DATABASE_URL: await freshDatabase(),

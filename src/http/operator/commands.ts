@@ -135,6 +135,16 @@ const administration = Effect.promise(() => import("./admin.ts"))
 
 const organization = Argument.String("org_id").pipe(Argument.withDescription("organization id, as admin orgs lists it"))
 
+const createOrganization = Command.make(
+  "create",
+  { name: Argument.String("name").pipe(Argument.withDescription("name of the organization")), json },
+  (given) =>
+    Effect.flatMap(
+      Effect.promise(() => import("./secrets.ts")),
+      (loaded) => loaded.createOrganization(given)
+    )
+).pipe(Command.withDescription("Create an organization, and print its first API key once"))
+
 const orgs = Command.make(
   "orgs",
   {
@@ -144,7 +154,10 @@ const orgs = Command.make(
   },
   ({ limit, search, json }) =>
     Effect.flatMap(administration, (loaded) => loaded.organizations(Option.getOrNull(search), limit, json))
-).pipe(Command.withDescription("List organizations with their wallets, newest first"))
+).pipe(
+  Command.withDescription("List organizations with their wallets, newest first"),
+  Command.withSubcommands([createOrganization])
+)
 
 const show = Command.make("show", { org_id: organization, json }, ({ org_id, json }) =>
   Effect.flatMap(

@@ -1,5 +1,6 @@
 /**
- * Handlers of the commands that print a secret once: `rungate admin keys create` and `rungate admin console`. Loaded on demand.
+ * Handlers of the commands that print a secret once: `rungate admin orgs create`, `keys create` and `console`. Loaded on
+ * demand.
  *
  * Only digests are stored, so nobody can print the secrets again. The token of a link is in its fragment, which browsers send to no server,
  * so no log of a proxy has it. Secrets go to stdout, everything else to stderr.
@@ -18,13 +19,33 @@ export interface NewKey {
   readonly json: boolean
 }
 
+const isName = (name: string) => name.trim() !== "" && name.length <= nameLengthMax
+const environmentHere = Effect.map(Settings, ({ mode }) => (mode === "sandbox" ? "test" : "live"))
+
+/** Makes an organization without members, with an API key: the first step of a new service. */
+export const createOrganization = (given: Omit<NewKey, "org_id">) =>
+  Effect.gen(function* () {
+    if (!isName(given.name)) return yield* bad(`The name must have 1 to ${nameLengthMax} characters.`)
+    const name = given.name.trim()
+    const accounts = yield* Accounts
+    const environment = yield* environmentHere
+    const org_id = yield* asOperator(accounts.createOrganization(name, null))
+    const { id, token } = yield* Effect.orDie(
+      asOperator(accounts.createKey(org_id, "created by the operator", environment))
+    )
+    const api_key = Redacted.value(token)
+    if (given.json) return yield* print({ org_id, name, key_id: id, environment, api_key })
+    yield* Console.log(api_key)
+    yield* Console.error(
+      `Created ${org_id} (${plain(name)}) with the API key above. Store the key now; it is not shown again. To give the organization credit: rungate admin credit ${org_id} 10.00 --note welcome`
+    )
+  }).pipe(onDatabase)
+
 export const createKey = ({ org_id, name, json }: NewKey) =>
   Effect.gen(function* () {
-    if (name.trim() === "" || name.length > nameLengthMax)
-      return yield* bad(`--name must have 1 to ${nameLengthMax} characters.`)
+    if (!isName(name)) return yield* bad(`--name must have 1 to ${nameLengthMax} characters.`)
     const organization = yield* known(org_id)
-    const { mode } = yield* Settings
-    const environment = mode === "sandbox" ? "test" : "live"
+    const environment = yield* environmentHere
     const { id, token } = yield* (yield* Accounts).createKey(org_id, name.trim(), environment).pipe(
       asOperator,
       Effect.catchTag("TooManyKeys", () =>

@@ -8,6 +8,7 @@ import { fail } from "../../cli/terminal/exits.ts"
 import { table } from "../../cli/terminal/table.ts"
 import { harmless } from "../../cli/terminal/text.ts"
 import { processEnvironment, readingOf } from "../../../layers/platform/Settings.ts"
+import { productionAdvice } from "./productionAdvice.ts"
 import { type ReportedSetting, settingsReport, type Source } from "../../../layers/platform/settings/report.ts"
 import { unknownSettings } from "../../../layers/platform/unknownSettings.ts"
 import { providers } from "../../../layers/providers/index.ts"
@@ -24,7 +25,11 @@ const report = Effect.sync(() => {
   return {
     settings: settingsReport(reading, fromFile),
     problems: reading.problems,
-    warnings: [...reading.warnings, ...unknownSettings(reading.settings.names, parties)]
+    warnings: [
+      ...reading.warnings,
+      ...productionAdvice(reading.settings),
+      ...unknownSettings(reading.settings.names, parties)
+    ]
   }
 })
 type Report = Effect.Success<typeof report>

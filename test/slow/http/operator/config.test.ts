@@ -25,6 +25,31 @@ test("check: exit code 0, or 1 with every mistake and what to do", async () => {
   expect(JSON.parse(json.out)).toMatchObject({ ok: false, problems: ["PORT must be a whole number from 0 to 65535"] })
 })
 
+test("check: names what a production service still lacks, and nothing of a complete one or of the sandbox", async () => {
+  const production = { RUNGATE_MODE: "production" }
+  const [bare, complete, plain, sandbox] = await Promise.all([
+    config(production, "check"),
+    config(
+      {
+        ...production,
+        RUNGATE_PUBLIC_URL: "https://rungate.example.com",
+        RUNGATE_SMTP_URL: "smtps://user:s3cret@smtp.example.com",
+        RUNGATE_ENCRYPTION_KEY: Buffer.alloc(32, 7).toString("base64"),
+        STRIPE_SECRET_KEY: "sk_live_s3cret",
+        STRIPE_WEBHOOK_SECRET: "whsec_s3cret"
+      },
+      "check"
+    ),
+    config({ ...production, RUNGATE_PUBLIC_URL: "http://rungate.example.com" }, "check"),
+    config({}, "check")
+  ])
+  expect([bare.code, complete.code, plain.code, sandbox.code]).toEqual([0, 0, 0, 0])
+  const named = bare.err.split("\n").flatMap((line) => /^warning: (\w+)/.exec(line)?.[1] ?? [])
+  expect(named).toEqual(["RUNGATE_PUBLIC_URL", "RUNGATE_SMTP_URL", "RUNGATE_ENCRYPTION_KEY", "STRIPE_SECRET_KEY"])
+  expect(plain.err).toContain("RUNGATE_PUBLIC_URL is an http address")
+  expect([complete.err, sandbox.err]).toEqual(["", ""])
+})
+
 test("print: value, origin and default of each setting, without secrets", async () => {
   const env = { DATABASE_URL: "postgres://me:s3cret@db.example.com/rungate", STRIPE_SECRET_KEY: "sk_live_s3cret" }
   const [text, json] = await Promise.all([config(env, "print"), config(env, "print", "--json")])
