@@ -99,7 +99,7 @@ const demoKey = Effect.gen(function* () {
   if (mode !== "sandbox" || (yield* accounts.organizations) > 0) return null
   const org_id = yield* accounts.createOrganization("Demo", null)
   const { token } = yield* accounts.createKey(org_id, "demo key", "test")
-  // The database refuses a credit with this prefix in production (migrations/0018_outcomes.ts).
+  // The database refuses a credit with this prefix in production (`ledger_credit_rules`).
   const reference = `simulated:${newId("cs")}`
   const payload = encodeCredit({
     type: "bonus",

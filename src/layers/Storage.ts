@@ -48,7 +48,6 @@ import { SigningKeys } from "./receipts/SigningKeys.ts"
 import { Referrals } from "./accounts/Referrals.ts"
 import { ReferralShares } from "./accounts/ReferralShares.ts"
 import { Reindex } from "./history/index/Reindex.ts"
-import { labelOldRuns, labelsOfOldRuns } from "./runs/LabelsOfOldRuns.ts"
 import { RunStore } from "./runs/RunStore.ts"
 import { Sessions } from "./accounts/Sessions.ts"
 import { SignInAddresses } from "./accounts/SignInAddresses.ts"
@@ -58,12 +57,9 @@ import { TurnStore } from "./ledger/TurnStore.ts"
 import { UnknownOutcomes } from "./runs/UnknownOutcomes.ts"
 import { WaitStore } from "./runs/WaitStore.ts"
 import { WalletLanes } from "./accounts/WalletLanes.ts"
-import { usageOfOldRuns } from "./usage/OldRuns.ts"
-import { sumOldUsage, sumsOfOldUsage } from "./usage/OldSums.ts"
-import { countOldRuns, UsageRollups } from "./usage/UsageRollups.ts"
+import { UsageRollups } from "./usage/UsageRollups.ts"
 import { PastRuns } from "./simulation/PastRuns.ts"
 import { UsageStore } from "./usage/UsageStore.ts"
-import { background } from "./postgres/migrations/background.ts"
 import { BatchFeeds } from "./batches/BatchFeeds.ts"
 import { BatchStore } from "./batches/BatchStore.ts"
 import { Connections } from "./oauth/Connections.ts"
@@ -117,13 +113,7 @@ const Stores = Layer.mergeAll(
   Layer.mergeAll(OperatorSessions.layer, Impersonations.layer, DeadLetters.layer, PaymentList.layer),
   Layer.mergeAll(HeadStore.layer, ReceiptStore.layer, SigningKeys.layer),
   Layer.merge(BatchStore.layer, BatchFeeds.layer),
-  // The migrations of old runs need stores, which the folder of the migrations can't import.
-  BackgroundMigrations.layerOf({
-    ...background,
-    [countOldRuns]: usageOfOldRuns,
-    [labelOldRuns]: labelsOfOldRuns,
-    [sumOldUsage]: sumsOfOldUsage
-  }),
+  BackgroundMigrations.layer,
   Layer.merge(WebhookEndpoints.layer, WebhookDeliveries.layer.pipe(Layer.provideMerge(PauseMails.layer))).pipe(
     Layer.provide(EventLog.layer)
   )

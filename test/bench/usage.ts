@@ -8,7 +8,6 @@ import { PgClient } from "@effect/sql-pg"
 import { Layer, ManagedRuntime, Redacted } from "effect"
 import { Client } from "pg"
 import { sessionSettings } from "../../src/layers/postgres/SessionSettings.ts"
-import { sumOldUsage } from "../../src/layers/usage/OldSums.ts"
 import { UsageRollups } from "../../src/layers/usage/UsageRollups.ts"
 import { cpuSeconds } from "./machine.ts"
 import { fund, loadIn, newDatabase, openStage, program, start } from "./stage.ts"
@@ -35,14 +34,6 @@ const [key = "", costKey = ""] = await fund(database, 2)
 const orgOf = (n: number) => `org_bench${String(n).padStart(21, "0")}`
 const client = new Client({ connectionString: database })
 await client.connect()
-// Until then, questions do not read the sums.
-for (;;) {
-  const done = await client.query("SELECT FROM background_migrations WHERE name = $1 AND finished_at IS NOT NULL", [
-    sumOldUsage
-  ])
-  if (done.rowCount === 1) break
-  await Bun.sleep(200)
-}
 
 /** On each day: 8 capabilities, 3 providers, 4 keys and 3 statuses; and 50 campaigns, each with 4 of the capabilities and 2 statuses. */
 await client.query(

@@ -1,11 +1,11 @@
 /**
- * T67 deploy.upgrade: the last release and the sources share one database, which the sources migrate under load, and replace each other in
- * both directions. No request fails that a load balancer sends to a ready process, and the audits of both releases find the books right.
+ * T67 deploy.upgrade: the last release and the next one (the sources with one more migration, next-release.ts) share one database, which the next
+ * one migrates under load, and replace each other in both directions. No request fails that a load balancer sends to a ready process, and the audits of both releases find the books right.
  *
  * If this fails after a change of the schema, the change breaks the release that is running while users upgrade: CONTRIBUTING.md, "Migrations".
  */
 import { afterEach, describe, expect, test } from "bun:test"
-import { schemaVersion } from "../../src/layers/postgres/DatabaseSchema.ts"
+import { join as pathOf } from "node:path"
 import { loadOf } from "./balancer.ts"
 import { type Service, type Start, until } from "./processes.ts"
 import { lastRelease } from "./release.ts"
@@ -16,6 +16,8 @@ const testMillisMax = 300_000
 const stopped = { code: 0, signal: null }
 const settings = { RUNGATE_STOP_DELAY_SECONDS: "1", RUNGATE_DRAIN_SECONDS: "5" }
 const old = lastRelease()
+const next: Start = { command: [process.execPath, pathOf(import.meta.dir, "next-release.ts")] }
+const nextSchema = 9001
 
 let world: World | undefined
 afterEach(async () => {
@@ -57,8 +59,17 @@ describe.each(backends)("T67 deploy.upgrade on %s", (backend) => {
       const load = loadOf(here, () => members)
       await load.more(first, 20)
 
-      const second = await join()
-      expect(await migrated(here)).toBe(schemaVersion)
+      const second = await join(next)
+      expect(await migrated(here)).toBe(nextSchema)
+      await until("the end of the background migration", 30_000, async () => {
+        const rows = await here.query(
+          "SELECT FROM background_migrations WHERE name = 'next_orgs' AND finished_at IS NOT NULL"
+        )
+        return rows.length === 1
+      })
+      expect(
+        await here.query("SELECT indisvalid AS valid FROM pg_index WHERE indexrelid = 'ledger_next'::regclass")
+      ).toEqual([{ valid: true }])
       await Promise.all([load.more(first, 20), load.more(second, 20)])
       expect(await auditsOf(here)).toEqual([])
       expect(await end(first)).toMatchObject(stopped)
@@ -77,7 +88,7 @@ describe.each(backends)("T67 deploy.upgrade on %s", (backend) => {
         test: "T67",
         backend,
         from: old.schema,
-        to: schemaVersion,
+        to: nextSchema,
         requests: load.total(),
         to_each: members.map(load.answered),
         failed: load.failures.length,
@@ -86,7 +97,7 @@ describe.each(backends)("T67 deploy.upgrade on %s", (backend) => {
       })
       expect(load.failures).toEqual([])
       expect(violations).toEqual([])
-      expect(await migrated(here)).toBe(schemaVersion)
+      expect(await migrated(here)).toBe(nextSchema)
     },
     testMillisMax
   )
@@ -111,7 +122,7 @@ describe.each(backends)("T67 deploy.upgrade on %s", (backend) => {
       }
       const before = await here.start("all", {}, { command: old.command })
       await here.openAccounts()
-      const after = await cross(before, () => here.start("all"), 8)
+      const after = await cross(before, () => here.start("all", {}, next), 8)
       const again = await cross(after, () => here.start("all", {}, { command: old.command }), 8)
       expect(await here.violations()).toEqual([])
       expect(await here.audit(old.command)).toEqual([])
@@ -119,8 +130,8 @@ describe.each(backends)("T67 deploy.upgrade on %s", (backend) => {
 
       // A request that one release accepts is decided and executed by the other.
       for (const [http, worker] of [
-        [old.command, undefined],
-        [undefined, old.command]
+        [old.command, next.command],
+        [next.command, old.command]
       ] as const) {
         const door = await here.start("http", {}, { command: http })
         const hands = await here.start("worker", {}, { command: worker })

@@ -1,6 +1,6 @@
 /** Labels of runs: `metadata` of `POST /v1/run`, in every record of the run, and as a filter of `GET /v1/runs`. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
-import { type App, type Reply, startApp, type Tenant, until, verify } from "../kit/app.ts"
+import { type App, type Reply, startApp, type Tenant, verify } from "../kit/app.ts"
 import { acme } from "../kit/provider-documents.ts"
 
 let app: App
@@ -127,7 +127,7 @@ describe("GET /v1/runs by", () => {
     expect((await other.list("?metadata.campaign=spring&metadata.customer=a%3Db%26c")).body.items).toEqual([])
   })
 
-  test("metadata page by page, newest first, before and after the labels of older runs are written", async () => {
+  test("metadata page by page, newest first", async () => {
     const tenant = await app.tenant("10.00")
     const all: Array<string> = []
     for (let n = 0; n < 5; n++) {
@@ -145,26 +145,6 @@ describe("GET /v1/runs by", () => {
       }
     }
     expect(await pages(app)).toEqual(all)
-    // As a release leaves the database that does not know the table.
-    await app.sql("TRUNCATE run_labels")
-    await app.sql("DELETE FROM background_migrations WHERE name = 'labels_of_old_runs'")
-    const door = await startApp({ beside: app, role: "http" })
-    expect(await pages(door)).toEqual(all)
-    const worker = await startApp({ beside: app, role: "worker" })
-    await until(
-      "the end of the migration",
-      () =>
-        app.sql("SELECT FROM background_migrations WHERE name = 'labels_of_old_runs' AND finished_at IS NOT NULL", []),
-      (rows) => rows.length === 1
-    )
-    await worker.stop()
-    expect(await pages(door)).toEqual(all)
-    expect(
-      (await app.sql("SELECT count(*)::int AS count FROM run_labels WHERE org_id = $1", [tenant.org_id]))[0]
-    ).toEqual({
-      count: 10
-    })
-    await door.stop()
   })
 
   test("key", async () => {

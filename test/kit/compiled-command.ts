@@ -10,7 +10,7 @@ import { filesUnder, keptFolder, scratch } from "./build-cache.ts"
 import { afterwards, once } from "./process-end.ts"
 
 const script = join(import.meta.dir, "..", "..", "scripts", "compile.ts")
-const sources = () => [...filesUnder("src/**/*.ts"), "scripts/compile.ts", "package.json", "package-lock.json"]
+const sources = () => [...filesUnder("src/**/*.{ts,sql}"), "scripts/compile.ts", "package.json", "package-lock.json"]
 
 const compile = async (folder: string) => {
   const child = Bun.spawn([process.execPath, script, "", folder], { stdout: "pipe", stderr: "pipe" })

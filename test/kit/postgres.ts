@@ -53,7 +53,7 @@ const copy = (from: string, to: string) => {
 
 /** The database of a new server that new ones are copies of. */
 export const keptTemplate = "rungate_template"
-const sources = () => [...filesUnder("src/layers/{postgres,queues,platform}/**/*.ts"), "package-lock.json"]
+const sources = () => [...filesUnder("src/layers/{postgres,queues,platform}/**/*.{ts,sql}"), "package-lock.json"]
 
 /** A stopped cluster with the template in it. Making one takes seconds: initdb, our migrations and the queues' one by one. */
 const makeCluster = async (folder: string) => {

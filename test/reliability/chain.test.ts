@@ -3,22 +3,9 @@
  * place.
  */
 import { beforeAll, describe, expect, test } from "bun:test"
-import { PgClient } from "@effect/sql-pg"
-import { Context, Effect, Layer, ManagedRuntime, Redacted } from "effect"
-import { Migrator, SqlClient } from "effect/sql"
-import { Client } from "pg"
-import { encodeCredit } from "../../src/actors/mailbox/Commands.ts"
-import { DirectCommands } from "../../src/actors/mailbox/DirectCommands.ts"
-import { RunSlots } from "../../src/actors/runs/RunSlots.ts"
-import { WalletActor } from "../../src/actors/wallet/WalletActor.ts"
+import { Context, Effect } from "effect"
 import { Audit } from "../../src/layers/audit/Audit.ts"
-import { MailStore } from "../../src/layers/ledger/MailStore.ts"
-import { migrations } from "../../src/layers/postgres/migrations/index.ts"
-import { Settings } from "../../src/layers/platform/Settings.ts"
-import { dollars } from "../../src/schema/money/Money.ts"
-import { Storage } from "../../src/layers/Storage.ts"
 import { type App, figures, startApp, type Tenant, timed, verify, withApp } from "../kit/app.ts"
-import { freshDatabase } from "../kit/postgres.ts"
 
 const audit = (app: App) => Effect.runPromise(Context.get(app.context, Audit).run)
 
@@ -198,62 +185,4 @@ test("T04 a longer ledger is verified quickly, and the one changed entry in it i
   ])
   figures("T04 ledger.immutable (speed)", { entries, entries_per_s: Math.round((entries * 1_000) / millis) })
   await app.stop()
-})
-
-/** Three wallets with as many entries, as the version before wrote them. */
-const writeOld = async (databaseUrl: string, counts: Readonly<Record<string, number>>) => {
-  const client = new Client({ connectionString: databaseUrl })
-  await client.connect()
-  for (const [org_id, count] of Object.entries(counts)) {
-    await client.query("INSERT INTO orgs (org_id, name) VALUES ($1, 'old')", [org_id])
-    await client.query("INSERT INTO wallets (org_id, lane) VALUES ($1, 0)", [org_id])
-    for (let seq = 1; seq <= count; seq++) {
-      await client.query(
-        `WITH paid AS (UPDATE wallets SET balance = 10000000 * $2::bigint, entry_seq = $2 WHERE org_id = $1)
-         INSERT INTO ledger (org_id, seq, txn_id, type, amount, balance_after, reserved_after, reference, note)
-         VALUES ($1, $2, $3, 'topup', 10000000, 10000000 * $2::bigint, 0, $4, $5)`,
-        [org_id, seq, `txn_${org_id}${seq}`, `cs_${org_id}${seq}`, seq === 2 ? "ü|" : null]
-      )
-    }
-  }
-  await client.end()
-}
-
-test("a ledger of before the chain is chained when the service is updated, and goes on from there", async () => {
-  const databaseUrl = await freshDatabase()
-  const before = Object.fromEntries(Object.entries(migrations).filter(([name]) => name < "0008"))
-  const old = PgClient.layer({ url: Redacted.make(databaseUrl) })
-  await Effect.runPromise(
-    Effect.scoped(Effect.provide(Migrator.make({})({ loader: Migrator.fromRecord(before) }), old))
-  )
-  await writeOld(databaseUrl, { org_none: 0, org_three: 3, org_two: 2 })
-  const runtime = ManagedRuntime.make(
-    WalletActor.layer.pipe(
-      Layer.provideMerge(Layer.merge(RunSlots.layer, DirectCommands.layer)),
-      Layer.provideMerge(Storage),
-      Layer.provideMerge(Settings.layerFrom({ DATABASE_URL: databaseUrl }))
-    )
-  )
-  await runtime.runPromise(
-    Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      const auditor = yield* Audit
-      const wallet = yield* WalletActor
-      const mail = yield* MailStore
-      expect(yield* sql`SELECT org_id, entry_seq, head IS NULL AS headless FROM wallets ORDER BY org_id`).toEqual([
-        { org_id: "org_none", entry_seq: 0n, headless: true },
-        { org_id: "org_three", entry_seq: 3n, headless: false },
-        { org_id: "org_two", entry_seq: 2n, headless: false }
-      ])
-      expect((yield* auditor.run).violations).toEqual([])
-      for (const org_id of ["org_none", "org_three"]) {
-        const reference = `later_${org_id}`
-        const payload = encodeCredit({ type: "bonus", amount: dollars("1.00"), reference, note: "n" })
-        yield* mail.enqueue({ command_id: reference, org_id, run_id: null, tag: "Credit", payload, result: null })
-      }
-      yield* wallet.turn(0)
-      expect(yield* auditor.run).toMatchObject({ entries: 7, violations: [] })
-    })
-  )
-  await runtime.dispose()
 })

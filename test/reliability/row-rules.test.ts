@@ -1,6 +1,5 @@
 /** Each rule of a run's and of an entry's row is refused by its name, in every partition, whoever writes the row by hand. */
 import { beforeAll, describe, expect, test } from "bun:test"
-import { ledgerRules, runRules } from "../../src/layers/postgres/migrations/0083_row_rules.ts"
 import { makeId } from "../../src/schema/Ids.ts"
 import { type Tenant, verify, withApp } from "../kit/app.ts"
 
@@ -41,6 +40,15 @@ const ruleOf = (text: string, given: ReadonlyArray<unknown>): Promise<unknown> =
     () => "not refused",
     (error) => error.constraint ?? error.message
   )
+/** The rules that a function of the database names. */
+const rulesOf = async (name: string) =>
+  [
+    ...String((await app.sql("SELECT prosrc FROM pg_proc WHERE proname = $1", [name]))[0]?.["prosrc"]).matchAll(
+      /THEN '(\w+)'/g
+    )
+  ]
+    .map(([, rule]) => String(rule))
+    .sort()
 /** The tables that hold a table's rows, and itself. */
 const placesOf = async (table: string) =>
   (await app.sql("SELECT relid::regclass::text AS place FROM pg_partition_tree($1::regclass)", [table])).map(
@@ -55,8 +63,8 @@ beforeAll(async () => {
 })
 
 describe("a run", () => {
-  test("has a case for each rule", () => {
-    expect(Object.keys(wrongRuns).sort()).toEqual(Object.keys(runRules).sort())
+  test("has a case for each rule", async () => {
+    expect(await rulesOf("run_rules")).toEqual(Object.keys(wrongRuns).sort())
   })
 
   test.each(Object.entries(wrongRuns))("%s", async (rule, change) => {
@@ -86,8 +94,8 @@ describe("a run", () => {
 })
 
 describe("an entry", () => {
-  test("has a case for each rule", () => {
-    expect(Object.keys(wrongEntries).sort()).toEqual(Object.keys(ledgerRules).sort())
+  test("has a case for each rule", async () => {
+    expect(await rulesOf("ledger_chains")).toEqual(Object.keys(wrongEntries).sort())
   })
 
   test.each(Object.entries(wrongEntries))("%s", async (rule, change) => {

@@ -12,7 +12,7 @@ import { PaymentFact } from "../../schema/wallet/PaymentFact.ts"
 import { SettleReport } from "../../schema/runs/SettleReport.ts"
 import type { Command } from "../../schema/wallet/Wallet.ts"
 
-/** Who sent the command. The database reads it for the audit log (migration 0039), and turns ignore it. */
+/** Who sent the command. The database reads it for the audit log (`audit_command`), and turns ignore it. */
 const ofActor = { actor: Schema.optionalKey(Actor) }
 
 export const Credit = Schema.Struct({

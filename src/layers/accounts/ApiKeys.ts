@@ -33,7 +33,7 @@ export class IsAllowance extends Schema.TaggedError<IsAllowance>()("IsAllowance"
 /** Why a key can't be changed or rotated. */
 export type Unchangeable = IsAllowance | KeyEnded
 
-/** Keys in use per organization. Migration 0034 enforces it. Enough for one key per machine of a large customer. */
+/** Keys in use per organization. `api_keys_at_most` enforces it. Enough for one key per machine of a large customer. */
 export const keysMax = 100
 
 export interface NewBudget {

@@ -2,7 +2,7 @@
 import { Schema } from "effect"
 import { Allow, type KeyAccess } from "../../schema/accounts/KeyAccess.ts"
 
-/** The keys whose runs it sees: `key_reads` of migration 0077. */
+/** The keys whose runs it sees: `key_reads` in schema/allowances.sql. */
 export const Reads = Schema.NullOr(Schema.Array(Schema.String))
 
 export const AccessRow = Schema.Struct({

@@ -5,7 +5,7 @@ import { violationRows } from "./Violation.ts"
 /**
  * A run of a batch counts in the batch's budget and in its parent, the budget of its key.
  *
- * The day, week and month are those of `counted_on`: migration 0034 keeps that no entry of the budget is later. An organization whose old
+ * The day, week and month are those of `counted_on`: `key_budget_holds` keeps that no entry of the budget is later. An organization whose old
  * months were dropped has charges that no entry shows any more, so its total, and sums of that time, may be higher than the entries.
  */
 export const budgetViolations = (

@@ -1,20 +1,16 @@
 /**
  * Compares the rollups of usage with the ledger, for operators.
  *
- * Until the runs of older releases are counted (a background migration), the rollups are smaller, and nothing is compared. Days whose
- * ledger entries were dropped with their month are left out.
+ * Days whose ledger entries were dropped with their month are left out.
  */
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import { violationRows } from "./equations.ts"
-import { sumOldUsage } from "../usage/OldSums.ts"
-import { countOldRuns } from "../usage/UsageRollups.ts"
 
 /** Violations listed per equation. */
 const perEquation = 50
 
 export const usageViolations = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
-  const complete = sql`EXISTS (SELECT FROM background_migrations WHERE name = ${countOldRuns} AND finished_at IS NOT NULL)`
   const settlements = violationRows(sql`
     SELECT 'U1 the charges of usage on each day equal the settlements of the ledger' AS equation, org_id || ' on ' || day AS subject,
            'usage ' || coalesce(u.charged, 0) || ', ledger ' || coalesce(s.charged, 0) AS detail
@@ -24,13 +20,13 @@ export const usageViolations = Effect.fnUntraced(function* (sql: SqlClient.SqlCl
         UNION ALL
         SELECT l.org_id, (l.created_at AT TIME ZONE 'UTC')::date, -l.amount
         FROM (SELECT unnest(run_ids) AS run_id FROM history_queue WHERE NOT counted
-              UNION SELECT unnest(run_ids) FROM usage_queue WHERE NOT counted) w
+              UNION SELECT unnest(run_ids) FROM usage_queue) w
         JOIN ledger l ON l.run_id = w.run_id AND l.type = 'settle'
       ) c GROUP BY org_id, day
     ) u
     FULL JOIN (SELECT org_id, (created_at AT TIME ZONE 'UTC')::date AS day, -sum(amount) AS charged FROM ledger
                WHERE type = 'settle' GROUP BY 1, 2) s USING (org_id, day)
-    WHERE coalesce(u.charged, 0) <> coalesce(s.charged, 0) AND ${complete}
+    WHERE coalesce(u.charged, 0) <> coalesce(s.charged, 0)
       AND day > (SELECT coalesce(max(settled_until), '-infinity') FROM dropped_months) LIMIT ${perEquation}`)
   const labels = violationRows(sql`
     SELECT 'U2 no label is counted more often than there are runs' AS equation, org_id || ' ' || n.name || ' on ' || day AS subject,
@@ -51,7 +47,6 @@ export const usageViolations = Effect.fnUntraced(function* (sql: SqlClient.SqlCl
       GROUP BY d.org_id, d.day, g.status, GROUPING SETS ((), (g.capability), (g.provider), (g.key_id), (g.endpoint))
     ) n
     FULL JOIN usage_sums s USING (org_id, dimension, day, value, status)
-    WHERE (coalesce(s.runs, 0) <> coalesce(n.runs, 0) OR coalesce(s.charged, 0) <> coalesce(n.charged, 0))
-      AND EXISTS (SELECT FROM background_migrations WHERE name = ${sumOldUsage} AND finished_at IS NOT NULL) LIMIT ${perEquation}`)
+    WHERE coalesce(s.runs, 0) <> coalesce(n.runs, 0) OR coalesce(s.charged, 0) <> coalesce(n.charged, 0) LIMIT ${perEquation}`)
   return (yield* Effect.all([settlements, labels, sums])).flat()
 })

@@ -1,7 +1,7 @@
 /**
  * Says on whose behalf a transaction changes something, and reads the log of such changes.
  *
- * `by` sets the actor for one transaction. Triggers of the changed tables write the log in that transaction (migration 0039), so no change
+ * `by` sets the actor for one transaction. Triggers of the changed tables write the log in that transaction (schema/audit_log.sql), so no change
  * is without its entry, and no entry without its change.
  */
 import { Context, Effect, Layer, Schema } from "effect"

@@ -2,7 +2,7 @@
  * The contact-guard part of a turn: the latest contacts of its recipients, and the claims that it writes.
  *
  * Only a turn that may admit runs which contact people reads and writes anything here. Identities are stored as keyed hashes
- * (`contact_identity`, migration 0055). Claims of an organization change with its wallet only, so the wallet's version proves what was read;
+ * (`contact_identity`). Claims of an organization change with its wallet only, so the wallet's version proves what was read;
  * the statement that writes the turn looks again.
  */
 import { Effect, Schema } from "effect"

@@ -35,14 +35,14 @@ export const newRunsOf = (commands: ReadonlyArray<DirectCommand>): ReadonlyArray
 export const liveKeyOf = ({ key_id, key_version }: Pick<NewRun, "key_id" | "key_version">): string =>
   `${key_id} ${key_version}`
 
-/** Organizations with a smaller limit of open runs get no direct admissions; see migration 0025. */
+/** Organizations with a smaller limit of open runs get no direct admissions; see `room_for_runs`. */
 const countedLimitMax = 200
 
 /**
  * Splits direct commands into those that the turn can take and those that must be stored. A command is stored when its wallet has
  * moved to another lane, whose turns would meet this one's again and again. A run is stored when its Idempotency-Key is in use, when its
  * API key was revoked, has expired or was changed, or when its organization has a quarter of the open runs that it may have: then admissions
- * of all processes are counted under one lock; see `room_for_runs` in migration 0019. A small limit is always counted under the lock, because
+ * of all processes are counted under one lock; see `room_for_runs` in schema/runs.sql. A small limit is always counted under the lock, because
  * other processes could use up its rest between this turn's reading and its commit. So is a run that may not be stored (`storesNothing`):
  * then admission refuses it.
  */

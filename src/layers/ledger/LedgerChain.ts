@@ -2,7 +2,7 @@
  * Computes the ledger's hash chain (E9): each entry's hash covers the entry and the wallet's previous hash.
  *
  * The process hashes, because the database would spend a turn's time on it. The auditor recomputes the chain with the SQL function
- * `ledger_hash` (migrations/0008_chain.ts), which shares no code with this module.
+ * `ledger_hash` (postgres/schema/wallets.sql), which shares no code with this module.
  */
 import type { Entry } from "../../schema/wallet/Wallet.ts"
 

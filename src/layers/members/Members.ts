@@ -1,9 +1,9 @@
 /**
  * The members of organizations and their roles.
  *
- * The database keeps the last owner: triggers of migration 0038 refuse a change that would leave an organization without one, also when two
+ * The database keeps the last owner: triggers of schema/members.sql refuse a change that would leave an organization without one, also when two
  * requests arrive at once. Removing a member ends their sessions in the organization. What the keys of somebody who is demoted or removed
- * may do is changed in the same transaction (migration 0075, which also does it for other processes).
+ * may do is changed in the same transaction (`keys_follow_role`).
  */
 import { Context, Effect, Layer, Redacted, Schema } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"

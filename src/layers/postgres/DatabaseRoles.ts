@@ -7,7 +7,6 @@
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { DatabaseRefused } from "./DatabaseSchema.ts"
-import { receiptFunctions } from "./migrations/0050_receipt_keys.ts"
 import { queueSchema } from "./QueueSchema.ts"
 import { oneRowOf, rowsOf } from "./Rows.ts"
 
@@ -50,6 +49,13 @@ const readOnly = [
 ]
 /** Tables with secrets. The service reaches them through functions of the owner. */
 const closed = ["receipt_secrets"]
+
+/** Functions that only the service may call. */
+const receiptFunctions = [
+  "receipt_secret(text)",
+  "keep_receipt_key(text, json, text, text)",
+  "seal_receipt_secret(text, text)"
+]
 
 const roleRows = rowsOf({ superuser: Schema.Boolean, owner: Schema.Boolean })
 const placeRow = oneRowOf({ database: Schema.String, schema: Schema.String })

@@ -11,8 +11,7 @@ import { buildIndexes, type Migrations, migrateWith } from "./Migrate.ts"
 import { type Contracts, contracts } from "./migrations/contracts.ts"
 import { type Indexes, indexes } from "./migrations/indexes.ts"
 import { migrations } from "./migrations/index.ts"
-import { boundEarly, unboundFirst } from "./migrations/FirstPartition.ts"
-import { oneRowOf } from "./Rows.ts"
+import { oneRowOf, rowsOf } from "./Rows.ts"
 
 /** The database can be reached, but this process must not use it. */
 export class DatabaseRefused extends Schema.TaggedError<DatabaseRefused>()("DatabaseRefused", {
@@ -32,6 +31,7 @@ interface State {
 }
 
 const migrationsTableRow = oneRowOf({ exists: Schema.Boolean, owned: Schema.Boolean, role: Schema.String })
+const nameRows = rowsOf({ name: Schema.String })
 const versionRow = oneRowOf({ version: Schema.NullOr(Schema.Number) })
 const compatibilityRow = oneRowOf({ compatible_from: Schema.Number })
 const privilegeRow = oneRowOf({ create: Schema.Boolean })
@@ -83,17 +83,19 @@ const onNewer = Effect.fnUntraced(function* (version: number, known: number) {
   )
 })
 
-/** The migration that partitions `runs` and `ledger`. */
-const partitioned = 32
+/** The first migration. A database from before release 0.1.0, when each change had a migration of its own, began with another one. */
+const firstName = "baseline"
 
-/** What a migration would do for long under its locks is done before it. Undone if the migration fails. */
-const migrateFrom = Effect.fnUntraced(function* (version: number, known: Migrations, removing: Contracts) {
+/** Refuses a database that was made before the first release: no migration leads from its tables to these. */
+const checkOrigin = Effect.fnUntraced(function* (version: number) {
+  if (version === 0) return
   const sql = yield* SqlClient.SqlClient
-  const migrate = migrateWith(known, removing, version === 0)
-  if (version === 0 || version >= partitioned || versionOf(known) < partitioned) return yield* migrate
-  yield* boundEarly(sql)
-  const undo = Effect.flatMap(currentVersion, (reached) => (reached < partitioned ? unboundFirst(sql) : Effect.void))
-  yield* Effect.tapCause(migrate, () => undo)
+  const [first] = yield* nameRows(sql`SELECT name FROM effect_sql_migrations WHERE migration_id = 1`)
+  if (first?.name === firstName) return
+  return yield* new DatabaseRefused({
+    message:
+      "This database was made by a development version of Rungate, before release 0.1.0, and can't be upgraded. Nothing in it was changed. Point DATABASE_URL at an empty database, or RUNGATE_DATA_DIR at a new folder for the embedded one, and start again."
+  })
 })
 
 /** Migrates the service's tables; fails with `DatabaseRefused` when they are behind and this role may not change them. */
@@ -104,10 +106,11 @@ export const prepareSchemaOf = Effect.fnUntraced(function* (
 ) {
   const wanted = versionOf(known)
   const state = yield* serviceState
+  yield* checkOrigin(state.version)
   if (state.version > wanted) return yield* onNewer(state.version, wanted)
   if (state.version < wanted) {
     if (!state.may_migrate) return yield* behind(state, "schema", wanted)
-    yield* migrateFrom(state.version, known, removing).pipe(
+    yield* migrateWith(known, removing, state.version === 0).pipe(
       Effect.catchTag("MigrationBlocked", ({ message }) => Effect.fail(new DatabaseRefused({ message })))
     )
   }

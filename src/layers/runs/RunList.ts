@@ -14,7 +14,6 @@ import type { Metadata } from "../../schema/runs/Metadata.ts"
 import { texts } from "../postgres/Columns.ts"
 import { oneRowOf, rowsOf } from "../postgres/Rows.ts"
 import { type RareRuns, rareRuns, type RunValues } from "../usage/RareRuns.ts"
-import { labelOldRuns } from "./LabelsOfOldRuns.ts"
 
 export interface ListFilter extends RunValues {
   /** Only runs that were created at this time or later. */
@@ -50,7 +49,6 @@ interface Ends {
 }
 
 const openStates: ReadonlyArray<string> = ["queued", "running"]
-const finishedRow = oneRowOf({ finished: Schema.Boolean })
 const idRows = rowsOf({ run_id: Schema.String })
 const countRow = oneRowOf({ count: Schema.BigInt })
 const rarestRow = oneRowOf({ name: Schema.String, value: Schema.String })
@@ -59,15 +57,6 @@ type Read<Row> = (statement: Statement.Statement<object>) => Effect.Effect<Reado
 
 /** Lists runs. `read` reads rows with the `columns`, of `r` (runs) and `o` (open_runs). */
 export const runList = <Row>(sql: SqlClient.SqlClient, columns: Statement.Fragment, read: Read<Row>) => {
-  let oldAreLabelled = false
-  const labelled = Effect.gen(function* () {
-    if (oldAreLabelled) return true
-    const { finished } = yield* finishedRow(sql`
-      SELECT EXISTS (SELECT FROM background_migrations WHERE name = ${labelOldRuns} AND finished_at IS NOT NULL) AS finished`)
-    oldAreLabelled = finished
-    return finished
-  })
-
   const rarest = (org_id: string, labels: ReadonlyArray<readonly [name: string, value: string]>) =>
     rarestRow(sql`
       SELECT a.name, a.value FROM unnest(${texts(labels.map(([name]) => name))}, ${texts(labels.map(([, value]) => value))}) AS a (name, value),
@@ -85,7 +74,7 @@ export const runList = <Row>(sql: SqlClient.SqlClient, columns: Statement.Fragme
         WHERE org_id = ${org_id} AND state IN (${status}, 'queued') AND run_id > ${after} AND run_id < ${before}
         ORDER BY run_id DESC`
     const labels = Object.entries(filter.metadata ?? {})
-    if (labels.length === 0 || !(yield* labelled)) return null
+    if (labels.length === 0) return null
     const { name, value } = yield* rarest(org_id, labels)
     return sql`
       SELECT run_id FROM run_labels

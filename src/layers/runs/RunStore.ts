@@ -150,7 +150,7 @@ export class RunStore extends Context.Service<
       const payable = "a.hold > 0 AND a.hold <= w.balance - w.reserved + w.allowances_held"
 
       // Runs of `good` that have the Idempotency-Key. They are subqueries, because a plan made while there are few keys would read all keys
-      // for a join; see `run_keys` in migration 0032.
+      // for a join; see `run_keys` in schema/partitions.sql.
       const holderSince = sql.literal(
         "SELECT k.run_id FROM idempotency_keys k WHERE k.org_id = g.org_id AND k.idempotency_key = g.idempotency_key"
       )

@@ -49,4 +49,4 @@ export const factGroups =
 /** Ids of an organization's finished runs that are not counted yet. */
 export const waitingIds = (sql: SqlClient.SqlClient, org_id: string) => sql`
   SELECT unnest(run_ids) AS run_id FROM history_queue WHERE org_id = ${org_id} AND NOT counted
-  UNION SELECT unnest(run_ids) FROM usage_queue WHERE org_id = ${org_id} AND NOT counted`
+  UNION SELECT unnest(run_ids) FROM usage_queue WHERE org_id = ${org_id}`

@@ -10,7 +10,6 @@ import { Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import { oneRowOf } from "../postgres/Rows.ts"
 import { waitingIds } from "./Facts.ts"
-import { countOldRuns } from "./UsageRollups.ts"
 
 /** More uncounted runs exist only after an outage of all workers. A list then reads all runs. */
 const uncountedMax = 20_000
@@ -36,7 +35,6 @@ export interface RareRuns {
 const countedRow = oneRowOf({
   counted: Schema.BigInt,
   newest: Schema.NullOr(Schema.String),
-  all: Schema.Boolean,
   uncounted: Schema.Array(Schema.String)
 })
 
@@ -44,14 +42,13 @@ const countedRow = oneRowOf({
 const planned = `set_config('enable_hashjoin', 'on', true), set_config('plan_cache_mode', 'force_custom_plan', true)`
 const asBefore = `set_config('enable_hashjoin', 'off', true), set_config('plan_cache_mode', 'force_generic_plan', true)`
 
-/** Null if the rollups don't have all runs yet. The caller reads what this says in the same transaction, which sees one snapshot. */
+/** Null if too many runs are not counted yet. The caller reads what this says in the same transaction, which sees one snapshot. */
 export const rareRuns = (sql: SqlClient.SqlClient) =>
   Effect.fnUntraced(function* (values: RunValues) {
     const { org_id, status, capability, provider, endpoint, key_id } = values
     yield* sql`SELECT ${sql.literal(planned)}`
-    const { all, ...rare } = yield* countedRow(sql`
+    const rare = yield* countedRow(sql`
         SELECT coalesce(sum(d.runs), 0)::bigint AS counted, max(d.day)::text AS newest,
-          EXISTS (SELECT FROM background_migrations WHERE name = ${countOldRuns} AND finished_at IS NOT NULL) AS all,
           ARRAY(SELECT run_id FROM (
             ${waitingIds(sql, org_id)}
             UNION SELECT run_id FROM open_runs WHERE org_id = ${org_id}
@@ -65,5 +62,5 @@ export const rareRuns = (sql: SqlClient.SqlClient) =>
           AND (${endpoint}::text IS NULL OR g.endpoint = ${endpoint})
           AND (${key_id}::text IS NULL OR g.key_id = ${key_id})`)
     yield* sql`SELECT ${sql.literal(asBefore)}`
-    return all && rare.uncounted.length <= uncountedMax ? rare : null
+    return rare.uncounted.length <= uncountedMax ? rare : null
   })

@@ -18,14 +18,10 @@ import { usageLabels } from "./Labels.ts"
 export const usageLock = 7_411_009
 /** Runs per step: half as many cost a sixth more for each run. A turn's runs are never split, so a step may have that many more. */
 const stepMax = 2_048
-/** The background migration that counts the runs of older releases. */
-export const countOldRuns = "usage_of_old_runs"
 
 const freeRow = oneRowOf({ free: Schema.Boolean })
 const finishedRow = oneRowOf({ finished: Schema.Boolean })
 const batchRows = rowsOf({ org_id: Schema.String, batch: Schema.BigInt, oldest: Schema.String })
-
-type Fragment = Statement.Statement<unknown> | ReturnType<SqlClient.SqlClient["literal"]>
 
 /** Writes rows of rollups, with their signs. The caller holds the lock. */
 const write = Effect.fnUntraced(function* (rows: ReadonlyArray<Counted>) {
@@ -46,33 +42,23 @@ const write = Effect.fnUntraced(function* (rows: ReadonlyArray<Counted>) {
     ON CONFLICT (org_id, name, day, group_id) DO UPDATE SET runs = d.runs + excluded.runs, charged = d.charged + excluded.charged`
 })
 
-/** Counts the runs of `waiting`, SQL of distinct rows (org_id, run_id). `ctes` come before the statement. */
-const countIn = Effect.fnUntraced(function* (
-  ctes: Fragment,
-  waiting: Fragment,
+/** Counts the runs of `taken`, SQL that removes rows of the queue and returns their organizations and ids. */
+const countTaken = Effect.fnUntraced(function* (
+  taken: Statement.Fragment,
   oldest: ReadonlyArray<{ readonly run_id: string }>
 ) {
   const sql = yield* SqlClient.SqlClient
   const labels = yield* usageLabels
   const table = recentRuns(sql, oldest, yield* Clock.currentTimeMillis)
   const rows = yield* factRows(sql`
-    ${ctes} SELECT ${sql.literal(factSums)} FROM (
-      SELECT r.run_id, ${sql.literal(factColumns)} FROM (${waiting}) a JOIN ${table} r USING (org_id, run_id)
+    WITH taken AS (${taken}) SELECT ${sql.literal(factSums)} FROM (
+      SELECT r.run_id, ${sql.literal(factColumns)}
+      FROM (SELECT DISTINCT t.org_id, u.run_id FROM taken t, unnest(t.run_ids) AS u (run_id)) a JOIN ${table} r USING (org_id, run_id)
       WHERE r.finished_at IS NOT NULL
     ) n ${sql.literal(factGroups)}`)
   const facts = rows.map(factOf)
   if (facts.length > 0) yield* write(countedOf(facts, yield* labels.admit(facts)))
 })
-
-/** Counts runs. The caller holds the lock, and counts no run twice. */
-export const countRuns = (runs: ReadonlyArray<{ readonly org_id: string; readonly run_id: string }>) =>
-  Effect.flatMap(SqlClient.SqlClient, (sql) =>
-    countIn(
-      sql.literal(""),
-      sql`SELECT DISTINCT * FROM unnest(${texts(runs.map((r) => r.org_id))}, ${texts(runs.map((r) => r.run_id))}) AS a(org_id, run_id)`,
-      runs
-    )
-  )
 
 export class UsageRollups extends Context.Service<
   UsageRollups,
@@ -92,19 +78,8 @@ export class UsageRollups extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const labels = yield* usageLabels
       const within = Effect.provideService(SqlClient.SqlClient, sql)
-      let oldAreCounted = false
       /** The last organization of the step before, so that every organization gets its turn. */
       let after = ""
-
-      /** Whether the runs of older releases are counted. Until then, counted rows stay in the queue. */
-      const oldCounted = Effect.gen(function* () {
-        if (oldAreCounted) return true
-        const { finished } = yield* finishedRow(sql`
-          SELECT EXISTS (SELECT FROM background_migrations WHERE name = ${countOldRuns} AND finished_at IS NOT NULL) AS finished`)
-        if (finished) yield* sql`DELETE FROM usage_queue WHERE counted`
-        oldAreCounted = finished
-        return finished
-      })
 
       const step = Effect.gen(function* () {
         const { free } = yield* freeRow(sql`
@@ -113,21 +88,18 @@ export class UsageRollups extends Context.Service<
         const rows = yield* batchRows(sql`
           SELECT org_id, batch, coalesce((SELECT min(u.run_id COLLATE "C") FROM unnest(w.run_ids) AS u (run_id)), '') AS oldest FROM (
             SELECT org_id, batch, sum(runs) OVER (ORDER BY org_id, batch) - runs AS before FROM (
-              SELECT org_id, batch, runs FROM usage_queue WHERE NOT counted AND org_id > ${after} ORDER BY org_id, batch LIMIT ${stepMax}
+              SELECT org_id, batch, runs FROM usage_queue WHERE org_id > ${after} ORDER BY org_id, batch LIMIT ${stepMax}
             ) first
           ) q JOIN usage_queue w USING (org_id, batch) WHERE before < ${stepMax}::int`)
         const last = rows.reduce((most, { org_id }) => (org_id > most ? org_id : most), "")
         // The ids of the runs stay in PostgreSQL: sending them there and back would take a third of the time.
         if (rows.length > 0) {
-          const chosen = sql`
-            unnest(${texts(rows.map((row) => row.org_id))}, ${bigints(rows.map((row) => row.batch))}) AS c (org_id, batch)
+          const taken = sql`
+            DELETE FROM usage_queue q
+            USING unnest(${texts(rows.map((row) => row.org_id))}, ${bigints(rows.map((row) => row.batch))}) AS c (org_id, batch)
             WHERE q.org_id = c.org_id AND q.batch = c.batch RETURNING q.org_id, q.run_ids`
-          const taken = (yield* oldCounted)
-            ? sql`DELETE FROM usage_queue q USING ${chosen}`
-            : sql`UPDATE usage_queue q SET counted = true FROM ${chosen}`
-          yield* countIn(
-            sql`WITH taken AS (${taken})`,
-            sql.literal("SELECT DISTINCT t.org_id, u.run_id FROM taken t, unnest(t.run_ids) AS u (run_id)"),
+          yield* countTaken(
+            taken,
             rows.map(({ oldest }) => ({ run_id: oldest }))
           )
         }

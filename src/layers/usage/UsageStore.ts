@@ -5,14 +5,12 @@
  */
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
-import { dimensions } from "../postgres/migrations/0067_usage_sums.ts"
 import { texts } from "../postgres/Columns.ts"
 import { oneRowOf, rowsOf } from "../postgres/Rows.ts"
 import { type Grouping, groupingsMax, isMetadataGrouping } from "../../schema/usage/Usage.ts"
 import { metadataPrefix } from "../../schema/runs/Metadata.ts"
 import { namesMax } from "./Counted.ts"
 import { factColumns, waitingIds } from "./Facts.ts"
-import { sumOldUsage } from "./OldSums.ts"
 
 /** Waiting runs that a question counts itself, in about a second. More wait only after an outage of all workers. */
 const waitingMax = 100_000
@@ -50,7 +48,7 @@ export interface UsageQuestion {
   readonly limit: number
 }
 
-const waitingRow = oneRowOf({ waiting: Schema.BigInt, summed: Schema.Boolean })
+const waitingRow = oneRowOf({ waiting: Schema.BigInt })
 const nameRow = oneRowOf({ known: Schema.Boolean, names: Schema.BigInt })
 
 /** The statements join tables of some thousand rows, for which the plans of single rows are slow. A bitmap scan takes two thirds of an index scan's time. */
@@ -59,6 +57,9 @@ const planned = `set_config('enable_hashjoin', 'on', true), set_config('enable_b
 /** SQL of a value as text: see `cellOf`. */
 const cellSql = (column: string) => `CASE WHEN ${column} IS NULL THEN '' ELSE '=' || ${column} END`
 const columnOf = (grouping: Grouping): string => (grouping === "key" ? "key_id" : grouping)
+
+/** What `usage_sums` is summed by besides day and status. Empty: all runs. */
+const dimensions = ["", "capability", "provider", "key", "endpoint"] as const
 
 /** The dimension whose sums have these groups. Null: only the rollups have them. */
 const dimensionOf = (groupings: ReadonlyArray<Grouping>): (typeof dimensions)[number] | null => {
@@ -77,15 +78,14 @@ export class UsageStore extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
 
-      /** Whether the sums have all rollups. Fails if too many runs wait. */
+      /** Fails if too many runs wait. */
       const timely = Effect.fnUntraced(function* (org_id: string) {
-        const { waiting, summed } = yield* waitingRow(sql`
-          SELECT coalesce(sum(runs), 0)::bigint AS waiting, ${sql.literal(planned)},
-            EXISTS (SELECT FROM background_migrations WHERE name = ${sumOldUsage} AND finished_at IS NOT NULL) AS summed
+        const { waiting } = yield* waitingRow(sql`
+          SELECT coalesce(sum(runs), 0)::bigint AS waiting, ${sql.literal(planned)}
           FROM (
             SELECT runs FROM history_queue WHERE org_id = ${org_id} AND NOT counted
-            UNION ALL SELECT runs FROM usage_queue WHERE org_id = ${org_id} AND NOT counted) w`)
-        if (waiting <= waitingMax) return summed
+            UNION ALL SELECT runs FROM usage_queue WHERE org_id = ${org_id}) w`)
+        if (waiting <= waitingMax) return
         const seconds = Math.ceil(Number(waiting) / countedPerSecond)
         const message = `${waiting} runs of this organization wait to be counted. Retry in ${seconds} seconds.`
         return yield* new UsageBehind({ message })
@@ -133,7 +133,8 @@ export class UsageStore extends Context.Service<
         const ofKeys = (column: string) =>
           keys === null ? sql.literal("true") : sql`${sql.literal(column)} = ANY(${texts(keys)})`
         // The sums of a day are of all keys.
-        const dimension = (yield* timely(org_id)) && keys === null ? dimensionOf(groupings) : null
+        const dimension = keys === null ? dimensionOf(groupings) : null
+        yield* timely(org_id)
         const label = groupings.find(isMetadataGrouping)?.slice(metadataPrefix.length) ?? null
         if (label !== null) yield* counted(org_id, label)
         const none = sql.literal("''")

@@ -1,7 +1,7 @@
 /**
  * The scope of an allowance's key, which can't be wider than that of the key which gives it. Pure.
  *
- * What a request leaves out is taken from the parent. Migration 0077 has the rule a second time (`key_exceeds`).
+ * What a request leaves out is taken from the parent. The database has the rule a second time (`key_exceeds`).
  */
 import { defined } from "../defined.ts"
 import { usd } from "../money/Money.ts"

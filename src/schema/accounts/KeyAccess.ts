@@ -2,7 +2,7 @@
  * What an API key may do: its expiry, its scope (`allow`) and its budget. Pure.
  *
  * A key without a scope may do everything that keys may do. With one, it starts only the runs that the scope allows, and changes nothing
- * else; see http/middleware/Auth.ts. A member's keys always have one: migration 0075 has that rule a second time.
+ * else; see http/middleware/Auth.ts. A member's keys always have one: `acting_member_has_scope` is that rule a second time.
  */
 import { Schema } from "effect"
 import type { Role } from "./Role.ts"
@@ -27,7 +27,7 @@ export const Allow = Schema.Struct({
   max_cost: Schema.optionalKey(Usd),
   /** Whether it may give allowances. No key may without it, also one without a scope. */
   mint: Schema.optionalKey(Schema.Boolean),
-  /** Whose runs it reads. By default those of the organization, or its own if it is an allowance or a connected agent (migration 0077). */
+  /** Whose runs it reads. By default those of the organization, or its own if it is an allowance or a connected agent (`key_reads`). */
   read: Schema.optionalKey(Schema.Literals(keyReadings))
 })
 export type Allow = typeof Allow.Type

@@ -2,7 +2,7 @@
  * The budget of an API key or of a batch: how much its runs may charge and hold in a day, week or month (UTC), or in total. Pure.
  *
  * It counts as the daily spend guard does: what open runs hold, plus what was charged in the current period. So runs that are admitted at
- * once can't exceed it together. Migration 0034 enforces the rule a second time.
+ * once can't exceed it together. `key_budget_holds` enforces the rule a second time.
  *
  * A batch's budget is its `max_total`. If the batch belongs to a key with a budget, that budget is its parent: the runs count in both.
  */

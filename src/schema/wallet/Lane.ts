@@ -5,7 +5,7 @@
  * moves as few wallets as an even distribution allows, and never moves one between two old lanes.
  */
 
-/** Each lane costs every process a BullMQ worker and its connections. Migration 0028 has the same limit. */
+/** Each lane costs every process a BullMQ worker and its connections. The table `lane_count` has the same limit. */
 export const lanesMax = 32
 /** The number before it could be set. */
 export const lanesDefault = 2

@@ -2,7 +2,7 @@
  * The rules of the outcome warranty: which runs it covers, how long, and how much it pays back. Pure.
  *
  * A run is refunded at most once and never more than its charge. All refunds of 30 days together are at most a share of the charges of
- * these days, and half of that is for organizations within their own share. The database enforces all a second time (migrations 0069, 0080).
+ * these days, and half of that is for organizations within their own share. The database enforces all a second time (schema/warranty.sql).
  */
 import type * as Money from "../money/Money.ts"
 import { plainAddress } from "../mail/Bounce.ts"

@@ -14,7 +14,7 @@ const tests = () =>
     /\/stage\.ts"/.test(readFileSync(join(root, path), "utf8"))
   )
 const sources = () => [
-  ...filesUnder("src/**/*.ts"),
+  ...filesUnder("src/**/*.{ts,sql}"),
   ...filesUnder("test/layers/providers/**/*"),
   ...filesUnder("test/fixtures/{payloads,specifications}/**/*")
 ]

@@ -4,10 +4,9 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { Accounts } from "../../../src/layers/accounts/Accounts.ts"
 import { newId } from "../../../src/layers/platform/Ids.ts"
-import { labelOldRuns } from "../../../src/layers/runs/LabelsOfOldRuns.ts"
 import { type ListFilter, ScannedRuns } from "../../../src/layers/runs/RunList.ts"
 import { RunStore } from "../../../src/layers/runs/RunStore.ts"
-import { countOldRuns, UsageRollups } from "../../../src/layers/usage/UsageRollups.ts"
+import { UsageRollups } from "../../../src/layers/usage/UsageRollups.ts"
 import { makeId } from "../../../src/schema/Ids.ts"
 import { dollars } from "../../../src/schema/money/Money.ts"
 import { newRun, planOfOne } from "../../kit/new-runs.ts"
@@ -143,42 +142,6 @@ describe("a list by", () => {
   })
 })
 
-describe("labels of runs that are older than their table", () => {
-  const unlabelled = Effect.gen(function* () {
-    const sql = yield* SqlClient.SqlClient
-    const org = yield* organization
-    const old = yield* storeRun(org, { metadata: red, created_at: minutesAgo(2) })
-    yield* sql`DELETE FROM run_labels WHERE org_id = ${org}`
-    const young = yield* storeRun(org, { metadata: red, created_at: minutesAgo(1) })
-    const ids = Effect.map(
-      Effect.flatMap(RunStore, (store) => store.list({ ...nothing, org_id: org, metadata: { team: "red" } })),
-      (rows) => rows.map(({ run_id }) => run_id)
-    )
-    return { old, young, ids }
-  })
-
-  test("are found in the runs until the background migration has written them, and in the table since then", () =>
-    run(
-      Effect.gen(function* () {
-        const sql = yield* SqlClient.SqlClient
-        const { old, young, ids } = yield* unlabelled
-        expect(yield* ids).toEqual([young, old])
-        yield* sql`INSERT INTO background_migrations (name, total) VALUES (${labelOldRuns}, 1)`
-        expect(yield* ids).toEqual([young, old])
-        yield* sql`UPDATE background_migrations SET finished_at = now() WHERE name = ${labelOldRuns}`
-        // The list by labels reads the table alone now: the old run, which it lacks, shows that.
-        expect(yield* ids).toEqual([young])
-      })
-    ))
-
-  test.each(filters.filter(([, { metadata }]) => metadata !== undefined))(
-    "by %s are the same in the table",
-    async (_name, filter, expected) => {
-      expect(await run(listed(filter))).toEqual([...expected])
-    }
-  )
-})
-
 describe("a list that few runs pass", () => {
   const scarce = filters.filter(([, { status, capability, provider, endpoint, key_id, metadata }]) => {
     const isOpen = open.some((one) => one === status && one !== "created")
@@ -202,8 +165,6 @@ describe("a list that few runs pass", () => {
       Effect.gen(function* () {
         const [sql, rollups] = [yield* SqlClient.SqlClient, yield* UsageRollups]
         const byName = (...some: ReadonlyArray<string>) => some.map(idOf)
-        yield* expectSamePages({ provider: "prospeo" })
-        yield* sql`INSERT INTO background_migrations (name, total, finished_at) VALUES (${countOldRuns}, 0, now())`
         const [first, second] = [byName("red", "blue", "late"), byName("raw", "early")]
         // What is deleted from the queue of the history index waits to be counted.
         yield* sql`INSERT INTO history_queue (org_id, run_ids) VALUES (${org_id}, ${first}::text[])`

@@ -31,16 +31,6 @@ const rolledUp = (of: App = app) =>
     () => waiting(of),
     ([row]) => row?.["n"] === 0
   )
-const oldCounted = (of: App) =>
-  until(
-    "the runs of older releases are counted and summed",
-    () =>
-      of.sql(
-        "SELECT FROM background_migrations WHERE name IN ('usage_of_old_runs', 'sums_of_old_usage') AND finished_at IS NOT NULL"
-      ),
-    (rows) => rows.length === 2
-  )
-
 const pages = async (tenant: Tenant, path: string): Promise<ReadonlyArray<Item>> => {
   const items: Array<Item> = []
   let cursor: string | null = ""
@@ -148,7 +138,6 @@ const compareQuiet = async (tenant: Tenant) => {
 test("usage is exact after every round of runs, whatever happens to the processes that count", async () => {
   const beside = await startApp({ beside: app })
   try {
-    await oldCounted(app)
     const tenants = [await app.tenant("20.00"), await app.tenant("20.00"), await app.tenant("0.01")]
     let killed = 0
     let over = false
@@ -222,7 +211,6 @@ const put = async (tenant: Tenant, metadata: ReadonlyArray<unknown>, queued: boo
 }
 
 test("an organization that sends a new value with every run fills one item, and its sums stay exact", async () => {
-  await oldCounted(app)
   const tenant = await app.tenant("1.00")
   await tenant.run(verify())
   await rolledUp()
@@ -247,7 +235,6 @@ test("an organization that sends a new value with every run fills one item, and 
 })
 
 test("usage is counted by an organization's first 64 names", async () => {
-  await oldCounted(app)
   const tenant = await app.tenant("1.00")
   await tenant.run(verify())
   await put(
@@ -266,7 +253,6 @@ test("usage is counted by an organization's first 64 names", async () => {
 })
 
 test("a run whose turn went over midnight counts on the day of its ledger entry", async () => {
-  await oldCounted(app)
   const tenant = await app.tenant("1.00")
   const holder = new Client({ connectionString: app.databaseUrl })
   await holder.connect()
@@ -293,7 +279,6 @@ test("a run whose turn went over midnight counts on the day of its ledger entry"
 })
 
 test("the audit finds a rollup that differs from the ledger", async () => {
-  await oldCounted(app)
   const tenant = await app.tenant("1.00")
   await tenant.run({ ...verify(), metadata: { campaign: "spring" } })
   await rolledUp()
@@ -313,80 +298,4 @@ test("the audit finds a rollup that differs from the ledger", async () => {
   expect(app.books()).rejects.toThrow("U3")
   await changeSum(-1)
   await app.books()
-})
-
-test("runs of older releases are counted once, beside runs that go on", async () => {
-  const first = await startApp()
-  const tenant = await first.tenant("20.00")
-  for (let n = 0; n < 3; n++) await Promise.all(Array.from({ length: 20 }, () => tenant.run(anyRun())))
-  await first.stop()
-  // As an older release leaves the database: no rollups, and perhaps some runs that its history worker has not taken yet.
-  const client = new Client({ connectionString: first.databaseUrl })
-  await client.connect()
-  await client.query(
-    "TRUNCATE usage_days, usage_sums, usage_groups, usage_names, usage_labels, usage_values, usage_queue"
-  )
-  await client.query("DELETE FROM background_migrations WHERE name IN ('usage_of_old_runs', 'sums_of_old_usage')")
-  await client.end()
-  const second = await startApp({ beside: first })
-  try {
-    const over = tenant.over(second)
-    for (let n = 0; n < 3; n++) await Promise.all(Array.from({ length: 20 }, () => over.run(anyRun())))
-    await oldCounted(second)
-    await rolledUp(second)
-    const items = await pages(over, "/v1/usage?group_by=metadata.campaign")
-    expect(items.reduce((sum, item) => sum + item["runs"], 0)).toBe(120)
-    await second.books()
-  } finally {
-    await second.stop()
-  }
-})
-
-test("rollups of older releases are summed while runs go on, and answers are exact meanwhile", async () => {
-  const first = await startApp()
-  const tenant = await first.tenant("20.00")
-  await Promise.all(Array.from({ length: 20 }, () => tenant.run(anyRun())))
-  await oldCounted(first)
-  await rolledUp(first)
-  await first.stop()
-  // As an older release leaves the database: rollups without sums. 60 days with 50 groups each take two batches.
-  const client = new Client({ connectionString: first.databaseUrl })
-  await client.connect()
-  await client.query("TRUNCATE usage_sums")
-  await client.query("ALTER TABLE usage_days DISABLE TRIGGER USER")
-  await client.query(
-    `WITH made AS (
-       INSERT INTO usage_groups (org_id, group_id, capability, status, name)
-       SELECT 'org_of_before', md5(n::text)::uuid, 'capability.' || n, 'succeeded', '' FROM generate_series(1, 50) n RETURNING *)
-     INSERT INTO usage_days (org_id, name, day, group_id, runs, charged)
-     SELECT org_id, name, current_date - d, group_id, d, 10 * d FROM made, generate_series(1, 60) d`
-  )
-  await client.query("ALTER TABLE usage_days ENABLE TRIGGER USER")
-  await client.query("DELETE FROM background_migrations WHERE name = 'sums_of_old_usage'")
-  const second = await startApp({ beside: first })
-  try {
-    const over = tenant.over(second)
-    for (let n = 0; n < 3; n++) {
-      await Promise.all(Array.from({ length: 10 }, () => over.run(anyRun())))
-      const items = await pages(over, "/v1/usage?group_by=provider")
-      expect(items.reduce((sum, item) => sum + item["runs"], 0)).toBe(30 + 10 * n)
-    }
-    await oldCounted(second)
-    await rolledUp(second)
-    const { rows } = await client.query(
-      "SELECT dimension, count(*)::int AS n, sum(runs)::int AS runs FROM usage_sums WHERE org_id = 'org_of_before' GROUP BY 1 ORDER BY 1"
-    )
-    expect(rows).toEqual([
-      { dimension: "", n: 60, runs: 50 * 1_830 },
-      { dimension: "capability", n: 3_000, runs: 50 * 1_830 },
-      ...["endpoint", "key", "provider"].map((dimension) => ({ dimension, n: 60, runs: 50 * 1_830 }))
-    ])
-    // Its settlements are not in this ledger.
-    await client.query("DELETE FROM usage_days WHERE org_id = 'org_of_before'")
-    await client.query("DELETE FROM usage_sums WHERE org_id = 'org_of_before'")
-    await second.books()
-  } finally {
-    await client.end()
-    await second.stop()
-  }
 })

@@ -5,7 +5,7 @@ import { isPrintable } from "../../../schema/json/StorableText.ts"
 /** PostgreSQL can't store this character. */
 const withoutNul = Schema.makeFilter((text: string) => !text.includes("\u0000") || "must not contain NUL (\\u0000)")
 
-/** Such as a line feed, which would forge a line of a mail or a log. Migration 0076 has that rule for names a second time. */
+/** Such as a line feed, which would forge a line of a mail or a log. `name_is_printable` is that rule for names a second time. */
 export const printable = Schema.makeFilter(
   (text: string) => isPrintable(text) || "must be one line of printable characters, without control characters"
 )

@@ -5,7 +5,6 @@
  */
 import type { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
-import { eventHeadsOfLimits } from "./eventHeadsOfLimits.ts"
 
 export interface Batch {
   /** Where the next batch continues, such as the last key that was changed. */
@@ -21,6 +20,4 @@ export interface BackgroundMigration {
   readonly batch: (cursor: string) => Effect.Effect<Batch | null, unknown, SqlClient.SqlClient>
 }
 
-export const background: Readonly<Record<string, BackgroundMigration>> = {
-  event_heads_of_limits: eventHeadsOfLimits
-}
+export const background: Readonly<Record<string, BackgroundMigration>> = {}

@@ -1,5 +1,5 @@
 /**
- * Makes the partitions of the next months, moves months whose runs are all final out of `runs_recent` (migration 0032), and drops months that
+ * Makes the partitions of the next months, moves months whose runs are all final out of `runs_recent` (schema/partitions.sql), and drops months that
  * are older than the operator keeps them.
  *
  * Any number of processes may do this at once. The functions take a lock, work with the privileges of the tables' owner, and give up after half a

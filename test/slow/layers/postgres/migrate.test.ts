@@ -3,19 +3,17 @@
  * say which releases may use their schema.
  */
 import { afterEach, beforeAll, describe, expect, test } from "bun:test"
-import { PgClient } from "@effect/sql-pg"
-import { Effect, Fiber, Layer, Logger, Redacted } from "effect"
+import { Effect, Fiber, Layer, Logger } from "effect"
 import { SqlClient } from "effect/sql"
 import { Client } from "pg"
 import { DatabaseLayer } from "../../../../src/layers/postgres/Database.ts"
 import { prepareSchemaOf, schemaVersion } from "../../../../src/layers/postgres/DatabaseSchema.ts"
 import { type Migrations, migrateWith } from "../../../../src/layers/postgres/Migrate.ts"
 import type { Contracts } from "../../../../src/layers/postgres/migrations/contracts.ts"
-import { boundFirst, unboundFirst } from "../../../../src/layers/postgres/migrations/FirstPartition.ts"
 import { migrations } from "../../../../src/layers/postgres/migrations/index.ts"
 import { Settings } from "../../../../src/layers/platform/Settings.ts"
 import { until } from "../../../kit/app.ts"
-import { freshDatabase, preparedDatabase } from "../../../kit/postgres.ts"
+import { preparedDatabase } from "../../../kit/postgres.ts"
 
 const opened: Array<Client> = []
 const connect = async (connectionString: string) => {
@@ -35,7 +33,9 @@ afterEach(async () => {
 
 const none: Contracts = {}
 
-const openAt = async (url: string) => {
+/** A database as the service's first start leaves it, and what runs on it as the service does. */
+const open = async () => {
+  const url = await preparedDatabase()
   const logs: Array<string> = []
   const log = Logger.make(({ message }) => void logs.push(String(message)))
   const layer = DatabaseLayer.pipe(
@@ -53,9 +53,6 @@ const openAt = async (url: string) => {
     )
   return { client: await connect(url), url, logs, run, failure }
 }
-
-/** A database as the service's first start leaves it, and what runs on it as the service does. */
-const open = async () => openAt(await preparedDatabase())
 
 const statement = (text: string) => Effect.flatMap(SqlClient.SqlClient, (sql) => Effect.asVoid(sql.unsafe(text)))
 const added = (more: Migrations): Migrations => ({ ...migrations, ...more })
@@ -106,7 +103,7 @@ describe("transactions", () => {
   test("a migration that fails is undone, and those before it stay", async () => {
     const { client, failure, run } = await open()
     const good = { "9001_good": statement("CREATE TABLE good (n int)") }
-    const bad = { "9002_bad": statement("CREATE TABLE half (n int); SELECT 1 / 0") }
+    const bad = { "9002_bad": Effect.andThen(statement("CREATE TABLE half (n int)"), statement("SELECT 1 / 0")) }
     expect(await failure(migrateWith(added({ ...good, ...bad }), none, false))).toContain('"9002_bad" failed')
     expect(await version(client)).toBe(9001)
     expect((await client.query("SELECT to_regclass('good') AS good, to_regclass('half') AS half")).rows).toEqual([
@@ -114,6 +111,15 @@ describe("transactions", () => {
     ])
     await run(migrateWith(added({ ...good, "9002_bad": statement("CREATE TABLE half (n int)") }), none, false))
     expect(await version(client)).toBe(9002)
+  })
+
+  test("one that starts after another was stopped between two migrations runs the rest", async () => {
+    const { client, run } = await open()
+    const one = { "9001_one": statement("CREATE TABLE one (n int)") }
+    await run(migrateWith(added(one), none, false))
+    await run(prepareSchemaOf(added({ ...one, "9002_two": statement("CREATE TABLE two (n int)") }), none, {}))
+    expect(await version(client)).toBe(9002)
+    expect((await client.query("SELECT to_regclass('two') AS two")).rows).toEqual([{ two: "two" }])
   })
 
   test("several processes that start at once run each migration once", async () => {
@@ -128,35 +134,21 @@ describe("transactions", () => {
   })
 })
 
-describe("processes that start at once", () => {
-  test.each([1, 31])(
-    "one continues after migration %i, the newest that another one has committed so far",
-    async (committed) => {
-      const url = await freshDatabase()
-      const first = Object.fromEntries(
-        Object.entries(migrations).filter(([name]) => Number.parseInt(name, 10) <= committed)
-      )
-      const owner = PgClient.layer({ url: Redacted.make(url) })
-      await Effect.runPromise(Effect.provide(migrateWith(first, none, true), owner))
-      const { client, run } = await openAt(url)
-      expect(await version(client)).toBe(committed)
-      await run(Effect.void)
-      expect(await version(client)).toBe(schemaVersion)
-    }
-  )
-
-  test("one that prepares the first partitions after another one has made them changes nothing", async () => {
-    const { client, run } = await open()
-    const constraints = async () =>
-      (
-        await client.query(
-          "SELECT conrelid::regclass::text AS name, pg_get_constraintdef(oid) AS definition FROM pg_constraint ORDER BY 1, 2"
-        )
-      ).rows
-    const before = await constraints()
-    await run(Effect.flatMap(SqlClient.SqlClient, boundFirst))
-    await run(Effect.flatMap(SqlClient.SqlClient, unboundFirst))
-    expect(await constraints()).toEqual(before)
+describe("a database from before the first release", () => {
+  test("is refused in a plain sentence, whoever starts on it, and stays as it is", async () => {
+    const { client, failure } = await open()
+    // The names that the first migrations had then.
+    await client.query(
+      "UPDATE effect_sql_migrations SET name = 'accounts'; INSERT INTO effect_sql_migrations (migration_id, name) VALUES (83, 'row_rules')"
+    )
+    const refused =
+      "This database was made by a development version of Rungate, before release 0.1.0, and can't be upgraded. Nothing in it was changed. Point DATABASE_URL at an empty database, or RUNGATE_DATA_DIR at a new folder for the embedded one, and start again."
+    expect(await failure(Effect.void)).toBe(refused)
+    await client.query("DELETE FROM effect_sql_migrations WHERE migration_id = 83")
+    expect(await failure(Effect.void)).toBe(refused)
+    expect((await client.query("SELECT migration_id, name FROM effect_sql_migrations")).rows).toEqual([
+      { migration_id: 1, name: "accounts" }
+    ])
   })
 })
 

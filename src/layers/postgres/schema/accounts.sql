@@ -1,0 +1,130 @@
+-- Organizations, their people, sign-in sessions, and the mails that people get. Secrets are stored as SHA-256 digests only.
+
+-- The characters of `isPrintable` in schema/json/StorableText.ts. Only changes are checked, so a row with an older name can still be changed
+-- otherwise.
+CREATE FUNCTION name_is_printable() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  IF NEW.name ~ '[\u0001-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]'
+     AND (TG_OP = 'INSERT' OR NEW.name IS DISTINCT FROM OLD.name) THEN
+    RAISE EXCEPTION 'a name must be one line of printable characters'
+      USING ERRCODE = 'check_violation', CONSTRAINT = 'name_is_printable';
+  END IF;
+  RETURN NEW;
+END $$;
+
+-- One row for each organization: the owner of keys, a wallet and runs. Sign-up writes it.
+CREATE TABLE orgs (
+  org_id text PRIMARY KEY,
+  name text NOT NULL CHECK (length(name) BETWEEN 1 AND 200),
+  created_at timestamptz NOT NULL DEFAULT now()
+);
+CREATE TRIGGER name_is_printable BEFORE INSERT OR UPDATE ON orgs FOR EACH ROW EXECUTE FUNCTION name_is_printable();
+
+-- Who a person is, as far as an e-mail address tells: no case, no +tag, no dots at Gmail, which ignores them.
+CREATE FUNCTION email_identity(email text) RETURNS text LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$
+  SELECT CASE WHEN domain IN ('gmail.com', 'googlemail.com') THEN replace(name, '.', '') || '@gmail.com' ELSE name || '@' || domain END
+  FROM (SELECT coalesce(nullif(split_part(local, '+', 1), ''), local) AS name, domain
+        FROM (SELECT split_part(lower(email), '@', 1) AS local, rtrim(split_part(lower(email), '@', 2), '.') AS domain) parts) named $$;
+
+-- One row for each person who may sign in. Sign-up and invitations write it.
+CREATE TABLE users (
+  user_id text PRIMARY KEY,
+  org_id text NOT NULL REFERENCES orgs,
+  email text NOT NULL,
+  password_hash text NOT NULL,
+  created_at timestamptz NOT NULL DEFAULT now(),
+  -- A pending user has signed up and not shown that the address is theirs. It claims the address of nobody: any number of pending
+  -- users may name one address, so that a sign-up does not tell whether the address has an account.
+  pending boolean NOT NULL DEFAULT false,
+  email_verified_at timestamptz,
+  CONSTRAINT user_verified CHECK (NOT (pending AND email_verified_at IS NOT NULL))
+);
+CREATE UNIQUE INDEX users_email ON users (lower(email)) WHERE NOT pending;
+CREATE INDEX users_address ON users (lower(email), user_id);
+CREATE INDEX users_org ON users (org_id);
+CREATE INDEX users_identity ON users (email_identity(email));
+
+-- Passwords and sessions are in the audit log as what happened, without any value.
+-- A user may be in several organizations. Each of them has the entry, and so has the service if there is none.
+CREATE FUNCTION audit_password() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+  who jsonb := CASE WHEN audit_actor() ->> 'kind' = 'link' THEN audit_actor() || jsonb_build_object('kind', 'person', 'id', NEW.user_id)
+                    ELSE audit_actor() END;
+BEGIN
+  PERFORM audit_write(who, m.org_id, 'password.changed', NEW.user_id, NULL, NULL)
+  FROM (SELECT 1) AS always LEFT JOIN members m ON m.user_id = NEW.user_id;
+  RETURN NULL;
+END $$;
+CREATE TRIGGER audited_password AFTER UPDATE ON users FOR EACH ROW
+WHEN (OLD.password_hash IS DISTINCT FROM NEW.password_hash) EXECUTE FUNCTION audit_password();
+
+-- One row for each sign-in of a person in the web console. Signing in and out writes it.
+CREATE TABLE sessions (
+  token_hash bytea PRIMARY KEY CHECK (length(token_hash) = 32),
+  user_id text NOT NULL REFERENCES users,
+  org_id text NOT NULL REFERENCES orgs,
+  created_at timestamptz NOT NULL DEFAULT now(),
+  expires_at timestamptz NOT NULL,
+  ended_at timestamptz
+);
+CREATE INDEX sessions_user ON sessions (user_id) WHERE ended_at IS NULL;
+
+CREATE FUNCTION audit_sessions() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM audit_write(
+    CASE WHEN audit_actor() ->> 'kind' = 'link' THEN audit_actor() || jsonb_build_object('kind', 'person', 'id', n.user_id) ELSE audit_actor() END,
+    n.org_id, 'sessions.ended', n.user_id, NULL, jsonb_build_object('sessions', count(*)))
+  FROM new_sessions n JOIN old_sessions o USING (token_hash)
+  WHERE o.ended_at IS NULL AND n.ended_at IS NOT NULL GROUP BY n.org_id, n.user_id;
+  RETURN NULL;
+END $$;
+CREATE TRIGGER audited_sessions AFTER UPDATE ON sessions REFERENCING OLD TABLE AS old_sessions NEW TABLE AS new_sessions
+FOR EACH STATEMENT EXECUTE FUNCTION audit_sessions();
+
+-- The addresses from which a person has signed in. A sign-in writes it.
+-- A digest of person and address: whoever reads the table can't list where somebody has been.
+CREATE TABLE sign_in_addresses (
+  user_id text NOT NULL REFERENCES users,
+  address bytea NOT NULL CHECK (length(address) = 32),
+  seen_at timestamptz NOT NULL DEFAULT now(),
+  PRIMARY KEY (user_id, address)
+);
+
+-- Invitations by the operator to sign up. An operator's command writes them.
+CREATE TABLE invitations (
+  token_hash bytea PRIMARY KEY CHECK (length(token_hash) = 32),
+  email text NOT NULL,
+  created_at timestamptz NOT NULL DEFAULT now(),
+  expires_at timestamptz NOT NULL,
+  used_at timestamptz,
+  org_id text REFERENCES orgs,
+  CONSTRAINT invitation_used CHECK ((used_at IS NULL) = (org_id IS NULL))
+);
+CREATE TRIGGER audited AFTER INSERT ON invitations FOR EACH ROW
+EXECUTE FUNCTION audit_row('sign_up_invitation', 'email', 'email,org_id,created_at,token_hash,used_at', 'all');
+
+-- Links that were sent by mail. Using one deletes it.
+CREATE TABLE mail_tokens (
+  token_hash bytea PRIMARY KEY CHECK (length(token_hash) = 32),
+  purpose text NOT NULL CHECK (purpose IN ('verify_email', 'reset_password')),
+  user_id text NOT NULL REFERENCES users,
+  expires_at timestamptz NOT NULL
+);
+CREATE INDEX mail_tokens_user ON mail_tokens (user_id, purpose);
+
+-- Mails that are to be sent: written with what they are about, sent by workers after its commit. What is in a mail is decided when it is sent.
+CREATE TABLE mails (
+  mail_id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  kind text NOT NULL CHECK (kind IN ('sign_up', 'reset_password')),
+  address text NOT NULL,
+  user_id text REFERENCES users,
+  created_at timestamptz NOT NULL DEFAULT now(),
+  send_at timestamptz NOT NULL DEFAULT now(),
+  attempts integer NOT NULL DEFAULT 0 CHECK (attempts >= 0),
+  ended_at timestamptz,
+  outcome text CHECK (outcome IN ('sent', 'dropped', 'failed')),
+  CONSTRAINT mail_about CHECK ((kind = 'sign_up') = (user_id IS NOT NULL)),
+  CONSTRAINT mail_ended CHECK ((ended_at IS NULL) = (outcome IS NULL))
+);
+CREATE INDEX mails_due ON mails (send_at) WHERE ended_at IS NULL;
+CREATE INDEX mails_address ON mails (lower(address), ended_at);

@@ -1,0 +1,220 @@
+-- Wallets and the ledger. Each money rule of `schema/wallet/Wallet.ts` stands here again as a constraint or a trigger, so that no bug and no
+-- operator can write books that do not add up.
+--
+-- The ledger is a hash chain: each entry's hash covers the hash before it. So an entry that was changed, left out or moved is found by anybody
+-- who recomputes the chain, also when whoever did it may switch off every trigger. The turn hashes (layers/ledger/LedgerChain.ts), and
+-- `ledger_hash` says the same in SQL, for the auditor.
+
+-- One row for each organization: its balance, what its open runs hold, and its limits. Only turns of its lane write it.
+CREATE TABLE wallets (
+  org_id text PRIMARY KEY REFERENCES orgs,
+  lane smallint NOT NULL CHECK (lane >= 0),
+  -- Counts the turns that touched it: a turn writes only over the version that it read.
+  version bigint NOT NULL DEFAULT 0,
+  balance bigint NOT NULL DEFAULT 0,
+  reserved bigint NOT NULL DEFAULT 0 CHECK (reserved >= 0),
+  entry_seq bigint NOT NULL DEFAULT 0 CHECK (entry_seq >= 0),
+  per_run_limit bigint CHECK (per_run_limit >= 0),
+  daily_limit bigint CHECK (daily_limit >= 0),
+  spent_day date NOT NULL DEFAULT '1970-01-01',
+  spent bigint NOT NULL DEFAULT 0 CHECK (spent >= 0),
+  -- The hash of the newest entry.
+  head bytea,
+  open_runs bigint NOT NULL DEFAULT 0 CHECK (open_runs >= 0),
+  -- It takes no new runs, because its books do not add up. A turn reads the mark with the wallet, so an ordinary run costs nothing more.
+  suspended boolean NOT NULL DEFAULT false,
+  -- What allowances hold of reserved: the sum of key_budgets.held.
+  allowances_held bigint NOT NULL DEFAULT 0,
+  CONSTRAINT wallet_head CHECK ((head IS NULL) = (entry_seq = 0) AND length(head) = 32),
+  CONSTRAINT wallet_allowances CHECK (allowances_held >= 0 AND allowances_held <= reserved)
+) WITH (fillfactor = 50);
+
+-- Available may fall below zero by what was clawed back and by nothing else. Refunds name no run, which leaves one partition.
+CREATE FUNCTION wallet_solvent() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE clawed numeric;
+BEGIN
+  SELECT coalesce(-sum(amount), 0) INTO clawed FROM ledger
+  WHERE org_id = NEW.org_id AND seq > OLD.entry_seq AND seq <= NEW.entry_seq AND type = 'refund' AND amount < 0 AND run_id IS NULL;
+  IF NEW.balance - NEW.reserved < least(0, OLD.balance - OLD.reserved) - clawed THEN
+    RAISE EXCEPTION 'wallet_solvent: % would have % available', NEW.org_id, NEW.balance - NEW.reserved USING ERRCODE = 'check_violation';
+  END IF;
+  RETURN NULL;
+END $$;
+CREATE TRIGGER wallet_solvent AFTER UPDATE ON wallets FOR EACH ROW WHEN (NEW.balance < NEW.reserved)
+EXECUTE FUNCTION wallet_solvent();
+
+CREATE FUNCTION wallet_is_suspended() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  RAISE EXCEPTION 'the books of % do not add up, so it takes no new runs', NEW.org_id USING ERRCODE = 'check_violation';
+END $$;
+-- False for every other wallet, which then costs one comparison.
+CREATE TRIGGER wallet_is_suspended BEFORE UPDATE ON wallets FOR EACH ROW
+WHEN (NEW.suspended AND NEW.reserved > OLD.reserved) EXECUTE FUNCTION wallet_is_suspended();
+
+CREATE FUNCTION audit_guard() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+  was jsonb := jsonb_build_object('per_run_limit', audit_usd(OLD.per_run_limit), 'daily_limit', audit_usd(OLD.daily_limit));
+  becomes jsonb := jsonb_build_object('per_run_limit', audit_usd(NEW.per_run_limit), 'daily_limit', audit_usd(NEW.daily_limit));
+BEGIN
+  PERFORM audit_write(audit_command_actor(NEW.org_id, 'SetGuard', ''), NEW.org_id, 'spend_guard.changed', NEW.org_id,
+                      audit_changed(was, becomes), audit_changed(becomes, was));
+  RETURN NULL;
+END $$;
+CREATE TRIGGER audited_guard AFTER UPDATE ON wallets FOR EACH ROW
+WHEN ((OLD.per_run_limit, OLD.daily_limit) IS DISTINCT FROM (NEW.per_run_limit, NEW.daily_limit)) EXECUTE FUNCTION audit_guard();
+
+-- One row for each reservation, charge, release, deposit and refund of a wallet. Only its turns append, and nobody changes or deletes a row.
+--
+-- It has one partition for each month, by the ids of the runs that its entries are about (partitions.sql). All entries of a run are in one
+-- partition, so "one reserve, one settle and one release per run" stays an index. The rules of its rows are in `ledger_chains` and
+-- `ledger_credit_rules`: PostgreSQL parses each stored CHECK again for every statement that writes the table, and a PL/pgSQL function once for
+-- each connection.
+CREATE TABLE ledger (
+  org_id text NOT NULL,
+  seq bigint NOT NULL,
+  txn_id text NOT NULL,
+  type text NOT NULL,
+  amount bigint NOT NULL,
+  balance_after bigint NOT NULL,
+  reserved_after bigint NOT NULL,
+  run_id text,
+  reference text NOT NULL,
+  note text,
+  created_at timestamptz NOT NULL DEFAULT now(),
+  hash bytea NOT NULL
+) PARTITION BY RANGE (run_id);
+
+CREATE FUNCTION ledger_is_immutable() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN RAISE EXCEPTION 'the ledger is append-only: % refused', TG_OP USING ERRCODE = 'restrict_violation'; END $$;
+CREATE TRIGGER ledger_is_immutable BEFORE UPDATE OR DELETE OR TRUNCATE ON ledger FOR EACH STATEMENT
+EXECUTE FUNCTION ledger_is_immutable();
+
+-- One row for each wallet, where its chain stands: makes the numbers of entries unique over all partitions. Only triggers of the owner write it.
+CREATE TABLE ledger_heads (
+  org_id text PRIMARY KEY,
+  -- Of the newest entry. 0 before the first one.
+  seq bigint NOT NULL CHECK (seq >= 0),
+  balance bigint NOT NULL,
+  reserved bigint NOT NULL
+) WITH (fillfactor = 50);
+
+CREATE FUNCTION wallet_begins_chain() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER
+SET search_path FROM CURRENT AS $$
+BEGIN INSERT INTO ledger_heads (org_id, seq, balance, reserved) VALUES (NEW.org_id, 0, 0, 0); RETURN NULL; END $$;
+CREATE TRIGGER wallet_begins_chain AFTER INSERT ON wallets FOR EACH ROW EXECUTE FUNCTION wallet_begins_chain();
+
+CREATE FUNCTION ledger_head_grows() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN RAISE EXCEPTION 'an entry number of the ledger is used once: % refused', TG_OP USING ERRCODE = 'restrict_violation'; END $$;
+CREATE TRIGGER ledger_head_grows BEFORE UPDATE ON ledger_heads FOR EACH ROW
+WHEN (NEW.org_id <> OLD.org_id OR NEW.seq <= OLD.seq) EXECUTE FUNCTION ledger_head_grows();
+CREATE TRIGGER ledger_head_stays BEFORE DELETE OR TRUNCATE ON ledger_heads FOR EACH STATEMENT EXECUTE FUNCTION ledger_head_grows();
+
+-- Every new entry keeps the rules of a row and continues its wallet's chain, and the wallet equals its newest entry. Checked once per
+-- statement, so a group commit of a hundred runs pays for it once. A broken rule is reported by its name, as a CHECK's is. As in a CHECK, a
+-- rule that is null holds.
+--
+-- An index can't make (org_id, seq) unique over all partitions. So an organization's entries must begin where its row in ledger_heads stands,
+-- and move it. Of two transactions with the same number, the second one waits for that row and is then refused.
+CREATE FUNCTION ledger_chains() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER
+SET search_path FROM CURRENT AS $$
+DECLARE wrong text; broken text; unequal text;
+BEGIN
+  WITH n AS (
+    SELECT org_id, seq, balance_after, reserved_after, hash, rule, lag(seq) OVER chain AS before, lead(seq) OVER chain IS NULL AS newest,
+           first_value(seq - 1) OVER chain AS first_before,
+           balance_after - balance_change AS balance_before, reserved_after - reserved_change AS reserved_before,
+           lag(balance_after) OVER chain AS balance_of_before, lag(reserved_after) OVER chain AS reserved_of_before,
+           first_value(balance_after - balance_change) OVER chain AS first_balance,
+           first_value(reserved_after - reserved_change) OVER chain AS first_reserved
+    FROM (SELECT *, CASE WHEN type IN ('reserve', 'release') THEN 0 ELSE amount END AS balance_change,
+                 CASE WHEN type IN ('reserve', 'release') THEN -amount WHEN type = 'settle' THEN amount ELSE 0 END AS reserved_change,
+                 CASE
+                   WHEN NOT (seq > 0) THEN 'ledger_seq_check'
+                   WHEN NOT (type IN ('reserve', 'settle', 'release', 'topup', 'bonus', 'refund')) THEN 'ledger_type_check'
+                   WHEN NOT (CASE WHEN type IN ('reserve', 'settle') THEN amount < 0
+                                  WHEN type IN ('release', 'topup', 'bonus') THEN amount > 0 ELSE amount <> 0 END) THEN 'ledger_sign'
+                   WHEN NOT (CASE WHEN type = 'settle' THEN run_id IS NOT NULL
+                                  WHEN type IN ('reserve', 'release') THEN (run_id IS NOT NULL) <> (left(reference, 10) = 'allowance:')
+                                  ELSE run_id IS NULL END) THEN 'ledger_run'
+                   WHEN NOT (reserved_after >= 0) THEN 'ledger_reserved_after_check'
+                   WHEN NOT (length(hash) = 32) THEN 'ledger_hash_length'
+                   -- Ids stand unquoted in the text that is hashed.
+                   WHEN NOT (strpos(org_id || txn_id || coalesce(run_id, ''), '|') = 0) THEN 'ledger_ids' END AS rule
+          FROM added) a WINDOW chain AS (PARTITION BY org_id ORDER BY seq)
+  ), moved AS (
+    UPDATE ledger_heads h SET seq = n.seq, balance = n.balance_after, reserved = n.reserved_after FROM n
+    WHERE n.newest AND h.org_id = n.org_id AND h.seq = n.first_before AND h.balance = n.first_balance AND h.reserved = n.first_reserved
+    RETURNING h.org_id
+  )
+  SELECT min(n.rule),
+         min(n.org_id || ' entry ' || n.seq) FILTER (WHERE CASE WHEN n.before IS NULL THEN m.org_id IS NULL ELSE n.before <> n.seq - 1
+           OR n.balance_of_before <> n.balance_before OR n.reserved_of_before <> n.reserved_before END),
+         min(n.org_id) FILTER (WHERE n.newest AND (w.entry_seq <> n.seq OR w.balance <> n.balance_after
+           OR w.reserved <> n.reserved_after OR w.head IS DISTINCT FROM n.hash))
+  INTO wrong, broken, unequal
+  FROM n LEFT JOIN moved m ON m.org_id = n.org_id LEFT JOIN wallets w ON n.newest AND w.org_id = n.org_id;
+  IF wrong IS NOT NULL THEN
+    RAISE EXCEPTION 'a ledger entry breaks the rule %', wrong
+      USING ERRCODE = 'check_violation', CONSTRAINT = wrong, TABLE = TG_TABLE_NAME;
+  END IF;
+  IF broken IS NOT NULL THEN
+    RAISE EXCEPTION 'the ledger does not continue at %', broken USING ERRCODE = 'check_violation';
+  END IF;
+  IF unequal IS NOT NULL THEN
+    RAISE EXCEPTION 'wallet % does not equal its newest ledger entry', unequal USING ERRCODE = 'check_violation';
+  END IF;
+  RETURN NULL;
+END $$;
+CREATE TRIGGER ledger_chains AFTER INSERT ON ledger REFERENCING NEW TABLE AS added FOR EACH STATEMENT
+EXECUTE FUNCTION ledger_chains();
+
+-- A top-up needs a paid payment of that organization, amount and name; a refund of the warranty needs its decision. Credits by operators are in
+-- the audit log. Others are the system's, and the ledger says why.
+-- After the statement, which writes the payment or the refund as well.
+CREATE FUNCTION ledger_credit_rules() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE who jsonb;
+BEGIN
+  IF NEW.type = 'topup' THEN
+    IF NOT EXISTS (SELECT FROM payments p WHERE p.org_id = NEW.org_id AND p.state = 'paid' AND p.amount = NEW.amount
+                     AND coalesce(p.session_id, p.payment_intent, p.payment_id) = NEW.reference) THEN
+      RAISE EXCEPTION 'top-up % of % has no paid payment', NEW.reference, NEW.org_id USING ERRCODE = 'check_violation';
+    END IF;
+    RETURN NULL;
+  END IF;
+  IF left(NEW.reference, 10) = 'simulated:' AND NEW.type = 'bonus' AND EXISTS (SELECT FROM service_mode WHERE mode = 'production') THEN
+    RAISE EXCEPTION 'a production database accepts no simulated money (%)', TG_TABLE_NAME USING ERRCODE = 'check_violation';
+  END IF;
+  IF NEW.type = 'refund' AND left(NEW.reference, 9) = 'warranty:' AND NOT EXISTS (
+    SELECT FROM warranty_refunds x WHERE x.run_id = substr(NEW.reference, 10) AND x.org_id = NEW.org_id AND x.amount = NEW.amount) THEN
+    RAISE EXCEPTION 'no refund of the warranty was decided for %', NEW.reference USING ERRCODE = 'check_violation';
+  END IF;
+  who := audit_command_actor(NEW.org_id, 'Credit', NEW.reference);
+  IF who IS NOT NULL THEN
+    PERFORM audit_write(who, NEW.org_id, CASE NEW.type WHEN 'bonus' THEN 'wallet.credited' ELSE 'wallet.refunded' END, NEW.txn_id, NULL,
+                        jsonb_build_object('amount', audit_usd(NEW.amount), 'note', NEW.note));
+  END IF;
+  RETURN NULL;
+END $$;
+CREATE TRIGGER ledger_credit_rules AFTER INSERT ON ledger FOR EACH ROW WHEN (NEW.type IN ('topup', 'bonus', 'refund'))
+EXECUTE FUNCTION ledger_credit_rules();
+
+-- The hash of an entry, which continues the hash before it.
+-- Stable, not immutable, is what makes it inline: reading the epoch out of a time counts as looking at the session's zone.
+CREATE FUNCTION ledger_hash(previous bytea, e ledger) RETURNS bytea LANGUAGE sql STABLE PARALLEL SAFE AS $$
+  SELECT sha256(coalesce(previous, decode(repeat('00', 32), 'hex')) || convert_to(
+    e.org_id || '|' || e.seq || '|' || e.txn_id || '|' || e.type || '|' || e.amount || '|' || e.balance_after || '|' ||
+    e.reserved_after || '|' || coalesce(e.run_id, '-') || '|' || (extract(epoch FROM e.created_at) * 1000000)::bigint || '|' ||
+    octet_length(e.reference) || '|' || e.reference || '|' || coalesce('+' || e.note, '-'), 'UTF8'))
+$$;
+
+-- One row for each wallet that a check of the books has suspended, or an operator resumed.
+CREATE TABLE wallet_suspensions (
+  org_id text PRIMARY KEY REFERENCES orgs,
+  -- Equation and subject of each violation that the check found.
+  violations text[] NOT NULL,
+  suspended_at timestamptz NOT NULL DEFAULT now(),
+  -- Null while it is suspended.
+  resumed_at timestamptz
+);
+CREATE TRIGGER audited AFTER INSERT OR UPDATE ON wallet_suspensions FOR EACH ROW
+EXECUTE FUNCTION audit_row('wallet_suspension', 'org_id', 'org_id,org_id,created_at', 'all');
