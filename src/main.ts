@@ -175,14 +175,14 @@ const Platform = NodeChildProcessSpawner.layer.pipe(
 
 /** The first failure with a message of its own says what to do; anything else is a bug and is shown whole. */
 const explain = (cause: Cause.Cause<unknown>): string => {
-  const found = Cause.squash(cause)
-  const known =
-    typeof found === "object" &&
-    found !== null &&
-    "_tag" in found &&
-    "message" in found &&
-    typeof found.message === "string"
-  return known && found._tag !== "SqlError" ? `rungate: ${found.message}` : Cause.pretty(cause)
+  const error = Cause.squash(cause)
+  const hasMessage =
+    typeof error === "object" &&
+    error !== null &&
+    "_tag" in error &&
+    "message" in error &&
+    typeof error.message === "string"
+  return hasMessage && error._tag !== "SqlError" ? `rungate: ${error.message}` : Cause.pretty(cause)
 }
 
 /** A command that only groups others was asked for nothing: its help is the answer. */
@@ -204,12 +204,12 @@ Command.runWith(rungate, { version: packageJson.version })(helpAsked(process.arg
     teardown: (exit, onExit) => {
       if (Exit.isSuccess(exit)) return onExit(exits.ok)
       if (Cause.hasInterruptsOnly(exit.cause)) return onExit(stopped.exit_code)
-      const found = Cause.squash(exit.cause)
+      const error = Cause.squash(exit.cause)
       // It was said by the presenter.
-      if (CliError.isCliError(found)) return onExit(isHelp(found) ? exits.ok : exits.usage)
-      const said = found instanceof CommandFailed && found.message === ""
+      if (CliError.isCliError(error)) return onExit(isHelp(error) ? exits.ok : exits.usage)
+      const said = error instanceof CommandFailed && error.message === ""
       if (!said) process.stderr.write(`${harmlessLines(explain(exit.cause))}\n`)
-      onExit(found instanceof CommandFailed ? found.exit_code : 1)
+      onExit(error instanceof CommandFailed ? error.exit_code : 1)
     }
   })
 )

@@ -42,7 +42,7 @@ const worldOf = ({ ties = {}, contacts = {}, days }: Past) => {
       contacts[normalized] ?? null
     )
   const history = HistoryStore.of({
-    known: unexpected,
+    subjectHistory: unexpected,
     newest: unexpected,
     batch: (_, subjects) =>
       Effect.sync(() => {

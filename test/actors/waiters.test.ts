@@ -29,5 +29,7 @@ effect("the poll leaves a run alone that is still being admitted, and finds it o
     yield* TestClock.adjust("10 seconds")
     expect(yield* Fiber.join(waiting)).toEqual({ answer: "admitted", signalled: true, end: undefined })
     expect(asked[0]).toEqual(["run_1"])
-  }).pipe(Effect.provide(Waiters.layer.pipe(Layer.provide(Layer.merge(silent, Layer.succeed(WaitStore, { known }))))))
+  }).pipe(
+    Effect.provide(Waiters.layer.pipe(Layer.provide(Layer.merge(silent, Layer.succeed(WaitStore, { ended: known })))))
+  )
 })

@@ -4,7 +4,7 @@ import { SqlClient, type Statement } from "effect/sql"
 import { Finder } from "../../src/layers/history/Finder.ts"
 import { freshRuns } from "../../src/layers/history/FreshRuns.ts"
 import { isLookup, isTouch, isUnknownTouch } from "../../src/layers/history/index/Lookups.ts"
-import { type Found, type SubjectSummary, summaryOf } from "../../src/layers/history/index/SubjectSummary.ts"
+import { type Match, type SubjectSummary, summaryOf } from "../../src/layers/history/index/SubjectSummary.ts"
 import { bigints, texts } from "../../src/layers/postgres/Columns.ts"
 import type { RunKind, Run } from "../../src/schema/segments/Docs.ts"
 import { named, recipient } from "../../src/schema/segments/Segment.ts"
@@ -74,12 +74,12 @@ export const ginFinder = (table: string) =>
         org_id: string,
         sought: ReadonlyArray<number>,
         { want, not }: Parameters<Finder["Service"]["subjects"]>[2],
-        unindexed: ReadonlyArray<Found>
+        unindexed: ReadonlyArray<Match>
       ) {
         const text = constant(sought)
         const terms = sql.literal(text)
         const columns = sql`r.run_id, r.created_at, r.kind, r.charged, ${flags(text, sought.length)} AS flags`
-        const found = (rows: ReadonlyArray<Row>) => rows.map((row): Found => ({ run: runOf(row), flags: row["flags"] }))
+        const found = (rows: ReadonlyArray<Row>) => rows.map((row): Match => ({ run: runOf(row), flags: row["flags"] }))
         const matching = sql`FROM ${from} r WHERE r.org_id = ${org_id} AND r.subjects && ${terms}`
         const few = (yield* sql`SELECT ${columns} ${matching} LIMIT ${rowsMax + 1}`) as Array<Row>
         if (few.length <= rowsMax)

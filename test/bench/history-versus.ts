@@ -48,7 +48,7 @@ const at = (values: ReadonlyArray<number>, share: number) =>
 const median = (values: ReadonlyArray<number>) => at(values, 0.5)
 
 const known = async ({ runtime }: Store, { org_id, subject }: Question, limit: number) =>
-  runtime.runPromise(Effect.flatMap(HistoryStore, (store) => store.known(org_id, subject, limit, not, null)))
+  runtime.runPromise(Effect.flatMap(HistoryStore, (store) => store.subjectHistory(org_id, subject, limit, not, null)))
 const batch = async ({ runtime }: Store, org_id: string, subjects: ReadonlyArray<Subject>) =>
   runtime.runPromise(Effect.flatMap(HistoryStore, (store) => store.batch(org_id, subjects, not)))
 

@@ -35,9 +35,9 @@ test("what an open run counts: 2 MiB through own accounts, 8 MiB otherwise, noth
 })
 
 test("the limit itself still fits, and one byte more is refused", () => {
-  const use = { stored: 3n, reserved: 4n, asked: 3n, limit: 10n }
+  const use = { stored: 3n, reserved: 4n, requested: 3n, limit: 10n }
   expect(freeExceeded(use)).toBeNull()
-  for (const more of [{ stored: 4n }, { reserved: 5n }, { asked: 4n }, { limit: 9n }])
+  for (const more of [{ stored: 4n }, { reserved: 5n }, { requested: 4n }, { limit: 9n }])
     expect(freeExceeded({ ...use, ...more })).toContain("may store")
 })
 

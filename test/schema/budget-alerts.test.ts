@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test"
 import fc from "fast-check"
 import { alertMail } from "../../src/schema/events/AlertMail.ts"
-import { budgetReached, type ToldPart, watchKeyBudget } from "../../src/schema/events/BudgetAlerts.ts"
+import { budgetReached, type LastAlert, watchKeyBudget } from "../../src/schema/events/BudgetAlerts.ts"
 import { dollars, MicroUsd } from "../../src/schema/money/Money.ts"
 import { type KeyBudget, periodStart, spentIn, withHold, withoutHold } from "../../src/schema/wallet/KeyBudget.ts"
 
@@ -14,8 +14,8 @@ const unused: KeyBudget = {
 const day = "2026-11-22"
 const charged = (budget: KeyBudget, amount: string, on = day) => withoutHold(budget, none, dollars(amount), on)
 const watch = (before: KeyBudget, after: KeyBudget, more: Partial<Parameters<typeof watchKeyBudget>[0]> = {}) =>
-  watchKeyBudget({ told: null, before, after, refused: null, day, ...more })
-const told = (reached: 50 | 80 | 100, more: Partial<ToldPart> = {}): ToldPart => ({
+  watchKeyBudget({ lastAlert: null, before, after, refused: null, day, ...more })
+const told = (reached: 50 | 80 | 100, more: Partial<LastAlert> = {}): LastAlert => ({
   ...{ reached, limit: unused.limit, period: "day", starts_on: day },
   ...more
 })
@@ -23,36 +23,38 @@ const told = (reached: 50 | 80 | 100, more: Partial<ToldPart> = {}): ToldPart =>
 describe("a charge", () => {
   test("tells the parts that it crosses, lowest first, and none twice", () => {
     expect(watch(unused, charged(unused, "0.499999"))).toBeNull()
-    expect(watch(unused, charged(unused, "0.50"))).toEqual({ told: told(50), steps: [50] })
+    expect(watch(unused, charged(unused, "0.50"))).toEqual({ lastAlert: told(50), steps: [50] })
     expect(watch(unused, charged(unused, "1.00"))?.steps).toEqual([50, 80, 100])
-    expect(watch(unused, charged(unused, "0.85"), { told: told(50) })?.steps).toEqual([80])
-    expect(watch(unused, charged(unused, "0.85"), { told: told(80) })).toBeNull()
+    expect(watch(unused, charged(unused, "0.85"), { lastAlert: told(50) })?.steps).toEqual([80])
+    expect(watch(unused, charged(unused, "0.85"), { lastAlert: told(80) })).toBeNull()
   })
 
   test("in a new period tells anew, and a clock that goes back does not", () => {
     const used = charged(unused, "0.90")
-    expect(watch(used, charged(used, "0.60", "2026-11-23"), { told: told(80), day: "2026-11-23" })?.steps).toEqual([50])
+    expect(watch(used, charged(used, "0.60", "2026-11-23"), { lastAlert: told(80), day: "2026-11-23" })?.steps).toEqual(
+      [50]
+    )
     const later = charged(unused, "0.90", "2026-11-23")
-    const of = { told: told(80, { starts_on: "2026-11-23" }) }
+    const of = { lastAlert: told(80, { starts_on: "2026-11-23" }) }
     expect(watch(later, charged(later, "0.01", day), of)).toBeNull()
   })
 
   test("after a raised limit tells the parts above, after a lowered one those that it reaches", () => {
     const used = charged(unused, "0.90")
     const raised = { ...used, limit: dollars("1.80") }
-    expect(watch(raised, charged(raised, "0.10"), { told: told(80) })).toBeNull()
-    expect(watch(raised, charged(raised, "0.60"), { told: told(80) })?.steps).toEqual([80])
+    expect(watch(raised, charged(raised, "0.10"), { lastAlert: told(80) })).toBeNull()
+    expect(watch(raised, charged(raised, "0.60"), { lastAlert: told(80) })?.steps).toEqual([80])
     const higher = { ...used, limit: dollars("10.00") }
-    expect(watch(higher, charged(higher, "4.10"), { told: told(80) })?.steps).toEqual([50])
+    expect(watch(higher, charged(higher, "4.10"), { lastAlert: told(80) })?.steps).toEqual([50])
     const lowered = { ...used, limit: dollars("0.90") }
-    expect(watch(lowered, withHold(lowered, none, day), { told: told(80) })?.steps).toEqual([100])
+    expect(watch(lowered, withHold(lowered, none, day), { lastAlert: told(80) })?.steps).toEqual([100])
   })
 })
 
 test("a refusal tells 100 percent if the rest is too small for the run, and not because of holds or of its size", () => {
   const used = charged(unused, "0.60")
   const refusing = (refused: string, budget = used) =>
-    watch(budget, budget, { told: told(50), refused: dollars(refused) })?.steps ?? []
+    watch(budget, budget, { lastAlert: told(50), refused: dollars(refused) })?.steps ?? []
   expect(refusing("0.50")).toEqual([100])
   expect(refusing("0.40", withHold(used, dollars("0.10"), day))).toEqual([])
   expect(refusing("1.50")).toEqual([])
@@ -92,7 +94,7 @@ test("each part is told once per period and limit, and nothing that was reached 
   fc.assert(
     fc.property(fc.constantFrom("day", "week", "month", "total" as const), steps, (period, turns) => {
       let budget: KeyBudget = { ...unused, period }
-      let last: ToldPart | null = null
+      let last: LastAlert | null = null
       let days = 0
       const seen = new Set<string>()
       for (const turn of turns) {
@@ -101,13 +103,13 @@ test("each part is told once per period and limit, and nothing that was reached 
         let after = budget
         for (let one = 0; one < turn.commands; one++)
           after = withoutHold(after, none, MicroUsd(BigInt(turn.charge)), now)
-        const alert = watchKeyBudget({ told: last, before: budget, after, refused: null, day: now })
+        const alert = watchKeyBudget({ lastAlert: last, before: budget, after, refused: null, day: now })
         for (const step of alert?.steps ?? []) {
           const once = `${periodStart(period, now)} ${step}`
           expect(seen.has(once)).toBe(false)
           seen.add(once)
         }
-        last = alert?.told ?? last
+        last = alert?.lastAlert ?? last
         budget = after
         for (const step of [50, 80, 100])
           expect(seen.has(`${periodStart(period, now)} ${step}`)).toBe(

@@ -13,7 +13,7 @@ import {
   sifted,
   traitsOf,
   type Want,
-  type Found
+  type Match
 } from "../../src/layers/history/index/SubjectSummary.ts"
 import { isLookup, isTouch, isUnknownTouch, type NoLookups } from "../../src/layers/history/index/Lookups.ts"
 import {
@@ -106,7 +106,7 @@ const indexed = (all: ReadonlyArray<Placed>) => {
     held.push({ row, list, stretches })
   }
   const young = all.flatMap(
-    ({ run, segment, flags }): ReadonlyArray<Found> => (segment < 0 && flags !== 0 ? [{ run, flags }] : [])
+    ({ run, segment, flags }): ReadonlyArray<Match> => (segment < 0 && flags !== 0 ? [{ run, flags }] : [])
   )
   const known = ({ row, number, of }: Candidate): Run => {
     const run = runs.get(row.segment)?.[number]

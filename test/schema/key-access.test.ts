@@ -75,7 +75,7 @@ describe("the message for a key that reads its own runs", () => {
       "this run holds up to $2, above the organization's per-run limit; lower it with routing.max_cost"
     )
     const mebibytes = (count: bigint) => count * 1024n * 1024n
-    const use = { stored: mebibytes(362n), reserved: mebibytes(24n), asked: 1n, limit: mebibytes(386n) }
+    const use = { stored: mebibytes(362n), reserved: mebibytes(24n), requested: 1n, limit: mebibytes(386n) }
     expect(ownMessage("rate_limited", freeExceeded(use))).toMatch(
       /may store 386 MiB per day for your organization; the/
     )

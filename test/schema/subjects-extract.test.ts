@@ -7,12 +7,12 @@ import { figures, timed } from "../kit/app.ts"
 /** `=` names the subject, `~` mentions it. */
 const shown = (json: unknown) =>
   extract(json)
-    .found.map(({ key, path, exact }) => `${exact ? "=" : "~"}${key} ${path}`)
+    .mentions.map(({ key, path, exact }) => `${exact ? "=" : "~"}${key} ${path}`)
     .sort()
-const keys = (json: unknown) => extract(json).found.map(({ key }) => key)
+const keys = (json: unknown) => extract(json).mentions.map(({ key }) => key)
 const exact = (json: unknown) =>
   extract(json)
-    .found.flatMap(({ key, exact }) => (exact ? [key] : []))
+    .mentions.flatMap(({ key, exact }) => (exact ? [key] : []))
     .sort()
 
 describe("where a subject stands", () => {
@@ -55,7 +55,7 @@ describe("where a subject stands", () => {
       '{"a.b":{"c d":["x@example.com"]},"__proto__":{"é":"y@example.com"},"":{"constructor":"z@example.com"},"a-b":"w@example.com"}'
     )
     const paths = extract(json)
-      .found.filter(({ key }) => key.startsWith("e:"))
+      .mentions.filter(({ key }) => key.startsWith("e:"))
       .map(({ path }) => path)
     expect(paths).toEqual(['["a.b"]["c d"][0]', '__proto__["é"]', '[""].constructor', "a-b"])
   })
@@ -118,7 +118,7 @@ describe("in a longer text", () => {
     ["main.rs lib.py file.zip report.pdf Inc.The", []]
   ]
   test.each(cases)("%s", (text, expected) => {
-    const { found } = extract({ text })
+    const { mentions: found } = extract({ text })
     expect(found.map(({ key }) => key).sort()).toEqual([...expected])
     expect(found.every(({ exact, path }) => !exact && path === "text")).toBe(true)
   })
@@ -229,7 +229,7 @@ test("results of providers are read fast", async () => {
   let found = 0
   const pass = () => {
     found = 0
-    for (const payload of payloads) found += extract(payload).found.length
+    for (const payload of payloads) found += extract(payload).mentions.length
   }
   pass()
   const { millis } = await timed(async () => pass())

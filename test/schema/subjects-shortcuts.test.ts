@@ -70,7 +70,7 @@ const pieces = fc.oneof(
   fc.tuple(piece, fc.constantFrom(...forms)).map(([one, form]) => `${one}${form}`)
 )
 const read = (value: string) => readValue(value, noHints)
-const found = (json: unknown) => extract(json).found.map(({ key, exact }) => [key, exact])
+const found = (json: unknown) => extract(json).mentions.map(({ key, exact }) => [key, exact])
 
 describe("the short way and the long way agree", () => {
   test("about whole values", () => {
@@ -135,7 +135,7 @@ test("what the index is told of a run is found in it again, whatever its fields 
     }
     const told = new Map<string, number>()
     eachSubject(run, (key, flags) => told.set(key, (told.get(key) ?? 0) | flags))
-    const mentioned = [...extract(people).found, ...extract(input).found].map(({ key }) => key)
+    const mentioned = [...extract(people).mentions, ...extract(input).mentions].map(({ key }) => key)
     expect(mentioned.filter((key) => !told.has(key))).toEqual([])
     expect(mentioned.length).toBeGreaterThan(strange.length)
     for (const [key, flags] of told) {
@@ -145,17 +145,17 @@ test("what the index is told of a run is found in it again, whatever its fields 
       expect(placeOf(run, ["e:nobody@nowhere.example", key])).toEqual(place)
     }
     const to = [...told].flatMap(([key, flags]) => ((flags & recipient) === 0 ? [] : [key]))
-    expect(to).toEqual(capability === "email.send" ? extract({ to: input.to }).found.map(({ key }) => key) : [])
+    expect(to).toEqual(capability === "email.send" ? extract({ to: input.to }).mentions.map(({ key }) => key) : [])
     expect([told.has("e:eve@x.co"), placeOf(run, ["e:nobody@nowhere.example"])]).toEqual([capability === null, null])
   }
 })
 
 test("one domain is found where it is found among all, though most texts are passed over", () => {
   const text = fc.array(fc.oneof(piece, fc.constantFrom(...forms)), { maxLength: 8 }).map((parts) => parts.join(""))
-  const domains = (json: unknown) => extract(json).found.filter(({ key }) => key.startsWith("d:"))
+  const domains = (json: unknown) => extract(json).mentions.filter(({ key }) => key.startsWith("d:"))
   const agree = (json: unknown) => {
     for (const one of domains(json))
-      expect(extract(json, { keys: new Set([one.key]), within: one.key.slice(2) }).found).toEqual([one])
+      expect(extract(json, { keys: new Set([one.key]), within: one.key.slice(2) }).mentions).toEqual([one])
     return domains(json).length
   }
   let found = 0

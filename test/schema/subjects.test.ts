@@ -5,7 +5,7 @@ import { detect, type SubjectKind, kinds, queryKeys, readAs } from "../../src/sc
 import { figures } from "../kit/app.ts"
 import { different, same } from "./subject-pairs.ts"
 
-const keysIn = (json: unknown) => new Set(extract(json).found.map(({ key }) => key))
+const keysIn = (json: unknown) => new Set(extract(json).mentions.map(({ key }) => key))
 const matches = (json: unknown, keys: ReadonlyArray<string>) => keys.some((key) => keysIn(json).has(key))
 const keysOf = (value: string) => {
   const subject = detect(value)
@@ -49,7 +49,7 @@ describe("subjects that only look alike", () => {
   test.each(different.map(([one, other]) => [one, other] as const))("%s is not %s", (one, other) => {
     expect(detect(one)).not.toEqual(detect(other))
     // A domain covers what is on it, so only the exact ones count.
-    const exact = (json: string) => new Set(extract([json]).found.flatMap(({ key, exact }) => (exact ? [key] : [])))
+    const exact = (json: string) => new Set(extract([json]).mentions.flatMap(({ key, exact }) => (exact ? [key] : [])))
     expect(keysOf(other).filter((key) => exact(one).has(key))).toEqual([])
     expect(keysOf(one).filter((key) => exact(other).has(key))).toEqual([])
   })
@@ -269,7 +269,7 @@ describe("any string", () => {
       fc.property(strings, (value) => {
         const subject = detect(value)
         if (subject === null || subject.kind === "text" || /^00\d+$/.test(value.trim())) return
-        const { found } = extract({ deep: [{ field: value }] })
+        const { mentions: found } = extract({ deep: [{ field: value }] })
         const hit = found.find(({ key }) => queryKeys(subject).includes(key))
         expect(hit).toMatchObject({ path: "deep[0].field", exact: true })
       }),

@@ -18,7 +18,7 @@ import { usd, MicroUsd } from "../../schema/money/Money.ts"
 import { Metadata } from "../../schema/runs/Metadata.ts"
 import { isStorageFull } from "../../schema/wallet/FreeStorage.ts"
 import { topUp } from "../../schema/Steps.ts"
-import { type Admission, type Asked, isFinalRow, type PlanRequest } from "../runs/Admission.ts"
+import { type Admission, type RunCaller, isFinalRow, type PlanRequest } from "../runs/Admission.ts"
 import { revoked } from "../runs/KeyScopes.ts"
 import { mayPass } from "../runs/Unavailable.ts"
 
@@ -103,7 +103,7 @@ const failedInside = problem(
 const planRequestOf = (feed: Feed, access: KeyAccess | null, { row, request, retries }: OpenRow): PlanRequest => {
   const { metadata, ...rest } = decodeRowRequest(request)
   const key = rowKey(feed.batch_id, row, retries)
-  const asked: Asked = {
+  const caller: RunCaller = {
     org_id: feed.org_id,
     key_id: feed.key_id,
     access,
@@ -114,8 +114,8 @@ const planRequestOf = (feed: Feed, access: KeyAccess | null, { row, request, ret
     metadata: metadata ?? (feed.metadata === null ? null : decodeMetadata(feed.metadata)),
     batch: { budget_id: feed.budget_id, parent_id: feed.parent_id }
   }
-  if (rest._tag === "Capability") return { _tag: "Capability", request: { ...asked, ...rest } }
-  return { _tag: "Endpoint", request: { ...asked, ...rest, input_text: JSON.stringify(rest.input) } }
+  if (rest._tag === "Capability") return { _tag: "Capability", request: { ...caller, ...rest } }
+  return { _tag: "Endpoint", request: { ...caller, ...rest, input_text: JSON.stringify(rest.input) } }
 }
 
 /** Feeds until all rows have ended, the lease is lost, or another batch needs the place. */

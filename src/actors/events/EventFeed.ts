@@ -105,11 +105,11 @@ export class EventFeed extends Context.Service<
       let closed = false
 
       const feedOf = (org_id: string): Feed => {
-        const known = feeds.get(org_id)
-        if (known !== undefined) return known
-        const made: Feed = { position: 0n, streams: new Set(), opening: 0, signals: 0, reading: false }
-        feeds.set(org_id, made)
-        return made
+        const feed = feeds.get(org_id)
+        if (feed !== undefined) return feed
+        const newFeed: Feed = { position: 0n, streams: new Set(), opening: 0, signals: 0, reading: false }
+        feeds.set(org_id, newFeed)
+        return newFeed
       }
       const drop = (org_id: string) => {
         const feed = feeds.get(org_id)
@@ -162,13 +162,13 @@ export class EventFeed extends Context.Service<
           const feed = feedOf(org_id)
           while (stream.state === "reading" && feed.streams.has(stream)) {
             const before = feed.signals
-            const asked = {
+            const query = {
               ...{ org_id, run_id, withKeys: stream.keys !== null, limit: pageMax },
               kinds: stream.kinds === null ? null : [...stream.kinds]
             }
             // A run's end closes its stream, whether or not the stream shows it.
-            const kinds = run_id === null ? asked.kinds : null
-            const reading = yield* log.after({ ...asked, kinds, after: stream.position })
+            const kinds = run_id === null ? query.kinds : null
+            const reading = yield* log.after({ ...query, kinds, after: stream.position })
             deliver(stream, reading)
             if (stream.state !== "reading" || reading.events.length === pageMax || feed.signals !== before) continue
             if (![...feed.streams].some(isLive)) feed.position = stream.position

@@ -30,24 +30,24 @@ const everyRun: NoLookups = { capabilities: [], providers: [] }
 /** A recipient, while its identities are gathered. */
 interface Person {
   readonly recipient: Recipient
-  readonly known: Set<string>
+  readonly identities: Set<string>
   /** The identities that history was asked about. */
-  readonly asked: Set<string>
+  readonly searched: Set<string>
   /** The latest contact that history knows from before runs claimed their recipients. */
   contact: Run | null
 }
 
 const personOf = (recipient: Recipient): Person => ({
   recipient,
-  known: new Set(recipient.identities),
-  asked: new Set(),
+  identities: new Set(recipient.identities),
+  searched: new Set(),
   contact: null
 })
 
 /** Marks the identities as asked that no round has asked about. */
-const takeFresh = ({ known, asked }: Person): ReadonlyArray<string> => {
-  const fresh = [...known].filter((identity) => !asked.has(identity))
-  for (const identity of fresh) asked.add(identity)
+const takeFresh = ({ identities, searched }: Person): ReadonlyArray<string> => {
+  const fresh = [...identities].filter((identity) => !searched.has(identity))
+  for (const identity of fresh) searched.add(identity)
   return fresh
 }
 
@@ -56,9 +56,10 @@ const noteContact = (person: Person, contact: Run | null, claimedSince: Date | n
   if (person.contact === null || person.contact.created_at < contact.created_at) person.contact = contact
 }
 
-const tie = ({ known }: Person, groups: ReadonlyArray<ReadonlyArray<string>>) => {
+const tie = ({ identities }: Person, groups: ReadonlyArray<ReadonlyArray<string>>) => {
   for (const tied of groups)
-    if (tied.some((one) => known.has(one))) for (const one of tied) if (known.size < identitiesMax) known.add(one)
+    if (tied.some((one) => identities.has(one)))
+      for (const one of tied) if (identities.size < identitiesMax) identities.add(one)
 }
 
 export const contactTies = (history: HistoryStore["Service"], guards: GuardStore["Service"]) => {
@@ -69,7 +70,7 @@ export const contactTies = (history: HistoryStore["Service"], guards: GuardStore
       const subject = subjectOfIdentity(identity)
       if (subject !== null) subjects.set(identity, subject)
     }
-    const found = new Map<Subject, SubjectSummary>()
+    const bySubject = new Map<Subject, SubjectSummary>()
     const all = [...subjects.values()]
     for (let from = 0; from < all.length; from += subjectsAtOnce)
       for (const [subject, summary] of yield* history.batch(
@@ -78,10 +79,10 @@ export const contactTies = (history: HistoryStore["Service"], guards: GuardStore
         everyRun,
         runsMax
       ))
-        found.set(subject, summary)
+        bySubject.set(subject, summary)
     return (identity: string) => {
       const subject = subjects.get(identity)
-      return subject === undefined ? undefined : found.get(subject)
+      return subject === undefined ? undefined : bySubject.get(subject)
     }
   })
 
@@ -111,19 +112,22 @@ export const contactTies = (history: HistoryStore["Service"], guards: GuardStore
         .map((person) => ({ person, fresh: takeFresh(person) }))
         .filter(({ fresh }) => fresh.length > 0)
       if (asking.length === 0) break
-      const known = yield* summaries(org_id, [...new Set(asking.flatMap(({ fresh }) => fresh))])
+      const summaryOf = yield* summaries(org_id, [...new Set(asking.flatMap(({ fresh }) => fresh))])
       const naming = asking.map(({ person, fresh }) => {
-        const found = fresh.flatMap((identity) => known(identity) ?? [])
-        for (const { contact } of found) noteContact(person, contact, claimedSince)
-        return { person, run_ids: new Set(found.flatMap(({ newest }) => newest.map(({ run }) => run.run_id))) }
+        const facts = fresh.flatMap((identity) => summaryOf(identity) ?? [])
+        for (const { contact } of facts) noteContact(person, contact, claimedSince)
+        return {
+          person,
+          run_ids: new Set(facts.flatMap(({ newest }) => newest.map(({ run }) => run.run_id)))
+        }
       })
       if (last) break
       const groups = yield* ties(org_id, [...new Set(naming.flatMap(({ run_ids }) => [...run_ids]))])
       for (const { person, run_ids } of naming) for (const run_id of run_ids) tie(person, groups.get(run_id) ?? [])
     }
-    return people.map(({ recipient, known, contact }) => ({
+    return people.map(({ recipient, identities, contact }) => ({
       ...recipient,
-      identities: [...known],
+      identities: [...identities],
       ...(contact === null
         ? {}
         : { contacted: { run_id: contact.run_id, at: String(BigInt(contact.created_at) * 1_000n) } })

@@ -51,7 +51,7 @@ export const guardedPlans = (history: HistoryStore["Service"], guards: GuardStor
   const withReusable = <A extends Planned>(planned: A): Effect.Effect<A> => {
     const { run, route } = planned
     if (run.plan.reuse === undefined) return Effect.succeed(planned)
-    return Effect.map(withRawResult(run, route.entry, route.input), (found) => ({ ...planned, run: found }))
+    return Effect.map(withRawResult(run, route.entry, route.input), (reusing) => ({ ...planned, run: reusing }))
   }
   return {
     /** Adds a raw result that the run may take. */

@@ -78,7 +78,7 @@ export const rawResults = (guards: GuardStore["Service"], sandbox: boolean) =>
           return { run_id: row.run_id, provider: ask.provider, charged: String(row.charged), result }
         })
       ),
-      Stream.filter((found) => found !== null),
+      Stream.filter((result) => result !== null),
       Stream.runHead
     )
     if (Option.isNone(first)) return run

@@ -17,7 +17,7 @@ export const laneWorkers = Effect.fnUntraced(function* (turn: (lane: number) => 
   const queues = yield* Queues
   const wallets = yield* WalletLanes
   const lanes = yield* Lanes
-  const scope = yield* Effect.acquireRelease(Scope.make("parallel"), (made) => Scope.close(made, Exit.void))
+  const scope = yield* Effect.acquireRelease(Scope.make("parallel"), (newScope) => Scope.close(newScope, Exit.void))
   const served = new Set<number>()
 
   /** Starts this process's worker of a lane, unless it runs already. */

@@ -51,7 +51,7 @@ export class Waiters extends Context.Service<
       const clock = yield* Clock.Clock
       const places = yield* Effect.acquireRelease(
         Effect.sync(() => new Places(() => Number(clock.monotonicTimeNanosUnsafe()) / 1e6)),
-        (made) => Effect.sync(() => made.stop())
+        (newPlaces) => Effect.sync(() => newPlaces.stop())
       )
       yield* Effect.acquireRelease(
         Effect.sync(() => signals.listen((ids) => places.signal(ids))),
@@ -60,7 +60,7 @@ export class Waiters extends Context.Service<
 
       yield* Effect.gen(function* () {
         const old = places.waitingFor(pollAfterMillis)
-        if (old.length > 0) places.signal(yield* store.known(old))
+        if (old.length > 0) places.signal(yield* store.ended(old))
       }).pipe(
         Effect.catchCause((cause) =>
           Effect.logWarning(`polling for missed signals failed and will be retried: ${oneLine(cause)}`)

@@ -81,8 +81,8 @@ export class PaymentWorker extends Context.Service<
           const { customer } = method
           // Under one idempotency key the processor repeats a failed answer even if the charge succeeded. So the third attempt looks it up first.
           const tooOld = looks > 1 && age_seconds > keyHoldsSeconds
-          const made = looks > 2 || tooOld ? yield* payments.findCharge(customer, payment_id, created_at) : null
-          if (made !== null) return factOf(customer, made)
+          const charge = looks > 2 || tooOld ? yield* payments.findCharge(customer, payment_id, created_at) : null
+          if (charge !== null) return factOf(customer, charge)
           if (tooOld) return failed("The payment processor has no record of this charge.")
           yield* crashPoint("charge.before")
           const outcome = yield* payments.charge({ payment_id, org_id, amount: MicroUsd(payment.amount), ...method })

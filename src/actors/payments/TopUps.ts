@@ -87,8 +87,8 @@ export class TopUps extends Context.Service<
         const ask = { payment_id, org_id, amount, customer, success_url, cancel_url }
         // Uninterruptible: a client that hangs up must not leave a payable session whose id is not stored.
         const { session_id, url } = yield* Effect.uninterruptible(
-          Effect.tap(payments.checkout(ask), (made) =>
-            Effect.andThen(crashPoint("checkout.created"), store.attach(payment_id, made.session_id))
+          Effect.tap(payments.checkout(ask), (session) =>
+            Effect.andThen(crashPoint("checkout.created"), store.attach(payment_id, session.session_id))
           )
         )
         return { status: "checkout" as const, checkout_url: url, session_id }

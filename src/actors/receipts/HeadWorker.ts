@@ -30,7 +30,7 @@ export const HeadWorker = Layer.effectDiscard(
     })
 
     /** Whether the day is complete. */
-    const made = Effect.fnUntraced(function* (day: string) {
+    const signDay = Effect.fnUntraced(function* (day: string) {
       let after: string | null = ""
       while (after !== null) {
         const batch: Effect.Success<ReturnType<typeof store.make>> = yield* store.make(day, after, (heads) =>
@@ -44,7 +44,7 @@ export const HeadWorker = Layer.effectDiscard(
     })
 
     const pass = Effect.gen(function* () {
-      for (let day = yield* store.due; day !== null; day = yield* store.due) if (!(yield* made(day))) return
+      for (let day = yield* store.due; day !== null; day = yield* store.due) if (!(yield* signDay(day))) return
     })
     const every = yield* HeadSeconds
     yield* pass.pipe(

@@ -59,20 +59,20 @@ export type Details = Omit<RunDetails, "request" | "status"> & {
   readonly request: string | null
 }
 
-/** `asked` is null for an erased run. */
+/** `request` is null for an erased run. */
 export const detailsOf = (
   row: ReceiptRow,
   ledger: ReadonlyArray<ChainEntry>,
-  asked: { readonly input: string; readonly metadata: string | null } | null
+  request: { readonly input: string; readonly metadata: string | null } | null
 ): Details => {
   const { run_id, key_id, status, hold, quoted, charged, created_at, finished_at, erased_at } = row
-  const plan = erased_at === null && asked !== null ? decodePlan(row.plan) : null
+  const plan = erased_at === null && request !== null ? decodePlan(row.plan) : null
   const isEnded = isRunStatus(status) && isFinal(status)
   return {
     run_id,
     status,
     key_id,
-    request: plan === null || asked === null ? null : requestText({ ...row, ...asked, plan }),
+    request: plan === null || request === null ? null : requestText({ ...row, ...request, plan }),
     decision: plan === null ? null : decisionOf(plan, reasonOf(row)),
     billing: {
       currency: "USD",
@@ -122,13 +122,13 @@ export class Receipts extends Context.Service<
       const details = Effect.fnUntraced(function* (org_id: string, run_id: string) {
         const row = yield* store.run(org_id, run_id)
         if (row === null) return null
-        const [ledger, asked, refunded] = yield* Effect.all(
+        const [ledger, request, refunded] = yield* Effect.all(
           [store.entries(org_id, run_id), store.request(org_id, run_id), warranty.find(org_id, run_id)],
           { concurrency: 3 }
         )
         // A receipt has the run's own entries only: what it says of a run that has ended does not change.
         const refunds = refunded === null ? [] : yield* store.refunds(org_id, run_id)
-        return detailsOf(row, [...ledger, ...refunds], asked)
+        return detailsOf(row, [...ledger, ...refunds], request)
       })
 
       return Receipts.of({ receipt, details })

@@ -48,7 +48,7 @@ import type { Place } from "../mailbox/Places.ts"
 import { Waiters } from "../mailbox/Waiters.ts"
 
 /** The caller, its idempotency key, and how long it waits. */
-export interface Asked {
+export interface RunCaller {
   readonly org_id: string
   readonly key_id: string | null
   /** The rules of the API key, perhaps from a cache. Null for a session. */
@@ -74,14 +74,14 @@ export interface BatchBudget {
 const movedBudget = problem("rate_limited", "The budget of this API key was replaced meanwhile. Try again.")
 
 /** The run, which counts against the batch's budget. Fails if the key got another budget since that one was made. */
-const ofBatch = (run: NewRun, { access, batch }: Asked) => {
+const ofBatch = (run: NewRun, { access, batch }: RunCaller) => {
   if (batch === undefined) return Effect.succeed(run)
   return batch.parent_id === (access?.budget_id ?? null)
     ? Effect.succeed({ ...run, budget_id: batch.budget_id })
     : Effect.fail(movedBudget)
 }
 
-export interface CapabilityRequest extends Asked {
+export interface CapabilityRequest extends RunCaller {
   readonly capability: string
   readonly input: unknown
   readonly routing: RoutingRequest
@@ -90,7 +90,7 @@ export interface CapabilityRequest extends Asked {
   readonly unless_contacted_within_seconds?: number | null
 }
 
-export interface EndpointRequest extends Asked {
+export interface EndpointRequest extends RunCaller {
   readonly provider: string
   readonly endpoint: string
   readonly method: string | null
@@ -244,13 +244,13 @@ export class Admission extends Context.Service<
         }
       }
 
-      const replay = ({ org_id, access, wait_millis }: Asked, run_id: string, place: Place) =>
+      const replay = ({ org_id, access, wait_millis }: RunCaller, run_id: string, place: Place) =>
         Effect.flatMap(beginWatch(org_id, run_id, wait_millis, place, true), (one) => {
           if (one === null) return Effect.die(new Error("an admitted run was not found"))
           return seesRunsOf(access, one.run.key_id) ? Effect.succeed(one) : Effect.fail(usedFor(null))
         })
 
-      const enter = Effect.fnUntraced(function* (request: Asked, run: NewRun, place: Place) {
+      const enter = Effect.fnUntraced(function* (request: RunCaller, run: NewRun, place: Place) {
         const admit = Effect.uninterruptible(
           Effect.gen(function* () {
             yield* crashPoint("admit.before")
@@ -276,8 +276,8 @@ export class Admission extends Context.Service<
         if (admitted._tag === "Admitted") {
           const row = admittedRow(run, admitted.created_at)
           // The state is read for a client that does not wait: the run may have started, or ended, by now.
-          const known = request.wait_millis > 0 ? row : yield* reread(row)
-          return begun(known, false, request.wait_millis, place)
+          const current = request.wait_millis > 0 ? row : yield* reread(row)
+          return begun(current, false, request.wait_millis, place)
         }
         if (admitted._tag === "Full") {
           return yield* Effect.fail(
@@ -298,7 +298,7 @@ export class Admission extends Context.Service<
        * Returns the run of a repeated request even if a new run would be refused now, for example because a price rose above its cap
        * or an endpoint was removed.
        */
-      const orItsRun = (request: Asked, prepared: Effect.Effect<NewRun, Refused>, place: Place): Entering =>
+      const orItsRun = (request: RunCaller, prepared: Effect.Effect<NewRun, Refused>, place: Place): Entering =>
         Effect.matchEffect(traced(lacksRoom() ? Effect.fail(diskIsFull) : prepared, request.trace), {
           onSuccess: (run) =>
             request.batch === undefined
@@ -337,19 +337,19 @@ export class Admission extends Context.Service<
       const runOf = ({ run }: Planned) => run
       const { withReusable, completed } = guardedPlans(yield* HistoryStore, yield* GuardStore, catalog.sandbox)
 
-      const begin = (asked: PlanRequest, place: Place) =>
-        asked._tag === "Endpoint"
-          ? withKey(asked.request, (request) => orItsRun(request, Effect.map(planRaw(request, "new"), runOf), place))
-          : withKey(asked.request, (request) => orItsRun(request, Effect.flatMap(plan(request), completed), place))
+      const begin = (order: PlanRequest, place: Place) =>
+        order._tag === "Endpoint"
+          ? withKey(order.request, (request) => orItsRun(request, Effect.map(planRaw(request, "new"), runOf), place))
+          : withKey(order.request, (request) => orItsRun(request, Effect.flatMap(plan(request), completed), place))
 
       return Admission.of({
-        plan: (asked) =>
-          asked._tag === "Endpoint"
-            ? planRaw(asked.request, "stored")
-            : Effect.flatMap(plan(asked.request), withReusable),
-        submit: (asked) =>
+        plan: (order) =>
+          order._tag === "Endpoint"
+            ? planRaw(order.request, "stored")
+            : Effect.flatMap(plan(order.request), withReusable),
+        submit: (order) =>
           toEnd<Submitted, Refused>(
-            (place) => begin(asked, place),
+            (place) => begin(order, place),
             (ended) => ended
           ),
         watch,

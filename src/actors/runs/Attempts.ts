@@ -131,8 +131,8 @@ export const makeAttempt = Effect.gen(function* () {
     { answer }: RawProviderAnswer
   ) {
     if (makes.length === 0 || answer._tag !== "Delivered" || catalog.sandbox) return
-    const made = madeBy(makes, parsedOrText(answer.data))
-    if (made.length > 0) yield* retrying(ownership.claim(run.org_id, run.run_id, provider, made))
+    const resources = madeBy(makes, parsedOrText(answer.data))
+    if (resources.length > 0) yield* retrying(ownership.claim(run.org_id, run.run_id, provider, resources))
   })
 
   /** How the attempt stores the state of its job. */
@@ -143,12 +143,12 @@ export const makeAttempt = Effect.gen(function* () {
       return crashPoint("job.after")
     })
 
-  const rawAttempt = Effect.fnUntraced(function* (run: LeasedRun, raw: RawPlan, made: AttemptCall) {
-    const { step, input, state, keep } = made
+  const rawAttempt = Effect.fnUntraced(function* (run: LeasedRun, raw: RawPlan, attempt: AttemptCall) {
+    const { step, input, state, keep } = attempt
     const { plan, run_id, org_id } = run
     const { provider, own } = step
     const rawProvider = endpoints.snapshot().providers.get(provider)
-    if (rawProvider === undefined) return gone(made)
+    if (rawProvider === undefined) return gone(attempt)
     const call = { run_id, org_id, own, provider: rawProvider, raw, input, input_text: run.input, state, keep }
     const answered = withoutRawCost(yield* catchingBugs(provider, providers.callRaw(call)), own)
     // Objects in the organization's own account are nobody's in the service's account.
@@ -158,13 +158,13 @@ export const makeAttempt = Effect.gen(function* () {
   })
 
   /** Without a generator: thousands of runs may wait here for a slow provider. */
-  const offerAttempt = (run: LeasedRun, made: AttemptCall): Effect.Effect<Attempted> => {
-    const { step, input, number, state, keep } = made
+  const offerAttempt = (run: LeasedRun, attempt: AttemptCall): Effect.Effect<Attempted> => {
+    const { step, input, number, state, keep } = attempt
     const { plan, run_id, org_id } = run
     const { provider, own } = step
     const capability = catalog.find(run.capability ?? "")?.capability
     const offer = catalog.offer(run.capability ?? "", provider)
-    if (offer === undefined || capability === undefined) return Effect.succeed(gone(made))
+    if (offer === undefined || capability === undefined) return Effect.succeed(gone(attempt))
     const { include_raw } = plan
     const { owned, slug } = capability
     const request = { run_id, org_id, own, offer, capability: slug, input, attempt: number, include_raw, state, keep }

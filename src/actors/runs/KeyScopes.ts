@@ -73,11 +73,11 @@ const tooDear = (cap: MicroUsd, details: ReadonlyArray<Detail>): Denied =>
 /** The refusal of a run that no provider serves under the key's own cap. Null if that cap is not the reason. */
 export const aboveKeyCap = (
   access: KeyAccess | null,
-  asked: MicroUsd | null,
+  maxCost: MicroUsd | null,
   { excluded }: Pick<Route, "excluded">
 ): Denied | null => {
-  const cap = capFor(access, asked)
-  if (asked !== null || cap === null || !excluded.some(({ reason }) => reason === "max_cost")) return null
+  const cap = capFor(access, maxCost)
+  if (maxCost !== null || cap === null || !excluded.some(({ reason }) => reason === "max_cost")) return null
   const details = excluded.map(({ provider, quote }) => ({
     path: "routing.max_cost",
     message: `${provider} costs up to $${quote}`
@@ -88,12 +88,12 @@ export const aboveKeyCap = (
 /** As a refusal of the key's scope, if it is about a cap that the request did not set. */
 export const ofKeyCap = <E extends ProblemOf<"invalid_request" | "endpoint_not_found" | "provider_not_available">>(
   access: KeyAccess | null,
-  asked: MicroUsd | null,
+  maxCost: MicroUsd | null,
   refusal: E
 ): E | Denied => {
-  const cap = capFor(access, asked)
+  const cap = capFor(access, maxCost)
   const details = refusal.error.details ?? []
-  return asked === null && cap !== null && details.some(({ path }) => path === "routing.max_cost")
+  return maxCost === null && cap !== null && details.some(({ path }) => path === "routing.max_cost")
     ? tooDear(cap, details)
     : refusal
 }

@@ -184,8 +184,8 @@ export class Quotes extends Context.Service<
           suspended
         }
         const guarded = yield* guardedBy(run)
-        const asked = { ...turnRunOf({ _tag: "Reserve", run }), ...(guarded === null ? {} : { guarded }) }
-        return decide(wallet, asked, { _tag: "Reserve" }, day, key?.budget ?? null).verdict
+        const turnRun = { ...turnRunOf({ _tag: "Reserve", run }), ...(guarded === null ? {} : { guarded }) }
+        return decide(wallet, turnRun, { _tag: "Reserve" }, day, key?.budget ?? null).verdict
       })
 
       const quote = Effect.fnUntraced(function* (request: PlanRequest) {

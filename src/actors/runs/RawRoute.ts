@@ -36,11 +36,11 @@ type EndpointProblem = ProblemOf<"invalid_request" | "endpoint_not_found" | "pro
 /** Compiled once per endpoint object. An import creates new objects, so their checks are compiled again. */
 const compiled = new WeakMap<Endpoint, Checks>()
 const checksOf = (raw: RawProvider, endpoint: Endpoint): Checks => {
-  const known = compiled.get(endpoint)
-  if (known !== undefined) return known
-  const made = compileEndpoint(endpoint, raw.document?.definitions ?? {})
-  compiled.set(endpoint, made)
-  return made
+  const cached = compiled.get(endpoint)
+  if (cached !== undefined) return cached
+  const checks = compileEndpoint(endpoint, raw.document?.definitions ?? {})
+  compiled.set(endpoint, checks)
+  return checks
 }
 
 /** Adds an actor's input schema that was loaded after the import, so that runs enforce the schema that inspect shows. */
@@ -50,9 +50,9 @@ const whole = (endpoint: Endpoint, loaded: ActorInput | null): Endpoint => {
   const before = completed.get(loaded)
   // An import may have changed the actor's cost or price.
   if (before !== undefined && before.cost === endpoint.cost && before.price === endpoint.price) return before
-  const made = { ...endpoint, body: loaded.body }
-  completed.set(loaded, made)
-  return made
+  const completeEndpoint = { ...endpoint, body: loaded.body }
+  completed.set(loaded, completeEndpoint)
+  return completeEndpoint
 }
 
 const pathsOf = ({ endpoints }: RawProvider) => endpoints.map((one) => one.path)
@@ -235,7 +235,7 @@ const capsFor = (request: EndpointRequest, { own, platform }: Through, endpoint:
   const { max_cost, field } = capOf(request.max_cost, request.max_total ?? null)
   // The cap of a marketplace actor also limits what it may cost the account's owner.
   const lifted = own && !platform && endpoint.body_type !== "actor_input"
-  return { asked: max_cost, max_cost: lifted ? null : max_cost, field }
+  return { requested: max_cost, max_cost: lifted ? null : max_cost, field }
 }
 
 /** The hold and the quote, which depend on the accounts that may be called. */
@@ -277,9 +277,9 @@ export const rawRoute = (
       const message = `${endpoint.path} can't run now, because the marketplace did not answer which permissions it requires. Try again in a minute.`
       return yield* Effect.fail(problem("provider_not_available", message))
     }
-    const known = whole(endpoint, loaded)
-    const { asked, ...cap } = capsFor(request, through, endpoint)
-    const decision = planRaw(known, provider.free, checksOf(provider, known), request, {
+    const wholeEndpoint = whole(endpoint, loaded)
+    const { requested, ...cap } = capsFor(request, through, endpoint)
+    const decision = planRaw(wholeEndpoint, provider.free, checksOf(provider, wholeEndpoint), request, {
       ...cap,
       unpricedMin: rawMinCap
     })
@@ -290,7 +290,7 @@ export const rawRoute = (
     // The hold is the cost cap that the actor's platform enforces. The platform might read a cap of zero as no cap.
     if (endpoint.body_type === "actor_input" && decision.hold === Money.zero)
       return yield* refusedCap(cap.field, "must be above 0: it caps what the actor may cost")
-    if (through.own && asked !== null && asked < ownAccountFee)
+    if (through.own && requested !== null && requested < ownAccountFee)
       return yield* refusedCap(
         cap.field,
         `must be at least ${Money.usd(ownAccountFee)}: a call through your own account costs that`

@@ -205,7 +205,7 @@ export class RunActor extends Context.Service<
         return drifts.observe({ provider: delivered.provider, run_id: run.run_id, measured, ...said })
       }
 
-      const spokenOf = ({ answered, delivered }: Attempted, step: Step, plan: Plan) => {
+      const spanEndOf = ({ answered, delivered }: Attempted, step: Step, plan: Plan) => {
         const { outcome } = attemptOf(step, answered, delivered, plan)
         return { failed: outcome !== "succeeded" && outcome !== "no_match", attributes: { "rungate.outcome": outcome } }
       }
@@ -213,28 +213,28 @@ export class RunActor extends Context.Service<
       const execute = Effect.fnUntraced(function* (run: LeasedRun) {
         const { plan } = run
         const input: unknown = JSON.parse(run.input)
-        const made = run.attempts.filter((one) => !isOpenAttempt(one))
+        const attempts = run.attempts.filter((one) => !isOpenAttempt(one))
         // The turn that leased the run already recorded its first attempt. A claim from the queue does not.
-        let recorded = run.attempts.length > made.length
+        let recorded = run.attempts.length > attempts.length
         let reports: Map<number, Money.MicroUsd> | null = null
         // First inconclusive result, used if no later one is conclusive.
         let fallback: Kept | null = null
         let unknown: SettleReport["unknown"]
-        while (made.length < plan.attempts_max) {
-          const step = nextStep(plan, made.filter(isCounted))
-          if (step === undefined || !affords(plan, made, step)) break
+        while (attempts.length < plan.attempts_max) {
+          const step = nextStep(plan, attempts.filter(isCounted))
+          if (step === undefined || !affords(plan, attempts, step)) break
           const { provider } = step
           // The provider's concurrency limit is reached. The run waits in the queue, where it holds no slot.
           const share = step.own ? noShare : provider
           if (!slots.enter(run.run_id, share) && reports === null && fallback === null) {
             const requeued = { run_id: run.run_id, lease_token: run.lease_token, asks: provider }
-            yield* retrying(leases.requeue(requeued, JSON.stringify(made), null))
+            yield* retrying(leases.requeue(requeued, JSON.stringify(attempts), null))
             return slots.queued([run.org_id])
           }
           if (!recorded) {
             yield* crashPoint("attempt.before")
-            const attempts = JSON.stringify([...made, startedAttempt(step)])
-            const kept = yield* retrying(leases.attempt(run.run_id, run.lease_token, attempts))
+            const startedText = JSON.stringify([...attempts, startedAttempt(step)])
+            const kept = yield* retrying(leases.attempt(run.run_id, run.lease_token, startedText))
             if (!kept)
               return yield* Effect.logInfo(`${run.run_id}: the lease is lost; another worker continues the run`)
             events.touch(run.org_id, run.run_id)
@@ -246,13 +246,13 @@ export class RunActor extends Context.Service<
           const { answered, delivered } = yield* inSpan<Attempted>(
             traces,
             { name: `provider ${provider}`, kind: "client", parent: traces === null ? null : yield* CurrentTrace },
-            (one) => spokenOf(one, step, plan)
-          )(attempt(run, step, input, made.length + 1, job))
+            (one) => spanEndOf(one, step, plan)
+          )(attempt(run, step, input, attempts.length + 1, job))
           yield* crashPoint("provider.after")
           const tried = attemptOf(step, answered, delivered, plan)
           countAttempt(provider, tried.outcome, tried.duration_ms / 1_000)
-          made.push(tried)
-          const at = made.length - 1
+          attempts.push(tried)
+          const at = attempts.length - 1
           const reported = reportOf(answered)
           if (reported !== null) reports = (reports ?? new Map<number, Money.MicroUsd>()).set(at, reported)
           if (reported !== null && delivered !== null) yield* watchCost(run, delivered, reported)
@@ -261,15 +261,19 @@ export class RunActor extends Context.Service<
           if (unknown !== undefined || tried.outcome === suppressed) break
           if (delivered === null) continue
           if (!(plan.conclusive === true && delivered.inconclusive))
-            return yield* settleDelivery(run, plan, input, made, { at, delivered }, reports ?? noReports)
+            return yield* settleDelivery(run, plan, input, attempts, { at, delivered }, reports ?? noReports)
           fallback ??= { at, delivered }
           const detail = "the answer is inconclusive; another provider is called"
-          made[at] = { ...(made[at] ?? startedAttempt(step)), outcome: "inconclusive", detail }
+          attempts[at] = { ...(attempts[at] ?? startedAttempt(step)), outcome: "inconclusive", detail }
         }
-        if (fallback === null) return yield* settleFailure(run, plan, input, made, reports ?? noReports, unknown)
+        if (fallback === null) return yield* settleFailure(run, plan, input, attempts, reports ?? noReports, unknown)
         const { at } = fallback
-        made[at] = { ...(made[at] ?? startedAttempt({ provider: "", own: false })), outcome: "succeeded", detail: null }
-        yield* settleDelivery(run, plan, input, made, fallback, reports ?? noReports)
+        attempts[at] = {
+          ...(attempts[at] ?? startedAttempt({ provider: "", own: false })),
+          outcome: "succeeded",
+          detail: null
+        }
+        yield* settleDelivery(run, plan, input, attempts, fallback, reports ?? noReports)
       })
 
       return RunActor.of({

@@ -64,21 +64,21 @@ const isAttempt = (one: unknown) =>
   Number.isFinite(one["duration_ms"])
 
 /** A schema would take ten times longer. */
-const isAttempts = (found: unknown): found is PastRun["attempts"] => Array.isArray(found) && found.every(isAttempt)
+const isAttempts = (value: unknown): value is PastRun["attempts"] => Array.isArray(value) && value.every(isAttempt)
 
 type Attempts = PastRun["attempts"]
 /** Attempts whose text is kept. Runs of a few providers that took as long have the same. */
-const attemptsKnownMax = 20_000
+const attemptsCachedMax = 20_000
 
 /** Null for attempts of another shape. */
 const attemptsReader = () => {
-  const known = new Map<string, Attempts | null>()
+  const cache = new Map<string, Attempts | null>()
   return (text: string): Attempts | null => {
-    const before = known.get(text)
+    const before = cache.get(text)
     if (before !== undefined) return before
-    const found: unknown = JSON.parse(text)
-    const attempts = isAttempts(found) ? found : null
-    if (known.size < attemptsKnownMax) known.set(text, attempts)
+    const parsed: unknown = JSON.parse(text)
+    const attempts = isAttempts(parsed) ? parsed : null
+    if (cache.size < attemptsCachedMax) cache.set(text, attempts)
     return attempts
   }
 }
@@ -138,10 +138,10 @@ const kindsOf = function* (runs: ReadonlyArray<PastRun>) {
   for (const [n, { capability, kind, plan }] of runs.entries()) {
     const ofCapability = kinds.get(capability) ?? new Map<string, KindOfRuns>()
     kinds.set(capability, ofCapability)
-    const found = ofCapability.get(kind) ?? { runs: 0, providers: new Set() }
-    ofCapability.set(kind, found)
-    found.runs += 1
-    for (const { provider } of plan.offers) found.providers.add(provider)
+    const runsOfKind = ofCapability.get(kind) ?? { runs: 0, providers: new Set() }
+    ofCapability.set(kind, runsOfKind)
+    runsOfKind.runs += 1
+    for (const { provider } of plan.offers) runsOfKind.providers.add(provider)
     if (n % stepRuns === 0) yield
   }
   return kinds
@@ -191,18 +191,18 @@ export class Simulations extends Context.Service<
         const kinds = yield* inSlices(kindsOf(runs))
         const wanted = [...kinds]
           .flatMap(([capability, ofCapability]) =>
-            [...ofCapability].map(([kind, found]) => ({ capability, kind, ...found }))
+            [...ofCapability].map(([kind, runsOfKind]) => ({ capability, kind, ...runsOfKind }))
           )
           .sort((a, b) => b.runs - a.runs)
-        const known = new Map<string, OfferCounts>()
+        const countsBySubject = new Map<string, OfferCounts>()
         for (const [n, { capability, kind, providers }] of wanted.entries()) {
-          const asked = n < kindsMax ? kind : anyKind
+          const measuredKind = n < kindsMax ? kind : anyKind
           const subjects = [...providers].map((provider) => offerSubject(capability, provider))
-          const counted = yield* outcomes.measured(subjects, asked)
-          for (const [subject, counts] of counted) known.set(`${subject}\n${kind}`, counts)
+          const counted = yield* outcomes.measured(subjects, measuredKind)
+          for (const [subject, counts] of counted) countsBySubject.set(`${subject}\n${kind}`, counts)
         }
         const read: CountsOf = (capability, kind, provider) => {
-          const counts = known.get(`${offerSubject(capability, provider)}\n${kind}`)
+          const counts = countsBySubject.get(`${offerSubject(capability, provider)}\n${kind}`)
           return countsFor(counts?.kind ?? null, counts?.all ?? null)
         }
         return read

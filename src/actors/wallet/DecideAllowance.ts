@@ -27,22 +27,22 @@ const replyOf = (verdict: AllowanceVerdict): Decided["reply"] => {
   }
 }
 
-/** `found` is null if the allowance does not exist. */
+/** `allowance` is null if the allowance does not exist. */
 export const decideAllowance = (
   wallet: Wallet,
   act: "open" | "end",
-  found: { readonly budget: AllowanceBudget; readonly parent: KeyBudget | null } | null,
+  allowance: { readonly budget: AllowanceBudget; readonly parent: KeyBudget | null } | null,
   day: string
 ): Decided => {
-  if (found === null) return { wallet, entries: [], budgets: [], reply: { verdict: "Unknown" } }
+  if (allowance === null) return { wallet, entries: [], budgets: [], reply: { verdict: "Unknown" } }
   const decide = act === "open" ? openAllowance : endAllowance
-  const decision = decide(wallet, found.budget, found.parent, day)
+  const decision = decide(wallet, allowance.budget, allowance.parent, day)
   return {
     wallet: decision.wallet,
     entries: decision.entries,
     budgets: [
-      [decision.budget, found.budget],
-      [decision.parent, found.parent]
+      [decision.budget, allowance.budget],
+      [decision.parent, allowance.parent]
     ],
     reply: replyOf(decision.verdict)
   }

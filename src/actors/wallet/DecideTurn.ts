@@ -259,8 +259,8 @@ export const decideTurn = (view: TurnView, room: Room, names: Names) => {
       fail(run, "cancelled", { error_code: "cancelled", error_message: "the run was cancelled before it started" })
   }
 
-  const book = (org_id: string, made: ReadonlyArray<Entry>) => {
-    const posted = made.map((entry) => ({ ...entry, org_id, txn_id: names.txn_id() }))
+  const book = (org_id: string, newEntries: ReadonlyArray<Entry>) => {
+    const posted = newEntries.map((entry) => ({ ...entry, org_id, txn_id: names.txn_id() }))
     entries.push(...posted)
     return posted
   }
@@ -300,9 +300,9 @@ export const decideTurn = (view: TurnView, room: Room, names: Names) => {
       payment(mail, wallet)
       continue
     }
-    const found = runs.get(mail.run_id ?? "") ?? view.runs.get(mail.run_id ?? "") ?? null
-    if (mail.tag === "Reserve" && found !== null && wallet.suspended !== true && reused(found, wallet)) continue
-    const run = mail.tag === "Reserve" ? guards.guarded(found) : found
+    const before = runs.get(mail.run_id ?? "") ?? view.runs.get(mail.run_id ?? "") ?? null
+    if (mail.tag === "Reserve" && before !== null && wallet.suspended !== true && reused(before, wallet)) continue
+    const run = mail.tag === "Reserve" ? guards.guarded(before) : before
     const replayed =
       mail.command_id === null || command._tag !== "Credit" ? undefined : view.credited.get(mail.command_id)
     const counted = budgets.of(run)

@@ -31,11 +31,11 @@ export const turnBudgets = (view: Pick<TurnView, "budgets" | "day">) => {
     const read = view.budgets.get(budget_id)
     const after = current(budget_id)
     if (read === undefined || after === undefined || isOfBatch(after)) return null
-    const { told, budget: before, org_id, key_id } = read
-    const alert = watchKeyBudget({ told, before, after, refused: refused.get(budget_id) ?? null, day: view.day })
+    const { lastAlert, budget: before, org_id, key_id } = read
+    const alert = watchKeyBudget({ lastAlert, before, after, refused: refused.get(budget_id) ?? null, day: view.day })
     if (alert === null) return null
     const events = alert.steps.map((percent) => budgetReached(key_id, after, view.day, percent))
-    return { budget_id, org_id, key_id, told: alert.told, events }
+    return { budget_id, org_id, key_id, lastAlert: alert.lastAlert, events }
   }
 
   return {

@@ -9,12 +9,12 @@ export const turnFree = ({ free, free_limit }: Pick<TurnView, "free" | "free_lim
   const reserved = new Map<string, bigint>()
   const stored = new Map<string, bigint>()
   const add = (to: Map<string, bigint>, org_id: string, bytes: bigint) => to.set(org_id, (to.get(org_id) ?? 0n) + bytes)
-  const useOf = (org_id: string, asked: bigint): FreeUse => {
+  const useOf = (org_id: string, requested: bigint): FreeUse => {
     const before = free.get(org_id) ?? { stored: 0n, reserved: 0n }
     return {
       stored: before.stored + (stored.get(org_id) ?? 0n),
       reserved: before.reserved + (open.get(org_id) ?? 0n),
-      asked,
+      requested,
       limit: free_limit
     }
   }

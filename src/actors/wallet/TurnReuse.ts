@@ -53,8 +53,10 @@ export const sharedEnding = (buyer: string, ending: Ending): Ending => ({
   }
 })
 
-const foundIn = ({ found }: Reuse): Reusable | null =>
-  found === undefined ? null : { ...found, charged: BigInt(found.charged), bytes: Buffer.byteLength(found.result) }
+const reusableIn = ({ found: reusable }: Reuse): Reusable | null =>
+  reusable === undefined
+    ? null
+    : { ...reusable, charged: BigInt(reusable.charged), bytes: Buffer.byteLength(reusable.result) }
 
 export const turnReuse = ({ reuse: view }: Pick<TurnView, "reuse">) => {
   /** Runs that buy since this turn, by input. Null: one has ended in this turn. */
@@ -78,7 +80,7 @@ export const turnReuse = ({ reuse: view }: Pick<TurnView, "reuse">) => {
       const { reuse } = run.plan()
       if (reuse === undefined) return null
       const key = inputKey(run)
-      const result = view.results.get(run.run_id) ?? foundIn(reuse)
+      const result = view.results.get(run.run_id) ?? reusableIn(reuse)
       const since = buyers.get(key)
       if (since === null && result === null) return { _tag: "Later" }
       const before = view.buyers.get(key)

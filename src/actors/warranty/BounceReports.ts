@@ -73,16 +73,16 @@ export class BounceReports extends Context.Service<
       }
 
       /** The run that sent the message to the address through the operator's account. Null if the event's claim is not true of it. */
-      const sendOf = Effect.fnUntraced(function* (offer: CatalogOffer, told: BouncedMessage) {
-        const org_id = looksLike("run", told.run_id) ? yield* runs.ownerOf(told.run_id) : null
-        const row = org_id === null ? null : yield* runs.find(org_id, told.run_id)
+      const sendOf = Effect.fnUntraced(function* (offer: CatalogOffer, message: BouncedMessage) {
+        const org_id = looksLike("run", message.run_id) ? yield* runs.ownerOf(message.run_id) : null
+        const row = org_id === null ? null : yield* runs.find(org_id, message.run_id)
         if (row === null || row.capability !== emailSend.slug) return null
         // A provider that knows an address as bad may report the bounce before the run has stored its message.
         if (row.finished_at === null) return yield* Effect.fail(new EventPostponed())
         if (row.provider !== offer.provider.slug) return null
         const sent = sentBy(row, offer)
-        const isIt = sent !== null && !sent.own && sent.message_id === told.message_id
-        return isIt && sent.accepted?.includes(told.address) === true ? row : null
+        const isIt = sent !== null && !sent.own && sent.message_id === message.message_id
+        return isIt && sent.accepted?.includes(message.address) === true ? row : null
       })
 
       /** Runs of the sender's organization that called the address valid before it was sent to, and can still be disputed. */
@@ -113,12 +113,12 @@ export class BounceReports extends Context.Service<
           )
         )
 
-      const act = Effect.fn("BounceReports.act")(function* (offer: CatalogOffer, told: BouncedMessage) {
+      const act = Effect.fn("BounceReports.act")(function* (offer: CatalogOffer, message: BouncedMessage) {
         if (waiting >= waitingMax) return yield* Effect.fail(new EventPostponed())
-        const send = yield* sendOf(offer, told)
+        const send = yield* sendOf(offer, message)
         if (send === null) return 0
         const { org_id, run_id: send_run } = send
-        const run_ids = yield* vouchers(send, told.address)
+        const run_ids = yield* vouchers(send, message.address)
         for (const run_id of run_ids) {
           // What is known of a dispute stays as it is.
           if ((yield* disputes.find(run_id)) === null)
@@ -135,8 +135,8 @@ export class BounceReports extends Context.Service<
         const door = doorOf(provider)
         const isGenuine = door?.secrets.some((secret) => door.events.isGenuine(event, Redacted.value(secret))) === true
         if (door === null || !isGenuine) return Effect.fail(new EventRefused())
-        const told = door.events.bounced(parsedOrText(event.body))
-        return told === null || warrantyShareBps === 0 ? Effect.succeed(0) : act(door.offer, told)
+        const message = door.events.bounced(parsedOrText(event.body))
+        return message === null || warrantyShareBps === 0 ? Effect.succeed(0) : act(door.offer, message)
       }
 
       return BounceReports.of({ takes: (provider) => doorOf(provider) !== null, receive })

@@ -78,8 +78,8 @@ export class Warranties extends Context.Service<
         const { title } = sent.offer.provider
         const claimed = yield* disputes.claim(of, send.run_id, `${title} is being asked`)
         if (!claimed) {
-          const known = yield* disputes.find(run_id)
-          return known ?? (yield* disputes.open(of, send.run_id, tooMany))
+          const dispute = yield* disputes.find(run_id)
+          return dispute ?? (yield* disputes.open(of, send.run_id, tooMany))
         }
         const { message_id, own, offer } = sent
         const answered = yield* providers.bounced({ org_id, address: cover.address, message_id, own, offer })

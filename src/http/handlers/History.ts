@@ -53,7 +53,7 @@ export const HistoryHandlers = HttpApiBuilder.group(
           matches: rows,
           cut,
           facts: indexed
-        } = yield* whenIndexed(store.known(org_id, subject, limit, excluded, access?.reads ?? null))
+        } = yield* whenIndexed(store.subjectHistory(org_id, subject, limit, excluded, access?.reads ?? null))
         const summary = withFinding(indexed, (yield* findingsOf([indexed])).get(indexed.unknown?.run_id ?? ""))
         const text = historyText(subject, { rows, limit, cut, summary, excluded })
         return HttpServerResponse.text(text, { contentType: "application/json" })

@@ -5,7 +5,7 @@
  * may not call. What is wrong with the data of a row is found when the row is run.
  */
 import { Effect } from "effect"
-import type { Admission, Asked, PlanRequest } from "../../actors/runs/Admission.ts"
+import type { Admission, RunCaller, PlanRequest } from "../../actors/runs/Admission.ts"
 import { encodeRowRequest } from "../../schema/batches/RowRequest.ts"
 import { problem, type Problem } from "../../schema/Errors.ts"
 import type { BatchRun } from "../api/Batches.ts"
@@ -66,7 +66,7 @@ const stored = (run: BatchRun, planned: PlanRequest): string => {
 
 /** JSON texts of the rows' requests. */
 export const batchRows = (admission: Admission["Service"]) =>
-  Effect.fnUntraced(function* (runs: ReadonlyArray<BatchRun>, asked: Asked) {
+  Effect.fnUntraced(function* (runs: ReadonlyArray<BatchRun>, asked: RunCaller) {
     const rows: Array<string> = []
     const targets = new Set<string>()
     for (const [index, run] of runs.entries()) {

@@ -5,7 +5,7 @@
  */
 import { Clock, Effect } from "effect"
 import { HttpServerResponse } from "effect/http"
-import { type Admission, type Asked, isFinalRow, type PlanRequest } from "../../actors/runs/Admission.ts"
+import { type Admission, type RunCaller, isFinalRow, type PlanRequest } from "../../actors/runs/Admission.ts"
 import type { Submitted } from "../../actors/mailbox/PendingRun.ts"
 import type { Principal } from "../../layers/accounts/Accounts.ts"
 import type { RunRow } from "../../layers/runs/RunStore.ts"
@@ -122,7 +122,11 @@ export interface RunSubmission {
 }
 
 /** Runs and quotes decode a request with this function, so both refuse the same requests. */
-export const requestOf = Effect.fnUntraced(function* (payload: RunRequest, asked: Asked, text: RunSubmission["text"]) {
+export const requestOf = Effect.fnUntraced(function* (
+  payload: RunRequest,
+  asked: RunCaller,
+  text: RunSubmission["text"]
+) {
   const target = yield* targetOf(payload)
   const max_cost = payload.routing?.max_cost ?? null
   const max_total = payload.routing?.max_total ?? null

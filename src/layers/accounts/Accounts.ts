@@ -89,7 +89,7 @@ export interface NewAccount {
   /** The client address, for the audit log. */
   readonly client: string
   /** Runs in the transaction that creates the organization, to store an invitation or referral. Its failure refuses the sign-up. */
-  readonly joining: (made: NewUser) => Effect.Effect<void, JoiningRefused>
+  readonly joining: (user: NewUser) => Effect.Effect<void, JoiningRefused>
 }
 
 /** The password is right, and the user is no member of the organization, or of any if none was named. */

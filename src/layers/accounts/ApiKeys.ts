@@ -154,12 +154,12 @@ export const apiKeys = (sql: SqlClient.SqlClient) => {
     environment: Environment,
     { expires_at = null, budget = null, allow = null }: KeyRules = {}
   ) {
-    const made = Effect.gen(function* () {
+    const insertion = Effect.gen(function* () {
       const id = newId("key")
       const budget_id = budget === null ? null : yield* insertBudget(org_id, id, budget)
       return yield* insertKey(org_id, id, { name, environment }, { expires_at, allow: scopeOf(allow), budget_id })
     })
-    return yield* Effect.catchTag(budget === null ? made : sql.withTransaction(made), "SqlError", Effect.die)
+    return yield* Effect.catchTag(budget === null ? insertion : sql.withTransaction(insertion), "SqlError", Effect.die)
   })
 
   const list = (org_id: string, before: string | null, limit: number) =>
@@ -170,19 +170,19 @@ export const apiKeys = (sql: SqlClient.SqlClient) => {
       withBudgets
     )
 
-  const found = (rows: ReadonlyArray<StoredKey>) => Effect.map(withBudgets(rows), ([row]) => Option.fromNullishOr(row))
+  const first = (rows: ReadonlyArray<StoredKey>) => Effect.map(withBudgets(rows), ([row]) => Option.fromNullishOr(row))
 
   const find = (org_id: string, key_id: string) =>
     Effect.flatMap(
       storedRows(sql`SELECT ${columns} FROM api_keys WHERE org_id = ${org_id} AND key_id = ${key_id}`),
-      found
+      first
     )
 
   const revoke = (org_id: string, key_id: string) =>
     Effect.flatMap(
       storedRows(sql`
       UPDATE api_keys SET revoked_at = coalesce(revoked_at, now()) WHERE org_id = ${org_id} AND key_id = ${key_id} RETURNING ${columns}`),
-      found
+      first
     )
 
   /** The key's row, locked. */
@@ -225,7 +225,7 @@ export const apiKeys = (sql: SqlClient.SqlClient) => {
         UPDATE api_keys SET name = ${name ?? before.name}, expires_at = ${expires_at}, allow = ${allowText(allow)}::text::jsonb,
                max_cost = ${allow?.max_cost ?? null}, budget_id = ${budget_id}
         WHERE key_id = ${key_id} RETURNING ${columns}`)
-      return yield* found(rows)
+      return yield* first(rows)
     })
     return yield* Effect.catchTag(sql.withTransaction(changed), "SqlError", Effect.die)
   })

@@ -89,12 +89,12 @@ export class Mailer extends Context.Service<
       const withoutServer = mode === "production" ? refuse : logSend
       const sendTo = (server: MailServer | null) => (server === null ? Effect.succeed(withoutServer) : smtpSend(server))
       // A reload replaces the server.
-      let made = { server: current().mail, send: yield* sendTo(current().mail) }
+      let connection = { server: current().mail, send: yield* sendTo(current().mail) }
       return Mailer.of({
         send: Effect.fnUntraced(function* (mail) {
           const server = current().mail
-          if (made.server !== server) made = { server, send: yield* sendTo(server) }
-          return yield* made.send(mail)
+          if (connection.server !== server) connection = { server, send: yield* sendTo(server) }
+          return yield* connection.send(mail)
         })
       })
     })

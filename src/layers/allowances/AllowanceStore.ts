@@ -222,9 +222,9 @@ export class AllowanceStore extends Context.Service<
           const stored = Effect.gen(function* () {
             return (yield* replay(given)) ?? (yield* insert(given))
           })
-          const made = sql.withTransaction(stored)
+          const transaction = sql.withTransaction(stored)
           // Of two first requests with one Idempotency-Key, the later one finds the allowance of the other.
-          return yield* made.pipe(Effect.catchReason("SqlError", "UniqueViolation", () => made))
+          return yield* transaction.pipe(Effect.catchReason("SqlError", "UniqueViolation", () => transaction))
         },
         Effect.catchTag("SqlError", Effect.die)
       )

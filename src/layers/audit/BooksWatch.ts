@@ -76,9 +76,9 @@ export class BooksWatch extends Context.Service<
       const log = yield* AuditLog
 
       /** The organizations whose entries, runs or payments violations name. */
-      const orgsOf = Effect.fnUntraced(function* (found: ReadonlyArray<Violation>) {
+      const orgsOf = Effect.fnUntraced(function* (reported: ReadonlyArray<Violation>) {
         const named = (prefix: string) =>
-          found.flatMap(({ subject }) => (subject.startsWith(prefix) ? [subject.split(" ")[0] ?? ""] : []))
+          reported.flatMap(({ subject }) => (subject.startsWith(prefix) ? [subject.split(" ")[0] ?? ""] : []))
         const [runs, payments] = [named("run_"), named("pay_")]
         const rows = yield* orgRows(sql`
           SELECT org_id FROM wallets WHERE org_id = ANY(${texts(named("org_"))}) UNION
@@ -89,19 +89,19 @@ export class BooksWatch extends Context.Service<
       })
 
       const violationsOf = (org_id: string) =>
-        Effect.map(snapshot(sql, violations(sql, org_id)), (found) => found.filter(isSuspending))
+        Effect.map(snapshot(sql, violations(sql, org_id)), (reported) => reported.filter(isSuspending))
 
       const suspend = Effect.fnUntraced(function* (org_id: string) {
-        const found = yield* violationsOf(org_id)
-        if (found.length === 0) return []
-        const recorded = found.slice(0, recordedMax).map(({ equation, subject }) => `${equation}: ${subject}`)
+        const suspending = yield* violationsOf(org_id)
+        if (suspending.length === 0) return []
+        const recorded = suspending.slice(0, recordedMax).map(({ equation, subject }) => `${equation}: ${subject}`)
         const rows = yield* orgRows(sql`
           WITH marked AS (
             UPDATE wallets SET suspended = true, version = version + 1 WHERE org_id = ${org_id} AND NOT suspended RETURNING org_id)
           INSERT INTO wallet_suspensions (org_id, violations) SELECT org_id, ${texts(recorded)}::text[] FROM marked
           ON CONFLICT (org_id) DO UPDATE SET violations = excluded.violations, suspended_at = now(), resumed_at = NULL
           RETURNING org_id`)
-        return rows.length === 0 ? [] : [{ org_id, violations: found }]
+        return rows.length === 0 ? [] : [{ org_id, violations: suspending }]
       })
 
       const check = Effect.gen(function* () {
@@ -116,8 +116,8 @@ export class BooksWatch extends Context.Service<
       const resume = Effect.fnUntraced(function* (org_id: string, actor: Actor) {
         const marked = yield* orgRows(sql`SELECT org_id FROM wallets WHERE org_id = ${org_id} AND suspended`)
         if (marked.length === 0) return { _tag: "NotSuspended" } as const
-        const found = yield* violationsOf(org_id)
-        if (found.length > 0) return { _tag: "Violated", violations: found } as const
+        const suspending = yield* violationsOf(org_id)
+        if (suspending.length > 0) return { _tag: "Violated", violations: suspending } as const
         yield* log.by(actor)(sql`
           WITH freed AS (
             UPDATE wallets SET suspended = false, version = version + 1 WHERE org_id = ${org_id} AND suspended RETURNING org_id)

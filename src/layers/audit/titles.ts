@@ -40,10 +40,10 @@ export interface CheckedEquation extends Equation {
 
 /** Every equation with its violations. A violation of an equation without a title is listed under its own text. */
 export const byEquation = (violations: ReadonlyArray<Violation>): ReadonlyArray<CheckedEquation> => {
-  const found = Map.groupBy(violations, idOf)
-  const known = titles.map((one) => ({ ...one, violations: found.get(one.id) ?? [] }))
-  const others = [...found]
+  const byId = Map.groupBy(violations, idOf)
+  const titled = titles.map((one) => ({ ...one, violations: byId.get(one.id) ?? [] }))
+  const others = [...byId]
     .filter(([id]) => !titles.some((one) => one.id === id))
     .map(([id, own]) => ({ id, title: own[0]?.equation ?? id, violations: own }))
-  return [...known, ...others]
+  return [...titled, ...others]
 }

@@ -81,25 +81,25 @@ export class Catalog extends Context.Service<
             byCapability: new Map(entries.map((entry) => [entry.capability.slug, entry]))
           }
         }
-        let made = make()
+        let snapshot = make()
         onReload((changed) =>
           Effect.sync(() => {
-            if (changed.some(isOfAccount)) made = make()
+            if (changed.some(isOfAccount)) snapshot = make()
           })
         )
         return Catalog.of({
           sandbox,
           get entries() {
-            return made.entries
+            return snapshot.entries
           },
           get providers() {
-            return made.providers
+            return snapshot.providers
           },
           isConfigured,
-          find: (slug) => made.byCapability.get(slug),
-          provider: (slug) => made.bySlug.get(slug),
+          find: (slug) => snapshot.byCapability.get(slug),
+          provider: (slug) => snapshot.bySlug.get(slug),
           offer: (capability, provider) =>
-            made.byCapability.get(capability)?.offers.find((one) => one.provider.slug === provider)
+            snapshot.byCapability.get(capability)?.offers.find((one) => one.provider.slug === provider)
         })
       })
     )

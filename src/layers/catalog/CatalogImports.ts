@@ -161,14 +161,14 @@ export class CatalogImports extends Context.Service<
       const onlyAllowed = Effect.fnUntraced(function* (imported: Imported, allow: ReadonlyArray<string>) {
         if (allow.length === 0) return imported
         const isAllowed = hasActor(allow)
-        const found = imported.document.endpoints.filter(({ path }) => isAllowed(path))
-        if (found.length === 0)
+        const actors = imported.document.endpoints.filter(({ path }) => isAllowed(path))
+        if (actors.length === 0)
           return yield* failed(
             `The store has no actor that --allow ${allow.join(" --allow ")} means. Check the names in the store.`
           )
-        const known = new Set(found.map(({ path }) => path))
+        const paths = new Set(actors.map(({ path }) => path))
         const own = (yield* shipped).find(({ provider }) => provider === imported.document.provider)?.endpoints ?? []
-        const endpoints = [...found, ...own.filter(({ path }) => !known.has(path))].sort(byPath)
+        const endpoints = [...actors, ...own.filter(({ path }) => !paths.has(path))].sort(byPath)
         return { ...imported, document: { ...imported.document, endpoints } }
       })
 

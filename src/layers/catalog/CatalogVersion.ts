@@ -9,15 +9,15 @@ import type { CatalogEntry } from "./Catalog.ts"
 
 /** 64 bits: different versions of one entry do not collide. */
 const digits = 16
-const known = new WeakMap<object, string>()
+const versions = new WeakMap<object, string>()
 
 const versionOf = (entry: object, facts: () => unknown): string => {
-  const before = known.get(entry)
+  const before = versions.get(entry)
   if (before !== undefined) return before
   const text = JSON.stringify(facts(), (_key, value: unknown) => (typeof value === "bigint" ? String(value) : value))
-  const made = new Bun.CryptoHasher("sha256").update(text).digest("hex").slice(0, digits)
-  known.set(entry, made)
-  return made
+  const version = new Bun.CryptoHasher("sha256").update(text).digest("hex").slice(0, digits)
+  versions.set(entry, version)
+  return version
 }
 
 export const catalogVersion = (entry: CatalogEntry): string =>

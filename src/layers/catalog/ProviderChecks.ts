@@ -39,12 +39,12 @@ export class ProviderChecks extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const { healthSeconds } = yield* Settings
-      let known: ReadonlyMap<string, ReadonlyArray<CheckRow>> = new Map()
+      let checksByProvider: ReadonlyMap<string, ReadonlyArray<CheckRow>> = new Map()
 
       const refresh = Effect.gen(function* () {
         const rows = yield* checkRows(sql`
           SELECT provider, capability, checked_at, run_id, passed, outcome, latency_ms, charged, cost FROM provider_checks ORDER BY 1, 2`)
-        known = Map.groupBy(rows, (row) => row.provider)
+        checksByProvider = Map.groupBy(rows, (row) => row.provider)
       })
       const refreshOrWarn = Effect.catchCause(refresh, (cause) =>
         Effect.logWarning(`provider checks: can't read them, the last ones stay in use: ${oneLine(cause)}`)
@@ -78,7 +78,7 @@ export class ProviderChecks extends Context.Service<
         )
 
       return ProviderChecks.of({
-        of: (provider) => known.get(provider) ?? [],
+        of: (provider) => checksByProvider.get(provider) ?? [],
         refresh: Effect.orDie(refresh),
         record: (check) => Effect.orDie(record(check))
       })

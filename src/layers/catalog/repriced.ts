@@ -79,11 +79,11 @@ const repricedEndpoint = (endpoint: Endpoint, { contained, paid, numerator, deno
 }
 
 /** Each document is scaled once: readers compare endpoints by identity. */
-const known = new WeakMap<ProviderDocument, { readonly rates: Rates; readonly document: ProviderDocument }>()
+const cache = new WeakMap<ProviderDocument, { readonly rates: Rates; readonly document: ProviderDocument }>()
 
 /** Pauses after each endpoint that it scales, because a large document would stall the event loop. */
 export function* repricing(document: ProviderDocument, rates: Rates): Generator<void, ProviderDocument> {
-  const before = known.get(document)
+  const before = cache.get(document)
   if (before?.rates.credit === rates.credit && before.rates.markup === rates.markup) return before.document
   // Endpoints of a document contain the same price of a credit, or none.
   const factors = new Map<string | undefined, Factor | null>()
@@ -101,7 +101,7 @@ export function* repricing(document: ProviderDocument, rates: Rates): Generator<
     if (factor !== null) yield
   }
   const isSame = [...factors.values()].every((factor) => factor === null)
-  const made = isSame ? document : { ...document, endpoints }
-  known.set(document, { rates, document: made })
-  return made
+  const repriced = isSame ? document : { ...document, endpoints }
+  cache.set(document, { rates, document: repriced })
+  return repriced
 }

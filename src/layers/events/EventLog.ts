@@ -37,7 +37,7 @@ export interface Reading {
   readonly began_at: Date | null
 }
 
-export interface Asked {
+export interface Query {
   readonly org_id: string
   readonly after: bigint
   /** Only events of this run. */
@@ -71,7 +71,7 @@ export class EventLog extends Context.Service<
   {
     /** Keeps a log of the organization from now on, for 30 days after the last call. Open runs are logged from their beginning. */
     readonly listen: (org_id: string) => Effect.Effect<void>
-    readonly after: (asked: Asked) => Effect.Effect<Reading>
+    readonly after: (query: Query) => Effect.Effect<Reading>
     /** The events of a run that ended before its organization had a log. Empty for a run of another organization. */
     readonly unlogged: (org_id: string, run_id: string) => Effect.Effect<ReadonlyArray<LoggedEvent>>
     /** The newest position of each log. */
@@ -98,7 +98,7 @@ export class EventLog extends Context.Service<
         SELECT o.org_id, o.run_id FROM kept JOIN open_runs o USING (org_id)
         WHERE NOT EXISTS (SELECT FROM event_heads b WHERE b.org_id = o.org_id AND b.listened_at IS NOT NULL)`
 
-      const after = Effect.fnUntraced(function* ({ org_id, after, run_id, kinds, withKeys = false, limit }: Asked) {
+      const after = Effect.fnUntraced(function* ({ org_id, after, run_id, kinds, withKeys = false, limit }: Query) {
         const rows = yield* readingRows(sql`
           SELECT h.position AS head, h.dropped, h.began_at, e.position, e.kind, e.run_id,
                  ${withKeys ? sql`(SELECT r.key_id FROM runs r WHERE r.org_id = ${org_id} AND r.run_id = e.run_id LIMIT 1)` : sql`NULL::text`} AS key_id, e.data::text AS data, e.happened_at
@@ -165,7 +165,7 @@ export class EventLog extends Context.Service<
 
       return EventLog.of({
         listen: (org_id) => Effect.asVoid(Effect.orDie(listen(org_id))),
-        after: (asked) => Effect.orDie(after(asked)),
+        after: (query) => Effect.orDie(after(query)),
         unlogged: (org_id, run_id) => Effect.orDie(unlogged(org_id, run_id)),
         heads: (org_ids) => (org_ids.length === 0 ? Effect.succeed(new Map()) : Effect.orDie(heads(org_ids))),
         forget: Effect.orDie(forget)

@@ -88,13 +88,13 @@ export class CostDrifts extends Context.Service<
       const refresh = Effect.gen(function* () {
         const rows = yield* driftRows(sql`
           SELECT provider, capability, since, run_id, expected, measured FROM cost_drifts ORDER BY 1, 2`)
-        const found = rows.map((row) => ({
+        const list = rows.map((row) => ({
           ...row,
           expected: MicroUsd(row.expected),
           measured: MicroUsd(row.measured)
         }))
-        drifts = new Map(found.map((one) => [keyOf(one.provider, one.capability), one]))
-        capabilities = new Set(found.map((one) => one.capability))
+        drifts = new Map(list.map((one) => [keyOf(one.provider, one.capability), one]))
+        capabilities = new Set(list.map((one) => one.capability))
         offers = new WeakMap()
         endpoints = new WeakMap()
       })
@@ -114,9 +114,9 @@ export class CostDrifts extends Context.Service<
           verified: false,
           note: note.filter((part) => part !== null).join(" ")
         }
-        const made = { ...one, offer }
-        offers.set(one, made)
-        return made
+        const raisedOffer = { ...one, offer }
+        offers.set(one, raisedOffer)
+        return raisedOffer
       }
 
       const pricedEndpoint = (provider: string, endpoint: Endpoint): Endpoint => {
@@ -126,9 +126,9 @@ export class CostDrifts extends Context.Service<
         if (before !== undefined) return before
         const scaled = scaledEndpoint(endpoint, Decimal.integer(believed(drift)), Decimal.integer(drift.expected))
         const note = [endpoint.cost.note, late].filter((part) => part !== null).join(" ")
-        const made = { ...scaled, cost: { ...scaled.cost, note } }
-        endpoints.set(endpoint, made)
-        return made
+        const raisedEndpoint = { ...scaled, cost: { ...scaled.cost, note } }
+        endpoints.set(endpoint, raisedEndpoint)
+        return raisedEndpoint
       }
 
       /** Keeps the larger of two drifts: the one with the higher cost in proportion. */

@@ -119,9 +119,9 @@ export const HttpProviders = Layer.effect(
         if (late !== null) return late
         attempt.trail = withRequest(attempt.trail, sent.acts)
         const trace = traces === null ? null : yield* CurrentTrace
-        const told = trace === null ? request : { ...request, headers: { ...request.headers, traceparent: trace } }
+        const traced = trace === null ? request : { ...request, headers: { ...request.headers, traceparent: trace } }
         const bytesMax = answerBytesMax(to)
-        const { reply, end } = yield* send(to.publicOnly ? publicFetch : ordinaryFetch, told, sent, {
+        const { reply, end } = yield* send(to.publicOnly ? publicFetch : ordinaryFetch, traced, sent, {
           bytesMax,
           room: (read) => budget({ bytes: bytesMax, own: to.own }, read),
           turn: (millis) => (to.own === null ? 0 : turn(to.own, millis, performance.now()))
@@ -369,19 +369,19 @@ export const HttpProviders = Layer.effect(
       )
     }
 
-    const bounced = (asked: BounceCall): Effect.Effect<Bounce | Failure | null> => {
-      const { provider, offer } = asked.offer
+    const bounced = (call: BounceCall): Effect.Effect<Bounce | Failure | null> => {
+      const { provider, offer } = call.offer
       const { bounce } = offer
       if (bounce === undefined) return Effect.succeed(null)
-      return Effect.flatMap(connect(provider, asked), (to) => {
+      return Effect.flatMap(connect(provider, call), (to) => {
         if ("_tag" in to) return Effect.succeed(to)
         // The customer chose the address that would answer, so the answer would prove nothing.
         if (to.publicOnly) return Effect.succeed(null)
         return read<Bounce>(
           to,
           provider,
-          () => requestOf(bounce.call(asked)),
-          (reply) => bounce.finding(reply, asked)
+          () => requestOf(bounce.call(call)),
+          (reply) => bounce.finding(reply, call)
         )
       })
     }

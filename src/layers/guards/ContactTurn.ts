@@ -64,11 +64,11 @@ const identitiesOf = ({ org_id, run_id, contacts }: Contacting) =>
 /** The latest contacts of these runs' recipients, and the setting of their organizations. */
 export const readContacts = (sql: SqlClient.SqlClient, runs: ReadonlyArray<Contacting>) => {
   if (runs.length === 0) return Effect.succeed(noContacts)
-  const asked = runs.flatMap(identitiesOf)
+  const identities = runs.flatMap(identitiesOf)
   return Effect.map(
     contactRows(sql`
       SELECT n.org_id, n.identity, g.days::int AS days, c.run_id, (extract(epoch FROM c.contacted_at) * 1000000)::bigint AS at
-      FROM (SELECT DISTINCT * FROM unnest(${texts(asked.map((a) => a.org_id))}, ${texts(asked.map((a) => a.identity))}) AS u(org_id, identity)) n
+      FROM (SELECT DISTINCT * FROM unnest(${texts(identities.map((a) => a.org_id))}, ${texts(identities.map((a) => a.identity))}) AS u(org_id, identity)) n
       LEFT JOIN contact_guards g ON g.org_id = n.org_id
       LEFT JOIN LATERAL (
         SELECT run_id, contacted_at FROM contact_claims c
@@ -90,7 +90,7 @@ export const readContacts = (sql: SqlClient.SqlClient, runs: ReadonlyArray<Conta
 /** Common table expressions of the turn's statement, each with a leading comma. */
 export const writeContacts = (sql: SqlClient.SqlClient, { claimed, released }: ContactEffects) => {
   const claims = claimed.flatMap(identitiesOf)
-  const made =
+  const inserted =
     claims.length === 0
       ? sql.literal("")
       : sql`, contacted AS (
@@ -99,7 +99,7 @@ export const writeContacts = (sql: SqlClient.SqlClient, { claimed, released }: C
             FROM unnest(${texts(claims.map((c) => c.org_id))}, ${texts(claims.map((c) => c.identity))}, ${texts(claims.map((c) => c.run_id))})
                  AS n(org_id, identity, run_id)
           )`
-  const gone =
+  const deleted =
     released.length === 0
       ? sql.literal("")
       : sql`, uncontacted AS (
@@ -107,11 +107,11 @@ export const writeContacts = (sql: SqlClient.SqlClient, { claimed, released }: C
             USING unnest(${texts(released.map((r) => r.org_id))}, ${texts(released.map((r) => r.run_id))}) AS n(org_id, run_id)
             WHERE c.run_id = n.run_id AND c.org_id = n.org_id
           )`
-  return sql`${made}${gone}`
+  return sql`${inserted}${deleted}`
 }
 
 /** Condition of the turn's statement: nobody whom a guarded run contacts was contacted within its time. */
-export const nobodyContacted = (
+export const noContactConflict = (
   sql: SqlClient.SqlClient,
   { claimed }: ContactEffects,
   { days }: ContactView,

@@ -66,17 +66,17 @@ export const triesColumn = (sql: SqlClient.SqlClient, limit: number, direct: Rea
 export const repeatsOf = (
   rows: ReadonlyArray<{ readonly org_id: string; readonly tries: ReadonlyArray<string> | null }>
 ): RepeatView => {
-  let found: Map<string, Map<string, Try>> | null = null
+  let triesByKey: Map<string, Map<string, Try>> | null = null
   for (const { org_id, tries } of rows) {
     for (const text of tries ?? []) {
       const [caller = "", input_hash = "", run_id = "", at = "0"] = text.split(" ")
       const key = `${org_id} ${caller} ${input_hash}`
-      found ??= new Map()
-      const known = found.get(key) ?? new Map<string, Try>()
-      found.set(key, known.set(run_id, { run_id, at: BigInt(at) }))
+      triesByKey ??= new Map()
+      const triesByRun = triesByKey.get(key) ?? new Map<string, Try>()
+      triesByKey.set(key, triesByRun.set(run_id, { run_id, at: BigInt(at) }))
     }
   }
-  return found === null ? noRepeats : new Map(Array.from(found, ([key, tries]) => [key, [...tries.values()]]))
+  return triesByKey === null ? noRepeats : new Map(Array.from(triesByKey, ([key, tries]) => [key, [...tries.values()]]))
 }
 
 /** Common table expressions of the turn's statement, each with a leading comma. */
@@ -120,12 +120,12 @@ export const askingRuns = <R extends Repeated>(
 /** Condition of the turn's statement: the inputs of the runs that ask to be admitted have as many tries as the turn has seen. */
 export const triesAreSeen = (
   sql: SqlClient.SqlClient,
-  asked: ReadonlyArray<Repeated>,
+  repeats: ReadonlyArray<Repeated>,
   seen: RepeatView,
   now_micros: bigint
 ) => {
   const inputs = new Map<string, Repeated>()
-  for (const run of asked) if (run.input_hash !== null) inputs.set(repeatKey(run), run)
+  for (const run of repeats) if (run.input_hash !== null) inputs.set(repeatKey(run), run)
   if (inputs.size === 0) return sql.literal("")
   const [orgs, callers, hashes] = columnsOf([...inputs.values()])
   let count = 0

@@ -245,7 +245,7 @@ export const writeReuse = (
 }
 
 /** Condition of the turn's statement: no other run buys the inputs that its runs have claimed. */
-export const claimsAreMine = (sql: SqlClient.SqlClient, { claimed }: ReuseEffects) =>
+export const reuseClaimHeld = (sql: SqlClient.SqlClient, { claimed }: ReuseEffects) =>
   claimed.length === 0 ? sql.literal("") : sql` AND (SELECT count(*) FROM claims) = ${claimed.length}::int`
 
 /** Lets runs that wait for a run which is no longer open ask again: a process of the release before ended that one alone. */

@@ -77,7 +77,7 @@ export class BatchErasure extends Context.Service<
         subject: Subject,
         kinds: ReadonlyArray<Statement.Fragment>
       ) {
-        const found: Array<StoredRow> = []
+        const matches: Array<StoredRow> = []
         let after: Pick<StoredRow, "batch_id" | "row"> = { batch_id: "", row: 0 }
         for (;;) {
           const ofKind = (kind: Statement.Fragment) => sql`
@@ -88,9 +88,9 @@ export class BatchErasure extends Context.Service<
           const page = yield* storedRows(
             sql`SELECT * FROM (${sql.join(" UNION ALL ", false)(kinds.map(ofKind))}) r ORDER BY r.batch_id, r.row LIMIT ${pageMax}`
           )
-          found.push(...page.filter((row) => names(row, subject)))
+          matches.push(...page.filter((row) => names(row, subject)))
           const last = page.at(-1)
-          if (last === undefined || page.length < pageMax) return found
+          if (last === undefined || page.length < pageMax) return matches
           after = last
         }
       })

@@ -13,7 +13,7 @@ import {
   summaryOf,
   sifted,
   type Want,
-  type Found
+  type Match
 } from "./index/SubjectSummary.ts"
 import { beingRebuilt, endedMax, type Fresh, freshRuns, type IndexBehind } from "./FreshRuns.ts"
 import { damageReports } from "./index/Damage.ts"
@@ -47,7 +47,7 @@ const isFresh = (row: StateRow): row is Fresh & { readonly segment: null } => ro
 const isMoved = ({ _tag }: { readonly _tag: string }) => _tag === "Moved"
 
 /** The parts of the summary to compute, and which runs are not lookups. */
-interface Asked {
+interface SummaryQuery {
   readonly want: Want
   readonly not: NoLookups
   /** Only runs that these API keys started. Null: all. */
@@ -60,9 +60,9 @@ export class Finder extends Context.Service<
   Finder,
   {
     /** Summarizes the runs of each subject, which is given as the terms of its keys. A run with any of them matches. */
-    readonly subjects: (org_id: string, subjects: ReadonlyArray<ReadonlyArray<number>>, asked: Asked) => Answers
+    readonly subjects: (org_id: string, subjects: ReadonlyArray<ReadonlyArray<number>>, query: SummaryQuery) => Answers
     /** Summarizes the runs of each phrase; null stands for a phrase without words. */
-    readonly phrases: (org_id: string, phrases: ReadonlyArray<Phrase | null>, asked: Asked) => Answers
+    readonly phrases: (org_id: string, phrases: ReadonlyArray<Phrase | null>, query: SummaryQuery) => Answers
   }
 >()("rungate/layers/history/Finder") {
   static readonly layer = Layer.effect(
@@ -93,8 +93,8 @@ export class Finder extends Context.Service<
 
       const summaries = Effect.fnUntraced(function* (
         lists: ReadonlyArray<Lists>,
-        unindexed: ReadonlyArray<ReadonlyArray<Found>>,
-        { want, not }: Asked
+        unindexed: ReadonlyArray<ReadonlyArray<Match>>,
+        { want, not }: SummaryQuery
       ) {
         const all = (yield* withClasses(lists, not)).map((matches) => ({ matches, from: sifted(matches, want) }))
         const doc = yield* docs(all.flatMap(({ from }) => Object.values(from).flat()))
@@ -108,7 +108,7 @@ export class Finder extends Context.Service<
         org_id: string,
         keys: ReadonlyArray<string>,
         matches: (
-          asked: Asked
+          query: SummaryQuery
         ) => Effect.Effect<ReadonlyArray<SubjectSummary>, IndexBehind | Moved | SegmentDamaged | SqlError.SqlError>
       ) {
         const want: Want = { newest: matchesOfKeysMax, reusable: 0, groups: false }
@@ -122,28 +122,28 @@ export class Finder extends Context.Service<
       const subjects = Effect.fnUntraced(function* (
         org_id: string,
         sought: ReadonlyArray<ReadonlyArray<number>>,
-        asked: Asked
+        query: SummaryQuery
       ): Query {
-        if (asked.keys !== null) {
-          const own = yield* ofKeys(org_id, asked.keys, (any) => subjects(org_id, sought, any))
-          return yield* summaries(yield* bySubject([], sought), yield* naming(org_id, own, sought), asked)
+        if (query.keys !== null) {
+          const own = yield* ofKeys(org_id, query.keys, (any) => subjects(org_id, sought, any))
+          return yield* summaries(yield* bySubject([], sought), yield* naming(org_id, own, sought), query)
         }
         const { segments, fresh } = yield* state(org_id, "subjects")
         const lists = yield* bySubject(segments, sought)
-        return yield* summaries(lists, yield* naming(org_id, fresh, sought), asked)
+        return yield* summaries(lists, yield* naming(org_id, fresh, sought), query)
       })
       const phrases = Effect.fnUntraced(function* (
         org_id: string,
         sought: ReadonlyArray<Phrase | null>,
-        asked: Asked
+        query: SummaryQuery
       ): Query {
-        if (asked.keys !== null) {
-          const own = yield* ofKeys(org_id, asked.keys, (any) => phrases(org_id, sought, any))
-          return yield* summaries(yield* byPhrase(org_id, [], sought), yield* holding(org_id, own, sought), asked)
+        if (query.keys !== null) {
+          const own = yield* ofKeys(org_id, query.keys, (any) => phrases(org_id, sought, any))
+          return yield* summaries(yield* byPhrase(org_id, [], sought), yield* holding(org_id, own, sought), query)
         }
         const { segments, fresh } = yield* state(org_id, "words")
         const lists = yield* byPhrase(org_id, segments, sought)
-        return yield* summaries(lists, yield* holding(org_id, fresh, sought), asked)
+        return yield* summaries(lists, yield* holding(org_id, fresh, sought), query)
       })
 
       /** Retries a query whose segments changed meanwhile. The last try is in a transaction, in which they can't change. */
@@ -162,8 +162,8 @@ export class Finder extends Context.Service<
         )
 
       return Finder.of({
-        subjects: (org_id, sought, asked) => retryingRead(subjects(org_id, sought, asked)),
-        phrases: (org_id, sought, asked) => retryingRead(phrases(org_id, sought, asked))
+        subjects: (org_id, sought, query) => retryingRead(subjects(org_id, sought, query)),
+        phrases: (org_id, sought, query) => retryingRead(phrases(org_id, sought, query))
       })
     })
   )

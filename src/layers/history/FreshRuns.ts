@@ -10,7 +10,7 @@ import { Clock, Effect, Schema } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { texts } from "../postgres/Columns.ts"
 import { recentRuns } from "../postgres/partitions/recentRuns.ts"
-import type { Found } from "./index/SubjectSummary.ts"
+import type { Match } from "./index/SubjectSummary.ts"
 import {
   placesIn,
   runOf,
@@ -93,8 +93,8 @@ export const freshRuns = Effect.gen(function* () {
   })
 
   const textsOf = Effect.fnUntraced(function* (org_id: string, run_ids: ReadonlyArray<string>) {
-    const asked = run_ids.map((run_id) => ({ run_id }))
-    const runs = recentRuns(sql, asked, yield* Clock.currentTimeMillis)
+    const ids = run_ids.map((run_id) => ({ run_id }))
+    const runs = recentRuns(sql, ids, yield* Clock.currentTimeMillis)
     return yield* unindexedTextRows(sql`
       SELECT ${runTextColumns(sql, "any")} FROM ${runs} r LEFT JOIN open_runs o ON o.run_id = r.run_id
       WHERE r.org_id = ${org_id} AND r.run_id = ANY(${texts(run_ids)}) AND r.erased_at IS NULL`)
@@ -106,7 +106,7 @@ export const freshRuns = Effect.gen(function* () {
     run_ids: ReadonlyArray<string>,
     { count, search }: { readonly count: number; readonly search: Search }
   ) {
-    const matches = Array.from({ length: count }, (): Array<Found> => [])
+    const matches = Array.from({ length: count }, (): Array<Match> => [])
     for (let from = 0; from < run_ids.length; from += pageMax) {
       for (const row of yield* textsOf(org_id, run_ids.slice(from, from + pageMax))) {
         const run = runOf(row)

@@ -9,7 +9,7 @@ import { texts } from "../postgres/Columns.ts"
 import { pageBytesMax, runsWithin } from "../runs/runsWithin.ts"
 import { runStatus } from "../runs/runStatus.ts"
 import { servedBy } from "../usage/servedBy.ts"
-import type { SubjectSummary, Found } from "./index/SubjectSummary.ts"
+import type { SubjectSummary, Match } from "./index/SubjectSummary.ts"
 import { Finder } from "./Finder.ts"
 import type { IndexBehind } from "./FreshRuns.ts"
 import { jsonText } from "./index/IndexedRun.ts"
@@ -45,7 +45,7 @@ export interface MatchRow extends Omit<typeof ShownRun.Type, "plan" | "result"> 
 }
 
 /** The answer to a query about one subject. */
-export interface Known {
+export interface SubjectHistory {
   /** Newest first: as many as fit into a page. */
   readonly matches: ReadonlyArray<MatchRow>
   /** Further runs match, and were left out because their inputs are too long for a page. */
@@ -67,14 +67,14 @@ const yieldChars = 200_000
 export class HistoryStore extends Context.Service<
   HistoryStore,
   {
-    readonly known: (
+    readonly subjectHistory: (
       org_id: string,
       subject: Subject,
       limit: number,
       not: NoLookups,
       /** Only runs that these API keys started. Null: all. */
       keys: ReadonlyArray<string> | null
-    ) => Effect.Effect<Known, IndexBehind>
+    ) => Effect.Effect<SubjectHistory, IndexBehind>
     /** A summary for each subject, with the newest of its runs: one, if not said otherwise. */
     readonly batch: (
       org_id: string,
@@ -143,14 +143,14 @@ export class HistoryStore extends Context.Service<
         FROM runs r LEFT JOIN open_runs o ON o.run_id = r.run_id
         WHERE r.org_id = ${org_id} AND r.run_id = ANY(${texts(idsOf(shown))}) AND r.erased_at IS NULL ORDER BY r.run_id DESC`)
 
-      const matches = Effect.fnUntraced(function* (org_id: string, found: ReadonlyArray<Found>, subject: Subject) {
+      const matches = Effect.fnUntraced(function* (org_id: string, newest: ReadonlyArray<Match>, subject: Subject) {
         const all: Array<MatchRow> = []
         let room = charsMax
         let left = pageBytesMax
         let sinceYield = 0
-        for (let from = 0; from < found.length; ) {
-          const sure = ({ flags }: Found) => room <= 0 || (subject.kind !== "text" && (flags & named) !== 0)
-          const next = found.slice(from, from + runsAtOnce)
+        for (let from = 0; from < newest.length; ) {
+          const sure = ({ flags }: Match) => room <= 0 || (subject.kind !== "text" && (flags & named) !== 0)
+          const next = newest.slice(from, from + runsAtOnce)
           const ids = next.map(({ run }) => run.run_id)
           const page = next.slice(0, yield* runsWithin(sql, org_id, ids))
           from += page.length
@@ -173,7 +173,7 @@ export class HistoryStore extends Context.Service<
         return { matches: all, cut: false }
       }, Effect.orDie)
 
-      const known = Effect.fnUntraced(function* (
+      const subjectHistory = Effect.fnUntraced(function* (
         org_id: string,
         subject: Subject,
         limit: number,
@@ -230,7 +230,7 @@ export class HistoryStore extends Context.Service<
       })
 
       return HistoryStore.of({
-        known,
+        subjectHistory,
         batch,
         newest: (org_id, subject, limit) =>
           Effect.map(

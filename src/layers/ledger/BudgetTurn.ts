@@ -9,7 +9,7 @@ import type { SqlClient } from "effect/sql"
 import { MicroUsd } from "../../schema/money/Money.ts"
 import { budgetSteps } from "../../schema/events/Alerts.ts"
 import { budgetPeriods, type KeyBudget, purseStates } from "../../schema/wallet/KeyBudget.ts"
-import type { ToldPart } from "../../schema/events/BudgetAlerts.ts"
+import type { LastAlert } from "../../schema/events/BudgetAlerts.ts"
 import { writeInbox } from "../events/Inbox.ts"
 import { bigints, texts } from "../postgres/Columns.ts"
 import { rowsOf } from "../postgres/Rows.ts"
@@ -25,7 +25,7 @@ export interface ReadBudget {
   readonly org_id: string
   /** The newest of the keys that spend from it. Of a batch, nobody's. */
   readonly key_id: string
-  readonly told: ToldPart | null
+  readonly lastAlert: LastAlert | null
 }
 
 /** Parts of a budget's limit that a turn tells. */
@@ -33,7 +33,7 @@ export interface BudgetAlertWrite {
   readonly budget_id: string
   readonly org_id: string
   readonly key_id: string
-  readonly told: ToldPart
+  readonly lastAlert: LastAlert
   /** The data of an event for each part, lowest first. */
   readonly events: ReadonlyArray<object>
 }
@@ -83,7 +83,7 @@ export const budgetOf = (row: typeof BudgetRow.Type): KeyBudget => ({
     : { purse: { key_id: row.key_id, state: row.allowance, held: MicroUsd(row.held), nested: row.held_in !== null } })
 })
 
-const toldOf = ({ reached, told_amount, told_period, starts_on }: typeof BudgetRow.Type): ToldPart | null =>
+const alertOf = ({ reached, told_amount, told_period, starts_on }: typeof BudgetRow.Type): LastAlert | null =>
   reached === null || told_amount === null || told_period === null
     ? null
     : { reached, limit: MicroUsd(told_amount), period: told_period, starts_on }
@@ -102,7 +102,10 @@ export const readBudgets = (sql: SqlClient.SqlClient, budget_ids: ReadonlyArray<
       new Map(
         rows.map((row) => {
           const { budget_id, parent_id, held_in, version, org_id, key_id } = row
-          return [budget_id, { budget: budgetOf(row), parent_id, held_in, version, org_id, key_id, told: toldOf(row) }]
+          return [
+            budget_id,
+            { budget: budgetOf(row), parent_id, held_in, version, org_id, key_id, lastAlert: alertOf(row) }
+          ]
         })
       )
   )
@@ -114,9 +117,9 @@ const writeAlerts = (sql: SqlClient.SqlClient, alerts: ReadonlyArray<BudgetAlert
     : sql`, told AS (
             INSERT INTO key_budget_alerts (budget_id, reached, amount, period, starts_on)
             SELECT budget_id, reached::smallint, amount, period, starts_on::date
-            FROM unnest(${texts(alerts.map((a) => a.budget_id))}, ${bigints(alerts.map((a) => BigInt(a.told.reached)))},
-                        ${bigints(alerts.map((a) => a.told.limit))}, ${texts(alerts.map((a) => a.told.period))},
-                        ${texts(alerts.map((a) => a.told.starts_on))}) AS n(budget_id, reached, amount, period, starts_on)
+            FROM unnest(${texts(alerts.map((a) => a.budget_id))}, ${bigints(alerts.map((a) => BigInt(a.lastAlert.reached)))},
+                        ${bigints(alerts.map((a) => a.lastAlert.limit))}, ${texts(alerts.map((a) => a.lastAlert.period))},
+                        ${texts(alerts.map((a) => a.lastAlert.starts_on))}) AS n(budget_id, reached, amount, period, starts_on)
             ON CONFLICT (budget_id) DO UPDATE SET reached = excluded.reached, amount = excluded.amount, period = excluded.period,
                    starts_on = excluded.starts_on
           )${writeInbox(

@@ -125,7 +125,7 @@ export class TurnStore extends Context.Service<
         const recalled = mayRecall ? memory.recall(lane, direct) : null
         const wasRead = recalled === null
         let refuses = false
-        const carriedOut = Effect.gen(function* () {
+        const attempt = Effect.gen(function* () {
           const read = recalled ?? (yield* readTurn(sql, lane, max, direct, repeatGuard))
           if (read === null) return null
           if (wasRead) memory.read(lane, read)
@@ -167,7 +167,7 @@ export class TurnStore extends Context.Service<
           const at = new Date(Number(input.now_micros / 1000n))
           return { ...answer, at, rejected, orgs: effects.wallets.map(({ org_id }) => org_id) }
         })
-        return yield* carriedOut.pipe(
+        return yield* attempt.pipe(
           Effect.onError(() => (refuses ? Effect.void : Effect.sync(() => memory.forget(lane)))),
           Effect.catchTag("SqlError", (error) => {
             const state = sqlStateOf(error)

@@ -9,10 +9,10 @@ import type { SqlClient, Statement } from "effect/sql"
 import type { MicroUsd } from "../../schema/money/Money.ts"
 import { spans, windowStart } from "../../schema/runs/Health.ts"
 import { recalledSecondsMax } from "../../schema/wallet/TurnTime.ts"
-import { nobodyContacted, writeContacts } from "../guards/ContactTurn.ts"
+import { noContactConflict, writeContacts } from "../guards/ContactTurn.ts"
 import { freeFits, writeFree } from "../guards/FreeTurn.ts"
 import { askingRuns, triesAreSeen, writeRepeats } from "../guards/RepeatTurn.ts"
-import { claimsAreMine, writeReuse } from "../guards/ReuseTurn.ts"
+import { reuseClaimHeld, writeReuse } from "../guards/ReuseTurn.ts"
 import { bigints, booleans, byteas, jsons, texts } from "../postgres/Columns.ts"
 import { insertRuns, isUsableKey, newRunRows } from "../runs/NewRuns.ts"
 import type { NewRun } from "../runs/RunStore.ts"
@@ -364,7 +364,7 @@ export const turnWriter = (sql: SqlClient.SqlClient, limits: TurnLimits) => {
             RETURNING w.open_runs
           )${writeEntries(sql, entries, at)}${writeOpened(sql, opened, at)}${writeClosed(sql, closed)}${writeReplies(sql, replies)}${deleteMail(sql, lane, stored)}${writeEnded(sql, lane, ended, effects.ended, at)}${writeAttempts(sql, lane, attempts, now)}${writeUnbooked(sql, unbookedRuns(effects))}${writeLosses(sql, lane, records.losses)}${writeUnknowns(sql, records.unknowns)}${isEmpty(effects.payments) ? none : writePayments(sql, effects.payments, autoTopupDailyMax)}${writeBudgets(sql, budgets, effects.budgets, effects.budget_alerts)}${writeRepeats(sql, effects.repeats)}${writeContacts(sql, effects.contacts)}${writeReuse(sql, lane, effects.reuse, ended)}${writeFree(sql, effects.free)}${arrived.length === 0 ? none : writeArrived(sql, arrived, refused, at)}
           SELECT CASE WHEN (SELECT count(*) FROM paid) = ${wallets.length}::int${allOf(sql, "gone", stored)}${allOf(sql, "finished", ended)}${allOf(sql, "closed", closed)}
-                            ${arrived.length === 0 ? none : keysAreLive(sql, arrived)}${budgetsAreCurrent(sql, effects.budgets)}${triesAreSeen(sql, repeatGuard === 0 ? [] : askingRuns(commands, runs), repeats, now_micros)}${nobodyContacted(sql, effects.contacts, contacts, now_micros)}${claimsAreMine(sql, effects.reuse)}${freeFits(sql, effects.free, freeLimit)}${isTimely(sql, now_micros, wasRead, minutes)}${wasRead ? none : recallConditions(sql, arrived, orgQueue)}
+                            ${arrived.length === 0 ? none : keysAreLive(sql, arrived)}${budgetsAreCurrent(sql, effects.budgets)}${triesAreSeen(sql, repeatGuard === 0 ? [] : askingRuns(commands, runs), repeats, now_micros)}${noContactConflict(sql, effects.contacts, contacts, now_micros)}${reuseClaimHeld(sql, effects.reuse)}${freeFits(sql, effects.free, freeLimit)}${isTimely(sql, now_micros, wasRead, minutes)}${wasRead ? none : recallConditions(sql, arrived, orgQueue)}
                       THEN 1 ELSE rungate_turn_conflict() END AS whole`
     return wallets
   })

@@ -104,17 +104,17 @@ export const walletMemory = (now: () => number, recallMillis: number) => {
 
     /** The budgets with these ids, and their parents. Null if one is not remembered. */
     budgets: (lane: number, ids: ReadonlySet<string>): BudgetView | null => {
-      const found = new Map<string, ReadBudget>()
+      const budgets = new Map<string, ReadBudget>()
       for (const id of ids) {
         const one = lanes.get(lane)?.budgets.get(id)
         if (one === undefined) return null
-        found.set(id, one)
+        budgets.set(id, one)
         if (one.parent_id === null) continue
         const parent = lanes.get(lane)?.budgets.get(one.parent_id)
         if (parent === undefined) return null
-        found.set(one.parent_id, parent)
+        budgets.set(one.parent_id, parent)
       }
-      return found
+      return budgets
     },
 
     /** Keeps the budgets that a turn has written. */
@@ -130,8 +130,8 @@ export const walletMemory = (now: () => number, recallMillis: number) => {
         const { budget_id } = budget
         const before = read.get(budget_id)
         if (before === undefined) continue
-        const told = budget_alerts.find((one) => one.budget_id === budget_id)?.told ?? before.told
-        memory.budgets.set(budget_id, { ...before, budget, version: before.version + 1n, told })
+        const lastAlert = budget_alerts.find((one) => one.budget_id === budget_id)?.lastAlert ?? before.lastAlert
+        memory.budgets.set(budget_id, { ...before, budget, version: before.version + 1n, lastAlert })
       }
     },
 

@@ -61,12 +61,12 @@ export class InvitationMails extends Context.Service<
           SELECT (SELECT count(*) FROM mails WHERE lower(address) = lower(${email}) AND outcome = 'sent' AND ended_at > now() - interval '1 hour')
                + (SELECT count(*) FROM member_invitations WHERE lower(email) = lower(${email}) AND sent_at > now() - interval '1 hour') AS sent`)
         if (sent >= BigInt(sentPerHourMax)) return null
-        const made = newLinkToken("join")
+        const token = newLinkToken("join")
         const rows = yield* sql`
-          UPDATE member_invitations SET token_hash = ${digest(Secret.value(made))}
+          UPDATE member_invitations SET token_hash = ${digest(Secret.value(token))}
           WHERE org_id = ${org_id} AND invitation_id = ${invitation_id} AND accepted_at IS NULL AND withdrawn_at IS NULL
             AND expires_at > now() RETURNING 1 AS changed`
-        return rows.length === 0 ? null : made
+        return rows.length === 0 ? null : token
       })
 
       const ended = ({ invitation_id, org_id }: DueInvitation, outcome: "sent" | "failed") => sql`

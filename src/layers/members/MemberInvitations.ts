@@ -206,9 +206,9 @@ export class MemberInvitations extends Context.Service<
         )
 
       const accept = Effect.fn("MemberInvitations.accept")(function* (token: Redacted.Redacted, given: Accepting) {
-        const found = yield* open(token)
-        if (Option.isNone(found)) return yield* new NotInvited()
-        const invitation = found.value
+        const openInvitation = yield* open(token)
+        if (Option.isNone(openInvitation)) return yield* new NotInvited()
+        const invitation = openInvitation.value
         const [account] = yield* Effect.orDie(accountOf(invitation.email))
         const by = (user_id: string) => log.by({ kind: "person", id: user_id, name: null, address: given.client })
         if (account !== undefined) {

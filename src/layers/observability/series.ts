@@ -30,20 +30,20 @@ const family = <Name extends string>(
   names: ReadonlyArray<Name>,
   make: (attributes: Readonly<Record<string, string>>) => Metric.Metric<number, unknown>
 ): Update<Name> => {
-  const known = new Map<string, Metric.Metric<number, unknown>>()
-  families.push({ name, help, type, isEmpty: () => known.size === 0 })
+  const metrics = new Map<string, Metric.Metric<number, unknown>>()
+  families.push({ name, help, type, isEmpty: () => metrics.size === 0 })
   const added = (key: string, values: ReadonlyArray<string>) => {
     const metric = make(Object.fromEntries(names.map((label, at) => [label, values[at] ?? ""])))
-    known.set(key, metric)
+    metrics.set(key, metric)
     return metric
   }
   const metricOf = (values: ReadonlyArray<string>): Metric.Metric<number, unknown> => {
     const key = values.join("\n")
-    const found = known.get(key)
-    if (found !== undefined) return found
-    if (known.size < seriesMax) return added(key, values)
+    const metric = metrics.get(key)
+    if (metric !== undefined) return metric
+    if (metrics.size < seriesMax) return added(key, values)
     const rest = names.map(() => other)
-    return known.get(rest.join("\n")) ?? added(rest.join("\n"), rest)
+    return metrics.get(rest.join("\n")) ?? added(rest.join("\n"), rest)
   }
   // A series without labels exists from the start, so that its rate is known from the first event.
   if (names.length === 0) metricOf([]).valueUnsafe(registry)

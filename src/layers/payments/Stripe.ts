@@ -97,11 +97,11 @@ const secondsOf = (date: Date, slack = 0) => Math.floor(date.getTime() / 1000) -
 const make = Effect.fnUntraced(function* (account: () => StripeAccount) {
   // Loaded only here, because the SDK takes 15 ms to load and the sandbox does not need it.
   const { default: SDK } = yield* Effect.promise(() => import("stripe"))
-  let made = { of: account(), client: clientOf(SDK, account()) }
+  let cached = { of: account(), client: clientOf(SDK, account()) }
   const stripe = () => {
     const now = account()
-    if (made.of !== now) made = { of: now, client: clientOf(SDK, now) }
-    return made.client
+    if (cached.of !== now) cached = { of: now, client: clientOf(SDK, now) }
+    return cached.client
   }
 
   const list = <S extends Schema.ConstraintDecoder<unknown>>(schema: S, pages: () => Stripe.ApiListPromise<unknown>) =>

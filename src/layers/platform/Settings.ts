@@ -126,8 +126,8 @@ export interface SettingsShape extends ObservabilitySettings, AnswerSettings {
   readonly retentionDays: number
   /** Whole months of runs and their ledger entries that are kept. 0: all. */
   readonly retentionMonths: number
-  /** `given`: variables of the environment that begin with RUNGATE_. `known`: all settings that exist, without provider accounts. */
-  readonly names: { readonly given: ReadonlyArray<string>; readonly known: ReadonlyArray<string> }
+  /** `given`: variables of the environment that begin with RUNGATE_. `existing`: all settings that exist, without provider accounts. */
+  readonly names: { readonly given: ReadonlyArray<string>; readonly existing: ReadonlyArray<string> }
   /** For tests only: where this process is killed or frozen (CrashPoint.ts). */
   readonly crashAt: CrashAt | null
 }
@@ -198,7 +198,7 @@ const clientNames = ["RUNGATE_URL", "RUNGATE_API_KEY", "RUNGATE_PROFILE", "RUNGA
 
 const namesOf = (environment: Environment): SettingsShape["names"] => ({
   given: Object.keys(environment).filter((name) => name.startsWith("RUNGATE_")),
-  known: [
+  existing: [
     ...clientNames,
     ...settingNames.flatMap((name) => (settingOf(name)?.secret === true ? [name, fileVariable(name)] : [name])),
     testName

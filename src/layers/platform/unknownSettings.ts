@@ -17,7 +17,7 @@ const variablesOf = ({ slug, hasCredits, sendsEvents }: Party): ReadonlyArray<st
     (name) => (hasCredits || !name.endsWith("_CREDIT_USD")) && (sendsEvents || !name.endsWith("_WEBHOOK_SECRET"))
   )
 
-const messageOf = (name: string, known: ReadonlyArray<string>, parties: ReadonlyArray<Party>): string => {
+const messageOf = (name: string, validNames: ReadonlyArray<string>, parties: ReadonlyArray<Party>): string => {
   const [, slug] = /^RUNGATE_PROVIDER_([A-Z0-9_]+)_CREDIT_USD$/.exec(name) ?? []
   const billed = parties.find((one) => one.slug === slug?.toLowerCase())
   if (billed !== undefined && !billed.hasCredits)
@@ -30,7 +30,7 @@ const messageOf = (name: string, known: ReadonlyArray<string>, parties: Readonly
   const [longest] = own.toSorted((a, b) => b.slug.length - a.slug.length)
   if (longest !== undefined)
     return `${name} is not a setting and is ignored. The settings of ${longest.slug} are ${variablesOf(longest).join(", ")}.`
-  const meant = nearest(name, known)
+  const meant = nearest(name, validNames)
   const hint = meant === null ? "" : ` Did you mean ${meant}?`
   return name.startsWith("RUNGATE_PROVIDER_")
     ? `${name} names no provider of this service and is ignored.${hint} List the providers with: rungate providers`
@@ -39,11 +39,11 @@ const messageOf = (name: string, known: ReadonlyArray<string>, parties: Readonly
 
 /** A sentence for each variable without effect. */
 export const unknownSettings = (
-  { given, known: settings }: SettingsShape["names"],
+  { given, existing: settings }: SettingsShape["names"],
   parties: ReadonlyArray<Party>
 ): ReadonlyArray<string> => {
   const accounts = parties.flatMap(variablesOf)
   const files = accounts.filter((name) => settingOf(name)?.secret === true).map(fileVariable)
-  const known = [...settings, ...accounts, ...files]
-  return given.filter((name) => !known.includes(name)).map((name) => messageOf(name, known, parties))
+  const validNames = [...settings, ...accounts, ...files]
+  return given.filter((name) => !validNames.includes(name)).map((name) => messageOf(name, validNames, parties))
 }

@@ -18,7 +18,7 @@ export class DatabaseRefused extends Schema.TaggedError<DatabaseRefused>()("Data
   message: Schema.String
 }) {}
 
-const versionOf = (known: Migrations) => Math.max(...Object.keys(known).map((name) => Number.parseInt(name, 10)))
+const versionOf = (list: Migrations) => Math.max(...Object.keys(list).map((name) => Number.parseInt(name, 10)))
 
 /** The schema version that this release needs. */
 export const schemaVersion = versionOf(migrations)
@@ -71,15 +71,15 @@ export const behind = ({ version, role }: State, what: string, wanted: number) =
  * A newer release has migrated this database: this process is the last one of the old release in an upgrade, or a step back. It works as
  * long as the newer schema still has everything that this release uses.
  */
-const onNewer = Effect.fnUntraced(function* (version: number, known: number) {
+const onNewer = Effect.fnUntraced(function* (version: number, ownVersion: number) {
   const sql = yield* SqlClient.SqlClient
   const { compatible_from } = yield* compatibilityRow(sql`SELECT compatible_from FROM schema_compatibility`)
-  if (known < compatible_from)
+  if (ownVersion < compatible_from)
     return yield* new DatabaseRefused({
-      message: `A newer release has migrated this database to schema version ${version}, and it no longer works with releases that know only version ${compatible_from - 1} or older. This release knows version ${known}. Install the release that migrated the database, or a newer one.`
+      message: `A newer release has migrated this database to schema version ${version}, and it no longer works with releases that know only version ${compatible_from - 1} or older. This release knows version ${ownVersion}. Install the release that migrated the database, or a newer one.`
     })
   yield* Effect.logInfo(
-    `database: a newer release has migrated the schema to version ${version}. This release knows version ${known} and is still supported.`
+    `database: a newer release has migrated the schema to version ${version}. This release knows version ${ownVersion} and is still supported.`
   )
 })
 
@@ -100,17 +100,17 @@ const checkOrigin = Effect.fnUntraced(function* (version: number) {
 
 /** Migrates the service's tables; fails with `DatabaseRefused` when they are behind and this role may not change them. */
 export const prepareSchemaOf = Effect.fnUntraced(function* (
-  known: Migrations,
+  list: Migrations,
   removing: Contracts,
   wantedIndexes: Indexes
 ) {
-  const wanted = versionOf(known)
+  const wanted = versionOf(list)
   const state = yield* serviceState
   yield* checkOrigin(state.version)
   if (state.version > wanted) return yield* onNewer(state.version, wanted)
   if (state.version < wanted) {
     if (!state.may_migrate) return yield* behind(state, "schema", wanted)
-    yield* migrateWith(known, removing, state.version === 0).pipe(
+    yield* migrateWith(list, removing, state.version === 0).pipe(
       Effect.catchTag("MigrationBlocked", ({ message }) => Effect.fail(new DatabaseRefused({ message })))
     )
   }

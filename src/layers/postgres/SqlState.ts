@@ -3,7 +3,7 @@
 /** Causes are followed to this depth. */
 const depthMax = 6
 
-const found = (error: unknown, field: (cause: object) => unknown, form: RegExp): string | null => {
+const causeField = (error: unknown, field: (cause: object) => unknown, form: RegExp): string | null => {
   let cause = error
   for (let depth = 0; depth < depthMax && typeof cause === "object" && cause !== null; depth++) {
     const value = field(cause)
@@ -15,8 +15,8 @@ const found = (error: unknown, field: (cause: object) => unknown, form: RegExp):
 
 /** Null when the server did not report the failure, such as for a lost connection. */
 export const sqlStateOf = (error: unknown): string | null =>
-  found(error, (cause) => ("code" in cause ? cause.code : null), /^[0-9A-Z]{5}$/)
+  causeField(error, (cause) => ("code" in cause ? cause.code : null), /^[0-9A-Z]{5}$/)
 
 /** The name of the constraint, or of the trigger that names itself as one. Null if no constraint refused the statement. */
 export const constraintOf = (error: unknown): string | null =>
-  found(error, (cause) => ("constraint" in cause ? cause.constraint : null), /./)
+  causeField(error, (cause) => ("constraint" in cause ? cause.constraint : null), /./)

@@ -7,7 +7,7 @@
 import { Context, Effect, Layer, Schedule, Semaphore } from "effect"
 import { oneLine } from "../postgres/Batch.ts"
 import { Signals } from "../queues/Signals.ts"
-import { type KnownRow, ProviderAccounts } from "./ProviderAccounts.ts"
+import { type RoutingAccount, ProviderAccounts } from "./ProviderAccounts.ts"
 
 export interface OwnAccount {
   readonly account_id: string
@@ -24,7 +24,7 @@ const refreshEvery = "1 minute"
 /** Distinguishes these signals from run ids and command ids. */
 const prefix = "provider_accounts:"
 
-const byProvider = (rows: ReadonlyArray<KnownRow>): AccountsOfOrganization =>
+const byProvider = (rows: ReadonlyArray<RoutingAccount>): AccountsOfOrganization =>
   new Map(rows.map(({ provider, account_id, fallback }) => [provider, { account_id, fallback }]))
 
 export class OwnAccounts extends Context.Service<
@@ -46,13 +46,13 @@ export class OwnAccounts extends Context.Service<
 
       const readOne = (org_id: string) =>
         lock.withPermits(1)(
-          Effect.map(accounts.known(org_id), (rows) => {
+          Effect.map(accounts.routingAccounts(org_id), (rows) => {
             if (rows.length === 0) organizations.delete(org_id)
             else organizations.set(org_id, byProvider(rows))
           })
         )
       const readAll = lock.withPermits(1)(
-        Effect.map(accounts.known(null), (rows) => {
+        Effect.map(accounts.routingAccounts(null), (rows) => {
           organizations.clear()
           for (const [org_id, those] of Map.groupBy(rows, (row) => row.org_id))
             organizations.set(org_id, byProvider(those))

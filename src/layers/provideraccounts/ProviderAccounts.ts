@@ -24,14 +24,14 @@ const accountRows = rowsOf(AccountRow.fields)
 const accountRow = oneRowOf(AccountRow.fields)
 
 /** What routing knows about an account. */
-const KnownRow = Schema.Struct({
+const RoutingAccount = Schema.Struct({
   org_id: Schema.String,
   provider: Schema.String,
   account_id: Schema.String,
   fallback: Schema.Boolean
 })
-export type KnownRow = typeof KnownRow.Type
-const knownRows = rowsOf(KnownRow.fields)
+export type RoutingAccount = typeof RoutingAccount.Type
+const routingAccountRows = rowsOf(RoutingAccount.fields)
 
 const secretRows = rowsOf({ account_id: Schema.String, secret: Schema.String, base_url: Schema.NullOr(Schema.String) })
 const SealedRow = Schema.Struct({ org_id: Schema.String, provider: Schema.String, secret: Schema.String })
@@ -74,7 +74,7 @@ export class ProviderAccounts extends Context.Service<
     /** The account with its key, as it is now. */
     readonly open: (org_id: string, provider: string) => Effect.Effect<OpenedAccount, NotOpened>
     /** The accounts of one organization, or of all. */
-    readonly known: (org_id: string | null) => Effect.Effect<ReadonlyArray<KnownRow>>
+    readonly routingAccounts: (org_id: string | null) => Effect.Effect<ReadonlyArray<RoutingAccount>>
     /** Encrypts keys again that an earlier encryption key has encrypted. Returns how many, and how many could not be opened. */
     readonly reseal: Effect.Effect<{ readonly resealed: number; readonly unreadable: number }>
   }
@@ -117,8 +117,8 @@ export class ProviderAccounts extends Context.Service<
         return { account_id: row.account_id, api_key: opened.success, base_url: row.base_url }
       })
 
-      const known = (org_id: string | null) =>
-        knownRows(sql`
+      const routingAccounts = (org_id: string | null) =>
+        routingAccountRows(sql`
           SELECT org_id, provider, account_id, fallback FROM provider_accounts
           WHERE ${org_id}::text IS NULL OR org_id = ${org_id}`)
 
@@ -168,7 +168,7 @@ export class ProviderAccounts extends Context.Service<
             )
           ),
         open: openAccount,
-        known: (org_id) => Effect.orDie(known(org_id)),
+        routingAccounts: (org_id) => Effect.orDie(routingAccounts(org_id)),
         reseal: Effect.orDie(reseal)
       })
     })

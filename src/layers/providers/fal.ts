@@ -162,13 +162,13 @@ const video = offer(creativeVideo, {
   response: (reply, input, state) => {
     const early = unfinished(reply, state, 5_000)
     if (early !== undefined) return early
-    const made = at(reply.body, "video")
-    const url = text(made, "url")
+    const video = at(reply.body, "video")
+    const url = text(video, "url")
     if (url === null) return unreadable("video")
-    const reported = whole(made, "duration")
+    const reported = whole(video, "duration")
     return match({
       url,
-      content_type: text(made, "content_type"),
+      content_type: text(video, "content_type"),
       // At most the requested duration, because the run is charged by this field and the hold covers no more.
       duration_seconds: reported === null || reported < 1 ? secondsOf(input) : Math.min(reported, secondsOf(input)),
       model: videoModel(input)

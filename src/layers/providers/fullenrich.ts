@@ -208,26 +208,26 @@ const enrichPerson = offer(peopleEnrich, {
     if (reply.status >= 300) return refusal(reply)
     const people = list(reply.body, "people")
     if (people === null) return unreadable("people")
-    const [found] = people
-    if (found === undefined) return noMatch("nobody found", lookedUp(reply))
-    const job = at(found, "employment", "current")
+    const [profile] = people
+    if (profile === undefined) return noMatch("nobody found", lookedUp(reply))
+    const job = at(profile, "employment", "current")
     return match(
       {
         ...person({
-          full_name: text(found, "full_name"),
-          first_name: text(found, "first_name"),
-          last_name: text(found, "last_name"),
-          headline: text(found, "headline"),
+          full_name: text(profile, "full_name"),
+          first_name: text(profile, "first_name"),
+          last_name: text(profile, "last_name"),
+          headline: text(profile, "headline"),
           title: text(job, "title"),
           seniority: text(job, "seniority"),
           company_name: text(job, "company", "name"),
           company_domain: host(text(job, "company", "domain")),
-          network_url: text(found, "social_profiles", "professional_network", "url"),
-          location: place(at(found, "location"), "city", "region", "country"),
-          provider_ids: providerIds("fullenrich", found, "id")
+          network_url: text(profile, "social_profiles", "professional_network", "url"),
+          location: place(at(profile, "location"), "city", "region", "country"),
+          provider_ids: providerIds("fullenrich", profile, "id")
         }),
         experience:
-          list(found, "employment", "all")?.map((one) => ({
+          list(profile, "employment", "all")?.map((one) => ({
             title: text(one, "title"),
             company_name: text(one, "company", "name"),
             company_domain: host(text(one, "company", "domain")),
@@ -236,14 +236,14 @@ const enrichPerson = offer(peopleEnrich, {
             is_current: flag(one, "is_current")
           })) ?? null,
         education:
-          list(found, "educations")?.map((school) => ({
+          list(profile, "educations")?.map((school) => ({
             school: text(school, "school_name"),
             degree: text(school, "degree"),
             field: null,
             start_date: day(school, "start_at"),
             end_date: day(school, "end_at")
           })) ?? null,
-        skills: texts(found, "skills"),
+        skills: texts(profile, "skills"),
         match_confidence: null
       },
       lookedUp(reply)

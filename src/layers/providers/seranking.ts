@@ -105,11 +105,11 @@ const keywords = offer(seoKeywords, {
   request: (input) => (input.keywords === undefined ? suggest(input) : measure(input)),
   response: (reply, input) => {
     const listed = input.keywords !== undefined
-    const found = listed ? list(reply.body) : list(reply.body, "keywords")
-    if (found === null) return unreadable("keywords")
+    const keywords = listed ? list(reply.body) : list(reply.body, "keywords")
+    if (keywords === null) return unreadable("keywords")
     // A listed keyword that the database does not have is in the answer too, without figures.
-    if (found.every((one) => flag(one, "is_data_found") === false)) return noMatch("no keywords found")
-    const items = found
+    if (keywords.every((one) => flag(one, "is_data_found") === false)) return noMatch("no keywords found")
+    const items = keywords
       .slice(0, input.keywords?.length ?? input.limit ?? seoKeywordsDefaultLimit)
       .map(keywordOf)
       .filter((one) => one.keyword !== null)
@@ -206,9 +206,9 @@ const domainOverview = offer(seoDomain, {
         return isEmpty(reply.body) ? noMatch("the domain ranks for no keyword") : unreadable("keywords_count")
       return { _tag: "Again", state: overview, afterMillis: 0, job: false }
     }
-    const found = list(reply.body)
-    if (found === null) return unreadable("keywords")
-    const top_keywords = found
+    const keywords = list(reply.body)
+    if (keywords === null) return unreadable("keywords")
+    const top_keywords = keywords
       .slice(0, input.limit ?? seoDomainDefaultLimit)
       .map(ranked)
       .filter((one) => one.keyword !== null)

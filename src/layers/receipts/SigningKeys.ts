@@ -139,8 +139,8 @@ export class SigningKeys extends Context.Service<
           SELECT public_key::text AS public_key FROM receipt_keys ORDER BY created_at DESC, key_id LIMIT ${keysMax}`),
         (rows) =>
           rows.flatMap(({ public_key }) => {
-            const found = decodePublic(public_key)
-            return found._tag === "Some" ? [found.value] : []
+            const key = decodePublic(public_key)
+            return key._tag === "Some" ? [key.value] : []
           })
       ).pipe(Effect.orDie)
 

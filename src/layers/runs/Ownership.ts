@@ -8,7 +8,7 @@
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { type ResourceKind, resourceKinds } from "../../schema/catalog/Endpoint.ts"
-import { isOfProvider, type Made, type Named, type OwnedPage, resourceId } from "../../schema/catalog/Resources.ts"
+import { isOfProvider, type Resource, type Named, type OwnedPage, resourceId } from "../../schema/catalog/Resources.ts"
 import { domainOf, readFrom, withParents } from "../../schema/accounts/Sender.ts"
 import { parsedOrText } from "../../schema/json/Json.ts"
 import { texts } from "../postgres/Columns.ts"
@@ -82,12 +82,17 @@ export class Ownership extends Context.Service<
     /** For each named resource the ownerships of the organization; empty when it does not own the resource. */
     readonly owned: (org_id: string, named: ReadonlyArray<Named>) => Effect.Effect<ReadonlyArray<ReadonlyArray<Owned>>>
     /** Records the resources that a run has made at a provider. Safe to repeat. Existing owners keep theirs. */
-    readonly claim: (org_id: string, run_id: string, provider: string, made: ReadonlyArray<Made>) => Effect.Effect<void>
+    readonly claim: (
+      org_id: string,
+      run_id: string,
+      provider: string,
+      resources: ReadonlyArray<Resource>
+    ) => Effect.Effect<void>
     /** The objects of a kind that the organization owns, by id, after the id `after`. */
     readonly page: (
       org_id: string,
       kind: ResourceKind,
-      asked: { readonly limit: number; readonly after: string | null }
+      paging: { readonly limit: number; readonly after: string | null }
     ) => Effect.Effect<OwnedPage>
     /** Assigns a resource on behalf of an operator. Returns the other owner's id and changes nothing when it has one, else null. */
     readonly assign: (assignment: Assignment) => Effect.Effect<string | null>
@@ -136,15 +141,15 @@ export class Ownership extends Context.Service<
         org_id: string,
         run_id: string,
         provider: string,
-        made: ReadonlyArray<Made>
+        resources: ReadonlyArray<Resource>
       ) {
-        const rows = made.flatMap(({ kind, id }) => {
+        const rows = resources.flatMap(({ kind, id }) => {
           const key = resourceId(kind, id)
           return key === null ? [] : [{ kind, id: key, provider: isOfProvider(kind) ? provider : "" }]
         })
-        if (rows.length < made.length)
+        if (rows.length < resources.length)
           yield* Effect.logError(
-            `${run_id}: ${made.length - rows.length} of the resource ids that it made can't be stored`
+            `${run_id}: ${resources.length - rows.length} of the resource ids that it made can't be stored`
           )
         if (rows.length === 0) return
         const column = (of: (row: (typeof rows)[number]) => string) => texts(rows.map(of))
@@ -234,8 +239,8 @@ export class Ownership extends Context.Service<
 
       return Ownership.of({
         owned: (org_id, named) => Effect.orDie(owned(org_id, named)),
-        claim: (org_id, run_id, provider, made) => Effect.orDie(claim(org_id, run_id, provider, made)),
-        page: (org_id, kind, asked) => Effect.orDie(page(org_id, kind, asked)),
+        claim: (org_id, run_id, provider, resources) => Effect.orDie(claim(org_id, run_id, provider, resources)),
+        page: (org_id, kind, paging) => Effect.orDie(page(org_id, kind, paging)),
         assign: (assignment) => Effect.orDie(assign(assignment)),
         revoke: (assignment) => Effect.orDie(revoke(assignment)),
         list: (org_id, kind, limit) => Effect.orDie(list(org_id, kind, limit))

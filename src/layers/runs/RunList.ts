@@ -156,12 +156,12 @@ export const runList = <Row>(sql: SqlClient.SqlClient, columns: Statement.Fragme
       return yield* read(rare === null ? pageOfAll(filter, sql`runs r`, ends) : yield* rarePageOf(filter, rare, ends))
     }).pipe(sql.withTransaction)
 
-  return Effect.fnUntraced(function* (asked: ListFilter) {
-    if (asked.keys !== null && asked.key_id !== null && !asked.keys.includes(asked.key_id)) return []
-    const [only, ...others] = asked.keys ?? []
+  return Effect.fnUntraced(function* (requested: ListFilter) {
+    if (requested.keys !== null && requested.key_id !== null && !requested.keys.includes(requested.key_id)) return []
+    const [only, ...others] = requested.keys ?? []
     // One key is a filter like any other, which the rollups know.
     const isOne = only !== undefined && others.length === 0
-    const filter = isOne ? { ...asked, key_id: only, keys: null } : asked
+    const filter = isOne ? { ...requested, key_id: only, keys: null } : requested
     const { org_id, from, to, before, limit, metadata } = filter
     // Ids sort by creation time, so they bound what an index reads.
     const after = from === null ? "" : idOf(from.getTime() - clockMillisMax)

@@ -138,7 +138,7 @@ export class RunStore extends Context.Service<
     readonly ownerOf: (run_id: string) => Effect.Effect<string | null>
     readonly list: (filter: ListFilter) => Effect.Effect<ReadonlyArray<RunRow>>
     /** Id of the run that this Idempotency-Key started with this body. Null when there is none, or when the API key was revoked. */
-    readonly begun: (asked: Begun) => Effect.Effect<string | null>
+    readonly begun: (request: Begun) => Effect.Effect<string | null>
   }
 >()("rungate/layers/runs/RunStore") {
   static readonly layer = Layer.effect(
@@ -159,8 +159,8 @@ export class RunStore extends Context.Service<
       )
 
       const admitAll = Effect.fnUntraced(function* (runs: ReadonlyArray<NewRun>) {
-        const asked = new Map<string, bigint>()
-        for (const { org_id } of runs) asked.set(org_id, (asked.get(org_id) ?? 0n) + 1n)
+        const counts = new Map<string, bigint>()
+        for (const { org_id } of runs) counts.set(org_id, (counts.get(org_id) ?? 0n) + 1n)
         const rows = yield* admitRows(sql`
           WITH asked AS (
             SELECT * FROM ${newRunRows(sql, runs, { names: "key_version", values: sql`${bigints(runs.map((r) => r.key_version))}` })}
@@ -172,7 +172,7 @@ export class RunStore extends Context.Service<
             CROSS JOIN LATERAL (SELECT * FROM api_keys k WHERE k.key_id = d.key_id LIMIT 1 FOR SHARE) k
             WHERE ${sql.literal(isUsableKey)}
           ), room AS MATERIALIZED (
-            SELECT * FROM room_for_runs(${texts([...asked.keys()])}, ${bigints([...asked.values()])}, ${BigInt(orgQueue)}::bigint)
+            SELECT * FROM room_for_runs(${texts([...counts.keys()])}, ${bigints([...counts.values()])}, ${BigInt(orgQueue)}::bigint)
           ), good AS (
             SELECT a.*, w.lane, row_number() OVER (PARTITION BY a.org_id ORDER BY a.run_id) > m.room AS excess,
                    u.key_id IS NOT NULL AND (u.version IS DISTINCT FROM a.key_version OR coalesce(u.max_cost < a.hold, false)) AS outdated,
@@ -266,18 +266,18 @@ export class RunStore extends Context.Service<
         name: "find",
         max: readsMax,
         parallel: 1,
-        flush: Effect.fnUntraced(function* (asked: ReadonlyArray<{ org_id: string; run_id: string }>) {
-          const runs = recentRuns(sql, asked, yield* Clock.currentTimeMillis)
+        flush: Effect.fnUntraced(function* (keys: ReadonlyArray<{ org_id: string; run_id: string }>) {
+          const runs = recentRuns(sql, keys, yield* Clock.currentTimeMillis)
           const rows = yield* runRows(sql`
             SELECT ${columns}, r.result::text AS result, w.balance - w.reserved AS available
-            FROM unnest(${texts(asked.map((one) => one.org_id))}, ${texts(asked.map((one) => one.run_id))}) AS asked(org_id, run_id)
+            FROM unnest(${texts(keys.map((one) => one.org_id))}, ${texts(keys.map((one) => one.run_id))}) AS asked(org_id, run_id)
             -- A subquery: as a condition of a plain join, the planner could read all runs since the oldest one.
             CROSS JOIN LATERAL (
-              SELECT * FROM ${runs} r WHERE r.org_id = asked.org_id AND r.run_id = asked.run_id AND r.run_id >= ${oldestOf(asked)} LIMIT 1) r
+              SELECT * FROM ${runs} r WHERE r.org_id = asked.org_id AND r.run_id = asked.run_id AND r.run_id >= ${oldestOf(keys)} LIMIT 1) r
             LEFT JOIN open_runs o ON o.run_id = r.run_id
             LEFT JOIN wallets w ON w.org_id = asked.org_id`)
           const byId = new Map(rows.map((row) => [`${row.org_id} ${row.run_id}`, row]))
-          return asked.map((one) => byId.get(`${one.org_id} ${one.run_id}`) ?? null)
+          return keys.map((one) => byId.get(`${one.org_id} ${one.run_id}`) ?? null)
         })
       })
 
@@ -299,11 +299,11 @@ export class RunStore extends Context.Service<
               AND (expires_at IS NULL OR expires_at > now())))`)
 
       return RunStore.of({
-        begun: (asked) =>
-          asked.idempotency_key === null
+        begun: (request) =>
+          request.idempotency_key === null
             ? Effect.succeed(null)
-            : Effect.orDie(Effect.map(begun(asked), (rows) => rows[0]?.run_id ?? null)),
-        isOf: (...asked) => Effect.orDie(Effect.map(isOf(...asked), (rows) => rows.length > 0)),
+            : Effect.orDie(Effect.map(begun(request), (rows) => rows[0]?.run_id ?? null)),
+        isOf: (...args) => Effect.orDie(Effect.map(isOf(...args), (rows) => rows.length > 0)),
         admit: (run) => Effect.orDie(admit(run)),
         find: (org_id, run_id) => Effect.orDie(findOne({ org_id, run_id })),
         ownerOf: (run_id) => Effect.orDie(Effect.map(ownerOf(run_id), (rows) => rows[0]?.org_id ?? null)),

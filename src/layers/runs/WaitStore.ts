@@ -10,7 +10,7 @@ export class WaitStore extends Context.Service<
   WaitStore,
   {
     /** The ids among `ids` that have ended: final runs, and commands with a reply. */
-    readonly known: (ids: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<string>>
+    readonly ended: (ids: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<string>>
   }
 >()("rungate/layers/runs/WaitStore") {
   static readonly layer = Layer.effect(
@@ -19,7 +19,7 @@ export class WaitStore extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       // The primary key of runs starts with the organization, which is unknown here. A run that is neither open nor waiting for
       // its admission or for another run is final.
-      const known = (ids: ReadonlyArray<string>) =>
+      const ended = (ids: ReadonlyArray<string>) =>
         idRows(sql`
         SELECT asked.id FROM unnest(${texts(ids)}) AS asked(id)
         WHERE (asked.id LIKE 'run\\_%' AND NOT EXISTS (SELECT FROM open_runs o WHERE o.run_id = asked.id)
@@ -27,8 +27,8 @@ export class WaitStore extends Context.Service<
                AND NOT EXISTS (SELECT FROM reuse_joins j WHERE j.run_id = asked.id))
            OR EXISTS (SELECT FROM replies r WHERE r.command_id = asked.id)`)
       return WaitStore.of({
-        known: (ids) =>
-          known(ids).pipe(
+        ended: (ids) =>
+          ended(ids).pipe(
             Effect.map((rows) => rows.map((row) => row.id)),
             Effect.orDie
           )

@@ -11,7 +11,7 @@ import type { Health } from "../../schema/runs/Seen.ts"
 import { type PastPlan, pastPlanOf, withHealth } from "../../schema/simulation/PastRun.ts"
 
 /** More are parsed again. */
-const knownMax = 20_000
+const plansMax = 20_000
 /** Measurements of one plan that are kept. */
 const healthsMax = 1_000
 /** The member as `JSON.stringify` wrote it. Names of providers have no braces, so it ends with the first one. */
@@ -21,9 +21,9 @@ const isRate = (one: unknown) => one === null || Number.isFinite(one)
 const isPlan = Schema.is(Plan)
 
 /** What `Schema.is(Health)` says, which takes ten times longer. */
-const isHealth = (found: unknown): found is Health =>
-  isRecord(found) &&
-  Object.values(found).every(
+const isHealth = (value: unknown): value is Health =>
+  isRecord(value) &&
+  Object.values(value).every(
     (one) => Array.isArray(one) && one.length === 3 && isRate(one[0]) && isRate(one[1]) && Number.isFinite(one[2])
   )
 
@@ -35,9 +35,9 @@ interface Parts {
 
 /** Null for a plan without measurements. */
 const partsOf = (text: string): Parts | null => {
-  const found = text.indexOf(start)
-  const from = found + start.length - 1
-  const to = found < 0 ? -1 : text.indexOf("}", from) + 1
+  const position = text.indexOf(start)
+  const from = position + start.length - 1
+  const to = position < 0 ? -1 : text.indexOf("}", from) + 1
   return to <= 0 ? null : { before: text.slice(0, from), health: text.slice(from, to), after: text.slice(to) }
 }
 
@@ -46,13 +46,13 @@ export type PlanReader = (text: string) => PastPlan | null
 
 /** Reads plans that differ only in their measurements. */
 const restReader = (rest: PastPlan, parsed: (health: string) => PastPlan | null): PlanReader => {
-  const known = new Map<string, PastPlan | null>()
+  const plans = new Map<string, PastPlan | null>()
   return (text) => {
-    const before = known.get(text)
+    const before = plans.get(text)
     if (before !== undefined) return before
     const health: unknown = JSON.parse(text)
     const plan = isHealth(health) ? withHealth(rest, health) : parsed(text)
-    if (known.size < healthsMax) known.set(text, plan)
+    if (plans.size < healthsMax) plans.set(text, plan)
     return plan
   }
 }
@@ -68,19 +68,19 @@ export const planReader = (): PlanReader => {
     return isPlan(plan) ? pastPlanOf(plan, anyDemand) : null
   }
   const wholeOf: PlanReader = (text) => {
-    const known = wholes.get(text)
-    if (known !== undefined) return known
+    const cached = wholes.get(text)
+    if (cached !== undefined) return cached
     const plan = parsed(text)
-    if (wholes.size < knownMax) wholes.set(text, plan)
+    if (wholes.size < plansMax) wholes.set(text, plan)
     return plan
   }
   const readerOf = ({ before, after }: Parts): PlanReader => {
-    const known = rests.get(before)?.get(after)
-    if (known !== undefined) return known
+    const cached = rests.get(before)?.get(after)
+    if (cached !== undefined) return cached
     const whole = (health: string) => parsed(before + health + after)
     const rest = whole("{}")
     const reader = rest === null ? () => null : restReader(rest, whole)
-    if (restsCount < knownMax) {
+    if (restsCount < plansMax) {
       restsCount += 1
       const same = rests.get(before) ?? new Map<string, PlanReader>()
       rests.set(before, same.set(after, reader))

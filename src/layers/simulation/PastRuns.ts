@@ -61,11 +61,11 @@ const orNull = (cell: string | undefined): string | null => (cell === undefined 
 /** A part of a text keeps all of it in memory. Names of capabilities and providers are few, so runs share them. */
 const namesMax = 10_000
 const names = () => {
-  const known = new Map<string, string>()
+  const interned = new Map<string, string>()
   return (name: string): string => {
-    const before = known.get(name)
+    const before = interned.get(name)
     if (before !== undefined) return before
-    if (known.size < namesMax) known.set(name, name)
+    if (interned.size < namesMax) interned.set(name, name)
     return name
   }
 }

@@ -31,7 +31,7 @@ export class Reads extends Context.Service<
     readonly entries: Books["Service"]["entries"]
     readonly usage: UsageStore["Service"]["usage"]
     readonly pastRuns: PastRuns["Service"]["page"]
-    readonly known: HistoryStore["Service"]["known"]
+    readonly subjectHistory: HistoryStore["Service"]["subjectHistory"]
     readonly batch: HistoryStore["Service"]["batch"]
   }
 >()("rungate/layers/standby/Reads") {
@@ -53,7 +53,7 @@ export class Reads extends Context.Service<
           entries: books.entries,
           usage: usage.usage,
           pastRuns: past.page,
-          known: history.known,
+          subjectHistory: history.subjectHistory,
           batch: history.batch
         }
       }
@@ -68,11 +68,12 @@ export class Reads extends Context.Service<
       const { prefer } = standby
       return {
         runs: (filter) => prefer(replica.runs.list(filter), primary.runs.list(filter)),
-        entries: (...asked) => prefer(replica.books.entries(...asked), primary.books.entries(...asked)),
-        usage: (asked) => prefer(replica.usage.usage(asked), primary.usage.usage(asked)),
-        pastRuns: (asked) => prefer(replica.past.page(asked), primary.past.page(asked)),
-        known: (...asked) => prefer(replica.history.known(...asked), primary.history.known(...asked)),
-        batch: (...asked) => prefer(replica.history.batch(...asked), primary.history.batch(...asked))
+        entries: (...args) => prefer(replica.books.entries(...args), primary.books.entries(...args)),
+        usage: (question) => prefer(replica.usage.usage(question), primary.usage.usage(question)),
+        pastRuns: (filter) => prefer(replica.past.page(filter), primary.past.page(filter)),
+        subjectHistory: (...args) =>
+          prefer(replica.history.subjectHistory(...args), primary.history.subjectHistory(...args)),
+        batch: (...args) => prefer(replica.history.batch(...args), primary.history.batch(...args))
       }
     })
   )

@@ -82,12 +82,12 @@ const looksOf = (primary: SqlClient.SqlClient, replica: SqlClient.SqlClient) =>
       name: "log position",
       max: 1_000,
       parallel: 1,
-      flush: (asked: ReadonlyArray<null>) =>
+      flush: (requests: ReadonlyArray<null>) =>
         Effect.map(
           boundRow(primary`
             SELECT pg_current_wal_flush_lsn()::text AS lsn,
                    ('x' || left(pg_walfile_name(pg_current_wal_flush_lsn()), 8))::bit(32)::int AS timeline, ${primary.literal(identity)}`),
-          (row) => asked.map(() => row)
+          (row) => requests.map(() => row)
         )
     }),
     (bound): Looks => ({

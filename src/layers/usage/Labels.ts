@@ -61,7 +61,7 @@ export const usageLabels = Effect.gen(function* () {
       names.has(keyOf(org_id, name)) ? { value: values.has(keyOf(org_id, name, day, value)) ? value : null } : null
 
   /** How labels that were counted before are counted. */
-  const known = Effect.fnUntraced(function* (facts: ReadonlyArray<Fact>) {
+  const storedLabels = Effect.fnUntraced(function* (facts: ReadonlyArray<Fact>) {
     const labels = labelsOf(facts)
     return labels.length === 0 ? none : lookup(yield* namesOf(labels), yield* valuesOf(labels))
   })
@@ -123,5 +123,5 @@ export const usageLabels = Effect.gen(function* () {
     return lookup(names, values)
   })
 
-  return { admit, known }
+  return { admit, storedLabels }
 })

@@ -125,7 +125,7 @@ export class UsageRollups extends Context.Service<
         const rows = yield* factRows(sql`
           SELECT ${sql.literal(factSums)} FROM (${labelled} AND r.run_id NOT IN (${waitingIds(sql, org_id)})) n ${sql.literal(factGroups)}`)
         const facts = rows.map(factOf)
-        const gone = countedOf(facts, yield* labels.known(facts)).filter((row) => row.name !== "")
+        const gone = countedOf(facts, yield* labels.storedLabels(facts)).filter((row) => row.name !== "")
         if (gone.length === 0) return
         yield* sql`
           UPDATE usage_days d SET runs = d.runs - n.runs, charged = d.charged - n.charged

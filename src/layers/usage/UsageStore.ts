@@ -49,7 +49,7 @@ export interface UsageQuestion {
 }
 
 const waitingRow = oneRowOf({ waiting: Schema.BigInt })
-const nameRow = oneRowOf({ known: Schema.Boolean, names: Schema.BigInt })
+const nameRow = oneRowOf({ stored: Schema.Boolean, names: Schema.BigInt })
 
 /** The statements join tables of some thousand rows, for which the plans of single rows are slow. A bitmap scan takes two thirds of an index scan's time. */
 const planned = `set_config('enable_hashjoin', 'on', true), set_config('enable_bitmapscan', 'on', true), set_config('plan_cache_mode', 'force_custom_plan', true), set_config('jit', 'off', true)`
@@ -71,7 +71,7 @@ type Fragment = Statement.Statement<unknown> | ReturnType<SqlClient.SqlClient["l
 
 export class UsageStore extends Context.Service<
   UsageStore,
-  { readonly usage: (asked: UsageQuestion) => Effect.Effect<ReadonlyArray<UsageRow>, UsageBehind | NameNotCounted> }
+  { readonly usage: (question: UsageQuestion) => Effect.Effect<ReadonlyArray<UsageRow>, UsageBehind | NameNotCounted> }
 >()("rungate/layers/usage/UsageStore") {
   static readonly layer = Layer.effect(
     UsageStore,
@@ -93,10 +93,10 @@ export class UsageStore extends Context.Service<
 
       /** Names beyond the limit are not counted, so their usage is unknown and not zero. */
       const counted = Effect.fnUntraced(function* (org_id: string, name: string) {
-        const { known, names } = yield* nameRow(sql`
-          SELECT EXISTS (SELECT FROM usage_names WHERE org_id = ${org_id} AND name = ${name}) AS known,
+        const { stored, names } = yield* nameRow(sql`
+          SELECT EXISTS (SELECT FROM usage_names WHERE org_id = ${org_id} AND name = ${name}) AS stored,
                  (SELECT count(*) FROM usage_names WHERE org_id = ${org_id}) AS names`)
-        if (!known && names >= namesMax) return yield* new NameNotCounted({ most: namesMax })
+        if (!stored && names >= namesMax) return yield* new NameNotCounted({ most: namesMax })
       })
 
       /** The columns `a` and `b` of rows: `own` is SQL of the label's value there. */
@@ -128,8 +128,8 @@ export class UsageStore extends Context.Service<
           GROUP BY ${sql.literal(columns.join(""))} s.status`
       }
 
-      const read = Effect.fnUntraced(function* (asked: UsageQuestion) {
-        const { org_id, from, to, groupings, keys, after, limit } = asked
+      const read = Effect.fnUntraced(function* (question: UsageQuestion) {
+        const { org_id, from, to, groupings, keys, after, limit } = question
         const ofKeys = (column: string) =>
           keys === null ? sql.literal("true") : sql`${sql.literal(column)} = ANY(${texts(keys)})`
         // The sums of a day are of all keys.
@@ -169,7 +169,7 @@ export class UsageStore extends Context.Service<
             JOIN runs r ON r.org_id = ${org_id} AND r.run_id = q.run_id
             WHERE r.finished_at IS NOT NULL AND ${ofKeys("r.key_id")}
           ), counted AS (
-            ${dimension === null ? rolled(sql`(${daysOf("")})`, 1, none, "") : summedBy(dimension, asked)} ${labelled}
+            ${dimension === null ? rolled(sql`(${daysOf("")})`, 1, none, "") : summedBy(dimension, question)} ${labelled}
             UNION ALL
             SELECT ${cellsOf(groupings, "w", "w", waitingValue)}, w.status, 1, w.charged FROM w WHERE w.day >= ${from}::date AND w.day < ${to}::date
           )
@@ -182,8 +182,8 @@ export class UsageStore extends Context.Service<
       })
 
       return UsageStore.of({
-        usage: (asked) =>
-          sql.withTransaction(read(asked)).pipe(Effect.catchTag("SqlError", (error) => Effect.die(error)))
+        usage: (question) =>
+          sql.withTransaction(read(question)).pipe(Effect.catchTag("SqlError", (error) => Effect.die(error)))
       })
     })
   )

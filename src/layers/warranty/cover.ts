@@ -16,8 +16,8 @@ type Warranted = Pick<
 
 /** Whether a run's last call, which delivered its result, went through the organization's own account. */
 export const usedOwnAccount = ({ attempts }: Pick<RunRow, "attempts">): boolean => {
-  const made = parsedOrText(attempts ?? "[]")
-  const last: unknown = Array.isArray(made) ? made.at(-1) : null
+  const list = parsedOrText(attempts ?? "[]")
+  const last: unknown = Array.isArray(list) ? list.at(-1) : null
   return isRecord(last) && last["account"] === "own"
 }
 

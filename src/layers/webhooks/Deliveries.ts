@@ -177,8 +177,8 @@ export class WebhookDeliveries extends Context.Service<
             (least, { position }) => (position < least ? position : least),
             followers[0]?.position ?? 0n
           )
-          const asked = { org_id, after: from, run_id: null, kinds: null, limit: eventsAtOnce }
-          const { events, position: reached } = yield* log.after(asked)
+          const query = { org_id, after: from, run_id: null, kinds: null, limit: eventsAtOnce }
+          const { events, position: reached } = yield* log.after(query)
           if (reached <= from) return false
           const rows = followers.flatMap(({ endpoint_id, events: kinds, position }) =>
             events

@@ -51,12 +51,12 @@ type LookedUp = (
 /** All addresses of a host name. */
 export type FindAddresses = (
   hostname: string,
-  found: (error: Error | null, addresses: Array<{ address: string; family: number }>) => void
+  callback: (error: Error | null, addresses: Array<{ address: string; family: number }>) => void
 ) => void
 
 /** Tests let a name have the addresses that they choose. */
 export const HostAddresses = Context.Reference<FindAddresses>("rungate/layers/webhooks/HostAddresses", {
-  defaultValue: () => (hostname, found) => lookUp(hostname, { all: true }, found)
+  defaultValue: () => (hostname, callback) => lookUp(hostname, { all: true }, callback)
 })
 
 /** Looks a name up for a connection. Without `allowPrivate` it refuses a name if any of its addresses is private. */

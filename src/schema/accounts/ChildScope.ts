@@ -17,10 +17,10 @@ const allowsRaw = ({ raw, capabilities }: Allow): boolean => raw ?? capabilities
 
 const stranger = (
   field: "capabilities" | "providers",
-  asked: ReadonlyArray<string> | undefined,
+  names: ReadonlyArray<string> | undefined,
   given: ReadonlyArray<string> | undefined
 ): Wider | null => {
-  const index = given === undefined ? -1 : (asked ?? []).findIndex((name) => !given.includes(name))
+  const index = given === undefined ? -1 : (names ?? []).findIndex((name) => !given.includes(name))
   return index < 0
     ? null
     : {
@@ -29,40 +29,40 @@ const stranger = (
       }
 }
 
-/** The scope, or the field in which `asked` is wider. `parent` is null for a person, or a key without a scope. */
+/** The scope, or the field in which `requested` is wider. `parent` is null for a person, or a key without a scope. */
 export const childScope = (
-  asked: Allow,
+  requested: Allow,
   parent: Allow | null,
   byPerson: boolean
 ): { readonly allow: Allow } | { readonly wider: Wider } => {
   const given = parent ?? {}
   const wider = (field: string, message: string) => ({ wider: { path: `allow.${field}`, message } })
   const unknown =
-    stranger("capabilities", asked.capabilities, given.capabilities) ??
-    stranger("providers", asked.providers, given.providers)
+    stranger("capabilities", requested.capabilities, given.capabilities) ??
+    stranger("providers", requested.providers, given.providers)
   if (unknown !== null) return { wider: unknown }
-  if (given.read_only === true && asked.read_only === false)
+  if (given.read_only === true && requested.read_only === false)
     return wider("read_only", "must be true: this API key is read-only itself")
-  if (given.max_cost !== undefined && asked.max_cost !== undefined && asked.max_cost > given.max_cost)
+  if (given.max_cost !== undefined && requested.max_cost !== undefined && requested.max_cost > given.max_cost)
     return wider("max_cost", `must be at most "${usd(given.max_cost)}", as for this API key itself`)
-  if (asked.raw === true && !allowsRaw(given))
+  if (requested.raw === true && !allowsRaw(given))
     return wider("raw", "must be false: this API key can't call raw endpoints itself")
-  if (asked.mint === true && !byPerson && given.mint !== true)
+  if (requested.mint === true && !byPerson && given.mint !== true)
     return wider("mint", "must be false: this API key can't give allowances itself")
-  if (given.read === "own" && asked.read === "organization")
+  if (given.read === "own" && requested.read === "organization")
     return wider("read", 'must be "own": this API key reads its own runs only')
-  const capabilities = asked.capabilities ?? given.capabilities
+  const capabilities = requested.capabilities ?? given.capabilities
   // A list of its own closes raw endpoints, as for every key.
-  const raw = asked.raw ?? (asked.capabilities === undefined ? allowsRaw(given) : undefined)
+  const raw = requested.raw ?? (requested.capabilities === undefined ? allowsRaw(given) : undefined)
   return {
     allow: defined({
       capabilities,
-      providers: asked.providers ?? given.providers,
+      providers: requested.providers ?? given.providers,
       raw,
-      read_only: asked.read_only ?? given.read_only,
-      max_cost: asked.max_cost ?? given.max_cost,
-      mint: asked.mint === true ? true : undefined,
-      read: asked.read ?? "own"
+      read_only: requested.read_only ?? given.read_only,
+      max_cost: requested.max_cost ?? given.max_cost,
+      mint: requested.mint === true ? true : undefined,
+      read: requested.read ?? "own"
     })
   }
 }

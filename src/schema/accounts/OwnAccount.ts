@@ -36,7 +36,7 @@ interface Marked {
   readonly account?: "own"
 }
 
-interface Made extends Marked {
+interface PastAttempt extends Marked {
   readonly provider: string
   readonly outcome: string
 }
@@ -68,20 +68,20 @@ const stepsOf = (plan: Planned): ReadonlyArray<Step> =>
   })
 
 /** The call after these. Undefined when the plan has no other one. */
-export const nextStep = (plan: Planned, made: ReadonlyArray<Made>): Step | undefined => {
+export const nextStep = (plan: Planned, attempts: ReadonlyArray<PastAttempt>): Step | undefined => {
   if (plan.own === undefined) {
-    const provider = plan.providers[made.length]
+    const provider = plan.providers[attempts.length]
     return provider === undefined ? undefined : { provider, own: false }
   }
   const steps = stepsOf(plan)
   let at = 0
-  for (const one of made) {
-    const found = steps.findIndex(
+  for (const one of attempts) {
+    const position = steps.findIndex(
       ({ provider, own }, index) => index >= at && provider === one.provider && own === (one.account === "own")
     )
-    if (found >= 0) at = found + 1
+    if (position >= 0) at = position + 1
   }
-  const last = made.at(-1)
+  const last = attempts.at(-1)
   const step = steps[at]
   if (step === undefined || step.own || ownOffer(plan, step.provider) === undefined) return step
   const failsOver = last?.provider === step.provider && last.account === "own" && last.outcome === refused

@@ -8,7 +8,7 @@ import type { Schema } from "effect"
 import { type Contract, contract, type Issue } from "./Contract.ts"
 import type { ResourceKind } from "./Endpoint.ts"
 import { type Billing, type Demand, demandOf } from "../money/Pricing.ts"
-import type { Made, Named, OwnedPage } from "./Resources.ts"
+import type { Resource, Named, OwnedPage } from "./Resources.ts"
 import { defined } from "../defined.ts"
 import { isRecord } from "../json/Json.ts"
 
@@ -53,7 +53,7 @@ export interface Definition<I, O> {
   /** Objects with an owner that the input names, such as an inbox. A run may name only objects of its own organization. */
   readonly uses?: (input: NoInfer<I>) => ReadonlyArray<Named>
   /** Objects that a successful run created. Its organization owns them from then on. */
-  readonly makes?: (output: NoInfer<O>) => ReadonlyArray<Made>
+  readonly makes?: (output: NoInfer<O>) => ReadonlyArray<Resource>
   /** Lists the objects of a kind that the organization owns. In production the service answers it itself and calls no provider. */
   readonly owned?: {
     readonly kind: ResourceKind
@@ -95,7 +95,7 @@ export interface Capability<I = unknown, O = unknown> {
   /** What a price depends on. */
   readonly demand: (input: unknown) => Demand
   readonly uses: (input: unknown) => ReadonlyArray<Named>
-  readonly makes: (output: unknown) => ReadonlyArray<Made>
+  readonly makes: (output: unknown) => ReadonlyArray<Resource>
   /** Null if a provider answers it. */
   readonly owned: {
     readonly kind: ResourceKind

@@ -75,17 +75,17 @@ const placed = (
 /** The request as it is sent, and a sentence about each field that was filled in. */
 export const filledIn = <R extends { readonly query: Readonly<Record<string, unknown>>; readonly input: unknown }>(
   { method, filled = [] }: { readonly method: string; readonly filled?: ReadonlyArray<Filled> },
-  asked: R
+  given: R
 ): { readonly request: R; readonly sentences: ReadonlyArray<string> } => {
   const sentences: Array<string> = []
-  let { input } = asked
+  let { input } = given
   for (const one of filled) {
     const path = one.field.split(".")
-    if (method === "GET" && Object.hasOwn(asked.query, path[0] ?? "")) continue
+    if (method === "GET" && Object.hasOwn(given.query, path[0] ?? "")) continue
     const whole = placed(input, path, one.value)
     if (whole === null) continue
     input = whole
     sentences.push(sentSentence(one))
   }
-  return { request: sentences.length === 0 ? asked : { ...asked, input, input_text: JSON.stringify(input) }, sentences }
+  return { request: sentences.length === 0 ? given : { ...given, input, input_text: JSON.stringify(input) }, sentences }
 }

@@ -19,7 +19,7 @@ export interface Named {
 }
 
 /** An object that a run created. */
-export interface Made {
+export interface Resource {
   readonly kind: ResourceKind
   readonly id: string
 }
@@ -230,11 +230,11 @@ const collect = (value: unknown, [segment, ...rest]: ReadonlyArray<string>, ids:
 }
 
 /** The objects that a call created, read from its answer at the paths in `makes`. Invalid ids are left out. */
-export const madeBy = (makes: NonNullable<EndpointResources["makes"]>, answer: unknown): ReadonlyArray<Made> =>
+export const madeBy = (makes: NonNullable<EndpointResources["makes"]>, answer: unknown): ReadonlyArray<Resource> =>
   makes
     .flatMap(({ kind, at }) => {
       const ids = new Set<string>()
       collect(answer, at.split("."), ids)
-      return [...ids].filter((id) => resourceId(kind, id) !== null).map((id): Made => ({ kind, id }))
+      return [...ids].filter((id) => resourceId(kind, id) !== null).map((id): Resource => ({ kind, id }))
     })
     .slice(0, madeMax)

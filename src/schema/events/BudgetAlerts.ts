@@ -9,7 +9,7 @@ import { type BudgetPeriod, type KeyBudget, periodEnd, periodStart, spentIn } fr
 import { type BudgetStep, crossed, stepOf } from "./Alerts.ts"
 
 /** The last part of a budget that was told, and which limit of which period it was about. */
-export interface ToldPart {
+export interface LastAlert {
   readonly reached: BudgetStep
   readonly limit: MicroUsd
   readonly period: BudgetPeriod
@@ -19,7 +19,7 @@ export interface ToldPart {
 
 export interface BudgetUse {
   /** Null if nothing was told yet. */
-  readonly told: ToldPart | null
+  readonly lastAlert: LastAlert | null
   /** The budget as it was before the commands of a turn, and after them. */
   readonly before: KeyBudget
   readonly after: KeyBudget
@@ -30,7 +30,7 @@ export interface BudgetUse {
 
 export interface BudgetAlert {
   /** What to store. */
-  readonly told: ToldPart
+  readonly lastAlert: LastAlert
   /** The parts to tell, lowest first. */
   readonly steps: ReadonlyArray<BudgetStep>
 }
@@ -39,11 +39,11 @@ export interface BudgetAlert {
 const countedDay = ({ counted_on }: KeyBudget, day: string): string => (day < counted_on ? counted_on : day)
 
 /** What counts as told under the present limit and in the present period. */
-const stillTold = ({ told, before, after, day }: BudgetUse, starts_on: string | null): BudgetStep | 0 => {
-  if (told === null || told.period !== after.period || told.starts_on !== starts_on) return 0
-  if (told.limit === after.limit) return told.reached
+const alertedStep = ({ lastAlert, before, after, day }: BudgetUse, starts_on: string | null): BudgetStep | 0 => {
+  if (lastAlert === null || lastAlert.period !== after.period || lastAlert.starts_on !== starts_on) return 0
+  if (lastAlert.limit === after.limit) return lastAlert.reached
   const reached = stepOf(spentIn(before, day), after.limit)
-  return reached < told.reached ? reached : told.reached
+  return reached < lastAlert.reached ? reached : lastAlert.reached
 }
 
 /** A refusal uses the budget up if the run would fit an unused budget and does not fit the rest. What open runs hold may become free. */
@@ -55,12 +55,12 @@ export const watchKeyBudget = (use: BudgetUse): BudgetAlert | null => {
   const { after } = use
   const { limit, period } = after
   const starts_on = periodStart(period, countedDay(after, use.day))
-  const before = stillTold(use, starts_on)
+  const before = alertedStep(use, starts_on)
   const spent = crossed(before, stepOf(spentIn(after, use.day), limit))
   const isFull = before === 100 || spent.includes(100)
   const steps: ReadonlyArray<BudgetStep> = !isFull && isUsedUp(use) ? [...spent, 100] : spent
   const last = steps.at(-1)
-  return last === undefined ? null : { told: { reached: last, limit, period, starts_on }, steps }
+  return last === undefined ? null : { lastAlert: { reached: last, limit, period, starts_on }, steps }
 }
 
 /** The data of the event. `key_id` is the key that spends from the budget. */

@@ -48,16 +48,16 @@ export const identityIn = (field: string, text: string): string => {
 /** Each recipient of a run once. */
 export const recipientsOf = (capability: string, input: unknown): ReadonlyArray<Recipient> => {
   if (!contactsPeople(capability) || !isRecord(input)) return []
-  const found = new Map<string, Recipient>()
+  const recipients = new Map<string, Recipient>()
   for (const field of recipientFields) {
     const value = input[field]
     for (const text of Array.isArray(value) ? value : [value]) {
       if (typeof text !== "string") continue
       const identity = identityIn(field, text.trim())
-      if (!found.has(identity)) found.set(identity, { shown: text, identities: [identity] })
+      if (!recipients.has(identity)) recipients.set(identity, { shown: text, identities: [identity] })
     }
   }
-  return [...found.values()]
+  return [...recipients.values()]
 }
 
 /** The latest contact of an identity. */
@@ -96,8 +96,8 @@ export const contactRefusal = (
   const window = BigInt(seconds) * 1_000_000n
   for (const { shown, identities, contacted } of contacts.recipients) {
     const before = contacted === undefined ? [] : [{ run_id: contacted.run_id, at: BigInt(contacted.at) }]
-    const found = [...identities.flatMap((identity) => latest(identity) ?? []), ...before]
-    const contact = found.sort((a, b) => (a.at < b.at ? 1 : -1))[0]
+    const latestContacts = [...identities.flatMap((identity) => latest(identity) ?? []), ...before]
+    const contact = latestContacts.sort((a, b) => (a.at < b.at ? 1 : -1))[0]
     if (contact === undefined || contact.at <= now - window) continue
     const within = timeSpan(seconds)
     return {

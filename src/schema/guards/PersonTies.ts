@@ -18,19 +18,21 @@ const personFields = ["email", "network_url", "identifier", "provider_member_id"
 
 const identitiesIn = (value: unknown): ReadonlyArray<string> => {
   if (!isRecord(value)) return []
-  const found: Array<string> = []
+  const identities: Array<string> = []
   for (const field of personFields) {
     const text = value[field]
     if (typeof text === "string" && text.trim() !== "")
-      found.push(identityIn(field === "email" ? "to" : field === "identifier" ? "network_url" : field, text.trim()))
+      identities.push(
+        identityIn(field === "email" ? "to" : field === "identifier" ? "network_url" : field, text.trim())
+      )
   }
   const { provider_ids, profile } = value
   if (isRecord(provider_ids))
     for (const id of Object.values(provider_ids))
-      if (typeof id === "string") found.push(identityIn("provider_member_id", id))
+      if (typeof id === "string") identities.push(identityIn("provider_member_id", id))
   // The result of network.invite has the person there.
-  if (isRecord(profile)) found.push(...identitiesIn(profile))
-  return found
+  if (isRecord(profile)) identities.push(...identitiesIn(profile))
+  return identities
 }
 
 /** Groups of identities that are one person each. */

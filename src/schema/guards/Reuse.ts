@@ -49,15 +49,15 @@ export const Reuse = Schema.Struct({
 export type Reuse = typeof Reuse.Type
 
 /** Whether a request may take another run's result. */
-export const isReuse = (asked: ReuseRequest | null | undefined): boolean => (asked?.mode ?? "never") !== "never"
+export const isReuse = (request: ReuseRequest | null | undefined): boolean => (request?.mode ?? "never") !== "never"
 
 /** The member of a plan that fixes what the run may take. None if it takes nothing. */
 export const plannedReuse = (
-  asked: ReuseRequest | null | undefined,
+  request: ReuseRequest | null | undefined,
   access: Pick<KeyAccess, "allow" | "reads"> | null | undefined
 ): { readonly reuse?: Reuse } => {
-  if (asked === null || asked === undefined || asked.mode === "never") return {}
-  const { mode, max_age_seconds } = asked
+  if (request === null || request === undefined || request.mode === "never") return {}
+  const { mode, max_age_seconds } = request
   const providers = access?.allow?.providers
   const keys = access?.reads ?? undefined
   return {
@@ -108,9 +108,8 @@ export const joinsMax = 1_000
 
 export const decideReuse = (
   { mode }: Pick<Reuse, "mode">,
-  known: { readonly result: Reusable | null; readonly buyer: string | null; readonly joins: number }
+  { result, buyer, joins }: { readonly result: Reusable | null; readonly buyer: string | null; readonly joins: number }
 ): ReuseDecision => {
-  const { result, buyer, joins } = known
   if (result !== null) return { _tag: "Reused", from: result }
   if (buyer !== null && joins < joinsMax) return { _tag: "Joined", buyer }
   return mode === "only" ? { _tag: "Missing" } : { _tag: "Buys", claims: buyer === null }

@@ -10,9 +10,9 @@ const isScope = (text: string): text is OAuthScope => oauthScopes.some((one) => 
 /** The widest known scope of a request. Other names, such as `offline_access`, ask for nothing here. Null if it names no known one. */
 export const requestedScope = (text: string | undefined): OAuthScope | null => {
   if (text === undefined || text.trim() === "") return "run"
-  const known = text.split(" ").filter(isScope)
-  if (known.length === 0) return null
-  return known.includes("run") ? "run" : "lookup"
+  const scopes = text.split(" ").filter(isScope)
+  if (scopes.length === 0) return null
+  return scopes.includes("run") ? "run" : "lookup"
 }
 
 /** A key with a scope starts runs, and changes nothing else in the organization. It reads its own runs and budget. */

@@ -16,7 +16,7 @@ export interface ChainState {
   readonly base: string | null
   readonly last: { readonly seq: number; readonly hash: string } | null
   /** The hashes of entries that heads are about. */
-  readonly found: ReadonlyMap<number, string>
+  readonly hashes: ReadonlyMap<number, string>
   /** The first thing that is wrong with the chain itself. */
   readonly broken: string | null
 }
@@ -26,7 +26,7 @@ export const beginChain = (org_id: string): ChainState => ({
   from: 1,
   base: firstPrevious,
   last: null,
-  found: new Map(),
+  hashes: new Map(),
   broken: null
 })
 
@@ -56,15 +56,15 @@ export const nextEntry = (
     // A gap: the entries between were dropped with their months.
     ...(follows ? {} : { from: seq, base: previous }),
     last: { seq, hash },
-    found: wanted.has(seq) ? new Map(state.found).set(seq, hash) : state.found,
+    hashes: wanted.has(seq) ? new Map(state.hashes).set(seq, hash) : state.hashes,
     broken: state.broken ?? wrongWith(state, entry, sha256)
   }
 }
 
-export const headCheck = ({ from, base, last, found }: ChainState, { day, seq, hash }: LedgerHead): Check => {
+export const headCheck = ({ from, base, last, hashes }: ChainState, { day, seq, hash }: LedgerHead): Check => {
   const rewritten = (today: string) =>
     failed(`The ledger was rewritten: on ${day} entry ${seq} had the hash ${hash}, and today it has ${today}.`)
-  const now = found.get(seq) ?? (seq === from - 1 ? base : null)
+  const now = hashes.get(seq) ?? (seq === from - 1 ? base : null)
   if (now === null && seq < from)
     return unknown(
       `The head of ${day} can't be compared: entry ${seq} was dropped with its month, and today's chain begins at entry ${from}.`

@@ -84,14 +84,14 @@ export const totalOf = (
 /** Whether `routing.max_total` pays for one more attempt, this one. */
 export const affords = (
   plan: Plan,
-  made: ReadonlyArray<{ readonly provider: string; readonly account?: "own" }>,
+  attempts: ReadonlyArray<{ readonly provider: string; readonly account?: "own" }>,
   next: { readonly provider: string; readonly own: boolean }
 ): boolean => {
   const { total, providers } = plan
   if (total === undefined) return true
   const holdOf = (slug: string, own: boolean) =>
     Money.dollars((own ? ownOffer(plan, slug)?.fee : total.holds[providers.indexOf(slug)]) ?? total.amount)
-  const before = Money.sum(made.map((one) => holdOf(one.provider, one.account === "own")))
+  const before = Money.sum(attempts.map((one) => holdOf(one.provider, one.account === "own")))
   return Money.plus(before, holdOf(next.provider, next.own)) <= Money.dollars(total.amount)
 }
 

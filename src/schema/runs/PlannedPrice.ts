@@ -20,15 +20,15 @@ const stored = (price: Price, demand: Demand): PlannedPrice =>
     : Money.usd(priceMax(price, demand))
 
 /** An offer has one price object until its price changes, so most plans share these. */
-const known = new WeakMap<Price, PlannedPrice>()
+const plannedPrices = new WeakMap<Price, PlannedPrice>()
 
 export const plannedPrice = (price: Price, demand: Demand): PlannedPrice => {
   if (price.kind === "by_platform" || price.kind === "paged") return stored(price, demand)
-  const before = known.get(price)
+  const before = plannedPrices.get(price)
   if (before !== undefined) return before
-  const made = stored(price, demand)
-  known.set(price, made)
-  return made
+  const planned = stored(price, demand)
+  plannedPrices.set(price, planned)
+  return planned
 }
 
 export const priceFrom = (planned: PlannedPrice): Price =>

@@ -173,10 +173,10 @@ export const planRaw = <R extends RawRequest>(
   endpoint: Endpoint,
   free: boolean,
   checks: Checks,
-  asked: R,
+  given: R,
   caps: Cap
 ): RawDecision<R> => {
-  const { request, sentences } = filledIn(endpoint, asked)
+  const { request, sentences } = filledIn(endpoint, given)
   const isGet = endpoint.method === "GET"
   const issues: Array<Issue> = []
   const names = placeholdersOf(endpoint.path)

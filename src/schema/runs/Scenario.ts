@@ -23,8 +23,8 @@ const scenarioOf = (text: string): Scenario | null => {
   const word = once ? name.slice(0, -5) : name
   const slow = /^slow_(\d{1,3})$/.exec(word)?.[1]
   if (slow !== undefined) return { word: "slow", seconds: Math.min(Number(slow), slowSecondsMax), once }
-  const known = words.find((one) => one === word)
-  return known === undefined ? null : { word: known, seconds: 0, once }
+  const scenarioWord = words.find((one) => one === word)
+  return scenarioWord === undefined ? null : { word: scenarioWord, seconds: 0, once }
 }
 
 /** The first scenario named anywhere in the input, depth first. */

@@ -71,8 +71,8 @@ export const seenOf = (
 
 /** The measurements as routing reads them. */
 export const metricsOf = (seen: Seen, provider: string): Metrics | null => {
-  const found = seen.health?.[provider]
-  if (found === undefined) return null
-  const [success_rate, latency_ms_p50, sample_size] = found
+  const measurement = seen.health?.[provider]
+  if (measurement === undefined) return null
+  const [success_rate, latency_ms_p50, sample_size] = measurement
   return { success_rate, latency_ms_p50, sample_size }
 }

@@ -186,12 +186,12 @@ export const docsOf = (page: Uint8Array): ReadonlyArray<Doc> => {
 export const runsOf = ({ classes, docs }: Pages): ReadonlyArray<Run> => {
   const [first, ...rest] = classes
   const kinds = first === undefined ? damaged("the kinds of a segment are missing") : kindsOf(first)
-  const known = rest.flatMap((page) => {
+  const runClasses = rest.flatMap((page) => {
     const read = classesOf(page, kinds)
     return Array.from(read.of, (number) => read.classes[number])
   })
   return docs.flatMap(docsOf).map(({ run_id, created_at }, n) => {
-    const { kind, charged } = known[n] ?? damaged(`the class of run ${run_id} is missing`)
+    const { kind, charged } = runClasses[n] ?? damaged(`the class of run ${run_id} is missing`)
     return { run_id, created_at, kind, charged }
   })
 }

@@ -55,9 +55,9 @@ const strategyOf = ({ strategy = strategyDefault }: Seen): Strategy =>
   isStrategy(strategy) ? strategy : strategyDefault
 
 const measured = ({ provider, quote }: PastOffer, health: Health): PastOffer => {
-  const found = health[provider]
-  if (found === undefined) return { provider, quote, metrics: null }
-  return { provider, quote, metrics: { success_rate: found[0], latency_ms_p50: found[1], sample_size: found[2] } }
+  const figures = health[provider]
+  if (figures === undefined) return { provider, quote, metrics: null }
+  return { provider, quote, metrics: { success_rate: figures[0], latency_ms_p50: figures[1], sample_size: figures[2] } }
 }
 
 /** The same plan with other measurements, which differ from run to run more often than anything else in a plan. */

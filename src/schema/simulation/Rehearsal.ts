@@ -13,7 +13,7 @@ import type { NewRoute } from "./Policy.ts"
 /** Chances are whole millionths. */
 export const certain = 1_000_000n
 /** When there are more, all are computed again. Kinds and quotes come from inputs, so their number has no other limit. */
-const knownMax = 20_000
+const waysMax = 20_000
 
 interface Range {
   readonly lower: bigint
@@ -180,26 +180,26 @@ const waysOf = (run: PastRun, route: NewRoute, counts: CountsOf): Ways => {
 }
 
 /** The known ways of the runs that have all the parts on the path to it. */
-interface Known {
-  readonly next: Map<string | bigint, Known>
+interface PathNode {
+  readonly next: Map<string | bigint, PathNode>
   ways: Ways | null
 }
 
-const nothingKnown = (): Known => ({ next: new Map(), ways: null })
+const newNode = (): PathNode => ({ next: new Map(), ways: null })
 
-const step = ({ next }: Known, part: string | bigint): Known => {
+const step = ({ next }: PathNode, part: string | bigint): PathNode => {
   const before = next.get(part)
   if (before !== undefined) return before
-  const made = nothingKnown()
-  next.set(part, made)
-  return made
+  const node = newNode()
+  next.set(part, node)
+  return node
 }
 
 /**
  * Follows what `waysOf` depends on. Ids and times of a run are not part of it, so 100,000 runs have a few hundred paths. Steps take a third
  * of the time of one long key, which would be built and hashed for every run.
  */
-const knownOf = (start: Known, run: PastRun, { offers, conclusive }: NewRoute): Known => {
+const nodeOf = (start: PathNode, run: PastRun, { offers, conclusive }: NewRoute): PathNode => {
   const flags =
     (run.bills_no_match ? 1n : 0n) +
     (conclusive ? 2n : 0n) +
@@ -229,15 +229,15 @@ const durationOf = (run: PastRun, { offers }: NewRoute, { chances, calls }: Ways
   for (let n = 0; n < chances.length; n++) {
     const offer = offers[n - 1]
     if (offer !== undefined) {
-      let [took, made] = [0, false]
+      let [took, wasCalled] = [0, false]
       for (const { provider, duration_ms } of run.attempts)
         if (provider === offer.provider) {
           took += duration_ms
-          made = true
+          wasCalled = true
         }
       lower += took
-      mean += made ? took : (offer.metrics?.latency_ms_p50 ?? priorLatency)
-      upper = upper === null || !made ? null : upper + took
+      mean += wasCalled ? took : (offer.metrics?.latency_ms_p50 ?? priorLatency)
+      upper = upper === null || !wasCalled ? null : upper + took
     }
     const share = chances[n] ?? 0
     weighed += mean * share
@@ -249,15 +249,15 @@ const durationOf = (run: PastRun, { offers }: NewRoute, { chances, calls }: Ways
 }
 
 export const rehearsal = (counts: CountsOf): ((run: PastRun, route: NewRoute) => Rehearsed) => {
-  let [start, size] = [nothingKnown(), 0]
+  let [start, size] = [newNode(), 0]
   return (run, route) => {
-    if (size === knownMax) [start, size] = [nothingKnown(), 0]
-    const known = knownOf(start, run, route)
-    if (known.ways === null) {
-      known.ways = waysOf(run, route, counts)
+    if (size === waysMax) [start, size] = [newNode(), 0]
+    const node = nodeOf(start, run, route)
+    if (node.ways === null) {
+      node.ways = waysOf(run, route, counts)
       size += 1
     }
-    const { cost, hit, unknown } = known.ways
-    return { cost, hit, duration_ms: durationOf(run, route, known.ways), unknown }
+    const { cost, hit, unknown } = node.ways
+    return { cost, hit, duration_ms: durationOf(run, route, node.ways), unknown }
   }
 }

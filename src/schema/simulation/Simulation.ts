@@ -32,8 +32,8 @@ const stepRuns = 8
 const p95 = (times: Float64Array): number | null => {
   if (times.length === 0) return null
   const sorted = times.toSorted()
-  const found = sorted[Math.ceil(sorted.length * 0.95) - 1] ?? 0
-  return Number.isFinite(found) ? Math.round(found) : null
+  const percentile = sorted[Math.ceil(sorted.length * 0.95) - 1] ?? 0
+  return Number.isFinite(percentile) ? Math.round(percentile) : null
 }
 
 interface Column {
@@ -60,9 +60,9 @@ const adder = (size: number, policy: Policy, counts: CountsOf) => {
     const before = routes.get(plan)
     if (before !== undefined) return before
     const route = newRoute(plan, policy)
-    const made = { route, same: isUnchanged(plan, route) }
-    routes.set(plan, made)
-    return made
+    const entry = { route, same: isUnchanged(plan, route) }
+    routes.set(plan, entry)
+    return entry
   }
   const rehearse = rehearsal(counts)
   const put = (into: Column, cost: bigint, hit: boolean, millis: number) => {
@@ -79,13 +79,13 @@ const adder = (size: number, policy: Policy, counts: CountsOf) => {
   }
   const replay = (run: PastRun, route: NewRoute) => {
     if (route.offers.length === 0) refused += 1
-    const told = rehearse(run, route)
-    if (told.unknown) unknown += 1
-    put(lower, told.cost.lower, told.hit.lower, told.duration_ms.lower)
-    put(upper, told.cost.upper, told.hit.upper, told.duration_ms.upper ?? Number.POSITIVE_INFINITY)
-    mean += told.cost.mean
-    meanHits += told.hit.mean
-    expected.times[n] = told.duration_ms.mean
+    const rehearsed = rehearse(run, route)
+    if (rehearsed.unknown) unknown += 1
+    put(lower, rehearsed.cost.lower, rehearsed.hit.lower, rehearsed.duration_ms.lower)
+    put(upper, rehearsed.cost.upper, rehearsed.hit.upper, rehearsed.duration_ms.upper ?? Number.POSITIVE_INFINITY)
+    mean += rehearsed.cost.mean
+    meanHits += rehearsed.hit.mean
+    expected.times[n] = rehearsed.duration_ms.mean
   }
   return {
     add: (run: PastRun) => {

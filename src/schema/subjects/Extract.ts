@@ -13,7 +13,7 @@ import { type Budget, mentionsOfUrl, phoneCost, scan } from "./Scan.ts"
 import { accountReading, emailReading, networkReading, type Reading, readValue } from "./Subject.ts"
 import { type Around, type Visit, walk } from "./Walk.ts"
 
-export interface Found {
+export interface Mention {
   /** An index key, such as `e:ada@example.com`. At most 300 characters. */
   readonly key: string
   /** The path, such as `items[3].email` or `["a.b"].c`. Empty for the value itself. */
@@ -73,19 +73,19 @@ const mayHold = (value: string, { within }: Wanted): boolean =>
 export const extract = (
   json: unknown,
   wanted: Wanted | null = null
-): { readonly found: ReadonlyArray<Found>; readonly complete: boolean } => {
-  const found = new Map<string, Found>()
+): { readonly mentions: ReadonlyArray<Mention>; readonly complete: boolean } => {
+  const mentions = new Map<string, Mention>()
   let complete = true
   let chars = 0
   let over = false
   const budget: Budget = { left: placesMax }
   const add = (key: string, exact: boolean, path: () => string) => {
     if (wanted !== null && !wanted.keys.has(key)) return
-    const earlier = found.get(key)
+    const earlier = mentions.get(key)
     if (earlier !== undefined && (earlier.exact || !exact)) return
     over = exact && wanted !== null
-    if (earlier === undefined && found.size >= keysMax) complete = false
-    else found.set(key, { key, path: path(), exact })
+    if (earlier === undefined && mentions.size >= keysMax) complete = false
+    else mentions.set(key, { key, path: path(), exact })
   }
   const named = ({ names }: Reading, path: () => string) => {
     for (const { key, exact } of names) add(key, exact, path)
@@ -95,7 +95,7 @@ export const extract = (
   }
   const visit: Visit = (value, field, around, path) => {
     if (over) return
-    if (budget.left <= 0 || found.size >= keysMax) {
+    if (budget.left <= 0 || mentions.size >= keysMax) {
       complete = false
       return
     }
@@ -136,5 +136,5 @@ export const extract = (
     const reading = readValue(name, { phone: false, place: null, host: false })
     if (reading !== null) named(reading, path)
   })
-  return { found: Array.from(found.values()), complete: complete && walked && budget.left > 0 }
+  return { mentions: Array.from(mentions.values()), complete: complete && walked && budget.left > 0 }
 }

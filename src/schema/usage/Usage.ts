@@ -14,8 +14,8 @@ export const isMetadataGrouping = (grouping: Grouping): grouping is `metadata.${
   grouping.startsWith(metadataPrefix)
 
 const groupingOf = (text: string): Grouping | null => {
-  const found = groupings.find((one) => one === text)
-  if (found !== undefined) return found
+  const grouping = groupings.find((one) => one === text)
+  if (grouping !== undefined) return grouping
   const name = text.startsWith(metadataPrefix) ? text.slice(metadataPrefix.length) : ""
   return isMetadataName(name) ? `metadata.${name}` : null
 }
@@ -23,17 +23,17 @@ const groupingOf = (text: string): Grouping | null => {
 /** The groupings of `group_by`, or a sentence that says what is wrong. Empty text: none, so usage is one total. */
 export const groupingsOf = (text: string): ReadonlyArray<Grouping> | string => {
   const names = text === "" ? [] : text.split(",").map((one) => one.trim())
-  const found: Array<Grouping> = []
+  const groupBy: Array<Grouping> = []
   for (const name of names) {
     const grouping = groupingOf(name)
     if (grouping === null)
       return `can't be "${name.slice(0, 100)}": use ${groupings.join(", ")} or ${metadataPrefix}<name>`
-    if (found.includes(grouping)) return `names ${grouping} twice`
-    found.push(grouping)
+    if (groupBy.includes(grouping)) return `names ${grouping} twice`
+    groupBy.push(grouping)
   }
-  if (found.length > groupingsMax) return `takes at most ${groupingsMax} names, separated by a comma`
-  if (found.filter(isMetadataGrouping).length > 1) return `takes at most one ${metadataPrefix}<name>`
-  return found
+  if (groupBy.length > groupingsMax) return `takes at most ${groupingsMax} names, separated by a comma`
+  if (groupBy.filter(isMetadataGrouping).length > 1) return `takes at most one ${metadataPrefix}<name>`
+  return groupBy
 }
 
 /** Values beyond the limit of a day, which are counted together. */

@@ -51,7 +51,7 @@ export interface FreeUse {
   /** What open runs may store. */
   readonly reserved: bigint
   /** What the next run may store. */
-  readonly asked: bigint
+  readonly requested: bigint
   readonly limit: bigint
 }
 
@@ -59,8 +59,8 @@ const setting = "RUNGATE_FREE_DAILY_MB"
 const inMiB = (bytes: bigint): bigint => bytes / mebibyte
 
 /** Why a free run is not admitted. Null if it is. */
-export const freeExceeded = ({ stored, reserved, asked, limit }: FreeUse): string | null =>
-  stored + reserved + asked <= limit
+export const freeExceeded = ({ stored, reserved, requested, limit }: FreeUse): string | null =>
+  stored + reserved + requested <= limit
     ? null
     : `runs that are charged nothing may store ${inMiB(limit)} MiB per day for your organization: ${inMiB(stored)} MiB are stored today, and open runs may store ${inMiB(reserved)} MiB; the limit resets at 00:00 UTC. Wait until then${reserved > 0n ? ", or until open runs have ended" : ""}; the operator of the service sets it as ${setting}`
 

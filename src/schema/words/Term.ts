@@ -201,16 +201,16 @@ export const findPhrase = (
 ): { readonly path: string; readonly exact: boolean } | null => {
   const words = phraseOf(phrase, anySeed)?.words ?? []
   const parts = phrase.match(letters) ?? []
-  let found: { readonly path: string; readonly exact: boolean } | null = null
+  let match: { readonly path: string; readonly exact: boolean } | null = null
   let room = charsMax
   walk(json, (value, _field, _around, path) => {
-    if (room <= 0 || found?.exact) return
+    if (room <= 0 || match?.exact) return
     const line = searchable(String(value).slice(0, room))
     room -= line.length + 1
     const exact = line === phrase
     // Reading the words of a text takes longer than looking for each of them, and most texts don't have them all.
     const holds = () => parts.every((part) => line.includes(part)) && holdsWords(wordsOf(line, anySeed), words)
-    if (exact || (found === null && holds())) found = { path: path(), exact }
+    if (exact || (match === null && holds())) match = { path: path(), exact }
   })
-  return found
+  return match
 }

@@ -7,7 +7,7 @@ import { allowance, booked, day, org_id, turnOf, walletWith } from "../../kit/tu
 
 const read = (budget: KeyBudget, held_in: string | null = null): readonly [string, ReadBudget] => [
   budget.budget_id,
-  { budget, version: 1n, parent_id: null, held_in, org_id, key_id: "key_a", told: null }
+  { budget, version: 1n, parent_id: null, held_in, org_id, key_id: "key_a", lastAlert: null }
 ]
 const budgetOf = (budget_id: string, limit: string, changed: Partial<KeyBudget> = {}): KeyBudget => ({
   ...{ budget_id, limit: dollars(limit), period: "total", reserved: zero, counted_on: day },

@@ -21,11 +21,11 @@ type Changed = Partial<Omit<ReadBudget, "budget">> & Partial<KeyBudget>
 
 /** A budget of $2.00 a day, as the turn read it. */
 const budgetOf = (budget_id: string, changed: Changed = {}): readonly [string, ReadBudget] => {
-  const { parent_id = null, told = null, ...budget } = changed
+  const { parent_id = null, lastAlert: told = null, ...budget } = changed
   return [
     budget_id,
     {
-      ...{ version: 1n, parent_id, held_in: null, org_id, key_id: "key_a", told },
+      ...{ version: 1n, parent_id, held_in: null, org_id, key_id: "key_a", lastAlert: told },
       budget: {
         ...{ budget_id, limit: dollars("2.00"), period: "day", reserved: zero, counted_on: day },
         ...{ spent_day: zero, spent_week: zero, spent_month: zero, spent_total: zero },
@@ -41,7 +41,7 @@ const spent = (amount: string): Changed => {
 const counted = ({ effects }: ReturnType<typeof turnOf>) =>
   effects.budgets.map(({ budget_id, reserved, spent_day }) => [budget_id, reserved, spent_day])
 const told = ({ effects }: ReturnType<typeof turnOf>) =>
-  effects.budget_alerts.map((alert) => [alert.budget_id, alert.told.reached])
+  effects.budget_alerts.map((alert) => [alert.budget_id, alert.lastAlert.reached])
 const ofKey = { budget_id: "kbu_a", key_id: "key_a" }
 const batch = newId("bat")
 
@@ -137,7 +137,7 @@ describe("the owner of a budget", () => {
     expect(turn.effects.budget_alerts).toEqual([
       {
         ...{ budget_id: "kbu_a", org_id, key_id: "key_a" },
-        told: { reached: 80, limit: dollars("2.00"), period: "day", starts_on: day },
+        lastAlert: { reached: 80, limit: dollars("2.00"), period: "day", starts_on: day },
         events: [50, 80].map((percent) =>
           expect.objectContaining({ control: "key_budget", key_id: "key_a", percent, spent: "1.60", limit: "2.00" })
         )
@@ -149,7 +149,7 @@ describe("the owner of a budget", () => {
     const before = { reached: 50, limit: dollars("2.00"), period: "day", starts_on: day } as const
     const turn = turnOf([settle("run_a", { charge: dollars("0.10") })], {
       runs: [runningRun("run_a", ofKey)],
-      budgets: new Map([budgetOf("kbu_a", { reserved: dollars("1.00"), ...spent("1.00"), told: before })])
+      budgets: new Map([budgetOf("kbu_a", { reserved: dollars("1.00"), ...spent("1.00"), lastAlert: before })])
     })
     expect(told(turn)).toEqual([])
     expect(counted(turn)).toEqual([["kbu_a", zero, dollars("1.10")]])
@@ -188,7 +188,7 @@ describe("the owner of a budget", () => {
       runs.map(({ run_id }) => reserve(run_id)),
       {
         runs: [...runs, queuedRun("run_open", { ...ofKey, hold: dollars("0.50") })],
-        budgets: new Map([budgetOf("kbu_a", { reserved: dollars("0.50"), ...spent("1.00"), told: reached })])
+        budgets: new Map([budgetOf("kbu_a", { reserved: dollars("0.50"), ...spent("1.00"), lastAlert: reached })])
       }
     )
     expect(turn.effects.ended).toMatchObject(runs.map(({ run_id }) => ({ run_id, control: "key_budget" })))

@@ -11,7 +11,7 @@ import {
   type ContactView,
   noContactEffects,
   noContacts,
-  nobodyContacted,
+  noContactConflict,
   readContacts,
   writeContacts
 } from "../../../src/layers/guards/ContactTurn.ts"
@@ -178,7 +178,7 @@ describe("a turn", () => {
   ) {
     const sql = yield* SqlClient.SqlClient
     const view = { ...noContacts, days }
-    const condition = nobodyContacted(sql, { ...noContactEffects, claimed }, view, now)
+    const condition = noContactConflict(sql, { ...noContactEffects, claimed }, view, now)
     return (yield* sql`SELECT 1 AS one WHERE true ${condition}`).length === 1
   })
   const contactedAgo = Effect.fnUntraced(function* (org_id: string, micros: bigint) {

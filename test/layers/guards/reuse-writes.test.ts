@@ -5,7 +5,7 @@ import { SqlClient } from "effect/sql"
 import { Accounts } from "../../../src/layers/accounts/Accounts.ts"
 import { GuardStore } from "../../../src/layers/guards/GuardStore.ts"
 import {
-  claimsAreMine,
+  reuseClaimHeld,
   noReuseEffects,
   type ReuseEffects,
   type ReuseEnd,
@@ -29,7 +29,7 @@ const write = Effect.fnUntraced(function* (effects: Partial<ReuseEffects>, ended
   const sql = yield* SqlClient.SqlClient
   const all = { ...noReuseEffects, ...effects }
   const rows = yield* sql<{ mine: boolean }>`
-    WITH one AS (SELECT 1)${writeReuse(sql, lane, all, ended)} SELECT true${claimsAreMine(sql, all)} AS mine`
+    WITH one AS (SELECT 1)${writeReuse(sql, lane, all, ended)} SELECT true${reuseClaimHeld(sql, all)} AS mine`
   return rows[0]?.mine
 })
 const open = (org_id: string, run_id: string) =>

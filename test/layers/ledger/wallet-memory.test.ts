@@ -124,14 +124,14 @@ describe("the budgets of a lane", () => {
       ...{ budget_id, limit: dollars("1.00"), period: "day", reserved: dollars("0"), counted_on: "2026-11-22" },
       ...{ spent_day: dollars("0"), spent_week: dollars("0"), spent_month: dollars("0"), spent_total: dollars("0") }
     },
-    ...{ version: 4n, parent_id: null, held_in: null, org_id: "org_a", key_id: "key_a", told: null },
+    ...{ version: 4n, parent_id: null, held_in: null, org_id: "org_a", key_id: "key_a", lastAlert: null },
     ...changed
   })
   const viewOf = (...budgets: ReadonlyArray<ReadBudget>): BudgetView =>
     new Map(budgets.map((one) => [one.budget.budget_id, one]))
   const after = (one: ReadBudget) => ({ ...one.budget, spent_day: dollars("0.25") })
-  const told = { reached: 50, limit: dollars("1.00"), period: "day", starts_on: "2026-11-22" } as const
-  const alert = { budget_id: "bud_a", org_id: "org_a", key_id: "key_a", told, events: [] }
+  const lastAlert = { reached: 50, limit: dollars("1.00"), period: "day", starts_on: "2026-11-22" } as const
+  const alert = { budget_id: "bud_a", org_id: "org_a", key_id: "key_a", lastAlert, events: [] }
   const begun = (...read: ReadonlyArray<ReadBudget>) => {
     const memory = walletMemory(() => 0, 10)
     memory.read(0, { day: "2026-11-22", now_micros: noon })
@@ -140,7 +140,7 @@ describe("the budgets of a lane", () => {
   }
 
   test("are as a turn has written them, in their next version", () => {
-    const one = read("bud_a", { told })
+    const one = read("bud_a", { lastAlert })
     expect(begun(one).budgets(0, new Set(["bud_a"]))).toEqual(viewOf({ ...one, budget: after(one), version: 5n }))
   })
 
@@ -148,8 +148,8 @@ describe("the budgets of a lane", () => {
     const memory = begun(read("bud_a"), read("bud_b"))
     const second = viewOf(read("bud_a", { version: 5n }))
     memory.keepBudgets(0, second, { budgets: [after(read("bud_a"))], budget_alerts: [alert] })
-    expect(memory.budgets(0, new Set(["bud_a"]))?.get("bud_a")).toMatchObject({ told, version: 6n })
-    expect(memory.budgets(0, new Set(["bud_b"]))?.get("bud_b")).toMatchObject({ told: null, version: 5n })
+    expect(memory.budgets(0, new Set(["bud_a"]))?.get("bud_a")).toMatchObject({ lastAlert, version: 6n })
+    expect(memory.budgets(0, new Set(["bud_b"]))?.get("bud_b")).toMatchObject({ lastAlert: null, version: 5n })
   })
 
   test("come with their parents, and are read again if one of them is not remembered", () => {

@@ -20,7 +20,7 @@ const cancel = Effect.fnUntraced(function* (org_id: string, run_id: string) {
 })
 const known = (ids: ReadonlyArray<string>) =>
   Effect.map(
-    Effect.flatMap(WaitStore, (store) => store.known(ids)),
+    Effect.flatMap(WaitStore, (store) => store.ended(ids)),
     (ended) => ended.toSorted()
   )
 

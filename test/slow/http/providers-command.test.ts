@@ -79,7 +79,7 @@ describe("variables without effect", () => {
     { slug: "postmark", hasCredits: true, sendsEvents: true },
     { slug: "exa", hasCredits: false, sendsEvents: false }
   ]
-  const of = (...given: ReadonlyArray<string>) => unknownSettings({ given, known: ["RUNGATE_MODE"] }, parties)
+  const of = (...given: ReadonlyArray<string>) => unknownSettings({ given, existing: ["RUNGATE_MODE"] }, parties)
   test("are told, each with what to do", () => {
     expect(of("RUNGATE_MODE", "RUNGATE_PROVIDER_HUNTER_API_KEY", "RUNGATE_PROVIDER_HUNTER_CREDIT_USD")).toEqual([])
     expect(of("RUNGATE_PROVIDER_HUNTER_KEY")[0]).toContain(

@@ -60,11 +60,11 @@ describe("a long text of", () => {
   for (const [name, text] of Object.entries(texts)) {
     test(name, () => {
       const begun = performance.now()
-      const { found } = extract({ text })
+      const { mentions: found } = extract({ text })
       const short = extract(Array.from({ length: 500 }, (_, n) => text.slice(n * 1_999, (n + 1) * 1_999)))
       const millis = performance.now() - begun
       if (millis > slowest.millis) Object.assign(slowest, { name, millis: Math.round(millis) })
-      expect(Math.max(found.length, short.found.length)).toBeLessThanOrEqual(5_000)
+      expect(Math.max(found.length, short.mentions.length)).toBeLessThanOrEqual(5_000)
       detect(text.slice(0, 2_000))
       findPhrase(text, "nothing of it")
       expect(millis).toBeLessThan(20_000)
@@ -82,7 +82,7 @@ describe("a value that is", () => {
 
   test("nested 100,000 deep", () => {
     for (const wrap of [(inner: unknown) => [inner], (inner: unknown) => ({ inner, mail: "ada@example.com" })]) {
-      const { found, complete } = extract(nested(100_000, wrap))
+      const { mentions: found, complete } = extract(nested(100_000, wrap))
       expect(complete).toBe(false)
       expect(found.some(({ key }) => key === "e:deep@example.com")).toBe(false)
     }
@@ -94,14 +94,14 @@ describe("a value that is", () => {
 
   test("made of a million parts", () => {
     const many = Array.from({ length: million }, (_, index) => index)
-    expect(extract(many)).toEqual({ found: [], complete: false })
-    expect(extract(["first@example.com", ...many]).found[0]?.key).toBe("e:first@example.com")
+    expect(extract(many)).toEqual({ mentions: [], complete: false })
+    expect(extract(["first@example.com", ...many]).mentions[0]?.key).toBe("e:first@example.com")
     const names = Object.fromEntries(many.slice(0, 300_000).map((n) => [`name_${n}`, n]))
     expect(extract(names).complete).toBe(false)
   })
 
   test("full of subjects", () => {
-    const { found, complete } = extract(Array.from({ length: 20_000 }, (_, n) => `a${n}@b${n}.com`))
+    const { mentions: found, complete } = extract(Array.from({ length: 20_000 }, (_, n) => `a${n}@b${n}.com`))
     expect(found.length).toBe(5_000)
     expect(complete).toBe(false)
   })
@@ -115,14 +115,14 @@ describe("a value that is", () => {
       numbers.map((number) => `@ada${number}`).join(" ")
     ]
     for (const value of values) {
-      const { found, complete } = extract(value)
+      const { mentions: found, complete } = extract(value)
       expect(found.length).toBeGreaterThan(1_000)
       expect(complete).toBe(false)
     }
   })
 
   test("longer than is read", () => {
-    const { found, complete } = extract(`ada@example.com ${filled("x ", 2 * million)} bob@example.com`)
+    const { mentions: found, complete } = extract(`ada@example.com ${filled("x ", 2 * million)} bob@example.com`)
     expect([found[0]?.key, found.length, complete]).toEqual(["e:ada@example.com", 2, false])
     expect(extract(Array.from({ length: 10 }, () => filled("x ", 900_000))).complete).toBe(false)
   })
@@ -131,19 +131,19 @@ describe("a value that is", () => {
     const json = JSON.parse(
       `{"__proto__":{"email":"a@example.com"},"constructor":"b@example.com","toString":"c@example.com","\\u0000":"d@example.com","${"n".repeat(5_000)}":{"x":"e@example.com"}}`
     )
-    const found = extract(json).found.filter(({ exact }) => exact)
+    const found = extract(json).mentions.filter(({ exact }) => exact)
     expect(found.map(({ key }) => key)).toEqual(["a", "b", "c", "d", "e"].map((name) => `e:${name}@example.com`))
     for (const { path } of found) {
       expect(path.length).toBeLessThanOrEqual(420)
       expect(path.includes("\u0000")).toBe(false)
     }
-    expect(extract({}).found).toEqual([])
+    expect(extract({}).mentions).toEqual([])
     expect(Object.keys(Object.prototype)).toEqual([])
   })
 
   test("made of numbers that are nothing", () => {
     const table = Array.from({ length: 40_000 }, (_, n) => `${n}001 ${n}.50`).join(",")
-    const { found, complete } = extract([table, "ada@example.com"])
+    const { mentions: found, complete } = extract([table, "ada@example.com"])
     expect([found[0]?.key, complete]).toEqual(["e:ada@example.com", true])
   })
 
@@ -161,14 +161,14 @@ describe("a value that is", () => {
       Symbol.iterator,
       () => 1
     ]) {
-      expect(extract(json)).toEqual({ found: [], complete: true })
+      expect(extract(json)).toEqual({ mentions: [], complete: true })
     }
   })
 
   test("any JSON", () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 6, stringUnit: "binary" }), (json) => {
-        const { found } = extract(json)
+        const { mentions: found } = extract(json)
         expect(new Set(found.map(({ key }) => key)).size).toBe(found.length)
         for (const { key, path } of found) {
           expect(/^[deupnh]:./.test(key) && key.length <= 300 && key.isWellFormed()).toBe(true)

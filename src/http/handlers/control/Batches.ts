@@ -3,7 +3,7 @@ import { Effect, Option, Stream } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { EventFeed } from "../../../actors/events/EventFeed.ts"
-import { Admission, type Asked } from "../../../actors/runs/Admission.ts"
+import { Admission, type RunCaller } from "../../../actors/runs/Admission.ts"
 import { BatchStore, type ResultRow } from "../../../layers/batches/BatchStore.ts"
 import { Catalog } from "../../../layers/catalog/Catalog.ts"
 import { crashPoint } from "../../../layers/platform/CrashPoint.ts"
@@ -141,7 +141,7 @@ export const BatchesHandlers = HttpApiBuilder.group(
         if (!isCsv && stray !== undefined)
           return yield* refused(`query.${stray}`, "is for a CSV body; in JSON it is a field of the body")
         const batch = isCsv ? yield* fromCsv(catalog, payload, query) : payload
-        const asked: Asked = {
+        const asked: RunCaller = {
           ...{ org_id, key_id, access, request_id, idempotency_key: null, fingerprint: "", wait_millis: 0 },
           metadata: null
         }

@@ -44,10 +44,10 @@ const bodyOf = (entry: InlineEndpoint, at: string, report: Report): Endpoint["bo
 }
 
 const checkNeeds = (entry: InlineEndpoint, at: string, report: Report) => {
-  const known = Object.keys(entry.body ?? (entry.body_schema === undefined ? entry.query : undefined) ?? {})
+  const fields = Object.keys(entry.body ?? (entry.body_schema === undefined ? entry.query : undefined) ?? {})
   if (entry.body_schema !== undefined) return
   for (const name of entry.needs?.flat() ?? [])
-    if (!known.includes(name)) report(`${at}.needs`, `${name} is not a field of the body or query`)
+    if (!fields.includes(name)) report(`${at}.needs`, `${name} is not a field of the body or query`)
 }
 
 const endpointOf = (manifest: Manifest, entry: InlineEndpoint, at: string, report: Report): Endpoint => {
@@ -134,10 +134,10 @@ export const importManifest = (
 
     const named = (key: "openapi" | "tables") =>
       (manifest[key] ?? []).flatMap((name, index) => {
-        const found = sources.find((one) => one.name === name)
-        if (found === undefined)
+        const source = sources.find((one) => one.name === name)
+        if (source === undefined)
           report(`${key}.${index}`, `there is no source called ${name}; check the name and --sources`)
-        return found === undefined ? [] : [found]
+        return source === undefined ? [] : [source]
       })
     const documents = named("openapi")
     const tables = named("tables")

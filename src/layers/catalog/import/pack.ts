@@ -31,8 +31,8 @@ function* decoded(text: Buffer): Generator<void, ProviderDocument> {
   const endpoints: Array<Endpoint> = []
   let head: ProviderDocument | null = null
   for (let from = 0; from <= text.length; ) {
-    const found = text.indexOf("\n", from)
-    const end = found < 0 ? text.length : found
+    const lineBreak = text.indexOf("\n", from)
+    const end = lineBreak < 0 ? text.length : lineBreak
     const line = text.toString("utf8", from, end)
     if (head === null) head = decodeHead(line)
     else endpoints.push(decodeEndpoint(line))

@@ -64,10 +64,10 @@ export const undescribedCounts = (
     )
   }
   return (value) => {
-    const found = Array.isArray(value)
+    const counts = Array.isArray(value)
       ? value.flatMap((item, index) => inObject(item, `${index}.`))
       : inObject(value, "")
-    return found.slice(0, most).map(({ at, name }) => ({
+    return counts.slice(0, most).map(({ at, name }) => ({
       path: `${at}${shownName(name)}`,
       message: wrongOf(name, described ?? new Set())
     }))

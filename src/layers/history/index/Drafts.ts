@@ -43,7 +43,7 @@ export const byPlace = (a: RunId, b: RunId) => order(a.org_id, b.org_id) || orde
 
 /** Builds segments from runs in order: one per organization and family, or several if it would become too large. */
 class SegmentBuilders {
-  readonly made: Array<Draft> = []
+  readonly drafts: Array<Draft> = []
   private org = ""
   private runs: Array<Run> = []
   private readonly kinds = new Map<string, RunKind>()
@@ -79,7 +79,7 @@ class SegmentBuilders {
     if (runs.length > 0) {
       for (const [family, terms] of this.terms) {
         const parts = [partOf(terms.postings(), runs.length)]
-        this.made.push({ org_id, family, rules: rules[family], runs, parts })
+        this.drafts.push({ org_id, family, rules: rules[family], runs, parts })
       }
     }
     this.runs = []
@@ -106,15 +106,15 @@ export const segmentDrafts = Effect.gen(function* () {
 
   /** Builds segments from runs that are ordered by organization and id. */
   const draftsOf = Effect.fnUntraced(function* (rows: ReadonlyArray<RunId>, of: ReadonlyArray<Family>) {
-    const drafts = new SegmentBuilders(room, of)
+    const builders = new SegmentBuilders(room, of)
     for (let from = 0; from < rows.length; from += pageMax) {
       for (const [n, row] of (yield* textsOf(rows.slice(from, from + pageMax))).entries()) {
-        drafts.add(row, of.includes("subjects") ? yield* wholeText(sql, row) : row)
+        builders.add(row, of.includes("subjects") ? yield* wholeText(sql, row) : row)
         if (n % yieldEvery === yieldEvery - 1) yield* Effect.yieldNow
       }
     }
-    drafts.close()
-    return drafts.made
+    builders.close()
+    return builders.drafts
   }, buildersLock.withPermits(1))
 
   return { draftsOf }

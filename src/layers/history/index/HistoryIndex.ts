@@ -121,8 +121,8 @@ export class HistoryIndex extends Context.Service<
         const taken = deleted
           .flatMap(({ org_id, run_ids }) => run_ids.map((run_id) => ({ org_id, run_id })))
           .sort(byPlace)
-        const made = yield* drafts.draftsOf(taken, families)
-        if (made.length > 0) yield* segments.write(made)
+        const newDrafts = yield* drafts.draftsOf(taken, families)
+        if (newDrafts.length > 0) yield* segments.write(newDrafts)
         if (taken.length > 0) yield* listReusable(taken)
         if (last === undefined) return { taken, last: start }
         // The rest of an organization that another process indexes is skipped.

@@ -40,15 +40,15 @@ export class Places {
   }
   /** Returns the first damaged or absent part; null if there is none. */
   damageIn(table: PartTable, parts: ReadonlyArray<StoredPart>): SegmentDamaged | null {
-    let found = 0
+    let count = 0
     for (const part of parts) {
       const place = placeOf(part.segment, part.n)
       if (!this.checked.has(place)) continue
-      found += 1
+      count += 1
       if (part.checksum !== partChecksum(table, part.segment, part))
         return damaged(part.segment, `row ${part.n} of ${table} does not fit its checksum`)
     }
-    if (found === this.checked.size) return null
+    if (count === this.checked.size) return null
     for (const { segment, n } of parts) this.checked.delete(placeOf(segment, n))
     const [absent] = this.checked
     if (absent === undefined) return null

@@ -85,10 +85,10 @@ export const segmentLists = Effect.gen(function* () {
 
   /** Reads the postings of terms in segments. */
   const postings = Effect.fnUntraced(function* (
-    asked: ReadonlyArray<{ readonly row: SegmentRow; readonly terms: ReadonlyArray<number> }>
+    termsByRow: ReadonlyArray<{ readonly row: SegmentRow; readonly terms: ReadonlyArray<number> }>
   ) {
     const places = new Places()
-    for (const { row, terms } of asked) for (const term of terms) places.add(row, blockOf(term, row.blocks))
+    for (const { row, terms } of termsByRow) for (const term of terms) places.add(row, blockOf(term, row.blocks))
     const rows = yield* read("history_blocks", "block", places)
     const blocks = new Map(rows.map((block) => [placeOf(block.segment, block.n), block.bytes]))
     return (row: SegmentRow, term: number) => {

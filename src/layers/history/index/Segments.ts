@@ -174,7 +174,7 @@ export const historySegments = Effect.gen(function* () {
     // Segments of both families with the same runs have the same pages.
     const pagesByRuns = new Map<ReadonlyArray<Run>, Pages>()
     for (const { runs } of drafts) if (!pagesByRuns.has(runs)) pagesByRuns.set(runs, pagesOf(runs))
-    const made = drafts.map((draft) => ({
+    const newSegments = drafts.map((draft) => ({
       ...draft,
       ...(pagesByRuns.get(draft.runs) ?? missing("pages of a new segment")),
       // Terms in several parts are counted for each part, which makes blocks a little smaller.
@@ -188,16 +188,16 @@ export const historySegments = Effect.gen(function* () {
     const rows = yield* writtenRows(sql`
       INSERT INTO history_segments (org_id, family, rules, runs, blocks, format, checksum, first_run, last_run)
       SELECT org_id, family, rules, runs, blocks, ${segmentFormat}, checksum, first_run, last_run
-      FROM unnest(${texts(made.map((m) => m.org_id))}, ${texts(made.map((m) => m.family))}, ${ints(made.map((m) => m.rules))},
-                  ${ints(made.map((m) => m.runs.length))}, ${ints(made.map((m) => m.blocks))}, ${texts(made.map((m) => m.first_run))},
-                  ${texts(made.map((m) => m.last_run))}, ${ints(made.map((m) => headerChecksum(m.org_id, { ...m, runs: m.runs.length })))})
+      FROM unnest(${texts(newSegments.map((m) => m.org_id))}, ${texts(newSegments.map((m) => m.family))}, ${ints(newSegments.map((m) => m.rules))},
+                  ${ints(newSegments.map((m) => m.runs.length))}, ${ints(newSegments.map((m) => m.blocks))}, ${texts(newSegments.map((m) => m.first_run))},
+                  ${texts(newSegments.map((m) => m.last_run))}, ${ints(newSegments.map((m) => headerChecksum(m.org_id, { ...m, runs: m.runs.length })))})
            WITH ORDINALITY AS n(org_id, family, rules, runs, blocks, first_run, last_run, checksum, place) ORDER BY place
       RETURNING segment`)
     // Postgres assigns identities in the order of the rows.
     const segments = rows.map((row) => row.segment).toSorted((a, b) => (a < b ? -1 : 1))
     const segmentAt = (n: number) => segments[n] ?? missing("the number of a new segment")
     const all = (pick: (pages: Pages) => ReadonlyArray<Uint8Array>) =>
-      made.flatMap((m, n) => numbered(segmentAt(n), pick(m)))
+      newSegments.flatMap((m, n) => numbered(segmentAt(n), pick(m)))
     yield* insert(
       "history_docs",
       "page",
@@ -218,7 +218,7 @@ export const historySegments = Effect.gen(function* () {
       // After the statement the bytes are copied, so that the writer's memory is used again. Allocating it anew would take most of a merge's time.
       return Effect.map(insert("history_blocks", "block", full), () => writer.clear())
     })
-    for (const [n, { parts, blocks }] of made.entries()) {
+    for (const [n, { parts, blocks }] of newSegments.entries()) {
       for (const { block, bytes } of blocksOf(parts, blocks, writer)) {
         waiting.push({ segment: segmentAt(n), n: block, bytes })
         size += bytes.length

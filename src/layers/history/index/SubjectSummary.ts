@@ -65,7 +65,7 @@ export const cutsOf = (
 }
 
 /** A matching run, with the flags of the places where it matches. */
-export interface Found {
+export interface Match {
   readonly run: Run
   readonly flags: number
 }
@@ -94,7 +94,7 @@ export interface SubjectSummary {
   readonly count: number
   readonly groups: ReadonlyArray<Group>
   /** The newest first. */
-  readonly newest: ReadonlyArray<Found>
+  readonly newest: ReadonlyArray<Match>
   /** Null if there is none, or if groups were not wanted. */
   readonly oldest: Run | null
   /** The latest successful touch, and the latest successful touch whose recipient is the subject. */
@@ -209,7 +209,7 @@ const put = (sums: Map<RunKind, Sum>, { kind, charged }: RunClass, count: number
 }
 
 /** Counts runs by class first and groups the classes afterwards, because a hundred thousand runs may match. */
-const groupsOf = (matches: ReadonlyArray<SegmentMatches>, unindexed: ReadonlyArray<Found>): ReadonlyArray<Group> => {
+const groupsOf = (matches: ReadonlyArray<SegmentMatches>, unindexed: ReadonlyArray<Match>): ReadonlyArray<Group> => {
   const sums = new Map<RunKind, Sum>()
   for (const { list, stretches } of matches) {
     for (const { page, from, to } of stretches) {
@@ -245,12 +245,12 @@ export const withFinding = (summary: SubjectSummary, finding: string | undefined
   return { ...summary, unknown: null, contact: finding === "delivered" ? unknown : contact }
 }
 
-const newestFirst = ({ run: a }: Found, { run: b }: Found) => (a.run_id < b.run_id ? 1 : a.run_id > b.run_id ? -1 : 0)
+const newestFirst = ({ run: a }: Match, { run: b }: Match) => (a.run_id < b.run_id ? 1 : a.run_id > b.run_id ? -1 : 0)
 
 /** `runOf` returns the run of a candidate that was read. */
 export const summaryOf = (
   matches: ReadonlyArray<SegmentMatches>,
-  unindexed: ReadonlyArray<Found>,
+  unindexed: ReadonlyArray<Match>,
   {
     from,
     runOf,
@@ -263,7 +263,7 @@ export const summaryOf = (
     readonly not: NoLookups
   }
 ): SubjectSummary => {
-  const read = (old: ReadonlyArray<Candidate>) => old.map((one): Found => ({ run: runOf(one), flags: one.flags }))
+  const read = (old: ReadonlyArray<Candidate>) => old.map((one): Match => ({ run: runOf(one), flags: one.flags }))
   const top = (old: ReadonlyArray<Candidate>, limit: number, rule: Rule) =>
     [...read(old), ...unindexed.filter(({ run, flags }) => meets(rule, traitsIn(run, not), flags))]
       .sort(newestFirst)

@@ -7,7 +7,7 @@
 import { recipientFields, touchCapabilities } from "../../../schema/runs/History.ts"
 import { isRecord } from "../../../schema/json/Json.ts"
 import { elsewhere, named, recipient } from "../../../schema/segments/Segment.ts"
-import { extract, type Found, type Wanted } from "../../../schema/subjects/Extract.ts"
+import { extract, type Mention, type Wanted } from "../../../schema/subjects/Extract.ts"
 
 /** Version of the subject rules. Increment it to rebuild all segments of subjects. */
 export const subjectRules = 1
@@ -23,7 +23,7 @@ export interface RunJson {
 }
 
 /** Where a subject occurs. */
-export interface Place extends Found {
+export interface Place extends Mention {
   readonly in_result: boolean
 }
 
@@ -34,9 +34,9 @@ const rowsMax = 1_000
 export const subjectTerm = (org_id: string, key: string): number =>
   Number(BigInt.asUintN(48, Bun.hash.xxHash64(`${org_id} ${key}`)))
 
-const subjectsOf = (value: unknown, keys: Wanted | null): ReadonlyArray<Found> => {
-  const { found } = extract(value, keys)
-  return found.length > rowsMax ? found.slice(0, rowsMax) : found
+const subjectsOf = (value: unknown, keys: Wanted | null): ReadonlyArray<Mention> => {
+  const { mentions } = extract(value, keys)
+  return mentions.length > rowsMax ? mentions.slice(0, rowsMax) : mentions
 }
 
 /** The values in a raw run's path and query. */
@@ -69,9 +69,9 @@ const splitRecipients = (input: unknown): readonly [unknown, unknown] => {
 }
 
 /** For each subject the first place that names it, or else the first that mentions it. */
-const bestOf = (found: ReadonlyArray<Found>): ReadonlyArray<Found> => {
-  const best = new Map<string, Found>()
-  for (const one of found) {
+const bestOf = (mentions: ReadonlyArray<Mention>): ReadonlyArray<Mention> => {
+  const best = new Map<string, Mention>()
+  for (const one of mentions) {
     const previous = best.get(one.key)
     if (previous === undefined || (one.exact && !previous.exact)) best.set(one.key, one)
   }
@@ -85,7 +85,7 @@ const bestOf = (found: ReadonlyArray<Found>): ReadonlyArray<Found> => {
 const requested = (
   { capability, input, plan }: RunJson,
   keys: Wanted | null
-): { readonly to: ReadonlyArray<Found>; readonly rest: ReadonlyArray<Found> } => {
+): { readonly to: ReadonlyArray<Mention>; readonly rest: ReadonlyArray<Mention> } => {
   if (capability !== null && touchCapabilities.includes(capability)) {
     const [recipients, others] = splitRecipients(input)
     const to = subjectsOf(recipients, keys)
@@ -93,8 +93,8 @@ const requested = (
     return { to, rest: subjectsOf(others, keys).filter((one) => !recipientKeys.has(one.key)) }
   }
   const inAddress = capability === null ? subjectsOf(pathAndQuery(plan), keys) : []
-  const asked = subjectsOf(input, keys)
-  return { to: [], rest: inAddress.length === 0 ? asked : bestOf([...asked, ...inAddress]) }
+  const inInput = subjectsOf(input, keys)
+  return { to: [], rest: inAddress.length === 0 ? inInput : bestOf([...inInput, ...inAddress]) }
 }
 
 /** Calls `add` for each of a run's subjects, some twice, with the flags of its place (schema/segments/Segment.ts). */
@@ -121,9 +121,9 @@ const withinOf = (keys: ReadonlyArray<string>): string | null => {
 export const placeOf = (run: RunJson, keys: ReadonlyArray<string>): Place | null => {
   const wanted = { keys: new Set(keys), within: withinOf(keys) }
   const { to, rest } = requested(run, wanted)
-  const asked = [...to, ...rest].map((one) => ({ ...one, in_result: false }))
+  const inRequest = [...to, ...rest].map((one) => ({ ...one, in_result: false }))
   // Usually the input names the subject, so the result is not searched.
-  if (run.result === undefined || asked.some((one) => one.exact)) return asked.toSorted(better)[0] ?? null
+  if (run.result === undefined || inRequest.some((one) => one.exact)) return inRequest.toSorted(better)[0] ?? null
   const inResult = subjectsOf(run.result, wanted).map((one) => ({ ...one, in_result: true }))
-  return [...asked, ...inResult].toSorted(better)[0] ?? null
+  return [...inRequest, ...inResult].toSorted(better)[0] ?? null
 }

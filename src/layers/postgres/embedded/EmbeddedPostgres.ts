@@ -103,8 +103,8 @@ const hold = (place: files.Place, options: EmbeddedPostgresOptions, say: (messag
     return answers()
   }
 
-  const start = async (known: files.State): Promise<files.State> => {
-    let state = known
+  const start = async (lastState: files.State): Promise<files.State> => {
+    let state = lastState
     for (let launches = 1; ; launches += 1) {
       const port = held?.port ?? (await files.freePort(state.port))
       if (port !== state.port) state = files.writeState(place, { ...state, port })
@@ -118,21 +118,21 @@ const hold = (place: files.Place, options: EmbeddedPostgresOptions, say: (messag
 
   /** We hold the lock: whatever state the last owner left, a server runs when this returns. */
   const own = async (): Promise<RunningPostgres["began"]> => {
-    const known = held ?? files.readState(place)
+    const lastState = held ?? files.readState(place)
     const noted = files.readPostmaster(place.cluster)
-    if (known !== undefined && noted !== undefined && files.clusterOf(noted.pid) === place.cluster) {
+    if (lastState !== undefined && noted !== undefined && files.clusterOf(noted.pid) === place.cluster) {
       child = undefined
       pid = noted.pid
       await say("adopting the embedded database that an ended Rungate process left running")
       if (await answers()) {
-        held = await ensureDatabase(known)
+        held = await ensureDatabase(lastState)
         return "adopted"
       }
     }
     const there = fs.existsSync(place.cluster)
-    if (there && known !== undefined) {
+    if (there && lastState !== undefined) {
       await say("starting the embedded database")
-      held = await ensureDatabase(await start(known))
+      held = await ensureDatabase(await start(lastState))
       return "started"
     }
     if (held !== undefined) throw new Error(`${place.cluster} is gone: stop Rungate, put it back, and start again`)
@@ -142,7 +142,7 @@ const hold = (place: files.Place, options: EmbeddedPostgresOptions, say: (messag
       await say(`${place.state} is gone and with it the password of an older database, now kept as ${aside}`)
     }
     await say(`creating the embedded database in ${place.cluster} (first start)`)
-    const state = files.writeState(place, known ?? { port: 0, password: files.newPassword() })
+    const state = files.writeState(place, lastState ?? { port: 0, password: files.newPassword() })
     await createCluster(place, state.password, options.settings?.fsync !== "off")
     held = await ensureDatabase(await start(state))
     return "created"

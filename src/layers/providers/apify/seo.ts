@@ -56,8 +56,8 @@ export const results = actorOffer(serpSearch, {
     features: Object.entries(featureNames).flatMap(([part, name]) => (isShown(at(record, part)) ? [name] : [])),
     total: whole(record, "search_information", "total_results") ?? whole(record, "total_results")
   }),
-  read: (found, _input, cost, page) => {
-    const items = found.slice(0, resultsMax).flatMap((one, index) => {
+  read: (results, _input, cost, page) => {
+    const items = results.slice(0, resultsMax).flatMap((one, index) => {
       const url = text(one, "link")
       return url === null
         ? []
@@ -71,7 +71,8 @@ export const results = actorOffer(serpSearch, {
           }
     })
     // The provider charges for a miss, so unreadable items are a failure and not a miss.
-    if (items.length === 0) return found.length === 0 ? noMatch("no results on the page", cost) : unreadable("results")
+    if (items.length === 0)
+      return results.length === 0 ? noMatch("no results on the page", cost) : unreadable("results")
     const total_results = whole(page, "total")
     return match(
       { items, features: texts(page, "features") ?? [], total_results, total: total_results, next_cursor: null },

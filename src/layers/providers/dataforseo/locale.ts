@@ -65,7 +65,7 @@ export const placeName = (place: string, country: string | undefined): string =>
 const variants = new Set(["zh-CN", "zh-TW", "pt-BR", "pt-PT"])
 /** DataForSEO's language code: "pt-br" becomes "pt-BR", and "de-at" becomes "de". */
 export const languageCode = (language: string | undefined): string => {
-  const [spoken = "en", region = ""] = (language ?? "en").split("-")
-  const variant = `${spoken.toLowerCase()}-${region.toUpperCase()}`
-  return variants.has(variant) ? variant : spoken.toLowerCase()
+  const [primary = "en", region = ""] = (language ?? "en").split("-")
+  const variant = `${primary.toLowerCase()}-${region.toUpperCase()}`
+  return variants.has(variant) ? variant : primary.toLowerCase()
 }

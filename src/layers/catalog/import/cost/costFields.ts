@@ -78,11 +78,11 @@ const below = (at: string, name: string) => (at === "" ? name : `${at}.${name}`)
 
 /** Every field of a schema that looks like a driver, as dotted paths in the driver's notation. */
 export const suspects = (schema: unknown, definitions: ProviderDocument["definitions"]): ReadonlyArray<string> => {
-  const found = new Set<string>()
+  const paths = new Set<string>()
   let nodes = 0
   const walk = (node: unknown, at: Place, seen: ReadonlyArray<string>, depth: number): void => {
     if (!isRecord(node) || depth > depthMax) return
-    if (nodes++ > nodesMax) return void found.add(tooLarge)
+    if (nodes++ > nodesMax) return void paths.add(tooLarge)
     const ref = node["$ref"]
     if (typeof ref === "string") {
       const name = ref.slice("#/$defs/".length)
@@ -91,7 +91,7 @@ export const suspects = (schema: unknown, definitions: ProviderDocument["definit
       }
     }
     const isTop = at.path === ""
-    if (!isTop && at.name !== "*" && looksLikeDriver(at.name, node)) found.add(at.path)
+    if (!isTop && at.name !== "*" && looksLikeDriver(at.name, node)) paths.add(at.path)
     for (const branches of [node["anyOf"], node["oneOf"], node["allOf"]]) {
       if (Array.isArray(branches)) for (const branch of branches) walk(branch, at, seen, depth + 1)
     }
@@ -103,12 +103,12 @@ export const suspects = (schema: unknown, definitions: ProviderDocument["definit
     }
     const items = [node["items"], ...(Array.isArray(node["prefixItems"]) ? node["prefixItems"] : [])]
     // The items of a top-level list are probably billed one by one.
-    if (isTop && typesOf(node).includes("array")) found.add(".")
+    if (isTop && typesOf(node).includes("array")) paths.add(".")
     for (const item of items) walk(item, { path: below(at.path, "*"), name: "*" }, seen, depth + 1)
     walk(node["additionalProperties"], { path: below(at.path, "*"), name: "*" }, seen, depth + 1)
   }
   walk(schema, { path: "", name: "" }, [], 0)
-  return [...found]
+  return [...paths]
 }
 
 /** The possible drivers of a whole request. On GET the input is the query, as in drivers. */

@@ -67,8 +67,8 @@ const isJson = (value: unknown, depth = 0): value is Json =>
 
 const typesOf = (node: Readonly<Record<string, unknown>>): ReadonlyArray<string> => {
   const said = Array.isArray(node["type"]) ? node["type"] : [node["type"]]
-  const known = said.filter((one) => typeof one === "string").filter((one) => types.has(one))
-  return node["nullable"] === true && known.length > 0 && !known.includes("null") ? [...known, "null"] : known
+  const names = said.filter((one) => typeof one === "string").filter((one) => types.has(one))
+  return node["nullable"] === true && names.length > 0 && !names.includes("null") ? [...names, "null"] : names
 }
 
 const convert = (

@@ -101,9 +101,9 @@ const reduced = (
 export const fewOf = (schema: JsonObject, examples: ReadonlyMap<string, Json>): JsonObject | undefined => {
   const { required } = schema
   const names = Array.isArray(required) ? required : []
-  const asked = [...examples].filter(([name]) => names.includes(name))
+  const mandatory = [...examples].filter(([name]) => names.includes(name))
   const optional = [...examples].filter(([name]) => !names.includes(name)).slice(0, optionalFieldsMax)
-  return examples.size === 0 ? undefined : Object.fromEntries([...asked, ...optional])
+  return examples.size === 0 ? undefined : Object.fromEntries([...mandatory, ...optional])
 }
 
 const both = (madeUp: Json | undefined, documented: Json): ReadonlyArray<Json> =>

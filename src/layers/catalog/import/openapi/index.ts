@@ -109,7 +109,7 @@ const partsOf = ({ parameters: { path, query }, body }: Draft, index: number): R
 const endpointOf = (
   draft: Draft,
   draftParts: ReadonlyArray<DraftPart>,
-  found: Examples,
+  samples: Examples,
   options: ImportOptions,
   warnings: Warnings
 ): Endpoint => {
@@ -124,7 +124,7 @@ const endpointOf = (
   const shown: { path?: JsonObject; query?: JsonObject; input?: Json } = {}
   for (const part of draftParts) {
     const { name } = part
-    const checked = found.find(part)
+    const checked = samples.find(part)
     if ("broken" in checked) {
       warnings.add(where, `the ${name} schema can't be compiled and is left open: ${checked.broken}`)
       parts[name] = {}
@@ -205,12 +205,12 @@ export const importOpenApi: (
   const beyond = parts.flat().length - compiled.length
   if (beyond > 0) warnings.add("", `${beyond} parts of requests beyond the first ${compiledMax} show no examples`)
   const checkable = new Set(compiled)
-  const found = examples(definitions, new Map(compiled.map(({ index, schema }) => [index, schema])))
+  const samples = examples(definitions, new Map(compiled.map(({ index, schema }) => [index, schema])))
   const endpoints: Array<Endpoint> = []
   const undescribed: Array<UndescribedField> = []
   for (const [index, draft] of drafts.entries()) {
     const shown = (parts[index] ?? []).filter((part) => checkable.has(part))
-    const endpoint = endpointOf(draft, shown, found, options, warnings)
+    const endpoint = endpointOf(draft, shown, samples, options, warnings)
     endpoints.push(draft.elsewhere === null ? endpoint : { ...endpoint, origin: draft.elsewhere })
     undescribed.push(...undescribedFields({ endpoints: [endpoint], definitions }, () => undefined))
     yield* turn(draft.work)

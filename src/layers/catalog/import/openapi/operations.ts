@@ -35,7 +35,7 @@ export const operationsOf = (
 ): ReadonlyArray<Operation> => {
   const included = anyOf(options.include)
   const excluded = anyOf(options.exclude)
-  const found = new Map<string, Operation>()
+  const operations = new Map<string, Operation>()
   let beyond = 0
 
   const take = (item: Spot, path: string, method: Method, node: unknown): void => {
@@ -43,12 +43,12 @@ export const operationsOf = (
     if ((options.include.length > 0 && !included(key)) || excluded(key)) return
     const name = sources[item.source]?.name ?? ""
     if (!isRecord(node)) return warnings.add(shown(key), "is no operation and is left out")
-    if (found.has(key)) return warnings.add(key, `is described twice; the one in ${name} is left out`)
-    if (found.size >= operationsMax) {
+    if (operations.has(key)) return warnings.add(key, `is described twice; the one in ${name} is left out`)
+    if (operations.size >= operationsMax) {
       beyond++
       return
     }
-    found.set(key, { method, path, item, operation: { source: item.source, pointer: [], node } })
+    operations.set(key, { method, path, item, operation: { source: item.source, pointer: [], node } })
   }
 
   for (const [index, { root, version }] of sources.entries()) {
@@ -79,5 +79,5 @@ export const operationsOf = (
     }
   }
   if (beyond > 0) warnings.add("", `${beyond} operations beyond the first ${operationsMax} are left out`)
-  return [...found.values()].sort((a, b) => compare(a.path, b.path) || compare(a.method, b.method))
+  return [...operations.values()].sort((a, b) => compare(a.path, b.path) || compare(a.method, b.method))
 }

@@ -115,8 +115,8 @@ export const authOf = (references: References, sources: ReadonlyArray<Source>): 
       isRecord(item) ? Object.values(item) : []
     )
     for (const holder of [source.root, ...operations]) {
-      const asked = alternatives(field(holder, "security")).flatMap((name) => schemes.get(name) ?? [])
-      const best = asked.find((auth) => auth.kind !== "query") ?? asked[0]
+      const candidates = alternatives(field(holder, "security")).flatMap((name) => schemes.get(name) ?? [])
+      const best = candidates.find((auth) => auth.kind !== "query") ?? candidates[0]
       if (best !== undefined) return best
     }
     // Declared and nowhere required: the author forgot.

@@ -21,12 +21,12 @@ const inPlace = (schema: Json): ReadonlyArray<Json> => {
   })
 }
 
-const targets = (schema: Json, found: Set<string> = new Set()): ReadonlySet<string> => {
-  if (!isJsonObject(schema)) return found
+const targets = (schema: Json, names: Set<string> = new Set()): ReadonlySet<string> => {
+  if (!isJsonObject(schema)) return names
   const ref = schema["$ref"]
-  if (typeof ref === "string") found.add(ref.slice(prefix.length))
-  for (const child of inPlace(schema)) targets(child, found)
-  return found
+  if (typeof ref === "string") names.add(ref.slice(prefix.length))
+  for (const child of inPlace(schema)) targets(child, names)
+  return names
 }
 
 /** The same schema without references to these definitions where they look at the same value. */

@@ -88,10 +88,10 @@ export const readPlain = (keyword: string, given: unknown): Reading => {
 export type Patterns = Map<string, LinearPattern | null>
 
 /** What is wrong with a pattern, or null. */
-export const patternProblem = (known: Patterns, pattern: unknown): string | null => {
+export const patternProblem = (patterns: Patterns, pattern: unknown): string | null => {
   if (typeof pattern !== "string") return "is no text"
   if (pattern.length > patternCharactersMax) return `is longer than ${patternCharactersMax} characters`
-  const compiled = known.get(pattern) ?? (known.has(pattern) ? null : linearPattern(pattern))
-  known.set(pattern, compiled)
+  const compiled = patterns.get(pattern) ?? (patterns.has(pattern) ? null : linearPattern(pattern))
+  patterns.set(pattern, compiled)
   return compiled === null ? "can't be matched in linear time (RE2), or is no pattern" : null
 }

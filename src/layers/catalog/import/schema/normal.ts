@@ -50,8 +50,8 @@ export const schemas = (references: References, warnings: Warnings): Schemas => 
 
   const definitionOf = (at: Spot): string => {
     const place = JSON.stringify([at.source, at.pointer])
-    const known = nameByPlace.get(place)
-    if (known !== undefined) return known
+    const existing = nameByPlace.get(place)
+    if (existing !== undefined) return existing
     const base = nameOf(at.pointer)
     let name = base
     for (let next = 2; names.has(name); next++) name = `${base}_${next}`
@@ -100,9 +100,9 @@ export const schemas = (references: References, warnings: Warnings): Schemas => 
     const typeOf = (given: unknown): Json | undefined => {
       const all: ReadonlyArray<unknown> = Array.isArray(given) ? given : [given]
       // Swagger's word for an upload; on the wire it is text of any kind.
-      const known = all.map((one) => (one === "file" ? "string" : one)).filter((one) => types.has(one))
-      if (known.length < all.length) warnings.add(where, `the type ${shown(given)} is not known and is left out`)
-      const unique = [...new Set(known)].filter((one): one is string => typeof one === "string")
+      const jsonTypes = all.map((one) => (one === "file" ? "string" : one)).filter((one) => types.has(one))
+      if (jsonTypes.length < all.length) warnings.add(where, `the type ${shown(given)} is not known and is left out`)
+      const unique = [...new Set(jsonTypes)].filter((one): one is string => typeof one === "string")
       return unique.length < 2 ? unique[0] : unique
     }
 
@@ -114,13 +114,13 @@ export const schemas = (references: References, warnings: Warnings): Schemas => 
         return undefined
       }
       const properties = isRecord(node["properties"]) ? node["properties"] : {}
-      const asked = given.filter((name): name is string => {
+      const requiredNames = given.filter((name): name is string => {
         if (typeof name !== "string" || unsafeName(name)) return false
         const property = Object.hasOwn(properties, name) ? properties[name] : undefined
         // Only answers hold what is read-only.
         return !(isRecord(property) && property["readOnly"] === true)
       })
-      return asked.length === 0 ? undefined : [...new Set(asked)].map((name) => name.toWellFormed())
+      return requiredNames.length === 0 ? undefined : [...new Set(requiredNames)].map((name) => name.toWellFormed())
     }
 
     const sub = (node: unknown, depth: number): Json => (typeof node === "boolean" ? node : object(node, depth + 1))

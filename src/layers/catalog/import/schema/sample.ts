@@ -51,8 +51,8 @@ const byName: ReadonlyArray<readonly [RegExp, string]> = [
 const text = (schema: JsonObject, name: string): string | undefined => {
   const { format, pattern, minLength, maxLength } = schema
   if (typeof pattern === "string") return patternSample(pattern) ?? undefined
-  const known = typeof format === "string" && Object.hasOwn(byFormat, format) ? byFormat[format] : undefined
-  const named = known ?? byName.find(([word]) => word.test(name.slice(0, 100)))?.[1] ?? "example"
+  const formatSample = typeof format === "string" && Object.hasOwn(byFormat, format) ? byFormat[format] : undefined
+  const named = formatSample ?? byName.find(([word]) => word.test(name.slice(0, 100)))?.[1] ?? "example"
   const least = typeof minLength === "number" ? minLength : 0
   const most = typeof maxLength === "number" ? maxLength : Number.POSITIVE_INFINITY
   if (least > 1_000) return undefined

@@ -80,10 +80,10 @@ export const licensedTexts = (source: SourceText): Effect.Effect<Licensed, Impor
 /** Gives the fields of the top level their licensed texts. */
 const withLicensed = (schema: JsonObject, { texts, fields }: Licensed, owner: string): JsonObject => {
   const properties = schema["properties"] ?? null
-  const known = fields[owner]
-  if (known === undefined || !isJsonObject(properties)) return schema
+  const places = fields[owner]
+  if (places === undefined || !isJsonObject(properties)) return schema
   const entries = Object.entries(properties).map(([name, value]): readonly [string, Json] => {
-    const place = Object.hasOwn(known, name) ? known[name] : undefined
+    const place = Object.hasOwn(places, name) ? places[name] : undefined
     const text = place === undefined ? undefined : texts[place]
     return [name, text === undefined || !isJsonObject(value) ? value : { ...value, description: text }]
   })
