@@ -1,5 +1,6 @@
 /** Each rule of a run's and of an entry's row is refused by its name, in every partition, whoever writes the row by hand. */
 import { beforeAll, describe, expect, test } from "bun:test"
+import { Client } from "pg"
 import { makeId } from "../../src/schema/Ids.ts"
 import { type Tenant, verify, withApp } from "../kit/app.ts"
 
@@ -109,4 +110,29 @@ describe("an entry", () => {
       ])
     }
   })
+})
+
+test("no temporary table of a session stands in for what a rule reads", async () => {
+  const client = new Client({ connectionString: app.databaseUrl })
+  await client.connect()
+  try {
+    await client.query("CREATE TEMP TABLE payments AS SELECT * FROM payments")
+    await client.query(
+      "INSERT INTO payments (payment_id, org_id, kind, amount, state) VALUES ('pay_x', $1, 'checkout', 10000, 'paid')",
+      [org.org_id]
+    )
+    const credit = { run_id: null, seq: 1_000, type: "topup", amount: 10_000, reference: "pay_x" }
+    const text = insert("ledger", "ledger", "AND type = 'settle'")
+    await expect(client.query(text, [run_id, JSON.stringify(credit)])).rejects.toThrow("has no paid payment")
+    await client.query("CREATE TEMP TABLE ledger AS SELECT * FROM ledger WHERE false")
+    await client.query(
+      "INSERT INTO pg_temp.ledger (org_id, seq, type, amount) SELECT org_id, entry_seq + 1, 'refund', -1000000000 FROM wallets WHERE org_id = $1",
+      [org.org_id]
+    )
+    await expect(
+      client.query("UPDATE wallets SET balance = -1, entry_seq = entry_seq + 1 WHERE org_id = $1", [org.org_id])
+    ).rejects.toThrow("wallet_solvent")
+  } finally {
+    await client.end()
+  }
 })

@@ -85,7 +85,7 @@ WHEN ((OLD.revoked_at, OLD.expires_at, OLD.replaced_by, OLD.allow, OLD.max_cost)
 EXECUTE FUNCTION allowances_follow_key();
 
 -- Fires at the end of the turn's statement, when all of its rows are written.
-CREATE FUNCTION allowance_is_held() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE FUNCTION allowance_is_held() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
 BEGIN
   IF array_position(ARRAY['pending', 'open', 'ended', 'closed'], NEW.allowance)
        < array_position(ARRAY['pending', 'open', 'ended', 'closed'], OLD.allowance) THEN

@@ -59,7 +59,7 @@ CREATE TABLE runs (
 -- A raw run holds at least what its rate card says it costs, and something where there is no rate card. This is the second place of a rule of
 -- schema/runs/RawHold.ts: whatever a process computes, no raw run without a hold enters unless its rate card says $0. The marketplace enforces
 -- an actor's cap, so an actor may hold less than its estimate.
-CREATE FUNCTION run_rules() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE FUNCTION run_rules() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
 DECLARE broken text := CASE
   WHEN NOT (NEW.kind IN ('capability', 'endpoint')) THEN 'runs_kind_check'
   WHEN NOT ((NEW.kind = 'capability') = (NEW.capability IS NOT NULL) AND (NEW.kind = 'endpoint') = (NEW.endpoint IS NOT NULL)) THEN 'run_kind'

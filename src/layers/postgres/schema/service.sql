@@ -13,7 +13,7 @@ CREATE TRIGGER service_mode_stays BEFORE UPDATE OR DELETE OR TRUNCATE ON service
 EXECUTE FUNCTION service_mode_stays();
 
 -- In production, triggers refuse simulated money, whichever process writes it.
-CREATE FUNCTION money_is_real() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE FUNCTION money_is_real() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
 BEGIN
   IF EXISTS (SELECT FROM service_mode WHERE mode = 'production') THEN
     RAISE EXCEPTION 'a production database accepts no simulated money (%)', TG_TABLE_NAME USING ERRCODE = 'check_violation';

@@ -30,7 +30,7 @@ CREATE TABLE wallets (
 ) WITH (fillfactor = 50);
 
 -- Available may fall below zero by what was clawed back and by nothing else. Refunds name no run, which leaves one partition.
-CREATE FUNCTION wallet_solvent() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE FUNCTION wallet_solvent() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
 DECLARE clawed numeric;
 BEGIN
   SELECT coalesce(-sum(amount), 0) INTO clawed FROM ledger
@@ -171,7 +171,7 @@ EXECUTE FUNCTION ledger_chains();
 -- A top-up needs a paid payment of that organization, amount and name; a refund of the warranty needs its decision. Credits by operators are in
 -- the audit log. Others are the system's, and the ledger says why.
 -- After the statement, which writes the payment or the refund as well.
-CREATE FUNCTION ledger_credit_rules() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE FUNCTION ledger_credit_rules() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
 DECLARE who jsonb;
 BEGIN
   IF NEW.type = 'topup' THEN
