@@ -138,7 +138,7 @@ const account = [
 const tools = [
   Command.provide(doctor(CliLayer), Screen.layer),
   Command.provide(api, CliLayer),
-  Command.provideEffectDiscard(Command.provide(mcp(packageJson.version), CliLayer), stopsWell),
+  Command.provideEffectDiscard(Command.provide(mcp, CliLayer), stopsWell),
   Command.provide(dev, CliLayer),
   Command.provide(completions, Screen.layer),
   Command.provide(complete, CliLayer),
@@ -157,7 +157,7 @@ const operator = [
 ] as const
 
 const rungate = Command.make("rungate").pipe(
-  Command.withDescription("One API and one prepaid wallet for 31 data and outreach providers"),
+  Command.withDescription("One API and one prepaid wallet for data and outreach providers"),
   Command.withSubcommands([
     { group: "FIND", commands: finding },
     { group: "RUN", commands: running },

@@ -219,6 +219,8 @@ const tidy = async (root: string, also: ReadonlyArray<string> = []) => {
       if (path.startsWith(".")) {
         const target = normalize(join(dirname(file), path))
         imported.add(target)
+        // The facts of the package, such as its version, are above all layers.
+        if (target === "../package.json") continue
         const allowed = layer === undefined || arrows[layer]?.some((folder) => target.startsWith(`${folder}/`))
         const [from, to] = [folderOf(file), folderOf(target)]
         if (!allowed) problems.add(`${file}: ${layer} must not import ${target}`)

@@ -26,8 +26,6 @@ import { makeChallenged } from "../oauth/Challenge.ts"
 import { callerFor, type Handler, Sender } from "./McpCaller.ts"
 import { RequestContext } from "../middleware/RequestContext.ts"
 
-/** The version of the API that the tools call. */
-const version = "1"
 const sessionHeader = "mcp-session-id"
 const versionHeader = "mcp-protocol-version"
 /** Request headers that the MCP server gets. This handler reads the others. */
@@ -104,7 +102,7 @@ const initializeMessage = (protocolVersion: string) =>
     jsonrpc: "2.0",
     id: 0,
     method: "initialize",
-    params: { protocolVersion, capabilities: {}, clientInfo: { name: "rungate", version } }
+    params: { protocolVersion, capabilities: {}, clientInfo: { name: "rungate", version: about.version } }
   })
 
 const cancelledMessage = (requestId: string | number) =>
@@ -148,7 +146,6 @@ export const mcpHandler = Effect.fnUntraced(function* (api: Handler, peers: Peer
   const server = yield* HttpRouter.toHttpEffect(
     McpServer.layerHttp({
       ...about,
-      version,
       instructions,
       path,
       allowSessionTermination: true,

@@ -1,4 +1,5 @@
 /** The supported protocol revisions, and the description of the server for every transport. */
+import packageJson from "../../../package.json" with { type: "json" }
 import { McpProtocol } from "effect/ai"
 
 /** Newest first. A host that offers none of them gets the newest revision with sessions. */
@@ -15,7 +16,9 @@ const unchanging = { ttl: "1 hour", cacheScope: "private" } as const
 
 export const about = {
   name: "rungate",
-  description: "One API and one prepaid wallet for 31 data and outreach providers",
+  /** The package's, whichever way the tools are reached. */
+  version: packageJson.version,
+  description: "One API and one prepaid wallet for data and outreach providers",
   protocols,
   cacheHints: { discover: unchanging, tools: unchanging, resourceTemplates: unchanging }
 } as const

@@ -71,31 +71,29 @@ const printHttp = Effect.gen(function* () {
 const usedByHosts =
   "Waiting for an agent host on stdin (Ctrl-D stops). Hosts start this command by themselves: rungate mcp --print-config prints the entry for their settings."
 
-/** `version` is reported to the host. */
-export const mcp = (version: string) =>
-  Command.make(
-    "mcp",
+export const mcp = Command.make(
+  "mcp",
+  {
+    print_config: boolean("print-config", "print the JSON entry for an agent host's settings and exit"),
+    http: boolean("http", "with --print-config: an entry that connects to the service over HTTP")
+  },
+  Effect.fnUntraced(function* ({ print_config, http }) {
+    const screen = yield* Screen
+    if (http && !print_config) return yield* fail("usage", "--http needs --print-config.")
+    if (http) return yield* printHttp
+    if (print_config) return yield* printConfig
+    if (screen.askable) yield* screen.say(usedByHosts)
+    const { serveStdio } = yield* Effect.promise(() => import("./stdio.ts"))
+    yield* serveStdio
+  })
+).pipe(
+  Command.withDescription("Serve tools to an agent host over stdin and stdout (Model Context Protocol)"),
+  Command.withExamples([
+    { command: "rungate mcp --print-config", description: "The entry for a host's settings" },
     {
-      print_config: boolean("print-config", "print the JSON entry for an agent host's settings and exit"),
-      http: boolean("http", "with --print-config: an entry that connects to the service over HTTP")
+      command: "rungate mcp --print-config --http",
+      description: "The entry for a connection over HTTP"
     },
-    Effect.fnUntraced(function* ({ print_config, http }) {
-      const screen = yield* Screen
-      if (http && !print_config) return yield* fail("usage", "--http needs --print-config.")
-      if (http) return yield* printHttp
-      if (print_config) return yield* printConfig
-      if (screen.askable) yield* screen.say(usedByHosts)
-      const { serveStdio } = yield* Effect.promise(() => import("./stdio.ts"))
-      yield* serveStdio(version)
-    })
-  ).pipe(
-    Command.withDescription("Serve tools to an agent host over stdin and stdout (Model Context Protocol)"),
-    Command.withExamples([
-      { command: "rungate mcp --print-config", description: "The entry for a host's settings" },
-      {
-        command: "rungate mcp --print-config --http",
-        description: "The entry for a connection over HTTP"
-      },
-      { command: "claude mcp add rungate -- rungate mcp", description: "Let the host write the entry" }
-    ])
-  )
+    { command: "claude mcp add rungate -- rungate mcp", description: "Let the host write the entry" }
+  ])
+)

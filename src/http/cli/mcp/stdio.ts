@@ -89,12 +89,11 @@ const registrations = Layer.effectDiscard(
 )
 
 /** Serves until stdin ends or the process is stopped. */
-export const serveStdio = Effect.fnUntraced(function* (version: string) {
+export const serveStdio = Effect.gen(function* () {
   const ended = yield* Deferred.make<void>()
   const screen = yield* Screen
   const server = McpServer.layerStdio({
     ...about,
-    version,
     instructions,
     registrations
   }).pipe(

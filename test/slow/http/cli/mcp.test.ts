@@ -5,6 +5,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { readdirSync } from "node:fs"
 import { type App, startApp, type Tenant, until } from "../../../kit/app.ts"
+import packageJson from "../../../../package.json" with { type: "json" }
 import { heldProvider, heldWord } from "../../../kit/held-provider.ts"
 import {
   type Arguments,
@@ -17,6 +18,7 @@ import {
   verify
 } from "../../../http/cli/host.ts"
 import { type Environment, type Home, newHome } from "../../../http/cli/shell.ts"
+import { hello as greeting, postTo } from "../../../http/mcp-request.ts"
 
 const held = heldProvider()
 let app: App
@@ -337,6 +339,12 @@ test("a long result comes in pieces, numbers keep their digits, a lost answer is
   const silent = await reader.call("run", verify("a@example.com"))
   expect(silent).toMatchObject({ failed: true, body: { error: { code: "unreachable" } } })
   expect(silent.body.error.message).toContain("RUNGATE_URL")
+})
+
+test("both ways to the tools tell the version of the package", async () => {
+  const overHttp = await (await postTo(app.url, greeting, { key: org.key })).text()
+  expect(/"version":"([^"]+)"/.exec(overHttp)?.[1]).toBe(packageJson.version)
+  expect(host.client.getServerVersion()?.version).toBe(packageJson.version)
 })
 
 describe("stdin and stdout", () => {
