@@ -1,10 +1,10 @@
 /**
  * `rungate serve`: runs the service in one role until it is stopped, and prints where it listens and what to try next.
  *
- * Ports are checked before anything is created. The first start in the sandbox creates a demo organization with simulated credit
- * and prints its API key once.
+ * Ports are checked before anything is created. The first start in the sandbox creates a demo organization with simulated credit, and prints
+ * its API key and a link to its console once.
  */
-import { Console, Context, Effect, Layer, Redacted } from "effect"
+import { Console, Context, Effect, Layer, Option, Redacted } from "effect"
 import { CommandClient } from "./actors/mailbox/CommandClient.ts"
 import { encodeCredit } from "./actors/mailbox/Commands.ts"
 import { service, worker } from "./App.ts"
@@ -15,6 +15,8 @@ import { portTaken } from "./http/Listening.ts"
 import { Server } from "./http/Server.ts"
 import { waitingServer } from "./http/WaitingServer.ts"
 import { Accounts } from "./layers/accounts/Accounts.ts"
+import { Mails, resetMinutes } from "./layers/accounts/Mails.ts"
+import { randomText } from "./layers/accounts/Secrets.ts"
 import { Catalog } from "./layers/catalog/Catalog.ts"
 import { CreatesDatabase, DatabaseUrl } from "./layers/postgres/connection/DatabaseUrl.ts"
 import { Endpoints } from "./layers/catalog/Endpoints.ts"
@@ -27,6 +29,7 @@ import { Queues } from "./layers/queues/Queues.ts"
 import { RedisWait } from "./layers/queues/RedisStart.ts"
 import { type Role, Settings } from "./layers/platform/Settings.ts"
 import { unknownSettings } from "./layers/platform/unknownSettings.ts"
+import { demoEmail, linkOf, resetPath } from "./schema/accounts/AccountMail.ts"
 import { sendsEvents } from "./schema/catalog/Provider.ts"
 import { dollars } from "./schema/money/Money.ts"
 import packageJson from "../package.json" with { type: "json" }
@@ -91,13 +94,29 @@ const missingAccounts = Effect.gen(function* () {
   return [...missing.slice(0, missingMax).map((line) => `  ${line}`), ...rest]
 })
 
-/** The demo organization's API key, if this start created it. */
-const demoKey = Effect.gen(function* () {
+/** The demo organization's API key and the link that sets its owner's password, if this start created it. */
+const demoCredentials = Effect.gen(function* () {
   const { mode } = yield* Settings
   const accounts = yield* Accounts
   const commands = yield* CommandClient
   if (mode !== "sandbox" || (yield* accounts.organizations) > 0) return null
-  const org_id = yield* accounts.createOrganization("Demo", null)
+  const owner = yield* Effect.option(
+    accounts.signUp({
+      email: demoEmail,
+      // Nobody knows it. The link sets another one.
+      password: Redacted.make(randomText(43)),
+      organization: "Demo",
+      daily_limit: null,
+      address: "trusted",
+      client: "",
+      joining: () => Effect.void
+    })
+  )
+  // Another process started at the same time, and created it.
+  if (Option.isNone(owner)) return null
+  const { org_id, user_id } = owner.value.session
+  yield* accounts.signOut(owner.value.token)
+  const link = yield* (yield* Mails).resetLink(user_id)
   const { token } = yield* accounts.createKey(org_id, "demo key", "test")
   // The database refuses a credit with this prefix in production (`ledger_credit_rules`).
   const reference = `simulated:${newId("cs")}`
@@ -109,7 +128,7 @@ const demoKey = Effect.gen(function* () {
   })
   // A role without a worker only stores the credit. The next worker applies it.
   yield* commands.ask({ org_id, run_id: null, tag: "Credit", payload, command_id: reference }).pipe(Effect.ignore)
-  return Redacted.value(token)
+  return { key: Redacted.value(token), link: Redacted.value(link) }
 })
 
 /** How to get a key when this start created none. */
@@ -136,7 +155,7 @@ const welcome = Effect.gen(function* () {
   const catalog = yield* Catalog
   const snapshot = (yield* Endpoints).snapshot()
   const endpoints = [...snapshot.providers.values()].reduce((sum, one) => sum + one.endpoints.length, 0)
-  const key = yield* demoKey
+  const demo = yield* demoCredentials
   const address = settings.publicUrl ?? url
   const lines = [
     "",
@@ -155,18 +174,22 @@ const welcome = Effect.gen(function* () {
     `  ${catalog.entries.length} capabilities, ${snapshot.providers.size} providers, ${endpoints} raw endpoints`,
     `  API reference ${address}/docs`,
     `  tools for agent hosts (MCP) at ${address}/mcp, with the key as a bearer token`,
-    ...(key === null
+    ...(demo === null
       ? yield* keyAdvice
       : [
           "",
           "Created a demo organization with $25.00 of simulated credit. Its test key, shown only once:",
           "",
-          `  ${key}`
+          `  ${demo.key}`,
+          "",
+          `To open it in a browser as ${demoEmail}, set a password with this link. It works once, for ${resetMinutes} minutes:`,
+          "",
+          `  ${linkOf(address, resetPath, demo.link)}`
         ]),
     "",
     "Try:",
     "",
-    `  export RUNGATE_API_KEY=${key ?? (settings.mode === "sandbox" ? "rg_test_…" : "rg_live_…")}`,
+    `  export RUNGATE_API_KEY=${demo?.key ?? (settings.mode === "sandbox" ? "rg_test_…" : "rg_live_…")}`,
     `  curl -s ${address}/v1/discover -H "Content-Type: application/json" -d '{"query":"find the work email of a person"}'`,
     `  curl -s ${address}/v1/run -H "Authorization: Bearer $RUNGATE_API_KEY" -H "Content-Type: application/json" \\`,
     `    -d '{"capability":"email.find","input":{"full_name":"Ada Lovelace","company_domain":"example.com"}}'`,

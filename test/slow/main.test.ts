@@ -7,6 +7,7 @@ import { createServer, type Server } from "node:net"
 import { existsSync, mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { Pool } from "pg"
 import { providers } from "../../src/layers/providers/index.ts"
 import { capabilities } from "../../src/schema/capabilities/index.ts"
 import { runMain, startService } from "../chaos/processes.ts"
@@ -21,6 +22,15 @@ const outcome = async (args: ReadonlyArray<string>, env: Readonly<Record<string,
   const { code, signal } = await ended
   clearTimeout(timer)
   return { code, signal, errors: errors(), output: output() }
+}
+
+const pooled = async (connectionString: string, query: string) => {
+  const pool = new Pool({ connectionString, max: 1 })
+  try {
+    return (await pool.query(query)).rows
+  } finally {
+    await pool.end()
+  }
 }
 
 const portOf = (server: Server) => {
@@ -129,6 +139,50 @@ describe("main", () => {
     90_000
   )
 
+  test("the first start of a sandbox prints a link that opens the demo organization in a browser, once", async () => {
+    const env = { DATABASE_URL: await freshDatabase() }
+    const service = await startService("http", env)
+    const post = (path: string, body: object, headers: Readonly<Record<string, string>> = {}) =>
+      fetch(`${service.url}${path}`, {
+        method: "POST",
+        headers: { "content-type": "application/json", ...headers },
+        body: JSON.stringify(body)
+      })
+    try {
+      const link = new URL(/^ {2}(http\S+\/reset-password\?token=\S+)$/m.exec(service.output())?.[1] ?? "")
+      expect((await fetch(link, { headers: { accept: "text/html" } })).status).toBe(200)
+      const token = link.searchParams.get("token") ?? ""
+      const rows = await pooled(
+        env.DATABASE_URL,
+        "SELECT *, expires_at - now() <= interval '1 hour' AS soon FROM mail_tokens"
+      )
+      expect(rows).toEqual([expect.objectContaining({ purpose: "reset_password", soon: true })])
+      expect(JSON.stringify(rows)).not.toContain(token)
+      expect(await pooled(env.DATABASE_URL, "SELECT user_id FROM sessions WHERE ended_at IS NULL")).toEqual([])
+
+      const password = "a password of my own"
+      const account = { email: "demo@example.com", password }
+      expect((await post("/v1/auth/sign-in", account)).status).toBe(401)
+      const set = () => post("/v1/auth/password-reset/confirm", { token, new_password: password })
+      expect([(await set()).status, (await set()).status]).toEqual([200, 400])
+      const signedIn: { session_token: string; organization: { name: string } } = await (
+        await post("/v1/auth/sign-in", account)
+      ).json()
+      expect(signedIn.organization.name).toBe("Demo")
+      const key = { authorization: `Bearer ${/rg_test_\w+/.exec(service.output())?.[0]}` }
+      const mine = { authorization: `Bearer ${signedIn.session_token}` }
+      const wallets = [key, mine].map(async (headers) => (await fetch(`${service.url}/v1/wallet`, { headers })).json())
+      const [first, second] = await Promise.all(wallets)
+      expect(second).toEqual(first)
+      expect((await post("/v1/api-keys", { name: "second", environment: "test" }, mine)).status).toBe(200)
+    } finally {
+      await service.kill()
+    }
+    const again = await startService("http", env)
+    await again.kill()
+    expect(again.output()).not.toContain("/reset-password")
+  })
+
   test("an empty production start prints the command that makes the first organization and its key", async () => {
     const env = { DATABASE_URL: await freshDatabase(), RUNGATE_MODE: "production" }
     const service = await startService("http", env)
@@ -148,7 +202,7 @@ describe("main", () => {
     const second = await startService("http", env)
     await second.kill()
     expect(second.output()).toMatch(/rungate admin keys create org_\w+/)
-  }, 90_000)
+  })
 
   test("a production start says how many providers are configured and whether payments are on", async () => {
     const service = await startService("worker", {

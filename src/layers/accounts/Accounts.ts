@@ -127,7 +127,7 @@ export class Accounts extends Context.Service<
     readonly open: (user_id: string, password_hash: string, org_id: string | null) => Effect.Effect<NewSession | null>
     readonly signOut: (token: Redacted.Redacted) => Effect.Effect<void>
     readonly session: (token: Redacted.Redacted) => Effect.Effect<Option.Option<SessionRow>>
-    /** Creates an organization without users, for the demo and for operators. */
+    /** Creates an organization without users, for operators. */
     readonly createOrganization: (name: string, daily_limit: MicroUsd | null) => Effect.Effect<string>
     readonly organizations: Effect.Effect<number>
     /**

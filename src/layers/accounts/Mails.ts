@@ -52,6 +52,8 @@ export class Mails extends Context.Service<
     readonly signedUp: (user_id: string, address: string) => Effect.Effect<void>
     /** Queues an e-mail to reset a password. Takes the same time whether or not the address has an account. */
     readonly resetAsked: (address: string) => Effect.Effect<void>
+    /** The token of a link that sets a password, for who stands at the service's terminal and gets no e-mail. */
+    readonly resetLink: (user_id: string) => Effect.Effect<Redacted.Redacted>
     /** Claims e-mails that are due. No other process gets them until the claim expires. */
     readonly due: (limit: number) => Effect.Effect<ReadonlyArray<DueMail>>
     readonly content: (mail: DueMail) => Effect.Effect<Content>
@@ -124,6 +126,7 @@ export class Mails extends Context.Service<
       return Mails.of({
         signedUp: (user_id, address) => Effect.asVoid(Effect.orDie(enqueue("sign_up", address, user_id))),
         resetAsked: (address) => Effect.asVoid(Effect.orDie(enqueue("reset_password", address, null))),
+        resetLink: (user_id) => Effect.orDie(createToken("reset_password", user_id, resetMinutes)),
         due: (limit) => Effect.orDie(due(limit)),
         content,
         ended: (mail_id, outcome) => Effect.asVoid(Effect.orDie(ended(mail_id, outcome))),

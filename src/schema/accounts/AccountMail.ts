@@ -17,6 +17,9 @@ export const forgotPath = "/forgot-password"
 export const invitationPath = "/invitation"
 export const joinPath = "/join-organization"
 
+/** The owner of the demo organization of a sandbox. No mail reaches this address. */
+export const demoEmail = "demo@example.com"
+
 /** The URL of a link. `address` has no trailing slash, and a token has no characters that a query would escape. */
 export const linkOf = (address: string, path: string, token: string): string => `${address}${path}?token=${token}`
 

@@ -6,6 +6,7 @@
  */
 import { join } from "node:path"
 import { Config, Context, Effect, Layer, Redacted, Schema } from "effect"
+import { demoEmail } from "../../../schema/accounts/AccountMail.ts"
 import { baseOf } from "../../client/Transport.ts"
 import type { CommandFailed } from "../terminal/CommandFailed.ts"
 import { fail } from "../terminal/exits.ts"
@@ -136,7 +137,11 @@ export class Credentials extends Context.Service<Credentials, CredentialsShape>(
       const session = Effect.gen(function* () {
         const found = here(own(yield* savedSessions, profile))
         if (found !== null) return Redacted.make(found.session_token)
-        return yield* fail("auth", `This command needs a session at ${url}. Sign in with: rungate login`)
+        const demo =
+          key?.startsWith("rg_test_") === true
+            ? ` For the demo organization, sign in as ${demoEmail} with the password that you set by the link of the first start.`
+            : ""
+        return yield* fail("auth", `This command needs a session at ${url}. Sign in with: rungate login.${demo}`)
       })
       return Credentials.of({
         url,

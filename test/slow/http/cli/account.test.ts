@@ -196,6 +196,7 @@ describe("login", () => {
       for (const line of ["keys create x", "wallet auto-topup off", "senders add example.com"]) {
         const said = await home.shell(`rungate ${line}`, { RUNGATE_API_KEY: org.key })
         expect([said.code, said.err]).toEqual([4, expect.stringContaining("rungate login")])
+        expect(said.err).toContain("For the demo organization, sign in as demo@example.com")
       }
     }))
 })
