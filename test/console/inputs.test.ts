@@ -31,17 +31,17 @@ const key = {
 }
 const unchanged = {
   name: "agent",
-  limit: "5.00",
+  "budget.limit": "5.00",
   period: "day",
-  expires: "2096-01-31",
-  capabilities: ["email.find"],
+  expires_at: "2096-01-31",
+  "allow.capabilities": ["email.find"],
   raw: "",
-  max_cost: "0.50"
+  "allow.max_cost": "0.50"
 }
 
 describe("the rules of a key", () => {
   test("an empty form is a key without rules", () => {
-    expect(rulesIn(formOf({ name: "agent", limit: " ", period: "month", expires: "" }), null)).toEqual({
+    expect(rulesIn(formOf({ name: "agent", "budget.limit": " ", period: "month", expires_at: "" }), null)).toEqual({
       name: "agent",
       allow: null
     })
@@ -50,14 +50,14 @@ describe("the rules of a key", () => {
   test("every field becomes a rule", () => {
     const form = formOf({
       name: "agent",
-      limit: "5",
+      "budget.limit": "5",
       period: "month",
-      expires: "2096-01-31",
-      capabilities: ["email.find", "email.verify"],
-      providers: ["hunter"],
+      expires_at: "2096-01-31",
+      "allow.capabilities": ["email.find", "email.verify"],
+      "allow.providers": ["hunter"],
       raw: "refused",
       read_only: "yes",
-      max_cost: "0.5"
+      "allow.max_cost": "0.5"
     })
     expect(rulesIn(form, null)).toEqual({
       name: "agent",
@@ -76,13 +76,13 @@ describe("the rules of a key", () => {
   const edits: ReadonlyArray<readonly [Fields, object]> = [
     [{}, {}],
     [{ name: "other" }, { name: "other" }],
-    [{ limit: "" }, { budget: null }],
+    [{ "budget.limit": "" }, { budget: null }],
     [{ period: "week" }, { budget: { limit: "5.00", period: "week" } }],
-    [{ expires: "" }, { expires_at: null }],
-    [{ expires: "2096-02-01" }, { expires_at: "2096-02-01T23:59:59Z" }],
-    [{ capabilities: [] }, { allow: { max_cost: "0.50" } }],
+    [{ expires_at: "" }, { expires_at: null }],
+    [{ expires_at: "2096-02-01" }, { expires_at: "2096-02-01T23:59:59Z" }],
+    [{ "allow.capabilities": [] }, { allow: { max_cost: "0.50" } }],
     [{ read: "own" }, { allow: { capabilities: ["email.find"], max_cost: "0.50", read: "own" } }],
-    [{ capabilities: [], max_cost: "" }, { allow: null }]
+    [{ "allow.capabilities": [], "allow.max_cost": "" }, { allow: null }]
   ]
   test.each(edits)("of %p only the change is sent", (fields, changes) => {
     expect(changesIn(formOf({ ...unchanged, ...fields }), key)).toEqual(changes)

@@ -1,10 +1,10 @@
 /** Says that the e-mail address is not verified yet, and what waits for it. */
-import { useMutation } from "@tanstack/react-query"
+import { useAction } from "../actions/useAction.ts"
 import { api } from "../data/api.ts"
 import { Button } from "../parts/Button.tsx"
 
 export const Unverified = ({ email }: { readonly email: string }) => {
-  const resend = useMutation({ mutationFn: () => api.recovery.resendVerification({}) })
+  const resend = useAction(() => api.recovery.resendVerification({}))
   return (
     <div className="flex flex-wrap items-center justify-between gap-3 border-b border-line bg-amber-soft px-6 py-2 text-amber max-sm:px-4">
       <p>

@@ -45,8 +45,6 @@ export interface Page {
   readonly icon?: PageIcon
   /** Second key after `g`, such as `a` for `g a`. */
   readonly shortcut?: string
-  /** The last segment takes the whole width of the window, for long tables. */
-  readonly wide?: boolean
   readonly load: () => Promise<{ readonly default: ComponentType }>
 }
 

@@ -1,6 +1,5 @@
 /** One input of a form by the kind of its field, each with its label, hint and problem. */
-import { useId } from "react"
-import { inputLook } from "../parts/Field.tsx"
+import { inputLook, Labelled } from "../parts/Field.tsx"
 import { textOf, type Draft } from "./draft.ts"
 import type { Field } from "./schema.ts"
 
@@ -51,63 +50,56 @@ const hintOf = (field: Field) =>
 
 /** A field without fields in it. */
 export const ScalarInput = ({ field, draft, onChange, path, problems, label }: InputProps) => {
-  const id = useId()
-  const hint = hintOf(field)
-  const problem = problemAt(path, problems)
-  const described = [hint === "" ? "" : `${id}-hint`, problem === null ? "" : `${id}-problem`].join(" ").trim()
   const common = {
-    id,
     value: textOf(draft),
-    "aria-invalid": problem !== null,
     "aria-required": field.required,
-    "aria-describedby": described === "" ? undefined : described,
     onChange: ({ target }: { readonly target: { readonly value: string } }) => onChange(target.value)
   }
   const isBox = field.kind === "json" || field.kind === "lines" || (field.kind === "text" && field.long)
   const isChoice = field.kind === "choice" || field.kind === "boolean"
   return (
-    <div className={isBox ? "sm:col-span-2" : ""}>
-      <label htmlFor={id} className="mb-1 block font-medium">
-        {label ?? field.name}
-        {field.required && <span className="font-normal text-muted"> (required)</span>}
-      </label>
-      {isChoice ? (
-        <select {...common} className={inputLook}>
-          <option value="">{field.required ? "Choose one" : "not set"}</option>
-          {choicesOf(field).map(([value, word]) => (
-            <option key={value} value={value}>
-              {word}
-            </option>
-          ))}
-        </select>
-      ) : isBox ? (
-        <textarea
-          {...common}
-          rows={boxRows(field)}
-          spellCheck={field.kind === "text"}
-          className={`${inputLook} ${field.kind === "json" ? "font-mono text-small" : ""}`}
-        />
-      ) : (
-        <input
-          {...common}
-          type="text"
-          inputMode={field.kind === "number" ? "decimal" : field.kind === "text" ? modes[field.format] : undefined}
-          autoComplete="off"
-          autoCapitalize="off"
-          spellCheck={false}
-          className={inputLook}
-        />
-      )}
-      {hint !== "" && (
-        <p id={`${id}-hint`} className="mt-1 text-small break-words text-muted">
-          {hint}
-        </p>
-      )}
-      {problem !== null && (
-        <p id={`${id}-problem`} className="mt-1 text-small break-words text-red">
-          {problem}
-        </p>
-      )}
-    </div>
+    <Labelled
+      label={
+        <>
+          {label ?? field.name}
+          {field.required && <span className="font-normal text-muted"> (required)</span>}
+        </>
+      }
+      hint={hintOf(field)}
+      problem={problemAt(path, problems)}
+      className={isBox ? "sm:col-span-2" : ""}
+    >
+      {(attributes) =>
+        isChoice ? (
+          <select {...attributes} {...common} className={inputLook}>
+            <option value="">{field.required ? "Choose one" : "not set"}</option>
+            {choicesOf(field).map(([value, word]) => (
+              <option key={value} value={value}>
+                {word}
+              </option>
+            ))}
+          </select>
+        ) : isBox ? (
+          <textarea
+            {...attributes}
+            {...common}
+            rows={boxRows(field)}
+            spellCheck={field.kind === "text"}
+            className={`${inputLook} ${field.kind === "json" ? "font-mono text-small" : ""}`}
+          />
+        ) : (
+          <input
+            {...attributes}
+            {...common}
+            type="text"
+            inputMode={field.kind === "number" ? "decimal" : field.kind === "text" ? modes[field.format] : undefined}
+            autoComplete="off"
+            autoCapitalize="off"
+            spellCheck={false}
+            className={inputLook}
+          />
+        )
+      }
+    </Labelled>
   )
 }

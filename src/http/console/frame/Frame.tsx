@@ -1,14 +1,14 @@
 /** What surrounds every page of a session: rail, balance, palette, shortcuts, and the live connection. */
 import { useLocation } from "@tanstack/react-router"
 import type { ReactNode } from "react"
+import { Unverified } from "../account/Unverified.tsx"
 import { useLiveConnection } from "../data/live.ts"
 import { useSession } from "../data/session.ts"
 import { BottomBar, Rail, TopBar } from "./Rail.tsx"
 import { SettingsNav } from "./SettingsNav.tsx"
 import { Overlays, useShortcuts } from "./Shortcuts.tsx"
-import { Unverified } from "../account/Unverified.tsx"
 
-export const Frame = ({ children, wide }: { readonly children: ReactNode; readonly wide: boolean }) => {
+export const Frame = ({ children }: { readonly children: ReactNode }) => {
   useLiveConnection()
   useShortcuts("session")
   const { pathname } = useLocation()
@@ -25,11 +25,7 @@ export const Frame = ({ children, wide }: { readonly children: ReactNode; readon
       <div className="flex min-w-0 flex-1 flex-col max-sm:pb-16">
         <TopBar />
         {session?.verification === "pending" && <Unverified email={session.user.email} />}
-        <main
-          id="content"
-          tabIndex={-1}
-          className={`w-full flex-1 p-6 outline-none max-sm:p-4 ${wide ? "" : "mx-auto max-w-[1200px]"}`}
-        >
+        <main id="content" tabIndex={-1} className="mx-auto w-full max-w-[1200px] flex-1 p-6 outline-none max-sm:p-4">
           {pathname.startsWith("/settings") && <SettingsNav />}
           {children}
         </main>

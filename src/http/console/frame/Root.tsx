@@ -1,13 +1,13 @@
 /** Decides what stands around a page: the frame for a session, a plain column for people who are signed out. */
 import { lazyRouteComponent, Navigate, Outlet, useMatches } from "@tanstack/react-router"
 import { Suspense } from "react"
-import { useSessionQuery } from "../data/session.ts"
-import { useStore } from "../data/store.ts"
+import { Expired } from "../account/Expired.tsx"
 import { sessionEnded } from "../data/api.ts"
 import { allPages, type Page } from "../data/page.ts"
+import { useSessionQuery } from "../data/session.ts"
+import { useStore } from "../data/store.ts"
 import { Announcer } from "../parts/Announcer.tsx"
 import { Failed, Skeleton } from "../parts/States.tsx"
-import { Expired } from "../account/Expired.tsx"
 import { Frame } from "./Frame.tsx"
 import { SignedOut } from "./SignedOut.tsx"
 
@@ -51,7 +51,7 @@ const OfSession = ({ page }: { readonly page: Page | undefined }) => {
   }
   if (session.data !== null) {
     return (
-      <Frame wide={page?.wide === true}>
+      <Frame>
         <Outlet />
       </Frame>
     )

@@ -151,3 +151,15 @@ export const Chart = ({
     </figure>
   )
 }
+
+/** The names of the lines, each with its colour. */
+export const Legend = ({ lines }: { readonly lines: ReadonlyArray<Line> }) => (
+  <ul className="mb-1 flex flex-wrap gap-x-4 gap-y-1 text-small">
+    {lines.map(({ name, token }) => (
+      <li key={name} className="flex min-w-0 items-center gap-1.5">
+        <span aria-hidden="true" className="h-0.5 w-3 shrink-0" style={{ background: `var(${token})` }} />
+        <span className="truncate">{name}</span>
+      </li>
+    ))}
+  </ul>
+)

@@ -26,6 +26,11 @@ export const Link = ({ to, stay = false, ...rest }: LinkProps) => {
 
 export const linkLook = "text-accent underline underline-offset-2 decoration-1 hover:decoration-2"
 
+/** The name of a row, which leads to its page. */
+export const RowLink = ({ className = "", ...props }: LinkProps) => (
+  <Link {...props} className={`font-medium hover:underline ${className}`} />
+)
+
 /** A link in a text. */
 export const TextLink = (props: LinkProps) => <Link {...props} className={`${linkLook} ${props.className ?? ""}`} />
 

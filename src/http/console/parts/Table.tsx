@@ -43,7 +43,8 @@ export const DataTable = <A,>({
   columns,
   keyOf,
   toOf,
-  plain = false
+  plain = false,
+  empty
 }: {
   readonly label: string
   readonly rows: ReadonlyArray<A>
@@ -53,8 +54,11 @@ export const DataTable = <A,>({
   readonly toOf?: ((row: A) => string) | undefined
   /** Without a frame of its own, inside a panel. */
   readonly plain?: boolean
+  /** In place of a table without rows. */
+  readonly empty?: ReactNode
 }) => {
   const { at, current } = useCurrent(rows, toOf)
+  if (rows.length === 0 && empty !== undefined) return empty
   return (
     <section
       aria-label={label}

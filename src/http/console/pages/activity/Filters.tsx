@@ -4,8 +4,9 @@ import { useEffect, useMemo } from "react"
 import { onForm, textIn } from "../../actions/forms.ts"
 import { type Search, useGo } from "../../data/address.ts"
 import { useApiKeys } from "../../data/apiKeys.ts"
+import { FilterSelect } from "../../lists/Filters.tsx"
 import { Button } from "../../parts/Button.tsx"
-import { inputLook, Select } from "../../parts/Field.tsx"
+import { inputLook } from "../../parts/Field.tsx"
 import { TextLink } from "../../parts/Link.tsx"
 import { statusWord } from "../../parts/Status.tsx"
 import { useProviders } from "../catalog/useCatalog.ts"
@@ -109,32 +110,25 @@ export const Filters = ({
     <div className="mb-4 space-y-3">
       <div className="flex flex-wrap items-start gap-2">
         <SearchBox q={value("q")} providers={slugs} change={change} />
-        <Select
+        <FilterSelect
+          name="status"
           label="Status"
-          hideLabel
-          value={value("status")}
-          onChange={set("status")}
+          keeps
           options={[["", "Any status"], ...statuses.map((one) => [one, statusWord(one)] as const)]}
         />
-        <Select
+        <FilterSelect
+          name="provider"
           label="Provider"
-          hideLabel
-          value={value("provider")}
-          onChange={set("provider")}
+          keeps
           options={[
             ["", "Any provider"],
-            ...(providers ?? []).map(({ provider, title }) => [provider, title] as const),
-            ...(value("provider") === "" || slugs.includes(value("provider"))
-              ? []
-              : [[value("provider"), value("provider")] as const])
+            ...(providers ?? []).map(({ provider, title }) => [provider, title] as const)
           ]}
           className="max-w-44"
         />
-        <Select
+        <FilterSelect
+          name="key"
           label="Key"
-          hideLabel
-          value={value("key")}
-          onChange={set("key")}
           options={[
             ["", "Any key"],
             ...keys.map(({ id, name, revoked }) => [id, revoked ? `${name} (revoked)` : name] as const)
@@ -149,7 +143,7 @@ export const Filters = ({
           <span className="text-muted max-sm:w-9">to</span>
           <input type="date" value={value("to")} onChange={set("to")} className={inputLook} />
         </label>
-        <Select label="Group" hideLabel value={value("group")} onChange={set("group")} options={groupings} />
+        <FilterSelect name="group" label="Group" options={groupings} />
       </div>
       {chips.length > 0 && (
         <ul className="flex flex-wrap gap-2">

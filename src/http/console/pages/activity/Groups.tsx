@@ -7,7 +7,7 @@ import { api } from "../../data/api.ts"
 import { useApiKeys } from "../../data/apiKeys.ts"
 import { type LiveEvent, refreshSoon, useLive } from "../../data/live.ts"
 import { exactDollars, sumOf } from "../../data/money.ts"
-import { Link, TextLink } from "../../parts/Link.tsx"
+import { RowLink, TextLink } from "../../parts/Link.tsx"
 import { Money } from "../../parts/Money.tsx"
 import { Empty, Loaded } from "../../parts/States.tsx"
 import { type Column, DataTable } from "../../parts/Table.tsx"
@@ -58,9 +58,7 @@ export const Groups = ({ search }: { readonly search: Search }) => {
         return value === null ? (
           <span className="text-muted">{none[by]}</span>
         ) : (
-          <Link to={addressOf(by, value)} className="font-medium hover:underline">
-            {nameOf(value)}
-          </Link>
+          <RowLink to={addressOf(by, value)}>{nameOf(value)}</RowLink>
         )
       }
     },

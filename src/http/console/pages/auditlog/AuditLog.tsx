@@ -1,13 +1,12 @@
 /** Who changed what in the organization, when and from where. Nobody can change or delete an entry. */
-import { type Search, useFilters } from "../../data/address.ts"
+import { useFilters } from "../../data/address.ts"
 import { api } from "../../data/api.ts"
 import { useMay } from "../../data/session.ts"
+import { FilterSelect, Period } from "../../lists/Filters.tsx"
 import { PagedTable } from "../../lists/PagedList.tsx"
-import { Period } from "../../lists/Period.tsx"
 import { SearchBox } from "../../lists/SearchBox.tsx"
 import { usePaged } from "../../lists/usePaged.ts"
 import { Id } from "../../parts/Copy.tsx"
-import { Select } from "../../parts/Field.tsx"
 import { TextLink } from "../../parts/Link.tsx"
 import { PageHead } from "../../parts/Page.tsx"
 import { Empty } from "../../parts/States.tsx"
@@ -75,18 +74,12 @@ const columns: ReadonlyArray<Column<Entry>> = [
   { title: "Changes", cell: (entry) => <Changes entry={entry} /> }
 ]
 
-const By = ({ search, change }: { readonly search: Search; readonly change: (changes: Search) => void }) => {
-  const actor = search["actor"] ?? ""
+const By = () => {
+  const [{ actor = "" }, change] = useFilters()
   const isKind = actors.some(([value]) => value === actor)
   return (
     <>
-      <Select
-        label="Kind of actor"
-        hideLabel
-        value={isKind ? actor : ""}
-        onChange={(event) => change({ actor: event.target.value })}
-        options={actors}
-      />
+      <FilterSelect name="actor" label="Kind of actor" options={actors} />
       <SearchBox
         label="E-mail address or id of who changed something"
         placeholder="E-mail address, or id of a person or key"
@@ -98,8 +91,7 @@ const By = ({ search, change }: { readonly search: Search; readonly change: (cha
 }
 
 const Log = () => {
-  const [search, change] = useFilters()
-  const { actor = "", action = "", from = "", to = "" } = search
+  const [{ actor = "", action = "", from = "", to = "" }] = useFilters()
   const paged = usePaged(["audit log", actor, action, from, to], (cursor) =>
     api.auditLog.list({
       query: {
@@ -116,15 +108,9 @@ const Log = () => {
   return (
     <>
       <div className="mb-4 flex flex-wrap items-start gap-2">
-        <Select
-          label="What was changed"
-          hideLabel
-          value={action}
-          onChange={(event) => change({ action: event.target.value })}
-          options={nouns.some(([value]) => value === action) ? nouns : [...nouns, [action, action]]}
-        />
-        <By search={search} change={change} />
-        <Period search={search} change={change} />
+        <FilterSelect name="action" label="What was changed" options={nouns} keeps />
+        <By />
+        <Period />
       </div>
       <PagedTable
         paged={paged}

@@ -2,13 +2,13 @@
 import { useMay } from "../../data/session.ts"
 import { PagedTable } from "../../lists/PagedList.tsx"
 import { ButtonLink } from "../../parts/Button.tsx"
-import { Link } from "../../parts/Link.tsx"
+import { CodeBlock } from "../../parts/Copy.tsx"
+import { RowLink } from "../../parts/Link.tsx"
 import { Money } from "../../parts/Money.tsx"
 import { PageHead } from "../../parts/Page.tsx"
 import { Empty } from "../../parts/States.tsx"
 import { Status } from "../../parts/Status.tsx"
 import type { Column } from "../../parts/Table.tsx"
-import { CodeBlock } from "../../parts/Copy.tsx"
 import { Time } from "../../parts/Time.tsx"
 import { type Batch, endedOf, fileOf, useBatches } from "./useBatch.ts"
 
@@ -16,9 +16,9 @@ const columns: ReadonlyArray<Column<Batch>> = [
   {
     title: "Batch",
     cell: (batch) => (
-      <Link to={`/batches/${batch.id}`} className="font-medium wrap-anywhere hover:underline" title={batch.id}>
+      <RowLink to={`/batches/${batch.id}`} className="wrap-anywhere" title={batch.id}>
         {fileOf(batch) ?? batch.id}
-      </Link>
+      </RowLink>
     )
   },
   { title: "Status", cell: ({ status }) => <Status status={status} /> },

@@ -2,9 +2,9 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query"
 import { useState } from "react"
 import { useFilters } from "../../data/address.ts"
+import { FilterSelect } from "../../lists/Filters.tsx"
 import { Button } from "../../parts/Button.tsx"
-import { Select } from "../../parts/Field.tsx"
-import { Link } from "../../parts/Link.tsx"
+import { RowLink } from "../../parts/Link.tsx"
 import { Money } from "../../parts/Money.tsx"
 import { Panel } from "../../parts/Page.tsx"
 import { Empty, Failed, Skeleton } from "../../parts/States.tsx"
@@ -37,9 +37,9 @@ const columns: ReadonlyArray<Column<Line>> = [
       run_id === null ? (
         row
       ) : (
-        <Link to={`/runs/${run_id}`} className="font-medium hover:underline" title={run_id}>
+        <RowLink to={`/runs/${run_id}`} title={run_id}>
           {row}
-        </Link>
+        </RowLink>
       ),
     align: "right"
   },
@@ -98,17 +98,15 @@ const Rows = ({ batch, status }: { readonly batch: Batch; readonly status: strin
 }
 
 export const Results = ({ batch }: { readonly batch: Batch }) => {
-  const [{ status = "" }, change] = useFilters()
+  const [{ status = "" }] = useFilters()
   const chosen = ends.includes(status) ? status : ""
   return (
     <Panel
       title="Results"
       actions={
-        <Select
+        <FilterSelect
+          name="status"
           label="Status of the rows"
-          hideLabel
-          value={chosen}
-          onChange={(event) => change({ status: event.target.value })}
           options={[["", "All rows"], ...ends.map((end) => [end, statusWord(end)] as const)]}
         />
       }

@@ -2,14 +2,13 @@
 import { useCapabilities } from "../../data/capabilities.ts"
 import { useService } from "../../data/session.ts"
 import { PagedTable } from "../../lists/PagedList.tsx"
-import { Link, OutLink, TextLink } from "../../parts/Link.tsx"
+import { OutLink, TextLink } from "../../parts/Link.tsx"
 import { Panel } from "../../parts/Page.tsx"
 import { Empty, Loaded, Skeleton } from "../../parts/States.tsx"
-import { Badge } from "../../parts/Status.tsx"
 import { type Column, DataTable } from "../../parts/Table.tsx"
-import { HealthBadge, healthSentence } from "./Health.tsx"
 import { capabilityPage, endpointPage } from "../../running/paths.ts"
-import { CostWords, PriceFrom } from "./prices.tsx"
+import { HealthBadge, healthSentence } from "./Health.tsx"
+import { CostWords, JobName, PriceFrom, ProviderCount } from "./prices.tsx"
 import { useEndpoints, useProviders } from "./useCatalog.ts"
 
 type Capability = NonNullable<ReturnType<typeof useCapabilities>["data"]>[number]
@@ -22,22 +21,15 @@ const byCategory = (a: Capability, b: Capability) =>
 const capabilityColumns: ReadonlyArray<Column<Capability>> = [
   {
     title: "Capability",
-    cell: ({ capability, title, description, status }) => (
-      <div className="min-w-0">
-        <Link to={capabilityPage(capability)} className="font-medium hover:underline">
-          {title}
-        </Link>{" "}
-        {status === "coming_soon" && <Badge tone="grey">coming soon</Badge>}
-        <p className="font-mono break-all text-muted">{capability}</p>
-        <p className="mt-0.5 text-muted max-sm:hidden">{description}</p>
-      </div>
+    cell: ({ capability, status, ...job }) => (
+      <JobName {...job} to={capabilityPage(capability)} slug={capability} isComing={status === "coming_soon"} />
     )
   },
   { title: "Category", cell: ({ category }) => category, wide: true },
   { title: "Price", cell: ({ starting_price }) => <PriceFrom price={starting_price} />, align: "right" },
   {
     title: "Providers",
-    cell: ({ providers }) => <span title={providers.join(", ")}>{providers.length}</span>,
+    cell: ProviderCount,
     align: "right",
     wide: true
   }
@@ -45,19 +37,16 @@ const capabilityColumns: ReadonlyArray<Column<Capability>> = [
 
 export const AllCapabilities = () => (
   <Loaded query={useCapabilities()} skeleton={<Skeleton lines={12} height={28} />}>
-    {(items) =>
-      items.length === 0 ? (
-        <Empty title="The catalog is empty." />
-      ) : (
-        <DataTable
-          label="Capabilities"
-          rows={items.toSorted(byCategory)}
-          columns={capabilityColumns}
-          keyOf={({ capability }) => capability}
-          toOf={({ capability }) => capabilityPage(capability)}
-        />
-      )
-    }
+    {(items) => (
+      <DataTable
+        label="Capabilities"
+        rows={items.toSorted(byCategory)}
+        columns={capabilityColumns}
+        keyOf={({ capability }) => capability}
+        toOf={({ capability }) => capabilityPage(capability)}
+        empty={<Empty title="The catalog is empty." />}
+      />
+    )}
   </Loaded>
 )
 
@@ -65,14 +54,7 @@ const endpointColumns: ReadonlyArray<Column<Endpoint>> = [
   {
     title: "Endpoint",
     cell: ({ provider, endpoint, method, title }) => (
-      <div className="min-w-0">
-        <Link to={endpointPage(provider, endpoint, method)} className="font-medium hover:underline">
-          {title}
-        </Link>
-        <p className="font-mono break-all text-muted">
-          {method} {endpoint}
-        </p>
-      </div>
+      <JobName to={endpointPage(provider, endpoint, method)} title={title} slug={`${method} ${endpoint}`} />
     )
   },
   { title: "Price", cell: ({ cost }) => <CostWords cost={cost} />, align: "right" },

@@ -4,7 +4,7 @@ import { useParam } from "../../data/address.ts"
 import { api } from "../../data/api.ts"
 import { duration } from "../../data/time.ts"
 import { CodeBlock, Id } from "../../parts/Copy.tsx"
-import { Link, TextLink } from "../../parts/Link.tsx"
+import { RowLink, TextLink } from "../../parts/Link.tsx"
 import { Money } from "../../parts/Money.tsx"
 import { PageHead } from "../../parts/Page.tsx"
 import { Empty, Loaded, Skeleton } from "../../parts/States.tsx"
@@ -27,9 +27,7 @@ const columns: ReadonlyArray<Column<Offer>> = [
     title: "Provider",
     cell: ({ provider, executable }) => (
       <>
-        <Link to={`/catalog?provider=${encodeURIComponent(provider)}`} className="font-medium hover:underline">
-          {provider}
-        </Link>{" "}
+        <RowLink to={`/catalog?provider=${encodeURIComponent(provider)}`}>{provider}</RowLink>{" "}
         {!executable && <Badge tone="grey">not available</Badge>}
       </>
     )
@@ -62,18 +60,16 @@ const columns: ReadonlyArray<Column<Offer>> = [
 const partsOf = (inspected: InspectedCapability): ReadonlyArray<Tab> => [
   {
     name: "Providers",
-    content:
-      inspected.offers.length === 0 ? (
-        <Empty title="No provider offers it yet." />
-      ) : (
-        <DataTable
-          label="Providers and prices"
-          rows={inspected.offers}
-          columns={columns}
-          keyOf={({ provider }) => provider}
-          toOf={({ provider }) => `/catalog?provider=${encodeURIComponent(provider)}`}
-        />
-      )
+    content: (
+      <DataTable
+        label="Providers and prices"
+        rows={inspected.offers}
+        columns={columns}
+        keyOf={({ provider }) => provider}
+        toOf={({ provider }) => `/catalog?provider=${encodeURIComponent(provider)}`}
+        empty={<Empty title="No provider offers it yet." />}
+      />
+    )
   },
   { name: "Input schema", content: <Json value={inspected.input_schema} label="the input schema" /> },
   {

@@ -1,7 +1,8 @@
 /** The catalog: a search that answers while one types, over capabilities and raw endpoints. The address has the search. */
 import { useEffect, useRef, useState } from "react"
 import { useFilters } from "../../data/address.ts"
-import { inputLook, Select } from "../../parts/Field.tsx"
+import { FilterSelect } from "../../lists/Filters.tsx"
+import { inputLook } from "../../parts/Field.tsx"
 import { PageHead } from "../../parts/Page.tsx"
 import { useRested } from "../../running/useQuote.ts"
 import { AllCapabilities, OfProvider } from "./Browse.tsx"
@@ -66,19 +67,11 @@ const Catalog = () => {
             className={inputLook}
           />
         </div>
-        <Select
-          label="Kind"
-          hideLabel
-          value={kind}
-          options={kinds}
-          onChange={({ target }) => change({ kind: target.value })}
-        />
-        <Select
+        <FilterSelect name="kind" label="Kind" options={kinds} />
+        <FilterSelect
+          name="provider"
           label="Provider"
-          hideLabel
-          value={provider}
           options={[["", "Any provider"], ...providers.map((one) => [one.provider, one.title] as const)]}
-          onChange={({ target }) => change({ provider: target.value })}
           className="max-w-52"
         />
       </form>

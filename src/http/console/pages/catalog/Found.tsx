@@ -1,11 +1,10 @@
 /** What the search found, best match first: capabilities, and endpoints of providers. */
 import { ButtonLink } from "../../parts/Button.tsx"
-import { Link } from "../../parts/Link.tsx"
 import { Empty, Loaded, Skeleton } from "../../parts/States.tsx"
 import { type Column, DataTable } from "../../parts/Table.tsx"
-import { HealthBadge } from "./Health.tsx"
 import { capabilityPage, endpointPage } from "../../running/paths.ts"
-import { CostWords, PriceFrom } from "./prices.tsx"
+import { HealthBadge } from "./Health.tsx"
+import { CostWords, JobName, PriceFrom, ProviderCount } from "./prices.tsx"
 import type { FoundItem, useSearch, Wanted } from "./useCatalog.ts"
 
 const pageOf = (item: FoundItem) =>
@@ -18,13 +17,12 @@ const columns: ReadonlyArray<Column<FoundItem>> = [
   {
     title: "Job",
     cell: (item) => (
-      <div className="min-w-0">
-        <Link to={pageOf(item)} className="font-medium hover:underline">
-          {item.title}
-        </Link>
-        <p className="font-mono break-all text-muted">{slugOf(item)}</p>
-        {item.kind === "capability" && <p className="mt-0.5 text-muted max-sm:hidden">{item.description}</p>}
-      </div>
+      <JobName
+        to={pageOf(item)}
+        title={item.title}
+        slug={slugOf(item)}
+        description={item.kind === "capability" ? item.description : undefined}
+      />
     )
   },
   {
@@ -40,12 +38,7 @@ const columns: ReadonlyArray<Column<FoundItem>> = [
   },
   {
     title: "Providers",
-    cell: (item) =>
-      item.kind === "capability" ? (
-        <span title={item.providers.join(", ")}>{item.providers.length}</span>
-      ) : (
-        item.provider
-      ),
+    cell: (item) => (item.kind === "capability" ? <ProviderCount {...item} /> : item.provider),
     wide: true
   },
   { title: "Health", cell: ({ health }) => <HealthBadge health={health} />, wide: true }

@@ -1,9 +1,9 @@
 /** The fields of a request, by part, or the same as JSON; and below them the options of routing. */
-import { useId } from "react"
+import { Checkbox } from "../../forms/Checkbox.tsx"
 import { Disclosure } from "../../forms/Disclosure.tsx"
 import { SchemaForm } from "../../forms/SchemaForm.tsx"
 import { Button } from "../../parts/Button.tsx"
-import { Field, inputLook, Select } from "../../parts/Field.tsx"
+import { Field, Select, TextArea } from "../../parts/Field.tsx"
 import { type Inspected, isCapability, type Part } from "./requestParts.ts"
 import type { Form } from "./useForm.ts"
 
@@ -56,34 +56,27 @@ const PartFields = ({ part, isOnly, form, problems }: Shared & { readonly part: 
 }
 
 const AsJson = ({ form, problems }: Shared) => {
-  const id = useId()
   const own = problems.get("json")
   const others = [...problems].filter(([path]) => path !== "json")
   return (
-    <div>
-      <label htmlFor={id} className="mb-1 block font-medium">
-        Request as JSON
-      </label>
-      <textarea
-        id={id}
-        rows={12}
-        spellCheck={false}
-        value={form.json ?? ""}
-        aria-invalid={problems.size > 0}
-        aria-describedby={`${id}-hint`}
-        onChange={({ target }) => form.setJson(target.value)}
-        className={`${inputLook} font-mono text-small`}
-      />
-      <div id={`${id}-hint`} className="mt-1 text-small">
-        <p className="text-muted">An object with {sentence(form.parts.map(({ name }) => name))}.</p>
-        {own !== undefined && <p className="text-red">The request {own}</p>}
-        {others.map(([path, message]) => (
-          <p key={path} className="break-words text-red">
-            {path} {message}
-          </p>
-        ))}
-      </div>
-    </div>
+    <TextArea
+      label="Request as JSON"
+      rows={12}
+      value={form.json ?? ""}
+      onChange={({ target }) => form.setJson(target.value)}
+      aria-invalid={problems.size > 0}
+      hint={
+        <>
+          <p>An object with {sentence(form.parts.map(({ name }) => name))}.</p>
+          {own !== undefined && <p className="text-red">The request {own}</p>}
+          {others.map(([path, message]) => (
+            <p key={path} className="break-words text-red">
+              {path} {message}
+            </p>
+          ))}
+        </>
+      }
+    />
   )
 }
 
@@ -96,7 +89,6 @@ const strategies: ReadonlyArray<readonly [string, string]> = [
 
 const RoutingOptions = ({ inspected, form, problems }: Shared & { readonly inspected: Inspected }) => {
   const { options, setOptions } = form
-  const id = useId()
   const cap = problems.get("routing.max_cost") ?? null
   return (
     <Disclosure title="Routing and limits" needed={cap !== null}>
@@ -128,15 +120,12 @@ const RoutingOptions = ({ inspected, form, problems }: Shared & { readonly inspe
             options={strategies}
             onChange={({ target }) => setOptions({ strategy: target.value })}
           />
-          <div className="flex items-center gap-2 sm:self-end sm:pb-1.5">
-            <input
-              id={id}
-              type="checkbox"
+          <div className="sm:self-end sm:pb-1.5">
+            <Checkbox
+              label="Keep the provider's own answer too"
               checked={options.include_raw}
               onChange={({ target }) => setOptions({ include_raw: target.checked })}
-              className="h-4 w-4 accent-accent"
             />
-            <label htmlFor={id}>Keep the provider's own answer too</label>
           </div>
         </>
       )}

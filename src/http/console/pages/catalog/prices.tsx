@@ -1,5 +1,32 @@
-/** Prices of capabilities and endpoints in a few words. */
+/** Names and prices of capabilities and endpoints in a few words. */
+import { RowLink } from "../../parts/Link.tsx"
 import { Money } from "../../parts/Money.tsx"
+import { Badge } from "../../parts/Status.tsx"
+
+/** The title, which leads to the page, above the technical name. */
+export const JobName = ({
+  to,
+  title,
+  slug,
+  description,
+  isComing = false
+}: {
+  readonly to: string
+  readonly title: string
+  readonly slug: string
+  readonly description?: string | undefined
+  readonly isComing?: boolean
+}) => (
+  <div className="min-w-0">
+    <RowLink to={to}>{title}</RowLink> {isComing && <Badge tone="grey">coming soon</Badge>}
+    <p className="font-mono break-all text-muted">{slug}</p>
+    {description !== undefined && <p className="mt-0.5 text-muted max-sm:hidden">{description}</p>}
+  </div>
+)
+
+export const ProviderCount = ({ providers }: { readonly providers: ReadonlyArray<string> }) => (
+  <span title={providers.join(", ")}>{providers.length}</span>
+)
 
 interface Cost {
   readonly model: string

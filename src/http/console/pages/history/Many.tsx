@@ -1,13 +1,12 @@
 /** Looks up a pasted list: one row for each subject, in the order of the list, and the same as CSV. */
-import { useMutation } from "@tanstack/react-query"
-import { Download } from "lucide-react"
 import { useState } from "react"
 import { onForm, textIn } from "../../actions/forms.ts"
+import { SaveButton } from "../../actions/SaveButton.tsx"
+import { useAction } from "../../actions/useAction.ts"
 import { api } from "../../data/api.ts"
 import { save } from "../../data/save.ts"
-import { announce } from "../../parts/Announcer.tsx"
 import { Button } from "../../parts/Button.tsx"
-import { FormProblem, inputLook, Select } from "../../parts/Field.tsx"
+import { FormProblem, Select, TextArea } from "../../parts/Field.tsx"
 import { linesOf } from "./lines.ts"
 import { ManyTable } from "./ManyTable.tsx"
 import { type Kind, kindOf, kindWords, type Row } from "./useHistory.ts"
@@ -40,11 +39,6 @@ const lookUp = async (subjects: ReadonlyArray<string>, kind: Kind | null): Promi
 const Found = ({ answer }: { readonly answer: Answer }) => {
   const { items, seen, unseen, contacted } = answer
   const unreadable = items.length - seen - unseen
-  const download = useMutation({
-    mutationFn: async () => save((await import("./manyCsv.ts")).manyCsv(items), "history.csv"),
-    onSuccess: () => announce("Saved."),
-    onError: (error) => announce(error.message)
-  })
   return (
     <section aria-label="What was found" className="space-y-3">
       <div className="flex flex-wrap items-center justify-between gap-3">
@@ -52,9 +46,9 @@ const Found = ({ answer }: { readonly answer: Answer }) => {
           {seen} on record, {unseen} new, {contacted} contacted
           {unreadable > 0 && `, ${unreadable} that can't be read as this kind`}.
         </p>
-        <Button busy={download.isPending} onClick={() => download.mutate()}>
-          <Download size={14} aria-hidden="true" /> Export CSV
-        </Button>
+        <SaveButton send={async () => save((await import("./manyCsv.ts")).manyCsv(items), "history.csv")}>
+          Export CSV
+        </SaveButton>
       </div>
       <ManyTable items={items} />
     </section>
@@ -63,43 +57,35 @@ const Found = ({ answer }: { readonly answer: Answer }) => {
 
 export const Many = ({ text }: { readonly text: string }) => {
   const [count, setCount] = useState(linesOf(text).length)
-  const found = useMutation({
-    mutationFn: (form: FormData) => lookUp(linesOf(textIn(form, "subjects")), kindOf(textIn(form, "kind")))
-  })
+  const lookup = useAction((form: FormData) => lookUp(linesOf(textIn(form, "subjects")), kindOf(textIn(form, "kind"))))
   const tooMany = count > subjectsMax
   return (
     <div className="space-y-6">
-      <form onSubmit={onForm((form) => found.mutate(form))} className="space-y-3">
-        <div>
-          <label htmlFor="subjects" className="mb-1 block font-medium">
-            Subjects, one a line
-          </label>
-          <textarea
-            id="subjects"
-            name="subjects"
-            data-search
-            required
-            rows={8}
-            defaultValue={text}
-            spellCheck={false}
-            placeholder={"ada@example.com\nexample.com\n+44 20 7946 0000"}
-            aria-describedby="subjects-count"
-            onChange={(event) => setCount(linesOf(event.target.value).length)}
-            className={`${inputLook} font-mono text-small`}
-          />
-          <p id="subjects-count" className={`mt-1 text-small ${tooMany ? "text-red" : "text-muted"}`}>
-            {count.toLocaleString("en")} of at most {subjectsMax.toLocaleString("en")} different lines. Free.
-          </p>
-        </div>
+      <form onSubmit={onForm((form) => lookup.mutate(form))} className="space-y-3">
+        <TextArea
+          label="Subjects, one a line"
+          name="subjects"
+          data-search
+          required
+          rows={8}
+          defaultValue={text}
+          placeholder={"ada@example.com\nexample.com\n+44 20 7946 0000"}
+          onChange={(event) => setCount(linesOf(event.target.value).length)}
+          hint={
+            <span className={tooMany ? "text-red" : ""}>
+              {count.toLocaleString("en")} of at most {subjectsMax.toLocaleString("en")} different lines. Free.
+            </span>
+          }
+        />
         <div className="flex flex-wrap items-end gap-2">
           <Select label="Kind" name="kind" options={[["", "Detect it"], ...kindWords]} className="max-w-44" />
-          <Button type="submit" look="primary" busy={found.isPending} disabled={tooMany || count === 0}>
+          <Button type="submit" look="primary" busy={lookup.isPending} disabled={tooMany || count === 0}>
             Look up {count === 0 ? "" : count.toLocaleString("en")} {count === 1 ? "subject" : "subjects"}
           </Button>
         </div>
-        <FormProblem error={found.error} />
+        <FormProblem error={lookup.error} />
       </form>
-      {found.data !== undefined && <Found answer={found.data} />}
+      {lookup.data !== undefined && <Found answer={lookup.data} />}
     </div>
   )
 }

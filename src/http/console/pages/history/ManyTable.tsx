@@ -1,5 +1,5 @@
 /** One row for each subject of a list. */
-import { Link, TextLink } from "../../parts/Link.tsx"
+import { RowLink, TextLink } from "../../parts/Link.tsx"
 import { Money } from "../../parts/Money.tsx"
 import { type Column, DataTable } from "../../parts/Table.tsx"
 import { Time } from "../../parts/Time.tsx"
@@ -30,9 +30,9 @@ const columns: ReadonlyArray<Column<Row>> = [
     title: "Subject",
     cell: (row) => (
       <>
-        <Link to={addressOf(row)} className="font-medium wrap-anywhere hover:underline">
+        <RowLink to={addressOf(row)} className="wrap-anywhere">
           {row.query}
-        </Link>
+        </RowLink>
         {row.error !== undefined && <span className="block break-words text-red">{row.error.message}</span>}
       </>
     )

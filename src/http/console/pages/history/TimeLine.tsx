@@ -2,7 +2,7 @@
 import { Eye, type LucideIcon, Mail, Receipt } from "lucide-react"
 import { exactly } from "../../data/time.ts"
 import { Button } from "../../parts/Button.tsx"
-import { Link } from "../../parts/Link.tsx"
+import { RowLink } from "../../parts/Link.tsx"
 import { Money } from "../../parts/Money.tsx"
 import { Panel } from "../../parts/Page.tsx"
 import { Badge, Status } from "../../parts/Status.tsx"
@@ -50,9 +50,9 @@ const Entry = ({ item, role }: { readonly item: Item; readonly role: Role }) => 
       </span>
       <div className="pb-5">
         <p className="flex flex-wrap items-center gap-x-3 gap-y-1">
-          <Link to={`/runs/${run_id}`} className="font-medium hover:underline" title={run_id}>
+          <RowLink to={`/runs/${run_id}`} title={run_id}>
             {nameOf(item)}
-          </Link>
+          </RowLink>
           <Status status={status} />
           {role.word !== null && <Badge tone={role.tone}>{role.word}</Badge>}
           {charged !== null && <Money amount={charged} className="text-muted" />}

@@ -4,7 +4,7 @@ import { useCallback, useRef } from "react"
 import type { AnswerOf } from "../../../client/Browser.ts"
 import { api } from "../../data/api.ts"
 import { type LiveEvent, refreshSoon, useLive } from "../../data/live.ts"
-import { Link } from "../../parts/Link.tsx"
+import { RowLink } from "../../parts/Link.tsx"
 import { Money } from "../../parts/Money.tsx"
 import { Panel } from "../../parts/Page.tsx"
 import { Loaded } from "../../parts/States.tsx"
@@ -19,11 +19,7 @@ const shown = 8
 const columns: ReadonlyArray<Column<ListedRun>> = [
   {
     title: "Capability",
-    cell: ({ run_id, capability, endpoint }) => (
-      <Link to={`/runs/${run_id}`} className="font-medium hover:underline">
-        {capability ?? endpoint}
-      </Link>
-    )
+    cell: ({ run_id, capability, endpoint }) => <RowLink to={`/runs/${run_id}`}>{capability ?? endpoint}</RowLink>
   },
   { title: "Status", cell: ({ status }) => <Status status={status} /> },
   { title: "Provider", cell: ({ provider }) => provider ?? "", wide: true },

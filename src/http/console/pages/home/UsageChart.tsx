@@ -1,23 +1,48 @@
 /** Runs and spending of the last 30 days. */
+import { useQuery } from "@tanstack/react-query"
 import { useMemo } from "react"
 import type { AnswerOf } from "../../../client/Browser.ts"
+import { api } from "../../data/api.ts"
+import { present } from "../../data/clock.ts"
 import { axisDollars, exactDollars, heightOf, sumOf } from "../../data/money.ts"
-import { Chart, type Line } from "../../parts/Chart.tsx"
+import { utcDay } from "../../data/time.ts"
+import { Chart, Legend, type Line } from "../../parts/Chart.tsx"
 import { Panel } from "../../parts/Page.tsx"
 import { Empty, Loaded, Skeleton } from "../../parts/States.tsx"
-import { useDailyUsage } from "./useDailyUsage.ts"
 
 type Item = AnswerOf<"usage", "get">["items"][number]
 
 const countAxis = (value: number) => (Number.isInteger(value) ? String(value) : "")
+
+const ends = [
+  ["succeeded", "Succeeded", "--green"],
+  ["no_match", "No match", "--grey"],
+  ["failed", "Failed", "--red"]
+] as const
+
+const daysShown = 30
+
+const lastDays = (): ReadonlyArray<string> => {
+  const now = present()
+  return Array.from({ length: daysShown }, (_, index) => utcDay(now, daysShown - 1 - index))
+}
+
+const useDailyUsage = () => {
+  const days = useMemo(lastDays, [])
+  const from = days[0] ?? ""
+  const usage = useQuery({
+    queryKey: ["usage", "days", from],
+    queryFn: () => api.usage.get({ query: { group_by: "day", from, limit: 200 } }),
+    staleTime: 60_000
+  })
+  return { days, usage }
+}
 
 const Charts = ({ days, items }: { readonly days: ReadonlyArray<string>; readonly items: ReadonlyArray<Item> }) => {
   const { spending, runs } = useMemo(() => {
     const byDay = new Map(items.map((item) => [item.day, item]))
     const found = days.map((day) => byDay.get(day))
     const charged = (index: number) => exactDollars(found[index]?.charged ?? "0")
-    const counted = (what: "succeeded" | "no_match" | "failed", word: string) => (index: number) =>
-      `${found[index]?.[what] ?? 0} ${word}`
     const spending: ReadonlyArray<Line> = [
       {
         name: "Charged",
@@ -27,26 +52,14 @@ const Charts = ({ days, items }: { readonly days: ReadonlyArray<string>; readonl
         bars: true
       }
     ]
-    const runs: ReadonlyArray<Line> = [
-      {
-        name: "Succeeded",
-        token: "--green",
-        values: found.map((one) => one?.succeeded ?? 0),
-        words: counted("succeeded", "succeeded")
-      },
-      {
-        name: "No match",
-        token: "--grey",
-        values: found.map((one) => one?.no_match ?? 0),
-        words: counted("no_match", "no match")
-      },
-      {
-        name: "Failed",
-        token: "--red",
-        values: found.map((one) => one?.failed ?? 0),
-        words: counted("failed", "failed")
-      }
-    ]
+    const runs = ends.map(
+      ([end, name, token]): Line => ({
+        name,
+        token,
+        values: found.map((one) => one?.[end] ?? 0),
+        words: (index) => `${found[index]?.[end] ?? 0} ${name.toLowerCase()}`
+      })
+    )
     return { spending, runs }
   }, [days, items])
   const total = sumOf(items.map(({ charged }) => charged))
@@ -60,14 +73,7 @@ const Charts = ({ days, items }: { readonly days: ReadonlyArray<string>; readonl
         title="Finished runs of 30 days"
         actions={<span className="text-muted">{count.toLocaleString("en")}</span>}
       >
-        <ul className="mb-1 flex flex-wrap gap-4 text-small">
-          {runs.map(({ name, token }) => (
-            <li key={name} className="flex items-center gap-1.5">
-              <span aria-hidden="true" className="h-0.5 w-3" style={{ background: `var(${token})` }} />
-              {name}
-            </li>
-          ))}
-        </ul>
+        <Legend lines={runs} />
         <Chart label="Finished runs by day" days={days} lines={runs} axis={countAxis} />
       </Panel>
     </div>

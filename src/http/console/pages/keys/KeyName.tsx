@@ -1,5 +1,5 @@
 /** The name of an API key, which leads to its page, above what is shown of the key. */
-import { Link, TextLink } from "../../parts/Link.tsx"
+import { RowLink, TextLink } from "../../parts/Link.tsx"
 
 /** An id of a key, which leads to its page. */
 export const KeyLink = ({ id, name = id }: { readonly id: string; readonly name?: string }) => (
@@ -18,9 +18,9 @@ export const KeyName = ({
   readonly display: string
 }) => (
   <>
-    <Link to={`/settings/keys/${id}`} className="font-medium break-words hover:underline">
+    <RowLink to={`/settings/keys/${id}`} className="break-words">
       {name}
-    </Link>
+    </RowLink>
     <code className="block font-mono text-muted">{display}</code>
   </>
 )

@@ -2,10 +2,10 @@
 import { useFilters } from "../../data/address.ts"
 import { api } from "../../data/api.ts"
 import { useMay } from "../../data/session.ts"
+import { FilterSelect } from "../../lists/Filters.tsx"
 import { PagedTable } from "../../lists/PagedList.tsx"
 import { usePaged } from "../../lists/usePaged.ts"
 import { ButtonLink } from "../../parts/Button.tsx"
-import { Select } from "../../parts/Field.tsx"
 import { PageHead } from "../../parts/Page.tsx"
 import { Empty } from "../../parts/States.tsx"
 import type { Column } from "../../parts/Table.tsx"
@@ -33,7 +33,7 @@ const columns: ReadonlyArray<Column<ApiKey>> = [
 ]
 
 const Keys = () => {
-  const [search, change] = useFilters()
+  const [search] = useFilters()
   const may = useMay("member")
   const shown = search["show"] === "all" ? "all" : ""
   const paged = usePaged(["keys", "paged"], (from) => api.keys.list({ query: { limit: 100, ...from } }))
@@ -55,11 +55,9 @@ const Keys = () => {
         {!may && " Your role is viewer: a member, an admin or an owner can create keys."}
       </PageHead>
       <div className="mb-4 flex">
-        <Select
+        <FilterSelect
+          name="show"
           label="Which keys"
-          hideLabel
-          value={shown}
-          onChange={(event) => change({ show: event.target.value })}
           options={[
             ["", "Keys in use"],
             ["all", "All, with revoked and expired ones"]

@@ -2,8 +2,8 @@
 import { useQuery } from "@tanstack/react-query"
 import { useFilters } from "../../data/address.ts"
 import { api } from "../../data/api.ts"
+import { FilterSelect } from "../../lists/Filters.tsx"
 import { Id } from "../../parts/Copy.tsx"
-import { Select } from "../../parts/Field.tsx"
 import { Money } from "../../parts/Money.tsx"
 import { Panel } from "../../parts/Page.tsx"
 import { Loaded } from "../../parts/States.tsx"
@@ -19,26 +19,15 @@ const spans: ReadonlyArray<readonly [string, string]> = [
 ]
 
 export const Margins = () => {
-  const [{ days: asked = daysDefault }, change] = useFilters()
-  const days = spans.some(([value]) => value === asked) ? asked : daysDefault
+  const [{ days: chosen = daysDefault }] = useFilters()
+  const days = spans.some(([value]) => value === chosen) ? chosen : daysDefault
   const margins = useQuery({
     queryKey: ["operator", "margins", days],
     queryFn: () => api.operatorProviders.margins({ query: { days: Number(days) } }),
     staleTime: 60_000
   })
   return (
-    <Panel
-      title="Margins"
-      actions={
-        <Select
-          label="Time"
-          hideLabel
-          value={days}
-          onChange={(event) => change({ days: event.target.value })}
-          options={spans}
-        />
-      }
-    >
+    <Panel title="Margins" actions={<FilterSelect name="days" label="Time" options={spans} initial={daysDefault} />}>
       <Loaded query={margins}>
         {({ items, total }) => (
           <>

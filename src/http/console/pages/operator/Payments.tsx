@@ -3,10 +3,10 @@ import { useQuery } from "@tanstack/react-query"
 import type { AnswerOf } from "../../../client/Browser.ts"
 import { useFilters } from "../../data/address.ts"
 import { api } from "../../data/api.ts"
+import { FilterSelect } from "../../lists/Filters.tsx"
 import { PagedTable } from "../../lists/PagedList.tsx"
 import { usePaged } from "../../lists/usePaged.ts"
 import { Id } from "../../parts/Copy.tsx"
-import { Select } from "../../parts/Field.tsx"
 import { TextLink } from "../../parts/Link.tsx"
 import { Money } from "../../parts/Money.tsx"
 import { PageHead, Panel } from "../../parts/Page.tsx"
@@ -20,7 +20,6 @@ type Payment = AnswerOf<"operatorPayments", "list">["items"][number]
 
 const pageSize = 100
 const states = ["open", "paid", "failed", "expired"] as const
-const stateOf = (text: string | undefined) => states.find((one) => one === text)
 
 const organizationPath = ({ org_id }: Payment) => `/operator/organizations/${org_id}`
 
@@ -102,23 +101,20 @@ const List = ({ state }: { readonly state: (typeof states)[number] | undefined }
 }
 
 const Payments = () => {
-  const [search, change] = useFilters()
-  const state = stateOf(search["state"])
+  const [search] = useFilters()
   return (
     <>
       <PageHead title="Payments" />
       <div className="grid grid-cols-1 gap-6">
         <Mismatches />
         <div>
-          <Select
+          <FilterSelect
+            name="state"
             label="State"
-            hideLabel
-            value={state ?? ""}
-            onChange={(event) => change({ state: event.target.value })}
             options={[["", "Any state"], ...states.map((one) => [one, one] as const)]}
             className="mb-4 max-w-44"
           />
-          <List state={state} />
+          <List state={states.find((one) => one === search["state"])} />
         </div>
       </div>
     </>

@@ -10,7 +10,7 @@ import { Loaded, Skeleton } from "../../parts/States.tsx"
 import { Time } from "../../parts/Time.tsx"
 import { HealthBadge } from "../catalog/Health.tsx"
 import { Losses, Margins } from "./Margins.tsx"
-import { SmallTable } from "./SmallTable.tsx"
+import { SmallTable, TablePanel } from "./SmallTable.tsx"
 import { Verdict } from "./Verdict.tsx"
 
 type State = AnswerOf<"operatorProviders", "list">
@@ -104,27 +104,26 @@ const Configured = ({ providers }: { readonly providers: ReadonlyArray<Provider>
 )
 
 const Missing = ({ providers }: { readonly providers: ReadonlyArray<Provider> }) => (
-  <Panel title="Not configured">
-    <SmallTable
-      label="Providers without an account"
-      rows={providers.toSorted((a, b) => b.adds.length - a.adds.length)}
-      keyOf={({ provider }) => provider}
-      none="Every provider has an account."
-      columns={[
-        { title: "Provider", cell: ({ title }) => title },
-        { title: "Set", cell: ({ variable }) => <code className="font-mono">{variable}</code> },
-        {
-          title: "Its account would add",
-          cell: ({ adds, serves }) =>
-            adds.length > 0
-              ? adds.join(", ")
-              : serves.length > 0
-                ? "more providers to fall back to"
-                : "raw endpoints only"
-        }
-      ]}
-    />
-  </Panel>
+  <TablePanel
+    title="Not configured"
+    label="Providers without an account"
+    rows={providers.toSorted((a, b) => b.adds.length - a.adds.length)}
+    keyOf={({ provider }) => provider}
+    none="Every provider has an account."
+    columns={[
+      { title: "Provider", cell: ({ title }) => title },
+      { title: "Set", cell: ({ variable }) => <code className="font-mono">{variable}</code> },
+      {
+        title: "Its account would add",
+        cell: ({ adds, serves }) =>
+          adds.length > 0
+            ? adds.join(", ")
+            : serves.length > 0
+              ? "more providers to fall back to"
+              : "raw endpoints only"
+      }
+    ]}
+  />
 )
 
 const Providers = () => {

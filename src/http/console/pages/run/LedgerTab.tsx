@@ -1,8 +1,8 @@
 /** The ledger entries of a run, oldest first, with the balance after each. */
-import { Empty, Loaded } from "../../parts/States.tsx"
 import { Id } from "../../parts/Copy.tsx"
 import { TextLink } from "../../parts/Link.tsx"
 import { Money } from "../../parts/Money.tsx"
+import { Empty, Loaded } from "../../parts/States.tsx"
 import { type Column, DataTable } from "../../parts/Table.tsx"
 import { Time } from "../../parts/Time.tsx"
 import type { Details, useDetails } from "./useDetails.ts"
@@ -33,16 +33,20 @@ const columns: ReadonlyArray<Column<Entry>> = [
 
 export const LedgerTab = ({ query }: { readonly query: ReturnType<typeof useDetails> }) => (
   <Loaded query={query}>
-    {({ ledger }) =>
-      ledger.length === 0 ? (
-        <Empty title="No ledger entries">
-          <p className="text-muted">
-            This run has moved no money. Other entries are in the <TextLink to="/wallet">wallet</TextLink>.
-          </p>
-        </Empty>
-      ) : (
-        <DataTable label="Ledger entries of the run" rows={ledger} columns={columns} keyOf={({ id }) => id} />
-      )
-    }
+    {({ ledger }) => (
+      <DataTable
+        label="Ledger entries of the run"
+        rows={ledger}
+        columns={columns}
+        keyOf={({ id }) => id}
+        empty={
+          <Empty title="No ledger entries">
+            <p className="text-muted">
+              This run has moved no money. Other entries are in the <TextLink to="/wallet">wallet</TextLink>.
+            </p>
+          </Empty>
+        }
+      />
+    )}
   </Loaded>
 )

@@ -1,8 +1,8 @@
 /** Groups and period of usage. They live in the address, so a link shows the same table. */
 import { useState } from "react"
 import { onForm, textIn } from "../../actions/forms.ts"
-import type { Search } from "../../data/address.ts"
-import { Period } from "../../lists/Period.tsx"
+import { useFilters } from "../../data/address.ts"
+import { Period } from "../../lists/Filters.tsx"
 import { Button } from "../../parts/Button.tsx"
 import { Field, Select } from "../../parts/Field.tsx"
 import { type Grouping, namedGroupings, wordOf } from "./groupings.ts"
@@ -26,15 +26,8 @@ const LabelForm = ({ onLabel }: { readonly onLabel: (name: string) => void }) =>
 type Place = "by" | "and"
 const placeWords: Readonly<Record<Place, string>> = { by: "Group by", and: "and by" }
 
-export const Controls = ({
-  search,
-  change,
-  groupings
-}: {
-  readonly search: Search
-  readonly change: (changes: Search) => void
-  readonly groupings: ReadonlyArray<Grouping>
-}) => {
+export const Controls = ({ groupings }: { readonly groupings: ReadonlyArray<Grouping> }) => {
+  const [, change] = useFilters()
   const [asksFor, setAsksFor] = useState<Place | null>(null)
   const [first, second] = groupings
   const choose = (place: Place) => (event: { readonly target: { readonly value: string } }) => {
@@ -64,7 +57,7 @@ export const Controls = ({
           disabled={first === undefined}
           options={optionsOf("and", second, first)}
         />
-        <Period search={search} change={change} />
+        <Period />
       </div>
       {asksFor !== null && (
         <LabelForm

@@ -4,11 +4,11 @@ import { Suspense, useMemo } from "react"
 import { useFilters } from "../../data/address.ts"
 import { api } from "../../data/api.ts"
 import { useApiKeys } from "../../data/apiKeys.ts"
+import { usePaged } from "../../lists/usePaged.ts"
 import { TextLink } from "../../parts/Link.tsx"
 import { PageHead } from "../../parts/Page.tsx"
 import { Empty, Failed, Skeleton } from "../../parts/States.tsx"
 import { Export } from "../activity/Export.tsx"
-import { usePaged } from "../../lists/usePaged.ts"
 import { Controls } from "./Controls.tsx"
 import { type Grouping, groupBy, groupingsIn, type Item, periodIn } from "./groupings.ts"
 import { Saved } from "./Saved.tsx"
@@ -62,7 +62,7 @@ const Groups = ({
 }
 
 const Usage = () => {
-  const [search, change] = useFilters()
+  const [search] = useFilters()
   const groupings = useMemo(() => groupingsIn(search), [search])
   const period = useMemo(() => periodIn(search), [search])
   const group_by = groupBy(groupings)
@@ -76,7 +76,7 @@ const Usage = () => {
       >
         Finished runs and what they were charged, by UTC day. The amounts equal the charges in the ledger.
       </PageHead>
-      <Controls search={search} change={change} groupings={groupings} />
+      <Controls groupings={groupings} />
       <div className="grid grid-cols-1 gap-6">
         {/* Rows of other groups must not stand in for those that are being read. */}
         <Groups key={group_by} groupings={groupings} period={period} />

@@ -5,7 +5,7 @@ import { api } from "../../data/api.ts"
 import { present } from "../../data/clock.ts"
 import { axisDollars, exactDollars, heightOf, isLess, sumOf } from "../../data/money.ts"
 import { utcDay } from "../../data/time.ts"
-import { Chart, type Line } from "../../parts/Chart.tsx"
+import { Chart, Legend, type Line } from "../../parts/Chart.tsx"
 import { Panel } from "../../parts/Page.tsx"
 import { Loaded, Skeleton } from "../../parts/States.tsx"
 import { statusWord } from "../../parts/Status.tsx"
@@ -90,17 +90,6 @@ const linesOf = (
   })
   return rest.length === 0 ? lines : [...lines, lineOf("All others", tokenOfOthers, rest, days, false)]
 }
-
-const Legend = ({ lines }: { readonly lines: ReadonlyArray<Line> }) => (
-  <ul className="mb-1 flex flex-wrap gap-x-4 gap-y-1 text-small">
-    {lines.map(({ name, token }) => (
-      <li key={name} className="flex min-w-0 items-center gap-1.5">
-        <span aria-hidden="true" className="h-0.5 w-3 shrink-0" style={{ background: `var(${token})` }} />
-        <span className="truncate">{name}</span>
-      </li>
-    ))}
-  </ul>
-)
 
 const UsageChart = ({
   groupings,

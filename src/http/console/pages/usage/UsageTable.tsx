@@ -2,7 +2,7 @@
 import { exactDollars, sumOf } from "../../data/money.ts"
 import { PagedTable } from "../../lists/PagedList.tsx"
 import type { Paged } from "../../lists/usePaged.ts"
-import { Link } from "../../parts/Link.tsx"
+import { RowLink } from "../../parts/Link.tsx"
 import { Money } from "../../parts/Money.tsx"
 import { Panel } from "../../parts/Page.tsx"
 import { statusWord } from "../../parts/Status.tsx"
@@ -45,9 +45,9 @@ export const UsageTable = ({
         return to === null ? (
           <span className={`break-words ${value === null ? "text-muted" : ""}`}>{words}</span>
         ) : (
-          <Link to={to} className="font-medium break-words hover:underline" title="Show these runs">
+          <RowLink to={to} className="break-words" title="Show these runs">
             {words}
-          </Link>
+          </RowLink>
         )
       }
     })),

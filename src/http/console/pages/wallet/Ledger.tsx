@@ -4,14 +4,13 @@ import type { AnswerOf } from "../../../client/Browser.ts"
 import { type Search, useFilters } from "../../data/address.ts"
 import { api, queries } from "../../data/api.ts"
 import { type LiveEvent, useLive } from "../../data/live.ts"
+import { FilterSelect, Period } from "../../lists/Filters.tsx"
 import { PagedTable } from "../../lists/PagedList.tsx"
-import { Period } from "../../lists/Period.tsx"
 import { SearchBox } from "../../lists/SearchBox.tsx"
 import { usePaged } from "../../lists/usePaged.ts"
 import { Button } from "../../parts/Button.tsx"
 import { Id } from "../../parts/Copy.tsx"
-import { Select } from "../../parts/Field.tsx"
-import { Link, TextLink } from "../../parts/Link.tsx"
+import { Link, RowLink, TextLink } from "../../parts/Link.tsx"
 import { Money } from "../../parts/Money.tsx"
 import { Panel } from "../../parts/Page.tsx"
 import { Empty } from "../../parts/States.tsx"
@@ -42,9 +41,9 @@ const columns: ReadonlyArray<Column<Entry>> = [
     // On narrow screens it is the only way to the run.
     cell: ({ type, reference }) =>
       isRun(reference) ? (
-        <Link to={`/runs/${reference}`} className="font-medium hover:underline" title={reference}>
+        <RowLink to={`/runs/${reference}`} title={reference}>
           {wordOf(type)}
-        </Link>
+        </RowLink>
       ) : (
         <span className="font-medium">{wordOf(type)}</span>
       )
@@ -84,24 +83,25 @@ const queryOf = (search: Search) => {
   }
 }
 
-const Filters = ({ search, change }: { readonly search: Search; readonly change: (changes: Search) => void }) => (
-  <div className="mb-4 flex flex-wrap items-start gap-2">
-    <Select
-      label="Type of entry"
-      hideLabel
-      value={search["type"] ?? ""}
-      onChange={(event) => change({ type: event.target.value })}
-      options={[["", "All entries"], ...types.map(([type, word]) => [type, `Only: ${word}`] as const)]}
-    />
-    <SearchBox
-      label="Only entries of the run with this id"
-      placeholder="Run id"
-      value={search["run"] ?? ""}
-      onSearch={(run) => change({ run })}
-    />
-    <Period search={search} change={change} />
-  </div>
-)
+const Filters = () => {
+  const [search, change] = useFilters()
+  return (
+    <div className="mb-4 flex flex-wrap items-start gap-2">
+      <FilterSelect
+        name="type"
+        label="Type of entry"
+        options={[["", "All entries"], ...types.map(([type, word]) => [type, `Only: ${word}`] as const)]}
+      />
+      <SearchBox
+        label="Only entries of the run with this id"
+        placeholder="Run id"
+        value={search["run"] ?? ""}
+        onSearch={(run) => change({ run })}
+      />
+      <Period />
+    </div>
+  )
+}
 
 /** Rows never move under the pointer: new entries are announced, and shown when somebody asks for them. */
 const NewEntries = () => {
@@ -126,7 +126,7 @@ const NewEntries = () => {
 }
 
 export const Ledger = () => {
-  const [search, change] = useFilters()
+  const [search] = useFilters()
   const query = useMemo(() => queryOf(search), [search])
   const paged = usePaged(["ledger", query], (from) =>
     api.wallet.transactions({ query: { limit: 50, ...query, ...from } })
@@ -134,7 +134,7 @@ export const Ledger = () => {
   const isFiltered = Object.keys(query).length > 0
   return (
     <Panel title="Ledger" actions={<Export path="/v1/wallet/transactions" query={query} name="transactions.csv" />}>
-      <Filters search={search} change={change} />
+      <Filters />
       <NewEntries />
       <PagedTable
         paged={paged}

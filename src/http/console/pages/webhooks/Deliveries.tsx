@@ -5,10 +5,10 @@ import { useFilters } from "../../data/address.ts"
 import { api } from "../../data/api.ts"
 import { useMay } from "../../data/session.ts"
 import { duration } from "../../data/time.ts"
+import { FilterSelect } from "../../lists/Filters.tsx"
 import { PagedList } from "../../lists/PagedList.tsx"
 import { usePaged } from "../../lists/usePaged.ts"
 import { CodeBlock, Id } from "../../parts/Copy.tsx"
-import { Select } from "../../parts/Field.tsx"
 import { TextLink } from "../../parts/Link.tsx"
 import { Panel } from "../../parts/Page.tsx"
 import { Empty } from "../../parts/States.tsx"
@@ -105,7 +105,7 @@ const One = ({ endpoint, delivery }: { readonly endpoint: Endpoint; readonly del
 }
 
 export const Deliveries = ({ endpoint }: { readonly endpoint: Endpoint }) => {
-  const [search, change] = useFilters()
+  const [search] = useFilters()
   const may = useMay("admin")
   const status = statuses.find((one) => one === search["status"])
   const paged = usePaged(
@@ -121,11 +121,9 @@ export const Deliveries = ({ endpoint }: { readonly endpoint: Endpoint }) => {
     <Panel
       title="Deliveries"
       actions={
-        <Select
+        <FilterSelect
+          name="status"
           label="Status of deliveries"
-          hideLabel
-          value={status ?? ""}
-          onChange={(event) => change({ status: event.target.value })}
           options={[["", "Any status"], ...statuses.map((one) => [one, one] as const)]}
         />
       }

@@ -1,21 +1,21 @@
 /** Webhook endpoints: where events are posted, and whether they arrive. */
 import { useMay } from "../../data/session.ts"
 import { ButtonLink } from "../../parts/Button.tsx"
-import { Link } from "../../parts/Link.tsx"
+import { RowLink } from "../../parts/Link.tsx"
 import { PageHead } from "../../parts/Page.tsx"
 import { Empty, Loaded, Skeleton } from "../../parts/States.tsx"
 import { type Column, DataTable } from "../../parts/Table.tsx"
 import { Time } from "../../parts/Time.tsx"
-import { EndpointState } from "./EndpointState.tsx"
 import { type Endpoint, useEndpoints } from "./endpoints.ts"
+import { EndpointState } from "./EndpointState.tsx"
 
 const columns: ReadonlyArray<Column<Endpoint>> = [
   {
     title: "Address",
     cell: ({ id, url }) => (
-      <Link to={`/settings/webhooks/${id}`} className="font-medium wrap-anywhere hover:underline">
+      <RowLink to={`/settings/webhooks/${id}`} className="wrap-anywhere">
         {url}
-      </Link>
+      </RowLink>
     )
   },
   { title: "State", cell: (endpoint) => <EndpointState endpoint={endpoint} /> },
@@ -41,22 +41,21 @@ const Webhooks = () => {
         {!may && " An owner or an admin of the organization can add endpoints."}
       </PageHead>
       <Loaded query={useEndpoints()} skeleton={<Skeleton lines={5} height={28} />}>
-        {({ items }) =>
-          items.length === 0 ? (
-            <Empty title="Endpoints will be here, each with its deliveries.">
-              <p className="text-muted">An endpoint is told when a run ends, or when the balance is low.</p>
-              {may && <ButtonLink to="/settings/webhooks/new">Add an endpoint</ButtonLink>}
-            </Empty>
-          ) : (
-            <DataTable
-              label="Webhook endpoints"
-              rows={items}
-              columns={columns}
-              keyOf={({ id }) => id}
-              toOf={({ id }) => `/settings/webhooks/${id}`}
-            />
-          )
-        }
+        {({ items }) => (
+          <DataTable
+            label="Webhook endpoints"
+            rows={items}
+            columns={columns}
+            keyOf={({ id }) => id}
+            toOf={({ id }) => `/settings/webhooks/${id}`}
+            empty={
+              <Empty title="Endpoints will be here, each with its deliveries.">
+                <p className="text-muted">An endpoint is told when a run ends, or when the balance is low.</p>
+                {may && <ButtonLink to="/settings/webhooks/new">Add an endpoint</ButtonLink>}
+              </Empty>
+            }
+          />
+        )}
       </Loaded>
     </>
   )

@@ -1,8 +1,7 @@
 /** Chooses which column fills which field of the input. */
-import { useId } from "react"
 import { Select } from "../../../parts/Field.tsx"
-import type { InputField, InputForm, Mapping } from "./inputs.ts"
 import type { Sheet } from "../readFile.ts"
+import type { InputField, InputForm, Mapping } from "./inputs.ts"
 
 const exampleChars = 30
 
@@ -29,22 +28,15 @@ const FieldColumn = ({
   readonly column: string
   readonly onColumn: (column: string) => void
 }) => {
-  const id = useId()
   const list = field.type === "array" ? " Several values in one cell are separated by semicolons." : ""
   return (
-    <div>
-      <Select
-        label={field.required ? `${field.name} (required)` : field.name}
-        options={options}
-        value={column}
-        aria-describedby={id}
-        onChange={(event) => onColumn(event.target.value)}
-      />
-      <p id={id} className="mt-1 text-small text-muted">
-        {field.description}
-        {list}
-      </p>
-    </div>
+    <Select
+      label={field.required ? `${field.name} (required)` : field.name}
+      options={options}
+      value={column}
+      onChange={(event) => onColumn(event.target.value)}
+      hint={`${field.description}${list}`}
+    />
   )
 }
 

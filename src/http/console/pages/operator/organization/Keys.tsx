@@ -3,10 +3,9 @@ import type { AnswerOf } from "../../../../client/Browser.ts"
 import { useAction } from "../../../actions/useAction.ts"
 import { api } from "../../../data/api.ts"
 import { operatorChanged } from "../../../data/operator.ts"
-import { Panel } from "../../../parts/Page.tsx"
 import { Time } from "../../../parts/Time.tsx"
 import { Ask } from "../Ask.tsx"
-import { SmallTable } from "../SmallTable.tsx"
+import { TablePanel } from "../SmallTable.tsx"
 
 type Detail = AnswerOf<"operatorOrganizations", "get">
 type Key = Detail["keys"][number]
@@ -36,31 +35,30 @@ const Revoke = ({ detail: { org_id, name }, apiKey }: { readonly detail: Detail;
 }
 
 export const Keys = ({ detail }: { readonly detail: Detail }) => (
-  <Panel title="API keys">
-    <SmallTable
-      label="API keys"
-      rows={detail.keys}
-      keyOf={({ id }) => id}
-      none="No key was made yet."
-      columns={[
-        { title: "Name", cell: ({ name }) => name },
-        { title: "Key", cell: ({ display }) => <code className="font-mono">{display}</code> },
-        {
-          title: "Last used",
-          cell: ({ last_used_at }) => (last_used_at === null ? "never" : <Time at={last_used_at} />)
-        },
-        {
-          title: "State",
-          cell: (key) =>
-            key.revoked_at === null ? (
-              <Revoke detail={detail} apiKey={key} />
-            ) : (
-              <span className="text-muted">
-                revoked <Time at={key.revoked_at} />
-              </span>
-            )
-        }
-      ]}
-    />
-  </Panel>
+  <TablePanel
+    title="API keys"
+    label="API keys"
+    rows={detail.keys}
+    keyOf={({ id }) => id}
+    none="No key was made yet."
+    columns={[
+      { title: "Name", cell: ({ name }) => name },
+      { title: "Key", cell: ({ display }) => <code className="font-mono">{display}</code> },
+      {
+        title: "Last used",
+        cell: ({ last_used_at }) => (last_used_at === null ? "never" : <Time at={last_used_at} />)
+      },
+      {
+        title: "State",
+        cell: (key) =>
+          key.revoked_at === null ? (
+            <Revoke detail={detail} apiKey={key} />
+          ) : (
+            <span className="text-muted">
+              revoked <Time at={key.revoked_at} />
+            </span>
+          )
+      }
+    ]}
+  />
 )

@@ -1,9 +1,9 @@
 /** Queues and lanes: what waits for how long, and the commands that failed too often, with why and a retry. */
 import { PageHead, Panel } from "../../../parts/Page.tsx"
 import { Loaded, Skeleton } from "../../../parts/States.tsx"
-import { DeadLetters } from "./DeadLetters.tsx"
-import { SmallTable } from "../SmallTable.tsx"
+import { SmallTable, TablePanel } from "../SmallTable.tsx"
 import { type QueuesState, secondsText, useQueues } from "../useQueues.ts"
+import { DeadLetters } from "./DeadLetters.tsx"
 
 const Lanes = ({ queues }: { readonly queues: QueuesState }) => (
   <Panel title="Lanes">
@@ -31,19 +31,18 @@ const Lanes = ({ queues }: { readonly queues: QueuesState }) => (
 )
 
 const Runs = ({ queues }: { readonly queues: QueuesState }) => (
-  <Panel title="Open runs">
-    <SmallTable
-      label="Open runs"
-      rows={queues.runs}
-      keyOf={({ state }) => state}
-      none="No run is open."
-      columns={[
-        { title: "State", cell: ({ state }) => state },
-        { title: "Runs", cell: ({ runs }) => runs, align: "right" },
-        { title: "Oldest", cell: ({ oldest_seconds }) => secondsText(oldest_seconds), align: "right" }
-      ]}
-    />
-  </Panel>
+  <TablePanel
+    title="Open runs"
+    label="Open runs"
+    rows={queues.runs}
+    keyOf={({ state }) => state}
+    none="No run is open."
+    columns={[
+      { title: "State", cell: ({ state }) => state },
+      { title: "Runs", cell: ({ runs }) => runs, align: "right" },
+      { title: "Oldest", cell: ({ oldest_seconds }) => secondsText(oldest_seconds), align: "right" }
+    ]}
+  />
 )
 
 const Queues = () => {
