@@ -9,7 +9,7 @@ const given = { capability: "email.verify", input: { email: "ada@example.com" },
 
 const called = async (api: Handler, more: Readonly<Record<string, unknown>> = {}) => {
   const here = callerFor(api, "http://service.example")
-  const tool = Tools.forgetfulRun.carriedOut((one) => here(statelessRunTool(one)))
+  const tool = Tools.statelessRun.withHandler((one) => here(statelessRunTool(one)))
   const { text, failed } = await Effect.runPromise(tool.call({ ...given, ...more }))
   return { failed, body: JSON.parse(text) }
 }

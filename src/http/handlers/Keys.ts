@@ -77,12 +77,12 @@ export const KeysHandlers = HttpApiBuilder.group(
       )
     })
 
-    const found = (org_id: string, key_id: string) =>
+    const rowOf = (org_id: string, key_id: string) =>
       looksLike("key", key_id) ? accounts.key(org_id, key_id) : Effect.succeed(Option.none<KeyRow>())
 
     /** Refuses members and viewers keys that somebody else created. Returns the key. */
     const checkOwn = Effect.fnUntraced(function* ({ org_id, user_id, role }: Caller, what: string, key_id: string) {
-      const row = Option.getOrNull(yield* found(org_id, key_id))
+      const row = Option.getOrNull(yield* rowOf(org_id, key_id))
       if (role !== null && !allows(role, "admin") && row?.created_by !== user_id)
         yield* Effect.fail(needsRole("admin", role, `A ${role} may ${what} only keys that they created.`))
       return row
@@ -125,7 +125,7 @@ export const KeysHandlers = HttpApiBuilder.group(
 
       get: Effect.fnUntraced(function* ({ params: { key_id } }) {
         const { org_id } = yield* CurrentCaller
-        const row = yield* found(org_id, key_id)
+        const row = yield* rowOf(org_id, key_id)
         return Option.isSome(row) ? keyView(row.value) : yield* unknownKey(key_id)
       }),
 
@@ -163,7 +163,7 @@ export const KeysHandlers = HttpApiBuilder.group(
         const { org_id } = yield* ownKey("rotate", key_id)
         yield* requireVerified(settings)
         if (!looksLike("key", key_id)) return yield* unknownKey(key_id)
-        const made = yield* accounts.rotateKey(org_id, key_id, payload.grace_seconds ?? 0).pipe(
+        const newKey = yield* accounts.rotateKey(org_id, key_id, payload.grace_seconds ?? 0).pipe(
           asCaller,
           Effect.catchTags({
             KeyEnded: (why) => ended(key_id, why),
@@ -171,8 +171,8 @@ export const KeysHandlers = HttpApiBuilder.group(
             TooManyKeys: () => Effect.fail(tooMany)
           })
         )
-        if (Option.isNone(made)) return yield* unknownKey(key_id)
-        return { id: made.value.id, api_key: Redacted.value(made.value.token), note }
+        if (Option.isNone(newKey)) return yield* unknownKey(key_id)
+        return { id: newKey.value.id, api_key: Redacted.value(newKey.value.token), note }
       }),
 
       revoke: Effect.fnUntraced(function* ({ params: { key_id } }) {

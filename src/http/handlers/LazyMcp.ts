@@ -19,7 +19,7 @@ const isMcp = ({ url }: Request): boolean => /^[a-z]+:\/\/[^/]*\/mcp(\?|$)/.test
 export const lazyMcp = Effect.fnUntraced(function* (api: Handler, peers: PeersShape) {
   const context = yield* Effect.context<Accounts | Settings | Signals | Limits | Readiness>()
   // Made now, so it closes after the server that is made later: hosts that wait while the process stops still get their answers.
-  const scope = yield* Effect.acquireRelease(Scope.make(), (made) => Scope.close(made, Exit.void))
+  const scope = yield* Effect.acquireRelease(Scope.make(), (newScope) => Scope.close(newScope, Exit.void))
   const handler = yield* Effect.promise(() => import("./Mcp.ts")).pipe(
     Effect.flatMap(({ mcpHandler }) => Effect.orDie(mcpHandler(api, peers))),
     Scope.provide(scope),

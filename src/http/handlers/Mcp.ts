@@ -46,7 +46,7 @@ const registrations = (api: Handler, url: string) =>
   Layer.effectDiscard(
     Effect.gen(function* () {
       const here = callerFor(api, url)
-      const run = Tools.forgetfulRun.carriedOut((given) => here(statelessRunTool(given)))
+      const run = Tools.statelessRun.withHandler((given) => here(statelessRunTool(given)))
       yield* registerTools(toolsFor(here, run))
       yield* registerResources(resourcesFor(here))
     })

@@ -19,7 +19,7 @@ import { requireVerified } from "../middleware/Verified.ts"
 import { warrantyView } from "../views/DisputeView.ts"
 import { listRuns } from "./control/RunList.ts"
 import { waitsFor } from "../standards/Prefer.ts"
-import { retryAfterSeconds, show, showRead, submitRun, toldOf, waitsOf } from "../submission/SubmitRun.ts"
+import { retryAfterSeconds, show, showRead, submitRun, extrasOf, waitsOf } from "../submission/SubmitRun.ts"
 
 const retryAfter = HttpEffect.appendPreResponseHandler((_request, response) =>
   Effect.succeed(HttpServerResponse.setHeader(response, "retry-after", retryAfterSeconds))
@@ -66,7 +66,7 @@ export const RunsHandlers = HttpApiBuilder.group(
         const caller = yield* CurrentCaller
         const { seconds, applied } = waitsFor(request.headers["prefer"], query.wait ?? null, 0)
         const run = yield* runOf(caller.org_id, params.run_id, seconds * 1000)
-        return showRead({ run }, yield* Clock.currentTimeMillis, toldOf(caller, applied))
+        return showRead({ run }, yield* Clock.currentTimeMillis, extrasOf(caller, applied))
       }),
 
       details: Effect.fnUntraced(function* ({ params: { run_id } }) {
@@ -90,7 +90,7 @@ export const RunsHandlers = HttpApiBuilder.group(
         const reply = yield* commands.ask({ org_id, run_id, tag: "Cancel", payload: "{}" }).pipe(Effect.option)
         const run = yield* runOf(org_id, run_id, 0)
         if (reply._tag === "Some" && reply.value.verdict === "Cancelled") {
-          return show(run, yield* Clock.currentTimeMillis, 200, toldOf(caller))
+          return show(run, yield* Clock.currentTimeMillis, 200, extrasOf(caller))
         }
         const status = reply._tag === "Some" ? (reply.value.status ?? run.status) : before.status
         return yield* Effect.fail(

@@ -52,14 +52,14 @@ export const allowances = tool({
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: false }
 })
 
-type Given = Parameters<Parameters<typeof allowances.carriedOut>[0]>[0]
+type Given = Parameters<Parameters<typeof allowances.withHandler>[0]>[0]
 
 const path = "/v1/allowances"
 
 /** When an answer was lost: the key of an allowance that nobody received is of no use. */
 const lost = { hint: `Call ${name} with action list. If it shows an allowance whose key you don't have, revoke it.` }
 
-const asked = Effect.fnUntraced(
+const reply = Effect.fnUntraced(
   function* (...given: Parameters<ServiceShape["send"]>) {
     const { send } = yield* Service
     const answer = yield* send(...given)
@@ -82,11 +82,11 @@ const create = Effect.fnUntraced(function* ({ name: label, amount, expires_in_se
   const body = { name: label, amount: usd(amount), expires_at, ...(allow === undefined ? {} : { allow }) }
   // Of this call only: a repeat with it makes the key of the first call stop working, and two agents may get the same.
   const headers = { "idempotency-key": `mcp_${crypto.randomUUID()}` }
-  return yield* asked("POST", path, { body, headers })
+  return yield* reply("POST", path, { body, headers })
 })
 
 const list = (cursor: string | undefined) =>
-  asked("GET", `${path}?${new URLSearchParams({ limit: `${listLimit}`, ...(cursor === undefined ? {} : { cursor }) })}`)
+  reply("GET", `${path}?${new URLSearchParams({ limit: `${listLimit}`, ...(cursor === undefined ? {} : { cursor }) })}`)
 
 export const allowancesTool = (given: Given) => {
   const { action, allowance_id, cursor } = given
@@ -94,5 +94,5 @@ export const allowancesTool = (given: Given) => {
   if (action === "list") return list(cursor)
   return allowance_id === undefined
     ? missing("revoke", "allowance_id")
-    : asked("DELETE", `${path}/${encodeURIComponent(allowance_id)}`)
+    : reply("DELETE", `${path}/${encodeURIComponent(allowance_id)}`)
 }

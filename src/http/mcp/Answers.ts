@@ -33,8 +33,8 @@ const hints: Readonly<Record<string, string>> = {
 /** The hints for an error. They may depend on the caller and the tool. */
 export const advice = (code: string, name: string): Effect.Effect<ReadonlyArray<string>, never, Service> =>
   Service.useSync((service) => {
-    const known = service.hints[code] ?? hints[code]
-    if (known !== undefined) return [known]
+    const hint = service.hints[code] ?? hints[code]
+    if (hint !== undefined) return [hint]
     if (code === "invalid_request" && name === "run") {
       return ["Nothing was run. Read the input schema with inspect, correct the arguments and call run again."]
     }
@@ -46,7 +46,7 @@ export const advice = (code: string, name: string): Effect.Effect<ReadonlyArray<
     return code === "invalid_request" ? [`${again} list_runs lists the existing runs.`] : []
   })
 
-export interface Told {
+export interface ToolError {
   readonly code: string
   readonly message: string
   readonly details?: Refusal["error"]["details"]
@@ -57,11 +57,11 @@ export interface Told {
 }
 
 /** For a run with an unknown outcome. */
-export type Unsettled = Pick<Told, "idempotency_key" | "hint">
+export type Unsettled = Pick<ToolError, "idempotency_key" | "hint">
 
 /** For the tool `name`. */
-export const refusal = Effect.fnUntraced(function* (name: string, told: Told) {
-  const { code, message, details, request_id, idempotency_key, hint } = told
+export const refusal = Effect.fnUntraced(function* (name: string, error: ToolError) {
+  const { code, message, details, request_id, idempotency_key, hint } = error
   return refused({
     error: {
       code,
@@ -78,19 +78,19 @@ export const refusal = Effect.fnUntraced(function* (name: string, told: Told) {
 export const refusalIn = Effect.fnUntraced(function* (name: string, answer: Answer, more: Unsettled = {}) {
   if (answer.status < 400) return null
   const { url, missing } = yield* Service
-  const found = publicErrorIn(answer.text)
-  if (found === null) {
+  const body = publicErrorIn(answer.text)
+  if (body === null) {
     const message = `${url} answered HTTP ${answer.status} and no error of Rungate's.`
     return yield* refusal(name, { code: "unexpected_answer", message, ...more })
   }
-  const { code, message } = found.error
+  const { code, message } = body.error
   // Steps are requests and commands, and a model has neither: `hints` names its tools.
-  const details = found.error.details?.filter(({ cli }) => cli === undefined) ?? []
+  const details = body.error.details?.filter(({ cli }) => cli === undefined) ?? []
   return yield* refusal(name, {
     code,
     message: code === "unauthorized" ? (missing ?? message) : message,
     ...(details.length === 0 ? {} : { details }),
-    request_id: found.request_id,
+    request_id: body.request_id,
     ...more
   })
 })

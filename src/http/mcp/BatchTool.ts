@@ -88,10 +88,10 @@ export const runBatch = tool({
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true }
 })
 
-type Given = Parameters<Parameters<typeof runBatch.carriedOut>[0]>[0]
+type Given = Parameters<Parameters<typeof runBatch.withHandler>[0]>[0]
 
 /** The batch, or the refusal of the request. */
-const asked = Effect.fnUntraced(function* (asking: Effect.Effect<Answer, NoAnswer, Service>) {
+const batchOrRefusal = Effect.fnUntraced(function* (asking: Effect.Effect<Answer, NoAnswer, Service>) {
   const answer = yield* asking
   return { text: answer.text, refused: yield* refusalIn(name, answer) }
 })
@@ -108,7 +108,7 @@ const start = Effect.fnUntraced(function* ({ runs = [], max_total, metadata, ide
     { runs: JSON.stringify(runs) }
   )
   const key = idempotency_key ?? `mcp-${new Bun.CryptoHasher("sha256").update(text).digest("hex").slice(0, 40)}`
-  const { text: batch, refused } = yield* asked(
+  const { text: batch, refused } = yield* batchOrRefusal(
     send("POST", "/v1/batches", { text, headers: { "idempotency-key": key } })
   )
   const next = "Call run_batch with batch_id and wait_seconds to read the progress and the results."
@@ -124,7 +124,7 @@ const resultsOf = Effect.fnUntraced(function* (path: string, after: number, tota
   let last = after
   let chars = 0
   for (;;) {
-    const page = yield* asked(send("GET", `${path}/results?limit=${listLimitMax}&cursor=${last}`))
+    const page = yield* batchOrRefusal(send("GET", `${path}/results?limit=${listLimitMax}&cursor=${last}`))
     if (page.refused !== null) return page.refused
     const lines = page.text.split("\n").filter((line) => line !== "")
     for (const line of lines) {
@@ -145,7 +145,7 @@ const waitedFor = Effect.fnUntraced(function* (path: string, seconds: number) {
   const tell = yield* Progress
   const until = (yield* Clock.currentTimeMillis) + seconds * 1_000
   for (;;) {
-    const batch = yield* asked(send("GET", path))
+    const batch = yield* batchOrRefusal(send("GET", path))
     const progress = Option.getOrNull(decodeBatch(batch.text))
     const left = until - (yield* Clock.currentTimeMillis)
     if (batch.refused !== null || progress === null || progress.done || left <= 0) return batch
@@ -160,12 +160,12 @@ const read = Effect.fnUntraced(function* (batch_id: string, given: Given) {
   const { send } = yield* Service
   const path = `/v1/batches/${encodeURIComponent(batch_id)}`
   if (cancel) {
-    const { refused } = yield* asked(send("POST", `${path}/cancel`))
+    const { refused } = yield* batchOrRefusal(send("POST", `${path}/cancel`))
     if (refused !== null) return refused
   }
   if (retry_blocked) {
     const body = max_total === undefined ? {} : { max_total: usd(max_total) }
-    const { refused } = yield* asked(send("POST", `${path}/retry`, { text: JSON.stringify(body) }))
+    const { refused } = yield* batchOrRefusal(send("POST", `${path}/retry`, { text: JSON.stringify(body) }))
     if (refused !== null) return refused
   }
   const batch = yield* waitedFor(path, wait_seconds)

@@ -13,19 +13,19 @@ export const Progress = Context.Reference<(message: string) => Effect.Effect<voi
   defaultValue: () => () => Effect.void
 })
 
-const Asked = Schema.Struct({ progressToken: Schema.Union([Schema.String, Schema.Number]) })
-const decodeAsked = Schema.decodeUnknownOption(Asked)
+const CallMeta = Schema.Struct({ progressToken: Schema.Union([Schema.String, Schema.Number]) })
+const decodeCallMeta = Schema.decodeUnknownOption(CallMeta)
 
 /** Progress as seconds since the call began, so it always increases. */
 const telling = Effect.fnUntraced(function* ({ notifications }: McpServer.McpServer["Service"]) {
   const { requestMetadata } = yield* McpSchema.McpRequestContext
-  const asked = Option.getOrNull(decodeAsked(requestMetadata))
+  const meta = Option.getOrNull(decodeCallMeta(requestMetadata))
   const began = yield* Clock.currentTimeMillis
   return (message: string) =>
-    asked === null
+    meta === null
       ? Effect.void
       : Effect.flatMap(Clock.currentTimeMillis, (now) =>
-          notifications["notifications/progress"]({ ...asked, progress: (now - began) / 1000, message })
+          notifications["notifications/progress"]({ ...meta, progress: (now - began) / 1000, message })
         )
 })
 
@@ -93,19 +93,19 @@ export const registerResources = Effect.fnUntraced(function* (readables: Readonl
       routerPath: `${prefix.replace(":", "::")}:0`,
       completions: {
         [parameter]: (begun) =>
-          Effect.map(complete(begun), (found) => ({
+          Effect.map(complete(begun), (names) => ({
             completion: {
-              values: found.slice(0, completionsMax),
-              total: found.length,
-              hasMore: found.length > completionsMax
+              values: names.slice(0, completionsMax),
+              total: names.length,
+              hasMore: names.length > completionsMax
             }
           }))
       },
       handle: Effect.fnUntraced(function* (uri: string, params: ReadonlyArray<string>) {
         const answered = yield* read(params[0] ?? "")
         if (answered.failed) {
-          const told = Option.getOrNull(decodeRefusal(answered.text))
-          return yield* new McpSchema.InvalidParams({ message: told?.error.message ?? `There is no ${uri}.` })
+          const refused = Option.getOrNull(decodeRefusal(answered.text))
+          return yield* new McpSchema.InvalidParams({ message: refused?.error.message ?? `There is no ${uri}.` })
         }
         return { contents: [{ uri, mimeType, text: answered.text }] }
       })

@@ -116,10 +116,10 @@ export const telling = Effect.fnUntraced(function* <A, E, R>(
   work: (named: (run_id: string) => Effect.Effect<void>) => Effect.Effect<A, E, R>
 ) {
   const tell = yield* Progress
-  const known = yield* Ref.make("waiting for the service")
-  const say = Effect.flatMap(Ref.get(known), (what) => tell(`${title}: ${what}`))
+  const status = yield* Ref.make("waiting for the service")
+  const say = Effect.flatMap(Ref.get(status), (what) => tell(`${title}: ${what}`))
   const ticker = yield* Effect.forkChild(Effect.forever(Effect.andThen(Effect.sleep(`${tellSeconds} seconds`), say)))
-  const named = (run_id: string) => Effect.andThen(Ref.set(known, `${run_id} is executing`), say)
+  const named = (run_id: string) => Effect.andThen(Ref.set(status, `${run_id} is executing`), say)
   return yield* Effect.ensuring(work(named), Fiber.interrupt(ticker))
 })
 

@@ -94,8 +94,8 @@ const malformed = (name: string, inputSchema: JsonSchema.JsonSchema, details: Re
   const parameters = Option.match(decodeDescribed(inputSchema), { onNone: () => ({}), onSome: (one) => one.properties })
   const names = Object.keys(parameters)
   const meant = details.flatMap(({ path, message: about }) => {
-    const found = about === unknownParameter ? nearest(path, names) : null
-    return found === null ? [] : [`${path}: did you mean ${found}?`]
+    const nearestName = about === unknownParameter ? nearest(path, names) : null
+    return nearestName === null ? [] : [`${path}: did you mean ${nearestName}?`]
   })
   const wrong = new Set(details.map(({ path }) => path.split(".")[0] ?? ""))
   const about = Object.entries(parameters).filter(([parameter]) => wrong.has(parameter))
@@ -139,13 +139,13 @@ const unfitIn = (value: unknown, path: string, level: number): Detail | null => 
   if (typeof value !== "object" || value === null) return null
   if (level > levelsMax) return { path: path.split(".")[0] ?? "", message: `has more than ${levelsMax} levels` }
   for (const [name, member] of Object.entries(value)) {
-    const found = unfitIn(member, path === "" ? name : `${path}.${name}`, level + 1)
-    if (found !== null) return found
+    const unfit = unfitIn(member, path === "" ? name : `${path}.${name}`, level + 1)
+    if (unfit !== null) return unfit
   }
   return null
 }
 
-/** A tool without a handler; `carriedOut` adds one. */
+/** A tool without a handler; `withHandler` adds one. */
 export const tool = <Arguments>(words: {
   readonly name: string
   readonly title: string
@@ -168,7 +168,7 @@ export const tool = <Arguments>(words: {
     answerSchema
   }
   return {
-    carriedOut: (carryOut: (given: Arguments) => Effect.Effect<Answered>): Tool => ({
+    withHandler: (handler: (given: Arguments) => Effect.Effect<Answered>): Tool => ({
       ...published,
       call: (sent) => {
         const given = plainArguments(sent)
@@ -177,7 +177,7 @@ export const tool = <Arguments>(words: {
         const decoded = decode(given)
         return Result.isFailure(decoded)
           ? Effect.succeed(malformed(shown.name, described, detailsOf(decoded.failure)))
-          : carryOut(decoded.success)
+          : handler(decoded.success)
       }
     })
   }

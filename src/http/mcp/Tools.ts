@@ -232,7 +232,7 @@ export const run = runAs(
 )
 
 /** `run` without a journal: only the Idempotency-Key of the API joins runs. */
-export const forgetfulRun = runAs(
+export const statelessRun = runAs(
   "Every call starts a new run, even with the same arguments, unless it has the idempotency_key of an earlier call. Give your own idempotency_key, so that you can repeat a lost call without paying twice."
 )
 

@@ -36,7 +36,7 @@ export const usage = tool({
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false }
 })
 
-type Given = Parameters<Parameters<typeof usage.carriedOut>[0]>[0]
+type Given = Parameters<Parameters<typeof usage.withHandler>[0]>[0]
 
 export const usageTool = Effect.fnUntraced(
   function* ({ limit = limitDefault, ...given }: Given) {

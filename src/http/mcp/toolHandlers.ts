@@ -21,7 +21,7 @@ import { usage, usageTool } from "./UsageTool.ts"
 const resourceCharsMax = 8 * 1024 * 1024
 
 /** Sends one request and returns its response as a tool answer. */
-const asked = (name: string, asking: Effect.Effect<Answer, NoAnswer, Service>, charsMax?: number) =>
+const reply = (name: string, asking: Effect.Effect<Answer, NoAnswer, Service>, charsMax?: number) =>
   asking.pipe(
     Effect.flatMap((answer) =>
       Effect.map(refusalIn(name, answer), (refused) => refused ?? answered(name, answer.text, charsMax))
@@ -37,13 +37,13 @@ const pathOf = (path: string, query: Readonly<Record<string, string | number | u
   return `${path}?${new URLSearchParams(given)}`
 }
 
-type HistoryArguments = Parameters<Parameters<typeof Tools.history.carriedOut>[0]>[0]
+type HistoryArguments = Parameters<Parameters<typeof Tools.history.withHandler>[0]>[0]
 const historyTool = ({ q, subjects, kind, limit = Tools.limitDefault }: HistoryArguments) => {
   if ((q === undefined) === (subjects === undefined)) {
     const message = "Give either q (one subject) or subjects (a list), not both."
     return refusal("history", { code: "invalid_request", message })
   }
-  return asked(
+  return reply(
     "history",
     subjects === undefined
       ? send("GET", pathOf("/v1/history", { q, kind, limit }))
@@ -53,18 +53,18 @@ const historyTool = ({ q, subjects, kind, limit = Tools.limitDefault }: HistoryA
 
 /** Null for a key that reads its own runs only: the spend guard is the organization's. */
 const guardTool = send("GET", "/v1/spend-guard").pipe(
-  Effect.flatMap((answer) => (answer.status === 403 ? Effect.succeed(null) : asked("wallet", Effect.succeed(answer)))),
+  Effect.flatMap((answer) => (answer.status === 403 ? Effect.succeed(null) : reply("wallet", Effect.succeed(answer)))),
   Effect.catch((error) => unanswered("wallet", error))
 )
 
 const walletTool = Effect.fnUntraced(function* ({ transactions = 0 }: { readonly transactions?: number }) {
   const [wallet, spend_guard, entries] = yield* Effect.all(
     [
-      asked("wallet", send("GET", "/v1/wallet")),
+      reply("wallet", send("GET", "/v1/wallet")),
       guardTool,
       transactions === 0
         ? Effect.succeed(null)
-        : asked("wallet", send("GET", pathOf("/v1/wallet/transactions", { limit: transactions })))
+        : reply("wallet", send("GET", pathOf("/v1/wallet/transactions", { limit: transactions })))
     ],
     { concurrency: 3 }
   )
@@ -86,27 +86,27 @@ export const toolsFor = (here: Here, run: Tool): ReadonlyArray<Tool> => {
     (given: Given) =>
       here(carryOut(given))
   return [
-    Tools.discover.carriedOut(carry((body) => asked("discover", send("POST", "/v1/discover", { body })))),
-    Tools.inspect.carriedOut(carry((body) => asked("inspect", send("POST", "/v1/inspect", { body })))),
-    Tools.quote.carriedOut(carry((given) => asked("quote", send("POST", "/v1/quote", { text: runBody(given) })))),
+    Tools.discover.withHandler(carry((body) => reply("discover", send("POST", "/v1/discover", { body })))),
+    Tools.inspect.withHandler(carry((body) => reply("inspect", send("POST", "/v1/inspect", { body })))),
+    Tools.quote.withHandler(carry((given) => reply("quote", send("POST", "/v1/quote", { text: runBody(given) })))),
     run,
-    runBatch.carriedOut(carry(runBatchTool)),
-    Tools.getRun.carriedOut(carry(getRunTool)),
-    Tools.cancelRun.carriedOut(carry(cancelRunTool)),
-    Tools.listRuns.carriedOut(
+    runBatch.withHandler(carry(runBatchTool)),
+    Tools.getRun.withHandler(carry(getRunTool)),
+    Tools.cancelRun.withHandler(carry(cancelRunTool)),
+    Tools.listRuns.withHandler(
       carry(({ limit = Tools.limitDefault, metadata = {}, ...filters }) => {
         const labels = Object.entries(metadata).map(([name, value]) => [`${metadataPrefix}${name}`, value] as const)
         const query = { ...filters, limit, ...Object.fromEntries(labels) }
-        return asked("list_runs", send("GET", pathOf("/v1/runs", query)))
+        return reply("list_runs", send("GET", pathOf("/v1/runs", query)))
       })
     ),
-    Tools.history.carriedOut(carry(historyTool)),
-    Tools.wallet.carriedOut(carry(walletTool)),
-    usage.carriedOut(carry(usageTool)),
-    allowances.carriedOut(carry(allowancesTool)),
-    Tools.listProviders.carriedOut(
+    Tools.history.withHandler(carry(historyTool)),
+    Tools.wallet.withHandler(carry(walletTool)),
+    usage.withHandler(carry(usageTool)),
+    allowances.withHandler(carry(allowancesTool)),
+    Tools.listProviders.withHandler(
       carry(({ limit = Tools.limitDefault, cursor }) =>
-        asked("list_providers", send("GET", pathOf("/v1/catalog/providers", { limit, cursor })))
+        reply("list_providers", send("GET", pathOf("/v1/catalog/providers", { limit, cursor })))
       )
     )
   ]
@@ -130,7 +130,7 @@ const slugs = Effect.gen(function* () {
 
 /** The run with its full result. */
 const wholeRun = (run_id: string) =>
-  asked("get_run", send("GET", `/v1/runs/${encodeURIComponent(run_id)}`), resourceCharsMax)
+  reply("get_run", send("GET", `/v1/runs/${encodeURIComponent(run_id)}`), resourceCharsMax)
 
 export const resourcesFor = (here: Here): ReadonlyArray<Readable> => [
   {
@@ -139,7 +139,7 @@ export const resourcesFor = (here: Here): ReadonlyArray<Readable> => [
     name: "capability",
     title: "A capability",
     description: "Input, output and price of a capability, as inspect returns them.",
-    read: (capability) => here(asked("inspect", send("POST", "/v1/inspect", { body: { capability } }))),
+    read: (capability) => here(reply("inspect", send("POST", "/v1/inspect", { body: { capability } }))),
     complete: (begun) => here(Effect.map(slugs, (all) => all.filter((slug) => slug.startsWith(begun))))
   },
   {

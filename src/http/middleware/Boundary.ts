@@ -137,14 +137,14 @@ const isMessage = (response: HttpServerResponse.HttpServerResponse) =>
 const isRouteNotFound = (error: unknown): error is HttpServerError.HttpServerError =>
   HttpServerError.isHttpServerError(error) && error.reason._tag === "RouteNotFound"
 
-/** The answer to a request that died. `asked` names the request in the log. */
-export const answerToDefect = (readiness: Readiness["Service"], asked: string, defect: unknown) => {
+/** The answer to a request that died. `name` stands for the request in the log. */
+export const answerToDefect = (readiness: Readiness["Service"], name: string, defect: unknown) => {
   const refused = bodyProblem(defect)
   if (refused !== null) return Effect.succeed(answer(refused))
   if (constraintOf(defect) === "acting_member_has_scope") return Effect.succeed(answer(roleChanged))
   const noted = isFullDisk(defect) ? readiness.diskWasFull : Effect.void
   return Effect.as(
-    Effect.andThen(noted, Effect.logError(`${asked}: ${inWords(defect)}`)),
+    Effect.andThen(noted, Effect.logError(`${name}: ${inWords(defect)}`)),
     isOutage(defect) ? answer(outage, { "retry-after": "1" }) : answer(internal)
   )
 }
@@ -197,10 +197,10 @@ export const Boundary = HttpRouter.middleware(
               return answerToDefect(readiness, `${request_id} ${request.method} ${path}`, defect)
             })
           )
-          const { accept, cookie, "if-none-match": known, "accept-encoding": acceptEncoding } = request.headers
-          const done = tagged(request.url, known, concluded(response, request_id, accept))
-          const asked = { path: request.url, acceptEncoding, cookie: cookie !== undefined }
-          return isCompressible(asked, done) ? yield* encoded(asked, done) : done
+          const { accept, cookie, "if-none-match": etag, "accept-encoding": acceptEncoding } = request.headers
+          const done = tagged(request.url, etag, concluded(response, request_id, accept))
+          const negotiation = { path: request.url, acceptEncoding, cookie: cookie !== undefined }
+          return isCompressible(negotiation, done) ? yield* encoded(negotiation, done) : done
         })
   ),
   { global: true }

@@ -12,7 +12,7 @@ import {
   noteLengthMax,
   referencePattern
 } from "../../actors/operator/Credits.ts"
-import { asOperator, operator, bad, firstOf, known, onDatabase, plain, print, table, unknown, when } from "./output.ts"
+import { asOperator, operator, bad, firstOf, orgOf, onDatabase, plain, print, table, unknown, when } from "./output.ts"
 import { OperatorLayer } from "./OperatorLayer.ts"
 import { Email } from "../api/shapes/AccountFields.ts"
 import { consent } from "../cli/terminal/consent.ts"
@@ -79,7 +79,7 @@ interface Crediting extends NewCredit {
 const book = ({ yes, json, ...given }: Crediting) =>
   Effect.gen(function* () {
     const { type, org_id, amount, reference } = given
-    const { name } = yield* known(org_id)
+    const { name } = yield* orgOf(org_id)
     const books = yield* Books
     const credits = yield* makeCredits
 
@@ -153,9 +153,9 @@ export const invite = (text: string, json: boolean) =>
     const email = decodeEmail(text.trim())
     if (Option.isNone(email)) return yield* bad(`"${plain(text)}" is not an e-mail address.`)
     const settings = yield* Settings
-    const made = yield* asOperator((yield* Invitations).invite(email.value))
-    if (Option.isNone(made)) return yield* bad(`${email.value} already has an account and can sign in.`)
-    const { token, expires_at } = made.value
+    const invitation = yield* asOperator((yield* Invitations).invite(email.value))
+    if (Option.isNone(invitation)) return yield* bad(`${email.value} already has an account and can sign in.`)
+    const { token, expires_at } = invitation.value
     const link = linkOf(addressOf(settings), invitationPath, Redacted.value(token))
     yield* json
       ? print({ email: email.value, link, invitation: Redacted.value(token), expires_at: expires_at.toISOString() })
@@ -178,7 +178,7 @@ export const reindexHistory = (restart: boolean) =>
     if (restart) yield* reindex.restart
     const all = yield* reindex.runs
     const sum = { checked: 0, missing: 0, segments: 0 }
-    let told = yield* Clock.currentTimeMillis
+    let shownAt = yield* Clock.currentTimeMillis
     for (;;) {
       const step = yield* reindex.step
       if (step === null) break
@@ -189,8 +189,8 @@ export const reindexHistory = (restart: boolean) =>
         sum.missing += step.missing
       }
       const now = yield* Clock.currentTimeMillis
-      if (now - told < progressMillis) continue
-      told = now
+      if (now - shownAt < progressMillis) continue
+      shownAt = now
       const done =
         step._tag === "Checked"
           ? `${sum.checked} of about ${Math.max(all, sum.checked)} runs checked`
@@ -207,17 +207,17 @@ export const rotateReceiptKey = (json: boolean) =>
   Effect.gen(function* () {
     const keys = yield* SigningKeys
     const { encryptionKeys } = (yield* Settings).current()
-    const made = yield* asOperator(keys.rotate).pipe(
+    const key = yield* asOperator(keys.rotate).pipe(
       Effect.catchTag("SigningUnavailable", () =>
         fail("failed", "Another process changed the key at the same time. Run the command again.")
       )
     )
-    if (json) return yield* print(made)
-    yield* Console.log(made.key_id)
+    if (json) return yield* print(key)
+    yield* Console.log(key.key_id)
     yield* Console.error(
-      made.replaced === null
+      key.replaced === null
         ? "Made the first key of receipts."
-        : `Receipts are signed with this key from now on. The public key ${made.replaced} stays published, so older receipts stay valid.`
+        : `Receipts are signed with this key from now on. The public key ${key.replaced} stays published, so older receipts stay valid.`
     )
     if (encryptionKeys.length === 0)
       yield* Console.error(
@@ -232,7 +232,7 @@ const namedMax = 5
 export const resume = (org_id: string, json: boolean) =>
   Effect.gen(function* () {
     const watch = yield* BooksWatch
-    const { name } = yield* known(org_id)
+    const { name } = yield* orgOf(org_id)
     const done = yield* watch.resume(org_id, yield* operator)
     if (done._tag === "NotSuspended")
       return yield* bad(`The wallet of ${org_id} is not suspended. Nothing was changed.`)

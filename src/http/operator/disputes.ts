@@ -11,7 +11,7 @@ import { type DisputeRow, Disputes } from "../../layers/warranty/Disputes.ts"
 import { looksLike } from "../../schema/Ids.ts"
 import { disputeView } from "../views/DisputeView.ts"
 import { OperatorLayer } from "./OperatorLayer.ts"
-import { asOperator, bad, firstOf, known, onDatabase, plain, print, table, unknown, when } from "./output.ts"
+import { asOperator, bad, firstOf, orgOf, onDatabase, plain, print, table, unknown, when } from "./output.ts"
 
 const noteLengthMax = 500
 /** A table cell. `--json` shows the whole text. */
@@ -28,7 +28,7 @@ export interface DisputesFlags {
 
 export const disputes = ({ org, all, limit, json }: DisputesFlags) =>
   Effect.gen(function* () {
-    if (org !== null) yield* known(org)
+    if (org !== null) yield* orgOf(org)
     const store = yield* Disputes
     const { rows, more } = yield* firstOf(limit, (most) => store.list({ org_id: org, all, after: null }, most))
     if (json) return yield* print({ items: rows.map((row) => ({ org_id: row.org_id, ...disputeView(row) })), more })
@@ -58,8 +58,8 @@ const noteOf = Effect.fnUntraced(function* (note: string) {
 })
 
 const disputeOf = Effect.fnUntraced(function* (run_id: string) {
-  const found = looksLike("run", run_id) ? yield* (yield* Disputes).find(run_id) : null
-  if (found !== null) return found
+  const dispute = looksLike("run", run_id) ? yield* (yield* Disputes).find(run_id) : null
+  if (dispute !== null) return dispute
   return yield* unknown(`There is no dispute of a run "${plain(run_id)}". List disputes with: rungate admin disputes`)
 })
 

@@ -2,7 +2,7 @@
  * Handler of `rungate admin losses`: lists runs that cost more than they were charged, and the totals per provider.
  */
 import { Console, Effect } from "effect"
-import { bad, firstOf, known, onDatabase, print, table, when } from "./output.ts"
+import { bad, firstOf, orgOf, onDatabase, print, table, when } from "./output.ts"
 import { type LossRow, type LossTotal, Losses } from "../../layers/ledger/Losses.ts"
 import { usd } from "../../schema/money/Money.ts"
 import { lossRowView, lossTotalView } from "../views/operator/LossView.ts"
@@ -19,9 +19,9 @@ const moment = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,6})?)?(Z|[+-]\d{2}
 const sinceOf = (text: string | null) => {
   if (text === null) return Effect.succeed(null)
   const zoned = /T.*(Z|[+-]\d{2}:\d{2})$/.test(text) || !text.includes("T") ? text : `${text}Z`
-  const found = new Date(zoned)
-  return moment.test(text) && !Number.isNaN(found.getTime())
-    ? Effect.succeed(found)
+  const date = new Date(zoned)
+  return moment.test(text) && !Number.isNaN(date.getTime())
+    ? Effect.succeed(date)
     : bad(`Invalid --since "${text}". Give a date such as 2026-11-21 or 2026-11-21T08:00:00Z.`)
 }
 
@@ -56,7 +56,7 @@ const lines = (rows: ReadonlyArray<LossRow>, totals: ReadonlyArray<LossTotal>): 
 export const losses = ({ org, since, limit, json }: LossFlags) =>
   Effect.gen(function* () {
     const filter = { org_id: org, since: yield* sinceOf(since) }
-    if (org !== null) yield* known(org)
+    if (org !== null) yield* orgOf(org)
     const store = yield* Losses
     const { rows, more } = yield* firstOf(limit, (most) => store.list(filter, most))
     const totals = yield* store.totals(filter)

@@ -77,7 +77,7 @@ const askProcessor = Effect.fnUntraced(function* (days: number) {
 
 const AgainstStripe = ProcessorAudit.layer.pipe(Layer.provide(StripePayments))
 
-const notAsked = (mode: string) =>
+const notCompared = (mode: string) =>
   mode === "sandbox"
     ? "The sandbox has no payment processor. Top-ups are compared only with the payments in the database."
     : "No payment processor is configured (STRIPE_SECRET_KEY). Top-ups are compared only with the payments in the database."
@@ -94,22 +94,22 @@ export const audit = (days: number) =>
     )
     const { current, mode } = yield* Settings
     const { stripe } = current()
-    if (stripe === null) yield* Console.log(notAsked(mode))
+    if (stripe === null) yield* Console.log(notCompared(mode))
     else if (days === 0) yield* Console.log("Skipped the comparison with the payment processor (--processor-days 0).")
-    const asked =
+    const comparison =
       stripe === null || days === 0
         ? Result.succeed(null)
         : yield* Effect.result(askProcessor(days).pipe(Effect.provide(AgainstStripe)))
-    const compared = Result.isSuccess(asked) ? asked.success : null
+    const compared = Result.isSuccess(comparison) ? comparison.success : null
     yield* auditor.record({ ...report, violations: [...report.violations, ...(compared?.violations ?? [])] })
     if (compared !== null) {
       for (const line of violationLines(compared.violations)) yield* Console.log(line)
       yield* Console.log(processorLine(days, compared))
     }
-    if (Result.isFailure(asked))
-      yield* Console.error(`Can't compare with the payment processor: ${asked.failure.message}`)
+    if (Result.isFailure(comparison))
+      yield* Console.error(`Can't compare with the payment processor: ${comparison.failure.message}`)
     if (!good) return yield* fail("failed", "The books do not add up. See the violations above.")
-    if (Result.isFailure(asked)) {
+    if (Result.isFailure(comparison)) {
       return yield* fail(
         "failed",
         "The books add up, but the top-ups were not compared with the payment processor (--processor-days 0 skips this)."

@@ -37,17 +37,17 @@ export const violationLines = (violations: ReadonlyArray<Violation>) =>
 
 /** The first `limit` rows, and whether there are more. */
 export const firstOf = <A, E, R>(limit: number, read: (limit: number) => Effect.Effect<ReadonlyArray<A>, E, R>) =>
-  Effect.map(read(limit + 1), (found) => ({ rows: found.slice(0, limit), more: found.length > limit }))
+  Effect.map(read(limit + 1), (rows) => ({ rows: rows.slice(0, limit), more: rows.length > limit }))
 
 export const when = (time: Date | null) => (time === null ? "-" : `${time.toISOString().slice(0, 19)}Z`)
 
 export const onDatabase = <A, E, R>(work: Effect.Effect<A, E, R>) =>
   work.pipe(Effect.provide(Storage), Effect.provideService(References.LogToStderr, true))
 
-export const known = Effect.fnUntraced(function* (org_id: string) {
+export const orgOf = Effect.fnUntraced(function* (org_id: string) {
   const accounts = yield* Accounts
-  const found = looksLike("org", org_id) ? yield* accounts.organization(org_id) : Option.none<OrganizationRow>()
-  if (Option.isSome(found)) return found.value
+  const organization = looksLike("org", org_id) ? yield* accounts.organization(org_id) : Option.none<OrganizationRow>()
+  if (Option.isSome(organization)) return organization.value
   return yield* unknown(`There is no organization "${org_id}". List organizations with: rungate admin orgs`)
 })
 

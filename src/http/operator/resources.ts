@@ -4,7 +4,7 @@
  * They write to the database, and every process uses the change from its next run on. Data goes to stdout, messages to stderr.
  */
 import { Console, Effect } from "effect"
-import { asOperator, bad, firstOf, known, onDatabase, plain, print, table, when } from "./output.ts"
+import { asOperator, bad, firstOf, orgOf, onDatabase, plain, print, table, when } from "./output.ts"
 import { fail } from "../cli/terminal/exits.ts"
 import { CatalogStore } from "../../layers/catalog/CatalogStore.ts"
 import { Ownership, type ResourceRow } from "../../layers/runs/Ownership.ts"
@@ -68,7 +68,7 @@ const view = ({ kind, resource_id, provider, source, created_at }: ResourceRow) 
 const change = (flags: ResourceFlags, what: "assign" | "revoke") =>
   Effect.gen(function* () {
     const { org_id, kind, json } = flags
-    const { name } = yield* known(org_id)
+    const { name } = yield* orgOf(org_id)
     const ownership = yield* Ownership
     const assignment = { org_id, kind, id: yield* idOf(kind, flags.id), provider: yield* providerOf(flags) }
     const shown = `${kind} ${assignment.id}${assignment.provider === null ? "" : ` at ${assignment.provider}`}`
@@ -95,7 +95,7 @@ export const revoke = (flags: ResourceFlags) => change(flags, "revoke")
 
 export const list = (org_id: string, kind: ResourceKind | null, limit: number, json: boolean) =>
   Effect.gen(function* () {
-    yield* known(org_id)
+    yield* orgOf(org_id)
     const ownership = yield* Ownership
     const { rows, more } = yield* firstOf(limit, (most) => ownership.list(org_id, kind, most))
     if (json) return yield* print({ items: rows.map(view), more })

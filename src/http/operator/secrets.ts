@@ -6,7 +6,7 @@
  * so no log of a proxy has it. Secrets go to stdout, everything else to stderr.
  */
 import { Console, Effect, Redacted } from "effect"
-import { asOperator, bad, known, onDatabase, operator, plain, print } from "./output.ts"
+import { asOperator, bad, orgOf, onDatabase, operator, plain, print } from "./output.ts"
 import { Accounts } from "../../layers/accounts/Accounts.ts"
 import { linkMinutes, OperatorSessions } from "../../layers/operator/OperatorSessions.ts"
 import { addressOf, Settings } from "../../layers/platform/Settings.ts"
@@ -44,7 +44,7 @@ export const createOrganization = (given: Omit<NewKey, "org_id">) =>
 export const createKey = ({ org_id, name, json }: NewKey) =>
   Effect.gen(function* () {
     if (!isName(name)) return yield* bad(`--name must have 1 to ${nameLengthMax} characters.`)
-    const organization = yield* known(org_id)
+    const organization = yield* orgOf(org_id)
     const environment = yield* environmentHere
     const { id, token } = yield* (yield* Accounts).createKey(org_id, name.trim(), environment).pipe(
       asOperator,

@@ -3,7 +3,7 @@
  * changed what in one organization or in all.
  */
 import { Console, Effect } from "effect"
-import { bad, firstOf, known, onDatabase, plain, print, table, violationLines, when } from "./output.ts"
+import { bad, firstOf, orgOf, onDatabase, plain, print, table, violationLines, when } from "./output.ts"
 import { fail } from "../cli/terminal/exits.ts"
 import { AuditLog, everything } from "../../layers/auditlog/AuditLog.ts"
 import type { Violation } from "../../layers/audit/equations.ts"
@@ -121,7 +121,7 @@ export const show = (org_id: string, json: boolean) =>
   Effect.gen(function* () {
     const books = yield* Books
     const stateOf = yield* makeOrganizationState
-    yield* known(org_id)
+    yield* orgOf(org_id)
     const shown = yield* books.snapshot(Effect.all({ state: stateOf(org_id), violations: books.violations(org_id) }))
     yield* json ? print(viewOf(shown)) : Console.log(textOf(shown).join("\n"))
     if (shown.violations.length > 0) {
@@ -139,7 +139,7 @@ export interface AuditLogFlags {
 
 export const auditLog = ({ org, action, actor, limit, json }: AuditLogFlags) =>
   Effect.gen(function* () {
-    if (org !== null) yield* known(org)
+    if (org !== null) yield* orgOf(org)
     if ([action, actor].some((word) => word === "" || word?.includes("\u0000") === true))
       return yield* bad("--action and --actor must not be empty.")
     const log = yield* AuditLog

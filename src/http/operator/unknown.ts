@@ -4,7 +4,7 @@
  * A finding is information only. It moves no money and never repeats the call.
  */
 import { Console, Effect } from "effect"
-import { asOperator, bad, firstOf, known, onDatabase, plain, print, table, unknown as absent, when } from "./output.ts"
+import { asOperator, bad, firstOf, orgOf, onDatabase, plain, print, table, unknown as absent, when } from "./output.ts"
 import { UnknownOutcomes } from "../../layers/runs/UnknownOutcomes.ts"
 import type { Finding } from "../../schema/catalog/Doubt.ts"
 import { outcomeView } from "../views/operator/OutcomeView.ts"
@@ -20,7 +20,7 @@ export interface UnknownFlags {
 
 export const unknownOutcomes = ({ org, all, limit, json }: UnknownFlags) =>
   Effect.gen(function* () {
-    if (org !== null) yield* known(org)
+    if (org !== null) yield* orgOf(org)
     const store = yield* UnknownOutcomes
     const { rows, more } = yield* firstOf(limit, (most) => store.list({ org_id: org, resolved: all }, most))
     if (json) return yield* print({ items: rows.map(outcomeView), more })

@@ -109,7 +109,7 @@ export const DocsRoutes = Layer.unwrap(
         }))
       )
     )
-    const found = (path: string) =>
+    const pageAt = (path: string) =>
       Effect.map(read, (pages) => {
         const page = pages.find((one) => one.path === path)
         return page === undefined ? HttpServerResponse.jsonUnsafe(unknownPage, { status: 404 }) : page.answer
@@ -117,11 +117,11 @@ export const DocsRoutes = Layer.unwrap(
     const index = yield* Effect.cached(
       Effect.map(read, (pages) => text(llmsText(pages, address), "text/plain; charset=utf-8"))
     )
-    const named = Effect.flatMap(HttpRouter.params, ({ page = "" }) => found(page))
+    const named = Effect.flatMap(HttpRouter.params, ({ page = "" }) => pageAt(page))
     return Layer.mergeAll(
       HttpRouter.add("GET", "/llms.txt", rateLimitedPage(index)),
       HttpRouter.add("GET", "/docs/:page", rateLimitedPage(named)),
-      HttpRouter.add("GET", `/docs/${skill}`, rateLimitedPage(found(skill)))
+      HttpRouter.add("GET", `/docs/${skill}`, rateLimitedPage(pageAt(skill)))
     )
   })
 )

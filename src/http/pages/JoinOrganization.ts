@@ -38,9 +38,9 @@ export const JoinOrganizationPage = HttpRouter.use(
       rateLimitedPage(
         Effect.gen(function* () {
           const token = yield* tokenInAddress
-          const found = Option.isNone(token) ? Option.none() : yield* invitations.open(Redacted.make(token.value))
-          if (Option.isNone(token) || Option.isNone(found)) return ended
-          const { organization, email, role: invited } = found.value
+          const invitation = Option.isNone(token) ? Option.none() : yield* invitations.open(Redacted.make(token.value))
+          if (Option.isNone(token) || Option.isNone(invitation)) return ended
+          const { organization, email, role: invited } = invitation.value
           return page(
             200,
             "You are invited to an organization",

@@ -81,7 +81,7 @@ export const makeSignUp = Effect.gen(function* () {
     const trustedEmail = address === "pending" ? null : email
     if (code !== null)
       yield* referrals.admit(code, trustedEmail).pipe(Effect.catch(({ reason }) => Effect.fail(codeRefused[reason])))
-    const made = yield* accounts
+    const account = yield* accounts
       .signUp({
         email,
         password: Redacted.make(payload.password),
@@ -97,6 +97,6 @@ export const makeSignUp = Effect.gen(function* () {
       })
       .pipe(Effect.mapError(refusal))
     if (address === "pending") yield* accountMails.wake
-    return made
+    return account
   })
 })

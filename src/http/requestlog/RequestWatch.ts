@@ -71,11 +71,11 @@ export const requestWatch: Effect.Effect<RequestWatch, never, Settings> = Effect
   return (request, answer) => {
     const began = clock.monotonicTimeNanosUnsafe()
     const span = traces === null ? null : spanOf(traces, request)
-    const known: RequestFacts = { org_id: null, trace: span?.traceparent ?? null }
-    facts.set(request, known)
+    const requestFacts: RequestFacts = { org_id: null, trace: span?.traceparent ?? null }
+    facts.set(request, requestFacts)
     const answered = answer(request)
     return answered instanceof Response
-      ? ended(request, known, answered, began, span)
-      : answered.then((response) => ended(request, known, response, began, span))
+      ? ended(request, requestFacts, answered, began, span)
+      : answered.then((response) => ended(request, requestFacts, response, began, span))
   }
 })

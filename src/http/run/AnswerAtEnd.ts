@@ -10,10 +10,10 @@ import { answer, answerToDefect, concluded } from "../middleware/Boundary.ts"
 import type { Allowance } from "../middleware/Limits.ts"
 import { Readiness } from "../middleware/Readiness.ts"
 import { limitHeaders } from "../middleware/RequestChecks.ts"
-import { retryAfterSeconds, type Told } from "../submission/SubmitRun.ts"
+import { retryAfterSeconds, type Extras } from "../submission/SubmitRun.ts"
 
 /** What an answer says besides the run. It is filled in as the request is checked. */
-export interface AnswerFacts extends Told {
+export interface AnswerFacts extends Extras {
   readonly request_id: string
   /** Names the request in the log. */
   readonly operation: string
@@ -49,7 +49,7 @@ export const bearerToken = ({ headers }: Request): string | null =>
  */
 export type UntilEnd = (
   facts: AnswerFacts,
-  show: (submitted: Submitted, now: number, told: Told) => HttpServerResponse.HttpServerResponse,
+  show: (submitted: Submitted, now: number, extras: Extras) => HttpServerResponse.HttpServerResponse,
   begin: (place: Place) => Effect.Effect<Submitted | PendingRun, Problem>
 ) => Effect.Effect<HttpServerResponse.HttpServerResponse>
 

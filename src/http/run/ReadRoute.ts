@@ -10,7 +10,7 @@ import { WaitSeconds } from "../api/shapes/Common.ts"
 import { Deprecations } from "../api/shapes/Deprecations.ts"
 import { concerning } from "../standards/Deprecation.ts"
 import { waitsFor } from "../standards/Prefer.ts"
-import { showRead, toldOf } from "../submission/SubmitRun.ts"
+import { showRead, extrasOf } from "../submission/SubmitRun.ts"
 import { type AnswerFacts, answerFacts, bearerToken, tellLimit, type UntilEnd } from "./AnswerAtEnd.ts"
 
 /** A whole number of seconds, written as clients write it. */
@@ -42,7 +42,7 @@ export const readRoute = Effect.fnUntraced(function* (untilEnd: UntilEnd) {
   const readable = Effect.fnUntraced(function* (request: Request, token: string, run_id: string, facts: AnswerFacts) {
     const tell = tellLimit(facts)
     const { caller } = yield* checks.admit({ token, operation, source: request, tell, receive: () => Effect.void })
-    Object.assign(facts, toldOf(caller, facts.applied))
+    Object.assign(facts, extrasOf(caller, facts.applied))
     return (yield* sees(caller, run_id)) ? caller.org_id : null
   })
 

@@ -12,7 +12,7 @@ import { malformedBody } from "../middleware/MalformedRequest.ts"
 import { checkBytes, isJson } from "../middleware/RequestChecks.ts"
 import { verificationProblem } from "../middleware/Verified.ts"
 import { concerning } from "../standards/Deprecation.ts"
-import { plannedOf, showSubmitted, toldOf, waitsOf } from "../submission/SubmitRun.ts"
+import { plannedOf, showSubmitted, extrasOf, waitsOf } from "../submission/SubmitRun.ts"
 import { type AnswerFacts, answerFacts, bearerToken, tellLimit, type UntilEnd } from "./AnswerAtEnd.ts"
 
 const runUrl = /^[a-z]+:\/\/[^/]*\/v1\/run$/
@@ -63,7 +63,7 @@ export const submitRoute = Effect.fnUntraced(function* (untilEnd: UntilEnd) {
     const unverified = verificationProblem(settings, caller)
     if (unverified !== null) return yield* Effect.fail(unverified)
     const waits = waitsOf(payload, headers.get("prefer") ?? undefined)
-    Object.assign(facts, toldOf(caller, waits.applied))
+    Object.assign(facts, extrasOf(caller, waits.applied))
     return yield* plannedOf({
       caller,
       request_id: facts.request_id,

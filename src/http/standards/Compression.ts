@@ -54,13 +54,13 @@ const kept = new WeakMap<Uint8Array, Map<Coding, Promise<Uint8Array>>>()
 const compressed = (bytes: Uint8Array, coding: Coding): Promise<Uint8Array> => {
   const forms = kept.get(bytes) ?? new Map<Coding, Promise<Uint8Array>>()
   kept.set(bytes, forms)
-  const made = forms.get(coding) ?? compress[coding](bytes)
-  forms.set(coding, made)
-  return made
+  const form = forms.get(coding) ?? compress[coding](bytes)
+  forms.set(coding, form)
+  return form
 }
 
 /** What compression depends on. */
-export interface Asked {
+export interface Negotiation {
   /** The path, perhaps with a query. */
   readonly path: string
   readonly acceptEncoding: string | null | undefined
@@ -73,7 +73,7 @@ const varied = (vary: string | undefined) =>
 
 /** Whether `encoded` would do anything. */
 export const isCompressible = (
-  { path, acceptEncoding, cookie }: Asked,
+  { path, acceptEncoding, cookie }: Negotiation,
   { body, headers }: HttpServerResponse.HttpServerResponse
 ): boolean => {
   if (body._tag !== "Uint8Array" || body.body.byteLength < compressedFrom) return false
@@ -87,12 +87,13 @@ export const isCompressible = (
 
 /** The answer, compressed if the client takes it and it is worth it. */
 export const encoded = (
-  asked: Asked,
+  negotiation: Negotiation,
   response: HttpServerResponse.HttpServerResponse
 ): Effect.Effect<HttpServerResponse.HttpServerResponse> => {
   const { body } = response
-  const coding = codingFor(asked.acceptEncoding)
-  if (body._tag !== "Uint8Array" || coding === null || !isCompressible(asked, response)) return Effect.succeed(response)
+  const coding = codingFor(negotiation.acceptEncoding)
+  if (body._tag !== "Uint8Array" || coding === null || !isCompressible(negotiation, response))
+    return Effect.succeed(response)
   return Effect.map(
     Effect.promise(() => compressed(body.body, coding)),
     (bytes) => {

@@ -22,10 +22,10 @@ const isDocument = (path: string) =>
 /** A client may keep one for this long, and asks then whether it has changed. */
 const freshSeconds = 300
 
-const known = new WeakMap<Uint8Array, string>()
+const tags = new WeakMap<Uint8Array, string>()
 const tagOf = (bytes: Uint8Array): string => {
-  const tag = known.get(bytes) ?? etagOf(bytes)
-  known.set(bytes, tag)
+  const tag = tags.get(bytes) ?? etagOf(bytes)
+  tags.set(bytes, tag)
   return tag
 }
 

@@ -14,14 +14,14 @@ export interface Waits {
 
 /** The first value of each preference, by its name. */
 const preferencesOf = (header: string): ReadonlyMap<string, string> => {
-  const found = new Map<string, string>()
+  const preferences = new Map<string, string>()
   for (const part of header.split(",")) {
     const [preference = ""] = part.split(";")
     const [name = "", value = ""] = preference.split("=").map((text) => text.trim())
     const key = name.toLowerCase()
-    if (!found.has(key)) found.set(key, value.replace(/^"(.*)"$/, "$1"))
+    if (!preferences.has(key)) preferences.set(key, value.replace(/^"(.*)"$/, "$1"))
   }
-  return found
+  return preferences
 }
 
 /** `own` is what the request says elsewhere: null if it says nothing. `otherwise` is how long it waits then, in seconds. */
@@ -29,8 +29,8 @@ export const waitsFor = (prefer: string | undefined, own: number | null, otherwi
   if (own !== null) return { seconds: own, applied: null }
   if (prefer === undefined) return { seconds: otherwise, applied: null }
   const preferences = preferencesOf(prefer)
-  const asked = preferences.get("wait") ?? ""
-  const seconds = /^\d{1,9}$/.test(asked) ? Math.min(Number(asked), waitSecondsMax) : null
+  const wait = preferences.get("wait") ?? ""
+  const seconds = /^\d{1,9}$/.test(wait) ? Math.min(Number(wait), waitSecondsMax) : null
   const isAsync = preferences.has("respond-async")
   const applied = [...(isAsync ? ["respond-async"] : []), ...(seconds === null ? [] : [`wait=${seconds}`])]
   return {

@@ -91,8 +91,8 @@ export const StatusRoute = Layer.unwrap(
     const endpoints = yield* Endpoints
     const health = yield* Health
     const context = yield* Effect.context<CheckServices>()
-    const { providers: known } = readinessOf(catalog.entries, catalog.providers, catalog.isConfigured)
-    const readiness = new Map(known.map((one) => [one.provider, one]))
+    const { providers: providerRows } = readinessOf(catalog.entries, catalog.providers, catalog.isConfigured)
+    const readiness = new Map(providerRows.map((one) => [one.provider, one]))
 
     /** Providers that this service calls. */
     const providers = () =>
@@ -103,14 +103,14 @@ export const StatusRoute = Layer.unwrap(
         return [{ provider: slug, title, status: providerHealth(health, slug, ready?.serves ?? []).status }]
       })
 
-    const made = Effect.gen(function* () {
+    const pages = Effect.gen(function* () {
       const checks = yield* serviceChecks
       const report = reportOf(checks, providers(), new Date(yield* Clock.currentTimeMillis))
       return { html: cached(shown(report)), json: cached(HttpServerResponse.jsonUnsafe(report)) }
     })
     // A client that hangs up must not end what others wait for.
     const kept = yield* Effect.cachedWithTTL(
-      Effect.uninterruptible(Effect.provideContext(made, context)),
+      Effect.uninterruptible(Effect.provideContext(pages, context)),
       `${keptSeconds} seconds`
     )
     const answer = Effect.gen(function* () {

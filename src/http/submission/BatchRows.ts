@@ -35,8 +35,8 @@ const inexactIn = (value: unknown, path: string): string | null => {
   if (typeof value === "number") return Number.isInteger(value) && !Number.isSafeInteger(value) ? path : null
   if (typeof value !== "object" || value === null) return null
   for (const [name, child] of Object.entries(value)) {
-    const found = inexactIn(child, `${path}.${name}`)
-    if (found !== null) return found
+    const inexact = inexactIn(child, `${path}.${name}`)
+    if (inexact !== null) return inexact
   }
   return null
 }
@@ -66,11 +66,11 @@ const stored = (run: BatchRun, planned: PlanRequest): string => {
 
 /** JSON texts of the rows' requests. */
 export const batchRows = (admission: Admission["Service"]) =>
-  Effect.fnUntraced(function* (runs: ReadonlyArray<BatchRun>, asked: RunCaller) {
+  Effect.fnUntraced(function* (runs: ReadonlyArray<BatchRun>, caller: RunCaller) {
     const rows: Array<string> = []
     const targets = new Set<string>()
     for (const [index, run] of runs.entries()) {
-      const own = { ...asked, metadata: run.metadata ?? null }
+      const own = { ...caller, metadata: run.metadata ?? null }
       const planned = yield* Effect.mapError(requestOf(run, own, Effect.succeed("")), (refusal) =>
         problem("invalid_request", ...inRow(index, refusal))
       )

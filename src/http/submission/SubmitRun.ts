@@ -63,32 +63,35 @@ const targetOf = (payload: RunRequest) => {
 }
 
 /** What an answer says beside the run. */
-export interface Told {
+export interface Extras {
   /** Whether the caller may read the organization's wallet. */
   readonly wallet: boolean
   /** The header `Preference-Applied`. Null for none. */
   readonly applied: string | null
 }
 
-export const toldOf = ({ role, access }: Pick<Principal, "role" | "access">, applied: string | null = null): Told => ({
+export const extrasOf = (
+  { role, access }: Pick<Principal, "role" | "access">,
+  applied: string | null = null
+): Extras => ({
   wallet: maySeeWallet(role) && seesWallet(access),
   applied
 })
 
 /** What a run cost, once that is final, and what its organization can spend now. In dollars, as everywhere. */
-const moneyHeaders = (run: RunRow, { wallet, applied }: Told): Record<string, string> => ({
+const moneyHeaders = (run: RunRow, { wallet, applied }: Extras): Record<string, string> => ({
   ...(isFinalRow(run) ? { "run-charged": usd(run.charged ?? 0n) } : {}),
   ...(wallet && run.available !== null ? { "wallet-available": usd(run.available) } : {}),
   ...(applied === null ? {} : { "preference-applied": applied })
 })
 
-export const show = (run: RunRow, now: number, status: number, told: Told, headers: Record<string, string> = {}) =>
-  HttpServerResponse.text(runJson(told.wallet ? run : withoutWallet(run), now, true), {
+export const show = (run: RunRow, now: number, status: number, extras: Extras, headers: Record<string, string> = {}) =>
+  HttpServerResponse.text(runJson(extras.wallet ? run : withoutWallet(run), now, true), {
     status,
     contentType: "application/json",
     headers: {
       "run-id": run.run_id,
-      ...moneyHeaders(run, told),
+      ...moneyHeaders(run, extras),
       ...(status === 202 ? { location: pollUrl(run.run_id), "retry-after": "1" } : {}),
       ...headers
     }
@@ -124,13 +127,13 @@ export interface RunSubmission {
 /** Runs and quotes decode a request with this function, so both refuse the same requests. */
 export const requestOf = Effect.fnUntraced(function* (
   payload: RunRequest,
-  asked: RunCaller,
+  caller: RunCaller,
   text: RunSubmission["text"]
 ) {
   const target = yield* targetOf(payload)
   const max_cost = payload.routing?.max_cost ?? null
   const max_total = payload.routing?.max_total ?? null
-  const common = { ...asked, input: payload.input, reuse: payload.reuse ?? null }
+  const common = { ...caller, input: payload.input, reuse: payload.reuse ?? null }
   const planned: PlanRequest =
     target._tag === "Endpoint"
       ? {
@@ -179,7 +182,7 @@ export const plannedOf = Effect.fnUntraced(function* ({
 }: RunSubmission) {
   const idempotency_key = yield* idempotencyKeyOf(idempotencyKey)
   const elapsed = (yield* Clock.currentTimeMillis) - arrived
-  const asked = {
+  const runCaller = {
     org_id: caller.org_id,
     key_id: caller.key_id,
     access: caller.access,
@@ -190,20 +193,20 @@ export const plannedOf = Effect.fnUntraced(function* ({
     metadata: payload.metadata ?? null,
     trace
   }
-  return yield* requestOf(payload, asked, text)
+  return yield* requestOf(payload, runCaller, text)
 })
 
 /** The answer to `POST /v1/run`. `now` in milliseconds since 1970. */
-export const showSubmitted = ({ run, replayed }: Submitted, now: number, told: Told) =>
-  show(run, now, httpStatusOf(run), told, replayed ? { "idempotent-replay": "true" } : {})
+export const showSubmitted = ({ run, replayed }: Submitted, now: number, extras: Extras) =>
+  show(run, now, httpStatusOf(run), extras, replayed ? { "idempotent-replay": "true" } : {})
 
 /** The answer to `GET /v1/runs/{id}`. */
-export const showRead = ({ run }: Pick<Submitted, "run">, now: number, told: Told) =>
-  show(run, now, 200, told, isFinalRow(run) ? {} : { "retry-after": "1" })
+export const showRead = ({ run }: Pick<Submitted, "run">, now: number, extras: Extras) =>
+  show(run, now, 200, extras, isFinalRow(run) ? {} : { "retry-after": "1" })
 
 export const submitRun = (admission: Admission["Service"]) =>
   Effect.fnUntraced(function* (submission: RunSubmission) {
     const submitted = yield* admission.submit(yield* plannedOf(submission))
-    const told = toldOf(submission.caller, submission.waits.applied)
-    return showSubmitted(submitted, yield* Clock.currentTimeMillis, told)
+    const extras = extrasOf(submission.caller, submission.waits.applied)
+    return showSubmitted(submitted, yield* Clock.currentTimeMillis, extras)
   })

@@ -70,7 +70,7 @@ export const historyText = (
   subject: SubjectView,
   {
     rows,
-    limit: asked,
+    limit: requested,
     cut,
     summary,
     excluded
@@ -84,7 +84,7 @@ export const historyText = (
 ): string => {
   const { count } = summary
   const groups = summary.groups.map((group) => ({ ...group, status: statusOf(group.status) }))
-  const limit = cut ? rows.length : asked
+  const limit = cut ? rows.length : requested
   const truncated = count > limit
   const touches = rows.flatMap((row) => touchOf(row.run_id, row.capability, row.status, row.created_at) ?? [])
   const last_touch = touched(summary.touch)

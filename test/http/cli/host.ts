@@ -50,7 +50,7 @@ const validatorOf = (schema: object | boolean): ValidateFunction => {
 const answerSchemas = new Map(
   toolsFor(
     () => Effect.never,
-    Tools.run.carriedOut(() => Effect.never)
+    Tools.run.withHandler(() => Effect.never)
   ).map(({ name, answerSchema }) => [name, answerSchema])
 )
 

@@ -9,7 +9,7 @@ import { BudgetRequest } from "../shapes/KeyRules.ts"
 const text = (max: number) => Schema.NonEmptyString.check(Schema.isMaxLength(max))
 
 /** The parameters of an authorization request (RFC 6749, 7636, 8707). */
-const asked = {
+const parameters = {
   response_type: text(20).annotate({ description: 'must be "code"' }),
   client_id: text(3_000).annotate({ description: "from POST /oauth/register" }),
   redirect_uri: text(500).annotate({ description: "exactly as the client registered it" }),
@@ -19,10 +19,10 @@ const asked = {
   state: Schema.optionalKey(text(2_000).annotate({ description: "returned to the client" })),
   resource: Schema.optionalKey(text(500).annotate({ description: "the address of /mcp" }))
 }
-export const AuthorizationQuery = Schema.Struct(asked)
+export const AuthorizationQuery = Schema.Struct(parameters)
 export type AuthorizationQuery = typeof AuthorizationQuery.Type
 
-const Asked = Schema.Struct({
+const AuthorizationRequest = Schema.Struct({
   client_name: Schema.String.annotate({ description: "What the client calls itself. Nothing proves it." }),
   redirect_uri: Schema.String,
   redirect_host: Schema.String,
@@ -32,7 +32,7 @@ const Asked = Schema.Struct({
 }).annotate({ identifier: "AuthorizationRequest" })
 
 const Decision = Schema.Struct({
-  ...asked,
+  ...parameters,
   organization_id: text(100).annotate({
     description: "the organization that the person saw; refused if the session is of another one"
   }),
@@ -46,8 +46,8 @@ const about = (summary: string, description: string) => OpenApi.annotations({ su
 export class AuthorizationApi extends HttpApiGroup.make("oauth")
   .add(
     HttpApiEndpoint.get("asked", "/oauth/authorization", {
-      query: asked,
-      success: Asked,
+      query: parameters,
+      success: AuthorizationRequest,
       error: [Wire.invalid_request, Wire.forbidden]
     }).annotateMerge(
       about(

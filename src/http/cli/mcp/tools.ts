@@ -15,7 +15,7 @@ export const carriedOut = Effect.gen(function* () {
   const turns = yield* Semaphore.make(runsAtOnce)
   const oneByOne = yield* Semaphore.make(1)
   const here: Here = (effect) => Effect.provideService(effect, Service, service)
-  const run = Tools.run.carriedOut((given) =>
+  const run = Tools.run.withHandler((given) =>
     here(Effect.provideContext(turns.withPermits(1)(runTool(given, oneByOne)), surroundings))
   )
   return { tools: toolsFor(here, run), resources: resourcesFor(here) }

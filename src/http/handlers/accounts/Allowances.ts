@@ -112,9 +112,9 @@ export const AllowancesHandlers = HttpApiBuilder.group(
           })
         }
         const isOwn = (caller.access?.reads ?? null) !== null
-        const told = (why: string, message: string) => (isOwn ? ownMessage(why, message) : message)
-        const made = store.create({ ...given, org_id, environment: scopes.environment, parent_key_id: key_id })
-        const minted = yield* made.pipe(
+        const shownMessage = (why: string, message: string) => (isOwn ? ownMessage(why, message) : message)
+        const creation = store.create({ ...given, org_id, environment: scopes.environment, parent_key_id: key_id })
+        const minted = yield* creation.pipe(
           asCaller,
           Effect.catchTags({ AllowanceRefused: refusal, TooManyKeys: () => Effect.fail(tooMany) })
         )
@@ -124,7 +124,7 @@ export const AllowancesHandlers = HttpApiBuilder.group(
               why === "wallet_suspended"
                 ? Effect.fail(problem("wallet_suspended", message))
                 : Effect.fail(
-                    problem("insufficient_balance", notEnough(why, told(why, message)), [
+                    problem("insufficient_balance", notEnough(why, shownMessage(why, message)), [
                       { path: "amount", message: "is more than can be held" }
                     ])
                   ),

@@ -67,9 +67,9 @@ export const ProviderAccountsHandlers = HttpApiBuilder.group(
 
     const authOf = Effect.fnUntraced(function* (slug: string) {
       const { providers } = endpoints.snapshot()
-      const found = providers.get(slug)
-      const known = catalog.provider(slug)
-      if (found === undefined && known === undefined)
+      const raw = providers.get(slug)
+      const adapter = catalog.provider(slug)
+      if (raw === undefined && adapter === undefined)
         return yield* Effect.fail(
           problem(
             "provider_not_found",
@@ -77,7 +77,7 @@ export const ProviderAccountsHandlers = HttpApiBuilder.group(
             [{ path: "path.provider", message: "is not a provider of this service" }]
           )
         )
-      const auth: Auth = known?.auth ?? found?.document?.auth ?? { kind: "none" }
+      const auth: Auth = adapter?.auth ?? raw?.document?.auth ?? { kind: "none" }
       if (auth.kind === "none" || auth.kind === "contact")
         return yield* Effect.fail(refused("path.provider", `can't have an account of yours: ${slug} needs no key`))
       return auth

@@ -141,11 +141,11 @@ export const BatchesHandlers = HttpApiBuilder.group(
         if (!isCsv && stray !== undefined)
           return yield* refused(`query.${stray}`, "is for a CSV body; in JSON it is a field of the body")
         const batch = isCsv ? yield* fromCsv(catalog, payload, query) : payload
-        const asked: RunCaller = {
+        const rowCaller: RunCaller = {
           ...{ org_id, key_id, access, request_id, idempotency_key: null, fingerprint: "", wait_millis: 0 },
           metadata: null
         }
-        const requests = yield* rowsOf(batch.runs, asked)
+        const requests = yield* rowsOf(batch.runs, rowCaller)
         const fingerprint = digestOf(batch)
         const created = yield* store.create({
           ...{ org_id, key_id, request_id, idempotency_key, fingerprint, requests },

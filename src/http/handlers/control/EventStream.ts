@@ -45,11 +45,11 @@ const heartbeat = encoder.encode(": heartbeat\n\n")
 /** All streams of an organization send the same bytes. */
 const encoded = new WeakMap<LoggedEvent, Uint8Array>()
 const bytesOf = (event: LoggedEvent): Uint8Array => {
-  const known = encoded.get(event)
-  if (known !== undefined) return known
-  const made = encoder.encode(textOf(event))
-  encoded.set(event, made)
-  return made
+  const cached = encoded.get(event)
+  if (cached !== undefined) return cached
+  const bytes = encoder.encode(textOf(event))
+  encoded.set(event, bytes)
+  return bytes
 }
 
 /** An event as it is sent. Its JSON text has no line break. */

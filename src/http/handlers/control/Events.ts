@@ -77,21 +77,22 @@ export const EventsHandlers = HttpApiBuilder.group(
         // A key that reads less since ends its streams too, and its client connects again.
         isValid: Effect.map(
           accounts.principal(secret),
-          (found) => found._tag === "Some" && (keys !== null || (found.value.access?.reads ?? null) === null)
+          (principal) =>
+            principal._tag === "Some" && (keys !== null || (principal.value.access?.reads ?? null) === null)
         )
       }
     }
 
     const opened = (
       request: HttpServerRequest.HttpServerRequest,
-      asked: Omit<StreamRequest, "credential" | "isValid">
+      stream: Omit<StreamRequest, "credential" | "isValid">
     ) =>
       Effect.suspend(() => {
         // Nobody reads the body of a response to HEAD, so nothing would end it.
         if (request.method === "HEAD")
           return Effect.succeed(HttpServerResponse.raw(emptyBody(), { contentType, headers: streamHeaders }))
-        if (!feed.reserve(asked.org_id)) return tooManyStreams(feed)
-        const body = following(feed, { ...asked, ...credentialOf(request, asked.keys) })
+        if (!feed.reserve(stream.org_id)) return tooManyStreams(feed)
+        const body = following(feed, { ...stream, ...credentialOf(request, stream.keys) })
         return Effect.succeed(HttpServerResponse.raw(body, { contentType, headers: streamHeaders }))
       })
     const ended = (
@@ -113,13 +114,13 @@ export const EventsHandlers = HttpApiBuilder.group(
         const { org_id, access } = yield* CurrentCaller
         const kinds = yield* kindsOf(query.types)
         const last = headers["last-event-id"]
-        const asked = last === undefined || last === "" ? null : positionOf(org_id, last)
-        if (asked === null && last !== undefined && last !== "") return yield* Effect.fail(badId)
+        const since = last === undefined || last === "" ? null : positionOf(org_id, last)
+        if (since === null && last !== undefined && last !== "") return yield* Effect.fail(badId)
         yield* feed.listen(org_id)
         const { position, dropped } = yield* log.after({ org_id, after: 0n, run_id: null, kinds: null, limit: 0 })
-        if (asked !== null && (asked < dropped || asked > position)) return yield* Effect.fail(tooOld)
+        if (since !== null && (since < dropped || since > position)) return yield* Effect.fail(tooOld)
         const keys = access?.reads ?? null
-        return yield* opened(request, { org_id, run_id: null, keys, kinds, after: asked ?? position })
+        return yield* opened(request, { org_id, run_id: null, keys, kinds, after: since ?? position })
       }),
 
       run: Effect.fnUntraced(function* ({ params, headers, query, request }) {
@@ -127,11 +128,11 @@ export const EventsHandlers = HttpApiBuilder.group(
         const reads = access?.reads ?? null
         const { run_id } = params
         const kinds = yield* kindsOf(query.types)
-        const found = (yield* seesRun(run_id)) ? yield* runs.find(org_id, run_id) : null
-        if (found === null) return yield* Effect.fail(unknownRun(run_id))
+        const row = (yield* seesRun(run_id)) ? yield* runs.find(org_id, run_id) : null
+        if (row === null) return yield* Effect.fail(unknownRun(run_id))
         yield* feed.listen(org_id)
         // It may have ended before its organization's log began. Then no event of it will come.
-        const run = isFinalRow(found) ? found : ((yield* runs.find(org_id, run_id)) ?? found)
+        const run = isFinalRow(row) ? row : ((yield* runs.find(org_id, run_id)) ?? row)
         const last = headers["last-event-id"] === "" ? undefined : headers["last-event-id"]
         const reading = yield* log.after({ org_id, after: 0n, run_id, kinds: null, limit: runEventsMax })
         const isLogged = run.finished_at === null || (reading.began_at !== null && run.finished_at >= reading.began_at)
@@ -141,10 +142,10 @@ export const EventsHandlers = HttpApiBuilder.group(
           if (last !== undefined && at < 0) return yield* Effect.fail(badId)
           return at === events.length - 1 ? nothingLeft : ended(events.slice(at + 1), kinds, reads)
         }
-        const asked = last === undefined ? null : positionOf(org_id, last)
-        if (asked === null && last !== undefined) return yield* Effect.fail(badId)
-        if (asked !== null && (asked < reading.dropped || asked > reading.position)) return yield* Effect.fail(tooOld)
-        const after = asked ?? 0n
+        const since = last === undefined ? null : positionOf(org_id, last)
+        if (since === null && last !== undefined) return yield* Effect.fail(badId)
+        if (since !== null && (since < reading.dropped || since > reading.position)) return yield* Effect.fail(tooOld)
+        const after = since ?? 0n
         const rest = reading.events.filter(({ position }) => position > after)
         if (reading.events.some(({ kind }) => kind === "run.finished"))
           return rest.length === 0 ? nothingLeft : ended(rest, kinds, reads)

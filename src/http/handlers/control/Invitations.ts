@@ -113,9 +113,9 @@ export const InvitationsHandlers = HttpApiBuilder.group(
       preview: Effect.fnUntraced(function* ({ payload: { token } }) {
         // Counted apart from acceptances, so that somebody who opens the page often can still accept.
         yield* allowAttempt(limits, linkAccount(`${token} preview`))
-        const found = yield* invitations.open(Redacted.make(token))
-        if (Option.isNone(found)) return yield* Effect.fail(notInvited)
-        const { organization, email, role } = found.value
+        const invitation = yield* invitations.open(Redacted.make(token))
+        if (Option.isNone(invitation)) return yield* Effect.fail(notInvited)
+        const { organization, email, role } = invitation.value
         return { organization, email, role }
       }),
 

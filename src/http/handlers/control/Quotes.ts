@@ -24,7 +24,7 @@ export const QuotesHandlers = HttpApiBuilder.group(
       Effect.fnUntraced(function* ({ payload, request }) {
         const { org_id, key_id, access } = yield* requireVerified(settings)
         const { request_id } = yield* RequestContext
-        const asked = {
+        const caller = {
           org_id,
           key_id,
           access,
@@ -35,7 +35,7 @@ export const QuotesHandlers = HttpApiBuilder.group(
           metadata: null
         }
         // The middleware has received the body already, so reading it does not wait.
-        const planned = yield* requestOf(payload, asked, Effect.orDie(request.text))
+        const planned = yield* requestOf(payload, caller, Effect.orDie(request.text))
         const { offers, refused, routing_reason, ...quote } = yield* quotes.quote(planned)
         return {
           currency: "USD" as const,

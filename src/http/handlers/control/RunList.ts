@@ -26,15 +26,15 @@ const refused = (path: string, message: string) =>
 
 /** The labels that runs must have, from query parameters such as `metadata.campaign=spring`. */
 const metadataOf = Effect.fnUntraced(function* (query: RunQuery) {
-  const found: Record<string, string> = {}
+  const labels: Record<string, string> = {}
   for (const [parameter, value] of Object.entries(query)) {
     if (!parameter.startsWith(metadataPrefix) || typeof value !== "string") continue
     const name = parameter.slice(metadataPrefix.length)
     if (!isMetadataName(name)) return yield* refused(`query.${metadataPrefix}<name>`, `${nameRule} after the first dot`)
     // No run has a longer value. It is not refused, because a filter may be any text.
-    found[name] = isMetadataValue(value) ? value : `${value.slice(0, 1_000)}…`
+    labels[name] = isMetadataValue(value) ? value : `${value.slice(0, 1_000)}…`
   }
-  const metadata: Metadata | null = Object.keys(found).length === 0 ? null : found
+  const metadata: Metadata | null = Object.keys(labels).length === 0 ? null : labels
   return metadata
 })
 

@@ -101,7 +101,7 @@ export const SimulationsHandlers = HttpApiBuilder.group(
           max_cost: payload.max_cost ?? null,
           without: new Set(without)
         }
-        const found = yield* simulations.simulate({ org_id, capability, ...period, policy }).pipe(
+        const simulation = yield* simulations.simulate({ org_id, capability, ...period, policy }).pipe(
           Effect.catchTags({
             SimulationBusy: ({ message }) => Effect.fail(problem("service_unavailable", message)),
             TooManyRuns: ({ reached }) =>
@@ -111,7 +111,7 @@ export const SimulationsHandlers = HttpApiBuilder.group(
               )
           })
         )
-        const { runs, actual, unchanged, unknown, refused: none, left_out } = found
+        const { runs, actual, unchanged, unknown, refused: none, left_out } = simulation
         return {
           currency: "USD" as const,
           runs,
@@ -120,7 +120,7 @@ export const SimulationsHandlers = HttpApiBuilder.group(
             hit_rate: rateOf(actual.hits, runs),
             latency_ms_p95: actual.latency_ms_p95
           },
-          simulated: simulated(found),
+          simulated: simulated(simulation),
           unchanged_runs: unchanged,
           unknown_runs: unknown,
           unknown_share: rateOf(unknown, runs),

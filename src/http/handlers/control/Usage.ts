@@ -38,9 +38,9 @@ const cursorOf = ({ a, b }: UsageRow) => Buffer.from(JSON.stringify([a, b])).toS
 
 const afterOf = (cursor: string | null) => {
   if (cursor === null) return Effect.succeed(null)
-  const found = decodeCursor(Buffer.from(cursor, "base64url").toString("utf8"))
-  return found._tag === "Some" && !found.value.some((one) => one.includes("\0"))
-    ? Effect.succeed(found.value)
+  const decoded = decodeCursor(Buffer.from(cursor, "base64url").toString("utf8"))
+  return decoded._tag === "Some" && !decoded.value.some((one) => one.includes("\0"))
+    ? Effect.succeed(decoded.value)
     : refused("query.cursor", "is not a cursor of this list")
 }
 

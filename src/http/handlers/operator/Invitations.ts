@@ -37,9 +37,9 @@ export const OperatorInvitationsHandlers = HttpApiBuilder.group(
       }),
 
       create: Effect.fnUntraced(function* ({ payload }) {
-        const made = yield* asOperator(invitations.invite(payload.email))
-        if (Option.isNone(made)) return yield* Effect.fail(hasAccount)
-        const { email, token, expires_at } = made.value
+        const invitation = yield* asOperator(invitations.invite(payload.email))
+        if (Option.isNone(invitation)) return yield* Effect.fail(hasAccount)
+        const { email, token, expires_at } = invitation.value
         const link = linkOf(addressOf(settings), invitationPath, Redacted.value(token))
         return { email, link, expires_at: expires_at.toISOString() }
       })

@@ -46,10 +46,10 @@ const otherAmount = (booked: bigint) =>
 
 /** Violations that a refusal names. The organization's audit lists them all. */
 const namedMax = 5
-const stillSuspended = (found: ReadonlyArray<Violation>) =>
+const stillSuspended = (violations: ReadonlyArray<Violation>) =>
   problem(
     "wallet_suspended",
-    `The books still do not add up, so the wallet stays suspended. ${found.length === 1 ? "The violation" : `${found.length} violations, the first`}: ${found
+    `The books still do not add up, so the wallet stays suspended. ${violations.length === 1 ? "The violation" : `${violations.length} violations, the first`}: ${violations
       .slice(0, namedMax)
       .map(({ equation, subject, detail }) => `${equation}: ${subject}: ${detail}`)
       .join("; ")}. List them at GET /v1/operator/organizations/{org_id}/audit.`
@@ -80,9 +80,9 @@ export const OperatorOrganizationsHandlers = HttpApiBuilder.group(
     const stateOf = yield* makeOrganizationState
     const watch = yield* BooksWatch
 
-    const known = Effect.fnUntraced(function* (org_id: string) {
-      const found = looksLike("org", org_id) ? yield* accounts.organization(org_id) : Option.none()
-      return Option.isSome(found) ? found.value : yield* Effect.fail(noOrganization)
+    const organizationOf = Effect.fnUntraced(function* (org_id: string) {
+      const organization = looksLike("org", org_id) ? yield* accounts.organization(org_id) : Option.none()
+      return Option.isSome(organization) ? organization.value : yield* Effect.fail(noOrganization)
     })
 
     return handlers.handleAll({
@@ -95,12 +95,12 @@ export const OperatorOrganizationsHandlers = HttpApiBuilder.group(
       }),
 
       get: Effect.fnUntraced(function* ({ params: { org_id } }) {
-        yield* known(org_id)
+        yield* organizationOf(org_id)
         return organizationStateView(yield* books.snapshot(stateOf(org_id)))
       }),
 
       audit: Effect.fnUntraced(function* ({ params: { org_id } }) {
-        yield* known(org_id)
+        yield* organizationOf(org_id)
         return walletAuditView(yield* auditor.wallet(org_id), yield* auditor.last)
       }),
 
@@ -109,7 +109,7 @@ export const OperatorOrganizationsHandlers = HttpApiBuilder.group(
         const note = payload.note.trim()
         if (amount <= 0n || amount > creditMax) return yield* Effect.fail(badAmount)
         if (note === "") return yield* Effect.fail(blankNote)
-        yield* known(org_id)
+        yield* organizationOf(org_id)
         const credit: NewCredit = { type, org_id, amount, note, reference }
         const { already, booked } = yield* credits.book(credit, yield* operatorActor)
         if (booked._tag === "Stored") return yield* Effect.fail(storedCredit)
@@ -128,7 +128,7 @@ export const OperatorOrganizationsHandlers = HttpApiBuilder.group(
       }),
 
       setGuard: Effect.fnUntraced(function* ({ params: { org_id }, payload }) {
-        yield* known(org_id)
+        yield* organizationOf(org_id)
         const command = encodeGuard({ ...payload, may_loosen: true, actor: yield* operatorActor })
         yield* commands
           .ask({ org_id, run_id: null, tag: "SetGuard", payload: command })
@@ -145,14 +145,14 @@ export const OperatorOrganizationsHandlers = HttpApiBuilder.group(
       }),
 
       resume: Effect.fnUntraced(function* ({ params: { org_id } }) {
-        yield* known(org_id)
+        yield* organizationOf(org_id)
         const done = yield* watch.resume(org_id, yield* operatorActor)
         if (done._tag === "Violated") return yield* Effect.fail(stillSuspended(done.violations))
         return { org_id, suspended: false, already: done._tag === "NotSuspended" } as const
       }),
 
       revokeKey: Effect.fnUntraced(function* ({ params: { org_id, key_id } }) {
-        yield* known(org_id)
+        yield* organizationOf(org_id)
         const revoked = looksLike("key", key_id)
           ? yield* asOperator(accounts.revokeKey(org_id, key_id))
           : Option.none<KeyRow>()

@@ -40,10 +40,10 @@ export const OperatorOutcomesHandlers = HttpApiBuilder.group(
       }),
 
       resolve: Effect.fnUntraced(function* ({ params: { run_id }, payload: { finding, note } }) {
-        const found = note.trim()
-        if (found === "") return yield* Effect.fail(blankNote)
+        const text = note.trim()
+        if (text === "") return yield* Effect.fail(blankNote)
         if (!looksLike("run", run_id)) return yield* Effect.fail(noOutcome)
-        const isNew = yield* asOperator(outcomes.resolve(run_id, finding, found))
+        const isNew = yield* asOperator(outcomes.resolve(run_id, finding, text))
         const row = yield* outcomes.find(run_id)
         if (row === null) return yield* Effect.fail(noOutcome)
         if (!isNew && row.finding !== finding)

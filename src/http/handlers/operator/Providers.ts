@@ -75,7 +75,7 @@ export const OperatorProvidersHandlers = HttpApiBuilder.group(
       }),
 
       margins: ({ query: { days = daysDefault } }) =>
-        Effect.map(report(String(days)), (found) => marginReportView(days, found)),
+        Effect.map(report(String(days)), (rows) => marginReportView(days, rows)),
 
       losses: Effect.fnUntraced(function* ({ query: { limit = listLimitDefault } }) {
         const filter = { org_id: null, since: null }

@@ -37,7 +37,7 @@ import { Attempt } from "../../../schema/runs/Run.ts"
 import { didYouMean } from "../../../schema/suggestion.ts"
 import { consent } from "../../cli/terminal/consent.ts"
 import { fail } from "../../cli/terminal/exits.ts"
-import { bad, known, onDatabase, plain, print, table, unknown } from "../output.ts"
+import { bad, orgOf, onDatabase, plain, print, table, unknown } from "../output.ts"
 import { recordingOf } from "./recording.ts"
 import { subjectOf } from "./subjects.ts"
 
@@ -91,8 +91,8 @@ const AdmissionLayer = Admission.layer.pipe(
   Layer.provideMerge(Storage)
 )
 
-const organizationOf = Effect.fnUntraced(function* (org: string | null) {
-  if (org !== null) return yield* known(org)
+const payingOrganization = Effect.fnUntraced(function* (org: string | null) {
+  if (org !== null) return yield* orgOf(org)
   const [first, second] = yield* (yield* Accounts).findOrganizations(null, null, 2)
   if (first !== undefined && second === undefined) return first
   return yield* bad("Name the organization that pays with --org <org_id>. List organizations with: rungate admin orgs")
@@ -254,7 +254,7 @@ export const checkProvider = (flags: CheckFlags) =>
     const { slug, max_cost, json, yes } = flags
     yield* findProvider(slug)
     const { planned, skipped } = planOf((yield* Catalog).entries, slug)
-    const { org_id, name } = yield* organizationOf(flags.org)
+    const { org_id, name } = yield* payingOrganization(flags.org)
     const most = Money.min(max_cost, Money.sum(planned.map((one) => one.quote)))
     if (planned.length > 0) {
       const offers = planned.length === 1 ? "1 offer" : `${planned.length} offers`

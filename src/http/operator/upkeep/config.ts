@@ -63,11 +63,11 @@ const wrong = (problems: ReadonlyArray<string>) =>
 
 export const printConfig = (json: boolean) =>
   Effect.gen(function* () {
-    const found = yield* report
-    if (json) yield* printJson(view(found))
+    const result = yield* report
+    if (json) yield* printJson(view(result))
     else {
       const lines = table(
-        found.settings,
+        result.settings,
         [
           { title: "setting", of: ({ name }) => name },
           { title: "value", of: (one) => one.value ?? (one.default === "unset" ? "-" : `(${one.default})`) },
@@ -79,16 +79,16 @@ export const printConfig = (json: boolean) =>
       )
       yield* Console.log(lines.join("\n"))
     }
-    yield* tellAll("warning", found.warnings)
-    yield* tellAll("wrong", found.problems)
-    if (found.problems.length > 0)
-      return yield* fail("failed", `${wrong(found.problems)}, so a service does not start with them.`)
+    yield* tellAll("warning", result.warnings)
+    yield* tellAll("wrong", result.problems)
+    if (result.problems.length > 0)
+      return yield* fail("failed", `${wrong(result.problems)}, so a service does not start with them.`)
   })
 
 export const checkConfig = (json: boolean) =>
   Effect.gen(function* () {
-    const found = yield* report
-    const { problems, settings, warnings } = found
+    const result = yield* report
+    const { problems, settings, warnings } = result
     const set = settings.filter(({ source }) => source !== "default").length
     if (json) yield* printJson({ ok: problems.length === 0, settings_set: set, problems, warnings })
     yield* tellAll("warning", warnings)

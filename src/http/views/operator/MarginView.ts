@@ -41,12 +41,12 @@ export interface MarginReport {
   readonly all: MarginSum
 }
 
-export const marginReport = (found: ReadonlyArray<MarginRow>): MarginReport => ({
-  rows: found.toSorted(worstFirst),
-  providers: [...Map.groupBy(found, (row) => row.provider)]
+export const marginReport = (rows: ReadonlyArray<MarginRow>): MarginReport => ({
+  rows: rows.toSorted(worstFirst),
+  providers: [...Map.groupBy(rows, (row) => row.provider)]
     .map(([provider, own]) => ({ provider, ...own.reduce(plus, nothing) }))
     .sort(worstFirst),
-  all: found.reduce(plus, nothing)
+  all: rows.reduce(plus, nothing)
 })
 
 export const marginView = (sum: MarginSum) => ({
