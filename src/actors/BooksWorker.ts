@@ -4,11 +4,10 @@
  * Every worker tries, and the database gives each check to one of them, which keeps it while it checks. A check that takes long makes the
  * next one later, so that checks use a twentieth of the time at most.
  */
-import { Clock, Context, Effect, Layer, Schedule } from "effect"
+import { Clock, Context, Effect, Layer } from "effect"
 import { BooksWatch } from "../layers/audit/BooksWatch.ts"
 import { Settings } from "../layers/platform/Settings.ts"
-import { underway } from "../layers/platform/Underway.ts"
-import { oneLine } from "../layers/postgres/Batch.ts"
+import { repeatedly } from "../layers/postgres/DueWork.ts"
 
 /** Seconds between two looks whether a check is due. Tests shorten them. */
 export const BooksLookSeconds = Context.Reference("rungate/actors/BooksLookSeconds", { defaultValue: () => 30 })
@@ -23,7 +22,6 @@ export const BooksWorker = Layer.effectDiscard(
     const watch = yield* BooksWatch
     const { auditMinutes } = yield* Settings
     if (auditMinutes === 0) return
-    const every = yield* BooksLookSeconds
 
     const keep = Effect.forever(
       Effect.andThen(Effect.sleep(`${keepEverySeconds} seconds`), watch.postpone(keptSeconds))
@@ -44,11 +42,6 @@ export const BooksWorker = Layer.effectDiscard(
         yield* Effect.logError(`The books have ${report.violations.length} violations. See rungate audit.`)
     })
 
-    yield* pass.pipe(
-      Effect.catchCause((cause) => Effect.logWarning(`check of the books: ${oneLine(cause)}`)),
-      underway("check of the books"),
-      Effect.repeat(Schedule.spaced(`${every * 1_000} millis`)),
-      Effect.forkScoped
-    )
+    yield* repeatedly("check of the books", `${(yield* BooksLookSeconds) * 1_000} millis`, pass)
   })
 )

@@ -18,6 +18,7 @@ export class HistoryWorker extends Context.Service<
   {
     /** Indexes runs that have ended. Returns their number. */
     readonly index: Effect.Effect<number>
+    readonly indexDue: () => string
     /** Erases runs past the retention period. Returns their number, always 0 without a retention period. */
     readonly retain: Effect.Effect<number>
   }
@@ -52,7 +53,7 @@ export class HistoryWorker extends Context.Service<
                 erased += done
               }
             })
-      return HistoryWorker.of({ index, retain })
+      return HistoryWorker.of({ index, indexDue: history.due, retain })
     })
   )
 }

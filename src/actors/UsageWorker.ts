@@ -4,12 +4,10 @@
  * Every worker tries. Postgres lets one at a time through, and each batch is one transaction, so a killed process loses nothing and counts
  * nothing twice.
  */
-import { Effect, Layer, Schedule } from "effect"
-import { oneLine } from "../layers/postgres/Batch.ts"
-import { underway } from "../layers/platform/Underway.ts"
+import { Effect, Layer } from "effect"
+import { DueWork } from "../layers/postgres/DueWork.ts"
 import { UsageRollups } from "../layers/usage/UsageRollups.ts"
 
-const countEvery = "1 second"
 /** Limit of one pass, so that a backlog leaves capacity for runs. */
 const batchesMax = 10
 
@@ -19,11 +17,6 @@ export const UsageWorker = Layer.effectDiscard(
     const pass = Effect.gen(function* () {
       for (let batch = 0; batch < batchesMax; batch++) if ((yield* rollups.count) === 0) return
     })
-    yield* pass.pipe(
-      Effect.catchCause((cause) => Effect.logWarning(`usage: ${oneLine(cause)}`)),
-      underway("usage"),
-      Effect.repeat(Schedule.spaced(countEvery)),
-      Effect.forkScoped
-    )
+    yield* (yield* DueWork).whenDue("usage", UsageRollups.due, pass)
   })
 )

@@ -3,7 +3,7 @@
  *
  * Every step may run twice, late, or be killed at any point. Postgres stores the pending work and rejects stale writes.
  */
-import { Clock, Context, Effect, Layer, Schedule } from "effect"
+import { Clock, Effect, Layer } from "effect"
 import { oneLine } from "../layers/postgres/Batch.ts"
 import { crashPoint } from "../layers/platform/CrashPoint.ts"
 import { Health } from "../layers/executor/Health.ts"
@@ -14,12 +14,13 @@ import type { RunLoss } from "../layers/ledger/Turn.ts"
 import { laneQueue, Queues, runsQueue } from "../layers/queues/Queues.ts"
 import { Settings } from "../layers/platform/Settings.ts"
 import { underway } from "../layers/platform/Underway.ts"
+import { DueWork, repeatedly } from "../layers/postgres/DueWork.ts"
+import { PaymentStore } from "../layers/payments/PaymentStore.ts"
 import { countRun } from "../layers/observability/Meters.ts"
 import { Partitions } from "../layers/postgres/partitions/Partitions.ts"
 import { Signals } from "../layers/queues/Signals.ts"
 import { createdMillisOf } from "../schema/Ids.ts"
 import { usd } from "../schema/money/Money.ts"
-import { onePassAtATime } from "./onePassAtATime.ts"
 import { PaymentWorker } from "./payments/PaymentWorker.ts"
 import { closeLost, notRecorded } from "./runs/Delivery.ts"
 import { RunSlots } from "./runs/RunSlots.ts"
@@ -48,9 +49,6 @@ const awaitCommandsMillis = 4
  */
 const keepMillis = 250
 const claimMax = 100
-const sweepSeconds = 1
-/** Seconds between two sweeps of a worker. A sweep repeats lost wake-ups, so a test that must see them lost makes sweeps rare. */
-export const SweepSeconds = Context.Reference("rungate/actors/SweepSeconds", { defaultValue: () => sweepSeconds })
 const takeOverMax = 100
 /** A job whose workers died this often is not resumed again: the job may be what kills them. */
 const resumesMax = 5
@@ -58,14 +56,11 @@ const resumesMax = 5
 const deadLettersMax = 3
 /** Commands older than this have lost their wake-up: the stalled job is released. After twice as long the sweeper takes the turn itself. */
 const stuckSeconds = 4
-/** The process whose turn decided on a charge makes it at once. This interval is for charges whose process died. */
-const processPaymentsEvery = "2 seconds"
-const indexEvery = "1 second"
 const retainEvery = "1 hour"
 /** Months exist long before they begin, so a call that found its tables busy has many more tries. */
 const partitionsEvery = "10 minutes"
-const checkQueuesEverySweeps = 15
-const forgetEverySweeps = 300
+const checkQueuesEvery = "15 seconds"
+const forgetEvery = "5 minutes"
 
 /** Failed attempts are an ordinary cost. A price below the provider's cost needs the operator's attention. */
 const warned = ({ run_id, provider, reason, cost, charge }: RunLoss) =>
@@ -102,8 +97,7 @@ export const Workers = Layer.effectDiscard(
     const payments = yield* PaymentWorker
     const history = yield* HistoryWorker
     const lookups = yield* OutcomeLookups
-    const [lookEvery, sweepEvery] = [yield* LookSeconds, yield* SweepSeconds]
-    const [lanes, direct] = [yield* Lanes, yield* DirectCommands]
+    const [lanes, direct, { whenDue }] = [yield* Lanes, yield* DirectCommands, yield* DueWork]
     const [referrals, partitions] = [yield* ReferralActor, yield* Partitions]
     const [waiters, events] = [yield* Waiters, yield* EventSequencer]
     const fork = Effect.runForkWith(yield* Effect.context<never>())
@@ -135,7 +129,7 @@ export const Workers = Layer.effectDiscard(
             stored = answer.more
             yield* Effect.forEach(answer.started, start, { discard: true })
             if (answer.queued.length > 0) yield* claimSoon
-            if (answer.charges) fork(processPayments)
+            if (answer.charges) processPayments()
             yield* logged(answer)
             for (const org_id of answer.orgs) events.touch(org_id, null)
             for (const ending of answer.ended) {
@@ -166,9 +160,8 @@ export const Workers = Layer.effectDiscard(
         if (again) yield* lanes.wake(lane)
       })
 
-    const processPayments = onePassAtATime(
-      Effect.catchCause(payments.processDue, (cause) => Effect.logWarning(`payments: ${oneLine(cause)}`))
-    )
+    /** The process whose turn decided on a charge makes it at once. Looks are for charges whose process died. */
+    const processPayments = yield* whenDue("payments", PaymentStore.due, payments.processDue)
 
     const claims = fairClaims(leases, slots)
     let claiming = false
@@ -262,47 +255,30 @@ export const Workers = Layer.effectDiscard(
       else slots.listed([], true)
     })
 
-    let sweeps = 0
-    const sweep = Effect.gen(function* () {
-      sweeps += 1
-      yield* isolated("number of lanes", workers.follow)
-      yield* isolated("lane sweep", sweepLanes)
-      yield* isolated("recovery of lost runs", recoverLost)
-      yield* isolated("claim of queued runs", claimQueued)
-      if (sweeps % checkQueuesEverySweeps === 0) yield* isolated("queue upkeep", queues.processDue)
-      if (sweeps % forgetEverySweeps === 0) {
-        yield* isolated("deletion of old replies and workers", mail.forget)
-        yield* isolated("deletion of old health measurements", health.forget)
-        yield* isolated("deletion of old tries", guards.forget)
-        yield* isolated("recount of open runs", leases.recount)
-      }
-    })
-
     const renew = Effect.gen(function* () {
       if (yield* leases.renew(slots.workerId(), settings.leaseSeconds)) return
       yield* Effect.logWarning("this process renewed its lease too late; other workers may have taken over its runs")
       yield* slots.restart
     })
 
-    const everyWhile = (effect: Effect.Effect<unknown>, every: Schedule.Schedule<unknown>, name: string) =>
-      effect.pipe(
-        Effect.catchCause((cause) => Effect.logWarning(`${name}: ${oneLine(cause)}`)),
-        underway(name),
-        Effect.repeat(every),
-        Effect.forkScoped
-      )
-
-    yield* everyWhile(renew, Schedule.spaced(`${Math.ceil((settings.leaseSeconds * 1000) / 3)} millis`), "lease")
+    yield* repeatedly("lease", `${Math.ceil((settings.leaseSeconds * 1000) / 3)} millis`, renew)
     const workers = yield* laneWorkers(turnLane)
     yield* queues.work(runsQueue, claimNow)
-    yield* everyWhile(sweep, Schedule.spaced(`${sweepEvery} seconds`), "sweeper")
-    yield* everyWhile(processPayments, Schedule.spaced(processPaymentsEvery), "payments")
-    yield* everyWhile(payments.reconcile, Schedule.spaced(`${settings.reconcileSeconds} seconds`), "reconciler")
-    yield* everyWhile(history.index, Schedule.spaced(indexEvery), "history index")
-    yield* everyWhile(history.retain, Schedule.spaced(retainEvery), "retention")
-    yield* everyWhile(partitions.tend, Schedule.spaced(partitionsEvery), "partitions")
-    yield* everyWhile(referrals.accrue, Schedule.spaced(`${settings.referralSeconds} seconds`), "referrals")
-    yield* everyWhile(lookups.look, Schedule.spaced(`${lookEvery * 1_000} millis`), "look-ups of unknown outcomes")
+    yield* whenDue("lane sweep", MailStore.due, sweepLanes)
+    yield* whenDue("recovery of lost runs", Leases.lostDue, recoverLost)
+    yield* whenDue("claim of queued runs", () => (slots.mayWait() ? "true" : Leases.queuedDue()), claimQueued)
+    yield* whenDue("number of lanes", workers.behind, workers.follow)
+    yield* whenDue("history index", history.indexDue, history.index)
+    yield* repeatedly("queue upkeep", checkQueuesEvery, queues.processDue)
+    yield* repeatedly("deletion of old replies and workers", forgetEvery, mail.forget)
+    yield* repeatedly("deletion of old health measurements", forgetEvery, health.forget)
+    yield* repeatedly("deletion of old tries", forgetEvery, guards.forget)
+    yield* repeatedly("recount of open runs", forgetEvery, leases.recount)
+    yield* repeatedly("reconciler", `${settings.reconcileSeconds} seconds`, payments.reconcile)
+    yield* repeatedly("retention", retainEvery, history.retain)
+    yield* repeatedly("partitions", partitionsEvery, partitions.tend)
+    yield* repeatedly("referrals", `${settings.referralSeconds} seconds`, referrals.accrue)
+    yield* repeatedly("look-ups of unknown outcomes", `${(yield* LookSeconds) * 1_000} millis`, lookups.look)
     // Registered last, so it runs first: runs end while the lanes still commit their settlements. Then no turn waits for more.
     yield* Effect.addFinalizer(() =>
       slots.drain.pipe(

@@ -1,11 +1,11 @@
 /** A provider's job is resumed when its worker dies, but not for ever: the job may be what kills the workers. */
 import { beforeAll, expect, test } from "bun:test"
 import { Layer } from "effect"
-import { SweepSeconds } from "../../src/actors/Workers.ts"
+import { DueSeconds } from "../../src/layers/postgres/connection/KeepAwake.ts"
 import { rehearse, type Tenant, until, withApp } from "../kit/app.ts"
 
 let org: Tenant
-const app = withApp({ limits: Layer.succeed(SweepSeconds, 0.2), settings: { RUNGATE_DRAIN_SECONDS: "0" } })
+const app = withApp({ limits: Layer.succeed(DueSeconds, 0.2), settings: { RUNGATE_DRAIN_SECONDS: "0" } })
 beforeAll(async () => {
   org = await app.tenant("1.00")
 })

@@ -2,13 +2,13 @@
 import { afterAll, beforeAll, expect, test } from "bun:test"
 import { Redis } from "ioredis"
 import { Layer } from "effect"
-import { SweepSeconds } from "../../src/actors/Workers.ts"
+import { DueSeconds } from "../../src/layers/postgres/connection/KeepAwake.ts"
 import { type App, backends, figures, percentile, startApp, type Tenant, timed, verify } from "../kit/app.ts"
 
 const hasRedis = backends.includes("redis")
 
 /** Nothing finds a lost wake-up: the run that waits for it stays under way. */
-const limits = Layer.succeed(SweepSeconds, 3_600)
+const limits = Layer.succeed(DueSeconds, 3_600)
 const apps: Array<App> = []
 beforeAll(async () => {
   if (!hasRedis) return

@@ -1,11 +1,12 @@
 /**
  * Sends e-mails about accounts, after the transaction that queued them and outside of any request.
  *
- * Every process sends its own e-mails at once and polls for others every few seconds. A failed e-mail is retried for about four
+ * Every process sends its own e-mails at once, and looks for retries and for those of processes that died. A failed e-mail is retried for about four
  * hours. After that its recipient must request a new one.
  */
-import { Cause, Context, Effect, Layer, Queue, Redacted } from "effect"
+import { Cause, Context, Effect, Layer, Redacted } from "effect"
 import { oneLine } from "../../layers/postgres/Batch.ts"
+import { DueWork, repeatedly } from "../../layers/postgres/DueWork.ts"
 import { AuditLog } from "../../layers/auditlog/AuditLog.ts"
 import { type Content, type DueMail, Mails } from "../../layers/accounts/Mails.ts"
 import { type DueInvitation, InvitationMails } from "../../layers/members/InvitationMails.ts"
@@ -13,15 +14,12 @@ import { type Mail, Mailer } from "../../layers/accounts/Mailer.ts"
 import { addressOf, Settings } from "../../layers/platform/Settings.ts"
 import { alreadyHereMail, joinMail, resetMail, verifyMail, type Written } from "../../schema/accounts/AccountMail.ts"
 
-/** Poll interval. A request wakes the sender in its own process. Polling finds retries and e-mails of processes that died. */
-const pollEvery = "10 seconds"
 const claimMax = 20
 /** Mail servers accept only a few parallel messages from one sender. */
 const parallel = 4
 /** About four hours: waits double from one minute up to one hour. */
 const attemptsMax = 8
-/** Old e-mails are deleted every 60 polls. */
-const cleanUpEveryPolls = 60
+const cleanUpEvery = "10 minutes"
 
 export class AccountMails extends Context.Service<
   AccountMails,
@@ -38,7 +36,6 @@ export class AccountMails extends Context.Service<
       const log = yield* AuditLog
       const mailer = yield* Mailer
       const address = addressOf(yield* Settings)
-      const wakeUps = yield* Queue.sliding<void>(1)
 
       const render = (content: Exclude<Content, { readonly _tag: "Drop" }>): Written => {
         switch (content._tag) {
@@ -117,26 +114,15 @@ export class AccountMails extends Context.Service<
         }
       })
 
-      let polls = 0
-      const poll = Effect.gen(function* () {
-        yield* Queue.take(wakeUps).pipe(Effect.timeoutOption(pollEvery))
-        yield* sendDue
-        polls += 1
-        if (polls % cleanUpEveryPolls === 0)
-          yield* Effect.all([mails.forget, invitations.forget, log.forgetAddresses], { discard: true })
-      }).pipe(
-        Effect.catchCause((cause) =>
-          Cause.hasInterruptsOnly(cause)
-            ? Effect.failCause(cause)
-            : Effect.andThen(
-                Effect.logWarning(`sending mails failed and will be retried: ${oneLine(cause)}`),
-                Effect.sleep(pollEvery)
-              )
-        )
+      const due = () => `${Mails.due()} OR ${InvitationMails.due()}`
+      const wake = yield* (yield* DueWork).whenDue("mails", due, sendDue)
+      yield* repeatedly(
+        "deletion of old mails",
+        cleanUpEvery,
+        Effect.all([mails.forget, invitations.forget, log.forgetAddresses], { discard: true })
       )
-      yield* Effect.forkScoped(Effect.forever(poll))
 
-      return AccountMails.of({ wake: Effect.asVoid(Queue.offer(wakeUps, undefined)) })
+      return AccountMails.of({ wake: Effect.sync(wake) })
     })
   )
 }

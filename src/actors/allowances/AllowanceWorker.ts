@@ -4,17 +4,13 @@
  */
 import { Effect, Layer } from "effect"
 import { AllowanceStore } from "../../layers/allowances/AllowanceStore.ts"
-import { oneLine } from "../../layers/postgres/Batch.ts"
+import { DueWork } from "../../layers/postgres/DueWork.ts"
 import { Allowances } from "./Allowances.ts"
-
-const passEvery = "1 second"
 
 export const AllowanceWorker = Layer.effectDiscard(
   Effect.gen(function* () {
     const [allowances, store] = [yield* Allowances, yield* AllowanceStore]
-    const pass = Effect.andThen(store.giveUp, allowances.settle(null)).pipe(
-      Effect.catchCause((cause) => Effect.logWarning(`allowances: ${oneLine(cause)}`))
-    )
-    yield* Effect.forkScoped(Effect.forever(Effect.andThen(Effect.sleep(passEvery), pass)))
+    const pass = Effect.andThen(store.giveUp, allowances.settle(null))
+    yield* (yield* DueWork).whenDue("allowances", AllowanceStore.due, pass)
   })
 )

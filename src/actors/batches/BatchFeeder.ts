@@ -3,21 +3,18 @@
  *
  * Every worker does this. A batch of a process that died is taken over when its lease ends, and continues where it stopped.
  */
-import { Effect, Layer, Schedule } from "effect"
+import { Effect, Layer } from "effect"
 import { Accounts } from "../../layers/accounts/Accounts.ts"
 import { BatchFeeds, type Feed } from "../../layers/batches/BatchFeeds.ts"
 import { Settings } from "../../layers/platform/Settings.ts"
-import { underway } from "../../layers/platform/Underway.ts"
 import { oneLine } from "../../layers/postgres/Batch.ts"
+import { DueWork } from "../../layers/postgres/DueWork.ts"
 import { RunStore } from "../../layers/runs/RunStore.ts"
-import { onePassAtATime } from "../onePassAtATime.ts"
 import { Admission } from "../runs/Admission.ts"
 import { feedBatch } from "./FeedBatch.ts"
 
 /** Batches that a process feeds at once. Further ones follow, those first that waited longest. */
 const feedingMax = 50
-/** How soon a new batch starts, and one whose process died. */
-const lookEvery = "500 millis"
 
 export const BatchFeeder = Layer.effectDiscard(
   Effect.gen(function* () {
@@ -43,12 +40,10 @@ export const BatchFeeder = Layer.effectDiscard(
         Effect.forkIn(scope)
       )
     }
-    const pass = onePassAtATime(
-      Effect.gen(function* () {
-        if (feeding >= feedingMax) return
-        yield* Effect.forEach(yield* feeds.claim(feedingMax - feeding), begin, { discard: true })
-      }).pipe(Effect.catchCause((cause) => Effect.logWarning(`batches: ${oneLine(cause)}`)))
-    )
-    yield* pass.pipe(underway("batches"), Effect.repeat(Schedule.spaced(lookEvery)), Effect.forkScoped)
+    const pass = Effect.gen(function* () {
+      if (feeding >= feedingMax) return
+      yield* Effect.forEach(yield* feeds.claim(feedingMax - feeding), begin, { discard: true })
+    })
+    yield* (yield* DueWork).whenDue("batches", BatchFeeds.due, pass)
   })
 )

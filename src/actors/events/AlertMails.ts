@@ -1,9 +1,10 @@
 /**
- * Sends e-mails to members: alerts, and webhook endpoints that were paused. Every process looks for due ones every few seconds, and a
- * failed one is retried for about four hours.
+ * Sends e-mails to members: alerts, and webhook endpoints that were paused. A failed one is retried for
+ * about four hours.
  */
-import { Cause, Effect, Layer, Schedule } from "effect"
+import { Cause, Effect, Layer } from "effect"
 import { oneLine } from "../../layers/postgres/Batch.ts"
+import { DueWork, repeatedly } from "../../layers/postgres/DueWork.ts"
 import { AlertMailStore } from "../../layers/events/AlertMailStore.ts"
 import type { DueMail, Outbox } from "../../layers/events/mailOutbox.ts"
 import { Mailer } from "../../layers/accounts/Mailer.ts"
@@ -13,13 +14,12 @@ import type { Written } from "../../schema/accounts/AccountMail.ts"
 import { alertMail } from "../../schema/events/AlertMail.ts"
 import { pauseMail } from "../../schema/webhooks/PauseMail.ts"
 
-const pollEvery = "2 seconds"
 const claimMax = 20
 /** Mail servers accept only a few parallel messages from one sender. */
 const parallel = 4
 /** About four hours: waits double from one minute up to one hour. */
 const attemptsMax = 8
-const forgetEveryPolls = 1_800
+const forgetEvery = "1 hour"
 
 export const AlertMails = Layer.effectDiscard(
   Effect.gen(function* () {
@@ -27,6 +27,7 @@ export const AlertMails = Layer.effectDiscard(
     const pauses = yield* PauseMails
     const mailer = yield* Mailer
     const address = addressOf(yield* Settings)
+    const { whenDue } = yield* DueWork
 
     /** Logs mail ids only, so that the log holds no e-mail addresses. */
     const sender =
@@ -55,28 +56,18 @@ export const AlertMails = Layer.effectDiscard(
 
     const sendDue = <Kind extends string>(outbox: Outbox<Kind>, write: (mail: DueMail<Kind>) => Written) => {
       const send = sender(outbox, write)
-      return Effect.gen(function* () {
+      const pass = Effect.gen(function* () {
         let more = true
         while (more) {
           const due = yield* outbox.due(claimMax)
           yield* Effect.forEach(due, send, { concurrency: parallel, discard: true })
           more = due.length === claimMax
         }
-      }).pipe(Effect.catchCause((cause) => Effect.logWarning(`sending alert mails will be retried: ${oneLine(cause)}`)))
+      })
+      return whenDue("alert mails", outbox.anyDue, pass)
     }
-    const sendAlerts = sendDue(alerts, ({ kind, data }) => alertMail(address, kind, data))
-    const sendPauses = sendDue(pauses, ({ data }) => pauseMail(address, data))
-    const forget = Effect.andThen(alerts.forget, pauses.forget).pipe(
-      Effect.catchCause((cause) => Effect.logWarning(`deletion of old alert mails: ${oneLine(cause)}`))
-    )
-
-    let polls = 0
-    const poll = Effect.gen(function* () {
-      yield* sendAlerts
-      yield* sendPauses
-      polls += 1
-      if (polls % forgetEveryPolls === 0) yield* forget
-    })
-    yield* Effect.forkScoped(Effect.repeat(poll, Schedule.spaced(pollEvery)))
+    yield* sendDue(alerts, ({ kind, data }) => alertMail(address, kind, data))
+    yield* sendDue(pauses, ({ data }) => pauseMail(address, data))
+    yield* repeatedly("deletion of old alert mails", forgetEvery, Effect.andThen(alerts.forget, pauses.forget))
   })
 )

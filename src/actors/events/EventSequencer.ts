@@ -4,9 +4,9 @@
  * A call of `touch` only marks the organization. A lost mark delays events and loses none, because the log is derived from stored state:
  * every process also looks for pending ledger entries and inbox rows. Each batch is announced with the organization's id.
  */
-import { Context, Effect, Layer, Queue, Schedule } from "effect"
-import { underway } from "../../layers/platform/Underway.ts"
+import { Context, Effect, Layer, Queue } from "effect"
 import { oneLine } from "../../layers/postgres/Batch.ts"
+import { DueWork, repeatedly } from "../../layers/postgres/DueWork.ts"
 import { EventLog } from "../../layers/events/EventLog.ts"
 import { EventWriter } from "../../layers/events/EventWriter.ts"
 import { Signals } from "../../layers/queues/Signals.ts"
@@ -14,9 +14,8 @@ import { changedOrg, listenedOrg } from "./EventSignals.ts"
 
 /** Changes within this time share a batch. It is the delay of an event under load. */
 const gatherMillis = 40
-const lookEvery = "1 second"
-/** Looks between two looks at all organizations, for those whose process died before it wrote their events. */
-const looksPerSweep = 15
+/** How often all organizations are looked at, for those whose process died before it wrote their events. */
+const sweepEvery = "15 seconds"
 const parallel = 4
 /** Organizations that are remembered between two looks. The look at all organizations finds the rest. */
 const quietMax = 10_000
@@ -89,19 +88,15 @@ export class EventSequencer extends Context.Service<
         yield* flush
       })
 
-      let looks = 0
+      const bringDue = (among: ReadonlyArray<string> | null) =>
+        Effect.flatMap(writer.due(among), (due) => bringAll(due.map((org_id) => [org_id, new Set<string>()] as const)))
       const look = Effect.gen(function* () {
         listened = new Set(yield* writer.listened)
         const marked = [...quiet, ...listened]
         quiet = new Set()
-        const due =
-          looks % looksPerSweep === 0 ? yield* writer.due(null) : marked.length === 0 ? [] : yield* writer.due(marked)
-        looks += 1
-        yield* bringAll(due.map((org_id) => [org_id, new Set<string>()] as const))
-      }).pipe(
-        Effect.catchCause((cause) => Effect.logWarning(`event logs: will be retried: ${oneLine(cause)}`)),
-        underway("event logs")
-      )
+        if (marked.length > 0) yield* bringDue(marked)
+      })
+      const lookDue = () => (quiet.size > 0 ? "true" : EventWriter.due(listened.size))
 
       yield* Effect.acquireRelease(
         Effect.sync(() =>
@@ -117,11 +112,10 @@ export class EventSequencer extends Context.Service<
         (stop) => Effect.sync(stop)
       )
       yield* Effect.forkScoped(Effect.forever(flushing))
-      yield* Effect.forkScoped(Effect.repeat(look, Schedule.spaced(lookEvery)))
-      const forgetting = Effect.catchCause(log.forget, (cause) =>
-        Effect.as(Effect.logWarning(`deletion of old events: ${oneLine(cause)}`), 0)
-      ).pipe(Effect.repeat({ until: (deleted) => deleted === 0 }))
-      yield* Effect.forkScoped(Effect.repeat(forgetting, Schedule.spaced(forgetEvery)))
+      yield* (yield* DueWork).whenDue("event logs", lookDue, look)
+      yield* repeatedly("event logs of all organizations", sweepEvery, bringDue(null))
+      const forgetting = Effect.repeat(log.forget, { until: (deleted) => deleted === 0 })
+      yield* repeatedly("deletion of old events", forgetEvery, forgetting)
 
       return EventSequencer.of({ touch })
     })

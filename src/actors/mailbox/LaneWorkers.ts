@@ -42,5 +42,5 @@ export const laneWorkers = Effect.fnUntraced(function* (turn: (lane: number) => 
   })
 
   yield* serveAll((yield* wallets.state).lanes)
-  return { serve, follow }
+  return { serve, follow, behind: () => WalletLanes.due(served.size) }
 })

@@ -4,13 +4,13 @@
  * A waiter is a `Place`: a callback with a deadline. It needs no timer and no connection, and ends with the signal, at its deadline, or when
  * it is released. A slow poll of the database backs the signals up, so a lost signal only delays the answer.
  */
-import { Clock, Context, Effect, Layer, Schedule } from "effect"
-import { oneLine } from "../../layers/postgres/Batch.ts"
+import { Clock, Context, Effect, Layer } from "effect"
 import type { EndedRun } from "../../layers/ledger/Turn.ts"
 import { Signals } from "../../layers/queues/Signals.ts"
 import { WaitStore } from "../../layers/runs/WaitStore.ts"
 import type { MicroUsd } from "../../schema/money/Money.ts"
 import { type CommittedEnd, Places, type Place } from "./Places.ts"
+import { repeatedly } from "../../layers/postgres/DueWork.ts"
 
 const pollSeconds = 2
 /** Seconds between two polls. A poll finds what a lost signal did not say, so a test that must see it lost makes polls rare. */
@@ -47,7 +47,6 @@ export class Waiters extends Context.Service<
     Effect.gen(function* () {
       const signals = yield* Signals
       const store = yield* WaitStore
-      const pollEvery = yield* PollSeconds
       const clock = yield* Clock.Clock
       const places = yield* Effect.acquireRelease(
         Effect.sync(() => new Places(() => Number(clock.monotonicTimeNanosUnsafe()) / 1e6)),
@@ -58,16 +57,11 @@ export class Waiters extends Context.Service<
         (stop) => Effect.sync(stop)
       )
 
-      yield* Effect.gen(function* () {
+      const poll = Effect.gen(function* () {
         const old = places.waitingFor(pollAfterMillis)
         if (old.length > 0) places.signal(yield* store.ended(old))
-      }).pipe(
-        Effect.catchCause((cause) =>
-          Effect.logWarning(`polling for missed signals failed and will be retried: ${oneLine(cause)}`)
-        ),
-        Effect.repeat(Schedule.spaced(`${pollEvery} seconds`)),
-        Effect.forkScoped
-      )
+      })
+      yield* repeatedly("polling for missed signals", `${yield* PollSeconds} seconds`, poll)
 
       return Waiters.of({
         place: () => places.place(),

@@ -3,13 +3,13 @@
  *
  * Every worker tries, and one at a time works. A killed process loses nothing: the next one continues, also after days without any.
  */
-import { Clock, Context, Effect, Layer, Schedule } from "effect"
-import { oneLine } from "../../layers/postgres/Batch.ts"
+import { Clock, Context, Effect, Layer } from "effect"
 import { addressOf, Settings } from "../../layers/platform/Settings.ts"
 import { HeadStore, type UnsignedHead } from "../../layers/receipts/HeadStore.ts"
 import { SigningKeys } from "../../layers/receipts/SigningKeys.ts"
 import { headType } from "../../schema/receipts/PublicKeys.ts"
 import type { LedgerHead } from "../../schema/receipts/Receipt.ts"
+import { repeatedly } from "../../layers/postgres/DueWork.ts"
 
 /** Seconds between two looks for a day that has ended. Tests shorten them. */
 export const HeadSeconds = Context.Reference("rungate/actors/receipts/HeadSeconds", { defaultValue: () => 600 })
@@ -46,11 +46,6 @@ export const HeadWorker = Layer.effectDiscard(
     const pass = Effect.gen(function* () {
       for (let day = yield* store.due; day !== null; day = yield* store.due) if (!(yield* signDay(day))) return
     })
-    const every = yield* HeadSeconds
-    yield* pass.pipe(
-      Effect.catchCause((cause) => Effect.logWarning(`ledger heads: ${oneLine(cause)}`)),
-      Effect.repeat(Schedule.spaced(`${every * 1_000} millis`)),
-      Effect.forkScoped
-    )
+    yield* repeatedly("ledger heads", `${(yield* HeadSeconds) * 1_000} millis`, Effect.orDie(pass))
   })
 )

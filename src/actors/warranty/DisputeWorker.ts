@@ -10,6 +10,7 @@ import { Disputes, type DueDispute } from "../../layers/warranty/Disputes.ts"
 import { oneLine } from "../../layers/postgres/Batch.ts"
 import type { Detail, Problem } from "../../schema/Errors.ts"
 import { Warranties } from "./Warranties.ts"
+import { repeatedly } from "../../layers/postgres/DueWork.ts"
 
 /** Seconds between two passes. Tests shorten them. */
 export const DisputeSeconds = Context.Reference("rungate/actors/warranty/DisputeSeconds", { defaultValue: () => 15 })
@@ -29,17 +30,15 @@ export const DisputeWorker = Layer.effectDiscard(
     const { warrantyShareBps } = yield* Settings
     if (warrantyShareBps === 0) return
     const [disputes, warranties] = [yield* Disputes, yield* Warranties]
-    const every = yield* DisputeSeconds
 
     const goOn = (due: DueDispute) =>
       warranties.dispute(due.org_id, due.run_id, due.evidence).pipe(
         Effect.catch((refusal) => disputes.leave(due, `${reasonOf(refusal)}; the operator decides`)),
         Effect.catchCause((cause) => Effect.logWarning(`dispute of ${due.run_id}: ${oneLine(cause)}`))
       )
-    const pass = disputes.due(passMax).pipe(
-      Effect.flatMap((due) => Effect.forEach(due, goOn, { concurrency: atOnce, discard: true })),
-      Effect.catchCause((cause) => Effect.logWarning(`disputes: ${oneLine(cause)}`))
-    )
-    yield* Effect.forkScoped(Effect.forever(Effect.andThen(Effect.sleep(`${every * 1_000} millis`), pass)))
+    const pass = disputes
+      .due(passMax)
+      .pipe(Effect.flatMap((due) => Effect.forEach(due, goOn, { concurrency: atOnce, discard: true })))
+    yield* repeatedly("disputes", `${(yield* DisputeSeconds) * 1_000} millis`, pass)
   })
 )

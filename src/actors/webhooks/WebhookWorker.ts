@@ -4,21 +4,18 @@
  * Every worker does this. Postgres stores what is due and who sends it, so a killed process loses no delivery. Each organization has a
  * share of a process's places (schema/webhooks/Shares.ts), so receivers that are slow or away delay nobody else's webhooks.
  */
-import { Effect, Layer, Random, Schedule } from "effect"
+import { Effect, Layer, Random } from "effect"
 import { EventLog } from "../../layers/events/EventLog.ts"
 import { crashPoint } from "../../layers/platform/CrashPoint.ts"
-import { underway } from "../../layers/platform/Underway.ts"
 import { oneLine } from "../../layers/postgres/Batch.ts"
+import { DueWork, repeatedly } from "../../layers/postgres/DueWork.ts"
 import { Queues, webhooksQueue } from "../../layers/queues/Queues.ts"
 import { Signals } from "../../layers/queues/Signals.ts"
 import { type DueDelivery, type Outcome, WebhookDeliveries } from "../../layers/webhooks/Deliveries.ts"
 import { type WebhookAnswer, WebhookSender } from "../../layers/webhooks/Sender.ts"
 import { pauseReason, retryDelay } from "../../schema/webhooks/Retry.ts"
 import { places, usesUp } from "../../schema/webhooks/Shares.ts"
-import { onePassAtATime } from "../onePassAtATime.ts"
 
-/** Finds retries, and events whose wake-up was lost. */
-const lookEvery = "1 second"
 /** A log is kept for 30 days after somebody listened last. */
 const listenEvery = "6 hours"
 
@@ -44,7 +41,7 @@ export const WebhookWorker = Layer.effectDiscard(
     const log = yield* EventLog
     const queues = yield* Queues
     const signals = yield* Signals
-    const fork = Effect.runForkWith(yield* Effect.context<never>())
+    const { whenDue } = yield* DueWork
     const sending = new Set<DueDelivery>()
     /** The organization that got the last place. The next places go to those behind it. */
     let after = ""
@@ -65,7 +62,7 @@ export const WebhookWorker = Layer.effectDiscard(
       const end = Effect.sync(() => {
         const awaited = usesUp([...sending], delivery)
         sending.delete(delivery)
-        if (awaited) fork(pass)
+        if (awaited) startPass()
       })
       return deliver(delivery).pipe(
         // The claim ends after a minute, and the attempt is repeated.
@@ -92,22 +89,19 @@ export const WebhookWorker = Layer.effectDiscard(
     })
 
     const scope = yield* Effect.scope
-    const pass = onePassAtATime(
-      Effect.tap(fanOut, sendDue).pipe(
-        Effect.repeat({ while: (more) => more }),
-        Effect.catchCause((cause) => Effect.logWarning(`webhooks: ${oneLine(cause)}`)),
-        underway("webhooks")
-      )
-    )
+    const pass = Effect.repeat(Effect.tap(fanOut, sendDue), { while: (more) => more })
+    const startPass = yield* whenDue("webhooks", WebhookDeliveries.due, pass)
     /** Organizations with endpoints. A signal that the log of one of them has grown begins a pass at once. */
     let followers = new Set<string>()
     const follow = Effect.map(deliveries.followers, (org_ids) => {
       followers = new Set(org_ids)
     })
+    const othersFollow = () => `(SELECT count(DISTINCT org_id) FROM webhook_endpoints) <> ${followers.size}`
+    yield* whenDue("organizations with webhooks", othersFollow, follow)
     yield* Effect.acquireRelease(
       Effect.sync(() =>
         signals.listen((ids) => {
-          if (ids.some((id) => followers.has(id))) fork(pass)
+          if (ids.some((id) => followers.has(id))) startPass()
         })
       ),
       (stop) => Effect.sync(stop)
@@ -116,15 +110,8 @@ export const WebhookWorker = Layer.effectDiscard(
       Effect.forEach(org_ids, log.listen, { discard: true })
     )
     const forget = Effect.repeat(deliveries.forget, { until: (deleted) => deleted === 0 })
-    const every = (work: Effect.Effect<unknown>, period: typeof lookEvery | typeof listenEvery) =>
-      work.pipe(
-        Effect.catchCause((cause) => Effect.logWarning(`webhooks: ${oneLine(cause)}`)),
-        Effect.repeat(Schedule.spaced(period)),
-        Effect.forkScoped
-      )
 
-    yield* queues.work(webhooksQueue, pass)
-    yield* every(Effect.andThen(follow, pass), lookEvery)
-    yield* every(Effect.andThen(keepLogs, forget), listenEvery)
+    yield* queues.work(webhooksQueue, Effect.sync(startPass))
+    yield* repeatedly("webhooks", listenEvery, Effect.andThen(keepLogs, forget))
   })
 )

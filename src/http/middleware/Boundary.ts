@@ -9,7 +9,7 @@ import { HttpIncomingMessage, HttpRouter, HttpServerError, HttpServerRequest, Ht
 import { inWords } from "../../layers/postgres/Batch.ts"
 import { newId } from "../../layers/platform/Ids.ts"
 import { isFullDisk, isOutage } from "../../layers/postgres/Outage.ts"
-import { constraintOf } from "../../layers/postgres/SqlState.ts"
+import { constraintOf } from "../../layers/postgres/connection/SqlState.ts"
 import { type ErrorCode, isErrorCode, problem, type Problem, statusOf } from "../../schema/Errors.ts"
 import { Settings } from "../../layers/platform/Settings.ts"
 import { bodyBytesMax, bodyLimits, bodyProblem, tooLarge } from "./Body.ts"

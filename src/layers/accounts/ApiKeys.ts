@@ -12,7 +12,7 @@ import type { BudgetPeriod, KeyBudget } from "../../schema/wallet/KeyBudget.ts"
 import { noBudgets, readBudgets } from "../ledger/BudgetTurn.ts"
 import { newId } from "../platform/Ids.ts"
 import { oneRowOf, rowsOf } from "../postgres/Rows.ts"
-import { constraintOf } from "../postgres/SqlState.ts"
+import { constraintOf } from "../postgres/connection/SqlState.ts"
 import { allowOf, Reads, scopeOf as scopeInForce } from "./KeyRows.ts"
 import { digest, randomText } from "./Secrets.ts"
 

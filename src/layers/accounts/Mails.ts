@@ -21,6 +21,8 @@ export const DueMail = Schema.Struct({
 export type DueMail = typeof DueMail.Type
 const dueMailRows = rowsOf(DueMail.fields)
 
+const isDue = "ended_at IS NULL AND send_at <= now()"
+
 /** What to send. `Drop`: nothing is sent, for the reason in `why`. */
 export type Content =
   | { readonly _tag: "Verify"; readonly token: Redacted.Redacted }
@@ -62,6 +64,8 @@ export class Mails extends Context.Service<
     readonly forget: Effect.Effect<void>
   }
 >()("rungate/layers/accounts/Mails") {
+  static readonly due = () => `EXISTS (SELECT FROM mails WHERE ${isDue})`
+
   static readonly layer = Layer.effect(
     Mails,
     Effect.gen(function* () {
@@ -76,7 +80,7 @@ export class Mails extends Context.Service<
         dueMailRows(sql`
         UPDATE mails m SET attempts = attempts + 1,
                send_at = now() + make_interval(secs => least(${claimSecondsMax}::float8, ${claimSeconds}::float8 * 2 ^ least(m.attempts, 10)))
-        FROM (SELECT mail_id FROM mails WHERE ended_at IS NULL AND send_at <= now() ORDER BY send_at LIMIT ${limit}
+        FROM (SELECT mail_id FROM mails WHERE ${sql.literal(isDue)} ORDER BY send_at LIMIT ${limit}
               FOR UPDATE SKIP LOCKED) claimed
         WHERE m.mail_id = claimed.mail_id
         RETURNING m.mail_id, m.kind, m.address, m.user_id, m.attempts`)

@@ -36,6 +36,9 @@ export class WalletLanes extends Context.Service<
     readonly movePage: Effect.Effect<ReadonlyArray<number>>
   }
 >()("rungate/layers/accounts/WalletLanes") {
+  /** Whether there are more lanes than so many, or wallets still have to move. */
+  static readonly due = (lanes: number) => `EXISTS (SELECT FROM lane_count WHERE lanes > ${lanes} OR spread < lanes)`
+
   static readonly layer = Layer.effect(
     WalletLanes,
     Effect.gen(function* () {

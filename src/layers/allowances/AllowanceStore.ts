@@ -103,6 +103,15 @@ const earlierRows = rowsOf({
 const foundRows = rowsOf({ found: Schema.Int })
 const stateRows = rowsOf({ state: Schema.Literals(purseStates) })
 
+/** Of the key `k`. */
+const usable = "k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > now())"
+/** Allowances whose money a turn has to return, with their budgets and keys. */
+const ended = `key_budgets b JOIN allowances a USING (budget_id) JOIN api_keys k ON k.key_id = a.key_id
+  WHERE b.allowance IN ('pending', 'open', 'ended') AND NOT (${usable}) AND (b.allowance <> 'ended' OR b.reserved = 0)`
+/** Allowances whose process died before a turn held their amount, with their keys. */
+const left = `key_budgets b JOIN api_keys k USING (key_id)
+  WHERE b.allowance = 'pending' AND b.created_at < now() - interval '1 minute' AND k.revoked_at IS NULL`
+
 /** Ends of allowances that a worker sends in one pass. */
 const dueMax = 200
 
@@ -131,18 +140,21 @@ export class AllowanceStore extends Context.Service<
     readonly giveUp: Effect.Effect<void>
   }
 >()("rungate/layers/allowances/AllowanceStore") {
+  /** Whether the money of some allowance has to return. */
+  static readonly due = () => `EXISTS (SELECT FROM ${ended}) OR EXISTS (SELECT FROM ${left})`
+
   static readonly layer = Layer.effect(
     AllowanceStore,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const keys = apiKeys(sql)
-      const usable = sql.literal("k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > now())")
+      const isUsable = sql.literal(usable)
 
       /** The parent's row, locked against a revocation until the commit. */
       const parentOf = Effect.fnUntraced(function* ({ org_id, parent_key_id }: NewAllowance) {
         if (parent_key_id === null) return null
         const [row] = yield* parentRows(sql`
-          SELECT k.allow, key_reads(k) AS reads, k.budget_id, k.expires_at, ${usable} AS usable, coalesce(a.depth, 0)::int AS depth
+          SELECT k.allow, key_reads(k) AS reads, k.budget_id, k.expires_at, ${isUsable} AS usable, coalesce(a.depth, 0)::int AS depth
           FROM api_keys k LEFT JOIN allowances a USING (key_id)
           WHERE k.org_id = ${org_id} AND k.key_id = ${parent_key_id} FOR NO KEY UPDATE OF k`)
         if (row === undefined || !row.usable)
@@ -194,7 +206,7 @@ export class AllowanceStore extends Context.Service<
       const replay = Effect.fnUntraced(function* ({ org_id, idempotency_key, fingerprint }: NewAllowance) {
         if (idempotency_key === null) return null
         const [row] = yield* earlierRows(sql`
-          SELECT a.org_id, a.key_id, a.budget_id, b.held_in, k.environment, a.fingerprint, ${usable} AS usable
+          SELECT a.org_id, a.key_id, a.budget_id, b.held_in, k.environment, a.fingerprint, ${isUsable} AS usable
           FROM allowances a JOIN key_budgets b USING (budget_id) JOIN api_keys k ON k.key_id = a.key_id
           WHERE a.org_id = ${org_id} AND a.idempotency_key = ${idempotency_key} FOR UPDATE OF k`)
         if (row === undefined) return null
@@ -230,7 +242,7 @@ export class AllowanceStore extends Context.Service<
       )
 
       const columns = sql`
-        SELECT a.key_id, a.parent_key_id, a.depth::int AS depth, k.name, k.display, k.allow, key_reads(k) AS reads, b.allowance AS state, ${usable} AS usable,
+        SELECT a.key_id, a.parent_key_id, a.depth::int AS depth, k.name, k.display, k.allow, key_reads(k) AS reads, b.allowance AS state, ${isUsable} AS usable,
                b.amount, b.held, b.reserved, b.spent_total AS spent, k.expires_at, a.created_at
         FROM allowances a JOIN api_keys k USING (key_id) JOIN key_budgets b ON b.budget_id = a.budget_id`
       const shown = Effect.map((rows: ReadonlyArray<typeof StoredAllowance.Type>) =>
@@ -264,14 +276,11 @@ export class AllowanceStore extends Context.Service<
 
       const due = (org_id: string | null) =>
         budgetRows(sql`
-          SELECT a.org_id, a.key_id, a.budget_id, b.held_in FROM key_budgets b JOIN allowances a USING (budget_id) JOIN api_keys k ON k.key_id = a.key_id
-          WHERE b.allowance IN ('pending', 'open', 'ended') AND NOT (${usable}) AND (b.allowance <> 'ended' OR b.reserved = 0)
-            AND (${org_id}::text IS NULL OR a.org_id = ${org_id})
+          SELECT a.org_id, a.key_id, a.budget_id, b.held_in FROM ${sql.literal(ended)} AND (${org_id}::text IS NULL OR a.org_id = ${org_id})
           ORDER BY a.depth DESC, a.key_id LIMIT ${dueMax}`)
 
       const giveUp = sql`
-        UPDATE api_keys k SET revoked_at = now() FROM key_budgets b
-        WHERE b.allowance = 'pending' AND b.created_at < now() - interval '1 minute' AND k.key_id = b.key_id AND k.revoked_at IS NULL`
+        UPDATE api_keys SET revoked_at = now() WHERE revoked_at IS NULL AND key_id IN (SELECT k.key_id FROM ${sql.literal(left)})`
 
       const discard = ({ org_id, key_id }: Pick<AllowanceBudgets, "org_id" | "key_id">) => sql`
         WITH revoked AS (

@@ -60,6 +60,9 @@ const openRows = rowsOf(OpenRow.fields)
 const renewedRows = rowsOf({ status: Schema.String, siblings: Schema.Int, funds: Schema.BigInt, waiting: Schema.Int })
 const idRows = rowsOf({ batch_id: Schema.String })
 
+/** A batch that no process feeds. */
+const unfed = "finished_at IS NULL AND (lease_until IS NULL OR lease_until < now())"
+
 /** Of a row beside its request and its error. */
 const rowBytes = 256
 
@@ -96,6 +99,8 @@ export class BatchFeeds extends Context.Service<
     readonly rebudget: (feed: Feed, parent_id: string | null) => Effect.Effect<string | null>
   }
 >()("rungate/layers/batches/BatchFeeds") {
+  static readonly due = () => `EXISTS (SELECT FROM batches WHERE ${unfed})`
+
   static readonly layer = Layer.effect(
     BatchFeeds,
     Effect.gen(function* () {
@@ -122,7 +127,7 @@ export class BatchFeeds extends Context.Service<
       const claim = (most: number) =>
         feedRows(sql`
           WITH free AS (
-            SELECT batch_id FROM batches WHERE finished_at IS NULL AND (lease_until IS NULL OR lease_until < now())
+            SELECT batch_id FROM batches WHERE ${sql.literal(unfed)}
             ORDER BY fed_at LIMIT ${most} FOR NO KEY UPDATE SKIP LOCKED
           )
           UPDATE batches b SET lease_token = gen_random_uuid()::text, lease_until = ${until}, fed_at = now()

@@ -72,6 +72,9 @@ const refusedRow = oneRowOf({ hold: Schema.BigInt })
 const stepRows = rowsOf({ run_id: Schema.String, step: Schema.Int })
 const orgRows = rowsOf({ org_id: Schema.String })
 
+/** Of the log `h` of the wallet `w`. */
+const isPending = "(w.entry_seq > h.ledger_seq OR EXISTS (SELECT FROM event_inbox i WHERE i.org_id = h.org_id))"
+
 export interface Step {
   /** Whether events were appended. */
   readonly appended: boolean
@@ -90,6 +93,11 @@ export class EventWriter extends Context.Service<
     readonly listened: Effect.Effect<ReadonlyArray<string>>
   }
 >()("rungate/layers/events/EventWriter") {
+  /** Whether a log that somebody listens to has something pending, or others than `listened` have listeners. */
+  static readonly due = (listened: number) =>
+    `EXISTS (SELECT FROM event_heads h JOIN wallets w USING (org_id) WHERE listened_at IS NOT NULL AND ${isPending})
+      OR (SELECT count(*) FROM event_heads WHERE listened_at IS NOT NULL) <> ${listened}`
+
   static readonly layer = Layer.effect(
     EventWriter,
     Effect.gen(function* () {
@@ -201,11 +209,10 @@ export class EventWriter extends Context.Service<
         return { appended: events.length > 0, more: read.length === stepMax || inbox.length === stepMax }
       })
 
-      const pending = sql`(w.entry_seq > h.ledger_seq OR EXISTS (SELECT FROM event_inbox i WHERE i.org_id = h.org_id))`
       const due = (org_ids: ReadonlyArray<string> | null) =>
         orgRows(sql`
         SELECT h.org_id FROM event_heads h JOIN wallets w USING (org_id)
-        WHERE ${org_ids === null ? sql`` : sql`h.org_id = ANY(${texts(org_ids)}) AND`} ${pending} LIMIT ${dueMax}`)
+        WHERE ${org_ids === null ? sql`` : sql`h.org_id = ANY(${texts(org_ids)}) AND`} ${sql.literal(isPending)} LIMIT ${dueMax}`)
       const listened = orgRows(sql`SELECT org_id FROM event_heads WHERE listened_at IS NOT NULL`)
       const ids = Effect.map((rows: ReadonlyArray<{ readonly org_id: string }>) => rows.map(({ org_id }) => org_id))
 

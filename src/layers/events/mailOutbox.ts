@@ -23,6 +23,8 @@ export interface DueMail<Kind extends string> {
 export interface Outbox<Kind extends string> {
   /** Claims e-mails that are due. No other process gets them until the claim expires. */
   readonly due: (limit: number) => Effect.Effect<ReadonlyArray<DueMail<Kind>>>
+  /** Whether an e-mail is due, as an SQL condition. */
+  readonly anyDue: () => string
   readonly ended: (mail_id: bigint, outcome: "sent" | "failed") => Effect.Effect<void>
   /** Deletes old e-mails that were sent or given up. */
   readonly forget: Effect.Effect<void>
@@ -34,6 +36,7 @@ export const mailOutbox = <const Kinds extends ReadonlyArray<string>>(
   kinds: Kinds
 ): Outbox<Kinds[number]> => {
   const table = sql.literal(name)
+  const isDue = "ended_at IS NULL AND send_at <= now()"
   const dueRows = rowsOf({
     mail_id: Schema.BigInt,
     kind: Schema.Literals(kinds),
@@ -45,7 +48,7 @@ export const mailOutbox = <const Kinds extends ReadonlyArray<string>>(
     dueRows(sql`
       UPDATE ${table} m SET attempts = attempts + 1,
              send_at = now() + make_interval(secs => least(${claimSecondsMax}::float8, ${claimSeconds}::float8 * 2 ^ least(m.attempts, 10)))
-      FROM (SELECT mail_id FROM ${table} WHERE ended_at IS NULL AND send_at <= now() ORDER BY send_at LIMIT ${limit}
+      FROM (SELECT mail_id FROM ${table} WHERE ${sql.literal(isDue)} ORDER BY send_at LIMIT ${limit}
             FOR UPDATE SKIP LOCKED) claimed
       WHERE m.mail_id = claimed.mail_id
       RETURNING m.mail_id, m.kind, m.data, m.address, m.attempts`)
@@ -54,6 +57,7 @@ export const mailOutbox = <const Kinds extends ReadonlyArray<string>>(
   const forget = sql`DELETE FROM ${table} WHERE ended_at < now() - make_interval(days => ${keepDays})`
   return {
     due: (limit) => Effect.orDie(due(limit)),
+    anyDue: () => `EXISTS (SELECT FROM ${name} WHERE ${isDue})`,
     ended: (mail_id, outcome) => Effect.asVoid(Effect.orDie(ended(mail_id, outcome))),
     forget: Effect.asVoid(Effect.orDie(forget))
   }

@@ -75,6 +75,10 @@ export class MailStore extends Context.Service<
     readonly forget: Effect.Effect<void>
   }
 >()("rungate/layers/ledger/MailStore") {
+  /** Whether a command has waited for longer than its wake-up takes. */
+  static readonly due = () =>
+    "EXISTS (SELECT FROM mailbox WHERE parked IS NULL AND created_at < now() - interval '1 second')"
+
   static readonly layer = Layer.effect(
     MailStore,
     Effect.gen(function* () {

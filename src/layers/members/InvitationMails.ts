@@ -42,6 +42,8 @@ export class InvitationMails extends Context.Service<
     readonly forget: Effect.Effect<void>
   }
 >()("rungate/layers/members/InvitationMails") {
+  static readonly due = () => "EXISTS (SELECT FROM member_invitations WHERE send_at <= now())"
+
   static readonly layer = Layer.effect(
     InvitationMails,
     Effect.gen(function* () {

@@ -10,7 +10,7 @@ import { SqlClient, type SqlError } from "effect/sql"
 import { type Role, roles } from "../../schema/accounts/Role.ts"
 import { digest, randomText } from "../accounts/Secrets.ts"
 import { rowsOf } from "../postgres/Rows.ts"
-import { constraintOf } from "../postgres/SqlState.ts"
+import { constraintOf } from "../postgres/connection/SqlState.ts"
 
 export const MemberRow = Schema.Struct({
   user_id: Schema.String,

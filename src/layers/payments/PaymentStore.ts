@@ -81,6 +81,9 @@ const clockRow = oneRowOf({ now: Schema.Number })
 const cursorRows = rowsOf({ read_to: Schema.Date })
 const eventIdRows = rowsOf({ event_id: Schema.String })
 
+const isDue = "state = 'open' AND look_at <= now()"
+const isToRetry = "state = 'waiting' AND retry_at <= now()"
+
 export class PaymentStore extends Context.Service<
   PaymentStore,
   {
@@ -128,6 +131,10 @@ export class PaymentStore extends Context.Service<
     readonly unseen: (event_ids: ReadonlyArray<string>) => Effect.Effect<ReadonlySet<string>>
   }
 >()("rungate/layers/payments/PaymentStore") {
+  /** Whether a charge, an open checkout or a delayed top-up is due. */
+  static readonly due = () =>
+    `EXISTS (SELECT FROM payments WHERE ${isDue}) OR EXISTS (SELECT FROM auto_topups WHERE ${isToRetry})`
+
   static readonly layer = Layer.effect(
     PaymentStore,
     Effect.gen(function* () {
@@ -184,7 +191,7 @@ export class PaymentStore extends Context.Service<
       const due = (claimSeconds: number, limit: number) =>
         openPaymentRows(sql`
         WITH claimed AS (
-          SELECT payment_id FROM payments WHERE state = 'open' AND look_at <= now() ORDER BY look_at LIMIT ${limit} FOR UPDATE SKIP LOCKED
+          SELECT payment_id FROM payments WHERE ${sql.literal(isDue)} ORDER BY look_at LIMIT ${limit} FOR UPDATE SKIP LOCKED
         )
         UPDATE payments p SET looks = looks + 1, look_at = now() + make_interval(secs => CASE WHEN kind = 'auto' THEN ${claimSeconds}::float8
           ELSE least(${checkSecondsMax}::float8, ${firstCheckSeconds}::float8 * 2 ^ least(looks, 10)) END)
@@ -204,7 +211,7 @@ export class PaymentStore extends Context.Service<
 
       const autoTopupsDue = (limit: number) =>
         orgIdRows(sql`
-        SELECT org_id FROM auto_topups WHERE state = 'waiting' AND retry_at <= now() ORDER BY retry_at LIMIT ${limit}`)
+        SELECT org_id FROM auto_topups WHERE ${sql.literal(isToRetry)} ORDER BY retry_at LIMIT ${limit}`)
 
       const nowSeconds = clockRow(sql`SELECT extract(epoch FROM now())::float8 AS now`)
 

@@ -12,6 +12,7 @@ import { claimLanes } from "./DatabaseLanes.ts"
 import { checkMode, claimMode } from "./DatabaseMode.ts"
 import { DatabaseRefused, prepareSchema } from "./DatabaseSchema.ts"
 import { keepAwake } from "./connection/KeepAwake.ts"
+import { DueWork } from "./DueWork.ts"
 import { DatabaseUnavailable, DatabaseUrl, unavailable } from "./connection/DatabaseUrl.ts"
 import { socketsTo } from "./connection/Sockets.ts"
 import { sessionSettings, timezone } from "./SessionSettings.ts"
@@ -37,7 +38,7 @@ const layerOf = (options: Parameters<typeof awake>[0]) => PgClient.layerFrom(awa
 const client = Effect.gen(function* () {
   const options = yield* clientOptions
   const { url, sharing } = yield* DatabaseUrl
-  return layerOf({
+  const pool = PgClient.layer({
     ...options,
     url,
     stream: socketsTo(url),
@@ -45,6 +46,7 @@ const client = Effect.gen(function* () {
     startupParameters: sharing === null ? sessionSettings : timezone,
     prepare: sharing === null || sharing.keepsStatements
   })
+  return DueWork.layerOf(options.maxConnections).pipe(Layer.provideMerge(pool))
 })
 
 /** Connects to the standby that lists and history are read from. It is asked from the first second on, and may be away. */
@@ -110,7 +112,7 @@ const upToDate = Effect.gen(function* () {
 const ofThisMode = Effect.flatMap(DatabaseUrl, ({ place }) => explained(checkMode(place)))
 
 export const DatabaseLayer: Layer.Layer<
-  PgClient.PgClient | SqlClient.SqlClient | DatabaseUrl | DirectClient,
+  PgClient.PgClient | SqlClient.SqlClient | DatabaseUrl | DirectClient | DueWork,
   unknown,
   Settings
 > = Layer.effectDiscard(Effect.andThen(upToDate, ofThisMode)).pipe(

@@ -11,7 +11,7 @@ import type { Contracts } from "./migrations/contracts.ts"
 import type { Indexes } from "./migrations/indexes.ts"
 import { lockMigrations } from "./migrations/migrationLock.ts"
 import { oneRowOf, rowsOf } from "./Rows.ts"
-import { sqlStateOf } from "./SqlState.ts"
+import { sqlStateOf } from "./connection/SqlState.ts"
 
 /** The tables are in use, or an earlier step has not finished. */
 export class MigrationBlocked extends Schema.TaggedError<MigrationBlocked>()("MigrationBlocked", {

@@ -121,6 +121,9 @@ export interface Requeued {
   readonly asks?: string
 }
 
+/** Whether the worker of the run `o` is alive. */
+const isAlive = "EXISTS (SELECT FROM workers w WHERE w.worker_id = o.worker_id AND w.expires_at > now())"
+
 export class Leases extends Context.Service<
   Leases,
   {
@@ -159,6 +162,11 @@ export class Leases extends Context.Service<
     readonly recount: Effect.Effect<void>
   }
 >()("rungate/layers/runs/Leases") {
+  /** Whether a run may be lost: its worker's lease has ended, or it began some time ago and its own worker may know nothing of it. */
+  static readonly lostDue = () => `EXISTS (
+    SELECT FROM open_runs o WHERE state = 'running' AND (since < now() - interval '5 seconds' OR NOT ${isAlive}))`
+  static readonly queuedDue = () => "EXISTS (SELECT FROM open_runs WHERE state = 'queued')"
+
   static readonly layer = Layer.effect(
     Leases,
     Effect.gen(function* () {
@@ -230,7 +238,7 @@ export class Leases extends Context.Service<
           WHERE o.state = 'running'
             AND CASE WHEN o.worker_id = ${worker_id}
                 THEN o.since < now() - interval '5 seconds' AND o.run_id <> ALL(${texts(executing)})
-                ELSE NOT EXISTS (SELECT FROM workers w WHERE w.worker_id = o.worker_id AND w.expires_at > now()) END
+                ELSE NOT ${sql.literal(isAlive)} END
             AND NOT EXISTS (SELECT FROM mailbox m WHERE m.run_id = o.run_id AND m.tag = 'Settle' AND m.parked IS NULL)
           LIMIT ${limit} FOR UPDATE SKIP LOCKED
         ), taken AS (

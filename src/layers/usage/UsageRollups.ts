@@ -72,6 +72,9 @@ export class UsageRollups extends Context.Service<
     readonly forgetLabels: (org_id: string, run_ids: ReadonlyArray<string>) => Effect.Effect<void>
   }
 >()("rungate/layers/usage/UsageRollups") {
+  /** Whether a run waits. */
+  static readonly due = () => "EXISTS (SELECT FROM usage_queue WHERE NOT counted)"
+
   static readonly layer = Layer.effect(
     UsageRollups,
     Effect.gen(function* () {

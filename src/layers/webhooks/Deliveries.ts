@@ -145,6 +145,12 @@ export class WebhookDeliveries extends Context.Service<
     readonly recorded: () => Recorded
   }
 >()("rungate/layers/webhooks/Deliveries") {
+  /** Whether an endpoint has events of its log or deliveries ahead. */
+  static readonly due = () => `EXISTS (
+    SELECT FROM webhook_endpoints endpoint WHERE paused IS NULL AND (
+      EXISTS (SELECT FROM event_heads head WHERE head.org_id = endpoint.org_id AND head.position > endpoint.position)
+      OR EXISTS (SELECT FROM webhook_deliveries d WHERE d.endpoint_id = endpoint.endpoint_id AND status = 'pending' AND next_attempt_at <= now())))`
+
   static readonly layer = Layer.effect(
     WebhookDeliveries,
     Effect.gen(function* () {

@@ -11,7 +11,6 @@ import { damageReports } from "./Damage.ts"
 import { byPlace, rules, segmentDrafts } from "./Drafts.ts"
 import { historyLocks } from "./Locks.ts"
 import { segmentRepair } from "./Repair.ts"
-import { oneRowOf } from "../../postgres/Rows.ts"
 import { rowsAs } from "./Rows.ts"
 import type { SegmentDamaged } from "./SegmentDamaged.ts"
 import { families, type Family, historySegments, isFamily, segmentFields, type SegmentRow } from "./Segments.ts"
@@ -56,8 +55,6 @@ const crowdedRows = rowsAs("organizations with segments to merge", Schema.Struct
 const outdatedRows = rowsAs("outdated segments", Schema.Struct({ ...segmentFields, org_id: Schema.String }))
 const queuedRows = rowsAs("queued runs", Schema.Struct({ runs: Schema.Int }))
 
-const pendingRow = oneRowOf({ waits: Schema.Boolean, damaged: Schema.Boolean })
-
 const start: Place = { org_id: "", turn: 0n }
 /** After all rows of an organization. */
 const lastTurn = 9_223_372_036_854_775_807n
@@ -67,6 +64,8 @@ export class HistoryIndex extends Context.Service<
   {
     /** Indexes a batch of waiting runs, or rebuilds a damaged or outdated segment. Returns the number of runs; 0 when nothing is left to do here. */
     readonly index: Effect.Effect<number>
+    /** Whether `index` may have something to do, as an SQL condition. */
+    readonly due: () => string
     /** Indexes a batch of waiting runs. Rebuilds no segments. */
     readonly gather: Effect.Effect<number>
     /** Rebuilds one outdated segment. Returns its number of runs: 0 if it changed meanwhile, null if there is none. */
@@ -192,14 +191,9 @@ export class HistoryIndex extends Context.Service<
           fromStart = true
         }
       })
-      // One statement a second on an idle service, where the look for each would take six.
-      const pending = pendingRow(
-        sql`SELECT EXISTS (SELECT FROM history_queue) AS waits, EXISTS (SELECT FROM history_damage) AS damaged`
-      )
       const index = Effect.gen(function* () {
-        const { waits, damaged } = yield* pending
-        const runs = waits ? yield* gather : 0
-        const repaired = damaged || runs > 0 ? yield* repair.next : null
+        const runs = yield* gather
+        const repaired = yield* repair.next
         if (runs === 0 && repaired === null && outdated) yield* renew
         return runs + (repaired ?? 0)
       })
@@ -223,6 +217,7 @@ export class HistoryIndex extends Context.Service<
 
       return HistoryIndex.of({
         index: Effect.orDie(index),
+        due: () => (outdated ? "true" : "EXISTS (SELECT FROM history_queue) OR EXISTS (SELECT FROM history_damage)"),
         gather: Effect.orDie(gather),
         renew: Effect.orDie(renew),
         repair: Effect.orDie(repair.next),
