@@ -22,7 +22,6 @@ import { type NewRun, RunStore } from "../../src/layers/runs/RunStore.ts"
 import { Storage } from "../../src/layers/Storage.ts"
 import { freeLimitOf } from "../../src/schema/wallet/FreeStorage.ts"
 import { dollars } from "../../src/schema/money/Money.ts"
-import { makeId } from "../../src/schema/Ids.ts"
 import { until } from "../kit/app.ts"
 import { newRun as freeRun, planOfOne as plan } from "../kit/new-runs.ts"
 import { preparedDatabase } from "../kit/postgres.ts"
@@ -417,22 +416,6 @@ describe("a turn that recalls its wallets", () => {
     await other.runPromise(Effect.flatMap(RunStore, (store) => store.admit(first)))
     const { applied } = await runtime.runPromise(turn(reserve(twin), reserve(beside)))
     expect(applied).toEqual([false, true])
-    expect(await runtime.runPromise(runRow(twin))).toBeNull()
-  })
-
-  test("finds a run that had the Idempotency-Key before keys had a table of their own", async () => {
-    const { org_id, turn } = await runtime.runPromise(remembered())
-    const [old, twin] = [makeId("run", Date.now() - 40 * 86_400_000), newRun(org_id, { idempotency_key: "old" })]
-    // Rows from before the migration have no row in idempotency_keys.
-    const stored = Effect.flatMap(
-      SqlClient.SqlClient,
-      (sql) => sql`
-        INSERT INTO runs (org_id, run_id, request_id, idempotency_key, fingerprint, kind, capability, status, hold, quoted, input, plan, routing_reason, finished_at, key_claimed)
-        VALUES (${org_id}, ${old}, 'req', 'old', '', 'capability', 'email.find', 'failed', 0, 0, '{}', '{}', '', now(), true)
-        RETURNING tableoid::regclass::text AS place`
-    )
-    expect(await runtime.runPromise(stored)).toEqual([{ place: "runs_first" }])
-    expect((await runtime.runPromise(turn(reserve(twin)))).applied).toEqual([false])
     expect(await runtime.runPromise(runRow(twin))).toBeNull()
   })
 

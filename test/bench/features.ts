@@ -117,7 +117,7 @@ const features: ReadonlyArray<Feature> = [
   ["contact guard", service.side(9, { ...mail, unless_contacted_within_seconds: 3_600 }), service.side(10, mail)]
 ]
 
-const left = `SELECT (SELECT count(*) FROM history_queue) + (SELECT count(*) FROM usage_queue WHERE NOT counted)
+const left = `SELECT (SELECT count(*) FROM history_queue) + (SELECT count(*) FROM usage_queue)
   + (SELECT count(*) FROM webhook_deliveries WHERE status = 'pending') + (SELECT count(*) FROM mailbox) AS n`
 /** How long no work must be left, because a worker looks for some once a second. */
 const quietMillis = 1_500

@@ -6,8 +6,6 @@ export const indexedAndCounted = (app: App) =>
   until(
     "every finished run is indexed and counted",
     () =>
-      app.sql(
-        `SELECT (SELECT count(*) FROM history_queue)::int + (SELECT count(*) FROM usage_queue WHERE NOT counted)::int AS waiting`
-      ),
+      app.sql(`SELECT (SELECT count(*) FROM history_queue)::int + (SELECT count(*) FROM usage_queue)::int AS waiting`),
     ([row]) => row?.["waiting"] === 0
   )

@@ -127,7 +127,7 @@ export class BatchErasure extends Context.Service<
           FROM unnest(${texts(rows.map(({ batch_id }) => batch_id))}, ${bigints(rows.map(({ row }) => BigInt(row)))},
                       ${texts(rows.map(({ batch_id, row, retries }) => rowKey(batch_id, row, retries)))}) AS n(batch_id, row, key)
           JOIN batch_rows r ON r.batch_id = n.batch_id AND r.row = n.row AND r.status = 'running'
-          WHERE NOT EXISTS (SELECT FROM run_keys k WHERE k.org_id = ${org_id} AND k.idempotency_key = n.key)`)
+          WHERE NOT EXISTS (SELECT FROM idempotency_keys k WHERE k.org_id = ${org_id} AND k.idempotency_key = n.key)`)
 
       const subject = Effect.fnUntraced(function* (org_id: string, target: Subject) {
         // One statement reads both kinds, so a row that changes from one to the other is not missed.

@@ -199,7 +199,7 @@ const heldKeys = (sql: SqlClient.SqlClient, commands: ReadonlyArray<DirectComman
   return keys.length === 0
     ? sql.literal("NULL::text[] AS held_keys")
     : sql`CASE WHEN m.tag = ${sql.literal(`'${walletRow}'`)} THEN ARRAY(
-           SELECT h.idempotency_key FROM run_keys h WHERE h.org_id = m.org_id AND h.idempotency_key = ANY(${texts(keys)})
+           SELECT h.idempotency_key FROM idempotency_keys h WHERE h.org_id = m.org_id AND h.idempotency_key = ANY(${texts(keys)})
          ) END AS held_keys`
 }
 

@@ -240,18 +240,11 @@ const writeArrived = (
 }
 
 /**
- * Conditions for a turn that has read nothing: none of its organizations has too many open runs, and no run from before `idempotency_keys` has
- * one of its Idempotency-Keys. The index of `idempotency_keys` refuses the keys of later runs.
+ * Condition for a turn that has read nothing: none of its organizations has too many open runs. The index of `idempotency_keys` refuses keys that
+ * other runs have.
  */
-const recallConditions = (sql: SqlClient.SqlClient, runs: ReadonlyArray<NewRun>, orgQueue: number) => {
-  const keyed = runs.filter((run) => run.idempotency_key !== null)
-  const free = sql`
-                            AND NOT EXISTS (
-                              SELECT FROM unnest(${texts(keyed.map((r) => r.org_id))}, ${texts(keyed.map((r) => r.idempotency_key))}) AS n(org_id, idempotency_key)
-                              JOIN first_run_keys f ON f.org_id = n.org_id AND f.idempotency_key = n.idempotency_key)`
-  return sql`
-                            AND (SELECT coalesce(max(open_runs), 0) FROM paid) * 4 <= ${orgQueue}::int${keyed.length === 0 ? sql.literal("") : free}`
-}
+const recallCondition = (sql: SqlClient.SqlClient, orgQueue: number) => sql`
+                            AND (SELECT coalesce(max(open_runs), 0) FROM paid) * 4 <= ${orgQueue}::int`
 
 /** Condition of the turn's statement: every API key that the admitted runs came with is still live. */
 const keysAreLive = (sql: SqlClient.SqlClient, runs: ReadonlyArray<NewRun>) =>
@@ -364,7 +357,7 @@ export const turnWriter = (sql: SqlClient.SqlClient, limits: TurnLimits) => {
             RETURNING w.open_runs
           )${writeEntries(sql, entries, at)}${writeOpened(sql, opened, at)}${writeClosed(sql, closed)}${writeReplies(sql, replies)}${deleteMail(sql, lane, stored)}${writeEnded(sql, lane, ended, effects.ended, at)}${writeAttempts(sql, lane, attempts, now)}${writeUnbooked(sql, unbookedRuns(effects))}${writeLosses(sql, lane, records.losses)}${writeUnknowns(sql, records.unknowns)}${isEmpty(effects.payments) ? none : writePayments(sql, effects.payments, autoTopupDailyMax)}${writeBudgets(sql, budgets, effects.budgets, effects.budget_alerts)}${writeRepeats(sql, effects.repeats)}${writeContacts(sql, effects.contacts)}${writeReuse(sql, lane, effects.reuse, ended)}${writeFree(sql, effects.free)}${arrived.length === 0 ? none : writeArrived(sql, arrived, refused, at)}
           SELECT CASE WHEN (SELECT count(*) FROM paid) = ${wallets.length}::int${allOf(sql, "gone", stored)}${allOf(sql, "finished", ended)}${allOf(sql, "closed", closed)}
-                            ${arrived.length === 0 ? none : keysAreLive(sql, arrived)}${budgetsAreCurrent(sql, effects.budgets)}${triesAreSeen(sql, repeatGuard === 0 ? [] : askingRuns(commands, runs), repeats, now_micros)}${noContactConflict(sql, effects.contacts, contacts, now_micros)}${reuseClaimHeld(sql, effects.reuse)}${freeFits(sql, effects.free, freeLimit)}${isTimely(sql, now_micros, wasRead, minutes)}${wasRead ? none : recallConditions(sql, arrived, orgQueue)}
+                            ${arrived.length === 0 ? none : keysAreLive(sql, arrived)}${budgetsAreCurrent(sql, effects.budgets)}${triesAreSeen(sql, repeatGuard === 0 ? [] : askingRuns(commands, runs), repeats, now_micros)}${noContactConflict(sql, effects.contacts, contacts, now_micros)}${reuseClaimHeld(sql, effects.reuse)}${freeFits(sql, effects.free, freeLimit)}${isTimely(sql, now_micros, wasRead, minutes)}${wasRead ? none : recallCondition(sql, orgQueue)}
                       THEN 1 ELSE rungate_turn_conflict() END AS whole`
     return wallets
   })

@@ -149,13 +149,9 @@ export class RunStore extends Context.Service<
       const freeLimit = freeLimitOf(freeDailyMb)
       const payable = "a.hold > 0 AND a.hold <= w.balance - w.reserved + w.allowances_held"
 
-      // Runs of `good` that have the Idempotency-Key. They are subqueries, because a plan made while there are few keys would read all keys
-      // for a join; see `run_keys` in schema/partitions.sql.
-      const holderSince = sql.literal(
+      // The run that has the Idempotency-Key. It is a subquery, because a plan made while there are few keys would read all keys for a join.
+      const keyHolder = sql.literal(
         "SELECT k.run_id FROM idempotency_keys k WHERE k.org_id = g.org_id AND k.idempotency_key = g.idempotency_key"
-      )
-      const firstHolder = sql.literal(
-        "SELECT f.run_id FROM first_run_keys f WHERE f.org_id = g.org_id AND f.idempotency_key = g.idempotency_key"
       )
 
       const admitAll = Effect.fnUntraced(function* (runs: ReadonlyArray<NewRun>) {
@@ -183,7 +179,6 @@ export class RunStore extends Context.Service<
             INSERT INTO idempotency_keys (org_id, idempotency_key, run_id)
             SELECT g.org_id, g.idempotency_key, g.run_id FROM good g
             WHERE g.idempotency_key IS NOT NULL AND NOT g.excess AND NOT g.outdated AND NOT g.unstored
-              AND (${firstHolder}) IS NULL
             ON CONFLICT DO NOTHING
             RETURNING run_id
           ), inserted AS (${insertRuns(
@@ -201,7 +196,7 @@ export class RunStore extends Context.Service<
           )
           SELECT run_id, true AS inserted, false AS excess, false AS outdated, false AS unstored, lane, NULL AS existing_run_id, now() AS created_at FROM mailed
           UNION ALL
-          SELECT g.run_id, false, g.excess, g.outdated, g.unstored, g.lane, coalesce((${holderSince}), (${firstHolder})), now()
+          SELECT g.run_id, false, g.excess, g.outdated, g.unstored, g.lane, (${keyHolder}), now()
           FROM good g WHERE g.run_id NOT IN (SELECT run_id FROM inserted)`)
         const byId = new Map(rows.map((row) => [row.run_id, row]))
         // A run that is missing from the answer came with an API key that was revoked or has expired.
@@ -216,7 +211,7 @@ export class RunStore extends Context.Service<
         const keyed = existing === null && run.idempotency_key !== null
         const [since] = keyed
           ? yield* runIdRows(
-              sql`SELECT run_id FROM run_keys WHERE org_id = ${run.org_id} AND idempotency_key = ${run.idempotency_key}`
+              sql`SELECT run_id FROM idempotency_keys WHERE org_id = ${run.org_id} AND idempotency_key = ${run.idempotency_key}`
             )
           : []
         const run_id = existing ?? since?.run_id ?? run.run_id
@@ -292,7 +287,7 @@ export class RunStore extends Context.Service<
 
       const begun = ({ org_id, key_id, idempotency_key, fingerprint }: Begun) =>
         runIdRows(sql`
-        SELECT r.run_id FROM run_keys k JOIN runs r ON r.org_id = k.org_id AND r.run_id = k.run_id
+        SELECT r.run_id FROM idempotency_keys k JOIN runs r ON r.org_id = k.org_id AND r.run_id = k.run_id
         WHERE k.org_id = ${org_id} AND k.idempotency_key = ${idempotency_key} AND r.fingerprint = ${fingerprint}
           AND (${key_id}::text IS NULL OR EXISTS (
             SELECT 1 FROM api_keys WHERE org_id = ${org_id} AND key_id = ${key_id} AND revoked_at IS NULL

@@ -1,13 +1,11 @@
 /**
  * What usage counts of a finished run, as SQL.
  *
- * The charge is the run's, which the turn that settles it writes beside the ledger's entry, and which can't change any more (E5 compares both). The
- * day is the entry's, and both have the turn's time. Earlier releases dated the run's end by the writing of the turn, up to `turnMinutesMax` later.
- * So the days differ only around midnight, where the entry is looked up.
+ * Charge and day are the run's. The turn that settles it writes them beside the ledger's entry, with the same time, and neither can change any more
+ * (E5 and U1 compare both).
  */
 import { Schema } from "effect"
 import type { SqlClient } from "effect/sql"
-import { turnMinutesMax } from "../../schema/wallet/TurnTime.ts"
 import { rowsOf } from "../postgres/Rows.ts"
 import { servedBy } from "./servedBy.ts"
 import type { Fact } from "./Counted.ts"
@@ -25,13 +23,8 @@ export const factRows = rowsOf({
   metadata: Schema.NullOr(Schema.String)
 })
 
-const end = "r.finished_at AT TIME ZONE 'UTC'"
-
 /** Columns of `r` (runs). Days are UTC days. */
-export const factColumns = `r.org_id, CASE
-    WHEN (${end})::time BETWEEN '00:${turnMinutesMax}' AND '23:${60 - turnMinutesMax}' THEN (${end})::date
-    ELSE coalesce((SELECT (l.created_at AT TIME ZONE 'UTC')::date FROM ledger l WHERE l.run_id = r.run_id AND l.type = 'settle'), (${end})::date)
-  END AS day, r.capability, ${servedBy} AS provider, r.key_id, r.endpoint, r.status, coalesce(r.charged, 0) AS charged, r.metadata`
+export const factColumns = `r.org_id, (r.finished_at AT TIME ZONE 'UTC')::date AS day, r.capability, ${servedBy} AS provider, r.key_id, r.endpoint, r.status, coalesce(r.charged, 0) AS charged, r.metadata`
 
 const decodeMetadata = Schema.decodeUnknownSync(Schema.fromJsonString(Schema.Record(Schema.String, Schema.String)))
 type Row = Omit<Fact, "metadata"> & { readonly metadata: string | null }

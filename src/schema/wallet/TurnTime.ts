@@ -5,7 +5,7 @@
  * in between would do so by a time long ago, so the statement that writes a turn compares that time with its own, and a late turn begins again.
  */
 
-/** Minutes between a turn's reading and its writing, at most; two digits. Usage relies on it; see layers/usage/Facts.ts. */
+/** Minutes between a turn's reading and its writing, at most. */
 export const turnMinutesMax = 10
 /** The same for a turn that has read nothing and reckons its time from an earlier reading: seconds. */
 export const recalledSecondsMax = 2

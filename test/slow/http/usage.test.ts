@@ -27,11 +27,7 @@ afterAll(async () => {
 
 const waiting = async (of: App) =>
   Number(
-    (
-      await of.sql(
-        "SELECT (SELECT count(*) FROM history_queue) + (SELECT count(*) FROM usage_queue WHERE NOT counted) AS n"
-      )
-    )[0]?.["n"]
+    (await of.sql("SELECT (SELECT count(*) FROM history_queue) + (SELECT count(*) FROM usage_queue) AS n"))[0]?.["n"]
   )
 const rolledUp = (of: App = app) =>
   until(

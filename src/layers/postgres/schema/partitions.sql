@@ -30,29 +30,10 @@ BEGIN
   END LOOP;
 END $$;
 
--- Who may do what with a table may do the same with the one that takes its place.
-CREATE FUNCTION copy_privileges(source regclass, target regclass) RETURNS void LANGUAGE plpgsql AS $$
-DECLARE given record;
-BEGIN
-  FOR given IN
-    SELECT DISTINCT CASE a.grantee WHEN 0 THEN 'PUBLIC' ELSE a.grantee::regrole::text END AS grantee
-    FROM pg_class c, aclexplode(c.relacl) a WHERE c.oid = target AND a.grantee <> c.relowner
-  LOOP
-    EXECUTE format('REVOKE ALL ON %s FROM %s', target, given.grantee);
-  END LOOP;
-  FOR given IN
-    SELECT a.privilege_type, CASE a.grantee WHEN 0 THEN 'PUBLIC' ELSE a.grantee::regrole::text END AS grantee
-    FROM pg_class c, aclexplode(c.relacl) a WHERE c.oid = source AND a.grantee <> c.relowner
-  LOOP
-    EXECUTE format('GRANT %s ON %s TO %s', given.privilege_type, target, given.grantee);
-  END LOOP;
-END $$;
-
 -- The newest months of runs, whose runs may still be open. Turns write it.
 CREATE TABLE runs_recent PARTITION OF runs FOR VALUES FROM (MINVALUE) TO (MAXVALUE) PARTITION BY RANGE (run_id);
 -- Runs before the first month: those of a database that was moved here. `rungate admin move` writes it.
 CREATE TABLE runs_first PARTITION OF runs_recent FOR VALUES FROM (MINVALUE) TO (run_id_at(date_trunc('month', now(), 'UTC'))) WITH (fillfactor = 70);
-CREATE UNIQUE INDEX runs_first_idempotency ON runs_first (org_id, idempotency_key) WHERE idempotency_key IS NOT NULL;
 -- Runs after the last month that was made.
 CREATE TABLE runs_future PARTITION OF runs_recent FOR VALUES FROM (run_id_at(date_trunc('month', now(), 'UTC'))) TO (MAXVALUE) WITH (fillfactor = 70);
 
@@ -88,36 +69,17 @@ CREATE TABLE idempotency_keys (
 -- summary, so ranges are small.
 CREATE INDEX idempotency_keys_age ON idempotency_keys USING brin (run_id) WITH (pages_per_range = 8);
 
--- The Idempotency-Keys of all runs. `runs_first` has its own index of them.
-CREATE VIEW run_keys AS
-  SELECT org_id, idempotency_key, run_id FROM idempotency_keys
-  UNION ALL
-  SELECT org_id, idempotency_key, run_id FROM runs_first WHERE idempotency_key IS NOT NULL;
--- The keys of `runs_first`, for statements that look one up. The service's restricted role may not read the partition itself.
--- The second branch has no rows. It makes the view one that nobody can write through.
-CREATE VIEW first_run_keys AS
-  SELECT org_id, idempotency_key, run_id FROM runs_first WHERE idempotency_key IS NOT NULL
-  UNION ALL
-  SELECT NULL::text, NULL::text, NULL::text WHERE false;
-
 -- Claims the Idempotency-Key of a run for a statement that has not done it itself.
 CREATE FUNCTION run_claims_key() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE holder text;
 BEGIN
   INSERT INTO idempotency_keys (org_id, idempotency_key, run_id) VALUES (NEW.org_id, NEW.idempotency_key, NEW.run_id)
   ON CONFLICT (org_id, idempotency_key) DO NOTHING;
-  IF FOUND THEN
-    SELECT f.run_id INTO holder FROM runs_first f
-    WHERE f.org_id = NEW.org_id AND f.idempotency_key = NEW.idempotency_key AND f.run_id <> NEW.run_id;
-  ELSE
-    SELECT k.run_id INTO holder FROM idempotency_keys k
-    WHERE k.org_id = NEW.org_id AND k.idempotency_key = NEW.idempotency_key AND k.run_id <> NEW.run_id;
-  END IF;
-  IF holder IS NULL THEN RETURN NEW; END IF;
-  -- Of two runs in the first partition, its unique index refuses one as the statement asks.
-  PERFORM FROM runs_first f WHERE f.org_id = NEW.org_id AND f.run_id = holder AND TG_RELID = 'runs_first'::regclass;
   IF FOUND THEN RETURN NEW; END IF;
-  -- Months have no such index, and a trigger isn't told what the statement asks.
+  SELECT k.run_id INTO holder FROM idempotency_keys k
+  WHERE k.org_id = NEW.org_id AND k.idempotency_key = NEW.idempotency_key AND k.run_id <> NEW.run_id;
+  IF holder IS NULL THEN RETURN NEW; END IF;
+  -- A trigger isn't told what the statement asks.
   IF strpos(current_query(), 'ON CONFLICT DO NOTHING') > 0 THEN RETURN NULL; END IF;
   RAISE EXCEPTION 'run % has the Idempotency-Key of %', NEW.run_id, holder
     USING ERRCODE = 'unique_violation', CONSTRAINT = 'runs_idempotency';
@@ -288,7 +250,7 @@ BEGIN
     WHEN EXISTS (SELECT FROM unknown_outcomes u WHERE u.finding IS NULL AND u.run_id >= first_id AND u.run_id < end_id) THEN 'an outcome is unknown'
     WHEN EXISTS (SELECT FROM referrals f JOIN ledger l ON l.org_id = f.referred_org AND l.seq > f.accrued_seq
                  WHERE l.run_id >= first_id AND l.run_id < end_id) THEN 'a referral share is not counted'
-    WHEN EXISTS (SELECT FROM usage_queue u, unnest(u.run_ids) AS w (run_id) WHERE NOT u.counted AND w.run_id >= first_id AND w.run_id < end_id)
+    WHEN EXISTS (SELECT FROM usage_queue u, unnest(u.run_ids) AS w (run_id) WHERE w.run_id >= first_id AND w.run_id < end_id)
       THEN 'the usage of a run is not counted'
   END;
   IF waits IS NOT NULL THEN waits := month || ': ' || waits; RETURN NEXT; RETURN; END IF;

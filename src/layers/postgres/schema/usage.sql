@@ -3,13 +3,12 @@
 -- A run is counted after the history worker has taken it from `history_queue`. A trigger on that removal moves it to `usage_queue`, so ending a
 -- run costs nothing more.
 
--- Runs that wait to be counted, many in a row. The trigger below writes it, and the history worker empties it.
+-- Runs that wait to be counted, many in a row. The trigger below writes it, and the usage worker empties it.
 CREATE TABLE usage_queue (
   org_id text NOT NULL,
   batch bigint GENERATED ALWAYS AS IDENTITY,
   run_ids text[] NOT NULL,
   runs int GENERATED ALWAYS AS (cardinality(run_ids)) STORED,
-  counted boolean NOT NULL DEFAULT false,
   PRIMARY KEY (org_id, batch)
 ) WITH (autovacuum_vacuum_scale_factor = 0.05);
 
@@ -21,7 +20,7 @@ END $$;
 CREATE TRIGGER usage_follows AFTER DELETE ON history_queue REFERENCING OLD TABLE AS gone FOR EACH STATEMENT
 EXECUTE FUNCTION usage_follows();
 
--- What a rollup's group stands for. The history worker writes it.
+-- What a rollup's group stands for. The usage worker writes it.
 CREATE TABLE usage_groups (
   org_id text NOT NULL,
   -- A digest of the other columns.
@@ -38,7 +37,7 @@ CREATE TABLE usage_groups (
   PRIMARY KEY (org_id, group_id)
 );
 
--- One row for each day and group of an organization: its runs and charges. The history worker adds to it.
+-- One row for each day and group of an organization: its runs and charges. The usage worker adds to it.
 CREATE TABLE usage_days (
   org_id text NOT NULL,
   name text NOT NULL,
@@ -50,10 +49,10 @@ CREATE TABLE usage_days (
   PRIMARY KEY (org_id, name, day, group_id)
 ) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.05);
 
--- Names of metadata that an organization's usage is counted by. The history worker writes it.
+-- Names of metadata that an organization's usage is counted by. The usage worker writes it.
 CREATE TABLE usage_names (org_id text NOT NULL, name text NOT NULL, PRIMARY KEY (org_id, name));
 
--- How many values of a name have been counted on their own on a day. The history worker writes it. It never shrinks, so a value beyond the
+-- How many values of a name have been counted on their own on a day. The usage worker writes it. It never shrinks, so a value beyond the
 -- limit stays beyond it.
 CREATE TABLE usage_labels (
   org_id text NOT NULL,
@@ -63,7 +62,7 @@ CREATE TABLE usage_labels (
   PRIMARY KEY (org_id, name, day)
 );
 
--- The values of a name that are counted on their own on a day. The history worker writes it.
+-- The values of a name that are counted on their own on a day. The usage worker writes it.
 CREATE TABLE usage_values (
   org_id text NOT NULL,
   name text NOT NULL,
