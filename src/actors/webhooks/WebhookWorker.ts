@@ -9,8 +9,7 @@ import { EventLog } from "../../layers/events/EventLog.ts"
 import { crashPoint } from "../../layers/platform/CrashPoint.ts"
 import { oneLine } from "../../layers/postgres/Batch.ts"
 import { DueWork, repeatedly } from "../../layers/postgres/DueWork.ts"
-import { Queues, webhooksQueue } from "../../layers/queues/Queues.ts"
-import { Signals } from "../../layers/queues/Signals.ts"
+import { Signals, webhooksDue } from "../../layers/queues/Signals.ts"
 import { type DueDelivery, type Outcome, WebhookDeliveries } from "../../layers/webhooks/Deliveries.ts"
 import { type WebhookAnswer, WebhookSender } from "../../layers/webhooks/Sender.ts"
 import { pauseReason, retryDelay } from "../../schema/webhooks/Retry.ts"
@@ -39,7 +38,6 @@ export const WebhookWorker = Layer.effectDiscard(
     const deliveries = yield* WebhookDeliveries
     const sender = yield* WebhookSender
     const log = yield* EventLog
-    const queues = yield* Queues
     const signals = yield* Signals
     const { whenDue } = yield* DueWork
     const sending = new Set<DueDelivery>()
@@ -101,7 +99,7 @@ export const WebhookWorker = Layer.effectDiscard(
     yield* Effect.acquireRelease(
       Effect.sync(() =>
         signals.listen((ids) => {
-          if (ids.some((id) => followers.has(id))) startPass()
+          if (ids.some((id) => id === webhooksDue || followers.has(id))) startPass()
         })
       ),
       (stop) => Effect.sync(stop)
@@ -111,7 +109,6 @@ export const WebhookWorker = Layer.effectDiscard(
     )
     const forget = Effect.repeat(deliveries.forget, { until: (deleted) => deleted === 0 })
 
-    yield* queues.work(webhooksQueue, Effect.sync(startPass))
     yield* repeatedly("webhooks", listenEvery, Effect.andThen(keepLogs, forget))
   })
 )

@@ -18,7 +18,6 @@ import { Redis } from "./Redis.ts"
 export const laneQueue = (lane: number) => `lane-${lane}`
 const isLane = (queue: string) => queue.startsWith("lane-")
 export const runsQueue = "runs"
-export const webhooksQueue = "webhooks"
 
 /** A job whose worker died can be taken over after this time. BullMQ renews the lock of a live worker. */
 const lockMillis = 3_000

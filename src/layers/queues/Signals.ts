@@ -11,6 +11,9 @@ import { DirectClient } from "../postgres/Database.ts"
 import { Installation } from "./Installation.ts"
 import { Redis } from "./Redis.ts"
 
+/** Says that webhooks are due. It has the form of no id. */
+export const webhooksDue = "webhooks:due"
+
 type Listener = (ids: ReadonlyArray<string>) => void
 
 /** The channel of NOTIFY. It needs no prefix, because NOTIFY reaches only this database. */

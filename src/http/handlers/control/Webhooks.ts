@@ -4,7 +4,7 @@ import { HttpApiBuilder } from "effect/http-api"
 import { EventFeed } from "../../../actors/events/EventFeed.ts"
 import { EventLog } from "../../../layers/events/EventLog.ts"
 import { Settings } from "../../../layers/platform/Settings.ts"
-import { Queues, webhooksQueue } from "../../../layers/queues/Queues.ts"
+import { Signals, webhooksDue } from "../../../layers/queues/Signals.ts"
 import { type DeliveryRow, WebhookDeliveries } from "../../../layers/webhooks/Deliveries.ts"
 import { type EndpointRow, endpointsMax, WebhookEndpoints } from "../../../layers/webhooks/Endpoints.ts"
 import { problem } from "../../../schema/Errors.ts"
@@ -80,7 +80,7 @@ export const WebhooksHandlers = HttpApiBuilder.group(
     const deliveries = yield* WebhookDeliveries
     const log = yield* EventLog
     const feed = yield* EventFeed
-    const queues = yield* Queues
+    const signals = yield* Signals
     const asCaller = yield* makeAsCaller
     const { webhookAllowPrivate } = yield* Settings
 
@@ -133,7 +133,7 @@ export const WebhooksHandlers = HttpApiBuilder.group(
             paused: payload.status === undefined || payload.status === null ? undefined : payload.status === "paused"
           })
         )
-        yield* queues.wake(webhooksQueue)
+        yield* signals.publish([webhooksDue])
         return changed === null ? yield* Effect.fail(unknown(endpoint_id)) : view(changed)
       }),
       remove: Effect.fnUntraced(function* ({ params: { endpoint_id } }) {
@@ -169,7 +169,7 @@ export const WebhooksHandlers = HttpApiBuilder.group(
         const { org_id } = yield* requirePerson
         yield* notPaused(yield* endpointOf(org_id, endpoint_id))
         const row = looksLike("whd", delivery_id) ? yield* deliveries.replay(endpoint_id, delivery_id) : null
-        yield* queues.wake(webhooksQueue)
+        yield* signals.publish([webhooksDue])
         return row === null ? yield* Effect.fail(unknownDelivery(delivery_id)) : deliveryView(row)
       }),
       replayAll: Effect.fnUntraced(function* ({ params: { endpoint_id }, payload }) {
@@ -178,7 +178,7 @@ export const WebhooksHandlers = HttpApiBuilder.group(
         const from = yield* timeOf("from", payload.from)
         const to = yield* timeOf("to", payload.to ?? new Date(yield* Clock.currentTimeMillis).toISOString())
         const replayed = yield* deliveries.replayAll(endpoint_id, { from, to, failedOnly: payload.status !== "all" })
-        yield* queues.wake(webhooksQueue)
+        yield* signals.publish([webhooksDue])
         return { replayed }
       })
     })
