@@ -1,12 +1,8 @@
 /** One database belongs to one mode: no process of the sandbox reaches a production wallet, and the database refuses simulated money. */
 import { describe, expect, test } from "bun:test"
-import { PgClient } from "@effect/sql-pg"
-import { Effect, Layer, Redacted } from "effect"
-import { Migrator } from "effect/sql"
-import { migrations } from "../../../src/layers/postgres/migrations/index.ts"
 import { type App, startApp } from "../../kit/app.ts"
 import { runMain } from "../../chaos/processes.ts"
-import { freshDatabase, preparedDatabase } from "../../kit/postgres.ts"
+import { preparedDatabase } from "../../kit/postgres.ts"
 
 const production = { RUNGATE_MODE: "production" }
 const most = { amount: "999999.99" }
@@ -106,44 +102,6 @@ test("of two first starts with different modes one wins, and the other is refuse
     expect(ends.filter((end) => end === "started")).toHaveLength(1)
     expect(ends.find((end) => end !== "started")).toMatch(/belongs to a (sandbox|production) service/)
   }
-})
-
-describe("a database from before modes were written", () => {
-  const older = async (insert: string) => {
-    const url = await freshDatabase()
-    const old = Object.fromEntries(Object.entries(migrations).filter(([name]) => Number.parseInt(name, 10) < 18))
-    const client = PgClient.layer({ url: Redacted.make(url) })
-    await Effect.runPromise(
-      Effect.gen(function* () {
-        yield* Migrator.make({})({ loader: Migrator.fromRecord(old) })
-        const sql = yield* PgClient.PgClient
-        yield* sql`INSERT INTO orgs (org_id, name) VALUES ('org_1', 'Old')`
-        yield* sql.unsafe(insert)
-      }).pipe(Effect.provide(Layer.fresh(client)), Effect.scoped)
-    )
-    return url
-  }
-  const key = (environment: string) =>
-    `INSERT INTO api_keys (key_id, org_id, name, environment, key_hash, display) VALUES ('key_1', 'org_1', 'k', '${environment}', sha256('k'), 'd')`
-  const payment = (kind: string, intent: string) =>
-    `INSERT INTO payments (payment_id, org_id, kind, amount, state, payment_intent) VALUES ('pay_1', 'org_1', '${kind}', 10000, 'paid', '${intent}')`
-
-  test.each([
-    ["a live key", key("live"), false],
-    ["a payment at Stripe", payment("checkout", "pi_3Q"), false],
-    ["test keys only", key("test"), true],
-    ["simulated payments only", payment("auto", "pi_sim_pay_1"), true]
-  ])(
-    "with %s",
-    async (_what, insert, sandbox) => {
-      const DATABASE_URL = await older(insert)
-      const first = await outcome(startApp({ settings: { DATABASE_URL } }))
-      expect(first).toMatch(sandbox ? /^started$/ : /belongs to a production service/)
-      const second = await outcome(startApp({ settings: { DATABASE_URL, ...production } }))
-      expect(second).toMatch(sandbox ? /belongs to a sandbox service/ : /^started$/)
-    },
-    60_000
-  )
 })
 
 test("an operator's command writes no mode: the first service does", async () => {

@@ -3,14 +3,8 @@
  * three mailboxes took $45 for $30 once.
  */
 import { afterAll, afterEach, beforeAll, expect, test } from "bun:test"
-import { PgClient } from "@effect/sql-pg"
-import { Effect, Redacted } from "effect"
-import { Migrator } from "effect/sql"
-import { Client } from "pg"
-import { migrations } from "../../../src/layers/postgres/migrations/index.ts"
 import { dollars } from "../../../src/schema/money/Money.ts"
 import { type App, figures, startApp, until } from "../../kit/app.ts"
-import { freshDatabase } from "../../kit/postgres.ts"
 import { type LocalStripe, startStripe } from "../../layers/payments/standin.ts"
 
 let app: App
@@ -132,53 +126,4 @@ test("the database refuses what the service would: a second bonus of a card, a b
   await expect(write("ref_a", a.org_id, "1500001")).rejects.toThrow("referral_bonus_is_earned")
   await write("ref_a", a.org_id, "1500000")
   await expect(write("ref_b", b.org_id, "1000000")).rejects.toThrow("referrals_bonus_card_key")
-})
-
-test("an upgrade leaves what was given, and asks of what was promised a deposit that pays for it", async () => {
-  const url = await freshDatabase()
-  const migrate = (names: (name: string) => boolean) => {
-    const chosen = Object.fromEntries(Object.entries(migrations).filter(([name]) => names(name)))
-    const run = Migrator.make({})({ loader: Migrator.fromRecord(chosen) })
-    return Effect.runPromise(Effect.scoped(Effect.provide(run, PgClient.layer({ url: Redacted.make(url) }))))
-  }
-  await migrate((name) => name < "0016")
-  const client = new Client({ connectionString: url })
-  await client.connect()
-  try {
-    const orgs = ["given", "waits", "low", "all"]
-    for (const name of ["by", ...orgs]) await client.query("INSERT INTO orgs (org_id, name) VALUES ($1, $1)", [name])
-    const terms = {
-      given: ["10000000", "5000000", 1000, "granted"],
-      waits: ["10000000", "5000000", 1000, "pending"],
-      low: ["10000000", "1000000", 1000, "pending"],
-      all: ["10000000", "5000000", 10_000, "pending"]
-    }
-    for (const [org, values] of Object.entries(terms))
-      await client.query(
-        `INSERT INTO referrals (referral_id, referred_org, referrer_org, deposit_min, deposit_bonus, share_bps, bonus_state, ends_at)
-         VALUES ('ref_' || $1, $1, 'by', $2, $3, $4, $5, now())`,
-        [org, ...values]
-      )
-    await client.query(
-      "INSERT INTO users (user_id, org_id, email, password_hash) VALUES ('usr_a', 'given', 'a@example.com', 'none')"
-    )
-    await migrate(() => true)
-    const { rows } = await client.query(
-      "SELECT referred_org, deposit_min::text, deposit_bonus::text FROM referrals ORDER BY referral_id"
-    )
-    expect(
-      rows.map(({ referred_org, deposit_min, deposit_bonus }) => [referred_org, deposit_min, deposit_bonus])
-    ).toEqual([
-      ["all", "10000000", "0"],
-      ["given", "10000000", "5000000"],
-      ["low", "10000000", "1000000"],
-      ["waits", "33340000", "5000000"]
-    ])
-    // People who are here already count as verified.
-    expect((await client.query("SELECT pending, email_verified_at FROM users")).rows).toEqual([
-      { pending: false, email_verified_at: null }
-    ])
-  } finally {
-    await client.end()
-  }
 })
