@@ -1,8 +1,8 @@
 /**
  * `bun scripts/packages/python.ts [folder]`: makes the Python package, by default in dist/packages/python.
  *
- * The sources in packages/python are the same for every API. `rungate/types.py` and `rungate/api.py` are generated from this one's OpenAPI document. The
- * version is that of the service.
+ * The sources in packages/python are the same for every API, except `types.py` and `api.py`, which are generated from this one's OpenAPI document, and
+ * `_version.py`, which has the service's version. The command renews these three in packages/python too, so that a checkout can be imported.
  */
 import { cpSync, mkdirSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
@@ -181,6 +181,17 @@ def connect(
   return { types: types.text(), api }
 }
 
+/** Writes the generated modules into the folder of a package. */
+export const writeGenerated = (folder = join(source, "rungate")): void => {
+  const { types, api } = pythonOf()
+  writeFileSync(join(folder, "types.py"), types)
+  writeFileSync(join(folder, "api.py"), api)
+  writeFileSync(
+    join(folder, "_version.py"),
+    `"""Generated: the version of the service."""\n\n__version__ = ${text(packageJson.version)}\n`
+  )
+}
+
 /** Makes the folder that \`python -m build\` takes, and wheel.py. */
 export const buildPython = (folder = join(root, "dist", "packages", "python")): string => {
   rmSync(folder, { recursive: true, force: true })
@@ -191,14 +202,11 @@ export const buildPython = (folder = join(root, "dist", "packages", "python")): 
       filter: (path) => !path.includes("__pycache__")
     })
   cpSync(join(root, "LICENSE"), join(folder, "LICENSE"))
-  const { types, api } = pythonOf()
-  writeFileSync(join(folder, "rungate", "types.py"), types)
-  writeFileSync(join(folder, "rungate", "api.py"), api)
-  writeFileSync(
-    join(folder, "rungate", "_version.py"),
-    `"""Generated: the version of the service."""\n\n__version__ = ${text(packageJson.version)}\n`
-  )
+  writeGenerated(join(folder, "rungate"))
   return folder
 }
 
-if (import.meta.main) console.log(buildPython(process.argv[2]))
+if (import.meta.main) {
+  writeGenerated()
+  console.log(buildPython(process.argv[2]))
+}

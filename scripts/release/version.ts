@@ -1,6 +1,6 @@
 /**
  * `bun scripts/release/version.ts`: what `npm version <minor|patch|…>` runs after it has changed package.json and before its commit. It gives the chart
- * the same version, and the changes under "Unreleased" a section of their own.
+ * and the Python client the same version, and the changes under "Unreleased" a section of their own.
  */
 import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
@@ -52,4 +52,7 @@ if (import.meta.main) {
   const day = new Date().toISOString().slice(0, 10)
   writeFileSync(changelogFile, changelogWith(readFileSync(changelogFile, "utf8"), version, day))
   writeFileSync(chartFile, chartWith(readFileSync(chartFile, "utf8"), version))
+  // Loads the whole contract, which no importer of this file needs.
+  const { writeGenerated } = await import("../packages/python.ts")
+  writeGenerated()
 }

@@ -157,4 +157,17 @@ describe.if(dueToday(3))("npx rungate", () => {
     while (performance.now() < end && (await answers())) await Bun.sleep(100)
     expect(await answers()).toBe(false)
   }, 600_000)
+
+  test("the line that installs it on one machine works on the packed tarball", async () => {
+    const page = readFileSync(join(root, "docs", "operate.md"), "utf8")
+    const line = /^sudo (npm install --global \S+)$/m.exec(page)?.[1] ?? ""
+    const prefix = join(folder, "global")
+    const place = join(folder, "release")
+    mkdirSync(place)
+    await pack("--ignore-scripts", "--pack-destination", place)
+    const installed = await ran(["sh", "-c", line], { cwd: place, env: { npm_config_prefix: prefix } })
+    expect([line, installed.exit, installed.exit === 0 ? "" : installed.err]).toEqual([line, 0, ""])
+    const said = await ran([join(prefix, "bin", "rungate"), "--version"], { cwd: place })
+    expect([said.exit, said.out]).toEqual([0, expect.stringContaining(packageJson.version)])
+  }, 600_000)
 })

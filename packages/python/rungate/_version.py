@@ -1,0 +1,3 @@
+"""Generated: the version of the service."""
+
+__version__ = "0.1.0"
