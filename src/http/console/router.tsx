@@ -1,12 +1,12 @@
 /** Routes of all pages, each loaded when somebody opens it or is about to. */
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from "@tanstack/react-router"
+import { parseSearch, writeSearch } from "./data/address.ts"
 import { type Page, registerPages } from "./data/page.ts"
 import { sessionRead } from "./data/session.ts"
-import { parseSearch, writeSearch } from "./data/address.ts"
 import { PageFailed, PageMissing } from "./frame/Missing.tsx"
 import { OperatorFrame, Root } from "./frame/Root.tsx"
 import { pages } from "./pages.ts"
-import { Skeleton } from "./parts/States.tsx"
+import { Skeleton } from "./parts/Page.tsx"
 
 const preloadMillis = 50
 

@@ -1,7 +1,6 @@
 /** E-mail and password. Also stands in the dialog of a session that has ended. */
-import { ActionForm } from "../actions/ActionForm.tsx"
-import { textIn } from "../actions/forms.ts"
-import { useAction } from "../actions/useAction.ts"
+import { ActionForm } from "../actions/Actions.tsx"
+import { textIn, useAction } from "../actions/useAction.ts"
 import { api } from "../data/api.ts"
 import { EmailField, PasswordField } from "../parts/Field.tsx"
 

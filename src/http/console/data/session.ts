@@ -4,7 +4,6 @@ import { type AnswerOf, ApiError } from "../../client/Browser.ts"
 import { api, queries, sessionEnded, signedInAs } from "./api.ts"
 
 export type OwnSession = AnswerOf<"auth", "session">
-export type Service = AnswerOf<"service", "get">
 
 const sessionKey = ["session"]
 

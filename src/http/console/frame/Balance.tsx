@@ -4,7 +4,7 @@ import { api } from "../data/api.ts"
 import { connection } from "../data/live.ts"
 import { isLess } from "../data/money.ts"
 import { useStore } from "../data/store.ts"
-import { Money } from "../parts/Money.tsx"
+import { Money } from "../parts/Values.tsx"
 
 export const useWallet = () => useQuery({ queryKey: ["wallet"], queryFn: () => api.wallet.get({}) })
 export const useGuard = () => useQuery({ queryKey: ["guard"], queryFn: () => api.wallet.guard({}) })

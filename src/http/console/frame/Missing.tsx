@@ -1,8 +1,7 @@
 /** What a page shows when its address leads nowhere, or its code failed. */
 import type { ErrorComponentProps } from "@tanstack/react-router"
 import { TextLink } from "../parts/Link.tsx"
-import { PageHead } from "../parts/Page.tsx"
-import { Failed } from "../parts/States.tsx"
+import { Failed, PageHead } from "../parts/Page.tsx"
 
 export const PageMissing = () => (
   <>

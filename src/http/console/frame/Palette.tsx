@@ -10,7 +10,7 @@ import { useCapabilities } from "../data/capabilities.ts"
 import { allPages, type Page } from "../data/page.ts"
 import { toClipboard } from "../parts/Copy.tsx"
 import { Icon } from "../parts/Icon.tsx"
-import { Status } from "../parts/Status.tsx"
+import { Status } from "../parts/Values.tsx"
 import { closeOverlay, type FrameKind } from "./openPalette.ts"
 
 const runForm = /^\s*(run_[0-9a-z]{6,40})\s*$/

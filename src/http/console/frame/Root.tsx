@@ -7,7 +7,7 @@ import { allPages, type Page } from "../data/page.ts"
 import { useSessionQuery } from "../data/session.ts"
 import { useStore } from "../data/store.ts"
 import { Announcer } from "../parts/Announcer.tsx"
-import { Failed, Skeleton } from "../parts/States.tsx"
+import { Failed, Skeleton } from "../parts/Page.tsx"
 import { Frame } from "./Frame.tsx"
 import { SignedOut } from "./SignedOut.tsx"
 

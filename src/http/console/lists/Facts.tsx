@@ -1,6 +1,6 @@
 /** What a page says about one object: terms with their values, and figures with a word above them. */
 import type { ReactNode } from "react"
-import { Money } from "../parts/Money.tsx"
+import { Money } from "../parts/Values.tsx"
 
 /** Null for a fact that the object does not have. */
 export type Fact = readonly [term: string, value: ReactNode] | null

@@ -1,6 +1,6 @@
 /** A field that filters a list when somebody presses enter. `/` focuses it. The address has the text. */
 import { useEffect, useState } from "react"
-import { onForm } from "../actions/forms.ts"
+import { onForm } from "../actions/useAction.ts"
 import { Button } from "../parts/Button.tsx"
 import { inputLook } from "../parts/Field.tsx"
 

@@ -2,7 +2,7 @@
 import { microsOf } from "../data/money.ts"
 import { Amounts } from "../lists/Facts.tsx"
 import { FormProblem } from "../parts/Field.tsx"
-import { Skeleton } from "../parts/States.tsx"
+import { Skeleton } from "../parts/Page.tsx"
 import { ControlLinks } from "./controls.tsx"
 import { OfferTable } from "./offers.tsx"
 import type { Quote } from "./useQuote.ts"

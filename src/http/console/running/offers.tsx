@@ -1,7 +1,7 @@
 /** The providers of a route as a table: the price, what was measured, and why each was left out. */
 import { duration } from "../data/time.ts"
-import { Money } from "../parts/Money.tsx"
 import { type Column, DataTable } from "../parts/Table.tsx"
+import { Money } from "../parts/Values.tsx"
 
 export interface OfferRow {
   readonly provider: string

@@ -1,14 +1,14 @@
 /** Filters of Activity. They live in the address, so a link shows the same list. */
 import { X } from "lucide-react"
 import { useEffect, useMemo } from "react"
-import { onForm, textIn } from "../../actions/forms.ts"
+import { onForm, textIn } from "../../actions/useAction.ts"
 import { type Search, useGo } from "../../data/address.ts"
 import { useApiKeys } from "../../data/apiKeys.ts"
 import { FilterSelect } from "../../lists/Filters.tsx"
 import { Button } from "../../parts/Button.tsx"
 import { inputLook } from "../../parts/Field.tsx"
 import { TextLink } from "../../parts/Link.tsx"
-import { statusWord } from "../../parts/Status.tsx"
+import { statusWord } from "../../parts/Values.tsx"
 import { useProviders } from "../catalog/useCatalog.ts"
 import { meaningOf } from "./searchText.ts"
 
@@ -23,7 +23,7 @@ const statuses = [
   "queued",
   "reserved"
 ]
-export const groupings: ReadonlyArray<readonly [string, string]> = [
+const groupings: ReadonlyArray<readonly [string, string]> = [
   ["", "Runs one by one"],
   ["day", "By day"],
   ["capability", "By capability"],

@@ -10,8 +10,7 @@ import { useGo, usePreload } from "../../data/address.ts"
 import { useNow } from "../../data/clock.ts"
 import { useKeys } from "../../data/keys.ts"
 import { duration, exactly, inShort } from "../../data/time.ts"
-import { Money } from "../../parts/Money.tsx"
-import { Status } from "../../parts/Status.tsx"
+import { Money, Status } from "../../parts/Values.tsx"
 import type { RunRow } from "./rows.ts"
 
 const rowPixels = 36

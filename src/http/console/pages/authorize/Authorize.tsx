@@ -6,7 +6,7 @@
 import { useMutation, useQuery } from "@tanstack/react-query"
 import { useState } from "react"
 import type { AnswerOf } from "../../../client/Browser.ts"
-import { onForm, textIn } from "../../actions/forms.ts"
+import { onForm, textIn } from "../../actions/useAction.ts"
 import { type Search, useFilters } from "../../data/address.ts"
 import { api } from "../../data/api.ts"
 import { useMay } from "../../data/session.ts"

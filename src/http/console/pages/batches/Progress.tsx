@@ -1,9 +1,8 @@
 /** How many rows have ended in which way, as one bar and in words, and what they have cost of the limit. */
 import { shareOf } from "../../data/money.ts"
 import { Link } from "../../parts/Link.tsx"
-import { Money } from "../../parts/Money.tsx"
 import { Panel } from "../../parts/Page.tsx"
-import { Status, solidTones, statusTone } from "../../parts/Status.tsx"
+import { Money, solidTones, Status, statusTone } from "../../parts/Values.tsx"
 import { type Batch, endedOf } from "./useBatch.ts"
 
 const ends = ["succeeded", "no_match", "failed", "blocked", "invalid", "cancelled"] as const

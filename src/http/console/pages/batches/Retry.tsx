@@ -1,11 +1,11 @@
 /** The button that runs a batch's blocked rows again, with the limit of the whole batch in its dialog. */
 import { useState } from "react"
-import { ConfirmAction } from "../../actions/ConfirmAction.tsx"
+import { ConfirmAction } from "../../actions/Actions.tsx"
 import { useAction } from "../../actions/useAction.ts"
 import { api } from "../../data/api.ts"
 import { amountOf, exactDollars, microsOf } from "../../data/money.ts"
 import { AmountField } from "../../parts/Field.tsx"
-import { Money } from "../../parts/Money.tsx"
+import { Money } from "../../parts/Values.tsx"
 import type { Batch } from "./useBatch.ts"
 
 export const Retry = ({ batch }: { readonly batch: Batch }) => {

@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query"
 import { useEffect, useRef } from "react"
 import type { AnswerOf } from "../../../client/Browser.ts"
 import { api, queries } from "../../data/api.ts"
-import { usePaged } from "../../lists/usePaged.ts"
+import { usePaged } from "../../lists/PagedList.tsx"
 import { announce } from "../../parts/Announcer.tsx"
 
 export type Batch = AnswerOf<"batches", "get">

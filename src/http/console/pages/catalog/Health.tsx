@@ -1,6 +1,6 @@
 /** How well calls went: a word, the share of successes, and the median time, with the number of measured calls. */
 import { duration } from "../../data/time.ts"
-import { Badge } from "../../parts/Status.tsx"
+import { Badge } from "../../parts/Values.tsx"
 import { percent } from "../../running/offers.tsx"
 
 export interface HealthFacts {

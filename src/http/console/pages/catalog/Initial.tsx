@@ -2,7 +2,7 @@
 import { useQuery } from "@tanstack/react-query"
 import { useFilters } from "../../data/address.ts"
 import { api } from "../../data/api.ts"
-import { Skeleton } from "../../parts/States.tsx"
+import { Skeleton } from "../../parts/Page.tsx"
 import { type Inspected, valuesOf } from "./requestParts.ts"
 import { TryIt } from "./TryIt.tsx"
 import { optionsFrom } from "./useForm.ts"

@@ -1,9 +1,8 @@
 /** A run that was just started, in place: its status as it changes, what it cost, and its result. */
 import { duration } from "../../data/time.ts"
 import { ButtonLink } from "../../parts/Button.tsx"
-import { Money } from "../../parts/Money.tsx"
-import { Loaded, Skeleton } from "../../parts/States.tsx"
-import { Status } from "../../parts/Status.tsx"
+import { Loaded, Skeleton } from "../../parts/Page.tsx"
+import { Money, Status } from "../../parts/Values.tsx"
 import { Json } from "../run/Tabs.tsx"
 import { Trouble } from "../run/Trouble.tsx"
 import { type Run, useRun } from "../run/useRun.ts"

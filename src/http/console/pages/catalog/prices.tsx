@@ -1,7 +1,6 @@
 /** Names and prices of capabilities and endpoints in a few words. */
 import { RowLink } from "../../parts/Link.tsx"
-import { Money } from "../../parts/Money.tsx"
-import { Badge } from "../../parts/Status.tsx"
+import { Badge, Money } from "../../parts/Values.tsx"
 
 /** The title, which leads to the page, above the technical name. */
 export const JobName = ({

@@ -3,7 +3,7 @@ import { keepPreviousData, useQuery } from "@tanstack/react-query"
 import type { AnswerOf } from "../../../client/Browser.ts"
 import { api } from "../../data/api.ts"
 import { catalogStaleMillis } from "../../data/capabilities.ts"
-import { usePaged } from "../../lists/usePaged.ts"
+import { usePaged } from "../../lists/PagedList.tsx"
 import { useRested } from "../../running/useQuote.ts"
 
 const staleTime = catalogStaleMillis

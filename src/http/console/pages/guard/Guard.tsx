@@ -1,18 +1,15 @@
 /** The spend guard: what a run and a day may cost, the balance below which the organization is told, and the guard of its contacts. */
 import type { AnswerOf } from "../../../client/Browser.ts"
-import { ActionForm } from "../../actions/ActionForm.tsx"
-import { textIn } from "../../actions/forms.ts"
-import { useAction } from "../../actions/useAction.ts"
+import { ActionForm } from "../../actions/Actions.tsx"
+import { textIn, useAction } from "../../actions/useAction.ts"
 import { api, queries } from "../../data/api.ts"
 import { useMay } from "../../data/session.ts"
 import { Meter } from "../../forms/Meter.tsx"
 import { useGuard, useWallet } from "../../frame/Balance.tsx"
 import { AmountField, Field } from "../../parts/Field.tsx"
 import { TextLink } from "../../parts/Link.tsx"
-import { Money } from "../../parts/Money.tsx"
-import { PageHead, Panel } from "../../parts/Page.tsx"
-import { Loaded } from "../../parts/States.tsx"
-import { Time } from "../../parts/Time.tsx"
+import { Loaded, PageHead, Panel } from "../../parts/Page.tsx"
+import { Money, Time } from "../../parts/Values.tsx"
 
 type Guarded = AnswerOf<"wallet", "guard">
 

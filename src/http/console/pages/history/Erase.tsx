@@ -7,7 +7,7 @@ import { announce } from "../../parts/Announcer.tsx"
 import { Button } from "../../parts/Button.tsx"
 import { Dialog } from "../../parts/Dialog.tsx"
 import { FormProblem } from "../../parts/Field.tsx"
-import { Failed, Skeleton } from "../../parts/States.tsx"
+import { Failed, Skeleton } from "../../parts/Page.tsx"
 import { erasable, type Known, knownOf, runsInWords } from "./useHistory.ts"
 
 type Subject = Known["subject"]

@@ -1,8 +1,7 @@
 /** Looks up a pasted list: one row for each subject, in the order of the list, and the same as CSV. */
 import { useState } from "react"
-import { onForm, textIn } from "../../actions/forms.ts"
 import { SaveButton } from "../../actions/SaveButton.tsx"
-import { useAction } from "../../actions/useAction.ts"
+import { onForm, textIn, useAction } from "../../actions/useAction.ts"
 import { api } from "../../data/api.ts"
 import { save } from "../../data/save.ts"
 import { Button } from "../../parts/Button.tsx"

@@ -1,8 +1,7 @@
 /** One row for each subject of a list. */
 import { RowLink, TextLink } from "../../parts/Link.tsx"
-import { Money } from "../../parts/Money.tsx"
 import { type Column, DataTable } from "../../parts/Table.tsx"
-import { Time } from "../../parts/Time.tsx"
+import { Money, Time } from "../../parts/Values.tsx"
 import { kindWord, type Row } from "./useHistory.ts"
 
 const addressOf = ({ query, kind }: Row) =>

@@ -1,7 +1,7 @@
 /** The box for one subject. A text of several lines that is pasted into it becomes a list of subjects. */
 import { Search as SearchShape } from "lucide-react"
 import type { ClipboardEvent } from "react"
-import { onForm, textIn } from "../../actions/forms.ts"
+import { onForm, textIn } from "../../actions/useAction.ts"
 import { Button } from "../../parts/Button.tsx"
 import { inputLook, Select } from "../../parts/Field.tsx"
 import { linesOf } from "./lines.ts"

@@ -3,10 +3,8 @@ import { Eye, type LucideIcon, Mail, Receipt } from "lucide-react"
 import { exactly } from "../../data/time.ts"
 import { Button } from "../../parts/Button.tsx"
 import { RowLink } from "../../parts/Link.tsx"
-import { Money } from "../../parts/Money.tsx"
 import { Panel } from "../../parts/Page.tsx"
-import { Badge, Status } from "../../parts/Status.tsx"
-import { Time } from "../../parts/Time.tsx"
+import { Badge, Money, Status, Time } from "../../parts/Values.tsx"
 import { type Item, type Known, runsMax } from "./useHistory.ts"
 
 interface Role {

@@ -2,8 +2,7 @@
 import type { ReactNode } from "react"
 import { Figure } from "../../lists/Facts.tsx"
 import { TextLink } from "../../parts/Link.tsx"
-import { Money } from "../../parts/Money.tsx"
-import { Time } from "../../parts/Time.tsx"
+import { Money, Time } from "../../parts/Values.tsx"
 import { type Known, runsInWords } from "./useHistory.ts"
 
 const Contacted = ({ known }: { readonly known: Known }) => {

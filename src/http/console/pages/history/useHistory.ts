@@ -6,7 +6,6 @@ import { counted } from "../../data/words.ts"
 
 export type Known = AnswerOf<"history", "get">
 export type Item = Known["items"][number]
-export type Touch = Known["touches"][number]
 export type Row = AnswerOf<"history", "batch">["items"][number]
 export type Kind = Known["subject"]["kind"]
 

@@ -1,7 +1,6 @@
 /** Creates the first API key and shows it once. Budgets and scopes are set on the page of keys. */
-import { ActionForm } from "../../actions/ActionForm.tsx"
-import { textIn } from "../../actions/forms.ts"
-import { useAction } from "../../actions/useAction.ts"
+import { ActionForm } from "../../actions/Actions.tsx"
+import { textIn, useAction } from "../../actions/useAction.ts"
 import { api, queries } from "../../data/api.ts"
 import { useMay } from "../../data/session.ts"
 import { Button } from "../../parts/Button.tsx"

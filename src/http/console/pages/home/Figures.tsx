@@ -2,9 +2,8 @@
 import { Meter } from "../../forms/Meter.tsx"
 import { useGuard, useWallet } from "../../frame/Balance.tsx"
 import { Figure } from "../../lists/Facts.tsx"
-import { Money } from "../../parts/Money.tsx"
-import { Loaded, Skeleton } from "../../parts/States.tsx"
-import { Time } from "../../parts/Time.tsx"
+import { Loaded, Skeleton } from "../../parts/Page.tsx"
+import { Money, Time } from "../../parts/Values.tsx"
 
 const Today = () => (
   <Loaded query={useGuard()} skeleton={<Skeleton lines={2} />}>

@@ -5,12 +5,9 @@ import type { AnswerOf } from "../../../client/Browser.ts"
 import { api } from "../../data/api.ts"
 import { type LiveEvent, refreshSoon, useLive } from "../../data/live.ts"
 import { RowLink } from "../../parts/Link.tsx"
-import { Money } from "../../parts/Money.tsx"
-import { Panel } from "../../parts/Page.tsx"
-import { Loaded } from "../../parts/States.tsx"
-import { Status } from "../../parts/Status.tsx"
+import { Loaded, Panel } from "../../parts/Page.tsx"
 import { type Column, DataTable } from "../../parts/Table.tsx"
-import { Time } from "../../parts/Time.tsx"
+import { Money, Status, Time } from "../../parts/Values.tsx"
 
 type ListedRun = AnswerOf<"runs", "list">["items"][number]
 

@@ -1,7 +1,6 @@
 /** Pays in: opens the payment page, or credits a simulated amount in the sandbox. */
-import { ActionForm } from "../../actions/ActionForm.tsx"
-import { textIn } from "../../actions/forms.ts"
-import { useAction } from "../../actions/useAction.ts"
+import { ActionForm } from "../../actions/Actions.tsx"
+import { textIn, useAction } from "../../actions/useAction.ts"
 import { api, queries } from "../../data/api.ts"
 import { useMay } from "../../data/session.ts"
 import { announce } from "../../parts/Announcer.tsx"

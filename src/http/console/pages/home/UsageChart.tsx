@@ -7,8 +7,7 @@ import { present } from "../../data/clock.ts"
 import { axisDollars, exactDollars, heightOf, sumOf } from "../../data/money.ts"
 import { utcDay } from "../../data/time.ts"
 import { Chart, Legend, type Line } from "../../parts/Chart.tsx"
-import { Panel } from "../../parts/Page.tsx"
-import { Empty, Loaded, Skeleton } from "../../parts/States.tsx"
+import { Empty, Loaded, Panel, Skeleton } from "../../parts/Page.tsx"
 
 type Item = AnswerOf<"usage", "get">["items"][number]
 

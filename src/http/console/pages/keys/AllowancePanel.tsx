@@ -1,8 +1,7 @@
 /** The money of an allowance, on the page of its key. */
 import { Facts } from "../../lists/Facts.tsx"
-import { Money } from "../../parts/Money.tsx"
-import { Panel } from "../../parts/Page.tsx"
-import { Loaded, Skeleton } from "../../parts/States.tsx"
+import { Loaded, Panel, Skeleton } from "../../parts/Page.tsx"
+import { Money } from "../../parts/Values.tsx"
 import { Spent } from "./Allowances.tsx"
 import { KeyLink } from "./KeyName.tsx"
 import { RevokeAllowance } from "./RevokeAllowance.tsx"

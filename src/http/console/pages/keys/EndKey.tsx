@@ -1,12 +1,12 @@
 /** Replaces a key by a new one, or revokes it. Both ask first, because programs that still use the key fail. */
 import { useState } from "react"
-import { ConfirmAction } from "../../actions/ConfirmAction.tsx"
+import { ConfirmAction } from "../../actions/Actions.tsx"
 import { useAction } from "../../actions/useAction.ts"
 import { api } from "../../data/api.ts"
 import { Select } from "../../parts/Field.tsx"
 import { Panel } from "../../parts/Page.tsx"
 import { isChangeable } from "./KeyState.tsx"
-import { type ApiKey } from "./useKeys.ts"
+import type { ApiKey } from "./useKeys.ts"
 
 export interface NewKey {
   readonly id: string

@@ -1,9 +1,7 @@
 /** What a key is now in a word, what of its budget is spent, and what its scope allows in a sentence. */
 import { present } from "../../data/clock.ts"
 import { Meter } from "../../forms/Meter.tsx"
-import { Money } from "../../parts/Money.tsx"
-import { Badge } from "../../parts/Status.tsx"
-import { Time } from "../../parts/Time.tsx"
+import { Badge, Money, Time } from "../../parts/Values.tsx"
 import type { ApiKey } from "./useKeys.ts"
 
 export const hasExpired = ({ expires_at }: ApiKey): boolean =>

@@ -1,8 +1,7 @@
 /** Gives an allowance, and shows its key once. */
 import { useState } from "react"
-import { ActionForm } from "../../actions/ActionForm.tsx"
-import { textIn } from "../../actions/forms.ts"
-import { useAction } from "../../actions/useAction.ts"
+import { ActionForm } from "../../actions/Actions.tsx"
+import { textIn, useAction } from "../../actions/useAction.ts"
 import { useGo } from "../../data/address.ts"
 import { api } from "../../data/api.ts"
 import { present } from "../../data/clock.ts"

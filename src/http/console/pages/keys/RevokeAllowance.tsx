@@ -1,9 +1,9 @@
 /** Revokes an allowance. The question says how much money returns, and which programs stop working. */
-import { ConfirmAction } from "../../actions/ConfirmAction.tsx"
+import { ConfirmAction } from "../../actions/Actions.tsx"
 import { useAction } from "../../actions/useAction.ts"
 import { api } from "../../data/api.ts"
 import { amountOf, exactDollars, microsOf } from "../../data/money.ts"
-import { Money } from "../../parts/Money.tsx"
+import { Money } from "../../parts/Values.tsx"
 import { type Allowance, useAllowance } from "./useAllowances.ts"
 
 const Returns = ({ listed }: { readonly listed: Allowance }) => {

@@ -1,6 +1,6 @@
 /** The rules of a key as a form: name, budget, expiry and scope. An empty field means that there is no such rule. */
 import { useState } from "react"
-import { ActionForm } from "../../actions/ActionForm.tsx"
+import { ActionForm } from "../../actions/Actions.tsx"
 import type { FormAction } from "../../actions/useAction.ts"
 import { Checkbox } from "../../forms/Checkbox.tsx"
 import { AmountField, Field, Select } from "../../parts/Field.tsx"

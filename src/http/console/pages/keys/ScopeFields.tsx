@@ -1,7 +1,7 @@
 /** The scope of a key, or of an allowance, as fields of a form. An empty field means that there is no such rule. */
 import { Checkbox, Choices } from "../../forms/Checkbox.tsx"
 import { AmountField, Select } from "../../parts/Field.tsx"
-import { Loaded, Skeleton } from "../../parts/States.tsx"
+import { Loaded, Skeleton } from "../../parts/Page.tsx"
 import { type ApiKey, useScopeNames } from "./useKeys.ts"
 
 interface ScopeFieldsProps {

@@ -1,5 +1,5 @@
 /** Reads the form of a key's rules as the API takes them. */
-import { textIn } from "../../actions/forms.ts"
+import { textIn } from "../../actions/useAction.ts"
 import type { ApiKey } from "./useKeys.ts"
 
 const periods = ["day", "week", "month", "total"] as const

@@ -2,7 +2,7 @@
 import { useQuery } from "@tanstack/react-query"
 import type { AnswerOf } from "../../../client/Browser.ts"
 import { api } from "../../data/api.ts"
-import { usePaged } from "../../lists/usePaged.ts"
+import { usePaged } from "../../lists/PagedList.tsx"
 
 export type Allowance = AnswerOf<"allowances", "get">
 

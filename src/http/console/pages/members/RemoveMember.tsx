@@ -1,7 +1,6 @@
 /** Removes a member, or leaves the organization. The keys that the person created are revoked, unless an owner keeps them. */
-import { ConfirmAction } from "../../actions/ConfirmAction.tsx"
-import { textIn } from "../../actions/forms.ts"
-import { useAction } from "../../actions/useAction.ts"
+import { ConfirmAction } from "../../actions/Actions.tsx"
+import { textIn, useAction } from "../../actions/useAction.ts"
 import { api } from "../../data/api.ts"
 import { sessionChanged, useMay } from "../../data/session.ts"
 import { Checkbox } from "../../forms/Checkbox.tsx"

@@ -1,6 +1,6 @@
 /** Changes a member's role. It asks first, because the new role counts from the member's next request. */
 import { useState } from "react"
-import { ActionDialog } from "../../actions/ConfirmAction.tsx"
+import { ActionDialog } from "../../actions/Actions.tsx"
 import { useAction } from "../../actions/useAction.ts"
 import { api } from "../../data/api.ts"
 import { Select } from "../../parts/Field.tsx"

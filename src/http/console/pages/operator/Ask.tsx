@@ -1,6 +1,6 @@
 /** A change of the operator, after a question: `children` repeats the object, the amount and the consequence. */
 import type { ComponentProps } from "react"
-import { ConfirmAction } from "../../actions/ConfirmAction.tsx"
+import { ConfirmAction } from "../../actions/Actions.tsx"
 
 export const auditNote = <p className="text-muted">The audit log keeps it under your name.</p>
 

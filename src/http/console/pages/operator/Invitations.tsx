@@ -1,19 +1,16 @@
 /** Invitations to sign up: a link for one address, shown once. */
 import { useQuery } from "@tanstack/react-query"
 import type { AnswerOf } from "../../../client/Browser.ts"
-import { ActionForm } from "../../actions/ActionForm.tsx"
-import { textIn } from "../../actions/forms.ts"
-import { useAction } from "../../actions/useAction.ts"
+import { ActionForm } from "../../actions/Actions.tsx"
+import { textIn, useAction } from "../../actions/useAction.ts"
 import { api } from "../../data/api.ts"
 import { operatorChanged } from "../../data/operator.ts"
 import { useService } from "../../data/session.ts"
 import { CodeBlock } from "../../parts/Copy.tsx"
 import { EmailField } from "../../parts/Field.tsx"
 import { TextLink } from "../../parts/Link.tsx"
-import { PageHead, Panel } from "../../parts/Page.tsx"
-import { Loaded } from "../../parts/States.tsx"
-import { Badge } from "../../parts/Status.tsx"
-import { Time } from "../../parts/Time.tsx"
+import { Loaded, PageHead, Panel } from "../../parts/Page.tsx"
+import { Badge, Time } from "../../parts/Values.tsx"
 import { SmallTable } from "./SmallTable.tsx"
 
 type Invitation = AnswerOf<"operatorInvitations", "list">["items"][number]

@@ -2,16 +2,12 @@
 import type { AnswerOf } from "../../../client/Browser.ts"
 import { useFilters } from "../../data/address.ts"
 import { api } from "../../data/api.ts"
-import { PagedTable } from "../../lists/PagedList.tsx"
+import { PagedTable, usePaged } from "../../lists/PagedList.tsx"
 import { SearchBox } from "../../lists/SearchBox.tsx"
-import { usePaged } from "../../lists/usePaged.ts"
 import { TextLink } from "../../parts/Link.tsx"
-import { Money } from "../../parts/Money.tsx"
-import { PageHead } from "../../parts/Page.tsx"
-import { Empty } from "../../parts/States.tsx"
-import { Badge } from "../../parts/Status.tsx"
+import { Empty, PageHead } from "../../parts/Page.tsx"
 import type { Column } from "../../parts/Table.tsx"
-import { Time } from "../../parts/Time.tsx"
+import { Badge, Money, Time } from "../../parts/Values.tsx"
 
 type Listed = AnswerOf<"operatorOrganizations", "list">["items"][number]
 

@@ -3,11 +3,10 @@ import { useQuery } from "@tanstack/react-query"
 import { api } from "../../data/api.ts"
 import { counted } from "../../data/words.ts"
 import { TextLink } from "../../parts/Link.tsx"
-import { PageHead, Panel } from "../../parts/Page.tsx"
-import { Loaded } from "../../parts/States.tsx"
-import { Time } from "../../parts/Time.tsx"
-import { Verdict } from "./Verdict.tsx"
+import { Loaded, PageHead, Panel } from "../../parts/Page.tsx"
+import { Time } from "../../parts/Values.tsx"
 import { backlogSecondsMax, oldestOf, secondsText, useQueues } from "./useQueues.ts"
+import { Verdict } from "./Verdict.tsx"
 
 const providersMillis = 15_000
 

@@ -5,12 +5,9 @@ import { api } from "../../data/api.ts"
 import { Facts } from "../../lists/Facts.tsx"
 import { Id } from "../../parts/Copy.tsx"
 import { TextLink } from "../../parts/Link.tsx"
-import { Money } from "../../parts/Money.tsx"
-import { PageHead, Panel } from "../../parts/Page.tsx"
-import { Empty, Loaded, Skeleton } from "../../parts/States.tsx"
-import { Badge } from "../../parts/Status.tsx"
+import { Empty, Loaded, PageHead, Panel, Skeleton } from "../../parts/Page.tsx"
 import { type Column, DataTable } from "../../parts/Table.tsx"
-import { Time } from "../../parts/Time.tsx"
+import { Badge, Money, Time } from "../../parts/Values.tsx"
 
 type Program = AnswerOf<"referrals", "program">
 type Referred = Program["referred"]["items"][number]

@@ -2,7 +2,7 @@
 import { duration } from "../../data/time.ts"
 import { TextLink } from "../../parts/Link.tsx"
 import { Panel } from "../../parts/Page.tsx"
-import { Status, solidTones, statusTone, statusWord } from "../../parts/Status.tsx"
+import { solidTones, Status, statusTone, statusWord } from "../../parts/Values.tsx"
 import type { Run } from "./useRun.ts"
 
 const begins = (attempts: Run["attempts"]) =>

@@ -1,8 +1,7 @@
 /** Input, result and the provider's own answer of a run. */
 import { Facts } from "../../lists/Facts.tsx"
-import { Money } from "../../parts/Money.tsx"
-import { Loaded } from "../../parts/States.tsx"
-import { Time } from "../../parts/Time.tsx"
+import { Loaded } from "../../parts/Page.tsx"
+import { Money, Time } from "../../parts/Values.tsx"
 import { isRunBody } from "../../running/request.ts"
 import { Json } from "./Tabs.tsx"
 import type { Details, useDetails } from "./useDetails.ts"

@@ -1,10 +1,9 @@
 /** The ledger entries of a run, oldest first, with the balance after each. */
 import { Id } from "../../parts/Copy.tsx"
 import { TextLink } from "../../parts/Link.tsx"
-import { Money } from "../../parts/Money.tsx"
-import { Empty, Loaded } from "../../parts/States.tsx"
+import { Empty, Loaded } from "../../parts/Page.tsx"
 import { type Column, DataTable } from "../../parts/Table.tsx"
-import { Time } from "../../parts/Time.tsx"
+import { Money, Time } from "../../parts/Values.tsx"
 import type { Details, useDetails } from "./useDetails.ts"
 
 type Entry = Details["ledger"][number]

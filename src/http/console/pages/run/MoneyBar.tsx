@@ -2,8 +2,8 @@
 import { ChevronRight } from "lucide-react"
 import { isLess, microsOf, shareOf } from "../../data/money.ts"
 import { TextLink } from "../../parts/Link.tsx"
-import { Money } from "../../parts/Money.tsx"
 import { Panel } from "../../parts/Page.tsx"
+import { Money } from "../../parts/Values.tsx"
 import type { Details } from "./useDetails.ts"
 import type { Run } from "./useRun.ts"
 

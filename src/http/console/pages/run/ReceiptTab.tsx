@@ -6,7 +6,7 @@ import { save } from "../../data/save.ts"
 import { Button } from "../../parts/Button.tsx"
 import { CodeBlock } from "../../parts/Copy.tsx"
 import { OutLink } from "../../parts/Link.tsx"
-import { Loaded } from "../../parts/States.tsx"
+import { Loaded } from "../../parts/Page.tsx"
 import { Json } from "./Tabs.tsx"
 import type { Run } from "./useRun.ts"
 

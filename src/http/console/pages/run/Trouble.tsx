@@ -1,5 +1,5 @@
 /** Why a run did not succeed, the control that blocked it, and what to do next. */
-import { Status } from "../../parts/Status.tsx"
+import { Status } from "../../parts/Values.tsx"
 import { ControlLinks } from "../../running/controls.tsx"
 import type { Run } from "./useRun.ts"
 

@@ -1,7 +1,6 @@
 /** Why this provider and why not the others: what was known when the route was chosen. */
-import { Panel } from "../../parts/Page.tsx"
-import { Failed, Skeleton } from "../../parts/States.tsx"
-import { Money } from "../../parts/Money.tsx"
+import { Failed, Panel, Skeleton } from "../../parts/Page.tsx"
+import { Money } from "../../parts/Values.tsx"
 import { OfferTable } from "../../running/offers.tsx"
 import type { useDetails } from "./useDetails.ts"
 import type { Run } from "./useRun.ts"

@@ -6,7 +6,7 @@ import { api } from "../../data/api.ts"
 import { connection, type LiveEvent, refreshSoon, useLive } from "../../data/live.ts"
 import { useStore } from "../../data/store.ts"
 import { announce } from "../../parts/Announcer.tsx"
-import { statusWord } from "../../parts/Status.tsx"
+import { statusWord } from "../../parts/Values.tsx"
 
 export type Run = AnswerOf<"runs", "get">
 

@@ -1,13 +1,12 @@
 /** One domain: its DNS record, and whether the service found it. */
 import type { AnswerOf } from "../../../client/Browser.ts"
-import { ActionButton, ConfirmAction } from "../../actions/ConfirmAction.tsx"
+import { ActionButton, ConfirmAction } from "../../actions/Actions.tsx"
 import { useAction } from "../../actions/useAction.ts"
 import { api } from "../../data/api.ts"
 import { Facts } from "../../lists/Facts.tsx"
 import { Id } from "../../parts/Copy.tsx"
 import { Panel } from "../../parts/Page.tsx"
-import { Badge } from "../../parts/Status.tsx"
-import { Time } from "../../parts/Time.tsx"
+import { Badge, Time } from "../../parts/Values.tsx"
 
 export type Sender = AnswerOf<"senders", "list">["items"][number]
 

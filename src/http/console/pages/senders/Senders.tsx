@@ -1,14 +1,11 @@
 /** Domains that the organization may send e-mail from: the DNS record that proves each of them, and whether it was found. */
-import { ActionForm } from "../../actions/ActionForm.tsx"
-import { textIn } from "../../actions/forms.ts"
-import { useAction } from "../../actions/useAction.ts"
+import { ActionForm } from "../../actions/Actions.tsx"
+import { textIn, useAction } from "../../actions/useAction.ts"
 import { api } from "../../data/api.ts"
 import { useMay } from "../../data/session.ts"
-import { PagedList } from "../../lists/PagedList.tsx"
-import { usePaged } from "../../lists/usePaged.ts"
+import { PagedList, usePaged } from "../../lists/PagedList.tsx"
 import { Field } from "../../parts/Field.tsx"
-import { PageHead, Panel } from "../../parts/Page.tsx"
-import { Empty } from "../../parts/States.tsx"
+import { Empty, PageHead, Panel } from "../../parts/Page.tsx"
 import { SenderPanel } from "./SenderPanel.tsx"
 
 const Add = () => {

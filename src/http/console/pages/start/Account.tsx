@@ -1,14 +1,13 @@
 /** The person's own account: address, password, sessions, theme. */
-import { ActionForm } from "../../actions/ActionForm.tsx"
-import { textIn } from "../../actions/forms.ts"
-import { useAction } from "../../actions/useAction.ts"
+import { ActionForm } from "../../actions/Actions.tsx"
+import { textIn, useAction } from "../../actions/useAction.ts"
 import { api } from "../../data/api.ts"
 import { useSession } from "../../data/session.ts"
 import { Facts } from "../../lists/Facts.tsx"
 import { Id } from "../../parts/Copy.tsx"
 import { PasswordField, passwordLengthMin } from "../../parts/Field.tsx"
 import { PageHead, Panel } from "../../parts/Page.tsx"
-import { Time } from "../../parts/Time.tsx"
+import { Time } from "../../parts/Values.tsx"
 import { Sessions } from "./Sessions.tsx"
 
 const Password = () => {

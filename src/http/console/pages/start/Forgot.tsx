@@ -1,7 +1,6 @@
 /** Asks for a link that sets a new password. The answer is the same for an address without an account. */
-import { ActionForm } from "../../actions/ActionForm.tsx"
-import { textIn } from "../../actions/forms.ts"
-import { useAction } from "../../actions/useAction.ts"
+import { ActionForm } from "../../actions/Actions.tsx"
+import { textIn, useAction } from "../../actions/useAction.ts"
 import { api } from "../../data/api.ts"
 import { EmailField } from "../../parts/Field.tsx"
 import { TextLink } from "../../parts/Link.tsx"

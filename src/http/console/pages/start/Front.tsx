@@ -2,7 +2,7 @@
 import { lazyRouteComponent } from "@tanstack/react-router"
 import { Suspense } from "react"
 import { hasSignedInBefore, useSession } from "../../data/session.ts"
-import { Skeleton } from "../../parts/States.tsx"
+import { Skeleton } from "../../parts/Page.tsx"
 import { Start } from "./Start.tsx"
 
 const Home = lazyRouteComponent(() => import("../home/Home.tsx"))

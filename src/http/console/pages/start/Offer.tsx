@@ -1,7 +1,7 @@
 /** What can be run here, and from which price, for people who are signed out. The catalog is public. */
 import { useCapabilities } from "../../data/capabilities.ts"
-import { Money } from "../../parts/Money.tsx"
-import { Skeleton } from "../../parts/States.tsx"
+import { Skeleton } from "../../parts/Page.tsx"
+import { Money } from "../../parts/Values.tsx"
 
 const Offer = () => {
   const { data: all, error } = useCapabilities()

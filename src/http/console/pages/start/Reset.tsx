@@ -1,7 +1,6 @@
 /** Sets a new password with the token of a mailed link (`/reset?token=…`). */
-import { ActionForm } from "../../actions/ActionForm.tsx"
-import { textIn } from "../../actions/forms.ts"
-import { useAction } from "../../actions/useAction.ts"
+import { ActionForm } from "../../actions/Actions.tsx"
+import { textIn, useAction } from "../../actions/useAction.ts"
 import { useFilters } from "../../data/address.ts"
 import { api } from "../../data/api.ts"
 import { ButtonLink } from "../../parts/Button.tsx"

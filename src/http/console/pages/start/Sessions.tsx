@@ -2,17 +2,15 @@
 import { useQuery } from "@tanstack/react-query"
 import type { AnswerOf } from "../../../client/Browser.ts"
 import { useSignOut } from "../../account/useSignOut.ts"
-import { ActionButton, ConfirmAction } from "../../actions/ConfirmAction.tsx"
+import { ActionButton, ConfirmAction } from "../../actions/Actions.tsx"
 import { useAction } from "../../actions/useAction.ts"
 import { api } from "../../data/api.ts"
 import { sessionChanged } from "../../data/session.ts"
 import { exactly } from "../../data/time.ts"
 import { Button } from "../../parts/Button.tsx"
-import { Panel } from "../../parts/Page.tsx"
-import { Loaded } from "../../parts/States.tsx"
-import { Badge } from "../../parts/Status.tsx"
+import { Loaded, Panel } from "../../parts/Page.tsx"
 import { type Column, DataTable } from "../../parts/Table.tsx"
-import { Time } from "../../parts/Time.tsx"
+import { Badge, Time } from "../../parts/Values.tsx"
 
 type OpenSession = AnswerOf<"auth", "sessions">["items"][number]
 

@@ -1,7 +1,6 @@
 /** Sign-up, with a referral code (`/join/CODE`) or with the token of an operator's invitation (`/invitation?token=…`). */
-import { ActionForm } from "../../actions/ActionForm.tsx"
-import { textIn } from "../../actions/forms.ts"
-import { useAction } from "../../actions/useAction.ts"
+import { ActionForm } from "../../actions/Actions.tsx"
+import { textIn, useAction } from "../../actions/useAction.ts"
 import { useFilters, useParam } from "../../data/address.ts"
 import { api } from "../../data/api.ts"
 import { sessionChanged, useService } from "../../data/session.ts"

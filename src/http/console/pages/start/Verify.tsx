@@ -1,5 +1,5 @@
 /** Verifies an e-mail address with the token of a mailed link (`/verify?token=…`). Only the button acts, because mail scanners open links. */
-import { ActionButton } from "../../actions/ConfirmAction.tsx"
+import { ActionButton } from "../../actions/Actions.tsx"
 import { useAction } from "../../actions/useAction.ts"
 import { useFilters } from "../../data/address.ts"
 import { api } from "../../data/api.ts"

@@ -1,6 +1,6 @@
 /** Groups and period of usage. They live in the address, so a link shows the same table. */
 import { useState } from "react"
-import { onForm, textIn } from "../../actions/forms.ts"
+import { onForm, textIn } from "../../actions/useAction.ts"
 import { useFilters } from "../../data/address.ts"
 import { Period } from "../../lists/Filters.tsx"
 import { Button } from "../../parts/Button.tsx"

@@ -1,17 +1,17 @@
 /** Usage: counts and charges of finished runs in up to two groups, as a chart of days and as a table. */
+import { useQuery } from "@tanstack/react-query"
 import { lazyRouteComponent } from "@tanstack/react-router"
 import { Suspense, useMemo } from "react"
 import { useFilters } from "../../data/address.ts"
 import { api } from "../../data/api.ts"
-import { useApiKeys } from "../../data/apiKeys.ts"
-import { usePaged } from "../../lists/usePaged.ts"
+import { useKeyNames } from "../../data/apiKeys.ts"
+import { usePaged } from "../../lists/PagedList.tsx"
 import { TextLink } from "../../parts/Link.tsx"
-import { PageHead } from "../../parts/Page.tsx"
-import { Empty, Failed, Skeleton } from "../../parts/States.tsx"
-import { Export } from "../activity/Export.tsx"
+import { Empty, Failed, PageHead, Skeleton } from "../../parts/Page.tsx"
+import { Money } from "../../parts/Values.tsx"
+import { Export } from "../../lists/Export.tsx"
 import { Controls } from "./Controls.tsx"
-import { type Grouping, groupBy, groupingsIn, type Item, periodIn } from "./groupings.ts"
-import { Saved } from "./Saved.tsx"
+import { groupBy, type Grouping, groupingsIn, type Item, periodIn } from "./groupings.ts"
 import { UsageTable } from "./UsageTable.tsx"
 
 const Chart = lazyRouteComponent(() => import("./UsageChart.tsx"))
@@ -20,10 +20,20 @@ void Chart.preload?.()
 
 const rowsShown = 100
 
-/** Names of keys. Usage has their ids. */
-const useKeyNames = (wanted: boolean) => {
-  const keys = useApiKeys({ enabled: wanted }).data
-  return useMemo(() => new Map((keys ?? []).map(({ id, name }) => [id, name])), [keys])
+/** What runs of the period saved, because they took a result that was bought before. Nothing if none did. */
+const Saved = ({ period }: { readonly period: { readonly from?: string; readonly to?: string } }) => {
+  const usage = useQuery({
+    queryKey: ["usage", "saved", period],
+    queryFn: () => api.usage.get({ query: { ...period, limit: 1 } })
+  })
+  const reused = usage.data?.reused
+  if (reused === undefined) return null
+  return (
+    <p className="text-muted">
+      {reused.runs.toLocaleString("en")} {reused.runs === 1 ? "run" : "runs"} of this time reused an earlier result,
+      which saved <Money amount={reused.saved} />.
+    </p>
+  )
 }
 
 const Groups = ({

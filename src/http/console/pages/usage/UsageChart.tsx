@@ -6,9 +6,7 @@ import { present } from "../../data/clock.ts"
 import { axisDollars, exactDollars, heightOf, isLess, sumOf } from "../../data/money.ts"
 import { utcDay } from "../../data/time.ts"
 import { Chart, Legend, type Line } from "../../parts/Chart.tsx"
-import { Panel } from "../../parts/Page.tsx"
-import { Loaded, Skeleton } from "../../parts/States.tsx"
-import { statusWord } from "../../parts/Status.tsx"
+import { Loaded, Panel, Skeleton } from "../../parts/Page.tsx"
 import { type Grouping, type Item, valueOf, valueWords, wordOf } from "./groupings.ts"
 
 const dayMillis = 86_400_000
@@ -76,17 +74,15 @@ const linesOf = (
   names: ReadonlyMap<string, string>
 ): ReadonlyArray<Line> => {
   if (grouping === null) return [lineOf("Charged", "--accent", items, days, true)]
-  const wordsOf = (item: Item) => {
-    const value = valueOf(item, grouping)
-    return grouping === "status" && value !== null ? statusWord(value) : valueWords(item, grouping, names)
-  }
   const groups = [...Map.groupBy(items, (item) => valueOf(item, grouping) ?? `\n${item.others ?? ""}`).values()]
   const dearest = groups.toSorted((a, b) => (isLess(chargedIn(a), chargedIn(b)) ? 1 : -1))
   const own = dearest.slice(0, tokens.length)
   const rest = dearest.slice(tokens.length).flat()
   const lines = own.flatMap((group, index) => {
     const [first] = group
-    return first === undefined ? [] : [lineOf(wordsOf(first), tokens[index] ?? "", group, days, false)]
+    return first === undefined
+      ? []
+      : [lineOf(valueWords(first, grouping, names), tokens[index] ?? "", group, days, false)]
   })
   return rest.length === 0 ? lines : [...lines, lineOf("All others", tokenOfOthers, rest, days, false)]
 }

@@ -1,12 +1,10 @@
 /** Usage in groups as a table, with the sum of what is shown. */
 import { exactDollars, sumOf } from "../../data/money.ts"
-import { PagedTable } from "../../lists/PagedList.tsx"
-import type { Paged } from "../../lists/usePaged.ts"
+import { type Paged, PagedTable } from "../../lists/PagedList.tsx"
 import { RowLink } from "../../parts/Link.tsx"
-import { Money } from "../../parts/Money.tsx"
 import { Panel } from "../../parts/Page.tsx"
-import { statusWord } from "../../parts/Status.tsx"
 import type { Column } from "../../parts/Table.tsx"
+import { Money } from "../../parts/Values.tsx"
 import { activityOf, type Grouping, type Item, valueOf, valueWords, wordOf } from "./groupings.ts"
 
 const counts: ReadonlyArray<Column<Item>> = [
@@ -15,6 +13,30 @@ const counts: ReadonlyArray<Column<Item>> = [
   { title: "No match", cell: ({ no_match }) => no_match.toLocaleString("en"), align: "right", wide: true },
   { title: "Failed", cell: ({ failed }) => failed.toLocaleString("en"), align: "right", wide: true },
   { title: "Charged", cell: ({ charged }) => <Money amount={charged} />, align: "right" }
+]
+
+/** The groups of an item, the first of which leads to its runs, and its counts. */
+export const usageColumns = (
+  groupings: ReadonlyArray<Grouping>,
+  period: { readonly from?: string; readonly to?: string },
+  names: ReadonlyMap<string, string>
+): ReadonlyArray<Column<Item>> => [
+  ...groupings.map((grouping, index) => ({
+    title: wordOf(grouping),
+    cell: (item: Item) => {
+      const value = valueOf(item, grouping)
+      const words = valueWords(item, grouping, names)
+      const to = index === 0 ? activityOf(item, groupings, period) : null
+      return to === null ? (
+        <span className={`break-words ${value === null ? "text-muted" : ""}`}>{words}</span>
+      ) : (
+        <RowLink to={to} className="break-words" title="Show these runs">
+          {words}
+        </RowLink>
+      )
+    }
+  })),
+  ...counts
 ]
 
 const totalWords = (items: ReadonlyArray<Item>, hasMore: boolean) => {
@@ -34,35 +56,15 @@ export const UsageTable = ({
   readonly groupings: ReadonlyArray<Grouping>
   readonly period: { readonly from?: string; readonly to?: string }
   readonly names: ReadonlyMap<string, string>
-}) => {
-  const columns: ReadonlyArray<Column<Item>> = [
-    ...groupings.map((grouping, index) => ({
-      title: wordOf(grouping),
-      cell: (item: Item) => {
-        const value = valueOf(item, grouping)
-        const words = grouping === "status" && value !== null ? statusWord(value) : valueWords(item, grouping, names)
-        const to = index === 0 ? activityOf(item, groupings, period) : null
-        return to === null ? (
-          <span className={`break-words ${value === null ? "text-muted" : ""}`}>{words}</span>
-        ) : (
-          <RowLink to={to} className="break-words" title="Show these runs">
-            {words}
-          </RowLink>
-        )
-      }
-    })),
-    ...counts
-  ]
-  return (
-    <Panel title={groupings.length === 0 ? "Total" : "Groups"}>
-      <PagedTable
-        paged={paged}
-        label="Usage"
-        columns={columns}
-        keyOf={(item) => JSON.stringify([item.others ?? false, ...groupings.map((one) => valueOf(item, one))])}
-        empty={null}
-      />
-      <p className="mt-3 text-muted">{totalWords(paged.items ?? [], paged.hasMore)}</p>
-    </Panel>
-  )
-}
+}) => (
+  <Panel title={groupings.length === 0 ? "Total" : "Groups"}>
+    <PagedTable
+      paged={paged}
+      label="Usage"
+      columns={usageColumns(groupings, period, names)}
+      keyOf={(item) => JSON.stringify([item.others ?? false, ...groupings.map((one) => valueOf(item, one))])}
+      empty={null}
+    />
+    <p className="mt-3 text-muted">{totalWords(paged.items ?? [], paged.hasMore)}</p>
+  </Panel>
+)

@@ -1,6 +1,7 @@
 /** What usage is grouped by, as the address and the API write it. */
 import type { AnswerOf } from "../../../client/Browser.ts"
 import type { Search } from "../../data/address.ts"
+import { statusWord } from "../../parts/Values.tsx"
 
 export type Item = AnswerOf<"usage", "get">["items"][number]
 
@@ -39,8 +40,7 @@ const withoutValue: Readonly<Record<Named, string>> = {
 }
 
 /** What `null` means in a group. */
-export const noneOf = (grouping: Grouping): string =>
-  isNamed(grouping) ? withoutValue[grouping] : "without this label"
+const noneOf = (grouping: Grouping): string => (isNamed(grouping) ? withoutValue[grouping] : "without this label")
 
 /** The address has the groups as `by` and `and`. Without them, usage is by day. `by=total` is one total. */
 export const groupingsIn = (search: Search): ReadonlyArray<Grouping> => {
@@ -68,8 +68,9 @@ export const valueOf = (item: Item, grouping: Grouping): string | null => {
 /** A group's value in words. Labels with too many values have one group for the rest. */
 export const valueWords = (item: Item, grouping: Grouping, names: ReadonlyMap<string, string>): string => {
   const value = valueOf(item, grouping)
-  if (value !== null) return grouping === "key" ? (names.get(value) ?? value) : value
-  return item.others === true && !isNamed(grouping) ? "all other values" : noneOf(grouping)
+  if (value === null) return item.others === true && !isNamed(grouping) ? "all other values" : noneOf(grouping)
+  if (grouping === "status") return statusWord(value)
+  return grouping === "key" ? (names.get(value) ?? value) : value
 }
 
 /** The runs of an item in Activity. Null where Activity has no such filter. */

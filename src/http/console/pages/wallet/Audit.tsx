@@ -5,10 +5,8 @@ import type { AnswerOf } from "../../../client/Browser.ts"
 import { api } from "../../data/api.ts"
 import { Button } from "../../parts/Button.tsx"
 import { Id } from "../../parts/Copy.tsx"
-import { Money } from "../../parts/Money.tsx"
-import { Panel } from "../../parts/Page.tsx"
-import { Failed, Loaded, Skeleton } from "../../parts/States.tsx"
-import { Time } from "../../parts/Time.tsx"
+import { Failed, Loaded, Panel, Skeleton } from "../../parts/Page.tsx"
+import { Money, Time } from "../../parts/Values.tsx"
 
 type Audited = AnswerOf<"wallet", "audit">
 type Line = readonly [words: string, amount: string, isTotal: boolean]

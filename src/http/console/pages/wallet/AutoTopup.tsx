@@ -2,16 +2,14 @@
 import { useQuery } from "@tanstack/react-query"
 import { TriangleAlert } from "lucide-react"
 import type { AnswerOf } from "../../../client/Browser.ts"
-import { ActionForm } from "../../actions/ActionForm.tsx"
-import { textIn } from "../../actions/forms.ts"
-import { useAction } from "../../actions/useAction.ts"
+import { ActionForm } from "../../actions/Actions.tsx"
+import { textIn, useAction } from "../../actions/useAction.ts"
 import { api, queries } from "../../data/api.ts"
 import { exactDollars, microsOf } from "../../data/money.ts"
 import { useMay } from "../../data/session.ts"
 import { Checkbox } from "../../forms/Checkbox.tsx"
 import { AmountField, problemOf } from "../../parts/Field.tsx"
-import { Panel } from "../../parts/Page.tsx"
-import { Loaded } from "../../parts/States.tsx"
+import { Loaded, Panel } from "../../parts/Page.tsx"
 
 type Setting = AnswerOf<"topups", "autoTopup">
 

@@ -1,6 +1,5 @@
 /** Whether an endpoint gets webhooks, and why not. */
-import { Badge } from "../../parts/Status.tsx"
-import { Time } from "../../parts/Time.tsx"
+import { Badge, Time } from "../../parts/Values.tsx"
 import type { Endpoint } from "./endpoints.ts"
 
 export const EndpointState = ({ endpoint }: { readonly endpoint: Endpoint }) => {

@@ -1,7 +1,6 @@
 /** Adds a webhook endpoint, and shows its secret once. */
-import { ActionForm } from "../../actions/ActionForm.tsx"
-import { textIn } from "../../actions/forms.ts"
-import { useAction } from "../../actions/useAction.ts"
+import { ActionForm } from "../../actions/Actions.tsx"
+import { textIn, useAction } from "../../actions/useAction.ts"
 import { useGo } from "../../data/address.ts"
 import { api } from "../../data/api.ts"
 import { useMay } from "../../data/session.ts"

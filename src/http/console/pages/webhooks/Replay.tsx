@@ -1,7 +1,6 @@
 /** Sends the events of a time again: those that were given up, or all of them. */
-import { ActionForm } from "../../actions/ActionForm.tsx"
-import { textIn } from "../../actions/forms.ts"
-import { useAction } from "../../actions/useAction.ts"
+import { ActionForm } from "../../actions/Actions.tsx"
+import { textIn, useAction } from "../../actions/useAction.ts"
 import { api } from "../../data/api.ts"
 import { Field, Select } from "../../parts/Field.tsx"
 import type { Endpoint } from "./endpoints.ts"

@@ -1,7 +1,6 @@
 /** Replaces the secret of an endpoint, or removes the endpoint. Both ask first. */
-import { ConfirmAction } from "../../actions/ConfirmAction.tsx"
-import { textIn } from "../../actions/forms.ts"
-import { useAction } from "../../actions/useAction.ts"
+import { ConfirmAction } from "../../actions/Actions.tsx"
+import { textIn, useAction } from "../../actions/useAction.ts"
 import { useGo } from "../../data/address.ts"
 import { api } from "../../data/api.ts"
 import { Select } from "../../parts/Field.tsx"

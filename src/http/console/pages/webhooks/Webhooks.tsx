@@ -2,10 +2,9 @@
 import { useMay } from "../../data/session.ts"
 import { ButtonLink } from "../../parts/Button.tsx"
 import { RowLink } from "../../parts/Link.tsx"
-import { PageHead } from "../../parts/Page.tsx"
-import { Empty, Loaded, Skeleton } from "../../parts/States.tsx"
+import { Empty, Loaded, PageHead, Skeleton } from "../../parts/Page.tsx"
 import { type Column, DataTable } from "../../parts/Table.tsx"
-import { Time } from "../../parts/Time.tsx"
+import { Time } from "../../parts/Values.tsx"
 import { type Endpoint, useEndpoints } from "./endpoints.ts"
 import { EndpointState } from "./EndpointState.tsx"
 

@@ -1,17 +1,15 @@
 /** Who changed what, in every organization and in the service. The filters live in the address. */
 import type { AnswerOf } from "../../../../client/Browser.ts"
-import { onForm, textIn } from "../../../actions/forms.ts"
+import { onForm, textIn } from "../../../actions/useAction.ts"
 import { useFilters } from "../../../data/address.ts"
 import { api } from "../../../data/api.ts"
-import { PagedTable } from "../../../lists/PagedList.tsx"
-import { usePaged } from "../../../lists/usePaged.ts"
+import { PagedTable, usePaged } from "../../../lists/PagedList.tsx"
 import { Button } from "../../../parts/Button.tsx"
 import { Field } from "../../../parts/Field.tsx"
 import { TextLink } from "../../../parts/Link.tsx"
-import { PageHead } from "../../../parts/Page.tsx"
-import { Empty } from "../../../parts/States.tsx"
+import { Empty, PageHead } from "../../../parts/Page.tsx"
 import type { Column } from "../../../parts/Table.tsx"
-import { Time } from "../../../parts/Time.tsx"
+import { Time } from "../../../parts/Values.tsx"
 import { Changes } from "../../auditlog/Changes.tsx"
 
 type Entry = AnswerOf<"operatorAuditLog", "list">["items"][number]

@@ -1,9 +1,8 @@
 /** Credits or refunds an organization, after a question that repeats amount and organization. */
 import { useState } from "react"
 import type { AnswerOf } from "../../../../client/Browser.ts"
-import { ActionForm } from "../../../actions/ActionForm.tsx"
-import { amountIn, textIn } from "../../../actions/forms.ts"
-import { useAction } from "../../../actions/useAction.ts"
+import { ActionForm } from "../../../actions/Actions.tsx"
+import { amountIn, textIn, useAction } from "../../../actions/useAction.ts"
 import { api } from "../../../data/api.ts"
 import { exactDollars } from "../../../data/money.ts"
 import { operatorChanged } from "../../../data/operator.ts"

@@ -1,14 +1,13 @@
 /** The spend guard of an organization: an operator may raise, lower and remove its limits. */
 import type { AnswerOf } from "../../../../client/Browser.ts"
-import { ActionForm } from "../../../actions/ActionForm.tsx"
-import { amountIn } from "../../../actions/forms.ts"
-import { useAction } from "../../../actions/useAction.ts"
+import { ActionForm } from "../../../actions/Actions.tsx"
+import { amountIn, useAction } from "../../../actions/useAction.ts"
 import { api } from "../../../data/api.ts"
 import { exactDollars } from "../../../data/money.ts"
 import { operatorChanged } from "../../../data/operator.ts"
 import { AmountField } from "../../../parts/Field.tsx"
-import { Money } from "../../../parts/Money.tsx"
 import { Panel } from "../../../parts/Page.tsx"
+import { Money } from "../../../parts/Values.tsx"
 import { auditNote } from "../Ask.tsx"
 
 const limitIn = (form: FormData, name: string): string | null => {

@@ -3,7 +3,7 @@ import type { AnswerOf } from "../../../../client/Browser.ts"
 import { useAction } from "../../../actions/useAction.ts"
 import { api } from "../../../data/api.ts"
 import { operatorChanged } from "../../../data/operator.ts"
-import { Time } from "../../../parts/Time.tsx"
+import { Time } from "../../../parts/Values.tsx"
 import { Ask } from "../Ask.tsx"
 import { TablePanel } from "../SmallTable.tsx"
 

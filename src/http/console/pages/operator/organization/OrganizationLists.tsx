@@ -1,9 +1,7 @@
 /** What an organization has: open runs, the newest entries of its ledger, payments, and people. */
 import type { AnswerOf } from "../../../../client/Browser.ts"
 import { Id } from "../../../parts/Copy.tsx"
-import { Money } from "../../../parts/Money.tsx"
-import { Status } from "../../../parts/Status.tsx"
-import { Time } from "../../../parts/Time.tsx"
+import { Money, Status, Time } from "../../../parts/Values.tsx"
 import { TablePanel } from "../SmallTable.tsx"
 
 interface Of {

@@ -4,7 +4,7 @@ import { useAction } from "../../../actions/useAction.ts"
 import { api } from "../../../data/api.ts"
 import { operatorChanged } from "../../../data/operator.ts"
 import { Panel } from "../../../parts/Page.tsx"
-import { Time } from "../../../parts/Time.tsx"
+import { Time } from "../../../parts/Values.tsx"
 import { Ask } from "../Ask.tsx"
 import { Verdict } from "../Verdict.tsx"
 

@@ -1,6 +1,5 @@
 /** Queues and lanes: what waits for how long, and the commands that failed too often, with why and a retry. */
-import { PageHead, Panel } from "../../../parts/Page.tsx"
-import { Loaded, Skeleton } from "../../../parts/States.tsx"
+import { Loaded, PageHead, Panel, Skeleton } from "../../../parts/Page.tsx"
 import { SmallTable, TablePanel } from "../SmallTable.tsx"
 import { type QueuesState, secondsText, useQueues } from "../useQueues.ts"
 import { DeadLetters } from "./DeadLetters.tsx"

@@ -1,15 +1,13 @@
 /** The outcome warranty of a run: until when it can be disputed, how its dispute stands, and the form that disputes it. */
 import type { AnswerOf } from "../../../../client/Browser.ts"
-import { ConfirmAction } from "../../../actions/ConfirmAction.tsx"
-import { textIn } from "../../../actions/forms.ts"
-import { useAction } from "../../../actions/useAction.ts"
+import { ConfirmAction } from "../../../actions/Actions.tsx"
+import { textIn, useAction } from "../../../actions/useAction.ts"
 import { api } from "../../../data/api.ts"
 import { present } from "../../../data/clock.ts"
 import { useMay } from "../../../data/session.ts"
 import { Field } from "../../../parts/Field.tsx"
-import { Money } from "../../../parts/Money.tsx"
 import { Panel } from "../../../parts/Page.tsx"
-import { Time } from "../../../parts/Time.tsx"
+import { Money, Time } from "../../../parts/Values.tsx"
 
 type Shown = NonNullable<AnswerOf<"runs", "details">["warranty"]>
 type Dispute = NonNullable<Shown["dispute"]>

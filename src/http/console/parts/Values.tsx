@@ -1,4 +1,4 @@
-/** A status as an icon, a word and a colour, so that none of them carries it alone. */
+/** How a page shows amounts, times and states. Each is exact: in full, or when somebody points at it. */
 import {
   Ban,
   CircleCheck,
@@ -11,6 +11,27 @@ import {
   type LucideIcon,
   ShieldAlert
 } from "lucide-react"
+import { useNow } from "../data/clock.ts"
+import { exactDollars } from "../data/money.ts"
+import { exactly, inShort, inWords } from "../data/time.ts"
+
+/** Every digit that the ledger has, in figures of one width. */
+export const Money = ({ amount, className = "" }: { readonly amount: string; readonly className?: string }) => (
+  <span className={`tabular-nums whitespace-nowrap ${className}`} title={`${amount} USD`}>
+    {exactDollars(amount)}
+  </span>
+)
+
+/** Relative to now. Pointing at it shows the exact time, in the person's zone and in UTC. */
+export const Time = ({ at, short = false }: { readonly at: string; readonly short?: boolean }) => {
+  const now = useNow()
+  const millis = Date.parse(at)
+  return (
+    <time dateTime={at} title={exactly(at)} className="whitespace-nowrap tabular-nums">
+      {short ? inShort(millis, now) : inWords(millis, now)}
+    </time>
+  )
+}
 
 export type Tone = "green" | "grey" | "blue" | "amber" | "red" | "violet"
 
@@ -40,6 +61,7 @@ export const solidTones: Readonly<Record<Tone, string>> = {
   violet: "bg-violet"
 }
 
+/** A status has an icon, a word and a colour, so that none of them carries it alone. */
 interface Look {
   readonly word: string
   readonly tone: Tone

@@ -1,8 +1,8 @@
 /** Saves a list with its present filters as CSV, up to 10,000 rows. */
-import { addressOf } from "../../../client/Browser.ts"
-import { SaveButton } from "../../actions/SaveButton.tsx"
-import { request } from "../../data/api.ts"
-import { save } from "../../data/save.ts"
+import { addressOf } from "../../client/Browser.ts"
+import { SaveButton } from "../actions/SaveButton.tsx"
+import { request } from "../data/api.ts"
+import { save } from "../data/save.ts"
 
 export const Export = ({
   path,
