@@ -16,6 +16,13 @@ export const writeSearch = (search: Readonly<Record<string, unknown>>): string =
   return text === "" ? "" : `?${text}`
 }
 
+/** The filters that are set, as a part of the API's query. */
+export const setOnly = <K extends string>(filters: Readonly<Record<K, string>>): { readonly [name in K]?: string } => {
+  const query: { [name in K]?: string } = {}
+  for (const name in filters) if (filters[name] !== "") query[name] = filters[name]
+  return query
+}
+
 const textsIn = (value: unknown): Search =>
   typeof value === "object" && value !== null
     ? Object.fromEntries(Object.entries(value).flatMap(([name, one]) => (typeof one === "string" ? [[name, one]] : [])))

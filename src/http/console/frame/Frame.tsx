@@ -6,7 +6,7 @@ import { useLiveConnection } from "../data/live.ts"
 import { useSession } from "../data/session.ts"
 import { BottomBar, Rail, TopBar } from "./Rail.tsx"
 import { SettingsNav } from "./SettingsNav.tsx"
-import { Overlays, useShortcuts } from "./Shortcuts.tsx"
+import { Overlays, SkipLink, useShortcuts } from "./Shortcuts.tsx"
 
 export const Frame = ({ children }: { readonly children: ReactNode }) => {
   useLiveConnection()
@@ -15,12 +15,7 @@ export const Frame = ({ children }: { readonly children: ReactNode }) => {
   const session = useSession()
   return (
     <div className="flex min-h-dvh">
-      <a
-        href="#content"
-        className="absolute top-2 left-2 z-50 -translate-y-20 rounded bg-accent px-3 py-1.5 text-on-accent focus:translate-y-0"
-      >
-        Skip to the page
-      </a>
+      <SkipLink />
       <Rail />
       <div className="flex min-w-0 flex-1 flex-col max-sm:pb-16">
         <TopBar />

@@ -17,7 +17,7 @@ import { Failed, Skeleton, useTitle } from "../parts/Page.tsx"
 import { Badge } from "../parts/Values.tsx"
 import { Environment } from "./Environment.tsx"
 import { openPalette } from "./openPalette.ts"
-import { Overlays, useShortcuts } from "./Shortcuts.tsx"
+import { Overlays, SkipLink, useShortcuts } from "./Shortcuts.tsx"
 import { SignedOut } from "./SignedOut.tsx"
 import { ThemeMenu } from "./ThemeMenu.tsx"
 
@@ -87,12 +87,7 @@ const Inside = ({ session, children }: { readonly session: OperatorSession; read
   const pages = useCurrentInSight(useLocation().pathname)
   return (
     <div className="flex min-h-dvh flex-col">
-      <a
-        href="#content"
-        className="absolute top-2 left-2 z-50 -translate-y-20 rounded bg-accent px-3 py-1.5 text-on-accent focus:translate-y-0"
-      >
-        Skip to the page
-      </a>
+      <SkipLink />
       <header className="border-b border-line bg-sunken px-6 py-2 max-sm:px-4">
         <div className="flex flex-wrap items-center justify-between gap-2">
           <div className="flex items-center gap-2">

@@ -81,3 +81,13 @@ export const Overlays = ({ frame }: { readonly frame: FrameKind }) => {
     </>
   )
 }
+
+/** The first link of a frame, for keyboards: over the pages and menus to the page itself. */
+export const SkipLink = () => (
+  <a
+    href="#content"
+    className="absolute top-2 left-2 z-50 -translate-y-20 rounded bg-accent px-3 py-1.5 text-on-accent focus:translate-y-0"
+  >
+    Skip to the page
+  </a>
+)

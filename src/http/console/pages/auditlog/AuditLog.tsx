@@ -1,5 +1,5 @@
 /** Who changed what in the organization, when and from where. Nobody can change or delete an entry. */
-import { useFilters } from "../../data/address.ts"
+import { setOnly, useFilters } from "../../data/address.ts"
 import { api } from "../../data/api.ts"
 import { useMay } from "../../data/session.ts"
 import { FilterSelect, Period } from "../../lists/Filters.tsx"
@@ -91,16 +91,7 @@ const By = () => {
 const Log = () => {
   const [{ actor = "", action = "", from = "", to = "" }] = useFilters()
   const paged = usePaged(["audit log", actor, action, from, to], (cursor) =>
-    api.auditLog.list({
-      query: {
-        limit: 50,
-        ...cursor,
-        ...(actor === "" ? {} : { actor }),
-        ...(action === "" ? {} : { action }),
-        ...(from === "" ? {} : { from }),
-        ...(to === "" ? {} : { to: dayAfter(to) })
-      }
-    })
+    api.auditLog.list({ query: { limit: 50, ...cursor, ...setOnly({ actor, action, from, to: dayAfter(to) }) } })
   )
   const isFiltered = [actor, action, from, to].some((one) => one !== "")
   return (

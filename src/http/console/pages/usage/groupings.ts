@@ -1,6 +1,6 @@
 /** What usage is grouped by, as the address and the API write it. */
 import type { AnswerOf } from "../../../client/Browser.ts"
-import type { Search } from "../../data/address.ts"
+import { type Search, setOnly } from "../../data/address.ts"
 import { statusWord } from "../../parts/Values.tsx"
 
 export type Item = AnswerOf<"usage", "get">["items"][number]
@@ -54,10 +54,7 @@ export const groupingsIn = (search: Search): ReadonlyArray<Grouping> => {
 
 export const groupBy = (groupings: ReadonlyArray<Grouping>): string => groupings.join(",")
 
-export const periodIn = (search: Search): { readonly from?: string; readonly to?: string } => {
-  const { from = "", to = "" } = search
-  return { ...(from === "" ? {} : { from }), ...(to === "" ? {} : { to }) }
-}
+export const periodIn = ({ from = "", to = "" }: Search) => setOnly({ from, to })
 
 /** The value of an item in a group. Null for "no such value". */
 export const valueOf = (item: Item, grouping: Grouping): string | null => {

@@ -1,9 +1,10 @@
 /** The ledger, newest first, with the balance after each entry. Its filters live in the address. */
 import { useCallback, useMemo, useState } from "react"
 import type { AnswerOf } from "../../../client/Browser.ts"
-import { type Search, useFilters } from "../../data/address.ts"
+import { type Search, setOnly, useFilters } from "../../data/address.ts"
 import { api, queries } from "../../data/api.ts"
 import { type LiveEvent, useLive } from "../../data/live.ts"
+import { Export } from "../../lists/Export.tsx"
 import { FilterSelect, Period } from "../../lists/Filters.tsx"
 import { PagedTable, usePaged } from "../../lists/PagedList.tsx"
 import { SearchBox } from "../../lists/SearchBox.tsx"
@@ -13,7 +14,6 @@ import { Link, RowLink, TextLink } from "../../parts/Link.tsx"
 import { Empty, Panel } from "../../parts/Page.tsx"
 import type { Column } from "../../parts/Table.tsx"
 import { Money, Time } from "../../parts/Values.tsx"
-import { Export } from "../../lists/Export.tsx"
 import { Receipt } from "./Downloads.tsx"
 
 type Entry = AnswerOf<"wallet", "transactions">["items"][number]
@@ -74,9 +74,7 @@ const queryOf = (search: Search) => {
   const type = types.find(([one]) => one === search["type"])?.[0]
   return {
     ...(type === undefined ? {} : { type }),
-    ...(run === "" ? {} : { run_id: run }),
-    ...(from === "" ? {} : { from }),
-    ...(to === "" ? {} : { to })
+    ...setOnly({ run_id: run, from, to })
   }
 }
 

@@ -1,7 +1,7 @@
 /** Who changed what, in every organization and in the service. The filters live in the address. */
 import type { AnswerOf } from "../../../../client/Browser.ts"
 import { onForm, textIn } from "../../../actions/useAction.ts"
-import { useFilters } from "../../../data/address.ts"
+import { setOnly, useFilters } from "../../../data/address.ts"
 import { api } from "../../../data/api.ts"
 import { PagedTable, usePaged } from "../../../lists/PagedList.tsx"
 import { Button } from "../../../parts/Button.tsx"
@@ -44,17 +44,8 @@ const columns: ReadonlyArray<Column<Entry>> = [
 ]
 
 const List = ({ query }: { readonly query: Filters }) => {
-  const { actor, action, org_id } = query
   const paged = usePaged(["operator", "log", query], (from) =>
-    api.operatorAuditLog.list({
-      query: {
-        limit: pageSize,
-        ...(actor === "" ? {} : { actor }),
-        ...(action === "" ? {} : { action }),
-        ...(org_id === "" ? {} : { org_id }),
-        ...from
-      }
-    })
+    api.operatorAuditLog.list({ query: { limit: pageSize, ...setOnly(query), ...from } })
   )
   return (
     <PagedTable
