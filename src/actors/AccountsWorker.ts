@@ -4,7 +4,7 @@
  * a key. A secret that is replaced meanwhile is left alone, so several processes do no harm.
  */
 import { Effect, Layer } from "effect"
-import { oneLine } from "../layers/postgres/Batch.ts"
+import { logFailure } from "../layers/postgres/Batch.ts"
 import { Settings } from "../layers/platform/Settings.ts"
 import { ProviderAccounts } from "../layers/provideraccounts/ProviderAccounts.ts"
 import { WebhookEndpoints } from "../layers/webhooks/Endpoints.ts"
@@ -27,7 +27,7 @@ const attempt = ({ name, secrets, remedy, reseal }: Kind) =>
       yield* Effect.logWarning(
         `${name}: ${unreadable} ${secrets} can't be decrypted. Add the earlier key to RUNGATE_ENCRYPTION_KEY, or ask the customers to ${remedy}`
       )
-  }).pipe(Effect.catchCause((cause) => Effect.logWarning(`${name}: can't encrypt them: ${oneLine(cause)}`)))
+  }).pipe(Effect.catchCause(logFailure(`Encrypting ${secrets} of ${name} failed; the next start retries`)))
 
 export const AccountsWorker = Layer.effectDiscard(
   Effect.gen(function* () {

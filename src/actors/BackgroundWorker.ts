@@ -4,7 +4,7 @@
  * Every worker tries. Postgres lets one at a time through and stores the progress, so a killed process loses at most one batch.
  */
 import { Clock, Duration, Effect, Layer } from "effect"
-import { oneLine } from "../layers/postgres/Batch.ts"
+import { logFailure } from "../layers/postgres/Batch.ts"
 import { BackgroundMigrations, type Progress } from "../layers/postgres/BackgroundMigrations.ts"
 
 /** The pause is as long as the batch took, so at most one half of one connection is used, and at least this long. */
@@ -37,7 +37,7 @@ export const BackgroundWorker = Layer.effectDiscard(
       }
       return Math.max(pauseMillisMin, now - began)
     }).pipe(
-      Effect.catchCause((cause) => Effect.as(Effect.logWarning(`background migration: ${oneLine(cause)}`), idleMillis))
+      Effect.catchCause((cause) => Effect.as(logFailure("A migration step failed; retrying in 5 s")(cause), idleMillis))
     )
     const work = Effect.gen(function* () {
       for (;;) {

@@ -4,7 +4,7 @@
  * Every step may run twice, late, or be killed at any point. Postgres stores the pending work and rejects stale writes.
  */
 import { Clock, Effect, Layer } from "effect"
-import { oneLine } from "../layers/postgres/Batch.ts"
+import { logFailure } from "../layers/postgres/Batch.ts"
 import { crashPoint } from "../layers/platform/CrashPoint.ts"
 import { Health } from "../layers/executor/Health.ts"
 import { GuardStore } from "../layers/guards/GuardStore.ts"
@@ -232,7 +232,7 @@ export const Workers = Layer.effectDiscard(
 
     /** Logs a step's failure, so that the steps after it still run. */
     const isolated = (name: string, step: Effect.Effect<unknown>) =>
-      Effect.catchCause(Effect.asVoid(step), (cause) => Effect.logWarning(`${name}: ${oneLine(cause)}`))
+      Effect.catchCause(Effect.asVoid(step), logFailure(`${name} failed; the next pass retries`))
 
     const sweepLane = (lane: number, age_seconds: number) => {
       if (age_seconds > 2 * stuckSeconds) return turnLane(lane)
@@ -285,7 +285,7 @@ export const Workers = Layer.effectDiscard(
         Effect.flatMap((left) =>
           left === 0 ? Effect.void : Effect.logWarning(`${left} runs were handed to other workers`)
         ),
-        Effect.catchCause((cause) => Effect.logWarning(`draining: ${oneLine(cause)}`)),
+        Effect.catchCause(logFailure("Handing runs over failed; other workers take them when their leases end")),
         underway("draining runs"),
         Effect.andThen(lanes.close)
       )

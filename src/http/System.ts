@@ -28,7 +28,7 @@ const ready = Effect.map(serviceChecks, (checks) => {
 const orUnready = <R>(path: string, effect: Effect.Effect<HttpServerResponse.HttpServerResponse, never, R>) =>
   Effect.catchCause(effect, (cause) =>
     Effect.as(
-      Effect.logWarning(`${path}: ${oneLine(cause)}`),
+      Effect.logWarning(`The check of ${path} failed, so it answers "not ready": ${oneLine(cause)}`),
       HttpServerResponse.jsonUnsafe({ status: "not ready" }, { status: 503 })
     )
   )

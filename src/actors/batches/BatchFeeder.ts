@@ -7,7 +7,7 @@ import { Effect, Layer } from "effect"
 import { Accounts } from "../../layers/accounts/Accounts.ts"
 import { BatchFeeds, type Feed } from "../../layers/batches/BatchFeeds.ts"
 import { Settings } from "../../layers/platform/Settings.ts"
-import { oneLine } from "../../layers/postgres/Batch.ts"
+import { logFailure } from "../../layers/postgres/Batch.ts"
 import { DueWork } from "../../layers/postgres/DueWork.ts"
 import { RunStore } from "../../layers/runs/RunStore.ts"
 import { Admission } from "../runs/Admission.ts"
@@ -30,8 +30,7 @@ export const BatchFeeder = Layer.effectDiscard(
     const begin = (feed: Feed) => {
       feeding += 1
       return feedBatch(tools, feed).pipe(
-        // The lease ends, and the batch is continued.
-        Effect.catchCause((cause) => Effect.logWarning(`batch ${feed.batch_id}: ${oneLine(cause)}`)),
+        Effect.catchCause(logFailure(`Feeding ${feed.batch_id} failed; a worker continues it when its lease ends`)),
         Effect.ensuring(
           Effect.sync(() => {
             feeding -= 1

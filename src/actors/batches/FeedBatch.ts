@@ -7,7 +7,7 @@
 import { Clock, type Duration, Effect, Exit, Queue, Schema } from "effect"
 import type { Accounts } from "../../layers/accounts/Accounts.ts"
 import type { BatchFeeds, EndedRow, Feed, OpenRow } from "../../layers/batches/BatchFeeds.ts"
-import { oneLine } from "../../layers/postgres/Batch.ts"
+import { logFailure } from "../../layers/postgres/Batch.ts"
 import { crashPoint } from "../../layers/platform/CrashPoint.ts"
 import type { RunRow, RunStore } from "../../layers/runs/RunStore.ts"
 import type { KeyAccess } from "../../schema/accounts/KeyAccess.ts"
@@ -180,7 +180,7 @@ export const feedBatch = ({ feeds, admission, accounts, runs, settings, isFull }
           // The row is started again, and joins its run if there is one.
           Exit.isSuccess(exit)
             ? Effect.succeed(exit.value)
-            : Effect.logWarning(`batch ${feed.batch_id}, row ${row.row}: ${oneLine(exit.cause)}`).pipe(
+            : logFailure(`Row ${row.row} of ${feed.batch_id} failed; starting it again`)(exit.cause).pipe(
                 Effect.andThen(again(row, failedInside, pause))
               )
         ),
@@ -293,7 +293,7 @@ export const feedBatch = ({ feeds, admission, accounts, runs, settings, isFull }
         ;({ status, siblings, waiting } = renewed)
         funds = renewed.funds + held()
       }
-    }).pipe(Effect.catchCause((cause) => Effect.logWarning(`batch ${feed.batch_id}: ${oneLine(cause)}`)))
+    }).pipe(Effect.catchCause(logFailure(`Renewing the lease of ${feed.batch_id} failed; the next renewal retries`)))
 
     /** Starts as many rows as may be open. */
     const fill = Effect.gen(function* () {

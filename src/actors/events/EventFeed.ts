@@ -5,7 +5,7 @@
  * log itself until it is live again. So a lost signal, a slow reader or a full buffer delays events and never loses or repeats one.
  */
 import { Context, Effect, Layer, Schedule } from "effect"
-import { oneLine } from "../../layers/postgres/Batch.ts"
+import { logFailure } from "../../layers/postgres/Batch.ts"
 import { EventLog, type LoggedEvent, type Reading } from "../../layers/events/EventLog.ts"
 import { Settings } from "../../layers/platform/Settings.ts"
 import { Signals } from "../../layers/queues/Signals.ts"
@@ -177,7 +177,7 @@ export class EventFeed extends Context.Service<
         }).pipe(
           Effect.catchCause((cause) =>
             Effect.andThen(
-              Effect.logWarning(`an event stream ends, and its client resumes: ${oneLine(cause)}`),
+              logFailure("Reading events for a stream failed; the stream ends and its client resumes")(cause),
               Effect.sync(() => end(stream))
             )
           )
@@ -203,7 +203,7 @@ export class EventFeed extends Context.Service<
             for (const stream of [...feed.streams]) if (isLive(stream)) deliver(stream, reading)
           }
         }).pipe(
-          Effect.catchCause((cause) => Effect.logWarning(`event streams: will be retried: ${oneLine(cause)}`)),
+          Effect.catchCause(logFailure("Reading new events for streams failed; the next poll retries")),
           Effect.ensuring(
             Effect.sync(() => {
               feed.reading = false
@@ -225,7 +225,7 @@ export class EventFeed extends Context.Service<
       )
       const repeated = (every: number, work: Effect.Effect<unknown>) =>
         work.pipe(
-          Effect.catchCause((cause) => Effect.logWarning(`event streams: ${oneLine(cause)}`)),
+          Effect.catchCause(logFailure(`Updating event streams failed; retrying in ${every} s`)),
           Effect.repeat(Schedule.spaced(`${every} seconds`)),
           Effect.forkScoped
         )
@@ -256,7 +256,7 @@ export class EventFeed extends Context.Service<
         })
       )
       yield* Effect.suspend(() => Effect.forEach([...feeds.keys()], log.listen, { discard: true })).pipe(
-        Effect.catchCause((cause) => Effect.logWarning(`event logs: ${oneLine(cause)}`)),
+        Effect.catchCause(logFailure("Renewing event logs failed; the next renewal retries")),
         Effect.repeat(Schedule.spaced(renewEvery)),
         Effect.forkScoped
       )

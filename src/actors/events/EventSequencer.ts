@@ -5,7 +5,7 @@
  * every process also looks for pending ledger entries and inbox rows. Each batch is announced with the organization's id.
  */
 import { Context, Effect, Layer, Queue } from "effect"
-import { oneLine } from "../../layers/postgres/Batch.ts"
+import { logFailure } from "../../layers/postgres/Batch.ts"
 import { DueWork, repeatedly } from "../../layers/postgres/DueWork.ts"
 import { EventLog } from "../../layers/events/EventLog.ts"
 import { EventWriter } from "../../layers/events/EventWriter.ts"
@@ -67,7 +67,7 @@ export class EventSequencer extends Context.Service<
         }).pipe(
           Effect.catchCause((cause) =>
             Effect.andThen(
-              Effect.logWarning(`event log of ${org_id}: will be retried: ${oneLine(cause)}`),
+              logFailure(`Appending to the event log of ${org_id} failed; the next look retries`)(cause),
               Effect.sync(() => {
                 for (const run_id of runs) touched.set(org_id, (touched.get(org_id) ?? new Set()).add(run_id))
               })

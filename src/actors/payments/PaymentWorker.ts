@@ -124,14 +124,14 @@ export class PaymentWorker extends Context.Service<
         processPayment(payment).pipe(
           Effect.catchTag("ProcessorUnavailable", ({ message }) =>
             Effect.andThen(
-              Effect.logWarning(`${payment.payment_id}: ${message}`),
+              Effect.logWarning(`Checking ${payment.payment_id} failed; a later pass retries: ${message}`),
               payment.kind === "auto" ? store.checkAgain(payment.payment_id, retrySeconds(payment.looks)) : Effect.void
             )
           ),
           Effect.catchCause((cause) =>
             Cause.hasInterruptsOnly(cause)
               ? Effect.failCause(cause)
-              : Effect.logError(`${payment.payment_id}: ${oneLine(cause)}`)
+              : Effect.logError(`Processing ${payment.payment_id} failed; the next pass retries: ${oneLine(cause)}`)
           )
         )
 
@@ -171,7 +171,10 @@ export class PaymentWorker extends Context.Service<
           if (!unseen.has(event.event_id)) continue
           // One event that can't be checked must not delay the others. All are read again until it can be checked.
           const handled = yield* Effect.catchTag(events.receive(event), "ProcessorUnavailable", ({ message }) =>
-            Effect.as(Effect.logWarning(`${event.type} ${event.event_id}: ${message}`), "missed" as const)
+            Effect.as(
+              Effect.logWarning(`Checking ${event.event_id} failed; the next reconciliation retries: ${message}`),
+              "missed" as const
+            )
           )
           if (handled === "stored") ours += 1
           if (handled === "missed") missed += 1
@@ -185,7 +188,12 @@ export class PaymentWorker extends Context.Service<
         processDue: processDue(),
         reconcile: reconcile().pipe(
           Effect.catchTag("ProcessorUnavailable", ({ message }) =>
-            Effect.as(Effect.logWarning(`the payment processor's events can't be read: ${message}`), 0)
+            Effect.as(
+              Effect.logWarning(
+                `Reading the payment processor's events failed; the next reconciliation retries: ${message}`
+              ),
+              0
+            )
           )
         )
       })

@@ -73,11 +73,13 @@ export class ReferralActor extends Context.Service<
         while (true) {
           const moved = yield* shares.moved(after, referralsMax)
           for (const referral of moved) {
-            // A failed referral must not stop the others. It is retried in the next pass.
+            // A failed referral must not stop the others.
             credits += yield* accrueOne(referral).pipe(
               Effect.catchDefect((defect) =>
                 Effect.as(
-                  Effect.logError(`${referral.referral_id}: its share could not be computed: ${inWords(defect)}`),
+                  Effect.logError(
+                    `Computing the share of ${referral.referral_id} failed; the next pass retries: ${inWords(defect)}`
+                  ),
                   0
                 )
               )

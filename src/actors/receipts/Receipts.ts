@@ -4,7 +4,7 @@
 import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { ReceiptStore, type ReceiptRow } from "../../layers/receipts/ReceiptStore.ts"
 import { SigningKeys, type SigningUnavailable } from "../../layers/receipts/SigningKeys.ts"
-import { oneLine } from "../../layers/postgres/Batch.ts"
+import { logFailure } from "../../layers/postgres/Batch.ts"
 import { addressOf, Settings } from "../../layers/platform/Settings.ts"
 import { WarrantyRefunds } from "../../layers/warranty/WarrantyRefunds.ts"
 import { reasonOf } from "../../schema/guards/Reuse.ts"
@@ -105,7 +105,7 @@ export class Receipts extends Context.Service<
       const iss = addressOf(yield* Settings)
       // The first start makes the first key, and every start says if the key can't be used.
       yield* keys.signer.pipe(
-        Effect.catchCause((cause) => Effect.logWarning(`receipts: ${oneLine(cause)}`)),
+        Effect.catchCause(logFailure("The key of receipts can't be used; each request for a receipt tries it again")),
         Effect.forkScoped
       )
 

@@ -5,7 +5,7 @@
  * this; one worker at a time claims a run.
  */
 import { Context, Effect, Layer } from "effect"
-import { oneLine } from "../../layers/postgres/Batch.ts"
+import { logFailure } from "../../layers/postgres/Batch.ts"
 import { Catalog } from "../../layers/catalog/Catalog.ts"
 import { Providers } from "../../layers/executor/Providers.ts"
 import { type DueLookup, type OfferName, UnknownOutcomes } from "../../layers/runs/UnknownOutcomes.ts"
@@ -64,7 +64,7 @@ export class OutcomeLookups extends Context.Service<
 
       /** Logs a failed look-up, so that the others continue. */
       const isolated = (due: DueLookup) =>
-        Effect.catchCause(lookUp(due), (cause) => Effect.logWarning(`look-up of ${due.run_id}: ${oneLine(cause)}`))
+        Effect.catchCause(lookUp(due), logFailure(`Looking up ${due.run_id} failed; the next look retries`))
 
       /**
        * A run is claimed when its look-up begins. A claim is over before the first pause is: runs that waited here behind slow

@@ -287,8 +287,11 @@ export class RunActor extends Context.Service<
                 attributes: { "rungate.run_id": run.run_id, "rungate.org_id": run.org_id }
               })
             ),
-            // The run stays `running`. When this worker's lease ends, recovery decides whether to retry it.
-            Effect.catchCause((cause) => Effect.logError(`${run.run_id}: execution stopped: ${oneLine(cause)}`))
+            Effect.catchCause((cause) =>
+              Effect.logError(
+                `Executing ${run.run_id} failed; a worker recovers the run when this lease ends: ${oneLine(cause)}`
+              )
+            )
           ),
         giveUp: (run, attempts) => {
           const provider_state = run.job?.state ?? null

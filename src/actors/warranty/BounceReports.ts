@@ -9,7 +9,7 @@ import { Clock, Context, Effect, Layer, Redacted, Schema, Semaphore } from "effe
 import { Catalog, type CatalogOffer } from "../../layers/catalog/Catalog.ts"
 import type { IndexBehind } from "../../layers/history/FreshRuns.ts"
 import { HistoryStore } from "../../layers/history/HistoryStore.ts"
-import { oneLine } from "../../layers/postgres/Batch.ts"
+import { logFailure } from "../../layers/postgres/Batch.ts"
 import { Settings } from "../../layers/platform/Settings.ts"
 import { type RunRow, RunStore } from "../../layers/runs/RunStore.ts"
 import { coverOfRow } from "../../layers/warranty/cover.ts"
@@ -105,7 +105,7 @@ export class BounceReports extends Context.Service<
       const dispute = (org_id: string, run_id: string, send_run: string) =>
         warranties.dispute(org_id, run_id, send_run).pipe(
           turns.withPermit,
-          Effect.catchCause((cause) => Effect.logWarning(`the bounce that ${run_id} vouched for: ${oneLine(cause)}`)),
+          Effect.catchCause(logFailure(`Disputing ${run_id} for a bounced address failed; the dispute worker retries`)),
           Effect.ensuring(
             Effect.sync(() => {
               waiting -= 1

@@ -7,7 +7,7 @@
 import { Context, Effect, Layer } from "effect"
 import { Settings } from "../../layers/platform/Settings.ts"
 import { Disputes, type DueDispute } from "../../layers/warranty/Disputes.ts"
-import { oneLine } from "../../layers/postgres/Batch.ts"
+import { logFailure } from "../../layers/postgres/Batch.ts"
 import type { Detail, Problem } from "../../schema/Errors.ts"
 import { Warranties } from "./Warranties.ts"
 import { repeatedly } from "../../layers/postgres/DueWork.ts"
@@ -34,7 +34,7 @@ export const DisputeWorker = Layer.effectDiscard(
     const goOn = (due: DueDispute) =>
       warranties.dispute(due.org_id, due.run_id, due.evidence).pipe(
         Effect.catch((refusal) => disputes.leave(due, `${reasonOf(refusal)}; the operator decides`)),
-        Effect.catchCause((cause) => Effect.logWarning(`dispute of ${due.run_id}: ${oneLine(cause)}`))
+        Effect.catchCause(logFailure(`Deciding the dispute of ${due.run_id} failed; the next pass tries again`))
       )
     const pass = disputes
       .due(passMax)

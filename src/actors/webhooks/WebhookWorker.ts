@@ -7,7 +7,7 @@
 import { Effect, Layer, Random } from "effect"
 import { EventLog } from "../../layers/events/EventLog.ts"
 import { crashPoint } from "../../layers/platform/CrashPoint.ts"
-import { oneLine } from "../../layers/postgres/Batch.ts"
+import { logFailure } from "../../layers/postgres/Batch.ts"
 import { DueWork, repeatedly } from "../../layers/postgres/DueWork.ts"
 import { Signals, webhooksDue } from "../../layers/queues/Signals.ts"
 import { type DueDelivery, type Outcome, WebhookDeliveries } from "../../layers/webhooks/Deliveries.ts"
@@ -63,8 +63,7 @@ export const WebhookWorker = Layer.effectDiscard(
         if (awaited) startPass()
       })
       return deliver(delivery).pipe(
-        // The claim ends after a minute, and the attempt is repeated.
-        Effect.catchCause((cause) => Effect.logWarning(`webhook ${delivery.delivery_id}: ${oneLine(cause)}`)),
+        Effect.catchCause(logFailure(`Sending webhook ${delivery.delivery_id} failed; it is sent again in a minute`)),
         Effect.ensuring(end),
         Effect.forkIn(scope)
       )

@@ -9,7 +9,7 @@ import { join } from "node:path"
 import { Context, Effect, Layer, Schedule, Semaphore } from "effect"
 import { type Endpoint, endpointKey, type Method, type ProviderDocument } from "../../schema/catalog/Endpoint.ts"
 import { needsNoAccount, type Provider, reportsNoCost } from "../../schema/catalog/Provider.ts"
-import { oneLine } from "../postgres/Batch.ts"
+import { logFailure } from "../postgres/Batch.ts"
 import { Catalog, type CatalogEntry } from "./Catalog.ts"
 import { CatalogStore, type StoredDocument } from "./CatalogStore.ts"
 import type { Retired } from "./import/diff.ts"
@@ -260,9 +260,7 @@ export class Endpoints extends Context.Service<
 
         yield* refresh
         yield* refresh.pipe(
-          Effect.catchCause((cause) =>
-            Effect.logWarning(`catalog: can't load imports, the last snapshot stays in use: ${oneLine(cause)}`)
-          ),
+          Effect.catchCause(logFailure("Loading catalog imports failed; keeping the last ones")),
           Effect.repeat(Schedule.spaced(refreshInterval)),
           Effect.delay(refreshInterval),
           Effect.forkScoped

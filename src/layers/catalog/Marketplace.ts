@@ -88,7 +88,14 @@ export class Marketplace extends Context.Service<
         const loaded = yield* Effect.all(
           { actor: fetchJson(buildSeconds)(address), build: fetchJson(buildSeconds)(`${address}/builds/default`) },
           { concurrency: 2 }
-        ).pipe(Effect.catch((failed) => Effect.as(Effect.logWarning(`${endpoint.path}: ${failed.message}`), null)))
+        ).pipe(
+          Effect.catch((failed) =>
+            Effect.as(
+              Effect.logWarning(`Loading ${endpoint.path} failed; a later request retries: ${failed.message}`),
+              null
+            )
+          )
+        )
         if (loaded === null || !isActor(loaded.actor)) {
           failedAt.set(endpoint.path, now)
           return null

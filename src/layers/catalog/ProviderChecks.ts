@@ -3,7 +3,7 @@
  */
 import { Context, Effect, Layer, Schedule, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { oneLine } from "../postgres/Batch.ts"
+import { logFailure } from "../postgres/Batch.ts"
 import { rowsOf } from "../postgres/Rows.ts"
 import { Settings } from "../platform/Settings.ts"
 
@@ -46,8 +46,9 @@ export class ProviderChecks extends Context.Service<
           SELECT provider, capability, checked_at, run_id, passed, outcome, latency_ms, charged, cost FROM provider_checks ORDER BY 1, 2`)
         checksByProvider = Map.groupBy(rows, (row) => row.provider)
       })
-      const refreshOrWarn = Effect.catchCause(refresh, (cause) =>
-        Effect.logWarning(`provider checks: can't read them, the last ones stay in use: ${oneLine(cause)}`)
+      const refreshOrWarn = Effect.catchCause(
+        refresh,
+        logFailure("Reading provider checks failed; keeping the last ones")
       )
       yield* refreshOrWarn
       if (healthSeconds > 0)

@@ -13,7 +13,7 @@ import { believed, type Drift, isDrift, raisedPrice, tolerancePercent } from "..
 import { MicroUsd, usd, zero } from "../../schema/money/Money.ts"
 import { scaledEndpoint } from "../catalog/repriced.ts"
 import type { CatalogEntry, CatalogOffer } from "../catalog/Catalog.ts"
-import { oneLine } from "../postgres/Batch.ts"
+import { logFailure } from "../postgres/Batch.ts"
 import { rowsOf } from "../postgres/Rows.ts"
 import { Settings } from "../platform/Settings.ts"
 
@@ -98,9 +98,7 @@ export class CostDrifts extends Context.Service<
         offers = new WeakMap()
         endpoints = new WeakMap()
       })
-      const refreshOrWarn = Effect.catchCause(refresh, (cause) =>
-        Effect.logWarning(`cost drifts: can't read them, the last ones stay in use: ${oneLine(cause)}`)
-      )
+      const refreshOrWarn = Effect.catchCause(refresh, logFailure("Reading cost drifts failed; keeping the last ones"))
 
       const pricedOffer = (one: CatalogOffer): CatalogOffer => {
         const drift = drifts.get(keyOf(one.provider.slug, one.offer.capability))
@@ -163,8 +161,9 @@ export class CostDrifts extends Context.Service<
               row?.opened === true ? Effect.logWarning(warning(observed)) : Effect.void
             )
           : fit(observed)
-        return Effect.catchCause(Effect.andThen(work, refresh), (cause) =>
-          Effect.logWarning(`cost drifts: can't record a cost of ${observed.provider}: ${oneLine(cause)}`)
+        return Effect.catchCause(
+          Effect.andThen(work, refresh),
+          logFailure(`Recording a cost of ${observed.provider} failed; it is left out`)
         )
       }
 

@@ -7,7 +7,7 @@
 import { Clock, Context, Effect, Layer, Schedule, Schema, Semaphore } from "effect"
 import { SqlClient } from "effect/sql"
 import * as Rules from "../../schema/runs/Health.ts"
-import { oneLine } from "../postgres/Batch.ts"
+import { logFailure } from "../postgres/Batch.ts"
 import { rowsOf } from "../postgres/Rows.ts"
 import { Settings } from "../platform/Settings.ts"
 
@@ -128,8 +128,9 @@ export class Health extends Context.Service<
       })
 
       if (healthSeconds > 0) {
-        const refreshOrWarn = Effect.catchCause(refresh, (cause) =>
-          Effect.logWarning(`health: can't read the counts, the last snapshot stays in use: ${oneLine(cause)}`)
+        const refreshOrWarn = Effect.catchCause(
+          refresh,
+          logFailure("Reading health counts failed; keeping the last ones")
         )
         // Startup waits for the first read, so that the first run is routed by health too.
         yield* refreshOrWarn

@@ -73,6 +73,10 @@ export const batch = <I, O, E>(options: BatchOptions<I, O, E>) =>
 /** The first line of a cause, for logs. */
 export const oneLine = (cause: Cause.Cause<unknown>): string => Cause.pretty(cause).split("\n")[0] ?? "unknown"
 
+/** Logs a cause as a warning. The sentence says what failed and what happens next. */
+export const logFailure = (sentence: string) => (cause: Cause.Cause<unknown>) =>
+  Effect.logWarning(`${sentence}: ${oneLine(cause)}`)
+
 /**
  * A defect for logs: its message and stack, and those of its causes. The other fields are left out, because an error of PostgreSQL
  * holds the refused row in one of them, and that row may hold personal data.

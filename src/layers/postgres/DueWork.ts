@@ -7,15 +7,12 @@
 import { Context, type Duration, Effect, Exit, FiberSet, Layer, Schedule, Schema, type Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import { underway } from "../platform/Underway.ts"
-import { oneLine } from "./Batch.ts"
+import { logFailure } from "./Batch.ts"
 import { keepAwake } from "./connection/KeepAwake.ts"
 import { oneRowOf } from "./Rows.ts"
 
 const logged = (name: string, pass: Effect.Effect<unknown>) =>
-  pass.pipe(
-    Effect.catchCause((cause) => Effect.logWarning(`${name}: ${oneLine(cause)}`)),
-    underway(name)
-  )
+  pass.pipe(Effect.catchCause(logFailure(`Background work (${name}) failed; it is tried again`)), underway(name))
 
 /** Runs a pass at once, and again after a pause, until the scope closes: for work that has no condition, or is not urgent. */
 export const repeatedly = (name: string, pause: Duration.Input, pass: Effect.Effect<unknown>) =>

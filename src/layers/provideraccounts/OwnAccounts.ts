@@ -5,7 +5,7 @@
  * still be planned by the earlier accounts. Their calls read the account itself, so they never use a key that was removed.
  */
 import { Context, Effect, Layer, Schedule, Semaphore } from "effect"
-import { oneLine } from "../postgres/Batch.ts"
+import { logFailure } from "../postgres/Batch.ts"
 import { Signals } from "../queues/Signals.ts"
 import { type RoutingAccount, ProviderAccounts } from "./ProviderAccounts.ts"
 
@@ -58,9 +58,7 @@ export class OwnAccounts extends Context.Service<
             organizations.set(org_id, byProvider(those))
         })
       )
-      const orWarn = Effect.catchCause((cause) =>
-        Effect.logWarning(`provider accounts: can't read them, the last ones stay in use: ${oneLine(cause)}`)
-      )
+      const orWarn = Effect.catchCause(logFailure("Reading provider accounts failed; keeping the last ones"))
 
       const fork = Effect.runForkWith(yield* Effect.context<never>())
       const stop = signals.listen((ids) => {

@@ -6,7 +6,7 @@
  */
 import { createPostgresBackend, Queue, type QueueOptions, Worker, type WorkerOptions } from "bullmq"
 import { Clock, Context, Effect, Exit, Layer, Redacted, Schedule, type Scope } from "effect"
-import { oneLine } from "../postgres/Batch.ts"
+import { logFailure, oneLine } from "../postgres/Batch.ts"
 import { DatabaseUrl } from "../postgres/connection/DatabaseUrl.ts"
 import { storedLanes } from "../postgres/DatabaseLanes.ts"
 import { LastingClient, listenWithLastingClients } from "../postgres/connection/LastingClient.ts"
@@ -219,8 +219,9 @@ export class Queues extends Context.Service<
             Effect.sync(() => {
               const opening = openWorker(name, async () => {
                 const exit = await runPromiseExit(underway(`job of ${name}`)(process))
-                // The work is stored in Postgres and the sweeper wakes the queue again, so a failed job is only logged.
-                if (Exit.isFailure(exit)) fork(Effect.logWarning(`${name}: ${oneLine(exit.cause)}`))
+                // The work is stored in Postgres, so a failed job is only logged.
+                if (Exit.isFailure(exit))
+                  fork(logFailure(`A job of ${name} failed; the sweeper wakes it again`)(exit.cause))
               })
               opening.on("error", log(`worker ${name}`))
               return opening

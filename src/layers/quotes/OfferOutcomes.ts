@@ -10,7 +10,7 @@ import { Schema } from "effect"
 import { anyKind } from "../../schema/runs/InputKind.ts"
 import type { OutcomeCounts } from "../../schema/runs/Quote.ts"
 import { underway } from "../platform/Underway.ts"
-import { oneLine } from "../postgres/Batch.ts"
+import { logFailure } from "../postgres/Batch.ts"
 import { bigints, texts } from "../postgres/Columns.ts"
 import { rowsOf } from "../postgres/Rows.ts"
 
@@ -130,9 +130,7 @@ export class OfferOutcomes extends Context.Service<
         yield* sql`DELETE FROM offer_outcomes WHERE day <= (now() AT TIME ZONE 'UTC')::date - ${days}::int`
         forgotten = today
       })
-      const flushOrWarn = Effect.catchCause(flush, (cause) =>
-        Effect.logWarning(`quotes: can't write the outcomes of the last calls, they are left out: ${oneLine(cause)}`)
-      )
+      const flushOrWarn = Effect.catchCause(flush, logFailure("Writing outcomes failed; quotes leave these calls out"))
 
       const measured = Effect.fnUntraced(function* (subjects: ReadonlyArray<string>, kind: string) {
         const rows = yield* countedRows(sql`
