@@ -20,7 +20,7 @@ export const turnFree = ({ free, free_limit }: Pick<TurnView, "free" | "free_lim
   }
   return {
     /** The run with what decides whether it may be stored. */
-    asked: (run: TurnRun): TurnRun => {
+    withFree: (run: TurnRun): TurnRun => {
       const bytes = free_limit === 0n ? null : freeBytesOf(run)
       return bytes === null ? run : { ...run, free: useOf(run.org_id, bytes) }
     },

@@ -13,7 +13,7 @@ export const turnGuards = (view: TurnView) => {
     guarded: (run: TurnRun | null): TurnRun | null => {
       if (run === null || run.status !== "created") return run
       const guarded = repeats.refusal(run) ?? contacts.refusal(run)
-      return guarded === null ? free.asked(run) : { ...run, guarded }
+      return guarded === null ? free.withFree(run) : { ...run, guarded }
     },
     /** Returns what the run may store if it is free, or null. */
     admitted: (run: TurnRun): bigint | null => {
