@@ -4,7 +4,7 @@
  * Each loop gives a condition on its own tables, so a loop without work costs one column. A look that fails or takes long starts every
  * loop: a table that can't be read stops only the loops that need it. A lost wake-up delays work until the next look.
  */
-import { Context, type Duration, Effect, Exit, FiberSet, Layer, Schedule, Schema, type Scope } from "effect"
+import { Cause, Context, type Duration, Effect, Exit, FiberSet, Layer, Schedule, Schema, type Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import { underway } from "../platform/Underway.ts"
 import { logFailure } from "./Batch.ts"
@@ -45,11 +45,14 @@ export class DueWork extends Context.Service<
         const look = Effect.suspend(() => {
           const all = [...loops]
           const conditions = sql.literal(all.map(({ due }) => due()).join(", "))
-          return Effect.onExit(dueRow(sql`SELECT ARRAY[${conditions}]::boolean[] AS due`), (exit) =>
-            Effect.sync(() => {
-              for (const [index, { start }] of all.entries())
-                if (Exit.isFailure(exit) || exit.value.due[index] === true) start()
-            })
+          return dueRow(sql`SELECT ARRAY[${conditions}]::boolean[] AS due`).pipe(
+            Effect.tapError((error) => Effect.logWarning(`look for due work: ${oneLine(Cause.fail(error))}`)),
+            Effect.onExit((exit) =>
+              Effect.sync(() => {
+                for (const [index, { start }] of all.entries())
+                  if (Exit.isFailure(exit) || exit.value.due[index] === true) start()
+              })
+            )
           )
         })
 

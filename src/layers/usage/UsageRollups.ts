@@ -73,7 +73,7 @@ export class UsageRollups extends Context.Service<
   }
 >()("rungate/layers/usage/UsageRollups") {
   /** Whether a run waits. */
-  static readonly due = () => "EXISTS (SELECT FROM usage_queue WHERE NOT counted)"
+  static readonly due = () => "EXISTS (SELECT FROM usage_queue)"
 
   static readonly layer = Layer.effect(
     UsageRollups,
