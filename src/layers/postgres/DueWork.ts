@@ -46,7 +46,9 @@ export class DueWork extends Context.Service<
           const all = [...loops]
           const conditions = sql.literal(all.map(({ due }) => due()).join(", "))
           return dueRow(sql`SELECT ARRAY[${conditions}]::boolean[] AS due`).pipe(
-            Effect.tapError((error) => Effect.logWarning(`look for due work: ${oneLine(Cause.fail(error))}`)),
+            Effect.tapError((error) =>
+              logFailure("Looking for due background work failed, so all of it starts")(Cause.fail(error))
+            ),
             Effect.onExit((exit) =>
               Effect.sync(() => {
                 for (const [index, { start }] of all.entries())

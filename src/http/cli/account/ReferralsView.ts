@@ -7,15 +7,15 @@ import { harmless, wrap } from "../terminal/text.ts"
 import { dollars, timeOf } from "../terminal/values.ts"
 
 export const referralLines = (text: string, screen: ScreenShape): Lines | null => {
-  const found = decoded(ReferralProgram, text)
-  if (found === null) return null
-  const { earnings, referred_by, referred, terms } = found
+  const program = decoded(ReferralProgram, text)
+  if (program === null) return null
+  const { earnings, referred_by, referred, terms } = program
   const bold = (line: string) => screen.paint("bold", line)
   return [
     ...facts(
       [
-        ["code", found.code],
-        ["link", found.link],
+        ["code", program.code],
+        ["link", program.link],
         ["referred", earnings.referred_count],
         ["credited", dollars(earnings.credited)],
         ["pending", dollars(earnings.pending)],

@@ -115,16 +115,16 @@ export const auditLines = (text: string, screen: ScreenShape): Lines | null => {
 }
 
 export const autoTopupLines = (text: string, screen: ScreenShape): Lines | null => {
-  const found = decoded(AutoTopup, text)
-  if (found === null) return null
+  const autoTopup = decoded(AutoTopup, text)
+  if (autoTopup === null) return null
   return facts(
     [
-      ["automatic top-up", found.enabled ? "on" : "off"],
+      ["automatic top-up", autoTopup.enabled ? "on" : "off"],
       [
-        found.enabled ? "charges" : "would charge",
-        `${dollars(found.amount)} when the balance drops below ${dollars(found.threshold)}`
+        autoTopup.enabled ? "charges" : "would charge",
+        `${dollars(autoTopup.amount)} when the balance drops below ${dollars(autoTopup.threshold)}`
       ],
-      ["last error", found.last_error]
+      ["last error", autoTopup.last_error]
     ],
     screen.width,
     (name) => screen.paint("dim", name)

@@ -165,11 +165,11 @@ export const rotate = Command.make(
       token: yield* session,
       body: { grace_seconds: grace }
     })
-    const made = yield* madeKey(answer, json)
-    if (made === null) return
+    const newKey = yield* madeKey(answer, json)
+    if (newKey === null) return
     const until = new Date((yield* Clock.currentTimeMillis) + grace * 1000).toISOString()
     const old = grace === 0 ? `${key_id} no longer works.` : `${key_id} works until ${until}.`
-    yield* printKey(made, `The key is shown only this once. ${old}`)
+    yield* printKey(newKey, `The key is shown only this once. ${old}`)
   })
 ).pipe(
   Command.withDescription("Replace an API key by a new one with the same scope and budget; it is shown once"),

@@ -67,16 +67,16 @@ const create = Command.make(
       send("POST", "/v1/api-keys", { token, body: { name, environment: of, ...rulesBody(rules) } })
     const first = yield* ask(environment ?? "test")
     const answer = environment === null && isOfOther(first) ? yield* ask("live") : first
-    const made = yield* madeKey(answer, json)
-    if (made === null) return
+    const newKey = yield* madeKey(answer, json)
+    if (newKey === null) return
     if (save) {
       // The key can't be shown again, so revoke it when saving fails.
-      yield* saveKey(profile, { url, api_key: made.api_key }).pipe(
-        Effect.tapError(() => send("DELETE", `/v1/api-keys/${encodeURIComponent(made.id)}`, { token }))
+      yield* saveKey(profile, { url, api_key: newKey.api_key }).pipe(
+        Effect.tapError(() => send("DELETE", `/v1/api-keys/${encodeURIComponent(newKey.id)}`, { token }))
       )
-      return yield* screen.say(`Created ${made.id} and saved it as profile "${profile}".`)
+      return yield* screen.say(`Created ${newKey.id} and saved it as profile "${profile}".`)
     }
-    yield* printKey(made, "The key is shown only this once.")
+    yield* printKey(newKey, "The key is shown only this once.")
   })
 ).pipe(
   Command.withDescription("Create an API key; it is shown once"),

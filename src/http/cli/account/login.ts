@@ -23,7 +23,7 @@ const Opened = Schema.Struct({
 })
 
 /** The given value, else the answer to a prompt. */
-const asked = Effect.fnUntraced(function* (given: string | null, question: string, flag: string) {
+const answerTo = Effect.fnUntraced(function* (given: string | null, question: string, flag: string) {
   if (given !== null) return given
   const screen = yield* Screen
   if (!screen.askable) return yield* fail("usage", `Give --${flag}, because there is no terminal to ask at.`)
@@ -92,8 +92,8 @@ const open = Effect.fnUntraced(function* (given: Given) {
     )
   }
   if (given.join !== null) return yield* enter(given, given.join)
-  const email = yield* asked(given.email, "E-mail", "email")
-  const organization = given.sign_up ? yield* asked(given.organization, "Organization", "organization") : null
+  const email = yield* answerTo(given.email, "E-mail", "email")
+  const organization = given.sign_up ? yield* answerTo(given.organization, "Organization", "organization") : null
   const password = yield* given.password_stdin ? fromStdin("Password") : askHidden("Password:")
   if (given.sign_up && !given.password_stdin) {
     const again = yield* askHidden("Repeat the password:")

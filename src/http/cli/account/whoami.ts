@@ -35,8 +35,8 @@ const keyNamed = Effect.fnUntraced(function* (key: Redacted.Redacted) {
   const failure = yield* failureOf(answer)
   if (failure !== null) return yield* failure
   const keys = pageOf(answer.text).items.flatMap((item) => {
-    const found = decoded(Key, item)
-    return found === null ? [] : [found]
+    const savedKey = decoded(Key, item)
+    return savedKey === null ? [] : [savedKey]
   })
   return keys.find((one) => one.display === displayOf(Redacted.value(key))) ?? null
 })
@@ -89,20 +89,20 @@ export const whoami = Command.make(
   { json },
   Effect.fnUntraced(function* (flags) {
     const screen = yield* Screen
-    const found = yield* identity
-    if (formatOf(screen, flags) === "json") return yield* screen.out(`${JSON.stringify(found)}\n`)
-    const { api_key, session } = found
+    const who = yield* identity
+    if (formatOf(screen, flags) === "json") return yield* screen.out(`${JSON.stringify(who)}\n`)
+    const { api_key, session } = who
     const rows = facts(
       [
-        ["service", found.url],
+        ["service", who.url],
         [
           "credential",
-          { environment: "RUNGATE_API_KEY", profile: `profile "${found.profile}"`, session: "a session" }[
-            found.source ?? "session"
+          { environment: "RUNGATE_API_KEY", profile: `profile "${who.profile}"`, session: "a session" }[
+            who.source ?? "session"
           ]
         ],
         ...(api_key === null ? [] : [["key", `${api_key.display} ${api_key.name ?? ""}`] as const]),
-        ["environment", found.environment],
+        ["environment", who.environment],
         ...(session === null
           ? []
           : [

@@ -70,9 +70,12 @@ const create = Command.make(
     // With an Idempotency-Key, the request is sent again after a lost connection, and the amount is held once.
     const headers = { "idempotency-key": `cli_${crypto.randomUUID()}` }
     const answer = yield* asPerson((as) => send("POST", path, { ...as, body, headers }))
-    const made = yield* madeKey(answer, json)
-    if (made === null) return
-    yield* printKey(made, `$${Money.usd(amount)} is held for it until ${expires_at}. The key is shown only this once.`)
+    const newKey = yield* madeKey(answer, json)
+    if (newKey === null) return
+    yield* printKey(
+      newKey,
+      `$${Money.usd(amount)} is held for it until ${expires_at}. The key is shown only this once.`
+    )
   })
 ).pipe(
   Command.withDescription(

@@ -117,7 +117,7 @@ export class Client extends Context.Service<
       })
 
       const send = Effect.fnUntraced(function* (method: Method, path: string, ask: Ask = {}) {
-        const asked = HttpClientRequest.make(method)(path).pipe(
+        const prepared = HttpClientRequest.make(method)(path).pipe(
           HttpClientRequest.setHeaders({ accept: "application/json", ...ask.headers }),
           (request) =>
             ask.text !== undefined
@@ -128,7 +128,7 @@ export class Client extends Context.Service<
         )
         const explained = explain(method !== "GET" || ask.patient === true)
         const response = yield* transport({ url, token: ask.token ?? key })(http)
-          .execute(asked)
+          .execute(prepared)
           .pipe(Effect.provideService(RequestPolicy, policyOf(ask)), Effect.mapError(explained))
         const text = yield* Effect.mapError(response.text, explained)
         if (response.status >= 300 && response.status < 400 && response.status !== 304) {
@@ -139,13 +139,13 @@ export class Client extends Context.Service<
 
       const understood = (error: unknown) => {
         if (HttpClientError.isHttpClientError(error)) return explain(false)(error)
-        const told = publicError(error)
-        return told === null
+        const refusal = publicError(error)
+        return refusal === null
           ? fail(
               "failed",
               `${url} sent a response that this version of rungate can't read. Check RUNGATE_URL, and that both have the same version.`
             )
-          : failureFor(credentials, told)
+          : failureFor(credentials, refusal)
       }
       const ask = <A>(use: (rungate: RungateClient) => Effect.Effect<A, unknown>, token?: Redacted.Redacted) =>
         Effect.promise(() => import("../../client/Rungate.ts")).pipe(

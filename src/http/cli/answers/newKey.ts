@@ -13,9 +13,9 @@ export const madeKey = Effect.fnUntraced(function* (answer: Answer, json: boolea
   if (json) yield* (yield* Screen).out(printed(answer.text))
   if (failure !== null) return yield* failure
   if (json) return null
-  const made = decoded(Made, answer.text)
-  if (made === null) yield* lines(null, answer.text)
-  return made
+  const newKey = decoded(Made, answer.text)
+  if (newKey === null) yield* lines(null, answer.text)
+  return newKey
 })
 
 /** Prints the key alone to stdout, so that it can be piped, and `sentence` to stderr. */

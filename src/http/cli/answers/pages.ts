@@ -24,9 +24,9 @@ export const pageFlags = (items: string) => ({
 
 const withQuery = (path: string, query: Readonly<Record<string, string | null>>): string => {
   const [plain = path, given] = path.split("?", 2)
-  const found = new URLSearchParams(given)
-  for (const [name, value] of Object.entries(query)) if (value !== null) found.set(name, value)
-  return found.size === 0 ? plain : `${plain}?${found}`
+  const parameters = new URLSearchParams(given)
+  for (const [name, value] of Object.entries(query)) if (value !== null) parameters.set(name, value)
+  return parameters.size === 0 ? plain : `${plain}?${parameters}`
 }
 
 /** The members of a page besides its items and cursor, such as `reused` of usage, as JSON that continues an object. */

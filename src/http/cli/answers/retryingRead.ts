@@ -35,8 +35,8 @@ export const retryingRead = Effect.gen(function* () {
   /** The answer to a GET, below 400. */
   return Effect.fnUntraced(function* (path: string) {
     for (let away = 0; ; ) {
-      const asked = yield* Effect.result(send("GET", path, { once: true, seconds: answerSeconds }))
-      const answer = asked._tag === "Success" ? asked.success : null
+      const attempt = yield* Effect.result(send("GET", path, { once: true, seconds: answerSeconds }))
+      const answer = attempt._tag === "Success" ? attempt.success : null
       if (answer?.status === 429) {
         const seconds = askedPause(answer)
         yield* wait(seconds, `Rate limited by the service; retrying in ${seconds} s`)
@@ -50,8 +50,8 @@ export const retryingRead = Effect.gen(function* () {
         answered = true
         return answer
       }
-      if (asked._tag === "Failure" && !answered) return yield* asked.failure
-      const why = asked._tag === "Failure" ? asked.failure.message : `${url} answers HTTP ${answer?.status}.`
+      if (attempt._tag === "Failure" && !answered) return yield* attempt.failure
+      const why = attempt._tag === "Failure" ? attempt.failure.message : `${url} answers HTTP ${answer?.status}.`
       if (away === 0) yield* screen.warn(`${why} Retrying until it answers.`)
       yield* wait(pausesSeconds[Math.min(away, pausesSeconds.length - 1)] ?? 1, `Waiting for ${url}`)
       away++

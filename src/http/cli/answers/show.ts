@@ -27,8 +27,8 @@ export const formatOf = (screen: ScreenShape, flags: { readonly json: boolean; r
 export const failureOf = Effect.fnUntraced(function* ({ status, text, request }: Answer) {
   if (status < 400) return null
   const credentials = yield* Credentials
-  const found = publicErrorIn(text)
-  if (found !== null) return failureFor(credentials, found)
+  const refusal = publicErrorIn(text)
+  if (refusal !== null) return failureFor(credentials, refusal)
   return fail(
     "failed",
     `${credentials.url} answered ${request.method} ${request.path} with HTTP ${status}, but not with an error of Rungate. Check RUNGATE_URL.`

@@ -78,8 +78,8 @@ const fetched = Effect.gen(function* () {
         ? Effect.succeed([])
         : itemsOf(`/v1/catalog/providers/${encodeURIComponent(provider)}/endpoints?limit=200`, Endpoint)
       ).pipe(
-        Effect.map((found) => {
-          const paths = new Set(found.map(({ endpoint }) => endpoint).filter(isName))
+        Effect.map((endpoints) => {
+          const paths = new Set(endpoints.map(({ endpoint }) => endpoint).filter(isName))
           return [provider, Array.from(paths)] as const
         })
       ),
@@ -108,6 +108,6 @@ export const refreshNames = Effect.gen(function* () {
   const asked_at = yield* Clock.currentTimeMillis
   const nothing = { capabilities: [], providers: {} }
   yield* save({ version: 1, url, fetched_at: null, ...nothing, ...before, asked_at })
-  const found = yield* Effect.option(fetched)
-  if (Option.isSome(found)) yield* save({ version: 1, url, asked_at, fetched_at: asked_at, ...found.value })
+  const names = yield* Effect.option(fetched)
+  if (Option.isSome(names)) yield* save({ version: 1, url, asked_at, fetched_at: asked_at, ...names.value })
 })

@@ -35,11 +35,11 @@ const healthOf = ({ status, success_rate, latency_ms_p50 }: Health) =>
     .join(", ")
 
 export const discoverLines = (text: string, screen: ScreenShape): Lines | null => {
-  const found = decoded(Discovered, text)
-  if (found === null) return null
+  const page = decoded(Discovered, text)
+  if (page === null) return null
   const bold = (line: string) => screen.paint("bold", line)
   const rows = table(
-    found.items,
+    page.items,
     [
       { title: "WHAT", of: (item) => (item.kind === "capability" ? item.capability : item.provider) },
       { title: "", of: (item) => (item.kind === "capability" ? item.title : item.endpoint), least: 16 },
@@ -50,10 +50,10 @@ export const discoverLines = (text: string, screen: ScreenShape): Lines | null =
     bold
   )
   // Hints are copied, so they are never truncated.
-  const hints = found.items.map((item) => `  ${harmless(item.hint)}`)
-  const next = found.items.length === 0 ? [] : ["", "Inspect:", ...hints]
-  const more = forPeople(found).map((hint) => screen.paint("dim", hint))
-  return [...(found.items.length === 0 ? ["No matches."] : rows), ...next, ...(more.length === 0 ? [] : ["", ...more])]
+  const hints = page.items.map((item) => `  ${harmless(item.hint)}`)
+  const next = page.items.length === 0 ? [] : ["", "Inspect:", ...hints]
+  const more = forPeople(page).map((hint) => screen.paint("dim", hint))
+  return [...(page.items.length === 0 ? ["No matches."] : rows), ...next, ...(more.length === 0 ? [] : ["", ...more])]
 }
 
 /** A body without named fields, such as a list, is shown as its schema. */
@@ -65,24 +65,26 @@ const bodyLines = (body: unknown, screen: ScreenShape): Lines => {
 const section = (screen: ScreenShape, title: string, body: Lines): Lines =>
   body.length === 0 ? [] : ["", screen.paint("bold", title), ...body]
 
-const forPeople = (found: Hinted) => cliHints(found).map(harmless)
+const forPeople = (answer: Hinted) => cliHints(answer).map(harmless)
 
-const hintLines = (screen: ScreenShape, found: Hinted) =>
+const hintLines = (screen: ScreenShape, answer: Hinted) =>
   section(
     screen,
     "Next",
-    forPeople(found).map((hint) => `  ${hint}`)
+    forPeople(answer).map((hint) => `  ${hint}`)
   )
 
-const capabilityLines = (found: Capability, screen: ScreenShape): Lines => [
-  `${screen.paint("bold", harmless(found.capability))}  ${harmless(found.title)}${found.status === "live" ? "" : screen.paint("yellow", "  coming soon")}${found.sandbox ? screen.paint("yellow", "  sandbox") : ""}`,
-  ...wrap(harmless(found.description), screen.width),
+const capabilityLines = (capability: Capability, screen: ScreenShape): Lines => [
+  `${screen.paint("bold", harmless(capability.capability))}  ${harmless(capability.title)}${capability.status === "live" ? "" : screen.paint("yellow", "  coming soon")}${capability.sandbox ? screen.paint("yellow", "  sandbox") : ""}`,
+  ...wrap(harmless(capability.description), screen.width),
   "",
-  ...wrap(harmless(found.billing.description), screen.width),
-  ...(found.warranty === undefined ? [] : wrap(`Warranty: ${harmless(found.warranty.description)}`, screen.width)),
+  ...wrap(harmless(capability.billing.description), screen.width),
+  ...(capability.warranty === undefined
+    ? []
+    : wrap(`Warranty: ${harmless(capability.warranty.description)}`, screen.width)),
   "",
   ...table(
-    found.offers,
+    capability.offers,
     [
       { title: "PROVIDER", of: (offer) => offer.provider },
       { title: "RUNS", of: (offer) => (offer.executable ? "yes" : "no") },
@@ -93,37 +95,37 @@ const capabilityLines = (found: Capability, screen: ScreenShape): Lines => [
     screen.width,
     (line) => screen.paint("bold", line)
   ),
-  ...section(screen, "Input", fieldLines(found.input_schema, screen)),
-  ...section(screen, "Output fields", wrap(harmless(found.output_fields.join(", ")), screen.width)),
-  ...hintLines(screen, found)
+  ...section(screen, "Input", fieldLines(capability.input_schema, screen)),
+  ...section(screen, "Output fields", wrap(harmless(capability.output_fields.join(", ")), screen.width)),
+  ...hintLines(screen, capability)
 ]
 
-const endpointLines = (found: Endpoint, screen: ScreenShape): Lines => [
-  `${screen.paint("bold", harmless(`${found.provider} ${found.method} ${found.endpoint}`))}${found.sandbox ? screen.paint("yellow", "  sandbox") : ""}`,
-  ...wrap(harmless(found.title), screen.width),
-  ...wrap(harmless(found.description), screen.width),
+const endpointLines = (endpoint: Endpoint, screen: ScreenShape): Lines => [
+  `${screen.paint("bold", harmless(`${endpoint.provider} ${endpoint.method} ${endpoint.endpoint}`))}${endpoint.sandbox ? screen.paint("yellow", "  sandbox") : ""}`,
+  ...wrap(harmless(endpoint.title), screen.width),
+  ...wrap(harmless(endpoint.description), screen.width),
   "",
   ...facts(
     [
-      ["runs", found.status === "live" ? "yes" : "no account here yet"],
-      ["price", dollars(found.cost.estimate) ?? "not published"],
-      ["billing", found.cost.note],
-      ["health", healthOf(found.health)],
-      ["wrapped by", found.wrapped_by.join(", ")]
+      ["runs", endpoint.status === "live" ? "yes" : "no account here yet"],
+      ["price", dollars(endpoint.cost.estimate) ?? "not published"],
+      ["billing", endpoint.cost.note],
+      ["health", healthOf(endpoint.health)],
+      ["wrapped by", endpoint.wrapped_by.join(", ")]
     ],
     screen.width,
-    (name) => screen.paint(name.startsWith("health") ? healthStyles[found.health.status] : "dim", name)
+    (name) => screen.paint(name.startsWith("health") ? healthStyles[endpoint.health.status] : "dim", name)
   ),
   ...section(
     screen,
     "What changes the price",
-    (found.cost.drivers ?? []).flatMap(({ description }) => wrap(`  ${harmless(description)}`, screen.width))
+    (endpoint.cost.drivers ?? []).flatMap(({ description }) => wrap(`  ${harmless(description)}`, screen.width))
   ),
-  ...section(screen, "Path", fieldLines(found.input.pathParams, screen)),
-  ...section(screen, "Query", fieldLines(found.input.queryParams, screen)),
-  ...section(screen, "Body", bodyLines(found.input.body, screen)),
-  ...section(screen, "Run it", [`  ${harmless(found.run.cli)}`]),
-  ...hintLines(screen, found)
+  ...section(screen, "Path", fieldLines(endpoint.input.pathParams, screen)),
+  ...section(screen, "Query", fieldLines(endpoint.input.queryParams, screen)),
+  ...section(screen, "Body", bodyLines(endpoint.input.body, screen)),
+  ...section(screen, "Run it", [`  ${harmless(endpoint.run.cli)}`]),
+  ...hintLines(screen, endpoint)
 ]
 
 export const inspectLines = (text: string, screen: ScreenShape): Lines | null => {

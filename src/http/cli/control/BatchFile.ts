@@ -9,13 +9,13 @@ type Result = typeof BatchResult.Type
 const decodeLine = Schema.decodeUnknownOption(Schema.fromJsonString(BatchResult))
 
 /** Adds a page of results by row. A line that a newer service wrote otherwise is left out. Returns the row of the last line, or 0. */
-export const addResults = (found: Map<number, Result>, text: string): number => {
+export const addResults = (results: Map<number, Result>, text: string): number => {
   let last = 0
   for (const line of text.split("\n")) {
     if (line === "") continue
     last = Number(/^\{"row":(\d+)/.exec(line)?.[1] ?? 0)
     const result = Option.getOrNull(decodeLine(line))
-    if (result !== null) found.set(result.row, result)
+    if (result !== null) results.set(result.row, result)
   }
   return last
 }
@@ -38,12 +38,12 @@ export const batchCsv = (
     if (isRecord(result)) for (const name of Object.keys(result)) fields.add(name)
   const columns = [...header, ...own, ...[...fields].map((name) => `result.${name}`)]
   const lines = rows.map((row, index) => {
-    const found = results.get(index + 1)
-    const result = isRecord(found?.result) ? found.result : {}
+    const outcome = results.get(index + 1)
+    const result = isRecord(outcome?.result) ? outcome.result : {}
     return [
       ...header.map((_, column): Cell => row[column] ?? ""),
-      ...[found?.status ?? "open", found?.run_id ?? null, found?.charged ?? null],
-      found?.error === undefined ? null : `${found.error.code}: ${found.error.message}`,
+      ...[outcome?.status ?? "open", outcome?.run_id ?? null, outcome?.charged ?? null],
+      outcome?.error === undefined ? null : `${outcome.error.code}: ${outcome.error.message}`,
       ...[...fields].map((name) => cellOf(result[name]))
     ]
   })

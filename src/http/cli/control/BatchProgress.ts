@@ -91,7 +91,7 @@ export const untilResults = Effect.fnUntraced(function* (
     )
   )
   const { addResults, batchCsv } = yield* Effect.promise(() => import("./BatchFile.ts"))
-  const found: Parameters<typeof addResults>[0] = new Map()
+  const results: Parameters<typeof addResults>[0] = new Map()
   for (let last = 0; last < ended.rows.total; ) {
     const page: Answer = yield* send("GET", `/v1/batches/${ended.id}/results?limit=${listLimitMax}&cursor=${last}`, {
       headers: { accept: "application/x-ndjson" },
@@ -99,18 +99,18 @@ export const untilResults = Effect.fnUntraced(function* (
     })
     const refused = yield* failureOf(page)
     if (refused !== null) return yield* refused
-    const next = addResults(found, page.text)
+    const next = addResults(results, page.text)
     if (next <= last) break
     last = next
   }
-  const outcome = batchCsv(header, rows, found)
+  const outcome = batchCsv(header, rows, results)
   yield* output === null || output === "-" ? screen.out(outcome) : written(output, outcome)
   yield* screen.say(`${ended.id} is ${ended.status}: ${outcomesOf(ended.rows)}; $${ended.charged} charged.`)
   if (ended.rows.invalid === ended.rows.total) {
-    const first = found.get(1)?.error?.message ?? "the results say why"
+    const first = results.get(1)?.error?.message ?? "the results say why"
     return yield* fail("usage", `All ${ended.rows.total} rows were refused, and nothing was run. The first: ${first}`)
   }
-  const blocked = [...found.values()].find(({ status }) => status === "blocked")?.error
+  const blocked = [...results.values()].find(({ status }) => status === "blocked")?.error
   if (blocked !== undefined)
     return yield* fail(
       exitOfError(blocked.code),

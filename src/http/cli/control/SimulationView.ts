@@ -17,9 +17,9 @@ const millis = (value: number | null) => (value === null ? "unknown" : `${value}
 const count = (runs: number, what: string) => `${runs} ${runs === 1 ? "run" : "runs"} ${what}`
 
 export const simulationLines = (text: string, screen: ScreenShape): Lines | null => {
-  const found = decoded(Simulation, text)
-  if (found === null) return null
-  const { actual, simulated, runs, unchanged_runs, unknown_runs, unknown_share, refused_runs, left_out } = found
+  const simulation = decoded(Simulation, text)
+  if (simulation === null) return null
+  const { actual, simulated, runs, unchanged_runs, unknown_runs, unknown_share, refused_runs, left_out } = simulation
   const row = <A>(
     figure: string,
     was: A,

@@ -16,7 +16,7 @@ import { followed, type Lines, linesOf, type Progress, unreadableBatch, untilRes
 
 const encodeUsd = Schema.encodeSync(Usd)
 
-const asked = Effect.fnUntraced(function* (method: "GET" | "POST", path: string, body?: object) {
+const batchOf = Effect.fnUntraced(function* (method: "GET" | "POST", path: string, body?: object) {
   const { send } = yield* Client
   const answer = yield* send(method, path, body === undefined ? {} : { body })
   const failure = yield* failureOf(answer)
@@ -61,11 +61,11 @@ export const batchRetry = Command.make(
   Effect.fnUntraced(function* ({ batch_id, file, maxTotal, output }) {
     const screen = yield* Screen
     const path = `/v1/batches/${encodeURIComponent(batch_id)}`
-    const found = yield* asked("GET", path)
-    const lines = yield* linesFor(found, file)
-    const ended = yield* followed(found)
+    const batch = yield* batchOf("GET", path)
+    const lines = yield* linesFor(batch, file)
+    const ended = yield* followed(batch)
     const body = maxTotal === null ? {} : { max_total: encodeUsd(maxTotal) }
-    const retried = ended.rows.blocked === 0 ? ended : yield* asked("POST", `${path}/retry`, body)
+    const retried = ended.rows.blocked === 0 ? ended : yield* batchOf("POST", `${path}/retry`, body)
     yield* screen.say(
       ended.rows.blocked === 0
         ? `No row of ${ended.id} is blocked.`

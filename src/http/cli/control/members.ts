@@ -32,7 +32,7 @@ const list = Command.make(
 ).pipe(Command.withDescription("List members and their roles"), Command.withAlias("ls"))
 
 /** Prints the body as it is, or one sentence for a person. */
-const told = Effect.fnUntraced(function* (
+const printSentence = Effect.fnUntraced(function* (
   answer: Answer,
   flags: { readonly json: boolean },
   sentence: (text: string) => string
@@ -56,7 +56,7 @@ const setRole = Command.make(
     const token = yield* (yield* Credentials).session
     const answer = yield* send("PATCH", of(member_id), { token, body: { role } })
     const { roleLine } = yield* views
-    yield* told(answer, { json }, roleLine)
+    yield* printSentence(answer, { json }, roleLine)
   })
 ).pipe(
   Command.withDescription(
@@ -81,7 +81,7 @@ const remove = Command.make(
     yield* consent(`Remove ${member_id}? Their sessions and connected apps end. ${keys}`, { yes })
     const answer = yield* send("DELETE", `${of(member_id)}${keep_keys ? "?keep_keys=true" : ""}`, { token })
     const { removedLine } = yield* views
-    yield* told(answer, { json }, removedLine)
+    yield* printSentence(answer, { json }, removedLine)
   })
 ).pipe(
   Command.withDescription("Remove a member, end their sessions and revoke their keys; needs an owner's session"),

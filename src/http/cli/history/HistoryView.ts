@@ -18,9 +18,9 @@ const touchOf = (touch: Touch | null, now: number) =>
 
 /** `now` in milliseconds since 1970. */
 export const historyLines = (text: string, screen: Pick<ScreenShape, "width" | "paint">, now: number): Lines | null => {
-  const found = decoded(History, text)
-  if (found === null) return null
-  const { subject, items, last_contact, reusable, hints, count, charged } = found
+  const history = decoded(History, text)
+  if (history === null) return null
+  const { subject, items, last_contact, reusable, hints, count, charged } = history
   const bold = (line: string) => screen.paint("bold", line)
   const [newest] = reusable
   const others = hints.some(isBought) ? "a result that names it, see below" : "nothing"
@@ -72,11 +72,11 @@ const Batch = Schema.Struct({
 
 /** `now` in milliseconds since 1970. */
 export const batchLines = (text: string, screen: ScreenShape, now: number): Lines | null => {
-  const found = decoded(Batch, text)
-  if (found === null) return null
+  const batch = decoded(Batch, text)
+  if (batch === null) return null
   return [
     ...table(
-      found.items,
+      batch.items,
       [
         { title: "SUBJECT", of: (row) => row.query, least: 16 },
         { title: "SEEN", of: (row) => (row.error === undefined ? row.count : "?"), right: true },
@@ -87,6 +87,6 @@ export const batchLines = (text: string, screen: ScreenShape, now: number): Line
       (line) => screen.paint("bold", line)
     ),
     "",
-    `${found.seen} seen, ${found.unseen} new, ${found.contacted} contacted.`
+    `${batch.seen} seen, ${batch.unseen} new, ${batch.contacted} contacted.`
   ]
 }

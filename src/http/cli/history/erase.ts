@@ -71,23 +71,23 @@ export const erase = Command.make(
     // The session is used throughout, because the key may belong to another organization.
     const token = yield* session
     const query = String(queryOf(subject, kind))
-    const asked = yield* send("GET", `/v1/history?${query}&limit=1`, { token })
-    const unreadable = yield* failureOf(asked)
+    const reading = yield* send("GET", `/v1/history?${query}&limit=1`, { token })
+    const unreadable = yield* failureOf(reading)
     if (unreadable !== null) return yield* unreadable
-    const known = decoded(Known, asked.text)
-    if (known === null)
+    const history = decoded(Known, reading.text)
+    if (history === null)
       return yield* fail("failed", "This version of rungate can't read the history of the service. Nothing was erased.")
     const table = formatOf(screen, { json }) === "table"
-    const who = named(known.subject)
-    if (known.count === 0 && table) return yield* screen.say(`No run names ${who}. Nothing was erased.`)
-    const open = underWay(known)
-    const what = `input and result of ${runs(known.count - open)} that name ${who}`
+    const who = named(history.subject)
+    if (history.count === 0 && table) return yield* screen.say(`No run names ${who}. Nothing was erased.`)
+    const open = underWay(history)
+    const what = `input and result of ${runs(history.count - open)} that name ${who}`
     const rest = open === 0 ? "" : ` ${runs(open)} still executing will not be erased.`
     yield* consent(`Erase ${what}? This can't be undone. Charges and ledger entries stay.${rest}`, { yes })
     if (yes) yield* screen.say(`Erasing ${what}.${rest}`)
     const answer = yield* Effect.raceFirst(
       send("DELETE", `/v1/history?${query}`, { token, seconds: answerSeconds }),
-      watch(query, token, known.count - open)
+      watch(query, token, history.count - open)
     )
     yield* screen.status("")
     const failure = yield* failureOf(answer)

@@ -51,9 +51,9 @@ export const subjectsOf = Effect.fnUntraced(function* ({ subjects, file, csv, co
         `${csv} has several columns. Give --column with one of: ${(rows[0] ?? []).join(", ")}.`
       )
     }
-    const found = columnOf(rows, named, csv)
-    if ("exit_code" in found) return yield* found
-    fromCsv.push(...found)
+    const values = columnOf(rows, named, csv)
+    if ("exit_code" in values) return yield* values
+    fromCsv.push(...values)
   }
   const all = [...new Set([...subjects, ...fromFile, ...fromCsv].map((one) => one.trim()).filter((one) => one !== ""))]
   if (all.length === 0)

@@ -32,13 +32,13 @@ const isSaved = Effect.gen(function* () {
 /** The settings entry: absolute paths, because a host has no shell PATH, and no key. */
 const hostConfig = Effect.fnUntraced(function* (saved: boolean) {
   const { url, profile } = yield* Credentials
-  const found = yield* Effect.forEach(folders, (name) =>
+  const variables = yield* Effect.forEach(folders, (name) =>
     Effect.map(Effect.orDie(Config.String(name).pipe(Config.withDefault(""))), (value) => [name, value] as const)
   )
   const { command, args } = program()
   // A profile contains its address.
   const env = Object.fromEntries(
-    [["RUNGATE_URL", saved ? "" : url] as const, ...found].filter(([, value]) => value !== "")
+    [["RUNGATE_URL", saved ? "" : url] as const, ...variables].filter(([, value]) => value !== "")
   )
   const named = profile === defaultProfile ? [] : ["--profile", profile]
   return { mcpServers: { rungate: { command, args: [...args, "mcp", ...named], env } } }

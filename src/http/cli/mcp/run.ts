@@ -29,7 +29,7 @@ const orderOf = Effect.fnUntraced(function* (title: string, body: string, idempo
   if (left !== null && left.body !== body) return null
   const order: Order =
     left === null
-      ? { entry: yield* journal.open({ title, asked: body, body, idempotency_key }), before: false }
+      ? { entry: yield* journal.open({ title, typed: body, body, idempotency_key }), before: false }
       : { entry: yield* journal.adopt(left), before: true }
   return order
 })

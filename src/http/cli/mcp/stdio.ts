@@ -9,7 +9,7 @@ import { McpServer } from "effect/ai"
 import { about } from "../../mcp/Protocols.ts"
 import { registerResources, registerTools } from "../../mcp/Register.ts"
 import { instructions } from "../../mcp/Tools.ts"
-import { carriedOut } from "./tools.ts"
+import { localTools } from "./tools.ts"
 import { Screen } from "../terminal/Screen.ts"
 
 /** The service takes inputs of 1 MiB; a message around one, with every letter escaped, is no longer than this. */
@@ -42,21 +42,21 @@ const lineCutter = () => {
   let begun = ""
   let skipping = false
   return (part: Uint8Array): ReadonlyArray<Line> => {
-    const found: Array<Line> = []
+    const lines: Array<Line> = []
     const pieces = decoder.decode(part, { stream: true }).split("\n")
     for (const [index, piece] of pieces.entries()) {
       if (!skipping) begun += piece
       if (begun.length > lineCharsMax) {
-        found.push(tooLong)
+        lines.push(tooLong)
         skipping = true
         begun = ""
       }
       if (index === pieces.length - 1) break
-      if (!skipping && begun.trim() !== "") found.push(lineOf(begun))
+      if (!skipping && begun.trim() !== "") lines.push(lineOf(begun))
       skipping = false
       begun = ""
     }
-    return found
+    return lines
   }
 }
 
@@ -82,7 +82,7 @@ const messagesOnly = Effect.fnUntraced(function* (ended: Deferred.Deferred<void>
 
 const registrations = Layer.effectDiscard(
   Effect.gen(function* () {
-    const { tools, resources } = yield* carriedOut
+    const { tools, resources } = yield* localTools
     yield* registerTools(tools)
     yield* registerResources(resources)
   })

@@ -9,7 +9,7 @@ import { serviceHere, type CliLayer } from "./service.ts"
 /** Concurrent runs. A call that waits here was not sent yet, so the host can still cancel it. */
 const runsAtOnce = 16
 
-export const carriedOut = Effect.gen(function* () {
+export const localTools = Effect.gen(function* () {
   const surroundings = yield* Effect.context<CliLayer>()
   const service = yield* serviceHere
   const turns = yield* Semaphore.make(runsAtOnce)

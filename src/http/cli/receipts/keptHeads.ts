@@ -25,9 +25,9 @@ const read = Effect.fnUntraced(function* (text: string, keys: typeof PublicKeys.
   const heads: Array<LedgerHead> = []
   const checks: Array<Check> = []
   for (const jws of headsIn(text)) {
-    const found = yield* verified(jws, keys, headType, LedgerHead)
-    if (Result.isSuccess(found)) heads.push(found.success.payload)
-    else checks.push(failed(`A ledger head is not valid. ${found.failure}`))
+    const head = yield* verified(jws, keys, headType, LedgerHead)
+    if (Result.isSuccess(head)) heads.push(head.success.payload)
+    else checks.push(failed(`A ledger head is not valid. ${head.failure}`))
   }
   const signed = heads.length === 1 ? "1 ledger head is" : `${heads.length} ledger heads are`
   return {

@@ -24,9 +24,9 @@ const when = (seconds: number) => new Date(seconds * 1_000).toISOString()
 
 const receiptChecks = Effect.fnUntraced(function* (jws: string, keys: Keys) {
   const { verified, sha256 } = yield* jwsModule
-  const found = yield* verified(jws, keys, receiptType, Receipt)
-  if (Result.isFailure(found)) return { checks: [failed(found.failure)], receipt: null }
-  const { key_id, payload } = found.success
+  const receipt = yield* verified(jws, keys, receiptType, Receipt)
+  if (Result.isFailure(receipt)) return { checks: [failed(receipt.failure)], receipt: null }
+  const { key_id, payload } = receipt.success
   const { run_id, iss, iat } = payload
   const signature = ok(
     `The signature is valid. ${iss} signed the receipt of ${run_id} at ${when(iat)} with the key ${key_id}.`

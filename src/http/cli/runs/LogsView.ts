@@ -41,9 +41,9 @@ const layoutOf = (columns: number) => {
 const decode = Schema.decodeUnknownOption(Schema.fromJsonString(ListedRun))
 
 export const eventLine = ({ text, at }: Seen, screen: ScreenShape): string => {
-  const found = decode(text)
-  if (found._tag === "None") return harmless(text)
-  const run = found.value
+  const event = decode(text)
+  if (event._tag === "None") return harmless(text)
+  const run = event.value
   const { gap, what, provider } = layoutOf(screen.width)
   const cell = (content: string | null, width: number) => padEnd(cut(harmless(content ?? "-"), width), width)
   return [

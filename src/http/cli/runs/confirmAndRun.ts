@@ -75,10 +75,10 @@ const Billed = Schema.Struct({ billing: Schema.Struct({ charged: Schema.NullOr(M
 const isPaid = (text: string): boolean => (decoded(Billed, text)?.billing.charged ?? Money.zero) > Money.zero
 
 /** The same command may be a mistake: the confirmation follows, and this tells why to read it. */
-const warnOfRepetition = Effect.fnUntraced(function* (asked: string) {
+const warnOfRepetition = Effect.fnUntraced(function* (typed: string) {
   const screen = yield* Screen
   const journal = yield* Journal
-  const at = yield* journal.paidAt(asked)
+  const at = yield* journal.paidAt(typed)
   if (at === null) return
   const seconds = Math.round(((yield* Clock.currentTimeMillis) - at) / 1000)
   yield* screen.warn(
@@ -96,25 +96,25 @@ export const confirmAndRun = Effect.fnUntraced(function* (request: Request, give
   if (given.dry_run) {
     const { dryRunJson, dryRunLines, quoteOf } = yield* quoting
     const body = bodyWith(given.max_cost)
-    const found = yield* quoteOf(body)
-    if (format === "json") return yield* screen.out(dryRunJson(body, found))
-    return yield* screen.out(`${dryRunLines(title, found, screen).join("\n")}\n`)
+    const quote = yield* quoteOf(body)
+    if (format === "json") return yield* screen.out(dryRunJson(body, quote))
+    return yield* screen.out(`${dryRunLines(title, quote, screen).join("\n")}\n`)
   }
   const isCapped = given.max_cost !== null || given.max_total !== null
   if (screen.person && !screen.askable && request.capNeeded && !isCapped && !given.yes) {
     return yield* fail("usage", "A raw call needs --max-cost or --yes when there is no terminal to confirm at.")
   }
   // The journal identifies a command by what the user typed, without the cap that the confirmation added.
-  const asked = bodyWith(given.max_cost)
-  const left = yield* leftBy(asked, given.again)
-  if (left === null && screen.askable && !given.yes) yield* warnOfRepetition(asked)
+  const typed = bodyWith(given.max_cost)
+  const left = yield* leftBy(typed, given.again)
+  if (left === null && screen.askable && !given.yes) yield* warnOfRepetition(typed)
   const cap =
     left === null && screen.askable && !given.yes
-      ? yield* Effect.flatMap(quoting, ({ confirm }) => confirm(title, asked, given))
+      ? yield* Effect.flatMap(quoting, ({ confirm }) => confirm(title, typed, given))
       : given.max_cost
-  const entry = left ?? (yield* journal.open({ title, asked, body: bodyWith(cap) }))
+  const entry = left ?? (yield* journal.open({ title, typed, body: bodyWith(cap) }))
   const answer = yield* deliver(entry, left !== null, { seconds: given.wait, async: given.async })
-  if (isPaid(answer.text)) yield* journal.paid(asked)
+  if (isPaid(answer.text)) yield* journal.paid(typed)
   yield* showRun(answer.text, format === "json", given.async)
   const accepted = given.async && runIn(answer.text) !== null && answer.status === 202
   if (!accepted) yield* conclude(answer)

@@ -51,9 +51,9 @@ const ticking = <A, E, R>(run_id: Ref.Ref<string | null>, work: Effect.Effect<A,
     const tick = Effect.gen(function* () {
       yield* Effect.sleep("1 second")
       const seconds = Math.round(((yield* Clock.currentTimeMillis) - began) / 1000)
-      const known = yield* Ref.get(run_id)
-      const line = `${seconds} s  ${known ?? "waiting for the service"}`
-      const more = known === null ? "" : "  (Ctrl-C leaves it running)"
+      const id = yield* Ref.get(run_id)
+      const line = `${seconds} s  ${id ?? "waiting for the service"}`
+      const more = id === null ? "" : "  (Ctrl-C leaves it running)"
       yield* screen.status(widthOf(line + more) < screen.width ? line + more : line)
     }).pipe(Effect.forever)
     const ticker = yield* Effect.forkChild(tick)
@@ -63,11 +63,11 @@ const ticking = <A, E, R>(run_id: Ref.Ref<string | null>, work: Effect.Effect<A,
 const interrupted = (run_id: Ref.Ref<string | null>) =>
   Effect.gen(function* () {
     const screen = yield* Screen
-    const known = yield* Ref.get(run_id)
+    const id = yield* Ref.get(run_id)
     yield* screen.warn(
-      known === null
+      id === null
         ? `Interrupted before the service answered. The run may have started. Join it with: rungate runs resume (or repeat the same command within ${joinMinutes} minutes)`
-        : `Interrupted. The run ${known} continues. Wait for it with: ${waitCommand(known)}`
+        : `Interrupted. The run ${id} continues. Wait for it with: ${waitCommand(id)}`
     )
   })
 
@@ -76,8 +76,8 @@ const reading = Effect.fnUntraced(function* (run_id: string, seconds: number | n
   const { send } = yield* Client
   const end = seconds === null ? Number.POSITIVE_INFINITY : (yield* Clock.currentTimeMillis) + seconds * 1000
   for (;;) {
-    const asked = yield* Clock.currentTimeMillis
-    const wait = Math.min(stretchSeconds, Math.max(0, Math.ceil((end - asked) / 1000)))
+    const sentAt = yield* Clock.currentTimeMillis
+    const wait = Math.min(stretchSeconds, Math.max(0, Math.ceil((end - sentAt) / 1000)))
     const answer = yield* send("GET", `/v1/runs/${encodeURIComponent(run_id)}?wait=${wait}`, {
       seconds: wait + slackSeconds,
       patient: true
@@ -86,14 +86,14 @@ const reading = Effect.fnUntraced(function* (run_id: string, seconds: number | n
     const now = yield* Clock.currentTimeMillis
     if (run === null || isFinal(run.status) || now >= end) return answer
     // A stopping service or a proxy may answer early.
-    if (now - asked < breathMillis) yield* Effect.sleep(`${breathMillis} millis`)
+    if (now - sentAt < breathMillis) yield* Effect.sleep(`${breathMillis} millis`)
   }
 })
 
 /** Waits for a run by its id. */
 export const waitFor = Effect.fnUntraced(function* (run_id: string, seconds: number | null) {
-  const known = yield* Ref.make<string | null>(run_id)
-  const answer = yield* ticking(known, reading(run_id, seconds)).pipe(Effect.onInterrupt(() => interrupted(known)))
+  const id = yield* Ref.make<string | null>(run_id)
+  const answer = yield* ticking(id, reading(run_id, seconds)).pipe(Effect.onInterrupt(() => interrupted(id)))
   const run = runIn(answer.text)
   if (run !== null && isFinal(run.status)) yield* Effect.flatMap(Journal, (journal) => journal.closeRun(run_id))
   return answer
@@ -122,7 +122,7 @@ export const deliver = Effect.fnUntraced(function* (
 ) {
   const { send } = yield* Client
   const journal = yield* Journal
-  const known = yield* Ref.make<string | null>(entry.run_id)
+  const id = yield* Ref.make<string | null>(entry.run_id)
   const began = yield* Clock.currentTimeMillis
   const first = async ? 0 : seconds === null ? firstSeconds : Math.min(firstSeconds, seconds)
 
@@ -141,7 +141,7 @@ export const deliver = Effect.fnUntraced(function* (
       if (answer.status < 500 && !before) yield* journal.close(entry)
       return answer
     }
-    yield* Ref.set(known, run.run_id)
+    yield* Ref.set(id, run.run_id)
     if (isFinal(run.status)) {
       yield* journal.close(entry)
       return answer
@@ -159,28 +159,28 @@ export const deliver = Effect.fnUntraced(function* (
     if (ended !== null && isFinal(ended.status)) yield* journal.close(named)
     return last
   })
-  return yield* ticking(known, work).pipe(
-    Effect.onInterrupt(() => interrupted(known)),
-    Effect.tapError((error) => (error.exit_code === exits.pending ? lost(known) : Effect.void))
+  return yield* ticking(id, work).pipe(
+    Effect.onInterrupt(() => interrupted(id)),
+    Effect.tapError((error) => (error.exit_code === exits.pending ? lost(id) : Effect.void))
   )
 })
 
 const lost = (run_id: Ref.Ref<string | null>) =>
   Effect.gen(function* () {
     const screen = yield* Screen
-    const known = yield* Ref.get(run_id)
+    const id = yield* Ref.get(run_id)
     yield* screen.warn(
-      known === null
+      id === null
         ? `The run may have started. Join it with: rungate runs resume (or repeat the same command within ${joinMinutes} minutes)`
-        : `The run ${known} continues. Wait for it with: ${waitCommand(known)}`
+        : `The run ${id} continues. Wait for it with: ${waitCommand(id)}`
     )
   })
 
 /** The unfinished run of the same command, which is joined; null when there is none or with --again. */
-export const leftBy = Effect.fnUntraced(function* (asked: string, again: boolean) {
+export const leftBy = Effect.fnUntraced(function* (typed: string, again: boolean) {
   const journal = yield* Journal
   const screen = yield* Screen
-  const left = again ? null : yield* journal.left(asked)
+  const left = again ? null : yield* journal.left(typed)
   if (left === null) return null
   const seconds = Math.round(((yield* Clock.currentTimeMillis) - left.sent_at) / 1000)
   yield* screen.warn(

@@ -74,8 +74,8 @@ export const quote = Command.make(
     const answer = yield* send("POST", "/v1/quote", { text })
     yield* show(answer, given, (body) =>
       Effect.map(views, ({ quoteLines, readQuote }) => {
-        const found = readQuote(body)
-        return found === null ? null : quoteLines(title, found, screen)
+        const quote = readQuote(body)
+        return quote === null ? null : quoteLines(title, quote, screen)
       })
     )
   })

@@ -82,17 +82,17 @@ export const follow = (filters: Filters, read: (path: string) => Effect.Effect<A
   const past = Effect.fnUntraced(function* (most: number, since: number) {
     const [latest] = pageOf((yield* read("/v1/runs?limit=1")).text).items
     if (latest !== undefined) newest = (yield* seenIn(latest)).run_id
-    const found: Array<Seen> = []
+    const runs: Array<Seen> = []
     let cursor: string | null = null
-    while (found.length < most) {
+    while (runs.length < most) {
       const query = new URLSearchParams({ limit: String(Math.min(most, pageMost)) })
       for (const [name, value] of Object.entries({ ...filters, cursor })) if (value !== null) query.set(name, value)
       const { items, next }: ReturnType<typeof pageOf> = pageOf((yield* read(`/v1/runs?${query}`)).text)
-      for (const item of items) found.push(yield* seenIn(item))
-      if (next === null || (found.at(-1)?.asked_at ?? since) < since) break
+      for (const item of items) runs.push(yield* seenIn(item))
+      if (next === null || (runs.at(-1)?.asked_at ?? since) < since) break
       cursor = next
     }
-    const shown = found.slice(0, most).filter((run) => run.asked_at >= since)
+    const shown = runs.slice(0, most).filter((run) => run.asked_at >= since)
     for (const { run_id, done } of shown) printed.set(run_id, done)
     return shown.toReversed()
   })

@@ -48,10 +48,10 @@ const version = (answer: Answer) => {
 
 /** Compares the clocks by the Date header of the response. */
 const clock = (answer: Answer, now: number) => {
-  const told = Date.parse(answer.headers["date"] ?? "")
-  if (Number.isNaN(told))
+  const serverTime = Date.parse(answer.headers["date"] ?? "")
+  if (Number.isNaN(serverTime))
     return check("clock", "warn", "The response of the service has no Date header, so the clock was not compared.")
-  const seconds = Math.round((told - now) / 1000)
+  const seconds = Math.round((serverTime - now) / 1000)
   return Math.abs(seconds) <= skewSecondsMost
     ? check("clock", "pass", "matches the clock of the service")
     : check(
@@ -81,36 +81,36 @@ const settings = Effect.gen(function* () {
 export const checks = Effect.gen(function* () {
   const { url, key, source, missing } = yield* Credentials
   const { send } = yield* Client
-  const found: Array<Check> = [yield* settings]
+  const checks: Array<Check> = [yield* settings]
   const ready = yield* Effect.result(send("GET", "/readyz"))
-  if (ready._tag === "Failure") return [...found, check("service", "fail", ready.failure.message)]
-  found.push(reachable(url, ready.success))
-  found.push(clock(ready.success, yield* Clock.currentTimeMillis))
+  if (ready._tag === "Failure") return [...checks, check("service", "fail", ready.failure.message)]
+  checks.push(reachable(url, ready.success))
+  checks.push(clock(ready.success, yield* Clock.currentTimeMillis))
   const document = yield* Effect.result(send("GET", "/openapi.json"))
-  found.push(
+  checks.push(
     document._tag === "Success" ? version(document.success) : check("version", "fail", document.failure.message)
   )
-  if (key === null || source === null) return [...found, check("key", "fail", missing)]
+  if (key === null || source === null) return [...checks, check("key", "fail", missing)]
   const wallet = yield* Effect.result(send("GET", "/v1/wallet"))
-  if (wallet._tag === "Failure") return [...found, check("key", "fail", wallet.failure.message)]
+  if (wallet._tag === "Failure") return [...checks, check("key", "fail", wallet.failure.message)]
   const refused = yield* failureOf(wallet.success)
   // Such as a key that reads its own budget only, and has none.
   const closed = wallet.success.status === 403
-  if (refused !== null && !closed) return [...found, check("key", "fail", refused.message)]
+  if (refused !== null && !closed) return [...checks, check("key", "fail", refused.message)]
   const environment = /^rg_(test|live)_/.exec(Redacted.value(key))?.[1]
-  found.push(
+  checks.push(
     check("key", "pass", `${sources[source]} works${environment === undefined ? "" : `; environment ${environment}`}`)
   )
-  if (refused !== null) return [...found, check("balance", "warn", refused.message)]
+  if (refused !== null) return [...checks, check("balance", "warn", refused.message)]
   const balance = decoded(Wallet, wallet.success.text)
   if (balance === null)
     return [
-      ...found,
+      ...checks,
       check("balance", "warn", "Can't read the balance. Check that this command and the service have the same version.")
     ]
   const amount = `${dollars(Money.usd(balance.available))} available`
   return [
-    ...found,
+    ...checks,
     balance.available < availableLeast
       ? check("balance", "warn", `${amount}. Add funds with: rungate wallet topup 25.00`)
       : check("balance", "pass", amount)

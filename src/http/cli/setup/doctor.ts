@@ -32,15 +32,15 @@ export const doctor = <E, R>(surroundings: Layer.Layer<Client | Credentials, E, 
             : Effect.die(error)
         )
       )
-      const found = [...looked, yield* hosts]
-      const failed = found.some(({ verdict }) => verdict === "fail")
+      const results = [...looked, yield* hosts]
+      const failed = results.some(({ verdict }) => verdict === "fail")
       if (formatOf(screen, flags) === "json") {
-        yield* screen.out(`${JSON.stringify({ ok: !failed, checks: found })}\n`)
+        yield* screen.out(`${JSON.stringify({ ok: !failed, checks: results })}\n`)
       } else {
-        const width = Math.max(...found.map(({ name }) => name.length))
+        const width = Math.max(...results.map(({ name }) => name.length))
         // The mark has four columns, and two gaps of two.
         const indent = 4 + 2 + width + 2
-        const rows = found.map(({ name, verdict, detail }) => {
+        const rows = results.map(({ name, verdict, detail }) => {
           const [mark, style] = marks[verdict]
           const [first = "", ...rest] = wrap(harmless(detail), screen.width - indent, "whole")
           const head = `${screen.paint(style, mark)}  ${name.padEnd(width)}  ${first}\n`

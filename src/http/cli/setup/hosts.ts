@@ -65,18 +65,18 @@ const programsIn = (path: string): ReadonlyArray<string> | null => {
 const advice = "run rungate mcp --print-config and paste the output into its settings"
 
 export const hosts = Effect.gen(function* () {
-  const found = (yield* places).flatMap(([name, path]) =>
+  const settingsFiles = (yield* places).flatMap(([name, path]) =>
     existsSync(path) ? [{ name, path, programs: programsIn(path) }] : []
   )
   // VS Code allows comments in its settings, so a parse failure is not an error there.
-  const broken = found.find(({ name, programs }) => programs === null && name !== "VS Code")
+  const broken = settingsFiles.find(({ name, programs }) => programs === null && name !== "VS Code")
   if (broken !== undefined)
     return check(
       "agents",
       "warn",
       `Can't read the settings of ${broken.name} (${broken.path}). Check that the file is valid JSON.`
     )
-  const ours = found.filter(({ programs }) => programs !== null && programs.length > 0)
+  const ours = settingsFiles.filter(({ programs }) => programs !== null && programs.length > 0)
   const lost = ours.find(({ programs }) => programs?.some((one) => /[\\/]/.test(one) && !existsSync(one)))
   if (lost !== undefined)
     return check(

@@ -112,18 +112,18 @@ export class Credentials extends Context.Service<Credentials, CredentialsShape>(
   static readonly layer = Layer.effect(
     Credentials,
     Effect.gen(function* () {
-      const asked = yield* Profile
+      const profileGiven = yield* Profile
       const named = yield* text("RUNGATE_PROFILE")
-      const profile = asked ?? (named === "" ? defaultProfile : named)
+      const profile = profileGiven ?? (named === "" ? defaultProfile : named)
       const urlGiven = yield* text("RUNGATE_URL")
       const keyGiven = (yield* text("RUNGATE_API_KEY")).trim()
-      const fromEnvironment = keyGiven !== "" && asked === null
+      const fromEnvironment = keyGiven !== "" && profileGiven === null
       // A container may have no HOME, and needs none when the environment has key and address.
       const saved = fromEnvironment ? null : own(yield* savedKeys, profile)
       const signedIn = fromEnvironment ? null : own(yield* savedSessions, profile)
       const savedUrl = saved?.url ?? signedIn?.url ?? null
       // --profile selects the saved address too.
-      const chosen = asked !== null && savedUrl !== null ? savedUrl : urlGiven === "" ? savedUrl : urlGiven
+      const chosen = profileGiven !== null && savedUrl !== null ? savedUrl : urlGiven === "" ? savedUrl : urlGiven
       const url = yield* checked(chosen ?? (yield* localUrl) ?? defaultUrl)
       const here = <A extends { readonly url: string }>(one: A | null) =>
         one !== null && baseOf(one.url) === url ? one : null
@@ -135,8 +135,8 @@ export class Credentials extends Context.Service<Credentials, CredentialsShape>(
             ? `There is no profile "${profile}". Create it with: rungate login --profile ${profile}`
             : "Set RUNGATE_API_KEY, or sign in with rungate login."
       const session = Effect.gen(function* () {
-        const found = here(own(yield* savedSessions, profile))
-        if (found !== null) return Redacted.make(found.session_token)
+        const saved = here(own(yield* savedSessions, profile))
+        if (saved !== null) return Redacted.make(saved.session_token)
         const demo =
           key?.startsWith("rg_test_") === true
             ? ` For the demo organization, sign in as ${demoEmail} with the password that you set by the link of the first start.`

@@ -56,7 +56,7 @@ const digestOf = (text: string) => new Bun.CryptoHasher("sha256").update(text).d
 export interface Order {
   readonly title: string
   /** The request as the user typed it. */
-  readonly asked: string
+  readonly typed: string
   /** The request that is sent: the same, with the cap that the user confirmed. */
   readonly body: string
   /** Generated when omitted. It becomes a file name. */
@@ -69,7 +69,7 @@ export class Journal extends Context.Service<
     /** Records a run before it is sent. */
     readonly open: (order: Order) => Effect.Effect<Entry, CommandFailed>
     /** The unfinished run that the same command started, unless a living process waits for it; else null. */
-    readonly left: (asked: string) => Effect.Effect<Entry | null, CommandFailed>
+    readonly left: (typed: string) => Effect.Effect<Entry | null, CommandFailed>
     /** Makes this process the one that waits for the run. */
     readonly adopt: (entry: Entry) => Effect.Effect<Entry, CommandFailed>
     readonly named: (entry: Entry, run_id: string) => Effect.Effect<Entry, CommandFailed>
@@ -80,9 +80,9 @@ export class Journal extends Context.Service<
     readonly letGo: (idempotency_key: string) => Effect.Effect<void>
     readonly close: (entry: Entry) => Effect.Effect<void>
     /** Remembers that this command was charged. Failures are ignored. */
-    readonly paid: (asked: string) => Effect.Effect<void>
+    readonly paid: (typed: string) => Effect.Effect<void>
     /** When the same command was charged within the last minute, in milliseconds since 1970; else null. */
-    readonly paidAt: (asked: string) => Effect.Effect<number | null>
+    readonly paidAt: (typed: string) => Effect.Effect<number | null>
     /** Deletes the entry of a final run. */
     readonly closeRun: (run_id: string) => Effect.Effect<void>
     /** Entries of this service and key that no living process waits for, oldest first. */
@@ -120,7 +120,7 @@ export class Journal extends Context.Service<
         // Skip files that can't be read or that another version wrote.
         const texts = yield* Effect.forEach(names, (name) => Effect.option(PrivateFile.read(join(path, name))))
         return texts
-          .flatMap((text) => Option.toArray(Option.flatMap(text, (found) => decode(found ?? ""))))
+          .flatMap((text) => Option.toArray(Option.flatMap(text, (json) => decode(json ?? ""))))
           .filter((entry) => entry.url === url && entry.by === by)
           .sort((a, b) => a.sent_at - b.sent_at)
       })
@@ -133,24 +133,24 @@ export class Journal extends Context.Service<
       const paidRuns = Effect.gen(function* () {
         const since = (yield* Clock.currentTimeMillis) - repeatSeconds * 1000
         const text = yield* PrivateFile.read(yield* paidFile)
-        const found = Option.getOrElse(decodePaid(text ?? ""), () => [])
-        return found.filter(({ at }) => at >= since)
+        const paid = Option.getOrElse(decodePaid(text ?? ""), () => [])
+        return paid.filter(({ at }) => at >= since)
       }).pipe(Effect.catch(() => Effect.succeed([])))
-      const nameOf = (asked: string) => digestOf(`${url} ${by} ${asked}`)
+      const nameOf = (typed: string) => digestOf(`${url} ${by} ${typed}`)
 
       return Journal.of({
-        paid: (asked) =>
+        paid: (typed) =>
           Effect.gen(function* () {
-            const others = (yield* paidRuns).filter(({ command }) => command !== nameOf(asked)).slice(-paidMost)
+            const others = (yield* paidRuns).filter(({ command }) => command !== nameOf(typed)).slice(-paidMost)
             const at = yield* Clock.currentTimeMillis
             yield* PrivateFile.write(
               yield* paidFile,
-              `${JSON.stringify([...others, { command: nameOf(asked), at }])}\n`
+              `${JSON.stringify([...others, { command: nameOf(typed), at }])}\n`
             )
           }).pipe(Effect.catch(() => Effect.void)),
-        paidAt: (asked) =>
-          Effect.map(paidRuns, (all) => all.find(({ command }) => command === nameOf(asked))?.at ?? null),
-        open: Effect.fnUntraced(function* ({ title, asked, body, idempotency_key = `cli_${crypto.randomUUID()}` }) {
+        paidAt: (typed) =>
+          Effect.map(paidRuns, (all) => all.find(({ command }) => command === nameOf(typed))?.at ?? null),
+        open: Effect.fnUntraced(function* ({ title, typed, body, idempotency_key = `cli_${crypto.randomUUID()}` }) {
           const sent_at = yield* Clock.currentTimeMillis
           const entry: Entry = {
             version: 1,
@@ -158,7 +158,7 @@ export class Journal extends Context.Service<
             url,
             by,
             title,
-            command: digestOf(asked),
+            command: digestOf(typed),
             body,
             sent_at,
             run_id: null,
@@ -167,10 +167,10 @@ export class Journal extends Context.Service<
           }
           return yield* save(entry).pipe(Effect.mapError(unkept))
         }),
-        left: Effect.fnUntraced(function* (asked) {
-          const command = digestOf(asked)
+        left: Effect.fnUntraced(function* (typed) {
+          const command = digestOf(typed)
           const since = (yield* Clock.currentTimeMillis) - joinMinutes * 60_000
-          const found = (yield* all).filter(
+          const entries = (yield* all).filter(
             (entry) =>
               entry.command === command &&
               entry.sent_at >= since &&
@@ -178,7 +178,7 @@ export class Journal extends Context.Service<
               // This process may have an earlier call whose caller cancelled a moment ago.
               (entry.process.id === process.pid || !isAlive(entry.process))
           )
-          return found.at(-1) ?? null
+          return entries.at(-1) ?? null
         }),
         adopt: (entry) => save({ ...entry, process: own }),
         named: (entry, run_id) => save({ ...entry, run_id }),

@@ -21,7 +21,7 @@ const announced = Effect.gen(function* () {
 
 /** The address of the running service; null when none is announced. */
 export const localUrl = announced.pipe(
-  Effect.map((found) => (found !== null && isAlive(found.process) ? found.url : null)),
+  Effect.map((service) => (service !== null && isAlive(service.process) ? service.url : null)),
   Effect.catch(() => Effect.succeed(null))
 )
 
@@ -33,8 +33,8 @@ export const announce = (url: string) =>
     }).pipe(Effect.catch(() => Effect.void)),
     () =>
       Effect.gen(function* () {
-        const found = yield* announced
+        const service = yield* announced
         // A service that started later has replaced the announcement.
-        if (found?.process.id === process.pid) yield* PrivateFile.remove(yield* path)
+        if (service?.process.id === process.pid) yield* PrivateFile.remove(yield* path)
       }).pipe(Effect.catch(() => Effect.void))
   )

@@ -47,11 +47,11 @@ export const cacheFolder: Effect.Effect<string, CommandFailed> = base("XDG_CACHE
 /** Null when the file is private or missing; otherwise a message that says what to do. */
 export const complaint = (path: string): string | null => {
   if (!existsSync(path)) return null
-  const found = lstatSync(path)
-  if (!found.isFile()) return `${path} is not a regular file. Remove it.`
-  if (process.getuid !== undefined && found.uid !== process.getuid())
+  const stats = lstatSync(path)
+  if (!stats.isFile()) return `${path} is not a regular file. Remove it.`
+  if (process.getuid !== undefined && stats.uid !== process.getuid())
     return `${path} belongs to another user. Remove it, or change its owner.`
-  if ((found.mode & othersMask) !== 0)
+  if ((stats.mode & othersMask) !== 0)
     return `Other users can read ${path}, so its keys may be known. Replace the keys, or run: chmod 600 ${path}`
   return null
 }

@@ -138,16 +138,16 @@ export const eventTypes = Object.keys(triggers).filter(isEventType)
 export const triggerOf = (type: EventType): Trigger => triggers[type]
 
 /** As long as Stripe's. */
-const made = (prefix: string, letters: string) => `${prefix}_trigger${letters.slice(0, 24)}`
+const idWith = (prefix: string, letters: string) => `${prefix}_trigger${letters.slice(0, 24)}`
 const random = () => crypto.randomUUID().replaceAll("-", "")
 
 /** The intent of a checkout or a payment that was triggered: the same whenever it is asked for. */
-export const intentOf = (name: string) => made("pi", createHash("sha256").update(name).digest("hex"))
-export const newReversal = (type: EventType) => made(type.includes("dispute") ? "dp" : "re", random())
+export const intentOf = (name: string) => idWith("pi", createHash("sha256").update(name).digest("hex"))
+export const newReversal = (type: EventType) => idWith(type.includes("dispute") ? "dp" : "re", random())
 
 /** An event of test mode, so that a service with a live key refuses it. `now` in milliseconds since 1970. */
 export const eventText = (type: string, object: object, now: number) => {
-  const id = made("evt", random())
+  const id = idWith("evt", random())
   const created = Math.floor(now / 1000)
   return { id, text: JSON.stringify({ id, object: "event", created, data: { object }, livemode: false, type }) }
 }

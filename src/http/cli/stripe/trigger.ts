@@ -109,9 +109,9 @@ export const rehearse = Effect.fnUntraced(function* (event: EventType, given: Gi
   const awaited: Array<string> = []
   for (const type of events) {
     const { object, books } = triggerOf(type)
-    const told = yield* send(type, object(subject))
-    sent.push(told)
-    const reference = told.outcome === "stored" ? books(subject) : null
+    const delivery = yield* send(type, object(subject))
+    sent.push(delivery)
+    const reference = delivery.outcome === "stored" ? books(subject) : null
     if (reference === null) continue
     const entry = yield* entryOf(reference)
     if (entry === null) awaited.push(reference)

@@ -15,9 +15,9 @@ export const builtIns = [GlobalFlag.Help, GlobalFlag.Version, GlobalFlag.LogLeve
 const withDefaults = (doc: HelpDoc.HelpDoc, tree: CommandTree): HelpDoc.HelpDoc => ({
   ...doc,
   flags: doc.flags.map((flag) => {
-    const found = tree.flags.find(({ name }) => name === flag.name)?.default ?? null
-    if (found === null || typeof found === "boolean") return flag
-    const described = Option.map(flag.description, (text) => `${text} (default: ${String(found)})`)
+    const preset = tree.flags.find(({ name }) => name === flag.name)?.default ?? null
+    if (preset === null || typeof preset === "boolean") return flag
+    const described = Option.map(flag.description, (text) => `${text} (default: ${String(preset)})`)
     return { ...flag, description: described }
   })
 })

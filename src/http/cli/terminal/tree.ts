@@ -56,9 +56,9 @@ const choicesOf = (primitive: Primitive.Primitive<unknown>): ReadonlyArray<strin
     : null
 
 const shownDefault = (value: unknown): Default => {
-  const found = Option.isOption(value) ? Option.getOrNull(value) : value
-  if (Array.isArray(found)) return found.length === 0 ? null : found.map(String)
-  return typeof found === "string" || typeof found === "number" || typeof found === "boolean" ? found : null
+  const preset = Option.isOption(value) ? Option.getOrNull(value) : value
+  if (Array.isArray(preset)) return preset.length === 0 ? null : preset.map(String)
+  return typeof preset === "string" || typeof preset === "number" || typeof preset === "boolean" ? preset : null
 }
 
 /** One flag or argument; null when it is hidden. */
@@ -86,8 +86,8 @@ const parameterTrees = (parameters: ReadonlyArray<Parameter>) =>
 /** A command's parameters. Effect keeps them under `config`; a test compares them with the help text. */
 const takenBy = (command: Command.Command.Any, kind: "flags" | "arguments"): ReadonlyArray<Parameter> => {
   const config = Predicate.hasProperty(command, "config") ? command.config : null
-  const found = Predicate.hasProperty(config, kind) ? config[kind] : null
-  return Array.isArray(found) ? found.filter((one) => Param.isParam(one)) : []
+  const parameters = Predicate.hasProperty(config, kind) ? config[kind] : null
+  return Array.isArray(parameters) ? parameters.filter((one) => Param.isParam(one)) : []
 }
 
 export const childrenOf = (command: Command.Command.Any): ReadonlyArray<Command.Command.Any> =>

@@ -10,7 +10,12 @@ export const spokenHttp = Layer.effect(
   Effect.gen(function* () {
     const http = yield* HttpClient.HttpClient
     const screen = yield* Screen
-    const told = HttpClient.transform<HttpClientError.HttpClientError, never, HttpClientError.HttpClientError, never>(
+    const logging = HttpClient.transform<
+      HttpClientError.HttpClientError,
+      never,
+      HttpClientError.HttpClientError,
+      never
+    >(
       Effect.fnUntraced(function* (sending, request) {
         const began = yield* Clock.currentTimeMillis
         yield* screen.warn(`> ${request.method} ${request.url}`, "dim")
@@ -23,6 +28,6 @@ export const spokenHttp = Layer.effect(
         return response
       })
     )
-    return http.pipe((yield* Verbose) ? told : identity)
+    return http.pipe((yield* Verbose) ? logging : identity)
   })
 )

@@ -11,10 +11,11 @@ const stateWords: Readonly<Record<Dispute["state"], string>> = {
 }
 
 export const disputeLines = (text: string): Lines | null => {
-  const found = decoded(Dispute, text)
-  if (found === null) return null
-  const amount = found.refund === null ? "" : ` $${found.refund} (ledger entry ${harmless(found.reference ?? "")})`
+  const dispute = decoded(Dispute, text)
+  if (dispute === null) return null
+  const amount =
+    dispute.refund === null ? "" : ` $${dispute.refund} (ledger entry ${harmless(dispute.reference ?? "")})`
   const later =
-    found.ask_after === null ? [] : [`The provider is asked again if you dispute the run after ${found.ask_after}.`]
-  return [`${harmless(found.run_id)}: ${stateWords[found.state]}${amount}`, harmless(found.note), ...later]
+    dispute.ask_after === null ? [] : [`The provider is asked again if you dispute the run after ${dispute.ask_after}.`]
+  return [`${harmless(dispute.run_id)}: ${stateWords[dispute.state]}${amount}`, harmless(dispute.note), ...later]
 }

@@ -40,9 +40,9 @@ interface Change {
 
 /** The query, and a function that changes parts of it: an empty text removes one. */
 export const useFilters = (): readonly [Search, (changes: Search, how?: Change) => void] => {
-  const found = useSearch({ strict: false })
+  const current = useSearch({ strict: false })
   // The same object while the address is the same, so that lists that depend on it are not made anew.
-  const search = useMemo(() => textsIn(found), [found])
+  const search = useMemo(() => textsIn(current), [current])
   const navigate = useNavigate()
   const change = useCallback(
     (changes: Search, { push = false, stay = false }: Change = {}) => {

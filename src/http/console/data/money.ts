@@ -5,9 +5,9 @@ const microsPlaces = 6
 
 /** Millionths of a dollar. Null for a text that is no amount. */
 export const microsOf = (text: string): bigint | null => {
-  const found = amountForm.exec(text.trim())
-  if (found === null) return null
-  const [, sign, whole = "0", fraction = ""] = found
+  const parts = amountForm.exec(text.trim())
+  if (parts === null) return null
+  const [, sign, whole = "0", fraction = ""] = parts
   const micros = BigInt(whole) * 1_000_000n + BigInt(fraction.padEnd(microsPlaces, "0"))
   return sign === "-" ? -micros : micros
 }

@@ -35,8 +35,8 @@ export const draftOf = (field: Field, value: unknown): Draft => {
   switch (field.kind) {
     case "object": {
       const members = isRecord(value) ? value : {}
-      const known = field.fields.filter(({ name }) => Object.hasOwn(members, name) && members[name] !== null)
-      return Object.fromEntries(known.map((one) => [one.name, draftOf(one, members[one.name])]))
+      const given = field.fields.filter(({ name }) => Object.hasOwn(members, name) && members[name] !== null)
+      return Object.fromEntries(given.map((one) => [one.name, draftOf(one, members[one.name])]))
     }
     case "list":
       return Array.isArray(value) ? value.map((one) => draftOf(field.item, one)) : []
@@ -123,10 +123,10 @@ const asList = (field: Field, value: unknown): unknown => {
   if (field.kind === "lines" && field.single && typeof value === "string") return [value]
   if (field.kind === "list" && Array.isArray(value)) return value.map((one) => asList(field.item, one))
   if (field.kind !== "object" || !isRecord(value)) return value
-  const known = new Map(field.fields.map((one) => [one.name, one]))
+  const fields = new Map(field.fields.map((one) => [one.name, one]))
   return Object.fromEntries(
     Object.entries(value).map(([name, one]) => {
-      const inner = known.get(name)
+      const inner = fields.get(name)
       return [name, inner === undefined ? one : asList(inner, one)]
     })
   )

@@ -120,11 +120,11 @@ const Inside = ({ session, children }: { readonly session: OperatorSession; read
 
 const OperatorFrame = ({ children }: { readonly children: ReactNode }) => {
   const session = useOperatorQuery()
-  const known = useRef<OperatorSession | null>(null)
-  known.current = session.data ?? known.current
-  if (known.current !== null)
+  const lastSession = useRef<OperatorSession | null>(null)
+  lastSession.current = session.data ?? lastSession.current
+  if (lastSession.current !== null)
     return (
-      <Inside session={known.current}>
+      <Inside session={lastSession.current}>
         {children}
         {session.data === null && <Ended again={() => void session.refetch()} busy={session.isFetching} />}
       </Inside>

@@ -41,16 +41,16 @@ const groupLook =
 
 const Runs = ({ text, go }: { readonly text: string; readonly go: (to: string) => void }) => {
   const runs = useQuery({ queryKey: ["runs", "palette"], queryFn: () => api.runs.list({ query: { limit: 8 } }) })
-  const asked = runForm.exec(text)?.[1]
+  const runId = runForm.exec(text)?.[1]
   return (
     <Command.Group heading="Runs" className={groupLook}>
-      {asked !== undefined && (
-        <Item value={asked} onSelect={() => go(`/runs/${asked}`)}>
-          <Search size={16} aria-hidden="true" /> Open <code className="font-mono text-small">{asked}</code>
+      {runId !== undefined && (
+        <Item value={runId} onSelect={() => go(`/runs/${runId}`)}>
+          <Search size={16} aria-hidden="true" /> Open <code className="font-mono text-small">{runId}</code>
         </Item>
       )}
       {(runs.data?.items ?? [])
-        .filter(({ run_id }) => run_id !== asked)
+        .filter(({ run_id }) => run_id !== runId)
         .map((run) => (
           <Item
             key={run.run_id}

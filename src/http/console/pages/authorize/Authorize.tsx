@@ -48,14 +48,14 @@ const budgetIn = (form: FormData) => {
   return limit === "" ? null : { limit, period }
 }
 
-const Decide = ({ request, asked }: { readonly request: Request; readonly asked: Asked }) => {
+const Decide = ({ request, consent }: { readonly request: Request; readonly consent: Asked }) => {
   const [isDenied, setIsDenied] = useState(false)
   const decide = useMutation({
     mutationFn: ({ form, approve }: { readonly form: FormData; readonly approve: boolean }) =>
       api.oauth.decide({
         payload: {
           ...request,
-          organization_id: asked.organization.id,
+          organization_id: consent.organization.id,
           approve,
           ...(approve ? { budget: budgetIn(form), lookup_only: textIn(form, "lookup_only") !== "" } : {})
         }
@@ -69,24 +69,24 @@ const Decide = ({ request, asked }: { readonly request: Request; readonly asked:
       <dl className="space-y-3">
         <div>
           <dt className="text-small text-muted">Organization whose wallet pays</dt>
-          <dd className="wrap-anywhere font-medium">{asked.organization.name}</dd>
+          <dd className="wrap-anywhere font-medium">{consent.organization.name}</dd>
         </div>
         <div>
           <dt className="text-small text-muted">The answer goes to</dt>
           <dd className="wrap-anywhere font-medium">
-            {asked.on_this_machine ? `a program on your machine (${asked.redirect_host})` : asked.redirect_host}
+            {consent.on_this_machine ? `a program on your machine (${consent.redirect_host})` : consent.redirect_host}
           </dd>
         </div>
         <div>
           <dt className="text-small text-muted">It will be able to</dt>
           <dd>
-            {asked.scope === "run"
+            {consent.scope === "run"
               ? "start runs that spend money, also runs that send messages, and read its own runs and budget"
               : "start runs that look things up and spend money, and read its own runs and budget"}
           </dd>
         </div>
       </dl>
-      {asked.scope === "run" && (
+      {consent.scope === "run" && (
         <Checkbox
           name="lookup_only"
           value="yes"
@@ -131,32 +131,32 @@ const Authorize = () => {
   const [search] = useFilters()
   const request = requestIn(search)
   const may = useMay("member")
-  const asked = useQuery({
+  const consent = useQuery({
     queryKey: ["authorization", request],
     queryFn: () => api.oauth.asked({ query: request }),
     retry: false,
     staleTime: Number.POSITIVE_INFINITY
   })
-  if (asked.error !== null)
+  if (consent.error !== null)
     return (
       <FormPage
         title="This request to connect is not valid"
         lead="Nothing was allowed. Start again in the program that sent you here."
       >
-        <FormProblem error={asked.error} />
+        <FormProblem error={consent.error} />
       </FormPage>
     )
-  if (asked.data === undefined) return <FormPage title="Connect an agent">{null}</FormPage>
+  if (consent.data === undefined) return <FormPage title="Connect an agent">{null}</FormPage>
   const lead = (
     <>
-      A program that calls itself <strong className="wrap-anywhere text-text">{asked.data.client_name}</strong> asks to
-      use Rungate for you. Allow it only if you started this just now.
+      A program that calls itself <strong className="wrap-anywhere text-text">{consent.data.client_name}</strong> asks
+      to use Rungate for you. Allow it only if you started this just now.
     </>
   )
   return (
     <FormPage title="Connect an agent" lead={lead}>
       {may ? (
-        <Decide request={request} asked={asked.data} />
+        <Decide request={request} consent={consent.data} />
       ) : (
         <p className="text-muted">Your role is viewer. An owner, an admin or a member can connect an agent.</p>
       )}

@@ -35,9 +35,9 @@ const AskFile = ({
   const take = async (file: File | undefined) => {
     if (file === undefined) return
     const read = sheetOf(file.name, new Uint8Array(await file.arrayBuffer()))
-    const found = "problem" in read ? read.problem : problemWith(read.sheet, batch)
-    setProblem(found)
-    if (found === null && "sheet" in read) onSheet(read.sheet)
+    const newProblem = "problem" in read ? read.problem : problemWith(read.sheet, batch)
+    setProblem(newProblem)
+    if (newProblem === null && "sheet" in read) onSheet(read.sheet)
   }
   return (
     <Dialog open={open} onClose={onClose} title="Choose the file of this batch">

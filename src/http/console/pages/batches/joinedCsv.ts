@@ -15,12 +15,12 @@ const cellOf = (value: unknown): string | number | null => {
 
 /** Rows that have not ended are `open`. Columns of results begin with `result.`. */
 export const joinedCsv = ({ header, rows }: Sheet, lines: ReadonlyArray<Line>): string => {
-  const found = new Map(lines.map((line) => [line.row, line]))
+  const lineByRow = new Map(lines.map((line) => [line.row, line]))
   const fields = [...new Set(lines.flatMap(({ result }) => Object.keys(fieldsOf(result))))]
   return csvText(
     [...header, ...own, ...fields.map((name) => `result.${name}`)],
     rows.map((row, index) => {
-      const line = found.get(index + 1)
+      const line = lineByRow.get(index + 1)
       const result = fieldsOf(line?.result)
       return [
         ...header.map((_, column) => row[column] ?? ""),

@@ -31,7 +31,7 @@ export const readResults = async (
   const reader = response.body?.getReader()
   if (reader === undefined) return { lines: [], more: false }
   const decoder = new TextDecoder()
-  const found: Array<Line> = []
+  const lines: Array<Line> = []
   let rest = ""
   for (;;) {
     const { done, value } = await reader.read()
@@ -40,11 +40,11 @@ export const readResults = async (
     rest = texts.pop() ?? ""
     for (const text of texts) {
       const line = parsed(text)
-      if (status === "" || line.status === status) found.push(line)
+      if (status === "" || line.status === status) lines.push(line)
     }
-    if (done || found.length > wanted) {
+    if (done || lines.length > wanted) {
       if (!done) await reader.cancel()
-      return { lines: found.slice(0, wanted), more: found.length > wanted }
+      return { lines: lines.slice(0, wanted), more: lines.length > wanted }
     }
   }
 }

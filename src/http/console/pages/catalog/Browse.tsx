@@ -109,8 +109,8 @@ export const OfProvider = ({ provider }: { readonly provider: string }) => {
     <div className="grid grid-cols-1 gap-6">
       <Loaded query={providers}>
         {(items) => {
-          const found = items.find((one) => one.provider === provider)
-          return found === undefined ? <Empty title="There is no such provider." /> : <About provider={found} />
+          const chosen = items.find((one) => one.provider === provider)
+          return chosen === undefined ? <Empty title="There is no such provider." /> : <About provider={chosen} />
         }}
       </Loaded>
       <Endpoints key={provider} provider={provider} />

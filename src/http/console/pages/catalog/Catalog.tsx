@@ -43,7 +43,7 @@ const Catalog = () => {
   const { kind = "", provider = "" } = search
   const providers = useProviders().data ?? []
   const wanted = { query: text, kind, provider }
-  const found = useSearch(wanted)
+  const results = useSearch(wanted)
   return (
     <>
       <PageHead title="Catalog">What this service can run. Searching, reading and quotes are free.</PageHead>
@@ -76,7 +76,7 @@ const Catalog = () => {
         />
       </form>
       {text.trim() !== "" ? (
-        <FoundList wanted={wanted} search={found} />
+        <FoundList wanted={wanted} search={results} />
       ) : provider !== "" ? (
         <OfProvider provider={provider} />
       ) : (

@@ -52,7 +52,7 @@ export const FoundList = ({
   readonly search: ReturnType<typeof useSearch>
 }) => (
   <div aria-busy={!search.isCurrent}>
-    <Loaded query={search.found} skeleton={<Skeleton lines={8} height={24} />}>
+    <Loaded query={search.query} skeleton={<Skeleton lines={8} height={24} />}>
       {({ items }) => (
         <>
           <p role="status" className="mb-3 text-muted">

@@ -22,11 +22,11 @@ import { detailsOf, type Options, useForm } from "./useForm.ts"
 const Price = ({
   isReadable,
   isAsked,
-  asked
+  answer
 }: {
   readonly isReadable: boolean
   readonly isAsked: boolean
-  readonly asked: ReturnType<typeof useQuote>
+  readonly answer: ReturnType<typeof useQuote>
 }) => (
   <section aria-label="Quote" className="rounded border border-line bg-sunken p-4">
     {!isReadable ? (
@@ -34,7 +34,7 @@ const Price = ({
     ) : !isAsked ? (
       <p className="text-muted">Fill in the required fields to see the price. A quote is free.</p>
     ) : (
-      <QuotePanel quote={asked.quote} error={asked.error} isCurrent={asked.isCurrent} />
+      <QuotePanel quote={answer.quote} error={answer.error} isCurrent={answer.isCurrent} />
     )}
   </section>
 )
@@ -54,8 +54,8 @@ export const TryIt = ({ inspected, initial, options }: TryItProps) => {
   const outcome = useRef<HTMLDivElement>(null)
   const { body, content } = form
   // An unfinished form would only be refused. Once somebody has pressed the button, the service says what is missing.
-  const asked = useQuote(content.isComplete || isPressed ? body : null)
-  const { quote, error, isCurrent, refresh } = asked
+  const answer = useQuote(content.isComplete || isPressed ? body : null)
+  const { quote, error, isCurrent, refresh } = answer
   const start = useStart((id) => {
     setRun(id)
     announce("The run has begun. Its result is below the form.")
@@ -88,7 +88,7 @@ export const TryIt = ({ inspected, initial, options }: TryItProps) => {
     >
       <form noValidate onSubmit={submit} className="space-y-5">
         <RequestForm inspected={inspected} form={form} problems={problems} />
-        <Price isReadable={body !== null} isAsked={content.isComplete || isPressed} asked={asked} />
+        <Price isReadable={body !== null} isAsked={content.isComplete || isPressed} answer={answer} />
         <p role="status" className="sr-only">
           {offered === null ? "" : `This run costs at most ${exactDollars(offered)}.`}
         </p>

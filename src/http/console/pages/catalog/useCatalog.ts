@@ -24,7 +24,7 @@ const kindOf = (text: string) => (text === "capability" || text === "endpoint" ?
 
 export const useSearch = ({ query, kind, provider }: Wanted) => {
   const rested = useRested(query.trim(), restMillis)
-  const found = useQuery({
+  const search = useQuery({
     queryKey: ["catalog", "discover", rested, kind, provider],
     queryFn: ({ signal }) =>
       api.discovery.discover(
@@ -42,7 +42,7 @@ export const useSearch = ({ query, kind, provider }: Wanted) => {
     staleTime,
     placeholderData: keepPreviousData
   })
-  return { found, isCurrent: rested === query.trim() && !found.isPlaceholderData }
+  return { query: search, isCurrent: rested === query.trim() && !search.isPlaceholderData }
 }
 
 /** There are fewer providers than one page takes. */

@@ -16,16 +16,16 @@ const Subject = ({ q, kind }: { readonly q: string; readonly kind: Kind | null }
   const query = useHistory(q, kind, limit)
   return (
     <Loaded query={query} skeleton={<Skeleton lines={6} height={28} />}>
-      {(known) => (
+      {(history) => (
         <div className="space-y-6">
           <div className="flex flex-wrap items-center justify-between gap-3">
             <p>
-              <span className="text-muted">Read as {kindWord(known.subject.kind)}: </span>
-              <Id id={known.subject.normalized} what="the subject" />
+              <span className="text-muted">Read as {kindWord(history.subject.kind)}: </span>
+              <Id id={history.subject.normalized} what="the subject" />
             </p>
-            {known.count > 0 && <Erase subject={known.subject} />}
+            {history.count > 0 && <Erase subject={history.subject} />}
           </div>
-          {known.count === 0 ? (
+          {history.count === 0 ? (
             <Empty title="Nothing is on record.">
               <p className="text-muted">
                 No run of your organization names this subject. Messages that were sent outside of this service are not
@@ -34,8 +34,8 @@ const Subject = ({ q, kind }: { readonly q: string; readonly kind: Kind | null }
             </Empty>
           ) : (
             <>
-              <Verdict known={known} />
-              <TimeLine known={known} limit={limit} showMore={limit < runsMax ? () => setLimit(runsMax) : null} />
+              <Verdict history={history} />
+              <TimeLine history={history} limit={limit} showMore={limit < runsMax ? () => setLimit(runsMax) : null} />
             </>
           )}
         </div>

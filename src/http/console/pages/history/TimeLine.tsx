@@ -75,26 +75,26 @@ const Entry = ({ item, role }: { readonly item: Item; readonly role: Role }) => 
 }
 
 export const TimeLine = ({
-  known,
+  history,
   limit,
   showMore
 }: {
-  readonly known: Known
+  readonly history: Known
   readonly limit: number
   readonly showMore: (() => void) | null
 }) => {
-  const roles = rolesOf(known)
+  const roles = rolesOf(history)
   return (
     <Panel title="Timeline">
       <ol>
-        {known.items.map((item) => (
+        {history.items.map((item) => (
           <Entry key={item.run_id} item={item} role={roles.get(item.run_id) ?? seen} />
         ))}
       </ol>
-      {known.truncated && (
+      {history.truncated && (
         <div className="flex flex-wrap items-center gap-3 text-muted">
           <p>
-            The newest {known.items.length} of {known.count.toLocaleString("en")} runs.
+            The newest {history.items.length} of {history.count.toLocaleString("en")} runs.
             {limit >= runsMax && " Name the subject more exactly, or narrow the time in Activity, to see older ones."}
           </p>
           {showMore !== null && <Button onClick={showMore}>Show {runsMax}</Button>}

@@ -5,8 +5,8 @@ import { TextLink } from "../../parts/Link.tsx"
 import { Money, Time } from "../../parts/Values.tsx"
 import { type Known, runsInWords } from "./useHistory.ts"
 
-const Contacted = ({ known }: { readonly known: Known }) => {
-  const { last_contact, last_unknown, last_touch } = known
+const Contacted = ({ history }: { readonly history: Known }) => {
+  const { last_contact, last_unknown, last_touch } = history
   if (last_contact !== null)
     return (
       <Figure title="Contacted" value="Yes" look="text-amber">
@@ -35,7 +35,7 @@ const Contacted = ({ known }: { readonly known: Known }) => {
   )
 }
 
-const Bought = ({ known: { reusable } }: { readonly known: Known }) => (
+const Bought = ({ history: { reusable } }: { readonly history: Known }) => (
   <Figure
     title="Bought"
     value={reusable.length === 0 ? "No" : `${reusable.length} ${reusable.length === 1 ? "result" : "results"}`}
@@ -62,15 +62,15 @@ const named = /(?:GET \/v1\/runs\/)?(run_[0-9a-z]+)|GET \/v1\/runs\?status=runni
 const Hint = ({ text }: { readonly text: string }) => {
   const parts: Array<ReactNode> = []
   let from = 0
-  for (const found of text.matchAll(named)) {
-    const [all, run_id] = found
-    parts.push(text.slice(from, found.index))
+  for (const match of text.matchAll(named)) {
+    const [all, run_id] = match
+    parts.push(text.slice(from, match.index))
     parts.push(
-      <TextLink key={found.index} to={run_id === undefined ? "/activity?status=running" : `/runs/${run_id}`}>
+      <TextLink key={match.index} to={run_id === undefined ? "/activity?status=running" : `/runs/${run_id}`}>
         {run_id ?? "Activity"}
       </TextLink>
     )
-    from = found.index + all.length
+    from = match.index + all.length
   }
   return (
     <>
@@ -80,25 +80,25 @@ const Hint = ({ text }: { readonly text: string }) => {
   )
 }
 
-export const Verdict = ({ known }: { readonly known: Known }) => (
+export const Verdict = ({ history }: { readonly history: Known }) => (
   <>
     <div className="grid gap-4 sm:grid-cols-3">
-      <Contacted known={known} />
-      <Bought known={known} />
-      <Figure title="On record" value={runsInWords(known.count)}>
-        <Money amount={known.charged} /> charged
-        {known.first_seen !== null && known.last_seen !== null && (
+      <Contacted history={history} />
+      <Bought history={history} />
+      <Figure title="On record" value={runsInWords(history.count)}>
+        <Money amount={history.charged} /> charged
+        {history.first_seen !== null && history.last_seen !== null && (
           <>
             {" "}
-            · first <Time at={known.first_seen} />, last <Time at={known.last_seen} />
+            · first <Time at={history.first_seen} />, last <Time at={history.last_seen} />
           </>
         )}
       </Figure>
     </div>
-    {known.hints.length > 0 && (
+    {history.hints.length > 0 && (
       <section aria-label="What this means">
         <ul className="list-disc space-y-1 pl-5 text-muted">
-          {known.hints.map((hint) => (
+          {history.hints.map((hint) => (
             <li key={hint} className="break-words">
               <Hint text={hint} />
             </li>

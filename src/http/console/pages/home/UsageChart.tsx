@@ -40,13 +40,13 @@ const useDailyUsage = () => {
 const Charts = ({ days, items }: { readonly days: ReadonlyArray<string>; readonly items: ReadonlyArray<Item> }) => {
   const { spending, runs } = useMemo(() => {
     const byDay = new Map(items.map((item) => [item.day, item]))
-    const found = days.map((day) => byDay.get(day))
-    const charged = (index: number) => exactDollars(found[index]?.charged ?? "0")
+    const bars = days.map((day) => byDay.get(day))
+    const charged = (index: number) => exactDollars(bars[index]?.charged ?? "0")
     const spending: ReadonlyArray<Line> = [
       {
         name: "Charged",
         token: "--accent",
-        values: found.map((one) => heightOf(one?.charged ?? "0")),
+        values: bars.map((one) => heightOf(one?.charged ?? "0")),
         words: charged,
         bars: true
       }
@@ -55,8 +55,8 @@ const Charts = ({ days, items }: { readonly days: ReadonlyArray<string>; readonl
       ([end, name, token]): Line => ({
         name,
         token,
-        values: found.map((one) => one?.[end] ?? 0),
-        words: (index) => `${found[index]?.[end] ?? 0} ${name.toLowerCase()}`
+        values: bars.map((one) => one?.[end] ?? 0),
+        words: (index) => `${bars[index]?.[end] ?? 0} ${name.toLowerCase()}`
       })
     )
     return { spending, runs }

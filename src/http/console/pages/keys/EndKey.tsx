@@ -15,7 +15,7 @@ export interface NewKey {
 interface EndKeyProps {
   readonly apiKey: ApiKey
   /** Gets the key that replaces this one. */
-  readonly onMade: (made: NewKey) => void
+  readonly onMade: (key: NewKey) => void
 }
 
 /** Seconds for which the old key still works, and what that means for programs. */

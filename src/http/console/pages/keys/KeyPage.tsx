@@ -63,19 +63,19 @@ const Shown = ({ apiKey }: { readonly apiKey: ApiKey }) => {
   const isOwn = useSession()?.user.id === apiKey.created_by
   const go = useGo()
   // It is shown only once, so it stays here when the key that it replaces is read again and has ended.
-  const [made, setMade] = useState<NewKey | null>(null)
-  if (made !== null)
+  const [newKey, setMade] = useState<NewKey | null>(null)
+  if (newKey !== null)
     return (
       <>
         <PageHead title={apiKey.name} />
         <Secret
           title="This is the new key. It is shown only now: store it where secrets belong."
           label="the new API key"
-          text={made.api_key}
+          text={newKey.api_key}
           done="I have stored the new key"
           onStored={() => {
             void queries.invalidateQueries({ queryKey: ["keys"] })
-            go(`/settings/keys/${made.id}`)
+            go(`/settings/keys/${newKey.id}`)
           }}
         />
       </>

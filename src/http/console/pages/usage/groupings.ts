@@ -58,8 +58,8 @@ export const periodIn = ({ from = "", to = "" }: Search) => setOnly({ from, to }
 
 /** The value of an item in a group. Null for "no such value". */
 export const valueOf = (item: Item, grouping: Grouping): string | null => {
-  const found: unknown = Reflect.get(item, grouping)
-  return typeof found === "string" ? found : null
+  const value: unknown = Reflect.get(item, grouping)
+  return typeof value === "string" ? value : null
 }
 
 /** A group's value in words. Labels with too many values have one group for the rest. */

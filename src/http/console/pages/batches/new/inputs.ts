@@ -54,8 +54,8 @@ const number = /^-?(0|[1-9]\d{0,14})(\.\d{1,10})?$/
 
 /** Lists of companies have websites where a domain is asked for. */
 const hostOf = (cell: string): string => {
-  const found = /^https?:\/\/([^/?#:@\s]+)/i.exec(cell)
-  return found?.[1] ?? cell
+  const address = /^https?:\/\/([^/?#:@\s]+)/i.exec(cell)
+  return address?.[1] ?? cell
 }
 
 /** A cell as the value of a field. Several values of a list stand in one cell, separated by semicolons. */

@@ -9,8 +9,8 @@ export const useForm = (capability: string) =>
   useQuery({
     queryKey: ["capability", capability, "form"],
     queryFn: async () => {
-      const found = await api.catalog.inspect({ payload: { capability } })
-      return "input_schema" in found ? formOf(found.input_schema) : null
+      const contract = await api.catalog.inspect({ payload: { capability } })
+      return "input_schema" in contract ? formOf(contract.input_schema) : null
     },
     enabled: capability !== "",
     staleTime: catalogStaleMillis

@@ -42,9 +42,9 @@ const OneRun = ({ org_id, run_id }: { readonly org_id: string; readonly run_id: 
   return (
     <section aria-label={`Run ${run_id}`} className="mt-4">
       <Loaded query={run}>
-        {(found) => (
+        {(details) => (
           <section aria-label="The run as JSON" tabIndex={0} className="max-h-96 overflow-auto rounded bg-sunken p-3">
-            <pre className="font-mono text-small">{JSON.stringify(found, null, 2)}</pre>
+            <pre className="font-mono text-small">{JSON.stringify(details, null, 2)}</pre>
           </section>
         )}
       </Loaded>
