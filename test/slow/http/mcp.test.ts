@@ -151,10 +151,10 @@ describe("the tools", () => {
     const { max_cost: _, ...uncapped } = verify("ada@example.com")
     const cases: ReadonlyArray<readonly [string, Arguments, string]> = [
       ["run", uncapped, "invalid_request"],
-      ["run", verify("ada@example.com", { max_cost: 0.05 }), "invalid_request"],
+      ["run", verify("ada@example.com", { max_cost: 0.1 + 0.2 }), "invalid_request"],
       ["run", verify("ada@example.com", { max_cost: "0.0001" }), "provider_not_available"],
       ["run", verify("ada@example.com", { max_total: "0.0001" }), "provider_not_available"],
-      ["quote", verify("ada@example.com", { max_total: 0.01 }), "invalid_request"],
+      ["quote", verify("ada@example.com", { max_total: 1e-7 }), "invalid_request"],
       ["quote", verify("ada@example.com", { wait_seconds: 1 }), "invalid_request"],
       ["run", verify("ada@example.com", { input: {} }), "invalid_request"],
       ["run", verify("error@sandbox.test"), "provider_error"],
