@@ -33,7 +33,7 @@ describe("the amount", () => {
     ["1000000.00", "must be at most 999999.99"],
     ["-25.00", "decimal string"],
     ["1e2", "decimal string"],
-    [25, "Usd"],
+    [25, "must be text in double quotes"],
     [undefined, ""]
   ])("%p is refused by its name, and nobody is asked", async (amount, why) => {
     const org = await desk.apps[0].tenant()

@@ -88,7 +88,7 @@ describe("a value that is", () => {
     }
     expect(extract(nested(50, (inner) => [inner]))).toMatchObject({
       complete: true,
-      found: [{ key: "e:deep@example.com" }, {}]
+      mentions: [{ key: "e:deep@example.com" }, {}]
     })
   })
 
