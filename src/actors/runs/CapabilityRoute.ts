@@ -90,11 +90,12 @@ const checked = (
     )
   }
   const { capability } = entry
-  const given = withoutNulls(request.input)
+  const written = withoutNulls(request.input)
+  const asWritten = capability.issues(written)
   // What a run does outside is done with the input as it was written.
-  const mayTakeHosts = !capability.side_effect && capability.issues(given).length > 0
-  const input = mayTakeHosts ? withHosts(capability.input.jsonSchema, given) : given
-  const issues = capability.issues(input)
+  const mayTakeHosts = asWritten.length > 0 && !capability.side_effect
+  const input = mayTakeHosts ? withHosts(capability.input.jsonSchema, written) : written
+  const issues = mayTakeHosts ? capability.issues(input) : asWritten
   if (issues.length > 0) {
     const details = issues.map((issue) => ({
       ...issue,

@@ -1,4 +1,4 @@
-/** Guesses which column of a table fills which field of an input, by their names. The console and the API guess alike. */
+/** Reads a table as inputs: which column fills which field, and what a cell means. The console and the API read alike. */
 
 const lettersOf = (text: string) => text.toLowerCase().replace(/[^\p{L}\p{N}]/gu, "")
 
@@ -33,4 +33,20 @@ export const guessedColumns = (
   for (const name of fields) take(name, (letters) => letters === lettersOf(name))
   for (const name of fields) take(name, (letters) => others[name]?.includes(letters) === true)
   return mapping
+}
+
+export type CellValue = string | number | boolean | ReadonlyArray<string>
+
+const number = /^-?(0|[1-9]\d{0,14})(\.\d{1,10})?$/
+
+/** A cell as the value of a field of this JSON type. Several values of a list stand in one cell, separated by semicolons. */
+export const cellValue = (cell: string, type: string | null): CellValue => {
+  if ((type === "integer" || type === "number") && number.test(cell)) return Number(cell)
+  if (type === "boolean" && /^(true|false)$/i.test(cell)) return cell.toLowerCase() === "true"
+  if (type === "array")
+    return cell
+      .split(";")
+      .map((one) => one.trim())
+      .filter((one) => one !== "")
+  return cell
 }

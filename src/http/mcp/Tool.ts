@@ -171,10 +171,10 @@ export const tool = <Arguments>(words: {
     withHandler: (handler: (given: Arguments) => Effect.Effect<Answered>): Tool => ({
       ...published,
       call: (sent) => {
-        const given = plainArguments(sent)
-        const unfit = unfitIn(given, "", 0)
+        const values = plainArguments(sent)
+        const unfit = unfitIn(values, "", 0)
         if (unfit !== null) return Effect.succeed(malformed(shown.name, described, [unfit]))
-        const decoded = decode(given)
+        const decoded = decode(values)
         return Result.isFailure(decoded)
           ? Effect.succeed(malformed(shown.name, described, detailsOf(decoded.failure)))
           : handler(decoded.success)

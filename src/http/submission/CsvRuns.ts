@@ -11,11 +11,10 @@ import { problem, type ProblemOf } from "../../schema/Errors.ts"
 import { isRecord } from "../../schema/json/Json.ts"
 import { isStorable } from "../../schema/json/JsonScan.ts"
 import { didYouMean } from "../../schema/suggestion.ts"
-import { guessedColumns } from "../client/Columns.ts"
+import { type CellValue, cellValue, guessedColumns } from "../client/Columns.ts"
 import { csvLines } from "./CsvLines.ts"
 
-type Value = string | number | boolean | ReadonlyArray<string>
-export type CsvRow = Readonly<Record<string, Value>>
+export type CsvRow = Readonly<Record<string, CellValue>>
 
 /** The fields of a capability's input, with their JSON types. */
 export type InputFields = ReadonlyMap<string, string | null>
@@ -62,19 +61,6 @@ const pairsOf = Effect.fnUntraced(function* (map: string, header: ReadonlyArray<
   return pairs
 })
 
-const number = /^-?(0|[1-9]\d{0,14})(\.\d{1,10})?$/
-
-const valueOf = (cell: string, type: string | null): Value => {
-  if ((type === "integer" || type === "number") && number.test(cell)) return Number(cell)
-  if (type === "boolean" && /^(true|false)$/i.test(cell)) return cell.toLowerCase() === "true"
-  if (type === "array")
-    return cell
-      .split(";")
-      .map((one) => one.trim())
-      .filter((one) => one !== "")
-  return cell
-}
-
 /** The rows, in small steps. Fails with the path of a cell that can't be stored. */
 const rowsOf = function* (
   lines: ReadonlyArray<ReadonlyArray<string>>,
@@ -83,11 +69,11 @@ const rowsOf = function* (
 ): Generator<void, Result.Result<ReadonlyArray<CsvRow>, string>> {
   const rows: Array<CsvRow> = []
   for (const [index, line] of lines.entries()) {
-    const row: Record<string, Value> = {}
+    const row: Record<string, CellValue> = {}
     for (const [field, column] of pairs) {
       const cell = line[column] ?? ""
       if (!isStorable(cell)) return Result.fail(`runs.${index}.input.${field}`)
-      if (cell !== "") row[field] = valueOf(cell, fields.get(field) ?? null)
+      if (cell !== "") row[field] = cellValue(cell, fields.get(field) ?? null)
     }
     rows.push(row)
     yield

@@ -35,8 +35,8 @@ export const draftOf = (field: Field, value: unknown): Draft => {
   switch (field.kind) {
     case "object": {
       const members = isRecord(value) ? value : {}
-      const given = field.fields.filter(({ name }) => Object.hasOwn(members, name) && members[name] !== null)
-      return Object.fromEntries(given.map((one) => [one.name, draftOf(one, members[one.name])]))
+      const filled = field.fields.filter(({ name }) => Object.hasOwn(members, name) && members[name] !== null)
+      return Object.fromEntries(filled.map((one) => [one.name, draftOf(one, members[one.name])]))
     }
     case "list":
       return Array.isArray(value) ? value.map((one) => draftOf(field.item, one)) : []

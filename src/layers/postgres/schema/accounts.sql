@@ -33,8 +33,8 @@ CREATE TABLE users (
   email text NOT NULL,
   password_hash text NOT NULL,
   created_at timestamptz NOT NULL DEFAULT now(),
-  -- A pending user has signed up and not shown that the address is theirs. It claims the address of nobody: any number of pending
-  -- users may name one address, so that a sign-up does not tell whether the address has an account.
+  -- A pending user has signed up and has not verified the address yet. Any number of pending users may have one address, so that a sign-up
+  -- does not tell whether the address has an account.
   pending boolean NOT NULL DEFAULT false,
   email_verified_at timestamptz,
   CONSTRAINT user_verified CHECK (NOT (pending AND email_verified_at IS NOT NULL))
@@ -82,7 +82,7 @@ CREATE TRIGGER audited_sessions AFTER UPDATE ON sessions REFERENCING OLD TABLE A
 FOR EACH STATEMENT EXECUTE FUNCTION audit_sessions();
 
 -- The addresses from which a person has signed in. A sign-in writes it.
--- A digest of person and address: whoever reads the table can't list where somebody has been.
+-- `address` is a digest of the user and the client address, so the table does not show from where somebody signed in.
 CREATE TABLE sign_in_addresses (
   user_id text NOT NULL REFERENCES users,
   address bytea NOT NULL CHECK (length(address) = 32),

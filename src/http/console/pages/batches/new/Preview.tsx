@@ -1,6 +1,7 @@
 /** The first rows as they will be run, and every row in which something is wrong. */
 import { type Column, DataTable } from "../../../parts/Table.tsx"
-import type { Input, Value } from "./inputs.ts"
+import type { CellValue } from "../../../../client/Columns.ts"
+import type { Input } from "./inputs.ts"
 
 export interface CheckedRow {
   /** Counted from 1, without the header line. */
@@ -12,7 +13,7 @@ export interface CheckedRow {
 const rowsShown = 5
 const problemsShown = 50
 
-const wordsOf = (value: Value | undefined): string =>
+const wordsOf = (value: CellValue | undefined): string =>
   value === undefined ? "" : typeof value === "object" ? value.join("; ") : String(value)
 
 const columnsOf = (fields: ReadonlyArray<string>): ReadonlyArray<Column<CheckedRow>> => [

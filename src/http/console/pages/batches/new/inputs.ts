@@ -4,6 +4,7 @@
  * The check covers what the JSON Schema of a capability says about one field, and which fields it needs together. The service checks each
  * row again; a row that it refuses costs nothing.
  */
+import { type CellValue, cellValue } from "../../../../client/Columns.ts"
 
 export interface InputField {
   readonly name: string
@@ -19,9 +20,7 @@ export interface InputForm {
   readonly together: ReadonlyArray<ReadonlyArray<string>>
 }
 
-/** A cell that was read as its field's type. */
-export type Value = string | number | boolean | ReadonlyArray<string>
-export type Input = Readonly<Record<string, Value>>
+export type Input = Readonly<Record<string, CellValue>>
 
 type Fields = Readonly<Record<string, unknown>>
 const isFields = (value: unknown): value is Fields =>
@@ -50,26 +49,15 @@ export const formOf = (schema: Fields): InputForm => {
   return { fields, together: together.some((one) => one.length === 0) ? [] : together }
 }
 
-const number = /^-?(0|[1-9]\d{0,14})(\.\d{1,10})?$/
-
 /** Lists of companies have websites where a domain is asked for. */
 const hostOf = (cell: string): string => {
   const address = /^https?:\/\/([^/?#:@\s]+)/i.exec(cell)
   return address?.[1] ?? cell
 }
 
-/** A cell as the value of a field. Several values of a list stand in one cell, separated by semicolons. */
-const valueOf = (cell: string, { type, schema }: InputField): Value => {
-  if (schema["format"] === "hostname") return hostOf(cell)
-  if ((type === "integer" || type === "number") && number.test(cell)) return Number(cell)
-  if (type === "boolean" && /^(true|false)$/i.test(cell)) return cell.toLowerCase() === "true"
-  if (type === "array")
-    return cell
-      .split(";")
-      .map((one) => one.trim())
-      .filter((one) => one !== "")
-  return cell
-}
+/** A cell as the value of a field. */
+const valueOf = (cell: string, { type, schema }: InputField): CellValue =>
+  schema["format"] === "hostname" ? hostOf(cell) : cellValue(cell, type)
 
 /** Columns by field. A field without a column is left out. */
 export type Mapping = Readonly<Record<string, string>>
@@ -130,7 +118,7 @@ const listProblem = (value: ReadonlyArray<string>, schema: Fields): string | nul
   return value.map((one) => textProblem(one, items)).find((one) => one !== null) ?? null
 }
 
-const fieldProblem = (value: Value, { type, schema }: InputField): string | null => {
+const fieldProblem = (value: CellValue, { type, schema }: InputField): string | null => {
   if (typeof value === "number") return numberProblem(value, type, schema)
   if (typeof value === "boolean") return null
   if (type === "integer" || type === "number") return "is no number"
