@@ -51,6 +51,16 @@ test("each page of docs is linked from README, or from a page that README links"
   expect(pages.filter((page) => page.startsWith("docs/") && !reached.has(page))).toEqual([])
 })
 
+/** Rows that follow a paragraph are shown as its text. */
+test.each(pages.map((page) => [page]))("every table of %s has a head", (page) => {
+  const blocks = pageText(page)
+    .replace(/^```[^]*?^```/gm, "")
+    .split(/^(?!\|).*$/m)
+    .map((block) => block.trim().split("\n"))
+    .filter(([first = ""]) => first.startsWith("|"))
+  expect(blocks.filter(([, line = ""]) => !/^\|[\s:|-]+\|$/.test(line)).map(([first]) => first)).toEqual([])
+})
+
 test("README has at most 700 words", () => {
   expect(pageText("README.md").split(/\s+/).length).toBeLessThanOrEqual(700)
 })
