@@ -3,6 +3,7 @@
  *
  * Data goes to stdout, messages to stderr.
  */
+import { readFileSync } from "node:fs"
 import { userInfo } from "node:os"
 import { Console, Effect, Option, References } from "effect"
 import { fail } from "../cli/terminal/exits.ts"
@@ -51,9 +52,20 @@ export const orgOf = Effect.fnUntraced(function* (org_id: string) {
   return yield* unknown(`There is no organization "${org_id}". List organizations with: rungate admin orgs`)
 })
 
-/** The operator as the audit log names them: the user of the operating system. A container may run as a user without a name. */
-export const operator = Effect.try(() => userInfo().username).pipe(
-  Effect.orElseSucceed(() => null),
+/**
+ * The operator as the audit log names them: the user of the operating system, or the user's number in a container that has no name for it.
+ * Without the variable USER, as after `docker exec`, Bun calls every user "unknown".
+ */
+export const operator = Effect.sync(() => userInfo()).pipe(
+  Effect.flatMap(({ uid, username }) =>
+    username !== "unknown"
+      ? Effect.succeed(username)
+      : Effect.try(() => readFileSync("/etc/passwd", "utf8")).pipe(
+          Effect.orElseSucceed(() => ""),
+          Effect.map((users) => users.split("\n").find((line) => line.split(":")[2] === String(uid))?.split(":")[0]),
+          Effect.map((name) => name ?? `user ${uid}`)
+        )
+  ),
   Effect.map((name): Actor => ({ kind: "operator", id: null, name, address: null }))
 )
 
