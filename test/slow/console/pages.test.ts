@@ -77,6 +77,25 @@ describe.skipIf(!hasBrowser)("the console in a browser", () => {
     await tab.context.close()
   })
 
+  test("a wrong address leads to pages that have a part of it, and to the search of all", async () => {
+    const tab = await openTab(browser, app.url)
+    const { page } = tab
+    const missing = "This page does not exist"
+    await looked(tab, "/keys", "missing-signed-out", missing)
+    await page.getByRole("main").getByRole("link", { name: "Sign in" }).waitFor()
+    await signedUp(tab, "lost@example.com")
+    await looked(tab, "/no/such/page", "missing", missing)
+    await page.getByText("/no/such/page", { exact: true }).waitFor()
+    await page.getByRole("main").getByRole("link", { name: "Activity" }).waitFor()
+    await page.goto("/keys")
+    await page.getByRole("button", { name: "Search pages, runs and capabilities" }).click()
+    await page.getByPlaceholder("Capability, page, run id or key").waitFor()
+    await page.keyboard.press("Escape")
+    await page.getByRole("main").getByRole("link", { name: "API keys" }).click()
+    await page.getByRole("heading", { level: 1, name: "API keys" }).waitFor()
+    await tab.context.close()
+  })
+
   /** A fallback of Suspense on the way would keep React from showing the page for 300 ms. */
   test("the first thing that a page of a session shows is its heading", async () => {
     const tab = await openTab(browser, app.url)
@@ -175,7 +194,10 @@ describe.skipIf(!hasBrowser)("the console in a browser", () => {
     const { page } = tab
     await signedUp(tab, "keys@example.com")
     await page.keyboard.press("Control+k")
-    await page.getByPlaceholder("Page, run id or key").fill("acc")
+    // What can be run comes first.
+    await page.getByRole("option", { name: "Search for people" }).waitFor()
+    expect(await page.locator("[cmdk-group-heading]").first().textContent()).toBe("Run a capability")
+    await page.getByPlaceholder("Capability, page, run id or key").fill("acc")
     await screenshot(page, "palette")
     expect(await findings(page)).toEqual([])
     await page.keyboard.press("Enter")

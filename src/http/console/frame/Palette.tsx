@@ -1,4 +1,4 @@
-/** The palette: go to a page, open a run by its id, run a capability, copy the id of a key, or search. The operator's has pages and searches. */
+/** The palette: run a capability, open a run by its id, go to a page, copy the id of a key, or search. The operator's has pages and searches. */
 import { useQuery } from "@tanstack/react-query"
 import { Command, defaultFilter } from "cmdk"
 import { Copy, Search } from "lucide-react"
@@ -157,10 +157,16 @@ const Palette = ({ frame }: { readonly frame: FrameKind }) => {
         value={text}
         onValueChange={setText}
         autoFocus
-        placeholder={frame === "session" ? "Page, run id or key" : "Page, or name of an organization"}
+        placeholder={frame === "session" ? "Capability, page, run id or key" : "Page, or name of an organization"}
         className="w-full border-b border-line bg-transparent px-4 py-3 outline-none"
       />
       <Command.List className="max-h-[60dvh] overflow-y-auto py-1">
+        {frame === "session" && (
+          <>
+            <Capabilities go={go} />
+            <Runs text={text} go={go} />
+          </>
+        )}
         <Command.Group heading="Go to" className={groupLook}>
           {allPages()
             .filter((page) => isListed(page, frame))
@@ -172,13 +178,7 @@ const Palette = ({ frame }: { readonly frame: FrameKind }) => {
               </Item>
             ))}
         </Command.Group>
-        {frame === "session" && (
-          <>
-            <Runs text={text} go={go} />
-            <Capabilities go={go} />
-            <Keys />
-          </>
-        )}
+        {frame === "session" && <Keys />}
         <Elsewhere frame={frame} text={text} go={go} />
       </Command.List>
     </Command>
