@@ -15,7 +15,7 @@ export interface Column<A> {
   readonly wide?: boolean
 }
 
-const cellLook = "px-3 py-2 align-middle"
+const cellLook = "px-3 py-2 align-middle max-sm:px-2"
 const columnLook = <A,>({ align, wide }: Column<A>) =>
   `${cellLook} ${align === "right" ? "text-right" : "text-left"} ${wide === true ? "max-sm:hidden" : ""}`
 

@@ -46,9 +46,9 @@ const columns: ReadonlyArray<Column<Line>> = [
     title: "Result",
     cell: ({ result, error }) =>
       error === undefined ? (
-        <span className="break-words">{result === undefined ? "" : summaryOf(result)}</span>
+        <span className="wrap-anywhere">{result === undefined ? "" : summaryOf(result)}</span>
       ) : (
-        <span className="break-words text-muted">{error.message}</span>
+        <span className="wrap-anywhere text-muted">{error.message}</span>
       )
   },
   { title: "Charged", cell: ({ charged }) => (charged === null ? "" : <Money amount={charged} />), align: "right" }

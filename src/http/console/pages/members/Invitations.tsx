@@ -80,20 +80,25 @@ const Withdraw = ({ invitation }: { readonly invitation: Invitation }) => {
 
 const columns: ReadonlyArray<Column<Invitation>> = [
   { title: "Address", cell: ({ email }) => <span className="wrap-anywhere">{email}</span> },
-  { title: "Role", cell: ({ role }) => role },
-  {
-    title: "State",
-    cell: ({ status, expires_at }) =>
-      status === "expired" ? (
-        <Badge tone="grey">expired</Badge>
-      ) : (
-        <>
-          open, expires <Time at={expires_at} />
-        </>
-      )
-  },
   { title: "Invited by", cell: ({ invited_by }) => <span className="wrap-anywhere">{invited_by}</span>, wide: true },
-  { title: "Actions", cell: (invitation) => <Withdraw invitation={invitation} />, align: "right" }
+  {
+    title: "Invitation",
+    cell: (invitation) => (
+      <div className="flex flex-wrap items-center justify-between gap-2">
+        <span>
+          {invitation.role},{" "}
+          {invitation.status === "expired" ? (
+            <Badge tone="grey">expired</Badge>
+          ) : (
+            <>
+              expires <Time at={invitation.expires_at} />
+            </>
+          )}
+        </span>
+        <Withdraw invitation={invitation} />
+      </div>
+    )
+  }
 ]
 
 export const Invitations = () => {

@@ -24,6 +24,9 @@ const Members = () => {
   const session = useSession()
   const members = usePaged<Member>(["members"], (from) => api.members.list({ query: { limit: 100, ...from } }))
   const isOwner = session?.role === "owner"
+  const owners = members.items?.filter(({ role }) => role === "owner").length ?? 0
+  /** An organization keeps an owner, so the only one can neither leave nor take another role. */
+  const isSole = (member: Member) => member.role === "owner" && owners === 1 && !members.hasMore
   const columns: ReadonlyArray<Column<Member>> = [
     {
       title: "Address",
@@ -39,14 +42,18 @@ const Members = () => {
         </span>
       )
     },
-    { title: "Role", cell: (member) => (isOwner ? <RoleOf member={member} /> : member.role) },
     { title: "Member since", cell: ({ created_at }) => <Time at={created_at} />, wide: true },
     {
-      title: "Actions",
-      align: "right",
+      title: "Role",
       cell: (member) => {
         const isSelf = member.id === session?.user.id
-        return isOwner || isSelf ? <RemoveMember member={member} isSelf={isSelf} /> : null
+        if (isSole(member)) return "owner, the only one"
+        return (
+          <div className="flex flex-wrap items-center justify-between gap-2">
+            {isOwner ? <RoleOf member={member} /> : member.role}
+            {(isOwner || isSelf) && <RemoveMember member={member} isSelf={isSelf} />}
+          </div>
+        )
       }
     }
   ]
