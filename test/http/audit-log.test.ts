@@ -97,6 +97,16 @@ describe("each change has its entry", () => {
       }
     ])
     expect(revoked[0]?.actor.name).toBe("ci")
+    // Amounts of a budget are dollars, as everywhere else.
+    const budget = { limit: "0.50", period: "day" }
+    const budgeted = await entriesOf(owner, () =>
+      call(owner.token, "POST", "/v1/api-keys", { name: "b", environment: "test", budget })
+    )
+    expect(budgeted.find(({ action }) => action === "key_budget.created")?.after).toMatchObject({
+      amount: "0.50",
+      held: "0.00",
+      period: "day"
+    })
     // Nothing changes: no entry.
     const again = () => call(owner.token, "DELETE", `/v1/api-keys/${key!.body.id}`)
     expect(await entriesOf(owner, again)).toEqual([])
@@ -256,8 +266,8 @@ describe("operators", () => {
       ["operator", "resource.created", null],
       ["operator", "resource.removed", null]
     ])
-    const { userInfo } = await import("node:os")
-    expect(new Set(entries.map(({ actor }) => actor.name))).toEqual(new Set([userInfo().username]))
+    const user = process.env["USER"] ?? Bun.spawnSync(["id", "-un"]).stdout.toString().trim()
+    expect(new Set(entries.map(({ actor }) => actor.name))).toEqual(new Set([user]))
     expect(entries[0]?.after).toEqual({ amount: "5.00", note: "welcome" })
   })
 

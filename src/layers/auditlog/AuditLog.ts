@@ -7,6 +7,7 @@
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Actor } from "../../schema/accounts/Actor.ts"
+import { usd } from "../../schema/money/Money.ts"
 import { rowsOf } from "../postgres/Rows.ts"
 
 export const actorKinds = ["person", "key", "operator", "system"] as const
@@ -27,6 +28,19 @@ export const EntryRow = Schema.Struct({
 })
 export type EntryRow = typeof EntryRow.Type
 const entryRows = rowsOf(EntryRow.fields)
+
+/** Budgets are logged as their rows, which count in microdollars. All other amounts in the log are dollars. */
+const microsOfBudgets: ReadonlyArray<string> = ["amount", "held"]
+const inDollars = (fields: EntryRow["before"]): EntryRow["before"] =>
+  fields &&
+  Object.fromEntries(
+    Object.entries(fields).map(([name, value]) => [
+      name,
+      microsOfBudgets.includes(name) && typeof value === "number" ? usd(BigInt(value)) : value
+    ])
+  )
+const readable = (row: EntryRow): EntryRow =>
+  row.action.startsWith("key_budget.") ? { ...row, before: inDollars(row.before), after: inDollars(row.after) } : row
 
 export interface Filter {
   /** A kind of actor, an id, or a person's e-mail address. */
@@ -88,7 +102,11 @@ export class AuditLog extends Context.Service<
 
       return AuditLog.of({
         by,
-        list: (org_id, filter, before, limit) => Effect.orDie(list(org_id, filter, before, limit)),
+        list: (org_id, filter, before, limit) =>
+          list(org_id, filter, before, limit).pipe(
+            Effect.map((rows) => rows.map(readable)),
+            Effect.orDie
+          ),
         forgetAddresses: Effect.asVoid(Effect.orDie(sql`SELECT audit_log_forget_addresses()`))
       })
     })

@@ -45,7 +45,7 @@ describe.skipIf(!hasBrowser)("the pages of people", () => {
       Array.from(document.querySelectorAll("select")).some((one) => one.value === "admin")
     )
     await joins.goto("/settings/audit-log")
-    await joins.getByText("member.changed").waitFor()
+    await joins.getByText("Member changed").waitFor()
 
     // An organization keeps an owner, so its only one is offered no other role, and not to leave.
     await page.getByRole("cell", { name: "owner, the only one" }).waitFor()
@@ -93,23 +93,31 @@ describe.skipIf(!hasBrowser)("the pages of people", () => {
     const { page } = person
     await person.ask("POST", "/v1/api-keys", { name: hostile, environment: "test" })
     await person.ask("POST", "/v1/spend-guard", { daily_limit: "5.00" })
+    await person.ask("POST", "/v1/api-keys", {
+      name: "budgeted",
+      environment: "test",
+      budget: { limit: "25.00", period: "month" }
+    })
     await looked(person, "/settings/audit-log", "audit-log", "Audit log")
-    await page.getByText("key.created").waitFor()
+    await page.getByText("API key created").first().waitFor()
+    const budget = page.getByRole("row").filter({ hasText: "Budget of a key created" })
+    await budget.getByText("$25.00").waitFor()
+    await budget.getByText("Amount:").waitFor()
     await page.getByText("<img src=x onerror=alert(1)>").first().waitFor()
     await page.getByRole("combobox", { name: "What was changed" }).selectOption("spend_guard")
     await page.waitForURL(/action=spend_guard/)
-    await page.getByText("key.created").waitFor({ state: "detached" })
-    await page.getByText("spend_guard.changed").waitFor()
+    await page.getByText("API key created").first().waitFor({ state: "detached" })
+    await page.getByText("Spend guard changed").waitFor()
     await page.locator("h1").click()
     await page.keyboard.press("/")
     await page.keyboard.type("nobody@example.com")
     await page.keyboard.press("Enter")
     await page.getByText("No change matches these filters.").waitFor()
     await page.getByRole("link", { name: "Show all changes" }).click()
-    await page.getByText("key.created").waitFor()
+    await page.getByText("API key created").first().waitFor()
     const day = (ago: number) => new Date(Date.now() - ago * 86_400_000).toISOString().slice(0, 10)
     await page.goto(`/settings/audit-log?from=${day(1)}&to=${day(0)}`)
-    await page.getByText("key.created").waitFor()
+    await page.getByText("API key created").first().waitFor()
     expect(person.errors).toEqual([])
     await person.context.close()
   })

@@ -5,12 +5,9 @@ import { useMay } from "../../data/session.ts"
 import { FilterSelect, Period } from "../../lists/Filters.tsx"
 import { PagedTable, usePaged } from "../../lists/PagedList.tsx"
 import { SearchBox } from "../../lists/SearchBox.tsx"
-import { Id } from "../../parts/Copy.tsx"
 import { TextLink } from "../../parts/Link.tsx"
 import { Empty, PageHead } from "../../parts/Page.tsx"
-import type { Column } from "../../parts/Table.tsx"
-import { Time } from "../../parts/Values.tsx"
-import { Changes, type Entry } from "./Changes.tsx"
+import { entryColumns } from "./Changes.tsx"
 
 /** First parts of actions, which the API takes as a filter. */
 const nouns: ReadonlyArray<readonly [string, string]> = [
@@ -44,34 +41,6 @@ const dayAfter = (day: string) => {
   return Number.isNaN(millis) ? day : new Date(millis + dayMillis).toISOString().slice(0, 10)
 }
 
-const columns: ReadonlyArray<Column<Entry>> = [
-  { title: "When", cell: ({ created_at }) => <Time at={created_at} /> },
-  {
-    title: "Who",
-    cell: ({ actor, address }) => (
-      <>
-        <span className="block min-w-28 wrap-anywhere">{actor.name ?? actor.id ?? actor.kind}</span>
-        <span className="block text-muted">
-          {actor.kind}
-          {address !== null && `, ${address}`}
-        </span>
-      </>
-    )
-  },
-  {
-    title: "What",
-    cell: ({ action, object }) => (
-      <>
-        <span className="block min-w-36 font-medium">{action}</span>
-        <span className="block">
-          <Id id={object} what="the id of what was changed" />
-        </span>
-      </>
-    )
-  },
-  { title: "Changes", cell: (entry) => <Changes entry={entry} /> }
-]
-
 const By = () => {
   const [{ actor = "" }, change] = useFilters()
   const isKind = actors.some(([value]) => value === actor)
@@ -104,7 +73,7 @@ const Log = () => {
       <PagedTable
         paged={paged}
         label="Audit log"
-        columns={columns}
+        columns={entryColumns()}
         keyOf={({ id }) => id}
         empty={
           isFiltered ? (

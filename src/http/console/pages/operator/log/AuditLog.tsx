@@ -8,9 +8,7 @@ import { Button } from "../../../parts/Button.tsx"
 import { Field } from "../../../parts/Field.tsx"
 import { TextLink } from "../../../parts/Link.tsx"
 import { Empty, PageHead } from "../../../parts/Page.tsx"
-import type { Column } from "../../../parts/Table.tsx"
-import { Time } from "../../../parts/Values.tsx"
-import { Changes } from "../../auditlog/Changes.tsx"
+import { entryColumns } from "../../auditlog/Changes.tsx"
 
 type Entry = AnswerOf<"operatorAuditLog", "list">["items"][number]
 
@@ -18,30 +16,15 @@ const pageSize = 100
 const filters = ["actor", "action", "org_id"] as const
 type Filters = Readonly<Record<(typeof filters)[number], string>>
 
-const columns: ReadonlyArray<Column<Entry>> = [
-  { title: "When", cell: ({ created_at }) => <Time at={created_at} /> },
-  {
-    title: "Who",
-    cell: ({ actor }) => <span className="block min-w-20 wrap-anywhere">{actor.name ?? actor.id ?? actor.kind}</span>
-  },
-  { title: "What", cell: ({ action }) => action },
-  {
-    title: "Object",
-    cell: ({ object }) => <code className="block min-w-40 font-mono break-all">{object}</code>,
-    wide: true
-  },
-  {
-    title: "Change",
-    cell: (entry) => <Changes entry={entry} />,
-    wide: true
-  },
-  {
-    title: "Organization",
-    cell: ({ org_id }) =>
-      org_id === null ? "the service" : <TextLink to={`/operator/organizations/${org_id}`}>{org_id}</TextLink>,
-    wide: true
-  }
-]
+const columns = entryColumns<Entry>(({ org_id }) => (
+  <p>
+    {org_id === null ? (
+      "of the service"
+    ) : (
+      <TextLink to={`/operator/organizations/${org_id}`}>its organization</TextLink>
+    )}
+  </p>
+))
 
 const List = ({ query }: { readonly query: Filters }) => {
   const paged = usePaged(["operator", "log", query], (from) =>
