@@ -62,7 +62,13 @@ export const operator = Effect.sync(() => userInfo()).pipe(
       ? Effect.succeed(username)
       : Effect.try(() => readFileSync("/etc/passwd", "utf8")).pipe(
           Effect.orElseSucceed(() => ""),
-          Effect.map((users) => users.split("\n").find((line) => line.split(":")[2] === String(uid))?.split(":")[0]),
+          Effect.map(
+            (users) =>
+              users
+                .split("\n")
+                .find((line) => line.split(":")[2] === String(uid))
+                ?.split(":")[0]
+          ),
           Effect.map((name) => name ?? `user ${uid}`)
         )
   ),
