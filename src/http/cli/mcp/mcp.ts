@@ -3,6 +3,8 @@
  *
  * The host starts this command. `--print-config` prints the entry for the host's settings.
  */
+import { realpathSync } from "node:fs"
+import { dirname, sep } from "node:path"
 import { Config, Effect } from "effect"
 import { Command } from "effect/cli"
 import { Credentials, defaultProfile, savedKeys, savedSessions } from "../state/Credentials.ts"
@@ -15,10 +17,21 @@ const folders = ["XDG_CONFIG_HOME", "XDG_STATE_HOME"]
 
 /** The compiled file (scripts/compile.ts) runs by itself; otherwise Bun runs the source with its current flags. */
 const compiled = /[$~]bun/i.test(import.meta.dir)
-const program = () => ({
-  command: process.execPath,
-  args: compiled ? [] : [...process.execArgv, Bun.main]
-})
+const running = compiled
+  ? { command: process.execPath, args: [] }
+  : { command: process.execPath, args: [...process.execArgv, Bun.main] }
+
+/** npx keeps each version in a folder of its own. */
+const isPassing = (path: string) => path.includes(`${sep}_npx${sep}`)
+
+/** `rungate` of the PATH if it starts this program, because an upgrade leaves it where it is; otherwise what runs now. */
+const program = (): typeof running => {
+  const command = Bun.which("rungate")
+  if (command === null || isPassing(command)) return running
+  const file = realpathSync(command)
+  const isThis = compiled ? file === process.execPath : Bun.main.startsWith(dirname(dirname(file)) + sep)
+  return isThis ? { command, args: [] } : running
+}
 
 /** Whether the profile has a key or session for this address. */
 const isSaved = Effect.gen(function* () {
@@ -48,7 +61,11 @@ const printConfig = Effect.gen(function* () {
   const { profile, url } = yield* Credentials
   const screen = yield* Screen
   const saved = yield* isSaved
-  yield* screen.out(`${JSON.stringify(yield* hostConfig(saved), null, 2)}\n`)
+  const config = yield* hostConfig(saved)
+  yield* screen.out(`${JSON.stringify(config, null, 2)}\n`)
+  const { command, args } = config.mcpServers.rungate
+  if ([command, ...args].some(isPassing))
+    yield* screen.warn("npx may remove what this entry starts. Install rungate (docs/operate.md), then print it again.")
   yield* screen.say(
     saved
       ? `This entry contains no secret. It uses the credentials saved as profile "${profile}" for ${url}.`

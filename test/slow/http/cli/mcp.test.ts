@@ -3,7 +3,8 @@
  * client of the protocol. What it answers must be what its schemas promise, and nothing is paid twice.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
-import { readdirSync } from "node:fs"
+import { mkdirSync, readdirSync, realpathSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
 import { type App, startApp, type Tenant, until } from "../../../kit/app.ts"
 import packageJson from "../../../../package.json" with { type: "json" }
 import { heldProvider, heldWord } from "../../../kit/held-provider.ts"
@@ -49,6 +50,17 @@ afterAll(async () => {
   await closeHosts()
   await app.stop()
   home.remove()
+})
+
+test("the entry names the command of the PATH, which an upgrade replaces, unless it is another program", async () => {
+  const command = join(home.folder, "bin", "rungate")
+  expect(config.mcpServers.rungate).toMatchObject({ command, args: ["mcp"] })
+  const own = realpathSync(command)
+  const bin = join(home.folder, "other")
+  mkdirSync(bin)
+  writeFileSync(join(bin, "rungate"), "#!/bin/sh\n", { mode: 0o755 })
+  const { body } = await home.shell(`PATH=${bin}:$PATH ${command} mcp --print-config`)
+  expect(body.mcpServers.rungate.command).toBe(own)
 })
 
 const charges = async () => (await org.ledger()).filter(({ type }) => type === "settle").length
