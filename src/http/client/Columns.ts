@@ -1,4 +1,19 @@
-/** Reads a table as inputs: which column fills which field, and what a cell means. The console and the API read alike. */
+/** Reads a table as inputs: which column fills which field, and what a cell means. Console, command and API read alike. */
+import { isRecord } from "../../schema/json/Json.ts"
+
+/** The fields of a capability's input, with their JSON types. */
+export type InputFields = ReadonlyMap<string, string | null>
+
+/** The fields of a JSON Schema. */
+export const inputFieldsOf = (jsonSchema: unknown): InputFields => {
+  const properties = isRecord(jsonSchema) && isRecord(jsonSchema["properties"]) ? jsonSchema["properties"] : {}
+  return new Map(
+    Object.entries(properties).map(([name, property]) => {
+      const type = isRecord(property) ? property["type"] : null
+      return [name, typeof type === "string" ? type : null]
+    })
+  )
+}
 
 const lettersOf = (text: string) => text.toLowerCase().replace(/[^\p{L}\p{N}]/gu, "")
 
@@ -49,4 +64,14 @@ export const cellValue = (cell: string, type: string | null): CellValue => {
       .map((one) => one.trim())
       .filter((one) => one !== "")
   return cell
+}
+
+/** Prices of most capabilities are the same for all rows; those that depend on the input differ little in one file. */
+const sampleSize = 6
+
+/** The rows that are quoted for all: from the whole length of the file, the first and the last among them. */
+export const sampleOf = <A>(rows: ReadonlyArray<A>, size = sampleSize): ReadonlyArray<A> => {
+  if (rows.length <= size) return rows
+  const places = new Set(Array.from({ length: size }, (_, at) => Math.round((at * (rows.length - 1)) / (size - 1))))
+  return rows.filter((_, index) => places.has(index))
 }

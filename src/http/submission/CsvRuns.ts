@@ -8,33 +8,18 @@
 import { Effect, Result } from "effect"
 import { inSlices } from "../../layers/platform/inSlices.ts"
 import { problem, type ProblemOf } from "../../schema/Errors.ts"
-import { isRecord } from "../../schema/json/Json.ts"
 import { isStorable } from "../../schema/json/JsonScan.ts"
 import { didYouMean } from "../../schema/suggestion.ts"
-import { type CellValue, cellValue, guessedColumns } from "../client/Columns.ts"
+import { type CellValue, cellValue, guessedColumns, type InputFields } from "../client/Columns.ts"
 import { csvLines } from "./CsvLines.ts"
 
 export type CsvRow = Readonly<Record<string, CellValue>>
-
-/** The fields of a capability's input, with their JSON types. */
-export type InputFields = ReadonlyMap<string, string | null>
 
 const shownChars = 60
 const shown = (text: string) => (text.length > shownChars ? `${text.slice(0, shownChars)}…` : text)
 
 const refused = (path: string, message: string): Effect.Effect<never, ProblemOf<"invalid_request">> =>
   Effect.fail(problem("invalid_request", `${path} ${message}`, [{ path, message }]))
-
-/** The fields of a JSON Schema. */
-export const inputFieldsOf = (jsonSchema: unknown): InputFields => {
-  const properties = isRecord(jsonSchema) && isRecord(jsonSchema["properties"]) ? jsonSchema["properties"] : {}
-  return new Map(
-    Object.entries(properties).map(([name, property]) => {
-      const type = isRecord(property) ? property["type"] : null
-      return [name, typeof type === "string" ? type : null]
-    })
-  )
-}
 
 /** Field and column of each part. A column's name may have an `=`, because the first one counts. */
 const pairsOf = Effect.fnUntraced(function* (map: string, header: ReadonlyArray<string>, fields: InputFields) {

@@ -1,5 +1,6 @@
 /**
  * `rungate batch people.csv`: runs a capability for each line of a CSV, shows the progress, and writes the results beside the lines.
+ * At a terminal it shows first what the file may cost, and asks.
  *
  * The Idempotency-Key is made of the file's text and the options. So the same command, after Ctrl-C, a crash or on another machine, joins
  * the same batch, and no line is paid twice.
@@ -40,12 +41,17 @@ export const batch = Command.make(
       Flag.optional,
       Flag.map(Option.getOrNull)
     ),
-    again: boolean("again", "run the same file once more, and pay for it once more")
+    again: boolean("again", "run the same file once more, and pay for it once more"),
+    yes: boolean("yes", "skip the quote and the confirmation").pipe(Flag.withAlias("y"))
   },
-  Effect.fnUntraced(function* ({ file, capability, map, maxTotal, output, again }) {
+  Effect.fnUntraced(function* ({ file, capability, map, maxTotal, output, again, yes }) {
     const { send } = yield* Client
     const screen = yield* Screen
     const { text: csv, header, rows } = yield* linesOf(file)
+    if (screen.askable && !yes) {
+      const { confirmBatch } = yield* Effect.promise(() => import("./batchQuote.ts"))
+      yield* confirmBatch({ header, rows, capability, map, maxTotal, again })
+    }
     const max_total = encodeUsd(maxTotal)
     const query = new URLSearchParams({ capability, max_total, ...(map === null ? {} : { map }) })
     const key = keyOf([csv, capability, map ?? "", max_total, again ? crypto.randomUUID() : ""])

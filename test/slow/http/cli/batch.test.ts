@@ -51,6 +51,35 @@ test("runs each line, writes the results beside it, and joins its batch when it 
   expect([anew.code, await charges()]).toEqual([0, before + 2])
 })
 
+test("at a terminal it shows what the file may cost, and asks before it runs", async () => {
+  write("asked.csv", `Mail\n${Array.from({ length: 8 }, (_, n) => `asked${n}@example.com`).join("\n")}\nnonsense\n`)
+  const command = "rungate batch asked.csv --capability email.verify --map email=Mail --max-total 1.00 -o asked-out.csv"
+  const before = await charges()
+  const refused = home.terminal(command, { NO_COLOR: "1" }, 200)
+  const shown = await refused.shows("[y/N]")
+  expect(shown).toMatch(/email\.verify, 9 rows: at most \$0\.\d+, expected \$0\.\d+, by quotes of 5 of them/)
+  expect(shown).toContain("The service would refuse 1 of 6 rows that were tried:")
+  expect(shown).toContain("Limit: --max-total $1.00. Wallet: $")
+  expect(shown).toContain("Run the file for at most $1.00?")
+  refused.type("n\r")
+  expect([await refused.ended, refused.seen()]).toEqual([2, expect.stringContaining("Nothing was run")])
+  expect([await charges(), existsSync(join(home.folder, "asked-out.csv"))]).toEqual([before, false])
+  const agreed = home.terminal(command)
+  await agreed.shows("[y/N]")
+  agreed.type("y\r")
+  expect([await agreed.ended, await charges()]).toEqual([0, before + 8])
+  for (const [flag, environment] of [
+    ["--yes", {}],
+    ["--no-input", {}]
+  ] as const) {
+    const joined = home.terminal(`${command} ${flag}`, environment)
+    expect([await joined.ended, joined.seen()]).toEqual([0, expect.not.stringContaining("[y/N]")])
+  }
+  expect(await charges()).toBe(before + 8)
+  const wrong = home.terminal(command.replace("=Mail", "=Male"))
+  expect([await wrong.ended, wrong.seen()]).toEqual([5, expect.stringContaining('the column "Male"')])
+})
+
 test("columns are known by their names, and a file whose rows are all refused fails", async () => {
   write("named.csv", "Person,Work E-mail\nAda,named@example.com\n")
   const named = await home.shell("rungate batch named.csv --capability email.verify --max-total 1.00 -o named-out.csv")
@@ -78,13 +107,13 @@ test("killed and stopped at any moment, the same command goes on with the same b
   const command = "rungate batch slow.csv --capability email.verify --map email=Mail --max-total 1.00 -o slow-out.csv"
   const before = await charges()
 
-  const killed = home.terminal(command)
+  const killed = home.terminal(`${command} --yes`)
   await killed.shows(/\d+ of 24, \$/)
   process.kill(killed.pid, "SIGKILL")
   await killed.ended
   expect(existsSync(join(home.folder, "slow-out.csv"))).toBe(false)
 
-  const stopped = home.terminal(command)
+  const stopped = home.terminal(`${command} --yes`)
   await stopped.shows("This file was sent before: joining bat_")
   await stopped.shows(/\d+ of 24, \$/)
   stopped.type("\u0003")

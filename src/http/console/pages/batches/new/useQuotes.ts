@@ -1,14 +1,12 @@
 /** What the rows cost at most: quotes of some of them. The limit of the batch holds for all. */
 import { useQuery } from "@tanstack/react-query"
 import { type AnswerOf, ApiError } from "../../../../client/Browser.ts"
+import { sampleOf } from "../../../../client/Columns.ts"
 import { api } from "../../../data/api.ts"
 import { amountOf, microsOf } from "../../../data/money.ts"
 import type { Input } from "./inputs.ts"
 
 type Quote = AnswerOf<"quotes", "quote">
-
-/** Prices of most capabilities are the same for all rows; those that depend on the input differ little in one file. */
-const sampleSize = 6
 
 export interface SampledCost {
   readonly quoted: number
@@ -19,13 +17,6 @@ export interface SampledCost {
   readonly blocked: string | null
   /** Why the service refused rows of the sample. */
   readonly refused: ReadonlyArray<string>
-}
-
-/** Rows from the whole length of the file, the first and the last among them. */
-export const sampleOf = <A>(rows: ReadonlyArray<A>, size = sampleSize): ReadonlyArray<A> => {
-  if (rows.length <= size) return rows
-  const places = new Set(Array.from({ length: size }, (_, at) => Math.round((at * (rows.length - 1)) / (size - 1))))
-  return rows.filter((_, index) => places.has(index))
 }
 
 const isOfRow = (error: unknown): error is ApiError => error instanceof ApiError && error.code === "invalid_request"
