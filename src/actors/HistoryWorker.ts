@@ -1,5 +1,6 @@
 /**
- * Indexes runs after they end, and erases runs and batches that are older than the operator's retention period.
+ * Indexes runs after they end, counts them into the rollups of usage, and erases runs and batches that are older than the operator's
+ * retention period.
  *
  * Any number of workers may do this at once. Postgres stores the pending work, and each batch is one transaction.
  */
@@ -8,9 +9,12 @@ import { BatchErasure } from "../layers/history/BatchErasure.ts"
 import { Erasure } from "../layers/history/Erasure.ts"
 import { HistoryIndex, stepMax } from "../layers/history/index/HistoryIndex.ts"
 import { Settings } from "../layers/platform/Settings.ts"
+import { DueWork } from "../layers/postgres/DueWork.ts"
+import { UsageRollups } from "../layers/usage/UsageRollups.ts"
 
-/** Limit of one pass, so that a backlog leaves capacity for runs. */
+/** Limits of one pass, so that a backlog leaves capacity for runs. */
 const batchesMax = 20
+const rollupsMax = 10
 const erasedMax = 2_000
 
 export class HistoryWorker extends Context.Service<
@@ -57,3 +61,14 @@ export class HistoryWorker extends Context.Service<
     })
   )
 }
+
+/** Counts what the index has taken from its queue. */
+export const UsageWorker = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const rollups = yield* UsageRollups
+    const pass = Effect.gen(function* () {
+      for (let batch = 0; batch < rollupsMax; batch++) if ((yield* rollups.count) === 0) return
+    })
+    yield* (yield* DueWork).whenDue("usage", UsageRollups.due, pass)
+  })
+)

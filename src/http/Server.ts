@@ -63,12 +63,13 @@ import { WalletHandlers } from "./handlers/Wallet.ts"
 import { consoleDoor } from "./pages/Console.ts"
 import { HomeRoute, type HomeServices } from "./pages/Home.ts"
 import { JoinOrganizationPage } from "./pages/JoinOrganization.ts"
-import { OAuthRoutes, type OAuthServices } from "./oauth/OAuthRoutes.ts"
+import { MetadataRoutes } from "./oauth/Metadata.ts"
+import { RegisterRoute } from "./oauth/Register.ts"
+import { TokenRoutes } from "./oauth/Token.ts"
 import { JoinRoute, type JoinServices } from "./pages/Join.ts"
 import { Limits } from "./middleware/Limits.ts"
 import { requestWatch } from "./requestlog/RequestWatch.ts"
 import { runDoor } from "./run/RunDoor.ts"
-import { transportSecurity } from "./standards/TransportSecurity.ts"
 import { portTaken } from "./Listening.ts"
 import { malformedPath } from "./middleware/MalformedRequest.ts"
 import { lazyMcp } from "./handlers/LazyMcp.ts"
@@ -134,7 +135,9 @@ export const Routes = Layer.mergeAll(
   SystemRoutes,
   HomeRoute,
   DocsRoutes,
-  OAuthRoutes,
+  MetadataRoutes,
+  RegisterRoute,
+  TokenRoutes,
   JoinRoute,
   AccountPages,
   JoinOrganizationPage,
@@ -152,12 +155,33 @@ type RouteServices =
   | SystemServices
   | DocsServices
   | ReferenceServices
-  | OAuthServices
+  | Limits
   | HomeServices
   | JoinServices
   | WebhookServices
   | ProviderEventServices
   | WellKnownServices
+
+const strictSeconds = 365 * 86_400
+
+type Answer = Response | Promise<Response>
+
+const strict = (response: Response): Response => {
+  response.headers.set("strict-transport-security", `max-age=${strictSeconds}`)
+  return response
+}
+
+/**
+ * Has browsers use https only (RFC 6797) if the service's public address is https, so that nobody between them can make the first request
+ * an unencrypted one. Subdomains are not included: they may be other services of the operator.
+ */
+const transportSecurity = (publicUrl: string | null, answer: (request: Request) => Answer) =>
+  publicUrl?.startsWith("https:") !== true
+    ? answer
+    : (request: Request): Answer => {
+        const response = answer(request)
+        return response instanceof Response ? strict(response) : response.then(strict)
+      }
 
 export class Server extends Context.Service<Server, { readonly url: string }>()("rungate/http/Server") {
   static readonly layer = Layer.effect(

@@ -1,12 +1,13 @@
 /**
  * Asks the wallet's turn to hold or return the money of allowances.
  *
- * Each step may be repeated. What a killed process leaves behind, AllowanceWorker.ts finishes.
+ * Each step may be repeated. A turn applies each return once, so several processes do no harm.
  */
 import { Context, Effect, Layer, Schema } from "effect"
 import { Accounts } from "../../layers/accounts/Accounts.ts"
 import { type AllowanceBudgets, AllowanceStore } from "../../layers/allowances/AllowanceStore.ts"
 import { crashPoint } from "../../layers/platform/CrashPoint.ts"
+import { DueWork } from "../../layers/postgres/DueWork.ts"
 import { allowanceMail } from "../../schema/wallet/AllowanceCommand.ts"
 import { CommandClient } from "../mailbox/CommandClient.ts"
 
@@ -69,3 +70,12 @@ export class Allowances extends Context.Service<
     })
   )
 }
+
+/** Returns what a killed process left behind, and the money of allowances that have expired. Every worker process does it. */
+export const AllowanceWorker = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const [allowances, store] = [yield* Allowances, yield* AllowanceStore]
+    const pass = Effect.andThen(store.giveUp, allowances.settle(null))
+    yield* (yield* DueWork).whenDue("allowances", AllowanceStore.due, pass)
+  })
+)

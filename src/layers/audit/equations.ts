@@ -6,16 +6,10 @@
  */
 import { Effect } from "effect"
 import type { SqlClient, SqlError, Statement } from "effect/sql"
-import { batchViolations } from "./batches.ts"
 import { allowanceViolations, budgetViolations } from "./budgets.ts"
-import { headViolations } from "./heads.ts"
 import { type Violation, violationRows } from "./Violation.ts"
-import { warrantyViolations } from "./warranty.ts"
 
 export { Violation, violationRows } from "./Violation.ts"
-
-/** Equations with a file of their own. */
-const elsewhere = [headViolations, budgetViolations, batchViolations, warrantyViolations, allowanceViolations]
 
 /** Violations listed per equation: enough to see what is wrong. Damaged books can have millions. */
 const perEquation = 50
@@ -81,6 +75,60 @@ const chainViolations = (
       (SELECT seq, hash FROM ledger_checkpoints k WHERE k.org_id = w.org_id) ORDER BY seq DESC LIMIT 1) n ON true
     WHERE ${ofWallet("w.org_id")} AND (w.head IS DISTINCT FROM n.hash OR w.entry_seq <> coalesce(n.seq, 0)) LIMIT ${perEquation}`)
 ]
+
+/** E16. A run whose month was dropped has no charge any more to compare with. E5 compares the charges of the others with the ledger. */
+const batchViolations = (sql: SqlClient.SqlClient, ofWallet: (column: string) => Statement.Fragment, limit: number) =>
+  violationRows(sql`
+    SELECT 'E16 each batch counts its rows and what their runs were charged' AS equation, b.batch_id AS subject,
+           'counted ' || b.counts::text || ', rows ' || r.counts::text || '; charged ' || b.charged || ', rows ' || r.charged
+             || '; rows that differ from their runs: ' || r.wrong AS detail
+    FROM (SELECT *, ARRAY[total, succeeded, no_match, failed, blocked, invalid, cancelled] AS counts FROM batches) b
+    JOIN (SELECT r.batch_id, coalesce(sum(r.charged), 0) AS charged,
+                 ARRAY[count(*), count(*) FILTER (WHERE r.status = 'succeeded'), count(*) FILTER (WHERE r.status = 'no_match'),
+                       count(*) FILTER (WHERE r.status = 'failed'), count(*) FILTER (WHERE r.status = 'blocked'),
+                       count(*) FILTER (WHERE r.status = 'invalid'), count(*) FILTER (WHERE r.status = 'cancelled')]::int[] AS counts,
+                 count(*) FILTER (WHERE n.finished_at IS NULL AND n.run_id IS NOT NULL OR n.charged <> r.charged)
+                   + count(r.run_id) - count(DISTINCT r.run_id) AS wrong
+          FROM batch_rows r JOIN batches o USING (batch_id) LEFT JOIN runs n ON n.org_id = o.org_id AND n.run_id = r.run_id
+          WHERE ${ofWallet("o.org_id")} GROUP BY r.batch_id) r USING (batch_id)
+    WHERE ${ofWallet("b.org_id")}
+      AND (b.counts <> r.counts OR b.charged <> r.charged OR r.wrong > 0
+           OR b.finished_at IS NOT NULL AND b.total <> b.succeeded + b.no_match + b.failed + b.blocked + b.invalid + b.cancelled)
+    LIMIT ${limit}`)
+
+/** E17. An entry may be gone only if it was dropped with its month, behind a checkpoint. */
+const headViolations = (sql: SqlClient.SqlClient, ofWallet: (column: string) => Statement.Fragment, limit: number) =>
+  violationRows(sql`
+    SELECT 'E17 each signed head is an entry of the chain' AS equation, h.org_id || ' on ' || h.day AS subject,
+           'entry ' || h.seq || CASE WHEN l.seq IS NULL AND k.seq IS NULL THEN ' is missing' ELSE ' has another hash than the one that was signed' END AS detail
+    FROM wallet_heads h LEFT JOIN ledger l ON l.org_id = h.org_id AND l.seq = h.seq
+    LEFT JOIN LATERAL (SELECT max(c.seq) AS seq FROM ledger_checkpoints c WHERE c.org_id = h.org_id) d ON true
+    LEFT JOIN ledger_checkpoints k ON k.org_id = h.org_id AND k.seq = h.seq
+    WHERE ${ofWallet("h.org_id")} AND (coalesce(l.hash, k.hash) <> h.hash OR (l.seq IS NULL AND h.seq > coalesce(d.seq, 0)))
+    ORDER BY h.org_id, h.day LIMIT ${limit}`)
+
+/** E19. A run may be gone with its month. A refund whose command is still queued is not entered yet. */
+const warrantyViolations = (
+  sql: SqlClient.SqlClient,
+  ofWallet: (column: string) => Statement.Fragment,
+  limit: number
+) =>
+  violationRows(sql`
+    SELECT 'E19 each refund of the warranty is one entry of at most its run''s charge' AS equation, coalesce(x.run_id, l.reference) AS subject,
+           'decided ' || coalesce(x.amount::text, 'nothing') || ', entered ' || coalesce(l.amount::text, 'nothing')
+             || ', charged ' || coalesce(r.charged::text, 'nothing') AS detail
+    FROM (SELECT * FROM warranty_refunds WHERE ${ofWallet("org_id")}) x
+    FULL JOIN (SELECT org_id, reference, amount FROM ledger
+               WHERE type = 'refund' AND run_id IS NULL AND left(reference, 9) = 'warranty:' AND ${ofWallet("org_id")}) l
+      ON l.org_id = x.org_id AND l.reference = 'warranty:' || x.run_id
+    LEFT JOIN runs r ON r.org_id = x.org_id AND r.run_id = x.run_id
+    WHERE x.run_id IS NULL OR l.amount <> x.amount
+       OR (l.reference IS NULL AND NOT EXISTS (SELECT FROM mailbox m WHERE m.org_id = x.org_id AND m.command_id = 'warranty:' || x.run_id))
+       OR (r.run_id IS NOT NULL AND (x.amount > coalesce(r.charged, 0) OR r.reused_from IS NOT NULL))
+    LIMIT ${limit}`)
+
+/** Equations of one statement. */
+const others = [headViolations, budgetViolations, batchViolations, warrantyViolations, allowanceViolations]
 
 export const violations = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, org_id: string | null) {
   const ofWallet = (column: string) => (org_id === null ? sql.literal("true") : sql`${sql.literal(column)} = ${org_id}`)
@@ -200,7 +248,7 @@ export const violations = Effect.fnUntraced(function* (sql: SqlClient.SqlClient,
 
   const all: ReadonlyArray<Violations> = [
     ...[deadLetters, sums, runs, ...chainViolations(sql, ofWallet), topups, clawbacks, taken, bonuses, shares, credits],
-    ...elsewhere.map((of) => of(sql, ofWallet, perEquation))
+    ...others.map((of) => of(sql, ofWallet, perEquation))
   ]
   return (yield* Effect.all(all)).flat()
 })

@@ -4,7 +4,7 @@
  * A processor never changes a wallet. Its events become facts (paid, failed, expired, reversed), and facts become commands to the wallet
  * actor.
  */
-import { Context, type Effect, Schema } from "effect"
+import { Context, Effect, Layer, Schema } from "effect"
 import type { MicroUsd } from "../../schema/money/Money.ts"
 import type { PaymentFact } from "../../schema/wallet/PaymentFact.ts"
 
@@ -140,3 +140,23 @@ export class Payments extends Context.Service<
     readonly settledSince: (since: Date) => Effect.Effect<ReadonlyArray<SettledPayment>, ProcessorUnavailable>
   }
 >()("rungate/layers/payments/Payments") {}
+
+const message =
+  "Card payments are not configured on this service. Its operator must set STRIPE_SECRET_KEY and STRIPE_WEBHOOK_SECRET."
+const unavailable = () => Effect.fail(new ProcessorUnavailable({ message }))
+
+/** The processor of a production service without Stripe settings: every card operation fails and says what the operator must set. */
+export const NoPayments = Layer.succeed(Payments, {
+  processor: "none",
+  checkout: unavailable,
+  session: unavailable,
+  savedMethod: unavailable,
+  card: unavailable,
+  charge: unavailable,
+  findCharge: unavailable,
+  paymentOf: unavailable,
+  reversals: unavailable,
+  verify: () => Effect.fail(new SignatureRefused({ message })),
+  eventsSince: unavailable,
+  settledSince: unavailable
+})

@@ -9,7 +9,6 @@ import { Effect, Schedule, Schema } from "effect"
 import { Migrator, SqlClient } from "effect/sql"
 import type { Contracts } from "./migrations/contracts.ts"
 import type { Indexes } from "./migrations/indexes.ts"
-import { lockMigrations } from "./migrations/migrationLock.ts"
 import { oneRowOf, rowsOf } from "./Rows.ts"
 import { sqlStateOf } from "./connection/SqlState.ts"
 
@@ -20,7 +19,8 @@ export class MigrationBlocked extends Schema.TaggedError<MigrationBlocked>()("Mi
 
 export type Migrations = Readonly<Record<string, Effect.Effect<void, unknown, SqlClient.SqlClient>>>
 
-/** Arbitrary key of the advisory lock of the process that builds indexes. */
+/** Arbitrary keys of the advisory locks of the process that migrates and of the one that builds indexes. */
+const migrationLock = 7_305_801_943n
 const indexLock = 7_305_801_945n
 
 /** Shorter than PostgreSQL's deadlock_timeout of 1 s: in a deadlock with the service it is the migration that gives way. */
@@ -57,7 +57,7 @@ const runNext = Effect.fnUntraced(function* (migrations: Migrations, contracts: 
   const sql = yield* SqlClient.SqlClient
   yield* sql`SET LOCAL statement_timeout = 0`
   // Several processes may start at once: one migrates, and the others wait here until its transaction ends.
-  yield* lockMigrations(sql)
+  yield* sql`SELECT pg_advisory_xact_lock(${migrationLock})`
   yield* sql`SET LOCAL lock_timeout = ${sql.literal(String(lockMillisMax))}`
   // As the migrator makes it. It looks for the table and then makes it, and an error between the two would spoil this transaction.
   yield* sql`
