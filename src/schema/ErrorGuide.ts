@@ -2,6 +2,7 @@
  * What each public error code means and what to do about it, for the pages of `/problems` (http/pages/Problems.ts). docs/errors.md has the same words.
  */
 import type { ErrorCode } from "./Errors.ts"
+import { midnight } from "./money/SpendDay.ts"
 
 export interface ErrorAdvice {
   /** One to three sentences, with Markdown's backticks. */
@@ -112,8 +113,7 @@ export const errorGuide: Readonly<Record<ErrorCode, ErrorAdvice>> = {
   rate_limited: {
     meaning:
       "Too many requests, sign-in attempts, checkouts, open runs or event streams. Of a run or batch: what costs nothing has stored what it may today",
-    advice:
-      "Wait for the seconds in `Retry-After`, then again. For open runs: wait until some end. For a run or batch: after 00:00 UTC"
+    advice: `Wait for the seconds in \`Retry-After\`, then again. For open runs: wait until some end. For a run or batch: after ${midnight}`
   },
   internal_error: {
     meaning: "A mistake in the service. Nothing was charged for it",

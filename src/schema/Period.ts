@@ -4,8 +4,8 @@
  * A date is what people write, so from=2026-11-01&to=2026-11-30 is all of November.
  */
 import { Schema } from "effect"
+import { dayMillis } from "./money/SpendDay.ts"
 
-export const dayMillis = 86_400_000
 const expected = "expected a date such as 2026-11-22, or a time such as 2026-11-22T09:00:00Z"
 
 const datePattern = /^2\d{3}-\d\d-\d\d$/

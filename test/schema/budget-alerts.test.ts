@@ -4,7 +4,8 @@ import fc from "fast-check"
 import { alertMail } from "../../src/schema/events/AlertMail.ts"
 import { budgetReached, type LastAlert, watchKeyBudget } from "../../src/schema/events/BudgetAlerts.ts"
 import { dollars, MicroUsd } from "../../src/schema/money/Money.ts"
-import { type KeyBudget, periodStart, spentIn, withHold, withoutHold } from "../../src/schema/wallet/KeyBudget.ts"
+import { type KeyBudget, spentIn, withHold, withoutHold } from "../../src/schema/wallet/KeyBudget.ts"
+import { periodStart } from "../../src/schema/money/SpendDay.ts"
 
 const none = dollars("0")
 const unused: KeyBudget = {

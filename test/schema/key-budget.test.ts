@@ -1,15 +1,7 @@
-/** Periods and counting of an API key's budget, at midnight, at the turn of weeks, months and years. */
+/** Counting of an API key's budget, at midnight, at the turn of weeks, months and years. */
 import { describe, expect, test } from "bun:test"
 import { dollars } from "../../src/schema/money/Money.ts"
-import {
-  exceededBy,
-  type KeyBudget,
-  periodEnd,
-  periodStart,
-  spentIn,
-  withHold,
-  withoutHold
-} from "../../src/schema/wallet/KeyBudget.ts"
+import { exceededBy, type KeyBudget, spentIn, withHold, withoutHold } from "../../src/schema/wallet/KeyBudget.ts"
 
 const none = dollars("0")
 const allowsHold = (...hold: Parameters<typeof exceededBy>) => exceededBy(...hold) === null
@@ -17,17 +9,6 @@ const budget: KeyBudget = {
   ...{ budget_id: "bud_1", limit: dollars("1.00"), period: "day", reserved: none, counted_on: "1970-01-01" },
   ...{ spent_day: none, spent_week: none, spent_month: none, spent_total: none }
 }
-
-test.each([
-  ["day", "2026-12-31", "2026-12-31", "2027-01-01"],
-  ["week", "2026-11-22", "2026-11-16", "2026-11-23"],
-  ["week", "2026-11-23", "2026-11-23", "2026-11-30"],
-  ["month", "2026-12-31", "2026-12-01", "2027-01-01"],
-  ["month", "2028-02-29", "2028-02-01", "2028-03-01"],
-  ["total", "2026-11-22", null, null]
-] as const)("%s of %s begins on %s and ends before %s", (period, day, start, end) => {
-  expect([periodStart(period, day), periodEnd(period, day)]).toEqual([start, end])
-})
 
 describe("counting", () => {
   test("a charge counts on the day of its settlement, and a hold counts until then", () => {

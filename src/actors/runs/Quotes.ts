@@ -162,15 +162,13 @@ export class Quotes extends Context.Service<
 
       /** What the wallet's turn would decide on this run, by the turn's own rules. */
       const verdictOn = Effect.fnUntraced(function* (run: NewRun) {
-        const { balance, reserved, allowances_held, per_run_limit, daily_limit, suspended, spent_today } =
+        const { balance, reserved, allowances_held, per_run_limit, daily_limit, suspended, spent_today, today } =
           yield* books.wallet(run.org_id)
         const limit = (amount: bigint | null) => (amount === null ? null : Money.MicroUsd(amount))
         const key =
           run.budget_id === null || run.key_id === null
             ? null
             : Option.getOrNull(yield* accounts.key(run.org_id, run.key_id))
-        // `spent_today` already belongs to the database's day, so its name matters for a budget only.
-        const day = key?.today ?? "today"
         const wallet: Wallet = {
           org_id: run.org_id,
           balance: Money.MicroUsd(balance),
@@ -179,13 +177,13 @@ export class Quotes extends Context.Service<
           entry_seq: 0n,
           per_run_limit: limit(per_run_limit),
           daily_limit: limit(daily_limit),
-          spent_day: day,
+          spent_day: today,
           spent: Money.MicroUsd(spent_today),
           suspended
         }
         const guarded = yield* guardedBy(run)
         const turnRun = { ...turnRunOf({ _tag: "Reserve", run }), ...(guarded === null ? {} : { guarded }) }
-        return decide(wallet, turnRun, { _tag: "Reserve" }, day, key?.budget ?? null).verdict
+        return decide(wallet, turnRun, { _tag: "Reserve" }, today, key?.budget ?? null).verdict
       })
 
       const quote = Effect.fnUntraced(function* (request: PlanRequest) {

@@ -91,7 +91,7 @@ export const decidePayments = (view: TurnView, newPaymentId: () => string) => {
     for (const [org_id, auto] of autos) {
       const wallet = wallets.get(org_id)
       if (wallet === undefined || !Auto.isDue(auto, wallet.balance)) continue
-      const begun = Auto.begin(auto, view.day, view.now_micros, view.auto_topup_daily_max)
+      const begun = Auto.begin(auto, view.day, view.auto_topup_daily_max)
       keepAuto(org_id, begun.auto)
       if (begun.charge !== null) charges.push({ payment_id: newPaymentId(), org_id, amount: begun.charge })
     }

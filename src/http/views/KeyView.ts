@@ -3,17 +3,15 @@ import { defined } from "../../schema/defined.ts"
 import type { KeyRow } from "../../layers/accounts/Accounts.ts"
 import type { Allow } from "../../schema/accounts/KeyAccess.ts"
 import { usd } from "../../schema/money/Money.ts"
-import { type KeyBudget, periodEnd, spentIn } from "../../schema/wallet/KeyBudget.ts"
+import { type KeyBudget, spentIn } from "../../schema/wallet/KeyBudget.ts"
+import { resetsAt } from "../../schema/money/SpendDay.ts"
 
-const budgetView = (budget: KeyBudget, today: string) => {
-  const end = periodEnd(budget.period, today)
-  return {
-    limit: usd(budget.limit),
-    period: budget.period,
-    spent: usd(spentIn(budget, today)),
-    resets_at: end === null ? null : `${end}T00:00:00.000Z`
-  }
-}
+const budgetView = (budget: KeyBudget, today: string) => ({
+  limit: usd(budget.limit),
+  period: budget.period,
+  spent: usd(spentIn(budget, today)),
+  resets_at: resetsAt(budget.period, today)?.toISOString() ?? null
+})
 
 export const allowView = ({ max_cost, ...rest }: Allow) => ({
   ...rest,

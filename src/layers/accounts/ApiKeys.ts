@@ -8,10 +8,12 @@ import { Effect, Option, Redacted, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import { Allow } from "../../schema/accounts/KeyAccess.ts"
 import type { MicroUsd } from "../../schema/money/Money.ts"
-import type { BudgetPeriod, KeyBudget } from "../../schema/wallet/KeyBudget.ts"
+import type { KeyBudget } from "../../schema/wallet/KeyBudget.ts"
+import type { BudgetPeriod } from "../../schema/money/SpendDay.ts"
 import { noBudgets, readBudgets } from "../ledger/BudgetTurn.ts"
 import { newId } from "../platform/Ids.ts"
 import { oneRowOf, rowsOf } from "../postgres/Rows.ts"
+import { today } from "../postgres/SpendDay.ts"
 import { constraintOf } from "../postgres/connection/SqlState.ts"
 import { allowOf, Reads, scopeOf as scopeInForce } from "./KeyRows.ts"
 import { digest, randomText } from "./Secrets.ts"
@@ -110,7 +112,7 @@ export const apiKeys = (sql: SqlClient.SqlClient) => {
     sql.literal(`key_id, name, environment, display, last_used_at, revoked_at, created_at, created_by, expires_at, allow, budget_id,
     key_reads(api_keys) AS reads, replaced_by, expires_at IS NOT NULL AND expires_at <= now() AS expired,
     revoked_at IS NULL AND EXISTS (SELECT FROM oauth_grants g WHERE g.key_id = api_keys.key_id AND g.ended_at IS NULL AND g.expires_at > now()) AS connected,
-    EXISTS (SELECT FROM allowances a WHERE a.key_id = api_keys.key_id) AS allowance, (now() AT TIME ZONE 'UTC')::date::text AS today`)
+    EXISTS (SELECT FROM allowances a WHERE a.key_id = api_keys.key_id) AS allowance, ${today}::text AS today`)
 
   const withBudgets = Effect.fnUntraced(function* (rows: ReadonlyArray<StoredKey>) {
     const ids = rows.flatMap(({ budget_id }) => (budget_id === null ? [] : [budget_id]))

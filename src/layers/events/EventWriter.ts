@@ -9,6 +9,7 @@ import { SqlClient } from "effect/sql"
 import { crashPoint } from "../platform/CrashPoint.ts"
 import { bigints, jsons, texts } from "../postgres/Columns.ts"
 import { oneRowOf, rowsOf } from "../postgres/Rows.ts"
+import { startOf, today } from "../postgres/SpendDay.ts"
 import {
   type AlertState,
   type Alerted,
@@ -138,7 +139,7 @@ export class EventWriter extends Context.Service<
           SELECT coalesce(max(hold), 0)::bigint AS hold FROM runs
           WHERE org_id = ${org_id} AND run_id = ANY(${texts(run_ids)}) AND error_code = 'budget_exceeded'
             AND control IS DISTINCT FROM 'key_budget'
-            AND finished_at >= date_trunc('day', now() AT TIME ZONE 'UTC') AT TIME ZONE 'UTC'`),
+            AND finished_at >= ${sql.literal(startOf(today))}`),
           ({ hold }) => hold
         )
       }

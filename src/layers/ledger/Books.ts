@@ -8,6 +8,8 @@ import { SqlClient } from "effect/sql"
 import { type Violation, violations } from "../audit/equations.ts"
 import { snapshot } from "../audit/snapshot.ts"
 import { rowsOf } from "../postgres/Rows.ts"
+import { spentToday, today } from "../postgres/SpendDay.ts"
+import { dayEnd } from "../../schema/money/SpendDay.ts"
 import { allEntries, type EntryFilter, entryList, type EntryRow, entryRows } from "./EntryList.ts"
 
 export const WalletRow = Schema.Struct({
@@ -19,12 +21,12 @@ export const WalletRow = Schema.Struct({
   daily_limit: Schema.NullOr(Schema.BigInt),
   /** A check found that its books do not add up, so it takes no new runs. */
   suspended: Schema.Boolean,
-  /** Charged on the current UTC day. */
-  spent_today: Schema.BigInt,
-  /** The next midnight, UTC. */
-  resets_at: Schema.Date
+  today: Schema.String,
+  /** Charged today. */
+  spent_today: Schema.BigInt
 })
-export type WalletRow = typeof WalletRow.Type
+/** `resets_at`: when the next day begins. */
+export type WalletRow = typeof WalletRow.Type & { readonly resets_at: Date }
 const walletRows = rowsOf(WalletRow.fields)
 
 export const OpenRunRow = Schema.Struct({
@@ -72,11 +74,10 @@ export class Books extends Context.Service<
       const wallet = Effect.fnUntraced(function* (org_id: string) {
         const [row] = yield* walletRows(sql`
           SELECT balance, reserved, allowances_held, per_run_limit, daily_limit, suspended,
-                 CASE WHEN spent_day = (now() AT TIME ZONE 'UTC')::date THEN spent ELSE 0 END AS spent_today,
-                 ((now() AT TIME ZONE 'UTC')::date + 1)::timestamp AT TIME ZONE 'UTC' AS resets_at
-          FROM wallets WHERE org_id = ${org_id}`)
+                 ${sql.literal(today)}::text AS today, ${sql.literal(spentToday("w"))} AS spent_today
+          FROM wallets w WHERE org_id = ${org_id}`)
         if (row === undefined) return yield* Effect.die(new Error(`${org_id} has no wallet`))
-        return row
+        return { ...row, resets_at: dayEnd(row.today) }
       }, Effect.orDie)
 
       const entries = entryList(sql)

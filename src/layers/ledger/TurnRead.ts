@@ -16,6 +16,7 @@ import { isRunStatus } from "../../schema/runs/Run.ts"
 import { repeatsOf, triesColumn } from "../guards/RepeatTurn.ts"
 import { texts } from "../postgres/Columns.ts"
 import { batchRowsOf } from "../postgres/Rows.ts"
+import { dayOf } from "../postgres/SpendDay.ts"
 import { isUsableKey } from "../runs/NewRuns.ts"
 import { runStatus } from "../runs/runStatus.ts"
 import { freeUsed } from "../usage/freeStorage.ts"
@@ -230,7 +231,7 @@ export const readTurn = (
     takenRows(sql`
   -- Read after the snapshot: now() may be earlier than that of a run whose command the snapshot has.
   WITH clock AS MATERIALIZED (SELECT clock_timestamp() AS now)
-  SELECT m.id, m.command_id, m.org_id, m.run_id, m.tag, m.payload::text AS payload, (t.now AT TIME ZONE 'UTC')::date::text AS day,
+  SELECT m.id, m.command_id, m.org_id, m.run_id, m.tag, m.payload::text AS payload, ${sql.literal(dayOf("t.now"))}::text AS day,
          (extract(epoch FROM t.now) * 1000000)::bigint AS now_micros,
          w.lane::int AS wallet_lane, w.version, w.balance, w.reserved, w.entry_seq, w.head, w.per_run_limit, w.daily_limit, w.allowances_held, w.spent_day::text AS spent_day, w.spent, w.suspended,
          w.open_runs, ${sql.literal(freeUsed("w.org_id"))} AS free_used, ${heldKeys(sql, direct)}, ${liveKeys(sql, direct)},

@@ -7,6 +7,7 @@
  * second old, so that stored commands wait no longer than that when the signal was lost.
  */
 import { Context } from "effect"
+import { dayAt } from "../../schema/money/SpendDay.ts"
 import { turnMinutesMax } from "../../schema/wallet/TurnTime.ts"
 import { noRepeats } from "../guards/RepeatTurn.ts"
 import type { BudgetView, ReadBudget } from "./BudgetTurn.ts"
@@ -41,8 +42,6 @@ const nothingStored: Omit<TurnRead, "wallets" | "day" | "now_micros" | "liveKeys
   heldKeys: new Set()
 }
 
-const dayOf = (micros: bigint): string => new Date(Number(micros / 1000n)).toISOString().slice(0, 10)
-
 /** `now` returns milliseconds of a clock that never goes back. A lane is read again after `recallMillis`. */
 export const walletMemory = (now: () => number, recallMillis: number) => {
   const lanes = new Map<number, LaneMemory>()
@@ -62,7 +61,7 @@ export const walletMemory = (now: () => number, recallMillis: number) => {
       if (since > recallMillis) return null
       const now_micros = memory.now_micros + BigInt(Math.round(since * 1000))
       const { day } = memory
-      if (dayOf(now_micros) !== day) return null
+      if (dayAt(Number(now_micros / 1000n)) !== day) return null
       const wallets = new Map<string, TurnWallet>()
       const liveKeys = new Set<string>()
       for (const command of direct) {

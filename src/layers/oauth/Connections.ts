@@ -6,8 +6,7 @@
  */
 import { Clock, Context, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import type { BudgetPeriod } from "../../schema/wallet/KeyBudget.ts"
-import { budgetPeriods } from "../../schema/wallet/KeyBudget.ts"
+import { type BudgetPeriod, budgetPeriods } from "../../schema/money/SpendDay.ts"
 import { MicroUsd } from "../../schema/money/Money.ts"
 import { allowOf, type OAuthScope, oauthScopes } from "../../schema/oauth/Scope.ts"
 import { provesChallenge } from "../../schema/oauth/Pkce.ts"

@@ -4,8 +4,8 @@
  * The count is in the statement that stores, so it commits with what it counts.
  */
 import type { SqlClient, Statement } from "effect/sql"
+import { today } from "../postgres/SpendDay.ts"
 
-const today = "(now() AT TIME ZONE 'UTC')::date"
 /** What was stored today at no charge. Null if nothing was. */
 export const freeUsed = (org_id: string) =>
   `(SELECT f.bytes FROM free_storage f WHERE f.org_id = ${org_id} AND f.day = ${today})`

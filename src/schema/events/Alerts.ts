@@ -4,6 +4,7 @@
  * Pure. The state is stored with the position in the ledger, so the same entries cause the same alerts, whoever reads them.
  */
 import { usd } from "../money/Money.ts"
+import { dayAt, dayEnd } from "../money/SpendDay.ts"
 import type { NewEvent } from "./Event.ts"
 import type { EntryFacts } from "./WalletEvents.ts"
 
@@ -22,7 +23,7 @@ export const crossed = (before: BudgetStep | 0, after: BudgetStep | 0): Readonly
 export interface AlertState {
   /** The balance is below the threshold, and that was told. */
   readonly low: boolean
-  /** The UTC day that `spent` and `reached` count, such as 2026-11-21. */
+  /** The day that `spent` and `reached` count, such as 2026-11-21. */
   readonly spent_day: string | null
   readonly spent: bigint
   readonly reached: BudgetStep | 0
@@ -39,9 +40,6 @@ export interface Alerted {
   readonly state: AlertState
   readonly events: ReadonlyArray<NewEvent>
 }
-
-const dayOf = (at: Date): string => at.toISOString().slice(0, 10)
-const dayMillis = 86_400_000
 
 /** `balance` and `reserved` are those at the time `at`. */
 export const watchBalance = (
@@ -62,7 +60,7 @@ const dayState = (state: AlertState, day: string): AlertState =>
   state.spent_day === day ? state : { ...state, spent_day: day, spent: 0n, reached: 0 }
 
 const reachedEvent = (state: AlertState, limit: bigint, percent: BudgetStep, at: Date): NewEvent => {
-  const resets_at = new Date(Date.parse(dayOf(at)) + dayMillis).toISOString()
+  const resets_at = dayEnd(dayAt(at.getTime())).toISOString()
   const control = { control: "daily_spend_guard", manage: "/v1/spend-guard" }
   const data = { ...control, percent, limit: usd(limit), spent: usd(state.spent), resets_at }
   return { kind: "budget.reached", run_id: null, step: null, happened_at: at, data }
@@ -70,7 +68,7 @@ const reachedEvent = (state: AlertState, limit: bigint, percent: BudgetStep, at:
 
 /** Counts what was charged at the time `at`, and tells which parts of the daily limit that reaches. Zero only looks at the limit. */
 export const watchBudget = (state: AlertState, { daily_limit }: AlertRules, charged: bigint, at: Date): Alerted => {
-  const today = dayState(state, dayOf(at))
+  const today = dayState(state, dayAt(at.getTime()))
   const spent = { ...today, spent: today.spent + charged }
   if (daily_limit === null) return { state: spent, events: [] }
   const steps = crossed(today.reached, stepOf(spent.spent, daily_limit))
@@ -86,7 +84,7 @@ export const watchRefusal = (
   { daily_limit }: AlertRules,
   { hold, reserved, at }: { readonly hold: bigint; readonly reserved: bigint; readonly at: Date }
 ): Alerted => {
-  const today = dayState(state, dayOf(at))
+  const today = dayState(state, dayAt(at.getTime()))
   const isReached = daily_limit !== null && today.spent + reserved + hold > daily_limit
   if (!isReached || daily_limit === 0n || today.reached === 100) return { state: today, events: [] }
   return { state: { ...today, reached: 100 }, events: [reachedEvent(today, daily_limit, 100, at)] }

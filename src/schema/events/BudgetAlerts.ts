@@ -5,7 +5,8 @@
  * processes that share a budget tell a crossing once.
  */
 import { type MicroUsd, plus, usd } from "../money/Money.ts"
-import { type BudgetPeriod, type KeyBudget, periodEnd, periodStart, spentIn } from "../wallet/KeyBudget.ts"
+import { type KeyBudget, spentIn } from "../wallet/KeyBudget.ts"
+import { type BudgetPeriod, periodStart, resetsAt } from "../money/SpendDay.ts"
 import { type BudgetStep, crossed, stepOf } from "./Alerts.ts"
 
 /** The last part of a budget that was told, and which limit of which period it was about. */
@@ -64,15 +65,12 @@ export const watchKeyBudget = (use: BudgetUse): BudgetAlert | null => {
 }
 
 /** The data of the event. `key_id` is the key that spends from the budget. */
-export const budgetReached = (key_id: string, budget: KeyBudget, day: string, percent: BudgetStep) => {
-  const end = periodEnd(budget.period, countedDay(budget, day))
-  return {
-    control: "key_budget",
-    key_id,
-    manage: `/v1/api-keys/${key_id}`,
-    percent,
-    limit: usd(budget.limit),
-    spent: usd(spentIn(budget, day)),
-    resets_at: end === null ? null : `${end}T00:00:00.000Z`
-  }
-}
+export const budgetReached = (key_id: string, budget: KeyBudget, day: string, percent: BudgetStep) => ({
+  control: "key_budget",
+  key_id,
+  manage: `/v1/api-keys/${key_id}`,
+  percent,
+  limit: usd(budget.limit),
+  spent: usd(spentIn(budget, day)),
+  resets_at: resetsAt(budget.period, countedDay(budget, day))?.toISOString() ?? null
+})

@@ -37,7 +37,7 @@ const inState = (budget: AllowanceBudget, state: Purse["state"], held: MicroUsd 
   purse: { ...budget.purse, state, held }
 })
 
-/** Holds the amount. `parent` is the budget of the key that gives the allowance. `day` is the UTC day of the database. */
+/** Holds the amount. `parent` is the budget of the key that gives the allowance. `day` is that of SpendDay.ts. */
 export const openAllowance = (
   wallet: Wallet,
   budget: AllowanceBudget,

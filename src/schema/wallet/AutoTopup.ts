@@ -6,6 +6,7 @@
  */
 import { zero } from "../money/Money.ts"
 import * as Money from "../money/Money.ts"
+import { dayEnd, midnight } from "../money/SpendDay.ts"
 
 export interface AutoTopup {
   readonly enabled: boolean
@@ -18,7 +19,7 @@ export interface AutoTopup {
   readonly last_error: string | null
   /** Microseconds since 1970, on the database's clock. */
   readonly retry_micros: bigint | null
-  /** The UTC day of `day_total`, which is the sum of that day's charges, including one in flight. */
+  /** The day of `day_total`, which is the sum of that day's charges, including one in flight. */
   readonly day: string
   readonly day_total: Money.MicroUsd
 }
@@ -34,7 +35,6 @@ const hourMicros = 3_600_000_000n
 const waits = [1n, 6n, 24n, 72n].map((hours) => hours * hourMicros)
 /** The pause after the decline that switches it off, in case somebody switches it on again. */
 const waitLongest = 72n * hourMicros
-const dayMicros = 24n * hourMicros
 
 const noFailure = { state: "idle", failures: 0, last_error: null, retry_micros: null } as const
 
@@ -59,13 +59,12 @@ export const isDue = (auto: AutoTopup, balance: Money.MicroUsd): boolean =>
 export const begin = (
   auto: AutoTopup,
   day: string,
-  nowMicros: bigint,
   dailyMax: Money.MicroUsd
 ): { readonly auto: AutoTopup; readonly charge: Money.MicroUsd | null } => {
   const total = Money.plus(totalOn(auto, day), auto.amount)
   if (total <= dailyMax) return { auto: { ...auto, state: "charging", day, day_total: total }, charge: auto.amount }
-  const retry_micros = (nowMicros / dayMicros + 1n) * dayMicros
-  const last_error = `The daily maximum of $${Money.usd(dailyMax)} for automatic top-ups is reached; the next is at 00:00 UTC.`
+  const retry_micros = BigInt(dayEnd(day).getTime()) * 1_000n
+  const last_error = `The daily maximum of $${Money.usd(dailyMax)} for automatic top-ups is reached; the next is at ${midnight}.`
   return { auto: { ...auto, state: "waiting", retry_micros, last_error }, charge: null }
 }
 

@@ -10,6 +10,7 @@ import { ownOffer, type OwnOffer } from "../accounts/OwnAccount.ts"
 import { problem, type Problem } from "../Errors.ts"
 import { withCommands } from "../Hints.ts"
 import { topUp } from "../Steps.ts"
+import { midnight } from "../money/SpendDay.ts"
 
 const mebibyte = 1024n * 1024n
 /** `RUNGATE_FREE_DAILY_MB` in bytes. 0: no limit. */
@@ -62,13 +63,13 @@ const inMiB = (bytes: bigint): bigint => bytes / mebibyte
 export const freeExceeded = ({ stored, reserved, requested, limit }: FreeUse): string | null =>
   stored + reserved + requested <= limit
     ? null
-    : `runs that are charged nothing may store ${inMiB(limit)} MiB per day for your organization: ${inMiB(stored)} MiB are stored today, and open runs may store ${inMiB(reserved)} MiB; the limit resets at 00:00 UTC. Wait until then${reserved > 0n ? ", or until open runs have ended" : ""}; the operator of the service sets it as ${setting}`
+    : `runs that are charged nothing may store ${inMiB(limit)} MiB per day for your organization: ${inMiB(stored)} MiB are stored today, and open runs may store ${inMiB(reserved)} MiB; the limit resets at ${midnight}. Wait until then${reserved > 0n ? ", or until open runs have ended" : ""}; the operator of the service sets it as ${setting}`
 
 /** The refusal of a run or batch of which `storesNothing` is true. */
 export const storageFull = (limit: bigint) =>
   problem(
     "rate_limited",
-    withCommands`Runs and batch rows that were refused or charged nothing have stored ${String(inMiB(limit))} MiB for your organization today, which is its limit, so this was not stored. What the wallet can pay is stored up to twice the limit, and without a key, or with one that has no scope and no budget, up to three times: top up with ${topUp}, or wait until 00:00 UTC. The operator of the service sets the limit as ${setting}.`
+    withCommands`Runs and batch rows that were refused or charged nothing have stored ${String(inMiB(limit))} MiB for your organization today, which is its limit, so this was not stored. What the wallet can pay is stored up to twice the limit, and without a key, or with one that has no scope and no budget, up to three times: top up with ${topUp}, or wait until ${midnight}. The operator of the service sets the limit as ${setting}.`
   )
 
 export const isStorageFull = ({ error }: Problem): boolean =>

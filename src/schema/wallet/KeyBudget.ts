@@ -1,5 +1,5 @@
 /**
- * The budget of an API key or of a batch: how much its runs may charge and hold in a day, week or month (UTC), or in total. Pure.
+ * The budget of an API key or of a batch: how much its runs may charge and hold in a day, week or month, or in total. Pure.
  *
  * It counts as the daily spend guard does: what open runs hold, plus what was charged in the current period. So runs that are admitted at
  * once can't exceed it together. `key_budget_holds` enforces the rule a second time.
@@ -8,9 +8,7 @@
  */
 import { looksLike } from "../Ids.ts"
 import { type MicroUsd, minus, plus, zero } from "../money/Money.ts"
-
-export const budgetPeriods = ["day", "week", "month", "total"] as const
-export type BudgetPeriod = (typeof budgetPeriods)[number]
+import { type BudgetPeriod, periodStart } from "../money/SpendDay.ts"
 
 export interface KeyBudget {
   readonly budget_id: string
@@ -18,7 +16,7 @@ export interface KeyBudget {
   readonly period: BudgetPeriod
   /** What open runs hold. */
   readonly reserved: MicroUsd
-  /** The UTC day of the newest hold or charge, `2026-11-21`. The sums below count the day, week and month that it lies in. */
+  /** The day of the newest hold or charge, `2026-11-21`. The sums below count the day, week and month that it lies in. */
   readonly counted_on: string
   readonly spent_day: MicroUsd
   readonly spent_week: MicroUsd
@@ -47,33 +45,6 @@ export interface Purse {
 
 /** Whether a budget is the `max_total` of a batch. */
 export const isOfBatch = ({ budget_id }: Pick<KeyBudget, "budget_id">): boolean => looksLike("bat", budget_id)
-
-const dayMillis = 86_400_000
-const dayOf = (millis: number): string => new Date(millis).toISOString().slice(0, 10)
-
-/** The first day of the period in which `day` lies. Weeks start on Monday. Null for `total`. */
-export const periodStart = (period: BudgetPeriod, day: string): string | null => {
-  const millis = Date.parse(`${day}T00:00:00Z`)
-  switch (period) {
-    case "day":
-      return day
-    case "week":
-      return dayOf(millis - ((new Date(millis).getUTCDay() + 6) % 7) * dayMillis)
-    case "month":
-      return `${day.slice(0, 8)}01`
-    case "total":
-      return null
-  }
-}
-
-/** The first day of the next period. Null for `total`, which never resets. */
-export const periodEnd = (period: BudgetPeriod, day: string): string | null => {
-  const start = periodStart(period, day)
-  if (start === null) return null
-  if (period !== "month") return dayOf(Date.parse(`${start}T00:00:00Z`) + (period === "week" ? 7 : 1) * dayMillis)
-  const first = new Date(`${start}T00:00:00Z`)
-  return dayOf(Date.UTC(first.getUTCFullYear(), first.getUTCMonth() + 1, 1))
-}
 
 /** The budget with the sums of the periods in which `day` lies. A day before `counted_on` resets nothing. */
 const countedOn = (budget: KeyBudget, day: string): KeyBudget => {
@@ -135,13 +106,3 @@ export const withoutHold = (budget: KeyBudget, hold: MicroUsd, charge: MicroUsd,
     spent_total: plus(counted.spent_total, charge)
   }
 }
-
-const resets: Readonly<Record<BudgetPeriod, string>> = {
-  day: "it resets at 00:00 UTC",
-  week: "it resets on Monday at 00:00 UTC",
-  month: "it resets on the first of the month at 00:00 UTC",
-  total: "it never resets"
-}
-
-/** When the budget resets, for messages. */
-export const resetText = (period: BudgetPeriod): string => resets[period]

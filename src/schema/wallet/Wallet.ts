@@ -12,7 +12,8 @@ import type { RunStatus } from "../runs/Run.ts"
 import { isFinal, isStoppable } from "../runs/Run.ts"
 import { raiseBudget, spendGuard, topUp } from "../Steps.ts"
 import { freeExceeded, type FreeUse } from "./FreeStorage.ts"
-import { countedIn, exceededBy, isOfBatch, type KeyBudget, resetText, withHold, withoutHold } from "./KeyBudget.ts"
+import { countedIn, exceededBy, isOfBatch, type KeyBudget, withHold, withoutHold } from "./KeyBudget.ts"
+import { resetText } from "../money/SpendDay.ts"
 import { allowanceOf, drawn, refilled } from "./Purse.ts"
 
 export type MicroUsd = Money.MicroUsd
@@ -30,7 +31,7 @@ export interface Wallet {
   readonly entry_seq: bigint
   readonly per_run_limit: MicroUsd | null
   readonly daily_limit: MicroUsd | null
-  /** The UTC day, `2026-11-21`, that `spent` counts. */
+  /** The day, `2026-11-21`, that `spent` counts. */
   readonly spent_day: string
   readonly spent: MicroUsd
   /** Its books do not add up, so it takes no new runs until the operator resumes it. Absent: it is not suspended. */
@@ -238,7 +239,7 @@ const reserve = (wallet: Wallet, run: WalletRun, day: string, budget: KeyBudget 
   if (wallet.daily_limit !== null && Money.plus(today, run.hold) > wallet.daily_limit) {
     return refuse(
       "budget_exceeded",
-      `this run holds up to $${hold}; with $${Money.usd(today)} spent or held today it would exceed the daily limit of $${Money.usd(wallet.daily_limit)}; it resets at 00:00 UTC, or raise it at ${spendGuard.http}`
+      `this run holds up to $${hold}; with $${Money.usd(today)} spent or held today it would exceed the daily limit of $${Money.usd(wallet.daily_limit)}; ${resetText("day")}, or raise it at ${spendGuard.http}`
     )
   }
   const unfit = budget === null ? null : unfitFor(budget, run.hold, day)
@@ -328,7 +329,7 @@ const setGuard = (wallet: Wallet, command: Extract<Command, { _tag: "SetGuard" }
 }
 
 /**
- * Applies one command. `day` is the UTC day of the database, so that midnight is the same instant for every process. `run` is null for
+ * Applies one command. `day` is that of SpendDay.ts. `run` is null for
  * commands without a run, and if the run does not exist. `budget` is the budget that the run counts against.
  */
 export const decide = (

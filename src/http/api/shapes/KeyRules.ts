@@ -3,7 +3,7 @@ import { Schema, SchemaGetter } from "effect"
 import { keyReadings } from "../../../schema/accounts/KeyAccess.ts"
 import { Usd } from "../../../schema/money/Money.ts"
 import { timeCharsMax } from "../../../schema/Period.ts"
-import { budgetPeriods } from "../../../schema/wallet/KeyBudget.ts"
+import { budgetPeriods } from "../../../schema/money/SpendDay.ts"
 import { optional } from "./Common.ts"
 
 const isTimestamp = (text: string): boolean =>

@@ -1,8 +1,8 @@
 /** Organizations as operators list them, with their wallets: what they hold, what they did today, and why they may be suspended. */
-import { Clock, Effect, Schema } from "effect"
+import { Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
-import { makeId } from "../../../schema/Ids.ts"
 import { rowsOf } from "../../postgres/Rows.ts"
+import { spentToday, startOf, today } from "../../postgres/SpendDay.ts"
 
 export const OrganizationRow = Schema.Struct({
   org_id: Schema.String,
@@ -10,7 +10,7 @@ export const OrganizationRow = Schema.Struct({
   created_at: Schema.Date,
   balance: Schema.BigInt,
   reserved: Schema.BigInt,
-  /** Runs created and money charged since midnight UTC. */
+  /** Runs created and money charged today. */
   runs_today: Schema.BigInt,
   charged_today: Schema.BigInt,
   /** A check found that the wallet's books do not add up, so it takes no new runs. Null while it takes runs. */
@@ -21,20 +21,13 @@ export const OrganizationRow = Schema.Struct({
 export type OrganizationRow = typeof OrganizationRow.Type
 const organizationRows = rowsOf(OrganizationRow.fields)
 
-const dayMillis = 86_400_000
-
-/** The smallest possible run id of a day. Ids begin with their time, so they sort by it. */
-const firstRunOf = (dayStart: number) => makeId("run", dayStart).slice(0, -16)
-
 /** Newest first: the one with `org_id`, or those that `search` finds and whose ids are below `before`. */
 export const organizationList = (sql: SqlClient.SqlClient) =>
   Effect.fnUntraced(function* (org_id: string | null, search: string | null, before: string | null, limit: number) {
-    const now = yield* Clock.currentTimeMillis
-    const first = firstRunOf(now - (now % dayMillis))
     return yield* organizationRows(sql`
       SELECT o.org_id, o.name, o.created_at, w.balance, w.reserved,
-             (SELECT count(*) FROM runs r WHERE r.org_id = o.org_id AND r.run_id >= ${first}) AS runs_today,
-             CASE WHEN w.spent_day = (now() AT TIME ZONE 'UTC')::date THEN w.spent ELSE 0 END AS charged_today,
+             (SELECT count(*) FROM runs r WHERE r.org_id = o.org_id AND r.run_id >= run_id_at(${sql.literal(startOf(today))})) AS runs_today,
+             ${sql.literal(spentToday("w"))} AS charged_today,
              s.suspended_at, coalesce(s.violations, '{}') AS violations
       FROM (SELECT org_id, name, created_at FROM orgs
             WHERE (${org_id}::text IS NULL OR org_id = ${org_id}) AND (${before}::text IS NULL OR org_id < ${before})
