@@ -65,6 +65,19 @@ test("README has at most 700 words", () => {
   expect(pageText("README.md").split(/\s+/).length).toBeLessThanOrEqual(700)
 })
 
+test("a decision has at most eight lines of 180 characters", () => {
+  const long = pages
+    .filter((page) => page.startsWith("docs/decisions/"))
+    .flatMap((page) =>
+      pageText(page)
+        .split(/^## /m)
+        .slice(1)
+        .map((section) => ({ page, lines: section.split("\n").filter((line) => line !== "") }))
+    )
+    .filter(({ lines }) => lines.length > 9 || lines.some((line) => line.length > 180))
+  expect(long.map(({ page, lines }) => `${page}: ${lines[0]}`)).toEqual([])
+})
+
 const rows = (page: string, pattern: RegExp) =>
   Array.from(pageText(page).matchAll(pattern), (found) => found.slice(1).join(" "))
 

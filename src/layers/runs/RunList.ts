@@ -2,7 +2,7 @@
  * Lists an organization's runs, newest first, by filters.
  *
  * Open runs are found in `open_runs`, and labelled ones in `run_labels`. The other filters have no index, because one would cost every run
- * (docs/decisions.md): they are applied while the primary key is read from its newest entry. If many runs don't fill a page, the rollups of
+ * (docs/decisions/storage.md): they are applied while the primary key is read from its newest entry. If many runs don't fill a page, the rollups of
  * usage say how many such runs there are and how old the newest is (usage/RareRuns.ts), so that no more is read than needed.
  */
 import { Context, Effect, Schema } from "effect"

@@ -5,12 +5,10 @@ import { join } from "node:path"
 export const root = join(import.meta.dir, "..", "..", "..")
 
 /** Paths from the project's folder. */
-export const pages: ReadonlyArray<string> = [
-  ...readdirSync(root).filter((name) => name.endsWith(".md")),
-  ...readdirSync(join(root, "docs"))
-    .filter((name) => name.endsWith(".md"))
-    .map((name) => `docs/${name}`)
-].sort()
+export const pages: ReadonlyArray<string> = ["", "docs/", "docs/decisions/"]
+  .flatMap((folder) => readdirSync(join(root, folder)).map((name) => folder + name))
+  .filter((path) => path.endsWith(".md"))
+  .sort()
 
 export const pageText = (path: string): string => readFileSync(join(root, path), "utf8")
 
