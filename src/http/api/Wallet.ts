@@ -5,7 +5,7 @@ import { Wire } from "../../schema/Errors.ts"
 import { contactDaysMax } from "../../schema/guards/ContactGuard.ts"
 import { Usd } from "../../schema/money/Money.ts"
 import { entryTypes } from "../../schema/wallet/Wallet.ts"
-import { periodQuery } from "./control/RunQuery.ts"
+import { periodQuery } from "./shapes/RunQuery.ts"
 import { Auth, listQuery, optional } from "./shapes/Common.ts"
 import { WalletAudit, walletAuditDescription } from "./shapes/WalletAudit.ts"
 

@@ -5,10 +5,10 @@ import { Warranties } from "../../actors/warranty/Warranties.ts"
 import { RunStore } from "../../layers/runs/RunStore.ts"
 import { Disputes } from "../../layers/warranty/Disputes.ts"
 import { problem, unknownRun } from "../../schema/Errors.ts"
+import { disputeJson } from "../../schema/nouns/Dispute.ts"
 import { makeSeesRun } from "../access/SeenRuns.ts"
 import { Api } from "../api/Api.ts"
 import { CurrentCaller } from "../api/shapes/Common.ts"
-import { disputeView } from "../views/DisputeView.ts"
 
 const undisputed = (run_id: string) =>
   problem("not_found", `Nobody has disputed the run "${run_id}".`, [
@@ -26,7 +26,7 @@ export const DisputesHandlers = HttpApiBuilder.group(
     return handlers.handleAll({
       dispute: Effect.fnUntraced(function* ({ params: { run_id }, payload: { evidence } }) {
         const { org_id } = yield* CurrentCaller
-        return disputeView(yield* warranties.dispute(org_id, run_id, evidence))
+        return disputeJson(yield* warranties.dispute(org_id, run_id, evidence))
       }),
 
       get: Effect.fnUntraced(function* ({ params: { run_id } }) {
@@ -35,7 +35,7 @@ export const DisputesHandlers = HttpApiBuilder.group(
           return yield* Effect.fail(unknownRun(run_id))
         const row = yield* disputes.find(run_id)
         if (row === null) return yield* Effect.fail(undisputed(run_id))
-        return disputeView(row)
+        return disputeJson(row)
       })
     })
   })

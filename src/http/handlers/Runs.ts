@@ -10,14 +10,15 @@ import { Reads } from "../../layers/standby/Reads.ts"
 import { FactsOfRequests } from "../../layers/observability/RequestFacts.ts"
 import { Settings } from "../../layers/platform/Settings.ts"
 import { problem, unknownRun } from "../../schema/Errors.ts"
+import { RunWarranty } from "../../schema/nouns/Dispute.ts"
+import { written } from "../../schema/nouns/Noun.ts"
 import { bodyOf } from "../../schema/json/JsonText.ts"
 import { makeSeesRun } from "../access/SeenRuns.ts"
 import { Api } from "../api/Api.ts"
 import { CurrentCaller } from "../api/shapes/Common.ts"
 import { RequestContext } from "../middleware/RequestContext.ts"
 import { requireVerified } from "../middleware/Verified.ts"
-import { warrantyView } from "../views/DisputeView.ts"
-import { listRuns } from "./control/RunList.ts"
+import { listRuns } from "./RunList.ts"
 import { waitsFor } from "../standards/Prefer.ts"
 import { retryAfterSeconds, show, showRead, submitRun, extrasOf, waitsOf } from "../submission/SubmitRun.ts"
 
@@ -76,7 +77,8 @@ export const RunsHandlers = HttpApiBuilder.group(
         const { request, ...all } = details
         // Entries say what the organization's wallet had.
         const facts = (access?.reads ?? null) === null ? all : { ...all, ledger: [] }
-        const warranty = warrantyView(yield* warranties.standing(org_id, run_id))
+        const standing = yield* warranties.standing(org_id, run_id)
+        const warranty = standing === null ? null : written(RunWarranty)(standing)
         return HttpServerResponse.text(bodyOf({ ...facts, warranty }, { request: request ?? "null" }), {
           contentType: "application/json"
         })

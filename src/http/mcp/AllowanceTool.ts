@@ -4,7 +4,7 @@
  * The model sees the key that it gives. The key of the caller needs `allow.mint` for it, so a person has decided about it.
  */
 import { Clock, Effect, Schema } from "effect"
-import { Allowance, NewAllowance } from "../api/control/Allowances.ts"
+import { Allowance, NewAllowance } from "../api/accounts/Allowances.ts"
 import { Usd, usd } from "../../schema/money/Money.ts"
 import { answered, refusal, refusalIn, unanswered } from "./Answers.ts"
 import { Service, type ServiceShape } from "./Service.ts"

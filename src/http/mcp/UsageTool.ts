@@ -1,6 +1,6 @@
 /** The tool usage: counts and charges of runs in groups, as GET /v1/usage answers them. */
 import { Effect, Schema } from "effect"
-import { UsagePage } from "../api/control/Usage.ts"
+import { UsagePage } from "../api/Usage.ts"
 import { answered, refusalIn, unanswered } from "./Answers.ts"
 import { Service } from "./Service.ts"
 import { tool } from "./Tool.ts"

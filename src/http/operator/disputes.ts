@@ -9,7 +9,7 @@ import { Lanes } from "../../actors/mailbox/Lanes.ts"
 import { makeAcceptDispute } from "../../actors/warranty/acceptDispute.ts"
 import { type DisputeRow, Disputes } from "../../layers/warranty/Disputes.ts"
 import { looksLike } from "../../schema/Ids.ts"
-import { disputeView } from "../views/DisputeView.ts"
+import { disputeJson } from "../../schema/nouns/Dispute.ts"
 import { OperatorLayer } from "./OperatorLayer.ts"
 import { asOperator, bad, firstOf, orgOf, onDatabase, plain, print, table, unknown, when } from "./output.ts"
 
@@ -31,10 +31,10 @@ export const disputes = ({ org, all, limit, json }: DisputesFlags) =>
     if (org !== null) yield* orgOf(org)
     const store = yield* Disputes
     const { rows, more } = yield* firstOf(limit, (most) => store.list({ org_id: org, all, after: null }, most))
-    if (json) return yield* print({ items: rows.map((row) => ({ org_id: row.org_id, ...disputeView(row) })), more })
+    if (json) return yield* print({ items: rows.map((row) => ({ org_id: row.org_id, ...disputeJson(row) })), more })
     if (rows.length === 0) return yield* Console.log(all ? "There is no dispute." : "No dispute waits for a decision.")
     const cells = rows.map((row) => {
-      const { refund } = disputeView(row)
+      const { refund } = disputeJson(row)
       const text = row.evidence ?? ""
       return [when(row.created_at), row.run_id, row.org_id, row.state, refund ?? "", cell(text), cell(row.note)]
     })
@@ -65,8 +65,8 @@ const disputeOf = Effect.fnUntraced(function* (run_id: string) {
 
 const tell = (row: DisputeRow, done: string, json: boolean) =>
   json
-    ? print({ org_id: row.org_id, ...disputeView(row) })
-    : Console.log(`${done}: ${row.run_id} of ${row.org_id}, refund ${disputeView(row).refund ?? "0.00"} USD`)
+    ? print({ org_id: row.org_id, ...disputeJson(row) })
+    : Console.log(`${done}: ${row.run_id} of ${row.org_id}, refund ${disputeJson(row).refund ?? "0.00"} USD`)
 
 export const accept = ({ run_id, note, json }: DecisionFlags) =>
   Effect.gen(function* () {

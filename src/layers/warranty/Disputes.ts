@@ -7,24 +7,12 @@
  */
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
+import { Dispute } from "../../schema/nouns/Dispute.ts"
 import { storableText } from "../../schema/json/StorableText.ts"
-import { askWaitMinutes, asksPerHourMax, disputeStates } from "../../schema/wallet/Warranty.ts"
+import { askWaitMinutes, asksPerHourMax, warrantyReference } from "../../schema/wallet/Warranty.ts"
 import { oneRowOf, rowsOf } from "../postgres/Rows.ts"
 
-export const DisputeRow = Schema.Struct({
-  run_id: Schema.String,
-  org_id: Schema.String,
-  reason: Schema.String,
-  evidence: Schema.NullOr(Schema.String),
-  state: Schema.Literals(disputeStates),
-  note: Schema.String,
-  /** Null unless it was refunded. */
-  amount: Schema.NullOr(Schema.BigInt),
-  /** No provider is asked before this time. Null if none was asked, and for a decided dispute. */
-  ask_after: Schema.NullOr(Schema.Date),
-  created_at: Schema.Date,
-  decided_at: Schema.NullOr(Schema.Date)
-})
+export const DisputeRow = Schema.Struct({ org_id: Schema.String, ...Dispute.fields })
 export type DisputeRow = typeof DisputeRow.Type
 const disputeRows = rowsOf(DisputeRow.fields)
 const disputeRow = oneRowOf(DisputeRow.fields)
@@ -84,7 +72,7 @@ export class Disputes extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const columns =
         sql.literal(`d.run_id, d.org_id, d.reason, CASE WHEN r.erased_at IS NULL THEN d.evidence END AS evidence, d.state, d.note,
-        x.amount, CASE WHEN d.state IN ('pending', 'not_bounced') THEN d.ask_after END AS ask_after, d.created_at, d.decided_at
+        x.amount AS refund, CASE WHEN x.amount IS NOT NULL THEN '${warrantyReference("")}' || d.run_id END AS reference, CASE WHEN d.state IN ('pending', 'not_bounced') THEN d.ask_after END AS ask_after, d.created_at, d.decided_at
         FROM warranty_disputes d LEFT JOIN warranty_refunds x ON x.run_id = d.run_id LEFT JOIN runs r ON r.org_id = d.org_id AND r.run_id = d.run_id`)
       const undecided = sql.literal("state IN ('pending', 'not_bounced')")
 

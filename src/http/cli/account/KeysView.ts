@@ -1,6 +1,6 @@
 /** Formats API keys for a terminal. Loaded on demand, because it imports the API contract. */
 import { Schema } from "effect"
-import { ApiKey } from "../../api/Keys.ts"
+import { ApiKey } from "../../api/accounts/Keys.ts"
 import type { ScreenShape } from "../terminal/Screen.ts"
 import { decoded, type Lines } from "../answers/show.ts"
 import { table } from "../terminal/table.ts"

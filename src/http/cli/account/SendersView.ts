@@ -1,6 +1,6 @@
 /** Formats senders for a terminal. Loaded on demand, because it imports the API contract. */
 import { Schema } from "effect"
-import { Sender } from "../../api/Senders.ts"
+import { Sender } from "../../api/accounts/Senders.ts"
 import type { ScreenShape } from "../terminal/Screen.ts"
 import { decoded, type Lines } from "../answers/show.ts"
 import { table } from "../terminal/table.ts"

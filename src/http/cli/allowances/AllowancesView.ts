@@ -1,6 +1,6 @@
 /** Formats allowances for a terminal. Loaded on demand, because it imports the API contract. */
 import { Schema } from "effect"
-import { Allowance } from "../../api/control/Allowances.ts"
+import { Allowance } from "../../api/accounts/Allowances.ts"
 import { scopeText } from "../account/KeysView.ts"
 import { decoded, type Lines } from "../answers/show.ts"
 import type { ScreenShape } from "../terminal/Screen.ts"

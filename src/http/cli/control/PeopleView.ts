@@ -1,7 +1,7 @@
 /** Formats members, invitations and the audit log for a terminal. Loaded on demand, because it imports the API contract. */
 import { Schema } from "effect"
-import { AuditEntry } from "../../api/control/AuditLog.ts"
-import { FollowedKeys, Invitation, Member } from "../../api/control/Members.ts"
+import { AuditEntry } from "../../api/accounts/AuditLog.ts"
+import { FollowedKeys, Invitation, Member } from "../../api/accounts/Members.ts"
 import { decoded, type Lines } from "../answers/show.ts"
 import type { ScreenShape } from "../terminal/Screen.ts"
 import { table } from "../terminal/table.ts"

@@ -1,5 +1,5 @@
 /** Draws a simulation for a terminal: what happened beside what would have happened. Loaded on demand, because it imports the API contract. */
-import { Simulation } from "../../api/control/Simulations.ts"
+import { Simulation } from "../../api/Simulations.ts"
 import { decoded, type Lines } from "../answers/show.ts"
 import type { ScreenShape } from "../terminal/Screen.ts"
 import { table } from "../terminal/table.ts"

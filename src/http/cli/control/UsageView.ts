@@ -1,5 +1,5 @@
 /** Draws usage for a terminal: a bar for each group, as long as its share of the largest. Loaded on demand, because it imports the API contract. */
-import { type UsageItem, UsagePage } from "../../api/control/Usage.ts"
+import { type UsageItem, UsagePage } from "../../api/Usage.ts"
 import { sum, usd, Usd } from "../../../schema/money/Money.ts"
 import type { ScreenShape } from "../terminal/Screen.ts"
 import { decoded, type Lines } from "../answers/show.ts"

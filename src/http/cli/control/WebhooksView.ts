@@ -1,6 +1,6 @@
 /** Formats webhook endpoints and deliveries for a terminal. Loaded on demand, because it imports the API contract. */
 import { Schema } from "effect"
-import { WebhookDelivery, WebhookEndpoint, WebhooksReplayed } from "../../api/control/Webhooks.ts"
+import { WebhookDelivery, WebhookEndpoint, WebhooksReplayed } from "../../api/Webhooks.ts"
 import { decoded, type Lines } from "../answers/show.ts"
 import type { ScreenShape } from "../terminal/Screen.ts"
 import { table } from "../terminal/table.ts"

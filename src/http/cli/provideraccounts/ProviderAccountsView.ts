@@ -1,5 +1,5 @@
 /** Formats accounts at providers for a terminal. Loaded on demand, because it imports the API contract. */
-import { ProviderAccount, ProviderAccountPage } from "../../api/control/ProviderAccounts.ts"
+import { ProviderAccount, ProviderAccountPage } from "../../api/accounts/ProviderAccounts.ts"
 import { decoded, type Lines } from "../answers/show.ts"
 import type { ScreenShape } from "../terminal/Screen.ts"
 import { table } from "../terminal/table.ts"

@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs"
 import { Effect, Schema } from "effect"
 import { Command } from "effect/cli"
-import { Head, HeadPage } from "../../api/control/Receipts.ts"
+import { Head, HeadPage } from "../../api/Receipts.ts"
 import { readText } from "../runs/input.ts"
 import { Client } from "../answers/Client.ts"
 import { allPages } from "../answers/pages.ts"

@@ -4,7 +4,7 @@ import { beginChain, chainCheck, type ChainState, headCheck, nextEntry } from ".
 import { headType, type PublicKeys } from "../../../schema/receipts/PublicKeys.ts"
 import { LedgerHead } from "../../../schema/receipts/Receipt.ts"
 import { type Check, failed, ok } from "../../../schema/receipts/Verification.ts"
-import { ChainPage, Head } from "../../api/control/Receipts.ts"
+import { ChainPage, Head } from "../../api/Receipts.ts"
 import { Client } from "../answers/Client.ts"
 import { decoded, failureOf } from "../answers/show.ts"
 import { fail } from "../terminal/exits.ts"

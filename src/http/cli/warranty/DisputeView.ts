@@ -1,5 +1,5 @@
 /** Says how a dispute stands, for a terminal. Loaded on demand, because it imports the API contract. */
-import { Dispute } from "../../api/control/Disputes.ts"
+import { Dispute } from "../../api/Disputes.ts"
 import { decoded, type Lines } from "../answers/show.ts"
 import { harmless } from "../terminal/text.ts"
 

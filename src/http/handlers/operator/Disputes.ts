@@ -6,10 +6,10 @@ import { makeAcceptDispute } from "../../../actors/warranty/acceptDispute.ts"
 import { type DisputeRow, Disputes } from "../../../layers/warranty/Disputes.ts"
 import { problem } from "../../../schema/Errors.ts"
 import { looksLike } from "../../../schema/Ids.ts"
+import { disputeJson } from "../../../schema/nouns/Dispute.ts"
 import { makeAsOperator } from "../../access/OperatorCookie.ts"
 import { Api } from "../../api/Api.ts"
 import { listLimitDefault } from "../../api/shapes/Common.ts"
-import { disputeView } from "../../views/DisputeView.ts"
 
 const field = (path: string, message: string) => problem("invalid_request", `${path} ${message}`, [{ path, message }])
 const badCursor = field("query.cursor", "is not a cursor of this list")
@@ -24,7 +24,7 @@ const limited = problem(
   "The refunds of 30 days would pass RUNGATE_WARRANTY_SHARE of these days' revenue. Nothing was changed. Raise it, or try again later."
 )
 
-const view = (row: DisputeRow) => ({ org_id: row.org_id, ...disputeView(row) })
+const view = (row: DisputeRow) => ({ org_id: row.org_id, ...disputeJson(row) })
 
 export const OperatorDisputesHandlers = HttpApiBuilder.group(
   Api,

@@ -1,10 +1,10 @@
 /** The contract of sign-up, sign-in and sessions. Sign-up and sign-in return a session token; attempts are rate-limited. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
-import { Wire } from "../../schema/Errors.ts"
-import { Auth } from "./shapes/Common.ts"
-import { SignInRequest, SignUpRequest } from "./shapes/Credentials.ts"
-import { NewSession, OwnSession } from "./shapes/Session.ts"
+import { Wire } from "../../../schema/Errors.ts"
+import { Auth } from "../shapes/Common.ts"
+import { SignInRequest, SignUpRequest } from "../shapes/Credentials.ts"
+import { NewSession, OwnSession } from "../shapes/Session.ts"
 
 const OpenSession = Schema.Struct({
   id: Schema.String.annotate({ description: "Id of the session, `ses_…`. It is not the token." }),

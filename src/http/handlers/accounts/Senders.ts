@@ -1,17 +1,17 @@
 /** Sending domains: people add and remove them, and a DNS record that the service looks up verifies them. */
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { Dns } from "../../layers/accounts/Dns.ts"
-import { type SenderRow, Senders, sendersMax } from "../../layers/accounts/Senders.ts"
-import { Settings } from "../../layers/platform/Settings.ts"
-import { problem } from "../../schema/Errors.ts"
-import { looksLike } from "../../schema/Ids.ts"
-import { sendingDomain } from "../../schema/accounts/Sender.ts"
-import { Api } from "../api/Api.ts"
-import { CurrentCaller, listLimitDefault } from "../api/shapes/Common.ts"
-import { makeAsCaller } from "../middleware/Bearer.ts"
-import { withCommands } from "../../schema/Hints.ts"
-import { listSenders, signIn } from "../../schema/Steps.ts"
+import { Dns } from "../../../layers/accounts/Dns.ts"
+import { type SenderRow, Senders, sendersMax } from "../../../layers/accounts/Senders.ts"
+import { Settings } from "../../../layers/platform/Settings.ts"
+import { problem } from "../../../schema/Errors.ts"
+import { looksLike } from "../../../schema/Ids.ts"
+import { sendingDomain } from "../../../schema/accounts/Sender.ts"
+import { Api } from "../../api/Api.ts"
+import { CurrentCaller, listLimitDefault } from "../../api/shapes/Common.ts"
+import { makeAsCaller } from "../../middleware/Bearer.ts"
+import { withCommands } from "../../../schema/Hints.ts"
+import { listSenders, signIn } from "../../../schema/Steps.ts"
 
 const recordOf = ({ domain, token }: SenderRow) => ({
   type: "TXT" as const,

@@ -1,16 +1,16 @@
 /** Quotes: a handler decodes the request as a run's, asks the actor and shows the quote. Nothing is written. */
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { Quotes } from "../../../actors/runs/Quotes.ts"
-import { Settings } from "../../../layers/platform/Settings.ts"
-import { defined } from "../../../schema/defined.ts"
-import { usd } from "../../../schema/money/Money.ts"
-import { controlsOf } from "../../../schema/runs/Run.ts"
-import { ownMessage } from "../../../schema/accounts/OwnMessages.ts"
-import { Api } from "../../api/Api.ts"
-import { RequestContext } from "../../middleware/RequestContext.ts"
-import { requireVerified } from "../../middleware/Verified.ts"
-import { requestOf } from "../../submission/SubmitRun.ts"
+import { Quotes } from "../../actors/runs/Quotes.ts"
+import { Settings } from "../../layers/platform/Settings.ts"
+import { defined } from "../../schema/defined.ts"
+import { usd } from "../../schema/money/Money.ts"
+import { controlsOf } from "../../schema/runs/Run.ts"
+import { ownMessage } from "../../schema/accounts/OwnMessages.ts"
+import { Api } from "../api/Api.ts"
+import { RequestContext } from "../middleware/RequestContext.ts"
+import { requireVerified } from "../middleware/Verified.ts"
+import { requestOf } from "../submission/SubmitRun.ts"
 
 export const QuotesHandlers = HttpApiBuilder.group(
   Api,

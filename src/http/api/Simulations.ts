@@ -1,12 +1,12 @@
 /** The contract of simulations: what past runs would have cost and delivered under another routing policy. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
-import { Wire } from "../../../schema/Errors.ts"
-import { Usd } from "../../../schema/money/Money.ts"
-import { Moment } from "../../../schema/Period.ts"
-import { strategies } from "../../../schema/runs/Routing.ts"
-import { Auth, optional } from "../shapes/Common.ts"
-import { ScopedKeys } from "../shapes/ScopedKeys.ts"
+import { Wire } from "../../schema/Errors.ts"
+import { Usd } from "../../schema/money/Money.ts"
+import { Moment } from "../../schema/Period.ts"
+import { strategies } from "../../schema/runs/Routing.ts"
+import { Auth, optional } from "./shapes/Common.ts"
+import { ScopedKeys } from "./shapes/ScopedKeys.ts"
 
 const Slug = Schema.NonEmptyString.check(Schema.isMaxLength(200))
 /** More providers than any capability has. */

@@ -1,9 +1,9 @@
 /** The contract of receipts and ledger heads: signed statements that a customer can keep and verify without the service. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
-import { Wire } from "../../../schema/Errors.ts"
-import { ChainEntry } from "../../../schema/receipts/ChainEntry.ts"
-import { Auth, listQuery } from "../shapes/Common.ts"
+import { Wire } from "../../schema/Errors.ts"
+import { ChainEntry } from "../../schema/receipts/ChainEntry.ts"
+import { Auth, listQuery } from "./shapes/Common.ts"
 
 export const receiptMediaType = "application/jose"
 

@@ -1,8 +1,8 @@
 /** The contract of senders: the domains that an organization proved with a DNS record, and may send e-mail from. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
-import { Wire } from "../../schema/Errors.ts"
-import { Auth, listQuery } from "./shapes/Common.ts"
+import { Wire } from "../../../schema/Errors.ts"
+import { Auth, listQuery } from "../shapes/Common.ts"
 
 const described = (description: string) => Schema.String.annotate({ description })
 

@@ -1,9 +1,9 @@
 /** The contract of e-mail verification and passwords: what a person does with an account besides signing in. Attempts are rate-limited. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
-import { Wire } from "../../schema/Errors.ts"
-import { Email, LinkToken, NewPassword, Password } from "./shapes/AccountFields.ts"
-import { Auth } from "./shapes/Common.ts"
+import { Wire } from "../../../schema/Errors.ts"
+import { Email, LinkToken, NewPassword, Password } from "../shapes/AccountFields.ts"
+import { Auth } from "../shapes/Common.ts"
 
 const Verification = Schema.Struct({
   verification: Schema.Literals(["sent", "not_needed"])

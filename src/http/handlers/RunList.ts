@@ -1,24 +1,18 @@
 /** `GET /v1/runs`: filters and pages of runs, as JSON or CSV. */
 import { Clock, Effect } from "effect"
 import { HttpServerResponse } from "effect/http"
-import type { Reads } from "../../../layers/standby/Reads.ts"
-import type { RunRow } from "../../../layers/runs/RunStore.ts"
-import { problem } from "../../../schema/Errors.ts"
-import { reasonOf } from "../../../schema/guards/Reuse.ts"
-import { looksLike } from "../../../schema/Ids.ts"
-import { usd } from "../../../schema/money/Money.ts"
-import { fromOf, toOf } from "../../../schema/Period.ts"
-import {
-  isMetadataName,
-  isMetadataValue,
-  type Metadata,
-  metadataPrefix,
-  nameRule
-} from "../../../schema/runs/Metadata.ts"
-import type { RunQuery } from "../../api/control/RunQuery.ts"
-import { CurrentCaller, listLimitDefault } from "../../api/shapes/Common.ts"
-import type { Cell } from "../../api/shapes/Csv.ts"
-import { runJson, withoutWallet } from "../../views/RunView.ts"
+import type { Reads } from "../../layers/standby/Reads.ts"
+import type { RunRow } from "../../layers/runs/RunStore.ts"
+import { problem } from "../../schema/Errors.ts"
+import { reasonOf } from "../../schema/guards/Reuse.ts"
+import { looksLike } from "../../schema/Ids.ts"
+import { usd } from "../../schema/money/Money.ts"
+import { fromOf, toOf } from "../../schema/Period.ts"
+import { isMetadataName, isMetadataValue, type Metadata, metadataPrefix, nameRule } from "../../schema/runs/Metadata.ts"
+import type { RunQuery } from "../api/shapes/RunQuery.ts"
+import { CurrentCaller, listLimitDefault } from "../api/shapes/Common.ts"
+import type { Cell } from "../api/shapes/Csv.ts"
+import { runJson, withoutWallet } from "../views/RunView.ts"
 import { csvAnswer, type Page, wantsCsv } from "./CsvPage.ts"
 
 const refused = (path: string, message: string) =>

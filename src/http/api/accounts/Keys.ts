@@ -1,11 +1,11 @@
 /** The contract of API keys (specification 2.7, 4.11), with their budgets, scopes and rotation. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
-import { Wire } from "../../schema/Errors.ts"
-import { Name } from "./shapes/AccountFields.ts"
-import { Auth, listQuery } from "./shapes/Common.ts"
-import { AllowView, Budget, ruleFields } from "./shapes/KeyRules.ts"
-import { ScopedKeys } from "./shapes/ScopedKeys.ts"
+import { Wire } from "../../../schema/Errors.ts"
+import { Name } from "../shapes/AccountFields.ts"
+import { Auth, listQuery } from "../shapes/Common.ts"
+import { AllowView, Budget, ruleFields } from "../shapes/KeyRules.ts"
+import { ScopedKeys } from "../shapes/ScopedKeys.ts"
 
 export const ApiKey = Schema.Struct({
   id: Schema.String,

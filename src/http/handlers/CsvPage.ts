@@ -6,7 +6,7 @@
  */
 import { Effect } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
-import { type Cell, csvText } from "../../api/shapes/Csv.ts"
+import { type Cell, csvText } from "../api/shapes/Csv.ts"
 
 /** A few megabytes of memory and a fraction of a second. */
 export const csvRowsMax = 10_000

@@ -6,9 +6,9 @@
  */
 import { Effect } from "effect"
 import { HttpEffect, HttpServerResponse } from "effect/http"
-import type { Connection, EventFeed, EventStream, StreamRequest } from "../../../actors/events/EventFeed.ts"
-import type { LoggedEvent } from "../../../layers/events/EventLog.ts"
-import { problem } from "../../../schema/Errors.ts"
+import type { Connection, EventFeed, EventStream, StreamRequest } from "../../actors/events/EventFeed.ts"
+import type { LoggedEvent } from "../../layers/events/EventLog.ts"
+import { problem } from "../../schema/Errors.ts"
 
 const bufferBytesMax = 64 * 1024
 /** How long a client should wait before it connects again. */

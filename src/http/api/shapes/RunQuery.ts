@@ -2,7 +2,7 @@
 import { Schema } from "effect"
 import { Moment } from "../../../schema/Period.ts"
 import { RunStatus } from "../../../schema/runs/Run.ts"
-import { listQuery } from "../shapes/Common.ts"
+import { listQuery } from "./Common.ts"
 
 const Slug = Schema.NonEmptyString.check(Schema.isMaxLength(200))
 

@@ -2,14 +2,14 @@
 import { Effect } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
-import { Receipts } from "../../../actors/receipts/Receipts.ts"
-import { HeadStore } from "../../../layers/receipts/HeadStore.ts"
-import { ReceiptStore } from "../../../layers/receipts/ReceiptStore.ts"
-import { problem, unknownRun } from "../../../schema/Errors.ts"
-import { makeSeesRun } from "../../access/SeenRuns.ts"
-import { Api } from "../../api/Api.ts"
-import { receiptMediaType } from "../../api/control/Receipts.ts"
-import { CurrentCaller, listLimitDefault } from "../../api/shapes/Common.ts"
+import { Receipts } from "../../actors/receipts/Receipts.ts"
+import { HeadStore } from "../../layers/receipts/HeadStore.ts"
+import { ReceiptStore } from "../../layers/receipts/ReceiptStore.ts"
+import { problem, unknownRun } from "../../schema/Errors.ts"
+import { makeSeesRun } from "../access/SeenRuns.ts"
+import { Api } from "../api/Api.ts"
+import { receiptMediaType } from "../api/Receipts.ts"
+import { CurrentCaller, listLimitDefault } from "../api/shapes/Common.ts"
 
 const badCursor = Effect.fail(
   problem("invalid_request", "query.cursor is not a cursor of this list", [

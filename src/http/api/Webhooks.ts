@@ -1,11 +1,11 @@
 /** The contract of webhook endpoints: where an organization's events are posted, and what became of each delivery. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
-import { Wire } from "../../../schema/Errors.ts"
-import { EventKind, eventKinds } from "../../../schema/events/Event.ts"
-import { printable } from "../shapes/AccountFields.ts"
-import { timeCharsMax } from "../../../schema/Period.ts"
-import { Auth, listQuery, optional } from "../shapes/Common.ts"
+import { Wire } from "../../schema/Errors.ts"
+import { EventKind, eventKinds } from "../../schema/events/Event.ts"
+import { printable } from "./shapes/AccountFields.ts"
+import { timeCharsMax } from "../../schema/Period.ts"
+import { Auth, listQuery, optional } from "./shapes/Common.ts"
 
 const described = (description: string) => Schema.String.annotate({ description })
 const time = (description: string) => described(description).check(Schema.isMaxLength(timeCharsMax))

@@ -1,9 +1,9 @@
 /** The contract of usage: counts and charges of finished runs in groups. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
-import { Wire } from "../../../schema/Errors.ts"
-import { Auth, listQuery } from "../shapes/Common.ts"
-import { periodQuery } from "./RunQuery.ts"
+import { Wire } from "../../schema/Errors.ts"
+import { Auth, listQuery } from "./shapes/Common.ts"
+import { periodQuery } from "./shapes/RunQuery.ts"
 
 const value = Schema.optionalKey(Schema.NullOr(Schema.String))
 

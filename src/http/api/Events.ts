@@ -1,9 +1,9 @@
 /** The contract of event streams: server-sent events of an organization and of a run. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
-import { Wire } from "../../../schema/Errors.ts"
-import { EventKind } from "../../../schema/events/Event.ts"
-import { Auth } from "../shapes/Common.ts"
+import { Wire } from "../../schema/Errors.ts"
+import { EventKind } from "../../schema/events/Event.ts"
+import { Auth } from "./shapes/Common.ts"
 
 /** What the data line of an event holds. A webhook's body has the same form. */
 export const Event = Schema.Struct({

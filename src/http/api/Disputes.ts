@@ -1,11 +1,12 @@
 /** The contract of disputes: a customer says that an address bounced which a run called valid, and the outcome warranty refunds the run. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
-import { Wire } from "../../../schema/Errors.ts"
-import { asksPerHourMax, disputeReason, disputeStates, warrantyDays } from "../../../schema/wallet/Warranty.ts"
-import { Auth } from "../shapes/Common.ts"
+import { Wire } from "../../schema/Errors.ts"
+import * as nouns from "../../schema/nouns/Dispute.ts"
+import { wire } from "../../schema/nouns/Noun.ts"
+import { asksPerHourMax, disputeReason, warrantyDays } from "../../schema/wallet/Warranty.ts"
+import { Auth } from "./shapes/Common.ts"
 
-const nullable = Schema.NullOr(Schema.String)
 const evidenceLengthMax = 2_000
 
 export const DisputeRequest = Schema.Struct({
@@ -20,29 +21,11 @@ export const DisputeRequest = Schema.Struct({
   })
 }).annotate({ identifier: "DisputeRequest" })
 
-export const Dispute = Schema.Struct({
-  run_id: Schema.String,
-  reason: Schema.Literal(disputeReason),
-  evidence: nullable,
-  state: Schema.Literals(disputeStates),
-  note: Schema.String.annotate({ description: "how it stands, or what the provider or the operator said" }),
-  refund: nullable.annotate({ description: "USD that the wallet gets back; null unless state is refunded" }),
-  reference: nullable.annotate({ description: "the reference of the ledger's refund entry" }),
-  ask_after: nullable.annotate({
-    description: "no provider is asked before this time; null if none was asked, or the dispute is decided"
-  }),
-  created_at: Schema.String,
-  decided_at: nullable
-}).annotate({ identifier: "Dispute" })
+export const Dispute = wire(nouns.Dispute)
 export type Dispute = typeof Dispute.Type
 
 /** What details of a run say of the warranty. */
-export const RunWarranty = Schema.Struct({
-  until: nullable.annotate({
-    description: "the run can be disputed until then; null if it can't be, or can't any more"
-  }),
-  dispute: Schema.NullOr(Dispute)
-}).annotate({ identifier: "RunWarranty" })
+export const RunWarranty = wire(nouns.RunWarranty)
 
 export class DisputesApi extends HttpApiGroup.make("disputes")
   .add(
