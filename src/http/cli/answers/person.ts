@@ -4,12 +4,12 @@
  * A key from the environment is never replaced, because it may belong to another organization than the session.
  */
 import { Effect, type Redacted } from "effect"
-import type { Answer } from "./Client.ts"
+import type { Answer, Client } from "./Client.ts"
 import type { CommandFailed } from "../terminal/CommandFailed.ts"
 import { Credentials } from "../state/Credentials.ts"
 
 export const asPerson = Effect.fnUntraced(function* (
-  ask: (as: { readonly token?: Redacted.Redacted }) => Effect.Effect<Answer, CommandFailed>
+  ask: (as: { readonly token?: Redacted.Redacted }) => Effect.Effect<Answer, CommandFailed, Client>
 ) {
   const { session, source } = yield* Credentials
   const answer = yield* ask({})

@@ -1,0 +1,129 @@
+/**
+ * Calls an operation of the contract, and makes flags and arguments of its fields.
+ *
+ * Method, path and the place of each field come from the operation, so no command names a path. Values are sent as they stand on the wire, and
+ * the service checks them: its error names the field, and `--json` prints it unchanged.
+ */
+import { type Context, Effect, Option, type Schema, SchemaAST } from "effect"
+import { Argument, Flag, type Param } from "effect/cli"
+import type { HttpApiEndpoint } from "effect/http-api"
+import { usd as usdText } from "../../../schema/money/Money.ts"
+import { boolean, usd } from "../terminal/flags.ts"
+import { type Answer, type Ask, Client, type Method } from "./Client.ts"
+import type { CommandFailed } from "../terminal/CommandFailed.ts"
+
+export interface Operation extends HttpApiEndpoint.ConstraintRequest {
+  readonly method: Method
+  readonly path: string
+  readonly params: Schema.Top | undefined
+  readonly query: Schema.Top | undefined
+  readonly payload: HttpApiEndpoint.PayloadMap
+  readonly annotations: Context.Context<never>
+}
+
+/** The fields of a request, by their place. */
+export interface Parts {
+  readonly params?: object
+  readonly query?: object
+  readonly payload?: unknown
+}
+
+/** The fields of a part as they stand on the wire. */
+export type Wire<S> = S extends { readonly schema: { readonly Encoded: infer A } } ? A : never
+
+type PartOf<Name extends string, S> = [S] extends [never] ? unknown : { readonly [name in Name]: Wire<S> }
+
+/** The request of an operation. */
+export type RequestOf<E extends Operation> = PartOf<"params", E["~Params"]> &
+  PartOf<"query", E["~Query"]> &
+  PartOf<"payload", E["~Payload"]> &
+  Parts
+
+/** Method, path and body of a request. */
+export const requestOf = (operation: Operation, { params, query, payload }: Parts) => {
+  const path = operation.path.replace(/:(\w+)/g, (_, name: string) =>
+    encodeURIComponent(String(Reflect.get(params ?? {}, name)))
+  )
+  const parameters = new URLSearchParams()
+  for (const [name, value] of Object.entries(query ?? {}))
+    if (value !== null && value !== undefined) parameters.set(name, String(value))
+  return {
+    method: operation.method,
+    path: parameters.size === 0 ? `/v1${path}` : `/v1${path}?${parameters}`,
+    body: payload
+  }
+}
+
+/** Sends a request. `how` replaces the credential, the timeout or the body. */
+export const send = (operation: Operation, parts: Parts, how: Ask = {}) => {
+  const { method, path, body } = requestOf(operation, parts)
+  return Effect.flatMap(Client, (client) => client.send(method, path, { body, ...how }))
+}
+
+/** `send`, for the fields that the contract has. */
+export const call = <E extends Operation>(
+  operation: E,
+  request: RequestOf<E>,
+  how?: Ask
+): Effect.Effect<Answer, CommandFailed, Client> => send(operation, request, how)
+
+export interface Field {
+  readonly name: string
+  readonly place: keyof Parts
+  readonly type: SchemaAST.AST
+}
+
+const propertiesOf = (place: keyof Parts, schema: { readonly ast: SchemaAST.AST } | undefined): ReadonlyArray<Field> =>
+  schema === undefined || !SchemaAST.isObjects(schema.ast)
+    ? []
+    : schema.ast.propertySignatures.map(({ name, type }) => ({ name: String(name), place, type }))
+
+/** All fields of an operation's request. */
+export const fieldsOf = (operation: Operation): ReadonlyArray<Field> => [
+  ...propertiesOf("params", operation.params),
+  ...propertiesOf("query", operation.query),
+  ...Array.from(operation.payload.values(), ({ schemas: [payload] }) => propertiesOf("payload", payload)).flat()
+]
+
+/** A flag or an argument. Its value is a field's, or null if the field is left out. */
+export type Typed = Param.Param<Param.ParamKind, unknown>
+
+/** A description of the contract as a flag's help has it: it begins small, and has no dot at its end. */
+const helpOf = (ast: SchemaAST.AST): string => {
+  const text = SchemaAST.resolveDescription(ast) ?? ""
+  return text.replace(/^[A-Z](?![A-Z])/, (letter) => letter.toLowerCase()).replace(/\.$/, "")
+}
+
+const choicesIn = (types: ReadonlyArray<SchemaAST.AST>): ReadonlyArray<string> | null =>
+  types.length > 0 && types.every(SchemaAST.isLiteral) ? types.map(({ literal }) => String(literal)) : null
+
+/** Words are the help; without them it is the description in the contract. */
+const flagOf = (flag: string, given: SchemaAST.AST, words: string | undefined): Typed => {
+  const ast = SchemaAST.toType(given)
+  const types = (SchemaAST.isUnion(ast) ? ast.types : [ast]).filter((one) => !SchemaAST.isNull(one))
+  const [type = ast] = types
+  const help = words ?? ([given, ...types].map(helpOf).find((text) => text !== "") || "")
+  const choices = choicesIn(types)
+  if (SchemaAST.isBoolean(type)) return boolean(flag, help).pipe(Flag.map((isOn) => (isOn ? true : null)))
+  if (SchemaAST.isArrays(type))
+    return Flag.String(flag).pipe(
+      Flag.withDescription(help),
+      Flag.atLeast(0),
+      Flag.map((all) => (all.length === 0 ? null : all))
+    )
+  const one: Flag.Flag<unknown> =
+    choices !== null
+      ? Flag.Literals(flag, choices).pipe(Flag.withDescription(help))
+      : SchemaAST.isBigInt(type)
+        ? usd(flag, help).pipe(Flag.map(usdText))
+        : SchemaAST.isNumber(type)
+          ? Flag.Int(flag).pipe(Flag.withDescription(help))
+          : Flag.String(flag).pipe(Flag.withDescription(help))
+  return SchemaAST.isOptional(given) ? one.pipe(Flag.optional, Flag.map(Option.getOrNull)) : one
+}
+
+/** The flag or argument of a field. Fields of the path are arguments. */
+export const typedOf = ({ name, place, type }: Field, words: string | undefined): Typed =>
+  place === "params"
+    ? Argument.String(name).pipe(Argument.withDescription(words ?? helpOf(type)))
+    : flagOf(name.replaceAll("_", "-"), type, words)
