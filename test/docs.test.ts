@@ -1,6 +1,6 @@
 /** README and docs: every link and anchor exists, and lists of codes, settings, endpoints and commands are complete. */
 import { describe, expect, test } from "bun:test"
-import { existsSync, readFileSync } from "node:fs"
+import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { dirname, join, normalize } from "node:path"
 import { OpenApi } from "effect/http-api"
 import { Api } from "../src/http/api/Api.ts"
@@ -82,6 +82,16 @@ const rows = (page: string, pattern: RegExp) =>
   Array.from(pageText(page).matchAll(pattern), (found) => found.slice(1).join(" "))
 
 describe("lists are complete", () => {
+  test("architecture.md has each folder of src", () => {
+    const folders = ["actors", "http", "layers"].flatMap((layer) =>
+      readdirSync(join(root, "src", layer), { withFileTypes: true })
+        .filter((entry) => entry.isDirectory())
+        .map(({ name }) => `src/${layer}/${name}`)
+    )
+    const listed = rows("docs/architecture.md", /^\| `(src\/[a-z]+\/[a-z]+)` /gm)
+    expect(listed.toSorted()).toEqual(folders.toSorted())
+  })
+
   test("errors.md has each public code once, with its status", () => {
     const expected = Object.entries(statusOf).map(([code, status]) => `${code} ${status}`)
     expect(rows("docs/errors.md", /^\| `([a-z_]+)` +\| (\d{3}) /gm).toSorted()).toEqual(expected.toSorted())
