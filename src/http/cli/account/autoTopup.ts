@@ -1,61 +1,48 @@
 /** `rungate wallet auto-topup`: charges a saved card when the balance drops. Changing it needs a session. */
-import { Effect, Schema } from "effect"
+import { Effect } from "effect"
 import { Command } from "effect/cli"
-import * as Money from "../../../schema/money/Money.ts"
-import { type Answer, Client } from "../answers/Client.ts"
-import { Credentials } from "../state/Credentials.ts"
-import { usd } from "../terminal/flags.ts"
-import { Screen } from "../terminal/Screen.ts"
-import { decoded, failureOf, json, show } from "../answers/show.ts"
+import { AutoTopup, TopUpsApi } from "../../api/TopUps.ts"
+import { detailed, read } from "../answers/draw.ts"
+import { call } from "../answers/operation.ts"
+import { row, rowWith } from "../answers/row.ts"
+import { dollars } from "../terminal/values.ts"
 
-const path = "/v1/wallet/auto-topup"
-const Rule = Schema.Struct({ threshold: Schema.String, amount: Schema.String })
+const { autoTopup: get, setAutoTopup } = TopUpsApi.endpoints
 
-const shown = (answer: Answer, flags: { readonly json: boolean }) =>
-  show(answer, flags, (text) =>
-    Effect.gen(function* () {
-      const screen = yield* Screen
-      const { autoTopupLines } = yield* Effect.promise(() => import("./WalletView.ts"))
-      return autoTopupLines(text, screen)
-    })
-  )
+const show = detailed(AutoTopup, ({ enabled, amount, threshold, last_error }) => [
+  ["automatic top-up", enabled ? "on" : "off"],
+  [enabled ? "charges" : "would charge", `${dollars(amount)} when the balance drops below ${dollars(threshold)}`],
+  ["last error", last_error]
+])
 
-const set = Command.make(
-  "set",
-  {
-    threshold: usd("threshold", "charge when the balance drops below this amount in USD"),
-    amount: usd("amount", "amount to charge each time, in USD"),
-    json
+const set = rowWith("set", setAutoTopup, {}, () => Effect.succeed({ enabled: true }), {
+  about: "Turn automatic top-up on, with threshold and amount",
+  as: "session",
+  fields: {
+    enabled: false,
+    threshold: "charge when the balance drops below this amount in USD",
+    amount: "amount to charge each time, in USD"
   },
-  Effect.fnUntraced(function* ({ threshold, amount, json }) {
-    const { send } = yield* Client
-    const token = yield* (yield* Credentials).session
-    const body = { enabled: true, threshold: Money.usd(threshold), amount: Money.usd(amount) }
-    yield* shown(yield* send("POST", path, { token, body }), { json })
-  })
-).pipe(Command.withDescription("Turn automatic top-up on, with threshold and amount"))
+  show
+})
 
-const off = Command.make(
+/** Threshold and amount stay, so that turning it on again is easy. */
+const off = rowWith(
   "off",
-  { json },
-  Effect.fnUntraced(function* (flags) {
-    const { send } = yield* Client
-    const token = yield* (yield* Credentials).session
-    const now = yield* send("GET", path, { token })
-    const failure = yield* failureOf(now)
-    if (failure !== null) return yield* failure
-    const rule = decoded(Rule, now.text)
-    // Threshold and amount stay, so that turning it on again is easy.
-    const { threshold, amount } = rule ?? { threshold: "0.00", amount: "0.00" }
-    yield* shown(yield* send("POST", path, { token, body: { enabled: false, threshold, amount } }), flags)
-  })
-).pipe(Command.withDescription("Turn automatic top-up off"))
+  setAutoTopup,
+  {},
+  Effect.fnUntraced(function* () {
+    const { threshold, amount } = yield* read(AutoTopup, yield* call(get, {}))
+    return { enabled: false, threshold, amount }
+  }),
+  {
+    about: "Turn automatic top-up off",
+    as: "session",
+    fields: { enabled: false, threshold: false, amount: false },
+    show
+  }
+)
 
-export const autoTopup = Command.make(
-  "auto-topup",
-  { json },
-  Effect.fnUntraced(function* (flags) {
-    const { send } = yield* Client
-    yield* shown(yield* send("GET", path), flags)
-  })
-).pipe(Command.withDescription("Show, set or turn off automatic top-up"), Command.withSubcommands([set, off]))
+export const autoTopup = row("auto-topup", get, { about: "Show, set or turn off automatic top-up", show }).pipe(
+  Command.withSubcommands([set, off])
+)

@@ -3,111 +3,188 @@
  *
  * A new key is printed once to stdout, or saved into the profile with --save.
  */
-import { Clock, Effect, Option, Schema } from "effect"
-import { Argument, Command, Flag } from "effect/cli"
-import { type Answer, Client } from "../answers/Client.ts"
-import { consent } from "../terminal/consent.ts"
+import { Effect, Option } from "effect"
+import { Command, Flag } from "effect/cli"
+import { budgetPeriods } from "../../../schema/money/SpendDay.ts"
+import { ServiceApi, ServiceInfo } from "../../api/Service.ts"
+import { ApiKey, KeysApi } from "../../api/accounts/Keys.ts"
+import { drawn, listed, madeKey, newKey, read, said } from "../answers/draw.ts"
+import { call } from "../answers/operation.ts"
+import { row, rowWith } from "../answers/row.ts"
 import { Credentials, saveKey } from "../state/Credentials.ts"
 import { fail } from "../terminal/exits.ts"
-import { pageFlags, readList } from "../answers/pages.ts"
-import { asPerson } from "../answers/person.ts"
-import { Screen } from "../terminal/Screen.ts"
-import { decoded, failureOf, formatOf, json, jsonl, show, showList } from "../answers/show.ts"
-import { madeKey, printKey } from "../answers/newKey.ts"
-import { boolean, yes } from "../terminal/flags.ts"
-import { rotate, ruleFlags, rulesBody, update } from "./keyChanges.ts"
+import { argument, boolean, choice, optional, text } from "../terminal/flags.ts"
+import { scopeFlags, scopeOf, scopeText } from "./scope.ts"
 
-const list = Command.make(
-  "list",
-  {
-    ...pageFlags("keys"),
-    json,
-    jsonl
-  },
-  Effect.fnUntraced(function* ({ json, jsonl, ...given }) {
-    const screen = yield* Screen
-    yield* showList(yield* readList("/v1/api-keys", given), { json, jsonl }, (text) =>
-      Effect.gen(function* () {
-        const { keyLines } = yield* Effect.promise(() => import("./KeysView.ts"))
-        return keyLines(text, screen, yield* Clock.currentTimeMillis)
-      })
-    )
-  })
-).pipe(Command.withDescription("List API keys, newest first"), Command.withAlias("ls"))
+const { endpoints } = KeysApi
+type Key = typeof ApiKey.Encoded
 
-/** The error for a wrong environment: a service has either test or live keys. */
-const Refused = Schema.Struct({
-  error: Schema.Struct({ details: Schema.Array(Schema.Struct({ path: Schema.String })) })
+const budgetText = ({ budget }: Key): string =>
+  budget === null ? "-" : `$${budget.spent} of $${budget.limit}/${budget.period}`
+
+const stateOf = ({ revoked, expires_at, allowance, environment }: Key, now: number): string =>
+  revoked
+    ? "revoked"
+    : expires_at !== null && Date.parse(expires_at) <= now
+      ? "expired"
+      : allowance
+        ? "allowance"
+        : environment
+
+const list = row("list", endpoints.list, {
+  about: "List API keys, newest first",
+  alias: "ls",
+  show: listed(ApiKey, "There are no API keys.", (ago, now) => [
+    "id",
+    { field: "name", least: 8 },
+    { field: "display", title: "KEY", dropped: 3 },
+    { title: "STATE", of: (key) => stateOf(key, now) },
+    { title: "BUDGET", of: budgetText, dropped: 5 },
+    { title: "MAY RUN", of: scopeText, least: 12, dropped: 2 },
+    { title: "USED", of: (key) => ago(key.last_used_at), dropped: 4 },
+    { title: "CREATED", of: (key) => ago(key.created_at), dropped: 1 }
+  ])
 })
-const isOfOther = (answer: Answer) =>
-  answer.status === 400 &&
-  (decoded(Refused, answer.text)?.error.details ?? []).some(({ path }) => path === "environment")
 
-const create = Command.make(
+const budgetForm = /^\$?(\d+(?:\.\d+)?)\/([a-z]+)$/
+const budgetOf = (given: string) => {
+  const [, limit = "", period = ""] = budgetForm.exec(given.trim()) ?? []
+  const isPeriod = budgetPeriods.some((one) => one === period)
+  return isPeriod ? Option.some({ limit, period }) : Option.none()
+}
+
+/** Fields with flags of their own. */
+const rules = {
+  budget: optional(
+    Flag.String("budget").pipe(
+      Flag.withDescription("what its runs may charge and hold: 5/day, 20/week, 100/month or 500/total, in USD"),
+      Flag.filterMap(
+        budgetOf,
+        (given) => `--budget must be an amount and a period, such as 5/day or 100/month, not ${given}`
+      )
+    )
+  ),
+  expires_at: text("expires", "when it stops working, such as 2026-12-31T00:00:00Z"),
+  allow: false as const
+}
+
+/** A service has either test or live keys. */
+const environmentOfService = Effect.flatMap(call(ServiceApi.endpoints.get, {}), (answer) =>
+  Effect.map(read(ServiceInfo, answer), ({ environment }) => environment)
+)
+
+const create = rowWith(
   "create",
+  endpoints.create,
   {
-    name: Argument.String("name").pipe(Argument.withDescription("a name that tells what the key is for")),
-    environment: Flag.Literals("environment", ["test", "live"]).pipe(
-      Flag.withDescription("default: the environment of the service (test in the sandbox, live in production)"),
-      Flag.optional,
-      Flag.map(Option.getOrNull)
-    ),
-    ...ruleFlags,
-    save: boolean("save", "save the key in the profile instead of printing it"),
-    json
+    scope: scopeFlags,
+    save: boolean("save", "save the key in the profile instead of printing it")
   },
-  Effect.fnUntraced(function* ({ name, environment, save, json, ...rules }) {
-    const { send } = yield* Client
-    const { session, profile, url } = yield* Credentials
-    const screen = yield* Screen
+  Effect.fnUntraced(function* ({ scope, save }, { fields, json }) {
     if (save && json)
       return yield* fail("usage", "Give only one of --save and --json. --save keeps the key, --json prints it.")
-    const token = yield* session
-    const ask = (of: "test" | "live") =>
-      send("POST", "/v1/api-keys", { token, body: { name, environment: of, ...rulesBody(rules) } })
-    const first = yield* ask(environment ?? "test")
-    const answer = environment === null && isOfOther(first) ? yield* ask("live") : first
-    const newKey = yield* madeKey(answer, json)
-    if (newKey === null) return
-    if (save) {
-      // The key can't be shown again, so revoke it when saving fails.
-      yield* saveKey(profile, { url, api_key: newKey.api_key }).pipe(
-        Effect.tapError(() => send("DELETE", `/v1/api-keys/${encodeURIComponent(newKey.id)}`, { token }))
-      )
-      return yield* screen.say(`Created ${newKey.id} and saved it as profile "${profile}".`)
-    }
-    yield* printKey(newKey, "The key is shown only this once.")
-  })
-).pipe(
-  Command.withDescription("Create an API key; it is shown once"),
-  Command.withExamples([
-    { command: "rungate keys create laptop --save", description: "For this machine" },
-    {
-      command: "rungate keys create agent --budget 5/day --allow-capability email.find --allow-capability email.verify",
-      description: "For an agent that may spend $5 a day on two capabilities"
+    const environment = fields["environment"] ?? (yield* environmentOfService)
+    return { environment, ...scopeOf(scope) }
+  }),
+  {
+    about: "Create an API key; it is shown once",
+    as: "session",
+    fields: {
+      name: argument("name", "a name that tells what the key is for"),
+      environment: choice(
+        "environment",
+        ["test", "live"],
+        "default: the environment of the service (test in the sandbox, live in production)"
+      ),
+      ...rules
     },
-    { command: "rungate keys create ci --quiet | gh secret set RUNGATE_API_KEY", description: "For another machine" }
-  ])
+    examples: [
+      { command: "rungate keys create laptop --save", description: "For this machine" },
+      {
+        command:
+          "rungate keys create agent --budget 5/day --allow-capability email.find --allow-capability email.verify",
+        description: "For an agent that may spend $5 a day on two capabilities"
+      },
+      { command: "rungate keys create ci --quiet | gh secret set RUNGATE_API_KEY", description: "For another machine" }
+    ],
+    show: (answer, shown, { save }) =>
+      save
+        ? Effect.gen(function* () {
+            const key = yield* madeKey(answer)
+            const { profile, session, url } = yield* Credentials
+            // The key can't be shown again, so revoke it when saving fails.
+            yield* saveKey(profile, { url, api_key: key.api_key }).pipe(
+              Effect.tapError(() =>
+                Effect.flatMap(session, (token) => call(endpoints.revoke, { params: { key_id: key.id } }, { token }))
+              )
+            )
+            yield* shown.screen.say(`Created ${key.id} and saved it as profile "${profile}".`)
+          })
+        : newKey("The key is shown only this once.")(answer, shown, null)
+  }
 )
 
-const revoke = Command.make(
-  "revoke",
-  { key_id: Argument.String("key_id").pipe(Argument.withDescription("id from keys list")), yes, json },
-  Effect.fnUntraced(function* ({ key_id, yes, json }) {
-    const { send } = yield* Client
-    const screen = yield* Screen
-    yield* consent(`Revoke ${key_id}? Programs that use it stop working. This can't be undone.`, { yes })
-    const answer = yield* asPerson((as) => send("DELETE", `/v1/api-keys/${encodeURIComponent(key_id)}`, as))
-    if (formatOf(screen, { json }) === "json") return yield* show(answer, { json: true }, () => Effect.succeed(null))
-    const failure = yield* failureOf(answer)
-    if (failure !== null) return yield* failure
-    yield* screen.say(`Revoked ${key_id}.`)
-  })
-).pipe(
-  Command.withDescription(
-    "Revoke an API key permanently. Revoking a key other than your own needs a session (rungate login)"
-  )
+const removals = {
+  budget: boolean("no-budget", "remove the budget"),
+  expiry: boolean("no-expiry", "remove the expiry"),
+  scope: boolean("no-scope", "remove the scope: the key may do everything that keys may do")
+}
+const removed = { budget: "budget", expiry: "expires_at", scope: "allow" } as const
+
+const update = rowWith(
+  "update",
+  endpoints.change,
+  { scope: scopeFlags, none: removals },
+  Effect.fnUntraced(function* ({ scope, none }, { fields }) {
+    const set = { ...fields, ...scopeOf(scope) }
+    const without = (["budget", "expiry", "scope"] as const).filter((name) => none[name])
+    const twice = without.find((name) => removed[name] in set)
+    if (twice !== undefined) return yield* fail("usage", `Give a ${twice} or --no-${twice}, not both.`)
+    if (without.length === 0 && Object.keys(set).every((name) => name === "key_id"))
+      return yield* fail("usage", "Say what to change, such as --budget 5/day.")
+    return { ...set, ...Object.fromEntries(without.map((name) => [removed[name], null])) }
+  }),
+  {
+    about: "Change the name, budget, expiry or scope of an API key. The --allow flags replace its whole scope",
+    as: "session",
+    fields: { key_id: "id from keys list", name: "a new name", ...rules },
+    examples: [
+      { command: "rungate keys update key_… --budget 10/day", description: "Another budget" },
+      { command: "rungate keys update key_… --no-expiry --read-only", description: "No expiry, and lookups only" }
+    ],
+    show: drawn(ApiKey, (key, { screen }) => [
+      screen.paint("bold", `${key.id}  ${key.name}`),
+      `  budget   ${budgetText(key)}${key.budget?.resets_at ? `, resets at ${key.budget.resets_at}` : ""}`,
+      `  scope    ${scopeText(key)}`,
+      `  expires  ${key.expires_at ?? "never"}`
+    ])
+  }
 )
+
+const rotate = row("rotate", endpoints.rotate, {
+  about: "Replace an API key by a new one with the same scope and budget; it is shown once",
+  as: "session",
+  fields: {
+    key_id: "id from keys list",
+    grace_seconds: Flag.Int("grace").pipe(
+      Flag.withDescription("seconds for which the old key still works; default: it stops at once"),
+      Flag.withDefault(0)
+    )
+  },
+  examples: [{ command: "rungate keys rotate key_… --grace 3600", description: "The old one works for an hour" }],
+  show: newKey(({ fields: { key_id, grace_seconds }, now }) => {
+    const until = new Date(now + Number(grace_seconds) * 1000).toISOString()
+    return `The key is shown only this once. ${String(key_id)} ${grace_seconds === 0 ? "no longer works." : `works until ${until}.`}`
+  })
+})
+
+const revoke = row("revoke", endpoints.revoke, {
+  about: "Revoke an API key permanently. Revoking a key other than your own needs a session (rungate login)",
+  as: "person",
+  fields: { key_id: "id from keys list" },
+  confirm: "Revoke {key_id}? Programs that use it stop working. This can't be undone.",
+  show: said("Revoked {key_id}.")
+})
 
 export const keys = Command.make("keys").pipe(
   Command.withDescription("List, create, change, rotate and revoke API keys"),

@@ -1,97 +1,106 @@
 /** `rungate wallet`: balance, ledger, top-ups and audit. */
-import { Effect, Option, Schema } from "effect"
-import { Command, Flag } from "effect/cli"
-import { entryTypes } from "../../../schema/wallet/Wallet.ts"
-import { Client } from "../answers/Client.ts"
-import { autoTopup } from "./autoTopup.ts"
-import { fail } from "../terminal/exits.ts"
-import { pageFlags, readList } from "../answers/pages.ts"
-import { Screen, type ScreenShape } from "../terminal/Screen.ts"
-import { decoded, failureOf, json, jsonl, lines, type Lines, show, showList } from "../answers/show.ts"
+import { Effect } from "effect"
+import { Command } from "effect/cli"
+import { WalletAudit } from "../../api/shapes/WalletAudit.ts"
+import { Transaction, Wallet, WalletApi } from "../../api/Wallet.ts"
+import { drawn, factLines, listed, read, type Shown } from "../answers/draw.ts"
+import { row } from "../answers/row.ts"
+import type { Lines } from "../answers/show.ts"
 import { heads } from "../receipts/heads.ts"
+import { fail } from "../terminal/exits.ts"
+import { text } from "../terminal/flags.ts"
+import { facts } from "../terminal/table.ts"
+import { padStart, widthOf } from "../terminal/text.ts"
+import { dollars, timeOf } from "../terminal/values.ts"
+import { autoTopup } from "./autoTopup.ts"
 import { topup } from "./topup.ts"
-import { boolean, text } from "../terminal/flags.ts"
 
-const views = Effect.promise(() => import("./WalletView.ts"))
-type Views = Effect.Success<typeof views>
+const { endpoints } = WalletApi
 
-/** Formats a response with a function of WalletView. */
-export const drawnBy =
-  (draw: (views: Views) => (text: string, screen: ScreenShape) => Lines | null) => (text: string) =>
-    Effect.gen(function* () {
-      const screen = yield* Screen
-      return draw(yield* views)(text, screen)
-    })
+/** Amounts, right-aligned. */
+const amounts = (pairs: ReadonlyArray<readonly [string, string]>, shown: Shown): Lines => {
+  const texts = pairs.map(([name, amount]) => [name, dollars(amount) ?? ""] as const)
+  const width = Math.max(...texts.map(([, amount]) => widthOf(amount)))
+  return factLines(
+    texts.map(([name, amount]) => [name, padStart(amount, width)] as const),
+    shown
+  )
+}
 
-const transactions = Command.make(
-  "transactions",
-  {
-    ...pageFlags("entries"),
-    type: Flag.Literals("type", entryTypes).pipe(
-      Flag.withDescription("only entries of this type"),
-      Flag.optional,
-      Flag.map(Option.getOrNull)
-    ),
-    run: text("run", "only entries of this run, by its id"),
-    from: text("from", "only entries from this date or time on, such as 2026-11-01"),
-    to: text("to", "only entries before this time; a date includes its day"),
-    csv: boolean("csv", "print CSV with a header line"),
-    json,
-    jsonl
+const transactions = row("transactions", endpoints.transactions, {
+  about: "List ledger entries, newest first",
+  alias: "ledger",
+  items: "entries",
+  csv: true,
+  fields: {
+    type: "only entries of this type",
+    run_id: text("run", "only entries of this run, by its id"),
+    from: "only entries from this date or time on, such as 2026-11-01",
+    to: "only entries before this time; a date includes its day"
   },
-  Effect.fnUntraced(function* ({ csv, json, jsonl, type, run, from, to, ...given }) {
-    const screen = yield* Screen
-    const query = new URLSearchParams()
-    for (const [name, value] of Object.entries({ type, run_id: run, from, to }))
-      if (value !== null) query.set(name, value)
-    if ([csv, json, jsonl].filter(Boolean).length > 1) {
-      return yield* fail("usage", "Give only one of --csv, --json and --jsonl.")
-    }
-    const answer = yield* readList(`/v1/wallet/transactions?${query}`, given)
-    if (!csv) {
-      return yield* showList(
-        answer,
-        { json, jsonl },
-        drawnBy((views) => views.transactionLines)
-      )
-    }
-    const failure = yield* failureOf(answer)
-    if (failure !== null) return yield* failure
-    const text = (yield* views).transactionCsv(answer.text)
-    return text === null ? yield* lines(null, answer.text) : yield* screen.out(text)
-  })
-).pipe(Command.withDescription("List ledger entries, newest first"), Command.withAlias("ledger"))
+  show: listed(Transaction, "There are no ledger entries.", [
+    { title: "TIME", of: (one) => timeOf(one.created_at) },
+    "type",
+    { title: "AMOUNT", of: (one) => dollars(one.amount), right: true },
+    { title: "BALANCE", of: (one) => dollars(one.balance_after), right: true },
+    { field: "reference", least: 12 },
+    { field: "note", least: 6 }
+  ])
+})
 
-const Verdict = Schema.Struct({ adds_up: Schema.Boolean })
+const auditLines = (audit: typeof WalletAudit.Encoded, shown: Shown): Lines => {
+  const { paint } = shown.screen
+  return [
+    audit.adds_up ? paint("green", "The books add up.") : paint("red", "The books do NOT add up."),
+    "",
+    ...amounts(
+      [
+        ["top-ups", audit.sums.topup],
+        ["bonuses", audit.sums.bonus],
+        ["refunds", audit.sums.refund],
+        ["charges", audit.sums.settle],
+        ["balance by the ledger", audit.balance_from_ledger],
+        ["balance", audit.balance],
+        ["reserved by the ledger", audit.reserved_from_ledger],
+        ["reserved", audit.reserved]
+      ],
+      shown
+    ),
+    "",
+    ...facts(
+      [
+        ["entries", audit.entries],
+        ["hash chain", audit.chain_verified ? "verified" : "BROKEN"],
+        ["head", audit.head === null ? null : `${audit.head.seq} ${audit.head.hash}`],
+        ["checked", timeOf(audit.checked_at)],
+        [
+          "operator's own audit",
+          audit.last_full_check === null
+            ? "not yet"
+            : `${timeOf(audit.last_full_check.checked_at)}, ${audit.last_full_check.adds_up ? "adds up" : "does not add up"}`
+        ]
+      ],
+      // Hashes are compared, so they are never truncated.
+      Number.POSITIVE_INFINITY,
+      (name) => paint("dim", name)
+    ),
+    ...audit.violations.map((one) => paint("red", `${one.equation}: ${one.subject}: ${one.detail}`))
+  ]
+}
 
-const audit = Command.make(
-  "audit",
-  { json },
-  Effect.fnUntraced(function* (flags) {
-    const { send } = yield* Client
-    const answer = yield* send("GET", "/v1/wallet/audit")
-    yield* show(
-      answer,
-      flags,
-      drawnBy((views) => views.auditLines)
-    )
-    if (decoded(Verdict, answer.text)?.adds_up !== true)
-      return yield* fail("failed", "The books do not add up. Report this to the operator of the service.")
-  })
-).pipe(Command.withDescription("Recompute the wallet from the ledger; exit code 1 when the books do not add up"))
+const audit = row("audit", endpoints.audit, {
+  about: "Recompute the wallet from the ledger; exit code 1 when the books do not add up",
+  show: (answer, shown, flags) =>
+    Effect.gen(function* () {
+      yield* drawn(WalletAudit, auditLines)(answer, shown, flags)
+      if (!(yield* read(WalletAudit, answer)).adds_up)
+        return yield* fail("failed", "The books do not add up. Report this to the operator of the service.")
+    })
+})
 
-export const wallet = Command.make(
-  "wallet",
-  { json },
-  Effect.fnUntraced(function* (flags) {
-    const { send } = yield* Client
-    yield* show(
-      yield* send("GET", "/v1/wallet"),
-      flags,
-      drawnBy((views) => views.walletLines)
-    )
-  })
-).pipe(
-  Command.withDescription("Show the balance, list ledger entries, add funds, audit"),
-  Command.withSubcommands([transactions, topup, autoTopup, audit, heads])
-)
+export const wallet = row("wallet", endpoints.get, {
+  about: "Show the balance, list ledger entries, add funds, audit",
+  show: drawn(Wallet, ({ balance, reserved, available }, shown) =>
+    amounts(Object.entries({ balance, reserved, available }), shown)
+  )
+}).pipe(Command.withSubcommands([transactions, topup, autoTopup, audit, heads]))

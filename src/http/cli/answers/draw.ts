@@ -2,30 +2,44 @@
 import { Effect, Schema } from "effect"
 import { facts, type Column, table } from "../terminal/table.ts"
 import { agoOf } from "../terminal/values.ts"
+import type { Answer } from "./Client.ts"
 import { filled, type Show, type Shown } from "./row.ts"
+import { fail } from "../terminal/exits.ts"
 import { decoded, failureOf, formatOf, type Lines, show, showList } from "./show.ts"
+
+export type { Shown } from "./row.ts"
 
 /** Reads a body by its schema, as it stands on the wire: amounts and times are texts. Null if a newer service wrote it otherwise. */
 export const wire = <A, I>(schema: Schema.Codec<A, I>, text: string): I | null =>
   decoded(Schema.toEncoded(schema), text)
 
-/** A field as a column, or a column that is made of several fields. */
-export type Columns<A> = ReadonlyArray<Column<A> | (keyof A & string)>
+/** A field as it stands, with the title of its name unless another one is given. */
+interface FieldColumn<A> extends Omit<Column<A>, "title" | "of"> {
+  readonly field: keyof A & string
+  readonly title?: string
+}
 
-const columnOf = <A>(column: Column<A> | (keyof A & string)): Column<A> =>
-  typeof column !== "string"
-    ? column
-    : {
-        title: column.toUpperCase().replaceAll("_", " "),
-        of: (row) => {
-          const value: unknown = row[column]
-          return typeof value === "number" || value === null ? value : String(value)
-        }
-      }
+export type Columns<A> = ReadonlyArray<Column<A> | FieldColumn<A> | (keyof A & string)>
+
+const columnOf = <A>(column: Columns<A>[number]): Column<A> => {
+  if (typeof column === "string") return columnOf({ field: column })
+  if ("of" in column) return column
+  const { field, title = field.toUpperCase().replaceAll("_", " ") } = column
+  const of = (row: A) => {
+    const value: unknown = row[field]
+    return typeof value === "number" || value === null ? value : String(value)
+  }
+  return { ...column, title, of }
+}
 
 /** The lines of a table with bold titles. */
 export const tableLines = <A>(rows: ReadonlyArray<A>, columns: Columns<A>, { screen }: Pick<Shown, "screen">): Lines =>
-  table(rows, columns.map(columnOf), screen.width, (line) => screen.paint("bold", line))
+  table(
+    rows,
+    columns.map((one) => columnOf(one)),
+    screen.width,
+    (line) => screen.paint("bold", line)
+  )
 
 /** Names and values of one thing. */
 export const factLines = (pairs: Parameters<typeof facts>[0], { screen }: Pick<Shown, "screen">): Lines =>
@@ -36,7 +50,11 @@ export type Ago = (iso: string | null) => string
 
 /** A table of the items of a list. `empty` is shown if there are none. */
 export const listed =
-  <A, I>(item: Schema.Codec<A, I>, empty: string, columns: Columns<I> | ((ago: Ago) => Columns<I>)): Show =>
+  <A, I>(
+    item: Schema.Codec<A, I>,
+    empty: string,
+    columns: Columns<I> | ((ago: Ago, now: number) => Columns<I>)
+  ): Show =>
   (answer, shown) => {
     const ago: Ago = (iso) => (iso === null ? "never" : `${agoOf(new Date(iso).getTime(), shown.now)} ago`)
     const page = Schema.Struct({ items: Schema.Array(item), next_cursor: Schema.NullOr(Schema.String) })
@@ -44,7 +62,7 @@ export const listed =
       const read = wire(page, text)
       if (read === null) return Effect.succeed(null)
       if (read.items.length === 0) return Effect.succeed([empty])
-      const rows = tableLines(read.items, typeof columns === "function" ? columns(ago) : columns, shown)
+      const rows = tableLines(read.items, typeof columns === "function" ? columns(ago, shown.now) : columns, shown)
       const more = `More: --cursor ${read.next_cursor}, or --all`
       return Effect.succeed(read.next_cursor === null ? rows : [...rows, shown.screen.paint("dim", more)])
     })
@@ -74,5 +92,33 @@ export const said =
       if (failure !== null) return yield* failure
       yield* shown.screen.say(
         typeof sentence === "string" ? filled(sentence, shown.fields) : sentence(answer.text, shown)
+      )
+    })
+
+/** The body of an answer. Fails with the service's error, or if a newer service wrote it otherwise. */
+export const read = Effect.fnUntraced(function* <A, I>(schema: Schema.Codec<A, I>, answer: Answer) {
+  const failure = yield* failureOf(answer)
+  if (failure !== null) return yield* failure
+  const body = wire(schema, answer.text)
+  return body ?? (yield* fail("failed", "The service sent an answer that this version can't read. Update rungate."))
+})
+
+const NewKey = Schema.Struct({ id: Schema.String, api_key: Schema.String })
+export const madeKey = (answer: Answer) => read(NewKey, answer)
+
+/**
+ * Prints a new key, which the service shows this once, alone to stdout, so that it can be piped. The sentence is on stderr.
+ * With `--json` the answer is printed instead.
+ */
+export const newKey =
+  (sentence: string | ((shown: Shown) => string)): Show =>
+  (answer, shown) =>
+    Effect.gen(function* () {
+      const { json, screen } = shown
+      if (json) return yield* show(answer, { json }, () => Effect.succeed(null))
+      const { id, api_key } = yield* madeKey(answer)
+      yield* screen.out(`${api_key}\n`)
+      yield* screen.say(
+        `Created ${id}. ${typeof sentence === "string" ? filled(sentence, shown.fields) : sentence(shown)}`
       )
     })

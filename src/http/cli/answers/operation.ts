@@ -4,11 +4,10 @@
  * Method, path and the place of each field come from the operation, so no command names a path. Values are sent as they stand on the wire, and
  * the service checks them: its error names the field, and `--json` prints it unchanged.
  */
-import { type Context, Effect, Option, type Schema, SchemaAST } from "effect"
+import { type Context, Effect, type Schema, SchemaAST } from "effect"
 import { Argument, Flag, type Param } from "effect/cli"
 import type { HttpApiEndpoint } from "effect/http-api"
-import { usd as usdText } from "../../../schema/money/Money.ts"
-import { boolean, usd } from "../terminal/flags.ts"
+import { amount, boolean, int, optional } from "../terminal/flags.ts"
 import { type Answer, type Ask, Client, type Method } from "./Client.ts"
 import type { CommandFailed } from "../terminal/CommandFailed.ts"
 
@@ -85,7 +84,7 @@ export const fieldsOf = (operation: Operation): ReadonlyArray<Field> => [
   ...Array.from(operation.payload.values(), ({ schemas: [payload] }) => propertiesOf("payload", payload)).flat()
 ]
 
-/** A flag or an argument. Its value is a field's, or null if the field is left out. */
+/** A flag or an argument. A value that is null, false or an empty list leaves its field out. */
 export type Typed = Param.Param<Param.ParamKind, unknown>
 
 /** A description of the contract as a flag's help has it: it begins small, and has no dot at its end. */
@@ -97,29 +96,27 @@ const helpOf = (ast: SchemaAST.AST): string => {
 const choicesIn = (types: ReadonlyArray<SchemaAST.AST>): ReadonlyArray<string> | null =>
   types.length > 0 && types.every(SchemaAST.isLiteral) ? types.map(({ literal }) => String(literal)) : null
 
+const typesIn = (ast: SchemaAST.AST): ReadonlyArray<SchemaAST.AST> =>
+  SchemaAST.isUnion(ast) ? ast.types.flatMap(typesIn) : SchemaAST.isNull(ast) ? [] : [ast]
+
 /** Words are the help; without them it is the description in the contract. */
-const flagOf = (flag: string, given: SchemaAST.AST, words: string | undefined): Typed => {
+export const flagOf = (flag: string, given: SchemaAST.AST, words: string | undefined): Typed => {
   const ast = SchemaAST.toType(given)
-  const types = (SchemaAST.isUnion(ast) ? ast.types : [ast]).filter((one) => !SchemaAST.isNull(one))
+  const types = typesIn(ast)
   const [type = ast] = types
   const help = words ?? ([given, ...types].map(helpOf).find((text) => text !== "") || "")
   const choices = choicesIn(types)
-  if (SchemaAST.isBoolean(type)) return boolean(flag, help).pipe(Flag.map((isOn) => (isOn ? true : null)))
-  if (SchemaAST.isArrays(type))
-    return Flag.String(flag).pipe(
-      Flag.withDescription(help),
-      Flag.atLeast(0),
-      Flag.map((all) => (all.length === 0 ? null : all))
-    )
+  if (SchemaAST.isBoolean(type)) return boolean(flag, help)
+  if (SchemaAST.isArrays(type)) return Flag.String(flag).pipe(Flag.withDescription(help), Flag.atLeast(0))
   const one: Flag.Flag<unknown> =
     choices !== null
       ? Flag.Literals(flag, choices).pipe(Flag.withDescription(help))
       : SchemaAST.isBigInt(type)
-        ? usd(flag, help).pipe(Flag.map(usdText))
+        ? amount(flag, help)
         : SchemaAST.isNumber(type)
-          ? Flag.Int(flag).pipe(Flag.withDescription(help))
+          ? int(flag, help)
           : Flag.String(flag).pipe(Flag.withDescription(help))
-  return SchemaAST.isOptional(given) ? one.pipe(Flag.optional, Flag.map(Option.getOrNull)) : one
+  return SchemaAST.isOptional(given) ? optional(one) : one
 }
 
 /** The flag or argument of a field. Fields of the path are arguments. */

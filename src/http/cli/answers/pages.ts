@@ -1,31 +1,35 @@
 /** Paginated lists: one page unchanged, or all pages as one list. */
-import { Effect, Option, type Redacted } from "effect"
-import { Flag } from "effect/cli"
+import { Effect, type Redacted } from "effect"
+import { type Command, Flag } from "effect/cli"
 import { type Answer, Client } from "./Client.ts"
 import { pageOf } from "./show.ts"
 import { memberText } from "../../../schema/json/JsonText.ts"
-import { boolean } from "../terminal/flags.ts"
+import { boolean, optional, text } from "../terminal/flags.ts"
 
 /** The largest page of the API. */
 const pageMost = 200
 
 export const all = boolean("all", "fetch all pages")
 
-/** The flags of a list; `items` names them in the help. */
-export const pageFlags = (items: string) => ({
-  limit: Flag.Int("limit").pipe(Flag.withDescription(`${items} per page, 1 to 200`), Flag.withDefault(50)),
-  cursor: Flag.String("cursor").pipe(
-    Flag.withDescription("next_cursor of the previous page"),
-    Flag.optional,
-    Flag.map(Option.getOrNull)
-  ),
+const limitDefault = 50
+
+const limit = Flag.Int("limit")
+
+/** The flags of a list; `items` names them in the help. As CSV a list has no pages, unless they are asked for. */
+export const pageFlags = (items: string, csv = false) => ({
+  limit: csv
+    ? optional(limit.pipe(Flag.withDescription(`${items} per page, 1 to 200; default: 50, with --csv up to 10,000`)))
+    : limit.pipe(Flag.withDescription(`${items} per page, 1 to 200`), Flag.withDefault(limitDefault)),
+  cursor: text("cursor", "next_cursor of the previous page"),
   all
 })
 
-const withQuery = (path: string, query: Readonly<Record<string, string | null>>): string => {
+export type Page = Command.Command.Config.Infer<ReturnType<typeof pageFlags>>
+
+export const withQuery = (path: string, query: Readonly<Record<string, string | number | null>>): string => {
   const [plain = path, given] = path.split("?", 2)
   const parameters = new URLSearchParams(given)
-  for (const [name, value] of Object.entries(query)) if (value !== null) parameters.set(name, value)
+  for (const [name, value] of Object.entries(query)) if (value !== null) parameters.set(name, String(value))
   return parameters.size === 0 ? plain : `${plain}?${parameters}`
 }
 
@@ -60,14 +64,10 @@ export const allPages = Effect.fnUntraced(function* (
 })
 
 /** GET of a list: one page, or all with --all. `token` replaces the key, for lists that need a session. */
-export const readList = Effect.fnUntraced(function* (
-  path: string,
-  given: { readonly limit: number; readonly cursor: string | null; readonly all: boolean },
-  token?: Redacted.Redacted
-) {
+export const readList = Effect.fnUntraced(function* (path: string, given: Page, token?: Redacted.Redacted) {
   const { send } = yield* Client
   const read = (one: string) => send("GET", one, token === undefined ? {} : { token })
   return given.all
     ? yield* allPages(withQuery(path, { limit: String(pageMost), cursor: given.cursor }), read)
-    : yield* read(withQuery(path, { limit: String(given.limit), cursor: given.cursor }))
+    : yield* read(withQuery(path, { limit: String(given.limit ?? limitDefault), cursor: given.cursor }))
 })

@@ -8,7 +8,7 @@ import { OpenApi } from "effect/http-api"
 import { Credentials } from "../state/Credentials.ts"
 import type { CommandFailed } from "../terminal/CommandFailed.ts"
 import { consent } from "../terminal/consent.ts"
-import { yes } from "../terminal/flags.ts"
+import { boolean, yes } from "../terminal/flags.ts"
 import { Screen, type ScreenShape } from "../terminal/Screen.ts"
 import type { Answer, Ask, Client } from "./Client.ts"
 import {
@@ -22,6 +22,7 @@ import {
   typedOf,
   type Wire
 } from "./operation.ts"
+import { showCsv } from "./csv.ts"
 import { pageFlags, readList } from "./pages.ts"
 import { asPerson } from "./person.ts"
 import { json, jsonl } from "./show.ts"
@@ -43,12 +44,16 @@ export interface Shown {
   readonly fields: Fields
 }
 
-/** Prints an answer, or fails with its error. */
-export type Show = (answer: Answer, shown: Shown) => Effect.Effect<void, CommandFailed, Needs>
+/** Prints an answer, or fails with its error. `flags` are those that are no field. */
+export type Show<Flags = unknown> = (
+  answer: Answer,
+  shown: Shown,
+  flags: Flags
+) => Effect.Effect<void, CommandFailed, Needs>
 
 type NamesOf<S> = [S] extends [never] ? never : keyof Wire<S> & string
 
-export interface Row<E extends Operation> {
+export interface Row<E extends Operation, Flags = unknown> {
   /** Left out, it is the summary of the operation. */
   readonly about?: string
   readonly alias?: string
@@ -61,12 +66,21 @@ export interface Row<E extends Operation> {
   readonly as?: "session" | "person"
   /** Asked before the request. `{name}` is the field of this name. */
   readonly confirm?: string | ((fields: Fields) => string)
-  readonly how?: Pick<Ask, "seconds" | "headers">
-  readonly show: Show
+  /** Longer than the timeout of other requests. */
+  readonly seconds?: number
+  /** With an Idempotency-Key the request is sent again after a lost connection, and counts once. */
+  readonly once?: true
+  /** What a page has, where the path does not say it. */
+  readonly items?: string
+  /** `items`: a list without pages. `whole`: all pages at once. Others have pages if the operation has. */
+  readonly lists?: "items" | "whole"
+  /** The list is answered as CSV too. */
+  readonly csv?: true
+  readonly show: Show<Flags>
 }
 
-/** What a list's items are called: the last word of its path. */
-const itemsOf = (path: string) => (path.split("/").at(-1) ?? "items").replaceAll("-", " ")
+/** The last word of a list's path. */
+const itemsOf = (path: string) => path.split(/[/-]/).at(-1) ?? "items"
 
 /** Replaces `{name}` by the field of this name. */
 export const filled = (sentence: string, fields: Fields): string =>
@@ -84,9 +98,15 @@ const typedFields = (
     })
   )
 
+const isGiven = (value: unknown) => value !== null && value !== false && !(Array.isArray(value) && value.length === 0)
+
+/** What was given: a flag that was left out is null, false or an empty list. */
+export const present = (fields: Fields): Fields =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => isGiven(value)))
+
 /** Fields in their places. A name that the contract does not list, such as `metadata.campaign`, belongs to the query. */
-const partsOf = (all: ReadonlyArray<Field>, fields: Fields): Parts => {
-  const parts: Record<string, object> = all.some(({ place }) => place === "payload") ? { payload: {} } : {}
+const partsOf = (operation: Operation, all: ReadonlyArray<Field>, fields: Fields): Parts => {
+  const parts: Record<string, object> = operation.payload.size > 0 ? { payload: {} } : {}
   for (const [name, value] of Object.entries(fields)) {
     const place = all.find((field) => field.name === name)?.place ?? "query"
     parts[place] = { ...parts[place], [name]: value }
@@ -104,37 +124,49 @@ export const rowWith = <const Name extends string, E extends Operation, F extend
   flags: F,
   fill: (
     given: Command.Command.Config.InferValue<F>,
-    context: { readonly fields: Fields; readonly now: number }
+    context: { readonly fields: Fields; readonly now: number; readonly json: boolean }
   ) => Effect.Effect<Fields, CommandFailed, Needs>,
-  row: Row<E>
+  row: Row<E, Command.Command.Config.InferValue<F>>
 ) => {
-  const { about, alias, examples = [], confirm, as, how } = row
+  const { about, alias, examples = [], confirm, as, seconds, lists } = row
   const all = fieldsOf(operation)
-  const isPaged = all.some((field) => field.name === "cursor")
+  const hasPages = all.some((field) => field.name === "cursor")
+  const isPaged = hasPages && lists === undefined
   const command = Command.make(
     name,
     {
-      fields: typedFields(isPaged ? all.filter((field) => !paging.includes(field.name)) : all, row.fields ?? {}),
+      fields: typedFields(hasPages ? all.filter((field) => !paging.includes(field.name)) : all, row.fields ?? {}),
       flags,
-      ...(isPaged ? { page: pageFlags(itemsOf(operation.path)), jsonl } : {}),
+      ...(isPaged ? { page: pageFlags(row.items ?? itemsOf(operation.path), row.csv) } : {}),
       ...(confirm === undefined ? {} : { yes }),
-      json
+      ...(row.csv === undefined ? {} : { csv: boolean("csv", "print CSV with a header line") }),
+      json,
+      ...(isPaged || lists !== undefined ? { jsonl } : {})
     },
-    Effect.fnUntraced(function* ({ fields: typed, flags, page, jsonl = false, yes = false, json }) {
+    Effect.fnUntraced(function* ({ fields: typed, flags, page, csv = false, jsonl = false, yes = false, json }) {
       const screen = yield* Screen
       const now = yield* Clock.currentTimeMillis
-      const given = Object.fromEntries(Object.entries(typed).filter(([, value]) => value !== null))
-      const fields: Fields = { ...given, ...(yield* fill(flags, { fields: given, now })) }
+      const given = present(typed)
       const session = as === "session" ? { token: yield* (yield* Credentials).session } : {}
+      const fields: Fields = { ...given, ...(yield* fill(flags, { fields: given, now, json })) }
       if (confirm !== undefined)
         yield* consent(typeof confirm === "string" ? filled(confirm, fields) : confirm(fields), { yes })
-      const parts = partsOf(all, fields)
-      const ask = (other: Pick<Ask, "token">) => send(operation, parts, { ...how, ...session, ...other })
+      const parts = partsOf(operation, all, fields)
+      const { path } = requestOf(operation, parts)
+      if (csv) return yield* showCsv(path, page ?? null, { json, jsonl })
+      const how = {
+        ...(seconds === undefined ? {} : { seconds }),
+        ...(row.once === undefined ? {} : { headers: { "idempotency-key": `cli_${crypto.randomUUID()}` } }),
+        ...session
+      }
+      const ask = (other: Pick<Ask, "token">) => send(operation, parts, { ...how, ...other })
       const answer =
         page !== undefined
-          ? yield* readList(requestOf(operation, parts).path, page, session.token)
-          : yield* as === "person" ? asPerson(ask) : ask({})
-      yield* row.show(answer, { json, jsonl, screen, now, fields })
+          ? yield* readList(path, page, session.token)
+          : lists === "whole"
+            ? yield* readList(path, { limit: null, cursor: null, all: true })
+            : yield* as === "person" ? asPerson(ask) : ask({})
+      yield* row.show(answer, { json, jsonl, screen, now, fields }, flags)
     })
   )
   const described = Command.withDescription(
@@ -147,3 +179,13 @@ export const rowWith = <const Name extends string, E extends Operation, F extend
 /** A command all of whose flags are fields of the operation. */
 export const row = <const Name extends string, E extends Operation>(name: Name, operation: E, row: Row<E>) =>
   rowWith(name, operation, {}, () => Effect.succeed({}), row)
+
+/** Shows the answer of a command that is no row. */
+export const shownAs = Effect.fnUntraced(function* (
+  show: Show,
+  answer: Answer,
+  { json, jsonl = false, fields = {} }: { readonly json: boolean; readonly jsonl?: boolean; readonly fields?: Fields }
+) {
+  const [screen, now] = [yield* Screen, yield* Clock.currentTimeMillis]
+  yield* show(answer, { json, jsonl, screen, now, fields }, null)
+})

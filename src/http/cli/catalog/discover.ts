@@ -1,44 +1,30 @@
 /** `rungate discover <words>`: searches the catalog. Free, needs no key. */
-import { Effect, Option } from "effect"
-import { Argument, Command, Flag } from "effect/cli"
-import { Client } from "../answers/Client.ts"
-import { Screen } from "../terminal/Screen.ts"
-import { json, jsonl, showList } from "../answers/show.ts"
+import { Effect } from "effect"
+import { Argument, Flag } from "effect/cli"
+import { DiscoveryApi } from "../../api/Discovery.ts"
+import { row } from "../answers/row.ts"
+import { showList } from "../answers/show.ts"
+import { int } from "../terminal/flags.ts"
 
-export const discover = Command.make(
-  "discover",
-  {
+export const discover = row("discover", DiscoveryApi.endpoints.discover, {
+  about: "Search the catalog for capabilities and endpoints",
+  lists: "items",
+  fields: {
     query: Argument.String("query").pipe(
       Argument.withDescription("description of the job, in plain words"),
-      Argument.variadic({ min: 1 })
+      Argument.variadic({ min: 1 }),
+      Argument.map((words) => words.join(" "))
     ),
-    limit: Flag.Int("limit").pipe(Flag.withDescription("results to show, 1 to 50"), Flag.withDefault(10)),
-    kind: Flag.Literals("kind", ["capability", "endpoint"]).pipe(
-      Flag.withDescription("only capabilities, or only raw endpoints"),
-      Flag.optional
-    ),
-    provider: Flag.String("provider").pipe(Flag.withDescription("only this provider"), Flag.optional),
-    json,
-    jsonl
+    limit: int("limit", "results to show, 1 to 50").pipe(Flag.withDefault(10)),
+    kind: "only capabilities, or only raw endpoints",
+    provider: "only this provider"
   },
-  Effect.fnUntraced(function* ({ query, limit, kind, provider, ...flags }) {
-    const { send } = yield* Client
-    const screen = yield* Screen
-    const body = {
-      query: query.join(" "),
-      limit,
-      kind: Option.getOrNull(kind),
-      provider: Option.getOrNull(provider)
-    }
-    const answer = yield* send("POST", "/v1/discover", { body })
-    yield* showList(answer, flags, (text) =>
+  examples: [{ command: "rungate discover find a work email", description: "In plain words" }],
+  show: (answer, shown) =>
+    showList(answer, shown, (text) =>
       Effect.map(
         Effect.promise(() => import("./CatalogView.ts")),
-        ({ discoverLines }) => discoverLines(text, screen)
+        ({ discoverLines }) => discoverLines(text, shown.screen)
       )
     )
-  })
-).pipe(
-  Command.withDescription("Search the catalog for capabilities and endpoints"),
-  Command.withExamples([{ command: "rungate discover find a work email", description: "In plain words" }])
-)
+})

@@ -1,6 +1,7 @@
 /** The forms of flags that most commands have. */
 import { Option } from "effect"
-import { Flag } from "effect/cli"
+import { Argument, Flag } from "effect/cli"
+import { usd as usdText } from "../../../schema/money/Money.ts"
 import { TypedUsd } from "./TypedUsd.ts"
 
 /** False when it is left out. */
@@ -8,8 +9,22 @@ export const boolean = (name: string, description: string) =>
   Flag.Boolean(name).pipe(Flag.withDescription(description), Flag.withDefault(false))
 
 /** Null when it is left out. */
+export const optional = <A>(flag: Flag.Flag<A>) => flag.pipe(Flag.optional, Flag.map(Option.getOrNull))
+
 export const text = (name: string, description: string) =>
-  Flag.String(name).pipe(Flag.withDescription(description), Flag.optional, Flag.map(Option.getOrNull))
+  optional(Flag.String(name).pipe(Flag.withDescription(description)))
+
+export const argument = (name: string, description: string) =>
+  Argument.String(name).pipe(Argument.withDescription(description))
+
+export const optionalArgument = <A>(argument: Argument.Argument<A>, description: string) =>
+  argument.pipe(Argument.withDescription(description), Argument.optional, Argument.map(Option.getOrNull))
+
+export const int = (name: string, description: string) => Flag.Int(name).pipe(Flag.withDescription(description))
+
+/** One of several words. Null when it is left out. */
+export const choice = <const A extends ReadonlyArray<string>>(name: string, words: A, description: string) =>
+  optional(Flag.Literals(name, words).pipe(Flag.withDescription(description)))
 
 const isLabel = (given: string) => given.indexOf("=") > 0
 
@@ -50,5 +65,8 @@ export const duration = (name: string, description: string) =>
 
 export const usd = (name: string, description: string) =>
   Flag.String(name).pipe(Flag.withDescription(description), Flag.withSchema(TypedUsd))
+
+/** An amount as the service reads it: "$0.05" is "0.05". */
+export const amount = (name: string, description: string) => Flag.map(usd(name, description), usdText)
 
 export const yes = boolean("yes", "skip the confirmation").pipe(Flag.withAlias("y"))

@@ -1,6 +1,6 @@
 /** `rungate usage`: the API's own answer in a pipe, bars at a terminal; and the labels and filters of runs. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
-import { barOf } from "../../../../src/http/cli/control/UsageView.ts"
+import { barOf } from "../../../../src/http/cli/runs/usage.ts"
 import { rehearse, type Tenant, verify, withApp } from "../../../kit/app.ts"
 import { type Home, newHome } from "../../../http/cli/shell.ts"
 

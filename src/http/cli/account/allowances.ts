@@ -1,0 +1,130 @@
+/**
+ * `rungate allowances`: keys with an amount of the wallet's money. Create, list, show and revoke them.
+ *
+ * A key that may give allowances needs no session for it. With another saved key, the session of its profile is used. The new key is printed
+ * once, to stdout.
+ */
+import { Effect } from "effect"
+import { Command, Flag } from "effect/cli"
+import { Allowance, AllowancesApi } from "../../api/accounts/Allowances.ts"
+import { detailed, listed, newKey, said, wire } from "../answers/draw.ts"
+import { row, rowWith } from "../answers/row.ts"
+import { argument, durationSeconds } from "../terminal/flags.ts"
+import { dollars, timeOf } from "../terminal/values.ts"
+import { scopeFlags, scopeOf, scopeText } from "./scope.ts"
+
+const { endpoints } = AllowancesApi
+type One = typeof Allowance.Encoded
+
+const allowance_id = "id from allowances list"
+const endText = ({ expires_at }: One): string => (expires_at === null ? "never" : timeOf(expires_at))
+const giverOf = ({ parent_id }: One): string => parent_id ?? "a person"
+
+const list = row("list", endpoints.list, {
+  about: "List allowances, newest first",
+  alias: "ls",
+  show: listed(
+    Allowance,
+    "There are no allowances. Give one with: rungate allowances create researcher --amount 2.00 --expires 2h",
+    [
+      "id",
+      { field: "name", least: 8 },
+      { field: "status", title: "STATE" },
+      { title: "AMOUNT", of: (one) => dollars(one.amount), right: true },
+      { title: "SPENT", of: (one) => dollars(one.spent), right: true, dropped: 6 },
+      { title: "HELD", of: (one) => dollars(one.held), right: true, dropped: 4 },
+      { title: "LEFT", of: (one) => dollars(one.available), right: true },
+      { title: "EXPIRES", of: endText, dropped: 5 },
+      { title: "MAY RUN", of: scopeText, least: 12, dropped: 2 },
+      { title: "GIVEN BY", of: giverOf, dropped: 1 },
+      { field: "display", title: "KEY", dropped: 3 }
+    ]
+  )
+})
+
+const show = row("show", endpoints.get, {
+  about: "Show what an allowance spent, what is left of it, and what it may do",
+  fields: { allowance_id },
+  show: detailed(Allowance, (one) => [
+    ["id", one.id],
+    ["name", one.name],
+    ["state", one.status],
+    ["amount", dollars(one.amount)],
+    ["spent", dollars(one.spent)],
+    ["held", dollars(one.held)],
+    ["left", dollars(one.available)],
+    ["expires", endText(one)],
+    ["may run", scopeText(one)],
+    ["given by", giverOf(one)],
+    ["depth", one.depth],
+    ["key", one.display]
+  ])
+})
+
+/** The time at which an allowance ends. What is neither a duration nor a time is refused by the service, which names the field. */
+const endOf = (given: string, now: number): string => {
+  const seconds = durationSeconds(given)
+  const end = new Date(now + seconds * 1000)
+  return seconds === 0 || Number.isNaN(end.getTime()) ? given : end.toISOString()
+}
+
+const create = rowWith(
+  "create",
+  endpoints.create,
+  {
+    expires: Flag.String("expires").pipe(
+      Flag.withDescription("when it ends: a duration such as 2h or 7d, or a time such as 2026-12-31T00:00:00Z")
+    ),
+    scope: scopeFlags
+  },
+  ({ expires, scope }, { now }) => Effect.succeed({ expires_at: endOf(expires, now), ...scopeOf(scope) }),
+  {
+    about:
+      "Give a key with an amount of money, which is held at once. What its scope leaves out is taken from your key. The new key is shown once",
+    as: "person",
+    fields: {
+      name: argument("name", "a name that tells who gets it"),
+      amount: "what it may spend in USD; held at once",
+      expires_at: false,
+      allow: false
+    },
+    examples: [
+      {
+        command: "rungate allowances create researcher --amount 2.00 --expires 2h --allow-capability email.find",
+        description: "For an agent that may spend $2 on one capability in the next two hours"
+      },
+      {
+        command: "rungate allowances create planner --amount 20 --expires 7d --allow-mint",
+        description: "For an agent that gives allowances to others"
+      }
+    ],
+    once: true,
+    show: newKey("${amount} is held for it until {expires_at}. The key is shown only this once.")
+  }
+)
+
+/** What became of the money. */
+const revokedSentence = (text: string): string | null => {
+  const one = wire(Allowance, text)
+  if (one === null) return null
+  const rest =
+    one.held === "0.00"
+      ? "The rest is available again."
+      : `Open runs still hold $${one.held}, and what they don't cost returns when they end.`
+  return `Revoked ${one.id}. It spent $${one.spent} of $${one.amount}. ${rest}`
+}
+
+const revoke = row("revoke", endpoints.revoke, {
+  about:
+    "Revoke an allowance and those under it. What is unused returns at once, and what open runs hold when they end",
+  as: "person",
+  fields: { allowance_id },
+  confirm:
+    "Revoke {allowance_id} and the allowances under it? Their keys stop working, and what is unused returns. This can't be undone.",
+  show: said((text, { fields }) => revokedSentence(text) ?? `Revoked ${String(fields["allowance_id"])}.`)
+})
+
+export const allowances = Command.make("allowances").pipe(
+  Command.withDescription("Give, list, show and revoke allowances: keys with an amount of the wallet's money"),
+  Command.withSubcommands([list, show, create, revoke])
+)

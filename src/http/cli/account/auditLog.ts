@@ -1,0 +1,39 @@
+/** `rungate audit-log`: who changed what in the organization. Needs an admin's session. */
+import { AuditEntry, AuditLogApi } from "../../api/accounts/AuditLog.ts"
+import { listed } from "../answers/draw.ts"
+import { row } from "../answers/row.ts"
+import { timeOf } from "../terminal/values.ts"
+
+const valueOf = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value))
+
+/** The changed fields: `role: viewer → admin`. */
+const changeOf = ({ before, after }: typeof AuditEntry.Encoded): string => {
+  const names = [...new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])]
+  return names
+    .map((name) => {
+      const [was, becomes] = [before?.[name] ?? null, after?.[name] ?? null]
+      if (was === null || becomes === null) return `${name}: ${valueOf(becomes ?? was)}`
+      return `${name}: ${valueOf(was)} → ${valueOf(becomes)}`
+    })
+    .join(", ")
+}
+
+export const auditLog = row("audit-log", AuditLogApi.endpoints.list, {
+  about: "List who changed what, newest first",
+  as: "session",
+  items: "entries",
+  fields: {
+    actor: "only this actor: an id, an e-mail address, person, key, operator or system",
+    action: "only this action, such as key.revoked, or all that begin with key",
+    from: "only since this day or time (UTC), such as 2026-11-22",
+    to: "only before this day or time (UTC)"
+  },
+  show: listed(AuditEntry, "There are no such changes.", [
+    { title: "AT", of: (one) => timeOf(one.created_at) },
+    { title: "ACTOR", of: ({ actor }) => actor.name ?? actor.id ?? actor.kind, least: 8 },
+    "address",
+    "action",
+    { field: "object", least: 8 },
+    { title: "CHANGE", of: changeOf, least: 8 }
+  ])
+})

@@ -1,0 +1,74 @@
+/**
+ * `rungate invite`: invites a person to the organization, lists invitations and withdraws them. Needs an admin's session.
+ *
+ * If the service sends no e-mails, the link is printed to stdout, for the person who invites to pass on.
+ */
+import { Effect, Schema } from "effect"
+import { Argument, Command, Flag } from "effect/cli"
+import { roles } from "../../../schema/accounts/Role.ts"
+import { Invitation, InvitationsApi } from "../../api/accounts/Members.ts"
+import { listed, read, said } from "../answers/draw.ts"
+import { row, rowWith } from "../answers/row.ts"
+import { formatOf } from "../answers/show.ts"
+import { fail } from "../terminal/exits.ts"
+import { optionalArgument } from "../terminal/flags.ts"
+
+const { endpoints } = InvitationsApi
+
+const list = row("list", endpoints.list, {
+  about: "List open invitations, newest first",
+  alias: "ls",
+  as: "session",
+  show: listed(
+    Invitation,
+    "There are no open invitations. Invite a person with: rungate invite ada@example.com",
+    (ago) => [
+      "id",
+      { field: "email", title: "E-MAIL", least: 8 },
+      "role",
+      "status",
+      { title: "SENT", of: (one) => ago(one.created_at) }
+    ]
+  )
+})
+
+const withdraw = row("withdraw", endpoints.withdraw, {
+  about: "Withdraw an invitation; its link stops working",
+  as: "session",
+  fields: { invitation_id: "id from invite list" },
+  show: said("Withdrew {invitation_id}. Its link no longer works.")
+})
+
+/** A new invitation: all that the command reads of it. */
+const Invited = Schema.Struct({ link: Schema.optionalKey(Schema.String) })
+
+export const invite = rowWith(
+  "invite",
+  endpoints.create,
+  {},
+  (_, { fields }) =>
+    fields["email"] === undefined
+      ? fail("usage", "Give the e-mail address of the person to invite: rungate invite ada@example.com")
+      : Effect.succeed({}),
+  {
+    about: "Invite a person to the organization",
+    as: "session",
+    fields: {
+      email: optionalArgument(Argument.String("email"), "e-mail address of the person to invite"),
+      role: Flag.Literals("role", roles).pipe(
+        Flag.withDescription("role of the new member; at most your own"),
+        Flag.withDefault("member")
+      )
+    },
+    examples: [
+      { command: "rungate invite ada@example.com --role viewer", description: "Another invitation replaces the first" }
+    ],
+    show: (answer, shown, flags) =>
+      Effect.gen(function* () {
+        const isMailed = formatOf(shown.screen, shown) === "json" || (yield* read(Invited, answer)).link === undefined
+        if (isMailed) return yield* said("Invited {email} as {role}. The link is mailed to them.")(answer, shown, flags)
+        yield* shown.screen.out(`${(yield* read(Invited, answer)).link}\n`)
+        yield* said("Send this link only to {email}. It works once, within seven days.")(answer, shown, flags)
+      })
+  }
+).pipe(Command.withSubcommands([list, withdraw]))

@@ -1,0 +1,75 @@
+/** `rungate members`: who belongs to the organization, with which role. Needs a session; changes need an owner's. */
+import { Effect, Schema } from "effect"
+import { Argument, Command } from "effect/cli"
+import { roles } from "../../../schema/accounts/Role.ts"
+import { FollowedKeys, Member, MembersApi } from "../../api/accounts/Members.ts"
+import { listed, said, wire } from "../answers/draw.ts"
+import { row, rowWith } from "../answers/row.ts"
+import { boolean } from "../terminal/flags.ts"
+
+const { endpoints } = MembersApi
+const member_id = "id from members list"
+
+const list = row("list", endpoints.list, {
+  about: "List members and their roles",
+  alias: "ls",
+  as: "session",
+  show: listed(Member, "There are no members.", (ago) => [
+    "id",
+    { field: "email", title: "E-MAIL", least: 8 },
+    "role",
+    { title: "JOINED", of: (one) => ago(one.created_at) }
+  ])
+})
+
+const Removed = Schema.Struct({ id: Schema.String, keys: FollowedKeys })
+const Changed = Schema.Struct({ ...Removed.fields, role: Schema.String })
+
+/** What happened to the keys of a member. */
+const keysSentence = (keys: typeof FollowedKeys.Encoded): string => {
+  const ids = (change: "narrowed" | "revoked") =>
+    keys.flatMap((key) => (key.change === change ? [key.id] : [])).join(", ")
+  const [narrowed, revoked] = [ids("narrowed"), ids("revoked")]
+  return `${narrowed === "" ? "" : ` These keys start runs and change nothing else now: ${narrowed}.`}${revoked === "" ? "" : ` These keys are revoked: ${revoked}.`}`
+}
+
+const setRole = row("set-role", endpoints.setRole, {
+  about: "Change a member's role, and take from their keys what it may not do; needs an owner's session",
+  as: "session",
+  fields: {
+    member_id,
+    role: Argument.Literals("role", roles).pipe(Argument.withDescription(roles.join(", ")))
+  },
+  show: said((text) => {
+    const changed = wire(Changed, text)
+    return changed === null
+      ? "Changed."
+      : `${changed.id} has the role ${changed.role} now.${keysSentence(changed.keys)}`
+  })
+})
+
+const remove = rowWith(
+  "remove",
+  endpoints.remove,
+  {
+    keep: boolean("keep-keys", "keep the API keys that the member created, with the scope of a member at most")
+  },
+  ({ keep }) => Effect.succeed(keep ? { keep_keys: "true" } : {}),
+  {
+    about: "Remove a member, end their sessions and revoke their keys; needs an owner's session",
+    alias: "rm",
+    as: "session",
+    fields: { member_id, keep_keys: false },
+    confirm: ({ member_id, keep_keys }) =>
+      `Remove ${String(member_id)}? Their sessions and connected apps end. The API keys that they created ${keep_keys === undefined ? "are revoked" : "start runs and change nothing else"}.`,
+    show: said((text) => {
+      const removed = wire(Removed, text)
+      return removed === null ? "Removed." : `Removed ${removed.id}.${keysSentence(removed.keys)}`
+    })
+  }
+)
+
+export const members = Command.make("members").pipe(
+  Command.withDescription("List members, change their roles and remove them"),
+  Command.withSubcommands([list, setRole, remove])
+)

@@ -1,0 +1,55 @@
+/** The flags for what a key may do. Keys and allowances have them. */
+import { AllowRequest } from "../../api/shapes/KeyRules.ts"
+import { flagOf } from "../answers/operation.ts"
+import { present } from "../answers/row.ts"
+import type { AllowView } from "../../api/shapes/KeyRules.ts"
+
+const { fields } = AllowRequest
+
+/** By the fields of `allow`. */
+export const scopeFlags = {
+  capabilities: flagOf(
+    "allow-capability",
+    fields.capabilities.ast,
+    "a capability that it may run; repeat the flag for several"
+  ),
+  providers: flagOf(
+    "allow-provider",
+    fields.providers.ast,
+    "a provider that its runs may call; repeat the flag for several"
+  ),
+  raw: flagOf("allow-raw", fields.raw.ast, "it may call raw endpoints, although --allow-capability names capabilities"),
+  mint: flagOf("allow-mint", fields.mint.ast, "it may give allowances: keys with an amount of its money"),
+  read_only: flagOf(
+    "read-only",
+    fields.read_only.ast,
+    "reads and lookups only: nothing that acts outside, such as sending a message"
+  ),
+  read: flagOf(
+    "allow-read",
+    fields.read.ast,
+    "own: it reads its own runs and budget only, the default of allowances and connected agents; organization: everything"
+  ),
+  max_cost: flagOf("max-cost", fields.max_cost.ast, "the most that one of its runs may hold, in USD")
+}
+
+/** The scope in a request. Without a flag of it there is none. */
+export const scopeOf = (given: Readonly<Record<string, unknown>>) => {
+  const allow = present(given)
+  return Object.keys(allow).length === 0 ? {} : { allow }
+}
+
+/** What a key may do, in words. */
+export const scopeText = ({ allow }: { readonly allow: typeof AllowView.Encoded | null }): string => {
+  if (allow === null) return "everything"
+  const parts = [
+    allow.read_only === true ? "read-only" : "",
+    allow.capabilities === undefined ? "" : allow.capabilities.join(" ") || "no capability",
+    allow.providers === undefined ? "" : `through ${allow.providers.join(" ") || "no provider"}`,
+    allow.raw === undefined ? "" : allow.raw ? "raw" : "not raw",
+    allow.max_cost === undefined ? "" : `up to $${allow.max_cost} a run`,
+    allow.mint === true ? "gives allowances" : "",
+    allow.read === "own" ? "sees its own runs" : ""
+  ]
+  return parts.filter((part) => part !== "").join(", ") || "everything"
+}

@@ -1,0 +1,55 @@
+/** `rungate runs dispute`: asks for the refund of a run whose address bounced, or shows how that stands. */
+import { Effect } from "effect"
+import { Command, Flag } from "effect/cli"
+import { disputeReason } from "../../../schema/wallet/Warranty.ts"
+import { Dispute, DisputesApi } from "../../api/Disputes.ts"
+import { drawn } from "../answers/draw.ts"
+import { call } from "../answers/operation.ts"
+import { shownAs } from "../answers/row.ts"
+import { json } from "../answers/show.ts"
+import { argument, text } from "../terminal/flags.ts"
+import { harmless } from "../terminal/text.ts"
+
+const stateWords: Readonly<Record<Dispute["state"], string>> = {
+  refunded: "refunded",
+  pending: "not decided yet",
+  not_bounced: "not refunded",
+  refused: "refused by the operator"
+}
+
+const show = drawn(Dispute, ({ run_id, state, refund, reference, note, ask_after }) => {
+  const amount = refund === null ? "" : ` $${refund} (ledger entry ${harmless(reference ?? "")})`
+  const later = ask_after === null ? [] : [`The provider is asked again if you dispute the run after ${ask_after}.`]
+  return [`${harmless(run_id)}: ${stateWords[state]}${amount}`, harmless(note), ...later]
+})
+
+export const dispute = Command.make(
+  "dispute",
+  {
+    run_id: argument("run_id", "the run of email.find or email.verify that called the address valid"),
+    reason: Flag.Literals("reason", [disputeReason]).pipe(
+      Flag.withDescription("what went wrong"),
+      Flag.withDefault("bounced")
+    ),
+    evidence: text(
+      "evidence",
+      "your run that sent the message which bounced; or a text, and then the operator decides. Without it: how the dispute stands"
+    ),
+    json
+  },
+  Effect.fnUntraced(function* ({ run_id, reason, evidence, json }) {
+    const { get, dispute } = DisputesApi.endpoints
+    const params = { run_id }
+    const answer = evidence === null ? call(get, { params }) : call(dispute, { params, payload: { reason, evidence } })
+    yield* shownAs(show, yield* answer, { json })
+  })
+).pipe(
+  Command.withDescription("Ask for the refund of a run whose address bounced (outcome warranty)"),
+  Command.withExamples([
+    {
+      command: "rungate runs dispute run_… --reason bounced --evidence run_…",
+      description: "The second run is the e-mail to the address that the first one called valid"
+    },
+    { command: "rungate runs dispute run_…", description: "How the dispute stands" }
+  ])
+)

@@ -1,0 +1,115 @@
+/** `rungate usage`: counts and charges of runs in groups, with bars at a terminal: each as long as its share of the largest. */
+import { Effect, Option, Schema } from "effect"
+import { Flag } from "effect/cli"
+import { sum, usd, Usd } from "../../../schema/money/Money.ts"
+import { type UsageItem, UsageApi, UsagePage } from "../../api/Usage.ts"
+import { tableLines, wire } from "../answers/draw.ts"
+import { rowWith, type Shown } from "../answers/row.ts"
+import { type Lines, showList } from "../answers/show.ts"
+import { fail } from "../terminal/exits.ts"
+import { int, optional } from "../terminal/flags.ts"
+import { dollars } from "../terminal/values.ts"
+
+const dayMillis = 86_400_000
+/** The longest period of the API. */
+const daysMost = 400
+const barWidth = 24
+/** Ids of keys that were created on one day begin alike, so they are not truncated. */
+const keyIdWidth = 30
+/** Eighths of a character. */
+const eighths = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"]
+
+/** A bar of up to `barWidth` characters. Every amount above zero is visible. */
+export const barOf = (part: number, most: number): string => {
+  if (part <= 0 || most <= 0) return ""
+  const units = Math.max(1, Math.round((part / most) * barWidth * 8))
+  return "█".repeat(Math.floor(units / 8)) + (eighths[units % 8] ?? "")
+}
+
+const decodeUsd = Schema.decodeUnknownOption(Usd)
+const microsOf = (item: UsageItem) => Option.getOrThrow(decodeUsd(item.charged))
+
+const without: Readonly<Record<string, string>> = { key: "(session)" }
+const groupOf = (item: UsageItem, group: string): string => {
+  const value: unknown = Reflect.get(item, group)
+  if (typeof value === "string") return value === "" ? '""' : value
+  return item.others === true && group.startsWith("metadata.") ? "(others)" : (without[group] ?? "(none)")
+}
+
+/** `by` is the value of `--by`. */
+const usageLines = ({ items, reused }: typeof UsagePage.Encoded, by: string, shown: Shown): Lines => {
+  if (items.length === 0) return ["No runs."]
+  const groups = by === "" ? [] : by.split(",").map((one) => one.trim())
+  const charged = sum(items.map(microsOf))
+  /** Bars show money, or runs where nothing was charged. */
+  const sizeOf = (item: UsageItem) => (charged > 0n ? Number(microsOf(item)) : item.runs)
+  const most = Math.max(...items.map(sizeOf))
+  // Days stay in their order; other groups begin with the largest.
+  const rows = groups.includes("day") ? items : [...items].sort((a, b) => sizeOf(b) - sizeOf(a))
+  const drawn = tableLines(
+    rows,
+    [
+      ...groups.map((group) => ({
+        title: group.toUpperCase(),
+        of: (item: UsageItem) => groupOf(item, group),
+        least: group === "key" ? keyIdWidth : 10
+      })),
+      { field: "runs", right: true },
+      { field: "succeeded", right: true, dropped: 2 },
+      { field: "no_match", right: true, dropped: 1 },
+      { field: "failed", right: true, dropped: 3 },
+      { title: "CHARGED", of: (item) => dollars(item.charged), right: true },
+      { title: " ".repeat(barWidth), of: (item) => barOf(sizeOf(item), most) || " ", dropped: 4 }
+    ],
+    shown
+  )
+  const runs = items.reduce((all, item) => all + item.runs, 0)
+  const total = `${runs} ${runs === 1 ? "run" : "runs"}, ${dollars(usd(charged))} charged`
+  const saved = reused === undefined ? [] : [`${reused.runs} of them reused a result, ${dollars(reused.saved)} saved`]
+  return [...drawn, "", ...[total, ...saved].map((line) => shown.screen.paint("dim", line))]
+}
+
+export const usage = rowWith(
+  "usage",
+  UsageApi.endpoints.get,
+  {
+    days: optional(
+      int("days", `the last days up to today, UTC, 1 to ${daysMost}; default: 30`).pipe(
+        Flag.filter(
+          (days) => days >= 1 && days <= daysMost,
+          (days) => `--days must be from 1 to ${daysMost}, not ${days}`
+        )
+      )
+    )
+  },
+  Effect.fnUntraced(function* ({ days }, { fields: { from, to }, now }) {
+    if (days === null) return {}
+    if (from !== undefined || to !== undefined) return yield* fail("usage", "Give either --days, or --from and --to.")
+    return { from: new Date(now - (days - 1) * dayMillis).toISOString().slice(0, 10) }
+  }),
+  {
+    about: "Show how many runs there were and what they cost, in groups",
+    lists: "whole",
+    csv: true,
+    fields: {
+      group_by: Flag.String("by").pipe(
+        Flag.withDescription(
+          "up to two of day, capability, provider, key, endpoint, status and metadata.<name>, separated by a comma; default: day"
+        ),
+        Flag.withDefault("day")
+      ),
+      from: "the first day, such as 2026-11-01",
+      to: "the last day"
+    },
+    examples: [
+      { command: "rungate usage --days 7", description: "The last week, day by day" },
+      { command: "rungate usage --by capability,status", description: "What was run, and how it ended" },
+      { command: "rungate usage --by metadata.campaign --csv", description: "For a spreadsheet" }
+    ],
+    show: (answer, shown) =>
+      showList(answer, shown, (text) => {
+        const page = wire(UsagePage, text)
+        return Effect.succeed(page === null ? null : usageLines(page, String(shown.fields["group_by"]), shown))
+      })
+  }
+)
