@@ -8,6 +8,8 @@ const open: RunRow = {
   status: "queued",
   done: false,
   provider: "",
+  subject: "",
+  key_id: null,
   duration_ms: null,
   charged: null,
   created_at: "2026-11-22T10:00:00.000Z"

@@ -8,6 +8,8 @@ interface Listed {
   readonly status: string
   readonly capability: string
   readonly provider: string
+  readonly key_id: string | null
+  readonly subject: string | null
 }
 
 describe("GET /v1/runs", () => {
@@ -41,8 +43,21 @@ describe("GET /v1/runs", () => {
     expect(next_cursor).toBeNull()
     for (const item of items) {
       const { result: _result, ...rest } = (await org.get(`/v1/runs/${item.run_id}`)).body
-      expect(item).toEqual(rest)
+      const { key_id: _key, subject: _subject, ...same } = item
+      expect<object>(same).toEqual(rest)
     }
+  })
+
+  test("tells runs apart by what they were about, and by their key", async () => {
+    const { items } = (await org.list("?capability=web.search")).body
+    expect(items).toMatchObject([{ subject: "rungate", key_id: expect.stringMatching(/^key_/) }])
+    const other = await app.tenant("5.00")
+    await other.run({ capability: "email.find", input: { full_name: "Ada Lovelace", company_domain: "example.com" } })
+    await other.run({ capability: "web.search", input: { query: "x".repeat(100) } })
+    const long = crypto.getRandomValues(Buffer.alloc(1_500)).toString("base64url")
+    await other.run({ capability: "web.scrape", input: { url: `https://example.com/${long}` } })
+    const subjects = async () => (await other.list()).body.items.map((one: { subject: unknown }) => one.subject)
+    expect(await subjects()).toEqual([null, `${"x".repeat(60)}…`, "Ada Lovelace, example.com"])
   })
 
   test("filters by status, capability and provider, alone and together", async () => {

@@ -748,6 +748,10 @@ class ListedRun(TypedDict):
     """the run whose result this is; nothing was bought"""
     metadata: NotRequired[dict[str, str]]
     created_at: str
+    key_id: NotRequired[str | None]
+    """the API key that started it; null for a session"""
+    subject: NotRequired[str | None]
+    """the first texts of its input, to tell runs apart; null after erasure and for a large input"""
 
 
 class Member(TypedDict):

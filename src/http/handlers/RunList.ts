@@ -2,7 +2,7 @@
 import { Clock, Effect } from "effect"
 import { HttpServerResponse } from "effect/http"
 import type { Reads } from "../../layers/standby/Reads.ts"
-import type { RunRow } from "../../layers/runs/RunStore.ts"
+import type { ListedRow } from "../../layers/runs/RunStore.ts"
 import { problem } from "../../schema/Errors.ts"
 import { reasonOf } from "../../schema/guards/Reuse.ts"
 import { looksLike } from "../../schema/Ids.ts"
@@ -12,7 +12,7 @@ import { isMetadataName, isMetadataValue, type Metadata, metadataPrefix, nameRul
 import type { RunQuery } from "../api/shapes/RunQuery.ts"
 import { CurrentCaller, listLimitDefault } from "../api/shapes/Common.ts"
 import type { Cell } from "../api/shapes/Csv.ts"
-import { runJson, withoutWallet } from "../views/RunView.ts"
+import { listedJson, withoutWallet } from "../views/RunView.ts"
 import { csvAnswer, type Page, wantsCsv } from "./CsvPage.ts"
 
 const refused = (path: string, message: string) =>
@@ -37,7 +37,7 @@ const columns = [
   ...["error_code", "error_message", "routing_reason", "metadata", "request_id", "created_at", "finished_at"]
 ]
 
-const cellsOf = (run: RunRow): ReadonlyArray<Cell> => [
+const cellsOf = (run: ListedRow): ReadonlyArray<Cell> => [
   ...[run.run_id, run.status, run.kind, run.capability, run.endpoint, run.provider],
   ...[usd(run.quoted), run.charged === null ? null : usd(run.charged), "USD"],
   run.finished_at === null ? null : Math.max(0, run.finished_at.getTime() - run.created_at.getTime()),
@@ -71,14 +71,17 @@ export const listRuns = (reads: Reads["Service"]) =>
     const page = Effect.fnUntraced(function* (before: string | null, limit: number) {
       const rows = yield* reads.runs({ ...filter, before, limit: limit + 1 })
       const shown = rows.slice(0, limit).map((run) => (filter.keys === null ? run : withoutWallet(run)))
-      return { rows: shown, next: rows.length > limit ? (shown.at(-1)?.run_id ?? null) : null } satisfies Page<RunRow>
+      return {
+        rows: shown,
+        next: rows.length > limit ? (shown.at(-1)?.run_id ?? null) : null
+      } satisfies Page<ListedRow>
     })
     if (yield* wantsCsv) {
       return yield* csvAnswer({ name: "runs.csv", columns, cells: cellsOf, limit: query.limit ?? null, cursor, page })
     }
     const { rows, next } = yield* page(cursor, query.limit ?? listLimitDefault)
     const now = yield* Clock.currentTimeMillis
-    const items = rows.map((run) => runJson(run, now, false)).join(",")
+    const items = rows.map((run) => listedJson(run, now)).join(",")
     return HttpServerResponse.text(`{"items":[${items}],"next_cursor":${JSON.stringify(next)}}`, {
       contentType: "application/json",
       headers: { vary: "accept" }

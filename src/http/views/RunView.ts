@@ -7,12 +7,13 @@
 import { Schema } from "effect"
 import { isFinalRow } from "../../actors/runs/Admission.ts"
 import { isOpenAttempt } from "../../actors/runs/Delivery.ts"
-import type { RunRow } from "../../layers/runs/RunStore.ts"
+import type { ListedRow, RunRow } from "../../layers/runs/RunStore.ts"
 import { isErrorCode, statusOf } from "../../schema/Errors.ts"
 import { usd } from "../../schema/money/Money.ts"
 import { reasonOf } from "../../schema/guards/Reuse.ts"
 import { nextStep } from "../../schema/accounts/OwnAccount.ts"
 import { ownMessage } from "../../schema/accounts/OwnMessages.ts"
+import { inputSubject } from "../../schema/runs/InputSubject.ts"
 import { decodePlan } from "../../schema/runs/Plan.ts"
 import { Attempt, controlsOf, isRunStatus, isStoppable } from "../../schema/runs/Run.ts"
 
@@ -47,7 +48,7 @@ const isPlatformFunded = ({ attempts, plan }: RunRow): boolean => {
 }
 
 /** The run as a caller sees it who may not read the wallet. */
-export const withoutWallet = (run: RunRow): RunRow => ({
+export const withoutWallet = <Row extends RunRow>(run: Row): Row => ({
   ...run,
   error_message: ownMessage(run.error_code, run.error_message)
 })
@@ -91,4 +92,10 @@ export const runJson = (run: RunRow, now: number, withResult: boolean): string =
   const controls = controlsOf({ code: run.error_code, control: run.control, key_id: run.key_id })
   if (controls.length > 0) parts.push(`"controls":${JSON.stringify(controls)}`)
   return `${parts.join(",")}}`
+}
+
+/** A run of a list: without its result, and with what tells it apart from others. */
+export const listedJson = (run: ListedRow, now: number): string => {
+  const apart = JSON.stringify({ key_id: run.key_id, subject: inputSubject(run.input) })
+  return `${runJson(run, now, false).slice(0, -1)},${apart.slice(1)}`
 }

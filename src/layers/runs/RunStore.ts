@@ -98,6 +98,15 @@ export const RunRow = Schema.Struct({
 export type RunRow = typeof RunRow.Type
 const runRows = batchRowsOf(RunRow.fields)
 
+/** A run in a list. */
+export const ListedRow = Schema.Struct({
+  ...RunRow.fields,
+  /** JSON text of its input. Null for a large one, which would cost a list too much. */
+  input: Schema.NullOr(Schema.String)
+})
+export type ListedRow = typeof ListedRow.Type
+const listedRows = batchRowsOf(ListedRow.fields)
+
 export type Begun = Pick<NewRun, "org_id" | "key_id" | "idempotency_key" | "fingerprint">
 
 const AdmitRow = Schema.Struct({
@@ -136,7 +145,7 @@ export class RunStore extends Context.Service<
     readonly isOf: (org_id: string, run_id: string, keys: ReadonlyArray<string>) => Effect.Effect<boolean>
     /** The organization whose run this is. For callers that act for no organization. Null for an unknown run. */
     readonly ownerOf: (run_id: string) => Effect.Effect<string | null>
-    readonly list: (filter: ListFilter) => Effect.Effect<ReadonlyArray<RunRow>>
+    readonly list: (filter: ListFilter) => Effect.Effect<ReadonlyArray<ListedRow>>
     /** Id of the run that this Idempotency-Key started with this body. Null when there is none, or when the API key was revoked. */
     readonly begun: (request: Begun) => Effect.Effect<string | null>
   }
@@ -276,7 +285,7 @@ export class RunStore extends Context.Service<
         })
       })
 
-      const list = runList(sql, columns, runRows)
+      const list = runList(sql, columns, listedRows)
 
       // The ledger has an index by run alone: each run that was admitted has reserved money once.
       const ownerOf = (run_id: string) =>

@@ -115,7 +115,17 @@ const listed = {
   created_at: Schema.String
 }
 
-/** A run in a list, without its result. */
-export const ListedRun = Schema.Struct(listed).annotate({ identifier: "ListedRun" })
+/** A run in a list, without its result. An older service sends neither the key nor the subject. */
+export const ListedRun = Schema.Struct({
+  ...listed,
+  key_id: Schema.optionalKey(
+    Schema.NullOr(Schema.String).annotate({ description: "the API key that started it; null for a session" })
+  ),
+  subject: Schema.optionalKey(
+    Schema.NullOr(Schema.String).annotate({
+      description: "the first texts of its input, to tell runs apart; null after erasure and for a large input"
+    })
+  )
+}).annotate({ identifier: "ListedRun" })
 /** A run as `POST /v1/run` and `GET /v1/runs/{run_id}` return it. */
 export const Run = Schema.Struct({ ...listed, result: Schema.optionalKey(Schema.Json) }).annotate({ identifier: "Run" })

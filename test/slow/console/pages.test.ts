@@ -157,6 +157,15 @@ describe.skipIf(!hasBrowser)("the console in a browser", () => {
     await page.getByText("live", { exact: true }).waitFor()
     const rows = page.getByRole("row")
     expect(await rows.count()).toBe(4)
+    // Rows of one capability are told apart by what they were about, and by who ran them.
+    await rows.filter({ hasText: "Ada Lovelace, example.com" }).getByText("agent").waitFor()
+    await page.getByLabel("From").fill("2026-13-01")
+    expect(await page.getByLabel("From").getAttribute("aria-invalid")).toBe("true")
+    expect(page.url()).not.toContain("from=")
+    await page.getByLabel("From").fill("2020-01-31")
+    await page.waitForURL(/from=2020-01-31/)
+    await page.getByLabel("From").fill("")
+    await page.waitForURL(/activity$/)
     await run(verify("arrives.meanwhile"))
     await rows.nth(4).waitFor()
     // Rows don't move under the pointer.

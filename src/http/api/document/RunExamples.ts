@@ -72,7 +72,14 @@ export const runExamples: Readonly<Record<string, Example>> = {
     request: { capability: "email.verify", input: { email: "jane.doe@example.com" } },
     responses: { 200: quote }
   },
-  "runs.list": { responses: { 200: { items: [listed], next_cursor: null } } },
+  "runs.list": {
+    responses: {
+      200: {
+        items: [{ ...listed, key_id: "key_01m81nzk95mq351g8pvrxgm8m4", subject: "jane.doe@example.com" }],
+        next_cursor: null
+      }
+    }
+  },
   "runs.get": { responses: { 200: run } },
   "history.get": {
     responses: {

@@ -1,5 +1,8 @@
 /** Filters of a list. They live in the address, so a link shows the same list. */
+import { useEffect, useId, useState } from "react"
 import { useFilters } from "../data/address.ts"
+import { present } from "../data/clock.ts"
+import { utcDay } from "../data/time.ts"
 import { inputLook, Select } from "../parts/Field.tsx"
 
 export const FilterSelect = ({
@@ -34,18 +37,52 @@ export const FilterSelect = ({
   )
 }
 
-/** Two dates that bound a list, as `from` and `to`. Both days belong to the period, in UTC. */
-export const Period = () => {
-  const [search, change] = useFilters()
-  return (["from", "to"] as const).map((name) => (
-    <label key={name} className="flex items-center gap-1.5">
-      <span className="text-muted">{name === "from" ? "From" : "to"}</span>
+const dayForm = /^\d{4}-\d{2}-\d{2}$/
+const isDay = (text: string) => dayForm.test(text) && !Number.isNaN(Date.parse(text))
+/** Days that people look for, for the list below the field. */
+const usualDays: ReadonlyArray<readonly [string, number]> = [
+  ["today", 0],
+  ["yesterday", 1],
+  ["a week ago", 7],
+  ["30 days ago", 30],
+  ["90 days ago", 90]
+]
+
+/** A day of UTC as `2026-11-22`, the same in every browser, with usual days to choose from. The address changes when it is one. */
+const DayField = ({ name, word }: { readonly name: "from" | "to"; readonly word: string }) => {
+  const [{ [name]: day = "" }, change] = useFilters()
+  const [text, setText] = useState(day)
+  const id = useId()
+  useEffect(() => setText(day), [day])
+  const typed = (value: string) => {
+    setText(value)
+    if (value === "" || isDay(value)) change({ [name]: value })
+  }
+  return (
+    <label className="flex items-center gap-1.5">
+      <span className="text-muted">{word}</span>
       <input
-        type="date"
-        value={search[name] ?? ""}
-        onChange={(event) => change({ [name]: event.target.value })}
-        className={inputLook}
+        list={id}
+        value={text}
+        placeholder="YYYY-MM-DD"
+        maxLength={10}
+        aria-invalid={text !== "" && !isDay(text)}
+        onChange={(event) => typed(event.target.value.trim())}
+        className={`${inputLook} w-30 tabular-nums`}
       />
+      <datalist id={id}>
+        {usualDays.map(([words, ago]) => (
+          <option key={words} value={utcDay(present(), ago)} label={words} />
+        ))}
+      </datalist>
     </label>
-  ))
+  )
 }
+
+/** Two days that bound a list, as `from` and `to`. Both belong to the period, in UTC. */
+export const Period = () => (
+  <div className="flex items-center gap-2">
+    <DayField name="from" word="From" />
+    <DayField name="to" word="to" />
+  </div>
+)

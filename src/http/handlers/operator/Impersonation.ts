@@ -11,7 +11,7 @@ import { makeAsOperator } from "../../access/OperatorCookie.ts"
 import { Api } from "../../api/Api.ts"
 import { CurrentOperator } from "../../api/operator/OperatorAuth.ts"
 import { listLimitDefault } from "../../api/shapes/Common.ts"
-import { runJson } from "../../views/RunView.ts"
+import { listedJson, runJson } from "../../views/RunView.ts"
 
 const field = (path: string, message: string) => problem("invalid_request", `${path} ${message}`, [{ path, message }])
 const badCursor = field("query.cursor", "is not a cursor of this list")
@@ -68,7 +68,7 @@ export const OperatorImpersonationHandlers = HttpApiBuilder.group(
         const page = rows.slice(0, limit)
         const next = rows.length > limit ? (page.at(-1)?.run_id ?? null) : null
         const now = yield* Clock.currentTimeMillis
-        const items = page.map((run) => runJson(run, now, false)).join(",")
+        const items = page.map((run) => listedJson(run, now)).join(",")
         return json(`{"items":[${items}],"next_cursor":${JSON.stringify(next)}}`)
       }),
 

@@ -4,7 +4,7 @@ import { useEffect, useMemo } from "react"
 import { onForm, textIn } from "../../actions/useAction.ts"
 import { type Search, useGo } from "../../data/address.ts"
 import { useApiKeys } from "../../data/apiKeys.ts"
-import { FilterSelect } from "../../lists/Filters.tsx"
+import { FilterSelect, Period } from "../../lists/Filters.tsx"
 import { Button } from "../../parts/Button.tsx"
 import { inputLook } from "../../parts/Field.tsx"
 import { TextLink } from "../../parts/Link.tsx"
@@ -101,8 +101,6 @@ export const Filters = ({
   const providers = useProviders().data
   const slugs = useMemo(() => (providers ?? []).map(({ provider }) => provider), [providers])
   const value = (name: string) => search[name] ?? ""
-  const set = (name: string) => (event: { readonly target: { readonly value: string } }) =>
-    change({ [name]: event.target.value })
   const chips = Object.entries(search).filter(
     ([name, text]) => text !== "" && (["capability", "endpoint"].includes(name) || name.startsWith("metadata."))
   )
@@ -135,14 +133,7 @@ export const Filters = ({
           ]}
           className="max-w-44"
         />
-        <label className="flex items-center gap-1.5">
-          <span className="text-muted max-sm:w-9">From</span>
-          <input type="date" value={value("from")} onChange={set("from")} className={inputLook} />
-        </label>
-        <label className="flex items-center gap-1.5">
-          <span className="text-muted max-sm:w-9">to</span>
-          <input type="date" value={value("to")} onChange={set("to")} className={inputLook} />
-        </label>
+        <Period />
         <FilterSelect name="group" label="Group" options={groupings} />
       </div>
       {chips.length > 0 && (

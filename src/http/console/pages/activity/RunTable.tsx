@@ -7,6 +7,7 @@
 import { useWindowVirtualizer } from "@tanstack/react-virtual"
 import { memo, type MouseEvent, type RefObject, useCallback, useEffect, useLayoutEffect, useRef, useState } from "react"
 import { useGo, usePreload } from "../../data/address.ts"
+import { useKeyNames } from "../../data/apiKeys.ts"
 import { useNow } from "../../data/clock.ts"
 import { useKeys } from "../../data/keys.ts"
 import { duration, exactly, inShort } from "../../data/time.ts"
@@ -22,10 +23,12 @@ const aheadMax = 600
 const aheadShare = 0.5
 
 const grid =
-  "grid grid-cols-[minmax(9rem,2fr)_8rem_minmax(6rem,1fr)_6rem_6rem_5.5rem] max-lg:grid-cols-[minmax(8rem,2fr)_8rem_6rem_5rem] max-sm:grid-cols-[minmax(0,1fr)_7rem_5.5rem] items-center gap-3 px-3"
+  "grid grid-cols-[minmax(12rem,3fr)_8rem_minmax(5rem,1fr)_minmax(5rem,1fr)_5rem_5rem_4.5rem] max-lg:grid-cols-[minmax(8rem,2fr)_8rem_6rem_5rem] max-sm:grid-cols-[minmax(0,1fr)_6.5rem_4.5rem] items-center gap-3 px-3"
 
 interface RowProps {
   readonly run: RunRow
+  /** The name of its API key. */
+  readonly keyName: string
   readonly index: number
   /** Pixels from the first row. */
   readonly top: number
@@ -35,7 +38,7 @@ interface RowProps {
 }
 
 /** The link is a plain one: the router's has a dozen hooks, which took most of the time of a row. */
-const Row = memo(({ run, index, top, isCurrent, ago, onOpen }: RowProps) => (
+const Row = memo(({ run, keyName, index, top, isCurrent, ago, onOpen }: RowProps) => (
   <div
     role="row"
     aria-rowindex={index + 2}
@@ -43,16 +46,27 @@ const Row = memo(({ run, index, top, isCurrent, ago, onOpen }: RowProps) => (
     className={`${grid} absolute inset-x-0 top-0 h-9 border-b border-line hover:bg-hover ${isCurrent ? "bg-accent-soft" : ""}`}
     style={{ transform: `translateY(${top}px)` }}
   >
-    <span role="cell" className="truncate font-medium">
-      <a href={`/runs/${run.run_id}`} onClick={onOpen} className="hover:underline" title={run.run_id}>
+    <span role="cell" className="flex min-w-0 items-baseline gap-x-2 max-sm:flex-col">
+      <a
+        href={`/runs/${run.run_id}`}
+        onClick={onOpen}
+        className="max-w-full shrink-0 truncate font-medium hover:underline"
+        title={run.run_id}
+      >
         {run.name}
       </a>
+      <span className="max-w-full min-w-0 truncate text-muted" title={run.subject}>
+        {run.subject}
+      </span>
     </span>
     <span role="cell" className="flex items-center">
       <Status status={run.status} />
     </span>
     <span role="cell" className="truncate text-muted max-lg:hidden">
       {run.provider}
+    </span>
+    <span role="cell" className="truncate text-muted max-lg:hidden">
+      {keyName}
     </span>
     <span role="cell" className="text-right max-lg:hidden">
       {run.duration_ms === null ? "" : duration(run.duration_ms)}
@@ -70,10 +84,13 @@ const Row = memo(({ run, index, top, isCurrent, ago, onOpen }: RowProps) => (
 
 const Head = () => (
   <div role="row" aria-rowindex={1} className={`${grid} h-8 border-b border-line bg-sunken font-medium text-muted`}>
-    <span role="columnheader">Capability</span>
+    <span role="columnheader">Run</span>
     <span role="columnheader">Status</span>
     <span role="columnheader" className="max-lg:hidden">
       Provider
+    </span>
+    <span role="columnheader" className="max-lg:hidden">
+      Key
     </span>
     <span role="columnheader" className="text-right max-lg:hidden">
       Took
@@ -131,6 +148,7 @@ export const RunTable = ({
   const box = useRef<HTMLDivElement>(null)
   const [at, setAt] = useState(-1)
   const now = useNow()
+  const keyNames = useKeyNames(true)
   const go = useGo()
   const open = useOpen()
   const preload = usePreload()
@@ -182,6 +200,7 @@ export const RunTable = ({
             <Row
               key={run.run_id}
               run={run}
+              keyName={run.key_id === null ? "" : (keyNames.get(run.key_id) ?? "")}
               index={index}
               top={start - scrollMargin}
               isCurrent={index === at}

@@ -7,6 +7,10 @@ export interface RunRow {
   readonly run_id: string
   /** The capability, or provider and endpoint. */
   readonly name: string
+  /** What it was about, such as an e-mail address. */
+  readonly subject: string
+  /** Null for a run of a session. */
+  readonly key_id: string | null
   readonly status: string
   readonly done: boolean
   readonly provider: string
@@ -24,6 +28,8 @@ export const rowOf = ({
   capability,
   endpoint,
   provider,
+  subject,
+  key_id,
   status,
   done,
   timing,
@@ -32,6 +38,8 @@ export const rowOf = ({
 }: Listed): RunRow => ({
   run_id,
   name: capability ?? `${provider ?? ""} ${endpoint ?? ""}`,
+  subject: subject ?? "",
+  key_id: key_id ?? null,
   status,
   done,
   provider: provider ?? "",

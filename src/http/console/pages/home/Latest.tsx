@@ -15,8 +15,13 @@ const shown = 8
 
 const columns: ReadonlyArray<Column<ListedRun>> = [
   {
-    title: "Capability",
-    cell: ({ run_id, capability, endpoint }) => <RowLink to={`/runs/${run_id}`}>{capability ?? endpoint}</RowLink>
+    title: "Run",
+    cell: ({ run_id, capability, endpoint, subject }) => (
+      <span className="flex min-w-0 flex-wrap gap-x-2">
+        <RowLink to={`/runs/${run_id}`}>{capability ?? endpoint}</RowLink>
+        <span className="wrap-anywhere text-muted">{subject}</span>
+      </span>
+    )
   },
   { title: "Status", cell: ({ status }) => <Status status={status} /> },
   { title: "Provider", cell: ({ provider }) => provider ?? "", wide: true },
