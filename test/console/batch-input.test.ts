@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test"
 import { parse } from "papaparse"
 import { capabilities } from "../../src/schema/capabilities/index.ts"
-import { amountOf, microsOf, sumOf } from "../../src/http/console/data/money.ts"
+import { amountOf, centsDollars, microsOf, sumOf } from "../../src/http/console/data/money.ts"
 import { joinedCsv } from "../../src/http/console/pages/batches/joinedCsv.ts"
 import { guessedColumns } from "../../src/http/client/Columns.ts"
 import { formOf, inputsOf, problemsOf } from "../../src/http/console/pages/batches/new/inputs.ts"
@@ -134,4 +134,15 @@ test("amounts stay exact", () => {
 
 test("pasted lines are trimmed, and each counts once", () => {
   expect(linesOf(" a@b.example \r\n\r\nc\ra@b.example\n")).toEqual(["a@b.example", "c"])
+})
+
+test.each([
+  ["24.476", "$24.47"],
+  ["1234.56", "$1,234.56"],
+  ["0.0048", "< $0.01"],
+  ["0.00", "$0.00"],
+  ["-0.0048", "> −$0.01"],
+  ["-2.999999", "−$2.99"]
+])("summaries show %s USD as %s", (amount, shown) => {
+  expect(centsDollars(amount)).toBe(shown)
 })

@@ -33,7 +33,7 @@ describe.skipIf(!hasBrowser)("the console", () => {
     expect(run.status).toBe(200)
     await page.reload()
     await page
-      .getByRole("heading", { name: "Spending of 30 days" })
+      .getByRole("heading", { name: "Spending of 7 days" })
       .or(page.getByText("Spending and runs by day"))
       .waitFor()
     await page.getByText("First steps").waitFor({ state: "detached" })

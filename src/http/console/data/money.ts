@@ -26,6 +26,15 @@ export const exactDollars = (text: string): string => {
   return `${sign}$${grouped((size / 1_000_000n).toString())}.${fraction}`
 }
 
+/** Whole cents, without the rest of a cent: for summaries, where pointing at the amount shows all of it. */
+export const centsDollars = (text: string): string => {
+  const micros = microsOf(text)
+  if (micros === null) return text
+  const rest = micros % 10_000n
+  if (micros - rest === 0n && rest !== 0n) return rest < 0n ? "> −$0.01" : "< $0.01"
+  return exactDollars(amountOf(micros - rest))
+}
+
 /** Dollars as a number, for the height of a bar or a point of a line only. */
 export const heightOf = (text: string): number => Number(microsOf(text) ?? 0n) / 1_000_000
 

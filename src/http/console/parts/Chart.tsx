@@ -21,6 +21,7 @@ const heightPixels = 180
 const dayAxisPixels = 28
 const valueAxisPixels = 64
 const fillShare = 0.6
+const halfDaySeconds = 43_200
 
 const token = (name: string) => getComputedStyle(document.documentElement).getPropertyValue(name).trim()
 
@@ -32,14 +33,19 @@ const optionsOf = (
 ): UPlot.Options => {
   const font = "11px system-ui, sans-serif"
   const [muted, grid] = [token("--muted"), token("--line")]
+  const roomSeconds = lines.some((line) => line.bars === true) ? halfDaySeconds : 0
   const bars = UPlot.paths.bars?.({ size: [fillShare, 40] })
   return {
     width,
     height: heightPixels,
-    padding: [8, 8, 0, 0],
+    padding: [8, 16, 0, 0],
     cursor: { y: false, drag: { x: false, y: false }, points: { size: 6 } },
     legend: { show: false },
-    scales: { x: { time: true }, y: { range: (_chart, _min, max) => [0, max <= 0 ? 1 : max * 1.1] } },
+    // A bar stands on its day: the first and the last one need room beside them.
+    scales: {
+      x: { time: true, range: (_chart, min, max) => [min - roomSeconds, max + roomSeconds] },
+      y: { range: (_chart, _min, max) => [0, max <= 0 ? 1 : max * 1.1] }
+    },
     axes: [
       {
         stroke: muted,

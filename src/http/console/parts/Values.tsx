@@ -12,13 +12,20 @@ import {
   ShieldAlert
 } from "lucide-react"
 import { useNow } from "../data/clock.ts"
-import { exactDollars } from "../data/money.ts"
+import { centsDollars, exactDollars } from "../data/money.ts"
 import { exactly, inShort, inWords } from "../data/time.ts"
 
 /** Every digit that the ledger has, in figures of one width. */
 export const Money = ({ amount, className = "" }: { readonly amount: string; readonly className?: string }) => (
   <span className={`tabular-nums whitespace-nowrap ${className}`} title={`${amount} USD`}>
     {exactDollars(amount)}
+  </span>
+)
+
+/** An amount of a summary, to the cent. Pointing at it shows every digit. */
+export const Cents = ({ amount }: { readonly amount: string }) => (
+  <span className="tabular-nums whitespace-nowrap" title={`${exactDollars(amount)} USD`}>
+    {centsDollars(amount)}
   </span>
 )
 

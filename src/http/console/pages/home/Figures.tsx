@@ -1,19 +1,19 @@
-/** Available, reserved, and today's spending against the daily limit. */
+/** Available, held, and today's spending against the daily limit. */
 import { Meter } from "../../forms/Meter.tsx"
 import { useGuard, useWallet } from "../../frame/Balance.tsx"
 import { Figure } from "../../lists/Facts.tsx"
 import { Loaded, Skeleton } from "../../parts/Page.tsx"
-import { Money, Time } from "../../parts/Values.tsx"
+import { Cents, Time } from "../../parts/Values.tsx"
 
 const Today = () => (
   <Loaded query={useGuard()} skeleton={<Skeleton lines={2} />}>
     {({ spent_today, daily_limit, resets_at }) => (
-      <Figure title="Spent today (UTC)" value={<Money amount={spent_today} />}>
+      <Figure title="Spent today (UTC)" value={<Cents amount={spent_today} />}>
         {daily_limit === null ? (
           "No daily limit is set."
         ) : (
           <>
-            of <Money amount={daily_limit} /> · resets <Time at={resets_at} />
+            of <Cents amount={daily_limit} /> · resets <Time at={resets_at} />
             <div className="mt-2">
               <Meter spent={spent_today} limit={daily_limit} label="Part of the daily limit that is spent" />
             </div>
@@ -25,15 +25,15 @@ const Today = () => (
 )
 
 export const Figures = () => (
-  <div className="grid gap-4 sm:grid-cols-3">
+  <div className="grid grid-cols-2 gap-4 sm:grid-cols-3 max-sm:[&>:last-child]:col-span-2">
     <Loaded query={useWallet()} skeleton={<Skeleton lines={2} />}>
       {({ available, balance, reserved }) => (
         <>
-          <Figure title="Available" value={<Money amount={available} />}>
-            of a balance of <Money amount={balance} />
+          <Figure title="Available" value={<Cents amount={available} />}>
+            of a balance of <Cents amount={balance} />
           </Figure>
-          <Figure title="Reserved" value={<Money amount={reserved} />}>
-            held by runs that have not ended
+          <Figure title="Held" value={<Cents amount={reserved} />}>
+            by runs and allowances that have not ended
           </Figure>
         </>
       )}

@@ -19,7 +19,7 @@ const columns: ReadonlyArray<Column<ListedRun>> = [
     cell: ({ run_id, capability, endpoint, subject }) => (
       <span className="flex min-w-0 flex-wrap gap-x-2">
         <RowLink to={`/runs/${run_id}`}>{capability ?? endpoint}</RowLink>
-        <span className="wrap-anywhere text-muted">{subject}</span>
+        <span className="max-w-100 truncate text-muted max-sm:max-w-32">{subject}</span>
       </span>
     )
   },

@@ -1,4 +1,4 @@
-/** Runs and spending of the last 30 days. */
+/** Runs and spending by day, from the first day that has any. */
 import { useQuery } from "@tanstack/react-query"
 import { useMemo } from "react"
 import type { AnswerOf } from "../../../client/Browser.ts"
@@ -6,8 +6,10 @@ import { api } from "../../data/api.ts"
 import { present } from "../../data/clock.ts"
 import { axisDollars, exactDollars, heightOf, sumOf } from "../../data/money.ts"
 import { utcDay } from "../../data/time.ts"
+import { counted } from "../../data/words.ts"
 import { Chart, Legend, type Line } from "../../parts/Chart.tsx"
 import { Empty, Loaded, Panel, Skeleton } from "../../parts/Page.tsx"
+import { Cents } from "../../parts/Values.tsx"
 
 type Item = AnswerOf<"usage", "get">["items"][number]
 
@@ -19,11 +21,19 @@ const ends = [
   ["failed", "Failed", "--red"]
 ] as const
 
-const daysShown = 30
+const daysMax = 30
+/** Fewer days would make bars without a past. */
+const daysMin = 7
 
 const lastDays = (): ReadonlyArray<string> => {
   const now = present()
-  return Array.from({ length: daysShown }, (_, index) => utcDay(now, daysShown - 1 - index))
+  return Array.from({ length: daysMax }, (_, index) => utcDay(now, daysMax - 1 - index))
+}
+
+/** The days since the first one with a run. */
+const sinceFirst = (days: ReadonlyArray<string>, items: ReadonlyArray<Item>) => {
+  const first = days.findIndex((day) => items.some((item) => item.day === day))
+  return days.slice(Math.min(Math.max(first, 0), daysMax - daysMin))
 }
 
 const useDailyUsage = () => {
@@ -37,8 +47,15 @@ const useDailyUsage = () => {
   return { days, usage }
 }
 
-const Charts = ({ days, items }: { readonly days: ReadonlyArray<string>; readonly items: ReadonlyArray<Item> }) => {
-  const { spending, runs } = useMemo(() => {
+const Charts = ({
+  days: all,
+  items
+}: {
+  readonly days: ReadonlyArray<string>
+  readonly items: ReadonlyArray<Item>
+}) => {
+  const { days, spending, runs } = useMemo(() => {
+    const days = sinceFirst(all, items)
     const byDay = new Map(items.map((item) => [item.day, item]))
     const bars = days.map((day) => byDay.get(day))
     const charged = (index: number) => exactDollars(bars[index]?.charged ?? "0")
@@ -51,27 +68,29 @@ const Charts = ({ days, items }: { readonly days: ReadonlyArray<string>; readonl
         bars: true
       }
     ]
-    const runs = ends.map(
-      ([end, name, token]): Line => ({
-        name,
-        token,
-        values: bars.map((one) => one?.[end] ?? 0),
-        words: (index) => `${bars[index]?.[end] ?? 0} ${name.toLowerCase()}`
-      })
-    )
-    return { spending, runs }
-  }, [days, items])
+    // Each bar stands on the ones below it, and is painted before them.
+    const runs = ends
+      .map(
+        ([end, name, token], place): Line => ({
+          name,
+          token,
+          values: bars.map((one) => ends.slice(0, place + 1).reduce((sum, [below]) => sum + (one?.[below] ?? 0), 0)),
+          words: (index) => `${bars[index]?.[end] ?? 0} ${name.toLowerCase()}`,
+          bars: true
+        })
+      )
+      .toReversed()
+    return { days, spending, runs }
+  }, [all, items])
   const total = sumOf(items.map(({ charged }) => charged))
   const count = items.reduce((sum, one) => sum + one.runs, 0)
   return (
     <div className="grid gap-6 lg:grid-cols-2">
-      <Panel title="Spending of 30 days" actions={<span className="text-muted">{exactDollars(total)}</span>}>
+      <Panel title={`Spending of ${days.length} days`} actions={<Cents amount={total} />}>
+        <Legend lines={spending} />
         <Chart label="Spending by day" days={days} lines={spending} axis={axisDollars} />
       </Panel>
-      <Panel
-        title="Finished runs of 30 days"
-        actions={<span className="text-muted">{count.toLocaleString("en")}</span>}
-      >
+      <Panel title={`Finished runs of ${days.length} days`} actions={counted(count, "run")}>
         <Legend lines={runs} />
         <Chart label="Finished runs by day" days={days} lines={runs} axis={countAxis} />
       </Panel>

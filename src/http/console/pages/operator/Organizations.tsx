@@ -38,7 +38,7 @@ const columns: ReadonlyArray<Column<Listed>> = [
     )
   },
   { title: "Available", cell: ({ available }) => <Money amount={available} />, align: "right" },
-  { title: "Reserved", cell: ({ reserved }) => <Money amount={reserved} />, align: "right", wide: true },
+  { title: "Held", cell: ({ reserved }) => <Money amount={reserved} />, align: "right", wide: true },
   { title: "Runs today", cell: ({ runs_today }) => runs_today, align: "right", wide: true },
   { title: "Charged today", cell: ({ charged_today }) => <Money amount={charged_today} />, align: "right", wide: true },
   { title: "Created", cell: ({ created_at }) => <Time at={created_at} short />, align: "right", wide: true }

@@ -21,7 +21,7 @@ const columns: ReadonlyArray<Column<Entry>> = [
   { title: "Amount", cell: ({ amount }) => <Money amount={amount} />, align: "right" },
   { title: "Balance after", cell: ({ balance_after }) => <Money amount={balance_after} />, align: "right" },
   {
-    title: "Reserved after",
+    title: "Held after",
     cell: ({ reserved_after }) => <Money amount={reserved_after} />,
     align: "right",
     wide: true

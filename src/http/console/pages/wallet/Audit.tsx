@@ -25,8 +25,8 @@ const holdLines = ({ sums, reserved_from_ledger, reserved }: Audited): ReadonlyA
   ["Charges", sums.settle, false],
   ["Holds, subtracted", sums.reserve, false],
   ["Releases, subtracted", sums.release, false],
-  ["Reserved by the ledger", reserved_from_ledger, true],
-  ["Reserved in the wallet", reserved, true]
+  ["Held by the ledger", reserved_from_ledger, true],
+  ["Held in the wallet", reserved, true]
 ]
 
 const Sums = ({ caption, lines }: { readonly caption: string; readonly lines: ReadonlyArray<Line> }) => (
@@ -91,7 +91,7 @@ const Proof = ({ audited }: { readonly audited: Audited }) => {
         <summary className="font-medium">The sums</summary>
         <div className="mt-3 grid gap-6 sm:grid-cols-2">
           <Sums caption="Balance: the sum of these entries" lines={balanceLines(audited)} />
-          <Sums caption="Reserved: charges less holds and releases" lines={holdLines(audited)} />
+          <Sums caption="Held: charges less holds and releases" lines={holdLines(audited)} />
         </div>
       </details>
       {head !== null && (

@@ -149,7 +149,7 @@ export const Ledger = () => {
         }
       />
       <p className="mt-3 text-small text-muted">
-        Entries are never changed. Holds and releases move money between available and reserved, so the balance stays.
+        Entries are never changed. Holds and releases move money between available and held, so the balance stays.
       </p>
     </Panel>
   )

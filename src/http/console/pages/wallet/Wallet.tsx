@@ -21,8 +21,8 @@ const Balances = () => (
         <Figure title="Balance" value={<Money amount={balance} />}>
           the sum of the ledger
         </Figure>
-        <Figure title="Reserved" value={<Money amount={reserved} />}>
-          held by runs that have not ended
+        <Figure title="Held" value={<Money amount={reserved} />}>
+          by runs and allowances that have not ended
         </Figure>
       </div>
     )}
