@@ -8,7 +8,7 @@
 import { Effect } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { BounceReports } from "../actors/warranty/BounceReports.ts"
-import { webhookVariableOf } from "../layers/platform/ProviderSettings.ts"
+import { webhookVariableOf } from "../layers/platform/settings/ProviderSettings.ts"
 import { problem, type Problem, statusOf } from "../schema/Errors.ts"
 import { jsonFlaw } from "../schema/json/JsonScan.ts"
 import { receiveBody } from "./middleware/Body.ts"

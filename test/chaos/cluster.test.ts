@@ -5,7 +5,7 @@
  */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test"
 import { Cluster } from "ioredis"
-import { redisClusterOf } from "../../src/layers/platform/ServerUrls.ts"
+import { redisClusterOf } from "../../src/layers/platform/settings/ServerUrls.ts"
 import { lanesDefault } from "../../src/schema/wallet/Lane.ts"
 import { startApp } from "../kit/app.ts"
 import { freshDatabase } from "../kit/postgres.ts"

@@ -1,7 +1,7 @@
 /** Addresses of servers in the environment: what is read, and what a wrong one is told. */
 import { describe, expect, test } from "bun:test"
 import { Effect, Exit, Redacted } from "effect"
-import { redisClusterOf } from "../../src/layers/platform/ServerUrls.ts"
+import { redisClusterOf } from "../../src/layers/platform/settings/ServerUrls.ts"
 import { settingsOf } from "../../src/layers/platform/Settings.ts"
 
 const told = (environment: Readonly<Record<string, string>>) => {

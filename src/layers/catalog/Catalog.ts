@@ -9,7 +9,7 @@ import type { Capability } from "../../schema/catalog/Capability.ts"
 import { capabilities } from "../../schema/capabilities/index.ts"
 import { needsNoAccount, type Offer, type Provider, withRates } from "../../schema/catalog/Provider.ts"
 import { providers } from "../providers/index.ts"
-import { isOfAccount } from "../platform/ProviderSettings.ts"
+import { isOfAccount } from "../platform/settings/ProviderSettings.ts"
 import { type Account, Settings } from "../platform/Settings.ts"
 
 export interface CatalogOffer {

@@ -17,7 +17,7 @@ import { hasActor } from "./import/marketplace/allowed.ts"
 import { unpackShipped } from "./import/pack.ts"
 import { atOnce, inSlices } from "../platform/inSlices.ts"
 import { packageFolder } from "../platform/packageFolder.ts"
-import { isOfAccount } from "../platform/ProviderSettings.ts"
+import { isOfAccount } from "../platform/settings/ProviderSettings.ts"
 import { Settings } from "../platform/Settings.ts"
 import { repricing } from "./repriced.ts"
 

@@ -4,7 +4,7 @@
  * The two share nothing, so a customer's refused or slow account affects no call of others. An own account is read for each attempt.
  */
 import { Effect } from "effect"
-import type { Account } from "../platform/ProviderSettings.ts"
+import type { Account } from "../platform/settings/ProviderSettings.ts"
 import type { NotOpened, ProviderAccounts } from "../provideraccounts/ProviderAccounts.ts"
 import { type Failure, failure } from "../../schema/catalog/Provider.ts"
 import type { Breakers } from "./Breakers.ts"

@@ -5,7 +5,8 @@
  * production code needs a service that only tests use.
  */
 import { Effect, Layer } from "effect"
-import { type CrashAt, Settings } from "./Settings.ts"
+import { Settings } from "./Settings.ts"
+import type { CrashAt } from "./settings/readSettings.ts"
 
 let armed: CrashAt | null = null
 let hits = 0

@@ -6,15 +6,15 @@
  */
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from "node:crypto"
 import { Redacted, Result } from "effect"
+import type { EncryptionKeys } from "./settings/readSettings.ts"
+
+export type { EncryptionKeys } from "./settings/readSettings.ts"
 
 const algorithm = "aes-256-gcm"
-export const keyBytes = 32
 /** The lengths that NIST SP 800-38D recommends for GCM. */
 const nonceBytes = 12
 const tagBytes = 16
 const version = "v1"
-
-export type EncryptionKeys = ReadonlyArray<Redacted.Redacted<Uint8Array>>
 
 /** Names a key without telling anything about it. */
 const nameOf = (key: Uint8Array): string =>

@@ -1,6 +1,6 @@
 /** Finds variables that look like settings and have no effect. A misspelled one would otherwise be ignored without a word. Pure. */
 import { nearest } from "../../schema/nearest.ts"
-import { accountVariables } from "./ProviderSettings.ts"
+import { accountVariables } from "./settings/ProviderSettings.ts"
 import { fileVariable, settingOf } from "./settings/settingsTable.ts"
 import type { SettingsShape } from "./Settings.ts"
 

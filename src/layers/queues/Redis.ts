@@ -6,7 +6,7 @@
  */
 import { Cluster, type ClusterOptions, Redis as IORedis, type RedisOptions } from "ioredis"
 import { Context, Effect, Layer, Redacted } from "effect"
-import { type RedisCluster, redisClusterOf } from "../platform/ServerUrls.ts"
+import { type RedisCluster, redisClusterOf } from "../platform/settings/ServerUrls.ts"
 import { Settings } from "../platform/Settings.ts"
 import { type Client, opened, RedisUnavailable } from "./RedisStart.ts"
 

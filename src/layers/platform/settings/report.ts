@@ -1,5 +1,6 @@
 /** What `rungate config` shows of each setting: its value, where it came from and its default. No secret is in it. Pure. */
-import { type Setting, settingOf, settingsTable } from "./settingsTable.ts"
+import type { Setting } from "./SettingsReader.ts"
+import { plainText, settingOf, settingsTable } from "./settingsTable.ts"
 
 /** Where a value came from: the process, `.env`, the file of a `*_FILE` variable, or nowhere. */
 export type Source = "environment" | "env_file" | "secret_file" | "default"
@@ -48,6 +49,8 @@ export const settingsReport = (
       return {
         ...setting,
         name,
+        default: plainText(setting.default),
+        description: plainText(setting.description),
         value: text === undefined ? null : shown(setting, text),
         source: text === undefined ? "default" : source,
         file

@@ -1,7 +1,7 @@
 /** Reads the addresses of other servers from the environment: PostgreSQL, Redis, mail and name servers. */
 import { isIP } from "node:net"
 import { Redacted } from "effect"
-import { listOf, type SettingsReader, secret } from "./SettingsReader.ts"
+import { type SettingsReader, secret } from "./SettingsReader.ts"
 
 const postgres = ["postgres", "postgresql"]
 
@@ -11,16 +11,26 @@ const severalHosts = /^postgres(?:ql)?:\/\/(?:[^/@]*@)?[^/@?]*,[^/@?]*(?:[/?]|$)
 const primaryHost = "an address that leads to the current primary (docs/operate.md, A standby that takes over)"
 const readHost = "a streaming standby (docs/scaling.md)"
 
-const postgresUrlOf = (read: SettingsReader, name: string, host = primaryHost) => {
-  if (!severalHosts.test(read.text(name) ?? "")) return read.url(name, postgres)
+const postgresUrlOf = (
+  read: SettingsReader,
+  name: string,
+  description: string,
+  usual: string = "unset",
+  host: string = primaryHost
+) => {
+  if (!severalHosts.test(read.textOf(name) ?? ""))
+    return read.url(name, postgres, description, { default: usual, secret: true })
   read.problems.push(`${name} must name one host: ${host}`)
   return null
 }
 
 export const databaseUrlsOf = (read: SettingsReader) => {
-  const url = postgresUrlOf(read, "DATABASE_URL")
-  const direct = postgresUrlOf(read, "DATABASE_DIRECT_URL")
-  if (direct !== null && read.text("DATABASE_URL") === undefined) {
+  const url = postgresUrlOf(read, "DATABASE_URL", "PostgreSQL", "unset: embedded")
+  const pooler = "the server's own address if `DATABASE_URL` is a [connection pooler](#a-connection-pooler)"
+  const direct = postgresUrlOf(read, "DATABASE_DIRECT_URL", pooler)
+  const standby = "a streaming standby that answers lists and history while it is up to date"
+  const owner = "the schema owner's URL, for `rungate migrate`; see [database roles](database-roles.md)"
+  if (direct !== null && read.textOf("DATABASE_URL") === undefined) {
     read.problems.push(
       "DATABASE_DIRECT_URL is set, but DATABASE_URL is missing: set DATABASE_URL to the address of the connection pooler, or unset DATABASE_DIRECT_URL"
     )
@@ -28,8 +38,8 @@ export const databaseUrlsOf = (read: SettingsReader) => {
   return {
     databaseUrl: secret(url),
     databaseDirectUrl: secret(direct),
-    databaseReadUrl: secret(postgresUrlOf(read, "DATABASE_READ_URL", readHost)),
-    migrationDatabaseUrl: secret(read.url("RUNGATE_MIGRATION_DATABASE_URL", postgres))
+    databaseReadUrl: secret(postgresUrlOf(read, "DATABASE_READ_URL", standby, "unset", readHost)),
+    migrationDatabaseUrl: secret(read.url("RUNGATE_MIGRATION_DATABASE_URL", postgres, owner, { secret: true }))
   }
 }
 
@@ -81,9 +91,13 @@ export const redisClusterOf = (text: string): RedisCluster | null => {
 const severalServers = /^rediss?:\/\/(?:[^/@]*@)?[^/@?]*,[^/@?]*(?:[/?]|$)/
 
 export const redisUrlOf = (read: SettingsReader) => {
-  const text = read.text("REDIS_URL")
+  const text = read.textOf("REDIS_URL")
   if (text === undefined || !(/^rediss?\+cluster:/.test(text) || severalServers.test(text)))
-    return secret(read.url("REDIS_URL", ["redis", "rediss"]))
+    return secret(
+      read.url("REDIS_URL", ["redis", "rediss"], "Redis: `redis://host:port`, or a [Redis Cluster](#redis-cluster)", {
+        secret: true
+      })
+    )
   if (redisClusterOf(text) !== null) return secret(text)
   read.problems.push(
     "REDIS_URL of a Redis Cluster must be redis+cluster://host:port,host:port (rediss+cluster:// for TLS), with user:password@ before the first host and without a database number"
@@ -101,9 +115,17 @@ export interface MailServer {
 const mailbox = /^(?:[^<>\p{Cc}]{1,100}<[^\s<>@]+@[^\s<>@]+>|[^\s<>@]+@[^\s<>@]+)$/u
 
 export const mailOf = (read: SettingsReader, publicUrl: string | null): MailServer | null => {
-  const url = read.url("RUNGATE_SMTP_URL", ["smtp", "smtps"])
+  const url = read.url(
+    "RUNGATE_SMTP_URL",
+    ["smtp", "smtps"],
+    "mail server; unset: no mail is sent; a sandbox prints it to the log",
+    { secret: true, reloads: true }
+  )
   const host = publicUrl === null ? "localhost" : new URL(publicUrl).hostname
-  const from = read.text("RUNGATE_MAIL_FROM") ?? `Rungate <no-reply@${host}>`
+  const from = read.text("RUNGATE_MAIL_FROM", `Rungate <no-reply@${host}>`, "sender of mails", {
+    default: "`no-reply@` the public host",
+    reloads: true
+  })
   if (!mailbox.test(from)) {
     read.problems.push(
       "RUNGATE_MAIL_FROM must be an e-mail address, or a name and an address: Rungate <no-reply@example.com>"
@@ -119,7 +141,9 @@ const isServer = (text: string): boolean => {
 }
 
 export const dnsServersOf = (read: SettingsReader): ReadonlyArray<string> => {
-  const servers = listOf(read, "RUNGATE_DNS_SERVERS")
+  const servers = read.list("RUNGATE_DNS_SERVERS", "name servers for proofs of sending domains", {
+    default: "the system's"
+  })
   if (servers.every(isServer)) return servers
   read.problems.push("RUNGATE_DNS_SERVERS must be IP addresses, each with or without a port, separated by commas")
   return []
