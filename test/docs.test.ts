@@ -1,6 +1,6 @@
 /** README and docs: every link and anchor exists, and lists of codes, settings, endpoints and commands are complete. */
 import { describe, expect, test } from "bun:test"
-import { existsSync, readdirSync, readFileSync } from "node:fs"
+import { existsSync, readdirSync } from "node:fs"
 import { dirname, join, normalize } from "node:path"
 import { OpenApi } from "effect/http-api"
 import { Api } from "../src/http/api/Api.ts"

@@ -161,7 +161,7 @@ const findings = (root: string): ReadonlyArray<Finding> => {
 
 const folderOf = (file: string) => (file.includes("/") ? dirname(file) : "the top")
 
-/** Folders that import each other, directly or through others: each circle as its folders in the order of the alphabet. */
+/** Folders or files that import each other, directly or through others: each circle in the order of the alphabet. */
 const circles = (arrows: ReadonlyMap<string, ReadonlySet<string>>): ReadonlyArray<string> => {
   const reach = (from: string) => {
     const seen = new Set<string>()
@@ -203,7 +203,10 @@ const tidy = async (root: string, also: ReadonlyArray<string> = []) => {
   const problems = new Set<string>()
   const files = Array.from(new Bun.Glob("**/*.{ts,tsx,sql}").scanSync(root)).sort()
   const imported = new Set<string>()
-  const between = new Map<string, Set<string>>()
+  const between = { folders: new Map<string, Set<string>>(), files: new Map<string, Set<string>>() }
+  const connect = (kind: keyof typeof between, from: string, to: string) => {
+    if (from !== to) between[kind].set(from, (between[kind].get(from) ?? new Set()).add(to))
+  }
   for (const [folder, { length }] of Map.groupBy(files, folderOf))
     if (length > filesMax && !lists.includes(folder))
       problems.add(`${folder}: has ${length} files; ${filesMax} at most`)
@@ -232,9 +235,11 @@ const tidy = async (root: string, also: ReadonlyArray<string> = []) => {
         // The facts of the package, such as its version, are above all layers.
         if (target === "../package.json") continue
         const allowed = layer === undefined || arrows[layer]?.some((folder) => target.startsWith(`${folder}/`))
-        const [from, to] = [folderOf(file), folderOf(target)]
         if (!allowed) problems.add(`${file}: ${layer} must not import ${target}`)
-        else if (from !== to && texts.has(target)) between.set(from, (between.get(from) ?? new Set()).add(to))
+        else if (texts.has(target)) {
+          connect("folders", folderOf(file), folderOf(target))
+          connect("files", file, target)
+        }
       } else if (layer === "schema" && !schemaPackages.includes(packageOf(path))) {
         problems.add(`${file}: schema must not import ${path}`)
       } else if (layer === "http/console" && !consolePackages.includes(packageOf(path))) {
@@ -242,7 +247,8 @@ const tidy = async (root: string, also: ReadonlyArray<string> = []) => {
       }
     }
   }
-  for (const circle of circles(between)) problems.add(`folders import each other in a circle: ${circle}`)
+  for (const [kind, arrows] of Object.entries(between))
+    for (const circle of circles(arrows)) problems.add(`${kind} import each other in a circle: ${circle}`)
   for (const file of files) {
     if (!entries.includes(file) && !imported.has(file)) problems.add(`${file}: nothing imports it`)
   }
@@ -375,18 +381,34 @@ describe("tidy finds", () => {
         "layers/b/B.ts": '/** B. */\nimport type { C } from "../c/C.ts"\n',
         "layers/c/C.ts": '/** C. */\nimport "../a/A.ts"\nexport type C = 1\n'
       },
-      ["folders import each other in a circle: layers/a, layers/b, layers/c"]
+      [
+        "files import each other in a circle: layers/a/A.ts, layers/b/B.ts, layers/c/C.ts",
+        "folders import each other in a circle: layers/a, layers/b, layers/c"
+      ]
+    ],
+    [
+      "files of one folder that import each other, for a type alone",
+      {
+        "layers/Ledger.ts":
+          '/** L. */\nimport type { Row } from "./Rows.ts"\nimport "../schema/Usd.ts"\nexport type Ledger = Row\n',
+        "layers/Rows.ts": '/** R. */\nimport { type Ledger } from "./Ledger.ts"\nexport type Row = Ledger\n'
+      },
+      ["files import each other in a circle: layers/Ledger.ts, layers/Rows.ts"]
     ],
     [
       "a folder with too many files, unless it is a list",
-      Object.fromEntries(
-        ["layers", "layers/providers"].flatMap((folder) =>
-          Array.from({ length: filesMax + 1 }, (_, n) => [
-            `${folder}/F${n}.ts`,
-            `/** F. */\nimport "./F${(n + 1) % (filesMax + 1)}.ts"\n`
-          ])
+      {
+        "main.ts":
+          '/** Entry. */\nimport "./layers/F0.ts"\nimport "./layers/providers/F0.ts"\nimport "./http/Runs.ts"\n',
+        ...Object.fromEntries(
+          ["layers", "layers/providers"].flatMap((folder) =>
+            Array.from({ length: filesMax + 1 }, (_, n) => [
+              `${folder}/F${n}.ts`,
+              `/** F. */\n${n === filesMax ? "" : `import "./F${n + 1}.ts"\n`}`
+            ])
+          )
         )
-      ),
+      },
       ["layers: has 27 files; 25 at most"]
     ],
     [

@@ -1,6 +1,6 @@
 /** A run as admission gets it: a free lookup at one provider, whose input nobody reads. */
 import { newId } from "../../src/layers/platform/Ids.ts"
-import type { NewRun } from "../../src/layers/runs/RunStore.ts"
+import type { NewRun } from "../../src/layers/runs/NewRuns.ts"
 import { zero } from "../../src/schema/money/Money.ts"
 import type { Plan } from "../../src/schema/runs/Plan.ts"
 

@@ -4,7 +4,8 @@ import { providers } from "../../src/layers/providers/index.ts"
 import { withRates } from "../../src/schema/catalog/Provider.ts"
 import { dollars, MicroUsd, usd } from "../../src/schema/money/Money.ts"
 import { anyDemand, byPlatform, estimatedCost, rawCharge } from "../../src/schema/money/Pricing.ts"
-import { atMarkup, defaultMarkup, inCredits, inUsd, priceOf } from "../../src/schema/money/Rates.ts"
+import { atMarkup, inCredits, inUsd, priceOf } from "../../src/schema/money/Rates.ts"
+import { defaultMarkup } from "../../src/schema/money/Pricing.ts"
 import { plannedPrice, priceFrom } from "../../src/schema/runs/PlannedPrice.ts"
 
 const decimal = (whole: number, decimals: number) =>

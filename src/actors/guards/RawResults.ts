@@ -7,7 +7,7 @@
 import { Effect, Option, Stream } from "effect"
 import type { CatalogEntry } from "../../layers/catalog/Catalog.ts"
 import type { GuardStore, RawResult } from "../../layers/guards/GuardStore.ts"
-import type { NewRun } from "../../layers/runs/RunStore.ts"
+import type { NewRun } from "../../layers/runs/NewRuns.ts"
 import type { Call, Offer } from "../../schema/catalog/Provider.ts"
 import { requestHashOf } from "../../schema/guards/InputHash.ts"
 import { isRecord, parsedOrText } from "../../schema/json/Json.ts"

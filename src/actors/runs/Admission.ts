@@ -18,19 +18,19 @@ import { Accounts } from "../../layers/accounts/Accounts.ts"
 import { newId } from "../../layers/platform/Ids.ts"
 import { OwnAccounts } from "../../layers/provideraccounts/OwnAccounts.ts"
 import { Ownership } from "../../layers/runs/Ownership.ts"
-import { type NewRun, type RunRow, RunStore } from "../../layers/runs/RunStore.ts"
+import { type RunRow, RunStore } from "../../layers/runs/RunStore.ts"
+import type { NewRun } from "../../layers/runs/NewRuns.ts"
 import { watchDisk } from "../../layers/postgres/embedded/DiskSpace.ts"
 import { Settings } from "../../layers/platform/Settings.ts"
-import { type KeyAccess, seesRunsOf } from "../../schema/accounts/KeyAccess.ts"
+import { seesRunsOf } from "../../schema/accounts/KeyAccess.ts"
 import { inputHashOf } from "../../schema/guards/InputHash.ts"
-import { isReuse, plannedReuse, type ReuseRequest } from "../../schema/guards/Reuse.ts"
+import { isReuse, plannedReuse } from "../../schema/guards/Reuse.ts"
 import { problem, type ProblemOf } from "../../schema/Errors.ts"
-import type * as Money from "../../schema/money/Money.ts"
 import { markedUp, type Plan, totalOf } from "../../schema/runs/Plan.ts"
 import { ownedBy } from "../../schema/accounts/OwnAccount.ts"
-import { type Metadata, storedMetadata } from "../../schema/runs/Metadata.ts"
+import { storedMetadata } from "../../schema/runs/Metadata.ts"
 import { isFinal, isRunStatus } from "../../schema/runs/Run.ts"
-import { ownOffers, priceInPlan, type RoutingRequest } from "../../schema/runs/Routing.ts"
+import { ownOffers, priceInPlan } from "../../schema/runs/Routing.ts"
 import { storageFull } from "../../schema/wallet/FreeStorage.ts"
 import { seenOf } from "../../schema/runs/Seen.ts"
 import { contactsOf, guardedPlans, reusableRaw } from "../guards/GuardedPlans.ts"
@@ -41,35 +41,12 @@ import { admittedRow } from "../mailbox/CommittedRow.ts"
 import { capFor, checkScope, type KeyChanged, keyChanged, ofKeyCap, revoked } from "./KeyScopes.ts"
 import { usedFor, withCurrentKey } from "./KeyScopes.ts"
 import { actsOutside, type RawRoute, rawRoute, rawRun } from "./RawRoute.ts"
+import type { CapabilityRequest, EndpointRequest, PlanRequest, RunCaller } from "./RunRequests.ts"
 import { PendingRun, type Submitted, type ToEnd, toEndOf } from "../mailbox/PendingRun.ts"
 import { diskIsFull } from "./Unavailable.ts"
 import { traced } from "./RequestTrace.ts"
 import type { Place } from "../mailbox/Places.ts"
 import { Waiters } from "../mailbox/Waiters.ts"
-
-/** The caller, its idempotency key, and how long it waits. */
-export interface RunCaller {
-  readonly org_id: string
-  readonly key_id: string | null
-  /** The rules of the API key, perhaps from a cache. Null for a session. */
-  readonly access: KeyAccess | null
-  readonly request_id: string
-  readonly idempotency_key: string | null
-  readonly fingerprint: string
-  readonly wait_millis: number
-  /** The caller's labels; null when there are none. */
-  readonly metadata: Metadata | null
-  readonly trace?: string | null
-  /** What the run may take from earlier ones. */
-  readonly reuse?: ReuseRequest | null
-  readonly batch?: BatchBudget
-}
-
-/** The budget of a batch, and that of the API key which it belongs to. A run counts in both. */
-export interface BatchBudget {
-  readonly budget_id: string
-  readonly parent_id: string | null
-}
 
 const movedBudget = problem("rate_limited", "The budget of this API key was replaced meanwhile. Try again.")
 
@@ -80,33 +57,6 @@ const ofBatch = (run: NewRun, { access, batch }: RunCaller) => {
     ? Effect.succeed({ ...run, budget_id: batch.budget_id })
     : Effect.fail(movedBudget)
 }
-
-export interface CapabilityRequest extends RunCaller {
-  readonly capability: string
-  readonly input: unknown
-  readonly routing: RoutingRequest
-  readonly include_raw: boolean
-  /** For a capability that contacts people. Null without. */
-  readonly unless_contacted_within_seconds?: number | null
-}
-
-export interface EndpointRequest extends RunCaller {
-  readonly provider: string
-  readonly endpoint: string
-  readonly method: string | null
-  readonly path: Readonly<Record<string, unknown>>
-  readonly query: Readonly<Record<string, unknown>>
-  readonly input: unknown
-  /** The input exactly as the caller wrote it. The provider receives this text. */
-  readonly input_text: string
-  readonly max_cost: Money.MicroUsd | null
-  readonly max_total?: Money.MicroUsd | null
-}
-
-/** A run request of either form. */
-export type PlanRequest =
-  | { readonly _tag: "Capability"; readonly request: CapabilityRequest }
-  | { readonly _tag: "Endpoint"; readonly request: EndpointRequest }
 
 /** A run that was planned and not admitted: what it would call and hold. */
 export type Planned =

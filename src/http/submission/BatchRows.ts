@@ -5,7 +5,8 @@
  * may not call. What is wrong with the data of a row is found when the row is run.
  */
 import { Effect } from "effect"
-import type { Admission, RunCaller, PlanRequest } from "../../actors/runs/Admission.ts"
+import type { Admission } from "../../actors/runs/Admission.ts"
+import type { RunCaller, PlanRequest } from "../../actors/runs/RunRequests.ts"
 import { encodeRowRequest } from "../../schema/batches/RowRequest.ts"
 import { problem, type Problem } from "../../schema/Errors.ts"
 import type { BatchRun } from "../api/Batches.ts"

@@ -5,7 +5,8 @@
  */
 import { Clock, Effect } from "effect"
 import { HttpServerResponse } from "effect/http"
-import { type Admission, type RunCaller, isFinalRow, type PlanRequest } from "../../actors/runs/Admission.ts"
+import { type Admission, isFinalRow } from "../../actors/runs/Admission.ts"
+import type { RunCaller, PlanRequest } from "../../actors/runs/RunRequests.ts"
 import type { Submitted } from "../../actors/mailbox/PendingRun.ts"
 import type { Principal } from "../../layers/accounts/Accounts.ts"
 import type { RunRow } from "../../layers/runs/RunStore.ts"

@@ -10,7 +10,8 @@ import type { CallPrice, CostDriver } from "../../schema/catalog/CostDriver.ts"
 import type { Endpoint, EndpointCost, ProviderDocument } from "../../schema/catalog/Endpoint.ts"
 import * as Decimal from "../../schema/money/Decimal.ts"
 import * as Money from "../../schema/money/Money.ts"
-import { defaultMarkup, type Rates } from "../../schema/money/Rates.ts"
+import type { Rates } from "../../schema/money/Rates.ts"
+import { defaultMarkup } from "../../schema/money/Pricing.ts"
 
 /** Digits behind the point of a scaled amount. Amounts are products of shorter ones, so nearly all end before. */
 const decimalsMax = 18

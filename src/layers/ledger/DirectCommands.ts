@@ -7,7 +7,7 @@
 import { dollars, MicroUsd } from "../../schema/money/Money.ts"
 import type { SettleReport } from "../../schema/runs/SettleReport.ts"
 import { storesNothing } from "../../schema/wallet/FreeStorage.ts"
-import type { NewRun } from "../runs/RunStore.ts"
+import type { NewRun } from "../runs/NewRuns.ts"
 import type { TurnCommand, TurnInput, TurnRead, TurnRun } from "./Turn.ts"
 
 /** Admits a run that is not stored yet. */

@@ -1,7 +1,37 @@
 /** SQL that stores new runs: admission writes them with the commands that reserve their money, and a turn with what it decides of them. */
 import type { SqlClient, Statement } from "effect/sql"
 import { bigints, texts } from "../postgres/Columns.ts"
-import type { NewRun } from "./RunStore.ts"
+import type { Plan } from "../../schema/runs/Plan.ts"
+
+/** A run that is about to be stored, in status `created`. */
+export interface NewRun {
+  readonly run_id: string
+  readonly org_id: string
+  /** The API key of the request; null for a session, which was checked when the request arrived. */
+  readonly key_id: string | null
+  /** The version of the API key whose scope the request was checked against. Null for a session. */
+  readonly key_version: bigint | null
+  /** The budget of that API key, which the run counts against. */
+  readonly budget_id: string | null
+  /** Digest of target and input (schema/guards/InputHash.ts). */
+  readonly input_hash: string
+  readonly request_id: string
+  readonly idempotency_key: string | null
+  /** Digest of the request without its waiting options. The same Idempotency-Key with another digest is a conflict. */
+  readonly fingerprint: string
+  readonly kind: "capability" | "endpoint"
+  readonly capability: string | null
+  readonly endpoint: string | null
+  readonly provider: string | null
+  readonly hold: bigint
+  readonly quoted: bigint
+  /** JSON text. */
+  readonly input: string
+  readonly plan: Plan
+  readonly routing_reason: string
+  /** JSON text of the caller's labels; null when there are none. */
+  readonly metadata: string | null
+}
 
 /** Condition on an API key `k` that may be used. */
 export const isUsableKey = "k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > now())"

@@ -10,45 +10,14 @@ import { bigints, texts } from "../postgres/Columns.ts"
 import { runStatus } from "./runStatus.ts"
 import { servedBy } from "../usage/servedBy.ts"
 import { batch } from "../postgres/Batch.ts"
-import type { Plan } from "../../schema/runs/Plan.ts"
 import { Settings } from "../platform/Settings.ts"
 import { freeIsFull, isLimitedKey } from "../usage/freeStorage.ts"
 import { freeLimitOf } from "../../schema/wallet/FreeStorage.ts"
 import { oldestOf } from "../postgres/partitions/oldestOf.ts"
 import { recentRuns } from "../postgres/partitions/recentRuns.ts"
 import { batchRowsOf, rowsOf } from "../postgres/Rows.ts"
-import { insertRuns, isUsableKey, newRunRows } from "./NewRuns.ts"
+import { insertRuns, isUsableKey, type NewRun, newRunRows } from "./NewRuns.ts"
 import { type ListFilter, runList } from "./RunList.ts"
-
-/** A run that is about to be stored, in status `created`. */
-export interface NewRun {
-  readonly run_id: string
-  readonly org_id: string
-  /** The API key of the request; null for a session, which was checked when the request arrived. */
-  readonly key_id: string | null
-  /** The version of the API key whose scope the request was checked against. Null for a session. */
-  readonly key_version: bigint | null
-  /** The budget of that API key, which the run counts against. */
-  readonly budget_id: string | null
-  /** Digest of target and input (schema/guards/InputHash.ts). */
-  readonly input_hash: string
-  readonly request_id: string
-  readonly idempotency_key: string | null
-  /** Digest of the request without its waiting options. The same Idempotency-Key with another digest is a conflict. */
-  readonly fingerprint: string
-  readonly kind: "capability" | "endpoint"
-  readonly capability: string | null
-  readonly endpoint: string | null
-  readonly provider: string | null
-  readonly hold: bigint
-  readonly quoted: bigint
-  /** JSON text. */
-  readonly input: string
-  readonly plan: Plan
-  readonly routing_reason: string
-  /** JSON text of the caller's labels; null when there are none. */
-  readonly metadata: string | null
-}
 
 export type Admission =
   | { readonly _tag: "Admitted"; readonly lane: number; readonly created_at: Date }

@@ -7,7 +7,7 @@ import { Schema } from "effect"
 import { isRecord } from "../../schema/json/Json.ts"
 import { anyDemand } from "../../schema/money/Pricing.ts"
 import { Plan } from "../../schema/runs/Plan.ts"
-import type { Health } from "../../schema/runs/Seen.ts"
+import type { Health } from "../../schema/runs/Plan.ts"
 import { type PastPlan, pastPlanOf, withHealth } from "../../schema/simulation/PastRun.ts"
 
 /** More are parsed again. */

@@ -13,7 +13,8 @@ import type { Issue } from "./Contract.ts"
 import type { Found } from "./Doubt.ts"
 import type { ResourceKind } from "./Endpoint.ts"
 import { demandOf, type Price } from "../money/Pricing.ts"
-import { defaultMarkup, type OfferRate, priceOf, type Rates } from "../money/Rates.ts"
+import { type OfferRate, priceOf, type Rates } from "../money/Rates.ts"
+import { defaultMarkup } from "../money/Pricing.ts"
 import { defined } from "../defined.ts"
 
 /** One HTTP request to the provider. The path is relative to the provider's base URL and starts with "/". */

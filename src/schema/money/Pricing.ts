@@ -5,7 +5,9 @@
  */
 import * as Decimal from "./Decimal.ts"
 import * as Money from "./Money.ts"
-import { defaultMarkup } from "./Rates.ts"
+
+/** The markup unless the operator sets another one. Imported documents contain it. */
+export const defaultMarkup = "1.2"
 
 /** How an offer is priced. Units: microdollars per call, per result, per call on one platform, per requested page of results. */
 export type Price =

@@ -38,9 +38,6 @@ export interface Rates {
   readonly markup: string
 }
 
-/** The markup unless the operator sets another one. Imported documents contain it. */
-export const defaultMarkup = "1.2"
-
 const ratesIn = (unit: Unit) => ({
   flat: (amount: string): OfferRate => ({ unit, kind: "flat", amount }),
   metered: (base: string, per_result: string, default_limit: number): OfferRate => ({

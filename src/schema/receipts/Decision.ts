@@ -3,7 +3,8 @@ import * as Money from "../money/Money.ts"
 import { marked, ownOffer } from "../accounts/OwnAccount.ts"
 import type { Plan } from "../runs/Plan.ts"
 import type { PlannedPrice } from "../runs/PlannedPrice.ts"
-import { metricsOf, type Seen, strategyDefault } from "../runs/Seen.ts"
+import { metricsOf, strategyDefault } from "../runs/Seen.ts"
+import type { Seen } from "../runs/Plan.ts"
 import type { ReceiptDecision, ReceiptOffer } from "./Receipt.ts"
 
 /** A price that depends on the input is not an amount. */

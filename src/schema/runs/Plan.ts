@@ -7,11 +7,10 @@ import { Schema } from "effect"
 import { Contacts } from "../guards/ContactGuard.ts"
 import { Reuse } from "../guards/Reuse.ts"
 import * as Money from "../money/Money.ts"
-import { defaultMarkup } from "../money/Rates.ts"
+import { defaultMarkup } from "../money/Pricing.ts"
 import { OwnOffer, ownOffer } from "../accounts/OwnAccount.ts"
 import { PlannedPrice } from "./PlannedPrice.ts"
 import { RawPlan } from "./RawPlan.ts"
-import { Seen } from "./Seen.ts"
 
 export const Exclusion = Schema.Struct({
   provider: Schema.String,
@@ -24,6 +23,32 @@ export type Exclusion = typeof Exclusion.Type
 /** An offer that `routing.max_total` left out. `quote` is its maximum price. */
 export const OverTotal = Schema.Struct({ provider: Schema.String, quote: Schema.String })
 export type OverTotal = typeof OverTotal.Type
+
+/** Success rate, median latency in milliseconds, and the number of measured calls. */
+const SeenHealth = Schema.Tuple([Schema.NullOr(Schema.Finite), Schema.NullOr(Schema.Finite), Schema.Finite])
+
+/** By provider. */
+export const Health = Schema.Record(Schema.String, SeenHealth)
+export type Health = typeof Health.Type
+
+/** What was known when the route was chosen (Seen.ts). */
+export const Seen = Schema.Struct({
+  /** The version of the catalog's entry: see layers/catalog/CatalogVersion.ts. */
+  catalog: Schema.String,
+  /** Absent for `best_value`, which is the default, and for raw runs. */
+  strategy: Schema.optionalKey(Schema.String),
+  /** The cap under which the run was planned: the request's, or the key's if that is lower. A decimal string. */
+  max_cost: Schema.optionalKey(Schema.String),
+  /** Present if that is the cap of the API key. */
+  key_cap: Schema.optionalKey(Schema.Literal(true)),
+  /** The maximum prices of the plan's `providers`, if the plan's `prices` depend on the input. */
+  quotes: Schema.optionalKey(Schema.Array(Schema.String)),
+  /** Offers without measurements are left out. */
+  health: Schema.optionalKey(Health),
+  /** Offers that could serve the run beyond its number of attempts, with their maximum prices. */
+  spare: Schema.optionalKey(Schema.Array(Schema.Tuple([Schema.String, Schema.String])))
+})
+export type Seen = typeof Seen.Type
 
 export const Plan = Schema.Struct({
   /** Provider slugs, best first. */

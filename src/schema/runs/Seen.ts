@@ -3,34 +3,9 @@
  *
  * It is written with every run, so it is compact: what the rest of the plan says is not repeated, and unmeasured offers are left out.
  */
-import { Schema } from "effect"
 import * as Money from "../money/Money.ts"
+import type { Seen } from "./Plan.ts"
 import type { Candidate, Metrics, Route, RoutingRequest } from "./Routing.ts"
-
-/** Success rate, median latency in milliseconds, and the number of measured calls. */
-const SeenHealth = Schema.Tuple([Schema.NullOr(Schema.Finite), Schema.NullOr(Schema.Finite), Schema.Finite])
-
-/** By provider. */
-export const Health = Schema.Record(Schema.String, SeenHealth)
-export type Health = typeof Health.Type
-
-export const Seen = Schema.Struct({
-  /** The version of the catalog's entry: see layers/catalog/CatalogVersion.ts. */
-  catalog: Schema.String,
-  /** Absent for `best_value`, which is the default, and for raw runs. */
-  strategy: Schema.optionalKey(Schema.String),
-  /** The cap under which the run was planned: the request's, or the key's if that is lower. A decimal string. */
-  max_cost: Schema.optionalKey(Schema.String),
-  /** Present if that is the cap of the API key. */
-  key_cap: Schema.optionalKey(Schema.Literal(true)),
-  /** The maximum prices of the plan's `providers`, if the plan's `prices` depend on the input. */
-  quotes: Schema.optionalKey(Schema.Array(Schema.String)),
-  /** Offers without measurements are left out. */
-  health: Schema.optionalKey(Health),
-  /** Offers that could serve the run beyond its number of attempts, with their maximum prices. */
-  spare: Schema.optionalKey(Schema.Array(Schema.Tuple([Schema.String, Schema.String])))
-})
-export type Seen = typeof Seen.Type
 
 export const strategyDefault = "best_value"
 

@@ -4,7 +4,8 @@ import { type Demand, priceMax } from "../money/Pricing.ts"
 import type { Plan } from "../runs/Plan.ts"
 import { priceFrom } from "../runs/PlannedPrice.ts"
 import { type Metrics, type Strategy, strategies } from "../runs/Routing.ts"
-import { type Health, metricsOf, type Seen, strategyDefault } from "../runs/Seen.ts"
+import { metricsOf, strategyDefault } from "../runs/Seen.ts"
+import type { Health, Seen } from "../runs/Plan.ts"
 
 /** An offer that was usable when the run was planned: only its price, or the number of attempts, may have kept the run from calling it. */
 export interface PastOffer {

@@ -9,7 +9,7 @@ import { shipped } from "../../../src/layers/catalog/Endpoints.ts"
 import { repricing } from "../../../src/layers/catalog/repriced.ts"
 import { atOnce } from "../../../src/layers/platform/inSlices.ts"
 import type { Endpoint } from "../../../src/schema/catalog/Endpoint.ts"
-import { defaultMarkup } from "../../../src/schema/money/Rates.ts"
+import { defaultMarkup } from "../../../src/schema/money/Pricing.ts"
 
 const repriced = (...of: Parameters<typeof repricing>) => atOnce(repricing(...of))
 

@@ -8,7 +8,7 @@ import {
   withDirect
 } from "../../../src/layers/ledger/DirectCommands.ts"
 import type { TurnCommand, TurnRead, TurnRun, TurnWallet } from "../../../src/layers/ledger/Turn.ts"
-import type { NewRun } from "../../../src/layers/runs/RunStore.ts"
+import type { NewRun } from "../../../src/layers/runs/NewRuns.ts"
 import { dollars, MicroUsd as micros } from "../../../src/schema/money/Money.ts"
 import type { SettleReport } from "../../../src/schema/runs/SettleReport.ts"
 import { newRun, planOfOne } from "../../kit/new-runs.ts"

@@ -11,7 +11,7 @@ import { Credentials } from "../state/Credentials.ts"
 import { fail } from "../terminal/exits.ts"
 import { failureFor } from "./problems.ts"
 import { Screen } from "../terminal/Screen.ts"
-import { failureOf } from "./show.ts"
+import { type Answer, failureOf } from "./show.ts"
 import type { CommandFailed } from "../terminal/CommandFailed.ts"
 import type { EventOptions, ReceivedEvent } from "../../client/Events.ts"
 import type { RungateClient } from "../../client/Rungate.ts"
@@ -24,15 +24,8 @@ import {
   transport
 } from "../../client/Transport.ts"
 
+export type { Answer } from "./show.ts"
 export { CommandFailed } from "../terminal/CommandFailed.ts"
-
-export interface Answer {
-  readonly status: number
-  readonly headers: Readonly<Record<string, string>>
-  /** The body exactly as it came. */
-  readonly text: string
-  readonly request: { readonly method: string; readonly path: string }
-}
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE"
 

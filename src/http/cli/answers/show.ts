@@ -5,7 +5,6 @@
  */
 import { Effect, Option, Schema } from "effect"
 import { publicErrorIn } from "../../api/shapes/PublicError.ts"
-import type { Answer } from "./Client.ts"
 import type { CommandFailed } from "../terminal/CommandFailed.ts"
 import { elementTexts, memberText } from "../../../schema/json/JsonText.ts"
 import { Credentials } from "../state/Credentials.ts"
@@ -13,6 +12,15 @@ import { fail } from "../terminal/exits.ts"
 import { failureFor } from "./problems.ts"
 import { Screen, type ScreenShape } from "../terminal/Screen.ts"
 import { boolean } from "../terminal/flags.ts"
+
+/** A response of the API. */
+export interface Answer {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  /** The body exactly as it came. */
+  readonly text: string
+  readonly request: { readonly method: string; readonly path: string }
+}
 
 /** Output formats. The default is a table on a terminal and JSON elsewhere. */
 export type Format = "table" | "json" | "jsonl"

@@ -6,7 +6,7 @@
  */
 import { Effect } from "effect"
 import { SegmentDamaged } from "./SegmentDamaged.ts"
-import type { SegmentRow } from "./Segments.ts"
+import type { SegmentRow } from "./SegmentRow.ts"
 import { headerChecksum, partChecksum, type PartTable, segmentFormat } from "../../../schema/segments/Checksum.ts"
 
 /** A stored block or page. */

@@ -14,7 +14,8 @@ import { historyLocks } from "./Locks.ts"
 import { damageOf } from "./Places.ts"
 import { rowsAs } from "./Rows.ts"
 import type { SegmentDamaged } from "./SegmentDamaged.ts"
-import { type Family, historySegments, isFamily, type SegmentRow } from "./Segments.ts"
+import { type Family, historySegments, isFamily } from "./Segments.ts"
+import type { SegmentRow } from "./SegmentRow.ts"
 
 /** Segments of one organization and family that new ones replace. */
 interface Replaced {

@@ -13,7 +13,7 @@ import { placesIn, runTextColumns, runTextRows, shortJson } from "./IndexedRun.t
 import { intact, placeOf, Places, type StoredPart } from "./Places.ts"
 import { rowsAs } from "./Rows.ts"
 import { damagedIn, decodedIn } from "./SegmentDamaged.ts"
-import type { SegmentRow } from "./Segments.ts"
+import type { SegmentRow } from "./SegmentRow.ts"
 import type { PartTable } from "../../../schema/segments/Checksum.ts"
 import {
   classesOf,

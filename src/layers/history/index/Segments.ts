@@ -12,6 +12,7 @@ import { SqlClient } from "effect/sql"
 import { bigints, byteas, texts } from "../../postgres/Columns.ts"
 import { intact, intactRows, Places, type StoredPart } from "./Places.ts"
 import { missing, rowsAs } from "./Rows.ts"
+import { SegmentRow } from "./SegmentRow.ts"
 import { damagedIn, decodedIn, failOnDamage } from "./SegmentDamaged.ts"
 import { headerChecksum, partChecksum, type PartTable, segmentFormat } from "../../../schema/segments/Checksum.ts"
 import { classPageOf, docPageOf, docsOf, type Pages, pagesOf, type Run, runsOf } from "../../../schema/segments/Docs.ts"
@@ -22,23 +23,6 @@ import { blocksFor, decoded, type Postings } from "../../../schema/segments/Segm
 export const families = ["subjects", "words"] as const
 export type Family = (typeof families)[number]
 export const isFamily = (text: string): text is Family => text === "subjects" || text === "words"
-
-export const segmentFields = {
-  segment: Schema.BigInt,
-  family: Schema.String,
-  /** Version of the rules by which its runs were indexed; see HistoryIndex.ts. */
-  rules: Schema.Int,
-  runs: Schema.Int,
-  blocks: Schema.Int,
-  /** Version of its bytes; see schema/segments/Checksum.ts. */
-  format: Schema.Int,
-  /** Of this row; null in format 1. */
-  checksum: Schema.NullOr(Schema.Int),
-  first_run: Schema.String,
-  last_run: Schema.String
-}
-const SegmentRow = Schema.Struct(segmentFields)
-export type SegmentRow = typeof SegmentRow.Type
 
 const listRows = rowsAs("segments of an organization", SegmentRow)
 const touchingRows = rowsAs("segments of runs", SegmentRow)

@@ -5,7 +5,7 @@
  */
 import { isLookup, isTouch, isUnknownTouch, type NoLookups } from "./Lookups.ts"
 import { damagedIn } from "./SegmentDamaged.ts"
-import type { SegmentRow } from "./Segments.ts"
+import type { SegmentRow } from "./SegmentRow.ts"
 import {
   type RunClass,
   classPageOf,

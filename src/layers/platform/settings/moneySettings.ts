@@ -1,7 +1,7 @@
 /** Settings of money: the account at Stripe that receives payments, top-ups, referrals and prices. */
 import { Redacted } from "effect"
 import { dollars, type MicroUsd, min, usd } from "../../../schema/money/Money.ts"
-import { defaultMarkup } from "../../../schema/money/Rates.ts"
+import { defaultMarkup } from "../../../schema/money/Pricing.ts"
 import { bonusMax, bpsOf, percentOf, type Terms } from "../../../schema/wallet/Referral.ts"
 import { printable, type SettingsReader } from "./SettingsReader.ts"
 
