@@ -213,11 +213,11 @@ class Disputes:
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
 
-    def dispute(self, run_id: str, body: types.DisputeRequest) -> types.Dispute_1:
+    def dispute(self, run_id: str, body: types.DisputeRequest) -> types.Dispute:
         """Dispute a run whose address bounced"""
         return self._transport.call("POST", f"/v1/runs/{segment('run_id', run_id)}/dispute", body=body)
 
-    def get(self, run_id: str) -> types.Dispute_1:
+    def get(self, run_id: str) -> types.Dispute:
         """Read a run's dispute"""
         return self._transport.call("GET", f"/v1/runs/{segment('run_id', run_id)}/dispute", repeatable=True)
 

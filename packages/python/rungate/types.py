@@ -378,23 +378,6 @@ class DisputeRequest(TypedDict):
     """the id of your run of email.send, or of a raw endpoint that sends e-mail, to the address; or a text, and then the operator decides"""
 
 
-class Dispute_1(TypedDict):
-    run_id: str
-    reason: Literal["bounced"]
-    evidence: str | None
-    state: Literal["pending", "not_bounced", "refunded", "refused"]
-    note: str
-    """how it stands, or what the provider or the operator said"""
-    refund: str | None
-    """USD that the wallet gets back; null unless state is refunded"""
-    reference: str | None
-    """the reference of the ledger's refund entry"""
-    ask_after: str | None
-    """no provider is asked before this time; null if none was asked, or the dispute is decided"""
-    created_at: str
-    decided_at: str | None
-
-
 class EndedSession(TypedDict):
     id: str
     ended: Literal[True]

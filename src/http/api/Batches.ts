@@ -1,13 +1,18 @@
 /** The contract of batches: many runs in one request, with one limit on what they cost together. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
-import { batchesOpenMax, batchRowsMax, batchStatuses, rowEnds } from "../../schema/batches/Batch.ts"
+import { batchesOpenMax, batchRowsMax } from "../../schema/batches/Batch.ts"
 import { Wire } from "../../schema/Errors.ts"
 import { Usd } from "../../schema/money/Money.ts"
-import { Metadata, metadataAs } from "../../schema/runs/Metadata.ts"
+import { Metadata } from "../../schema/runs/Metadata.ts"
 import { RunRequest } from "./Runs.ts"
 import { Auth, Digits, listQuery, optional } from "./shapes/Common.ts"
 import { ScopedKeys } from "./shapes/ScopedKeys.ts"
+import * as nouns from "../../schema/nouns/Batch.ts"
+import { withExample } from "../../schema/nouns/Noun.ts"
+
+export const Batch = Schema.toEncoded(nouns.Batch)
+export const BatchResult = Schema.toEncoded(nouns.BatchResult)
 
 const { wait_seconds: _wait, async: _async, ...runFields } = RunRequest.fields
 const BatchRun = Schema.Struct(runFields).annotate({
@@ -22,7 +27,15 @@ export const BatchRequest = Schema.Struct({
   runs: Schema.Array(BatchRun).check(Schema.isMinLength(1), Schema.isMaxLength(batchRowsMax)),
   max_total: maxTotal,
   metadata: optional(Metadata)
-}).annotate({ identifier: "BatchRequest" })
+})
+  .annotate({ identifier: "BatchRequest" })
+  .pipe(
+    withExample({
+      runs: [{ capability: "email.verify", input: { email: "jane.doe@example.com" } }],
+      max_total: "25.00",
+      metadata: { campaign: "spring" }
+    })
+  )
 export type BatchRequest = typeof BatchRequest.Type
 
 export const BatchRetry = Schema.Struct({
@@ -31,7 +44,9 @@ export const BatchRetry = Schema.Struct({
       description: "the new limit of the whole batch, with what it has charged; by default the limit stays"
     })
   )
-}).annotate({ identifier: "BatchRetry" })
+})
+  .annotate({ identifier: "BatchRetry" })
+  .pipe(withExample({ max_total: "30.00" }))
 
 /** The query of a batch in CSV. */
 export const CsvBatchQuery = {
@@ -40,46 +55,25 @@ export const CsvBatchQuery = {
   max_total: Schema.optionalKey(Usd)
 }
 
-const count = Schema.Int
-const rowCounts = Schema.Struct({
-  total: count,
-  open: count.annotate({ description: "not ended yet" }),
-  succeeded: count,
-  no_match: count,
-  failed: count,
-  blocked: count.annotate({
-    description:
-      "stopped by money, a limit, the API key or a provider's outage; nothing was charged, and they can be retried"
-  }),
-  invalid: count.annotate({ description: "refused because of their input; they made no run" }),
-  cancelled: count
-})
-
-export const Batch = Schema.Struct({
-  id: Schema.String,
-  status: Schema.Literals(batchStatuses),
-  done: Schema.Boolean,
-  rows: rowCounts,
-  max_total: Schema.NullOr(Schema.String),
-  charged: Schema.String.annotate({ description: "of the rows that have ended" }),
-  currency: Schema.Literal("USD"),
-  metadata: metadataAs("the labels of the batch; each run without labels of its own has them"),
-  results_url: Schema.String,
-  created_at: Schema.String,
-  finished_at: Schema.NullOr(Schema.String)
-}).annotate({ identifier: "Batch" })
-
-/** One line of the results. */
-export const BatchResult = Schema.Struct({
-  row: count.annotate({ description: "counted from 1, without the header line of a CSV" }),
-  status: Schema.Literals(rowEnds),
-  run_id: Schema.NullOr(Schema.String),
-  charged: Schema.NullOr(Schema.String),
-  result: Schema.optionalKey(Schema.Json),
-  error: Schema.optionalKey(
-    Schema.Struct({ code: Schema.String, message: Schema.String, details: Schema.optionalKey(Schema.Json) })
-  )
-}).annotate({ identifier: "BatchResult" })
+/** Two rows that have ended. */
+const resultsExample = `${[
+  {
+    row: 1,
+    status: "succeeded",
+    run_id: "run_01m83b2xa1j5r7w9c3e6h8k0mq",
+    charged: "0.003",
+    result: { email_status: "valid" }
+  },
+  {
+    row: 2,
+    status: "invalid",
+    run_id: null,
+    charged: null,
+    error: { code: "invalid_request", message: "input.email is not an e-mail address" }
+  }
+]
+  .map((line) => JSON.stringify(line))
+  .join("\n")}\n`
 
 const params = { batch_id: Schema.String }
 const about = (summary: string, description: string) => OpenApi.annotations({ summary, description })
@@ -120,7 +114,7 @@ export class BatchesApi extends HttpApiGroup.make("batches")
     HttpApiEndpoint.get("results", "/batches/:batch_id/results", {
       params,
       query: { limit: listQuery.limit, cursor: Schema.optionalKey(Digits) },
-      success: Schema.String.annotate({ description: "one BatchResult per line" }).pipe(
+      success: Schema.String.annotate({ description: "one BatchResult per line", examples: [resultsExample] }).pipe(
         HttpApiSchema.asText({ contentType: "application/x-ndjson" })
       ),
       error: [Wire.invalid_request, Wire.rate_limited]

@@ -7,6 +7,7 @@ import { Wire } from "../../schema/Errors.ts"
 import { Auth, optional } from "./shapes/Common.ts"
 import { ScopedKeys } from "./shapes/ScopedKeys.ts"
 import { hintFields } from "../../schema/Hints.ts"
+import { withExample } from "../../schema/nouns/Noun.ts"
 
 const Price = Schema.Struct({
   amount: Schema.String,
@@ -21,7 +22,18 @@ export const Health = Schema.Struct({
   latency_ms_p95: Schema.NullOr(Schema.Int),
   sample_size: Schema.Int,
   source: Schema.Literals(["measured", "provider_reported"])
-}).annotate({ identifier: "Health" })
+})
+  .annotate({ identifier: "Health" })
+  .pipe(
+    withExample({
+      status: "healthy",
+      success_rate: 0.9875,
+      latency_ms_p50: 840,
+      latency_ms_p95: 2_100,
+      sample_size: 240,
+      source: "measured"
+    })
+  )
 
 /** Present if the caller's organization has an account of its own at the provider. */
 const OwnAccount = Schema.optionalKey(
@@ -82,7 +94,55 @@ export const InspectedCapability = Schema.Struct({
   offers: Schema.Array(InspectedOffer),
   starting_price: Schema.NullOr(Schema.Struct({ amount: Schema.String, currency: Schema.Literal("USD") })),
   ...hintFields
-}).annotate({ identifier: "Capability" })
+})
+  .annotate({ identifier: "Capability" })
+  .pipe(
+    withExample({
+      capability: "email.verify",
+      title: "Verify an e-mail address",
+      category: "people",
+      description: "Checks whether an e-mail address exists and can receive mail, without sending anything to it.",
+      status: "live",
+      sandbox: true,
+      input_schema: {
+        type: "object",
+        properties: { email: { type: "string", description: "The address to check", format: "email", maxLength: 254 } },
+        required: ["email"],
+        additionalProperties: false
+      },
+      output_fields: ["email", "email_status", "score"],
+      example: { email: "jane.doe@example.com" },
+      billing: {
+        model: "per_call",
+        bills_no_match: true,
+        description: "Charged for every delivered result, including unknown. A failed call costs nothing."
+      },
+      providers: ["hunter"],
+      live_providers: [],
+      platforms: [],
+      offers: [
+        {
+          provider: "hunter",
+          executable: true,
+          wired: true,
+          verified: false,
+          platforms: [],
+          price: { amount: "0.0147", currency: "USD", note: "Credits of the Starter plan." },
+          metrics: { success_rate: null, latency_ms_p50: null, latency_ms_p95: null, sample_size: 0 },
+          health: {
+            status: "unknown",
+            success_rate: null,
+            latency_ms_p50: null,
+            latency_ms_p95: null,
+            sample_size: 0,
+            source: "measured"
+          }
+        }
+      ],
+      starting_price: { amount: "0.003", currency: "USD" },
+      hints: ['Or: rungate run email.verify -i \'{"email": "jane.doe@example.com"}\'']
+    })
+  )
 
 export const Cost = Schema.Struct({
   model: Schema.Literals(costModels),
@@ -135,7 +195,9 @@ export const InspectRequest = Schema.Struct({
     })
   ),
   method: optional(Schema.Literals(methods).annotate({ description: "needed if the path has several methods" }))
-}).annotate({ identifier: "InspectRequest" })
+})
+  .annotate({ identifier: "InspectRequest" })
+  .pipe(withExample({ capability: "email.verify" }))
 export type InspectRequest = typeof InspectRequest.Type
 
 export class CatalogApi extends HttpApiGroup.make("catalog")

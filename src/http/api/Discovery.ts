@@ -6,9 +6,21 @@ import { Wire } from "../../schema/Errors.ts"
 import { Cost, Health } from "./Catalog.ts"
 import { listQuery, optional } from "./shapes/Common.ts"
 import { hintFields } from "../../schema/Hints.ts"
+import { withExample } from "../../schema/nouns/Noun.ts"
 
 const Money = Schema.Struct({ amount: Schema.String, currency: Schema.Literal("USD") })
 const Slugs = Schema.Array(Schema.String)
+
+const verifyAddresses = {
+  capability: "email.verify",
+  title: "Verify an e-mail address",
+  description: "Checks whether an e-mail address exists and can receive mail, without sending anything to it.",
+  status: "live",
+  providers: ["hunter", "leadmagic"],
+  live_providers: [],
+  platforms: [],
+  starting_price: { amount: "0.003", currency: "USD" }
+} as const
 
 const capabilityFields = {
   capability: Schema.String,
@@ -36,7 +48,24 @@ const ranked = { score: Schema.Finite, health: Health, hint: Schema.String }
 export const DiscoverItem = Schema.Union([
   Schema.Struct({ kind: Schema.Literal("capability"), ...ranked, ...capabilityFields }),
   Schema.Struct({ kind: Schema.Literal("endpoint"), ...ranked, ...endpointFields })
-]).annotate({ identifier: "DiscoverItem" })
+])
+  .annotate({ identifier: "DiscoverItem" })
+  .pipe(
+    withExample({
+      kind: "capability",
+      score: 1,
+      health: {
+        status: "unknown",
+        success_rate: null,
+        latency_ms_p50: null,
+        latency_ms_p95: null,
+        sample_size: 0,
+        source: "measured"
+      },
+      hint: "rungate inspect email.verify",
+      ...verifyAddresses
+    })
+  )
 
 export const Discovered = Schema.Struct({ items: Schema.Array(DiscoverItem), ...hintFields })
 
@@ -49,7 +78,9 @@ export const ListedCapability = Schema.Struct({
   ...capabilityFields,
   category: Schema.String,
   hint: Schema.String
-}).annotate({ identifier: "ListedCapability" })
+})
+  .annotate({ identifier: "ListedCapability" })
+  .pipe(withExample({ ...verifyAddresses, category: "people", hint: "rungate inspect email.verify" }))
 
 export const CatalogProvider = Schema.Struct({
   provider: Schema.String,
@@ -71,9 +102,42 @@ export const CatalogProvider = Schema.Struct({
     /** Why this provider's raw endpoints are not offered. */
     reason: Schema.NullOr(Schema.String)
   })
-}).annotate({ identifier: "CatalogProvider" })
+})
+  .annotate({ identifier: "CatalogProvider" })
+  .pipe(
+    withExample({
+      provider: "hunter",
+      title: "Hunter",
+      homepage: "https://hunter.io",
+      capabilities: ["email.find", "email.verify"],
+      configured: true,
+      adds: [],
+      checked_at: "2026-11-21T09:00:00.000Z",
+      health: {
+        status: "healthy",
+        success_rate: 0.9875,
+        latency_ms_p50: 840,
+        latency_ms_p95: 2_100,
+        sample_size: 240,
+        source: "measured"
+      },
+      endpoints: { count: 8, status: "live", reason: null }
+    })
+  )
 
-const ListedEndpoint = Schema.Struct(endpointFields).annotate({ identifier: "ListedEndpoint" })
+const ListedEndpoint = Schema.Struct(endpointFields)
+  .annotate({ identifier: "ListedEndpoint" })
+  .pipe(
+    withExample({
+      provider: "hunter",
+      endpoint: "/combined/find",
+      method: "GET",
+      title: "Enrich a person with the company",
+      status: "live",
+      cost: { model: "per_call", estimate: "0.01176", note: "0.4 credits of $0.0245 per call.", currency: "USD" },
+      wrapped_by: []
+    })
+  )
 
 const page = <S extends Schema.Top>(item: S) =>
   Schema.Struct({ items: Schema.Array(item), next_cursor: Schema.NullOr(Schema.String) })
@@ -91,7 +155,9 @@ export class DiscoveryApi extends HttpApiGroup.make("discovery").add(
       limit: optional(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: discoverLimitMax }))),
       kind: optional(Schema.Literals(["capability", "endpoint"])),
       provider: optional(Schema.NonEmptyString.check(Schema.isMaxLength(200)))
-    }).annotate({ identifier: "DiscoverRequest" }),
+    })
+      .annotate({ identifier: "DiscoverRequest" })
+      .pipe(withExample({ query: "verify an e-mail address", limit: 1 })),
     success: Discovered,
     error: [Wire.invalid_request, Wire.provider_not_found, Wire.rate_limited]
   }).annotateMerge(

@@ -3,9 +3,9 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Wire } from "../../schema/Errors.ts"
 import * as nouns from "../../schema/nouns/Dispute.ts"
-import { wire } from "../../schema/nouns/Noun.ts"
 import { asksPerHourMax, disputeReason, warrantyDays } from "../../schema/wallet/Warranty.ts"
 import { Auth } from "./shapes/Common.ts"
+import { withExample } from "../../schema/nouns/Noun.ts"
 
 const evidenceLengthMax = 2_000
 
@@ -19,13 +19,15 @@ export const DisputeRequest = Schema.Struct({
     description:
       "the id of your run of email.send, or of a raw endpoint that sends e-mail, to the address; or a text, and then the operator decides"
   })
-}).annotate({ identifier: "DisputeRequest" })
+})
+  .annotate({ identifier: "DisputeRequest" })
+  .pipe(withExample({ reason: "bounced", evidence: "run_01m81pa2v3kx0m7ys3x5d4w9aq" }))
 
-export const Dispute = wire(nouns.Dispute)
+export const Dispute = Schema.toEncoded(nouns.Dispute)
 export type Dispute = typeof Dispute.Type
 
 /** What details of a run say of the warranty. */
-export const RunWarranty = wire(nouns.RunWarranty)
+export const RunWarranty = Schema.toEncoded(nouns.RunWarranty)
 
 export class DisputesApi extends HttpApiGroup.make("disputes")
   .add(

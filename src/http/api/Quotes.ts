@@ -6,6 +6,7 @@ import { Control, RunError } from "../../schema/runs/Run.ts"
 import { RunRequest } from "./Runs.ts"
 import { Auth } from "./shapes/Common.ts"
 import { ScopedKeys } from "./shapes/ScopedKeys.ts"
+import { withExample } from "../../schema/nouns/Noun.ts"
 
 export const QuotedOffer = Schema.Struct({
   provider: Schema.String,
@@ -49,7 +50,24 @@ export const Quote = Schema.Struct({
   }),
   controls: Schema.Array(Control).annotate({ description: "the limits that would block the run" }),
   error: Schema.optionalKey(RunError.annotate({ description: "the error that the run would end with" }))
-}).annotate({ identifier: "Quote" })
+})
+  .annotate({ identifier: "Quote" })
+  .pipe(
+    withExample({
+      currency: "USD",
+      minimum: "0.00",
+      expected: "0.002985",
+      maximum: "0.0048",
+      hold: "0.0048",
+      offers: [
+        { provider: "leadmagic", price: "0.003", expected_success: 0.97, chosen: true, excluded_because: null },
+        { provider: "apify", price: "0.006", expected_success: null, chosen: false, excluded_because: "attempt_limit" }
+      ],
+      routing_reason: "best_value: leadmagic has the lowest price per expected success of 7",
+      would: "run",
+      controls: []
+    })
+  )
 
 export class QuotesApi extends HttpApiGroup.make("quotes")
   .add(

@@ -7,11 +7,15 @@ import { Auth, listQuery } from "./shapes/Common.ts"
 
 export const receiptMediaType = "application/jose"
 
+/** Shortened. */
+const jws =
+  "eyJhbGciOiJFZERTQSIsInR5cCI6InJ1bmdhdGUtcmVjZWlwdCtqd3MifQ.eyJpc3MiOiJodHRwczovL3J1bmdhdGUuZXhhbXBsZS5jb20ifQ.c2lnbmF0dXJl"
+
 export const Head = Schema.Struct({
   day: Schema.String.annotate({ description: "the UTC day whose newest entry this is" }),
   seq: Schema.Int.annotate({ description: "the number of that entry" }),
   hash: Schema.String,
-  head: Schema.String.annotate({ description: "a JWS in compact form over the same facts" })
+  head: Schema.String.annotate({ description: "a JWS in compact form over the same facts", examples: [jws] })
 }).annotate({ identifier: "LedgerHead" })
 
 const next_cursor = Schema.NullOr(Schema.String)
@@ -24,7 +28,7 @@ export class ReceiptsApi extends HttpApiGroup.make("receipts")
   .add(
     HttpApiEndpoint.get("get", "/runs/:run_id/receipt", {
       params: { run_id: Schema.String },
-      success: Schema.String.annotate({ description: "a JWS in compact form" }).pipe(
+      success: Schema.String.annotate({ description: "a JWS in compact form", examples: [jws] }).pipe(
         HttpApiSchema.asText({ contentType: receiptMediaType })
       ),
       error: [Wire.invalid_request, Wire.run_not_finished, Wire.service_unavailable]

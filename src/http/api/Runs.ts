@@ -8,11 +8,12 @@ import { Usd } from "../../schema/money/Money.ts"
 import { Metadata } from "../../schema/runs/Metadata.ts"
 import { RunDetails } from "../../schema/receipts/RunDetails.ts"
 import { strategies } from "../../schema/runs/Routing.ts"
-import { ListedRun, Run } from "../../schema/runs/Run.ts"
+import { FailedRun, ListedRun, PendingRun, Run } from "../../schema/runs/Run.ts"
 import { RunWarranty } from "./Disputes.ts"
 import { RunQuery } from "./shapes/RunQuery.ts"
 import { Auth, optional, WaitQuery, WaitSeconds } from "./shapes/Common.ts"
 import { ScopedKeys } from "./shapes/ScopedKeys.ts"
+import { withExample } from "../../schema/nouns/Noun.ts"
 
 const Slug = Schema.NonEmptyString.check(Schema.isMaxLength(200))
 
@@ -55,19 +56,11 @@ export const RunRequest = Schema.Struct({
     WaitSeconds.annotate({ description: "how long the request waits for the result; the default is 30" })
   ),
   async: optional(Schema.Boolean.annotate({ description: "true returns 202 immediately" }))
-}).annotate({ identifier: "RunRequest" })
+})
+  .annotate({ identifier: "RunRequest" })
+  .pipe(withExample({ capability: "email.verify", input: { email: "jane.doe@example.com" } }))
 export type RunRequest = typeof RunRequest.Type
 
-const PendingRun = Run.annotate({
-  identifier: "PendingRun",
-  description: "still executing: done is false, poll poll_url"
-})
-
-/** A run that ended without success is returned with the HTTP status of its error code. */
-const FailedRun = Run.annotate({
-  identifier: "FailedRun",
-  description: "the run ended without success: done is true, error says why, and its code decides the status"
-})
 const failedStatuses = [402, 404, 409, 429, 500, 502, 504] as const
 
 export class RunsApi extends HttpApiGroup.make("runs")

@@ -7,6 +7,7 @@ import { Moment } from "../../schema/Period.ts"
 import { strategies } from "../../schema/runs/Routing.ts"
 import { Auth, optional } from "./shapes/Common.ts"
 import { ScopedKeys } from "./shapes/ScopedKeys.ts"
+import { withExample } from "../../schema/nouns/Noun.ts"
 
 const Slug = Schema.NonEmptyString.check(Schema.isMaxLength(200))
 /** More providers than any capability has. */
@@ -30,7 +31,9 @@ export const SimulationRequest = Schema.Struct({
     Schema.Array(Slug).check(Schema.isMaxLength(withoutMax)).annotate({ description: "providers that are not called" })
   ),
   max_cost: optional(Usd)
-}).annotate({ identifier: "SimulationRequest" })
+})
+  .annotate({ identifier: "SimulationRequest" })
+  .pipe(withExample({ from: "2026-11-01", routing: { strategy: "cheapest" }, without: ["hunter"], max_cost: "0.02" }))
 
 const rate = Schema.NullOr(Schema.Number)
 
@@ -63,7 +66,25 @@ export const Simulation = Schema.Struct({
     description:
       "runs that are not simulated: of raw endpoints, erased ones, and those of a release that did not store what routing saw"
   })
-}).annotate({ identifier: "Simulation" })
+})
+  .annotate({ identifier: "Simulation" })
+  .pipe(
+    withExample({
+      currency: "USD",
+      runs: 4210,
+      actual: { cost: "61.3848", hit_rate: 0.8413, latency_ms_p95: 2310 },
+      simulated: {
+        cost: { lower: "38.52", expected: "44.1907", upper: "52.8804" },
+        hit_rate: { lower: 0.6917, expected: 0.8102, upper: 0.9033 },
+        latency_ms_p95: { lower: 1980, expected: 2204, upper: null }
+      },
+      unchanged_runs: 1904,
+      unknown_runs: 912,
+      unknown_share: 0.2166,
+      refused_runs: 0,
+      left_out: { raw: 120, erased: 3, older: 0 }
+    })
+  )
 export type Simulation = typeof Simulation.Type
 
 export class SimulationsApi extends HttpApiGroup.make("simulations")

@@ -4,6 +4,10 @@ import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Wire } from "../../schema/Errors.ts"
 import { Usd } from "../../schema/money/Money.ts"
 import { Auth } from "./shapes/Common.ts"
+import * as nouns from "../../schema/nouns/Wallet.ts"
+import { withExample } from "../../schema/nouns/Noun.ts"
+
+export const AutoTopup = Schema.toEncoded(nouns.AutoTopup)
 
 export const Checkout = Schema.Struct({
   status: Schema.Literal("checkout"),
@@ -17,18 +21,12 @@ export const SimulatedCheckout = Schema.Struct({
   transaction_id: Schema.String
 }).annotate({ identifier: "SimulatedCheckout" })
 
-export const AutoTopup = Schema.Struct({
-  enabled: Schema.Boolean,
-  threshold: Schema.String,
-  amount: Schema.String,
-  /** Why the last charge failed. Null if it succeeded or there was none. */
-  last_error: Schema.NullOr(Schema.String)
-}).annotate({ identifier: "AutoTopup" })
-
 export class TopUpsApi extends HttpApiGroup.make("topups")
   .add(
     HttpApiEndpoint.post("checkout", "/wallet/topups/checkout", {
-      payload: Schema.Struct({ amount: Usd }).annotate({ identifier: "CheckoutRequest" }),
+      payload: Schema.Struct({ amount: Usd })
+        .annotate({ identifier: "CheckoutRequest" })
+        .pipe(withExample({ amount: "25.00" })),
       success: Schema.Union([Checkout, SimulatedCheckout]),
       error: [Wire.invalid_request, Wire.forbidden, Wire.rate_limited, Wire.service_unavailable]
     }).annotateMerge(
@@ -45,9 +43,11 @@ export class TopUpsApi extends HttpApiGroup.make("topups")
       })
     ),
     HttpApiEndpoint.post("setAutoTopup", "/wallet/auto-topup", {
-      payload: Schema.Struct({ enabled: Schema.Boolean, threshold: Usd, amount: Usd }).annotate({
-        identifier: "AutoTopupRequest"
-      }),
+      payload: Schema.Struct({ enabled: Schema.Boolean, threshold: Usd, amount: Usd })
+        .annotate({
+          identifier: "AutoTopupRequest"
+        })
+        .pipe(withExample({ enabled: true, threshold: "5.00", amount: "25.00" })),
       success: AutoTopup,
       error: [Wire.invalid_request, Wire.forbidden, Wire.service_unavailable]
     }).annotateMerge(

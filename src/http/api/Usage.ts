@@ -4,6 +4,7 @@ import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Wire } from "../../schema/Errors.ts"
 import { Auth, listQuery } from "./shapes/Common.ts"
 import { periodQuery } from "./shapes/RunQuery.ts"
+import { withExample } from "../../schema/nouns/Noun.ts"
 
 const value = Schema.optionalKey(Schema.NullOr(Schema.String))
 
@@ -25,7 +26,19 @@ export const UsageItem = Schema.StructWithRest(
     charged: Schema.String
   }),
   [Schema.Record(Schema.TemplateLiteral(["metadata.", Schema.String]), Schema.NullOr(Schema.String))]
-).annotate({ identifier: "UsageItem" })
+)
+  .annotate({ identifier: "UsageItem" })
+  .pipe(
+    withExample({
+      day: "2026-11-21",
+      "metadata.campaign": "spring",
+      runs: 1200,
+      succeeded: 1000,
+      no_match: 150,
+      failed: 50,
+      charged: "7.2185"
+    })
+  )
 export type UsageItem = typeof UsageItem.Type
 
 export const UsagePage = Schema.Struct({

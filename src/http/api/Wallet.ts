@@ -7,36 +7,16 @@ import { Usd } from "../../schema/money/Money.ts"
 import { entryTypes } from "../../schema/wallet/Wallet.ts"
 import { periodQuery } from "./shapes/RunQuery.ts"
 import { Auth, listQuery, optional } from "./shapes/Common.ts"
-import { WalletAudit, walletAuditDescription } from "./shapes/WalletAudit.ts"
+import * as nouns from "../../schema/nouns/Wallet.ts"
+import { withExample } from "../../schema/nouns/Noun.ts"
 
-export const Wallet = Schema.Struct({
-  currency: Schema.Literal("USD"),
-  balance: Schema.String,
-  reserved: Schema.String,
-  available: Schema.String
-}).annotate({ identifier: "Wallet" })
+export const Wallet = Schema.toEncoded(nouns.Wallet)
+export const Transaction = Schema.toEncoded(nouns.Transaction)
+export const SpendGuard = Schema.toEncoded(nouns.SpendGuard)
+export const WalletAudit = Schema.toEncoded(nouns.WalletAudit)
 
-export const Transaction = Schema.Struct({
-  id: Schema.String,
-  type: Schema.Literals(entryTypes),
-  amount: Schema.String,
-  balance_after: Schema.String,
-  reference: Schema.String,
-  note: Schema.NullOr(Schema.String),
-  created_at: Schema.String
-}).annotate({ identifier: "Transaction" })
-
-export const SpendGuard = Schema.Struct({
-  per_run_limit: Schema.NullOr(Schema.String),
-  daily_limit: Schema.NullOr(Schema.String),
-  low_balance: Schema.NullOr(Schema.String),
-  contact_guard_days: Schema.NullOr(Schema.Int),
-  repeat_guard: Schema.Int.annotate({
-    description: "failures of one input within ten minutes after which a key may not repeat it; 0: any number"
-  }),
-  spent_today: Schema.String,
-  resets_at: Schema.String
-}).annotate({ identifier: "SpendGuard" })
+const walletAuditDescription =
+  "Recomputed from the ledger, not read from the wallet: balance_from_ledger is the sum of topup, bonus, refund and settle; reserved_from_ledger is settle - reserve - release. Each entry's hash covers the entry and the hash before it; chain_verified says that all hashes were computed again and match. Keep head: while later audits show the same hash for that entry, no entry up to it was changed. violations lists what does not add up, with amounts in microdollars. All values are as of checked_at, which for a very long ledger is at most a few minutes ago. last_full_check is the operator's own audit of all wallets; null before the first."
 
 export class WalletApi extends HttpApiGroup.make("wallet")
   .add(
@@ -80,7 +60,9 @@ export class WalletApi extends HttpApiGroup.make("wallet")
         daily_limit: optional(Usd),
         low_balance: optional(Usd),
         contact_guard_days: optional(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: contactDaysMax })))
-      }).annotate({ identifier: "SpendGuardRequest" }),
+      })
+        .annotate({ identifier: "SpendGuardRequest" })
+        .pipe(withExample({ per_run_limit: "1.00" })),
       success: SpendGuard,
       error: [Wire.invalid_request, Wire.forbidden, Wire.service_unavailable]
     }).annotateMerge(

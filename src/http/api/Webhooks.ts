@@ -6,6 +6,12 @@ import { EventKind, eventKinds } from "../../schema/events/Event.ts"
 import { printable } from "./shapes/AccountFields.ts"
 import { timeCharsMax } from "../../schema/Period.ts"
 import { Auth, listQuery, optional } from "./shapes/Common.ts"
+import * as nouns from "../../schema/nouns/Webhook.ts"
+import { withExample } from "../../schema/nouns/Noun.ts"
+
+export const WebhookEndpoint = Schema.toEncoded(nouns.WebhookEndpoint)
+const NewWebhookEndpoint = Schema.toEncoded(nouns.NewWebhookEndpoint)
+export const WebhookDelivery = Schema.toEncoded(nouns.WebhookDelivery)
 
 const described = (description: string) => Schema.String.annotate({ description })
 const time = (description: string) => described(description).check(Schema.isMaxLength(timeCharsMax))
@@ -17,47 +23,6 @@ const Url = Schema.NonEmptyString.check(Schema.isMaxLength(2_000), printable).an
 const Events = Schema.Array(EventKind)
   .check(Schema.isMinLength(1), Schema.isMaxLength(eventKinds.length))
   .annotate({ description: "The kinds of events that are sent." })
-
-const fields = {
-  id: Schema.String,
-  url: Schema.String,
-  events: Schema.Array(Schema.String),
-  status: Schema.Literals(["active", "paused"]).annotate({
-    description: "A paused endpoint gets nothing. When it is active again, it continues where it stopped."
-  }),
-  paused_because: Schema.NullOr(
-    Schema.Literals(["by_you", "gone", "failing"]).annotate({
-      description: "gone: it answered 410. failing: it accepted nothing for two days, and a delivery was given up."
-    })
-  ),
-  failing_since: Schema.NullOr(described("Time of the first failure since the last accepted webhook.")),
-  previous_secret_until: Schema.NullOr(described("Until then webhooks are signed with the previous secret too.")),
-  created_at: Schema.String
-}
-export const WebhookEndpoint = Schema.Struct(fields).annotate({ identifier: "WebhookEndpoint" })
-
-const secret = described("Verifies the signatures. It is shown only once.")
-const WithSecret = Schema.Struct({ ...fields, secret }).annotate({ identifier: "NewWebhookEndpoint" })
-
-export const WebhookDelivery = Schema.Struct({
-  id: Schema.String,
-  event_id: described("The header webhook-id. It is the same for each attempt and each replay."),
-  type: Schema.String,
-  status: Schema.Literals(["pending", "delivered", "failed"]),
-  attempts: Schema.Int,
-  next_attempt_at: Schema.NullOr(Schema.String),
-  delivered_at: Schema.NullOr(Schema.String),
-  created_at: Schema.String,
-  request: Schema.Struct({ body: described("The body as it is sent, JSON text.") }),
-  answers: Schema.Array(
-    Schema.Struct({
-      at: Schema.String,
-      duration_ms: Schema.Finite,
-      status: Schema.NullOr(Schema.Int),
-      answer: described("The beginning of the answer's body, or why there was no answer.")
-    })
-  ).annotate({ description: "The newest ten attempts, oldest first." })
-}).annotate({ identifier: "WebhookDelivery" })
 
 export const WebhooksReplayed = Schema.Struct({ replayed: Schema.Int }).annotate({ identifier: "WebhooksReplayed" })
 
@@ -71,8 +36,10 @@ export class WebhooksApi extends HttpApiGroup.make("webhooks")
       success: Schema.Struct({ items: Schema.Array(WebhookEndpoint), next_cursor: Schema.Null })
     }).annotateMerge(about("List webhook endpoints", "Newest first. An organization has at most 20.")),
     HttpApiEndpoint.post("create", "/webhook-endpoints", {
-      payload: Schema.Struct({ url: Url, events: Events }).annotate({ identifier: "WebhookEndpointRequest" }),
-      success: WithSecret,
+      payload: Schema.Struct({ url: Url, events: Events })
+        .annotate({ identifier: "WebhookEndpointRequest" })
+        .pipe(withExample({ url: "https://example.com/webhooks", events: ["run.finished", "wallet.low"] })),
+      success: NewWebhookEndpoint,
       error: errors
     }).annotateMerge(
       about(
@@ -91,13 +58,15 @@ export class WebhooksApi extends HttpApiGroup.make("webhooks")
         url: optional(Url),
         events: optional(Events),
         status: optional(Schema.Literals(["active", "paused"]))
-      }).annotate({ identifier: "WebhookEndpointChange" }),
+      })
+        .annotate({ identifier: "WebhookEndpointChange" })
+        .pipe(withExample({ status: "paused" })),
       success: WebhookEndpoint,
       error: errors
     }).annotateMerge(about("Change a webhook endpoint", "Needs a session token. What is left out stays.")),
     HttpApiEndpoint.delete("remove", "/webhook-endpoints/:endpoint_id", {
       params,
-      success: Schema.Struct({ id: Schema.String, deleted: Schema.Literal(true) }).annotate({
+      success: Schema.Struct({ id: nouns.WebhookEndpoint.fields.id, deleted: Schema.Literal(true) }).annotate({
         identifier: "RemovedWebhookEndpoint"
       }),
       error: errors
@@ -110,8 +79,10 @@ export class WebhooksApi extends HttpApiGroup.make("webhooks")
             description: "How long webhooks are signed with both secrets. Default: one day."
           })
         )
-      }).annotate({ identifier: "WebhookSecretRotation" }),
-      success: WithSecret,
+      })
+        .annotate({ identifier: "WebhookSecretRotation" })
+        .pipe(withExample({ grace_seconds: 3600 })),
+      success: NewWebhookEndpoint,
       error: errors
     }).annotateMerge(about("Rotate a webhook secret", "Needs a session token. Returns the new secret."))
   )

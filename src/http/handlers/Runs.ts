@@ -1,5 +1,5 @@
 /** Runs: a handler decodes the request, asks an actor and shows the run. It never holds or settles money. */
-import { Clock, Effect } from "effect"
+import { Clock, Effect, Schema } from "effect"
 import { HttpEffect, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { Receipts } from "../../actors/receipts/Receipts.ts"
@@ -11,7 +11,6 @@ import { FactsOfRequests } from "../../layers/observability/RequestFacts.ts"
 import { Settings } from "../../layers/platform/Settings.ts"
 import { problem, unknownRun } from "../../schema/Errors.ts"
 import { RunWarranty } from "../../schema/nouns/Dispute.ts"
-import { written } from "../../schema/nouns/Noun.ts"
 import { bodyOf } from "../../schema/json/JsonText.ts"
 import { makeSeesRun } from "../access/SeenRuns.ts"
 import { Api } from "../api/Api.ts"
@@ -78,7 +77,7 @@ export const RunsHandlers = HttpApiBuilder.group(
         // Entries say what the organization's wallet had.
         const facts = (access?.reads ?? null) === null ? all : { ...all, ledger: [] }
         const standing = yield* warranties.standing(org_id, run_id)
-        const warranty = standing === null ? null : written(RunWarranty)(standing)
+        const warranty = standing === null ? null : Schema.encodeSync(RunWarranty)(standing)
         return HttpServerResponse.text(bodyOf({ ...facts, warranty }, { request: request ?? "null" }), {
           contentType: "application/json"
         })

@@ -7,6 +7,7 @@ import { Clock, Effect, Option, Schema } from "effect"
 import { bodyOf } from "../../schema/json/JsonText.ts"
 import { Usd, usd } from "../../schema/money/Money.ts"
 import { metadataAs } from "../../schema/runs/Metadata.ts"
+import * as nouns from "../../schema/nouns/Batch.ts"
 import { Batch } from "../api/Batches.ts"
 import { listLimitMax } from "../api/shapes/Common.ts"
 import { waitSecondsMax } from "../api/shapes/Limits.ts"
@@ -26,16 +27,18 @@ const pollSeconds = 2
 const optional = Schema.optionalKey
 const name = "run_batch"
 
-const BatchAnswer = Schema.Struct({
-  ...Batch.fields,
-  results: optional(
-    Schema.Array(Schema.Json).annotate({
-      description: "rows that have ended: row, status, run_id, charged, result, error"
-    })
-  ),
-  next_row: optional(Schema.Int.annotate({ description: "more results follow: give it as results_after" })),
-  next: optional(Schema.String.annotate({ description: "the next step" }))
-}).annotate({ identifier: "BatchAnswer" })
+const BatchAnswer = Schema.toEncoded(
+  Schema.Struct({
+    ...nouns.Batch.fields,
+    results: optional(
+      Schema.Array(Schema.Json).annotate({
+        description: "rows that have ended: row, status, run_id, charged, result, error"
+      })
+    ),
+    next_row: optional(Schema.Int.annotate({ description: "more results follow: give it as results_after" })),
+    next: optional(Schema.String.annotate({ description: "the next step" }))
+  }).annotate({ identifier: "BatchAnswer" })
+)
 
 export const runBatch = tool({
   name,

@@ -17,7 +17,8 @@ import { CatalogProvider, Discovered, discoverLimitMax, queryLengthMax } from ".
 import { History, HistoryRow, subjectCharsMax, subjectsMax } from "../api/History.ts"
 import { waitSecondsMax } from "../api/shapes/Limits.ts"
 import { Quote } from "../api/Quotes.ts"
-import { SpendGuard, Transaction, Wallet } from "../api/Wallet.ts"
+import * as nouns from "../../schema/nouns/Wallet.ts"
+import { Wallet } from "../api/Wallet.ts"
 import { tool } from "./Tool.ts"
 
 /** A page that a model reads in full; `limitMax` is the largest. */
@@ -319,11 +320,13 @@ export const wallet = tool({
     transactions: optional(between(0, limitMax, `latest ledger entries to show, 0 to ${limitMax}; default: 0`))
   }),
   answers: [
-    Schema.Struct({
-      ...Wallet.fields,
-      spend_guard: optional(SpendGuard),
-      transactions: optional(Schema.Array(Transaction))
-    }).annotate({ identifier: "WalletWithGuard" })
+    Schema.toEncoded(
+      Schema.Struct({
+        ...nouns.Wallet.fields,
+        spend_guard: optional(nouns.SpendGuard),
+        transactions: optional(Schema.Array(nouns.Transaction))
+      }).annotate({ identifier: "WalletWithGuard" })
+    )
   ],
   annotations: reading
 })

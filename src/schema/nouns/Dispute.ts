@@ -1,52 +1,48 @@
 /** A dispute of the outcome warranty, and what the warranty says of a run. */
 import { Schema } from "effect"
 import { disputeReason, disputeStates } from "../wallet/Warranty.ts"
-import { amount, noun, time, written } from "./Noun.ts"
+import { amount, time, withExample } from "./Noun.ts"
 
-const dispute = {
-  run_id: "run_01m81nzk95mq351g8pvrxgm8m4",
-  reason: "bounced",
-  evidence: "run_01m81pa2v3kx0m7ys3x5d4w9aq",
-  state: "refunded",
-  note: "Postmark reports HardBounce",
-  refund: "0.003",
-  reference: "warranty:run_01m81nzk95mq351g8pvrxgm8m4",
-  ask_after: null,
-  created_at: "2026-11-23T10:12:00.000Z",
-  decided_at: "2026-11-23T10:12:01.000Z"
-} as const
-
-export const Dispute = noun(
-  "Dispute",
-  {
-    run_id: Schema.String,
-    reason: Schema.Literal(disputeReason),
-    evidence: Schema.NullOr(Schema.String),
-    state: Schema.Literals(disputeStates),
-    note: Schema.String.annotate({ description: "how it stands, or what the provider or the operator said" }),
-    refund: Schema.NullOr(amount).annotate({
-      description: "USD that the wallet gets back; null unless state is refunded"
-    }),
-    reference: Schema.NullOr(Schema.String).annotate({ description: "the reference of the ledger's refund entry" }),
-    ask_after: Schema.NullOr(time).annotate({
-      description: "no provider is asked before this time; null if none was asked, or the dispute is decided"
-    }),
-    created_at: time,
-    decided_at: Schema.NullOr(time)
-  },
-  dispute
-)
-export const disputeJson = written(Dispute)
+export const Dispute = Schema.Struct({
+  run_id: Schema.String,
+  reason: Schema.Literal(disputeReason),
+  evidence: Schema.NullOr(Schema.String),
+  state: Schema.Literals(disputeStates),
+  note: Schema.String.annotate({ description: "how it stands, or what the provider or the operator said" }),
+  refund: Schema.NullOr(amount).annotate({
+    description: "USD that the wallet gets back; null unless state is refunded"
+  }),
+  reference: Schema.NullOr(Schema.String).annotate({ description: "the reference of the ledger's refund entry" }),
+  ask_after: Schema.NullOr(time).annotate({
+    description: "no provider is asked before this time; null if none was asked, or the dispute is decided"
+  }),
+  created_at: time,
+  decided_at: Schema.NullOr(time)
+})
+  .annotate({ identifier: "Dispute" })
+  .pipe(
+    withExample({
+      run_id: "run_01m81nzk95mq351g8pvrxgm8m4",
+      reason: "bounced",
+      evidence: "run_01m81pa2v3kx0m7ys3x5d4w9aq",
+      state: "refunded",
+      note: "Postmark reports HardBounce",
+      refund: "0.003",
+      reference: "warranty:run_01m81nzk95mq351g8pvrxgm8m4",
+      ask_after: null,
+      created_at: "2026-11-23T10:12:00.000Z",
+      decided_at: "2026-11-23T10:12:01.000Z"
+    })
+  )
+export const disputeJson = Schema.encodeSync(Dispute)
 
 /** What details of a run say of the warranty. */
-export const RunWarranty = noun(
-  "RunWarranty",
-  {
-    until: Schema.NullOr(time).annotate({
-      description: "the run can be disputed until then; null if it can't be, or can't any more"
-    }),
-    dispute: Schema.NullOr(Dispute)
-  },
-  { until: "2026-11-29T09:30:00.215Z", dispute: null }
-)
+export const RunWarranty = Schema.Struct({
+  until: Schema.NullOr(time).annotate({
+    description: "the run can be disputed until then; null if it can't be, or can't any more"
+  }),
+  dispute: Schema.NullOr(Dispute)
+})
+  .annotate({ identifier: "RunWarranty" })
+  .pipe(withExample({ until: "2026-11-29T09:30:00.215Z", dispute: null }))
 export type RunWarranty = typeof RunWarranty.Type

@@ -26,7 +26,25 @@ export const ChainEntry = Schema.Struct({
   hash: Hash,
   /** The hash of the entry before. Null if that entry was dropped with its month. */
   previous: Schema.NullOr(Hash)
-}).annotate({ identifier: "ChainEntry" })
+}).annotate({
+  identifier: "ChainEntry",
+  examples: [
+    {
+      seq: 1,
+      id: "txn_01m81nzka7esv3bpvycnp7tj2e",
+      type: "bonus",
+      amount: "50.00",
+      balance_after: "50.00",
+      reserved_after: "0.00",
+      run_id: null,
+      reference: "bonus:org_01m81nzk5dej20zws915h61fdz:welcome-1",
+      note: "welcome",
+      created_at: "2026-11-22T09:30:00.123456Z",
+      hash: "5f0c6b1e9a7d44e28b8f3c1d0a9e7b6c5d4e3f2a1b0c9d8e7f6a5b4c3d2e1f00",
+      previous: "0".repeat(64)
+    }
+  ]
+})
 export type ChainEntry = typeof ChainEntry.Type
 
 /** The previous hash of a wallet's first entry. */

@@ -115,6 +115,26 @@ const listed = {
   created_at: Schema.String
 }
 
+const example = {
+  run_id: "run_01m81nzk95mq351g8pvrxgm8m4",
+  status: "succeeded",
+  kind: "capability",
+  capability: "email.verify",
+  endpoint: null,
+  provider: "leadmagic",
+  routing_reason: "best_value: leadmagic has the lowest price per expected success of 7",
+  billing: { currency: "USD", quoted: "0.0048", charged: "0.003", platform_funded: true },
+  timing: { duration_ms: 215 },
+  done: true,
+  poll_url: "/v1/runs/run_01m81nzk95mq351g8pvrxgm8m4",
+  stoppable: false,
+  request_id: "req_01m81nzk91vyth8508xq8jsq2x",
+  metadata: { campaign: "spring" },
+  created_at: "2026-11-22T09:30:00.000Z",
+  attempts: [{ provider: "leadmagic", outcome: "succeeded", duration_ms: 215, detail: null }],
+  hints: []
+} as const
+
 /** A run in a list, without its result. An older service sends neither the key nor the subject. */
 export const ListedRun = Schema.Struct({
   ...listed,
@@ -126,6 +146,32 @@ export const ListedRun = Schema.Struct({
       description: "the first texts of its input, to tell runs apart; null after erasure and for a large input"
     })
   )
-}).annotate({ identifier: "ListedRun" })
+}).annotate({
+  identifier: "ListedRun",
+  examples: [{ ...example, key_id: "key_01m81nzk95mq351g8pvrxgm8m4", subject: "jane.doe@example.com" }]
+})
 /** A run as `POST /v1/run` and `GET /v1/runs/{run_id}` return it. */
-export const Run = Schema.Struct({ ...listed, result: Schema.optionalKey(Schema.Json) }).annotate({ identifier: "Run" })
+export const Run = Schema.Struct({ ...listed, result: Schema.optionalKey(Schema.Json) }).annotate({
+  identifier: "Run",
+  examples: [{ ...example, result: { email: "jane.doe@example.com", email_status: "valid", score: 97 } }]
+})
+
+const pending = { ...example, billing: { ...example.billing, charged: null }, attempts: [] } as const
+export const PendingRun = Run.annotate({
+  identifier: "PendingRun",
+  description: "still executing: done is false, poll poll_url",
+  examples: [{ ...pending, status: "running", done: false }]
+})
+
+/** A run that ended without success is returned with the HTTP status of its error code. */
+export const FailedRun = Run.annotate({
+  identifier: "FailedRun",
+  description: "the run ended without success: done is true, error says why, and its code decides the status",
+  examples: [
+    {
+      ...pending,
+      status: "no_match",
+      error: { code: "no_match", message: "No provider found a match (leadmagic: no_match)." }
+    }
+  ]
+})

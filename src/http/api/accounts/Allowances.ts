@@ -5,30 +5,24 @@ import { Wire } from "../../../schema/Errors.ts"
 import { Usd } from "../../../schema/money/Money.ts"
 import { Name } from "../shapes/AccountFields.ts"
 import { Auth, listQuery, optional } from "../shapes/Common.ts"
-import { AllowRequest, AllowView, Timestamp } from "../shapes/KeyRules.ts"
+import { AllowRequest, Timestamp } from "../shapes/KeyRules.ts"
 import { ScopedKeys } from "../shapes/ScopedKeys.ts"
+import * as nouns from "../../../schema/nouns/Allowance.ts"
+import { withExample } from "../../../schema/nouns/Noun.ts"
 
-const described = (description: string) => Schema.String.annotate({ description })
+export const Allowance = Schema.toEncoded(nouns.Allowance)
 
-export const Allowance = Schema.Struct({
-  id: described("The id of its key."),
-  name: Schema.String,
-  parent_id: Schema.NullOr(described("The key that gave it. Null if a person did.")),
-  depth: Schema.Int.annotate({ description: "1, or one more than that of the allowance which gave it. 3 at most." }),
-  status: Schema.Literals(["active", "ended"]),
-  amount: Schema.String,
-  spent: described("What its runs were charged, and what allowances under it have spent."),
-  held: described("What the wallet holds for it now, with its open runs and the allowances under it."),
-  available: described("The part of held that is free for its next run."),
-  expires_at: Schema.NullOr(Schema.String),
-  allow: Schema.NullOr(AllowView),
-  display: Schema.String,
-  created_at: Schema.String
-}).annotate({ identifier: "Allowance" })
-
-export const NewAllowance = Schema.Struct({ id: Schema.String, api_key: Schema.String, note: Schema.String }).annotate({
-  identifier: "NewAllowance"
-})
+export const NewAllowance = Schema.Struct({ id: Schema.String, api_key: Schema.String, note: Schema.String })
+  .annotate({
+    identifier: "NewAllowance"
+  })
+  .pipe(
+    withExample({
+      id: "key_01m81nzk5dej20zws915h61fdz",
+      api_key: "rg_test_YOUR_NEW_KEY",
+      note: "Store this key now; it is not shown again."
+    })
+  )
 
 const params = { allowance_id: Schema.String }
 const about = (summary: string, description: string) => OpenApi.annotations({ summary, description })
@@ -47,7 +41,16 @@ export class AllowancesApi extends HttpApiGroup.make("allowances")
         amount: Usd,
         expires_at: Timestamp,
         allow: optional(AllowRequest)
-      }).annotate({ identifier: "AllowanceRequest" }),
+      })
+        .annotate({ identifier: "AllowanceRequest" })
+        .pipe(
+          withExample({
+            name: "researcher 3",
+            amount: "2.00",
+            expires_at: "2026-12-01T00:00:00Z",
+            allow: { capabilities: ["email.find", "email.verify"], max_cost: "0.10" }
+          })
+        ),
       success: NewAllowance,
       error: [
         Wire.invalid_request,

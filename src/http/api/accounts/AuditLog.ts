@@ -4,23 +4,9 @@ import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Wire } from "../../../schema/Errors.ts"
 import { timeCharsMax } from "../../../schema/Period.ts"
 import { Auth, listQuery } from "../shapes/Common.ts"
+import * as nouns from "../../../schema/nouns/AuditEntry.ts"
 
-const described = (description: string) => Schema.String.annotate({ description })
-
-export const AuditEntry = Schema.Struct({
-  id: Schema.String,
-  actor: Schema.Struct({
-    kind: Schema.Literals(["person", "key", "operator", "system"]),
-    id: Schema.NullOr(described("Id of the user or API key.")),
-    name: Schema.NullOr(described("A person's e-mail address, a key's name, or the operator's user name."))
-  }),
-  action: described("Such as `key.revoked` or `member.changed`."),
-  object: described("Id of what was changed."),
-  before: Schema.NullOr(Schema.JsonObject).annotate({ description: "The changed fields as they were. No secrets." }),
-  after: Schema.NullOr(Schema.JsonObject).annotate({ description: "The changed fields as they are now. No secrets." }),
-  address: Schema.NullOr(described("Client address of the request. Deleted after 180 days.")),
-  created_at: Schema.String
-}).annotate({ identifier: "AuditEntry" })
+export const AuditEntry = Schema.toEncoded(nouns.AuditEntry)
 
 const isTime = (text: string) => !Number.isNaN(new Date(text).getTime())
 /** A day or a time in UTC. */

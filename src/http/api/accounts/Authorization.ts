@@ -5,6 +5,7 @@ import { Wire } from "../../../schema/Errors.ts"
 import { oauthScopes } from "../../../schema/oauth/Scope.ts"
 import { Auth, optional } from "../shapes/Common.ts"
 import { BudgetRequest } from "../shapes/KeyRules.ts"
+import { withExample } from "../../../schema/nouns/Noun.ts"
 
 const text = (max: number) => Schema.NonEmptyString.check(Schema.isMaxLength(max))
 
@@ -39,7 +40,21 @@ const Decision = Schema.Struct({
   approve: Schema.Boolean,
   lookup_only: optional(Schema.Boolean.annotate({ description: "grant lookup where the client asks for run" })),
   budget: optional(BudgetRequest)
-}).annotate({ identifier: "AuthorizationDecision" })
+})
+  .annotate({ identifier: "AuthorizationDecision" })
+  .pipe(
+    withExample({
+      response_type: "code",
+      client_id: "rgc_WyJFeGFtcGxlIEFnZW50IiwiaHR0cHM6Ly9hZ2VudHMuZXhhbXBsZS9jYWxsYmFjayJd",
+      redirect_uri: "https://agents.example/callback",
+      code_challenge: "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM",
+      code_challenge_method: "S256",
+      state: "af0ifjsldkj",
+      organization_id: "org_01kanb8v4mh2x9ce5tq3r7w6fa",
+      approve: true,
+      budget: { limit: "20.00", period: "month" }
+    })
+  )
 
 const about = (summary: string, description: string) => OpenApi.annotations({ summary, description })
 

@@ -8,7 +8,9 @@ import { Wire } from "../../../schema/Errors.ts"
 import { SignInRequest, SignUpRequest } from "../shapes/Credentials.ts"
 import { LinkToken, Password } from "../shapes/AccountFields.ts"
 import { Auth } from "../shapes/Common.ts"
-import { Session } from "../shapes/Session.ts"
+import * as nouns from "../../../schema/nouns/Session.ts"
+
+const Session = Schema.toEncoded(nouns.Session)
 
 const forPages =
   "For pages of this service in a browser; programs use the operation of the same name without /browser. The session is in a cookie that scripts can't read. The request needs X-Rungate-Console: 1 and the Origin that browsers add."

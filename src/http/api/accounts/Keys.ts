@@ -4,36 +4,24 @@ import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Wire } from "../../../schema/Errors.ts"
 import { Name } from "../shapes/AccountFields.ts"
 import { Auth, listQuery } from "../shapes/Common.ts"
-import { AllowView, Budget, ruleFields } from "../shapes/KeyRules.ts"
+import { ruleFields } from "../shapes/KeyRules.ts"
 import { ScopedKeys } from "../shapes/ScopedKeys.ts"
+import * as nouns from "../../../schema/nouns/ApiKey.ts"
+import { withExample } from "../../../schema/nouns/Noun.ts"
 
-export const ApiKey = Schema.Struct({
-  id: Schema.String,
-  name: Schema.String,
-  environment: Schema.Literals(["test", "live"]),
-  display: Schema.String,
-  last_used_at: Schema.NullOr(Schema.String),
-  revoked: Schema.Boolean,
-  expires_at: Schema.NullOr(Schema.String),
-  replaced_by: Schema.NullOr(
-    Schema.String.annotate({ description: "Id of the key that rotation made. This key works until expires_at." })
-  ),
-  connected: Schema.Boolean.annotate({
-    description: "A connected agent holds it, and renews expires_at."
-  }),
-  allowance: Schema.Boolean.annotate({
-    description:
-      "It is the key of an allowance, and can be revoked but not changed. GET /v1/allowances/{id} has its money."
-  }),
-  budget: Schema.NullOr(Budget),
-  allow: Schema.NullOr(AllowView),
-  created_at: Schema.String,
-  created_by: Schema.NullOr(Schema.String)
-}).annotate({ identifier: "ApiKey" })
+export const ApiKey = Schema.toEncoded(nouns.ApiKey)
 
-const NewApiKey = Schema.Struct({ id: Schema.String, api_key: Schema.String, note: Schema.String }).annotate({
-  identifier: "NewApiKey"
-})
+const NewApiKey = Schema.Struct({ id: Schema.String, api_key: Schema.String, note: Schema.String })
+  .annotate({
+    identifier: "NewApiKey"
+  })
+  .pipe(
+    withExample({
+      id: "key_01m81nzp22m6w02v2qjrss9a5s",
+      api_key: "rg_test_YOUR_KEY",
+      note: "Store this key now; it is not shown again."
+    })
+  )
 
 const params = { key_id: Schema.String }
 
@@ -67,7 +55,16 @@ export class KeysApi extends HttpApiGroup.make("keys")
         name: Name,
         environment: Schema.Literals(["test", "live"]),
         ...ruleFields
-      }).annotate({ identifier: "ApiKeyRequest" }),
+      })
+        .annotate({ identifier: "ApiKeyRequest" })
+        .pipe(
+          withExample({
+            name: "agent",
+            environment: "test",
+            budget: { limit: "5.00", period: "day" },
+            allow: { capabilities: ["email.find", "email.verify"], max_cost: "0.50" }
+          })
+        ),
       success: NewApiKey,
       error: [Wire.invalid_request, Wire.forbidden]
     }).annotateMerge(
@@ -79,9 +76,11 @@ export class KeysApi extends HttpApiGroup.make("keys")
     ),
     HttpApiEndpoint.patch("change", "/api-keys/:key_id", {
       params,
-      payload: Schema.Struct({ name: Schema.optionalKey(Name), ...ruleFields }).annotate({
-        identifier: "ApiKeyChange"
-      }),
+      payload: Schema.Struct({ name: Schema.optionalKey(Name), ...ruleFields })
+        .annotate({
+          identifier: "ApiKeyChange"
+        })
+        .pipe(withExample({ budget: { limit: "5.00", period: "day" }, expires_at: null })),
       success: ApiKey,
       error: [Wire.invalid_request, Wire.forbidden]
     }).annotateMerge(
@@ -99,7 +98,9 @@ export class KeysApi extends HttpApiGroup.make("keys")
             description: "how long the old key works; the default is 0: it stops at once"
           })
         )
-      }).annotate({ identifier: "ApiKeyRotation" }),
+      })
+        .annotate({ identifier: "ApiKeyRotation" })
+        .pipe(withExample({ grace_seconds: 3600 })),
       success: NewApiKey,
       error: [Wire.invalid_request, Wire.forbidden]
     }).annotateMerge(

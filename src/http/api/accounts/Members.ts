@@ -1,43 +1,17 @@
 /** The contract of an organization's people: members with roles, and invitations by e-mail. Keys may not call it. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
-import { roles } from "../../../schema/accounts/Role.ts"
 import { Wire } from "../../../schema/Errors.ts"
 import { Email, LinkToken, Password } from "../shapes/AccountFields.ts"
 import { Auth, listQuery } from "../shapes/Common.ts"
-import { NewSession } from "../shapes/Session.ts"
+import { NewSession } from "../../../schema/nouns/Session.ts"
+import * as nouns from "../../../schema/nouns/Member.ts"
+import { withExample } from "../../../schema/nouns/Noun.ts"
 
-const Role = Schema.Literals(roles)
-
-const FollowedKey = Schema.Struct({
-  id: Schema.String,
-  name: Schema.String,
-  connected: Schema.Boolean,
-  change: Schema.Literals(["narrowed", "revoked"])
-}).annotate({ identifier: "FollowedKey" })
-/** What happened to the keys that a demoted or removed member created. `narrowed`: without a scope before, and `{"raw": true}` now. */
-export const FollowedKeys = Schema.Array(FollowedKey)
-
-export const Member = Schema.Struct({
-  id: Schema.String.annotate({ description: "Id of the user, `usr_…`." }),
-  email: Schema.String,
-  role: Role,
-  verified: Schema.Boolean.annotate({
-    description: "Whether the address is verified, or need not be."
-  }),
-  created_at: Schema.String.annotate({ description: "When the user became a member." }),
-  keys: Schema.optionalKey(FollowedKeys.annotate({ description: "Keys that may do less now." }))
-}).annotate({ identifier: "Member" })
-
-export const Invitation = Schema.Struct({
-  id: Schema.String,
-  email: Schema.String,
-  role: Role,
-  status: Schema.Literals(["open", "expired"]),
-  invited_by: Schema.String.annotate({ description: "E-mail address of the person who invited." }),
-  created_at: Schema.String,
-  expires_at: Schema.String
-}).annotate({ identifier: "Invitation" })
+export const FollowedKeys = Schema.toEncoded(nouns.FollowedKeys)
+export const Member = Schema.toEncoded(nouns.Member)
+export const Invitation = Schema.toEncoded(nouns.Invitation)
+const NewInvitation = Schema.toEncoded(nouns.NewInvitation)
 
 const member = { member_id: Schema.String }
 
@@ -50,7 +24,9 @@ export class MembersApi extends HttpApiGroup.make("members")
     }).annotateMerge(OpenApi.annotations({ summary: "List members", description: "Needs a session token." })),
     HttpApiEndpoint.patch("setRole", "/members/:member_id", {
       params: member,
-      payload: Schema.Struct({ role: Role }).annotate({ identifier: "MemberChange" }),
+      payload: Schema.Struct({ role: nouns.Role })
+        .annotate({ identifier: "MemberChange" })
+        .pipe(withExample({ role: "member" })),
       success: Member,
       error: [Wire.invalid_request, Wire.not_found]
     }).annotateMerge(
@@ -94,16 +70,8 @@ export class InvitationsApi extends HttpApiGroup.make("invitations").add(
     )
     .middleware(Auth),
   HttpApiEndpoint.post("create", "/invitations", {
-    payload: Schema.Struct({ email: Email, role: Role }).annotate({ identifier: "InvitationRequest" }),
-    success: Schema.Struct({
-      ...Invitation.fields,
-      link: Schema.optionalKey(
-        Schema.String.annotate({
-          description:
-            "Send this link to the invited person, and to nobody else. Left out if the service sends e-mails, because the link is mailed then."
-        })
-      )
-    }).annotate({ identifier: "NewInvitation" }),
+    payload: Schema.Struct({ email: Email, role: nouns.Role }).annotate({ identifier: "InvitationRequest" }),
+    success: NewInvitation,
     error: [Wire.invalid_request]
   })
     .annotateMerge(
@@ -116,7 +84,7 @@ export class InvitationsApi extends HttpApiGroup.make("invitations").add(
     .middleware(Auth),
   HttpApiEndpoint.delete("withdraw", "/invitations/:invitation_id", {
     params: { invitation_id: Schema.String },
-    success: Schema.Struct({ id: Schema.String, deleted: Schema.Literal(true) }).annotate({
+    success: Schema.Struct({ id: nouns.Invitation.fields.id, deleted: Schema.Literal(true) }).annotate({
       identifier: "WithdrawnInvitation"
     }),
     error: [Wire.not_found]
@@ -130,7 +98,7 @@ export class InvitationsApi extends HttpApiGroup.make("invitations").add(
     .middleware(Auth),
   HttpApiEndpoint.post("preview", "/invitations/preview", {
     payload: Schema.Struct({ token: LinkToken }).annotate({ identifier: "InvitationPreviewRequest" }),
-    success: Schema.Struct({ organization: Schema.String, email: Schema.String, role: Role }).annotate({
+    success: Schema.Struct({ organization: Schema.String, email: Schema.String, role: nouns.Role }).annotate({
       identifier: "InvitationPreview"
     }),
     error: [Wire.invalid_request, Wire.rate_limited]
@@ -143,7 +111,7 @@ export class InvitationsApi extends HttpApiGroup.make("invitations").add(
   ),
   HttpApiEndpoint.post("accept", "/invitations/accept", {
     payload: Schema.Struct({ token: LinkToken, password: Password }).annotate({ identifier: "InvitationAcceptance" }),
-    success: NewSession,
+    success: Schema.toEncoded(NewSession),
     error: [Wire.invalid_request, Wire.unauthorized, Wire.rate_limited]
   }).annotateMerge(
     OpenApi.annotations({

@@ -3,8 +3,10 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Wire } from "../../../schema/Errors.ts"
 import { Auth, optional } from "../shapes/Common.ts"
+import * as nouns from "../../../schema/nouns/ProviderAccount.ts"
+import { withExample } from "../../../schema/nouns/Noun.ts"
 
-const described = (description: string) => Schema.String.annotate({ description })
+export const ProviderAccount = Schema.toEncoded(nouns.ProviderAccount)
 
 export const keyLengthMin = 8
 const keyLengthMax = 1_000
@@ -17,18 +19,6 @@ const ApiKey = Schema.String.check(
   description:
     "the key of your account, in ASCII. For a provider with a login and a password: login:password. For a provider with two keys: first:second. It is encrypted, and no answer shows more than its last four characters"
 })
-
-export const ProviderAccount = Schema.Struct({
-  provider: Schema.String,
-  last_four: described("The last four characters of the key."),
-  base_url: Schema.NullOr(described("The address that is called instead of the provider's.")),
-  fallback: Schema.Boolean.annotate({
-    description: "If the provider refuses the key, this service's account is called at its own price."
-  }),
-  fee: described("What a run through this account holds, and what it is charged if it delivers, in USD."),
-  created_at: Schema.String,
-  changed_at: described("When the key was set.")
-}).annotate({ identifier: "ProviderAccount" })
 
 export const ProviderAccountPage = Schema.Struct({ items: Schema.Array(ProviderAccount), next_cursor: Schema.Null })
 
@@ -61,7 +51,9 @@ export class ProviderAccountsApi extends HttpApiGroup.make("providerAccounts")
               "call this service's account, at its own price, if the provider refuses your key (401, 402 or 403). Default: false"
           })
         )
-      }).annotate({ identifier: "ProviderAccountRequest" }),
+      })
+        .annotate({ identifier: "ProviderAccountRequest" })
+        .pipe(withExample({ api_key: "YOUR_HUNTER_KEY", fallback: true })),
       success: ProviderAccount,
       error: [...errors, Wire.provider_not_available]
     }).annotateMerge(

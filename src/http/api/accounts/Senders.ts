@@ -3,26 +3,10 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Wire } from "../../../schema/Errors.ts"
 import { Auth, listQuery } from "../shapes/Common.ts"
+import * as nouns from "../../../schema/nouns/Sender.ts"
+import { withExample } from "../../../schema/nouns/Noun.ts"
 
-const described = (description: string) => Schema.String.annotate({ description })
-
-export const Sender = Schema.Struct({
-  id: Schema.String,
-  domain: described("Addresses at this domain and its subdomains may be used as from."),
-  status: Schema.Literals(["pending", "verified"]),
-  record: Schema.Struct({
-    type: Schema.Literal("TXT"),
-    name: described("Name of the DNS record."),
-    value: described("Value of the DNS record. Every organization has its own.")
-  }).annotate({ description: "The DNS record that proves the domain." }),
-  verified_at: Schema.NullOr(Schema.String),
-  created_at: Schema.String,
-  sandbox: Schema.optionalKey(
-    Schema.Literal(true).annotate({
-      description: "Present in the sandbox, where verification succeeds without a DNS look-up."
-    })
-  )
-}).annotate({ identifier: "Sender" })
+export const Sender = Schema.toEncoded(nouns.Sender)
 
 const params = { sender_id: Schema.String }
 
@@ -36,7 +20,9 @@ export class SendersApi extends HttpApiGroup.make("senders")
     HttpApiEndpoint.post("add", "/senders", {
       payload: Schema.Struct({
         domain: Schema.NonEmptyString.check(Schema.isMaxLength(253)).annotate({ description: "Such as example.com" })
-      }).annotate({ identifier: "SenderRequest" }),
+      })
+        .annotate({ identifier: "SenderRequest" })
+        .pipe(withExample({ domain: "acme.example" })),
       success: Sender,
       error: [Wire.invalid_request, Wire.forbidden]
     }).annotateMerge(
@@ -59,7 +45,7 @@ export class SendersApi extends HttpApiGroup.make("senders")
     ),
     HttpApiEndpoint.delete("remove", "/senders/:sender_id", {
       params,
-      success: Schema.Struct({ id: Schema.String, deleted: Schema.Literal(true) }).annotate({
+      success: Schema.Struct({ id: nouns.Sender.fields.id, deleted: Schema.Literal(true) }).annotate({
         identifier: "RemovedSender"
       }),
       error: [Wire.invalid_request, Wire.forbidden]

@@ -4,15 +4,11 @@ import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Wire } from "../../../schema/Errors.ts"
 import { Auth } from "../shapes/Common.ts"
 import { SignInRequest, SignUpRequest } from "../shapes/Credentials.ts"
-import { NewSession, OwnSession } from "../shapes/Session.ts"
+import * as nouns from "../../../schema/nouns/Session.ts"
 
-const OpenSession = Schema.Struct({
-  id: Schema.String.annotate({ description: "Id of the session, `ses_…`. It is not the token." }),
-  organization: Schema.Struct({ id: Schema.String, name: Schema.String }),
-  current: Schema.Boolean.annotate({ description: "True for the session that asks." }),
-  created_at: Schema.String,
-  expires_at: Schema.String
-}).annotate({ identifier: "OpenSession" })
+const NewSession = Schema.toEncoded(nouns.NewSession)
+const OwnSession = Schema.toEncoded(nouns.OwnSession)
+const OpenSession = Schema.toEncoded(nouns.OpenSession)
 
 export class SessionsApi extends HttpApiGroup.make("auth").add(
   HttpApiEndpoint.post("signUp", "/auth/sign-up", {

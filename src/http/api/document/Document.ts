@@ -5,39 +5,15 @@
  */
 import { deprecations } from "../shapes/Deprecations.ts"
 import { isRecord } from "../../../schema/json/Json.ts"
-import { accountExamples } from "./AccountExamples.ts"
-import { batchExamples } from "./BatchExamples.ts"
-import { eventExamples } from "./EventExamples.ts"
-import type { Example } from "./Example.ts"
-import { peopleExamples } from "./PeopleExamples.ts"
 import { withDeprecations } from "./Deprecated.ts"
+import { exampleOf } from "./exampleOf.ts"
 import { componentHeaders, headersOf } from "./Headers.ts"
 import { withLimits } from "../shapes/StatedLimits.ts"
-import { operatorExamples } from "./OperatorExamples.ts"
 import { operatorCookie } from "../operator/OperatorAuth.ts"
-import { receiptExamples } from "./ReceiptExamples.ts"
-import { simulationExamples } from "./SimulationExamples.ts"
-import { allowanceExamples, providerAccountExamples } from "./ProviderAccountExamples.ts"
-import { webhookExamples } from "./WebhookExamples.ts"
-import { runExamples } from "./RunExamples.ts"
 
 type Node = Readonly<Record<string, unknown>>
 
 const record = (value: unknown): Node => (isRecord(value) ? value : {})
-
-const examples: Readonly<Record<string, Example>> = {
-  ...runExamples,
-  ...batchExamples,
-  ...accountExamples,
-  ...peopleExamples,
-  ...eventExamples,
-  ...webhookExamples,
-  ...providerAccountExamples,
-  ...allowanceExamples,
-  ...receiptExamples,
-  ...simulationExamples,
-  ...operatorExamples
-}
 
 const tagDescriptions: Readonly<Record<string, string>> = {
   runs: "Run capabilities and raw endpoints; list, read and cancel runs.",
@@ -208,16 +184,16 @@ const opened = (node: unknown): unknown => {
   return Object.fromEntries(members.map(([key, value]) => [key, opened(value)]))
 }
 
-const withExample = (body: Node, example: unknown): Node => {
+const withExample = (body: Node, schemas: Node): Node => {
   const content = record(body["content"])
   const [type] = Object.keys(content)
-  if (type === undefined || example === undefined) return body
-  return { ...body, content: { ...content, [type]: { ...record(content[type]), example } } }
+  if (type === undefined) return body
+  const media = record(content[type])
+  return { ...body, content: { ...content, [type]: { ...media, example: exampleOf(media["schema"], schemas) } } }
 }
 
-const completedOperation = (operation: Node): Node => {
+const completedOperation = (operation: Node, schemas: Node): Node => {
   const id = String(operation["operationId"])
-  const example = examples[id]
   const hasRequestBody = operation["requestBody"] !== undefined
   const security = Array.isArray(operation["security"]) ? operation["security"] : []
   const own = record(operation["responses"])
@@ -229,7 +205,9 @@ const completedOperation = (operation: Node): Node => {
       description: (id === "runs.run" ? runStatuses[status] : undefined) ?? statusDescriptions[status] ?? status,
       headers: headersOf(id, Number(status))
     }
-    return [[status, withCsv(id, status, withExample(described, example?.responses[Number(status)]))] as const]
+    return [
+      [status, withCsv(id, status, status.startsWith("2") ? withExample(described, schemas) : described)] as const
+    ]
   })
   const parameters = Array.isArray(operation["parameters"]) ? operation["parameters"].map(record) : []
   return {
@@ -240,7 +218,7 @@ const completedOperation = (operation: Node): Node => {
       ...(id === "runs.list" ? [metadataParameter] : []),
       ...(id === "runs.get" ? [preferParameter] : [])
     ],
-    ...(hasRequestBody ? { requestBody: withExample(record(operation["requestBody"]), example?.request) } : {}),
+    ...(hasRequestBody ? { requestBody: withExample(record(operation["requestBody"]), schemas) } : {}),
     responses: Object.fromEntries(responses)
   }
 }
@@ -279,7 +257,10 @@ const described = (document: Node): Node => {
   const components = record(document["components"])
   const schemas = record(components["schemas"])
   const paths = Object.entries(record(document["paths"])).map(([path, item]) => {
-    const operations = Object.entries(record(item)).map(([method, one]) => [method, completedOperation(record(one))])
+    const operations = Object.entries(record(item)).map(([method, one]) => [
+      method,
+      completedOperation(record(one), schemas)
+    ])
     return [path, Object.fromEntries(operations)] as const
   })
   const requests = paths.flatMap(([, item]) =>

@@ -3,13 +3,12 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Wire } from "../../../schema/Errors.ts"
 import { Dispute } from "../../../schema/nouns/Dispute.ts"
-import { wire } from "../../../schema/nouns/Noun.ts"
 import { listQuery } from "../shapes/Common.ts"
 import { forOperators, OperatorAuth } from "./OperatorAuth.ts"
 
-export const OperatorDispute = Schema.Struct({ org_id: Schema.String, ...wire(Dispute).fields }).annotate({
-  identifier: "OperatorDispute"
-})
+export const OperatorDispute = Schema.toEncoded(
+  Schema.Struct({ org_id: Schema.String, ...Dispute.fields }).annotate({ identifier: "OperatorDispute" })
+)
 
 const DisputeDecision = Schema.Struct({
   note: Schema.NonEmptyString.check(

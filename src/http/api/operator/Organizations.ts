@@ -4,7 +4,7 @@ import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Wire } from "../../../schema/Errors.ts"
 import { Usd } from "../../../schema/money/Money.ts"
 import { listQuery, optional } from "../shapes/Common.ts"
-import { WalletAudit } from "../shapes/WalletAudit.ts"
+import { WalletAudit } from "../../../schema/nouns/Wallet.ts"
 import { forOperators, OperatorAuth } from "./OperatorAuth.ts"
 
 const noNul = Schema.makeFilter((text: string) => !text.includes("\u0000") || "must not contain NUL (\\u0000)")
@@ -162,7 +162,7 @@ export class OperatorOrganizationsApi extends HttpApiGroup.make("operatorOrganiz
     ),
     HttpApiEndpoint.get("audit", "/operator/organizations/:org_id/audit", {
       params: one,
-      success: WalletAudit,
+      success: Schema.toEncoded(WalletAudit),
       error: [Wire.not_found]
     }).annotateMerge(
       OpenApi.annotations({

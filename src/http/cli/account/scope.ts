@@ -2,7 +2,7 @@
 import { AllowRequest } from "../../api/shapes/KeyRules.ts"
 import { flagOf } from "../answers/operation.ts"
 import { present } from "../answers/row.ts"
-import type { AllowView } from "../../api/shapes/KeyRules.ts"
+import type { KeyScope } from "../../../schema/nouns/ApiKey.ts"
 
 const { fields } = AllowRequest
 
@@ -40,7 +40,7 @@ export const scopeOf = (given: Readonly<Record<string, unknown>>) => {
 }
 
 /** What a key may do, in words. */
-export const scopeText = ({ allow }: { readonly allow: typeof AllowView.Encoded | null }): string => {
+export const scopeText = ({ allow }: { readonly allow: typeof KeyScope.Encoded | null }): string => {
   if (allow === null) return "everything"
   const parts = [
     allow.read_only === true ? "read-only" : "",

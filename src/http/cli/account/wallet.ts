@@ -1,8 +1,7 @@
 /** `rungate wallet`: balance, ledger, top-ups and audit. */
 import { Effect } from "effect"
 import { Command } from "effect/cli"
-import { WalletAudit } from "../../api/shapes/WalletAudit.ts"
-import { Transaction, Wallet, WalletApi } from "../../api/Wallet.ts"
+import { Transaction, Wallet, WalletApi, WalletAudit } from "../../api/Wallet.ts"
 import { drawn, factLines, listed, read, type Shown } from "../answers/draw.ts"
 import { row } from "../answers/row.ts"
 import type { Lines } from "../answers/show.ts"

@@ -1,0 +1,74 @@
+/** An API key: what it may run, and what its runs may spend. */
+import { Schema } from "effect"
+import { keyReadings } from "../accounts/KeyAccess.ts"
+import { budgetPeriods } from "../money/SpendDay.ts"
+import { amount, amountAs, idOf, text, time, withExample } from "./Noun.ts"
+
+export const KeyBudget = Schema.Struct({
+  limit: amount,
+  period: Schema.Literals(budgetPeriods),
+  spent: amountAs("charged in the current period"),
+  resets_at: Schema.NullOr(time).annotate({ description: "null for total" })
+}).annotate({ identifier: "KeyBudget" })
+
+/** What each field of a scope means, in requests and answers. */
+export const scopeWords = {
+  capabilities: "the only capabilities that may run; raw calls then need raw: true",
+  providers: "the only providers that runs may call",
+  raw: "whether raw endpoints may be called; the default is true without capabilities, and false with them",
+  read_only: "reads and lookups only: no run that acts outside, such as sending a message; raw calls with GET only",
+  max_cost: "the most that one run may hold; the cap of runs that set none",
+  read: "whose runs it reads; allowances and agents: own",
+  mint: "whether the key may give allowances, which are keys with an amount of its money"
+}
+
+export const KeyScope = Schema.Struct({
+  capabilities: Schema.optionalKey(Schema.Array(Schema.String)),
+  providers: Schema.optionalKey(Schema.Array(Schema.String)),
+  raw: Schema.optionalKey(Schema.Boolean),
+  read_only: Schema.optionalKey(Schema.Boolean),
+  max_cost: Schema.optionalKey(amountAs(scopeWords.max_cost)),
+  mint: Schema.optionalKey(Schema.Boolean.annotate({ description: scopeWords.mint })),
+  read: Schema.optionalKey(Schema.Literals(keyReadings))
+}).annotate({ identifier: "KeyScope" })
+
+export const ApiKey = Schema.Struct({
+  id: idOf("key"),
+  name: Schema.String,
+  environment: Schema.Literals(["test", "live"]),
+  display: Schema.String,
+  last_used_at: Schema.NullOr(time),
+  revoked: Schema.Boolean,
+  expires_at: Schema.NullOr(time),
+  replaced_by: Schema.NullOr(text("Id of the key that rotation made. This key works until expires_at.")),
+  connected: Schema.Boolean.annotate({
+    description: "A connected agent holds it, and renews expires_at."
+  }),
+  allowance: Schema.Boolean.annotate({
+    description:
+      "It is the key of an allowance, and can be revoked but not changed. GET /v1/allowances/{id} has its money."
+  }),
+  budget: Schema.NullOr(KeyBudget),
+  allow: Schema.NullOr(KeyScope),
+  created_at: time,
+  created_by: Schema.NullOr(Schema.String)
+})
+  .annotate({ identifier: "ApiKey" })
+  .pipe(
+    withExample({
+      id: "key_01m81nzk5dej20zws915h61fdz",
+      name: "agent",
+      environment: "test",
+      display: "rg_test_Q8bC…X4vF",
+      last_used_at: null,
+      revoked: false,
+      expires_at: null,
+      replaced_by: null,
+      connected: false,
+      allowance: false,
+      budget: { limit: "5.00", period: "day", spent: "1.284", resets_at: "2026-11-23T00:00:00.000Z" },
+      allow: { capabilities: ["email.find", "email.verify"], max_cost: "0.50" },
+      created_at: "2026-11-22T09:30:00.000Z",
+      created_by: "usr_01m81nzgvweh2hdt7twdxbzz25"
+    })
+  )

@@ -1,0 +1,31 @@
+/** One change in an organization: who changed what, when and from where. */
+import { Schema } from "effect"
+import { text, time, withExample } from "./Noun.ts"
+
+export const AuditEntry = Schema.Struct({
+  id: Schema.String,
+  actor: Schema.Struct({
+    kind: Schema.Literals(["person", "key", "operator", "system"]),
+    id: Schema.NullOr(text("Id of the user or API key.")),
+    name: Schema.NullOr(text("A person's e-mail address, a key's name, or the operator's user name."))
+  }),
+  action: text("Such as `key.revoked` or `member.changed`."),
+  object: text("Id of what was changed."),
+  before: Schema.NullOr(Schema.JsonObject).annotate({ description: "The changed fields as they were. No secrets." }),
+  after: Schema.NullOr(Schema.JsonObject).annotate({ description: "The changed fields as they are now. No secrets." }),
+  address: Schema.NullOr(text("Client address of the request. Deleted after 180 days.")),
+  created_at: time
+})
+  .annotate({ identifier: "AuditEntry" })
+  .pipe(
+    withExample({
+      id: "aud_01m81nzp3b11p52yv11fpkfhhy",
+      actor: { kind: "person", id: "usr_01m81nzgvweh2hdt7twdxbzz25", name: "jane@acme.example" },
+      action: "spend_guard.changed",
+      object: "org_01m81nzgh66f8vfxqbkda58gtf",
+      before: { daily_limit: "100.00" },
+      after: { daily_limit: "250.00" },
+      address: "203.0.113.7",
+      created_at: "2026-11-22T09:30:00.000Z"
+    })
+  )

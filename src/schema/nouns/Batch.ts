@@ -1,0 +1,68 @@
+/** A batch: many runs in one request, and what became of its rows. */
+import { Schema } from "effect"
+import { batchStatuses, rowEnds } from "../batches/Batch.ts"
+import { metadataAs } from "../runs/Metadata.ts"
+import { amount, amountAs, idOf, time, withExample } from "./Noun.ts"
+
+const count = Schema.Int
+
+export const Batch = Schema.Struct({
+  id: idOf("bat"),
+  status: Schema.Literals(batchStatuses),
+  done: Schema.Boolean,
+  rows: Schema.Struct({
+    total: count,
+    open: count.annotate({ description: "not ended yet" }),
+    succeeded: count,
+    no_match: count,
+    failed: count,
+    blocked: count.annotate({
+      description:
+        "stopped by money, a limit, the API key or a provider's outage; nothing was charged, and they can be retried"
+    }),
+    invalid: count.annotate({ description: "refused because of their input; they made no run" }),
+    cancelled: count
+  }),
+  max_total: Schema.NullOr(amount),
+  charged: amountAs("of the rows that have ended"),
+  currency: Schema.Literal("USD"),
+  metadata: metadataAs("the labels of the batch; each run without labels of its own has them"),
+  results_url: Schema.String,
+  created_at: time,
+  finished_at: Schema.NullOr(time)
+})
+  .annotate({ identifier: "Batch" })
+  .pipe(
+    withExample({
+      id: "bat_01m83b2x7kq4s8d1n6t0v5y9za",
+      status: "finished",
+      done: true,
+      rows: { total: 2, open: 0, succeeded: 1, no_match: 0, failed: 0, blocked: 0, invalid: 1, cancelled: 0 },
+      max_total: "25.00",
+      charged: "0.003",
+      currency: "USD",
+      metadata: { campaign: "spring" },
+      results_url: "/v1/batches/bat_01m83b2x7kq4s8d1n6t0v5y9za/results",
+      created_at: "2026-11-23T09:30:00.000Z",
+      finished_at: "2026-11-23T09:30:02.000Z"
+    })
+  )
+
+/** One line of the results. */
+export const BatchResult = Schema.Struct({
+  row: count.annotate({ description: "counted from 1, without the header line of a CSV" }),
+  status: Schema.Literals(rowEnds),
+  run_id: Schema.NullOr(Schema.String),
+  charged: Schema.NullOr(amount),
+  result: Schema.optionalKey(Schema.Json),
+  error: Schema.optionalKey(
+    Schema.Struct({ code: Schema.String, message: Schema.String, details: Schema.optionalKey(Schema.Json) })
+  )
+})
+  .annotate({ identifier: "BatchResult" })
+  .pipe(
+    withExample({
+      ...{ row: 1, status: "succeeded", run_id: "run_01m83b2xa1j5r7w9c3e6h8k0mq", charged: "0.003" },
+      result: { email: "jane.doe@example.com", status: "valid" }
+    })
+  )

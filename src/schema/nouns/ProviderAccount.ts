@@ -1,0 +1,27 @@
+/** An organization's own account at a provider. */
+import { Schema } from "effect"
+import { amountAs, text, time, timeAs, withExample } from "./Noun.ts"
+
+export const ProviderAccount = Schema.Struct({
+  provider: Schema.String,
+  last_four: text("The last four characters of the key."),
+  base_url: Schema.NullOr(text("The address that is called instead of the provider's.")),
+  fallback: Schema.Boolean.annotate({
+    description: "If the provider refuses the key, this service's account is called at its own price."
+  }),
+  fee: amountAs("What a run through this account holds, and what it is charged if it delivers, in USD."),
+  created_at: time,
+  changed_at: timeAs("When the key was set.")
+})
+  .annotate({ identifier: "ProviderAccount" })
+  .pipe(
+    withExample({
+      provider: "hunter",
+      last_four: "9f2c",
+      base_url: null,
+      fallback: true,
+      fee: "0.00",
+      created_at: "2026-11-22T09:30:00.000Z",
+      changed_at: "2026-11-22T09:30:00.000Z"
+    })
+  )

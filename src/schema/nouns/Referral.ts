@@ -1,0 +1,72 @@
+/** The referral program of an organization: its code and terms, who signed up with it, and what that earned. */
+import { Schema } from "effect"
+import { amount, amountAs, text, time, timeAs, withExample } from "./Noun.ts"
+
+const BonusState = Schema.Literals(["pending", "granted", "revoked"])
+const Currency = Schema.Literal("USD")
+
+const ReferralTerms = Schema.Struct({
+  currency: Currency,
+  deposit_min: amountAs("Minimum deposit for the bonus of a referred workspace."),
+  deposit_bonus: amountAs("Bonus of the referred workspace, granted once, with its first such deposit."),
+  share_percent: text("The referrer's share of net revenue, in percent."),
+  months: Schema.Int.annotate({ description: "Months after sign-up in which the runs of a referred workspace count." }),
+  description: Schema.String
+}).annotate({
+  identifier: "ReferralTerms",
+  description: "The terms for a workspace that signs up today. Later changes do not affect it."
+})
+
+const Referral = Schema.Struct({
+  referral_id: Schema.String,
+  organization: Schema.String,
+  signed_up_at: time,
+  ends_at: timeAs("Runs that are settled before this time count."),
+  bonus: BonusState,
+  earned: amountAs("Your share of the revenue from its runs so far.")
+}).annotate({ identifier: "Referral" })
+
+export const ReferralProgram = Schema.Struct({
+  code: Schema.String,
+  link: Schema.String,
+  terms: ReferralTerms,
+  earnings: Schema.Struct({
+    currency: Currency,
+    credited: amountAs("Shares that are credited to your ledger or about to be, less what was taken back."),
+    pending: amountAs("Earned but not credited, because it is less than one cent."),
+    referred_count: Schema.Int
+  }),
+  referred: Schema.Struct({ items: Schema.Array(Referral) }).annotate({
+    description: "Newest first, at most 200; referred_count counts all."
+  }),
+  referred_by: Schema.NullOr(
+    Schema.Struct({ bonus_state: BonusState, deposit_bonus: amount, deposit_min: amount })
+  ).annotate({ description: "Your own bonus if you signed up with a code, on the terms of that day." }),
+  credits: Schema.Array(
+    Schema.Struct({
+      amount: amountAs("Negative when revenue was taken back, as by a refund of the deposit that had paid for it."),
+      created_at: time,
+      reference: text("The reference of the entry in your ledger.")
+    })
+  ).annotate({ description: "Newest first, at most 50." })
+})
+  .annotate({ identifier: "ReferralProgram" })
+  .pipe(
+    withExample({
+      code: "GHBQSHER",
+      link: "https://rungate.example/join/GHBQSHER",
+      terms: {
+        currency: "USD",
+        deposit_min: "10.00",
+        deposit_bonus: "1.00",
+        share_percent: "10",
+        months: 12,
+        description:
+          "A workspace that signs up with this code gets $1.00 once, with its first deposit of at least $10.00. Its referrer gets 10% of the net revenue on its runs for 12 months."
+      },
+      earnings: { currency: "USD", credited: "0.00", pending: "0.00", referred_count: 0 },
+      referred: { items: [] },
+      referred_by: null,
+      credits: []
+    })
+  )

@@ -1,0 +1,37 @@
+/** A domain from which an organization sends e-mail, and the DNS record that proves it. */
+import { Schema } from "effect"
+import { idOf, text, time, withExample } from "./Noun.ts"
+
+export const Sender = Schema.Struct({
+  id: idOf("snd"),
+  domain: text("Addresses at this domain and its subdomains may be used as from."),
+  status: Schema.Literals(["pending", "verified"]),
+  record: Schema.Struct({
+    type: Schema.Literal("TXT"),
+    name: text("Name of the DNS record."),
+    value: text("Value of the DNS record. Every organization has its own.")
+  }).annotate({ description: "The DNS record that proves the domain." }),
+  verified_at: Schema.NullOr(time),
+  created_at: time,
+  sandbox: Schema.optionalKey(
+    Schema.Literal(true).annotate({
+      description: "Present in the sandbox, where verification succeeds without a DNS look-up."
+    })
+  )
+})
+  .annotate({ identifier: "Sender" })
+  .pipe(
+    withExample({
+      id: "snd_01m81nzk80sbhryrprxj942f6g",
+      domain: "acme.example",
+      status: "pending",
+      record: {
+        type: "TXT",
+        name: "_rungate-challenge.acme.example",
+        value: "rungate-verification=59fff89f5a1d466a94d345d1ea32e31d"
+      },
+      verified_at: null,
+      created_at: "2026-11-22T09:30:00.000Z",
+      sandbox: true
+    })
+  )

@@ -1,0 +1,123 @@
+/** An organization's money: balance, ledger entries, spend guard, automatic top-up, and the audit of them. */
+import { Schema } from "effect"
+import { entryTypes } from "../wallet/Wallet.ts"
+import { amount, time, withExample } from "./Noun.ts"
+
+export const Wallet = Schema.Struct({
+  currency: Schema.Literal("USD"),
+  balance: amount,
+  reserved: amount,
+  available: amount
+})
+  .annotate({ identifier: "Wallet" })
+  .pipe(withExample({ currency: "USD", balance: "49.994", reserved: "0.00", available: "49.994" }))
+
+export const Transaction = Schema.Struct({
+  id: Schema.String,
+  type: Schema.Literals(entryTypes),
+  amount,
+  balance_after: amount,
+  reference: Schema.String,
+  note: Schema.NullOr(Schema.String),
+  created_at: time
+})
+  .annotate({ identifier: "Transaction" })
+  .pipe(
+    withExample({
+      id: "txn_01m81nzka7esv3bpvycnp7tj2e",
+      type: "release",
+      amount: "0.0018",
+      balance_after: "49.994",
+      reference: "run_01m81nzk95mq351g8pvrxgm8m4",
+      note: null,
+      created_at: "2026-11-22T09:30:00.000Z"
+    })
+  )
+
+export const SpendGuard = Schema.Struct({
+  per_run_limit: Schema.NullOr(amount),
+  daily_limit: Schema.NullOr(amount),
+  low_balance: Schema.NullOr(amount),
+  contact_guard_days: Schema.NullOr(Schema.Int),
+  repeat_guard: Schema.Int.annotate({
+    description: "failures of one input within ten minutes after which a key may not repeat it; 0: any number"
+  }),
+  spent_today: amount,
+  resets_at: time
+})
+  .annotate({ identifier: "SpendGuard" })
+  .pipe(
+    withExample({
+      per_run_limit: "1.00",
+      daily_limit: null,
+      low_balance: "5.00",
+      contact_guard_days: null,
+      repeat_guard: 5,
+      spent_today: "0.006",
+      resets_at: "2026-11-23T00:00:00.000Z"
+    })
+  )
+
+export const AutoTopup = Schema.Struct({
+  enabled: Schema.Boolean,
+  threshold: amount,
+  amount,
+  /** Why the last charge failed. Null if it succeeded or there was none. */
+  last_error: Schema.NullOr(Schema.String)
+})
+  .annotate({ identifier: "AutoTopup" })
+  .pipe(withExample({ enabled: false, threshold: "5.00", amount: "25.00", last_error: null }))
+
+/** The caller's balance and holds, recomputed from the ledger. */
+export const WalletAudit = Schema.Struct({
+  currency: Schema.Literal("USD"),
+  adds_up: Schema.Boolean,
+  entries: Schema.Number,
+  /** Signed sums by type of entry. */
+  sums: Schema.Struct({
+    topup: amount,
+    bonus: amount,
+    refund: amount,
+    settle: amount,
+    reserve: amount,
+    release: amount
+  }),
+  balance: amount,
+  balance_from_ledger: amount,
+  reserved: amount,
+  reserved_from_ledger: amount,
+  head: Schema.NullOr(Schema.Struct({ seq: Schema.Number, hash: Schema.String })),
+  chain_verified: Schema.Boolean,
+  violations: Schema.Array(
+    Schema.Struct({ equation: Schema.String, subject: Schema.String, detail: Schema.String }).annotate({
+      identifier: "Violation"
+    })
+  ),
+  checked_at: time,
+  last_full_check: Schema.NullOr(Schema.Struct({ checked_at: time, adds_up: Schema.Boolean }))
+})
+  .annotate({ identifier: "WalletAudit" })
+  .pipe(
+    withExample({
+      currency: "USD",
+      adds_up: true,
+      entries: 7,
+      sums: {
+        topup: "0.00",
+        bonus: "50.00",
+        refund: "0.00",
+        settle: "-0.006",
+        reserve: "-0.0096",
+        release: "0.0036"
+      },
+      balance: "49.994",
+      balance_from_ledger: "49.994",
+      reserved: "0.00",
+      reserved_from_ledger: "0.00",
+      head: { seq: 7, hash: "955bc645161c6b776b3be43bc074a89460658fb8732021a126a47f04334a7d86" },
+      chain_verified: true,
+      violations: [],
+      checked_at: "2026-11-22T09:30:00.000Z",
+      last_full_check: null
+    })
+  )
