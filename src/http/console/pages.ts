@@ -47,7 +47,8 @@ const inRail: ReadonlyArray<Page> = [
     shortcut: "y",
     load: () => import("./pages/history/History.tsx")
   },
-  { path: "/wallet", title: "Wallet", icon: "wallet", shortcut: "w", load: () => import("./pages/wallet/Wallet.tsx") }
+  { path: "/wallet", title: "Wallet", icon: "wallet", shortcut: "w", load: () => import("./pages/wallet/Wallet.tsx") },
+  { path: "/usage", title: "Usage", icon: "usage", shortcut: "u", load: () => import("./pages/usage/Usage.tsx") }
 ]
 
 const inSettings: ReadonlyArray<Page> = [
@@ -89,8 +90,7 @@ const inSettings: ReadonlyArray<Page> = [
 ]
 
 const inPalette: ReadonlyArray<Page> = [
-  { path: "/batches/new", title: "New batch", load: () => import("./pages/batches/new/NewBatch.tsx") },
-  { path: "/usage", title: "Usage", icon: "usage", shortcut: "u", load: () => import("./pages/usage/Usage.tsx") }
+  { path: "/batches/new", title: "New batch", load: () => import("./pages/batches/new/NewBatch.tsx") }
 ]
 
 /** Of one object, or behind a button. */

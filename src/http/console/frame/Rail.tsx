@@ -1,6 +1,6 @@
 /** The pages at hand: a rail with words on wide screens, icons alone below 1,024 px, a bar at the bottom below 640 px. */
 import { useLocation } from "@tanstack/react-router"
-import { Command } from "lucide-react"
+import { BookText, Braces, Command } from "lucide-react"
 import { paletteKey } from "../data/keys.ts"
 import { type Page, pagesAt } from "../data/page.ts"
 import { Icon } from "../parts/Icon.tsx"
@@ -63,6 +63,25 @@ const SearchButton = () => (
   </button>
 )
 
+/** Pages of the service outside of the console. */
+const guides = [
+  { href: "/docs", title: "Docs", Shape: BookText },
+  { href: "/docs/api", title: "API reference", Shape: Braces }
+] as const
+
+const Guides = () =>
+  guides.map(({ href, title, Shape }) => (
+    <a
+      key={href}
+      href={href}
+      title={title}
+      className="flex min-h-8 items-center gap-1.5 rounded px-1.5 text-muted hover:bg-hover hover:text-text"
+    >
+      <Shape size={16} aria-hidden="true" />
+      <span className="max-lg:sr-only">{title}</span>
+    </a>
+  ))
+
 export const Rail = () => (
   <header className="sticky top-0 flex h-dvh w-56 shrink-0 flex-col gap-3 border-r border-line bg-sunken p-3 max-lg:w-14 max-lg:p-2 max-sm:hidden">
     <div className="flex items-center justify-between gap-1 max-lg:flex-col">
@@ -80,8 +99,9 @@ export const Rail = () => (
         <Entry key={page.title} page={page} form="rail" />
       ))}
     </nav>
-    <div className="flex items-center justify-center lg:justify-start">
+    <div className="flex items-center gap-1 max-lg:flex-col">
       <ThemeMenu />
+      <Guides />
     </div>
     <div className="border-t border-line pt-3 max-lg:hidden">
       <Balance />
@@ -97,7 +117,8 @@ export const TopBar = () => (
     </div>
     <div className="ml-auto flex items-center gap-1">
       <Balance compact />
-      <div className="sm:hidden">
+      <div className="flex sm:hidden">
+        <Guides />
         <ThemeMenu />
       </div>
     </div>
