@@ -18,7 +18,7 @@ export const bundled = (kind: Kind) => join(root, "dist", kind, "rungate.js")
 /** The file of a part that is written last. */
 const made = (part: Part) => (part === "console" ? join(root, "dist", part, "manifest.json") : bundled(part))
 /** What they are made of. */
-const sources = ["src", "scripts", "package.json", "package-lock.json", "node_modules/.package-lock.json"]
+const sources = ["src", "scripts", "docs", "package.json", "package-lock.json", "node_modules/.package-lock.json"]
 
 /** The client's file lists, explains and completes the operators' commands; scripts/rungate starts them from the other file. */
 const withoutOperators: BunPlugin = {
@@ -89,7 +89,7 @@ const isFresh = (part: Part): boolean => {
   return (
     madeAt > 0 &&
     sources.every((source) => changedMillis(join(root, source)) <= madeAt) &&
-    Array.from(new Bun.Glob("{src,scripts}/**").scanSync({ cwd: root, onlyFiles: false })).every(
+    Array.from(new Bun.Glob("{src,scripts,docs}/**").scanSync({ cwd: root, onlyFiles: false })).every(
       (path) => changedMillis(join(root, path)) <= madeAt
     )
   )

@@ -1,5 +1,5 @@
 /**
- * Builds the web console into dist/console: bundles with hashed names, their compressed forms, and manifest.json, which the service reads.
+ * Builds the web console and the docs into dist/console: bundles with hashed names, their compressed forms, and manifest.json, which the service reads.
  *
  * The manifest is written last and in one step, and names never change their content. So a service that reads the folder meanwhile finds
  * either the old console or the new one.
@@ -19,6 +19,7 @@ import { dirname, join } from "node:path"
 import { brotliCompressSync, constants, gzipSync } from "node:zlib"
 import { compile } from "tailwindcss"
 import { pages } from "../src/http/console/pages.ts"
+import { renderDocs } from "./docs.ts"
 
 const root = join(import.meta.dir, "..")
 const source = join(root, "src", "http", "console")
@@ -36,16 +37,17 @@ const candidates = (): Array<string> => {
   return [...new Set(texts.flatMap((text) => text.split(/["'`\s]+/)))]
 }
 
-/** Utilities that the sources use, and the tokens, as one small file. */
-const styles = async (): Promise<string> => {
-  const css = readFileSync(join(source, "look", "style.css"), "utf8")
+/** Utilities that the sources use, and the tokens, as one small file. The docs use the tokens and have rules of their own. */
+const styles = async (part: "console" | "docs"): Promise<string> => {
+  const own = part === "docs" ? readFileSync(join(source, "docs", "docs.css"), "utf8") : ""
+  const css = `${readFileSync(join(source, "look", "style.css"), "utf8")}\n${own}`
   const { build } = await compile(css, {
     base: root,
     loadStylesheet: async () => ({ path: tailwind, base: root, content: readFileSync(tailwind, "utf8") })
   })
   const draft = join(mkdtempSync(join(tmpdir(), "rungate-console-")), "style.css")
   try {
-    writeFileSync(draft, build(candidates()))
+    writeFileSync(draft, build(part === "console" ? candidates() : []))
     const { outputs } = await Bun.build({ entrypoints: [draft], minify: true, target: "browser" })
     return (await outputs[0]?.text()) ?? ""
   } finally {
@@ -64,9 +66,16 @@ const named = (name: string, type: string, text: string): Made => ({
   bytes: new TextEncoder().encode(text)
 })
 
-const bundles = async (): Promise<{ readonly entry: string; readonly theme: string; readonly files: Array<Made> }> => {
+interface Bundles {
+  readonly entry: string
+  readonly theme: string
+  readonly docs: string
+  readonly files: Array<Made>
+}
+
+const bundles = async (): Promise<Bundles> => {
   const build = await Bun.build({
-    entrypoints: [join(source, "main.tsx"), join(source, "look", "theme.ts")],
+    entrypoints: [join(source, "main.tsx"), join(source, "look", "theme.ts"), join(source, "docs", "docs.ts")],
     target: "browser",
     format: "esm",
     splitting: true,
@@ -84,7 +93,7 @@ const bundles = async (): Promise<{ readonly entry: string; readonly theme: stri
     .filter(({ kind }) => kind === "entry-point")
     .map(({ path }) => path.replace(/^\.\//, ""))
   const entryOf = (name: string) => entries.find((one) => one.startsWith(`${name}-`)) ?? ""
-  return { entry: entryOf("main"), theme: entryOf("theme"), files }
+  return { entry: entryOf("main"), theme: entryOf("theme"), docs: entryOf("docs"), files }
 }
 
 /** Files that a bundle imports before it runs, also through others. */
@@ -147,15 +156,24 @@ const compressed = ({ name, bytes }: Made): ReadonlyArray<Made> => [
 export const buildConsole = async (folder = consoleFolder): Promise<number> => {
   const began = new Date()
   mkdirSync(folder, { recursive: true })
-  const [css, { entry, theme, files }] = await Promise.all([styles(), bundles()])
+  const [css, docsCss, { entry, theme, docs, files }] = await Promise.all([
+    styles("console"),
+    styles("docs"),
+    bundles()
+  ])
   const style = named("style", "css", css)
+  const docsStyle = named("docs", "css", docsCss)
+  const { sections, pagesWith } = renderDocs()
+  const words = named("sections", "json", sections)
   const preloads = importsOf(entry, files)
-  const assets = [...files, style, { name: iconName, bytes: new TextEncoder().encode(icon) }]
-  const html: Made = {
-    name: "shell.html",
-    bytes: new TextEncoder().encode(shell(entry, theme, style.name, preloads))
-  }
-  const all = [...assets, html].flatMap(compressed)
+  const bytesOf = (text: string) => new TextEncoder().encode(text)
+  const assets = [...files, style, docsStyle, words, { name: iconName, bytes: bytesOf(icon) }]
+  const html: Made = { name: "shell.html", bytes: bytesOf(shell(entry, theme, style.name, preloads)) }
+  const guides = Array.from(
+    pagesWith({ style: docsStyle.name, theme, script: docs, icon: iconName, sections: words.name }),
+    ([path, text]) => ({ path, name: `${path.slice(1).replaceAll("/", "-")}.html`, bytes: bytesOf(text) })
+  )
+  const all = [...assets, html, ...guides].flatMap(compressed)
   for (const { name, bytes } of all) writeFileSync(join(folder, name), bytes)
   const first = [html.name, entry, theme, style.name, ...preloads]
   const bytesFirst = first.reduce(
@@ -166,7 +184,8 @@ export const buildConsole = async (folder = consoleFolder): Promise<number> => {
     assets: assets.map(({ name }) => name),
     first,
     first_load_bytes: bytesFirst,
-    routes: pages.map(({ path }) => patternOf(path))
+    routes: pages.map(({ path }) => patternOf(path)),
+    docs: Object.fromEntries(guides.map(({ path, name }) => [path, name]))
   }
   const draft = join(folder, `.manifest-${process.pid}.json`)
   writeFileSync(draft, JSON.stringify(manifest, null, 1))

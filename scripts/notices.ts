@@ -32,6 +32,7 @@ const inConsole = [
   "@tanstack/react-virtual",
   "cmdk",
   "lucide-react",
+  "minisearch",
   "react",
   "react-dom",
   "tailwindcss",

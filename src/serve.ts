@@ -172,7 +172,7 @@ const welcome = Effect.gen(function* () {
       ? []
       : [`  lists and history are read from the standby at ${standby.place} while it is up to date`]),
     `  ${catalog.entries.length} capabilities, ${snapshot.providers.size} providers, ${endpoints} raw endpoints`,
-    `  API reference ${address}/docs`,
+    `  API reference ${address}/docs/api`,
     `  tools for agent hosts (MCP) at ${address}/mcp, with the key as a bearer token`,
     ...(demo === null
       ? yield* keyAdvice

@@ -27,12 +27,19 @@ const consolePackages = [
   "@tanstack/react-virtual",
   "cmdk",
   "lucide-react",
+  "minisearch",
   "react",
   "react-dom",
   "uplot"
 ]
 /** Nobody need import them. */
-const entries = ["main.ts", "http/console/main.tsx", "http/console/look/theme.ts", "layers/postgres/schema/sql.d.ts"]
+const entries = [
+  "main.ts",
+  "http/console/main.tsx",
+  "http/console/docs/docs.ts",
+  "http/console/look/theme.ts",
+  "layers/postgres/schema/sql.d.ts"
+]
 /** The top puts the layers together, so it may import everything, and no layer may import it. */
 const top = ["main.ts", "App.ts", "serve.ts"]
 const linesMax = 400

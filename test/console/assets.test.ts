@@ -1,6 +1,6 @@
 /** The console's files over real HTTP: who gets the page, with which headers, how large, and how fast. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
-import { readFileSync } from "node:fs"
+import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { brotliDecompressSync, gunzipSync } from "node:zlib"
 import { pages } from "../../src/http/console/pages.ts"
@@ -10,6 +10,8 @@ import { builtConsole } from "./browser.ts"
 
 // The console is built first if its sources changed, which takes long on a busy machine.
 setDefaultTimeout(3 * testMillis)
+
+const docs = join(import.meta.dir, "..", "..", "docs")
 
 let app: App
 let first: ReadonlyArray<string>
@@ -40,7 +42,7 @@ describe("the console's page", () => {
   test("leaves programs and the service's other addresses as they were", async () => {
     const short = await (await raw("/", { accept: "*/*" })).text()
     expect(short).toContain("Get an API key")
-    for (const path of ["/docs", "/v1/wallet", "/v1/no-such-path", "/livez"]) {
+    for (const path of ["/docs/api", "/v1/wallet", "/v1/no-such-path", "/livez"]) {
       const [asked, without] = await Promise.all([raw(path, asBrowser), raw(path)])
       expect([path, asked.status]).toEqual([path, without.status])
       expect([path, (await asked.text()).includes('<div id="root">')]).toEqual([path, false])
@@ -81,6 +83,34 @@ describe("the console's page", () => {
     const html = await (await fetch(app.url, { headers: asBrowser })).text()
     expect(html).not.toMatch(/<script(?![^>]*\bsrc=")|<style|\sstyle=|\son[a-z]+=/)
     expect(html).not.toMatch(/(src|href)="(https?:)?\/\//)
+  })
+})
+
+describe("the docs", () => {
+  test("are pages for browsers, with the console's policy, and Markdown for programs", async () => {
+    const text = await (await raw("/docs", asBrowser)).text()
+    const paths = [...new Set(Array.from(text.matchAll(/href="(\/docs\/[^"#]+)"/g), ([, path = ""]) => path))]
+    const files = readdirSync(docs).filter((name) => name.endsWith(".md"))
+    // The reference is among them.
+    expect(paths).toHaveLength(files.length + 1)
+    paths.push("/docs/decisions/runs")
+    const policy = (await raw("/", asBrowser)).headers.get("content-security-policy")
+    for (const path of ["/docs", ...paths.filter((one) => one !== "/docs/api")]) {
+      const page = await raw(path, { ...asBrowser, "accept-encoding": "br" })
+      expect([path, page.status, page.headers.get("content-encoding")]).toEqual([path, 200, "br"])
+      expect(page.headers.get("content-security-policy")).toBe(policy)
+      const html = brotliDecompressSync(await page.arrayBuffer()).toString()
+      expect(html).not.toMatch(/<script(?![^>]*\bsrc=")|<style|\sstyle=|\son[a-z]+=/)
+      const links = Array.from(html.matchAll(/<(?:link|script)[^>]+(?:href|src)="([^"]+)"/g), ([, link = ""]) => link)
+      for (const link of links) expect([path, link, (await raw(link)).status]).toEqual([path, link, 200])
+    }
+    const list = await raw("/docs", { accept: "*/*" })
+    expect([list.headers.get("content-type"), await list.text()]).toEqual([
+      "text/plain; charset=utf-8",
+      await (await raw("/llms.txt")).text()
+    ])
+    const page = await raw("/docs/quickstart", { accept: "*/*" })
+    expect(await page.text()).toBe(readFileSync(join(docs, "quickstart.md"), "utf8"))
   })
 })
 

@@ -19,8 +19,8 @@ export const openBrowser = (): Promise<Browser> =>
 
 const newest = () =>
   Math.max(
-    ...["src/http", "scripts"].flatMap((folder) =>
-      Array.from(new Bun.Glob("**/*.{ts,tsx,css}").scanSync(join(import.meta.dir, "..", "..", folder))).map(
+    ...["src/http", "scripts", "docs"].flatMap((folder) =>
+      Array.from(new Bun.Glob("**/*.{ts,tsx,css,md}").scanSync(join(import.meta.dir, "..", "..", folder))).map(
         (path) => Bun.file(join(import.meta.dir, "..", "..", folder, path)).lastModified
       )
     )

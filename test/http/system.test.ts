@@ -156,8 +156,8 @@ describe("the process's own routes", () => {
       expect([path, (await get(path)).status]).toEqual([path, 404])
   })
 
-  test("/docs is a page that loads nothing from elsewhere, runs no script of its own, and is in no frame", async () => {
-    const { status, text, headers } = await get("/docs")
+  test("/docs/api is a page that loads nothing from elsewhere, runs no script of its own, and is in no frame", async () => {
+    const { status, text, headers } = await get("/docs/api")
     expect(status).toBe(200)
     expect(headers.get("content-type")).toContain("text/html")
     expect(text.match(/<(?:script|link|img|iframe)[^>]+(?:src|href)="(?:https?:)?\/\//g)).toBeNull()

@@ -82,8 +82,8 @@ const finishError = (response: HttpServerResponse.HttpServerResponse, request_id
 }
 
 const errorForStatus = (status: number): Problem | undefined => {
-  if (status === 404) return problem("not_found", "This path does not exist. GET /docs lists the paths.")
-  if (status === 405) return problem("method_not_allowed", "This path does not accept that method. See GET /docs.")
+  if (status === 404) return problem("not_found", "This path does not exist. GET /docs/api lists the paths.")
+  if (status === 405) return problem("method_not_allowed", "This path does not accept that method. See GET /docs/api.")
   if (status === 413) return tooLarge
   if (status === 415)
     return problem("unsupported_media_type", "Send the body as JSON, with the header Content-Type: application/json.")

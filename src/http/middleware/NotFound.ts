@@ -32,6 +32,7 @@ const pages = [
   "/metrics",
   "/openapi.json",
   "/docs",
+  "/docs/api",
   "/join/:code",
   statusPath,
   problemsPath,
@@ -90,7 +91,7 @@ export const notFound = (request: HttpServerRequest.HttpServerRequest): HttpServ
   // The router also refuses an existing path with a parameter that is too long.
   if (methods.length === 0 || methods.includes(request.method) || (request.method === "HEAD" && acceptsGet))
     return answer(
-      problem("not_found", `This path does not exist.${meantBy(request.method, path)} GET /docs lists the paths.`)
+      problem("not_found", `This path does not exist.${meantBy(request.method, path)} GET /docs/api lists the paths.`)
     )
   const allow = [...methods, ...(acceptsGet ? ["HEAD"] : [])].join(", ")
   const sentence = `This path does not accept ${request.method}. It accepts ${allow}.${meantBy(request.method, path)}`

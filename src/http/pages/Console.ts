@@ -1,5 +1,5 @@
 /**
- * Serves the web console: one page for all its addresses, and its files with hashed names.
+ * Serves the web console and the docs: one page for all addresses of the console, the pages of the docs, and their files with hashed names.
  *
  * Everything is read once and kept in memory with its compressed forms. So a request costs a look-up, and a flood of them no more than that.
  * The page forbids inline scripts and styles, other origins, and frames. Without a built console (scripts/console.ts) every address answers
@@ -15,12 +15,17 @@ import { isRoutePath } from "../middleware/NotFound.ts"
 import { etagOf, hasTag } from "../standards/ETags.ts"
 
 const Manifest = Schema.fromJsonString(
-  Schema.Struct({ assets: Schema.Array(Schema.String), routes: Schema.Array(Schema.String) })
+  Schema.Struct({
+    assets: Schema.Array(Schema.String),
+    routes: Schema.Array(Schema.String),
+    docs: Schema.Record(Schema.String, Schema.String)
+  })
 )
 
 const types: Readonly<Record<string, string>> = {
   ".js": "text/javascript; charset=utf-8",
   ".css": "text/css; charset=utf-8",
+  ".json": "application/json",
   ".svg": "image/svg+xml",
   ".html": "text/html; charset=utf-8"
 }
@@ -126,6 +131,7 @@ export const consoleDoor = (folder = join(packageFolder, "dist", "console")): Ef
     const manifest = yield* Schema.decodeUnknownEffect(Manifest)(readFileSync(manifestFile, "utf8"))
     const shell = read(folder, "shell.html", pageHeaders)
     const assets = new Map(manifest.assets.map((name) => [`${prefix}${name}`, read(folder, name, assetHeaders)]))
+    const docs = new Map(Object.entries(manifest.docs).map(([path, name]) => [path, read(folder, name, pageHeaders)]))
     const routes = manifest.routes.map((route) => new RegExp(route))
     const isRead = ({ method }: Request) => method === "GET" || method === "HEAD"
     return {
@@ -134,7 +140,9 @@ export const consoleDoor = (folder = join(packageFolder, "dist", "console")): Ef
         const path = pathOf(request.url)
         const asset = assets.get(path)
         if (asset !== undefined) return answer(asset, request)
-        return wantsPage(request) && routes.some((route) => route.test(path)) ? answer(shell, request) : null
+        if (!wantsPage(request)) return null
+        const kept = docs.get(path) ?? (routes.some((route) => route.test(path)) ? shell : undefined)
+        return kept === undefined ? null : answer(kept, request)
       },
       orMissing: (request, answered) => {
         const path = pathOf(request.url)

@@ -1,5 +1,6 @@
 /**
- * The package's documentation for agents: `/llms.txt`, every page at `/docs/<page>.md`, and the skill at `/docs/skill/SKILL.md`.
+ * The package's documentation for agents: `/llms.txt`, every page at `/docs/<page>.md`, and the skill at `/docs/skill/SKILL.md`. Browsers get
+ * `/docs` and `/docs/<page>` as pages (scripts/docs.ts); programs get the list and the Markdown there too.
  *
  * The files are those of the package, read once at the first request. A request names one of them and no path, so it can read nothing else.
  */
@@ -46,7 +47,8 @@ const pageOf = (path: string, text: string): DocPage => {
   const prose = text.replace(/^---\n[^]*?\n---\n/, "").replace(/<!--[^]*?-->/g, "")
   const title = /^# (.+)$/m.exec(prose)?.[1] ?? path
   const below = prose.slice(prose.indexOf(title) + title.length).trimStart()
-  const paragraph = plain((below.split(/\n\n/)[0] ?? "").replaceAll("\n", " "))
+  // A page may begin with its first heading.
+  const paragraph = plain((below.split(/\n\n/)[0] ?? "").replace(/^#+ /, "").replaceAll("\n", " "))
   return { path, title: plain(title), about: beginningOf(paragraph), text }
 }
 
@@ -58,9 +60,8 @@ const rankOf = ({ path }: DocPage) => {
 /** Empty if the package has no docs, as in the command's one file. */
 export const docPages = (folder: string): ReadonlyArray<DocPage> => {
   if (!existsSync(folder)) return []
-  const names = readdirSync(folder).filter((name) => name.endsWith(".md"))
-  const paths = existsSync(join(folder, skill)) ? [...names.sort(), skill] : names.sort()
-  const pages = paths.map((path) => pageOf(path, readFileSync(join(folder, path), "utf8")))
+  const paths = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".md"))
+  const pages = paths.sort().map((path) => pageOf(path, readFileSync(join(folder, path), "utf8")))
   return pages.toSorted((one, other) => rankOf(one) - rankOf(other))
 }
 
@@ -111,17 +112,20 @@ export const DocsRoutes = Layer.unwrap(
     )
     const pageAt = (path: string) =>
       Effect.map(read, (pages) => {
-        const page = pages.find((one) => one.path === path)
+        const page = pages.find((one) => one.path === path || one.path === `${path}.md`)
         return page === undefined ? HttpServerResponse.jsonUnsafe(unknownPage, { status: 404 }) : page.answer
       })
     const index = yield* Effect.cached(
       Effect.map(read, (pages) => text(llmsText(pages, address), "text/plain; charset=utf-8"))
     )
-    const named = Effect.flatMap(HttpRouter.params, ({ page = "" }) => pageAt(page))
+    const named = Effect.flatMap(HttpRouter.params, ({ folder, page = "" }) =>
+      pageAt(folder === undefined ? page : `${folder}/${page}`)
+    )
     return Layer.mergeAll(
       HttpRouter.add("GET", "/llms.txt", rateLimitedPage(index)),
+      HttpRouter.add("GET", "/docs", rateLimitedPage(index)),
       HttpRouter.add("GET", "/docs/:page", rateLimitedPage(named)),
-      HttpRouter.add("GET", `/docs/${skill}`, rateLimitedPage(pageAt(skill)))
+      HttpRouter.add("GET", "/docs/:folder/:page", rateLimitedPage(named))
     )
   })
 )

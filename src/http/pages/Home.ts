@@ -30,7 +30,7 @@ export const HomeRoute = HttpRouter.add(
         `<p>One API and one prepaid wallet for data and outreach providers. You see the price before each run, and you pay for what was delivered.</p>
 ${modeOf[settings.mode]}
 <ul>
-<li><a href="${address}/docs">API reference</a></li>
+<li><a href="${address}/docs">Docs</a>, with the <a href="${address}/docs/api">API reference</a></li>
 <li><a href="${address}/openapi.json">OpenAPI document</a>, for tools and code generators</li>
 <li><code>${address}/mcp</code>: the API as tools for AI agents (Model Context Protocol, <code>POST</code>)</li>
 </ul>

@@ -11,7 +11,7 @@ import { escaped, page } from "./Page.ts"
 const unknown = page(
   404,
   "This referral code does not exist",
-  `<p>Check the link with the person who gave it to you. You can also sign up without a code: <a href="/docs">see the API reference</a>.</p>`
+  `<p>Check the link with the person who gave it to you. You can also sign up without a code: <a href="/docs/api">see the API reference</a>.</p>`
 )
 
 /** The password is too short on purpose: nobody should get an account whose password is on a page. */
@@ -45,7 +45,7 @@ export const JoinRoute = HttpRouter.add(
 <p>Sign up with the code <strong><code>${code}</code></strong>, the field <code>referral_code</code> of <code>POST /v1/auth/sign-up</code>, with a password of at least ten characters:</p>
 <pre><code>${escaped(command(address, code))}</code></pre>
 ${joining[settings.signUp]}
-<p>The response contains a session token. Use it for <code>POST /v1/wallet/topups/checkout</code>, which makes the first deposit. <a href="${escaped(address)}/docs">API reference</a></p>`
+<p>The response contains a session token. Use it for <code>POST /v1/wallet/topups/checkout</code>, which makes the first deposit. <a href="${escaped(address)}/docs/api">API reference</a></p>`
       )
     })
   )

@@ -1,7 +1,7 @@
 /**
- * The API reference at `/docs`: a page that loads Scalar from this service and shows `/openapi.json`.
+ * The API reference at `/docs/api`: a page that loads Scalar from this service and shows `/openapi.json`.
  *
- * It shares its origin with the console's cookie, so the page has no script of its own and asks this service only: its policy forbids other
+ * A bar leads to the docs and the console, and Scalar's own links are left out. It shares its origin with the console's cookie, so the page has no script of its own and asks this service only: its policy forbids other
  * origins, inline scripts and frames. Scalar can also share a document on its makers' servers and load their fonts, which is turned off.
  */
 import { Effect, Layer } from "effect"
@@ -51,15 +51,41 @@ const settings = {
   telemetry: false
 }
 
+/** In the theme that the console and the docs show (src/http/console/look/theme.ts). */
+const start = `
+let chosen = null
+try { chosen = localStorage.getItem("rungate.theme") } catch {}
+const isDark = chosen === "dark" || (chosen !== "light" && matchMedia("(prefers-color-scheme: dark)").matches)
+Scalar.createApiReference("#reference", { ...${JSON.stringify(settings)}, forceDarkModeState: isDark ? "dark" : "light" })
+`
+
+/** Scalar's columns begin below this bar, and have the same colours. */
+const style = `
+:root { --scalar-custom-header-height: 3rem }
+body { margin: 0 }
+header { position: sticky; top: 0; z-index: 10; display: flex; gap: 1.25rem; align-items: center; box-sizing: border-box; height: 3rem; padding: 0 1.25rem; font: .9rem system-ui, sans-serif; background: var(--scalar-background-1, #fff); border-bottom: 1px solid var(--scalar-border-color, #e2e2e6) }
+header a { color: var(--scalar-color-1, #18181b); text-decoration: none }
+header a:hover { text-decoration: underline }
+.darklight-reference { display: none !important }
+header :is(strong, [aria-current]) { font-weight: 600 }
+`
+
 const html = `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>API reference</title>
+<title>API reference | Rungate docs</title>
+<style>${style}</style>
 <script defer src="${escaped(scriptPath)}"></script>
 </head>
 <body>
+<header>
+<a href="/"><strong>Rungate</strong></a>
+<a href="/docs">Docs</a>
+<a href="/docs/api" aria-current="page">API reference</a>
+<a href="/">Console</a>
+</header>
 <div id="reference"></div>
 <noscript><p>The reference needs JavaScript. <a href="/openapi.json">/openapi.json</a> has the same, and <a href="/docs/api.md">/docs/api.md</a> an overview.</p></noscript>
 </body>
@@ -82,7 +108,7 @@ export const ReferenceRoutes = Layer.unwrap(
     // Three megabytes, which most processes never need.
     const script = yield* Effect.cached(
       Effect.map(scalar, (source) =>
-        HttpServerResponse.text(`${source}\nScalar.createApiReference("#reference", ${JSON.stringify(settings)})\n`, {
+        HttpServerResponse.text(`${source}${start}`, {
           contentType: "text/javascript; charset=utf-8",
           headers: common
         })
@@ -90,7 +116,7 @@ export const ReferenceRoutes = Layer.unwrap(
     )
     const page = HttpServerResponse.text(html, { contentType: "text/html; charset=utf-8", headers: pageHeaders })
     return Layer.mergeAll(
-      HttpRouter.add("GET", "/docs", rateLimitedPage(Effect.succeed(page))),
+      HttpRouter.add("GET", "/docs/api", rateLimitedPage(Effect.succeed(page))),
       HttpRouter.add("GET", scriptPath, rateLimitedPage(script))
     )
   })

@@ -111,7 +111,7 @@ describe("compression", () => {
 
 describe("ETags", () => {
   test("documents are sent once, in whatever coding", async () => {
-    for (const path of ["/openapi.json", "/docs", "/docs/reference.js", "/docs/api.md", "/llms.txt"]) {
+    for (const path of ["/openapi.json", "/docs", "/docs/api", "/docs/reference.js", "/docs/api.md", "/llms.txt"]) {
       const first = await raw(path, { "accept-encoding": "br" })
       const etag = first.headers.get("etag") ?? ""
       expect(etag).toMatch(/^W\/".+"$/)

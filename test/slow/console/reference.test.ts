@@ -1,4 +1,4 @@
-/** The API reference at /docs, in a browser: it shows the operations, keeps its policy, and asks no other origin. */
+/** The API reference at /docs/api, in a browser: it shows the operations, keeps its policy, and asks no other origin. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import type { Browser } from "playwright-core"
 import { hasBrowser, openBrowser, openTab } from "../../console/browser.ts"
@@ -24,14 +24,23 @@ describe.skipIf(!hasBrowser)("the API reference", () => {
       const { origin, protocol } = new URL(request.url())
       if (origin !== app.url && !["data:", "blob:"].includes(protocol)) elsewhere.push(request.url())
     })
-    await page.goto("/docs")
+    await page.goto("/docs/api")
     await page.getByRole("heading", { name: "Run a capability or a raw endpoint" }).first().waitFor()
     await screenshot(page, "reference")
     // What leads to the makers of the page.
-    for (const foreign of ["Share", "Generate SDKs", "Ask AI", "Open API Client", "Deploy"])
-      expect([foreign, await page.getByText(foreign, { exact: true }).count()]).toEqual([foreign, 0])
+    for (const foreign of ["Share", "Generate SDKs", "Ask AI", "Open API Client", "Deploy", "Powered by Scalar"])
+      expect([foreign, await page.getByText(foreign, { exact: true }).filter({ visible: true }).count()]).toEqual([
+        foreign,
+        0
+      ])
     await page.evaluate(() => document.fonts.ready)
     expect([elsewhere, tab.errors]).toEqual([[], []])
+    await page.getByRole("link", { name: "Docs", exact: true }).click()
+    await page.waitForURL("**/docs")
+    await page.evaluate(() => localStorage.setItem("rungate.theme", "dark"))
+    await page.goto("/docs/api")
+    await page.locator("body.dark-mode").waitFor()
+    await screenshot(page, "reference-dark")
     await tab.context.close()
   })
 })

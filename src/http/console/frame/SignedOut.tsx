@@ -16,7 +16,7 @@ export const SignedOut = ({ children }: { readonly children: ReactNode }) => (
         <Environment />
       </div>
       <nav aria-label="Service" className="flex items-center gap-4">
-        <OutLink href="/docs">API reference</OutLink>
+        <OutLink href="/docs/api">API reference</OutLink>
         <ThemeMenu />
       </nav>
     </header>

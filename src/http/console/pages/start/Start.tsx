@@ -60,7 +60,7 @@ export const Start = () => {
         <Offer />
       </Suspense>
       <p className="mt-10 text-muted">
-        For programs: the <OutLink href="/docs">API reference</OutLink>, the{" "}
+        For programs: the <OutLink href="/docs/api">API reference</OutLink>, the{" "}
         <OutLink href="/openapi.json">OpenAPI document</OutLink>, and tools for AI agents (MCP) at <code>/mcp</code>.
       </p>
     </div>

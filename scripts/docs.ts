@@ -1,0 +1,261 @@
+/**
+ * The guides for people: each page of docs/*.md as a static page below /docs, with the sections that its search reads. scripts/console.ts
+ * writes them beside the console, with the same policy: nothing in them is inline.
+ *
+ * Bun's own Markdown parser renders them. A page of docs/ that `groups` does not name, a link to no page and one to no heading fail the build.
+ */
+import { dirname, join } from "node:path"
+import type { Section } from "../src/http/console/docs/search.ts"
+import { type DocPage, docPages } from "../src/http/pages/Docs.ts"
+import { escaped } from "../src/http/pages/Page.ts"
+
+/** The order in which one reads them. Pages in a folder, such as decisions/runs.md, follow the page of that name. */
+const groups = {
+  Start: ["quickstart", "concepts"],
+  "Call it": ["api", "errors", "cli", "client", "agents", "mcp"],
+  "Money and proofs": ["allowances", "own-accounts", "receipts", "warranty"],
+  "Run it for others": ["operate", "payments", "providers", "security", "scaling", "database-roles", "runbooks"],
+  "How it is made": ["architecture", "decisions", "reliability", "benchmarks", "benchmarks-history", "releasing"]
+} as const
+
+export const docsPath = "/docs"
+export const referencePath = "/docs/api"
+
+/** Where a page is. The reference has the address of the page `api`. */
+const addressOf = (name: string) => `${docsPath}/${name === "api" ? "http-api" : name}`
+
+interface Heading {
+  readonly level: number
+  readonly id: string
+  readonly text: string
+}
+
+interface Rendered {
+  readonly name: string
+  readonly title: string
+  readonly about: string
+  readonly html: string
+  readonly headings: ReadonlyArray<Heading>
+  readonly sections: ReadonlyArray<Section>
+}
+
+/** What the HTML says, as text. */
+const words = (html: string) =>
+  html
+    .replace(/<[^>]+>/g, " ")
+    .replaceAll("&lt;", "<")
+    .replaceAll("&gt;", ">")
+    .replaceAll("&quot;", '"')
+    .replaceAll("&#39;", "'")
+    .replaceAll("&amp;", "&")
+    .replace(/\s+/g, " ")
+    .trim()
+
+/** Another page's address for a link to its file. Null for a file of the project that is no page. */
+const targetOf = (from: string, href: string): string | null => {
+  if (/^[a-z]+:|^#/.test(href)) return href
+  const path = join(dirname(from), href)
+  const [, name, anchor = ""] = /^([a-z-]+(?:\/[a-z-]+)?)\.md(#.*)?$/.exec(path) ?? []
+  if (name !== undefined) return `${addressOf(name)}${anchor}`
+  return path.startsWith("../") ? null : `${docsPath}/${path}`
+}
+
+/** Comments of a shell are dimmed. */
+const shellComments = (code: string) => code.replace(/(^| {2,})(# .*)$/gm, '$1<span class="comment">$2</span>')
+
+const render = ({ path, title, about, text }: DocPage): Rendered => {
+  const name = path.replace(/\.md$/, "")
+  const plain = Bun.markdown
+    .html(text.replace(/<!--[^]*?-->/g, ""), { headings: { ids: true } })
+    .replace(/<pre><code class="language-sh[^"]*">([^]*?)<\/code>/g, (all, code: string) =>
+      all.replace(code, () => shellComments(code))
+    )
+  const parts = plain.split(/(?=<h[1-6] id=)/)
+  const headings = parts.flatMap((part): ReadonlyArray<Heading> => {
+    const [, level, id, inner] = /^<h([1-6]) id="([^"]*)">([^]*?)<\/h/.exec(part) ?? []
+    return id === undefined ? [] : [{ level: Number(level), id, text: words(inner ?? "") }]
+  })
+  const sections = parts.flatMap((part): ReadonlyArray<Section> => {
+    const [heading, id, inner] = /^<h[1-6] id="([^"]*)">([^]*?)<\/h[1-6]>/.exec(part) ?? []
+    if (heading === undefined) return []
+    const isPage = id === headings[0]?.id
+    const address = `${addressOf(name)}${isPage ? "" : `#${id}`}`
+    return [{ id: address, page: title, heading: words(inner ?? ""), text: words(part.slice(heading.length)) }]
+  })
+  const html = new HTMLRewriter()
+    .on("a[href]", {
+      element: (link) => {
+        const target = targetOf(path, link.getAttribute("href") ?? "")
+        if (target === null) link.removeAndKeepContent()
+        else link.setAttribute("href", target)
+      }
+    })
+    .on("h2, h3, h4", {
+      element: (heading) => {
+        const id = heading.getAttribute("id") ?? ""
+        const label = headings.find((one) => one.id === id)?.text ?? ""
+        heading.append(` <a class="anchor" href="#${id}" aria-label="Link to: ${escaped(label)}">#</a>`, { html: true })
+      }
+    })
+    .on("pre", {
+      element: (block) => {
+        block.before('<div class="code">', { html: true }).after("</div>", { html: true }).setAttribute("tabindex", "0")
+      }
+    })
+    .on("table", {
+      element: (table) => {
+        table.before('<div class="table" tabindex="0" role="group" aria-label="Table">', { html: true })
+        table.after("</div>", { html: true })
+      }
+    })
+    .transform(plain)
+  return { name, title, about, html, headings, sections }
+}
+
+const childrenOf = (pages: ReadonlyArray<Rendered>, parent: string) =>
+  pages.filter(({ name }) => name.startsWith(`${parent}/`))
+
+const checked = (pages: ReadonlyArray<Rendered>) => {
+  const ordered = Object.values(groups)
+    .flat()
+    .flatMap((name) => [name, ...childrenOf(pages, name).map((one) => one.name)])
+  const missing = pages.map(({ name }) => name).filter((name) => !ordered.includes(name))
+  if (missing.length > 0) throw new Error(`docs/${missing[0]}.md is in no group of scripts/docs.ts`)
+  const anchors = new Set(
+    pages.flatMap(({ name, headings }) => [addressOf(name), ...headings.map(({ id }) => `${addressOf(name)}#${id}`)])
+  )
+  for (const { name, html } of pages)
+    for (const [, href = ""] of html.matchAll(/<a href="([^"]+)"/g)) {
+      const target = href.startsWith("#") ? `${addressOf(name)}${href}` : href
+      if (target.startsWith(`${docsPath}/`) && !target.endsWith(".md") && !anchors.has(target))
+        throw new Error(`docs/${name}.md links to ${href}, which is no heading of a page`)
+    }
+  return ordered.flatMap((name) => pages.find((one) => one.name === name) ?? [])
+}
+
+const logo = `<svg width="20" height="20" viewBox="0 0 32 32" aria-hidden="true"><rect width="32" height="32" rx="7" fill="#4f46e5"/><path d="M10 23V9h8a4.5 4.5 0 0 1 1 8.9L23 23M10 18h7" fill="none" stroke="#fff" stroke-width="2.6" stroke-linecap="round" stroke-linejoin="round"/></svg>`
+
+/** Names of the built files that a page loads. */
+export interface DocsFiles {
+  readonly style: string
+  readonly theme: string
+  readonly script: string
+  readonly icon: string
+  readonly sections: string
+}
+
+const current = (isCurrent: boolean) => (isCurrent ? ' aria-current="page"' : "")
+const linkTo = ({ name, title }: Rendered, shown?: Rendered) =>
+  `<a href="${addressOf(name)}"${current(name === shown?.name)}>${escaped(title)}</a>`
+
+const pageList = (pages: ReadonlyArray<Rendered>, shown?: Rendered) =>
+  Object.entries(groups)
+    .map(([title, names]) => {
+      const items = names.flatMap((name) => pages.find((one) => one.name === name) ?? [])
+      const links = items.map((page) => {
+        const isOpen = shown?.name.split("/")[0] === page.name
+        const inside = isOpen ? childrenOf(pages, page.name).map((one) => `<li>${linkTo(one, shown)}</li>`) : []
+        return `<li>${linkTo(page, shown)}${inside.length === 0 ? "" : `<ul class="sub">${inside.join("\n")}</ul>`}</li>`
+      })
+      const reference = title === "Call it" ? [`<li><a href="${referencePath}">API reference</a></li>`] : []
+      return `<p>${title}</p>\n<ul>\n${[...links, ...reference].join("\n")}\n</ul>`
+    })
+    .join("\n")
+
+const contents = ({ headings }: Rendered) => {
+  const shown = headings.filter(({ level }) => level === 2 || level === 3)
+  if (shown.length < 2) return ""
+  const items = shown.map(
+    ({ level, id, text }) => `<li${level === 3 ? ' class="sub"' : ""}><a href="#${id}">${escaped(text)}</a></li>`
+  )
+  return `<nav class="contents" aria-label="On this page">\n<p>On this page</p>\n<ul>\n${items.join("\n")}\n</ul>\n</nav>`
+}
+
+const frame = (
+  files: DocsFiles,
+  pages: ReadonlyArray<Rendered>,
+  shown: Rendered | undefined,
+  content: string
+) => `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>${shown === undefined ? "Rungate docs" : `${escaped(shown.title)} | Rungate docs`}</title>
+<meta name="description" content="${escaped(shown?.about ?? "Guides and reference of Rungate.")}">
+<link rel="icon" href="/console/${files.icon}" type="image/svg+xml">
+<link rel="stylesheet" href="/console/${files.style}">
+${shown === undefined ? '<link rel="alternate" type="text/plain" href="/llms.txt">' : `<link rel="alternate" type="text/markdown" href="${docsPath}/${shown.name}.md">`}
+<script src="/console/${files.theme}"></script>
+<script type="module" src="/console/${files.script}"></script>
+</head>
+<body>
+<header class="bar">
+<a class="brand" href="/">${logo}Rungate</a>
+<nav aria-label="Site">
+<a href="${docsPath}"${current(shown === undefined)}>Docs</a>
+<a href="${referencePath}">API reference</a>
+<a href="/">Console</a>
+</nav>
+<div id="tools" data-sections="/console/${files.sections}"></div>
+</header>
+<div class="columns">
+<nav class="pages" aria-label="Pages">
+${pageList(pages, shown)}
+</nav>
+<main>
+<details class="menu">
+<summary>All pages</summary>
+<nav aria-label="All pages">
+${pageList(pages, shown)}
+</nav>
+</details>
+${content}
+</main>
+${shown === undefined ? "" : contents(shown)}
+</div>
+</body>
+</html>
+`
+
+const around = (pages: ReadonlyArray<Rendered>, page: Rendered) => {
+  const at = pages.indexOf(page)
+  const [before, after] = [pages[at - 1], pages[at + 1]]
+  return `<p class="next">
+<span>${before === undefined ? "" : `Before: ${linkTo(before)}`}</span>
+<a href="${docsPath}/${page.name}.md">This page as Markdown</a>
+<span>${after === undefined ? "" : `Next: ${linkTo(after)}`}</span>
+</p>`
+}
+
+const index = (pages: ReadonlyArray<Rendered>) => `<h1>Docs</h1>
+<p>One API and one prepaid wallet for data and outreach providers, on your own server. Begin with the <a href="${addressOf("quickstart")}">quickstart</a>.
+Agents read the same pages as Markdown: <a href="/llms.txt">/llms.txt</a> lists them.</p>
+${Object.entries(groups)
+  .map(
+    ([title, names]) => `<h2>${title}</h2>
+<ul>
+${names
+  .flatMap((name) => pages.find((one) => one.name === name) ?? [])
+  .map((page) => `<li>${linkTo(page)}<br><span class="about">${escaped(page.about)}</span></li>`)
+  .join("\n")}
+</ul>`
+  )
+  .join("\n")}`
+
+/** The text that the search reads, and each page by its address once the names of its files are known. */
+export const renderDocs = (folder = join(import.meta.dir, "..", "docs")) => {
+  const pages = checked(docPages(folder).flatMap((page) => (page.path.startsWith("skill/") ? [] : [render(page)])))
+  return {
+    sections: JSON.stringify(pages.flatMap(({ sections }) => sections)),
+    pagesWith: (files: DocsFiles): ReadonlyMap<string, string> =>
+      new Map([
+        [docsPath, frame(files, pages, undefined, index(pages))],
+        ...pages.map((page): readonly [string, string] => [
+          addressOf(page.name),
+          frame(files, pages, page, `<article>\n${page.html}\n${around(pages, page)}\n</article>`)
+        ])
+      ])
+  }
+}

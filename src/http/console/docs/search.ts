@@ -1,0 +1,109 @@
+/** The search of the docs. Its words are loaded when somebody first asks, and it runs in the browser. */
+import MiniSearch from "minisearch"
+
+/** A heading of a page, with the text below it (scripts/docs.ts). */
+export interface Section {
+  /** Its address. */
+  readonly id: string
+  readonly page: string
+  readonly heading: string
+  readonly text: string
+}
+
+const resultsMax = 12
+const excerptChars = 140
+
+const indexAt = async (address: string) => {
+  const response = await fetch(address)
+  const sections: ReadonlyArray<Section> = await response.json()
+  const index = new MiniSearch<Section>({
+    fields: ["heading", "page", "text"],
+    storeFields: ["page", "heading", "text"],
+    searchOptions: { boost: { heading: 4, page: 2 }, prefix: true, fuzzy: 0.15, combineWith: "AND" }
+  })
+  index.addAll(sections)
+  return index
+}
+
+/** The text around the first word that was meant. */
+const excerpt = (text: string, terms: ReadonlyArray<string>): string => {
+  const lower = text.toLowerCase()
+  const places = terms.map((term) => lower.indexOf(term)).filter((at) => at >= 0)
+  const from = Math.max(0, Math.min(...places, text.length) - excerptChars / 3)
+  const start = places.length === 0 ? 0 : from
+  return `${start > 0 ? "…" : ""}${text.slice(start, start + excerptChars).trim()}`
+}
+
+const element = <K extends keyof HTMLElementTagNameMap>(name: K, text = ""): HTMLElementTagNameMap[K] => {
+  const node = document.createElement(name)
+  node.textContent = text
+  return node
+}
+
+/** The field with its results. */
+export const searchIn = (address: string): HTMLElement => {
+  const box = element("search")
+  const field = element("input")
+  Object.assign(field, { type: "search", placeholder: "Search the docs ( / )", autocomplete: "off" })
+  field.setAttribute("aria-label", "Search the docs")
+  const list = element("ul")
+  list.hidden = true
+  const state = element("p")
+  state.setAttribute("role", "status")
+  box.append(field, list, state)
+
+  let loading: ReturnType<typeof indexAt> | undefined
+  const show = async () => {
+    const words = field.value.trim()
+    list.hidden = words === ""
+    state.textContent = ""
+    if (words === "") return
+    loading ??= indexAt(address)
+    const results = (await loading).search(words).slice(0, resultsMax)
+    // Something else was typed meanwhile.
+    if (words !== field.value.trim()) return
+    list.replaceChildren(
+      ...results.map(({ id, page, heading, text, terms }) => {
+        const link = element("a")
+        link.href = String(id)
+        link.append(
+          element("strong", heading === page ? page : `${page}: ${heading}`),
+          element("span", excerpt(text, terms))
+        )
+        const item = element("li")
+        item.append(link)
+        return item
+      })
+    )
+    list.hidden = results.length === 0
+    state.textContent = results.length === 0 ? `Nothing in the docs has "${words}".` : ""
+  }
+  field.addEventListener("input", () => void show())
+
+  const links = () => Array.from(list.querySelectorAll("a"))
+  box.addEventListener("keydown", (event) => {
+    const places: ReadonlyArray<HTMLElement> = [field, ...links()]
+    const at = places.findIndex((one) => one === document.activeElement)
+    const step = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0
+    if (step !== 0) {
+      event.preventDefault()
+      places[Math.min(places.length - 1, Math.max(0, at + step))]?.focus()
+    } else if (event.key === "Enter" && at === 0) links()[0]?.click()
+    else if (event.key === "Escape") {
+      field.value = ""
+      void show()
+      field.focus()
+    }
+  })
+  // A result on the same page only moves the page.
+  list.addEventListener("click", () => {
+    field.value = ""
+    void show()
+  })
+  document.addEventListener("keydown", (event) => {
+    if (event.key !== "/" || event.ctrlKey || event.metaKey || document.activeElement === field) return
+    event.preventDefault()
+    field.focus()
+  })
+  return box
+}
