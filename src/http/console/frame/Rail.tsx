@@ -65,20 +65,23 @@ const SearchButton = () => (
 
 /** Pages of the service outside of the console. */
 const guides = [
-  { href: "/docs", title: "Docs", Shape: BookText },
-  { href: "/docs/api", title: "API reference", Shape: Braces }
+  { href: "/docs", word: "Docs", rest: "", Shape: BookText },
+  { href: "/docs/api", word: "API", rest: " reference", Shape: Braces }
 ] as const
 
 const Guides = () =>
-  guides.map(({ href, title, Shape }) => (
+  guides.map(({ href, word, rest, Shape }) => (
     <a
       key={href}
       href={href}
-      title={title}
+      title={word + rest}
       className="flex min-h-8 items-center gap-1.5 rounded px-1.5 text-muted hover:bg-hover hover:text-text"
     >
       <Shape size={16} aria-hidden="true" />
-      <span className="max-lg:sr-only">{title}</span>
+      <span className="max-lg:sr-only">
+        {word}
+        <span className="sr-only">{rest}</span>
+      </span>
     </a>
   ))
 
