@@ -39,7 +39,7 @@ export const drills: ReadonlyArray<Drill> = [
       /\bspent_(?:day|today)\b|\bcharged_today\b|daily limit|\bdaily:|a day \(UTC\)|\bdayOf\b/,
       /\bUTC\b|\bdayOf\b/
     ],
-    most: 17
+    most: 9
   },
   {
     change: "Add a command",
@@ -58,7 +58,7 @@ export const drills: ReadonlyArray<Drill> = [
     change: "Change how the length of a lease is set",
     example: "files that name `leaseSeconds`, or its setting",
     names: [/\bleaseSeconds\b|\bRUNGATE_LEASE_SECONDS\b/],
-    most: 8
+    most: 7
   },
   {
     change: "Add a kind of event",
