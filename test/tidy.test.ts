@@ -35,6 +35,7 @@ const consolePackages = [
 /** Nobody need import them. */
 const entries = [
   "main.ts",
+  "http/client/Rungate.ts",
   "http/console/main.tsx",
   "http/console/docs/docs.ts",
   "http/console/look/theme.ts",

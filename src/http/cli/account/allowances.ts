@@ -7,8 +7,9 @@
 import { Effect } from "effect"
 import { Command, Flag } from "effect/cli"
 import { Allowance, AllowancesApi } from "../../api/accounts/Allowances.ts"
-import { detailed, listed, newKey, said, wire } from "../answers/draw.ts"
+import { detailed, listed, newKey, said } from "../answers/draw.ts"
 import { row, rowWith } from "../answers/row.ts"
+import { wire } from "../answers/show.ts"
 import { argument, durationSeconds } from "../terminal/flags.ts"
 import { dollars, timeOf } from "../terminal/values.ts"
 import { scopeFlags, scopeOf, scopeText } from "./scope.ts"
@@ -21,7 +22,6 @@ const endText = ({ expires_at }: One): string => (expires_at === null ? "never" 
 const giverOf = ({ parent_id }: One): string => parent_id ?? "a person"
 
 const list = row("list", endpoints.list, {
-  about: "List allowances, newest first",
   alias: "ls",
   show: listed(
     Allowance,
@@ -43,7 +43,6 @@ const list = row("list", endpoints.list, {
 })
 
 const show = row("show", endpoints.get, {
-  about: "Show what an allowance spent, what is left of it, and what it may do",
   fields: { allowance_id },
   show: detailed(Allowance, (one) => [
     ["id", one.id],

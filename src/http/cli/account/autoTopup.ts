@@ -2,8 +2,8 @@
 import { Effect } from "effect"
 import { Command } from "effect/cli"
 import { AutoTopup, TopUpsApi } from "../../api/TopUps.ts"
-import { detailed, read } from "../answers/draw.ts"
-import { call } from "../answers/operation.ts"
+import { detailed } from "../answers/draw.ts"
+import { ask } from "../answers/operation.ts"
 import { row, rowWith } from "../answers/row.ts"
 import { dollars } from "../terminal/values.ts"
 
@@ -32,7 +32,7 @@ const off = rowWith(
   setAutoTopup,
   {},
   Effect.fnUntraced(function* () {
-    const { threshold, amount } = yield* read(AutoTopup, yield* call(get, {}))
+    const { threshold, amount } = yield* ask(get, {}, AutoTopup)
     return { enabled: false, threshold, amount }
   }),
   {

@@ -7,16 +7,15 @@ import { Effect, Schema } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { roles } from "../../../schema/accounts/Role.ts"
 import { Invitation, InvitationsApi } from "../../api/accounts/Members.ts"
-import { listed, read, said } from "../answers/draw.ts"
+import { listed, said } from "../answers/draw.ts"
 import { row, rowWith } from "../answers/row.ts"
-import { formatOf } from "../answers/show.ts"
+import { formatOf, read } from "../answers/show.ts"
 import { fail } from "../terminal/exits.ts"
 import { optionalArgument } from "../terminal/flags.ts"
 
 const { endpoints } = InvitationsApi
 
 const list = row("list", endpoints.list, {
-  about: "List open invitations, newest first",
   alias: "ls",
   as: "session",
   show: listed(
@@ -33,7 +32,6 @@ const list = row("list", endpoints.list, {
 })
 
 const withdraw = row("withdraw", endpoints.withdraw, {
-  about: "Withdraw an invitation; its link stops working",
   as: "session",
   fields: { invitation_id: "id from invite list" },
   show: said("Withdrew {invitation_id}. Its link no longer works.")

@@ -8,8 +8,8 @@ import { Command, Flag } from "effect/cli"
 import { budgetPeriods } from "../../../schema/money/SpendDay.ts"
 import { ServiceApi, ServiceInfo } from "../../api/Service.ts"
 import { ApiKey, KeysApi } from "../../api/accounts/Keys.ts"
-import { drawn, listed, madeKey, newKey, read, said } from "../answers/draw.ts"
-import { call } from "../answers/operation.ts"
+import { drawn, listed, madeKey, newKey, said } from "../answers/draw.ts"
+import { ask, call } from "../answers/operation.ts"
 import { row, rowWith } from "../answers/row.ts"
 import { Credentials, saveKey } from "../state/Credentials.ts"
 import { fail } from "../terminal/exits.ts"
@@ -32,7 +32,6 @@ const stateOf = ({ revoked, expires_at, allowance, environment }: Key, now: numb
         : environment
 
 const list = row("list", endpoints.list, {
-  about: "List API keys, newest first",
   alias: "ls",
   show: listed(ApiKey, "There are no API keys.", (ago, now) => [
     "id",
@@ -69,9 +68,7 @@ const rules = {
 }
 
 /** A service has either test or live keys. */
-const environmentOfService = Effect.flatMap(call(ServiceApi.endpoints.get, {}), (answer) =>
-  Effect.map(read(ServiceInfo, answer), ({ environment }) => environment)
-)
+const service = ask(ServiceApi.endpoints.get, {}, ServiceInfo)
 
 const create = rowWith(
   "create",
@@ -83,7 +80,7 @@ const create = rowWith(
   Effect.fnUntraced(function* ({ scope, save }, { fields, json }) {
     if (save && json)
       return yield* fail("usage", "Give only one of --save and --json. --save keeps the key, --json prints it.")
-    const environment = fields["environment"] ?? (yield* environmentOfService)
+    const environment = fields["environment"] ?? (yield* service).environment
     return { environment, ...scopeOf(scope) }
   }),
   {
@@ -162,7 +159,6 @@ const update = rowWith(
 )
 
 const rotate = row("rotate", endpoints.rotate, {
-  about: "Replace an API key by a new one with the same scope and budget; it is shown once",
   as: "session",
   fields: {
     key_id: "id from keys list",
@@ -179,7 +175,6 @@ const rotate = row("rotate", endpoints.rotate, {
 })
 
 const revoke = row("revoke", endpoints.revoke, {
-  about: "Revoke an API key permanently. Revoking a key other than your own needs a session (rungate login)",
   as: "person",
   fields: { key_id: "id from keys list" },
   confirm: "Revoke {key_id}? Programs that use it stop working. This can't be undone.",

@@ -3,24 +3,20 @@
  *
  * A password is typed without echo or read from stdin. Only the session is saved, never the password.
  */
-import { Effect, Redacted, Schema } from "effect"
+import { Effect, Redacted } from "effect"
 import { Command } from "effect/cli"
-import { type Answer, Client } from "../answers/Client.ts"
+import { InvitationsApi } from "../../api/accounts/Members.ts"
+import { SessionsApi } from "../../api/accounts/Sessions.ts"
+import { NewSession } from "../../../schema/nouns/Session.ts"
+import { WalletApi } from "../../api/Wallet.ts"
+import type { Answer } from "../answers/Client.ts"
+import { call } from "../answers/operation.ts"
 import { Credentials, saveKey, savedKeys, savedSessions, saveSession } from "../state/Credentials.ts"
 import { fail } from "../terminal/exits.ts"
 import { Screen } from "../terminal/Screen.ts"
 import { askHidden, fromFile, fromStdin } from "../terminal/secret.ts"
-import { decoded, failureOf } from "../answers/show.ts"
+import { failureOf, read } from "../answers/show.ts"
 import { boolean, text } from "../terminal/flags.ts"
-
-const Opened = Schema.Struct({
-  session_token: Schema.String,
-  expires_at: Schema.String,
-  organization: Schema.Struct({ name: Schema.String }),
-  user: Schema.Struct({ email: Schema.String }),
-  /** Present when the e-mail address must be verified. */
-  verification: Schema.optionalKey(Schema.String)
-})
 
 /** The given value, else the answer to a prompt. */
 const answerTo = Effect.fnUntraced(function* (given: string | null, question: string, flag: string) {
@@ -46,7 +42,6 @@ const sameAddress = Effect.gen(function* () {
 
 const keepKey = Effect.fnUntraced(function* (file: string | null) {
   const { profile, url } = yield* Credentials
-  const { send } = yield* Client
   const screen = yield* Screen
   const token = Redacted.make(
     Redacted.value(yield* file === null ? fromStdin("API key") : fromFile(file, "API key")).trim()
@@ -54,7 +49,7 @@ const keepKey = Effect.fnUntraced(function* (file: string | null) {
   if (!/^rg_(test|live)_[\w-]+$/.test(Redacted.value(token))) {
     return yield* fail("usage", "This is not an API key. API keys begin with rg_test_ or rg_live_.")
   }
-  const tried = yield* send("GET", "/v1/wallet", { token })
+  const tried = yield* call(WalletApi.endpoints.get, {}, { token })
   if (tried.status === 401) return yield* fail("auth", `${url} rejected this key. Nothing was saved.`)
   const failure = yield* failureOf(tried)
   if (failure !== null) return yield* failure
@@ -75,15 +70,13 @@ interface Given {
 
 /** Accepts an invitation to an organization. The password is that of the invited address, or of the new account. */
 const enter = Effect.fnUntraced(function* (given: Given, token: string) {
-  const { send } = yield* Client
   const password = yield* given.password_stdin ? fromStdin("Password") : askHidden("Password (yours, or a new one):")
-  const body = { token, password: Redacted.value(password) }
-  yield* keepSession(yield* send("POST", "/v1/invitations/accept", { body }))
+  const payload = { token, password: Redacted.value(password) }
+  yield* keepSession(yield* call(InvitationsApi.endpoints.accept, { payload }))
 })
 
 const open = Effect.fnUntraced(function* (given: Given) {
   const { url } = yield* Credentials
-  const { send } = yield* Client
   const screen = yield* Screen
   if (!given.password_stdin && !screen.askable) {
     return yield* fail(
@@ -102,11 +95,10 @@ const open = Effect.fnUntraced(function* (given: Given) {
     }
   }
   const common = { email, password: Redacted.value(password) }
-  const answer = yield* given.sign_up
-    ? send("POST", "/v1/auth/sign-up", {
-        body: { ...common, organization, referral_code: given.referral_code, invitation: given.invitation }
-      })
-    : send("POST", "/v1/auth/sign-in", { body: { ...common, organization_id: given.organization_id } })
+  const { organization_id, referral_code, invitation } = given
+  const answer = yield* organization === null
+    ? call(SessionsApi.endpoints.signIn, { payload: { ...common, organization_id } })
+    : call(SessionsApi.endpoints.signUp, { payload: { ...common, organization, referral_code, invitation } })
   if (answer.status === 401) {
     if (screen.askable) yield* screen.say(`Forgot the password? Reset it at ${url}/forgot-password`)
     return yield* fail("auth", "The e-mail or the password is wrong.")
@@ -118,14 +110,7 @@ const open = Effect.fnUntraced(function* (given: Given) {
 const keepSession = Effect.fnUntraced(function* (answer: Answer) {
   const { profile, url } = yield* Credentials
   const screen = yield* Screen
-  const failure = yield* failureOf(answer)
-  if (failure !== null) return yield* failure
-  const opened = decoded(Opened, answer.text)
-  if (opened === null)
-    return yield* fail(
-      "failed",
-      `${url} sent a response that this version of rungate can't read. Check that both have the same version.`
-    )
+  const opened = yield* read(NewSession, answer)
   const { session_token, expires_at } = opened
   yield* saveSession(profile, { url, session_token, expires_at, email: opened.user.email })
   yield* screen.say(`Signed in to ${opened.organization.name} at ${url} as ${opened.user.email}, profile "${profile}".`)

@@ -1,7 +1,8 @@
 /** `rungate logout`: ends the session and deletes the saved credentials of the profile. */
 import { Effect, Redacted } from "effect"
 import { Command } from "effect/cli"
-import { Client } from "../answers/Client.ts"
+import { SessionsApi } from "../../api/accounts/Sessions.ts"
+import { call } from "../answers/operation.ts"
 import { Credentials, saveKey, savedKeys, savedSessions, saveSession } from "../state/Credentials.ts"
 import { Screen } from "../terminal/Screen.ts"
 
@@ -10,7 +11,6 @@ export const logout = Command.make(
   {},
   Effect.fnUntraced(function* () {
     const { profile, url, source } = yield* Credentials
-    const { send } = yield* Client
     const screen = yield* Screen
     const key = (yield* savedKeys)[profile]
     const session = (yield* savedSessions)[profile]
@@ -21,7 +21,7 @@ export const logout = Command.make(
       // The local copy is deleted even when the service is unreachable; there the session expires.
       const ended =
         session.url === url &&
-        (yield* send("POST", "/v1/auth/sign-out", { token: Redacted.make(session.session_token) }).pipe(
+        (yield* call(SessionsApi.endpoints.signOut, {}, { token: Redacted.make(session.session_token) }).pipe(
           Effect.map(({ status }) => status < 500),
           Effect.orElseSucceed(() => false)
         ))

@@ -3,8 +3,9 @@ import { Effect, Schema } from "effect"
 import { Argument, Command } from "effect/cli"
 import { roles } from "../../../schema/accounts/Role.ts"
 import { FollowedKeys, Member, MembersApi } from "../../api/accounts/Members.ts"
-import { listed, said, wire } from "../answers/draw.ts"
+import { listed, said } from "../answers/draw.ts"
 import { row, rowWith } from "../answers/row.ts"
+import { wire } from "../answers/show.ts"
 import { boolean } from "../terminal/flags.ts"
 
 const { endpoints } = MembersApi

@@ -12,7 +12,6 @@ const { endpoints } = ProviderAccountsApi
 const provider = "such as hunter"
 
 const list = row("list", endpoints.list, {
-  about: "List your accounts at providers",
   alias: "ls",
   show: listed(
     ProviderAccount,
@@ -43,14 +42,8 @@ const set = rowWith(
     return { api_key: Redacted.value(key).trim() }
   }),
   {
-    about: "Call a provider through your own account",
     as: "session",
-    fields: {
-      provider,
-      api_key: false,
-      fallback: "call this service's account, at its price, if the provider refuses your key",
-      base_url: "the https address of your account, if it has one of its own"
-    },
+    fields: { provider, api_key: false },
     examples: [
       { command: "rungate provider-accounts set hunter", description: "Asks for the key, without showing it" },
       {
@@ -68,7 +61,6 @@ const set = rowWith(
 )
 
 const remove = row("remove", endpoints.remove, {
-  about: "Remove your account at a provider",
   alias: "rm",
   as: "session",
   fields: { provider },

@@ -1,8 +1,9 @@
 /** `rungate senders`: the domains that runs may send e-mail from. Changing them needs a session. */
-import { Argument, Command } from "effect/cli"
+import { Command } from "effect/cli"
 import { Sender, SendersApi } from "../../api/accounts/Senders.ts"
 import { drawn, listed, said } from "../answers/draw.ts"
 import { row } from "../answers/row.ts"
+import { argument } from "../terminal/flags.ts"
 
 const { endpoints } = SendersApi
 const sender_id = "id from senders list"
@@ -23,7 +24,6 @@ const sender = drawn(Sender, ({ id, domain, status, record }) =>
 )
 
 const list = row("list", endpoints.list, {
-  about: "List senders, newest first",
   alias: "ls",
   show: listed(Sender, "There are no senders. Add a domain with: rungate senders add example.com", (ago) => [
     "id",
@@ -34,9 +34,8 @@ const list = row("list", endpoints.list, {
 })
 
 const add = row("add", endpoints.add, {
-  about: "Add a domain and show the DNS record that verifies it",
   as: "session",
-  fields: { domain: Argument.String("domain").pipe(Argument.withDescription("such as example.com")) },
+  fields: { domain: argument("domain", "such as example.com") },
   show: sender,
   examples: [
     { command: "rungate senders add example.com", description: "Then create the DNS record and run senders verify" }

@@ -5,50 +5,37 @@ import { spawn } from "node:child_process"
 import { Effect, Schema } from "effect"
 import { Argument, Command } from "effect/cli"
 import * as Money from "../../../schema/money/Money.ts"
-import { Client } from "../answers/Client.ts"
+import { Checkout, SimulatedCheckout, TopUpsApi } from "../../api/TopUps.ts"
+import { Transaction, WalletApi } from "../../api/Wallet.ts"
+import { ask, call } from "../answers/operation.ts"
 import { TypedUsd } from "../terminal/TypedUsd.ts"
 import { Screen } from "../terminal/Screen.ts"
-import { decoded, failureOf, formatOf, json, lines, pageOf, printed } from "../answers/show.ts"
-import { boolean } from "../terminal/flags.ts"
+import { formatOf, json, lines, printed, read } from "../answers/show.ts"
+import { argument, boolean } from "../terminal/flags.ts"
 
-const Opened = Schema.Struct({
-  status: Schema.String,
-  session_id: Schema.String,
-  checkout_url: Schema.optionalKey(Schema.String)
-})
-const Entry = Schema.Struct({ id: Schema.String, reference: Schema.String })
-const entriesPath = "/v1/wallet/transactions"
 /** Polling interval while the user pays. */
 const lookSeconds = 1
 
-const entriesIn = (text: string) =>
-  pageOf(text).items.flatMap((item) => {
-    const entry = decoded(Entry, item)
-    return entry === null ? [] : [entry]
-  })
+const { transactions } = WalletApi.endpoints
+const Entries = Schema.Struct({ items: Schema.Array(Transaction), next_cursor: Schema.NullOr(Schema.String) })
 
 /** The newest entry's id; null in an empty ledger. */
-const newest = Effect.gen(function* () {
-  const { send } = yield* Client
-  const answer = yield* send("GET", `${entriesPath}?limit=1`)
-  const failure = yield* failureOf(answer)
-  if (failure !== null) return yield* failure
-  return entriesIn(answer.text)[0]?.id ?? null
-})
+const newest = Effect.map(
+  ask(transactions, { query: { limit: "1" } }, Entries),
+  ({ items: [entry] }) => entry?.id ?? null
+)
 
 /** Whether an entry newer than `seen` has this reference. */
 const creditedSince = Effect.fnUntraced(function* (reference: string, seen: string | null) {
-  const { send } = yield* Client
-  let cursor = ""
+  let cursor: { readonly cursor?: string } = {}
   for (;;) {
-    const answer = yield* send("GET", `${entriesPath}?limit=200${cursor}`, { patient: true })
-    const failure = yield* failureOf(answer)
-    if (failure !== null) return yield* failure
-    const entries = entriesIn(answer.text)
-    if (entries.some((entry) => entry.reference === reference)) return true
-    const { next } = pageOf(answer.text)
-    if (next === null || entries.some((entry) => entry.id === seen)) return false
-    cursor = `&cursor=${encodeURIComponent(next)}`
+    const query = { limit: "200", ...cursor }
+    const { items, next_cursor }: typeof Entries.Encoded = yield* ask(transactions, { query }, Entries, {
+      patient: true
+    })
+    if (items.some((entry) => entry.reference === reference)) return true
+    if (next_cursor === null || items.some((entry) => entry.id === seen)) return false
+    cursor = { cursor: next_cursor }
   }
 })
 
@@ -58,6 +45,8 @@ const waitForCredit = Effect.fnUntraced(function* (reference: string, seen: stri
   while (!(yield* creditedSince(reference, seen))) yield* Effect.sleep(`${lookSeconds} seconds`)
   yield* screen.status("")
 })
+
+const Opened = Schema.Union([Checkout, SimulatedCheckout])
 
 const openers: Readonly<Record<string, readonly [string, ...Array<string>]>> = {
   darwin: ["open"],
@@ -84,28 +73,21 @@ const openBrowser = Effect.fnUntraced(function* (address: string) {
 export const topup = Command.make(
   "topup",
   {
-    amount: Argument.String("amount").pipe(
-      Argument.withDescription("USD, at least 10.00"),
-      Argument.withSchema(TypedUsd)
-    ),
+    amount: argument("amount", "USD, at least 10.00").pipe(Argument.withSchema(TypedUsd), Argument.map(Money.usd)),
     open: boolean("open", "open the payment page in a browser"),
     wait: boolean("wait", "wait until the wallet is credited"),
     json
   },
   Effect.fnUntraced(function* ({ amount, open, wait, json }) {
-    const { send } = yield* Client
     const screen = yield* Screen
     const seen = wait ? yield* newest : null
-    const answer = yield* send("POST", "/v1/wallet/topups/checkout", { body: { amount: Money.usd(amount) } })
+    const answer = yield* call(TopUpsApi.endpoints.checkout, { payload: { amount } })
     const asJson = formatOf(screen, { json }) === "json"
-    const failure = yield* failureOf(answer)
     if (asJson) yield* screen.out(printed(answer.text))
-    if (failure !== null) return yield* failure
-    const opened = decoded(Opened, answer.text)
-    if (opened === null) return asJson ? undefined : yield* lines(null, answer.text)
-    const url = opened.checkout_url ?? null
-    if (url === null)
-      return yield* screen.say(`Credited $${Money.usd(amount)}. Simulated by the sandbox: no money moved.`)
+    const opened = yield* read(Opened, answer)
+    if (opened.status === "simulated")
+      return yield* screen.say(`Credited $${amount}. Simulated by the sandbox: no money moved.`)
+    const url = opened.checkout_url
     if (!asJson) yield* lines([url], answer.text)
     yield* screen.say("Pay on that page. The wallet is credited when the payment processor confirms the payment.")
     if (open) yield* openBrowser(url)
@@ -115,7 +97,7 @@ export const topup = Command.make(
         screen.warn("Stopped waiting. The checkout stays open; the wallet is credited when you pay.")
       )
     )
-    yield* screen.say(`Credited $${Money.usd(amount)}.`)
+    yield* screen.say(`Credited $${amount}.`)
   })
 ).pipe(
   Command.withDescription("Add funds: prints the address of the payment page"),

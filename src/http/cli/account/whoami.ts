@@ -1,54 +1,38 @@
 /** `rungate whoami`: shows the service, the credential in use and its owner. Prints no secret. */
 import { Effect, Option, Redacted, Schema } from "effect"
 import { Command } from "effect/cli"
-import { Client } from "../answers/Client.ts"
+import { ApiKey, KeysApi } from "../../api/accounts/Keys.ts"
+import { SessionsApi } from "../../api/accounts/Sessions.ts"
+import { OwnSession } from "../../../schema/nouns/Session.ts"
+import { call } from "../answers/operation.ts"
 import { Credentials } from "../state/Credentials.ts"
 import { fail } from "../terminal/exits.ts"
 import { Screen } from "../terminal/Screen.ts"
-import { decoded, failureOf, formatOf, json, pageOf } from "../answers/show.ts"
+import { formatOf, json, read, wire } from "../answers/show.ts"
 import { facts } from "../terminal/table.ts"
 import { timeOf } from "../terminal/values.ts"
 
-const Signed = Schema.Struct({
-  expires_at: Schema.String,
-  organization: Schema.Struct({ id: Schema.String, name: Schema.String }),
-  user: Schema.Struct({ id: Schema.String, email: Schema.String }),
-  /** Absent from a service of an older release. */
-  role: Schema.optionalKey(Schema.String)
-})
-const Key = Schema.Struct({
-  id: Schema.String,
-  name: Schema.String,
-  environment: Schema.String,
-  display: Schema.String
-})
+const Keys = Schema.Struct({ items: Schema.Array(ApiKey) })
 
 /** The display form of a key: its first 12 and last 4 characters. */
 const displayOf = (key: string) => `${key.slice(0, 12)}…${key.slice(-4)}`
 
 /** The key by its display form; null when it is not among the newest 200. */
 const keyNamed = Effect.fnUntraced(function* (key: Redacted.Redacted) {
-  const { send } = yield* Client
-  const answer = yield* send("GET", "/v1/api-keys?limit=200")
+  const answer = yield* call(KeysApi.endpoints.list, { query: { limit: "200" } })
   // A key that reads its own runs only does not see the list.
   if (answer.status === 403) return null
-  const failure = yield* failureOf(answer)
-  if (failure !== null) return yield* failure
-  const keys = pageOf(answer.text).items.flatMap((item) => {
-    const savedKey = decoded(Key, item)
-    return savedKey === null ? [] : [savedKey]
-  })
-  return keys.find((one) => one.display === displayOf(Redacted.value(key))) ?? null
+  const { items } = yield* read(Keys, answer)
+  return items.find((one) => one.display === displayOf(Redacted.value(key))) ?? null
 })
 
 /** The user of the profile's session; null without a valid session. */
 const signedIn = Effect.gen(function* () {
   const { session } = yield* Credentials
-  const { send } = yield* Client
   const token = Option.getOrNull(yield* Effect.option(session))
   if (token === null) return null
-  const answer = yield* send("GET", "/v1/auth/session", { token })
-  return answer.status >= 400 ? null : decoded(Signed, answer.text)
+  const answer = yield* call(SessionsApi.endpoints.session, {}, { token })
+  return answer.status >= 400 ? null : wire(OwnSession, answer.text)
 })
 
 /** The output of --json. Unknown values are null. */

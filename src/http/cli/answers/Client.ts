@@ -1,20 +1,17 @@
 /**
  * The HTTP client of all commands. It uses the address and the credential of the user's settings.
  *
- * Responses keep their original text, because `--json` prints it unchanged. `ask` uses the typed client for values that are
- * read rather than printed. No credential appears in any message.
+ * Responses keep their original text, because `--json` prints it unchanged. Commands call operations (operation.ts), which name the paths.
+ * No credential appears in any message.
  */
 import { Context, Effect, Layer, type Redacted, Stream } from "effect"
 import { HttpClient, HttpClientError, HttpClientRequest, type HttpClientResponse } from "effect/http"
-import { publicError } from "../../api/shapes/PublicError.ts"
 import { Credentials } from "../state/Credentials.ts"
 import { fail } from "../terminal/exits.ts"
-import { failureFor } from "./problems.ts"
 import { Screen } from "../terminal/Screen.ts"
 import { type Answer, failureOf } from "./show.ts"
 import type { CommandFailed } from "../terminal/CommandFailed.ts"
 import type { EventOptions, ReceivedEvent } from "../../client/Events.ts"
-import type { RungateClient } from "../../client/Rungate.ts"
 import {
   isLost,
   isWithoutTls,
@@ -53,11 +50,6 @@ export class Client extends Context.Service<
   {
     readonly url: string
     readonly send: (method: Method, path: string, ask?: Ask) => Effect.Effect<Answer, CommandFailed>
-    /** A request of the typed client, which is loaded on first use. `token` replaces the key. */
-    readonly ask: <A>(
-      use: (rungate: RungateClient) => Effect.Effect<A, unknown>,
-      token?: Redacted.Redacted
-    ) => Effect.Effect<A, CommandFailed>
     /**
      * Follows events over lost connections, and says when the service is away and when it is back. `connected` runs when the first
      * connection is open.
@@ -130,24 +122,6 @@ export class Client extends Context.Service<
         return { status: response.status, headers: response.headers, text, request: { method, path } }
       })
 
-      const understood = (error: unknown) => {
-        if (HttpClientError.isHttpClientError(error)) return explain(false)(error)
-        const refusal = publicError(error)
-        return refusal === null
-          ? fail(
-              "failed",
-              `${url} sent a response that this version of rungate can't read. Check RUNGATE_URL, and that both have the same version.`
-            )
-          : failureFor(credentials, refusal)
-      }
-      const ask = <A>(use: (rungate: RungateClient) => Effect.Effect<A, unknown>, token?: Redacted.Redacted) =>
-        Effect.promise(() => import("../../client/Rungate.ts")).pipe(
-          Effect.flatMap(({ Rungate }) => Rungate.make({ url, token: token ?? key })),
-          Effect.provideService(HttpClient.HttpClient, http),
-          Effect.flatMap(use),
-          Effect.provideService(RequestPolicy, policyOf({})),
-          Effect.mapError(understood)
-        )
       const refused = ({ status, headers, text: body }: HttpClientResponse.HttpClientResponse) =>
         Effect.gen(function* () {
           const answer = { status, headers, text: yield* body, request: { method: "GET", path: "/v1/events" } as const }
@@ -181,7 +155,7 @@ export class Client extends Context.Service<
             )
           )
         }).pipe(Stream.provideService(HttpClient.HttpClient, http))
-      return Client.of({ url, send, ask, events })
+      return Client.of({ url, send, events })
     })
   )
 }

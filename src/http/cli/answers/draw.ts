@@ -4,14 +4,9 @@ import { facts, type Column, table } from "../terminal/table.ts"
 import { agoOf } from "../terminal/values.ts"
 import type { Answer } from "./Client.ts"
 import { filled, type Show, type Shown } from "./row.ts"
-import { fail } from "../terminal/exits.ts"
-import { decoded, failureOf, formatOf, type Lines, show, showList } from "./show.ts"
+import { failureOf, formatOf, type Lines, read, show, showList, wire } from "./show.ts"
 
 export type { Shown } from "./row.ts"
-
-/** Reads a body by its schema, as it stands on the wire: amounts and times are texts. Null if a newer service wrote it otherwise. */
-export const wire = <A, I>(schema: Schema.Codec<A, I>, text: string): I | null =>
-  decoded(Schema.toEncoded(schema), text)
 
 /** A field as it stands, with the title of its name unless another one is given. */
 interface FieldColumn<A> extends Omit<Column<A>, "title" | "of"> {
@@ -94,14 +89,6 @@ export const said =
         typeof sentence === "string" ? filled(sentence, shown.fields) : sentence(answer.text, shown)
       )
     })
-
-/** The body of an answer. Fails with the service's error, or if a newer service wrote it otherwise. */
-export const read = Effect.fnUntraced(function* <A, I>(schema: Schema.Codec<A, I>, answer: Answer) {
-  const failure = yield* failureOf(answer)
-  if (failure !== null) return yield* failure
-  const body = wire(schema, answer.text)
-  return body ?? (yield* fail("failed", "The service sent an answer that this version can't read. Update rungate."))
-})
 
 const NewKey = Schema.Struct({ id: Schema.String, api_key: Schema.String })
 export const madeKey = (answer: Answer) => read(NewKey, answer)

@@ -10,6 +10,8 @@ import type { HttpApiEndpoint } from "effect/http-api"
 import { amount, boolean, int, optional } from "../terminal/flags.ts"
 import { type Answer, type Ask, Client, type Method } from "./Client.ts"
 import type { CommandFailed } from "../terminal/CommandFailed.ts"
+import type { Credentials } from "../state/Credentials.ts"
+import { read } from "./show.ts"
 
 export interface Operation extends HttpApiEndpoint.ConstraintRequest {
   readonly method: Method
@@ -66,6 +68,15 @@ export const call = <E extends Operation>(
   how?: Ask
 ): Effect.Effect<Answer, CommandFailed, Client> => send(operation, request, how)
 
+/** `call`, and the body of its answer as it stands on the wire. */
+export const ask = <E extends Operation, A, I>(
+  operation: E,
+  request: RequestOf<E>,
+  schema: Schema.Codec<A, I>,
+  how?: Ask
+): Effect.Effect<I, CommandFailed, Client | Credentials> =>
+  Effect.flatMap(call(operation, request, how), (answer) => read(schema, answer))
+
 export interface Field {
   readonly name: string
   readonly place: keyof Parts
@@ -107,7 +118,8 @@ export const flagOf = (flag: string, given: SchemaAST.AST, words: string | undef
   const help = words ?? ([given, ...types].map(helpOf).find((text) => text !== "") || "")
   const choices = choicesIn(types)
   if (SchemaAST.isBoolean(type)) return boolean(flag, help)
-  if (SchemaAST.isArrays(type)) return Flag.String(flag).pipe(Flag.withDescription(help), Flag.atLeast(0))
+  if (SchemaAST.isArrays(type))
+    return Flag.String(flag).pipe(Flag.withDescription(words ?? `${help}; may be repeated`), Flag.atLeast(0))
   const one: Flag.Flag<unknown> =
     choices !== null
       ? Flag.Literals(flag, choices).pipe(Flag.withDescription(help))

@@ -1,8 +1,11 @@
 /** Paginated lists: one page unchanged, or all pages as one list. */
 import { Effect, type Redacted } from "effect"
 import { type Command, Flag } from "effect/cli"
-import { type Answer, Client } from "./Client.ts"
-import { pageOf } from "./show.ts"
+import { type Answer, type Ask, Client } from "./Client.ts"
+import { type Operation, requestOf, type RequestOf } from "./operation.ts"
+import { fail } from "../terminal/exits.ts"
+import { Screen } from "../terminal/Screen.ts"
+import { failureOf, pageOf } from "./show.ts"
 import { memberText } from "../../../schema/json/JsonText.ts"
 import { boolean, optional, text } from "../terminal/flags.ts"
 
@@ -24,9 +27,9 @@ export const pageFlags = (items: string, csv = false) => ({
   all
 })
 
-export type Page = Command.Command.Config.Infer<ReturnType<typeof pageFlags>>
+type Page = Command.Command.Config.Infer<ReturnType<typeof pageFlags>>
 
-export const withQuery = (path: string, query: Readonly<Record<string, string | number | null>>): string => {
+const withQuery = (path: string, query: Readonly<Record<string, string | number | null>>): string => {
   const [plain = path, given] = path.split("?", 2)
   const parameters = new URLSearchParams(given)
   for (const [name, value] of Object.entries(query)) if (value !== null) parameters.set(name, String(value))
@@ -63,6 +66,12 @@ export const allPages = Effect.fnUntraced(function* (
   }
 })
 
+/** All pages of a list. */
+export const readAll = <E extends Operation>(operation: E, request: RequestOf<E>, how: Ask = {}) =>
+  Effect.flatMap(Client, ({ send }) =>
+    allPages(withQuery(requestOf(operation, request).path, { limit: pageMost }), (path) => send("GET", path, how))
+  )
+
 /** GET of a list: one page, or all with --all. `token` replaces the key, for lists that need a session. */
 export const readList = Effect.fnUntraced(function* (path: string, given: Page, token?: Redacted.Redacted) {
   const { send } = yield* Client
@@ -70,4 +79,26 @@ export const readList = Effect.fnUntraced(function* (path: string, given: Page, 
   return given.all
     ? yield* allPages(withQuery(path, { limit: String(pageMost), cursor: given.cursor }), read)
     : yield* read(withQuery(path, { limit: String(given.limit ?? limitDefault), cursor: given.cursor }))
+})
+
+/** Prints a list as the CSV of the API, and says on stderr when rows are left. */
+export const showCsv = Effect.fnUntraced(function* (
+  path: string,
+  page: Page | null,
+  other: { readonly json: boolean; readonly jsonl: boolean }
+) {
+  if (other.json || other.jsonl) return yield* fail("usage", "Give only one of --csv, --json and --jsonl.")
+  const { send } = yield* Client
+  const screen = yield* Screen
+  const answer = yield* send(
+    "GET",
+    page === null ? path : withQuery(path, { limit: page.limit, cursor: page.cursor }),
+    { headers: { accept: "text/csv" } }
+  )
+  const failure = yield* failureOf(answer)
+  if (failure !== null) return yield* failure
+  yield* screen.out(answer.text)
+  const cursor = /[?&]cursor=([^&>]+)[^>]*>; rel="next"/.exec(answer.headers["link"] ?? "")?.[1]
+  if (cursor !== undefined)
+    yield* screen.warn(`More rows are left. Continue with: --cursor ${decodeURIComponent(cursor)}`)
 })

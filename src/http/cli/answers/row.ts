@@ -22,9 +22,7 @@ import {
   typedOf,
   type Wire
 } from "./operation.ts"
-import { showCsv } from "./csv.ts"
-import { pageFlags, readList } from "./pages.ts"
-import { asPerson } from "./person.ts"
+import { pageFlags, readList, showCsv } from "./pages.ts"
 import { json, jsonl } from "./show.ts"
 
 type Needs = Client | Credentials | Screen
@@ -54,7 +52,7 @@ export type Show<Flags = unknown> = (
 type NamesOf<S> = [S] extends [never] ? never : keyof Wire<S> & string
 
 export interface Row<E extends Operation, Flags = unknown> {
-  /** Left out, it is the summary of the operation. */
+  /** Left out, it is what the contract says of the operation. */
   readonly about?: string
   readonly alias?: string
   readonly examples?: ReadonlyArray<Command.Command.Example>
@@ -81,6 +79,21 @@ export interface Row<E extends Operation, Flags = unknown> {
 
 /** The last word of a list's path. */
 const itemsOf = (path: string) => path.split(/[/-]/).at(-1) ?? "items"
+
+/**
+ * Sends a request with the user's key, and again with their session when the service requires a session (HTTP 403).
+ *
+ * A key from the environment is never replaced, because it may belong to another organization than the session.
+ */
+const asPerson = Effect.fnUntraced(function* (
+  ask: (as: Pick<Ask, "token">) => Effect.Effect<Answer, CommandFailed, Client>
+) {
+  const { session, source } = yield* Credentials
+  const answer = yield* ask({})
+  if (answer.status !== 403 || source !== "profile") return answer
+  const token = yield* Effect.option(session)
+  return token._tag === "None" ? answer : yield* ask({ token: token.value })
+})
 
 /** Replaces `{name}` by the field of this name. */
 export const filled = (sentence: string, fields: Fields): string =>
@@ -169,11 +182,15 @@ export const rowWith = <const Name extends string, E extends Operation, F extend
       yield* row.show(answer, { json, jsonl, screen, now, fields }, flags)
     })
   )
-  const described = Command.withDescription(
-    command,
-    about ?? Option.getOrElse(Context.getOption(operation.annotations, OpenApi.Summary), () => name)
+  const summary = Option.getOrElse(Context.getOption(operation.annotations, OpenApi.Summary), () => "")
+  const description = Option.getOrElse(Context.getOption(operation.annotations, OpenApi.Description), () => "")
+  const help = `${summary}. ${description.replace(/session token/g, "session (rungate login)")}`
+  return command.pipe(
+    Command.withDescription(about ?? help.replace(/\.\s*$/, "")),
+    Command.withShortDescription(about ?? summary),
+    Command.withExamples(examples),
+    (one) => (alias === undefined ? one : Command.withAlias(one, alias))
   )
-  return Command.withExamples(alias === undefined ? described : Command.withAlias(described, alias), examples)
 }
 
 /** A command all of whose flags are fields of the operation. */

@@ -52,6 +52,21 @@ const newer = "This version of rungate can't format the response. It is printed 
 export const decoded = <A>(schema: Schema.Codec<A, unknown>, text: string): A | null =>
   Option.getOrNull(Schema.decodeUnknownOption(Schema.fromJsonString(schema))(text))
 
+/** Reads a body by its schema, as it stands on the wire: amounts and times are texts. */
+export const wire = <A, I>(schema: Schema.Codec<A, I>, text: string): I | null =>
+  decoded(Schema.toEncoded(schema), text)
+
+/** The body of an answer. Fails with the service's error, or if a newer service wrote it otherwise. */
+export const read = Effect.fnUntraced(function* <A, I>(schema: Schema.Codec<A, I>, answer: Answer) {
+  const failure = yield* failureOf(answer)
+  if (failure !== null) return yield* failure
+  const { url } = yield* Credentials
+  return (
+    wire(schema, answer.text) ??
+    (yield* fail("failed", `This version of rungate can't read the answer of ${url}. Install the service's version.`))
+  )
+})
+
 export type Lines = ReadonlyArray<string>
 
 /** Prints formatted lines, or the unchanged text when `drawn` is null. */

@@ -1,17 +1,19 @@
 /** What `rungate batch` and `rungate batch retry` show of a batch: its progress until it has ended, and its results as a CSV. */
 import { writeFileSync } from "node:fs"
 import { Effect } from "effect"
-import { Batch } from "../../api/Batches.ts"
+import { Batch, BatchesApi } from "../../api/Batches.ts"
 import { readCsv } from "../../client/Csv.ts"
 import { listLimitMax } from "../../api/shapes/Common.ts"
-import { type Answer, Client } from "../answers/Client.ts"
+import type { Answer } from "../answers/Client.ts"
+import { call, requestOf } from "../answers/operation.ts"
 import { retryingRead } from "../answers/retryingRead.ts"
-import { decoded, failureOf } from "../answers/show.ts"
+import { failureOf, read } from "../answers/show.ts"
 import { readText } from "../runs/input.ts"
 import { exitOfError, fail } from "../terminal/exits.ts"
 import { Screen } from "../terminal/Screen.ts"
 
-export type Progress = typeof Batch.Type
+const { endpoints } = BatchesApi
+export type Progress = typeof Batch.Encoded
 
 const pollEvery = "1 second"
 const barWidth = 24
@@ -36,20 +38,16 @@ export const outcomesOf = ({ succeeded, no_match, failed, blocked, invalid, canc
     ...(cancelled > 0 ? [`${cancelled} cancelled`] : [])
   ].join(", ")
 
-export const unreadableBatch = fail(
-  "failed",
-  "The service sent a batch that this version of rungate can't read. Update rungate."
-)
-
 /** Shows the progress until the batch has ended. */
 export const followed = Effect.fnUntraced(function* (first: Progress) {
   const screen = yield* Screen
-  const read = yield* retryingRead
+  const retrying = yield* retryingRead
+  const { path } = requestOf(endpoints.get, { params: { batch_id: first.id } })
   let batch = first
   while (!batch.done) {
     yield* screen.status(statusLine(batch))
     yield* Effect.sleep(pollEvery)
-    batch = decoded(Batch, (yield* read(`/v1/batches/${batch.id}`)).text) ?? (yield* unreadableBatch)
+    batch = yield* read(Batch, yield* retrying(path))
   }
   yield* screen.status("")
   return batch
@@ -83,7 +81,6 @@ export const untilResults = Effect.fnUntraced(function* (
   { header, rows }: Lines,
   output: string | null
 ) {
-  const { send } = yield* Client
   const screen = yield* Screen
   const ended = yield* Effect.onInterrupt(followed(started), () =>
     screen.warn(
@@ -93,10 +90,9 @@ export const untilResults = Effect.fnUntraced(function* (
   const { addResults, batchCsv } = yield* Effect.promise(() => import("./BatchFile.ts"))
   const results: Parameters<typeof addResults>[0] = new Map()
   for (let last = 0; last < ended.rows.total; ) {
-    const page: Answer = yield* send("GET", `/v1/batches/${ended.id}/results?limit=${listLimitMax}&cursor=${last}`, {
-      headers: { accept: "application/x-ndjson" },
-      seconds: uploadSeconds
-    })
+    const part = { params: { batch_id: ended.id }, query: { limit: String(listLimitMax), cursor: String(last) } }
+    const how = { headers: { accept: "application/x-ndjson" }, seconds: uploadSeconds }
+    const page: Answer = yield* call(endpoints.results, part, how)
     const refused = yield* failureOf(page)
     if (refused !== null) return yield* refused
     const next = addResults(results, page.text)

@@ -5,27 +5,25 @@
  * The Idempotency-Key is made of the file's text and the options. So the same command, after Ctrl-C, a crash or on another machine, joins
  * the same batch, and no line is paid twice.
  */
-import { Effect, Option, Schema } from "effect"
-import { Argument, Command, Flag } from "effect/cli"
-import { Usd, usd } from "../../../schema/money/Money.ts"
-import { Batch } from "../../api/Batches.ts"
-import { Client } from "../answers/Client.ts"
-import { decoded, failureOf } from "../answers/show.ts"
-import { boolean, usd as usdFlag } from "../terminal/flags.ts"
+import { Effect } from "effect"
+import { Command, Flag } from "effect/cli"
+import { usd } from "../../../schema/money/Money.ts"
+import { Batch, BatchesApi } from "../../api/Batches.ts"
+import { call } from "../answers/operation.ts"
+import { read } from "../answers/show.ts"
+import { argument, boolean, text, usd as usdFlag } from "../terminal/flags.ts"
 import { Screen } from "../terminal/Screen.ts"
-import { linesOf, unreadableBatch, untilResults, uploadSeconds } from "./BatchProgress.ts"
+import { linesOf, untilResults, uploadSeconds } from "./BatchProgress.ts"
 import { batchRetry } from "./batchRetry.ts"
 import { batchGet, batchList } from "./batches.ts"
 
 const keyOf = (parts: ReadonlyArray<string>): string =>
   `batch-${new Bun.CryptoHasher("sha256").update(JSON.stringify(parts)).digest("hex").slice(0, 40)}`
 
-const encodeUsd = Schema.encodeSync(Usd)
-
 export const batch = Command.make(
   "batch",
   {
-    file: Argument.String("file").pipe(Argument.withDescription("a CSV with a header line, or - for stdin")),
+    file: argument("file", "a CSV with a header line, or - for stdin"),
     capability: Flag.String("capability").pipe(Flag.withDescription("the capability that runs for each line")),
     map: Flag.String("map").pipe(
       Flag.withDescription(
@@ -35,35 +33,23 @@ export const batch = Command.make(
       Flag.map((pairs) => (pairs.length === 0 ? null : pairs.join(",")))
     ),
     maxTotal: usdFlag("max-total", "the most that the whole batch may cost in USD, such as 25.00"),
-    output: Flag.String("output").pipe(
-      Flag.withAlias("o"),
-      Flag.withDescription("the file for the results; default: stdout"),
-      Flag.optional,
-      Flag.map(Option.getOrNull)
-    ),
+    output: text("output", "the file for the results; default: stdout").pipe(Flag.withAlias("o")),
     again: boolean("again", "run the same file once more, and pay for it once more"),
     yes: boolean("yes", "skip the quote and the confirmation").pipe(Flag.withAlias("y"))
   },
   Effect.fnUntraced(function* ({ file, capability, map, maxTotal, output, again, yes }) {
-    const { send } = yield* Client
     const screen = yield* Screen
     const { text: csv, header, rows } = yield* linesOf(file)
     if (screen.askable && !yes) {
       const { confirmBatch } = yield* Effect.promise(() => import("./batchQuote.ts"))
       yield* confirmBatch({ header, rows, capability, map, maxTotal, again })
     }
-    const max_total = encodeUsd(maxTotal)
-    const query = new URLSearchParams({ capability, max_total, ...(map === null ? {} : { map }) })
+    const max_total = usd(maxTotal)
+    const query = { capability, max_total, ...(map === null ? {} : { map }) }
     const key = keyOf([csv, capability, map ?? "", max_total, again ? crypto.randomUUID() : ""])
-    const answer = yield* send("POST", `/v1/batches?${query}`, {
-      text: csv,
-      type: "text/csv",
-      headers: { "idempotency-key": key },
-      seconds: uploadSeconds
-    })
-    const failure = yield* failureOf(answer)
-    if (failure !== null) return yield* failure
-    const started = decoded(Batch, answer.text) ?? (yield* unreadableBatch)
+    const how = { text: csv, type: "text/csv", headers: { "idempotency-key": key }, seconds: uploadSeconds }
+    const answer = yield* call(BatchesApi.endpoints.create, { query, payload: csv }, how)
+    const started = yield* read(Batch, answer)
     const joined = answer.headers["idempotent-replay"] === "true"
     yield* screen.say(
       joined

@@ -5,9 +5,10 @@
 import { Effect, Result, Schema } from "effect"
 import * as Money from "../../../schema/money/Money.ts"
 import { cellValue, guessedColumns, inputFieldsOf, sampleOf } from "../../client/Columns.ts"
-import { Client } from "../answers/Client.ts"
+import { CatalogApi } from "../../api/Catalog.ts"
+import { Wallet, WalletApi } from "../../api/Wallet.ts"
+import { ask } from "../answers/operation.ts"
 import { sentenceFor } from "../answers/problems.ts"
-import { decoded, failureOf } from "../answers/show.ts"
 import { quoteOf } from "../runs/QuoteView.ts"
 import { consent } from "../terminal/consent.ts"
 import { exits } from "../terminal/exits.ts"
@@ -32,11 +33,8 @@ const pairsIn = (map: string): ReadonlyArray<readonly [string, string]> =>
 
 /** Inputs of some rows. Null for a map or a header that the service refuses: its message says why. */
 const sampledInputs = Effect.fnUntraced(function* ({ capability, map, header, rows }: Plan) {
-  const { send } = yield* Client
-  const answer = yield* send("POST", "/v1/inspect", { body: { capability } })
-  const failure = yield* failureOf(answer)
-  if (failure !== null) return yield* failure
-  const fields = inputFieldsOf(decoded(Inspected, answer.text)?.input_schema)
+  const inspected = yield* ask(CatalogApi.endpoints.inspect, { payload: { capability } }, Inspected)
+  const fields = inputFieldsOf(inspected.input_schema)
   const pairs = map === null ? Object.entries(guessedColumns([...fields.keys()], header)) : pairsIn(map)
   if (pairs.length === 0 || !pairs.every(([field, column]) => fields.has(field) && header.includes(column))) return null
   return sampleOf(rows).map((row) =>
@@ -62,7 +60,6 @@ const shown = (amount: Money.MicroUsd) => `$${Money.usd(amount)}`
 /** Shows what the file may cost, and asks. Does nothing where the service refuses the file: nothing is run then. */
 export const confirmBatch = Effect.fnUntraced(function* (plan: Plan) {
   const { capability, rows, maxTotal, again } = plan
-  const { ask } = yield* Client
   const screen = yield* Screen
   const inputs = yield* sampledInputs(plan)
   if (inputs === null) return
@@ -72,7 +69,7 @@ export const confirmBatch = Effect.fnUntraced(function* (plan: Plan) {
         inputs.map((input) => rowQuote(capability, input)),
         { concurrency: 3 }
       ),
-      ask((rungate) => rungate.wallet.get())
+      ask(WalletApi.endpoints.get, {}, Wallet)
     ],
     { concurrency: 2 }
   )

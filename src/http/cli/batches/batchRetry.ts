@@ -3,26 +3,17 @@
  *
  * It starts no other batch, so it can be repeated after Ctrl-C or a crash.
  */
-import { Effect, Option, Schema } from "effect"
+import { Effect } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
-import { Usd } from "../../../schema/money/Money.ts"
-import { Batch } from "../../api/Batches.ts"
-import { Client } from "../answers/Client.ts"
-import { decoded, failureOf } from "../answers/show.ts"
+import { usd as usdText } from "../../../schema/money/Money.ts"
+import { Batch, BatchesApi } from "../../api/Batches.ts"
+import { ask } from "../answers/operation.ts"
 import { fail } from "../terminal/exits.ts"
-import { usd } from "../terminal/flags.ts"
+import { argument, optional, optionalArgument, text, usd } from "../terminal/flags.ts"
 import { Screen } from "../terminal/Screen.ts"
-import { followed, type Lines, linesOf, type Progress, unreadableBatch, untilResults } from "./BatchProgress.ts"
+import { followed, type Lines, linesOf, type Progress, untilResults } from "./BatchProgress.ts"
 
-const encodeUsd = Schema.encodeSync(Usd)
-
-const batchOf = Effect.fnUntraced(function* (method: "GET" | "POST", path: string, body?: object) {
-  const { send } = yield* Client
-  const answer = yield* send(method, path, body === undefined ? {} : { body })
-  const failure = yield* failureOf(answer)
-  if (failure !== null) return yield* failure
-  return decoded(Batch, answer.text) ?? (yield* unreadableBatch)
-})
+const { get, retry } = BatchesApi.endpoints
 
 /** The file's lines. Without a file, the numbers of the rows. */
 const linesFor = Effect.fnUntraced(function* ({ id, rows: { total } }: Progress, file: string | null) {
@@ -41,31 +32,21 @@ const linesFor = Effect.fnUntraced(function* ({ id, rows: { total } }: Progress,
 export const batchRetry = Command.make(
   "retry",
   {
-    batch_id: Argument.String("batch_id").pipe(Argument.withDescription("the batch, bat_…")),
-    file: Argument.String("file").pipe(
-      Argument.withDescription("the CSV of the batch, to write the results beside its lines"),
-      Argument.optional,
-      Argument.map(Option.getOrNull)
+    batch_id: argument("batch_id", "the batch, bat_…"),
+    file: optionalArgument(Argument.String("file"), "the CSV of the batch, to write the results beside its lines"),
+    maxTotal: optional(
+      usd("max-total", "the new limit of the whole batch in USD, with what it has charged; default: as before")
     ),
-    maxTotal: usd(
-      "max-total",
-      "the new limit of the whole batch in USD, with what it has charged; default: as before"
-    ).pipe(Flag.optional, Flag.map(Option.getOrNull)),
-    output: Flag.String("output").pipe(
-      Flag.withAlias("o"),
-      Flag.withDescription("the file for the results; default: stdout"),
-      Flag.optional,
-      Flag.map(Option.getOrNull)
-    )
+    output: text("output", "the file for the results; default: stdout").pipe(Flag.withAlias("o"))
   },
   Effect.fnUntraced(function* ({ batch_id, file, maxTotal, output }) {
     const screen = yield* Screen
-    const path = `/v1/batches/${encodeURIComponent(batch_id)}`
-    const batch = yield* batchOf("GET", path)
+    const params = { batch_id }
+    const batch = yield* ask(get, { params }, Batch)
     const lines = yield* linesFor(batch, file)
     const ended = yield* followed(batch)
-    const body = maxTotal === null ? {} : { max_total: encodeUsd(maxTotal) }
-    const retried = ended.rows.blocked === 0 ? ended : yield* batchOf("POST", `${path}/retry`, body)
+    const payload = maxTotal === null ? {} : { max_total: usdText(maxTotal) }
+    const retried = ended.rows.blocked === 0 ? ended : yield* ask(retry, { params, payload }, Batch)
     yield* screen.say(
       ended.rows.blocked === 0
         ? `No row of ${ended.id} is blocked.`

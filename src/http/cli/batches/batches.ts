@@ -8,7 +8,6 @@ import { outcomesOf } from "./BatchProgress.ts"
 const { endpoints } = BatchesApi
 
 export const batchList = row("list", endpoints.list, {
-  about: "List batches, newest first",
   alias: "ls",
   show: listed(
     Batch,
@@ -25,7 +24,6 @@ export const batchList = row("list", endpoints.list, {
 })
 
 export const batchGet = row("get", endpoints.get, {
-  about: "Show a batch: its rows, what they cost and its limit",
   fields: { batch_id: "the batch, bat_…" },
   show: drawn(Batch, ({ id, status, rows, charged, max_total, created_at, finished_at }, shown) => [
     ...factLines(

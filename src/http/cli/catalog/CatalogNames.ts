@@ -5,11 +5,11 @@
  */
 import { join } from "node:path"
 import { Clock, Effect, Option, Schema } from "effect"
-import { Client } from "../answers/Client.ts"
+import { DiscoveryApi } from "../../api/Discovery.ts"
 import { Credentials } from "../state/Credentials.ts"
-import { allPages } from "../answers/pages.ts"
+import { readAll } from "../answers/pages.ts"
 import * as PrivateFile from "../state/PrivateFile.ts"
-import { decoded, pageOf } from "../answers/show.ts"
+import { decoded, read } from "../answers/show.ts"
 
 const Names = Schema.Struct({
   version: Schema.Literal(1),
@@ -54,29 +54,32 @@ export const isDue = (names: Names | null, now: number): boolean =>
   names === null ||
   (now - names.asked_at > restMillis && (names.fetched_at === null || now - names.fetched_at > freshMillis))
 
-const Capability = Schema.Struct({ capability: Schema.String })
-const Provider = Schema.Struct({ provider: Schema.String, endpoints: Schema.Struct({ count: Schema.Int }) })
-const Endpoint = Schema.Struct({ endpoint: Schema.String })
-
-/** All decodable items of a list. */
-const itemsOf = Effect.fnUntraced(function* <A>(list: string, schema: Schema.Codec<A, unknown>) {
-  const { send } = yield* Client
-  const answer = yield* allPages(list, (one) => send("GET", one, { seconds: answerSeconds }))
-  return pageOf(answer.text).items.flatMap((item) => decoded(schema, item) ?? [])
+const Capabilities = Schema.Struct({ items: Schema.Array(Schema.Struct({ capability: Schema.String })) })
+const Providers = Schema.Struct({
+  items: Schema.Array(Schema.Struct({ provider: Schema.String, endpoints: Schema.Struct({ count: Schema.Int }) }))
 })
+const Endpoints = Schema.Struct({ items: Schema.Array(Schema.Struct({ endpoint: Schema.String })) })
+const how = { seconds: answerSeconds }
+const query = {}
 
 /** Whether a shell can complete this name: short and without control characters. */
 const isName = (text: string) => text !== "" && text.length <= charsMost && !/[\p{Cc}\u2028\u2029]/u.test(text)
 
 const fetched = Effect.gen(function* () {
-  const capabilities = yield* itemsOf("/v1/catalog/capabilities?limit=200", Capability)
-  const providers = yield* itemsOf("/v1/catalog/providers?limit=200", Provider)
+  const lists = DiscoveryApi.endpoints
+  const { items: capabilities } = yield* read(Capabilities, yield* readAll(lists.capabilities, { query }, how))
+  const { items: providers } = yield* read(Providers, yield* readAll(lists.providers, { query }, how))
   const endpoints = yield* Effect.forEach(
     providers.filter(({ provider }) => isName(provider)),
     ({ provider, endpoints: { count } }) =>
       (count === 0
         ? Effect.succeed([])
-        : itemsOf(`/v1/catalog/providers/${encodeURIComponent(provider)}/endpoints?limit=200`, Endpoint)
+        : Effect.map(
+            Effect.flatMap(readAll(lists.endpoints, { params: { provider }, query }, how), (answer) =>
+              read(Endpoints, answer)
+            ),
+            ({ items }) => items
+          )
       ).pipe(
         Effect.map((endpoints) => {
           const paths = new Set(endpoints.map(({ endpoint }) => endpoint).filter(isName))

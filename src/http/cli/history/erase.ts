@@ -4,16 +4,17 @@
  * It shows the number of runs and asks first. Unfinished runs are not erased; exit code 8 reports them.
  */
 import { Effect, Option, type Redacted, Schema } from "effect"
-import { Argument, Command, Flag } from "effect/cli"
+import { Command } from "effect/cli"
 import { isFinal, isRunStatus } from "../../../schema/runs/Run.ts"
 import { kinds } from "../../../schema/subjects/Form.ts"
-import { Client } from "../answers/Client.ts"
+import { HistoryApi } from "../../api/History.ts"
+import { ask, call, type RequestOf } from "../answers/operation.ts"
 import { consent } from "../terminal/consent.ts"
 import { Credentials } from "../state/Credentials.ts"
 import { fail } from "../terminal/exits.ts"
 import { Screen } from "../terminal/Screen.ts"
-import { decoded, failureOf, formatOf, json, lines, printed } from "../answers/show.ts"
-import { yes } from "../terminal/flags.ts"
+import { formatOf, json, printed, read } from "../answers/show.ts"
+import { argument, choice, yes } from "../terminal/flags.ts"
 
 /** Response timeout. Erasing hundreds of thousands of runs may need several requests. */
 const answerSeconds = 150
@@ -28,24 +29,22 @@ const Known = Schema.Struct({
 const Erased = Schema.Struct({ erased: Schema.Int, in_flight: Schema.Int })
 
 const runs = (count: number) => `${count} ${count === 1 ? "run" : "runs"}`
-const named = ({ kind, normalized }: typeof Known.Type.subject) =>
+const named = ({ kind, normalized }: (typeof Known.Encoded)["subject"]) =>
   kind === "domain" ? `${normalized} or an address or page there` : `${normalized} (${kind})`
-const underWay = ({ by_status }: typeof Known.Type) =>
+const underWay = ({ by_status }: typeof Known.Encoded) =>
   Object.entries(by_status).reduce((sum, [status, n]) => sum + (isRunStatus(status) && isFinal(status) ? 0 : n), 0)
 
-const queryOf = (subject: string, kind: string | null) =>
-  new URLSearchParams({ q: subject, ...(kind === null ? {} : { kind }) })
+const { get, erase: eraseAll } = HistoryApi.endpoints
+type Query = RequestOf<typeof eraseAll>["query"]
 
 /** Shows the progress. Never completes; the caller interrupts it. */
-const watch = Effect.fnUntraced(function* (query: string, token: Redacted.Redacted, all: number) {
-  const { send } = yield* Client
+const watch = Effect.fnUntraced(function* (query: Query, token: Redacted.Redacted, all: number) {
   const screen = yield* Screen
   for (;;) {
     yield* Effect.sleep(screen.animated ? lookEvery.terminal : lookEvery.elsewhere)
-    const answer = yield* Effect.option(send("GET", `/v1/history?${query}&limit=1`, { token }))
-    const left = Option.isSome(answer) ? decoded(Known, answer.value.text)?.count : undefined
-    if (left === undefined) continue
-    const line = `${Math.max(0, all - left)} of ${runs(all)} erased`
+    const left = yield* Effect.option(ask(get, { query: { ...query, limit: "1" } }, Known, { token }))
+    if (Option.isNone(left)) continue
+    const line = `${Math.max(0, all - left.value.count)} of ${runs(all)} erased`
     yield* screen.animated ? screen.status(line) : screen.say(line)
   }
 })
@@ -53,30 +52,18 @@ const watch = Effect.fnUntraced(function* (query: string, token: Redacted.Redact
 export const erase = Command.make(
   "erase",
   {
-    subject: Argument.String("subject").pipe(
-      Argument.withDescription("e-mail address, domain, profile, URL, handle, phone number or words")
-    ),
-    kind: Flag.Literals("kind", kinds).pipe(
-      Flag.withDescription("kind of the subject; detected by default"),
-      Flag.optional,
-      Flag.map(Option.getOrNull)
-    ),
+    subject: argument("subject", "e-mail address, domain, profile, URL, handle, phone number or words"),
+    kind: choice("kind", kinds, "kind of the subject; detected by default"),
     yes,
     json
   },
   Effect.fnUntraced(function* ({ subject, kind, yes, json }) {
-    const { send } = yield* Client
     const { session } = yield* Credentials
     const screen = yield* Screen
     // The session is used throughout, because the key may belong to another organization.
     const token = yield* session
-    const query = String(queryOf(subject, kind))
-    const reading = yield* send("GET", `/v1/history?${query}&limit=1`, { token })
-    const unreadable = yield* failureOf(reading)
-    if (unreadable !== null) return yield* unreadable
-    const history = decoded(Known, reading.text)
-    if (history === null)
-      return yield* fail("failed", "This version of rungate can't read the history of the service. Nothing was erased.")
+    const query = { q: subject, ...(kind === null ? {} : { kind }) }
+    const history = yield* ask(get, { query: { ...query, limit: "1" } }, Known, { token })
     const table = formatOf(screen, { json }) === "table"
     const who = named(history.subject)
     if (history.count === 0 && table) return yield* screen.say(`No run names ${who}. Nothing was erased.`)
@@ -86,15 +73,12 @@ export const erase = Command.make(
     yield* consent(`Erase ${what}? This can't be undone. Charges and ledger entries stay.${rest}`, { yes })
     if (yes) yield* screen.say(`Erasing ${what}.${rest}`)
     const answer = yield* Effect.raceFirst(
-      send("DELETE", `/v1/history?${query}`, { token, seconds: answerSeconds }),
+      call(eraseAll, { query }, { token, seconds: answerSeconds }),
       watch(query, token, history.count - open)
     )
     yield* screen.status("")
-    const failure = yield* failureOf(answer)
     if (!table) yield* screen.out(printed(answer.text))
-    if (failure !== null) return yield* failure
-    const done = decoded(Erased, answer.text)
-    if (done === null) return yield* table ? lines(null, answer.text) : Effect.void
+    const done = yield* read(Erased, answer)
     if (table) yield* screen.say(`Erased ${runs(done.erased)}. Their charges and ledger entries stay.`)
     if (done.in_flight > 0) {
       return yield* fail(

@@ -3,17 +3,20 @@
  *
  * One subject is shown in full; several subjects, or a file of them, as one row each. Free.
  */
-import { Clock, Effect, Option, Schema } from "effect"
+import { Clock, Effect, Schema } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
-import { kinds } from "../../../schema/subjects/Form.ts"
+import { kinds, type SubjectKind } from "../../../schema/subjects/Form.ts"
 import { memberText } from "../../../schema/json/JsonText.ts"
-import { type Answer, Client } from "../answers/Client.ts"
+import { HistoryApi } from "../../api/History.ts"
+import type { Answer } from "../answers/Client.ts"
+import { call } from "../answers/operation.ts"
 import { erase } from "./erase.ts"
 import { Screen } from "../terminal/Screen.ts"
 import { decoded, json, jsonl, pageOf, show, showList } from "../answers/show.ts"
 import { subjectsOf } from "./subjects.ts"
-import { text } from "../terminal/flags.ts"
+import { choice, text } from "../terminal/flags.ts"
 
+const { endpoints } = HistoryApi
 /** The largest batch of the API. */
 const batchMost = 200
 
@@ -31,14 +34,13 @@ const merged = (answers: ReadonlyArray<Answer>, last: Answer): Answer => {
   return { ...last, text: `{"items":[${items.join(",")}],${sums.join(",")}}` }
 }
 
-const askBatches = Effect.fnUntraced(function* (subjects: ReadonlyArray<string>, kind: string | null) {
-  const { send } = yield* Client
+const askBatches = Effect.fnUntraced(function* (subjects: ReadonlyArray<string>, kind: SubjectKind | null) {
   const screen = yield* Screen
   const answers: Array<Answer> = []
   for (let at = 0; ; at += batchMost) {
     const part = subjects.slice(at, at + batchMost)
     if (subjects.length > batchMost) yield* screen.status(`${at} of ${subjects.length}`)
-    const answer = yield* send("POST", "/v1/history", { body: { subjects: part, kind } })
+    const answer = yield* call(endpoints.batch, { payload: { subjects: part, kind } })
     answers.push(answer)
     if (answer.status < 400 && at + batchMost < subjects.length) continue
     yield* screen.status("")
@@ -53,17 +55,8 @@ export const history = Command.make(
       Argument.withDescription("e-mail address, domain, profile, URL, handle, phone number or words"),
       Argument.variadic()
     ),
-    kind: Flag.Literals("kind", kinds).pipe(
-      Flag.withDescription("kind of the subjects; detected by default"),
-      Flag.optional,
-      Flag.map(Option.getOrNull)
-    ),
-    file: Flag.String("file").pipe(
-      Flag.withAlias("f"),
-      Flag.withDescription("a file with one subject per line, or - for stdin"),
-      Flag.optional,
-      Flag.map(Option.getOrNull)
-    ),
+    kind: choice("kind", kinds, "kind of the subjects; detected by default"),
+    file: text("file", "a file with one subject per line, or - for stdin").pipe(Flag.withAlias("f")),
     csv: text("csv", "a CSV file with a header line, or - for stdin"),
     column: text("column", "column of the CSV file with the subjects"),
     limit: Flag.Int("limit").pipe(Flag.withDescription("runs to show for one subject, 1 to 200"), Flag.withDefault(50)),
@@ -71,13 +64,12 @@ export const history = Command.make(
     jsonl
   },
   Effect.fnUntraced(function* ({ kind, limit, json, jsonl, ...named }) {
-    const { send } = yield* Client
     const screen = yield* Screen
     const { all, single } = yield* subjectsOf(named)
     const [only = ""] = all
     if (single && !jsonl) {
-      const query = new URLSearchParams({ q: only, limit: String(limit), ...(kind === null ? {} : { kind }) })
-      return yield* show(yield* send("GET", `/v1/history?${query}`), { json }, (body) =>
+      const query = { q: only, limit: String(limit), ...(kind === null ? {} : { kind }) }
+      return yield* show(yield* call(endpoints.get, { query }), { json }, (body) =>
         Effect.gen(function* () {
           return (yield* views).historyLines(body, screen, yield* Clock.currentTimeMillis)
         })

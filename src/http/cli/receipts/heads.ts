@@ -2,11 +2,10 @@
 import { existsSync } from "node:fs"
 import { Effect, Schema } from "effect"
 import { Command } from "effect/cli"
-import { Head, HeadPage } from "../../api/Receipts.ts"
+import { Head, HeadPage, ReceiptsApi } from "../../api/Receipts.ts"
 import { readText } from "../runs/input.ts"
-import { Client } from "../answers/Client.ts"
-import { allPages } from "../answers/pages.ts"
-import { decoded, failureOf } from "../answers/show.ts"
+import { readAll } from "../answers/pages.ts"
+import { decoded, read } from "../answers/show.ts"
 import { fail } from "../terminal/exits.ts"
 import { outputFlag, saveFile } from "./files.ts"
 
@@ -30,14 +29,9 @@ export const heads = Command.make(
   "heads",
   { output: outputFlag(fileDefault) },
   Effect.fnUntraced(function* ({ output }) {
-    const { send } = yield* Client
     const path = output ?? fileDefault
     const kept = yield* keptIn(path)
-    const answer = yield* allPages("/v1/wallet/heads?limit=200", (page) => send("GET", page))
-    const failure = yield* failureOf(answer)
-    if (failure !== null) return yield* failure
-    const page = decoded(HeadPage, answer.text)
-    if (page === null) return yield* fail("failed", "This version of rungate can't read the response. Update rungate.")
+    const page = yield* read(HeadPage, yield* readAll(ReceiptsApi.endpoints.heads, { query: {} }))
     const changed = changedOf(kept, page.items)
     if (changed !== undefined)
       return yield* fail(

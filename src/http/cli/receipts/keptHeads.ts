@@ -4,10 +4,9 @@ import { beginChain, chainCheck, type ChainState, headCheck, nextEntry } from ".
 import { headType, type PublicKeys } from "../../../schema/receipts/PublicKeys.ts"
 import { LedgerHead } from "../../../schema/receipts/Receipt.ts"
 import { type Check, failed, ok } from "../../../schema/receipts/Verification.ts"
-import { ChainPage, Head } from "../../api/Receipts.ts"
-import { Client } from "../answers/Client.ts"
-import { decoded, failureOf } from "../answers/show.ts"
-import { fail } from "../terminal/exits.ts"
+import { ChainPage, Head, ReceiptsApi } from "../../api/Receipts.ts"
+import { ask } from "../answers/operation.ts"
+import { decoded } from "../answers/show.ts"
 import { sha256, verified } from "./Jws.ts"
 
 const Saved = Schema.Struct({ items: Schema.Array(Head) })
@@ -37,16 +36,12 @@ const read = Effect.fnUntraced(function* (text: string, keys: typeof PublicKeys.
 })
 
 const chainOf = Effect.fnUntraced(function* (org_id: string, wanted: ReadonlySet<number>) {
-  const { send } = yield* Client
   let state: ChainState = beginChain(org_id)
   let cursor: string | null = null
   do {
-    const query: string = cursor === null ? "" : `&cursor=${cursor}`
-    const answer = yield* send("GET", `/v1/wallet/chain?limit=200${query}`)
-    const failure = yield* failureOf(answer)
-    if (failure !== null) return yield* failure
-    const page = decoded(ChainPage, answer.text)
-    if (page === null) return yield* fail("failed", "This version of rungate can't read the response. Update rungate.")
+    const query: { readonly limit: string; readonly cursor?: string } =
+      cursor === null ? { limit: "200" } : { limit: "200", cursor }
+    const page: typeof ChainPage.Encoded = yield* ask(ReceiptsApi.endpoints.chain, { query }, ChainPage)
     for (const entry of page.items) state = nextEntry(state, entry, wanted, sha256)
     // A cursor that repeats would never end.
     cursor = page.next_cursor === cursor ? null : page.next_cursor

@@ -1,11 +1,14 @@
 /** `rungate receipt`: saves the signed receipt of a run, and the keys that verify it. */
 import { Effect } from "effect"
-import { Argument, Command } from "effect/cli"
+import { Command } from "effect/cli"
 import { keysPath } from "../../../schema/receipts/PublicKeys.ts"
+import { ReceiptsApi } from "../../api/Receipts.ts"
 import { Client } from "../answers/Client.ts"
+import { call } from "../answers/operation.ts"
 import { failureOf } from "../answers/show.ts"
 import { outputFlag, saveFile } from "./files.ts"
 import { verify } from "./verify.ts"
+import { argument } from "../terminal/flags.ts"
 
 const keys = Command.make(
   "keys",
@@ -22,14 +25,12 @@ const keys = Command.make(
 export const receipt = Command.make(
   "receipt",
   {
-    run_id: Argument.String("run_id").pipe(Argument.withDescription("a run that has ended")),
+    run_id: argument("run_id", "a run that has ended"),
     output: outputFlag("<run_id>.jws")
   },
   Effect.fnUntraced(function* ({ run_id, output }) {
-    const { send } = yield* Client
-    const answer = yield* send("GET", `/v1/runs/${encodeURIComponent(run_id)}/receipt`, {
-      headers: { accept: "application/jose" }
-    })
+    const how = { headers: { accept: "application/jose" } }
+    const answer = yield* call(ReceiptsApi.endpoints.get, { params: { run_id } }, how)
     const failure = yield* failureOf(answer)
     if (failure !== null) return yield* failure
     yield* saveFile(output ?? `${run_id}.jws`, answer.text, "the receipt")

@@ -2,7 +2,7 @@
  * `rungate receipt verify`: verifies a saved receipt, offline, and says in plain words what it proves. With `--head` it also asks the service for
  * the ledger of today, and compares it with heads that were saved before.
  */
-import { Effect, Option, Result } from "effect"
+import { Effect, Result } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { receiptType } from "../../../schema/receipts/PublicKeys.ts"
 import { Receipt } from "../../../schema/receipts/Receipt.ts"
@@ -10,7 +10,7 @@ import { type Check, checksOf, failed, ok } from "../../../schema/receipts/Verif
 import { readText } from "../runs/input.ts"
 import { formatOf, json } from "../answers/show.ts"
 import { fail } from "../terminal/exits.ts"
-import { text } from "../terminal/flags.ts"
+import { optionalArgument, text } from "../terminal/flags.ts"
 import { Screen } from "../terminal/Screen.ts"
 import { harmless } from "../terminal/text.ts"
 
@@ -64,10 +64,9 @@ const shown = Effect.fnUntraced(function* (
 export const verify = Command.make(
   "verify",
   {
-    file: Argument.String("file").pipe(
-      Argument.withDescription("the receipt, or - for stdin; default: stdin, or no receipt with --head"),
-      Argument.optional,
-      Argument.map(Option.getOrNull)
+    file: optionalArgument(
+      Argument.String("file"),
+      "the receipt, or - for stdin; default: stdin, or no receipt with --head"
     ),
     jwks: Flag.String("jwks").pipe(Flag.withDescription("the service's keys, as rungate receipt keys saved them")),
     head: text("head", "ledger heads that you kept (rungate wallet heads): are they still in the ledger of today?"),

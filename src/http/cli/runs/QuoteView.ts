@@ -5,7 +5,9 @@
  * The confirmed amount is binding: without --max-cost, the amount that was shown is sent as max_cost.
  */
 import { Effect, Option, Schema } from "effect"
-import { Quote as QuoteAnswer } from "../../api/Quotes.ts"
+import { Quote as QuoteAnswer, QuotesApi } from "../../api/Quotes.ts"
+import { SpendGuard, Wallet, WalletApi } from "../../api/Wallet.ts"
+import { ask, send } from "../answers/operation.ts"
 import * as Money from "../../../schema/money/Money.ts"
 import { withMembers } from "../../mcp/Answers.ts"
 import { Client } from "../answers/Client.ts"
@@ -54,10 +56,13 @@ export const readQuote = (text: string): Quote | null => {
   return { text, hold, expected, from: lowestPrice(offers, hold), offers, routing_reason, refused }
 }
 
+/** Asks for a quote with the body of a run. */
+export const sendQuote = (text: string) => send(QuotesApi.endpoints.quote, {}, { text })
+
 /** Asks for the quote of the run with this body. A request that a run refuses fails as the run would. */
 export const quoteOf = Effect.fnUntraced(function* (body: string) {
-  const { send, url } = yield* Client
-  const answer = yield* send("POST", "/v1/quote", { text: body })
+  const { url } = yield* Client
+  const answer = yield* sendQuote(body)
   const failure = yield* failureOf(answer)
   if (failure !== null) return yield* failure
   const quote = readQuote(answer.text)
@@ -116,10 +121,9 @@ const nothingRun = "Cancelled. Nothing was run and nothing was charged."
 
 /** Shows the quote and asks. Returns the most that the run may cost: the cap, or the amount shown. */
 export const confirm = Effect.fnUntraced(function* (title: string, body: string, { max_cost, max_total }: Caps) {
-  const { ask } = yield* Client
   const screen = yield* Screen
   const [quote, wallet, guard] = yield* Effect.all(
-    [quoteOf(body), ask((rungate) => rungate.wallet.get()), ask((rungate) => rungate.wallet.guard())],
+    [quoteOf(body), ask(WalletApi.endpoints.get, {}, Wallet), ask(WalletApi.endpoints.guard, {}, SpendGuard)],
     { concurrency: 3 }
   )
   const { hold, from, refused, routing_reason } = quote

@@ -9,7 +9,7 @@ import { methods } from "../../../schema/catalog/Endpoint.ts"
 import { bodyOf } from "../../../schema/json/JsonText.ts"
 import * as Money from "../../../schema/money/Money.ts"
 import { type Strategy, strategies } from "../../../schema/runs/Routing.ts"
-import { boolean, duration, text } from "../terminal/flags.ts"
+import { boolean, choice, duration, text } from "../terminal/flags.ts"
 import { TypedUsd } from "../terminal/TypedUsd.ts"
 import { jsonOf } from "./input.ts"
 
@@ -18,11 +18,7 @@ export const routingFlags = {
     Flag.withDescription("use only this provider, without fallback"),
     Flag.withDefault("auto")
   ),
-  strategy: Flag.Literals("strategy", strategies).pipe(
-    Flag.withDescription("how to rank providers; default: best_value"),
-    Flag.optional,
-    Flag.map(Option.getOrNull)
-  ),
+  strategy: choice("strategy", strategies, "how to rank providers; default: best_value"),
   no_fallback: boolean("no-fallback", "try one provider only")
 }
 
@@ -57,11 +53,7 @@ export const guardMember = (seconds: number | null) =>
   seconds === null ? {} : { unless_contacted_within_seconds: seconds }
 
 export const endpointFlags = {
-  method: Flag.Literals("method", methods).pipe(
-    Flag.withDescription("HTTP method, when the path has several"),
-    Flag.optional,
-    Flag.map(Option.getOrNull)
-  ),
+  method: choice("method", methods, "HTTP method, when the path has several"),
   path: text("path", "values of the path's {placeholders}, as a JSON object"),
   query: text("query", "query parameters, as a JSON object")
 }

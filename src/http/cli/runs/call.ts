@@ -5,12 +5,13 @@ import type * as Money from "../../../schema/money/Money.ts"
 import { endpointBody, endpointFlags, endpointTexts, reuseFlags, reuseMember } from "./bodies.ts"
 import { inputFlags, runInput, wordsArgument } from "./input.ts"
 import { confirmAndRun, metadataMember, runFlags } from "./confirmAndRun.ts"
+import { argument } from "../terminal/flags.ts"
 
 export const call = Command.make(
   "call",
   {
     provider: Argument.String("provider"),
-    endpoint: Argument.String("endpoint").pipe(Argument.withDescription("the provider's path, as discover shows it")),
+    endpoint: argument("endpoint", "the provider's path, as discover shows it"),
     words: wordsArgument,
     ...inputFlags,
     ...endpointFlags,

@@ -3,13 +3,14 @@ import { Clock, Effect, Option, Schema } from "effect"
 import { Flag } from "effect/cli"
 import * as Money from "../../../schema/money/Money.ts"
 import { runIn } from "../../api/shapes/KnownRun.ts"
-import { Client } from "../answers/Client.ts"
+import { WalletApi } from "../../api/Wallet.ts"
+import { ask } from "../answers/operation.ts"
 import { conclude, deliver, leftBy } from "./execution.ts"
 import { fail } from "../terminal/exits.ts"
 import { Journal } from "../state/Journal.ts"
 import { type Caps, capFlags } from "./bodies.ts"
 import { Screen } from "../terminal/Screen.ts"
-import { decoded, formatOf, json, lines, pageOf, printed } from "../answers/show.ts"
+import { decoded, formatOf, json, lines, printed } from "../answers/show.ts"
 import { boolean, metadata } from "../terminal/flags.ts"
 
 /** No run takes longer. A larger value is probably in milliseconds. */
@@ -55,17 +56,13 @@ export interface Request {
   readonly capNeeded: boolean
 }
 
-const Reserve = Schema.Struct({ type: Schema.Literal("reserve"), amount: Schema.String, reference: Schema.String })
-/** The ledger has two or three entries per run, and this run is among the latest. */
-const entriesMost = 50
+const Reserves = Schema.Struct({ items: Schema.Array(Schema.Struct({ amount: Schema.String })) })
 
-/** The amount that the ledger reserved for a run; null when it is not among the latest entries. */
+/** The amount that the ledger reserved for a run; null when it can't be read. */
 const holdOf = Effect.fnUntraced(function* (run_id: string) {
-  const { send } = yield* Client
-  const answer = yield* Effect.option(send("GET", `/v1/wallet/transactions?limit=${entriesMost}`))
-  if (Option.isNone(answer) || answer.value.status !== 200) return null
-  const entries = pageOf(answer.value.text).items.flatMap((item) => decoded(Reserve, item) ?? [])
-  return entries.find(({ reference }) => reference === run_id)?.amount.replace("-", "") ?? null
+  const query = { run_id, type: "reserve" } as const
+  const entries = yield* Effect.option(ask(WalletApi.endpoints.transactions, { query }, Reserves))
+  return Option.getOrNull(entries)?.items[0]?.amount.replace("-", "") ?? null
 })
 
 /** Loaded on demand, because it imports the API contract. */

@@ -7,7 +7,9 @@
 import { Clock, Effect, Fiber, Ref } from "effect"
 import { isFinal } from "../../../schema/runs/Run.ts"
 import { type KnownRun, runIn } from "../../api/shapes/KnownRun.ts"
-import { type Answer, Client } from "../answers/Client.ts"
+import { RunsApi } from "../../api/Runs.ts"
+import type { Answer } from "../answers/Client.ts"
+import { call, send } from "../answers/operation.ts"
 import { CommandFailed } from "../terminal/CommandFailed.ts"
 import { type Exit, exitOfError, exits, fail } from "../terminal/exits.ts"
 import { type Entry, Journal, joinMinutes } from "../state/Journal.ts"
@@ -17,6 +19,7 @@ import { cliHints } from "../answers/commands.ts"
 import { failureOf } from "../answers/show.ts"
 import { widthOf } from "../terminal/text.ts"
 
+const { endpoints } = RunsApi
 /** wait_seconds of the first request. Its response contains the run id. */
 const firstSeconds = 1
 /** wait_seconds of later requests; short enough for proxies to keep the connection. */
@@ -73,15 +76,12 @@ const interrupted = (run_id: Ref.Ref<string | null>) =>
 
 /** Reads a run until it is final or `seconds` have passed; null waits without a limit. */
 const reading = Effect.fnUntraced(function* (run_id: string, seconds: number | null) {
-  const { send } = yield* Client
   const end = seconds === null ? Number.POSITIVE_INFINITY : (yield* Clock.currentTimeMillis) + seconds * 1000
   for (;;) {
     const sentAt = yield* Clock.currentTimeMillis
     const wait = Math.min(stretchSeconds, Math.max(0, Math.ceil((end - sentAt) / 1000)))
-    const answer = yield* send("GET", `/v1/runs/${encodeURIComponent(run_id)}?wait=${wait}`, {
-      seconds: wait + slackSeconds,
-      patient: true
-    })
+    const how = { seconds: wait + slackSeconds, patient: true }
+    const answer = yield* call(endpoints.get, { params: { run_id }, query: { wait: String(wait) } }, how)
     const run = runIn(answer.text)
     const now = yield* Clock.currentTimeMillis
     if (run === null || isFinal(run.status) || now >= end) return answer
@@ -120,18 +120,21 @@ export const deliver = Effect.fnUntraced(function* (
   before: boolean,
   { seconds, async, onNamed }: Waiting
 ) {
-  const { send } = yield* Client
   const journal = yield* Journal
   const id = yield* Ref.make<string | null>(entry.run_id)
   const began = yield* Clock.currentTimeMillis
   const first = async ? 0 : seconds === null ? firstSeconds : Math.min(firstSeconds, seconds)
 
   const work = Effect.gen(function* () {
-    const answer = yield* send("POST", "/v1/run", {
-      text: withWait(entry.body, first),
-      headers: { "idempotency-key": entry.idempotency_key },
-      seconds: first + slackSeconds
-    }).pipe(
+    const answer = yield* send(
+      endpoints.run,
+      {},
+      {
+        text: withWait(entry.body, first),
+        headers: { "idempotency-key": entry.idempotency_key },
+        seconds: first + slackSeconds
+      }
+    ).pipe(
       // Connection refused: nothing was sent.
       Effect.tapError((error) => (error.exit_code === exits.failed && !before ? journal.close(entry) : Effect.void))
     )

@@ -12,7 +12,7 @@ import { Screen } from "../terminal/Screen.ts"
 import { formatOf } from "../answers/show.ts"
 import { retryingRead } from "../answers/retryingRead.ts"
 import { follow, followed, type Seen } from "./tail.ts"
-import { text } from "../terminal/flags.ts"
+import { choice, text } from "../terminal/flags.ts"
 
 /** Events that wait while the past is read. More of them wait at the service. */
 const buffered = 1_000
@@ -36,11 +36,7 @@ export const sinceOf = (given: string, now: number): number | null => {
 const tail = Command.make(
   "tail",
   {
-    status: Flag.Literals("status", statuses).pipe(
-      Flag.withDescription("only runs that reach this status"),
-      Flag.optional,
-      Flag.map(Option.getOrNull)
-    ),
+    status: choice("status", statuses, "only runs that reach this status"),
     capability: text("capability", "only runs of this capability"),
     provider: text("provider", "only runs that this provider served"),
     endpoint: text("endpoint", "only runs of this raw endpoint"),

@@ -1,7 +1,6 @@
 /** `rungate quote <capability>` and `rungate quote <provider> <endpoint>`: what a run would hold and charge, and which providers it would call. */
 import { Effect, Option } from "effect"
 import { Argument, Command } from "effect/cli"
-import { Client } from "../answers/Client.ts"
 import { json, show } from "../answers/show.ts"
 import { fail } from "../terminal/exits.ts"
 import { Screen } from "../terminal/Screen.ts"
@@ -18,6 +17,7 @@ import {
   routingFlags
 } from "./bodies.ts"
 import { inputFlags, isMember, runInput, wordsArgument } from "./input.ts"
+import { argument } from "../terminal/flags.ts"
 
 /** Loaded on demand, because it imports the API contract. */
 const views = Effect.promise(() => import("./QuoteView.ts"))
@@ -28,7 +28,7 @@ const capabilityOnly = "choose the provider of a capability. A raw endpoint has 
 export const quote = Command.make(
   "quote",
   {
-    target: Argument.String("target").pipe(Argument.withDescription("a capability or a provider")),
+    target: argument("target", "a capability or a provider"),
     endpoint: Argument.String("endpoint").pipe(
       Argument.withDescription("the provider's path, as discover shows it"),
       Argument.optional
@@ -43,7 +43,6 @@ export const quote = Command.make(
     json
   },
   Effect.fnUntraced(function* ({ target, endpoint, words, ...given }) {
-    const { send } = yield* Client
     const screen = yield* Screen
     const { provider, strategy, no_fallback, method, path, query } = given
     // The word after a capability is a part of the input already, as `rungate run email.find -` has it.
@@ -71,13 +70,11 @@ export const quote = Command.make(
           ...reuseMember(given)
         })
     const title = isRaw ? `${target} ${named.value}` : target
-    const answer = yield* send("POST", "/v1/quote", { text })
-    yield* show(answer, given, (body) =>
-      Effect.map(views, ({ quoteLines, readQuote }) => {
-        const quote = readQuote(body)
-        return quote === null ? null : quoteLines(title, quote, screen)
-      })
-    )
+    const { quoteLines, readQuote, sendQuote } = yield* views
+    yield* show(yield* sendQuote(text), given, (body) => {
+      const quote = readQuote(body)
+      return Effect.succeed(quote === null ? null : quoteLines(title, quote, screen))
+    })
   })
 ).pipe(
   Command.withDescription("Show what a run would cost, which providers it would call, and whether it would be refused"),

@@ -3,8 +3,8 @@
  *
  * It sends them again with the same Idempotency-Key. If the service already has the run, it is joined and paid once.
  */
-import { Clock, Effect, Option } from "effect"
-import { Argument, Command, Flag } from "effect/cli"
+import { Clock, Effect } from "effect"
+import { Argument, Command } from "effect/cli"
 import { CommandFailed } from "../terminal/CommandFailed.ts"
 import { confirmed } from "../terminal/consent.ts"
 import { conclude, deliver } from "./execution.ts"
@@ -14,7 +14,7 @@ import { Screen } from "../terminal/Screen.ts"
 import { formatOf, json } from "../answers/show.ts"
 import { showRun, waitFlag } from "./confirmAndRun.ts"
 import { agoOf } from "../terminal/values.ts"
-import { boolean, yes } from "../terminal/flags.ts"
+import { boolean, optional, optionalArgument, yes } from "../terminal/flags.ts"
 
 const chosen = (entries: ReadonlyArray<Entry>, run_id: string | null) =>
   run_id === null ? entries : entries.filter((entry) => entry.run_id === run_id || entry.idempotency_key === run_id)
@@ -32,12 +32,8 @@ const mayStart = Effect.fnUntraced(function* (entry: Entry, yes: boolean, now: n
 export const resume = Command.make(
   "resume",
   {
-    run_id: Argument.String("run_id").pipe(
-      Argument.withDescription("run id or Idempotency-Key; default: all interrupted runs"),
-      Argument.optional,
-      Argument.map(Option.getOrNull)
-    ),
-    wait: waitFlag.pipe(Flag.optional, Flag.map(Option.getOrNull)),
+    run_id: optionalArgument(Argument.String("run_id"), "run id or Idempotency-Key; default: all interrupted runs"),
+    wait: optional(waitFlag),
     yes,
     forget: boolean("forget", "delete the entries instead of joining; a started run continues"),
     json

@@ -1,19 +1,17 @@
 /** `rungate run <capability> -i '{…}'`: runs a capability and waits for its result. */
 import { Effect } from "effect"
-import { Argument, Command } from "effect/cli"
+import { Command } from "effect/cli"
 import type * as Money from "../../../schema/money/Money.ts"
 import { capabilityBody, guardFlags, guardMember, reuseFlags, reuseMember, routingFlags } from "./bodies.ts"
 import { inputFlags, runInput, wordsArgument } from "./input.ts"
 import { confirmAndRun, metadataMember, runFlags } from "./confirmAndRun.ts"
 import { firstRun } from "../../../schema/Steps.ts"
-import { boolean } from "../terminal/flags.ts"
+import { argument, boolean } from "../terminal/flags.ts"
 
 export const run = Command.make(
   "run",
   {
-    capability: Argument.String("capability").pipe(
-      Argument.withDescription("slug such as email.find; discover finds them")
-    ),
+    capability: argument("capability", "slug such as email.find; discover finds them"),
     words: wordsArgument,
     ...inputFlags,
     ...routingFlags,

@@ -85,12 +85,7 @@ export const simulate = rowWith(
         Flag.withDescription("runs from this date on, such as 2026-11-01, or of the last days, such as 30d"),
         Flag.withDefault("30d")
       ),
-      to: "runs before this time; a date includes its day; default: now",
       routing: false,
-      without: Flag.String("without").pipe(
-        Flag.withDescription("a provider that is not called; may be repeated"),
-        Flag.between(0, 50)
-      ),
       max_cost: "the cap of each run in USD; default: each as it was"
     },
     examples: [

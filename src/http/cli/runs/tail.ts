@@ -9,7 +9,9 @@ import { memberText } from "../../../schema/json/JsonText.ts"
 import type { RunStatus } from "../../../schema/runs/Run.ts"
 import type { Event } from "../../api/Events.ts"
 import type { CommandFailed } from "../terminal/CommandFailed.ts"
+import { RunsApi } from "../../api/Runs.ts"
 import type { Answer } from "../answers/Client.ts"
+import { requestOf } from "../answers/operation.ts"
 import { fail } from "../terminal/exits.ts"
 import { pageOf } from "../answers/show.ts"
 
@@ -72,6 +74,9 @@ const listed = (text: string) => {
   return result === null ? text : text.replace(`,"result":${result}`, () => "")
 }
 
+const { endpoints } = RunsApi
+const pathOf = (query: object) => requestOf(endpoints.list, { query }).path
+
 export const follow = (filters: Filters, read: (path: string) => Effect.Effect<Answer, CommandFailed>) => {
   /** Runs of the past that were printed, and whether they had ended. Their end may come as an event, too. */
   const printed = new Map<string, boolean>()
@@ -80,14 +85,13 @@ export const follow = (filters: Filters, read: (path: string) => Effect.Effect<A
 
   /** The latest matching runs, oldest first: at most `most`, none older than `since`. */
   const past = Effect.fnUntraced(function* (most: number, since: number) {
-    const [latest] = pageOf((yield* read("/v1/runs?limit=1")).text).items
+    const [latest] = pageOf((yield* read(pathOf({ limit: 1 }))).text).items
     if (latest !== undefined) newest = (yield* seenIn(latest)).run_id
     const runs: Array<Seen> = []
     let cursor: string | null = null
     while (runs.length < most) {
-      const query = new URLSearchParams({ limit: String(Math.min(most, pageMost)) })
-      for (const [name, value] of Object.entries({ ...filters, cursor })) if (value !== null) query.set(name, value)
-      const { items, next }: ReturnType<typeof pageOf> = pageOf((yield* read(`/v1/runs?${query}`)).text)
+      const path = pathOf({ limit: Math.min(most, pageMost), ...filters, cursor })
+      const { items, next }: ReturnType<typeof pageOf> = pageOf((yield* read(path)).text)
       for (const item of items) runs.push(yield* seenIn(item))
       if (next === null || (runs.at(-1)?.asked_at ?? since) < since) break
       cursor = next
@@ -112,7 +116,8 @@ export const follow = (filters: Filters, read: (path: string) => Effect.Effect<A
     const isEnd = type === "run.finished"
     if (isEnd) printed.delete(run_id)
     if (isEnd ? before === true : run_id <= newest) return null
-    const run = yield* seenIn(listed((yield* read(`/v1/runs/${encodeURIComponent(run_id)}`)).text))
+    const { path } = requestOf(endpoints.get, { params: { run_id } })
+    const run = yield* seenIn(listed((yield* read(path)).text))
     return run.done === isEnd && matches(run) ? run : null
   })
 

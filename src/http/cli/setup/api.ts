@@ -1,6 +1,6 @@
 /** `rungate api <METHOD> <path>`: sends any API request with the user's credential and prints the response unchanged. */
 import { Effect } from "effect"
-import { Argument, Command, Flag } from "effect/cli"
+import { Command, Flag } from "effect/cli"
 import { Client, type Method } from "../answers/Client.ts"
 import { Credentials } from "../state/Credentials.ts"
 import { fail } from "../terminal/exits.ts"
@@ -9,7 +9,7 @@ import { allPages } from "../answers/pages.ts"
 import { Screen } from "../terminal/Screen.ts"
 import { failureOf, printed } from "../answers/show.ts"
 import { harmless } from "../terminal/text.ts"
-import { boolean } from "../terminal/flags.ts"
+import { argument, boolean } from "../terminal/flags.ts"
 
 const methods = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const
 const methodOf = (text: string): Method | undefined => methods.find((method) => method === text.toUpperCase())
@@ -41,8 +41,8 @@ const headerOf = Effect.fnUntraced(function* (line: string) {
 export const api = Command.make(
   "api",
   {
-    method: Argument.String("method").pipe(Argument.withDescription("GET, POST, PUT, PATCH or DELETE")),
-    path: Argument.String("path").pipe(Argument.withDescription("such as /v1/wallet, or wallet for short")),
+    method: argument("method", "GET, POST, PUT, PATCH or DELETE"),
+    path: argument("path", "such as /v1/wallet, or wallet for short"),
     words: wordsArgument,
     ...inputFlags,
     header: Flag.String("header").pipe(

@@ -1,6 +1,8 @@
 /** The checks of `rungate doctor`, in order. Each check that warns or fails says what to do. */
 import { Clock, Effect, Redacted, Schema } from "effect"
+import { WalletApi } from "../../api/Wallet.ts"
 import { type Answer, Client } from "../answers/Client.ts"
+import { call } from "../answers/operation.ts"
 import { Credentials, keysFile, sessionsFile } from "../state/Credentials.ts"
 import { complaint } from "../state/PrivateFile.ts"
 import { decoded, failureOf } from "../answers/show.ts"
@@ -91,7 +93,7 @@ export const checks = Effect.gen(function* () {
     document._tag === "Success" ? version(document.success) : check("version", "fail", document.failure.message)
   )
   if (key === null || source === null) return [...checks, check("key", "fail", missing)]
-  const wallet = yield* Effect.result(send("GET", "/v1/wallet"))
+  const wallet = yield* Effect.result(call(WalletApi.endpoints.get, {}))
   if (wallet._tag === "Failure") return [...checks, check("key", "fail", wallet.failure.message)]
   const refused = yield* failureOf(wallet.success)
   // Such as a key that reads its own budget only, and has none.

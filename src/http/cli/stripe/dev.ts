@@ -3,7 +3,7 @@
  *
  * Like `stripe trigger`, it creates what an event needs: a checkout, and a payment for a refund or dispute.
  */
-import { Effect, Option } from "effect"
+import { Effect } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import * as Money from "../../../schema/money/Money.ts"
 import { didYouMean } from "../../../schema/suggestion.ts"
@@ -13,7 +13,7 @@ import { formatOf, lines } from "../answers/show.ts"
 import { eventTypes, isEventType, type Needs, outcomes, triggerOf } from "./events.ts"
 import { facts } from "../terminal/table.ts"
 import { rehearse } from "./trigger.ts"
-import { boolean, text, usd } from "../terminal/flags.ts"
+import { boolean, optionalArgument, text, usd } from "../terminal/flags.ts"
 
 const amountDefault = Money.dollars("25.00")
 
@@ -58,11 +58,7 @@ const flags = {
 const trigger = Command.make(
   "trigger",
   {
-    event: Argument.String("event").pipe(
-      Argument.withDescription("such as checkout.session.completed; --list shows all"),
-      Argument.optional,
-      Argument.map(Option.getOrNull)
-    ),
+    event: optionalArgument(Argument.String("event"), "such as checkout.session.completed; --list shows all"),
     ...flags
   },
   Effect.fnUntraced(function* ({ event, list: listed, ...given }) {

@@ -2,7 +2,9 @@
 import { Clock, Effect, Schema } from "effect"
 import { memberText } from "../../../schema/json/JsonText.ts"
 import * as Money from "../../../schema/money/Money.ts"
-import { Client } from "../answers/Client.ts"
+import { Checkout, SimulatedCheckout, TopUpsApi } from "../../api/TopUps.ts"
+import { WalletApi } from "../../api/Wallet.ts"
+import { ask, call } from "../answers/operation.ts"
 import { decoded, failureOf, formatOf, lines, pageOf } from "../answers/show.ts"
 import { fail } from "../terminal/exits.ts"
 import { Screen } from "../terminal/Screen.ts"
@@ -26,16 +28,11 @@ export interface Given {
   readonly json: boolean
 }
 
-const Opened = Schema.Struct({ status: Schema.Literal("checkout"), session_id: Schema.String })
-
 /** Opens a checkout for the organization of the key. */
 const openCheckout = Effect.fnUntraced(function* (amount: Money.MicroUsd) {
-  const { send } = yield* Client
-  const answer = yield* send("POST", "/v1/wallet/topups/checkout", { body: { amount: Money.usd(amount) } })
-  const failure = yield* failureOf(answer)
-  if (failure !== null) return yield* failure
-  const opened = decoded(Opened, answer.text)
-  if (opened !== null) return opened.session_id
+  const payload = { amount: Money.usd(amount) }
+  const opened = yield* ask(TopUpsApi.endpoints.checkout, { payload }, Schema.Union([Checkout, SimulatedCheckout]))
+  if (opened.status === "checkout") return opened.session_id
   return yield* fail(
     "failed",
     "The service did not open a Stripe checkout. It must run with STRIPE_SECRET_KEY of a test account."
@@ -44,10 +41,9 @@ const openCheckout = Effect.fnUntraced(function* (amount: Money.MicroUsd) {
 
 /** The ledger entry with this reference as JSON text; null after the timeout. */
 const entryOf = Effect.fnUntraced(function* (reference: string) {
-  const { send } = yield* Client
   const end = (yield* Clock.currentTimeMillis) + turnSeconds * 1000
   for (;;) {
-    const answer = yield* send("GET", "/v1/wallet/transactions?limit=200")
+    const answer = yield* call(WalletApi.endpoints.transactions, { query: { limit: "200" } })
     const failure = yield* failureOf(answer)
     if (failure !== null) return yield* failure
     const entry = pageOf(answer.text).items.find((item) => memberText(item, "reference") === JSON.stringify(reference))

@@ -1,13 +1,10 @@
 /** Global flags: every command accepts them, at any position. */
-import { Option } from "effect"
+
 import { Flag, GlobalFlag } from "effect/cli"
+import { text } from "../terminal/flags.ts"
 
 export const Profile = GlobalFlag.Setting("profile")({
-  flag: Flag.String("profile").pipe(
-    Flag.withDescription("use this saved profile; the variable RUNGATE_PROFILE does the same"),
-    Flag.optional,
-    Flag.map(Option.getOrNull)
-  )
+  flag: text("profile", "use this saved profile; the variable RUNGATE_PROFILE does the same")
 })
 
 export const NoColor = GlobalFlag.Setting("no-color")({

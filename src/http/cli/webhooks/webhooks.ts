@@ -15,7 +15,6 @@ const { endpoints } = WebhooksApi
 const endpoint_id = "id from webhooks list"
 
 const list = row("list", endpoints.list, {
-  about: "List webhook endpoints, newest first",
   alias: "ls",
   show: listed(
     WebhookEndpoint,
@@ -77,7 +76,7 @@ const statusCommand = <const Name extends string>(name: Name, status: "paused" |
 const rotate = row("rotate", endpoints.rotate, {
   about: "Make a new secret; the old one signs beside it for a while",
   as: "session",
-  fields: { endpoint_id, grace_seconds: "how long both secrets sign; default: one day" },
+  fields: { endpoint_id },
   show: secret
 })
 
@@ -93,7 +92,6 @@ const lastAnswer = (last: { readonly status: number | null; readonly answer: str
   last === undefined ? "" : last.status === null ? last.answer : String(last.status)
 
 const deliveries = row("deliveries", endpoints.deliveries, {
-  about: "List deliveries with the receiver's answers, newest first",
   fields: { endpoint_id, status: "only deliveries of this status" },
   show: listed(WebhookDelivery, "There are no deliveries.", (ago) => [
     "id",
