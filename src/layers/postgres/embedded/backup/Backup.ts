@@ -5,16 +5,16 @@
  * the state of the moment at which it ends. The package has no pg_basebackup, so this module does what that program does.
  */
 import * as fs from "node:fs"
-import { open, readdir, readFile, rename, rm, stat } from "node:fs/promises"
+import { type FileHandle, open, readdir, readFile, rename, rm, stat } from "node:fs/promises"
 import { join } from "node:path"
 import { Readable } from "node:stream"
 import { pipeline } from "node:stream/promises"
 import { createGzip } from "node:zlib"
-import { Schema } from "effect"
+import { identity, Schema, Stream } from "effect"
+import { Tar } from "effect/encoding"
 import { Client } from "pg"
 import { packageFolder } from "../../../platform/packageFolder.ts"
 import type { Place } from "../EmbeddedPostgresFiles.ts"
-import { tarEnd, tarHeader, tarPadding } from "./TarFile.ts"
 
 /** First in the file: what it is. The password is that of the database's role, which the copied files know. */
 export const Manifest = Schema.fromJsonString(
@@ -50,11 +50,8 @@ const gzipLevel = 1
 
 const isGone = (error: unknown) => error instanceof Error && "code" in error && error.code === "ENOENT"
 
-function* small(name: string, content: Uint8Array) {
-  yield tarHeader({ name, kind: "file", bytes: content.length })
-  yield content
-  yield tarPadding(content.length)
-}
+const small = (name: string, content: string | Uint8Array) => Tar.file(name, content, { mode: 0o600 })
+const folderEntry = (name: string) => Tar.directory(name, { mode: 0o700 })
 
 /** A table that is dropped meanwhile takes its file along. The write-ahead log knows. */
 const opened = (path: string) =>
@@ -63,27 +60,29 @@ const opened = (path: string) =>
     throw error
   })
 
-async function* file(path: string, name: string) {
-  const source = await opened(path)
-  if (source === undefined) return
+/** PostgreSQL's files change during a backup. The copy has the size that a file had at first: the rest is cut off or filled with zeros. */
+async function* contentOf(source: FileHandle, size: number) {
   try {
-    const { size } = await source.stat()
-    yield tarHeader({ name, kind: "file", bytes: size })
     for (let at = 0; at < size; ) {
       const wanted = Math.min(chunkBytes, size - at)
-      const chunk = Buffer.alloc(wanted)
+      const chunk = new Uint8Array(wanted)
       const { bytesRead } = await source.read(chunk, 0, wanted, at)
-      // A file that became shorter ends with zeros.
       yield bytesRead === 0 ? chunk : chunk.subarray(0, bytesRead)
       at += bytesRead === 0 ? wanted : bytesRead
     }
-    yield tarPadding(size)
   } finally {
     await source.close()
   }
 }
 
-async function* folder(cluster: string, below: string): AsyncGenerator<Uint8Array> {
+async function* file(path: string, name: string) {
+  const source = await opened(path)
+  if (source === undefined) return
+  const { size } = await source.stat()
+  yield Tar.fileStream(name, size, Stream.fromAsyncIterable(contentOf(source, size), identity), { mode: 0o600 })
+}
+
+async function* folder(cluster: string, below: string): AsyncGenerator<Tar.Entry<unknown>> {
   const entries = await readdir(join(cluster, below), { withFileTypes: true }).catch((error: unknown) => {
     if (isGone(error)) return []
     throw error
@@ -93,7 +92,7 @@ async function* folder(cluster: string, below: string): AsyncGenerator<Uint8Arra
     if (left.test(entry.name) || inside === control) continue
     const name = `${clusterName}/${inside}`
     if (entry.isDirectory()) {
-      yield tarHeader({ name, kind: "folder", bytes: 0 })
+      yield folderEntry(name)
       if (!emptied.has(inside)) yield* folder(cluster, inside)
     } else if (entry.isFile()) yield* file(join(cluster, inside), name)
   }
@@ -124,7 +123,7 @@ const Package = Schema.fromJsonString(Schema.Struct({ version: Schema.String }))
 const ownVersion = async () =>
   Schema.decodeUnknownSync(Package)(await readFile(join(packageFolder, "package.json"), "utf8")).version
 
-async function* archive(client: Client, { cluster }: Place, password: string) {
+async function* archive(client: Client, { cluster }: Place, password: string): AsyncGenerator<Tar.Entry<unknown>> {
   const version = await client.query("SHOW server_version")
   const manifest = Schema.encodeSync(Manifest)({
     format: "rungate-backup-1",
@@ -133,22 +132,21 @@ async function* archive(client: Client, { cluster }: Place, password: string) {
     rungate: await ownVersion(),
     password
   })
-  yield* small(manifestName, Buffer.from(manifest))
+  yield small(manifestName, manifest)
   // Keeps the log from being recycled as long as this connection lives.
   await client.query("SELECT pg_create_physical_replication_slot($1, true, true)", [`rungate_backup_${process.pid}`])
   await client.query("SELECT pg_backup_start('rungate', fast => true)")
-  yield tarHeader({ name: clusterName, kind: "folder", bytes: 0 })
+  yield folderEntry(clusterName)
   yield* folder(cluster, "")
-  yield* small(`${clusterName}/${control}`, await controlFile(cluster))
+  yield small(`${clusterName}/${control}`, await controlFile(cluster))
   const stopped = await client.query(
     "SELECT labelfile, pg_walfile_name(lsn) AS last FROM pg_backup_stop(wait_for_archive => false)"
   )
   const label = textOf(stopped.rows, "labelfile")
-  yield* small(`${clusterName}/backup_label`, Buffer.from(label))
+  yield small(`${clusterName}/backup_label`, label)
   const first = /^START WAL LOCATION: \S+ \(file ([0-9A-F]{24})\)/m.exec(label)?.[1] ?? ""
   yield* writeAheadLog(cluster, first, textOf(stopped.rows, "last"))
-  yield* small(endName, Buffer.from("complete\n"))
-  yield tarEnd
+  yield small(endName, "complete\n")
 }
 
 const sync = async (path: string) => {
@@ -164,8 +162,10 @@ export const writeBackup = async (url: string, place: Place, path: string, passw
   await client.connect()
   try {
     await rm(draft, { force: true })
+    const entries = Stream.fromAsyncIterable(archive(client, place, password), identity)
+    const bytes = Stream.pipeThroughChannel(entries, Tar.encode<unknown, unknown, Tar.Entry<unknown>>())
     await pipeline(
-      Readable.from(archive(client, place, password), { objectMode: false }),
+      Readable.from(Stream.toAsyncIterable(bytes), { objectMode: false }),
       createGzip({ level: gzipLevel }),
       fs.createWriteStream(draft, { flags: "wx", mode: 0o600 })
     )

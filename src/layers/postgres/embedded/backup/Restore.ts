@@ -9,10 +9,10 @@ import * as fs from "node:fs"
 import { mkdir, open, rename, rm } from "node:fs/promises"
 import { dirname, join } from "node:path"
 import { createGunzip } from "node:zlib"
-import { Schema } from "effect"
+import { identity, Schema, Stream } from "effect"
+import { Tar } from "effect/encoding"
 import * as files from "../EmbeddedPostgresFiles.ts"
 import { clusterName, endName, Manifest, manifestName } from "./Backup.ts"
-import { tarEntries } from "./TarFile.ts"
 
 type Manifest = typeof Manifest.Type
 
@@ -47,19 +47,43 @@ export const writeNew = async (path: string, parts: AsyncIterable<Uint8Array>): 
   }
 }
 
+const inWords = (error: unknown): unknown =>
+  Tar.isTarError(error)
+    ? new Error(`the backup file is ${error.kind === "Truncated" ? "not complete" : "damaged"}`)
+    : error
+
+/** Nothing of an archive may land outside the folder that it is unpacked into. */
+const safeName = (path: string): string => {
+  const name = path.replace(/\/$/, "")
+  if (name === "" || name.startsWith("/") || name.split("/").includes(".."))
+    throw new Error(`the backup has a path that is not allowed: ${name}`)
+  return name
+}
+
+/** The entries of an archive in order. The content of an entry has to be read to its end before the next entry is asked for. */
+const entriesOf = (archive: AsyncIterable<Uint8Array>) =>
+  Stream.toAsyncIterable(
+    Stream.fromAsyncIterable(archive, identity).pipe(
+      Stream.pipeThroughChannel(Tar.decode<unknown>()),
+      Stream.mapError(inWords)
+    )
+  )
+
 /** Unpacks into `folder`, which is new. Fails if the file is no complete backup. */
 const unpack = async (path: string, folder: string): Promise<Manifest> => {
   let manifest: Manifest | undefined
   let last = ""
-  for await (const { name, kind, content } of tarEntries(unzipped(path))) {
+  for await (const { header, body } of entriesOf(unzipped(path))) {
+    const name = safeName(header.path)
+    const content = Stream.toAsyncIterable(Stream.mapError(body, inWords))
     last = name
     if (manifest === undefined) {
       if (name !== manifestName) throw new Error("it is no backup that rungate admin backup made")
       manifest = Schema.decodeUnknownSync(Manifest)(Buffer.concat(await Array.fromAsync(content)).toString())
-    } else if (kind === "folder") {
-      await Array.fromAsync(content)
+    } else if (header.type === "Directory") {
       await mkdir(join(folder, name), { recursive: true, mode: 0o700 })
-    } else await writeNew(join(folder, name), content)
+    } else if (header.type === "File") await writeNew(join(folder, name), content)
+    else throw new Error(`the backup has an entry that is not allowed: ${name}`)
   }
   if (manifest === undefined || last !== endName) throw new Error("the backup file is not complete")
   return manifest
