@@ -50,7 +50,7 @@ describe.skipIf(!hasBrowser)("the pages of money", () => {
       .getByRole("cell", { name: /simulated/ })
       .first()
       .waitFor()
-    await page.getByRole("button", { name: "Save the signed heads" }).click()
+    await page.getByRole("button", { name: "Save the signed hash of each day" }).click()
     await page.getByText("There is nothing to save yet.").first().waitFor()
     expect(person.errors).toEqual([])
     await person.context.close()
@@ -63,10 +63,19 @@ describe.skipIf(!hasBrowser)("the pages of money", () => {
     await looked(person, "/wallet", "wallet", "Wallet")
     const { items } = await person.ask("GET", "/v1/wallet/transactions?limit=200")
     const rows = page.getByRole("table").filter({ hasText: "Balance" }).last().locator("tbody tr")
-    expect(await rows.count()).toBe(items.length)
+    // The three entries of a run are one row, which says what it held, charged and released.
+    const references: ReadonlyArray<string> = items.map(({ reference }: { readonly reference: string }) => reference)
+    expect(await rows.count()).toBe(new Set(references).size)
+    expect(items.length).toBeGreaterThan(new Set(references).size)
+    const steps = rows.filter({ hasText: first }).getByRole("list", { name: "Steps of the run" }).getByRole("listitem")
+    expect((await steps.allTextContents()).map((step) => /hold|charge|release/.exec(step)?.[0])).toEqual([
+      "hold",
+      "charge",
+      "release"
+    ])
     await page.getByLabel("Type of entry").selectOption("settle")
     await page.waitForURL(/type=settle/)
-    await page.getByRole("cell", { name: "hold", exact: true }).first().waitFor({ state: "detached" })
+    await rows.filter({ hasText: "hold" }).first().waitFor({ state: "detached" })
     expect(await rows.count()).toBe(2)
     await page.getByLabel("Only entries of the run with this id").fill(first)
     await page.keyboard.press("Enter")
@@ -76,7 +85,9 @@ describe.skipIf(!hasBrowser)("the pages of money", () => {
     expect([file.name, file.text.trim().split("\n").length]).toEqual(["transactions.csv", 2])
     const receipt = await saved(page, () => page.getByRole("button", { name: `Save the receipt of ${first}` }).click())
     expect([receipt.name, receipt.text.split(".").length]).toEqual([`${first}.jws`, 3])
-    const chain = await saved(page, () => page.getByRole("button", { name: "Save the chain of entries" }).click())
+    const chain = await saved(page, () =>
+      page.getByRole("button", { name: "Save all entries with their hashes" }).click()
+    )
     expect([chain.name, chain.text.trim().split("\n").length]).toEqual(["ledger-chain.jsonl", items.length])
     await page.getByLabel("Only entries of the run with this id").fill(hostile)
     await page.keyboard.press("Enter")

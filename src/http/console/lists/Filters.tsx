@@ -81,7 +81,7 @@ const DayField = ({ name, word }: { readonly name: "from" | "to"; readonly word:
 
 /** Two days that bound a list, as `from` and `to`. Both belong to the period, in UTC. */
 export const Period = () => (
-  <div className="flex items-center gap-2">
+  <div className="flex flex-wrap items-center gap-2">
     <DayField name="from" word="From" />
     <DayField name="to" word="to" />
   </div>

@@ -102,10 +102,10 @@ export const Receipt = ({ run_id }: { readonly run_id: string }) => {
 }
 
 export const Downloads = () => (
-  <Panel title="Proofs to keep">
-    <p className="mb-3 text-muted">
-      A head is the newest entry's hash of a day, signed. Who keeps heads can prove later that no entry was changed. The
-      chain has every entry with its hash. The keys are at{" "}
+  <Panel title="Prove later that no entry was changed">
+    <p className="mb-3 max-w-prose text-muted">
+      Each entry has a hash that covers the one before it, and the service signs the newest hash of each day. Keep these
+      files: who has them needs not trust this service. Its keys are at{" "}
       <OutLink href="/.well-known/jwks.json">/.well-known/jwks.json</OutLink>.
     </p>
     <div className="flex flex-wrap items-start gap-2">
@@ -114,22 +114,24 @@ export const Downloads = () => (
         read={(from) => api.receipts.heads({ query: { limit: pageSize, ...from } })}
         write={asOneObject}
       >
-        Save the signed heads
+        Save the signed hash of each day
       </SaveAll>
       <SaveAll
         name="ledger-chain.jsonl"
         read={(from) => api.receipts.chain({ query: { limit: pageSize, ...from } })}
         write={asLines}
       >
-        Save the chain of entries
+        Save all entries with their hashes
       </SaveAll>
     </div>
-    <div className="mt-3 space-y-2">
-      <p className="text-muted">Compare saved heads with the ledger of a later day:</p>
-      <CodeBlock
-        label="the command that compares saved heads"
-        text={["rungate receipt keys -o jwks.json", verifyHeads].join("\n")}
-      />
-    </div>
+    <details className="mt-3">
+      <summary className="text-muted">Compare saved hashes with the ledger of a later day</summary>
+      <div className="mt-2">
+        <CodeBlock
+          label="the command that compares saved hashes"
+          text={["rungate receipt keys -o jwks.json", verifyHeads].join("\n")}
+        />
+      </div>
+    </details>
   </Panel>
 )

@@ -4,13 +4,15 @@ import type { AnswerOf } from "../../../client/Browser.ts"
 import { type Search, setOnly, useFilters } from "../../data/address.ts"
 import { api, queries } from "../../data/api.ts"
 import { type LiveEvent, useLive } from "../../data/live.ts"
+import { sumOf } from "../../data/money.ts"
+import { exactly } from "../../data/time.ts"
 import { Export } from "../../lists/Export.tsx"
 import { FilterSelect, Period } from "../../lists/Filters.tsx"
 import { PagedTable, usePaged } from "../../lists/PagedList.tsx"
 import { SearchBox } from "../../lists/SearchBox.tsx"
 import { Button } from "../../parts/Button.tsx"
 import { Id } from "../../parts/Copy.tsx"
-import { Link, RowLink, TextLink } from "../../parts/Link.tsx"
+import { RowLink, TextLink } from "../../parts/Link.tsx"
 import { Empty, Panel } from "../../parts/Page.tsx"
 import type { Column } from "../../parts/Table.tsx"
 import { Money, Time } from "../../parts/Values.tsx"
@@ -31,41 +33,66 @@ const wordOf = (type: EntryType) => types.find(([one]) => one === type)?.[1] ?? 
 
 const isRun = (reference: string) => /^run_[0-9a-z]{6,40}$/.test(reference)
 
-const columns: ReadonlyArray<Column<Entry>> = [
-  { title: "When", cell: ({ created_at }) => <Time at={created_at} /> },
-  {
-    title: "Entry",
-    // On narrow screens it is the only way to the run.
-    cell: ({ type, reference }) =>
-      isRun(reference) ? (
-        <RowLink to={`/runs/${reference}`} title={reference}>
-          {wordOf(type)}
-        </RowLink>
-      ) : (
-        <span className="font-medium">{wordOf(type)}</span>
-      )
-  },
-  {
-    title: "For",
-    wide: true,
-    cell: ({ reference, note, type }) => (
+/** The entries of one run, or one other entry. Newest first, as they are read. */
+type Row = readonly [Entry, ...ReadonlyArray<Entry>]
+
+/** A run is one row, at the place of its newest entry. */
+const folded = (entries: ReadonlyArray<Entry>): ReadonlyArray<Row> => {
+  const rows = new Map<string, Row>()
+  for (const entry of entries) {
+    const key = isRun(entry.reference) ? entry.reference : entry.id
+    const row = rows.get(key)
+    rows.set(key, row === undefined ? [entry] : [...row, entry])
+  }
+  return [...rows.values()]
+}
+
+/** Holds and releases leave the balance as it is. */
+const movesBalance = ({ type }: Entry) => type !== "reserve" && type !== "release"
+const amountOf = (row: Row) =>
+  row.length === 1 ? row[0].amount : sumOf(row.filter(movesBalance).map(({ amount }) => amount))
+
+const Steps = ({ row }: { readonly row: Row }) => (
+  <ol aria-label="Steps of the run" className="flex flex-wrap gap-x-2 text-muted">
+    {row.toReversed().map(({ id, type, amount, created_at }, index) => (
+      <li key={id} title={exactly(created_at)}>
+        {index > 0 && <span aria-hidden="true">→ </span>}
+        {wordOf(type)} <Money amount={amount} />
+      </li>
+    ))}
+  </ol>
+)
+
+const Of = ({ row }: { readonly row: Row }) => {
+  const [{ type, reference, note }] = row
+  if (!isRun(reference))
+    return (
       <>
-        {isRun(reference) ? (
-          <span className="inline-flex flex-wrap items-center gap-x-2">
-            <Link to={`/runs/${reference}`} className="font-mono hover:underline">
-              {reference}
-            </Link>
-            {type === "settle" && <Receipt run_id={reference} />}
-          </span>
-        ) : (
+        <span className="font-medium">{wordOf(type)}</span>
+        <span className="block">
           <Id id={reference} what="the reference" />
-        )}
+        </span>
         {note !== null && <span className="block break-words text-muted">{note}</span>}
       </>
     )
-  },
-  { title: "Amount", cell: ({ amount }) => <Money amount={amount} />, align: "right" },
-  { title: "Balance", cell: ({ balance_after }) => <Money amount={balance_after} />, align: "right" }
+  return (
+    <>
+      <span className="flex flex-wrap items-center gap-x-2">
+        <RowLink to={`/runs/${reference}`} className="font-mono break-all">
+          {reference}
+        </RowLink>
+        {row.some((one) => one.type === "settle") && <Receipt run_id={reference} />}
+      </span>
+      <Steps row={row} />
+    </>
+  )
+}
+
+const columns: ReadonlyArray<Column<Row>> = [
+  { title: "When", cell: ([{ created_at }]) => <Time at={created_at} />, wide: true },
+  { title: "Entries", cell: (row) => <Of row={row} /> },
+  { title: "Amount", cell: (row) => <Money amount={amountOf(row)} />, align: "right" },
+  { title: "Balance", cell: ([{ balance_after }]) => <Money amount={balance_after} />, align: "right", wide: true }
 ]
 
 /** The filters of the address as the API takes them. */
@@ -126,16 +153,17 @@ export const Ledger = () => {
   const paged = usePaged(["ledger", query], (from) =>
     api.wallet.transactions({ query: { limit: 50, ...query, ...from } })
   )
+  const rows = useMemo(() => paged.items && folded(paged.items), [paged.items])
   const isFiltered = Object.keys(query).length > 0
   return (
     <Panel title="Ledger" actions={<Export path="/v1/wallet/transactions" query={query} name="transactions.csv" />}>
       <Filters />
       <NewEntries />
       <PagedTable
-        paged={paged}
+        paged={{ ...paged, items: rows }}
         label="Ledger entries"
         columns={columns}
-        keyOf={({ id }) => id}
+        keyOf={([{ id }]) => id}
         empty={
           isFiltered ? (
             <Empty title="No entry matches these filters.">
@@ -149,7 +177,8 @@ export const Ledger = () => {
         }
       />
       <p className="mt-3 text-small text-muted">
-        Entries are never changed. Holds and releases move money between available and held, so the balance stays.
+        Entries are never changed. A run is one row. Its hold and its release move money between available and held, so
+        the balance changes by its charge only.
       </p>
     </Panel>
   )
