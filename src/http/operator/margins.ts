@@ -43,9 +43,13 @@ const lines = (days: number, { rows, providers, all }: MarginReport): ReadonlyAr
 
 export const margins = ({ days, json }: MarginFlags) =>
   Effect.gen(function* () {
-    const report = marginReport(yield* (yield* Margins).list(days))
-    if (json) return yield* print(marginReportView(days, report))
+    const margins = yield* Margins
+    const report = marginReport(yield* margins.list(days))
+    const ended = yield* margins.ended(days)
+    if (json) return yield* print(marginReportView(days, report, ended))
     yield* Console.log(lines(days, report).join("\n"))
+    if (ended.length > 0)
+      yield* Console.log(`All ended runs: ${ended.map(({ status, runs }) => `${runs} ${status}`).join(", ")}.`)
     yield* Console.error("Where a provider reports no cost, the cost is the charge without the markup.")
     const { unknown } = report.all
     if (unknown > 0n) yield* Console.error(`The cost of ${unknown} charged runs is unknown and counts as 0.`)

@@ -21,6 +21,11 @@ export const MarginRow = Schema.Struct({
 export type MarginRow = typeof MarginRow.Type
 const marginRows = rowsOf(MarginRow.fields)
 
+/** How many runs ended so. */
+export const EndedRow = Schema.Struct({ status: Schema.String, runs: Schema.BigInt })
+export type EndedRow = typeof EndedRow.Type
+const endedRows = rowsOf(EndedRow.fields)
+
 /** A report reads every run of its days, which may be millions. */
 const timeoutSeconds = 600
 
@@ -29,26 +34,38 @@ export class Margins extends Context.Service<
   {
     /** Runs that ended in the last `days` days and charged or cost something. */
     readonly list: (days: number) => Effect.Effect<ReadonlyArray<MarginRow>>
+    /** All runs that ended in these days, by how they ended. */
+    readonly ended: (days: number) => Effect.Effect<ReadonlyArray<EndedRow>>
   }
 >()("rungate/layers/ledger/Margins") {
   static readonly layer = Layer.effect(
     Margins,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      const list = (days: number) =>
-        sql.withTransaction(
-          Effect.andThen(
-            sql`SELECT set_config('statement_timeout', ${`${timeoutSeconds}s`}, true)`,
+      const slowly = <A, E>(read: Effect.Effect<A, E>) =>
+        Effect.orDie(
+          sql.withTransaction(
+            Effect.andThen(sql`SELECT set_config('statement_timeout', ${`${timeoutSeconds}s`}, true)`, read)
+          )
+        )
+      const within = (days: number) => sql`finished_at >= now() - ${days}::int * interval '1 day'`
+      return Margins.of({
+        list: (days) =>
+          slowly(
             marginRows(sql`
               SELECT provider, capability, endpoint, count(*) AS runs, sum(coalesce(charged, 0))::bigint AS charged,
                      sum(coalesce(provider_cost, 0))::bigint AS cost,
                      count(*) FILTER (WHERE charged > 0 AND provider_cost IS NULL) AS unknown
-              FROM runs
-              WHERE finished_at >= now() - ${days}::int * interval '1 day' AND (charged > 0 OR provider_cost > 0)
+              FROM runs WHERE ${within(days)} AND (charged > 0 OR provider_cost > 0)
               GROUP BY 1, 2, 3`)
+          ),
+        ended: (days) =>
+          slowly(
+            endedRows(
+              sql`SELECT status, count(*) AS runs FROM runs WHERE ${within(days)} GROUP BY 1 ORDER BY 2 DESC, 1`
+            )
           )
-        )
-      return Margins.of({ list: (days) => Effect.orDie(list(days)) })
+      })
     })
   )
 }

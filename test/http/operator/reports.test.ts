@@ -29,6 +29,7 @@ test("margins add up to what the wallet was charged, and losses are listed", asy
   expect(run.status).toBe("succeeded")
   const margins = await tab.get("/margins?days=1")
   expect([margins.status, margins.body.total.charged]).toEqual([200, run.billing.charged])
+  expect(margins.body.ended).toEqual([{ status: "succeeded", runs: 1 }])
   for (const days of ["0", "367", "x", "1.5"]) expect((await tab.get(`/margins?days=${days}`)).status).toBe(400)
   const losses = await tab.get("/losses?limit=1")
   expect([losses.status, Array.isArray(losses.body.items)]).toEqual([200, true])

@@ -56,6 +56,9 @@ const sums = {
 }
 const Margins = Schema.Struct({
   days: Schema.Number,
+  ended: Schema.Array(Schema.Struct({ status: Schema.String, runs: Schema.Number })).annotate({
+    description: "All runs that ended in these days, by status."
+  }),
   items: Schema.Array(Schema.Struct({ provider: nullable, capability: nullable, endpoint: nullable, ...sums })),
   providers: Schema.Array(Schema.Struct({ provider: nullable, ...sums })),
   total: Schema.Struct(sums)

@@ -57,7 +57,9 @@ export const OperatorProvidersHandlers = HttpApiBuilder.group(
     const { mode } = yield* Settings
     const readiness = readinessOf(catalog.entries, catalog.providers, catalog.isConfigured)
     // It reads every run of its days.
-    const report = yield* costBoundCache((days) => Effect.map(margins.list(Number(days)), marginReport))
+    const report = yield* costBoundCache((days) =>
+      Effect.all({ rows: margins.list(Number(days)), ended: margins.ended(Number(days)) })
+    )
 
     return handlers.handleAll({
       list: Effect.fnUntraced(function* () {
@@ -75,7 +77,7 @@ export const OperatorProvidersHandlers = HttpApiBuilder.group(
       }),
 
       margins: ({ query: { days = daysDefault } }) =>
-        Effect.map(report(String(days)), (rows) => marginReportView(days, rows)),
+        Effect.map(report(String(days)), ({ rows, ended }) => marginReportView(days, marginReport(rows), ended)),
 
       losses: Effect.fnUntraced(function* ({ query: { limit = listLimitDefault } }) {
         const filter = { org_id: null, since: null }

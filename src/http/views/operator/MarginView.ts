@@ -1,5 +1,5 @@
 /** What runs charged and cost, summed by provider and by offer or raw endpoint, with what loses money first. */
-import type { MarginRow } from "../../../layers/ledger/Margins.ts"
+import type { EndedRow, MarginRow } from "../../../layers/ledger/Margins.ts"
 import { usd } from "../../../schema/money/Money.ts"
 
 export interface MarginSum {
@@ -57,8 +57,13 @@ export const marginView = (sum: MarginSum) => ({
   margin_percent: percentOf(sum)
 })
 
-export const marginReportView = (days: number, { rows, providers, all }: MarginReport) => ({
+export const marginReportView = (
+  days: number,
+  { rows, providers, all }: MarginReport,
+  ended: ReadonlyArray<EndedRow>
+) => ({
   days,
+  ended: ended.map(({ status, runs }) => ({ status, runs: Number(runs) })),
   items: rows.map((row) => ({
     provider: row.provider,
     capability: row.capability,

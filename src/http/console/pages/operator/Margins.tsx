@@ -9,7 +9,7 @@ import { Money, Time } from "../../parts/Values.tsx"
 import { SmallTable } from "./SmallTable.tsx"
 
 const daysDefault = "30"
-const spans: ReadonlyArray<readonly [string, string]> = [
+export const spans: ReadonlyArray<readonly [string, string]> = [
   ["1", "1 day"],
   ["7", "7 days"],
   ["30", "30 days"],

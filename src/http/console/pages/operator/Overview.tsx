@@ -1,14 +1,20 @@
-/** The operator's first page: what waits, what failed, and whether the books added up the last time. */
+/** The operator's first page: what was earned and how runs ended, what waits, what failed, and whether the books added up the last time. */
 import { useQuery } from "@tanstack/react-query"
 import { api } from "../../data/api.ts"
+import { useFilters } from "../../data/address.ts"
 import { counted } from "../../data/words.ts"
+import { Figure } from "../../lists/Facts.tsx"
+import { FilterSelect } from "../../lists/Filters.tsx"
 import { TextLink } from "../../parts/Link.tsx"
-import { Loaded, PageHead, Panel } from "../../parts/Page.tsx"
-import { Time } from "../../parts/Values.tsx"
+import { Loaded, PageHead, Panel, Skeleton } from "../../parts/Page.tsx"
+import { Money, statusWord, Time } from "../../parts/Values.tsx"
+import { spans } from "./Margins.tsx"
 import { backlogSecondsMax, oldestOf, secondsText, useQueues } from "./useQueues.ts"
 import { Verdict } from "./Verdict.tsx"
 
 const providersMillis = 15_000
+/** The service reads all runs of the time, and keeps the sums for as long as that takes it. */
+const marginsMillis = 60_000
 
 const QueuesPanel = () => (
   <Panel title="Queues" actions={<TextLink to="/operator/queues">Show queues</TextLink>}>
@@ -97,10 +103,75 @@ const ProvidersPanel = () => {
   )
 }
 
+/** A blocked run met a limit that its organization set. */
+const noErrors = new Set(["succeeded", "no_match", "blocked", "cancelled"])
+const unknownMax = 200
+
+/** Revenue, volume, errors and unknown outcomes. */
+const Business = () => {
+  const [{ days: chosen = "1" }] = useFilters()
+  const days = spans.some(([value]) => value === chosen) ? chosen : "1"
+  const margins = useQuery({
+    queryKey: ["operator", "margins", days],
+    queryFn: () => api.operatorProviders.margins({ query: { days: Number(days) } }),
+    refetchInterval: marginsMillis
+  })
+  const unknown = useQuery({
+    queryKey: ["operator", "unknown", "open"],
+    queryFn: () => api.operatorOutcomes.list({ query: { resolved: "false", limit: unknownMax } })
+  })
+  return (
+    <section aria-label="Business" className="mb-6">
+      <Loaded query={margins} skeleton={<Skeleton lines={2} height={40} />}>
+        {({ total, ended }) => {
+          const runs = ended.reduce((sum, one) => sum + one.runs, 0)
+          const errors = ended.filter(({ status }) => !noErrors.has(status))
+          const failed = errors.reduce((sum, one) => sum + one.runs, 0)
+          return (
+            <div className="grid grid-cols-2 gap-4 lg:grid-cols-4">
+              <Figure title="Revenue" value={<Money amount={total.charged} />}>
+                cost <Money amount={total.cost} />, margin <Money amount={total.margin} />
+                {total.margin_percent !== null && ` (${total.margin_percent} %)`}
+              </Figure>
+              <Figure title="Runs" value={runs.toLocaleString("en")}>
+                {ended.map((one) => `${one.runs.toLocaleString("en")} ${statusWord(one.status)}`).join(", ") ||
+                  "none has ended"}
+              </Figure>
+              <Figure
+                title="Errors"
+                value={runs === 0 ? "–" : `${((failed * 100) / runs).toFixed(1)} %`}
+                look={failed === 0 ? "" : "text-red"}
+              >
+                {errors.map((one) => `${one.runs.toLocaleString("en")} ${statusWord(one.status)}`).join(", ") || "none"}
+              </Figure>
+              <Loaded query={unknown}>
+                {({ items, next_cursor }) => (
+                  <Figure
+                    title="Unknown outcomes"
+                    value={`${items.length.toLocaleString("en")}${next_cursor === null ? "" : "+"}`}
+                    look={items.length === 0 ? "" : "text-violet"}
+                  >
+                    {items.length === 0 ? (
+                      "none waits for a finding"
+                    ) : (
+                      <TextLink to="/operator/unknown">Record what happened</TextLink>
+                    )}
+                  </Figure>
+                )}
+              </Loaded>
+            </div>
+          )
+        }}
+      </Loaded>
+    </section>
+  )
+}
+
 const Overview = () => (
   <>
-    <PageHead title="Overview" />
-    <div className="grid grid-cols-1 gap-6 md:grid-cols-2">
+    <PageHead title="Overview" actions={<FilterSelect name="days" label="Time" options={spans} initial="1" />} />
+    <Business />
+    <div className="grid grid-cols-1 gap-6 md:grid-cols-2 lg:grid-cols-3">
       <QueuesPanel />
       <BooksPanel />
       <ProvidersPanel />
