@@ -32,6 +32,19 @@ export const setProviderAccount = (provider: string): CommandHint => ({
   http: `PUT /v1/provider-accounts/${provider} {"api_key": "…"}`,
   cli: `rungate provider-accounts set ${quoted(provider)}`
 })
+export const listOrganizations: CommandHint = { http: "GET /v1/operator/organizations", cli: "rungate admin orgs" }
+export const listUnknownOutcomes: CommandHint = {
+  http: "GET /v1/operator/unknown-outcomes",
+  cli: "rungate admin unknown"
+}
+export const listDisputes: CommandHint = {
+  http: "GET /v1/operator/disputes?decided=true",
+  cli: "rungate admin disputes --all"
+}
+export const auditOrganization = (org_id: string): CommandHint => ({
+  http: `GET /v1/operator/organizations/${org_id}/audit`,
+  cli: `rungate admin show ${quoted(org_id)}`
+})
 export const listRuns: CommandHint = { http: "GET /v1/runs", cli: "rungate runs list" }
 export const runningRuns: CommandHint = {
   http: "GET /v1/runs?status=running",

@@ -271,6 +271,21 @@ describe("operators", () => {
     expect(entries[0]?.after).toEqual({ amount: "5.00", note: "welcome" })
   })
 
+  test("a long list is read over several pages of the API, each entry once", async () => {
+    await app.sql(
+      `INSERT INTO audit_log (entry_id, org_id, actor, action, object)
+       SELECT 'aud_' || lpad(n::text, 26, '0'), $1, 'system', 'page.made', n::text FROM generate_series(1, 450) n`,
+      [owner.org_id]
+    )
+    const shown = async (limit: number) =>
+      JSON.parse(await admin("audit-log", "--action", "page.made", "--limit", String(limit), "--json"))
+    const all = await shown(1_000)
+    const objects = all.items.map(({ object }: { object: string }) => Number(object))
+    expect([objects, all.more]).toEqual([Array.from({ length: 450 }, (_, n) => 450 - n), false])
+    const some = await shown(430)
+    expect([some.items.length, some.more]).toEqual([430, true])
+  })
+
   test("what concerns no organization is in the service's log only", async () => {
     await admin("invite", "nobody@log.example")
     const [row] = await app.sql(
@@ -279,7 +294,7 @@ describe("operators", () => {
     expect(row).toEqual({ org_id: null, actor: "operator", object: "nobody@log.example" })
     expect(await log(owner, "?action=sign_up_invitation")).toEqual([])
     const { items } = JSON.parse(await admin("audit-log", "--action", "sign_up_invitation", "--json"))
-    expect(items).toMatchObject([{ org_id: null, actor: "operator", object: "nobody@log.example" }])
+    expect(items).toMatchObject([{ org_id: null, actor: { kind: "operator" }, object: "nobody@log.example" }])
     expect(await admin("audit-log", "--org", owner.org_id, "--actor", "person")).toContain("member.created")
   })
 })

@@ -98,7 +98,10 @@ describe("beside a running service", () => {
       }
     ])
     const more = await beside("credit", to.org_id, "3", "--note", "n", "--reference", "ticket-17")
-    expect([more.code, more.err]).toEqual([5, expect.stringContaining("credited with 2.50 USD. Nothing was changed")])
+    expect([more.code, more.err]).toEqual([
+      5,
+      expect.stringContaining("already used for 2.50 USD; nothing was changed")
+    ])
     // The reference is this organization's and this kind's only.
     const refund = await beside("refund", to.org_id, "0.000001", "--note", "n", "--reference", "ticket-17", "--json")
     expect([refund.body.status, refund.body.balance]).toEqual(["refunded", "3.500001"])
@@ -203,13 +206,13 @@ describe("beside a running service", () => {
   })
 
   test.each([
-    [["credit", "ORG", "0", "--note", "n"], 5, 'Invalid amount "0"'],
-    [["credit", "ORG", "1e3", "--note", "n"], 5, 'Invalid amount "1e3"'],
+    [["credit", "ORG", "0", "--note", "n"], 5, "amount must be above 0 and at most 1000000.00"],
+    [["credit", "ORG", "1e3", "--note", "n"], 5, "amount"],
     [["credit", "ORG", "1000000.01", "--note", "n"], 5, "at most 1000000.00"],
     [["refund", "ORG", "-1.00", "--note", "n"], 5, ""],
     [["credit", "ORG", "1.00"], 5, "note"],
-    [["credit", "ORG", "1.00", "--note", " "], 5, "--note must give the reason"],
-    [["credit", "ORG", "1.00", "--note", "n", "--reference", "a,b"], 5, "--reference must have"],
+    [["credit", "ORG", "1.00", "--note", " "], 5, "note must say why"],
+    [["credit", "ORG", "1.00", "--note", "n", "--reference", "a,b"], 5, "reference must be 1 to 100 characters"],
     [["credit", nobody, "1.00", "--note", "n"], 250, "There is no organization"],
     [["refund", "acme", "1.00", "--note", "n"], 250, "There is no organization"],
     [["show", nobody], 250, "There is no organization"],
@@ -218,7 +221,8 @@ describe("beside a running service", () => {
     const to = await app.tenant()
     const found = await beside(...args.map((arg) => (arg === "ORG" ? to.org_id : arg)))
     expect([found.code, found.err]).toEqual([code, expect.stringContaining(words)])
-    if (words.startsWith("There") || words.includes("amount")) expect(found.err.trim().split("\n")).toHaveLength(1)
+    if (words.startsWith("There") || words.startsWith("amount must"))
+      expect(found.err.trim().split("\n")).toHaveLength(1)
     expect(await to.ledger()).toEqual([])
   })
 })
@@ -235,9 +239,8 @@ test.concurrent.if(dueToday(1))(
       admin(front.databaseUrl, "refund", to.org_id, "0.50", "--note", "n")
     ])
     expect(asked.map(({ code }) => code)).toEqual([8, 8, 8])
-    expect(asked[0]?.out).toContain("stored: 4.00 USD")
-    expect(asked[0]?.err).toContain("The next worker applies it once (rungate serve)")
-    expect(asked[1]?.body).toMatchObject({ status: "stored", transaction_id: null, balance: "0.00" })
+    expect(asked.map(({ out }) => out)).toEqual(["", "", ""])
+    expect(asked[0]?.err).toContain("The next worker applies it once (rungate serve). Repeat it with reference early")
     const worker = await startApp({ role: "worker", beside: front })
     await until("the credits", to.wallet, ({ balance }) => balance === "4.50")
     const later = await admin(front.databaseUrl, ...args, "--json")

@@ -1,8 +1,12 @@
-/** Flags that several of the operator's commands take. */
-import { Flag } from "effect/cli"
+/** Flags and arguments that several of the operator's commands take. */
+import { Argument, Flag } from "effect/cli"
 import { boolean } from "../cli/terminal/flags.ts"
 
 export const json = boolean("json", "print JSON")
+
+export const organizationId = Argument.String("org_id").pipe(
+  Argument.withDescription("organization id, as admin orgs lists it")
+)
 
 const limitMax = 1_000
 

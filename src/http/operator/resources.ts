@@ -4,7 +4,8 @@
  * They write to the database, and every process uses the change from its next run on. Data goes to stdout, messages to stderr.
  */
 import { Console, Effect } from "effect"
-import { asOperator, bad, firstOf, orgOf, onDatabase, plain, print, table, when } from "./output.ts"
+import { asOperator, onDatabase, orgOf } from "./database.ts"
+import { bad, plain, print, table, when } from "./output.ts"
 import { fail } from "../cli/terminal/exits.ts"
 import { CatalogStore } from "../../layers/catalog/CatalogStore.ts"
 import { Ownership, type ResourceRow } from "../../layers/runs/Ownership.ts"
@@ -97,12 +98,17 @@ export const list = (org_id: string, kind: ResourceKind | null, limit: number, j
   Effect.gen(function* () {
     yield* orgOf(org_id)
     const ownership = yield* Ownership
-    const { rows, more } = yield* firstOf(limit, (most) => ownership.list(org_id, kind, most))
-    if (json) return yield* print({ items: rows.map(view), more })
-    const lines = table(
-      ["kind", "id", "provider", "source", "since"],
-      rows.map((one) => [one.kind, one.resource_id, one.provider ?? "", one.source, when(one.created_at)])
-    )
+    const rows = yield* ownership.list(org_id, kind, limit + 1)
+    const items = rows.slice(0, limit).map(view)
+    const more = rows.length > limit
+    if (json) return yield* print({ items, more })
+    const lines = table(items, {
+      kind: (one) => one.kind,
+      id: (one) => one.id,
+      provider: (one) => one.provider,
+      source: (one) => one.source,
+      since: (one) => when(one.created_at)
+    })
     yield* Console.log(lines.join("\n"))
     if (more) yield* Console.error(`More objects exist. Give the kind, or raise --limit (now ${limit}).`)
   }).pipe(onDatabase)

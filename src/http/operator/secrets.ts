@@ -1,14 +1,17 @@
 /**
- * Handlers of the commands that print a secret once: `rungate admin orgs create`, `keys create` and `console`. Loaded on
- * demand.
+ * Handlers of the commands that make secrets: `rungate admin orgs create`, `keys create`, `console` and `receipts rotate`. Loaded on
+ * demand. The API has none of them, so that nobody makes a secret without access to the machine.
  *
  * Only digests are stored, so nobody can print the secrets again. The token of a link is in its fragment, which browsers send to no server,
  * so no log of a proxy has it. Secrets go to stdout, everything else to stderr.
  */
 import { Console, Effect, Redacted } from "effect"
-import { asOperator, bad, orgOf, onDatabase, operator, plain, print } from "./output.ts"
+import { asOperator, onDatabase, operator, orgOf } from "./database.ts"
+import { bad, plain, print } from "./output.ts"
+import { fail } from "../cli/terminal/exits.ts"
 import { Accounts } from "../../layers/accounts/Accounts.ts"
 import { linkMinutes, OperatorSessions } from "../../layers/operator/OperatorSessions.ts"
+import { SigningKeys } from "../../layers/receipts/SigningKeys.ts"
 import { addressOf, Settings } from "../../layers/platform/Settings.ts"
 
 const nameLengthMax = 200
@@ -75,4 +78,27 @@ export const consoleLink = (json: boolean) =>
     )
     if (settings.publicUrl === null)
       yield* Console.error("RUNGATE_PUBLIC_URL is not set, so the link contains the local address of this machine.")
+  }).pipe(onDatabase)
+
+/** Makes a new key that signs receipts and ledger heads. */
+export const rotateReceiptKey = (json: boolean) =>
+  Effect.gen(function* () {
+    const keys = yield* SigningKeys
+    const { encryptionKeys } = (yield* Settings).current()
+    const key = yield* asOperator(keys.rotate).pipe(
+      Effect.catchTag("SigningUnavailable", () =>
+        fail("failed", "Another process changed the key at the same time. Run the command again.")
+      )
+    )
+    if (json) return yield* print(key)
+    yield* Console.log(key.key_id)
+    yield* Console.error(
+      key.replaced === null
+        ? "Made the first key of receipts."
+        : `Receipts are signed with this key from now on. The public key ${key.replaced} stays published, so older receipts stay valid.`
+    )
+    if (encryptionKeys.length === 0)
+      yield* Console.error(
+        "The private key is not encrypted in the database. Set RUNGATE_ENCRYPTION_KEY to encrypt it."
+      )
   }).pipe(onDatabase)

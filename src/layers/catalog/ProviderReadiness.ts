@@ -78,11 +78,11 @@ export const readinessOf = (
 }
 
 /** `12 of 35 capabilities can run` */
-export const capabilityCount = ({ capabilities }: InstallationReadiness): string =>
+export const capabilityCount = ({ capabilities }: Pick<InstallationReadiness, "capabilities">): string =>
   `${capabilities.filter((one) => one.can_run).length} of ${capabilities.length} capabilities can run`
 
 /** `phone.find needs one of leadmagic, prospeo`, for each capability that an account would add. */
-export const missingLines = ({ capabilities }: InstallationReadiness): ReadonlyArray<string> =>
+export const missingLines = ({ capabilities }: Pick<InstallationReadiness, "capabilities">): ReadonlyArray<string> =>
   capabilities
     .filter((one) => !one.can_run && !one.coming_soon)
     .map(

@@ -38,8 +38,8 @@ export interface LossFilter {
 export class Losses extends Context.Service<
   Losses,
   {
-    /** Newest first. */
-    readonly list: (filter: LossFilter, limit: number) => Effect.Effect<ReadonlyArray<LossRow>>
+    /** Newest first: those that come after the loss of run `before`, if it is not null. */
+    readonly list: (filter: LossFilter, before: string | null, limit: number) => Effect.Effect<ReadonlyArray<LossRow>>
     /** Sums of the filtered losses by provider and reason, largest first. */
     readonly totals: (filter: LossFilter) => Effect.Effect<ReadonlyArray<LossTotal>>
     /** Sums of all losses, read from the table of running totals: the cost does not grow with the number of losses. */
@@ -56,11 +56,12 @@ export class Losses extends Context.Service<
           ...(since === null ? [] : [sql`l.at >= ${since}`]),
           sql`true`
         ])
-      const list = (filter: LossFilter, limit: number) =>
+      const list = (filter: LossFilter, before: string | null, limit: number) =>
         lossRows(sql`
         SELECT l.run_id, l.org_id, r.capability, r.endpoint, l.provider, l.reason, l.measured, l.charge, l.cost, l.loss, l.at
         FROM losses l LEFT JOIN runs r ON r.org_id = l.org_id AND r.run_id = l.run_id
-        WHERE ${matching(filter)} ORDER BY l.at DESC, l.run_id DESC LIMIT ${limit}`)
+        WHERE ${matching(filter)} AND ${before === null ? sql`true` : sql`(l.at, l.run_id) < (SELECT at, run_id FROM losses WHERE run_id = ${before})`}
+        ORDER BY l.at DESC, l.run_id DESC LIMIT ${limit}`)
       const totals = (filter: LossFilter) =>
         lossTotalRows(sql`
         SELECT l.provider, l.reason, count(*) AS runs, sum(l.loss)::bigint AS loss FROM losses l
@@ -69,7 +70,7 @@ export class Losses extends Context.Service<
         SELECT nullif(provider, '') AS provider, reason, sum(runs)::bigint AS runs, sum(loss)::bigint AS loss FROM loss_sums
         GROUP BY 1, 2 ORDER BY 1, 2`)
       return Losses.of({
-        list: (filter, limit) => Effect.orDie(list(filter, limit)),
+        list: (filter, before, limit) => Effect.orDie(list(filter, before, limit)),
         totals: (filter) => Effect.orDie(totals(filter)),
         sums: Effect.orDie(sums)
       })

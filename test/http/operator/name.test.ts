@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test"
 import { join } from "node:path"
 
-const output = join(import.meta.dir, "../../../src/http/operator/output.ts")
+const output = join(import.meta.dir, "../../../src/http/operator/database.ts")
 const script = `
 const { Effect } = await import("effect")
 const { operator } = await import(${JSON.stringify(output)})

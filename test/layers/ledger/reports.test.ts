@@ -159,7 +159,7 @@ describe("losses", () => {
         yield* ran(org_id, { charge: "0.05", provider_cost: "0.05" })
         yield* ran(other.org_id, { charge: "0.01", provider_cost: "0.02" })
         yield* ran(other.org_id, { status: "failed", charge: "0", provider: "apollo", provider_cost: "0.09" })
-        const [newest] = yield* losses.list({ org_id, since: null }, 1)
+        const [newest] = yield* losses.list({ org_id, since: null }, null, 1)
         expect(newest).toMatchObject({
           ...{
             run_id: third,
@@ -175,9 +175,10 @@ describe("losses", () => {
         yield* sql`UPDATE losses SET at = now() - interval '3 days' WHERE run_id = ${first}`
         const ids = (rows: ReadonlyArray<{ readonly run_id: string }>) => rows.map(({ run_id }) => run_id)
         const since = new Date(Date.now() - 86_400_000)
-        expect(ids(yield* losses.list({ org_id, since: null }, 10))).toEqual([third, second, first])
-        expect(ids(yield* losses.list({ org_id, since }, 10))).toEqual([third, second])
-        expect((yield* losses.list({ org_id: null, since: null }, 10)).length).toBe(5)
+        expect(ids(yield* losses.list({ org_id, since: null }, null, 10))).toEqual([third, second, first])
+        expect(ids(yield* losses.list({ org_id, since: null }, third, 1))).toEqual([second])
+        expect(ids(yield* losses.list({ org_id, since }, null, 10))).toEqual([third, second])
+        expect((yield* losses.list({ org_id: null, since: null }, null, 10)).length).toBe(5)
         expect(yield* losses.totals({ org_id, since: null })).toEqual([
           { provider: "hunter", reason: "below_cost", runs: 2n, loss: 60_000n },
           { provider: "prospeo", reason: "below_cost", runs: 1n, loss: 10_000n }

@@ -4,7 +4,7 @@
  */
 import { expect, test } from "bun:test"
 import { readdirSync, readFileSync } from "node:fs"
-import { replayed, type Recording } from "../../../src/http/operator/providers/recording.ts"
+import { replayed, type Recording } from "../../../src/http/upkeep/providers/recording.ts"
 import { providers } from "../../../src/layers/providers/index.ts"
 
 const folder = new URL("./recordings/", import.meta.url)

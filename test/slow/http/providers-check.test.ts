@@ -10,7 +10,7 @@ import { type App, startApp, type Tenant } from "../../kit/app.ts"
 import { runMain } from "../../chaos/processes.ts"
 import { type Heard, standIn } from "../../layers/providers/standin.ts"
 import { hunter } from "../../../src/layers/providers/hunter.ts"
-import { recordingOf, redacted } from "../../../src/http/operator/providers/recording.ts"
+import { recordingOf, redacted } from "../../../src/http/upkeep/providers/recording.ts"
 
 const there = standIn()
 const folder = mkdtempSync(join(tmpdir(), "rungate-recordings-"))

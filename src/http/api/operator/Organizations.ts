@@ -205,13 +205,13 @@ export class OperatorOrganizationsApi extends HttpApiGroup.make("operatorOrganiz
         description: `Checks its books. If they add up, the wallet takes new runs at once. Otherwise the answer names violations, and the wallet stays suspended. ${forOperators}`
       })
     ),
-    HttpApiEndpoint.delete("revokeKey", "/operator/organizations/:org_id/api-keys/:key_id", {
-      params: { ...one, key_id: Schema.String },
-      success: Key.annotate({ identifier: "OperatorKey" }),
+    HttpApiEndpoint.delete("revokeKey", "/operator/api-keys/:key_id", {
+      params: { key_id: Schema.String },
+      success: Schema.Struct({ org_id: Schema.String, ...Key.fields }).annotate({ identifier: "OperatorKey" }),
       error: [Wire.not_found]
     }).annotateMerge(
       OpenApi.annotations({
-        summary: "Revoke an organization's API key",
+        summary: "Revoke any API key",
         description: `At once and for good. ${forOperators}`
       })
     )

@@ -3,6 +3,7 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Wire } from "../../../schema/Errors.ts"
 import { healthStatuses } from "../../../schema/runs/Health.ts"
+import { periodQuery } from "../shapes/RunQuery.ts"
 import { Digits, listQuery } from "../shapes/Common.ts"
 import { forOperators, OperatorAuth } from "./OperatorAuth.ts"
 
@@ -40,6 +41,15 @@ const Paused = Schema.Struct({
 
 export const OperatorProviders = Schema.Struct({
   mode: Schema.Literals(["sandbox", "production"]),
+  capabilities: Schema.Array(
+    Schema.Struct({
+      capability: Schema.String,
+      can_run: Schema.Boolean,
+      coming_soon: Schema.Boolean.annotate({ description: "It runs with no account yet." }),
+      providers: texts.annotate({ description: "Those that run it now." }),
+      needs: texts.annotate({ description: "Those whose account would run it too." })
+    })
+  ),
   providers: Schema.Array(OperatorProvider),
   cost_drifts: Schema.Array(Drift).annotate({ description: "Offers that cost more than their rate." }),
   paused: Schema.Array(Paused).annotate({
@@ -81,7 +91,8 @@ const Losses = Schema.Struct({
   items: Schema.Array(Loss),
   totals: Schema.Array(
     Schema.Struct({ provider: nullable, reason: Schema.String, runs: Schema.Number, loss: Schema.String })
-  )
+  ).annotate({ description: "Of all losses that the filters let through, not only of this page." }),
+  next_cursor: nullable
 }).annotate({ identifier: "OperatorLosses" })
 
 export const Days = Digits.pipe(Schema.decodeTo(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 366 }))))
@@ -105,7 +116,11 @@ export class OperatorProvidersApi extends HttpApiGroup.make("operatorProviders")
       })
     ),
     HttpApiEndpoint.get("losses", "/operator/losses", {
-      query: { limit: listQuery.limit },
+      query: {
+        ...listQuery,
+        org_id: Schema.optionalKey(Schema.NonEmptyString.check(Schema.isMaxLength(200))),
+        from: periodQuery.from
+      },
       success: Losses,
       error: [Wire.invalid_request]
     }).annotateMerge(

@@ -10,6 +10,7 @@ import { disputeJson } from "../../../schema/nouns/Dispute.ts"
 import { makeAsOperator } from "../../access/OperatorCookie.ts"
 import { Api } from "../../api/Api.ts"
 import { listLimitDefault } from "../../api/shapes/Common.ts"
+import { makeOrganizationOf } from "./OrganizationOf.ts"
 
 const field = (path: string, message: string) => problem("invalid_request", `${path} ${message}`, [{ path, message }])
 const badCursor = field("query.cursor", "is not a cursor of this list")
@@ -41,10 +42,11 @@ export const OperatorDisputesHandlers = HttpApiBuilder.group(
     })
     const noteOf = (text: string) => (text.trim() === "" ? Effect.fail(blankNote) : Effect.succeed(text.trim()))
 
+    const { inQuery } = yield* makeOrganizationOf
     return handlers.handleAll({
       list: Effect.fnUntraced(function* ({ query: { cursor, org_id, decided, limit = listLimitDefault } }) {
         if (cursor !== undefined && !looksLike("run", cursor)) return yield* Effect.fail(badCursor)
-        const filter = { org_id: org_id ?? null, all: decided === "true", after: cursor ?? null }
+        const filter = { org_id: yield* inQuery(org_id), all: decided === "true", after: cursor ?? null }
         const rows = yield* disputes.list(filter, limit + 1)
         const page = rows.slice(0, limit)
         return { items: page.map(view), next_cursor: rows.length > limit ? (page.at(-1)?.run_id ?? null) : null }

@@ -16,27 +16,29 @@ import { AlertSettings } from "../../../layers/events/AlertSettings.ts"
 import { Books } from "../../../layers/ledger/Books.ts"
 import { makeOrganizationState } from "../../../layers/operator/OrganizationState.ts"
 import { problem } from "../../../schema/Errors.ts"
+import { withCommands } from "../../../schema/Hints.ts"
 import { looksLike } from "../../../schema/Ids.ts"
+import { shownName } from "../../../schema/json/StorableText.ts"
 import { usd } from "../../../schema/money/Money.ts"
+import { auditOrganization } from "../../../schema/Steps.ts"
 import { makeAsOperator, operatorActor } from "../../access/OperatorCookie.ts"
 import { Api } from "../../api/Api.ts"
 import { listLimitDefault } from "../../api/shapes/Common.ts"
+import { makeOrganizationOf } from "./OrganizationOf.ts"
 import { limitView, organizationStateView, organizationView } from "../../views/operator/OrganizationView.ts"
 import { walletAuditView } from "../../views/WalletAuditView.ts"
 
-const noOrganization = problem(
-  "not_found",
-  "There is no organization with this id. List them at GET /v1/operator/organizations."
-)
-const noKey = problem("not_found", "This organization has no API key with this id.")
+const noKey = (key_id: string) =>
+  problem("not_found", `There is no API key "${shownName(key_id)}". The keys of an organization are a part of it.`)
 const field = (path: string, message: string) => problem("invalid_request", `${path} ${message}`, [{ path, message }])
 const badCursor = field("query.cursor", "is not a cursor of this list")
 const badAmount = field("amount", `must be above 0 and at most ${usd(creditMax)}`)
 const blankNote = field("note", "must say why")
-const storedCredit = problem(
-  "service_unavailable",
-  "The command is stored, and no worker has applied it yet. The next worker applies it once. Repeat the request with the same reference to see whether it is booked."
-)
+const storedCredit = (reference: string) =>
+  problem(
+    "service_unavailable",
+    `The command is stored, but no worker has applied it yet. The next worker applies it once (rungate serve). Repeat it with reference ${reference} to see whether it is booked.`
+  )
 const storedGuard = problem(
   "service_unavailable",
   "The command is stored and will be applied; read the organization again in a few seconds."
@@ -46,14 +48,14 @@ const otherAmount = (booked: bigint) =>
 
 /** Violations that a refusal names. The organization's audit lists them all. */
 const namedMax = 5
-const stillSuspended = (violations: ReadonlyArray<Violation>) =>
-  problem(
+const stillSuspended = (org_id: string, violations: ReadonlyArray<Violation>) => {
+  const count = violations.length === 1 ? "The violation" : `${violations.length} violations, the first`
+  const lines = violations.slice(0, namedMax).map((one) => `${one.equation}: ${one.subject}: ${one.detail}`)
+  return problem(
     "wallet_suspended",
-    `The books still do not add up, so the wallet stays suspended. ${violations.length === 1 ? "The violation" : `${violations.length} violations, the first`}: ${violations
-      .slice(0, namedMax)
-      .map(({ equation, subject, detail }) => `${equation}: ${subject}: ${detail}`)
-      .join("; ")}. List them at GET /v1/operator/organizations/{org_id}/audit.`
+    withCommands`The books still do not add up, so the wallet stays suspended. ${count}: ${lines.join("; ")}. List them with ${auditOrganization(org_id)}.`
   )
+}
 
 const keyView = (key: KeyRow) => ({
   id: key.key_id,
@@ -80,10 +82,7 @@ export const OperatorOrganizationsHandlers = HttpApiBuilder.group(
     const stateOf = yield* makeOrganizationState
     const watch = yield* BooksWatch
 
-    const organizationOf = Effect.fnUntraced(function* (org_id: string) {
-      const organization = looksLike("org", org_id) ? yield* accounts.organization(org_id) : Option.none()
-      return Option.isSome(organization) ? organization.value : yield* Effect.fail(noOrganization)
-    })
+    const { inPath: organizationOf } = yield* makeOrganizationOf
 
     return handlers.handleAll({
       list: Effect.fnUntraced(function* ({ query: { search, cursor, limit = listLimitDefault } }) {
@@ -112,7 +111,7 @@ export const OperatorOrganizationsHandlers = HttpApiBuilder.group(
         yield* organizationOf(org_id)
         const credit: NewCredit = { type, org_id, amount, note, reference }
         const { already, booked } = yield* credits.book(credit, yield* operatorActor)
-        if (booked._tag === "Stored") return yield* Effect.fail(storedCredit)
+        if (booked._tag === "Stored") return yield* Effect.fail(storedCredit(reference))
         if (booked._tag === "OtherAmount") return yield* Effect.fail(otherAmount(booked.entry.amount))
         const { balance, reserved } = yield* books.wallet(org_id)
         return {
@@ -147,16 +146,16 @@ export const OperatorOrganizationsHandlers = HttpApiBuilder.group(
       resume: Effect.fnUntraced(function* ({ params: { org_id } }) {
         yield* organizationOf(org_id)
         const done = yield* watch.resume(org_id, yield* operatorActor)
-        if (done._tag === "Violated") return yield* Effect.fail(stillSuspended(done.violations))
+        if (done._tag === "Violated") return yield* Effect.fail(stillSuspended(org_id, done.violations))
         return { org_id, suspended: false, already: done._tag === "NotSuspended" } as const
       }),
 
-      revokeKey: Effect.fnUntraced(function* ({ params: { org_id, key_id } }) {
-        yield* organizationOf(org_id)
-        const revoked = looksLike("key", key_id)
-          ? yield* asOperator(accounts.revokeKey(org_id, key_id))
-          : Option.none<KeyRow>()
-        return Option.isSome(revoked) ? keyView(revoked.value) : yield* Effect.fail(noKey)
+      revokeKey: Effect.fnUntraced(function* ({ params: { key_id } }) {
+        const owner = looksLike("key", key_id) ? yield* accounts.ownerOfKey(key_id) : Option.none<string>()
+        if (Option.isNone(owner)) return yield* Effect.fail(noKey(key_id))
+        const revoked = yield* asOperator(accounts.revokeKey(owner.value, key_id))
+        if (Option.isNone(revoked)) return yield* Effect.fail(noKey(key_id))
+        return { org_id: owner.value, ...keyView(revoked.value) }
       })
     })
   })

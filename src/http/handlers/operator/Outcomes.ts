@@ -7,7 +7,7 @@ import { looksLike } from "../../../schema/Ids.ts"
 import { makeAsOperator } from "../../access/OperatorCookie.ts"
 import { Api } from "../../api/Api.ts"
 import { listLimitDefault } from "../../api/shapes/Common.ts"
-import { outcomeView } from "../../views/operator/OutcomeView.ts"
+import { makeOrganizationOf } from "./OrganizationOf.ts"
 
 const field = (path: string, message: string) => problem("invalid_request", `${path} ${message}`, [{ path, message }])
 const badCursor = field("query.cursor", "is not a cursor of this list")
@@ -17,7 +17,12 @@ const noOutcome = problem(
   "No run with this id has an unknown outcome. List them at GET /v1/operator/unknown-outcomes."
 )
 
-const view = (row: UnknownRow) => ({ ...outcomeView(row), provider_state: row.provider_state })
+const view = ({ at, found_at, next_look, ...row }: UnknownRow) => ({
+  ...row,
+  at: at.toISOString(),
+  found_at: found_at?.toISOString() ?? null,
+  next_look: next_look?.toISOString() ?? null
+})
 
 export const OperatorOutcomesHandlers = HttpApiBuilder.group(
   Api,
@@ -25,11 +30,12 @@ export const OperatorOutcomesHandlers = HttpApiBuilder.group(
   Effect.fnUntraced(function* (handlers) {
     const asOperator = yield* makeAsOperator
     const outcomes = yield* UnknownOutcomes
+    const { inQuery } = yield* makeOrganizationOf
     return handlers.handleAll({
       list: Effect.fnUntraced(function* ({ query: { cursor, org_id, resolved, limit = listLimitDefault } }) {
         if (cursor !== undefined && !looksLike("run", cursor)) return yield* Effect.fail(badCursor)
         const filter = {
-          org_id: org_id ?? null,
+          org_id: yield* inQuery(org_id),
           resolved: resolved === "true",
           ...(cursor === undefined ? {} : { before: cursor })
         }

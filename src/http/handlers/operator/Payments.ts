@@ -7,6 +7,7 @@ import { looksLike } from "../../../schema/Ids.ts"
 import { usd } from "../../../schema/money/Money.ts"
 import { Api } from "../../api/Api.ts"
 import { listLimitDefault } from "../../api/shapes/Common.ts"
+import { makeOrganizationOf } from "./OrganizationOf.ts"
 
 const mismatchesMax = 100
 const badCursor = problem("invalid_request", "query.cursor is not a cursor of this list", [
@@ -26,10 +27,11 @@ export const OperatorPaymentsHandlers = HttpApiBuilder.group(
   "operatorPayments",
   Effect.fnUntraced(function* (handlers) {
     const payments = yield* PaymentList
+    const { inQuery } = yield* makeOrganizationOf
     return handlers.handleAll({
       list: Effect.fnUntraced(function* ({ query: { cursor, org_id, state, limit = listLimitDefault } }) {
         if (cursor !== undefined && !looksLike("pay", cursor)) return yield* Effect.fail(badCursor)
-        const filter = { org_id: org_id ?? null, state: state ?? null }
+        const filter = { org_id: yield* inQuery(org_id), state: state ?? null }
         const rows = yield* payments.list(filter, cursor ?? null, limit + 1)
         const page = rows.slice(0, limit)
         const next_cursor = rows.length > limit ? (page.at(-1)?.payment_id ?? null) : null

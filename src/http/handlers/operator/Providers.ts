@@ -5,20 +5,43 @@ import { Catalog } from "../../../layers/catalog/Catalog.ts"
 import { ProviderChecks } from "../../../layers/catalog/ProviderChecks.ts"
 import { readinessOf } from "../../../layers/catalog/ProviderReadiness.ts"
 import { Breakers, type Broken } from "../../../layers/executor/Breakers.ts"
-import { CostDrifts } from "../../../layers/executor/CostDrifts.ts"
+import { CostDrifts, type OfferDrift } from "../../../layers/executor/CostDrifts.ts"
 import { Health } from "../../../layers/executor/Health.ts"
-import { Losses } from "../../../layers/ledger/Losses.ts"
+import { type LossRow, Losses } from "../../../layers/ledger/Losses.ts"
 import { Margins } from "../../../layers/ledger/Margins.ts"
 import { costBoundCache } from "../../../layers/platform/costBoundCache.ts"
 import { Settings } from "../../../layers/platform/Settings.ts"
+import { problem } from "../../../schema/Errors.ts"
+import { looksLike } from "../../../schema/Ids.ts"
+import { usd } from "../../../schema/money/Money.ts"
+import { fromOf } from "../../../schema/Period.ts"
 import { Api } from "../../api/Api.ts"
 import { listLimitDefault } from "../../api/shapes/Common.ts"
-import { providerHealth } from "../../views/CatalogView.ts"
-import { lossRowView, lossTotalView } from "../../views/operator/LossView.ts"
+import { makeOrganizationOf } from "./OrganizationOf.ts"
+import { checkedAt, providerHealth } from "../../views/CatalogView.ts"
 import { marginReport, marginReportView } from "../../views/operator/MarginView.ts"
-import { driftView, listedProviderView } from "../../views/operator/ProviderView.ts"
 
 const daysDefault = 30
+const badCursor = problem("invalid_request", "query.cursor is not a cursor of this list", [
+  { path: "query.cursor", message: "is not a cursor of this list" }
+])
+
+const driftView = ({ expected, measured, since, ...offer }: OfferDrift) => ({
+  ...offer,
+  expected: usd(expected),
+  measured: usd(measured),
+  since: since.toISOString()
+})
+
+const lossView = ({ measured, charge, cost, loss, at, ...row }: LossRow) => ({
+  ...row,
+  charge: usd(charge),
+  cost: usd(cost),
+  loss: usd(loss),
+  cost_basis:
+    measured === null ? ("unknown" as const) : measured ? ("measured" as const) : ("partly_estimated" as const),
+  at: at.toISOString()
+})
 
 /** One line for each offer, whichever organizations it is left alone for. The breaker that closes last says why. */
 const pausedOffers = (broken: ReadonlyArray<Broken>, now: number) =>
@@ -61,15 +84,24 @@ export const OperatorProvidersHandlers = HttpApiBuilder.group(
       Effect.all({ rows: margins.list(Number(days)), ended: margins.ended(Number(days)) })
     )
 
+    const { inQuery } = yield* makeOrganizationOf
     return handlers.handleAll({
       list: Effect.fnUntraced(function* () {
         const now = yield* Clock.currentTimeMillis
         return {
           mode,
+          capabilities: readiness.capabilities,
           providers: readiness.providers.map((one) => {
             const { status, sample_size: calls } = providerHealth(health, one.provider, one.serves)
-            const view = listedProviderView({ readiness: one, checks: checks.of(one.provider), status, calls })
-            return { ...view, health: { status, sample_size: calls } }
+            const own = checks.of(one.provider)
+            return {
+              ...one,
+              checked_at: checkedAt(own),
+              unchecked: one.serves.filter(
+                (capability) => !own.some((check) => check.capability === capability && check.passed)
+              ),
+              health: { status, sample_size: calls }
+            }
           }),
           cost_drifts: drifts.all().map(driftView),
           paused: pausedOffers(breakers.all(), now)
@@ -79,10 +111,17 @@ export const OperatorProvidersHandlers = HttpApiBuilder.group(
       margins: ({ query: { days = daysDefault } }) =>
         Effect.map(report(String(days)), ({ rows, ended }) => marginReportView(days, marginReport(rows), ended)),
 
-      losses: Effect.fnUntraced(function* ({ query: { limit = listLimitDefault } }) {
-        const filter = { org_id: null, since: null }
-        const rows = yield* losses.list(filter, limit)
-        return { items: rows.map(lossRowView), totals: (yield* losses.sums).map(lossTotalView) }
+      losses: Effect.fnUntraced(function* ({ query: { org_id, from, cursor, limit = listLimitDefault } }) {
+        if (cursor !== undefined && !looksLike("run", cursor)) return yield* Effect.fail(badCursor)
+        const filter = { org_id: yield* inQuery(org_id), since: from === undefined ? null : fromOf(from) }
+        const rows = yield* losses.list(filter, cursor ?? null, limit + 1)
+        const page = rows.slice(0, limit)
+        const totals = yield* org_id === undefined && from === undefined ? losses.sums : losses.totals(filter)
+        return {
+          items: page.map(lossView),
+          totals: totals.map((one) => ({ ...one, runs: Number(one.runs), loss: usd(one.loss) })),
+          next_cursor: rows.length > limit ? (page.at(-1)?.run_id ?? null) : null
+        }
       })
     })
   })

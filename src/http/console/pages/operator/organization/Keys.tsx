@@ -10,8 +10,8 @@ import { TablePanel } from "../SmallTable.tsx"
 type Detail = AnswerOf<"operatorOrganizations", "get">
 type Key = Detail["keys"][number]
 
-const Revoke = ({ detail: { org_id, name }, apiKey }: { readonly detail: Detail; readonly apiKey: Key }) => {
-  const revoke = useAction(() => api.operatorOrganizations.revokeKey({ params: { org_id, key_id: apiKey.id } }), {
+const Revoke = ({ detail: { name }, apiKey }: { readonly detail: Detail; readonly apiKey: Key }) => {
+  const revoke = useAction(() => api.operatorOrganizations.revokeKey({ params: { key_id: apiKey.id } }), {
     says: "The key is revoked.",
     after: operatorChanged
   })

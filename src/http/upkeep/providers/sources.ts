@@ -5,7 +5,7 @@
  */
 import { Console, Effect } from "effect"
 import { shipped } from "../../../layers/catalog/Endpoints.ts"
-import { print, table } from "../output.ts"
+import { print, table } from "../../operator/output.ts"
 
 /** Data without a licence for its sentences: the package has names, types and ranges of it. */
 const takesText = { facts: "names, types, ranges", texts: "texts too" }
@@ -17,16 +17,13 @@ export const listSources = (json: boolean) =>
       provenance.map((one) => ({ provider, endpoint_count: endpoints.length, ...one }))
     )
     if (json) return yield* print({ items: rows })
-    const lines = table(
-      ["provider", "licence", "read", "taken", "endpoints", "source"],
-      rows.map((one) => [
-        one.provider,
-        one.licence,
-        one.read,
-        takesText[one.takes],
-        one.endpoints?.join(", ") ?? "all",
-        one.source
-      ])
-    )
+    const lines = table(rows, {
+      provider: (one) => one.provider,
+      licence: (one) => one.licence,
+      read: (one) => one.read,
+      taken: (one) => takesText[one.takes],
+      endpoints: (one) => one.endpoints?.join(", ") ?? "all",
+      source: (one) => one.source
+    })
     yield* Console.log([...lines, "", "The licences are in THIRD_PARTY_NOTICES."].join("\n"))
   })

@@ -1,33 +1,27 @@
 /** Definitions of `rungate providers` and its subcommands. Their handlers are loaded on demand. */
-import { Effect, Option } from "effect"
+import { Effect } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { packaged } from "../commands.ts"
-import { json } from "../flags.ts"
-import { usd, yes } from "../../cli/terminal/flags.ts"
+import { json } from "../../operator/flags.ts"
+import { text, usd, yes } from "../../cli/terminal/flags.ts"
 import { dollars } from "../../../schema/money/Money.ts"
 
 const check = Command.make(
   "check",
   {
     slug: Argument.String("provider").pipe(Argument.withDescription("slug of a configured provider")),
-    org: Flag.String("org").pipe(
-      Flag.withDescription("organization whose wallet pays; the only one by default"),
-      Flag.optional
-    ),
+    org: text("org", "organization whose wallet pays; the only one by default"),
     max_cost: usd("max-cost", "the most that all runs together may be charged, in USD").pipe(
       Flag.withDefault(dollars("0.50"))
     ),
-    record: Flag.String("record").pipe(
-      Flag.withDescription("folder for redacted recordings of the answers, which npm test can play"),
-      Flag.optional
-    ),
+    record: text("record", "folder for redacted recordings of the answers, which npm test can play"),
     yes,
     json
   },
-  ({ org, record, ...given }) =>
+  (given) =>
     Effect.flatMap(
       packaged(() => import("./check.ts")),
-      (loaded) => loaded.checkProvider({ ...given, org: Option.getOrNull(org), record: Option.getOrNull(record) })
+      (loaded) => loaded.checkProvider(given)
     )
 ).pipe(
   Command.withDescription(

@@ -4,24 +4,25 @@
  * They read the settings as a service would that starts here, and touch no database. Loaded on demand.
  */
 import { Console, Effect } from "effect"
-import { fail } from "../../cli/terminal/exits.ts"
-import { table } from "../../cli/terminal/table.ts"
-import { harmless } from "../../cli/terminal/text.ts"
-import { processEnvironment, readingOf } from "../../../layers/platform/Settings.ts"
+import { fail } from "../cli/terminal/exits.ts"
+import { table } from "../cli/terminal/table.ts"
+import { harmless } from "../cli/terminal/text.ts"
+import { processEnvironment, readingOf } from "../../layers/platform/Settings.ts"
 import { productionAdvice } from "./productionAdvice.ts"
-import { type ReportedSetting, settingsReport, type Source } from "../../../layers/platform/settings/report.ts"
-import { unknownSettings } from "../../../layers/platform/unknownSettings.ts"
-import { providers } from "../../../layers/providers/index.ts"
-import { sendsEvents } from "../../../schema/catalog/Provider.ts"
+import { type ReportedSetting, settingsReport, type Source } from "../../layers/platform/settings/report.ts"
+import { unknownSettings } from "../../layers/platform/unknownSettings.ts"
+import { providers } from "../../layers/providers/index.ts"
+import { sendsEvents } from "../../schema/catalog/Provider.ts"
+
+export const parties = providers.map((one) => ({
+  slug: one.slug,
+  hasCredits: one.credit !== null,
+  sendsEvents: sendsEvents(one)
+}))
 
 const report = Effect.sync(() => {
   const { variables, fromFile } = processEnvironment()()
   const reading = readingOf(variables)
-  const parties = providers.map((one) => ({
-    slug: one.slug,
-    hasCredits: one.credit !== null,
-    sendsEvents: sendsEvents(one)
-  }))
   return {
     settings: settingsReport(reading, fromFile),
     problems: reading.problems,

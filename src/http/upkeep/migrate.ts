@@ -5,7 +5,8 @@
  * After `rungate migrate`, the service's role needs no DDL privilege. Loaded on demand.
  */
 import { Console, Effect, Redacted, References } from "effect"
-import { onDatabase, print, table, when } from "./output.ts"
+import { onDatabase } from "../operator/database.ts"
+import { print, table, when } from "../operator/output.ts"
 import { BackgroundMigrations, type Progress } from "../../layers/postgres/BackgroundMigrations.ts"
 import { MigrationDatabase } from "../../layers/postgres/Database.ts"
 import { grantTo } from "../../layers/postgres/DatabaseRoles.ts"
@@ -39,31 +40,23 @@ const viewOf = (one: Progress) => ({
   finished_at: one.finished_at?.toISOString() ?? null
 })
 
-const lines = (all: ReadonlyArray<Progress>): ReadonlyArray<string> =>
+const lines = (all: ReadonlyArray<ReturnType<typeof viewOf>>): ReadonlyArray<string> =>
   all.length === 0
     ? ["This release has no background migrations."]
-    : table(
-        ["background migration", "status", "rows", "of about", "started", "finished"],
-        all.map((one) => [
-          one.name,
-          statusOf(one),
-          String(one.done),
-          String(Math.max(one.total, one.done)),
-          when(one.started_at),
-          when(one.finished_at)
-        ])
-      )
+    : table(all, {
+        "background migration": (one) => one.name,
+        status: (one) => one.status,
+        rows: (one) => one.rows_done,
+        "of about": (one) => one.rows_total,
+        started: (one) => when(one.started_at),
+        finished: (one) => when(one.finished_at)
+      })
 
 export const migrations = (json: boolean) =>
   Effect.gen(function* () {
     const version = yield* currentVersion
-    const progress = yield* (yield* BackgroundMigrations).progress
-    if (json)
-      return yield* print({
-        schema_version: version,
-        release_schema_version: schemaVersion,
-        background: progress.map(viewOf)
-      })
+    const background = (yield* (yield* BackgroundMigrations).progress).map(viewOf)
+    if (json) return yield* print({ schema_version: version, release_schema_version: schemaVersion, background })
     yield* Console.log(`schema: version ${version} (this release has ${schemaVersion})`)
-    yield* Console.log(lines(progress).join("\n"))
+    yield* Console.log(lines(background).join("\n"))
   }).pipe(onDatabase)

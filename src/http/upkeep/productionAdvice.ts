@@ -1,5 +1,5 @@
 /** What a production service still lacks before it takes customers: a sentence for each setting, with what to do. Pure. */
-import type { SettingsShape } from "../../../layers/platform/Settings.ts"
+import type { SettingsShape } from "../../layers/platform/Settings.ts"
 
 type Given = Pick<SettingsShape, "mode" | "publicUrl" | "mail" | "encryptionKeys" | "stripe">
 

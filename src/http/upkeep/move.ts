@@ -2,14 +2,14 @@
  * Handler of `rungate admin move`: copies the embedded database to a PostgreSQL server, and audits the books of both. Loaded on demand.
  */
 import { Console, Effect, Layer, Redacted, References } from "effect"
-import { consent } from "../../cli/terminal/consent.ts"
-import { fail } from "../../cli/terminal/exits.ts"
-import { Audit } from "../../../layers/audit/Audit.ts"
-import { processEnvironment, Settings } from "../../../layers/platform/Settings.ts"
-import { placeOf } from "../../../layers/postgres/connection/DatabaseUrl.ts"
-import { embeddedPostgres } from "../../../layers/postgres/embedded/EmbeddedPostgres.ts"
-import { copyTables, isEmpty } from "../../../layers/postgres/embedded/move/copyTables.ts"
-import { Storage } from "../../../layers/Storage.ts"
+import { consent } from "../cli/terminal/consent.ts"
+import { fail } from "../cli/terminal/exits.ts"
+import { Audit } from "../../layers/audit/Audit.ts"
+import { processEnvironment, Settings } from "../../layers/platform/Settings.ts"
+import { placeOf } from "../../layers/postgres/connection/DatabaseUrl.ts"
+import { embeddedPostgres } from "../../layers/postgres/embedded/EmbeddedPostgres.ts"
+import { copyTables, isEmpty } from "../../layers/postgres/embedded/move/copyTables.ts"
+import { Storage } from "../../layers/Storage.ts"
 
 const bad = (message: string) => fail("usage", message)
 const reasonOf = (cause: unknown) => (cause instanceof Error ? cause.message : String(cause))

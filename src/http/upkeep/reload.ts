@@ -1,11 +1,11 @@
 /** Handler of `rungate admin reload`: every process of the service reads its settings again. Loaded on demand. */
 import { Console, Effect, Layer, References } from "effect"
-import { fail } from "../../cli/terminal/exits.ts"
-import { harmless } from "../../cli/terminal/text.ts"
-import { type Answer, Reloads } from "../../../layers/operator/Reloads.ts"
-import { Redis } from "../../../layers/queues/Redis.ts"
-import { Signals } from "../../../layers/queues/Signals.ts"
-import { Storage } from "../../../layers/Storage.ts"
+import { fail } from "../cli/terminal/exits.ts"
+import { harmless } from "../cli/terminal/text.ts"
+import { type Answer, Reloads } from "../../layers/operator/Reloads.ts"
+import { Redis } from "../../layers/queues/Redis.ts"
+import { Signals } from "../../layers/queues/Signals.ts"
+import { Storage } from "../../layers/Storage.ts"
 
 const lineOf = ({ host, pid, role, changed, restart, problem }: Answer): string => {
   const name = `${host} ${pid} (${role})`

@@ -38,7 +38,8 @@ import { Attempt } from "../../../schema/runs/Run.ts"
 import { didYouMean } from "../../../schema/suggestion.ts"
 import { consent } from "../../cli/terminal/consent.ts"
 import { fail } from "../../cli/terminal/exits.ts"
-import { bad, orgOf, onDatabase, plain, print, table, unknown } from "../output.ts"
+import { onDatabase, orgOf } from "../../operator/database.ts"
+import { bad, plain, print, table, unknown } from "../../operator/output.ts"
 import { recordingOf } from "./recording.ts"
 import { subjectOf } from "./subjects.ts"
 
@@ -199,19 +200,17 @@ const checkedOf = Effect.fnUntraced(function* (planned: Planned, run: RunRow, fl
 })
 
 const lines = (checks: ReadonlyArray<Checked>) =>
-  table(
-    ["capability", "answered", "parsed", "outcome", "filled", "charged", "cost", "ms"],
-    checks.map((one) => [
-      one.capability,
-      one.answered ? "yes" : "no",
-      one.parsed ? "yes" : "no",
-      one.outcome,
-      `${one.filled.length} of ${one.filled.length + one.empty.length}${one.empty.length === 0 ? "" : `, not ${one.empty.join(" ")}`}`,
-      one.charged,
-      `${one.cost ?? "-"}${one.cost_fits === false ? " (above its rate)" : ""}`,
-      String(one.latency_ms)
-    ])
-  )
+  table(checks, {
+    capability: (one) => one.capability,
+    answered: (one) => (one.answered ? "yes" : "no"),
+    parsed: (one) => (one.parsed ? "yes" : "no"),
+    outcome: (one) => one.outcome,
+    filled: ({ filled, empty }) =>
+      `${filled.length} of ${filled.length + empty.length}${empty.length === 0 ? "" : `, not ${empty.join(" ")}`}`,
+    charged: (one) => one.charged,
+    cost: ({ cost, cost_fits }) => `${cost ?? "-"}${cost_fits === false ? " (above its rate)" : ""}`,
+    ms: (one) => one.latency_ms
+  })
 
 /** What can be run, and why the rest can't. */
 const planOf = (entries: Catalog["Service"]["entries"], slug: string) => {

@@ -1,0 +1,179 @@
+/**
+ * The operator's commands for the installation as a whole: its settings, database, books and catalog. Their handlers work on the database,
+ * with the settings of the service, and are loaded on demand.
+ */
+import { Effect } from "effect"
+import { Argument, Command, Flag } from "effect/cli"
+import { fail } from "../cli/terminal/exits.ts"
+import { boolean, text, yes } from "../cli/terminal/flags.ts"
+import { operated } from "../operator/commands.ts"
+import { json } from "../operator/flags.ts"
+
+/** The compiled file (scripts/compile.ts) runs in a virtual file system without other files. */
+const compiled = /[$~]bun/i.test(import.meta.dir)
+
+/** Loads a module that needs files of the package: PostgreSQL and the shipped catalog. */
+export const packaged = <A>(load: () => Promise<A>) =>
+  Effect.suspend(() =>
+    compiled
+      ? fail(
+          "failed",
+          "The compiled file contains no database and no catalog. Run this command from the package (npm start or npx rungate)."
+        )
+      : Effect.promise(load)
+  )
+
+const migrating = Effect.promise(() => import("./migrate.ts"))
+
+export const migrate = Command.make(
+  "migrate",
+  {
+    service_role: text("service-role", "database role of the service; it gets only the privileges that it needs")
+  },
+  ({ service_role }) => Effect.flatMap(migrating, (loaded) => loaded.migrate(service_role))
+).pipe(
+  Command.withDescription(
+    "Migrate the database schema as its owner (RUNGATE_MIGRATION_DATABASE_URL, default: DATABASE_URL)"
+  )
+)
+
+/** Ten years. */
+const processorDaysMax = 3_650
+
+export const audit = Command.make(
+  "audit",
+  {
+    days: Flag.Int("processor-days").pipe(
+      Flag.withDescription(
+        `compare the top-ups of this many days with Stripe, if STRIPE_SECRET_KEY is set; 0 skips this, the most is ${processorDaysMax}`
+      ),
+      Flag.filter(
+        (days) => days >= 0 && days <= processorDaysMax,
+        (days) => `--processor-days must be from 0 to ${processorDaysMax}, not ${days}`
+      ),
+      // A monthly audit then leaves no gap.
+      Flag.withDefault(35)
+    )
+  },
+  ({ days }) =>
+    Effect.flatMap(
+      Effect.promise(() => import("./audit.ts")),
+      (loaded) => loaded.audit(days)
+    )
+).pipe(
+  Command.withDescription(
+    "Recompute all wallets from the ledger; exit code 1 on an inconsistency, a difference from Stripe, or when Stripe can't be reached"
+  )
+)
+
+const all = boolean("all", "show every line")
+const patterns = (name: string, description: string) =>
+  Flag.String(name).pipe(Flag.withDescription(description), Flag.between(0, 100))
+
+const importCommand = Command.make(
+  "import",
+  {
+    location: Argument.String("source").pipe(
+      Argument.withDescription("file or URL of an OpenAPI 2, 3.0 or 3.1 document or a manifest; or: apify")
+    ),
+    provider: text("provider", "slug of the provider of an OpenAPI document"),
+    title: text("title", "name of a new provider"),
+    sources: text("sources", "folder with the documents of a manifest"),
+    task: boolean("task", "request bodies are arrays of task objects"),
+    include: patterns("include", "import only these operations, such as 'GET /v1/*'; may be repeated"),
+    exclude: patterns("exclude", "skip these operations; may be repeated"),
+    allow: patterns("allow", "of apify, import only these actors: owner/name or owner/*; may be repeated"),
+    dry_run: boolean("dry-run", "show the changes without applying them"),
+    all
+  },
+  ({ dry_run, all, task, ...given }) =>
+    Effect.flatMap(
+      packaged(() => import("./catalog.ts")),
+      (loaded) => loaded.importCatalog({ request: { ...given, body_type: task ? "task" : "json" }, dry_run, all })
+    )
+).pipe(Command.withDescription("Import a provider's raw endpoints: shows the changes and applies all of them or none"))
+
+const reset = Command.make("reset", { provider: Argument.String("provider") }, ({ provider }) =>
+  Effect.flatMap(
+    packaged(() => import("./catalog.ts")),
+    (loaded) => loaded.resetCatalog(provider)
+  )
+).pipe(Command.withDescription("Delete a provider's import and use the shipped catalog"))
+
+export const catalog = Command.make("catalog").pipe(
+  Command.withDescription("Manage the catalog of raw endpoints"),
+  Command.withSubcommands([importCommand, reset])
+)
+
+const configuration = Effect.promise(() => import("./config.ts"))
+
+export const config = Command.make("config").pipe(
+  Command.withDescription("Check and show the settings of the service"),
+  Command.withSubcommands([
+    Command.make("check", { json }, ({ json }) =>
+      Effect.flatMap(configuration, (loaded) => loaded.checkConfig(json))
+    ).pipe(Command.withDescription("Say what is wrong with the settings and what to do; exit code 1 if something is")),
+    Command.make("print", { json }, ({ json }) =>
+      Effect.flatMap(configuration, (loaded) => loaded.printConfig(json))
+    ).pipe(Command.withDescription("Show each setting with its value, origin and default; secrets are hidden"))
+  ])
+)
+
+const reload = Command.make("reload", { json }, ({ json }) =>
+  Effect.flatMap(
+    Effect.promise(() => import("./reload.ts")),
+    (loaded) => loaded.reload(json)
+  )
+).pipe(
+  Command.withDescription(
+    "Have every process of the service read provider accounts and secrets again, without a restart; exit code 1 if one refuses"
+  )
+)
+
+const backups = Effect.promise(() => import("./backup.ts"))
+const file = (description: string) => Argument.String("file").pipe(Argument.withDescription(description))
+
+const backup = Command.make("backup", { file: file("a new file, such as rungate.backup"), json }, ({ file, json }) =>
+  Effect.flatMap(backups, (loaded) => loaded.backup(file, json))
+).pipe(
+  Command.withDescription("Copy the embedded database into a file, also while the service runs; keep the file safe")
+)
+
+const restore = Command.make("restore", { file: file("the file of a backup"), yes, json }, (given) =>
+  Effect.flatMap(backups, (loaded) => loaded.restore(given))
+).pipe(Command.withDescription("Replace the embedded database by a backup; stop the service first"))
+
+const move = Command.make(
+  "move",
+  { to: Flag.String("to").pipe(Flag.withDescription("address of an empty database: postgres://…")), yes },
+  (given) =>
+    Effect.flatMap(
+      Effect.promise(() => import("./move.ts")),
+      (loaded) => loaded.move(given)
+    )
+).pipe(Command.withDescription("Copy the embedded database to a PostgreSQL server and compare the books of both"))
+
+const reindex = Command.make(
+  "reindex-history",
+  {
+    restart: boolean("restart", "start from the beginning instead of continuing an interrupted reindex")
+  },
+  ({ restart }) =>
+    Effect.flatMap(
+      Effect.promise(() => import("./reindex.ts")),
+      (loaded) => loaded.reindexHistory(restart)
+    )
+).pipe(
+  Command.withDescription(
+    "Rebuild the history index from the runs, beside a running service: adds, corrects and removes entries"
+  )
+)
+
+const migrations = Command.make("migrations", { json }, ({ json }) =>
+  Effect.flatMap(migrating, (loaded) => loaded.migrations(json))
+).pipe(Command.withDescription("Show the schema's version and the progress of background migrations"))
+
+export const admin = Command.make("admin").pipe(
+  Command.withDescription("Manage organizations: credit, ledger and keys"),
+  Command.withSubcommands([...operated, reindex, migrations, reload, backup, restore, move])
+)
