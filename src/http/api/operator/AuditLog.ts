@@ -2,14 +2,11 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Wire } from "../../../schema/Errors.ts"
+import { orgFilter, Word } from "./Fields.ts"
 import { listQuery } from "../shapes/Common.ts"
 import { forOperators, OperatorAuth } from "./OperatorAuth.ts"
 
 const nullable = Schema.NullOr(Schema.String)
-const Word = Schema.NonEmptyString.check(
-  Schema.isMaxLength(254),
-  Schema.makeFilter((text: string) => !text.includes("\u0000") || "must not contain NUL (\\u0000)")
-)
 
 export const OperatorAuditEntry = Schema.Struct({
   id: Schema.String,
@@ -32,7 +29,7 @@ export class OperatorAuditLogApi extends HttpApiGroup.make("operatorAuditLog")
     HttpApiEndpoint.get("list", "/operator/audit-log", {
       query: {
         ...listQuery,
-        org_id: Schema.optionalKey(Word),
+        ...orgFilter,
         actor: Schema.optionalKey(Word),
         action: Schema.optionalKey(Word)
       },

@@ -3,14 +3,14 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Wire } from "../../../schema/Errors.ts"
 import { optional } from "../shapes/Common.ts"
+import { withoutNul } from "../shapes/AccountFields.ts"
 import { forOperators, OperatorAuth } from "./OperatorAuth.ts"
 
-const noNul = Schema.makeFilter((text: string) => !text.includes("\u0000") || "must not contain NUL (\\u0000)")
 const Slug = Schema.String.check(
   Schema.isPattern(/^[a-z][a-z0-9_]{0,40}$/u, { message: "must be a slug such as hunter: a-z, 0-9 and _" }).abort(),
   Schema.isMaxLength(41)
 )
-const Patterns = Schema.Array(Schema.NonEmptyString.check(Schema.isMaxLength(500), noNul)).check(
+const Patterns = Schema.Array(Schema.NonEmptyString.check(Schema.isMaxLength(500), withoutNul)).check(
   Schema.isMaxLength(100)
 )
 const keys = Schema.Array(Schema.String)
@@ -18,7 +18,7 @@ const keys = Schema.Array(Schema.String)
 export const ImportRequest = Schema.Struct({
   document: Schema.NonEmptyString.annotate({ description: "An OpenAPI 2, 3.0 or 3.1 document, or a manifest." }),
   provider: optional(Slug.annotate({ description: "Of an OpenAPI document, which does not name its provider." })),
-  title: optional(Schema.NonEmptyString.check(Schema.isMaxLength(100), noNul)),
+  title: optional(Schema.NonEmptyString.check(Schema.isMaxLength(100), withoutNul)),
   task: optional(Schema.Boolean.annotate({ description: "true: request bodies are arrays of task objects." })),
   include: optional(Patterns.annotate({ description: "Only these operations, such as `GET /v1/*`." })),
   exclude: optional(Patterns),

@@ -4,6 +4,7 @@ import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Wire } from "../../../schema/Errors.ts"
 import { Dispute } from "../../../schema/nouns/Dispute.ts"
 import { listQuery } from "../shapes/Common.ts"
+import { Note, orgFilter } from "./Fields.ts"
 import { forOperators, OperatorAuth } from "./OperatorAuth.ts"
 
 export const OperatorDispute = Schema.toEncoded(
@@ -11,10 +12,7 @@ export const OperatorDispute = Schema.toEncoded(
 )
 
 const DisputeDecision = Schema.Struct({
-  note: Schema.NonEmptyString.check(
-    Schema.isMaxLength(500),
-    Schema.makeFilter((text: string) => !text.includes("\u0000") || "must not contain NUL (\\u0000)")
-  ).annotate({ description: "Why. The organization reads it." })
+  note: Note.annotate({ description: "Why. The organization reads it." })
 }).annotate({ identifier: "DisputeDecision" })
 
 const decision = {
@@ -29,7 +27,7 @@ export class OperatorDisputesApi extends HttpApiGroup.make("operatorDisputes")
     HttpApiEndpoint.get("list", "/operator/disputes", {
       query: {
         ...listQuery,
-        org_id: Schema.optionalKey(Schema.NonEmptyString.check(Schema.isMaxLength(200))),
+        ...orgFilter,
         decided: Schema.optionalKey(Schema.Literals(["true", "false"]))
       },
       success: Schema.Struct({ items: Schema.Array(OperatorDispute), next_cursor: Schema.NullOr(Schema.String) }),

@@ -4,6 +4,7 @@ import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Wire } from "../../../schema/Errors.ts"
 import { ListedRun, Run, RunStatus } from "../../../schema/runs/Run.ts"
 import { listQuery } from "../shapes/Common.ts"
+import { Note } from "./Fields.ts"
 import { forOperators, OperatorAuth } from "./OperatorAuth.ts"
 
 export const Impersonation = Schema.Struct({
@@ -19,10 +20,7 @@ export class OperatorImpersonationApi extends HttpApiGroup.make("operatorImperso
     HttpApiEndpoint.post("begin", "/operator/organizations/:org_id/impersonation", {
       params: organization,
       payload: Schema.Struct({
-        reason: Schema.NonEmptyString.check(
-          Schema.isMaxLength(500),
-          Schema.makeFilter((text: string) => !text.includes("\u0000") || "must not contain NUL (\\u0000)")
-        ).annotate({ description: "The organization's admins read it in their audit log." })
+        reason: Note.annotate({ description: "The organization's admins read it in their audit log." })
       }).annotate({ identifier: "ImpersonationRequest" }),
       success: Impersonation,
       error: [Wire.invalid_request, Wire.not_found]

@@ -5,9 +5,9 @@ import { Wire } from "../../../schema/Errors.ts"
 import { Usd } from "../../../schema/money/Money.ts"
 import { listQuery, optional } from "../shapes/Common.ts"
 import { WalletAudit } from "../../../schema/nouns/Wallet.ts"
+import { Note, Word } from "./Fields.ts"
 import { forOperators, OperatorAuth } from "./OperatorAuth.ts"
 
-const noNul = Schema.makeFilter((text: string) => !text.includes("\u0000") || "must not contain NUL (\\u0000)")
 const nullable = Schema.NullOr(Schema.String)
 
 const Suspension = Schema.Struct({
@@ -108,7 +108,7 @@ export const OperatorOrganizationDetail = Schema.Struct({
 const CreditRequest = Schema.Struct({
   type: Schema.Literals(["bonus", "refund"]),
   amount: Usd,
-  note: Schema.NonEmptyString.check(Schema.isMaxLength(500), noNul).annotate({
+  note: Note.annotate({
     description: "The reason. The organization sees it in its ledger."
   }),
   reference: Schema.String.check(
@@ -141,7 +141,7 @@ const one = { org_id: Schema.String }
 export class OperatorOrganizationsApi extends HttpApiGroup.make("operatorOrganizations")
   .add(
     HttpApiEndpoint.get("list", "/operator/organizations", {
-      query: { ...listQuery, search: Schema.optionalKey(Schema.NonEmptyString.check(Schema.isMaxLength(254), noNul)) },
+      query: { ...listQuery, search: Schema.optionalKey(Word) },
       success: Schema.Struct({ items: Schema.Array(OperatorOrganization), next_cursor: nullable }),
       error: [Wire.invalid_request]
     }).annotateMerge(

@@ -4,6 +4,7 @@ import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { findings } from "../../../schema/catalog/Doubt.ts"
 import { Wire } from "../../../schema/Errors.ts"
 import { listQuery } from "../shapes/Common.ts"
+import { Note, orgFilter } from "./Fields.ts"
 import { forOperators, OperatorAuth } from "./OperatorAuth.ts"
 
 const nullable = Schema.NullOr(Schema.String)
@@ -28,7 +29,7 @@ export class OperatorOutcomesApi extends HttpApiGroup.make("operatorOutcomes")
     HttpApiEndpoint.get("list", "/operator/unknown-outcomes", {
       query: {
         ...listQuery,
-        org_id: Schema.optionalKey(Schema.NonEmptyString.check(Schema.isMaxLength(200))),
+        ...orgFilter,
         resolved: Schema.optionalKey(Schema.Literals(["true", "false"]))
       },
       success: Schema.Struct({ items: Schema.Array(UnknownOutcome), next_cursor: nullable }),
@@ -43,10 +44,7 @@ export class OperatorOutcomesApi extends HttpApiGroup.make("operatorOutcomes")
       params: { run_id: Schema.String },
       payload: Schema.Struct({
         finding: Schema.Literals(findings),
-        note: Schema.NonEmptyString.check(
-          Schema.isMaxLength(500),
-          Schema.makeFilter((text: string) => !text.includes("\u0000") || "must not contain NUL (\\u0000)")
-        ).annotate({ description: "How you found out." })
+        note: Note.annotate({ description: "How you found out." })
       }).annotate({ identifier: "ResolveOutcomeRequest" }),
       success: UnknownOutcome,
       error: [Wire.invalid_request, Wire.not_found]

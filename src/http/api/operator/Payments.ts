@@ -3,6 +3,7 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Wire } from "../../../schema/Errors.ts"
 import { listQuery } from "../shapes/Common.ts"
+import { orgFilter } from "./Fields.ts"
 import { forOperators, OperatorAuth } from "./OperatorAuth.ts"
 
 const nullable = Schema.NullOr(Schema.String)
@@ -37,7 +38,7 @@ export class OperatorPaymentsApi extends HttpApiGroup.make("operatorPayments")
       query: {
         ...listQuery,
         state: Schema.optionalKey(Schema.Literals(states)),
-        org_id: Schema.optionalKey(Schema.NonEmptyString.check(Schema.isMaxLength(200)))
+        ...orgFilter
       },
       success: Schema.Struct({ items: Schema.Array(OperatorPayment), next_cursor: nullable }),
       error: [Wire.invalid_request]

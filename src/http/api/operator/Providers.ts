@@ -5,6 +5,7 @@ import { Wire } from "../../../schema/Errors.ts"
 import { healthStatuses } from "../../../schema/runs/Health.ts"
 import { periodQuery } from "../shapes/RunQuery.ts"
 import { Digits, listQuery } from "../shapes/Common.ts"
+import { orgFilter } from "./Fields.ts"
 import { forOperators, OperatorAuth } from "./OperatorAuth.ts"
 
 const nullable = Schema.NullOr(Schema.String)
@@ -118,7 +119,7 @@ export class OperatorProvidersApi extends HttpApiGroup.make("operatorProviders")
     HttpApiEndpoint.get("losses", "/operator/losses", {
       query: {
         ...listQuery,
-        org_id: Schema.optionalKey(Schema.NonEmptyString.check(Schema.isMaxLength(200))),
+        ...orgFilter,
         from: periodQuery.from
       },
       success: Losses,

@@ -3,7 +3,9 @@ import { Schema } from "effect"
 import { isPrintable } from "../../../schema/json/StorableText.ts"
 
 /** PostgreSQL can't store this character. */
-const withoutNul = Schema.makeFilter((text: string) => !text.includes("\u0000") || "must not contain NUL (\\u0000)")
+export const withoutNul = Schema.makeFilter(
+  (text: string) => !text.includes("\u0000") || "must not contain NUL (\\u0000)"
+)
 
 /** Such as a line feed, which would forge a line of a mail or a log. `name_is_printable` is that rule for names a second time. */
 export const printable = Schema.makeFilter(

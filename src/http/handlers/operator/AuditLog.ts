@@ -2,15 +2,9 @@
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { AuditLog, type EntryRow, everything } from "../../../layers/auditlog/AuditLog.ts"
-import { problem } from "../../../schema/Errors.ts"
-import { looksLike } from "../../../schema/Ids.ts"
 import { Api } from "../../api/Api.ts"
 import { listLimitDefault } from "../../api/shapes/Common.ts"
-import { makeOrganizationOf } from "./OrganizationOf.ts"
-
-const badCursor = problem("invalid_request", "query.cursor is not a cursor of this list", [
-  { path: "query.cursor", message: "is not a cursor of this list" }
-])
+import { cursorOf, makeOrganizationOf, pageOf } from "./Lists.ts"
 
 const view = (row: EntryRow) => ({
   id: row.entry_id,
@@ -32,11 +26,9 @@ export const OperatorAuditLogHandlers = HttpApiBuilder.group(
     const { inQuery } = yield* makeOrganizationOf
     return handlers.handleAll({
       list: Effect.fnUntraced(function* ({ query: { cursor, org_id, actor, action, limit = listLimitDefault } }) {
-        if (cursor !== undefined && !looksLike("aud", cursor)) return yield* Effect.fail(badCursor)
         const filter = { ...everything, actor: actor ?? null, action: action ?? null }
-        const rows = yield* log.list(yield* inQuery(org_id), filter, cursor ?? null, limit + 1)
-        const page = rows.slice(0, limit)
-        return { items: page.map(view), next_cursor: rows.length > limit ? (page.at(-1)?.entry_id ?? null) : null }
+        const rows = yield* log.list(yield* inQuery(org_id), filter, yield* cursorOf("aud", cursor), limit + 1)
+        return pageOf(rows, limit, (row) => row.entry_id, view)
       })
     })
   })

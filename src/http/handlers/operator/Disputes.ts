@@ -10,11 +10,9 @@ import { disputeJson } from "../../../schema/nouns/Dispute.ts"
 import { makeAsOperator } from "../../access/OperatorCookie.ts"
 import { Api } from "../../api/Api.ts"
 import { listLimitDefault } from "../../api/shapes/Common.ts"
-import { makeOrganizationOf } from "./OrganizationOf.ts"
+import { cursorOf, makeOrganizationOf, pageOf } from "./Lists.ts"
 
 const field = (path: string, message: string) => problem("invalid_request", `${path} ${message}`, [{ path, message }])
-const badCursor = field("query.cursor", "is not a cursor of this list")
-const blankNote = field("note", "must say why")
 const noDispute = problem(
   "not_found",
   "No dispute of a run with this id exists. List them at GET /v1/operator/disputes?decided=true."
@@ -40,22 +38,22 @@ export const OperatorDisputesHandlers = HttpApiBuilder.group(
       const row = looksLike("run", run_id) ? yield* disputes.find(run_id) : null
       return row ?? (yield* Effect.fail(noDispute))
     })
-    const noteOf = (text: string) => (text.trim() === "" ? Effect.fail(blankNote) : Effect.succeed(text.trim()))
 
     const { inQuery } = yield* makeOrganizationOf
     return handlers.handleAll({
       list: Effect.fnUntraced(function* ({ query: { cursor, org_id, decided, limit = listLimitDefault } }) {
-        if (cursor !== undefined && !looksLike("run", cursor)) return yield* Effect.fail(badCursor)
-        const filter = { org_id: yield* inQuery(org_id), all: decided === "true", after: cursor ?? null }
+        const filter = {
+          org_id: yield* inQuery(org_id),
+          all: decided === "true",
+          after: yield* cursorOf("run", cursor)
+        }
         const rows = yield* disputes.list(filter, limit + 1)
-        const page = rows.slice(0, limit)
-        return { items: page.map(view), next_cursor: rows.length > limit ? (page.at(-1)?.run_id ?? null) : null }
+        return pageOf(rows, limit, (row) => row.run_id, view)
       }),
 
       accept: Effect.fnUntraced(function* ({ params: { run_id }, payload: { note } }) {
-        const reason = yield* noteOf(note)
         yield* disputeOf(run_id)
-        const decided = yield* asOperator(acceptDispute(run_id, reason))
+        const decided = yield* asOperator(acceptDispute(run_id, note.trim()))
         if (decided._tag === "Off") return yield* Effect.fail(off)
         if (decided._tag === "Limited") return yield* Effect.fail(limited)
         if (decided._tag === "Unknown") return yield* Effect.fail(noDispute)
@@ -66,9 +64,8 @@ export const OperatorDisputesHandlers = HttpApiBuilder.group(
       }),
 
       refuse: Effect.fnUntraced(function* ({ params: { run_id }, payload: { note } }) {
-        const reason = yield* noteOf(note)
         yield* disputeOf(run_id)
-        yield* asOperator(disputes.refuse(run_id, reason))
+        yield* asOperator(disputes.refuse(run_id, note.trim()))
         const row = yield* disputeOf(run_id)
         if (row.state === "refunded")
           return yield* Effect.fail(field("path.run_id", "was already refunded; nothing was changed"))

@@ -8,7 +8,7 @@ import { CommandClient } from "../../../actors/mailbox/CommandClient.ts"
 import { encodeGuard } from "../../../actors/mailbox/Commands.ts"
 import { creditMax, makeCredits, type NewCredit } from "../../../actors/operator/Credits.ts"
 import { EventFeed } from "../../../actors/events/EventFeed.ts"
-import { Accounts, type KeyRow } from "../../../layers/accounts/Accounts.ts"
+import { Accounts } from "../../../layers/accounts/Accounts.ts"
 import { Audit } from "../../../layers/audit/Audit.ts"
 import { BooksWatch } from "../../../layers/audit/BooksWatch.ts"
 import type { Violation } from "../../../layers/audit/equations.ts"
@@ -24,16 +24,14 @@ import { auditOrganization } from "../../../schema/Steps.ts"
 import { makeAsOperator, operatorActor } from "../../access/OperatorCookie.ts"
 import { Api } from "../../api/Api.ts"
 import { listLimitDefault } from "../../api/shapes/Common.ts"
-import { makeOrganizationOf } from "./OrganizationOf.ts"
-import { limitView, organizationStateView, organizationView } from "../../views/operator/OrganizationView.ts"
+import { cursorOf, makeOrganizationOf, pageOf } from "./Lists.ts"
+import { guardView, keyView, organizationStateView, organizationView } from "../../views/operator/OrganizationView.ts"
 import { walletAuditView } from "../../views/WalletAuditView.ts"
 
 const noKey = (key_id: string) =>
   problem("not_found", `There is no API key "${shownName(key_id)}". The keys of an organization are a part of it.`)
 const field = (path: string, message: string) => problem("invalid_request", `${path} ${message}`, [{ path, message }])
-const badCursor = field("query.cursor", "is not a cursor of this list")
 const badAmount = field("amount", `must be above 0 and at most ${usd(creditMax)}`)
-const blankNote = field("note", "must say why")
 const storedCredit = (reference: string) =>
   problem(
     "service_unavailable",
@@ -57,16 +55,6 @@ const stillSuspended = (org_id: string, violations: ReadonlyArray<Violation>) =>
   )
 }
 
-const keyView = (key: KeyRow) => ({
-  id: key.key_id,
-  name: key.name,
-  environment: key.environment,
-  display: key.display,
-  created_at: key.created_at.toISOString(),
-  last_used_at: key.last_used_at?.toISOString() ?? null,
-  revoked_at: key.revoked_at?.toISOString() ?? null
-})
-
 export const OperatorOrganizationsHandlers = HttpApiBuilder.group(
   Api,
   "operatorOrganizations",
@@ -86,11 +74,8 @@ export const OperatorOrganizationsHandlers = HttpApiBuilder.group(
 
     return handlers.handleAll({
       list: Effect.fnUntraced(function* ({ query: { search, cursor, limit = listLimitDefault } }) {
-        if (cursor !== undefined && !looksLike("org", cursor)) return yield* Effect.fail(badCursor)
-        const rows = yield* accounts.findOrganizations(search ?? null, cursor ?? null, limit + 1)
-        const page = rows.slice(0, limit)
-        const next_cursor = rows.length > limit ? (page.at(-1)?.org_id ?? null) : null
-        return { items: page.map(organizationView), next_cursor }
+        const rows = yield* accounts.findOrganizations(search ?? null, yield* cursorOf("org", cursor), limit + 1)
+        return pageOf(rows, limit, (row) => row.org_id, organizationView)
       }),
 
       get: Effect.fnUntraced(function* ({ params: { org_id } }) {
@@ -107,7 +92,6 @@ export const OperatorOrganizationsHandlers = HttpApiBuilder.group(
         const { type, amount, reference } = payload
         const note = payload.note.trim()
         if (amount <= 0n || amount > creditMax) return yield* Effect.fail(badAmount)
-        if (note === "") return yield* Effect.fail(blankNote)
         yield* organizationOf(org_id)
         const credit: NewCredit = { type, org_id, amount, note, reference }
         const { already, booked } = yield* credits.book(credit, yield* operatorActor)
@@ -134,13 +118,7 @@ export const OperatorOrganizationsHandlers = HttpApiBuilder.group(
           .pipe(Effect.catch(() => Effect.fail(storedGuard)))
         if ((payload.daily_limit ?? null) !== null) yield* alerts.watch(org_id)
         if (payload.daily_limit !== undefined) yield* feed.changed(org_id)
-        const wallet = yield* books.wallet(org_id)
-        return {
-          per_run_limit: limitView(wallet.per_run_limit),
-          daily_limit: limitView(wallet.daily_limit),
-          spent_today: usd(wallet.spent_today),
-          resets_at: wallet.resets_at.toISOString()
-        }
+        return guardView(yield* books.wallet(org_id))
       }),
 
       resume: Effect.fnUntraced(function* ({ params: { org_id } }) {

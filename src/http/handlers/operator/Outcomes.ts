@@ -7,11 +7,9 @@ import { looksLike } from "../../../schema/Ids.ts"
 import { makeAsOperator } from "../../access/OperatorCookie.ts"
 import { Api } from "../../api/Api.ts"
 import { listLimitDefault } from "../../api/shapes/Common.ts"
-import { makeOrganizationOf } from "./OrganizationOf.ts"
+import { cursorOf, makeOrganizationOf, pageOf } from "./Lists.ts"
 
 const field = (path: string, message: string) => problem("invalid_request", `${path} ${message}`, [{ path, message }])
-const badCursor = field("query.cursor", "is not a cursor of this list")
-const blankNote = field("note", "must say how you found out")
 const noOutcome = problem(
   "not_found",
   "No run with this id has an unknown outcome. List them at GET /v1/operator/unknown-outcomes."
@@ -33,23 +31,19 @@ export const OperatorOutcomesHandlers = HttpApiBuilder.group(
     const { inQuery } = yield* makeOrganizationOf
     return handlers.handleAll({
       list: Effect.fnUntraced(function* ({ query: { cursor, org_id, resolved, limit = listLimitDefault } }) {
-        if (cursor !== undefined && !looksLike("run", cursor)) return yield* Effect.fail(badCursor)
+        const before = yield* cursorOf("run", cursor)
         const filter = {
           org_id: yield* inQuery(org_id),
           resolved: resolved === "true",
-          ...(cursor === undefined ? {} : { before: cursor })
+          ...(before === null ? {} : { before })
         }
         const rows = yield* outcomes.list(filter, limit + 1)
-        const page = rows.slice(0, limit)
-        const next_cursor = rows.length > limit ? (page.at(-1)?.run_id ?? null) : null
-        return { items: page.map(view), next_cursor }
+        return pageOf(rows, limit, (row) => row.run_id, view)
       }),
 
       resolve: Effect.fnUntraced(function* ({ params: { run_id }, payload: { finding, note } }) {
-        const text = note.trim()
-        if (text === "") return yield* Effect.fail(blankNote)
         if (!looksLike("run", run_id)) return yield* Effect.fail(noOutcome)
-        const isNew = yield* asOperator(outcomes.resolve(run_id, finding, text))
+        const isNew = yield* asOperator(outcomes.resolve(run_id, finding, note.trim()))
         const row = yield* outcomes.find(run_id)
         if (row === null) return yield* Effect.fail(noOutcome)
         if (!isNew && row.finding !== finding)

@@ -2,17 +2,12 @@
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { type ListedPayment, PaymentList } from "../../../layers/operator/PaymentList.ts"
-import { problem } from "../../../schema/Errors.ts"
-import { looksLike } from "../../../schema/Ids.ts"
 import { usd } from "../../../schema/money/Money.ts"
 import { Api } from "../../api/Api.ts"
 import { listLimitDefault } from "../../api/shapes/Common.ts"
-import { makeOrganizationOf } from "./OrganizationOf.ts"
+import { cursorOf, makeOrganizationOf, pageOf } from "./Lists.ts"
 
 const mismatchesMax = 100
-const badCursor = problem("invalid_request", "query.cursor is not a cursor of this list", [
-  { path: "query.cursor", message: "is not a cursor of this list" }
-])
 
 const view = (payment: ListedPayment) => ({
   ...payment,
@@ -30,12 +25,9 @@ export const OperatorPaymentsHandlers = HttpApiBuilder.group(
     const { inQuery } = yield* makeOrganizationOf
     return handlers.handleAll({
       list: Effect.fnUntraced(function* ({ query: { cursor, org_id, state, limit = listLimitDefault } }) {
-        if (cursor !== undefined && !looksLike("pay", cursor)) return yield* Effect.fail(badCursor)
         const filter = { org_id: yield* inQuery(org_id), state: state ?? null }
-        const rows = yield* payments.list(filter, cursor ?? null, limit + 1)
-        const page = rows.slice(0, limit)
-        const next_cursor = rows.length > limit ? (page.at(-1)?.payment_id ?? null) : null
-        return { items: page.map(view), next_cursor }
+        const rows = yield* payments.list(filter, yield* cursorOf("pay", cursor), limit + 1)
+        return pageOf(rows, limit, (row) => row.payment_id, view)
       }),
 
       mismatches: Effect.fnUntraced(function* () {

@@ -11,20 +11,15 @@ import { type LossRow, Losses } from "../../../layers/ledger/Losses.ts"
 import { Margins } from "../../../layers/ledger/Margins.ts"
 import { costBoundCache } from "../../../layers/platform/costBoundCache.ts"
 import { Settings } from "../../../layers/platform/Settings.ts"
-import { problem } from "../../../schema/Errors.ts"
-import { looksLike } from "../../../schema/Ids.ts"
 import { usd } from "../../../schema/money/Money.ts"
 import { fromOf } from "../../../schema/Period.ts"
 import { Api } from "../../api/Api.ts"
 import { listLimitDefault } from "../../api/shapes/Common.ts"
-import { makeOrganizationOf } from "./OrganizationOf.ts"
+import { cursorOf, makeOrganizationOf, pageOf } from "./Lists.ts"
 import { checkedAt, providerHealth } from "../../views/CatalogView.ts"
 import { marginReport, marginReportView } from "../../views/operator/MarginView.ts"
 
 const daysDefault = 30
-const badCursor = problem("invalid_request", "query.cursor is not a cursor of this list", [
-  { path: "query.cursor", message: "is not a cursor of this list" }
-])
 
 const driftView = ({ expected, measured, since, ...offer }: OfferDrift) => ({
   ...offer,
@@ -112,15 +107,12 @@ export const OperatorProvidersHandlers = HttpApiBuilder.group(
         Effect.map(report(String(days)), ({ rows, ended }) => marginReportView(days, marginReport(rows), ended)),
 
       losses: Effect.fnUntraced(function* ({ query: { org_id, from, cursor, limit = listLimitDefault } }) {
-        if (cursor !== undefined && !looksLike("run", cursor)) return yield* Effect.fail(badCursor)
         const filter = { org_id: yield* inQuery(org_id), since: from === undefined ? null : fromOf(from) }
-        const rows = yield* losses.list(filter, cursor ?? null, limit + 1)
-        const page = rows.slice(0, limit)
+        const rows = yield* losses.list(filter, yield* cursorOf("run", cursor), limit + 1)
         const totals = yield* org_id === undefined && from === undefined ? losses.sums : losses.totals(filter)
         return {
-          items: page.map(lossView),
-          totals: totals.map((one) => ({ ...one, runs: Number(one.runs), loss: usd(one.loss) })),
-          next_cursor: rows.length > limit ? (page.at(-1)?.run_id ?? null) : null
+          ...pageOf(rows, limit, (row) => row.run_id, lossView),
+          totals: totals.map((one) => ({ ...one, runs: Number(one.runs), loss: usd(one.loss) }))
         }
       })
     })

@@ -1,4 +1,6 @@
 /** What an operator sees of an organization, in the console and with `rungate admin show --json`. */
+import type { KeyRow } from "../../../layers/accounts/Accounts.ts"
+import type { WalletRow } from "../../../layers/ledger/Books.ts"
 import type { LossTotal } from "../../../layers/ledger/Losses.ts"
 import type { MemberRow } from "../../../layers/members/Members.ts"
 import type { OrganizationRow } from "../../../layers/accounts/organizations/OrganizationList.ts"
@@ -17,27 +19,39 @@ export const organizationView = (row: OrganizationRow) => ({
   suspension: row.suspended_at === null ? null : { since: row.suspended_at.toISOString(), violations: row.violations }
 })
 
-export const limitView = (limit: bigint | null): string | null => (limit === null ? null : usd(limit))
+const limitView = (limit: bigint | null): string | null => (limit === null ? null : usd(limit))
+
+export const guardView = ({ per_run_limit, daily_limit, spent_today, resets_at }: WalletRow) => ({
+  per_run_limit: limitView(per_run_limit),
+  daily_limit: limitView(daily_limit),
+  spent_today: usd(spent_today),
+  resets_at: resets_at.toISOString()
+})
 
 /** `not_asked`: verification was off when the user signed up. */
-export const verificationOf = ({ pending, email_verified_at }: MemberRow): "pending" | "not_asked" | "verified" =>
+const verificationOf = ({ pending, email_verified_at }: MemberRow): "pending" | "not_asked" | "verified" =>
   pending ? "pending" : email_verified_at === null ? "not_asked" : "verified"
 
-export const lossView = (losses: ReadonlyArray<LossTotal>) => ({
+const lossView = (losses: ReadonlyArray<LossTotal>) => ({
   runs: losses.reduce((sum, one) => sum + Number(one.runs), 0),
   loss: usd(losses.reduce((sum, one) => sum + one.loss, 0n))
 })
 
 const isoOf = (time: Date | null) => time?.toISOString() ?? null
 
+export const keyView = (key: KeyRow) => ({
+  id: key.key_id,
+  name: key.name,
+  environment: key.environment,
+  display: key.display,
+  created_at: key.created_at.toISOString(),
+  last_used_at: isoOf(key.last_used_at),
+  revoked_at: isoOf(key.revoked_at)
+})
+
 export const organizationStateView = (state: OrganizationState) => ({
   ...organizationView(state.organization),
-  guard: {
-    per_run_limit: limitView(state.wallet.per_run_limit),
-    daily_limit: limitView(state.wallet.daily_limit),
-    spent_today: usd(state.wallet.spent_today),
-    resets_at: state.wallet.resets_at.toISOString()
-  },
+  guard: guardView(state.wallet),
   auto_topup:
     state.auto === null
       ? null
@@ -47,17 +61,12 @@ export const organizationStateView = (state: OrganizationState) => ({
           amount: usd(state.auto.amount),
           last_error: state.auto.last_error
         },
-  payments: state.payments.map((payment) => ({
-    payment_id: payment.payment_id,
-    kind: payment.kind,
-    amount: usd(payment.amount),
-    state: payment.state,
-    session_id: payment.session_id,
-    payment_intent: payment.payment_intent,
-    clawed_back: usd(payment.clawed_back),
-    failure: payment.failure,
-    created_at: payment.created_at.toISOString(),
-    ended_at: isoOf(payment.ended_at)
+  payments: state.payments.map(({ amount, clawed_back, created_at, ended_at, ...payment }) => ({
+    ...payment,
+    amount: usd(amount),
+    clawed_back: usd(clawed_back),
+    created_at: created_at.toISOString(),
+    ended_at: isoOf(ended_at)
   })),
   people: state.people.map((person) => ({
     id: person.user_id,
@@ -67,15 +76,7 @@ export const organizationStateView = (state: OrganizationState) => ({
     verification: verificationOf(person),
     email_verified_at: isoOf(person.email_verified_at)
   })),
-  keys: state.keys.map((key) => ({
-    id: key.key_id,
-    name: key.name,
-    environment: key.environment,
-    display: key.display,
-    created_at: key.created_at.toISOString(),
-    last_used_at: isoOf(key.last_used_at),
-    revoked_at: isoOf(key.revoked_at)
-  })),
+  keys: state.keys.map(keyView),
   entries: state.entries.map((entry) => ({
     id: entry.txn_id,
     type: entry.type,

@@ -1,10 +1,10 @@
-/** Finds the organization that an operator's request names, in its path or as a filter of a list. */
+/** Pages of the operator's lists, and the organization that a request names in its path or as a filter. */
 import { Effect, Option } from "effect"
 import { Accounts } from "../../../layers/accounts/Accounts.ts"
 import type { OrganizationRow } from "../../../layers/accounts/organizations/OrganizationList.ts"
 import { problem } from "../../../schema/Errors.ts"
 import { withCommands } from "../../../schema/Hints.ts"
-import { looksLike } from "../../../schema/Ids.ts"
+import { type Prefix, looksLike } from "../../../schema/Ids.ts"
 import { shownName } from "../../../schema/json/StorableText.ts"
 import { listOrganizations } from "../../../schema/Steps.ts"
 
@@ -28,3 +28,27 @@ export const makeOrganizationOf = Effect.map(Accounts, (accounts) => {
     })
   }
 })
+
+const badCursor = problem("invalid_request", "query.cursor is not a cursor of this list", [
+  { path: "query.cursor", message: "is not a cursor of this list" }
+])
+
+/** The id that the page comes after. Null for the first page. */
+export const cursorOf = (kind: Prefix, cursor: string | undefined) =>
+  cursor === undefined
+    ? Effect.succeed(null)
+    : looksLike(kind, cursor)
+      ? Effect.succeed(cursor)
+      : Effect.fail(badCursor)
+
+/** A page of rows that were read with one more than `limit`. The next one comes after its last id. */
+export const pageOf = <Row, A>(
+  rows: ReadonlyArray<Row>,
+  limit: number,
+  idOf: (row: Row) => string,
+  view: (row: Row) => A
+): { readonly items: ReadonlyArray<A>; readonly next_cursor: string | null } => {
+  const page = rows.slice(0, limit)
+  const last = page.at(-1)
+  return { items: page.map(view), next_cursor: rows.length > limit && last !== undefined ? idOf(last) : null }
+}
