@@ -27,8 +27,13 @@ const columnOf = <A>(column: Columns<A>[number]): Column<A> => {
   return { ...column, title, of }
 }
 
+/** What a table needs to know of the terminal. */
+export interface Paper {
+  readonly screen: Pick<Shown["screen"], "width" | "paint">
+}
+
 /** The lines of a table with bold titles. */
-export const tableLines = <A>(rows: ReadonlyArray<A>, columns: Columns<A>, { screen }: Pick<Shown, "screen">): Lines =>
+export const tableLines = <A>(rows: ReadonlyArray<A>, columns: Columns<A>, { screen }: Paper): Lines =>
   table(
     rows,
     columns.map((one) => columnOf(one)),
@@ -37,11 +42,16 @@ export const tableLines = <A>(rows: ReadonlyArray<A>, columns: Columns<A>, { scr
   )
 
 /** Names and values of one thing. */
-export const factLines = (pairs: Parameters<typeof facts>[0], { screen }: Pick<Shown, "screen">): Lines =>
+export const factLines = (pairs: Parameters<typeof facts>[0], { screen }: Paper): Lines =>
   facts(pairs, screen.width, (name) => screen.paint("dim", name))
 
 /** The time since a moment, such as "5 min ago". */
 export type Ago = (iso: string | null) => string
+
+export const agoAt =
+  ({ now }: Pick<Shown, "now">): Ago =>
+  (iso) =>
+    iso === null ? "never" : `${agoOf(new Date(iso).getTime(), now)} ago`
 
 /** A table of the items of a list. `empty` is shown if there are none. */
 export const listed =
@@ -51,16 +61,14 @@ export const listed =
     columns: Columns<I> | ((ago: Ago, now: number) => Columns<I>)
   ): Show =>
   (answer, shown) => {
-    const ago: Ago = (iso) => (iso === null ? "never" : `${agoOf(new Date(iso).getTime(), shown.now)} ago`)
+    const ago = agoAt(shown)
     const page = Schema.Struct({ items: Schema.Array(item), next_cursor: Schema.NullOr(Schema.String) })
-    return showList(answer, shown, (text) => {
-      const read = wire(page, text)
-      if (read === null) return Effect.succeed(null)
-      if (read.items.length === 0) return Effect.succeed([empty])
-      const rows = tableLines(read.items, typeof columns === "function" ? columns(ago, shown.now) : columns, shown)
-      const more = `More: --cursor ${read.next_cursor}, or --all`
-      return Effect.succeed(read.next_cursor === null ? rows : [...rows, shown.screen.paint("dim", more)])
-    })
+    return drawnList(page, ({ items, next_cursor }) => {
+      if (items.length === 0) return [empty]
+      const rows = tableLines(items, typeof columns === "function" ? columns(ago, shown.now) : columns, shown)
+      const more = `More: --cursor ${next_cursor}, or --all`
+      return next_cursor === null ? rows : [...rows, shown.screen.paint("dim", more)]
+    })(answer, shown, null)
   }
 
 /** The lines of one thing. */
@@ -69,7 +77,16 @@ export const drawn =
   (answer, shown) =>
     show(answer, shown, (text) => {
       const one = wire(schema, text)
-      return Effect.succeed(one === null ? null : draw(one, shown))
+      return one === null ? null : draw(one, shown)
+    })
+
+/** The lines of a list that is no table of its items alone. */
+export const drawnList =
+  <A, I>(schema: Schema.Codec<A, I>, draw: (page: I, shown: Shown) => Lines): Show =>
+  (answer, shown) =>
+    showList(answer, shown, (text) => {
+      const page = wire(schema, text)
+      return page === null ? null : draw(page, shown)
     })
 
 /** Names and values of one thing. */
@@ -81,8 +98,7 @@ export const said =
   (sentence: string | ((text: string, shown: Shown) => string)): Show =>
   (answer, shown) =>
     Effect.gen(function* () {
-      if (formatOf(shown.screen, shown) === "json")
-        return yield* show(answer, { json: true }, () => Effect.succeed(null))
+      if (formatOf(shown.screen, shown) === "json") return yield* show(answer, { json: true }, () => null)
       const failure = yield* failureOf(answer)
       if (failure !== null) return yield* failure
       yield* shown.screen.say(
@@ -102,7 +118,7 @@ export const newKey =
   (answer, shown) =>
     Effect.gen(function* () {
       const { json, screen } = shown
-      if (json) return yield* show(answer, { json }, () => Effect.succeed(null))
+      if (json) return yield* show(answer, { json }, () => null)
       const { id, api_key } = yield* madeKey(answer)
       yield* screen.out(`${api_key}\n`)
       yield* screen.say(

@@ -5,7 +5,6 @@
  */
 import { Effect, Option, Schema } from "effect"
 import { publicErrorIn } from "../../api/shapes/PublicError.ts"
-import type { CommandFailed } from "../terminal/CommandFailed.ts"
 import { elementTexts, memberText } from "../../../schema/json/JsonText.ts"
 import { Credentials } from "../state/Credentials.ts"
 import { fail } from "../terminal/exits.ts"
@@ -80,17 +79,17 @@ export const lines = Effect.fnUntraced(function* (drawn: Lines | null, text: str
 })
 
 /** Prints a single object. `draw` returns the lines for a terminal, or null when it can't read the body. */
-export const show = Effect.fnUntraced(function* <R>(
+export const show = Effect.fnUntraced(function* (
   answer: Answer,
   flags: { readonly json: boolean },
-  draw: (text: string) => Effect.Effect<Lines | null, CommandFailed, R>
+  draw: (text: string) => Lines | null
 ) {
   const screen = yield* Screen
   const failure = yield* failureOf(answer)
   const format = formatOf(screen, flags)
   if (format !== "table") yield* screen.out(printed(answer.text))
   if (failure !== null) return yield* failure
-  if (format === "table") yield* lines(yield* draw(answer.text), answer.text)
+  if (format === "table") yield* lines(draw(answer.text), answer.text)
 })
 
 /** The JSON texts of a page's items, and the cursor of the next page. */
@@ -100,10 +99,10 @@ export const pageOf = (text: string): { readonly items: ReadonlyArray<string>; r
 }
 
 /** Prints a list of `items`. */
-export const showList = Effect.fnUntraced(function* <R>(
+export const showList = Effect.fnUntraced(function* (
   answer: Answer,
   flags: { readonly json: boolean; readonly jsonl: boolean },
-  draw: (text: string) => Effect.Effect<Lines | null, CommandFailed, R>
+  draw: (text: string) => Lines | null
 ) {
   const screen = yield* Screen
   if (formatOf(screen, flags) !== "jsonl" || answer.status >= 400) return yield* show(answer, flags, draw)

@@ -1,18 +1,19 @@
-/** Formats discover and inspect for a terminal. Loaded on demand, because it imports the API contract. */
+/** Formats discover and inspect for a terminal. */
 import { InspectedCapability, InspectedEndpoint } from "../../api/Catalog.ts"
-import { Discovered, type DiscoverItem as Item } from "../../api/Discovery.ts"
+import type { Discovered, DiscoverItem as Item } from "../../api/Discovery.ts"
 import type { Hinted } from "../../../schema/Hints.ts"
 import type { ScreenShape, Style } from "../terminal/Screen.ts"
-import { decoded, type Lines } from "../answers/show.ts"
+import { type Shown, tableLines } from "../answers/draw.ts"
+import { type Lines, wire } from "../answers/show.ts"
 import { fieldLines } from "./FieldTable.ts"
-import { facts, table } from "../terminal/table.ts"
+import { facts } from "../terminal/table.ts"
 import { cliHints } from "../answers/commands.ts"
 import { harmless, harmlessLines, wrap } from "../terminal/text.ts"
 import { dollars, durationOf } from "../terminal/values.ts"
 
-type DiscoverItem = typeof Item.Type
-type Capability = typeof InspectedCapability.Type
-type Endpoint = typeof InspectedEndpoint.Type
+type DiscoverItem = typeof Item.Encoded
+type Capability = typeof InspectedCapability.Encoded
+type Endpoint = typeof InspectedEndpoint.Encoded
 type Health = DiscoverItem["health"]
 
 const priceOf = (item: DiscoverItem): string | null => {
@@ -34,11 +35,9 @@ const healthOf = ({ status, success_rate, latency_ms_p50 }: Health) =>
     .filter((part) => part !== "")
     .join(", ")
 
-export const discoverLines = (text: string, screen: ScreenShape): Lines | null => {
-  const page = decoded(Discovered, text)
-  if (page === null) return null
-  const bold = (line: string) => screen.paint("bold", line)
-  const rows = table(
+export const discoverLines = (page: typeof Discovered.Encoded, shown: Shown): Lines => {
+  const { screen } = shown
+  const rows = tableLines(
     page.items,
     [
       { title: "WHAT", of: (item) => (item.kind === "capability" ? item.capability : item.provider) },
@@ -46,8 +45,7 @@ export const discoverLines = (text: string, screen: ScreenShape): Lines | null =
       { title: "PRICE", of: priceOf, right: true },
       { title: "HEALTH", of: (item) => item.health.status }
     ],
-    screen.width,
-    bold
+    shown
   )
   // Hints are copied, so they are never truncated.
   const hints = page.items.map((item) => `  ${harmless(item.hint)}`)
@@ -83,17 +81,16 @@ const capabilityLines = (capability: Capability, screen: ScreenShape): Lines => 
     ? []
     : wrap(`Warranty: ${harmless(capability.warranty.description)}`, screen.width)),
   "",
-  ...table(
+  ...tableLines(
     capability.offers,
     [
-      { title: "PROVIDER", of: (offer) => offer.provider },
+      "provider",
       { title: "RUNS", of: (offer) => (offer.executable ? "yes" : "no") },
       { title: "AT MOST", of: (offer) => dollars(offer.price.amount), right: true },
       { title: "HEALTH", of: (offer) => healthOf(offer.health), least: 9 },
       { title: "NOTE", of: (offer) => offer.price.note, least: 10 }
     ],
-    screen.width,
-    (line) => screen.paint("bold", line)
+    { screen }
   ),
   ...section(screen, "Input", fieldLines(capability.input_schema, screen)),
   ...section(screen, "Output fields", wrap(harmless(capability.output_fields.join(", ")), screen.width)),
@@ -129,8 +126,8 @@ const endpointLines = (endpoint: Endpoint, screen: ScreenShape): Lines => [
 ]
 
 export const inspectLines = (text: string, screen: ScreenShape): Lines | null => {
-  const capability = decoded(InspectedCapability, text)
+  const capability = wire(InspectedCapability, text)
   if (capability !== null) return capabilityLines(capability, screen)
-  const endpoint = decoded(InspectedEndpoint, text)
+  const endpoint = wire(InspectedEndpoint, text)
   return endpoint === null ? null : endpointLines(endpoint, screen)
 }

@@ -1,10 +1,10 @@
 /** `rungate discover <words>`: searches the catalog. Free, needs no key. */
-import { Effect } from "effect"
 import { Argument, Flag } from "effect/cli"
-import { DiscoveryApi } from "../../api/Discovery.ts"
+import { Discovered, DiscoveryApi } from "../../api/Discovery.ts"
+import { drawnList } from "../answers/draw.ts"
 import { row } from "../answers/row.ts"
-import { showList } from "../answers/show.ts"
 import { int } from "../terminal/flags.ts"
+import { discoverLines } from "./CatalogView.ts"
 
 export const discover = row("discover", DiscoveryApi.endpoints.discover, {
   about: "Search the catalog for capabilities and endpoints",
@@ -20,11 +20,5 @@ export const discover = row("discover", DiscoveryApi.endpoints.discover, {
     provider: "only this provider"
   },
   examples: [{ command: "rungate discover find a work email", description: "In plain words" }],
-  show: (answer, shown) =>
-    showList(answer, shown, (text) =>
-      Effect.map(
-        Effect.promise(() => import("./CatalogView.ts")),
-        ({ discoverLines }) => discoverLines(text, shown.screen)
-      )
-    )
+  show: drawnList(Discovered, discoverLines)
 })

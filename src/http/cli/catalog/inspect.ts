@@ -5,6 +5,7 @@ import { CatalogApi } from "../../api/Catalog.ts"
 import { rowWith } from "../answers/row.ts"
 import { show } from "../answers/show.ts"
 import { argument, optionalArgument } from "../terminal/flags.ts"
+import { inspectLines } from "./CatalogView.ts"
 
 export const inspect = rowWith(
   "inspect",
@@ -17,12 +18,6 @@ export const inspect = rowWith(
   {
     about: "Show input, price and health of a capability or a raw endpoint",
     fields: { capability: false, provider: false, endpoint: false, method: "HTTP method, when the path has several" },
-    show: (answer, shown) =>
-      show(answer, shown, (text) =>
-        Effect.map(
-          Effect.promise(() => import("./CatalogView.ts")),
-          ({ inspectLines }) => inspectLines(text, shown.screen)
-        )
-      )
+    show: (answer, shown) => show(answer, shown, (text) => inspectLines(text, shown.screen))
   }
 )

@@ -3,24 +3,25 @@
  *
  * One subject is shown in full; several subjects, or a file of them, as one row each. Free.
  */
-import { Clock, Effect, Schema } from "effect"
+import { Effect, Schema } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { kinds, type SubjectKind } from "../../../schema/subjects/Form.ts"
 import { memberText } from "../../../schema/json/JsonText.ts"
-import { HistoryApi } from "../../api/History.ts"
+import { History, HistoryApi } from "../../api/History.ts"
 import type { Answer } from "../answers/Client.ts"
+import { drawn, drawnList } from "../answers/draw.ts"
 import { call } from "../answers/operation.ts"
+import { shownAs } from "../answers/row.ts"
 import { erase } from "./erase.ts"
 import { Screen } from "../terminal/Screen.ts"
-import { decoded, json, jsonl, pageOf, show, showList } from "../answers/show.ts"
+import { decoded, json, jsonl, pageOf } from "../answers/show.ts"
+import { batchLines, HistoryBatch, historyLines } from "./HistoryView.ts"
 import { subjectsOf } from "./subjects.ts"
 import { choice, text } from "../terminal/flags.ts"
 
 const { endpoints } = HistoryApi
 /** The largest batch of the API. */
 const batchMost = 200
-
-const views = Effect.promise(() => import("./HistoryView.ts"))
 
 const countIn = (answer: Answer, name: string) => decoded(Schema.Int, memberText(answer.text, name) ?? "") ?? 0
 
@@ -64,22 +65,13 @@ export const history = Command.make(
     jsonl
   },
   Effect.fnUntraced(function* ({ kind, limit, json, jsonl, ...named }) {
-    const screen = yield* Screen
     const { all, single } = yield* subjectsOf(named)
     const [only = ""] = all
     if (single && !jsonl) {
       const query = { q: only, limit: String(limit), ...(kind === null ? {} : { kind }) }
-      return yield* show(yield* call(endpoints.get, { query }), { json }, (body) =>
-        Effect.gen(function* () {
-          return (yield* views).historyLines(body, screen, yield* Clock.currentTimeMillis)
-        })
-      )
+      return yield* shownAs(drawn(History, historyLines), yield* call(endpoints.get, { query }), { json })
     }
-    yield* showList(yield* askBatches(all, kind), { json, jsonl }, (body) =>
-      Effect.gen(function* () {
-        return (yield* views).batchLines(body, screen, yield* Clock.currentTimeMillis)
-      })
-    )
+    yield* shownAs(drawnList(HistoryBatch, batchLines), yield* askBatches(all, kind), { json, jsonl })
   })
 ).pipe(
   Command.withDescription("Show past runs about subjects: seen, contacted, results to reuse"),

@@ -3,13 +3,14 @@
  *
  * `run`, `call` and `quote` share them, so a quote is always about the run that the same flags start.
  */
-import { Config, Effect, Option } from "effect"
+import { Config, Effect } from "effect"
 import { Flag } from "effect/cli"
 import { methods } from "../../../schema/catalog/Endpoint.ts"
 import { bodyOf } from "../../../schema/json/JsonText.ts"
 import * as Money from "../../../schema/money/Money.ts"
 import { type Strategy, strategies } from "../../../schema/runs/Routing.ts"
-import { boolean, choice, duration, text } from "../terminal/flags.ts"
+import { boolean, choice, duration, optional, text, usd } from "../terminal/flags.ts"
+import { present } from "../answers/row.ts"
 import { TypedUsd } from "../terminal/TypedUsd.ts"
 import { jsonOf } from "./input.ts"
 
@@ -37,21 +38,6 @@ export const reuseFlags = {
   reuse_only: boolean("reuse-only", "with --reuse: never buy; without such a result the run is no_match")
 }
 
-/** The member of the body that `--reuse` and `--reuse-only` make. */
-export const reuseMember = ({ reuse, reuse_only }: { readonly reuse: number | null; readonly reuse_only: boolean }) =>
-  reuse === null && !reuse_only
-    ? {}
-    : {
-        reuse: {
-          mode: reuse_only ? "only" : "prefer",
-          ...(reuse === null ? {} : { max_age_seconds: reuse })
-        }
-      }
-
-/** The member of the body that `--unless-contacted` makes. */
-export const guardMember = (seconds: number | null) =>
-  seconds === null ? {} : { unless_contacted_within_seconds: seconds }
-
 export const endpointFlags = {
   method: choice("method", methods, "HTTP method, when the path has several"),
   path: text("path", "values of the path's {placeholders}, as a JSON object"),
@@ -59,51 +45,20 @@ export const endpointFlags = {
 }
 
 export const capFlags = {
-  max_cost: Flag.String("max-cost").pipe(
-    Flag.withDescription("the most it may cost in USD, such as 0.05; default: RUNGATE_MAX_COST"),
-    Flag.withFallbackConfig(Config.NonEmptyString("RUNGATE_MAX_COST")),
-    Flag.withSchema(TypedUsd),
-    Flag.optional,
-    Flag.map(Option.getOrNull)
+  max_cost: optional(
+    Flag.String("max-cost").pipe(
+      Flag.withDescription("the most it may cost in USD, such as 0.05; default: RUNGATE_MAX_COST"),
+      Flag.withFallbackConfig(Config.NonEmptyString("RUNGATE_MAX_COST")),
+      Flag.withSchema(TypedUsd)
+    )
   ),
-  max_total: Flag.String("max-total").pipe(
-    Flag.withDescription("the most that the prices of all its attempts may add up to, in USD"),
-    Flag.withSchema(TypedUsd),
-    Flag.optional,
-    Flag.map(Option.getOrNull)
-  )
+  max_total: optional(usd("max-total", "the most that the prices of all its attempts may add up to, in USD"))
 }
 
 /** The caps of a run. Null without one. */
 export interface Caps {
   readonly max_cost: Money.MicroUsd | null
   readonly max_total: Money.MicroUsd | null
-}
-
-const capMembers = ({ max_cost, max_total }: Caps) => ({
-  ...(max_cost === null ? {} : { max_cost: Money.usd(max_cost) }),
-  ...(max_total === null ? {} : { max_total: Money.usd(max_total) })
-})
-
-export interface CapabilityCall {
-  readonly capability: string
-  /** Validated JSON text. */
-  readonly input: string
-  readonly provider: string
-  readonly strategy: Strategy | null
-  readonly no_fallback: boolean
-}
-
-/** The body of POST /v1/run for a capability. `more` are its other members. */
-export const capabilityBody = (call: CapabilityCall, caps: Caps, more: Readonly<Record<string, unknown>> = {}) => {
-  const { capability, input, provider, strategy, no_fallback } = call
-  const routing = {
-    provider,
-    ...(strategy === null ? {} : { strategy }),
-    ...capMembers(caps),
-    ...(no_fallback ? { allow_fallback: false } : {})
-  }
-  return bodyOf({ capability, routing, ...more }, { input })
 }
 
 /** The JSON texts of a raw call's members. */
@@ -118,26 +73,44 @@ export const endpointTexts = Effect.fnUntraced(function* (
   }
 })
 
-export interface EndpointCall {
+export interface Choice {
   readonly provider: string
-  readonly endpoint: string
-  readonly method: string | null
-  /** Those that `endpointTexts` returns. */
-  readonly texts: Readonly<Record<string, string>>
+  readonly strategy: Strategy | null
+  readonly no_fallback: boolean
 }
 
-/** The body of POST /v1/run for a raw endpoint. `more` are its other members. */
-export const endpointBody = (call: EndpointCall, caps: Caps, more: Readonly<Record<string, unknown>> = {}) => {
-  const { provider, endpoint, method, texts } = call
-  const routing = capMembers(caps)
-  return bodyOf(
-    {
-      provider,
-      endpoint,
-      ...(method === null ? {} : { method }),
-      ...(Object.keys(routing).length === 0 ? {} : { routing }),
-      ...more
-    },
-    texts
-  )
+export interface Given extends Caps {
+  readonly reuse: number | null
+  readonly reuse_only: boolean
+  readonly unless_contacted?: number | null
+  readonly metadata?: ReadonlyArray<readonly [string, string]>
+  readonly include_raw?: boolean
+}
+
+/** The body of a run. `target` names a capability or an endpoint, and `texts` are validated JSON. `choice` is null for a raw endpoint. */
+export const runBody = (
+  target: object,
+  texts: Readonly<Record<string, string>>,
+  choice: Choice | null,
+  { max_cost, max_total, reuse, reuse_only, unless_contacted, metadata = [], include_raw = false }: Given
+) => {
+  const routing = {
+    ...(choice === null ? {} : present({ provider: choice.provider, strategy: choice.strategy })),
+    ...present({
+      max_cost: max_cost === null ? null : Money.usd(max_cost),
+      max_total: max_total === null ? null : Money.usd(max_total)
+    }),
+    ...(choice?.no_fallback === true ? { allow_fallback: false } : {})
+  }
+  const members = present({
+    routing: Object.keys(routing).length === 0 ? null : routing,
+    response: include_raw ? { include_raw } : null,
+    metadata: metadata.length === 0 ? null : Object.fromEntries(metadata),
+    unless_contacted_within_seconds: unless_contacted ?? null,
+    reuse:
+      reuse === null && !reuse_only
+        ? null
+        : { mode: reuse_only ? "only" : "prefer", ...present({ max_age_seconds: reuse }) }
+  })
+  return bodyOf({ ...target, ...members }, texts)
 }

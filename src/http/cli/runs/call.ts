@@ -2,9 +2,10 @@
 import { Effect } from "effect"
 import { Argument, Command } from "effect/cli"
 import type * as Money from "../../../schema/money/Money.ts"
-import { endpointBody, endpointFlags, endpointTexts, reuseFlags, reuseMember } from "./bodies.ts"
+import { endpointFlags, endpointTexts, reuseFlags, runBody } from "./bodies.ts"
 import { inputFlags, runInput, wordsArgument } from "./input.ts"
-import { confirmAndRun, metadataMember, runFlags } from "./confirmAndRun.ts"
+import { confirmAndRun, runFlags } from "./confirmAndRun.ts"
+import { present } from "../answers/row.ts"
 import { argument } from "../terminal/flags.ts"
 
 export const call = Command.make(
@@ -19,11 +20,10 @@ export const call = Command.make(
     ...runFlags
   },
   Effect.fnUntraced(function* (given) {
-    const { provider, endpoint, method, max_total } = given
+    const { provider, endpoint, method } = given
     const texts = yield* endpointTexts(yield* runInput(given), given)
-    const more = { ...metadataMember(given.metadata), ...reuseMember(given) }
     const bodyWith = (max_cost: Money.MicroUsd | null) =>
-      endpointBody({ provider, endpoint, method, texts }, { max_cost, max_total }, more)
+      runBody({ provider, endpoint, ...present({ method }) }, texts, null, { ...given, max_cost })
     yield* confirmAndRun({ title: `${provider} ${endpoint}`, bodyWith, capNeeded: true }, given)
   })
 ).pipe(

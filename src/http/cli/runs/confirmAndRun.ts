@@ -9,6 +9,8 @@ import { conclude, deliver, leftBy } from "./execution.ts"
 import { fail } from "../terminal/exits.ts"
 import { Journal } from "../state/Journal.ts"
 import { type Caps, capFlags } from "./bodies.ts"
+import { confirm, dryRunJson, dryRunLines, quoteOf } from "./QuoteView.ts"
+import { needsHold, receipt, runLines } from "./RunView.ts"
 import { Screen } from "../terminal/Screen.ts"
 import { decoded, formatOf, json, lines, printed } from "../answers/show.ts"
 import { boolean, metadata } from "../terminal/flags.ts"
@@ -34,10 +36,6 @@ export const runFlags = {
   again: boolean("again", "start a new run even if the same command was interrupted a moment ago"),
   json
 }
-
-/** The member of the body that `--metadata` makes. */
-export const metadataMember = (labels: ReadonlyArray<readonly [string, string]>) =>
-  labels.length === 0 ? {} : { metadata: Object.fromEntries(labels) }
 
 export interface Spending extends Caps {
   readonly wait: number
@@ -65,9 +63,6 @@ const holdOf = Effect.fnUntraced(function* (run_id: string) {
   return Option.getOrNull(entries)?.items[0]?.amount.replace("-", "") ?? null
 })
 
-/** Loaded on demand, because it imports the API contract. */
-const quoting = Effect.promise(() => import("./QuoteView.ts"))
-
 const Billed = Schema.Struct({ billing: Schema.Struct({ charged: Schema.NullOr(Money.Usd) }) })
 const isPaid = (text: string): boolean => (decoded(Billed, text)?.billing.charged ?? Money.zero) > Money.zero
 
@@ -91,7 +86,6 @@ export const confirmAndRun = Effect.fnUntraced(function* (request: Request, give
   const { title, bodyWith } = request
   const format = formatOf(screen, given)
   if (given.dry_run) {
-    const { dryRunJson, dryRunLines, quoteOf } = yield* quoting
     const body = bodyWith(given.max_cost)
     const quote = yield* quoteOf(body)
     if (format === "json") return yield* screen.out(dryRunJson(body, quote))
@@ -105,10 +99,7 @@ export const confirmAndRun = Effect.fnUntraced(function* (request: Request, give
   const typed = bodyWith(given.max_cost)
   const left = yield* leftBy(typed, given.again)
   if (left === null && screen.askable && !given.yes) yield* warnOfRepetition(typed)
-  const cap =
-    left === null && screen.askable && !given.yes
-      ? yield* Effect.flatMap(quoting, ({ confirm }) => confirm(title, typed, given))
-      : given.max_cost
+  const cap = left === null && screen.askable && !given.yes ? yield* confirm(title, typed, given) : given.max_cost
   const entry = left ?? (yield* journal.open({ title, typed, body: bodyWith(cap) }))
   const answer = yield* deliver(entry, left !== null, { seconds: given.wait, async: given.async })
   if (isPaid(answer.text)) yield* journal.paid(typed)
@@ -123,7 +114,6 @@ export const showRun = Effect.fnUntraced(function* (text: string, asJson: boolea
   if (asJson) return yield* screen.out(printed(text))
   const run = runIn(text)
   if (run === null) return
-  const { runLines, receipt, needsHold } = yield* Effect.promise(() => import("./RunView.ts"))
   if (accepted) {
     yield* screen.out(`${run.run_id}\n`)
     return yield* screen.say(`Accepted. Wait for it with: rungate runs wait ${run.run_id}`)

@@ -11,6 +11,7 @@ import { fail } from "../terminal/exits.ts"
 import { Screen } from "../terminal/Screen.ts"
 import { formatOf } from "../answers/show.ts"
 import { retryingRead } from "../answers/retryingRead.ts"
+import { eventLine } from "./LogsView.ts"
 import { follow, followed, type Seen } from "./tail.ts"
 import { choice, text } from "../terminal/flags.ts"
 
@@ -20,8 +21,6 @@ const buffered = 1_000
 const pastDefault = 10
 /** The most past runs shown. `rungate runs list` pages through all of them. */
 const pastMost = 10_000
-
-const views = Effect.promise(() => import("./LogsView.ts"))
 
 const unitMillis: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 
@@ -68,8 +67,8 @@ const tail = Command.make(
       )
     }
     const runs = follow(filters, yield* retryingRead)
-    const drawn = formatOf(screen, { json: false, jsonl }) === "table" ? yield* views : null
-    const lineOf = (event: Seen) => (drawn === null ? event.text.replace(/\n/g, " ") : drawn.eventLine(event, screen))
+    const isTable = formatOf(screen, { json: false, jsonl }) === "table"
+    const lineOf = (event: Seen) => (isTable ? eventLine(event, screen) : event.text.replace(/\n/g, " "))
     const print = (events: ReadonlyArray<Seen>) => screen.out(events.map((event) => `${lineOf(event)}\n`).join(""))
 
     yield* screen.status(`Reading the latest runs of ${url}`)

@@ -1,26 +1,14 @@
 /** `rungate quote <capability>` and `rungate quote <provider> <endpoint>`: what a run would hold and charge, and which providers it would call. */
 import { Effect, Option } from "effect"
 import { Argument, Command } from "effect/cli"
+import { present } from "../answers/row.ts"
 import { json, show } from "../answers/show.ts"
 import { fail } from "../terminal/exits.ts"
 import { Screen } from "../terminal/Screen.ts"
-import {
-  capabilityBody,
-  capFlags,
-  endpointBody,
-  endpointFlags,
-  endpointTexts,
-  guardFlags,
-  guardMember,
-  reuseFlags,
-  reuseMember,
-  routingFlags
-} from "./bodies.ts"
+import { capFlags, endpointFlags, endpointTexts, guardFlags, reuseFlags, routingFlags, runBody } from "./bodies.ts"
+import { quoteLines, readQuote, sendQuote } from "./QuoteView.ts"
 import { inputFlags, isMember, runInput, wordsArgument } from "./input.ts"
 import { argument } from "../terminal/flags.ts"
-
-/** Loaded on demand, because it imports the API contract. */
-const views = Effect.promise(() => import("./QuoteView.ts"))
 
 const rawOnly = "need a raw endpoint: rungate quote <provider> <endpoint>. A capability has an input only."
 const capabilityOnly = "choose the provider of a capability. A raw endpoint has one provider."
@@ -60,20 +48,17 @@ export const quote = Command.make(
     if (isRaw && (provider !== "auto" || strategy !== null || no_fallback))
       return yield* fail("usage", `--provider, --strategy and --no-fallback ${capabilityOnly}`)
     const text = isRaw
-      ? endpointBody(
-          { provider: target, endpoint: named.value, method, texts: yield* endpointTexts(input, given) },
-          given,
-          reuseMember(given)
+      ? runBody(
+          { provider: target, endpoint: named.value, ...present({ method }) },
+          yield* endpointTexts(input, given),
+          null,
+          given
         )
-      : capabilityBody({ ...given, capability: target, input }, given, {
-          ...guardMember(given.unless_contacted),
-          ...reuseMember(given)
-        })
+      : runBody({ capability: target }, { input }, given, given)
     const title = isRaw ? `${target} ${named.value}` : target
-    const { quoteLines, readQuote, sendQuote } = yield* views
     yield* show(yield* sendQuote(text), given, (body) => {
       const quote = readQuote(body)
-      return Effect.succeed(quote === null ? null : quoteLines(title, quote, screen))
+      return quote === null ? null : quoteLines(title, quote, screen)
     })
   })
 ).pipe(

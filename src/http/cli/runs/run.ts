@@ -2,9 +2,9 @@
 import { Effect } from "effect"
 import { Command } from "effect/cli"
 import type * as Money from "../../../schema/money/Money.ts"
-import { capabilityBody, guardFlags, guardMember, reuseFlags, reuseMember, routingFlags } from "./bodies.ts"
+import { guardFlags, reuseFlags, routingFlags, runBody } from "./bodies.ts"
 import { inputFlags, runInput, wordsArgument } from "./input.ts"
-import { confirmAndRun, metadataMember, runFlags } from "./confirmAndRun.ts"
+import { confirmAndRun, runFlags } from "./confirmAndRun.ts"
 import { firstRun } from "../../../schema/Steps.ts"
 import { argument, boolean } from "../terminal/flags.ts"
 
@@ -20,16 +20,10 @@ export const run = Command.make(
     include_raw: boolean("include-raw", "add the provider's raw response to the result"),
     ...runFlags
   },
-  Effect.fnUntraced(function* ({ include_raw, ...given }) {
+  Effect.fnUntraced(function* (given) {
     const input = yield* runInput(given)
-    const more = {
-      ...(include_raw ? { response: { include_raw: true } } : {}),
-      ...metadataMember(given.metadata),
-      ...guardMember(given.unless_contacted),
-      ...reuseMember(given)
-    }
     const bodyWith = (max_cost: Money.MicroUsd | null) =>
-      capabilityBody({ ...given, input }, { max_cost, max_total: given.max_total }, more)
+      runBody({ capability: given.capability }, { input }, given, { ...given, max_cost })
     yield* confirmAndRun({ title: given.capability, bodyWith, capNeeded: false }, given)
   })
 ).pipe(

@@ -11,11 +11,10 @@ import { showRun, waitFlag } from "./confirmAndRun.ts"
 import { dispute } from "./dispute.ts"
 import { conclude, waitFor } from "./execution.ts"
 import { resume } from "./resume.ts"
+import { listLines, runLines } from "./RunView.ts"
 
 const { endpoints } = RunsApi
 const run_id = "the run, as runs list shows it"
-/** Loaded on demand, because it imports the contract of every capability. */
-const views = Effect.promise(() => import("./RunView.ts"))
 
 const list = rowWith(
   "list",
@@ -35,8 +34,7 @@ const list = rowWith(
       from: "only runs from this date or time on, such as 2026-11-01",
       to: "only runs before this time; a date includes its day"
     },
-    show: (answer, shown) =>
-      showList(answer, shown, (body) => Effect.map(views, ({ listLines }) => listLines(body, shown.screen, shown.now)))
+    show: (answer, shown) => showList(answer, shown, (text) => listLines(text, shown.screen, shown.now))
   }
 )
 
@@ -44,8 +42,7 @@ const list = rowWith(
 const get = row("get", endpoints.get, {
   about: "Show a run with its attempts and its result",
   fields: { run_id, wait: false },
-  show: (answer, shown) =>
-    show(answer, shown, (body) => Effect.map(views, ({ runLines }) => runLines(body, shown.screen, false)))
+  show: (answer, shown) => show(answer, shown, (text) => runLines(text, shown.screen, false))
 })
 
 const cancel = row("cancel", endpoints.cancel, {

@@ -3,9 +3,9 @@ import { Effect, Option, Schema } from "effect"
 import { Flag } from "effect/cli"
 import { sum, usd, Usd } from "../../../schema/money/Money.ts"
 import { type UsageItem, UsageApi, UsagePage } from "../../api/Usage.ts"
-import { tableLines } from "../answers/draw.ts"
+import { drawnList, tableLines } from "../answers/draw.ts"
 import { rowWith, type Shown } from "../answers/row.ts"
-import { type Lines, showList, wire } from "../answers/show.ts"
+import type { Lines } from "../answers/show.ts"
 import { fail } from "../terminal/exits.ts"
 import { int, optional } from "../terminal/flags.ts"
 import { dollars } from "../terminal/values.ts"
@@ -36,9 +36,9 @@ const groupOf = (item: UsageItem, group: string): string => {
   return item.others === true && group.startsWith("metadata.") ? "(others)" : (without[group] ?? "(none)")
 }
 
-/** `by` is the value of `--by`. */
-const usageLines = ({ items, reused }: typeof UsagePage.Encoded, by: string, shown: Shown): Lines => {
+const usageLines = ({ items, reused }: typeof UsagePage.Encoded, shown: Shown): Lines => {
   if (items.length === 0) return ["No runs."]
+  const by = String(shown.fields["group_by"])
   const groups = by === "" ? [] : by.split(",").map((one) => one.trim())
   const charged = sum(items.map(microsOf))
   /** Bars show money, or runs where nothing was charged. */
@@ -106,10 +106,6 @@ export const usage = rowWith(
       { command: "rungate usage --by capability,status", description: "What was run, and how it ended" },
       { command: "rungate usage --by metadata.campaign --csv", description: "For a spreadsheet" }
     ],
-    show: (answer, shown) =>
-      showList(answer, shown, (text) => {
-        const page = wire(UsagePage, text)
-        return Effect.succeed(page === null ? null : usageLines(page, String(shown.fields["group_by"]), shown))
-      })
+    show: drawnList(UsagePage, usageLines)
   }
 )

@@ -89,10 +89,10 @@ test("what hints say to people: about what is known, about a query that is data,
   const queries = [email, bought.run_id, "email.find", "verify an address", "+1 415 555 2671", address]
   const answers = await Promise.all(queries.map((query) => org.post("/v1/discover", { query, limit: 1 })))
   const views = await Promise.all([email, slow].map((query) => org.get(`/v1/history?q=${query}`)))
-  const wide = { width: 1_000, paint: (_: string, text: string) => text }
+  const wide = { screen: { width: 1_000, paint: (_: string, text: string) => text }, now: Date.now() }
   const said = [
     ...answers.flatMap(({ body }) => cliHints(body)),
-    ...views.flatMap(({ body }) => historyLines(JSON.stringify(body), wide, Date.now()) ?? [])
+    ...views.flatMap(({ body }) => historyLines(body, wide))
   ]
   expect(said.join("\n")).not.toMatch(/(?<!rungate api )\b(GET|POST) \/v1/)
   const commands = commandsSaid(said)
