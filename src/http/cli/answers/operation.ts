@@ -100,8 +100,9 @@ export type Typed = Param.Param<Param.ParamKind, unknown>
 
 /** A description of the contract as a flag's help has it: it begins small, and has no dot at its end. */
 const helpOf = (ast: SchemaAST.AST): string => {
-  const text = SchemaAST.resolveDescription(ast) ?? ""
-  return text.replace(/^[A-Z](?![A-Z])/, (letter) => letter.toLowerCase()).replace(/\.$/, "")
+  const text = SchemaAST.resolveDescription(ast)
+  if (text !== undefined) return text.replace(/^[A-Z](?![A-Z])/, (letter) => letter.toLowerCase()).replace(/\.$/, "")
+  return SchemaAST.isUnion(ast) ? (ast.types.map(helpOf).find((one) => one !== "") ?? "") : ""
 }
 
 const choicesIn = (types: ReadonlyArray<SchemaAST.AST>): ReadonlyArray<string> | null =>
@@ -115,7 +116,7 @@ export const flagOf = (flag: string, given: SchemaAST.AST, words: string | undef
   const ast = SchemaAST.toType(given)
   const types = typesIn(ast)
   const [type = ast] = types
-  const help = words ?? ([given, ...types].map(helpOf).find((text) => text !== "") || "")
+  const help = words ?? helpOf(given)
   const choices = choicesIn(types)
   if (SchemaAST.isBoolean(type)) return boolean(flag, help)
   if (SchemaAST.isArrays(type))
