@@ -29,6 +29,7 @@ describe.skipIf(!hasBrowser)("the catalog", () => {
     const { page } = tab
     await page.goto("/catalog")
     await page.getByRole("region", { name: "Capabilities" }).waitFor()
+    await page.getByText(/at \d+ providers\. .*No adapter has been tried against a paid account yet/).waitFor()
     await lookedAt(tab, "catalog")
     await page.keyboard.press("/")
     await page.keyboard.type("work email of a person")

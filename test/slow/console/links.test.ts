@@ -54,7 +54,15 @@ describe.skipIf(!hasBrowser)("links in a browser", () => {
   test("the start page names what can be run, and from which price", async () => {
     const tab = await openTab(browser, app.url)
     await opened(tab, "/", "One API and one prepaid wallet")
-    await tab.page.getByRole("heading", { name: /\d+ capabilities of \d+ providers/ }).waitFor()
+    const { page } = tab
+    await page.getByRole("heading", { name: /\d+ capabilities of \d+ providers/ }).waitFor()
+    // How far that number was tried stands beside it, here and in the catalog.
+    const untried = page.getByText("No adapter has been tried against a paid account yet.")
+    await untried.waitFor()
+    await page.getByRole("link", { name: "How each was verified" }).waitFor()
+    await page.getByRole("figure", { name: "An example of a run" }).getByText("email.find", { exact: true }).waitFor()
+    const long = page.getByText("Look up an entity in government registers")
+    expect(await long.evaluate((one) => one.scrollWidth <= one.clientWidth)).toBe(true)
     await lookedAt(tab, "start-offer")
     await tab.context.close()
   })

@@ -50,7 +50,7 @@ export const PageMissing = () => {
       ) : (
         <p>
           <TextLink to="/">What this service is</TextLink>, <TextLink to="/sign-in">sign in</TextLink>, or the{" "}
-          <OutLink href="/docs">API reference</OutLink>.
+          <OutLink href="/docs">docs</OutLink>.
         </p>
       )}
     </>

@@ -6,7 +6,7 @@ import { Logo } from "./Logo.tsx"
 import { ThemeMenu } from "./ThemeMenu.tsx"
 
 export const SignedOut = ({ children }: { readonly children: ReactNode }) => (
-  <div className="mx-auto flex min-h-dvh max-w-4xl flex-col px-4">
+  <div className="mx-auto flex min-h-dvh max-w-5xl flex-col px-4">
     <header className="flex flex-wrap items-center justify-between gap-3 py-4">
       <div className="flex items-center gap-3">
         <Link to="/" className="flex items-center gap-2 font-semibold">
@@ -16,6 +16,7 @@ export const SignedOut = ({ children }: { readonly children: ReactNode }) => (
         <Environment />
       </div>
       <nav aria-label="Service" className="flex items-center gap-4">
+        <OutLink href="/docs">Docs</OutLink>
         <OutLink href="/docs/api">API reference</OutLink>
         <ThemeMenu />
       </nav>

@@ -1,9 +1,11 @@
 /** The catalog: a search that answers while one types, over capabilities and raw endpoints. The address has the search. */
 import { useEffect, useRef, useState } from "react"
 import { useFilters } from "../../data/address.ts"
+import { counted } from "../../data/words.ts"
 import { FilterSelect } from "../../lists/Filters.tsx"
 import { inputLook } from "../../parts/Field.tsx"
 import { PageHead } from "../../parts/Page.tsx"
+import { Untried } from "../../parts/Untried.tsx"
 import { useRested } from "../../running/useQuote.ts"
 import { AllCapabilities, OfProvider } from "./Browse.tsx"
 import { FoundList } from "./Found.tsx"
@@ -46,7 +48,10 @@ const Catalog = () => {
   const results = useSearch(wanted)
   return (
     <>
-      <PageHead title="Catalog">What this service can run. Searching, reading and quotes are free.</PageHead>
+      <PageHead title="Catalog">
+        What this service can run{providers.length > 0 && `, at ${counted(providers.length, "provider")}`}. Searching,
+        reading and quotes are free. <Untried />
+      </PageHead>
       <form
         role="search"
         onSubmit={(event) => event.preventDefault()}

@@ -8,6 +8,7 @@ import { microsOf } from "../../data/money.ts"
 import { allPages } from "../../data/page.ts"
 import { useService } from "../../data/session.ts"
 import { useWallet } from "../../frame/Balance.tsx"
+import { runCommand } from "../../running/firstRequest.ts"
 import { firstRun } from "../../../client/Shell.ts"
 import { CodeBlock } from "../../parts/Copy.tsx"
 import { TextLink } from "../../parts/Link.tsx"
@@ -39,10 +40,6 @@ const Step = ({
     </li>
   )
 }
-
-const runCommand = (address: string) => `curl -s ${address}/v1/run \\
-  -H "Authorization: Bearer $RUNGATE_API_KEY" -H "Content-Type: application/json" \\
-  -d '{"capability":"email.find","input":{"full_name":"Ada Lovelace","company_domain":"example.com"}}'`
 
 const isServed = (path: string) => allPages().some((page) => page.path === path)
 

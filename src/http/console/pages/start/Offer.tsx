@@ -1,6 +1,8 @@
 /** What can be run here, and from which price, for people who are signed out. The catalog is public. */
 import { useCapabilities } from "../../data/capabilities.ts"
 import { Skeleton } from "../../parts/Page.tsx"
+import { counted } from "../../data/words.ts"
+import { Untried } from "../../parts/Untried.tsx"
 import { Money } from "../../parts/Values.tsx"
 
 const Offer = () => {
@@ -10,16 +12,21 @@ const Offer = () => {
   if (error !== null) return null
   if (data === undefined) return <Skeleton lines={4} />
   if (data.length === 0) return null
+  const coming = (all ?? []).length - data.length
   const providers = new Set(data.flatMap((one) => one.providers)).size
   return (
     <section aria-labelledby="offer" className="mt-10">
       <h2 id="offer" className="font-semibold">
-        {data.length} capabilities of {providers} providers
+        {counted(data.length, "capability", "capabilities")} of {counted(providers, "provider")}
+        {coming > 0 && <span className="font-normal text-muted">, and {coming} more are coming soon</span>}
       </h2>
-      <ul className="mt-3 grid grid-cols-1 gap-x-8 gap-y-1.5 sm:grid-cols-2">
+      <p className="mt-1 text-muted">
+        <Untried />
+      </p>
+      <ul className="mt-3 grid grid-cols-1 gap-x-8 sm:grid-cols-2 lg:grid-cols-3">
         {data.map(({ capability, title, starting_price }) => (
-          <li key={capability} className="flex items-baseline justify-between gap-3 border-b border-line py-1">
-            <span className="min-w-0 truncate" title={capability}>
+          <li key={capability} className="flex items-baseline justify-between gap-3 border-b border-line py-1.5">
+            <span className="min-w-0" title={capability}>
               {title}
             </span>
             {starting_price !== null && (

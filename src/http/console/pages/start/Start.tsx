@@ -4,6 +4,7 @@ import { useService } from "../../data/session.ts"
 import { ButtonLink } from "../../parts/Button.tsx"
 import { OutLink } from "../../parts/Link.tsx"
 import { useTitle } from "../../parts/Page.tsx"
+import { ExampleRun } from "./ExampleRun.tsx"
 
 const Offer = lazy(() => import("./Offer.tsx"))
 
@@ -28,27 +29,32 @@ export const Start = () => {
   useTitle("One API for data and outreach")
   const note = service === undefined ? null : signUpNote[service.sign_up]
   return (
-    <div className="max-w-2xl">
-      <h1 className="text-[2rem] leading-10 font-semibold text-balance">
-        One API and one prepaid wallet for data and outreach providers
-      </h1>
-      <p className="mt-4 text-muted">
-        Find and verify e-mail addresses, enrich people and companies, send messages. You call one API, and pay per run
-        from one wallet.
-      </p>
-      {service?.environment === "test" && (
-        <p className="mt-3 text-amber">
-          This service is a sandbox: providers and payments are simulated, and no money is real.
-        </p>
-      )}
-      <div className="mt-6 flex flex-wrap gap-3">
-        <ButtonLink to="/sign-in" look="primary">
-          Sign in
-        </ButtonLink>
-        {service?.sign_up === "open" && <ButtonLink to="/sign-up">Sign up</ButtonLink>}
+    <>
+      <div className="grid items-center gap-8 lg:grid-cols-2">
+        <div>
+          <h1 className="text-[2rem] leading-10 font-semibold text-balance">
+            One API and one prepaid wallet for data and outreach providers
+          </h1>
+          <p className="mt-4 text-muted">
+            Find and verify e-mail addresses, enrich people and companies, send messages. You call one API, and pay per
+            run from one wallet.
+          </p>
+          {service?.environment === "test" && (
+            <p className="mt-3 text-amber">
+              This service is a sandbox: providers and payments are simulated, and no money is real.
+            </p>
+          )}
+          <div className="mt-6 flex flex-wrap gap-3">
+            <ButtonLink to="/sign-in" look="primary">
+              Sign in
+            </ButtonLink>
+            {service?.sign_up === "open" && <ButtonLink to="/sign-up">Sign up</ButtonLink>}
+          </div>
+          {note !== null && <p className="mt-3 text-muted">{note}</p>}
+        </div>
+        <ExampleRun />
       </div>
-      {note !== null && <p className="mt-3 text-muted">{note}</p>}
-      <dl className="mt-10 grid gap-6 sm:grid-cols-2">
+      <dl className="mt-10 grid gap-6 sm:grid-cols-2 lg:grid-cols-4">
         {facts.map(([title, text]) => (
           <div key={title}>
             <dt className="font-semibold">{title}</dt>
@@ -60,9 +66,10 @@ export const Start = () => {
         <Offer />
       </Suspense>
       <p className="mt-10 text-muted">
-        For programs: the <OutLink href="/docs/api">API reference</OutLink>, the{" "}
-        <OutLink href="/openapi.json">OpenAPI document</OutLink>, and tools for AI agents (MCP) at <code>/mcp</code>.
+        For programs: the <OutLink href="/docs">docs</OutLink>, the <OutLink href="/docs/api">API reference</OutLink>,
+        the <OutLink href="/openapi.json">OpenAPI document</OutLink>, and tools for AI agents (MCP) at <code>/mcp</code>
+        .
       </p>
-    </div>
+    </>
   )
 }
