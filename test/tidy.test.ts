@@ -67,6 +67,8 @@ const ambient: Readonly<Record<string, ReadonlyArray<string>>> = {
 }
 /** They say that something happened to a value. A name is the noun of what it holds. */
 const bannedNames = ["asked", "carriedOut", "found", "known", "made", "spoken", "stillTrue", "told"]
+/** A parameter may be what is given; a constant is named after what it holds. */
+const bannedConstant = /\b(?:const|let) given\b/
 /** Names of columns, of stored JSON and of operations, which can't change; and folders that still have others. */
 const oldNames = [
   "actors/guards/RawResults.ts",
@@ -232,6 +234,7 @@ const tidy = async (root: string, also: ReadonlyArray<string> = []) => {
     if (!(file.endsWith(".sql") ? /^-- \S/ : /^(#!.*\n)?\/\*\*/).test(text)) problems.add(`${file}: no module header`)
     if (text.trimEnd().split("\n").length > linesMax) problems.add(`${file}: longer than ${linesMax} lines`)
     if (/(ox|es)lint-disable/.test(text)) problems.add(`${file}: turns the linter off`)
+    if (bannedConstant.test(text)) problems.add(`${file}: has a constant named given; name it after what it holds`)
     // `sql<Row>` only claims a type, which layers/postgres/Rows.ts checks.
     const claimed = text.split(/\bsql</).length - 1
     if (claimed > 0) problems.add(`${file}: ${claimed} of sql<…> claim a row type; check it with rowsOf`)
@@ -518,6 +521,14 @@ describe("tidy finds", () => {
         ...used("schema/guards/Reuse.ts")
       },
       ["layers/Ledger.ts:3: Identifier 'found' is restricted.", "layers/Ledger.ts:4: Identifier 'asked' is restricted."]
+    ],
+    [
+      "a constant named given, and not a parameter",
+      {
+        "schema/Usd.ts":
+          "/** N. */\nexport type Usd = bigint\nexport const usd = (given: Usd) => given\nconst given = 1n\nusd(given)\n"
+      },
+      ["schema/Usd.ts: has a constant named given; name it after what it holds"]
     ],
     [
       "a linter that is told to look away",

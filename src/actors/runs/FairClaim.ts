@@ -21,7 +21,7 @@ export const allot = (
   most: number,
   take: (claimant: Claimant) => Slot | null
 ): ReadonlyArray<Allotment> => {
-  const given = new Map<Waiting, Array<Slot>>()
+  const allotted = new Map<Waiting, Array<Slot>>()
   let unserved = [...Map.groupBy(groups, (group) => group.org_id).values()].map((own) =>
     own.toSorted((a, b) => a.since - b.since)
   )
@@ -33,13 +33,13 @@ export const allot = (
       const slot = take(first)
       if (slot !== null) {
         left -= 1
-        given.set(first, [...(given.get(first) ?? []), slot])
+        allotted.set(first, [...(allotted.get(first) ?? []), slot])
         next.push([...rest, first])
       } else if (rest.length > 0) next.push(rest)
     }
     unserved = next
   }
-  return [...given].map(([group, slots]) => ({ group, slots }))
+  return [...allotted].map(([group, slots]) => ({ group, slots }))
 }
 
 /** Groups read in one round. Further groups follow in the next round. */

@@ -25,8 +25,8 @@ export const sentBy = (row: RunRow, offer: CatalogOffer | undefined): Sent | nul
   const isSend = row.capability === emailSend.slug || offer.offer.wraps.some(({ path }) => path === row.endpoint)
   if (!isSend) return null
   const result = parsedOrText(row.result)
-  const given = isRecord(result) ? text(result["message_id"]) : null
-  const message_id = row.kind === "capability" ? given : (offer.offer.bounce?.rawMessageId(result) ?? null)
+  const storedId = isRecord(result) ? text(result["message_id"]) : null
+  const message_id = row.kind === "capability" ? storedId : (offer.offer.bounce?.rawMessageId(result) ?? null)
   if (message_id === null) return null
   const accepted = isRecord(result) && row.kind === "capability" ? addresses(result["accepted"]) : null
   return { accepted, message_id, offer, own: usedOwnAccount(row) }

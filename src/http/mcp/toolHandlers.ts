@@ -33,8 +33,10 @@ const send = (...given: Parameters<(typeof Service)["Service"]["send"]>) =>
   Service.use((service) => service.send(...given))
 
 const pathOf = (path: string, query: Readonly<Record<string, string | number | undefined>>): string => {
-  const given = Object.entries(query).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]]))
-  return `${path}?${new URLSearchParams(given)}`
+  const parameters = Object.entries(query).flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, String(value)]]
+  )
+  return `${path}?${new URLSearchParams(parameters)}`
 }
 
 type HistoryArguments = Parameters<Parameters<typeof Tools.history.withHandler>[0]>[0]

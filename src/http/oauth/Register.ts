@@ -23,15 +23,15 @@ const refused = (error: OAuthError, description: string) => Effect.succeed(oauth
 
 const register = Effect.gen(function* () {
   const request = yield* HttpServerRequest.HttpServerRequest
-  const given = Option.getOrNull(decodeRegistration(yield* Effect.orDie(request.text)))
-  if (given === null)
+  const registration = Option.getOrNull(decodeRegistration(yield* Effect.orDie(request.text)))
+  if (registration === null)
     return yield* refused("invalid_client_metadata", `Send JSON with redirect_uris: one to ${urisMax} texts.`)
-  const { redirect_uris } = given
+  const { redirect_uris } = registration
   for (const [at, uri] of redirect_uris.entries()) {
     const wrong = redirectProblem(uri)
     if (wrong !== null) return yield* refused("invalid_redirect_uri", `redirect_uris.${at} ${wrong}.`)
   }
-  const client_name = shownName(given.client_name ?? "") || new URL(redirect_uris[0] ?? "").host
+  const client_name = shownName(registration.client_name ?? "") || new URL(redirect_uris[0] ?? "").host
   const client = { client_name, redirect_uris }
   const now = yield* Clock.currentTimeMillis
   return oauthAnswer(

@@ -61,10 +61,10 @@ export const TokenRoutes = Layer.unwrap(
     const environment = environmentOf(settings.mode)
 
     const exchanged = Effect.fnUntraced(function* (fields: unknown, address: string) {
-      const given = Option.getOrNull(decodeCode(fields))
-      if (given === null) return missing("code, redirect_uri, client_id, code_verifier")
-      const { code_verifier: verifier, ...rest } = given
-      if (clientOf(given.client_id) === null) return unknownClient
+      const codeRequest = Option.getOrNull(decodeCode(fields))
+      if (codeRequest === null) return missing("code, redirect_uri, client_id, code_verifier")
+      const { code_verifier: verifier, ...rest } = codeRequest
+      if (clientOf(codeRequest.client_id) === null) return unknownClient
       return yield* connections.redeem({ ...rest, verifier, environment, address }).pipe(
         Effect.map((tokens) => (tokens === null ? badCode : shown(tokens))),
         Effect.catchTag("TooManyKeys", () => Effect.succeed(tooManyKeys))
@@ -72,10 +72,10 @@ export const TokenRoutes = Layer.unwrap(
     })
 
     const refreshed = Effect.fnUntraced(function* (fields: unknown, address: string) {
-      const given = Option.getOrNull(decodeRefresh(fields))
-      if (given === null) return missing("refresh_token, client_id")
-      if (clientOf(given.client_id) === null) return unknownClient
-      const { refresh_token: token, client_id } = given
+      const refreshRequest = Option.getOrNull(decodeRefresh(fields))
+      if (refreshRequest === null) return missing("refresh_token, client_id")
+      if (clientOf(refreshRequest.client_id) === null) return unknownClient
+      const { refresh_token: token, client_id } = refreshRequest
       return yield* connections.refresh({ token, client_id, address }).pipe(
         Effect.map((tokens) => (tokens === null ? badRefresh : shown(tokens))),
         // The connection and its refresh token stay as they are.
@@ -97,10 +97,10 @@ export const TokenRoutes = Layer.unwrap(
     })
 
     const revoke = Effect.gen(function* () {
-      const given = Option.getOrNull(decodeRevoke(yield* form))
-      if (given === null) return missing("token")
+      const revocation = Option.getOrNull(decodeRevoke(yield* form))
+      if (revocation === null) return missing("token")
       const { address } = yield* RequestContext
-      yield* connections.revoke({ token: given.token, client_id: given.client_id ?? null, address })
+      yield* connections.revoke({ token: revocation.token, client_id: revocation.client_id ?? null, address })
       // The same for an unknown token, as the standard asks.
       return oauthAnswer({})
     })

@@ -35,32 +35,36 @@ export const childScope = (
   parent: Allow | null,
   byPerson: boolean
 ): { readonly allow: Allow } | { readonly wider: Wider } => {
-  const given = parent ?? {}
+  const parentScope = parent ?? {}
   const wider = (field: string, message: string) => ({ wider: { path: `allow.${field}`, message } })
   const unknown =
-    stranger("capabilities", requested.capabilities, given.capabilities) ??
-    stranger("providers", requested.providers, given.providers)
+    stranger("capabilities", requested.capabilities, parentScope.capabilities) ??
+    stranger("providers", requested.providers, parentScope.providers)
   if (unknown !== null) return { wider: unknown }
-  if (given.read_only === true && requested.read_only === false)
+  if (parentScope.read_only === true && requested.read_only === false)
     return wider("read_only", "must be true: this API key is read-only itself")
-  if (given.max_cost !== undefined && requested.max_cost !== undefined && requested.max_cost > given.max_cost)
-    return wider("max_cost", `must be at most "${usd(given.max_cost)}", as for this API key itself`)
-  if (requested.raw === true && !allowsRaw(given))
+  if (
+    parentScope.max_cost !== undefined &&
+    requested.max_cost !== undefined &&
+    requested.max_cost > parentScope.max_cost
+  )
+    return wider("max_cost", `must be at most "${usd(parentScope.max_cost)}", as for this API key itself`)
+  if (requested.raw === true && !allowsRaw(parentScope))
     return wider("raw", "must be false: this API key can't call raw endpoints itself")
-  if (requested.mint === true && !byPerson && given.mint !== true)
+  if (requested.mint === true && !byPerson && parentScope.mint !== true)
     return wider("mint", "must be false: this API key can't give allowances itself")
-  if (given.read === "own" && requested.read === "organization")
+  if (parentScope.read === "own" && requested.read === "organization")
     return wider("read", 'must be "own": this API key reads its own runs only')
-  const capabilities = requested.capabilities ?? given.capabilities
+  const capabilities = requested.capabilities ?? parentScope.capabilities
   // A list of its own closes raw endpoints, as for every key.
-  const raw = requested.raw ?? (requested.capabilities === undefined ? allowsRaw(given) : undefined)
+  const raw = requested.raw ?? (requested.capabilities === undefined ? allowsRaw(parentScope) : undefined)
   return {
     allow: defined({
       capabilities,
-      providers: requested.providers ?? given.providers,
+      providers: requested.providers ?? parentScope.providers,
       raw,
-      read_only: requested.read_only ?? given.read_only,
-      max_cost: requested.max_cost ?? given.max_cost,
+      read_only: requested.read_only ?? parentScope.read_only,
+      max_cost: requested.max_cost ?? parentScope.max_cost,
       mint: requested.mint === true ? true : undefined,
       read: requested.read ?? "own"
     })

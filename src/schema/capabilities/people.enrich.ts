@@ -97,10 +97,10 @@ export const peopleEnrich = capability({
   matched: (output) => output.full_name !== null || output.network_url !== null,
   side_effect: false,
   simulate: ({ input, provider, seed }) => {
-    const given =
+    const statedName =
       input.full_name ??
       titleCase(input.email === undefined ? profileSlug(input.network_url ?? "") : localPart(input.email))
-    const name = given === "" ? "Sam Sample" : given
+    const name = statedName === "" ? "Sam Sample" : statedName
     const employer = input.company_domain ?? (input.email === undefined ? undefined : domainPart(input.email))
     const domain = sandboxDomain({ ...input, ...defined({ company_domain: employer }) })
     const company = input.company_name ?? titleCase(domain.split(".")[0] ?? "")

@@ -12,7 +12,7 @@ import { location, orNull, Person, person } from "./shapes.ts"
 /** The default limit. The quote is for as many results, and every adapter requests as many. */
 export const peopleSearchDefaultLimit = 10
 
-const given = ["Alex", "Robin", "Kim", "Sam", "Noa", "Jules"] as const
+const givenNames = ["Alex", "Robin", "Kim", "Sam", "Noa", "Jules"] as const
 const family = ["Sample", "Placeholder", "Specimen", "Mockup", "Fixture"] as const
 
 export const peopleSearch = capability({
@@ -99,7 +99,7 @@ export const peopleSearch = capability({
       ...(input.company_names?.[0] === undefined ? {} : { company_name: input.company_names[0] })
     })
     const items = Array.from({ length: count }, (_, index) => {
-      const first = pick(seed + index, given)
+      const first = pick(seed + index, givenNames)
       const last = pick(Math.trunc(seed / 7) + index, family)
       const title = titleCase(input.titles?.[0] ?? "Account Executive")
       const company = input.company_names?.[0] ?? titleCase(domain.split(".")[0] ?? "")

@@ -107,10 +107,10 @@ const itemsOf = (values: ReadonlyArray<FieldValue>, reader: FieldReader): Readon
   })
 
 const effectOfValues = (driver: CostDriver, values: ReadonlyArray<FieldValue>, reader: FieldReader): PriceEffect => {
-  const given = itemsOf(values, reader)
+  const items = itemsOf(values, reader)
   const read = (table: CostDriver["values"], otherwise: Decimal.Decimal): ReadonlyArray<Choice> => {
     const choices = choicesOf(table ?? {}, otherwise)
-    return given.flatMap(({ value, at }) => {
+    return items.flatMap(({ value, at }) => {
       const chosen = choices(value ?? driver.default)
       if (chosen === null) reader.issues.push({ path: at, message: `has more values than can be counted: ${decides}` })
       return chosen ?? []

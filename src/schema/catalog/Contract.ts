@@ -50,10 +50,10 @@ const isUnknownField = ({ keyword }: ErrorObject): boolean => keyword === "addit
 const meantBy = (name: unknown, { parentSchema, data }: ErrorObject): string => {
   const properties: unknown = parentSchema?.["properties"]
   if (typeof name !== "string" || !isObject(properties)) return ""
-  const given = isObject(data) ? data : {}
+  const members = isObject(data) ? data : {}
   return didYouMean(
     name,
-    Object.keys(properties).filter((one) => !Object.hasOwn(given, one))
+    Object.keys(properties).filter((one) => !Object.hasOwn(members, one))
   )
 }
 

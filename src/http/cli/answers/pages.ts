@@ -30,8 +30,8 @@ export const pageFlags = (items: string, csv = false) => ({
 type Page = Command.Command.Config.Infer<ReturnType<typeof pageFlags>>
 
 const withQuery = (path: string, query: Readonly<Record<string, string | number | null>>): string => {
-  const [plain = path, given] = path.split("?", 2)
-  const parameters = new URLSearchParams(given)
+  const [plain = path, queryText] = path.split("?", 2)
+  const parameters = new URLSearchParams(queryText)
   for (const [name, value] of Object.entries(query)) if (value !== null) parameters.set(name, String(value))
   return parameters.size === 0 ? plain : `${plain}?${parameters}`
 }

@@ -159,9 +159,9 @@ export const rowWith = <const Name extends string, E extends Operation, F extend
     Effect.fnUntraced(function* ({ fields: typed, flags, page, csv = false, jsonl = false, yes = false, json }) {
       const screen = yield* Screen
       const now = yield* Clock.currentTimeMillis
-      const given = present(typed)
+      const typedFields = present(typed)
       const session = as === "session" ? { token: yield* (yield* Credentials).session } : {}
-      const fields: Fields = { ...given, ...(yield* fill(flags, { fields: given, now, json })) }
+      const fields: Fields = { ...typedFields, ...(yield* fill(flags, { fields: typedFields, now, json })) }
       if (confirm !== undefined)
         yield* consent(typeof confirm === "string" ? filled(confirm, fields) : confirm(fields), { yes })
       const parts = partsOf(operation, all, fields)

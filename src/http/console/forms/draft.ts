@@ -82,12 +82,12 @@ export const meaningOf = (field: Field, draft: Draft | undefined): Meant => {
     case "object": {
       const members = membersOf(draft)
       const all = field.fields.map((one) => [one.name, meaningOf(one, members[one.name])] as const)
-      const given = all.filter(([, { value }]) => value !== undefined)
+      const presentMembers = all.filter(([, { value }]) => value !== undefined)
       return {
         value:
-          given.length === 0 && !field.required
+          presentMembers.length === 0 && !field.required
             ? undefined
-            : Object.fromEntries(given.map(([name, one]) => [name, one.value])),
+            : Object.fromEntries(presentMembers.map(([name, one]) => [name, one.value])),
         problems: all.flatMap(([name, one]) => under(name, one))
       }
     }

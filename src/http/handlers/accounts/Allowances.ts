@@ -83,8 +83,8 @@ export const AllowancesHandlers = HttpApiBuilder.group(
       const row = looksLike("key", id) ? yield* store.find(org_id, id) : Option.none<AllowanceRow>()
       const reads = access?.reads ?? null
       if (reads === null || reads.includes(id)) return row
-      const given = yield* Effect.forEach(reads, (one) => store.isUnder(org_id, id, one))
-      return given.includes(true) ? row : Option.none<AllowanceRow>()
+      const areUnder = yield* Effect.forEach(reads, (one) => store.isUnder(org_id, id, one))
+      return areUnder.includes(true) ? row : Option.none<AllowanceRow>()
     })
 
     return handlers.handleAll({
@@ -98,7 +98,7 @@ export const AllowancesHandlers = HttpApiBuilder.group(
         if (expires_at.getTime() <= (yield* Clock.currentTimeMillis))
           return yield* refused("expires_at", "must be in the future")
         const allow = yield* scopes.allowOf(payload.allow ?? {})
-        const given = {
+        const terms = {
           name,
           amount,
           expires_at,
@@ -113,7 +113,7 @@ export const AllowancesHandlers = HttpApiBuilder.group(
         }
         const isOwn = (caller.access?.reads ?? null) !== null
         const shownMessage = (why: string, message: string) => (isOwn ? ownMessage(why, message) : message)
-        const creation = store.create({ ...given, org_id, environment: scopes.environment, parent_key_id: key_id })
+        const creation = store.create({ ...terms, org_id, environment: scopes.environment, parent_key_id: key_id })
         const minted = yield* creation.pipe(
           asCaller,
           Effect.catchTags({ AllowanceRefused: refusal, TooManyKeys: () => Effect.fail(tooMany) })

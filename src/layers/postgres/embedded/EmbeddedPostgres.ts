@@ -96,8 +96,8 @@ const hold = (place: files.Place, options: EmbeddedPostgresOptions, say: (messag
 
   const launch = async (state: files.State) => {
     files.forgetStrangers(place.cluster)
-    const given = settings.flatMap(([name, value]) => ["-c", `${name}=${value}`])
-    child = run(place, "postgres", ["-D", place.cluster, "-c", `port=${state.port}`, ...given])
+    const serverOptions = settings.flatMap(([name, value]) => ["-c", `${name}=${value}`])
+    child = run(place, "postgres", ["-D", place.cluster, "-c", `port=${state.port}`, ...serverOptions])
     pid = child.pid ?? 0
     child.on("error", () => {})
     return answers()

@@ -16,8 +16,8 @@ export const run = (place: Place, program: string, args: ReadonlyArray<string>):
   const log = openLog(place, program)
   // Detached, because Ctrl-C reaches the whole terminal group and the server must outlive our own goodbyes.
   const stdio: Array<"ignore" | number> = ["ignore", log, log]
-  const given = { stdio, detached: true, cwd: "/", env: environment, ...place.account }
-  const started = spawn(join(place.native, "bin", program), args, given)
+  const spawnOptions = { stdio, detached: true, cwd: "/", env: environment, ...place.account }
+  const started = spawn(join(place.native, "bin", program), args, spawnOptions)
   fs.closeSync(log)
   started.unref()
   return started

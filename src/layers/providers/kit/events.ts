@@ -32,8 +32,8 @@ const digest = (value: string) => createHash("sha256").update(value).digest()
 
 /** HTTP basic authentication. The secret is `user:password`. */
 export const basicAuthentication = ({ headers }: ReceivedEvent, secret: string): boolean => {
-  const [, given = ""] = /^basic +(\S+)$/i.exec(headers["authorization"] ?? "") ?? []
-  return timingSafeEqual(digest(given), digest(Buffer.from(secret, "utf8").toString("base64")))
+  const [, credentials = ""] = /^basic +(\S+)$/i.exec(headers["authorization"] ?? "") ?? []
+  return timingSafeEqual(digest(credentials), digest(Buffer.from(secret, "utf8").toString("base64")))
 }
 
 /** The run id in a message's tags: an object, or a list of names with values. Null if there is none. */

@@ -91,8 +91,10 @@ export const bodyOf = (
   values: Values,
   options: Pick<RunBody, "routing" | "response">
 ): RunBody | null => {
-  const given = Object.fromEntries(Object.entries({ ...values, ...options }).filter(([, value]) => value !== undefined))
-  const body: unknown = { ...targetOf(inspected), input: {}, ...given }
+  const members = Object.fromEntries(
+    Object.entries({ ...values, ...options }).filter(([, value]) => value !== undefined)
+  )
+  const body: unknown = { ...targetOf(inspected), input: {}, ...members }
   return isRunBody(body) ? body : null
 }
 

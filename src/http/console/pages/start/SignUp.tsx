@@ -23,13 +23,13 @@ const SignUp = () => {
   const service = useService().data
   const signUp = useAction(
     (form: FormData) => {
-      const given = textIn(form, "referral_code").trim()
+      const referralCode = textIn(form, "referral_code").trim()
       return api.browser.signUp({
         payload: {
           email: textIn(form, "email"),
           password: textIn(form, "password"),
           organization: textIn(form, "organization"),
-          ...(given === "" ? {} : { referral_code: given }),
+          ...(referralCode === "" ? {} : { referral_code: referralCode }),
           ...(invitation === "" ? {} : { invitation })
         }
       })

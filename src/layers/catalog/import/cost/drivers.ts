@@ -60,9 +60,10 @@ export type Driver = typeof Driver.Type
 const effects = ["usd", "credits", "multiplies", "values_usd", "values_credits", "times"] as const
 
 export const checkDriver = (driver: Driver, path: string, report: Report) => {
-  const given = effects.filter((effect) => driver[effect] !== undefined)
-  if (given.length > 1) report(path, `must have one of ${effects.join(", ")}, not ${given.join(" and ")}`)
-  if (given.length === 0 && driver.max === undefined) {
+  const driverEffects = effects.filter((effect) => driver[effect] !== undefined)
+  if (driverEffects.length > 1)
+    report(path, `must have one of ${effects.join(", ")}, not ${driverEffects.join(" and ")}`)
+  if (driverEffects.length === 0 && driver.max === undefined) {
     report(path, `must have one of ${effects.join(", ")}, or max; list a field that does not change the price in flat`)
   }
   if (driver.max !== undefined && (driver.default ?? 0) > driver.max) report(`${path}.default`, "is above max")

@@ -58,8 +58,8 @@ const schemaOf = (
   documented: unknown
 ): Body => {
   const target = reading.references.follow(at)
-  const given = documented ?? ("problem" in target ? undefined : exampleOf(reading.references, target))
-  const example = unquoted(given)
+  const exampleValue = documented ?? ("problem" in target ? undefined : exampleOf(reading.references, target))
+  const example = unquoted(exampleValue)
   const items = asTask && encoding === "json" ? itemsOf(reading, at) : null
   if (items === null) {
     return { body_type: "json", schema: reading.schemas.readOpened(at, where), encoding, example }
@@ -131,14 +131,14 @@ export const readBody = (
   operation: Spot,
   parameters: Parameters
 ): Body => {
-  const given = field(operation.node, "requestBody") !== undefined
+  const hasRequestBody = field(operation.node, "requestBody") !== undefined
   if (method === "GET") {
-    if (given || parameters.body !== null || parameters.form !== null) {
+    if (hasRequestBody || parameters.body !== null || parameters.form !== null) {
       reading.warnings.add(where, "the body of a GET can't be given and is left out")
     }
     return none
   }
-  return given
+  return hasRequestBody
     ? readRequestBody(reading, where, options.asTask, operation)
     : readSwagger(reading, where, options.asTask, parameters, options.consumes)
 }

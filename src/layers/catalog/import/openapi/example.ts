@@ -126,12 +126,12 @@ export const examples = (definitions: Definitions, parts: ReadonlyMap<string, Js
       const validate = compile(index)
       if (typeof validate === "string") return { broken: validate }
       const shownValue = documented === undefined ? undefined : withoutSecrets(documented)
-      const given =
+      const shortExample =
         shownValue !== undefined && JSON.stringify(shownValue).length <= exampleBytesMax ? shownValue : undefined
       const first = sample(schema, definitions)
       const madeUp = first === undefined ? undefined : withoutSecrets(first)
-      const documentedOnes = given === undefined ? [] : [given, ...both(madeUp, given)]
-      const contradicts = given !== undefined
+      const documentedOnes = shortExample === undefined ? [] : [shortExample, ...both(madeUp, shortExample)]
+      const contradicts = shortExample !== undefined
       for (const candidates of [documentedOnes, madeUp === undefined ? [] : [madeUp]]) {
         const other = contradicts && candidates !== documentedOnes
         const whole = candidates.find((candidate) => accepts(validate, candidate))

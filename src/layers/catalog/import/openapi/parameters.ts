@@ -126,9 +126,9 @@ const merge = (
 ): ReadonlyMap<string, Spot> => {
   const all = new Map<string, Spot>()
   for (const holder of holders) {
-    const given = listOf(field(holder.node, "parameters"))
-    if (given.length > parametersMax) warnings.add(where, `parameters beyond ${parametersMax} are left out`)
-    for (const node of given.slice(0, parametersMax)) {
+    const nodes = listOf(field(holder.node, "parameters"))
+    if (nodes.length > parametersMax) warnings.add(where, `parameters beyond ${parametersMax} are left out`)
+    for (const node of nodes.slice(0, parametersMax)) {
       const at = references.follow({ source: holder.source, pointer: [], node })
       if ("problem" in at) {
         warnings.add(where, `a parameter is left out: ${at.problem}`)

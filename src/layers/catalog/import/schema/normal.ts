@@ -107,14 +107,14 @@ export const schemas = (references: References, warnings: Warnings): Schemas => 
     }
 
     const requiredOf = (node: Readonly<Record<string, unknown>>): Json | undefined => {
-      const given = node["required"]
-      if (typeof given === "boolean") return undefined
-      if (!Array.isArray(given)) {
+      const required = node["required"]
+      if (typeof required === "boolean") return undefined
+      if (!Array.isArray(required)) {
         warnings.add(where, "required is no list of names and is left out")
         return undefined
       }
       const properties = isRecord(node["properties"]) ? node["properties"] : {}
-      const requiredNames = given.filter((name): name is string => {
+      const requiredNames = required.filter((name): name is string => {
         if (typeof name !== "string" || unsafeName(name)) return false
         const property = Object.hasOwn(properties, name) ? properties[name] : undefined
         // Only answers hold what is read-only.
@@ -152,9 +152,9 @@ export const schemas = (references: References, warnings: Warnings): Schemas => 
           schema["$ref"] = `#/$defs/${definitionOf(target)}`
         else warnings.add(where, `the reference ${shown(ref)} leads to no schema; the part is left open`)
       }
-      for (const [keyword, given] of Object.entries(node)) {
+      for (const [keyword, value] of Object.entries(node)) {
         if (isSilent(keyword)) continue
-        const read = keywordOf(keyword, given, node, schema, depth)
+        const read = keywordOf(keyword, value, node, schema, depth)
         if (read !== undefined) schema[keyword] = read
       }
       if (node["type"] !== undefined) {
