@@ -7,7 +7,6 @@ export const batchRowsMax = 10_000
 export const batchesOpenMax = 100
 
 export const batchStatuses = ["running", "cancelling", "cancelled", "finished"] as const
-export type BatchStatus = (typeof batchStatuses)[number]
 
 /**
  * How a row may end. `invalid`: its request was refused, so it made no run. `blocked`: money, a limit, the API key or a provider's outage

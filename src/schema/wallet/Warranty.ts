@@ -24,7 +24,6 @@ export const disputeReason = "bounced"
 
 /** `pending`: the operator decides, or a provider is being asked. `not_bounced`: the provider reports no bounce so far. */
 export const disputeStates = ["pending", "not_bounced", "refunded", "refused"] as const
-export type DisputeState = (typeof disputeStates)[number]
 
 /**
  * Minutes to wait before a provider is asked about the same dispute again; the last one is repeated. Providers report most bounces within

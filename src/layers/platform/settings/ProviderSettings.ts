@@ -17,7 +17,6 @@ export interface Account {
 const parts = ["API_KEY", "BASE_URL", "CREDIT_USD", "WEBHOOK_SECRET"]
 export const accountVariables = (slug: string): ReadonlyArray<string> =>
   parts.map((part) => `RUNGATE_PROVIDER_${slug.toUpperCase()}_${part}`)
-export const keyVariableOf = (slug: string): string => `RUNGATE_PROVIDER_${slug.toUpperCase()}_API_KEY`
 export const webhookVariableOf = (slug: string): string => `RUNGATE_PROVIDER_${slug.toUpperCase()}_WEBHOOK_SECRET`
 export const accountName = new RegExp(`^RUNGATE_PROVIDER_([A-Z0-9_]+?)_(${parts.join("|")})$`)
 
