@@ -3,7 +3,7 @@
  *
  * A problem is plain data. Any module can fail with it, and no handler translates errors. `http/middleware/Boundary.ts` adds the request id.
  */
-import { Schema } from "effect"
+import { Effect, Schema } from "effect"
 import { shownName } from "./json/StorableText.ts"
 import { type CommandHint, type Sentence, sentenceOf, withCommands } from "./Hints.ts"
 import { listRuns } from "./Steps.ts"
@@ -125,6 +125,12 @@ export const problem = <C extends ErrorCode>(
   const details = [...faults, ...commands.map(stepOf)]
   return { error: { code, message, ...(details.length === 0 ? {} : { details }) } }
 }
+
+/** Refuses a request because of one field. `path` is dotted, such as routing.max_cost. */
+export const refused = (path: string, message: string, sentence: string | Sentence = `${path} ${message}`) =>
+  Effect.fail(problem("invalid_request", sentence, [{ path, message }]))
+
+export const notACursor = refused("query.cursor", "is not a cursor of this list")
 
 /** No run has this id, or a run that the caller may not see: the answer is the same. */
 export const unknownRun = (run_id: string) =>

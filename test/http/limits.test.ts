@@ -88,6 +88,9 @@ const cases: ReadonlyArray<Case> = [
   ["POST", "/v1/run", { ...verify(), input: deep(5_000) }, "input"],
   ["POST", "/v1/inspect", { capability: "" }, "capability"],
   ["GET", `/v1/runs?cursor=${"x".repeat(201)}`, undefined, "query.cursor"],
+  ...["api-keys", "allowances", "batches"].map(
+    (list) => ["GET", `/v1/${list}?cursor=run_01m81nzk95mq351g8pvrxgm8m4`, undefined, "query.cursor"] as const
+  ),
   ["GET", `/v1/runs?status=${"x".repeat(2000)}`, undefined, "query.status"]
 ]
 

@@ -1,17 +1,18 @@
 /** Batches: stores the rows of a request, and shows what became of them. BatchFeeder.ts starts them. */
-import { Effect, Option, Stream } from "effect"
+import { Effect, Option, Schema, Stream } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { EventFeed } from "../../actors/events/EventFeed.ts"
 import { Admission } from "../../actors/runs/Admission.ts"
 import type { RunCaller } from "../../actors/runs/RunRequests.ts"
-import { BatchStore, type ResultRow } from "../../layers/batches/BatchStore.ts"
+import { type BatchRow, BatchStore, type ResultRow } from "../../layers/batches/BatchStore.ts"
 import { Catalog } from "../../layers/catalog/Catalog.ts"
 import { crashPoint } from "../../layers/platform/CrashPoint.ts"
 import { Settings } from "../../layers/platform/Settings.ts"
 import { pageBytesMax } from "../../layers/runs/runsWithin.ts"
+import { Batch } from "../../schema/nouns/Batch.ts"
 import { batchesOpenMax } from "../../schema/batches/Batch.ts"
-import { problem } from "../../schema/Errors.ts"
+import { problem, refused } from "../../schema/Errors.ts"
 import { withCommands } from "../../schema/Hints.ts"
 import { looksLike } from "../../schema/Ids.ts"
 import { MicroUsd, usd } from "../../schema/money/Money.ts"
@@ -22,7 +23,7 @@ import { ownMessage } from "../../schema/accounts/OwnMessages.ts"
 import { didYouMean } from "../../schema/suggestion.ts"
 import { Api } from "../api/Api.ts"
 import type { BatchRequest } from "../api/Batches.ts"
-import { CurrentCaller, listLimitDefault, listLimitMax } from "../api/shapes/Common.ts"
+import { CurrentCaller, listLimitMax } from "../api/shapes/Common.ts"
 import { csvText } from "../api/shapes/Csv.ts"
 import { inputFieldsOf } from "../client/Columns.ts"
 import { digestOf } from "../submission/Fingerprint.ts"
@@ -31,12 +32,26 @@ import { requireVerified } from "../middleware/Verified.ts"
 import { batchRows } from "../submission/BatchRows.ts"
 import { csvRuns } from "../submission/CsvRuns.ts"
 import { idempotencyKeyOf } from "../submission/SubmitRun.ts"
-import { batchUrl, batchView, resultCells, resultColumns, resultLine } from "../views/BatchView.ts"
+import { resultCells, resultColumns, resultLine } from "./BatchResults.ts"
 import { wantsCsv } from "./CsvPage.ts"
+import { pageOf } from "./ListPage.ts"
 import { takeStream } from "./EventStream.ts"
 
-const refused = (path: string, message: string) =>
-  Effect.fail(problem("invalid_request", `${path} ${message}`, [{ path, message }]))
+const batchUrl = (batch_id: string) => `/v1/batches/${batch_id}`
+const batchJson = Schema.encodeSync(Batch)
+
+const batchView = ({ batch_id: id, metadata, ...row }: BatchRow) => {
+  const ended = row.succeeded + row.no_match + row.failed + row.blocked + row.invalid + row.cancelled
+  return batchJson({
+    ...row,
+    id,
+    done: row.finished_at !== null,
+    rows: { ...row, open: row.total - ended },
+    currency: "USD",
+    metadata: metadata === null ? {} : JSON.parse(metadata),
+    results_url: `${batchUrl(id)}/results`
+  })
+}
 
 const unknown = (batch_id: string) =>
   problem("invalid_request", `There is no batch "${batch_id}".`, [
@@ -175,14 +190,9 @@ export const BatchesHandlers = HttpApiBuilder.group(
 
       list: Effect.fnUntraced(function* ({ query }) {
         const { org_id, access } = yield* CurrentCaller
-        const before = query.cursor ?? null
-        if (before !== null && !looksLike("bat", before))
-          return yield* refused("query.cursor", "is not a cursor of this list")
-        const limit = query.limit ?? listLimitDefault
-        const rows = yield* store.list(org_id, access?.reads ?? null, { before, limit: limit + 1 })
-        const page = rows.slice(0, limit)
-        const next_cursor = rows.length > limit ? (page.at(-1)?.batch_id ?? null) : null
-        return HttpServerResponse.jsonUnsafe({ items: page.map(batchView), next_cursor })
+        const read = (before: string | null, limit: number) =>
+          store.list(org_id, access?.reads ?? null, { before, limit })
+        return HttpServerResponse.jsonUnsafe(yield* pageOf("bat", query, read, batchView))
       }),
 
       get: Effect.fnUntraced(function* ({ params: { batch_id } }) {

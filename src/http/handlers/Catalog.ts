@@ -13,7 +13,7 @@ import { scenarioWords } from "../../layers/executor/Sandbox.ts"
 import { Settings } from "../../layers/platform/Settings.ts"
 import { OwnAccounts } from "../../layers/provideraccounts/OwnAccounts.ts"
 import { isCallable } from "../../actors/owners/OwnRoute.ts"
-import { problem } from "../../schema/Errors.ts"
+import { problem, refused } from "../../schema/Errors.ts"
 import type { Measured } from "../../schema/runs/Health.ts"
 import * as Money from "../../schema/money/Money.ts"
 import { anyDemand, type Price, priceMax } from "../../schema/money/Pricing.ts"
@@ -131,9 +131,6 @@ const entryView = (
     ])
   }
 }
-
-const refused = (path: string, message: string) =>
-  Effect.fail(problem("invalid_request", `${path} ${message}`, [{ path, message }]))
 
 /** The target that a request names: a capability alone, or a provider with an endpoint. */
 const targetOf = (payload: InspectRequest) => {

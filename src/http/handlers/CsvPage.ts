@@ -6,6 +6,7 @@
  */
 import { Effect } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
+import type { Page } from "./ListPage.ts"
 import { type Cell, csvText } from "../api/shapes/Csv.ts"
 
 /** A few megabytes of memory and a fraction of a second. */
@@ -30,11 +31,6 @@ export const wantsCsv = Effect.map(HttpServerRequest.HttpServerRequest, ({ heade
   const csv = preference(accept, "text/csv")
   return csv > 0 && csv >= preference(accept, "application/json")
 })
-
-export interface Page<A> {
-  readonly rows: ReadonlyArray<A>
-  readonly next: string | null
-}
 
 export interface CsvList<A, E, R> {
   /** The file's name, such as runs.csv. */

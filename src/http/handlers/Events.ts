@@ -8,7 +8,7 @@ import { Accounts, digest } from "../../layers/accounts/Accounts.ts"
 import { positionOf } from "../../layers/events/EventId.ts"
 import { EventLog, keepDays, type LoggedEvent } from "../../layers/events/EventLog.ts"
 import { RunStore } from "../../layers/runs/RunStore.ts"
-import { problem, unknownRun } from "../../schema/Errors.ts"
+import { problem, refused, unknownRun } from "../../schema/Errors.ts"
 import { type EventKind, eventKinds, isEventKind } from "../../schema/events/Event.ts"
 import { shownName } from "../../schema/json/StorableText.ts"
 import { didYouMean } from "../../schema/suggestion.ts"
@@ -19,8 +19,6 @@ import { tokenOf } from "../middleware/Bearer.ts"
 import { finite, following, tooManyStreams } from "./EventStream.ts"
 
 const header = "headers.last-event-id"
-
-const refused = (path: string, message: string) => problem("invalid_request", `${path} ${message}`, [{ path, message }])
 
 const badId = refused(
   header,
@@ -41,9 +39,7 @@ const kindsOf = (types: string | undefined) =>
     for (const name of types.split(",")) {
       if (!isEventKind(name)) {
         const shown = shownName(name)
-        return yield* Effect.fail(
-          refused("query.types", `has the unknown type \`${shown}\`.${didYouMean(name, eventKinds)}`)
-        )
+        return yield* refused("query.types", `has the unknown type \`${shown}\`.${didYouMean(name, eventKinds)}`)
       }
       kinds.add(name)
     }
@@ -115,7 +111,7 @@ export const EventsHandlers = HttpApiBuilder.group(
         const kinds = yield* kindsOf(query.types)
         const last = headers["last-event-id"]
         const since = last === undefined || last === "" ? null : positionOf(org_id, last)
-        if (since === null && last !== undefined && last !== "") return yield* Effect.fail(badId)
+        if (since === null && last !== undefined && last !== "") return yield* badId
         yield* feed.listen(org_id)
         const { position, dropped } = yield* log.after({ org_id, after: 0n, run_id: null, kinds: null, limit: 0 })
         if (since !== null && (since < dropped || since > position)) return yield* Effect.fail(tooOld)
@@ -139,11 +135,11 @@ export const EventsHandlers = HttpApiBuilder.group(
         if (!isLogged && isFinalRow(run) && reading.events.length === 0) {
           const events = yield* log.unlogged(org_id, run_id)
           const at = last === undefined ? -1 : events.findIndex(({ id }) => id === last)
-          if (last !== undefined && at < 0) return yield* Effect.fail(badId)
+          if (last !== undefined && at < 0) return yield* badId
           return at === events.length - 1 ? nothingLeft : ended(events.slice(at + 1), kinds, reads)
         }
         const since = last === undefined ? null : positionOf(org_id, last)
-        if (since === null && last !== undefined) return yield* Effect.fail(badId)
+        if (since === null && last !== undefined) return yield* badId
         if (since !== null && (since < reading.dropped || since > reading.position)) return yield* Effect.fail(tooOld)
         const after = since ?? 0n
         const rest = reading.events.filter(({ position }) => position > after)

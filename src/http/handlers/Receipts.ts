@@ -5,17 +5,12 @@ import { HttpApiBuilder } from "effect/http-api"
 import { Receipts } from "../../actors/receipts/Receipts.ts"
 import { HeadStore } from "../../layers/receipts/HeadStore.ts"
 import { ReceiptStore } from "../../layers/receipts/ReceiptStore.ts"
-import { problem, unknownRun } from "../../schema/Errors.ts"
+import { notACursor, problem, unknownRun } from "../../schema/Errors.ts"
 import { makeSeesRun } from "../access/SeenRuns.ts"
 import { Api } from "../api/Api.ts"
 import { receiptMediaType } from "../api/Receipts.ts"
 import { CurrentCaller, listLimitDefault } from "../api/shapes/Common.ts"
-
-const badCursor = Effect.fail(
-  problem("invalid_request", "query.cursor is not a cursor of this list", [
-    { path: "query.cursor", message: "is not a cursor of this list" }
-  ])
-)
+import { cut } from "./ListPage.ts"
 
 /** A day that exists. */
 const isDay = (text: string) => {
@@ -41,21 +36,18 @@ export const ReceiptsHandlers = HttpApiBuilder.group(
     return handlers.handleAll({
       heads: Effect.fnUntraced(function* ({ query: { cursor = null, limit = listLimitDefault } }) {
         const { org_id } = yield* CurrentCaller
-        if (cursor !== null && !isDay(cursor)) return yield* badCursor
+        if (cursor !== null && !isDay(cursor)) return yield* notACursor
         const rows = yield* kept.list(org_id, cursor, limit + 1)
-        const shown = rows.slice(0, limit)
-        return {
-          items: shown.map((row) => ({ ...row, seq: Number(row.seq) })),
-          next_cursor: rows.length > limit ? (shown.at(-1)?.day ?? null) : null
-        }
+        const page = cut(rows, limit, ({ day }) => day)
+        return { items: page.rows.map((row) => ({ ...row, seq: Number(row.seq) })), next_cursor: page.next }
       }),
 
       chain: Effect.fnUntraced(function* ({ query: { cursor = "0", limit = listLimitDefault } }) {
         const { org_id } = yield* CurrentCaller
-        if (!/^(0|[1-9]\d{0,17})$/.test(cursor)) return yield* badCursor
+        if (!/^(0|[1-9]\d{0,17})$/.test(cursor)) return yield* notACursor
         const rows = yield* store.chain(org_id, BigInt(cursor), limit + 1)
-        const items = rows.slice(0, limit)
-        return { items, next_cursor: rows.length > limit ? String(items.at(-1)?.seq ?? "") : null }
+        const page = cut(rows, limit, ({ seq }) => String(seq))
+        return { items: page.rows, next_cursor: page.next }
       }),
 
       get: Effect.fnUntraced(function* ({ params: { run_id } }) {

@@ -3,7 +3,7 @@ import { Clock, Effect } from "effect"
 import { HttpServerResponse } from "effect/http"
 import type { Reads } from "../../layers/standby/Reads.ts"
 import type { ListedRow } from "../../layers/runs/RunStore.ts"
-import { problem } from "../../schema/Errors.ts"
+import { notACursor, refused } from "../../schema/Errors.ts"
 import { reasonOf } from "../../schema/guards/Reuse.ts"
 import { looksLike } from "../../schema/Ids.ts"
 import { usd } from "../../schema/money/Money.ts"
@@ -13,10 +13,8 @@ import type { RunQuery } from "../api/shapes/RunQuery.ts"
 import { CurrentCaller, listLimitDefault } from "../api/shapes/Common.ts"
 import type { Cell } from "../api/shapes/Csv.ts"
 import { listedJson, withoutWallet } from "../views/RunView.ts"
-import { csvAnswer, type Page, wantsCsv } from "./CsvPage.ts"
-
-const refused = (path: string, message: string) =>
-  Effect.fail(problem("invalid_request", `${path} ${message}`, [{ path, message }]))
+import { cut } from "./ListPage.ts"
+import { csvAnswer, wantsCsv } from "./CsvPage.ts"
 
 /** The labels that runs must have, from query parameters such as `metadata.campaign=spring`. */
 const metadataOf = Effect.fnUntraced(function* (query: RunQuery) {
@@ -49,8 +47,7 @@ export const listRuns = (reads: Reads["Service"]) =>
   Effect.fnUntraced(function* (query: RunQuery) {
     const { org_id, access } = yield* CurrentCaller
     const cursor = query.cursor ?? null
-    if (cursor !== null && !looksLike("run", cursor))
-      return yield* refused("query.cursor", "is not a cursor of this list")
+    if (cursor !== null && !looksLike("run", cursor)) return yield* notACursor
     const { status = null, capability = null, provider = null, endpoint = null, key_id = null } = query
     const from = query.from === undefined ? null : fromOf(query.from)
     const to = query.to === undefined ? null : toOf(query.to)
@@ -70,11 +67,8 @@ export const listRuns = (reads: Reads["Service"]) =>
     }
     const page = Effect.fnUntraced(function* (before: string | null, limit: number) {
       const rows = yield* reads.runs({ ...filter, before, limit: limit + 1 })
-      const shown = rows.slice(0, limit).map((run) => (filter.keys === null ? run : withoutWallet(run)))
-      return {
-        rows: shown,
-        next: rows.length > limit ? (shown.at(-1)?.run_id ?? null) : null
-      } satisfies Page<ListedRow>
+      const shown = filter.keys === null ? rows : rows.map(withoutWallet)
+      return cut(shown, limit, ({ run_id }) => run_id)
     })
     if (yield* wantsCsv) {
       return yield* csvAnswer({ name: "runs.csv", columns, cells: cellsOf, limit: query.limit ?? null, cursor, page })

@@ -4,7 +4,7 @@ import { HttpApiBuilder } from "effect/http-api"
 import { runsMax, Simulations } from "../../actors/simulation/Simulations.ts"
 import { Catalog } from "../../layers/catalog/Catalog.ts"
 import type { KeyAccess } from "../../schema/accounts/KeyAccess.ts"
-import { problem } from "../../schema/Errors.ts"
+import { problem, refused } from "../../schema/Errors.ts"
 import { withCommands } from "../../schema/Hints.ts"
 import { shownName } from "../../schema/json/StorableText.ts"
 import { usd } from "../../schema/money/Money.ts"
@@ -16,9 +16,6 @@ import { didYouMean } from "../../schema/suggestion.ts"
 import { Api } from "../api/Api.ts"
 import { simulationDaysMax } from "../api/Simulations.ts"
 import { CurrentCaller } from "../api/shapes/Common.ts"
-
-const refused = (path: string, message: string) =>
-  Effect.fail(problem("invalid_request", `${path} ${message}`, [{ path, message }]))
 
 /** A key with a scope learns about runs that it could start itself, and no others. */
 const checkScope = (access: KeyAccess | null, capability: string | null) => {

@@ -1,10 +1,11 @@
 /** Top-ups. Amounts are validated here. The wallet actor decides what happens to the money. */
-import { Effect } from "effect"
+import { Effect, Schema } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { TopUps } from "../../actors/payments/TopUps.ts"
 import { PaymentStore } from "../../layers/payments/PaymentStore.ts"
 import { addressOf, Settings } from "../../layers/platform/Settings.ts"
-import { problem } from "../../schema/Errors.ts"
+import { AutoTopup } from "../../schema/nouns/Wallet.ts"
+import { problem, refused } from "../../schema/Errors.ts"
 import { dollars, type MicroUsd, usd, zero } from "../../schema/money/Money.ts"
 import { Api } from "../api/Api.ts"
 import { CurrentCaller } from "../api/shapes/Common.ts"
@@ -20,14 +21,13 @@ const topUpMax = dollars("999999.99")
 const thresholdMax = dollars("1000000.00")
 const oneCent = dollars("0.01")
 
+const autoTopupJson = Schema.encodeSync(AutoTopup)
+
 const tryAgain = problem(
   "service_unavailable",
   "The command is stored and will be applied; read the wallet again in a few seconds."
 )
 const unavailable = ({ message }: { readonly message: string }) => Effect.fail(problem("service_unavailable", message))
-
-const refused = (path: string, message: string) =>
-  Effect.fail(problem("invalid_request", `${path} ${message}`, [{ path, message }]))
 
 const payable = (amount: MicroUsd, max: MicroUsd, why: string) => {
   if (amount < topUpMin) return refused("amount", `must be at least ${usd(topUpMin)}`)
@@ -45,12 +45,7 @@ export const TopUpsHandlers = HttpApiBuilder.group(
 
     const autoTopup = Effect.fnUntraced(function* (org_id: string) {
       const row = yield* store.autoTopup(org_id)
-      return {
-        enabled: row?.enabled ?? false,
-        threshold: usd(row?.threshold ?? zero),
-        amount: usd(row?.amount ?? zero),
-        last_error: row?.last_error ?? null
-      }
+      return autoTopupJson(row ?? { enabled: false, threshold: zero, amount: zero, last_error: null })
     })
 
     return handlers.handleAll({

@@ -4,7 +4,7 @@ import { HttpApiBuilder } from "effect/http-api"
 import { GuardStore } from "../../layers/guards/GuardStore.ts"
 import { Reads } from "../../layers/standby/Reads.ts"
 import type { UsageRow } from "../../layers/usage/UsageStore.ts"
-import { problem } from "../../schema/Errors.ts"
+import { notACursor, problem, refused } from "../../schema/Errors.ts"
 import { MicroUsd, usd } from "../../schema/money/Money.ts"
 import { dayMillis } from "../../schema/money/SpendDay.ts"
 import { fromOf, toOf } from "../../schema/Period.ts"
@@ -12,14 +12,12 @@ import { cellOf, type Grouping, groupingsOf } from "../../schema/usage/Usage.ts"
 import { Api } from "../api/Api.ts"
 import type { UsageItem } from "../api/Usage.ts"
 import { CurrentCaller, listLimitDefault } from "../api/shapes/Common.ts"
+import { cut } from "./ListPage.ts"
 import { csvAnswer, wantsCsv } from "./CsvPage.ts"
 
 const daysDefault = 30
 /** Bounds what a question reads. */
 const daysMax = 400
-
-const refused = (path: string, message: string) =>
-  Effect.fail(problem("invalid_request", `${path} ${message}`, [{ path, message }]))
 
 const dateOf = (millis: number) => new Date(millis).toISOString().slice(0, 10)
 
@@ -42,7 +40,7 @@ const afterOf = (cursor: string | null) => {
   const decoded = decodeCursor(Buffer.from(cursor, "base64url").toString("utf8"))
   return decoded._tag === "Some" && !decoded.value.some((one) => one.includes("\0"))
     ? Effect.succeed(decoded.value)
-    : refused("query.cursor", "is not a cursor of this list")
+    : notACursor
 }
 
 const amountOf = (row: UsageRow) => usd(MicroUsd(row.charged))
@@ -111,9 +109,7 @@ export const UsageHandlers = HttpApiBuilder.group(
           function* (cursor: string | null, limit: number) {
             const after = yield* afterOf(cursor)
             const rows = yield* reads.usage({ org_id, ...days, groupings, keys, after, limit: limit + 1 })
-            const shown = rows.slice(0, limit)
-            const last = shown.at(-1)
-            return { rows: shown, next: rows.length > limit && last !== undefined ? cursorOf(last) : null }
+            return cut(rows, limit, cursorOf)
           },
           Effect.catchTags({
             UsageBehind: ({ message }) => Effect.fail(problem("service_unavailable", message)),

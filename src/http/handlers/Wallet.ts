@@ -1,5 +1,5 @@
 /** The wallet. Reads come from the ledger's tables, and every change is a command to the wallet actor. */
-import { Effect, Option } from "effect"
+import { Effect, Option, Schema } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { CommandClient } from "../../actors/mailbox/CommandClient.ts"
 import { encodeGuard } from "../../actors/mailbox/Commands.ts"
@@ -12,9 +12,10 @@ import type { EntryRow } from "../../layers/ledger/EntryList.ts"
 import { GuardStore } from "../../layers/guards/GuardStore.ts"
 import { Settings } from "../../layers/platform/Settings.ts"
 import { Reads } from "../../layers/standby/Reads.ts"
-import { problem } from "../../schema/Errors.ts"
+import { SpendGuard, Transaction, Wallet, WalletAudit } from "../../schema/nouns/Wallet.ts"
+import { notACursor, problem, refused } from "../../schema/Errors.ts"
 import { looksLike } from "../../schema/Ids.ts"
-import { plus, usd } from "../../schema/money/Money.ts"
+import { plus } from "../../schema/money/Money.ts"
 import { fromOf, toOf } from "../../schema/Period.ts"
 import { seesWallet } from "../../schema/accounts/KeyAccess.ts"
 import { type KeyBudget, leftIn } from "../../schema/wallet/KeyBudget.ts"
@@ -23,7 +24,7 @@ import { Api } from "../api/Api.ts"
 import { CurrentCaller, listLimitDefault } from "../api/shapes/Common.ts"
 import { csvAnswer, wantsCsv } from "./CsvPage.ts"
 import { actor, makeAsCaller } from "../middleware/Bearer.ts"
-import { walletAuditView } from "../views/WalletAuditView.ts"
+import { cut } from "./ListPage.ts"
 import { withCommands } from "../../schema/Hints.ts"
 import { signIn } from "../../schema/Steps.ts"
 
@@ -43,35 +44,27 @@ const noBudget = problem(
 )
 
 /** What is left of a key's budget, and what its open runs hold, in the form of a wallet. */
+const currency = "USD" as const
+const walletJson = Schema.encodeSync(Wallet)
+const transactionJson = Schema.encodeSync(Transaction)
+const guardJson = Schema.encodeSync(SpendGuard)
+const auditJson = Schema.encodeSync(WalletAudit)
+
 const budgetAsWallet = (budget: KeyBudget, today: string) => {
   const left = leftIn(budget, today)
-  return { balance: usd(plus(left, budget.reserved)), reserved: usd(budget.reserved), available: usd(left) }
+  return walletJson({ currency, balance: plus(left, budget.reserved), reserved: budget.reserved, available: left })
 }
 
 const entryType = (text: string): EntryType => entryTypes.find((type) => type === text) ?? "refund"
 
-const transactionOf = (row: EntryRow) => ({
-  id: row.txn_id,
-  type: entryType(row.type),
-  amount: usd(row.amount),
-  balance_after: usd(row.balance_after),
-  reference: row.reference,
-  note: row.note,
-  created_at: row.created_at.toISOString()
-})
-/** In the order of `transactionOf`. */
-const columns = ["id", "type", "amount", "balance_after", "reference", "note", "created_at"]
+const transactionOf = (row: EntryRow) => transactionJson({ ...row, id: row.txn_id, type: entryType(row.type) })
 
 /** A cursor is the number of the last entry shown. */
 const cursorOf = (text: string | undefined) => {
   if (text === undefined) return Effect.succeed(null)
   if (/^[1-9]\d{0,17}$/.test(text)) return Effect.succeed(BigInt(text))
-  const message = "is not a cursor of this list"
-  return Effect.fail(problem("invalid_request", `query.cursor ${message}`, [{ path: "query.cursor", message }]))
+  return notACursor
 }
-
-const refused = (path: string, message: string) =>
-  Effect.fail(problem("invalid_request", `${path} ${message}`, [{ path, message }]))
 
 const filterOf = Effect.fnUntraced(function* (query: {
   readonly type?: EntryType
@@ -106,15 +99,8 @@ export const WalletHandlers = HttpApiBuilder.group(
     const guard = Effect.fnUntraced(function* (org_id: string) {
       const wallet = yield* books.wallet(org_id)
       const low = yield* alerts.lowBalance(org_id)
-      return {
-        per_run_limit: wallet.per_run_limit === null ? null : usd(wallet.per_run_limit),
-        daily_limit: wallet.daily_limit === null ? null : usd(wallet.daily_limit),
-        low_balance: low === null ? null : usd(low),
-        contact_guard_days: yield* guards.contactDays(org_id),
-        repeat_guard: settings.repeatGuard,
-        spent_today: usd(wallet.spent_today),
-        resets_at: wallet.resets_at.toISOString()
-      }
+      const contact_guard_days = yield* guards.contactDays(org_id)
+      return guardJson({ ...wallet, low_balance: low, contact_guard_days, repeat_guard: settings.repeatGuard })
     })
 
     return handlers.handleAll({
@@ -123,15 +109,10 @@ export const WalletHandlers = HttpApiBuilder.group(
         if (!seesWallet(access)) {
           const key = key_id === null ? null : Option.getOrNull(yield* accounts.key(org_id, key_id))
           if (key === null || key.budget === null) return yield* Effect.fail(noBudget)
-          return { currency: "USD" as const, ...budgetAsWallet(key.budget, key.today) }
+          return budgetAsWallet(key.budget, key.today)
         }
         const { balance, reserved } = yield* books.wallet(org_id)
-        return {
-          currency: "USD" as const,
-          balance: usd(balance),
-          reserved: usd(reserved),
-          available: usd(balance - reserved)
-        }
+        return walletJson({ currency, balance, reserved, available: balance - reserved })
       }),
 
       transactions: Effect.fnUntraced(function* ({ query }) {
@@ -139,12 +120,12 @@ export const WalletHandlers = HttpApiBuilder.group(
         const filter = yield* filterOf(query)
         const page = Effect.fnUntraced(function* (cursor: string | null, limit: number) {
           const rows = yield* reads.entries(org_id, yield* cursorOf(cursor ?? undefined), limit + 1, filter)
-          const shown = rows.slice(0, limit)
-          return { rows: shown, next: rows.length > limit ? String(shown.at(-1)?.seq ?? "") : null }
+          return cut(rows, limit, ({ seq }) => String(seq))
         })
         if (yield* wantsCsv) {
           const { limit = null, cursor = null } = query
           const cells = (row: EntryRow) => Object.values(transactionOf(row))
+          const columns = Object.keys(Transaction.fields)
           return yield* csvAnswer({ name: "transactions.csv", columns, cells, limit, cursor, page })
         }
         const { rows, next } = yield* page(query.cursor ?? null, query.limit ?? listLimitDefault)
@@ -153,7 +134,7 @@ export const WalletHandlers = HttpApiBuilder.group(
 
       audit: Effect.fnUntraced(function* () {
         const { org_id } = yield* CurrentCaller
-        return walletAuditView(yield* auditor.wallet(org_id), yield* auditor.last)
+        return auditJson({ ...(yield* auditor.wallet(org_id)), last_full_check: yield* auditor.last })
       }),
 
       guard: Effect.fnUntraced(function* () {

@@ -1,48 +1,31 @@
 /** Webhook endpoints: people create and change them, and see and replay what was delivered. */
-import { Clock, Effect } from "effect"
+import { Clock, Effect, Schema } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { EventFeed } from "../../actors/events/EventFeed.ts"
 import { EventLog } from "../../layers/events/EventLog.ts"
 import { Settings } from "../../layers/platform/Settings.ts"
 import { Signals, webhooksDue } from "../../layers/queues/Signals.ts"
 import { type DeliveryRow, WebhookDeliveries } from "../../layers/webhooks/Deliveries.ts"
-import { type EndpointRow, endpointsMax, WebhookEndpoints } from "../../layers/webhooks/Endpoints.ts"
-import { problem } from "../../schema/Errors.ts"
+import { endpointsMax, WebhookEndpoints } from "../../layers/webhooks/Endpoints.ts"
+import { problem, refused } from "../../schema/Errors.ts"
 import { withCommands } from "../../schema/Hints.ts"
 import { looksLike } from "../../schema/Ids.ts"
+import { NewWebhookEndpoint, WebhookDelivery, WebhookEndpoint } from "../../schema/nouns/Webhook.ts"
 import { listWebhooks, signIn } from "../../schema/Steps.ts"
 import { webhookUrl } from "../../layers/webhooks/WebhookUrl.ts"
 import { Api } from "../api/Api.ts"
+import { pageOf } from "./ListPage.ts"
 import { makeAsCaller } from "../middleware/Bearer.ts"
-import { CurrentCaller, listLimitDefault } from "../api/shapes/Common.ts"
+import { CurrentCaller } from "../api/shapes/Common.ts"
 
 const graceSecondsDefault = 86_400
 
-const refused = (path: string, message: string) => problem("invalid_request", `${path} ${message}`, [{ path, message }])
+const endpointJson = Schema.encodeSync(WebhookEndpoint)
+const newEndpointJson = Schema.encodeSync(NewWebhookEndpoint)
+const deliveryJson = Schema.encodeSync(WebhookDelivery)
 
-const view = ({ endpoint_id, paused, failing_since, previous_until, created_at, url, events }: EndpointRow) => ({
-  id: endpoint_id,
-  url,
-  events,
-  status: paused === null ? ("active" as const) : ("paused" as const),
-  paused_because: paused,
-  failing_since: failing_since?.toISOString() ?? null,
-  previous_secret_until: previous_until?.toISOString() ?? null,
-  created_at: created_at.toISOString()
-})
-
-const deliveryView = (row: DeliveryRow) => ({
-  id: row.delivery_id,
-  event_id: row.event_id,
-  type: row.kind,
-  status: row.status,
-  attempts: row.attempts,
-  next_attempt_at: row.next_attempt_at?.toISOString() ?? null,
-  delivered_at: row.delivered_at?.toISOString() ?? null,
-  created_at: row.created_at.toISOString(),
-  request: { body: row.body },
-  answers: row.answers
-})
+const deliveryView = (row: DeliveryRow) =>
+  deliveryJson({ ...row, id: row.delivery_id, type: row.kind, request: { body: row.body } })
 
 const unknown = (endpoint_id: string) =>
   problem("invalid_request", withCommands`There is no webhook endpoint "${endpoint_id}"; ${listWebhooks} lists them.`, [
@@ -68,7 +51,7 @@ const requirePerson = Effect.flatMap(CurrentCaller, (caller) =>
 const timeOf = (path: string, text: string) => {
   const time = new Date(text)
   return Number.isNaN(time.getTime())
-    ? Effect.fail(refused(path, "must be a time, such as 2026-11-22T10:00:00Z"))
+    ? refused(path, "must be a time, such as 2026-11-22T10:00:00Z")
     : Effect.succeed(time)
 }
 
@@ -90,17 +73,17 @@ export const WebhooksHandlers = HttpApiBuilder.group(
     })
     const checkedUrl = (text: string) => {
       const checked = webhookUrl(text, webhookAllowPrivate)
-      return checked._tag === "Refused" ? Effect.fail(refused("url", checked.message)) : Effect.succeed(checked.url)
+      return checked._tag === "Refused" ? refused("url", checked.message) : Effect.succeed(checked.url)
     }
-    const notPaused = ({ paused }: EndpointRow) =>
-      paused === null
+    const notPaused = ({ status }: WebhookEndpoint) =>
+      status === "active"
         ? Effect.void
-        : Effect.fail(refused("path.endpoint_id", "is paused: set its status to active before you replay events"))
+        : refused("path.endpoint_id", "is paused: set its status to active before you replay events")
 
     return handlers.handleAll({
       list: Effect.fnUntraced(function* () {
         const { org_id } = yield* CurrentCaller
-        return { items: (yield* endpoints.list(org_id)).map(view), next_cursor: null }
+        return { items: (yield* endpoints.list(org_id)).map((row) => endpointJson(row)), next_cursor: null }
       }),
       create: Effect.fnUntraced(function* ({ payload }) {
         const { org_id } = yield* requirePerson
@@ -110,17 +93,15 @@ export const WebhooksHandlers = HttpApiBuilder.group(
         const created = yield* asCaller(
           endpoints.create(org_id, { url, events: [...new Set(payload.events)], position })
         )
-        if (created !== null) return { ...view(created.row), secret: created.secret }
-        return yield* Effect.fail(
-          refused(
-            "url",
-            `can't be added: an organization has at most ${endpointsMax} webhook endpoints; remove one first`
-          )
+        if (created !== null) return newEndpointJson({ ...created.row, secret: created.secret })
+        return yield* refused(
+          "url",
+          `can't be added: an organization has at most ${endpointsMax} webhook endpoints; remove one first`
         )
       }),
       get: Effect.fnUntraced(function* ({ params: { endpoint_id } }) {
         const { org_id } = yield* CurrentCaller
-        return view(yield* endpointOf(org_id, endpoint_id))
+        return endpointJson(yield* endpointOf(org_id, endpoint_id))
       }),
       change: Effect.fnUntraced(function* ({ params: { endpoint_id }, payload }) {
         const { org_id } = yield* requirePerson
@@ -134,7 +115,7 @@ export const WebhooksHandlers = HttpApiBuilder.group(
           })
         )
         yield* signals.publish([webhooksDue])
-        return changed === null ? yield* Effect.fail(unknown(endpoint_id)) : view(changed)
+        return changed === null ? yield* Effect.fail(unknown(endpoint_id)) : endpointJson(changed)
       }),
       remove: Effect.fnUntraced(function* ({ params: { endpoint_id } }) {
         const { org_id } = yield* requirePerson
@@ -149,21 +130,14 @@ export const WebhooksHandlers = HttpApiBuilder.group(
           endpoints.rotate(org_id, endpoint_id, payload.grace_seconds ?? graceSecondsDefault)
         )
         if (rotated === null) return yield* Effect.fail(unknown(endpoint_id))
-        return { ...view(rotated.row), secret: rotated.secret }
+        return newEndpointJson({ ...rotated.row, secret: rotated.secret })
       }),
       deliveries: Effect.fnUntraced(function* ({ params: { endpoint_id }, query }) {
         const { org_id } = yield* CurrentCaller
         yield* endpointOf(org_id, endpoint_id)
-        const limit = query.limit ?? listLimitDefault
-        const before = query.cursor ?? null
-        if (before !== null && !looksLike("whd", before))
-          return yield* Effect.fail(refused("query.cursor", "is not a cursor of this list"))
-        const rows = yield* deliveries.list(endpoint_id, { status: query.status ?? null, before, limit: limit + 1 })
-        const page = rows.slice(0, limit)
-        return {
-          items: page.map(deliveryView),
-          next_cursor: rows.length > limit ? (page.at(-1)?.delivery_id ?? null) : null
-        }
+        const status = query.status ?? null
+        const read = (before: string | null, limit: number) => deliveries.list(endpoint_id, { status, before, limit })
+        return yield* pageOf("whd", query, read, deliveryView)
       }),
       replay: Effect.fnUntraced(function* ({ params: { endpoint_id, delivery_id } }) {
         const { org_id } = yield* requirePerson

@@ -7,7 +7,7 @@
  */
 import { Effect, Result } from "effect"
 import { inSlices } from "../../layers/platform/inSlices.ts"
-import { problem, type ProblemOf } from "../../schema/Errors.ts"
+import { refused } from "../../schema/Errors.ts"
 import { isStorable } from "../../schema/json/JsonScan.ts"
 import { didYouMean } from "../../schema/suggestion.ts"
 import { type CellValue, cellValue, guessedColumns, type InputFields } from "../client/Columns.ts"
@@ -17,9 +17,6 @@ export type CsvRow = Readonly<Record<string, CellValue>>
 
 const shownChars = 60
 const shown = (text: string) => (text.length > shownChars ? `${text.slice(0, shownChars)}…` : text)
-
-const refused = (path: string, message: string): Effect.Effect<never, ProblemOf<"invalid_request">> =>
-  Effect.fail(problem("invalid_request", `${path} ${message}`, [{ path, message }]))
 
 /** Field and column of each part. A column's name may have an `=`, because the first one counts. */
 const pairsOf = Effect.fnUntraced(function* (map: string, header: ReadonlyArray<string>, fields: InputFields) {

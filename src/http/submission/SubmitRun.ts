@@ -11,7 +11,7 @@ import type { Submitted } from "../../actors/mailbox/PendingRun.ts"
 import type { Principal } from "../../layers/accounts/Accounts.ts"
 import type { RunRow } from "../../layers/runs/RunStore.ts"
 import { seesWallet } from "../../schema/accounts/KeyAccess.ts"
-import { problem } from "../../schema/Errors.ts"
+import { problem, refused } from "../../schema/Errors.ts"
 import { memberText } from "../../schema/json/JsonText.ts"
 import { usd } from "../../schema/money/Money.ts"
 import { maySeeWallet } from "../access/Access.ts"
@@ -34,9 +34,6 @@ export const idempotencyKeyOf = (header: string | undefined) => {
     problem("invalid_request", `Idempotency-Key ${message}`, [{ path: "headers.idempotency-key", message }])
   )
 }
-
-const refused = (path: string, message: string) =>
-  Effect.fail(problem("invalid_request", `${path} ${message}`, [{ path, message }]))
 
 /** The target that a request names: a capability alone, or a provider with an endpoint. */
 const targetOf = (payload: RunRequest) => {

@@ -6,19 +6,16 @@
  */
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
+import { Sender } from "../../schema/nouns/Sender.ts"
 import { newId } from "../platform/Ids.ts"
 import { rowsOf } from "../postgres/Rows.ts"
 
 /** More domains than any organization sends from. The limit keeps a script from filling the table. */
 export const sendersMax = 100
 
-export const SenderRow = Schema.Struct({
-  sender_id: Schema.String,
-  domain: Schema.String,
-  token: Schema.String,
-  verified_at: Schema.NullOr(Schema.Date),
-  created_at: Schema.Date
-})
+/** A sender as it is stored. `token` is the value of its DNS record. */
+const { id, domain, status, verified_at, created_at } = Sender.fields
+export const SenderRow = Schema.Struct({ id, domain, status, token: Schema.String, verified_at, created_at })
 export type SenderRow = typeof SenderRow.Type
 const senderRows = rowsOf(SenderRow.fields)
 
@@ -39,7 +36,9 @@ export class Senders extends Context.Service<
     Senders,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      const columns = sql.literal("sender_id, domain, token, verified_at, created_at")
+      const columns = sql.literal(
+        "sender_id AS id, domain, CASE WHEN verified_at IS NULL THEN 'pending' ELSE 'verified' END AS status, token, verified_at, created_at"
+      )
 
       const add = Effect.fnUntraced(function* (org_id: string, domain: string) {
         // Locks the organization's row, so that concurrent requests can't exceed the limit together.

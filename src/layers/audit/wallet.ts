@@ -3,28 +3,11 @@ import { Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import { droppedAmounts, equations, type Violation, violations } from "./equations.ts"
 import { snapshot } from "./snapshot.ts"
+import type { WalletAudit as Audited } from "../../schema/nouns/Wallet.ts"
 import { rowsOf } from "../postgres/Rows.ts"
 
-export interface WalletAudit {
-  readonly entries: number
-  /** Sums in signed microdollars, by entry type. */
-  readonly topup: bigint
-  readonly bonus: bigint
-  readonly refund: bigint
-  readonly settle: bigint
-  readonly reserve: bigint
-  readonly release: bigint
-  readonly balance: bigint
-  readonly balance_from_ledger: bigint
-  readonly reserved: bigint
-  readonly reserved_from_ledger: bigint
-  /** The newest entry. Null if the wallet has none. */
-  readonly head: { readonly seq: bigint; readonly hash: string } | null
-  readonly chain_verified: boolean
-  readonly violations: ReadonlyArray<Violation>
-  /** The time of the snapshot. */
-  readonly checked_at: Date
-}
+/** Everything but the operator's last full audit. */
+export type WalletAudit = Omit<Audited, "last_full_check">
 
 const Row = Schema.Struct({
   entries: Schema.BigInt,
@@ -72,12 +55,15 @@ export const auditWallet = (sql: SqlClient.SqlClient, org_id: string) =>
             (SELECT seq, hash FROM ledger_checkpoints WHERE org_id = ${org_id}) ORDER BY seq DESC LIMIT 1) n ON true
         WHERE w.org_id = ${org_id}`)
       if (row === undefined) return yield* Effect.die(new Error(`${org_id} has no wallet`))
-      const { entries, seq, hash, ...sums } = row
+      const { entries, seq, hash, ...figures } = row
       const all = yield* violations(sql, org_id)
       const audited: WalletAudit = {
-        ...sums,
+        ...figures,
+        currency: "USD",
+        adds_up: all.length === 0,
         entries: Number(entries),
-        head: seq === null || hash === null ? null : { seq, hash },
+        sums: figures,
+        head: seq === null || hash === null ? null : { seq: Number(seq), hash },
         chain_verified: !all.some((one) => one.equation === equations.chain),
         violations: all.map(forOwner)
       }

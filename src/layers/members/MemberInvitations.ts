@@ -13,17 +13,11 @@ import { digest, hashed, matches, newLinkToken } from "../accounts/Secrets.ts"
 import { Mails } from "../accounts/Mails.ts"
 import { newId } from "../platform/Ids.ts"
 import { oneRowOf, rowsOf } from "../postgres/Rows.ts"
+import { Invitation } from "../../schema/nouns/Member.ts"
 import { type Role, roles } from "../../schema/accounts/Role.ts"
 
-export const InvitationRow = Schema.Struct({
-  invitation_id: Schema.String,
-  email: Schema.String,
-  role: Schema.Literals(roles),
-  /** Address of the person who invited. */
-  inviter: Schema.String,
-  created_at: Schema.Date,
-  expires_at: Schema.Date
-})
+const { status: _status, ...invitation } = Invitation.fields
+export const InvitationRow = Schema.Struct(invitation)
 export type InvitationRow = typeof InvitationRow.Type
 const invitationRows = rowsOf(InvitationRow.fields)
 
@@ -106,7 +100,9 @@ export class MemberInvitations extends Context.Service<
       const mails = yield* Mails
       const log = yield* AuditLog
       const hashOf = (token: Redacted.Redacted) => digest(Secret.value(token))
-      const columns = sql.literal("i.invitation_id, i.email, i.role, u.email AS inviter, i.created_at, i.expires_at")
+      const columns = sql.literal(
+        "i.invitation_id AS id, i.email, i.role, u.email AS invited_by, i.created_at, i.expires_at"
+      )
 
       const refusal = Effect.fnUntraced(function* (org_id: string, email: string) {
         const { open, recent, member } = yield* countsRow(sql`

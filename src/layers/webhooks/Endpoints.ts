@@ -6,6 +6,7 @@
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { sealedBegin } from "../platform/Encryption.ts"
+import { WebhookEndpoint } from "../../schema/nouns/Webhook.ts"
 import { newId } from "../platform/Ids.ts"
 import { Settings } from "../platform/Settings.ts"
 import { oneRowOf, rowsOf } from "../postgres/Rows.ts"
@@ -15,17 +16,7 @@ import { openedSecret, storedSecret } from "./Secrets.ts"
 /** More than any organization needs. Each event is delivered to every endpoint, so the limit bounds what one event can cost. */
 export const endpointsMax = 20
 
-export const EndpointRow = Schema.Struct({
-  endpoint_id: Schema.String,
-  url: Schema.String,
-  events: Schema.Array(Schema.String),
-  paused: Schema.NullOr(Schema.Literals(["by_you", "gone", "failing"])),
-  failing_since: Schema.NullOr(Schema.Date),
-  previous_until: Schema.NullOr(Schema.Date),
-  created_at: Schema.Date
-})
-export type EndpointRow = typeof EndpointRow.Type
-const endpointRows = rowsOf(EndpointRow.fields)
+const endpointRows = rowsOf(WebhookEndpoint.fields)
 const countRow = oneRowOf({ count: Schema.Int })
 const SecretsRow = Schema.Struct({
   endpoint_id: Schema.String,
@@ -51,18 +42,22 @@ export class WebhookEndpoints extends Context.Service<
     readonly create: (
       org_id: string,
       endpoint: { readonly url: string; readonly events: ReadonlyArray<string>; readonly position: bigint }
-    ) => Effect.Effect<{ readonly row: EndpointRow; readonly secret: string } | null>
-    readonly find: (org_id: string, endpoint_id: string) => Effect.Effect<EndpointRow | null>
+    ) => Effect.Effect<{ readonly row: WebhookEndpoint; readonly secret: string } | null>
+    readonly find: (org_id: string, endpoint_id: string) => Effect.Effect<WebhookEndpoint | null>
     /** Newest first. */
-    readonly list: (org_id: string) => Effect.Effect<ReadonlyArray<EndpointRow>>
+    readonly list: (org_id: string) => Effect.Effect<ReadonlyArray<WebhookEndpoint>>
     /** Leaves out what is undefined. An endpoint that is resumed is no longer failing. */
-    readonly change: (org_id: string, endpoint_id: string, change: EndpointChange) => Effect.Effect<EndpointRow | null>
+    readonly change: (
+      org_id: string,
+      endpoint_id: string,
+      change: EndpointChange
+    ) => Effect.Effect<WebhookEndpoint | null>
     /** Makes a new secret. The old one signs beside it for the grace time. */
     readonly rotate: (
       org_id: string,
       endpoint_id: string,
       grace_seconds: number
-    ) => Effect.Effect<{ readonly row: EndpointRow; readonly secret: string } | null>
+    ) => Effect.Effect<{ readonly row: WebhookEndpoint; readonly secret: string } | null>
     /** Deletes its deliveries too. */
     readonly remove: (org_id: string, endpoint_id: string) => Effect.Effect<boolean>
     /**
@@ -78,8 +73,10 @@ export class WebhookEndpoints extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const settings = yield* Settings
       const encryptionKeys = () => settings.current().encryptionKeys
-      const columns = sql.literal("endpoint_id, url, events, paused, failing_since, previous_until, created_at")
-      const first = Effect.map((rows: ReadonlyArray<EndpointRow>) => rows[0] ?? null)
+      const columns =
+        sql.literal(`endpoint_id AS id, url, events, CASE WHEN paused IS NULL THEN 'active' ELSE 'paused' END AS status,
+        paused AS paused_because, failing_since, previous_until AS previous_secret_until, created_at`)
+      const first = Effect.map((rows: ReadonlyArray<WebhookEndpoint>) => rows[0] ?? null)
       const of = (org_id: string, endpoint_id: string) => sql`org_id = ${org_id} AND endpoint_id = ${endpoint_id}`
 
       const create: WebhookEndpoints["Service"]["create"] = (org_id, { url, events, position }) =>

@@ -1,6 +1,7 @@
 /** An API key: what it may run, and what its runs may spend. */
 import { Schema } from "effect"
 import { keyReadings } from "../accounts/KeyAccess.ts"
+import { Usd } from "../money/Money.ts"
 import { budgetPeriods } from "../money/SpendDay.ts"
 import { amount, amountAs, idOf, text, time, withExample } from "./Noun.ts"
 
@@ -11,8 +12,7 @@ export const KeyBudget = Schema.Struct({
   resets_at: Schema.NullOr(time).annotate({ description: "null for total" })
 }).annotate({ identifier: "KeyBudget" })
 
-/** What each field of a scope means, in requests and answers. */
-export const scopeWords = {
+const words = {
   capabilities: "the only capabilities that may run; raw calls then need raw: true",
   providers: "the only providers that runs may call",
   raw: "whether raw endpoints may be called; the default is true without capabilities, and false with them",
@@ -22,14 +22,32 @@ export const scopeWords = {
   mint: "whether the key may give allowances, which are keys with an amount of its money"
 }
 
+const optional = <S extends Schema.Top>(schema: S) => Schema.optionalKey(Schema.NullOr(schema))
+const Names = Schema.Array(Schema.NonEmptyString.check(Schema.isMaxLength(200))).check(Schema.isMaxLength(200))
+const Flag = Schema.Boolean
+const Reading = Schema.Literals(keyReadings)
+
+/** What a key may run, in a request. Null equals leaving the field out. */
+export const KeyScopeRequest = Schema.Struct({
+  capabilities: optional(Names.annotate({ description: words.capabilities })),
+  providers: optional(Names.annotate({ description: words.providers })),
+  raw: optional(Flag.annotate({ description: words.raw })),
+  read_only: optional(Flag.annotate({ description: words.read_only })),
+  max_cost: optional(Usd),
+  mint: optional(Flag.annotate({ description: words.mint })),
+  read: optional(Reading.annotate({ description: words.read }))
+}).annotate({ identifier: "KeyScopeRequest" })
+export type KeyScopeRequest = typeof KeyScopeRequest.Type
+
+/** The same in an answer. */
 export const KeyScope = Schema.Struct({
   capabilities: Schema.optionalKey(Schema.Array(Schema.String)),
   providers: Schema.optionalKey(Schema.Array(Schema.String)),
-  raw: Schema.optionalKey(Schema.Boolean),
-  read_only: Schema.optionalKey(Schema.Boolean),
-  max_cost: Schema.optionalKey(amountAs(scopeWords.max_cost)),
-  mint: Schema.optionalKey(Schema.Boolean.annotate({ description: scopeWords.mint })),
-  read: Schema.optionalKey(Schema.Literals(keyReadings))
+  raw: Schema.optionalKey(Flag),
+  read_only: Schema.optionalKey(Flag),
+  max_cost: Schema.optionalKey(amountAs(words.max_cost)),
+  mint: Schema.optionalKey(Flag.annotate({ description: words.mint })),
+  read: Schema.optionalKey(Reading)
 }).annotate({ identifier: "KeyScope" })
 
 export const ApiKey = Schema.Struct({

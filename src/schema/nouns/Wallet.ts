@@ -121,3 +121,4 @@ export const WalletAudit = Schema.Struct({
       last_full_check: null
     })
   )
+export type WalletAudit = typeof WalletAudit.Type

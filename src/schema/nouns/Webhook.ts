@@ -32,6 +32,7 @@ const example = {
 export const WebhookEndpoint = Schema.Struct(fields)
   .annotate({ identifier: "WebhookEndpoint" })
   .pipe(withExample(example))
+export type WebhookEndpoint = typeof WebhookEndpoint.Type
 
 /** An endpoint with its secret, after it was created or its secret was rotated. */
 export const NewWebhookEndpoint = Schema.Struct({

@@ -20,7 +20,7 @@ const claimedTwice = Effect.gen(function* () {
   const deliveries = yield* WebhookDeliveries
   const org_id = yield* (yield* Accounts).createOrganization("webhooks", null)
   const endpoint = { url: "https://receiver.example", events: ["run.finished"], position: 0n }
-  const endpoint_id = (yield* (yield* WebhookEndpoints).create(org_id, endpoint))?.row.endpoint_id ?? ""
+  const endpoint_id = (yield* (yield* WebhookEndpoints).create(org_id, endpoint))?.row.id ?? ""
   const delivery_id = newId("whd")
   yield* sql`
     INSERT INTO webhook_deliveries (delivery_id, endpoint_id, event_id, kind, happened_at, body, next_attempt_at)

@@ -5,8 +5,9 @@ import { Wire } from "../../../schema/Errors.ts"
 import { Usd } from "../../../schema/money/Money.ts"
 import { Name } from "../shapes/AccountFields.ts"
 import { Auth, listQuery, optional } from "../shapes/Common.ts"
-import { AllowRequest, Timestamp } from "../shapes/KeyRules.ts"
+import { Timestamp } from "../shapes/KeyRules.ts"
 import { ScopedKeys } from "../shapes/ScopedKeys.ts"
+import { KeyScopeRequest } from "../../../schema/nouns/ApiKey.ts"
 import * as nouns from "../../../schema/nouns/Allowance.ts"
 import { withExample } from "../../../schema/nouns/Noun.ts"
 
@@ -40,7 +41,7 @@ export class AllowancesApi extends HttpApiGroup.make("allowances")
         name: Name,
         amount: Usd,
         expires_at: Timestamp,
-        allow: optional(AllowRequest)
+        allow: optional(KeyScopeRequest)
       })
         .annotate({ identifier: "AllowanceRequest" })
         .pipe(

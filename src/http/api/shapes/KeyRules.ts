@@ -1,7 +1,6 @@
 /** The rules of an API key in requests and answers: expiry, budget and scope. */
 import { Schema, SchemaGetter } from "effect"
-import { scopeWords } from "../../../schema/nouns/ApiKey.ts"
-import { keyReadings } from "../../../schema/accounts/KeyAccess.ts"
+import { KeyScopeRequest } from "../../../schema/nouns/ApiKey.ts"
 import { Usd } from "../../../schema/money/Money.ts"
 import { timeCharsMax } from "../../../schema/Period.ts"
 import { budgetPeriods } from "../../../schema/money/SpendDay.ts"
@@ -29,21 +28,8 @@ const Period = Schema.Literals(budgetPeriods).annotate({
 
 export const BudgetRequest = Schema.Struct({ limit: Usd, period: Period }).annotate({ identifier: "KeyBudgetRequest" })
 
-const Names = Schema.Array(Schema.NonEmptyString.check(Schema.isMaxLength(200))).check(Schema.isMaxLength(200))
-
-export const AllowRequest = Schema.Struct({
-  capabilities: optional(Names.annotate({ description: scopeWords.capabilities })),
-  providers: optional(Names.annotate({ description: scopeWords.providers })),
-  raw: optional(Schema.Boolean.annotate({ description: scopeWords.raw })),
-  read_only: optional(Schema.Boolean.annotate({ description: scopeWords.read_only })),
-  max_cost: optional(Usd),
-  mint: optional(Schema.Boolean.annotate({ description: scopeWords.mint })),
-  read: optional(Schema.Literals(keyReadings).annotate({ description: scopeWords.read }))
-}).annotate({ identifier: "KeyScopeRequest" })
-export type AllowRequest = typeof AllowRequest.Type
-
 export const ruleFields = {
   expires_at: optional(Timestamp),
   budget: optional(BudgetRequest),
-  allow: optional(AllowRequest)
+  allow: optional(KeyScopeRequest)
 }

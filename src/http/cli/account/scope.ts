@@ -1,10 +1,10 @@
 /** The flags for what a key may do. Keys and allowances have them. */
-import { AllowRequest } from "../../api/shapes/KeyRules.ts"
+import { KeyScopeRequest } from "../../../schema/nouns/ApiKey.ts"
 import { flagOf } from "../answers/operation.ts"
 import { present } from "../answers/row.ts"
 import type { KeyScope } from "../../../schema/nouns/ApiKey.ts"
 
-const { fields } = AllowRequest
+const { fields } = KeyScopeRequest
 
 /** By the fields of `allow`. */
 export const scopeFlags = {

@@ -1,5 +1,5 @@
 /** Allowances: a person, or a key that may, hands out a key with an amount of money. Their rules are in actors/allowances. */
-import { Clock, Effect, Option, Redacted } from "effect"
+import { Clock, Effect, Option, Redacted, Schema } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { Allowances } from "../../../actors/allowances/Allowances.ts"
@@ -8,22 +8,20 @@ import { type AllowanceRefused, type AllowanceRow, AllowanceStore } from "../../
 import { Settings } from "../../../layers/platform/Settings.ts"
 import { ownMessage } from "../../../schema/accounts/OwnMessages.ts"
 import { allows } from "../../../schema/accounts/Role.ts"
-import { problem } from "../../../schema/Errors.ts"
+import { problem, refused } from "../../../schema/Errors.ts"
 import { type Sentence, withCommands } from "../../../schema/Hints.ts"
 import { looksLike } from "../../../schema/Ids.ts"
+import { Allowance } from "../../../schema/nouns/Allowance.ts"
 import { listAllowances, signIn, topUp } from "../../../schema/Steps.ts"
 import { needsRole } from "../../access/Access.ts"
 import { Api } from "../../api/Api.ts"
-import { CurrentCaller, listLimitDefault } from "../../api/shapes/Common.ts"
+import { pageOf } from "../ListPage.ts"
+import { CurrentCaller } from "../../api/shapes/Common.ts"
 import { makeAsCaller } from "../../middleware/Bearer.ts"
 import { digestOf } from "../../submission/Fingerprint.ts"
 import { requireVerified } from "../../middleware/Verified.ts"
 import { idempotencyKeyOf } from "../../submission/SubmitRun.ts"
-import { allowanceView } from "../../views/AllowanceView.ts"
 import { makeScopes, note, tooMany } from "./KeyScope.ts"
-
-const refused = (path: string, message: string) =>
-  Effect.fail(problem("invalid_request", `${path} ${message}`, [{ path, message }]))
 
 const unknown = (id: string) =>
   Effect.fail(
@@ -31,6 +29,20 @@ const unknown = (id: string) =>
       { path: "path.allowance_id", message: "is not an allowance of this organization" }
     ])
   )
+
+const allowanceJson = Schema.encodeSync(Allowance)
+
+const allowanceView = (row: AllowanceRow) => {
+  const active = row.usable && row.state === "open"
+  return allowanceJson({
+    ...row,
+    id: row.key_id,
+    parent_id: row.parent_key_id,
+    status: active ? "active" : "ended",
+    held: row.held + row.reserved,
+    available: active ? row.held : 0n
+  })
+}
 
 const mayNotMint = problem(
   "forbidden",
@@ -139,13 +151,8 @@ export const AllowancesHandlers = HttpApiBuilder.group(
 
       list: Effect.fnUntraced(function* ({ query }) {
         const { org_id, access } = yield* CurrentCaller
-        const limit = query.limit ?? listLimitDefault
-        const rows = yield* store.list(org_id, query.cursor ?? null, limit + 1, access?.reads ?? null)
-        const page = rows.slice(0, limit)
-        return {
-          items: page.map(allowanceView),
-          next_cursor: rows.length > limit ? (page.at(-1)?.key_id ?? null) : null
-        }
+        const reads = access?.reads ?? null
+        return yield* pageOf("key", query, (before, limit) => store.list(org_id, before, limit, reads), allowanceView)
       }),
 
       get: Effect.fnUntraced(function* ({ params: { allowance_id } }) {

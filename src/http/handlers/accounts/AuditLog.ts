@@ -1,26 +1,15 @@
 /** The audit log of the caller's organization. */
-import { Effect } from "effect"
+import { Effect, Schema } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { AuditLog, type EntryRow } from "../../../layers/auditlog/AuditLog.ts"
-import { problem } from "../../../schema/Errors.ts"
-import { looksLike } from "../../../schema/Ids.ts"
+import { AuditEntry } from "../../../schema/nouns/AuditEntry.ts"
 import { Api } from "../../api/Api.ts"
-import { CurrentCaller, listLimitDefault } from "../../api/shapes/Common.ts"
+import { pageOf } from "../ListPage.ts"
+import { CurrentCaller } from "../../api/shapes/Common.ts"
 
-const badCursor = problem("invalid_request", "query.cursor is not a cursor of this list", [
-  { path: "query.cursor", message: "is not a cursor of this list" }
-])
-
-const view = (row: EntryRow) => ({
-  id: row.entry_id,
-  actor: { kind: row.actor, id: row.actor_id, name: row.actor_name },
-  action: row.action,
-  object: row.object,
-  before: row.before,
-  after: row.after,
-  address: row.address,
-  created_at: row.created_at.toISOString()
-})
+const entryJson = Schema.encodeSync(AuditEntry)
+const view = (row: EntryRow) =>
+  entryJson({ ...row, id: row.entry_id, actor: { kind: row.actor, id: row.actor_id, name: row.actor_name } })
 
 const timeOf = (text: string | undefined) => (text === undefined ? null : new Date(text))
 
@@ -32,17 +21,13 @@ export const AuditLogHandlers = HttpApiBuilder.group(
     return handlers.handleAll({
       list: Effect.fnUntraced(function* ({ query }) {
         const { org_id } = yield* CurrentCaller
-        const limit = query.limit ?? listLimitDefault
-        if (query.cursor !== undefined && !looksLike("aud", query.cursor)) return yield* Effect.fail(badCursor)
         const filter = {
           actor: query.actor ?? null,
           action: query.action ?? null,
           from: timeOf(query.from),
           to: timeOf(query.to)
         }
-        const rows = yield* log.list(org_id, filter, query.cursor ?? null, limit + 1)
-        const page = rows.slice(0, limit)
-        return { items: page.map(view), next_cursor: rows.length > limit ? (page.at(-1)?.entry_id ?? null) : null }
+        return yield* pageOf("aud", query, (before, limit) => log.list(org_id, filter, before, limit), view)
       })
     })
   })

@@ -11,7 +11,7 @@ import { bearer } from "../../middleware/Bearer.ts"
 import { makeAccept } from "../../pages/AcceptInvitation.ts"
 import { makeSignIn } from "../../pages/SignIn.ts"
 import { makeSignUp } from "../../pages/SignUp.ts"
-import { sessionView } from "../../views/SessionView.ts"
+import { shownSession } from "./shownSession.ts"
 
 const notMember = problem("invalid_request", "organization_id is not an organization of yours.", [
   { path: "organization_id", message: "is not an organization of yours; GET /v1/auth/session lists them" }
@@ -32,7 +32,7 @@ export const BrowserSessionsHandlers = HttpApiBuilder.group(
     const opened = Effect.fnUntraced(function* ({ token, session }: NewSession) {
       const now = yield* Clock.currentTimeMillis
       yield* setSessionCookie(token, Math.max(0, Math.floor((session.expires_at.getTime() - now) / 1_000)))
-      return sessionView(settings, session)
+      return shownSession(settings, session)
     })
 
     return handlers.handleAll({

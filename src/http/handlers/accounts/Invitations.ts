@@ -1,5 +1,5 @@
 /** Invitations to join the caller's organization, and accepting one. */
-import { Clock, Effect, Option, Redacted } from "effect"
+import { Clock, Effect, Option, Redacted, Schema } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { AccountMails } from "../../../actors/accounts/AccountMails.ts"
 import {
@@ -14,16 +14,18 @@ import { allows } from "../../../schema/accounts/Role.ts"
 import { problem } from "../../../schema/Errors.ts"
 import { withCommands } from "../../../schema/Hints.ts"
 import { looksLike } from "../../../schema/Ids.ts"
+import { Invitation } from "../../../schema/nouns/Member.ts"
 import { listInvitations } from "../../../schema/Steps.ts"
 import { Api } from "../../api/Api.ts"
-import { CurrentCaller, listLimitDefault } from "../../api/shapes/Common.ts"
+import { pageOf } from "../ListPage.ts"
+import { CurrentCaller } from "../../api/shapes/Common.ts"
 import { needsRole } from "../../access/Access.ts"
 import { allowAttempt, linkAccount } from "../../middleware/Attempts.ts"
 import { makeAsCaller } from "../../middleware/Bearer.ts"
 import { Limits } from "../../middleware/Limits.ts"
 import { requireVerified } from "../../middleware/Verified.ts"
 import { makeAccept, notInvited } from "../../pages/AcceptInvitation.ts"
-import { sessionView } from "../../views/SessionView.ts"
+import { shownSession } from "./shownSession.ts"
 
 const alreadyMember = problem("invalid_request", "email is already a member of this organization", [
   { path: "email", message: "is already a member of this organization" }
@@ -45,19 +47,9 @@ const unknown = (invitation_id: string) =>
     [{ path: "path.invitation_id", message: "is not an open invitation of this organization" }]
   )
 
-const badCursor = problem("invalid_request", "query.cursor is not a cursor of this list", [
-  { path: "query.cursor", message: "is not a cursor of this list" }
-])
-
-const view = (row: InvitationRow, now: number) => ({
-  id: row.invitation_id,
-  email: row.email,
-  role: row.role,
-  status: row.expires_at.getTime() > now ? ("open" as const) : ("expired" as const),
-  invited_by: row.inviter,
-  created_at: row.created_at.toISOString(),
-  expires_at: row.expires_at.toISOString()
-})
+const invitationJson = Schema.encodeSync(Invitation)
+const view = (row: InvitationRow, now: number) =>
+  invitationJson({ ...row, status: row.expires_at.getTime() > now ? "open" : "expired" })
 
 export const InvitationsHandlers = HttpApiBuilder.group(
   Api,
@@ -74,15 +66,9 @@ export const InvitationsHandlers = HttpApiBuilder.group(
     return handlers.handleAll({
       list: Effect.fnUntraced(function* ({ query }) {
         const { org_id } = yield* CurrentCaller
-        const limit = query.limit ?? listLimitDefault
-        if (query.cursor !== undefined && !looksLike("inv", query.cursor)) return yield* Effect.fail(badCursor)
-        const rows = yield* invitations.list(org_id, query.cursor ?? null, limit + 1)
         const now = yield* Clock.currentTimeMillis
-        const page = rows.slice(0, limit)
-        return {
-          items: page.map((row) => view(row, now)),
-          next_cursor: rows.length > limit ? (page.at(-1)?.invitation_id ?? null) : null
-        }
+        const read = (before: string | null, limit: number) => invitations.list(org_id, before, limit)
+        return yield* pageOf("inv", query, read, (row) => view(row, now))
       }),
 
       create: Effect.fnUntraced(function* ({ payload: { email, role: invited } }) {
@@ -121,7 +107,7 @@ export const InvitationsHandlers = HttpApiBuilder.group(
 
       accept: Effect.fnUntraced(function* ({ payload: { token, password } }) {
         const { token: session_token, session } = yield* accept(token, password)
-        return { session_token: Redacted.value(session_token), ...sessionView(settings, session) }
+        return { session_token: Redacted.value(session_token), ...shownSession(settings, session) }
       })
     })
   })

@@ -5,12 +5,12 @@ import { Catalog } from "../../../layers/catalog/Catalog.ts"
 import { Endpoints } from "../../../layers/catalog/Endpoints.ts"
 import { Settings } from "../../../layers/platform/Settings.ts"
 import type { Allow } from "../../../schema/accounts/KeyAccess.ts"
-import { defined } from "../../../schema/defined.ts"
-import { problem } from "../../../schema/Errors.ts"
+import { withoutNulls } from "../../../schema/defined.ts"
+import { problem, refused } from "../../../schema/Errors.ts"
 import { withCommands } from "../../../schema/Hints.ts"
 import { revokeKey } from "../../../schema/Steps.ts"
 import { didYouMean } from "../../../schema/suggestion.ts"
-import type { AllowRequest } from "../../api/shapes/KeyRules.ts"
+import type { KeyScopeRequest } from "../../../schema/nouns/ApiKey.ts"
 
 export const note = "Store this key now; it is not shown again."
 
@@ -18,9 +18,6 @@ export const tooMany = problem(
   "invalid_request",
   withCommands`This organization has ${keysMax} API keys in use, which is the most. Revoke one with ${revokeKey} first.`
 )
-
-const refused = (path: string, message: string) =>
-  Effect.fail(problem("invalid_request", `${path} ${message}`, [{ path, message }]))
 
 export const makeScopes = Effect.gen(function* () {
   const catalog = yield* Catalog
@@ -41,16 +38,8 @@ export const makeScopes = Effect.gen(function* () {
     }
   })
 
-  const allowOf = Effect.fnUntraced(function* (given: AllowRequest) {
-    const allow: Allow = defined({
-      capabilities: given.capabilities ?? undefined,
-      providers: given.providers ?? undefined,
-      raw: given.raw ?? undefined,
-      read_only: given.read_only ?? undefined,
-      max_cost: given.max_cost ?? undefined,
-      mint: given.mint ?? undefined,
-      read: given.read ?? undefined
-    })
+  const allowOf = Effect.fnUntraced(function* (given: KeyScopeRequest) {
+    const allow: Allow = withoutNulls(given)
     yield* allNamed("capabilities", "capability", allow.capabilities, capabilities)
     yield* allNamed("providers", "provider", allow.providers, [...endpoints.snapshot().providers.keys()])
     return allow

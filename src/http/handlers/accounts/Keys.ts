@@ -1,5 +1,5 @@
 /** API keys and their rules. The raw key appears only in the answer that creates it. */
-import { Clock, Effect, Option, Redacted } from "effect"
+import { Clock, Effect, Option, Redacted, Schema } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Accounts, type KeyRow } from "../../../layers/accounts/Accounts.ts"
 import type { KeyEnded, KeyRules } from "../../../layers/accounts/ApiKeys.ts"
@@ -7,28 +7,42 @@ import { Settings } from "../../../layers/platform/Settings.ts"
 import { isUnrestricted, scopeFor } from "../../../schema/accounts/KeyAccess.ts"
 import { allows } from "../../../schema/accounts/Role.ts"
 import { defined } from "../../../schema/defined.ts"
-import { problem } from "../../../schema/Errors.ts"
+import { problem, refused } from "../../../schema/Errors.ts"
 import { looksLike } from "../../../schema/Ids.ts"
-import type { BudgetPeriod } from "../../../schema/money/SpendDay.ts"
+import { resetsAt, type BudgetPeriod } from "../../../schema/money/SpendDay.ts"
+import { type KeyBudget, spentIn } from "../../../schema/wallet/KeyBudget.ts"
 import type { MicroUsd } from "../../../schema/money/Money.ts"
 import { Api } from "../../api/Api.ts"
-import { type Caller, CurrentCaller, listLimitDefault } from "../../api/shapes/Common.ts"
+import { pageOf } from "../ListPage.ts"
+import { type Caller, CurrentCaller } from "../../api/shapes/Common.ts"
 import { needsRole } from "../../access/Access.ts"
 import { makeAsCaller } from "../../middleware/Bearer.ts"
-import type { AllowRequest } from "../../api/shapes/KeyRules.ts"
+import { ApiKey, type KeyScopeRequest } from "../../../schema/nouns/ApiKey.ts"
 import { makeScopes, note, tooMany } from "./KeyScope.ts"
 import { requireVerified } from "../../middleware/Verified.ts"
-import { keyView } from "../../views/KeyView.ts"
 import { withCommands } from "../../../schema/Hints.ts"
 import { createAllowance, signIn } from "../../../schema/Steps.ts"
+
+const keyJson = Schema.encodeSync(ApiKey)
+
+const budgetOf = (budget: KeyBudget, today: string) => ({
+  ...budget,
+  spent: spentIn(budget, today),
+  resets_at: resetsAt(budget.period, today)
+})
+
+const keyView = (row: KeyRow) =>
+  keyJson({
+    ...row,
+    id: row.key_id,
+    revoked: row.revoked_at !== null,
+    budget: row.budget === null ? null : budgetOf(row.budget, row.today)
+  })
 
 const needsPerson = problem(
   "forbidden",
   withCommands`An API key may revoke itself and no other key. Sign in with ${signIn} and use the session token.`
 )
-const refused = (path: string, message: string, sentence = `${path} ${message}`) =>
-  Effect.fail(problem("invalid_request", sentence, [{ path, message }]))
-
 const unknownKey = (key_id: string) =>
   refused("path.key_id", "is not a key of this organization", `There is no API key "${key_id}".`)
 
@@ -53,7 +67,7 @@ const isAllowance = (key_id: string) =>
 interface RulesGiven {
   readonly expires_at?: Date | null
   readonly budget?: { readonly limit: MicroUsd; readonly period: BudgetPeriod } | null
-  readonly allow?: AllowRequest | null
+  readonly allow?: KeyScopeRequest | null
 }
 
 export const KeysHandlers = HttpApiBuilder.group(
@@ -89,7 +103,7 @@ export const KeysHandlers = HttpApiBuilder.group(
     })
 
     /** The person who asks, who may change the key. `scope`: what the request makes of its scope, undefined if it leaves it. */
-    const ownKey = Effect.fnUntraced(function* (what: string, key_id: string, scope?: AllowRequest | null) {
+    const ownKey = Effect.fnUntraced(function* (what: string, key_id: string, scope?: KeyScopeRequest | null) {
       const caller = yield* personOnly(what)
       const row = yield* checkOwn(caller, what, key_id)
       if (caller.role === "member" && scope === undefined && row !== null && isUnrestricted(row.allow))
@@ -117,10 +131,7 @@ export const KeysHandlers = HttpApiBuilder.group(
     return handlers.handleAll({
       list: Effect.fnUntraced(function* ({ query }) {
         const { org_id } = yield* CurrentCaller
-        const limit = query.limit ?? listLimitDefault
-        const rows = yield* accounts.keys(org_id, query.cursor ?? null, limit + 1)
-        const page = rows.slice(0, limit)
-        return { items: page.map(keyView), next_cursor: rows.length > limit ? (page.at(-1)?.key_id ?? null) : null }
+        return yield* pageOf("key", query, (before, limit) => accounts.keys(org_id, before, limit), keyView)
       }),
 
       get: Effect.fnUntraced(function* ({ params: { key_id } }) {

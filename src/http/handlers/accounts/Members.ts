@@ -1,14 +1,16 @@
 /** Members and their roles. Auth.ts has checked the caller's role; what depends on the member is checked here. */
-import { Effect } from "effect"
+import { Effect, Schema } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { type FollowedKey, type MemberRow, Members } from "../../../layers/members/Members.ts"
 import { Settings } from "../../../layers/platform/Settings.ts"
 import { problem } from "../../../schema/Errors.ts"
 import { withCommands } from "../../../schema/Hints.ts"
 import { looksLike } from "../../../schema/Ids.ts"
+import { Member } from "../../../schema/nouns/Member.ts"
 import { listMembers } from "../../../schema/Steps.ts"
 import { Api } from "../../api/Api.ts"
-import { CurrentCaller, listLimitDefault } from "../../api/shapes/Common.ts"
+import { pageOf } from "../ListPage.ts"
+import { CurrentCaller } from "../../api/shapes/Common.ts"
 import { needsRole } from "../../access/Access.ts"
 import { makeAsCaller } from "../../middleware/Bearer.ts"
 import { mustVerify } from "../../middleware/Verified.ts"
@@ -18,16 +20,13 @@ const unknown = (member_id: string) =>
     { path: "path.member_id", message: "is not a member of this organization" }
   ])
 
-const badCursor = problem("invalid_request", "query.cursor is not a cursor of this list", [
-  { path: "query.cursor", message: "is not a cursor of this list" }
-])
-
 const lastOwner = problem(
   "invalid_request",
   "This is the only owner of the organization. Make another member an owner first.",
   [{ path: "path.member_id", message: "is the only owner of this organization" }]
 )
 
+const memberJson = Schema.encodeSync(Member)
 const keysView = (keys: ReadonlyArray<FollowedKey>) => keys.map(({ key_id, ...key }) => ({ id: key_id, ...key }))
 
 export const MembersHandlers = HttpApiBuilder.group(
@@ -38,22 +37,13 @@ export const MembersHandlers = HttpApiBuilder.group(
     const asCaller = yield* makeAsCaller
     const settings = yield* Settings
 
-    const view = (row: MemberRow) => ({
-      id: row.user_id,
-      email: row.email,
-      role: row.role,
-      verified: !mustVerify(settings, row.pending),
-      created_at: row.created_at.toISOString()
-    })
+    const view = (row: MemberRow) =>
+      memberJson({ ...row, id: row.user_id, verified: !mustVerify(settings, row.pending) })
 
     return handlers.handleAll({
       list: Effect.fnUntraced(function* ({ query }) {
         const { org_id } = yield* CurrentCaller
-        const limit = query.limit ?? listLimitDefault
-        if (query.cursor !== undefined && !looksLike("usr", query.cursor)) return yield* Effect.fail(badCursor)
-        const rows = yield* members.list(org_id, query.cursor ?? null, limit + 1)
-        const page = rows.slice(0, limit)
-        return { items: page.map(view), next_cursor: rows.length > limit ? (page.at(-1)?.user_id ?? null) : null }
+        return yield* pageOf("usr", query, (after, limit) => members.list(org_id, after, limit), view)
       }),
 
       setRole: Effect.fnUntraced(function* ({ params: { member_id }, payload: { role } }) {

@@ -1,5 +1,5 @@
 /** An organization's own accounts at providers: people set and remove them. Answers have the last four characters of a key only. */
-import { Effect, Redacted } from "effect"
+import { Effect, Redacted, Schema } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Catalog } from "../../../layers/catalog/Catalog.ts"
 import { Endpoints } from "../../../layers/catalog/Endpoints.ts"
@@ -8,16 +8,16 @@ import { OwnAccounts } from "../../../layers/provideraccounts/OwnAccounts.ts"
 import { type AccountRow, ProviderAccounts } from "../../../layers/provideraccounts/ProviderAccounts.ts"
 import { webhookUrl } from "../../../layers/webhooks/WebhookUrl.ts"
 import type { Auth } from "../../../schema/catalog/Provider.ts"
-import { problem } from "../../../schema/Errors.ts"
+import { problem, refused } from "../../../schema/Errors.ts"
 import { withCommands } from "../../../schema/Hints.ts"
-import { usd } from "../../../schema/money/Money.ts"
 import { listProviderAccounts, signIn, viaApi } from "../../../schema/Steps.ts"
+import { ProviderAccount } from "../../../schema/nouns/ProviderAccount.ts"
 import { didYouMean } from "../../../schema/suggestion.ts"
 import { Api } from "../../api/Api.ts"
 import { CurrentCaller } from "../../api/shapes/Common.ts"
 import { makeAsCaller } from "../../middleware/Bearer.ts"
 
-const refused = (path: string, message: string) => problem("invalid_request", `${path} ${message}`, [{ path, message }])
+const accountJson = Schema.encodeSync(ProviderAccount)
 
 /** A leaked key must not send an organization's calls through somebody else's account. */
 const requirePerson = Effect.flatMap(CurrentCaller, (caller) =>
@@ -58,12 +58,7 @@ export const ProviderAccountsHandlers = HttpApiBuilder.group(
     const asCaller = yield* makeAsCaller
     const { ownAccountAllowPrivate, ownAccountFee } = yield* Settings
 
-    const view = ({ created_at, changed_at, ...account }: AccountRow) => ({
-      ...account,
-      fee: usd(ownAccountFee),
-      created_at: created_at.toISOString(),
-      changed_at: changed_at.toISOString()
-    })
+    const view = (row: AccountRow) => accountJson({ ...row, fee: ownAccountFee })
 
     const authOf = Effect.fnUntraced(function* (slug: string) {
       const { providers } = endpoints.snapshot()
@@ -79,7 +74,7 @@ export const ProviderAccountsHandlers = HttpApiBuilder.group(
         )
       const auth: Auth = adapter?.auth ?? raw?.document?.auth ?? { kind: "none" }
       if (auth.kind === "none" || auth.kind === "contact")
-        return yield* Effect.fail(refused("path.provider", `can't have an account of yours: ${slug} needs no key`))
+        return yield* refused("path.provider", `can't have an account of yours: ${slug} needs no key`)
       return auth
     })
     const missing = (slug: string) =>
@@ -89,9 +84,9 @@ export const ProviderAccountsHandlers = HttpApiBuilder.group(
     const addressOf = (text: string | null) => {
       if (text === null) return Effect.succeed(null)
       const checked = webhookUrl(text, ownAccountAllowPrivate)
-      if (checked._tag === "Refused") return Effect.fail(refused("base_url", checked.message.replace("/webhooks", "")))
+      if (checked._tag === "Refused") return refused("base_url", checked.message.replace("/webhooks", ""))
       // A query would be lost, and it could be a secret, which is not encrypted here.
-      if (new URL(checked.url).search !== "") return Effect.fail(refused("base_url", "must not contain a query (?)"))
+      if (new URL(checked.url).search !== "") return refused("base_url", "must not contain a query (?)")
       return Effect.succeed(checked.url.replace(/\/+$/, ""))
     }
 
@@ -109,7 +104,7 @@ export const ProviderAccountsHandlers = HttpApiBuilder.group(
       set: Effect.fnUntraced(function* ({ params: { provider }, payload }) {
         const { org_id } = yield* requirePerson
         const wrong = formProblem(yield* authOf(provider), payload.api_key)
-        if (wrong !== null) return yield* Effect.fail(refused("api_key", wrong))
+        if (wrong !== null) return yield* refused("api_key", wrong)
         const base_url = yield* addressOf(payload.base_url ?? null)
         const api_key = Redacted.make(payload.api_key)
         const account = { api_key, base_url, fallback: payload.fallback ?? false }

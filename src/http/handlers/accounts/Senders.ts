@@ -1,25 +1,27 @@
 /** Sending domains: people add and remove them, and a DNS record that the service looks up verifies them. */
-import { Effect } from "effect"
+import { Effect, Schema } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Dns } from "../../../layers/accounts/Dns.ts"
 import { type SenderRow, Senders, sendersMax } from "../../../layers/accounts/Senders.ts"
 import { Settings } from "../../../layers/platform/Settings.ts"
-import { problem } from "../../../schema/Errors.ts"
+import { problem, refused } from "../../../schema/Errors.ts"
 import { looksLike } from "../../../schema/Ids.ts"
+import { Sender } from "../../../schema/nouns/Sender.ts"
 import { sendingDomain } from "../../../schema/accounts/Sender.ts"
 import { Api } from "../../api/Api.ts"
-import { CurrentCaller, listLimitDefault } from "../../api/shapes/Common.ts"
+import { pageOf } from "../ListPage.ts"
+import { CurrentCaller } from "../../api/shapes/Common.ts"
 import { makeAsCaller } from "../../middleware/Bearer.ts"
 import { withCommands } from "../../../schema/Hints.ts"
 import { listSenders, signIn } from "../../../schema/Steps.ts"
+
+const senderJson = Schema.encodeSync(Sender)
 
 const recordOf = ({ domain, token }: SenderRow) => ({
   type: "TXT" as const,
   name: `_rungate-challenge.${domain}`,
   value: `rungate-verification=${token}`
 })
-
-const refused = (path: string, message: string) => problem("invalid_request", `${path} ${message}`, [{ path, message }])
 
 /** How many TXT records an error message shows, and how many characters of each. */
 const shownMax = 3
@@ -47,15 +49,8 @@ export const SendersHandlers = HttpApiBuilder.group(
     const { mode } = yield* Settings
     const sandbox = mode === "sandbox"
 
-    const view = (row: SenderRow) => ({
-      id: row.sender_id,
-      domain: row.domain,
-      status: row.verified_at === null ? ("pending" as const) : ("verified" as const),
-      record: recordOf(row),
-      verified_at: row.verified_at?.toISOString() ?? null,
-      created_at: row.created_at.toISOString(),
-      ...(sandbox ? { sandbox: true as const } : {})
-    })
+    const view = (row: SenderRow) =>
+      senderJson({ ...row, record: recordOf(row), ...(sandbox ? { sandbox: true as const } : {}) })
 
     /** A leaked key must not let its holder send from another domain, or stop this organization from sending. */
     const requirePerson = Effect.flatMap(CurrentCaller, (caller) =>
@@ -81,23 +76,18 @@ export const SendersHandlers = HttpApiBuilder.group(
     return handlers.handleAll({
       list: Effect.fnUntraced(function* ({ query }) {
         const { org_id } = yield* CurrentCaller
-        const limit = query.limit ?? listLimitDefault
-        const before = query.cursor ?? null
-        if (before !== null && !looksLike("snd", before))
-          return yield* Effect.fail(refused("query.cursor", "is not a cursor of this list"))
-        const rows = yield* senders.list(org_id, before, limit + 1)
-        const page = rows.slice(0, limit)
-        return { items: page.map(view), next_cursor: rows.length > limit ? (page.at(-1)?.sender_id ?? null) : null }
+        return yield* pageOf("snd", query, (before, limit) => senders.list(org_id, before, limit), view)
       }),
 
       add: Effect.fnUntraced(function* ({ payload }) {
         const { org_id } = yield* requirePerson
         const requested = sendingDomain(payload.domain)
-        if (requested._tag === "Refused") return yield* Effect.fail(refused("domain", requested.message))
+        if (requested._tag === "Refused") return yield* refused("domain", requested.message)
         const row = yield* asCaller(senders.add(org_id, requested.domain))
         if (row !== null) return view(row)
-        return yield* Effect.fail(
-          refused("domain", `can't be added: an organization has at most ${sendersMax} senders; remove one first`)
+        return yield* refused(
+          "domain",
+          `can't be added: an organization has at most ${sendersMax} senders; remove one first`
         )
       }),
 

@@ -1,5 +1,5 @@
-/** Sign-up, sign-in and sessions of programs. Browsers get theirs as a cookie (control/BrowserSessions.ts). */
-import { Effect, Option, Redacted } from "effect"
+/** Sign-up, sign-in and sessions of programs. Browsers get theirs as a cookie (BrowserSessions.ts). */
+import { Effect, Option, Redacted, Schema } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Accounts, type NewSession, type SessionRow } from "../../../layers/accounts/Accounts.ts"
 import { Passwords } from "../../../layers/accounts/Passwords.ts"
@@ -7,21 +7,18 @@ import { type OpenSessionRow, Sessions } from "../../../layers/accounts/Sessions
 import { Members } from "../../../layers/members/Members.ts"
 import { Settings } from "../../../layers/platform/Settings.ts"
 import { problem } from "../../../schema/Errors.ts"
+import { OpenSession } from "../../../schema/nouns/Session.ts"
 import { shownName } from "../../../schema/json/StorableText.ts"
 import { forgetSessionCookie } from "../../access/SessionCookie.ts"
 import { Api } from "../../api/Api.ts"
 import { bearer, makeAsCaller, needsSession } from "../../middleware/Bearer.ts"
 import { makeSignIn } from "../../pages/SignIn.ts"
 import { makeSignUp } from "../../pages/SignUp.ts"
-import { sessionView } from "../../views/SessionView.ts"
+import { shownSession } from "./shownSession.ts"
 
-const openSessionView = (row: OpenSessionRow) => ({
-  id: row.id,
-  organization: { id: row.org_id, name: row.organization },
-  current: row.current,
-  created_at: row.created_at.toISOString(),
-  expires_at: row.expires_at.toISOString()
-})
+const openSessionJson = Schema.encodeSync(OpenSession)
+const openSessionView = (row: OpenSessionRow) =>
+  openSessionJson({ ...row, organization: { id: row.org_id, name: row.organization } })
 
 const unknownSession = (session_id: string) =>
   problem("not_found", `You have no open session "${shownName(session_id)}". List them with GET /v1/auth/sessions.`, [
@@ -41,7 +38,7 @@ export const SessionsHandlers = HttpApiBuilder.group(
     const signIn = yield* makeSignIn
     const signUp = yield* makeSignUp
 
-    const shown = (session: SessionRow) => sessionView(settings, session)
+    const shown = (session: SessionRow) => shownSession(settings, session)
     const opened = ({ token, session }: NewSession) => ({ session_token: Redacted.value(token), ...shown(session) })
 
     return handlers.handleAll({

@@ -2,7 +2,7 @@
  * Organizations as the operator sees and changes them. Money and limits are commands to the wallet's actor, and the audit log has every
  * change under the operator's name.
  */
-import { Effect, Option } from "effect"
+import { Effect, Option, Schema } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { CommandClient } from "../../../actors/mailbox/CommandClient.ts"
 import { encodeGuard } from "../../../actors/mailbox/Commands.ts"
@@ -26,7 +26,7 @@ import { Api } from "../../api/Api.ts"
 import { listLimitDefault } from "../../api/shapes/Common.ts"
 import { cursorOf, makeOrganizationOf, pageOf } from "./Lists.ts"
 import { guardView, keyView, organizationStateView, organizationView } from "../../views/operator/OrganizationView.ts"
-import { walletAuditView } from "../../views/WalletAuditView.ts"
+import { WalletAudit } from "../../../schema/nouns/Wallet.ts"
 
 const noKey = (key_id: string) =>
   problem("not_found", `There is no API key "${shownName(key_id)}". The keys of an organization are a part of it.`)
@@ -54,6 +54,8 @@ const stillSuspended = (org_id: string, violations: ReadonlyArray<Violation>) =>
     withCommands`The books still do not add up, so the wallet stays suspended. ${count}: ${lines.join("; ")}. List them with ${auditOrganization(org_id)}.`
   )
 }
+
+const auditJson = Schema.encodeSync(WalletAudit)
 
 export const OperatorOrganizationsHandlers = HttpApiBuilder.group(
   Api,
@@ -85,7 +87,7 @@ export const OperatorOrganizationsHandlers = HttpApiBuilder.group(
 
       audit: Effect.fnUntraced(function* ({ params: { org_id } }) {
         yield* organizationOf(org_id)
-        return walletAuditView(yield* auditor.wallet(org_id), yield* auditor.last)
+        return auditJson({ ...(yield* auditor.wallet(org_id)), last_full_check: yield* auditor.last })
       }),
 
       credit: Effect.fnUntraced(function* ({ params: { org_id }, payload }) {

@@ -1,29 +1,7 @@
-/** Shows a batch and the results of its rows. */
-import type { BatchRow, ResultRow } from "../../layers/batches/BatchStore.ts"
+/** The results of a batch as lines of JSON and as CSV. */
+import type { ResultRow } from "../../layers/batches/BatchStore.ts"
 import { MicroUsd, usd } from "../../schema/money/Money.ts"
 import type { Cell } from "../api/shapes/Csv.ts"
-
-export const batchUrl = (batch_id: string) => `/v1/batches/${batch_id}`
-
-export const batchView = (row: BatchRow) => {
-  const { batch_id, status, metadata, max_total, total, charged, created_at, finished_at } = row
-  const { succeeded, no_match, failed, blocked, invalid, cancelled } = row
-  const ended = succeeded + no_match + failed + blocked + invalid + cancelled
-  const labels: unknown = metadata === null ? {} : JSON.parse(metadata)
-  return {
-    id: batch_id,
-    status,
-    done: finished_at !== null,
-    rows: { total, open: total - ended, succeeded, no_match, failed, blocked, invalid, cancelled },
-    max_total: max_total === null ? null : usd(MicroUsd(max_total)),
-    charged: usd(MicroUsd(charged)),
-    currency: "USD",
-    metadata: labels,
-    results_url: `${batchUrl(batch_id)}/results`,
-    created_at: created_at.toISOString(),
-    finished_at: finished_at?.toISOString() ?? null
-  }
-}
 
 const charge = ({ charged }: ResultRow) => (charged === null ? null : usd(MicroUsd(charged)))
 
