@@ -112,6 +112,73 @@ describe("an entry", () => {
   })
 })
 
+describe("entries of one statement", () => {
+  /** Two entries that hold and release 100 of each organization, with the last one changed. The wallets are not. */
+  const insertBoth = async (change: Change, orgs: ReadonlyArray<string>, shift = 0) => {
+    const rows = []
+    for (const org_id of orgs) {
+      const [wallet] = await app.sql("SELECT balance, reserved, entry_seq FROM wallets WHERE org_id = $1", [org_id])
+      const [balance, reserved, seq] = [wallet?.["balance"], wallet?.["reserved"], wallet?.["entry_seq"]].map(Number)
+      const of = {
+        org_id,
+        run_id: makeId("run", Date.now()),
+        balance_after: balance,
+        reference: "x",
+        hash: `\\x${"00".repeat(32)}`
+      }
+      const created_at = new Date().toISOString()
+      rows.push(
+        {
+          ...of,
+          created_at,
+          txn_id: "txn_1",
+          seq: Number(seq) + shift + 1,
+          type: "reserve",
+          amount: -100,
+          reserved_after: Number(reserved) + 100
+        },
+        {
+          ...of,
+          created_at,
+          txn_id: "txn_2",
+          seq: Number(seq) + shift + 2,
+          type: "release",
+          amount: 100,
+          reserved_after: Number(reserved)
+        }
+      )
+    }
+    const changed = rows.map((row, n) => (n === rows.length - 1 ? { ...row, ...change } : row))
+    return ruleOf("INSERT INTO ledger SELECT * FROM jsonb_populate_recordset(NULL::ledger, $1::jsonb)", [
+      JSON.stringify(changed.toReversed())
+    ])
+  }
+  let other: Tenant
+
+  beforeAll(async () => {
+    other = await app.tenant("10.00")
+  })
+
+  test.each<Change>([{ seq: 1_000 }, { balance_after: 1 }, { reserved_after: 7 }])(
+    "continue each other: %o",
+    async (change) => {
+      const end = `entry ${change["seq"] ?? ""}`
+      for (const orgs of [[org.org_id], [org.org_id, other.org_id]])
+        expect(await insertBoth(change, orgs)).toMatch(
+          new RegExp(`^the ledger does not continue at ${orgs.at(-1)} ${end}`)
+        )
+    }
+  )
+
+  test("end where their wallets stand", async () => {
+    expect(await insertBoth({}, [other.org_id])).toBe(`wallet ${other.org_id} does not equal its newest ledger entry`)
+  })
+
+  test("begin where the chain of each organization stands", async () => {
+    expect(await insertBoth({}, [org.org_id, other.org_id], 5)).toContain("the ledger does not continue at")
+  })
+})
+
 test("no temporary table of a session stands in for what a rule reads", async () => {
   const client = new Client({ connectionString: app.databaseUrl })
   await client.connect()

@@ -109,59 +109,62 @@ CREATE TRIGGER ledger_head_grows BEFORE UPDATE ON ledger_heads FOR EACH ROW
 WHEN (NEW.org_id <> OLD.org_id OR NEW.seq <= OLD.seq) EXECUTE FUNCTION ledger_head_grows();
 CREATE TRIGGER ledger_head_stays BEFORE DELETE OR TRUNCATE ON ledger_heads FOR EACH STATEMENT EXECUTE FUNCTION ledger_head_grows();
 
--- Every new entry keeps the rules of a row and continues its wallet's chain, and the wallet equals its newest entry. Checked once per
--- statement, so a group commit of a hundred runs pays for it once. A broken rule is reported by its name, as a CHECK's is. As in a CHECK, a
--- rule that is null holds.
+-- Every new entry keeps the rules of a row and continues its wallet's chain, and the wallet equals its newest entry. The entries of a statement
+-- are read once, in order. A broken rule is reported by its name, as a CHECK's is. As in a CHECK, a rule that is null holds.
 --
 -- An index can't make (org_id, seq) unique over all partitions. So an organization's entries must begin where its row in ledger_heads stands,
 -- and move it. Of two transactions with the same number, the second one waits for that row and is then refused.
 CREATE FUNCTION ledger_chains() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER
 SET search_path FROM CURRENT AS $$
-DECLARE wrong text; broken text; unequal text;
+DECLARE
+  e record; broken text; last int := 0; changed int; orgs text[]; hashes bytea[];
+  first_seqs bigint[]; first_balances bigint[]; first_reserved bigint[]; seqs bigint[]; balances bigint[]; reserved bigint[];
 BEGIN
+  FOR e IN
+    SELECT org_id, seq, balance_after, reserved_after, hash,
+           balance_after - CASE WHEN type IN ('reserve', 'release') THEN 0 ELSE amount END AS balance_before,
+           reserved_after - CASE WHEN type IN ('reserve', 'release') THEN -amount WHEN type = 'settle' THEN amount ELSE 0 END AS reserved_before,
+           CASE
+             WHEN NOT (seq > 0) THEN 'ledger_seq_check'
+             WHEN NOT (type IN ('reserve', 'settle', 'release', 'topup', 'bonus', 'refund')) THEN 'ledger_type_check'
+             WHEN NOT (CASE WHEN type IN ('reserve', 'settle') THEN amount < 0
+                            WHEN type IN ('release', 'topup', 'bonus') THEN amount > 0 ELSE amount <> 0 END) THEN 'ledger_sign'
+             WHEN NOT (CASE WHEN type = 'settle' THEN run_id IS NOT NULL
+                            WHEN type IN ('reserve', 'release') THEN (run_id IS NOT NULL) <> (left(reference, 10) = 'allowance:')
+                            ELSE run_id IS NULL END) THEN 'ledger_run'
+             WHEN NOT (reserved_after >= 0) THEN 'ledger_reserved_after_check'
+             WHEN NOT (length(hash) = 32) THEN 'ledger_hash_length'
+             -- Ids stand unquoted in the text that is hashed.
+             WHEN NOT (strpos(org_id || txn_id || coalesce(run_id, ''), '|') = 0) THEN 'ledger_ids' END AS rule
+    FROM added ORDER BY org_id, seq
+  LOOP
+    IF e.rule IS NOT NULL THEN
+      RAISE EXCEPTION 'a ledger entry breaks the rule %', e.rule
+        USING ERRCODE = 'check_violation', CONSTRAINT = e.rule, TABLE = TG_TABLE_NAME;
+    END IF;
+    IF last = 0 OR orgs[last] <> e.org_id THEN
+      last := last + 1;
+      orgs[last] := e.org_id; first_seqs[last] := e.seq - 1; first_balances[last] := e.balance_before; first_reserved[last] := e.reserved_before;
+    ELSIF seqs[last] <> e.seq - 1 OR balances[last] <> e.balance_before OR reserved[last] <> e.reserved_before THEN
+      RAISE EXCEPTION 'the ledger does not continue at % entry %', e.org_id, e.seq USING ERRCODE = 'check_violation';
+    END IF;
+    seqs[last] := e.seq; balances[last] := e.balance_after; reserved[last] := e.reserved_after; hashes[last] := e.hash;
+  END LOOP;
   WITH n AS (
-    SELECT org_id, seq, balance_after, reserved_after, hash, rule, lag(seq) OVER chain AS before, lead(seq) OVER chain IS NULL AS newest,
-           first_value(seq - 1) OVER chain AS first_before,
-           balance_after - balance_change AS balance_before, reserved_after - reserved_change AS reserved_before,
-           lag(balance_after) OVER chain AS balance_of_before, lag(reserved_after) OVER chain AS reserved_of_before,
-           first_value(balance_after - balance_change) OVER chain AS first_balance,
-           first_value(reserved_after - reserved_change) OVER chain AS first_reserved
-    FROM (SELECT *, CASE WHEN type IN ('reserve', 'release') THEN 0 ELSE amount END AS balance_change,
-                 CASE WHEN type IN ('reserve', 'release') THEN -amount WHEN type = 'settle' THEN amount ELSE 0 END AS reserved_change,
-                 CASE
-                   WHEN NOT (seq > 0) THEN 'ledger_seq_check'
-                   WHEN NOT (type IN ('reserve', 'settle', 'release', 'topup', 'bonus', 'refund')) THEN 'ledger_type_check'
-                   WHEN NOT (CASE WHEN type IN ('reserve', 'settle') THEN amount < 0
-                                  WHEN type IN ('release', 'topup', 'bonus') THEN amount > 0 ELSE amount <> 0 END) THEN 'ledger_sign'
-                   WHEN NOT (CASE WHEN type = 'settle' THEN run_id IS NOT NULL
-                                  WHEN type IN ('reserve', 'release') THEN (run_id IS NOT NULL) <> (left(reference, 10) = 'allowance:')
-                                  ELSE run_id IS NULL END) THEN 'ledger_run'
-                   WHEN NOT (reserved_after >= 0) THEN 'ledger_reserved_after_check'
-                   WHEN NOT (length(hash) = 32) THEN 'ledger_hash_length'
-                   -- Ids stand unquoted in the text that is hashed.
-                   WHEN NOT (strpos(org_id || txn_id || coalesce(run_id, ''), '|') = 0) THEN 'ledger_ids' END AS rule
-          FROM added) a WINDOW chain AS (PARTITION BY org_id ORDER BY seq)
+    SELECT * FROM unnest(orgs, first_seqs, first_balances, first_reserved, seqs, balances, reserved, hashes)
+           AS n(org_id, first_seq, first_balance, first_reserved, seq, balance, reserved, hash)
   ), moved AS (
-    UPDATE ledger_heads h SET seq = n.seq, balance = n.balance_after, reserved = n.reserved_after FROM n
-    WHERE n.newest AND h.org_id = n.org_id AND h.seq = n.first_before AND h.balance = n.first_balance AND h.reserved = n.first_reserved
-    RETURNING h.org_id
+    UPDATE ledger_heads h SET seq = n.seq, balance = n.balance, reserved = n.reserved FROM n
+    WHERE h.org_id = n.org_id AND h.seq = n.first_seq AND h.balance = n.first_balance AND h.reserved = n.first_reserved
+    RETURNING 1
   )
-  SELECT min(n.rule),
-         min(n.org_id || ' entry ' || n.seq) FILTER (WHERE CASE WHEN n.before IS NULL THEN m.org_id IS NULL ELSE n.before <> n.seq - 1
-           OR n.balance_of_before <> n.balance_before OR n.reserved_of_before <> n.reserved_before END),
-         min(n.org_id) FILTER (WHERE n.newest AND (w.entry_seq <> n.seq OR w.balance <> n.balance_after
-           OR w.reserved <> n.reserved_after OR w.head IS DISTINCT FROM n.hash))
-  INTO wrong, broken, unequal
-  FROM n LEFT JOIN moved m ON m.org_id = n.org_id LEFT JOIN wallets w ON n.newest AND w.org_id = n.org_id;
-  IF wrong IS NOT NULL THEN
-    RAISE EXCEPTION 'a ledger entry breaks the rule %', wrong
-      USING ERRCODE = 'check_violation', CONSTRAINT = wrong, TABLE = TG_TABLE_NAME;
+  SELECT (SELECT count(*) FROM moved), min(n.org_id) FILTER (WHERE w.entry_seq <> n.seq OR w.balance <> n.balance OR w.reserved <> n.reserved
+         OR w.head IS DISTINCT FROM n.hash) INTO changed, broken FROM n LEFT JOIN wallets w ON w.org_id = n.org_id;
+  IF changed <> last THEN
+    RAISE EXCEPTION 'the ledger does not continue at %', orgs USING ERRCODE = 'check_violation';
   END IF;
   IF broken IS NOT NULL THEN
-    RAISE EXCEPTION 'the ledger does not continue at %', broken USING ERRCODE = 'check_violation';
-  END IF;
-  IF unequal IS NOT NULL THEN
-    RAISE EXCEPTION 'wallet % does not equal its newest ledger entry', unequal USING ERRCODE = 'check_violation';
+    RAISE EXCEPTION 'wallet % does not equal its newest ledger entry', broken USING ERRCODE = 'check_violation';
   END IF;
   RETURN NULL;
 END $$;
