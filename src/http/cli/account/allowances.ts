@@ -10,7 +10,7 @@ import { Allowance, AllowancesApi } from "../../api/accounts/Allowances.ts"
 import { detailed, listed, newKey, said } from "../answers/draw.ts"
 import { row, rowWith } from "../answers/row.ts"
 import { wire } from "../answers/show.ts"
-import { argument, durationSeconds } from "../terminal/flags.ts"
+import { argument, momentOf } from "../terminal/flags.ts"
 import { dollars, timeOf } from "../terminal/values.ts"
 import { scopeFlags, scopeOf, scopeText } from "./scope.ts"
 
@@ -60,13 +60,6 @@ const show = row("show", endpoints.get, {
   ])
 })
 
-/** The time at which an allowance ends. What is neither a duration nor a time is refused by the service, which names the field. */
-const endOf = (given: string, now: number): string => {
-  const seconds = durationSeconds(given)
-  const end = new Date(now + seconds * 1000)
-  return seconds === 0 || Number.isNaN(end.getTime()) ? given : end.toISOString()
-}
-
 const create = rowWith(
   "create",
   endpoints.create,
@@ -76,7 +69,7 @@ const create = rowWith(
     ),
     scope: scopeFlags
   },
-  ({ expires, scope }, { now }) => Effect.succeed({ expires_at: endOf(expires, now), ...scopeOf(scope) }),
+  ({ expires, scope }, { now }) => Effect.succeed({ expires_at: momentOf(expires, now, 1), ...scopeOf(scope) }),
   {
     about:
       "Give a key with an amount of money, which is held at once. What its scope leaves out is taken from your key. The new key is shown once",

@@ -139,28 +139,24 @@ export const login = Command.make(
     const { source } = yield* Credentials
     const screen = yield* Screen
     const keep = with_token || key_file !== null
-    if (with_token && key_file !== null)
-      return yield* fail("usage", "Give only one of --with-token (stdin) and --key-file (a file).")
-    const signsIn = [given.email, given.organization_id, given.join].some((one) => one !== null)
-    if (keep && (given.sign_up || signsIn || given.password_stdin)) {
-      return yield* fail(
-        "usage",
-        "--with-token and --key-file save a key. They can't be combined with the sign-in flags."
-      )
-    }
-    if (!given.sign_up && [given.organization, given.referral_code, given.invitation].some((one) => one !== null)) {
-      return yield* fail("usage", "--organization, --referral-code and --invitation need --sign-up.")
-    }
-    if (given.join !== null && (given.sign_up || given.email !== null || given.organization_id !== null))
-      return yield* fail(
-        "usage",
+    const { sign_up, email, organization_id, join } = given
+    const isSigningIn = sign_up || given.password_stdin || [email, organization_id, join].some((one) => one !== null)
+    const isNew = [given.organization, given.referral_code, given.invitation].some((one) => one !== null)
+    const conflicts: ReadonlyArray<readonly [boolean, string]> = [
+      [with_token && key_file !== null, "Give only one of --with-token (stdin) and --key-file (a file)."],
+      [keep && isSigningIn, "--with-token and --key-file save a key. They can't be combined with the sign-in flags."],
+      [!sign_up && isNew, "--organization, --referral-code and --invitation need --sign-up."],
+      [
+        join !== null && (sign_up || email !== null || organization_id !== null),
         "Give --join without --sign-up, --email and --organization-id: the invitation names them."
-      )
-    if (given.sign_up && given.organization_id !== null)
-      return yield* fail(
-        "usage",
+      ],
+      [
+        sign_up && organization_id !== null,
         "Give only one of --sign-up and --organization-id: a sign-up creates an organization."
-      )
+      ]
+    ]
+    const conflict = conflicts.find(([isTrue]) => isTrue)
+    if (conflict !== undefined) return yield* fail("usage", conflict[1])
     yield* sameAddress
     yield* keep ? keepKey(key_file) : open(given)
     if (source === "environment") {

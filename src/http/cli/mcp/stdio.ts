@@ -4,13 +4,32 @@
  * An invalid line is answered with a protocol error, and later lines still work. At the end of stdin, pending answers get
  * one second, then the process ends.
  */
-import { Deferred, Effect, Layer, Logger, Stdio, Stream } from "effect"
+import { Deferred, Effect, Layer, Logger, Semaphore, Stdio, Stream } from "effect"
 import { McpServer } from "effect/ai"
 import { about } from "../../mcp/Protocols.ts"
 import { registerResources, registerTools } from "../../mcp/Register.ts"
+import { Service } from "../../mcp/Service.ts"
 import { instructions } from "../../mcp/Tools.ts"
-import { localTools } from "./tools.ts"
+import * as Tools from "../../mcp/Tools.ts"
+import { type Here, resourcesFor, toolsFor } from "../../mcp/toolHandlers.ts"
 import { Screen } from "../terminal/Screen.ts"
+import { runTool } from "./run.ts"
+import { type CliLayer, serviceHere } from "./service.ts"
+
+/** Concurrent runs. A call that waits here was not sent yet, so the host can still cancel it. */
+const runsAtOnce = 16
+
+const localTools = Effect.gen(function* () {
+  const surroundings = yield* Effect.context<CliLayer>()
+  const service = yield* serviceHere
+  const turns = yield* Semaphore.make(runsAtOnce)
+  const oneByOne = yield* Semaphore.make(1)
+  const here: Here = (effect) => Effect.provideService(effect, Service, service)
+  const run = Tools.run.withHandler((given) =>
+    here(Effect.provideContext(turns.withPermits(1)(runTool(given, oneByOne)), surroundings))
+  )
+  return { tools: toolsFor(here, run), resources: resourcesFor(here) }
+})
 
 /** The service takes inputs of 1 MiB; a message around one, with every letter escaped, is no longer than this. */
 const lineCharsMax = 8 * 1024 * 1024

@@ -3,17 +3,70 @@
  *
  * It is a client of the event stream, which continues after a lost connection.
  */
-import { Clock, Deferred, Effect, Fiber, Option, Stream } from "effect"
+import { Clock, Deferred, Effect, Fiber, Option, Schema, Stream } from "effect"
 import { Command, Flag } from "effect/cli"
-import { statuses } from "../../../schema/runs/Run.ts"
+import { ListedRun, type RunStatus, statuses } from "../../../schema/runs/Run.ts"
 import { Client } from "../answers/Client.ts"
-import { fail } from "../terminal/exits.ts"
-import { Screen } from "../terminal/Screen.ts"
-import { formatOf } from "../answers/show.ts"
 import { retryingRead } from "../answers/retryingRead.ts"
-import { eventLine } from "./LogsView.ts"
+import { formatOf } from "../answers/show.ts"
+import { Screen, type ScreenShape, type Style } from "../terminal/Screen.ts"
+import { fail } from "../terminal/exits.ts"
+import { choice, durationSeconds, text } from "../terminal/flags.ts"
+import { cut, harmless, padEnd, padStart } from "../terminal/text.ts"
+import { dollars, durationOf, timeOf } from "../terminal/values.ts"
+import { targetOf } from "./RunView.ts"
 import { follow, followed, type Seen } from "./tail.ts"
-import { choice, text } from "../terminal/flags.ts"
+
+const styles: Readonly<Record<RunStatus, Style>> = {
+  created: "cyan",
+  reserved: "cyan",
+  queued: "cyan",
+  running: "cyan",
+  succeeded: "green",
+  no_match: "yellow",
+  failed: "red",
+  timed_out: "red",
+  blocked: "red",
+  cancelled: "dim"
+}
+
+/** Columns of a terminal: the time of day, an id, the longest status, an amount such as $0.000012, 12.3 s. */
+const widths = { time: 8, run: 30, status: 9, charged: 9, took: 7 }
+const fixed = Object.values(widths).reduce((sum, width) => sum + width, 0)
+const whatLeast = 12
+const whatMost = 44
+const providerLeast = 8
+const providerMost = 16
+
+/** The widths of target and provider. A narrow terminal omits the provider; ids are never truncated. */
+const layoutOf = (columns: number) => {
+  const room = columns - fixed - 2 * Object.keys(widths).length - 2
+  if (room < whatLeast + providerLeast) {
+    return { gap: 1, what: Math.max(whatLeast, columns - fixed - Object.keys(widths).length), provider: 0 }
+  }
+  const provider = Math.max(providerLeast, Math.min(providerMost, Math.floor(room / 3)))
+  return { gap: 2, what: Math.min(whatMost, room - provider), provider }
+}
+
+const decode = Schema.decodeUnknownOption(Schema.fromJsonString(ListedRun))
+
+const eventLine = ({ text, at }: Seen, screen: ScreenShape): string => {
+  const event = decode(text)
+  if (event._tag === "None") return harmless(text)
+  const run = event.value
+  const { gap, what, provider } = layoutOf(screen.width)
+  const cell = (content: string | null, width: number) => padEnd(cut(harmless(content ?? "-"), width), width)
+  return [
+    screen.paint("dim", timeOf(new Date(at).toISOString()).slice(-widths.time)),
+    padEnd(run.run_id, widths.run),
+    screen.paint(styles[run.status], padEnd(run.status, widths.status)),
+    cell(targetOf(run), what),
+    ...(provider === 0 ? [] : [cell(run.provider, provider)]),
+    padStart(dollars(run.billing.charged) ?? "-", widths.charged),
+    padStart(run.done ? durationOf(run.timing.duration_ms) : "-", widths.took),
+    ...(run.error === undefined || run.error.code === run.status ? [] : [harmless(run.error.code)])
+  ].join(" ".repeat(gap))
+}
 
 /** Events that wait while the past is read. More of them wait at the service. */
 const buffered = 1_000
@@ -22,12 +75,10 @@ const pastDefault = 10
 /** The most past runs shown. `rungate runs list` pages through all of them. */
 const pastMost = 10_000
 
-const unitMillis: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
-
 /** Parses a duration before now, or a date, into milliseconds since 1970. Null when it is neither. */
 export const sinceOf = (given: string, now: number): number | null => {
-  const [, count, unit = ""] = /^(\d{1,6})(s|m|h|d)$/.exec(given) ?? []
-  if (count !== undefined) return now - Number(count) * (unitMillis[unit] ?? 0)
+  const seconds = durationSeconds(given)
+  if (seconds > 0) return now - seconds * 1000
   const at = /^\d{4}-\d\d-\d\d/.test(given) ? Date.parse(given) : Number.NaN
   return Number.isNaN(at) ? null : at
 }

@@ -1,12 +1,13 @@
-/** `rungate run <capability> -i '{…}'`: runs a capability and waits for its result. */
+/** `rungate run <capability> -i '{…}'` runs a capability and waits for its result. `rungate call <provider> <endpoint>` calls a raw endpoint. */
 import { Effect } from "effect"
-import { Command } from "effect/cli"
+import { Argument, Command } from "effect/cli"
 import type * as Money from "../../../schema/money/Money.ts"
-import { guardFlags, reuseFlags, routingFlags, runBody } from "./bodies.ts"
-import { inputFlags, runInput, wordsArgument } from "./input.ts"
-import { confirmAndRun, runFlags } from "./confirmAndRun.ts"
 import { firstRun } from "../../../schema/Steps.ts"
+import { present } from "../answers/row.ts"
 import { argument, boolean } from "../terminal/flags.ts"
+import { endpointFlags, endpointTexts, guardFlags, reuseFlags, routingFlags, runBody } from "./bodies.ts"
+import { confirmAndRun, runFlags } from "./confirmAndRun.ts"
+import { inputFlags, runInput, wordsArgument } from "./input.ts"
 
 export const run = Command.make(
   "run",
@@ -42,5 +43,33 @@ export const run = Command.make(
       description: "At $0 if it was bought within 30 days"
     },
     { command: "jq .person lead.json | rungate run people.enrich - | jq .result", description: "In a pipe" }
+  ])
+)
+
+export const call = Command.make(
+  "call",
+  {
+    provider: Argument.String("provider"),
+    endpoint: argument("endpoint", "the provider's path, as discover shows it"),
+    words: wordsArgument,
+    ...inputFlags,
+    ...endpointFlags,
+    ...reuseFlags,
+    ...runFlags
+  },
+  Effect.fnUntraced(function* (given) {
+    const { provider, endpoint, method } = given
+    const texts = yield* endpointTexts(yield* runInput(given), given)
+    const bodyWith = (max_cost: Money.MicroUsd | null) =>
+      runBody({ provider, endpoint, ...present({ method }) }, texts, null, { ...given, max_cost })
+    yield* confirmAndRun({ title: `${provider} ${endpoint}`, bodyWith, capNeeded: true }, given)
+  })
+).pipe(
+  Command.withDescription("Call a provider's raw endpoint and print its answer"),
+  Command.withExamples([
+    {
+      command: `rungate call sec_edgar '/submissions/CIK{cik}.json' --path '{"cik":"0000320193"}' -i '{}' --max-cost 0.01`,
+      description: "Fill a path and set a cap"
+    }
   ])
 )

@@ -5,14 +5,7 @@ import { strategies } from "../../../schema/runs/Routing.ts"
 import { Simulation, SimulationsApi } from "../../api/Simulations.ts"
 import { drawn, tableLines } from "../answers/draw.ts"
 import { rowWith } from "../answers/row.ts"
-import { boolean, choice } from "../terminal/flags.ts"
-
-const dayMillis = 86_400_000
-/** `30d` counts back from now; other texts are passed on, and the service checks them. */
-const momentOf = (given: string, now: number): string => {
-  const days = /^(\d{1,4})d$/.exec(given)?.[1]
-  return days === undefined ? given : new Date(now - Number(days) * dayMillis).toISOString()
-}
+import { boolean, choice, momentOf } from "../terminal/flags.ts"
 
 /** A simulation may take this long, and wait for others. */
 const answerSeconds = 60
@@ -74,7 +67,7 @@ export const simulate = rowWith(
   },
   ({ strategy, no_fallback }, { fields: { from }, now }) =>
     Effect.succeed({
-      from: momentOf(String(from), now),
+      from: momentOf(String(from), now, -1),
       routing: { strategy, allow_fallback: no_fallback ? false : null }
     }),
   {

@@ -50,6 +50,13 @@ export const durationSeconds = (given: string): number => {
   return Number(count) * (unitSeconds[unit] ?? 0)
 }
 
+/** A time that is given as a duration from or before now. Another text stays as it is, and the service checks it. */
+export const momentOf = (given: string, now: number, direction: 1 | -1): string => {
+  const seconds = durationSeconds(given)
+  const moment = new Date(now + direction * seconds * 1000)
+  return seconds === 0 || Number.isNaN(moment.getTime()) ? given : moment.toISOString()
+}
+
 /** A duration such as 30d, 12h, 45m or 90s, in seconds. Null when it is left out. */
 export const duration = (name: string, description: string) =>
   Flag.String(name).pipe(

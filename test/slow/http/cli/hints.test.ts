@@ -1,7 +1,7 @@
 /** Every command that the API prints works when it is pasted: hints, the `cli` of raw endpoints, and what errors say to do. */
 import { afterAll, beforeAll, expect, test } from "bun:test"
 import { cliHints } from "../../../../src/http/cli/answers/commands.ts"
-import { historyLines } from "../../../../src/http/cli/history/HistoryView.ts"
+import { historyLines } from "../../../../src/http/cli/history/history.ts"
 import { type Tenant, withApp } from "../../../kit/app.ts"
 import { sampled } from "../../../kit/input-samples.ts"
 import { type Home, newHome } from "../../../http/cli/shell.ts"

@@ -1,15 +1,22 @@
-/** Formats discover and inspect for a terminal. */
-import { InspectedCapability, InspectedEndpoint } from "../../api/Catalog.ts"
-import type { Discovered, DiscoverItem as Item } from "../../api/Discovery.ts"
+/**
+ * `rungate discover <words>` searches the catalog, free and without a key. `rungate inspect` shows input, price and health of a capability or of a
+ * provider's endpoint.
+ */
+import { Effect } from "effect"
+import { Argument, Flag } from "effect/cli"
 import type { Hinted } from "../../../schema/Hints.ts"
-import type { ScreenShape, Style } from "../terminal/Screen.ts"
-import { type Shown, tableLines } from "../answers/draw.ts"
-import { type Lines, wire } from "../answers/show.ts"
-import { fieldLines } from "./FieldTable.ts"
-import { facts } from "../terminal/table.ts"
+import { CatalogApi, InspectedCapability, InspectedEndpoint } from "../../api/Catalog.ts"
+import { Discovered, type DiscoverItem as Item, DiscoveryApi } from "../../api/Discovery.ts"
 import { cliHints } from "../answers/commands.ts"
+import { drawnList, type Shown, tableLines } from "../answers/draw.ts"
+import { row, rowWith } from "../answers/row.ts"
+import { type Lines, show, wire } from "../answers/show.ts"
+import type { ScreenShape, Style } from "../terminal/Screen.ts"
+import { argument, int, optionalArgument } from "../terminal/flags.ts"
+import { facts } from "../terminal/table.ts"
 import { harmless, harmlessLines, wrap } from "../terminal/text.ts"
 import { dollars, durationOf } from "../terminal/values.ts"
+import { fieldLines } from "./FieldTable.ts"
 
 type DiscoverItem = typeof Item.Encoded
 type Capability = typeof InspectedCapability.Encoded
@@ -35,7 +42,7 @@ const healthOf = ({ status, success_rate, latency_ms_p50 }: Health) =>
     .filter((part) => part !== "")
     .join(", ")
 
-export const discoverLines = (page: typeof Discovered.Encoded, shown: Shown): Lines => {
+const discoverLines = (page: typeof Discovered.Encoded, shown: Shown): Lines => {
   const { screen } = shown
   const rows = tableLines(
     page.items,
@@ -125,9 +132,41 @@ const endpointLines = (endpoint: Endpoint, screen: ScreenShape): Lines => [
   ...hintLines(screen, endpoint)
 ]
 
-export const inspectLines = (text: string, screen: ScreenShape): Lines | null => {
+const inspectLines = (text: string, screen: ScreenShape): Lines | null => {
   const capability = wire(InspectedCapability, text)
   if (capability !== null) return capabilityLines(capability, screen)
   const endpoint = wire(InspectedEndpoint, text)
   return endpoint === null ? null : endpointLines(endpoint, screen)
 }
+
+export const discover = row("discover", DiscoveryApi.endpoints.discover, {
+  about: "Search the catalog for capabilities and endpoints",
+  lists: "items",
+  fields: {
+    query: Argument.String("query").pipe(
+      Argument.withDescription("description of the job, in plain words"),
+      Argument.variadic({ min: 1 }),
+      Argument.map((words) => words.join(" "))
+    ),
+    limit: int("limit", "results to show, 1 to 50").pipe(Flag.withDefault(10)),
+    kind: "only capabilities, or only raw endpoints",
+    provider: "only this provider"
+  },
+  examples: [{ command: "rungate discover find a work email", description: "In plain words" }],
+  show: drawnList(Discovered, discoverLines)
+})
+
+export const inspect = rowWith(
+  "inspect",
+  CatalogApi.endpoints.inspect,
+  {
+    target: argument("target", "a capability or a provider"),
+    endpoint: optionalArgument(Argument.String("endpoint"), "the provider's path, as discover shows it")
+  },
+  ({ target, endpoint }) => Effect.succeed(endpoint === null ? { capability: target } : { provider: target, endpoint }),
+  {
+    about: "Show input, price and health of a capability or a raw endpoint",
+    fields: { capability: false, provider: false, endpoint: false, method: "HTTP method, when the path has several" },
+    show: (answer, shown) => show(answer, shown, (text) => inspectLines(text, shown.screen))
+  }
+)
