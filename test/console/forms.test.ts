@@ -5,7 +5,8 @@
 import { describe, expect, test } from "bun:test"
 import { Effect } from "effect"
 import { draftOf, fits, isComplete, meaningOf } from "../../src/http/console/forms/draft.ts"
-import { type Field, formOf, groupsOf } from "../../src/http/console/forms/schema.ts"
+import { nameWords, plainText } from "../../src/http/console/forms/providerText.ts"
+import { choicesOf, type Field, formOf, groupsOf } from "../../src/http/console/forms/schema.ts"
 import { shipped } from "../../src/layers/catalog/Endpoints.ts"
 import { capabilities } from "../../src/schema/capabilities/index.ts"
 import { reachable } from "../../src/schema/catalog/Definitions.ts"
@@ -139,5 +140,51 @@ describe("a form", () => {
     const value = JSON.parse('{"__proto__": "<script>", "constructor": "\\u0000", "a.b": "\\ud800"}')
     expect(JSON.stringify(meaningOf(field, draftOf(field, value)).value)).toBe(JSON.stringify(value))
     expect(fits(field, { unknown: 1 })).toBe(false)
+  })
+})
+
+describe("words of a form", () => {
+  test("name fields as people say them", () => {
+    const names = ["full_name", "network_url", "maxItems", "cik", "$top", "a.b"]
+    expect(names.map(nameWords)).toEqual(["Full name", "Network URL", "Max items", "CIK", "$top", "a.b"])
+  })
+
+  test("say once which members go together", () => {
+    const both = [["full"], ["first", "last"]].flatMap((who) =>
+      [["domain"], ["company"]].map((where) => [...who, ...where])
+    )
+    expect(choicesOf(both)).toEqual([
+      [["full"], ["first", "last"]],
+      [["domain"], ["company"]]
+    ])
+    expect(choicesOf([["url"], ["email"], ["name", "domain"], ["name", "company"]])).toEqual([
+      [["url"], ["email"], ["name", "domain"], ["name", "company"]]
+    ])
+  })
+
+  test("of a provider become plain sentences, and say what is required beside the name", () => {
+    const texts = [
+      ["target URLs. required field. at most 10;. You pay for each", "Target URLs. at most 10. You pay for each"],
+      [
+        "adult contentoptional fieldif set to_true, more. default value:_false",
+        "Adult content. If set to true, more. default value: false"
+      ],
+      [
+        "<b>A</b> page (<code>&lt;a&gt;</code>).<br>See <a href='x'>here</a> and [there](https://x.example)",
+        "A page (<a>). See here and there"
+      ]
+    ]
+    for (const [text = "", plain = ""] of texts) expect(plainText(text)).toBe(plain)
+    const form = formOf({
+      type: "object",
+      properties: {
+        target_url: { type: "string", description: "target. required field. with its address" },
+        location: { type: "string", description: "place. required field if you don't specify target_url" }
+      }
+    })
+    expect(form.kind === "object" ? form.fields.map(({ required, hint }) => [required, hint]) : []).toEqual([
+      [true, "Target. with its address"],
+      [false, "Place. required field if you don't specify target URL"]
+    ])
   })
 })

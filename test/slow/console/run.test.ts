@@ -71,6 +71,7 @@ describe.skipIf(!hasBrowser)("the page of a run", () => {
     expect(JSON.parse((await page.getByRole("region", { name: "the input" }).textContent()) ?? "")).toEqual(find.input)
     await page.getByText("</script><b>spring").waitFor()
     await opens("Result")
+    await page.getByRole("tab", { name: "JSON" }).click()
     await page.getByRole("region", { name: "the result" }).waitFor()
     await opens("Raw")
     await page.getByRole("region", { name: "the provider's answer" }).waitFor()

@@ -19,12 +19,14 @@ const customerPages = [
   ["activity", "/activity"],
   ["activity-groups", "/activity?group=capability"],
   ["run", "/runs/$run"],
+  ["run-result", "/runs/$run?tab=result"],
   ["run-blocked", "/runs/$blocked"],
   ["batches", "/batches"],
   ["batch", "/batches/$batch"],
   ["batch-new", "/batches/new"],
   ["catalog", "/catalog"],
   ["capability", "/catalog/email.verify"],
+  ["endpoint-task", "/catalog/dataforseo/v3/keywords_data/google_ads/search_volume/live?method=POST"],
   ["endpoint", "/catalog/sec_edgar/submissions/CIK{cik}.json?method=GET"],
   ["history", "/history?q=jane.doe%40example.com"],
   ["wallet", "/wallet"],
@@ -52,7 +54,7 @@ const publicPages = [
   ["forgot", "/forgot"]
 ] as const
 /** In one look, because their parts are on other pages too. */
-const oneLook = new Set(["missing"])
+const oneLook = new Set(["missing", "endpoint-task", "run-result"])
 /** Text that arrives after everything else of the page, without a skeleton in its place. */
 const lastText = new Map([["start", "capabilities of"]])
 const operatorPages = [

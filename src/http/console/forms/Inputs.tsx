@@ -1,6 +1,7 @@
 /** One input of a form by the kind of its field, each with its label, hint and problem. */
 import { inputLook, Labelled } from "../parts/Field.tsx"
 import { textOf, type Draft } from "./draft.ts"
+import { nameWords } from "./providerText.ts"
 import type { Field } from "./schema.ts"
 
 export interface InputProps {
@@ -61,7 +62,7 @@ export const ScalarInput = ({ field, draft, onChange, path, problems, label }: I
     <Labelled
       label={
         <>
-          {label ?? field.name}
+          <span title={label === undefined ? field.name : undefined}>{label ?? nameWords(field.name)}</span>
           {field.required && <span className="font-normal text-muted"> (required)</span>}
         </>
       }

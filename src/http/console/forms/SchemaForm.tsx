@@ -5,6 +5,7 @@ import { Button } from "../parts/Button.tsx"
 import { Disclosure } from "./Disclosure.tsx"
 import { type Draft, emptyDraft, itemsOf, membersOf } from "./draft.ts"
 import { type InputProps, ScalarInput } from "./Inputs.tsx"
+import { nameWords } from "./providerText.ts"
 import type { Field, ObjectField } from "./schema.ts"
 
 /** So many optional fields are shown at once. More wait behind a heading. */
@@ -32,7 +33,7 @@ const Group = ({
 )
 
 const titleOf = ({ name, required }: Field, label: string | undefined) =>
-  `${label ?? name}${required && label === undefined ? " (required)" : ""}`
+  `${label ?? nameWords(name)}${required && label === undefined ? " (required)" : ""}`
 
 const ListInput = ({ field, item, draft, onChange, path, problems, label }: InputProps & { readonly item: Field }) => {
   const items = itemsOf(draft)
@@ -59,7 +60,7 @@ const ListInput = ({ field, item, draft, onChange, path, problems, label }: Inpu
         ))}
       </ol>
       <Button className="mt-2" onClick={() => onChange([...items, emptyDraft(item)])}>
-        <Plus size={14} aria-hidden="true" /> Add an item to {label ?? field.name}
+        <Plus size={14} aria-hidden="true" /> Add an item to {label ?? nameWords(field.name)}
       </Button>
     </Group>
   )

@@ -5,6 +5,8 @@
  * every request can be written. The service checks each value; the form only helps.
  */
 
+import { isCalledRequired, labelWords, plainText } from "./providerText.ts"
+
 type Node = Readonly<Record<string, unknown>>
 
 interface Common {
@@ -103,7 +105,7 @@ const bounds: ReadonlyArray<readonly [string, (value: string) => string]> = [
 /** The description, and the bounds that it may leave out. */
 const hintOf = (node: Node): string => {
   const { description } = node
-  const words = typeof description === "string" ? description.trim() : ""
+  const words = typeof description === "string" ? plainText(description) : ""
   const limits = bounds.flatMap(([name, sentence]) => {
     const value = node[name]
     const isShown =
@@ -116,10 +118,30 @@ const hintOf = (node: Node): string => {
 
 const isScalar = ({ kind }: Field) => kind === "text" || kind === "number"
 
+/** Hints name other fields of the form as their labels do. */
+const withLabels = (field: Field, names: ReadonlyArray<string>): Field => ({
+  ...field,
+  hint: field.hint.replace(/\b[a-z][a-z0-9]*(?:_[a-z0-9]+)+\b/g, (name) =>
+    names.includes(name) ? labelWords(name) : name
+  )
+})
+
 const fieldsIn = (node: Node, whole: Whole, depth: number): ReadonlyArray<Field> => {
   const needed = new Set(texts(node["required"]))
+  const names = Object.keys(record(node["properties"]))
   return Object.entries(record(node["properties"])).map(([name, child]) =>
-    fieldOf(record(child), whole, { name, required: needed.has(name) }, depth)
+    withLabels(
+      fieldOf(
+        record(child),
+        whole,
+        {
+          name,
+          required: needed.has(name) || (needed.size === 0 && isCalledRequired(String(record(child)["description"])))
+        },
+        depth
+      ),
+      names
+    )
   )
 }
 
@@ -180,4 +202,36 @@ export const groupsOf = (schema: unknown): ReadonlyArray<ReadonlyArray<string>> 
   return list(anyOf ?? oneOf)
     .map((one) => texts(record(one)["required"]))
     .filter((names) => names.length > 0)
+}
+
+/**
+ * The same groups as a list of choices, each said once: full name or its parts, and domain or company. Members that never or always come
+ * together are in one choice. Null if the groups are not all combinations of the choices.
+ */
+export const choicesOf = (
+  groups: ReadonlyArray<ReadonlyArray<string>>
+): ReadonlyArray<ReadonlyArray<ReadonlyArray<string>>> | null => {
+  const signOf = (name: string) => groups.map((group) => group.includes(name))
+  const belongs = (one: string, other: string) => {
+    const [a, b] = [signOf(one), signOf(other)]
+    return a.every((has, at) => has === b[at]) || a.every((has, at) => !has || b[at] !== true)
+  }
+  const names = [...new Set(groups.flat())]
+  const choices = names.reduce<ReadonlyArray<ReadonlyArray<string>>>((before, name) => {
+    const near = before.filter((choice) => choice.some((other) => belongs(name, other)))
+    return [...before.filter((choice) => !near.includes(choice)), [...near.flat(), name]]
+  }, [])
+  const placeOf = ([first = ""]: ReadonlyArray<string>) => names.indexOf(first)
+  const ways = choices
+    .toSorted((one, other) => placeOf(one) - placeOf(other))
+    .map((choice) => [
+      ...new Map(
+        groups.map((group) => {
+          const part = group.filter((name) => choice.includes(name))
+          return [part.join(" "), part] as const
+        })
+      ).values()
+    ])
+  const isWhole = ways.every((alternatives) => alternatives.every((part) => part.length > 0))
+  return isWhole && ways.reduce((count, { length }) => count * length, 1) === groups.length ? ways : null
 }

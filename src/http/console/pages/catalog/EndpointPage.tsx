@@ -6,6 +6,7 @@ import { api } from "../../data/api.ts"
 import { CodeBlock, Id } from "../../parts/Copy.tsx"
 import { TextLink } from "../../parts/Link.tsx"
 import { Empty, Loaded, PageHead, Skeleton } from "../../parts/Page.tsx"
+import { plainText } from "../../forms/providerText.ts"
 import { Badge } from "../../parts/Values.tsx"
 import { capabilityPage } from "../../running/paths.ts"
 import { Json, type Tab } from "../run/Tabs.tsx"
@@ -41,7 +42,11 @@ const Price = ({ cost }: { readonly cost: InspectedEndpoint["cost"] }) => (
   </div>
 )
 
-const isFilled = (schema: unknown) => typeof schema === "object" && schema !== null && Object.keys(schema).length > 0
+/** An object without members says nothing. */
+const isFilled = (schema: unknown) =>
+  typeof schema === "object" &&
+  schema !== null &&
+  Object.keys("properties" in schema ? (schema.properties ?? {}) : schema).length > 0
 
 const schemaTabs = ({ input }: InspectedEndpoint): ReadonlyArray<Tab> =>
   (
@@ -80,7 +85,7 @@ const Shown = ({ inspected }: { readonly inspected: InspectedEndpoint }) => {
       </PageHead>
       <div className="grid grid-cols-1 gap-6">
         <div className="max-w-prose space-y-2">
-          {description !== "" && <p className="break-words">{description}</p>}
+          {description !== "" && <p className="break-words">{plainText(description)}</p>}
           {wrapped_by.length > 0 && (
             <p>
               The same with one input for all providers:{" "}

@@ -3,7 +3,7 @@ import { duration } from "../../data/time.ts"
 import { ButtonLink } from "../../parts/Button.tsx"
 import { Loaded, Skeleton } from "../../parts/Page.tsx"
 import { Money, Status } from "../../parts/Values.tsx"
-import { Json } from "../run/Tabs.tsx"
+import { Result } from "../run/Result.tsx"
 import { Trouble } from "../run/Trouble.tsx"
 import { type Run, useRun } from "../run/useRun.ts"
 
@@ -44,9 +44,7 @@ export const Outcome = ({ run_id }: { readonly run_id: string }) => {
           <>
             <Summary run={run} />
             <Trouble run={run} />
-            {run.result !== undefined && (
-              <Json value={run.result} label="the result" file={`${run.run_id}-result.json`} />
-            )}
+            {run.result !== undefined && <Result run_id={run.run_id} result={run.result} />}
           </>
         )}
       </Loaded>

@@ -1,6 +1,8 @@
 /** The fields of a request, by part, or the same as JSON; and below them the options of routing. */
 import { Checkbox } from "../../forms/Checkbox.tsx"
 import { Disclosure } from "../../forms/Disclosure.tsx"
+import { labelWords } from "../../forms/providerText.ts"
+import { choicesOf } from "../../forms/schema.ts"
 import { SchemaForm } from "../../forms/SchemaForm.tsx"
 import { Button } from "../../parts/Button.tsx"
 import { Field, Select, TextArea } from "../../parts/Field.tsx"
@@ -15,20 +17,17 @@ interface Shared {
 const sentence = (names: ReadonlyArray<string>) =>
   names.length < 2 ? names.join("") : `${names.slice(0, -1).join(", ")} and ${names.at(-1) ?? ""}`
 
+const oneOf = (ways: ReadonlyArray<ReadonlyArray<string>>) =>
+  ways.every(({ length }) => length === 1)
+    ? sentence(ways.map(([name = ""]) => labelWords(name))).replace(/ and (?=[^,]*$)/, " or ")
+    : ways.map((names) => sentence(names.map(labelWords))).join(", or ")
+
 /** Which fields go together, such as a full name or its parts. */
-const Groups = ({ groups }: { readonly groups: Part["groups"] }) =>
-  groups.length === 0 ? null : (
-    <div className="mb-3 text-muted">
-      <p>Needs one of these:</p>
-      <ul className="list-disc pl-5">
-        {groups.map((names) => (
-          <li key={names.join(" ")} className="break-words">
-            {sentence(names)}
-          </li>
-        ))}
-      </ul>
-    </div>
-  )
+const Groups = ({ groups }: { readonly groups: Part["groups"] }) => {
+  if (groups.length === 0) return null
+  const choices = choicesOf(groups) ?? [groups]
+  return <p className="mb-3 break-words text-muted">Needs {choices.map(oneOf).join("; and ")}.</p>
+}
 
 const PartFields = ({ part, isOnly, form, problems }: Shared & { readonly part: Part; readonly isOnly: boolean }) => {
   const { name, title, field, groups } = part

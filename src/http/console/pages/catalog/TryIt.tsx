@@ -72,7 +72,10 @@ export const TryIt = ({ inspected, initial, options }: TryItProps) => {
     setPressed(true)
   }
   const press = () => {
-    if (offered !== null && body !== null) return start.mutate(withCap(body, offered))
+    if (offered !== null && body !== null) {
+      setRun(null)
+      return start.mutate(withCap(body, offered))
+    }
     return ask()
   }
   // Enter in a field shows the price. Only the button, which names the amount, spends it.
@@ -118,7 +121,10 @@ export const TryIt = ({ inspected, initial, options }: TryItProps) => {
           )}
         </div>
       </form>
-      <div ref={outcome}>{run_id !== null && <Outcome key={run_id} run_id={run_id} />}</div>
+      {/* Under an error, a result would look like the one of the request that failed. */}
+      <div ref={outcome}>
+        {run_id !== null && error === null && start.error === null && <Outcome key={run_id} run_id={run_id} />}
+      </div>
     </Panel>
   )
 }

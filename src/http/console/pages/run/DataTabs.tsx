@@ -3,6 +3,7 @@ import { Facts } from "../../lists/Facts.tsx"
 import { Loaded } from "../../parts/Page.tsx"
 import { Money, Time } from "../../parts/Values.tsx"
 import { isRunBody } from "../../running/request.ts"
+import { Result } from "./Result.tsx"
 import { Json } from "./Tabs.tsx"
 import type { Details, useDetails } from "./useDetails.ts"
 import type { Run } from "./useRun.ts"
@@ -56,7 +57,7 @@ export const ResultTab = ({ run }: { readonly run: Run }) =>
   run.result === undefined ? (
     <p className="text-muted">{run.done ? "This run has no result." : "The result comes when the run ends."}</p>
   ) : (
-    <Json value={run.result} label="the result" file={`${run.run_id}-result.json`} />
+    <Result run_id={run.run_id} result={run.result} />
   )
 
 const memberOf = (value: unknown, name: string): unknown =>
