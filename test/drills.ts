@@ -30,7 +30,7 @@ export const drills: ReadonlyArray<Drill> = [
     change: "Add a field to the run",
     example: "files that name `routing_reason`",
     names: [/\brouting_reason\b/],
-    most: 19
+    most: 17
   },
   {
     change: "Count the spend guard's day in another time zone",

@@ -1,7 +1,7 @@
 /** The row of a run that this process admitted, and with the end that it committed. So an answer needs no look-up. Pure. */
-import type { RunRow } from "../../layers/runs/RunStore.ts"
 import type { NewRun } from "../../layers/runs/NewRuns.ts"
 import type { CommittedEnd } from "./Places.ts"
+import type { RunRow } from "../../schema/nouns/Run.ts"
 
 /** Without the run's input and most plans, so that a client that waits does not keep them in memory. */
 export const admittedRow = (run: NewRun, created_at: Date): RunRow => ({

@@ -5,10 +5,10 @@
  * holds little: the run as it was stored, and what its answer needs.
  */
 import { Effect, Exit } from "effect"
-import type { RunRow } from "../../layers/runs/RunStore.ts"
 import { endedRow } from "./CommittedRow.ts"
 import type { Place } from "./Places.ts"
 import { awaitPlace, type Waiters } from "./Waiters.ts"
+import type { RunRow } from "../../schema/nouns/Run.ts"
 
 export interface Submitted {
   readonly run: RunRow

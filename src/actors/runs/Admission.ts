@@ -18,7 +18,7 @@ import { Accounts } from "../../layers/accounts/Accounts.ts"
 import { newId } from "../../layers/platform/Ids.ts"
 import { OwnAccounts } from "../../layers/provideraccounts/OwnAccounts.ts"
 import { Ownership } from "../../layers/runs/Ownership.ts"
-import { type RunRow, RunStore } from "../../layers/runs/RunStore.ts"
+import { RunStore } from "../../layers/runs/RunStore.ts"
 import type { NewRun } from "../../layers/runs/NewRuns.ts"
 import { watchDisk } from "../../layers/postgres/embedded/DiskSpace.ts"
 import { Settings } from "../../layers/platform/Settings.ts"
@@ -29,7 +29,6 @@ import { problem, type ProblemOf } from "../../schema/Errors.ts"
 import { markedUp, type Plan, totalOf } from "../../schema/runs/Plan.ts"
 import { ownedBy } from "../../schema/accounts/OwnAccount.ts"
 import { storedMetadata } from "../../schema/runs/Metadata.ts"
-import { isFinal, isRunStatus } from "../../schema/runs/Run.ts"
 import { ownOffers, priceInPlan } from "../../schema/runs/Routing.ts"
 import { storageFull } from "../../schema/wallet/FreeStorage.ts"
 import { seenOf } from "../../schema/runs/Seen.ts"
@@ -47,6 +46,7 @@ import { diskIsFull } from "./Unavailable.ts"
 import { traced } from "./RequestTrace.ts"
 import type { Place } from "../mailbox/Places.ts"
 import { Waiters } from "../mailbox/Waiters.ts"
+import { isFinalRow, type RunRow } from "../../schema/nouns/Run.ts"
 
 const movedBudget = problem("rate_limited", "The budget of this API key was replaced meanwhile. Try again.")
 
@@ -73,8 +73,6 @@ export type Refused =
   | ProblemOf<"idempotency_key_reused" | "unauthorized" | "rate_limited" | "service_unavailable">
 
 type Entering = Effect.Effect<Submitted | PendingRun, Refused | KeyChanged>
-
-export const isFinalRow = (run: RunRow): boolean => isRunStatus(run.status) && isFinal(run.status)
 
 export class Admission extends Context.Service<
   Admission,

@@ -12,9 +12,9 @@ import { acts, type Plan } from "../../schema/runs/Plan.ts"
 import { charge, type Price, providerCost, rawCharge } from "../../schema/money/Pricing.ts"
 import type { RawPlan } from "../../schema/runs/RawPlan.ts"
 import type { Attempt, RunStatus } from "../../schema/runs/Run.ts"
+import { isOpenAttempt } from "../../schema/nouns/Run.ts"
 import { storableJson } from "../../schema/json/StorableText.ts"
 
-export const isOpenAttempt = (attempt: Attempt) => attempt.outcome === "started"
 /** The outcome of an attempt whose worker died, so that the provider's part is unknown. The run may retry it. */
 export const lost = "worker_lost"
 const workerDied = "the process that made this call died; its outcome is unknown"

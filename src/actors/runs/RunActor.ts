@@ -32,7 +32,6 @@ import {
   costsOf,
   type Delivered,
   finalStatus,
-  isOpenAttempt,
   isUnknown,
   type Kept,
   lost,
@@ -47,6 +46,7 @@ import { DirectCommands } from "../mailbox/DirectCommands.ts"
 import { EventSequencer } from "../events/EventSequencer.ts"
 import { Lanes } from "../mailbox/Lanes.ts"
 import { Waiters } from "../mailbox/Waiters.ts"
+import { isOpenAttempt } from "../../schema/nouns/Run.ts"
 
 const noReports: Reports = new Map()
 

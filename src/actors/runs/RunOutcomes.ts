@@ -10,7 +10,8 @@ import type { Plan } from "../../schema/runs/Plan.ts"
 import { priceFrom } from "../../schema/runs/PlannedPrice.ts"
 import type { Attempt } from "../../schema/runs/Run.ts"
 import type { SettleReport } from "../../schema/runs/SettleReport.ts"
-import { isOpenAttempt, lost } from "./Delivery.ts"
+import { lost } from "./Delivery.ts"
+import { isOpenAttempt } from "../../schema/nouns/Run.ts"
 
 type Call = Pick<LeasedRun, "capability" | "plan">
 

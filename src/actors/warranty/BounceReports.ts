@@ -11,7 +11,7 @@ import type { IndexBehind } from "../../layers/history/FreshRuns.ts"
 import { HistoryStore } from "../../layers/history/HistoryStore.ts"
 import { logFailure } from "../../layers/postgres/Batch.ts"
 import { Settings } from "../../layers/platform/Settings.ts"
-import { type RunRow, RunStore } from "../../layers/runs/RunStore.ts"
+import { RunStore } from "../../layers/runs/RunStore.ts"
 import { coverOfRow } from "../../layers/warranty/cover.ts"
 import { Disputes } from "../../layers/warranty/Disputes.ts"
 import { emailSend } from "../../schema/capabilities/email.send.ts"
@@ -21,6 +21,7 @@ import type { BouncedMessage, BounceEvents, ReceivedEvent } from "../../schema/m
 import { readAs } from "../../schema/subjects/Subject.ts"
 import { sentBy } from "./sentBy.ts"
 import { Warranties } from "./Warranties.ts"
+import type { RunRow } from "../../schema/nouns/Run.ts"
 
 /** The newest runs about an address that are looked at. One organization rarely buys an address more than once in a week. */
 const runsMax = 100

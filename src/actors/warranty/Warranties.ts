@@ -9,7 +9,7 @@ import { Clock, Context, Effect, Layer } from "effect"
 import { Catalog } from "../../layers/catalog/Catalog.ts"
 import { Providers } from "../../layers/executor/Providers.ts"
 import { Settings } from "../../layers/platform/Settings.ts"
-import { RunStore, type RunRow } from "../../layers/runs/RunStore.ts"
+import { RunStore } from "../../layers/runs/RunStore.ts"
 import { coverOfRow } from "../../layers/warranty/cover.ts"
 import { type DisputeRow, Disputes } from "../../layers/warranty/Disputes.ts"
 import { emailSend } from "../../schema/capabilities/email.send.ts"
@@ -19,6 +19,7 @@ import { asksPerHourMax, type Covered, warrantyDays } from "../../schema/wallet/
 import { Lanes } from "../mailbox/Lanes.ts"
 import { makeDecideRefund } from "./decideRefund.ts"
 import { type Sent, sentBy } from "./sentBy.ts"
+import type { RunRow } from "../../schema/nouns/Run.ts"
 
 type Refusal = Problem<"invalid_request">
 

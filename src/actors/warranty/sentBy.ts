@@ -1,10 +1,10 @@
 /** The e-mail that a stored run has sent. Pure. */
 import type { CatalogOffer } from "../../layers/catalog/Catalog.ts"
-import type { RunRow } from "../../layers/runs/RunStore.ts"
 import { usedOwnAccount } from "../../layers/warranty/cover.ts"
 import { emailSend } from "../../schema/capabilities/email.send.ts"
 import { isRecord, parsedOrText } from "../../schema/json/Json.ts"
 import { plainAddress } from "../../schema/mail/Bounce.ts"
+import type { RunRow } from "../../schema/nouns/Run.ts"
 
 export interface Sent {
   /** Recipients that the provider accepted. Null for a raw run, whose provider lists them. */

@@ -8,12 +8,12 @@ import { Usd } from "../../schema/money/Money.ts"
 import { Metadata } from "../../schema/runs/Metadata.ts"
 import { RunDetails } from "../../schema/receipts/RunDetails.ts"
 import { strategies } from "../../schema/runs/Routing.ts"
-import { FailedRun, ListedRun, PendingRun, Run } from "../../schema/runs/Run.ts"
 import { RunWarranty } from "./Disputes.ts"
 import { RunQuery } from "./shapes/RunQuery.ts"
 import { Auth, optional, WaitQuery, WaitSeconds } from "./shapes/Common.ts"
 import { ScopedKeys } from "./shapes/ScopedKeys.ts"
 import { withExample } from "../../schema/nouns/Noun.ts"
+import { FailedRun, ListedRun, PendingRun, Run } from "../../schema/nouns/Run.ts"
 
 const Slug = Schema.NonEmptyString.check(Schema.isMaxLength(200))
 

@@ -2,19 +2,15 @@
 import { Clock, Effect } from "effect"
 import { HttpServerResponse } from "effect/http"
 import type { Reads } from "../../layers/standby/Reads.ts"
-import type { ListedRow } from "../../layers/runs/RunStore.ts"
 import { notACursor, refused } from "../../schema/Errors.ts"
-import { reasonOf } from "../../schema/guards/Reuse.ts"
 import { looksLike } from "../../schema/Ids.ts"
-import { usd } from "../../schema/money/Money.ts"
 import { fromOf, toOf } from "../../schema/Period.ts"
 import { isMetadataName, isMetadataValue, type Metadata, metadataPrefix, nameRule } from "../../schema/runs/Metadata.ts"
 import type { RunQuery } from "../api/shapes/RunQuery.ts"
 import { CurrentCaller, listLimitDefault } from "../api/shapes/Common.ts"
-import type { Cell } from "../api/shapes/Csv.ts"
-import { listedJson, withoutWallet } from "../views/RunView.ts"
 import { cut } from "./ListPage.ts"
 import { csvAnswer, wantsCsv } from "./CsvPage.ts"
+import { listedJson, runCells, runColumns, withoutWallet } from "../../schema/nouns/Run.ts"
 
 /** The labels that runs must have, from query parameters such as `metadata.campaign=spring`. */
 const metadataOf = Effect.fnUntraced(function* (query: RunQuery) {
@@ -29,19 +25,6 @@ const metadataOf = Effect.fnUntraced(function* (query: RunQuery) {
   const metadata: Metadata | null = Object.keys(labels).length === 0 ? null : labels
   return metadata
 })
-
-const columns = [
-  ...["run_id", "status", "kind", "capability", "endpoint", "provider", "quoted", "charged", "currency", "duration_ms"],
-  ...["error_code", "error_message", "routing_reason", "metadata", "request_id", "created_at", "finished_at"]
-]
-
-const cellsOf = (run: ListedRow): ReadonlyArray<Cell> => [
-  ...[run.run_id, run.status, run.kind, run.capability, run.endpoint, run.provider],
-  ...[usd(run.quoted), run.charged === null ? null : usd(run.charged), "USD"],
-  run.finished_at === null ? null : Math.max(0, run.finished_at.getTime() - run.created_at.getTime()),
-  ...[run.error_code, run.error_message, reasonOf(run), run.metadata, run.request_id],
-  ...[run.created_at.toISOString(), run.finished_at?.toISOString() ?? null]
-]
 
 export const listRuns = (reads: Reads["Service"]) =>
   Effect.fnUntraced(function* (query: RunQuery) {
@@ -71,7 +54,14 @@ export const listRuns = (reads: Reads["Service"]) =>
       return cut(shown, limit, ({ run_id }) => run_id)
     })
     if (yield* wantsCsv) {
-      return yield* csvAnswer({ name: "runs.csv", columns, cells: cellsOf, limit: query.limit ?? null, cursor, page })
+      return yield* csvAnswer({
+        name: "runs.csv",
+        columns: runColumns,
+        cells: runCells,
+        limit: query.limit ?? null,
+        cursor,
+        page
+      })
     }
     const { rows, next } = yield* page(cursor, query.limit ?? listLimitDefault)
     const now = yield* Clock.currentTimeMillis

@@ -10,7 +10,7 @@ import { reuseSecondsMax } from "../../schema/guards/Reuse.ts"
 import { Usd } from "../../schema/money/Money.ts"
 import { metadataAs } from "../../schema/runs/Metadata.ts"
 import { strategies } from "../../schema/runs/Routing.ts"
-import { ListedRun, Run, RunStatus } from "../../schema/runs/Run.ts"
+import { RunStatus } from "../../schema/runs/Run.ts"
 import { kinds } from "../../schema/subjects/Form.ts"
 import { InspectedCapability, InspectedEndpoint } from "../api/Catalog.ts"
 import { CatalogProvider, Discovered, discoverLimitMax, queryLengthMax } from "../api/Discovery.ts"
@@ -20,6 +20,7 @@ import { Quote } from "../api/Quotes.ts"
 import * as nouns from "../../schema/nouns/Wallet.ts"
 import { Wallet } from "../api/Wallet.ts"
 import { tool } from "./Tool.ts"
+import { ListedRun, Run } from "../../schema/nouns/Run.ts"
 
 /** A page that a model reads in full; `limitMax` is the largest. */
 export const limitDefault = 20

@@ -5,11 +5,10 @@
  */
 import { Clock, Effect } from "effect"
 import { HttpServerResponse } from "effect/http"
-import { type Admission, isFinalRow } from "../../actors/runs/Admission.ts"
+import { type Admission } from "../../actors/runs/Admission.ts"
 import type { RunCaller, PlanRequest } from "../../actors/runs/RunRequests.ts"
 import type { Submitted } from "../../actors/mailbox/PendingRun.ts"
 import type { Principal } from "../../layers/accounts/Accounts.ts"
-import type { RunRow } from "../../layers/runs/RunStore.ts"
 import { seesWallet } from "../../schema/accounts/KeyAccess.ts"
 import { problem, refused } from "../../schema/Errors.ts"
 import { memberText } from "../../schema/json/JsonText.ts"
@@ -18,7 +17,7 @@ import { maySeeWallet } from "../access/Access.ts"
 import type { RunRequest } from "../api/Runs.ts"
 import { fingerprintOf } from "./Fingerprint.ts"
 import { type Waits, waitsFor } from "../standards/Prefer.ts"
-import { httpStatusOf, pollUrl, runJson, withoutWallet } from "../views/RunView.ts"
+import { httpStatusOf, isFinalRow, pollUrl, runJson, type RunRow, withoutWallet } from "../../schema/nouns/Run.ts"
 
 const waitSecondsDefault = 30
 const idempotencyKeyMax = 255

@@ -16,6 +16,7 @@ import { freeLimitOf } from "../../schema/wallet/FreeStorage.ts"
 import { oldestOf } from "../postgres/partitions/oldestOf.ts"
 import { recentRuns } from "../postgres/partitions/recentRuns.ts"
 import { batchRowsOf, rowsOf } from "../postgres/Rows.ts"
+import { ListedRow, RunRow } from "../../schema/nouns/Run.ts"
 import { insertRuns, isUsableKey, type NewRun, newRunRows } from "./NewRuns.ts"
 import { type ListFilter, runList } from "./RunList.ts"
 
@@ -31,49 +32,8 @@ export type Admission =
   /** `storesNothing` is true of it. Nothing was stored, the idempotency key included. */
   | { readonly _tag: "StorageFull"; readonly limit: bigint }
 
-export const RunRow = Schema.Struct({
-  org_id: Schema.String,
-  run_id: Schema.String,
-  request_id: Schema.String,
-  key_id: Schema.NullOr(Schema.String),
-  kind: Schema.Literals(["capability", "endpoint"]),
-  capability: Schema.NullOr(Schema.String),
-  endpoint: Schema.NullOr(Schema.String),
-  provider: Schema.NullOr(Schema.String),
-  status: Schema.String,
-  quoted: Schema.BigInt,
-  charged: Schema.NullOr(Schema.BigInt),
-  routing_reason: Schema.String,
-  /** JSON texts, passed on untouched. */
-  attempts: Schema.NullOr(Schema.String),
-  hints: Schema.NullOr(Schema.String),
-  /** JSON text of the plan of a run that has not ended and may be called through an own account. Null for others. */
-  plan: Schema.NullOr(Schema.String),
-  result: Schema.NullOr(Schema.String),
-  metadata: Schema.NullOr(Schema.String),
-  error_code: Schema.NullOr(Schema.String),
-  error_message: Schema.NullOr(Schema.String),
-  /** The control that blocked the run, where `error_code` does not say it. */
-  control: Schema.NullOr(Schema.String),
-  /** The run whose result it has, without a purchase. */
-  reused_from: Schema.NullOr(Schema.String),
-  created_at: Schema.Date,
-  finished_at: Schema.NullOr(Schema.Date),
-  /** Time at which its input and result were erased. */
-  erased_at: Schema.NullOr(Schema.Date),
-  /** What its organization could spend when the row was read, or when the run ended. Null where nobody read it, as in lists. */
-  available: Schema.NullOr(Schema.BigInt)
-})
-export type RunRow = typeof RunRow.Type
 const runRows = batchRowsOf(RunRow.fields)
 
-/** A run in a list. */
-export const ListedRow = Schema.Struct({
-  ...RunRow.fields,
-  /** JSON text of its input. Null for a large one, which would cost a list too much. */
-  input: Schema.NullOr(Schema.String)
-})
-export type ListedRow = typeof ListedRow.Type
 const listedRows = batchRowsOf(ListedRow.fields)
 
 export type Begun = Pick<NewRun, "org_id" | "key_id" | "idempotency_key" | "fingerprint">

@@ -3,7 +3,7 @@ import { capabilities } from "../../schema/capabilities/index.ts"
 import { isRecord, parsedOrText } from "../../schema/json/Json.ts"
 import { MicroUsd } from "../../schema/money/Money.ts"
 import { type Covered, coverOf, type NotCovered } from "../../schema/wallet/Warranty.ts"
-import type { RunRow } from "../runs/RunStore.ts"
+import type { RunRow } from "../../schema/nouns/Run.ts"
 
 const vouching = new Map(
   capabilities.flatMap(({ slug, vouches }) => (vouches === null ? [] : [[slug, vouches] as const]))

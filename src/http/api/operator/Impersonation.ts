@@ -2,10 +2,11 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Wire } from "../../../schema/Errors.ts"
-import { ListedRun, Run, RunStatus } from "../../../schema/runs/Run.ts"
+import { RunStatus } from "../../../schema/runs/Run.ts"
 import { listQuery } from "../shapes/Common.ts"
 import { Note } from "./Fields.ts"
 import { forOperators, OperatorAuth } from "./OperatorAuth.ts"
+import { ListedRun, Run } from "../../../schema/nouns/Run.ts"
 
 export const Impersonation = Schema.Struct({
   org_id: Schema.String,

@@ -1,6 +1,6 @@
 /** Formats runs for a terminal. Loaded on demand, because it imports the API contract. */
 import { Schema } from "effect"
-import { isFinal, ListedRun, Run } from "../../../schema/runs/Run.ts"
+import { isFinal } from "../../../schema/runs/Run.ts"
 import type { ScreenShape } from "../terminal/Screen.ts"
 import { decoded, type Lines } from "../answers/show.ts"
 import { type Column, facts, table } from "../terminal/table.ts"
@@ -8,6 +8,7 @@ import { cliHints } from "../answers/commands.ts"
 import { sentenceFor } from "../answers/problems.ts"
 import { harmless, harmlessLines } from "../terminal/text.ts"
 import { agoOf, dollars, durationOf, timeOf } from "../terminal/values.ts"
+import { ListedRun, Run } from "../../../schema/nouns/Run.ts"
 
 type ListedRun = typeof ListedRun.Type
 

@@ -5,7 +5,8 @@
  */
 import { Clock, Deferred, Effect, Fiber, Option, Schema, Stream } from "effect"
 import { Command, Flag } from "effect/cli"
-import { ListedRun, type RunStatus, statuses } from "../../../schema/runs/Run.ts"
+import { ListedRun } from "../../../schema/nouns/Run.ts"
+import { type RunStatus, statuses } from "../../../schema/runs/Run.ts"
 import { Client } from "../answers/Client.ts"
 import { retryingRead } from "../answers/retryingRead.ts"
 import { formatOf } from "../answers/show.ts"

@@ -11,7 +11,7 @@ import { Api } from "../../api/Api.ts"
 import { CurrentOperator } from "../../api/operator/OperatorAuth.ts"
 import { listLimitDefault } from "../../api/shapes/Common.ts"
 import { cursorOf, makeOrganizationOf, pageOf } from "./Lists.ts"
-import { listedJson, runJson } from "../../views/RunView.ts"
+import { listedJson, runJson } from "../../../schema/nouns/Run.ts"
 
 const noRun = problem("not_found", "This organization has no run with this id.")
 const needsReason = problem(

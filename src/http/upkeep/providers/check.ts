@@ -28,7 +28,6 @@ import { Settings } from "../../../layers/platform/Settings.ts"
 import { Queues } from "../../../layers/queues/Queues.ts"
 import { Redis } from "../../../layers/queues/Redis.ts"
 import { Signals } from "../../../layers/queues/Signals.ts"
-import type { RunRow } from "../../../layers/runs/RunStore.ts"
 import { Storage } from "../../../layers/Storage.ts"
 import type { Capability } from "../../../schema/catalog/Capability.ts"
 import { isRecord, parsedOrText } from "../../../schema/json/Json.ts"
@@ -42,6 +41,7 @@ import { onDatabase, orgOf } from "../../operator/database.ts"
 import { bad, plain, print, table, unknown } from "../../operator/output.ts"
 import { recordingOf } from "./recording.ts"
 import { subjectOf } from "./subjects.ts"
+import type { RunRow } from "../../../schema/nouns/Run.ts"
 
 export interface CheckFlags {
   readonly slug: string
