@@ -12,49 +12,16 @@ import * as NodeTerminal from "@effect/platform-node-shared/NodeTerminal"
 import { Cause, Effect, Exit, Layer, Logger, Option, References } from "effect"
 import { CliConfig, CliError, CliOutput, Command, Flag, GlobalFlag } from "effect/cli"
 import { FetchHttpClient } from "effect/http"
-import { allowances } from "./http/cli/account/allowances.ts"
-import { api } from "./http/cli/setup/api.ts"
-import { complete } from "./http/cli/catalog/complete.ts"
-import { completions, Root } from "./http/cli/catalog/completions.ts"
 import { Credentials } from "./http/cli/state/Credentials.ts"
-import { dev } from "./http/cli/stripe/dev.ts"
-import { discover, inspect } from "./http/cli/catalog/catalog.ts"
-import { doctor } from "./http/cli/setup/doctor.ts"
 import { exits } from "./http/cli/terminal/exits.ts"
-import { guard } from "./http/cli/account/guard.ts"
 import { globals } from "./http/cli/terminal/globals.ts"
-import { help, helpAsked } from "./http/cli/setup/help.ts"
-import { history } from "./http/cli/history/history.ts"
+import { helpAsked } from "./http/cli/setup/help.ts"
 import { Journal } from "./http/cli/state/Journal.ts"
-import { keys } from "./http/cli/account/keys.ts"
-import { login } from "./http/cli/account/login.ts"
-import { logs } from "./http/cli/runs/logs.ts"
-import { logout } from "./http/cli/account/logout.ts"
-import { mcp } from "./http/cli/mcp/mcp.ts"
-import { builtIns, presenterOf } from "./http/cli/terminal/presenter.ts"
-import { quote } from "./http/cli/runs/quote.ts"
-import { receipt } from "./http/cli/receipts/receipt.ts"
-import { referrals } from "./http/cli/account/referrals.ts"
-import { call, run } from "./http/cli/runs/run.ts"
-import { runs } from "./http/cli/runs/runs.ts"
+import { builtIns, presenterOf, Root } from "./http/cli/terminal/presenter.ts"
 import { Screen } from "./http/cli/terminal/Screen.ts"
 import { harmlessLines } from "./http/cli/terminal/text.ts"
-import { topup } from "./http/cli/account/topup.ts"
-import { senders } from "./http/cli/account/senders.ts"
-import { providerAccounts } from "./http/cli/account/providerAccounts.ts"
-import { webhooks } from "./http/cli/webhooks/webhooks.ts"
-import { auditLog } from "./http/cli/account/auditLog.ts"
-import { invite } from "./http/cli/account/invite.ts"
-import { members } from "./http/cli/account/members.ts"
-import { simulate } from "./http/cli/runs/simulate.ts"
 import { spokenHttp } from "./http/cli/terminal/verbose.ts"
-import { batch } from "./http/cli/batches/batch.ts"
-import { usage } from "./http/cli/runs/usage.ts"
-import { wallet } from "./http/cli/account/wallet.ts"
-import { whoami } from "./http/cli/account/whoami.ts"
 import { Client, CommandFailed } from "./http/cli/answers/Client.ts"
-import { admin, audit, catalog, config, migrate, packaged } from "./http/upkeep/commands.ts"
-import { providers } from "./http/upkeep/providers/commands.ts"
 import { handleHangUp } from "./layers/platform/settings/hangUp.ts"
 import { Settings } from "./layers/platform/Settings.ts"
 import packageJson from "../package.json" with { type: "json" }
@@ -69,20 +36,23 @@ const atLogLevel = <A, E, R>(work: Effect.Effect<A, E, R>) =>
       : Effect.provideService(work, References.MinimumLogLevel, severities[logLevel])
   })
 
-const serve = Command.make(
-  "serve",
-  {
-    role: Flag.Literals("role", ["all", "http", "worker"]).pipe(
-      Flag.withDescription("what this process does; any number of processes of each role share one database"),
-      Flag.withDefault("all")
-    )
-  },
-  ({ role }) =>
-    Effect.flatMap(
-      packaged(() => import("./serve.ts")),
-      (loaded) => atLogLevel(loaded.serve(role))
-    )
-).pipe(Command.withDescription("Run the service (or one role of it)"))
+const serve = async () => {
+  const { packaged } = await import("./http/upkeep/commands.ts")
+  return Command.make(
+    "serve",
+    {
+      role: Flag.Literals("role", ["all", "http", "worker"]).pipe(
+        Flag.withDescription("what this process does; any number of processes of each role share one database"),
+        Flag.withDefault("all")
+      )
+    },
+    ({ role }) =>
+      Effect.flatMap(
+        packaged(() => import("./serve.ts")),
+        (loaded) => atLogLevel(loaded.serve(role))
+      )
+  ).pipe(Command.withDescription("Run the service (or one role of it)"))
+}
 
 /** What a client's command may ask for: the service by its address, and the user's own files and terminal. */
 const CliLayer = Layer.mergeAll(Layer.provide(Client.layer, spokenHttp), Journal.layer).pipe(
@@ -96,75 +66,107 @@ const stopsWell = Effect.sync(() => {
   stopped.exit_code = exits.ok
 })
 
-/** What clients use knows the service by its address, and none of its settings. */
-const finding = [
-  Command.provide(discover, CliLayer),
-  Command.provide(inspect, CliLayer),
-  Command.provide(history, CliLayer)
-] as const
-const running = [
-  Command.provide(quote, CliLayer),
-  Command.provide(run, CliLayer),
-  Command.provide(call, CliLayer),
-  Command.provide(runs, CliLayer),
-  Command.provide(batch, CliLayer),
-  Command.provide(receipt, CliLayer),
-  Command.provide(logs, CliLayer)
-] as const
-const money = [
-  Command.provide(wallet, CliLayer),
-  Command.provide(usage, CliLayer),
-  Command.provide(simulate, CliLayer),
-  Command.provide(topup, CliLayer),
-  Command.provide(guard, CliLayer),
-  Command.provide(referrals, CliLayer)
-] as const
-const account = [
-  Command.provide(login, CliLayer),
-  Command.provide(logout, CliLayer),
-  Command.provide(whoami, CliLayer),
-  Command.provide(keys, CliLayer),
-  Command.provide(allowances, CliLayer),
-  Command.provide(senders, CliLayer),
-  Command.provide(webhooks, CliLayer),
-  Command.provide(providerAccounts, CliLayer),
-  Command.provide(members, CliLayer),
-  Command.provide(invite, CliLayer),
-  Command.provide(auditLog, CliLayer)
-] as const
-const tools = [
-  Command.provide(doctor(CliLayer), Screen.layer),
-  Command.provide(api, CliLayer),
-  Command.provideEffectDiscard(Command.provide(mcp, CliLayer), stopsWell),
-  Command.provide(dev, CliLayer),
-  Command.provide(completions, Screen.layer),
-  Command.provide(complete, CliLayer),
-  Command.provide(help, Screen.layer)
-] as const
+/** A client's command knows the service by its address, and none of its settings. */
+const client = <const Name extends string, Input, ContextInput, E, R>(
+  command: Command.Command<Name, Input, ContextInput, E, R>
+) => Command.provide(command, CliLayer)
 
-/** What operators use: they work on the database that the settings name. */
-const operator = [
-  Command.provideEffectDiscard(Command.provide(serve, Settings.layer), stopsWell),
-  Command.provide(migrate, Settings.layer),
-  Command.provide(audit, Settings.layer),
-  Command.provide(catalog, Settings.layer),
-  config,
-  Command.provide(providers, Layer.merge(Settings.layer, Screen.layer)),
-  Command.provide(admin, Layer.merge(Settings.layer, Screen.layer))
-] as const
+/** Loads the commands when they are asked for, by their names. All of them together would take half of the time of a command. */
+const groups = {
+  FIND: {
+    discover: async () => client((await import("./http/cli/catalog/catalog.ts")).discover),
+    inspect: async () => client((await import("./http/cli/catalog/catalog.ts")).inspect),
+    history: async () => client((await import("./http/cli/history/history.ts")).history)
+  },
+  RUN: {
+    quote: async () => client((await import("./http/cli/runs/quote.ts")).quote),
+    run: async () => client((await import("./http/cli/runs/run.ts")).run),
+    call: async () => client((await import("./http/cli/runs/run.ts")).call),
+    runs: async () => client((await import("./http/cli/runs/runs.ts")).runs),
+    batch: async () => client((await import("./http/cli/batches/batch.ts")).batch),
+    receipt: async () => client((await import("./http/cli/receipts/receipt.ts")).receipt),
+    logs: async () => client((await import("./http/cli/runs/logs.ts")).logs)
+  },
+  MONEY: {
+    wallet: async () => client((await import("./http/cli/account/wallet.ts")).wallet),
+    usage: async () => client((await import("./http/cli/runs/usage.ts")).usage),
+    simulate: async () => client((await import("./http/cli/runs/simulate.ts")).simulate),
+    topup: async () => client((await import("./http/cli/account/topup.ts")).topup),
+    "spend-guard": async () => client((await import("./http/cli/account/guard.ts")).guard),
+    referrals: async () => client((await import("./http/cli/account/referrals.ts")).referrals)
+  },
+  ACCOUNT: {
+    login: async () => client((await import("./http/cli/account/login.ts")).login),
+    logout: async () => client((await import("./http/cli/account/logout.ts")).logout),
+    whoami: async () => client((await import("./http/cli/account/whoami.ts")).whoami),
+    keys: async () => client((await import("./http/cli/account/keys.ts")).keys),
+    allowances: async () => client((await import("./http/cli/account/allowances.ts")).allowances),
+    senders: async () => client((await import("./http/cli/account/senders.ts")).senders),
+    webhooks: async () => client((await import("./http/cli/webhooks/webhooks.ts")).webhooks),
+    "provider-accounts": async () => client((await import("./http/cli/account/providerAccounts.ts")).providerAccounts),
+    members: async () => client((await import("./http/cli/account/members.ts")).members),
+    invite: async () => client((await import("./http/cli/account/invite.ts")).invite),
+    "audit-log": async () => client((await import("./http/cli/account/auditLog.ts")).auditLog)
+  },
+  TOOLS: {
+    doctor: async () => Command.provide((await import("./http/cli/setup/doctor.ts")).doctor(CliLayer), Screen.layer),
+    api: async () => client((await import("./http/cli/setup/api.ts")).api),
+    mcp: async () => Command.provideEffectDiscard(client((await import("./http/cli/mcp/mcp.ts")).mcp), stopsWell),
+    dev: async () => client((await import("./http/cli/stripe/dev.ts")).dev),
+    completions: async () =>
+      Command.provide((await import("./http/cli/catalog/completions.ts")).completions, Screen.layer),
+    complete: async () => client((await import("./http/cli/catalog/complete.ts")).complete),
+    help: async () => Command.provide((await import("./http/cli/setup/help.ts")).help, Screen.layer)
+  },
+  // What operators use: they work on the database that the settings name.
+  "THE SERVICE ITSELF": {
+    serve: async () => Command.provideEffectDiscard(Command.provide(await serve(), Settings.layer), stopsWell),
+    migrate: async () => Command.provide((await import("./http/upkeep/commands.ts")).migrate, Settings.layer),
+    audit: async () => Command.provide((await import("./http/upkeep/commands.ts")).audit, Settings.layer),
+    catalog: async () => Command.provide((await import("./http/upkeep/commands.ts")).catalog, Settings.layer),
+    config: async () => (await import("./http/upkeep/commands.ts")).config,
+    providers: async () =>
+      Command.provide(
+        (await import("./http/upkeep/providers/commands.ts")).providers,
+        Layer.merge(Settings.layer, Screen.layer)
+      ),
+    admin: async () =>
+      Command.provide((await import("./http/upkeep/commands.ts")).admin, Layer.merge(Settings.layer, Screen.layer))
+  }
+}
 
-const rungate = Command.make("rungate").pipe(
-  Command.withDescription("One API and one prepaid wallet for data and outreach providers"),
-  Command.withSubcommands([
-    { group: "FIND", commands: finding },
-    { group: "RUN", commands: running },
-    { group: "MONEY", commands: money },
-    { group: "ACCOUNT", commands: account },
-    { group: "TOOLS", commands: tools },
-    { group: "THE SERVICE ITSELF", commands: operator }
-  ]),
-  Command.withGlobalFlags(globals)
-)
+type Groups = typeof groups
+type Loader = { [Group in keyof Groups]: Groups[Group][keyof Groups[Group]] }[keyof Groups]
+const loaders: Readonly<Record<string, Readonly<Record<string, Loader>>>> = groups
+
+/** The first word that is no flag, nor the value of one that stands before all commands. */
+const commandIn = ([word, ...rest]: ReadonlyArray<string>): string | null =>
+  word === undefined
+    ? null
+    : word === "--profile" || word === "--log-level"
+      ? commandIn(rest.slice(1))
+      : word.startsWith("-")
+        ? commandIn(rest)
+        : word
+
+/** They tell of all commands. */
+const tellsOfAll = ["completions", "help"]
+
+/** `rungate` with the command that is asked for. Where none is, or one that does not exist, it has all. */
+const rungateFor = async (words: ReadonlyArray<string>) => {
+  const name = commandIn(words)
+  const isOne =
+    name !== null && !tellsOfAll.includes(name) && Object.values(loaders).some((one) => Object.hasOwn(one, name))
+  const loaded = Object.entries(loaders).map(async ([group, commands]) => {
+    const some = Object.entries(commands).filter(([own]) => !isOne || own === name)
+    return { group, commands: await Promise.all(some.map(([, load]) => load())) }
+  })
+  return Command.make("rungate").pipe(
+    Command.withDescription("One API and one prepaid wallet for data and outreach providers"),
+    Command.withSubcommands((await Promise.all(loaded)).filter(({ commands }) => commands.length > 0)),
+    Command.withGlobalFlags(globals)
+  )
+}
 
 const Platform = NodeChildProcessSpawner.layer.pipe(
   Layer.provideMerge(Layer.mergeAll(NodeFileSystem.layer, NodePath.layer, NodeStdio.layer, NodeTerminal.layer))
@@ -187,12 +189,18 @@ const isHelp = (error: CliError.CliError) => error._tag === "ShowHelp" && error.
 
 handleHangUp()
 
-Command.runWith(rungate, { version: packageJson.version })(helpAsked(process.argv.slice(2))).pipe(
-  Effect.provideService(Root, rungate),
+const words = helpAsked(process.argv.slice(2))
+
+Effect.promise(() => rungateFor(words)).pipe(
+  Effect.flatMap((rungate) =>
+    Command.runWith(rungate, { version: packageJson.version })(words).pipe(
+      Effect.provideService(Root, rungate),
+      Effect.provideServiceEffect(CliOutput.Presenter, presenterOf(rungate, packageJson.version))
+    )
+  ),
   // Nobody collects spans yet: making one for every statement and request would be work for nothing.
   Effect.withTracerEnabled(false),
   Effect.provide(FetchHttpClient.layer),
-  Effect.provideServiceEffect(CliOutput.Presenter, presenterOf(rungate, packageJson.version)),
   Effect.provide(CliConfig.layer({ builtIns })),
   Effect.provide(Platform),
   Effect.provide(Logger.layer([Logger.consolePretty({ colors: "auto" })])),

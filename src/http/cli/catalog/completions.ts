@@ -3,9 +3,10 @@
  *
  * The script contains commands and flags. It asks `rungate complete` for capabilities, providers and endpoints.
  */
-import { Context, Effect } from "effect"
+import { Effect } from "effect"
 import { Argument, Command, Completions } from "effect/cli"
 import { kinds } from "./complete.ts"
+import { Root } from "../terminal/presenter.ts"
 import { Screen } from "../terminal/Screen.ts"
 
 const hints = {
@@ -14,11 +15,6 @@ const hints = {
   fish: "rungate completions fish > ~/.config/fish/completions/rungate.fish"
 } as const
 type Shell = keyof typeof hints
-
-/** The root command, which the script is generated from. */
-export class Root extends Context.Service<Root, Parameters<typeof Completions.fromCommand>[0]>()(
-  "rungate/http/cli/catalog/Root"
-) {}
 
 /** A placeholder in the generated script for the names of a kind. */
 const mark = (kind: string) => `RUNGATE-NAMES-${kind}`

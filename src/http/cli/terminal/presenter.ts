@@ -4,10 +4,15 @@
  * `--help --json` prints the same help for programs (tree.ts). The text shows default values, which Effect's own help omits.
  */
 import { Console, Context, Effect, Option, Stdio } from "effect"
-import { CliOutput, type Command, GlobalFlag, type HelpDoc, TerminalCapabilities } from "effect/cli"
+import { CliOutput, type Command, type Completions, GlobalFlag, type HelpDoc, TerminalCapabilities } from "effect/cli"
 import { globals } from "./globals.ts"
 import { harmless } from "./text.ts"
 import { commandAt, commandTree, type CommandTree, helpJson } from "./tree.ts"
+
+/** The root command: shells complete its commands. */
+export class Root extends Context.Service<Root, Parameters<typeof Completions.fromCommand>[0]>()(
+  "rungate/http/cli/terminal/Root"
+) {}
 
 /** Effect's built-in flags that this command supports. `completions` is a command here. */
 export const builtIns = [GlobalFlag.Help, GlobalFlag.Version, GlobalFlag.LogLevel] as const
