@@ -77,6 +77,10 @@ const handlersOf = {
     import("../handlers/operator/AuditLog.ts").then((loaded) =>
       served(groups.operatorAuditLog, loaded.OperatorAuditLogHandlers)
     ),
+  operatorCatalog: () =>
+    import("../handlers/operator/Catalog.ts").then((loaded) =>
+      served(groups.operatorCatalog, loaded.OperatorCatalogHandlers)
+    ),
   operatorProviders: () =>
     Promise.all([
       import("../handlers/operator/Providers.ts"),
@@ -111,7 +115,9 @@ const failureOf = (error: unknown): CommandFailed => {
   if (refusal === null) throw error
   const { message, exit_code } = failureFor(nobody, refusal)
   return new CommandFailed({
-    message: message.replace(/\bquery\.(\w+)|^from\b/g, (text, name: string = text) => `--${flagNames[name] ?? name}`),
+    message: message
+      .replace(/\bquery\.(\w+)|^from\b/g, (text, name: string = text) => `--${flagNames[name] ?? name}`)
+      .replace(/\bpath\.(?=\w)/g, ""),
     exit_code: exitsHere[refusal.error.code] ?? exit_code
   })
 }

@@ -70,14 +70,3 @@ export const importCatalog = ({ request, dry_run, all }: ImportFlags) =>
     const note = mode === "sandbox" ? null : actorNote(plan, request.allow, actors)
     if (note !== null) yield* Console.error(note)
   }).pipe(Effect.provide(Imports))
-
-export const resetCatalog = (provider: string) =>
-  Effect.gen(function* () {
-    const imports = yield* CatalogImports
-    const done = yield* asOperator(imports.reset(provider))
-    yield* Console.log(
-      done
-        ? `${provider}: deleted the import; the shipped catalog is used`
-        : `${provider}: there is no import, so nothing was changed`
-    )
-  }).pipe(Effect.provide(Imports))

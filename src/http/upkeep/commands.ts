@@ -2,10 +2,11 @@
  * The operator's commands for the installation as a whole: its settings, database, books and catalog. Their handlers work on the database,
  * with the settings of the service, and are loaded on demand.
  */
-import { Effect } from "effect"
+import { Console, Effect } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { fail } from "../cli/terminal/exits.ts"
 import { boolean, text, yes } from "../cli/terminal/flags.ts"
+import { ask } from "../operator/ask.ts"
 import { operated } from "../operator/commands.ts"
 import { json } from "../operator/flags.ts"
 
@@ -93,11 +94,17 @@ const importCommand = Command.make(
     )
 ).pipe(Command.withDescription("Import a provider's raw endpoints: shows the changes and applies all of them or none"))
 
-const reset = Command.make("reset", { provider: Argument.String("provider") }, ({ provider }) =>
-  Effect.flatMap(
-    packaged(() => import("./catalog.ts")),
-    (loaded) => loaded.resetCatalog(provider)
-  )
+const reset = Command.make(
+  "reset",
+  { provider: Argument.String("provider") },
+  Effect.fnUntraced(function* ({ provider }) {
+    const { reset } = yield* ask("operatorCatalog", (imports) => imports.reset({ params: { provider } }))
+    yield* Console.log(
+      reset
+        ? `${provider}: deleted the import; the shipped catalog is used`
+        : `${provider}: there is no import, so nothing was changed`
+    )
+  })
 ).pipe(Command.withDescription("Delete a provider's import and use the shipped catalog"))
 
 export const catalog = Command.make("catalog").pipe(

@@ -1,7 +1,8 @@
 /** `rungate providers` and GET /v1/catalog/providers: what is configured, what was checked, and what an account would add. */
 import { beforeAll, describe, expect, test } from "bun:test"
 import { withApp } from "../../kit/app.ts"
-import { runMain } from "../../chaos/processes.ts"
+import { compiledCommand } from "../../kit/compiled-command.ts"
+import { type Command, runMain } from "../../chaos/processes.ts"
 import { unknownSettings } from "../../../src/layers/platform/unknownSettings.ts"
 
 const production = { RUNGATE_MODE: "production" }
@@ -12,8 +13,10 @@ beforeAll(async () => {
     VALUES ('hunter', 'email.find', 'run_1', true, 'succeeded', 120, 29400, null)`)
 })
 
+/** `sources` reads files of the package, which the compiled file has not. */
 const providers = async (env: Readonly<Record<string, string>>, ...args: ReadonlyArray<string>) => {
-  const { errors, output, ended } = runMain(["providers", ...args], { DATABASE_URL: app.databaseUrl, ...env })
+  const by: ReadonlyArray<Command> = args[0] === "sources" ? [] : [[await compiledCommand()]]
+  const { errors, output, ended } = runMain(["providers", ...args], { DATABASE_URL: app.databaseUrl, ...env }, ...by)
   const { code } = await ended
   return { code, out: output(), err: errors() }
 }

@@ -5,8 +5,10 @@ import { Lanes } from "../../../actors/mailbox/Lanes.ts"
 import { makeAcceptDispute } from "../../../actors/warranty/acceptDispute.ts"
 import { type DisputeRow, Disputes } from "../../../layers/warranty/Disputes.ts"
 import { problem } from "../../../schema/Errors.ts"
+import { withCommands } from "../../../schema/Hints.ts"
 import { looksLike } from "../../../schema/Ids.ts"
 import { disputeJson } from "../../../schema/nouns/Dispute.ts"
+import { listDisputes } from "../../../schema/Steps.ts"
 import { makeAsOperator } from "../../access/OperatorCookie.ts"
 import { Api } from "../../api/Api.ts"
 import { listLimitDefault } from "../../api/shapes/Common.ts"
@@ -15,8 +17,14 @@ import { cursorOf, makeOrganizationOf, pageOf } from "./Lists.ts"
 const field = (path: string, message: string) => problem("invalid_request", `${path} ${message}`, [{ path, message }])
 const noDispute = problem(
   "not_found",
-  "No dispute of a run with this id exists. List them at GET /v1/operator/disputes?decided=true."
+  withCommands`There is no dispute of a run with this id. List all disputes with ${listDisputes}.`
 )
+const notCovered = (why: string) =>
+  problem(
+    "invalid_request",
+    `The warranty does not cover this run: ${why}. You can refund its organization all the same.`,
+    [{ path: "path.run_id", message: `has no warranty: ${why}` }]
+  )
 const off = problem("invalid_request", "The outcome warranty is off. Set RUNGATE_WARRANTY_SHARE to refund disputes.")
 const limited = problem(
   "invalid_request",
@@ -57,8 +65,7 @@ export const OperatorDisputesHandlers = HttpApiBuilder.group(
         if (decided._tag === "Off") return yield* Effect.fail(off)
         if (decided._tag === "Limited") return yield* Effect.fail(limited)
         if (decided._tag === "Unknown") return yield* Effect.fail(noDispute)
-        if (decided._tag === "NotCovered")
-          return yield* Effect.fail(field("path.run_id", `is not covered by the warranty: ${decided.why}`))
+        if (decided._tag === "NotCovered") return yield* Effect.fail(notCovered(decided.why))
         if (decided._tag === "Refunded") yield* lanes.wake(decided.lane)
         return view(yield* disputeOf(run_id))
       }),

@@ -3,7 +3,9 @@ import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { UnknownOutcomes, type UnknownRow } from "../../../layers/runs/UnknownOutcomes.ts"
 import { problem } from "../../../schema/Errors.ts"
+import { withCommands } from "../../../schema/Hints.ts"
 import { looksLike } from "../../../schema/Ids.ts"
+import { listUnknownOutcomes } from "../../../schema/Steps.ts"
 import { makeAsOperator } from "../../access/OperatorCookie.ts"
 import { Api } from "../../api/Api.ts"
 import { listLimitDefault } from "../../api/shapes/Common.ts"
@@ -12,7 +14,7 @@ import { cursorOf, makeOrganizationOf, pageOf } from "./Lists.ts"
 const field = (path: string, message: string) => problem("invalid_request", `${path} ${message}`, [{ path, message }])
 const noOutcome = problem(
   "not_found",
-  "No run with this id has an unknown outcome. List them at GET /v1/operator/unknown-outcomes."
+  withCommands`No run with this id has an unknown outcome. List those with ${listUnknownOutcomes}.`
 )
 
 const view = ({ at, found_at, next_look, ...row }: UnknownRow) => ({

@@ -38,7 +38,7 @@ const sources = Command.make("sources", { json }, ({ json }) =>
 
 export const providers = Command.make("providers", { json }, ({ json }) =>
   Effect.flatMap(
-    packaged(() => import("./list.ts")),
+    Effect.promise(() => import("./list.ts")),
     (loaded) => loaded.listProviders(json)
   )
 ).pipe(
