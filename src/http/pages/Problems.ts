@@ -10,7 +10,7 @@ import { errorGuide } from "../../schema/ErrorGuide.ts"
 import { type ErrorCode, isErrorCode, problem, statusOf } from "../../schema/Errors.ts"
 import { rateLimitedPage } from "../middleware/RequestChecks.ts"
 import { problemTitle, problemType, problemsPath } from "../standards/ProblemType.ts"
-import { escaped, page } from "./Page.ts"
+import { escaped, page, table } from "./Page.ts"
 
 const cacheSeconds = 3_600
 const cached = HttpServerResponse.setHeaders({
@@ -51,9 +51,16 @@ const listed = () =>
   page(
     200,
     "Error codes",
-    `<ul>
-${codes.map((code) => `<li><a href="${problemType(code)}"><code>${code}</code></a> ${statusOf[code]}: ${html(errorGuide[code].meaning)}</li>`).join("\n")}
-</ul>`
+    `<p>Every error of the API has one of these codes. Each has a page that says what to do.</p>
+${table(
+  "By HTTP status",
+  ["Code", "Status", "What it means"],
+  codes.map((code) => [
+    `<a href="${problemType(code)}"><code>${code}</code></a>`,
+    String(statusOf[code]),
+    `${html(errorGuide[code].meaning)}.`
+  ])
+)}`
   )
 
 const asProblem = (body: unknown) =>

@@ -15,7 +15,7 @@ import type { HealthStatus } from "../../schema/runs/Health.ts"
 import type { Limits } from "../middleware/Limits.ts"
 import { statusPath } from "../middleware/Paths.ts"
 import { rateLimitedPage } from "../middleware/RequestChecks.ts"
-import { escaped, page } from "../pages/Page.ts"
+import { escaped, page, table } from "../pages/Page.ts"
 import { type CheckServices, serviceChecks } from "./ServiceChecks.ts"
 import { providerHealth } from "../views/CatalogView.ts"
 import { type Part, reportOf, type StatusReport, type Verdict } from "./StatusReport.ts"
@@ -27,56 +27,56 @@ const off = HttpServerResponse.jsonUnsafe(
   { status: statusOf.not_found }
 )
 
+type Look = "good" | "poor" | "bad" | "unknown"
+
 /** Each with a sign beside its words, never a colour alone. */
-const verdicts: Readonly<Record<Verdict, string>> = {
-  ok: "✓ Everything works",
-  degraded: "⚠ Some providers fail; runs go to others where they can",
-  outage: "✗ The service can't do its work at present"
+const verdicts: Readonly<Record<Verdict, readonly [Look, string]>> = {
+  ok: ["good", "✓ Everything works"],
+  degraded: ["poor", "⚠ Some providers fail; runs go to others where they can"],
+  outage: ["bad", "✗ The service can't do its work at present"]
 }
 const parts: Readonly<Record<Part["part"], string>> = {
   api: "API",
   storage: "Storage",
   queue: "Execution of runs"
 }
-const words: Readonly<Record<Part["status"] | HealthStatus, string>> = {
-  ok: "✓ works",
-  healthy: "✓ works",
-  stable: "✓ works",
-  degraded: "⚠ fails often",
-  outage: "✗ down",
-  unknown: "– not measured lately"
+const words: Readonly<Record<Part["status"] | HealthStatus, readonly [Look, string]>> = {
+  ok: ["good", "✓ works"],
+  healthy: ["good", "✓ works"],
+  stable: ["good", "✓ works"],
+  degraded: ["poor", "⚠ fails often"],
+  outage: ["bad", "✗ down"],
+  unknown: ["unknown", "– not measured lately"]
 }
 
-const table = (label: string, rows: ReadonlyArray<readonly [string, string]>) => `<table>
-<caption>${escaped(label)}</caption>
-${rows.map(([name, word]) => `<tr><th scope="row">${escaped(name)}</th><td>${escaped(word)}</td></tr>`).join("\n")}
-</table>`
+const health = (status: keyof typeof words) => {
+  const [look, word] = words[status]
+  return `<span class="${look}">${word}</span>`
+}
 
-const tableLook = `<style>
-table { border-collapse: collapse; width: 100%; margin: 1.5rem 0 } caption { text-align: left; font-weight: 600; padding: .3rem 0 }
-th, td { text-align: left; padding: .3rem .5rem .3rem 0; border-top: 1px solid #8884; font-weight: 400; overflow-wrap: anywhere }
-td { white-space: nowrap; width: 12rem }
-</style>`
-
-const shown = ({ status, checked_at, service, providers }: StatusReport) =>
-  page(
+const shown = ({ status, checked_at, service, providers }: StatusReport) => {
+  const [look, verdict] = verdicts[status]
+  return page(
     200,
     "Status",
-    `${tableLook}<p><strong>${escaped(verdicts[status])}.</strong></p>
+    `<p><strong class="${look}">${verdict}.</strong></p>
 ${table(
   "Service",
-  service.map((one) => [parts[one.part], words[one.status]])
+  ["Part", "Health"],
+  service.map((one) => [parts[one.part], health(one.status)])
 )}
 ${
   providers.length === 0
     ? ""
     : table(
         "Providers",
-        providers.map((one) => [one.title, words[one.status]] as const)
+        ["Provider", "Health"],
+        providers.map((one) => [escaped(one.title), health(one.status)])
       )
 }
 <p>Checked at <time datetime="${checked_at}">${checked_at.slice(0, 19).replace("T", " ")} UTC</time>. A provider's word is that of its offer with the most calls in the last hour and the last 30 days. Programs get this page as JSON.</p>`
   )
+}
 
 const cached = HttpServerResponse.setHeaders({
   "cache-control": `public, max-age=${keptSeconds}`,

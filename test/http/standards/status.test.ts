@@ -33,6 +33,9 @@ describe("the status page", () => {
     const html = await app.call(null, "GET", "/status", asBrowser)
     expect([html.status, html.headers.get("content-type")]).toEqual([200, "text/html; charset=utf-8"])
     expect(html.text).toContain("Everything works")
+    // In the console's look, with a way on.
+    expect(html.text).toContain('<a href="/docs">Docs</a>')
+    expect(html.text).toContain('<tr><th scope="row">Storage</th><td><span class="good">✓ works</span></td></tr>')
     expect(html.text).toContain('<th scope="row">Hunter</th>')
     expect(html.headers.get("content-security-policy")).toContain("default-src 'none'")
   })

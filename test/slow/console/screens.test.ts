@@ -51,10 +51,12 @@ const publicPages = [
   ["start", "/"],
   ["sign-in", "/sign-in"],
   ["sign-up", "/sign-up"],
-  ["forgot", "/forgot"]
+  ["forgot", "/forgot"],
+  ["status", "/status"],
+  ["problems", "/problems"]
 ] as const
 /** In one look, because their parts are on other pages too. */
-const oneLook = new Set(["missing", "endpoint-task", "run-result"])
+const oneLook = new Set(["missing", "endpoint-task", "run-result", "status", "problems"])
 /** Text that arrives after everything else of the page, without a skeleton in its place. */
 const lastText = new Map([["start", "capabilities of"]])
 const operatorPages = [
@@ -146,6 +148,7 @@ describe.skipIf(!hasBrowser)("pages look as they were approved", () => {
     },
     {
       settings: {
+        RUNGATE_STATUS_PAGE: "on",
         RUNGATE_WEBHOOK_ALLOW_PRIVATE: "1",
         RUNGATE_ENCRYPTION_KEY: Buffer.alloc(32, 7).toString("base64")
       }
