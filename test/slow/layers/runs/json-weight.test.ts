@@ -1,6 +1,6 @@
 /** Answers that would block the process are refused before they are parsed: too deep, too many values, too many different strings and names. */
 import { describe, expect, test } from "bun:test"
-import { depthMax, jsonWeight, parseLimit } from "../../../src/layers/runs/JsonWeight.ts"
+import { depthMax, jsonWeight, parseLimit } from "../../../../src/layers/runs/JsonWeight.ts"
 
 const largest = 32 * 1024 * 1024
 /** The largest answer through an own account. */
