@@ -23,6 +23,7 @@ import type { NewRun } from "../../layers/runs/NewRuns.ts"
 import { watchDisk } from "../../layers/postgres/embedded/DiskSpace.ts"
 import { Settings } from "../../layers/platform/Settings.ts"
 import { seesRunsOf } from "../../schema/accounts/KeyAccess.ts"
+import { contactsPeople } from "../../schema/guards/ContactGuard.ts"
 import { inputHashOf } from "../../schema/guards/InputHash.ts"
 import { isReuse, plannedReuse } from "../../schema/guards/Reuse.ts"
 import { problem, type ProblemOf } from "../../schema/Errors.ts"
@@ -139,11 +140,11 @@ export class Admission extends Context.Service<
           (one) => one?.run ?? null
         )
 
-      const newRun = (request: CapabilityRequest, planned: CapabilityRoute): NewRun => {
+      const planOf = (request: CapabilityRequest, planned: CapabilityRoute): Plan => {
         const { entry, input, demand, considered, chosen, routing } = planned
         // Without the cost drifts of this process, which are in the prices.
         const listed = catalog.find(request.capability) ?? entry
-        const plan: Plan = {
+        return {
           providers: chosen.candidates.map((one) => one.provider),
           attempts_max: chosen.attempts_max,
           routing: chosen.routing,
@@ -166,6 +167,20 @@ export class Admission extends Context.Service<
             ...(routing.max_cost === request.routing.max_cost ? {} : { key_cap: true as const })
           }
         }
+      }
+
+      /** Plans of choices, for requests of which nothing else is in the plan. */
+      const plans = new WeakMap<CapabilityRoute["chosen"], Plan>()
+
+      const newRun = (request: CapabilityRequest, planned: CapabilityRoute): NewRun => {
+        const { input, chosen, routing } = planned
+        const isPlain =
+          !request.include_raw &&
+          !isReuse(request.reuse) &&
+          !contactsPeople(request.capability) &&
+          routing.max_cost === request.routing.max_cost
+        const plan = (isPlain ? plans.get(chosen) : undefined) ?? planOf(request, planned)
+        if (isPlain) plans.set(chosen, plan)
         return {
           run_id: newId("run"),
           org_id: request.org_id,
@@ -252,11 +267,10 @@ export class Admission extends Context.Service<
             request.batch === undefined
               ? enter(request, run, place)
               : Effect.flatMap(ofBatch(run, request), (one) => enter(request, one, place)),
-          onFailure: Effect.fnUntraced(function* (refusal) {
-            const run_id = yield* store.begun(request)
-            if (run_id === null) return yield* Effect.fail(refusal)
-            return yield* replay(request, run_id, place)
-          })
+          onFailure: (refusal) =>
+            Effect.flatMap(store.begun(request), (run_id) =>
+              run_id === null ? Effect.fail(refusal) : replay(request, run_id, place)
+            )
         })
 
       const { ownAccountFee } = settings

@@ -160,6 +160,37 @@ const throughAccounts = (
   })
 }
 
+type Choice = Pick<CapabilityRoute, "considered" | "chosen">
+/** Choices of an entry, by the routing, the demand, and which offers can serve. */
+const choices = new WeakMap<CatalogEntry, Map<string, Choice>>()
+/** Of one entry. More than inputs of a capability differ by. */
+const choicesMax = 200
+
+/** Ranks the offers, once for all runs that differ in nothing which the rank depends on. Health and prices make new objects when they change. */
+const choose = (
+  entry: CatalogEntry,
+  considered: ReadonlyArray<Candidate>,
+  routing: RoutingRequest,
+  input: unknown,
+  demand: Demand
+): Choice => {
+  const { provider, strategy, max_cost, max_total, allow_fallback } = routing
+  const usable = considered.map(({ offer, barred }) => (offer.serves(input) ? barred : "cannot_serve"))
+  const rules = [provider, strategy, max_cost, max_total, allow_fallback, demand.results, ...usable]
+  const key = `${rules.join(" ")} ${demand.platform}`
+  const ofEntry = choices.get(entry) ?? new Map<string, Choice>()
+  const before = ofEntry.get(key)
+  const isSame = ({ metrics, offer }: Candidate, n: number) =>
+    metrics === considered[n]?.metrics && offer === considered[n]?.offer
+  if (before?.considered.every(isSame) === true) return before
+  const choice = { considered, chosen: route(considered, routing, input, demand, entry.capability.side_effect) }
+  // An offer through an own account is a new object for each run.
+  if (considered.some(({ own }) => own !== undefined)) return choice
+  if (ofEntry.size >= choicesMax) ofEntry.clear()
+  choices.set(entry, ofEntry.set(key, choice))
+  return choice
+}
+
 /** Whether routing considers each offer of the capability now, for this organization. */
 export const routableNow = (services: OfferServices, entry: CatalogEntry, org_id: string, now: number) =>
   throughAccounts(services, entry, org_id, candidatesOf(services, entry, org_id, now), now).map(
@@ -192,16 +223,19 @@ export const capabilityRoute = Effect.fnUntraced(function* (services: RouteServi
   const usable = uses.length === 0 ? offered : yield* Effect.fromResult(throughObjects(owned, offered, platformOf))
   const candidates = yield* allowedCandidates(access, request.capability, usable)
   const demand = capability.demand(input)
-  const among = (candidates: ReadonlyArray<Candidate>) =>
-    route(candidates, routing, input, demand, capability.side_effect)
-  const real = among(candidates)
+  const real = choose(entry, candidates, routing, input, demand)
   // Simulated providers serve every input that the contract accepts, even one that no real provider could.
   const simulated =
     catalog.sandbox &&
-    real.candidates.length === 0 &&
-    real.over_total.length === 0 &&
+    real.chosen.candidates.length === 0 &&
+    real.chosen.over_total.length === 0 &&
     !hasForeignCursor(candidates, input)
-  const chosen = simulated ? among(candidates.map(servingAll)) : real
+  const { considered, chosen } = simulated
+    ? {
+        considered: candidates,
+        chosen: route(candidates.map(servingAll), routing, input, demand, capability.side_effect)
+      }
+    : real
   const unserved =
     chosen.candidates.length === 0 &&
     chosen.over_total.length === 0 &&
@@ -217,5 +251,5 @@ export const capabilityRoute = Effect.fnUntraced(function* (services: RouteServi
     const tooDear = aboveKeyCap(access, max_cost, chosen)
     return yield* Effect.fail(tooDear ?? unavailable(request.capability, routing, chosen, names))
   }
-  return { entry, input, demand, considered: candidates, chosen, routing } satisfies CapabilityRoute
+  return { entry, input, demand, considered, chosen, routing } satisfies CapabilityRoute
 })

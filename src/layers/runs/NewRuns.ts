@@ -36,6 +36,14 @@ export interface NewRun {
 /** Condition on an API key `k` that may be used. */
 export const isUsableKey = "k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > now())"
 
+/** Many runs have one plan. */
+const planTexts = new WeakMap<Plan, string>()
+const textOf = (plan: Plan): string => {
+  const text = planTexts.get(plan) ?? JSON.stringify(plan)
+  planTexts.set(plan, text)
+  return text
+}
+
 /** Further columns of the runs: their values as SQL, and their names. */
 interface More {
   readonly values: Statement.Fragment
@@ -48,7 +56,7 @@ export const newRunRows = (sql: SqlClient.SqlClient, runs: ReadonlyArray<NewRun>
               ${texts(runs.map((r) => r.request_id))}, ${texts(runs.map((r) => r.idempotency_key))},
               ${texts(runs.map((r) => r.fingerprint))}, ${texts(runs.map((r) => r.kind))}, ${texts(runs.map((r) => r.capability))},
               ${texts(runs.map((r) => r.endpoint))}, ${texts(runs.map((r) => r.provider))}, ${bigints(runs.map((r) => r.hold))},
-              ${bigints(runs.map((r) => r.quoted))}, ${texts(runs.map((r) => r.input))}, ${texts(runs.map((r) => JSON.stringify(r.plan)))},
+              ${bigints(runs.map((r) => r.quoted))}, ${texts(runs.map((r) => r.input))}, ${texts(runs.map((r) => textOf(r.plan)))},
               ${texts(runs.map((r) => r.routing_reason))}, ${texts(runs.map((r) => r.metadata))}, ${texts(runs.map((r) => r.budget_id))},
               ${texts(runs.map((r) => r.input_hash))}, ${more.values}
             ) AS n(run_id, org_id, key_id, request_id, idempotency_key, fingerprint, kind, capability, endpoint, provider, hold,

@@ -186,7 +186,8 @@ const affordable = (ranked: ReadonlyArray<Scored>, attempts: number, max_total: 
   for (const offered of ranked) {
     // Both calls have to be paid for. Otherwise the service's account is not called.
     const both = Money.plus(total, Money.plus(offered.quote, offered.failover ?? Money.zero))
-    const one = kept.length + 2 > attemptsMax || isOver(both) ? withoutFailover(offered) : offered
+    const single = offered.failover !== undefined && (kept.length + 2 > attemptsMax || isOver(both))
+    const one = single ? withoutFailover(offered) : offered
     const next = one === offered ? both : Money.plus(total, one.quote)
     if (kept.length === attempts) spare.push(offered)
     else if (isOver(next)) over_total.push({ provider: one.provider, quote: Money.usd(one.quote) })
