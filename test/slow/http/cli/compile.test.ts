@@ -93,7 +93,7 @@ test.if(dueToday(2))(
   "the package's command starts from one file, made anew when the sources change, and obeys nothing of the folder",
   async () => {
     trap()
-    for (const name of ["src", "scripts", "package.json", "package-lock.json", "tsconfig.json"]) {
+    for (const name of ["src", "scripts", "docs", "package.json", "package-lock.json", "tsconfig.json"]) {
       cpSync(join(root, name), join(checkout, name), { recursive: true, preserveTimestamps: true })
     }
     symlinkSync(join(root, "node_modules"), join(checkout, "node_modules"))
