@@ -202,9 +202,11 @@ describe("a run whose measured cost exceeds its charge", () => {
     expect(body.providers.map((one: { provider: string }) => one.provider)).toContain("leadmagic")
     const text = await admin("margins", "--days", "1")
     expect(text.out).toMatch(/^provider +offer or endpoint +runs +charged +cost +margin +of charge\n/)
-    expect(text.out.trim().split("\n").at(-1)).toBe(
-      `${body.total.runs} runs of the last day: charged ${body.total.charged} USD, cost ${body.total.cost} USD, margin ${body.total.margin} USD.`
-    )
+    const ended = body.ended.map(({ status, runs }: { status: string; runs: number }) => `${runs} ${status}`)
+    expect(text.out.trim().split("\n").slice(-2)).toEqual([
+      `${body.total.runs} runs of the last day: charged ${body.total.charged} USD, cost ${body.total.cost} USD, margin ${body.total.margin} USD.`,
+      `All ended runs: ${ended.join(", ")}.`
+    ])
     const bad = await admin("margins", "--days", "0")
     expect([bad.code, bad.err]).toEqual([5, expect.stringContaining("--days")])
     await app.sql("UPDATE runs SET finished_at = finished_at - interval '3 days'")
