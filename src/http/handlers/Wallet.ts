@@ -7,6 +7,7 @@ import { EventFeed } from "../../actors/events/EventFeed.ts"
 import { Accounts } from "../../layers/accounts/Accounts.ts"
 import { AlertSettings } from "../../layers/events/AlertSettings.ts"
 import { Audit } from "../../layers/audit/Audit.ts"
+import { forOwner } from "../../layers/audit/wallet.ts"
 import { Books } from "../../layers/ledger/Books.ts"
 import type { EntryRow } from "../../layers/ledger/EntryList.ts"
 import { GuardStore } from "../../layers/guards/GuardStore.ts"
@@ -134,7 +135,7 @@ export const WalletHandlers = HttpApiBuilder.group(
 
       audit: Effect.fnUntraced(function* () {
         const { org_id } = yield* CurrentCaller
-        return auditJson({ ...(yield* auditor.wallet(org_id)), last_full_check: yield* auditor.last })
+        return auditJson({ ...forOwner(yield* auditor.wallet(org_id)), last_full_check: yield* auditor.last })
       }),
 
       guard: Effect.fnUntraced(function* () {

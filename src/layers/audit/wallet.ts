@@ -1,4 +1,4 @@
-/** Audits one wallet for its owner: the sums per entry type, the balances computed from them, and every violated equation. */
+/** Audits one wallet: the sums per entry type, the balances computed from them, and every violated equation. */
 import { Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import { droppedAmounts, equations, type Violation, violations } from "./equations.ts"
@@ -29,10 +29,14 @@ type Row = typeof Row.Type
 const sumRows = rowsOf(Row.fields)
 
 /** Hides why a command was dead-lettered. The reason can contain internals, so only operators see it. */
-const forOwner = (violation: Violation): Violation =>
-  violation.equation === equations.deadLetters
-    ? { ...violation, detail: "The operator of this service must resolve it" }
-    : violation
+export const forOwner = (audited: WalletAudit): WalletAudit => ({
+  ...audited,
+  violations: audited.violations.map((violation) =>
+    violation.equation === equations.deadLetters
+      ? { ...violation, detail: "The operator of this service must resolve it" }
+      : violation
+  )
+})
 
 export const auditWallet = (sql: SqlClient.SqlClient, org_id: string) =>
   snapshot(
@@ -65,7 +69,7 @@ export const auditWallet = (sql: SqlClient.SqlClient, org_id: string) =>
         sums: figures,
         head: seq === null || hash === null ? null : { seq: Number(seq), hash },
         chain_verified: !all.some((one) => one.equation === equations.chain),
-        violations: all.map(forOwner)
+        violations: all
       }
       return audited
     })

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test"
 import { startApp, type Tenant, until, verify, withApp } from "../../kit/app.ts"
+import { runMain } from "../../chaos/processes.ts"
 import { compiledCommand } from "../../kit/compiled-command.ts"
 
 describe("GET /v1/wallet/audit", () => {
@@ -107,6 +108,9 @@ describe("GET /v1/wallet/audit", () => {
     const body = await auditOf(org, (found) => found.adds_up === false)
     expect(body.violations[0].subject).toBe(`Credit of ${org.org_id}`)
     expect(JSON.stringify(body)).not.toContain("our own parts")
+    const shown = runMain(["admin", "show", org.org_id], { DATABASE_URL: app.databaseUrl }, [await compiledCommand()])
+    expect((await shown.ended).code).toBe(1)
+    expect(shown.output()).toContain("our own parts")
     await app.sql("DELETE FROM mailbox WHERE parked IS NOT NULL")
   })
 

@@ -167,7 +167,7 @@ export class OperatorOrganizationsApi extends HttpApiGroup.make("operatorOrganiz
     }).annotateMerge(
       OpenApi.annotations({
         summary: "Audit an organization's wallet",
-        description: `What its members get from GET /v1/wallet/audit. ${forOperators}`
+        description: `What its members get from GET /v1/wallet/audit, and why commands were dead-lettered. ${forOperators}`
       })
     ),
     HttpApiEndpoint.post("credit", "/operator/organizations/:org_id/credits", {
