@@ -13,9 +13,6 @@ import { encodeCredit } from "../mailbox/Commands.ts"
 
 /** The largest single credit, against typing errors. */
 export const creditMax = dollars("1000000.00")
-export const noteLengthMax = 500
-/** Signals and log lines contain the reference, so it is a short word. */
-export const referencePattern = /^[A-Za-z0-9._:/-]{1,100}$/
 
 export interface NewCredit {
   readonly type: "bonus" | "refund"
@@ -36,7 +33,7 @@ export type Booked =
 /** Replies are stored by command_id alone, so it contains type and organization. No checkout reference has this form. */
 const commandId = ({ type, org_id, reference }: NewCredit) => `${type}:${org_id}:${reference}`
 
-/** `booked` says what is booked under a credit's reference. `book` sends the credit unless something is, and says the same afterwards. */
+/** Books a credit, unless its reference is booked, and says what is booked under it then. */
 export const makeCredits = Effect.gen(function* () {
   const books = yield* Books
   const commands = yield* CommandClient
@@ -59,5 +56,5 @@ export const makeCredits = Effect.gen(function* () {
     return { already: false, booked: yield* booked(credit) }
   })
 
-  return { booked, book }
+  return { book }
 })

@@ -1,7 +1,7 @@
 /** Audits one wallet: the sums per entry type, the balances computed from them, and every violated equation. */
 import { Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
-import { droppedAmounts, equations, type Violation, violations } from "./equations.ts"
+import { droppedAmounts, equations, violations } from "./equations.ts"
 import { snapshot } from "./snapshot.ts"
 import type { WalletAudit as Audited } from "../../schema/nouns/Wallet.ts"
 import { rowsOf } from "../postgres/Rows.ts"

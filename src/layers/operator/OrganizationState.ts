@@ -10,7 +10,7 @@ import { UnknownOutcomes } from "../runs/UnknownOutcomes.ts"
 import type { OrganizationRow } from "../accounts/organizations/OrganizationList.ts"
 
 /** The most that is read of each list. */
-export const shownMax = { entries: 20, payments: 10, keys: 100, people: 20, runs: 50, unknowns: 1_000 } as const
+const shownMax = { entries: 20, payments: 10, keys: 100, people: 20, runs: 50, unknowns: 1_000 } as const
 
 export interface OrganizationState {
   readonly organization: OrganizationRow

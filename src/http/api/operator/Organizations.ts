@@ -111,6 +111,7 @@ const CreditRequest = Schema.Struct({
   note: Note.annotate({
     description: "The reason. The organization sees it in its ledger."
   }),
+  // Signals and log lines contain it, so it is a short word.
   reference: Schema.String.check(
     Schema.isPattern(/^[A-Za-z0-9._:/-]{1,100}$/u, {
       message: "must be 1 to 100 characters: letters, digits or any of . _ : / -"
