@@ -30,7 +30,7 @@ export const drills: ReadonlyArray<Drill> = [
     change: "Add a field to the run",
     example: "files that name `routing_reason`",
     names: [/\brouting_reason\b/],
-    most: 17
+    most: 16
   },
   {
     change: "Count the spend guard's day in another time zone",
@@ -77,7 +77,7 @@ export const drills: ReadonlyArray<Drill> = [
     change: "Add a permission of keys",
     example: "files that name `mint` of a key's scope",
     names: [/\bmint\b/],
-    most: 16
+    most: 14
   },
   {
     change: "Hold another multiple of a raw run's estimate",

@@ -13,7 +13,7 @@ import { problem } from "../../schema/Errors.ts"
 import { detect, type SubjectKind, readAs } from "../../schema/subjects/Subject.ts"
 import { Api } from "../api/Api.ts"
 import { CurrentCaller, listLimitDefault } from "../api/shapes/Common.ts"
-import { batchView, historyText, unseen } from "../views/HistoryView.ts"
+import { batchView, historyText, unseen } from "./HistoryAnswer.ts"
 import { withCommands } from "../../schema/Hints.ts"
 import { signIn } from "../../schema/Steps.ts"
 

@@ -1,16 +1,17 @@
 /** Quotes: a handler decodes the request as a run's, asks the actor and shows the quote. Nothing is written. */
-import { Effect } from "effect"
+import { Effect, Schema } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Quotes } from "../../actors/runs/Quotes.ts"
 import { Settings } from "../../layers/platform/Settings.ts"
-import { defined } from "../../schema/defined.ts"
-import { usd } from "../../schema/money/Money.ts"
+import { Quote } from "../../schema/nouns/Quote.ts"
 import { controlsOf } from "../../schema/runs/Run.ts"
 import { ownMessage } from "../../schema/accounts/OwnMessages.ts"
 import { Api } from "../api/Api.ts"
 import { RequestContext } from "../middleware/RequestContext.ts"
 import { requireVerified } from "../middleware/Verified.ts"
 import { requestOf } from "../submission/SubmitRun.ts"
+
+const quoteJson = Schema.encodeSync(Quote)
 
 export const QuotesHandlers = HttpApiBuilder.group(
   Api,
@@ -36,35 +37,19 @@ export const QuotesHandlers = HttpApiBuilder.group(
         }
         // The middleware has received the body already, so reading it does not wait.
         const planned = yield* requestOf(payload, caller, Effect.orDie(request.text))
-        const { offers, refused, routing_reason, ...quote } = yield* quotes.quote(planned)
-        return {
-          currency: "USD" as const,
-          minimum: usd(quote.minimum),
-          expected: usd(quote.expected),
-          maximum: usd(quote.maximum),
-          hold: usd(quote.hold),
-          offers: offers.map(({ provider, price, expected_success, excluded_because, account }) => ({
-            provider,
-            ...defined({ account }),
-            price: usd(price),
-            expected_success,
-            chosen: excluded_because === null,
-            excluded_because
-          })),
-          routing_reason,
-          ...(quote.reused_from === null ? {} : { reused_from: quote.reused_from }),
-          would: refused === null ? ("run" as const) : ("block" as const),
+        const { refused, reused_from, ...quote } = yield* quotes.quote(planned)
+        const sees = (access?.reads ?? null) === null
+        return quoteJson({
+          ...quote,
+          currency: "USD",
+          offers: quote.offers.map((one) => ({ ...one, chosen: one.excluded_because === null })),
+          ...(reused_from === null ? {} : { reused_from }),
+          would: refused === null ? "run" : "block",
           controls: refused === null ? [] : controlsOf({ ...refused, key_id }),
           ...(refused === null
             ? {}
-            : {
-                error: {
-                  code: refused.code,
-                  message:
-                    (access?.reads ?? null) === null ? refused.message : ownMessage(refused.code, refused.message)
-                }
-              })
-        }
+            : { error: { ...refused, message: sees ? refused.message : ownMessage(refused.code, refused.message) } })
+        })
       })
     )
   })

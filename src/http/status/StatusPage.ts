@@ -17,7 +17,7 @@ import { statusPath } from "../middleware/Paths.ts"
 import { rateLimitedPage } from "../middleware/RequestChecks.ts"
 import { escaped, page, table } from "../pages/Page.ts"
 import { type CheckServices, serviceChecks } from "./ServiceChecks.ts"
-import { providerHealth } from "../views/CatalogView.ts"
+import { providerHealth } from "../handlers/catalog/CatalogItems.ts"
 import { type Part, reportOf, type StatusReport, type Verdict } from "./StatusReport.ts"
 
 const keptSeconds = 5

@@ -4,10 +4,11 @@
  *
  * The confirmed amount is binding: without --max-cost, the amount that was shown is sent as max_cost.
  */
-import { Effect, Option, Schema } from "effect"
-import { Quote as QuoteAnswer, QuotesApi } from "../../api/Quotes.ts"
+import { Effect, Option, Schema, Struct } from "effect"
+import { QuotesApi } from "../../api/Quotes.ts"
 import { SpendGuard, Wallet, WalletApi } from "../../api/Wallet.ts"
 import { ask, send } from "../answers/operation.ts"
+import { Quote as QuoteNoun } from "../../../schema/nouns/Quote.ts"
 import * as Money from "../../../schema/money/Money.ts"
 import { withMembers } from "../../mcp/Answers.ts"
 import { Client } from "../answers/Client.ts"
@@ -22,9 +23,10 @@ import { dollars } from "../terminal/values.ts"
 import type { Caps } from "./bodies.ts"
 
 /** An answer with amounts that can be compared. */
-const Readable = Schema.Struct({ ...QuoteAnswer.fields, hold: Money.Usd, expected: Money.Usd })
+const { fields } = QuoteNoun.mapFields(Struct.map(Schema.toEncoded))
+const Readable = Schema.Struct({ ...fields, hold: Money.Usd, expected: Money.Usd })
 
-type Offer = (typeof QuoteAnswer.Type)["offers"][number]
+type Offer = (typeof QuoteNoun.Encoded)["offers"][number]
 
 export interface Quote {
   /** The answer of the API, unchanged. */

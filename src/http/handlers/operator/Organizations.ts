@@ -25,7 +25,7 @@ import { makeAsOperator, operatorActor } from "../../access/OperatorCookie.ts"
 import { Api } from "../../api/Api.ts"
 import { listLimitDefault } from "../../api/shapes/Common.ts"
 import { cursorOf, makeOrganizationOf, pageOf } from "./Lists.ts"
-import { guardView, keyView, organizationStateView, organizationView } from "../../views/operator/OrganizationView.ts"
+import { guardView, keyView, organizationStateView, organizationView } from "./OrganizationAnswer.ts"
 import { WalletAudit } from "../../../schema/nouns/Wallet.ts"
 
 const noKey = (key_id: string) =>

@@ -16,8 +16,8 @@ import { fromOf } from "../../../schema/Period.ts"
 import { Api } from "../../api/Api.ts"
 import { listLimitDefault } from "../../api/shapes/Common.ts"
 import { cursorOf, makeOrganizationOf, pageOf } from "./Lists.ts"
-import { checkedAt, providerHealth } from "../../views/CatalogView.ts"
-import { marginReport, marginReportView } from "../../views/operator/MarginView.ts"
+import { checkedAt, providerHealth } from "../catalog/CatalogItems.ts"
+import { marginReport, marginReportView } from "./MarginReport.ts"
 
 const daysDefault = 30
 

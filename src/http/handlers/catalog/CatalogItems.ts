@@ -1,15 +1,15 @@
 /** Shows catalog items in discover and in lists (specification 2.3, 2.11), with the next commands. */
-import type { CatalogEntry } from "../../layers/catalog/Catalog.ts"
-import type { RawProvider, Snapshot } from "../../layers/catalog/Endpoints.ts"
-import type { Marketplace } from "../../layers/catalog/Marketplace.ts"
-import type { CheckRow } from "../../layers/catalog/ProviderChecks.ts"
-import type { ProviderReadiness } from "../../layers/catalog/ProviderReadiness.ts"
-import type { Health } from "../../layers/executor/Health.ts"
-import type { Endpoint } from "../../schema/catalog/Endpoint.ts"
-import * as Money from "../../schema/money/Money.ts"
-import { priceMin } from "../../schema/money/Pricing.ts"
-import { healthView } from "./HealthView.ts"
-import { inspectEndpoint } from "../../schema/Steps.ts"
+import type { CatalogEntry } from "../../../layers/catalog/Catalog.ts"
+import type { RawProvider, Snapshot } from "../../../layers/catalog/Endpoints.ts"
+import type { Marketplace } from "../../../layers/catalog/Marketplace.ts"
+import type { CheckRow } from "../../../layers/catalog/ProviderChecks.ts"
+import type { ProviderReadiness } from "../../../layers/catalog/ProviderReadiness.ts"
+import type { Health } from "../../../layers/executor/Health.ts"
+import type { Endpoint } from "../../../schema/catalog/Endpoint.ts"
+import * as Money from "../../../schema/money/Money.ts"
+import { priceMin } from "../../../schema/money/Pricing.ts"
+import { orReported } from "../../../schema/runs/Health.ts"
+import { inspectEndpoint } from "../../../schema/Steps.ts"
 
 const currency = "USD" as const
 
@@ -54,7 +54,7 @@ export const endpointHealth = (
   actors: Marketplace["Service"],
   raw: RawProvider,
   endpoint: Endpoint
-) => healthView(health.endpoint(raw.slug, endpoint.method, endpoint.path), actors.reported(endpoint))
+) => orReported(health.endpoint(raw.slug, endpoint.method, endpoint.path).health, actors.reported(endpoint))
 
 const bestFirst = ["healthy", "stable", "unknown", "degraded", "outage"] as const
 
@@ -62,18 +62,18 @@ const bestFirst = ["healthy", "stable", "unknown", "degraded", "outage"] as cons
 export const capabilityHealth = (health: Health["Service"], { capability, offers }: CatalogEntry) => {
   const views = offers
     .filter((one) => one.executable)
-    .map((one) => healthView(health.offer(capability.slug, one.provider.slug)))
+    .map((one) => health.offer(capability.slug, one.provider.slug).health)
   return (
     views.toSorted(
       (a, b) => bestFirst.indexOf(a.status) - bestFirst.indexOf(b.status) || b.sample_size - a.sample_size
-    )[0] ?? healthView(health.offer(capability.slug, ""))
+    )[0] ?? health.offer(capability.slug, "").health
   )
 }
 
 /** The health of the offer with the most measured calls. */
 export const providerHealth = (health: Health["Service"], slug: string, capabilities: ReadonlyArray<string>) => {
-  const views = capabilities.map((capability) => healthView(health.offer(capability, slug)))
-  return views.toSorted((a, b) => b.sample_size - a.sample_size)[0] ?? healthView(health.offer("", slug))
+  const views = capabilities.map((capability) => health.offer(capability, slug).health)
+  return views.toSorted((a, b) => b.sample_size - a.sample_size)[0] ?? health.offer("", slug).health
 }
 
 /** When the first of a provider's offers was last checked, so that no older check is hidden. Null: never. */

@@ -2,20 +2,20 @@
 import { Effect } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
-import { Catalog } from "../../layers/catalog/Catalog.ts"
-import { Discovery } from "../../layers/search/Discovery.ts"
-import { Endpoints, type RawProvider } from "../../layers/catalog/Endpoints.ts"
-import { Marketplace } from "../../layers/catalog/Marketplace.ts"
-import { ProviderChecks } from "../../layers/catalog/ProviderChecks.ts"
-import { readinessOf } from "../../layers/catalog/ProviderReadiness.ts"
-import { CostDrifts } from "../../layers/executor/CostDrifts.ts"
-import { Health } from "../../layers/executor/Health.ts"
-import { endpointKey } from "../../schema/catalog/Endpoint.ts"
-import { problem } from "../../schema/Errors.ts"
-import { didYouMean } from "../../schema/suggestion.ts"
-import { Api } from "../api/Api.ts"
-import { listLimitDefault } from "../api/shapes/Common.ts"
-import { discoverLimitDefault } from "../api/Discovery.ts"
+import { Catalog } from "../../../layers/catalog/Catalog.ts"
+import { Discovery } from "../../../layers/search/Discovery.ts"
+import { Endpoints, type RawProvider } from "../../../layers/catalog/Endpoints.ts"
+import { Marketplace } from "../../../layers/catalog/Marketplace.ts"
+import { ProviderChecks } from "../../../layers/catalog/ProviderChecks.ts"
+import { readinessOf } from "../../../layers/catalog/ProviderReadiness.ts"
+import { CostDrifts } from "../../../layers/executor/CostDrifts.ts"
+import { Health } from "../../../layers/executor/Health.ts"
+import { endpointKey } from "../../../schema/catalog/Endpoint.ts"
+import { problem } from "../../../schema/Errors.ts"
+import { didYouMean } from "../../../schema/suggestion.ts"
+import { Api } from "../../api/Api.ts"
+import { listLimitDefault } from "../../api/shapes/Common.ts"
+import { discoverLimitDefault } from "../../api/Discovery.ts"
 import {
   capabilityHealth,
   capabilityView,
@@ -23,10 +23,10 @@ import {
   endpointView,
   inspectCommand,
   providerView
-} from "../views/CatalogView.ts"
-import { etagOf, hasTag } from "../standards/ETags.ts"
-import { withCommands } from "../../schema/Hints.ts"
-import { inspectCapability, viaApi } from "../../schema/Steps.ts"
+} from "./CatalogItems.ts"
+import { etagOf, hasTag } from "../../standards/ETags.ts"
+import { withCommands } from "../../../schema/Hints.ts"
+import { inspectCapability, viaApi } from "../../../schema/Steps.ts"
 
 /** How long clients and proxies may cache a list. They see an import at most this much later. */
 const freshSeconds = 60

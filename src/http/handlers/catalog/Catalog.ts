@@ -1,32 +1,31 @@
 /** Inspect: the input, output and price of a capability or a raw endpoint, exactly as run enforces them. */
 import { Clock, Effect, Schema } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { Marketplace } from "../../layers/catalog/Marketplace.ts"
-import { Catalog, type CatalogEntry, type CatalogOffer } from "../../layers/catalog/Catalog.ts"
-import { routableNow } from "../../actors/runs/CapabilityRoute.ts"
-import { foundEndpoint, runnable } from "../../actors/runs/RawRoute.ts"
-import { Endpoints } from "../../layers/catalog/Endpoints.ts"
-import { Breakers } from "../../layers/executor/Breakers.ts"
-import { CostDrifts } from "../../layers/executor/CostDrifts.ts"
-import { Health } from "../../layers/executor/Health.ts"
-import { scenarioWords } from "../../layers/executor/Sandbox.ts"
-import { Settings } from "../../layers/platform/Settings.ts"
-import { OwnAccounts } from "../../layers/provideraccounts/OwnAccounts.ts"
-import { isCallable } from "../../actors/owners/OwnRoute.ts"
-import { problem, refused } from "../../schema/Errors.ts"
-import type { Measured } from "../../schema/runs/Health.ts"
-import * as Money from "../../schema/money/Money.ts"
-import { anyDemand, type Price, priceMax } from "../../schema/money/Pricing.ts"
-import { didYouMean } from "../../schema/suggestion.ts"
-import { Api } from "../api/Api.ts"
-import type { InspectRequest } from "../api/Catalog.ts"
-import { CurrentCaller } from "../api/shapes/Common.ts"
-import { endpointHealth, startingPrice } from "../views/CatalogView.ts"
-import { endpointInspection, type OwnAccountView } from "../views/EndpointView.ts"
-import { healthView, metricsView } from "../views/HealthView.ts"
-import { warrantyTerms } from "../../schema/wallet/Warranty.ts"
-import { hinted, withCommands } from "../../schema/Hints.ts"
-import { discover, viaApi, runCapability } from "../../schema/Steps.ts"
+import { Marketplace } from "../../../layers/catalog/Marketplace.ts"
+import { Catalog, type CatalogEntry, type CatalogOffer } from "../../../layers/catalog/Catalog.ts"
+import { routableNow } from "../../../actors/runs/CapabilityRoute.ts"
+import { foundEndpoint, runnable } from "../../../actors/runs/RawRoute.ts"
+import { Endpoints } from "../../../layers/catalog/Endpoints.ts"
+import { Breakers } from "../../../layers/executor/Breakers.ts"
+import { CostDrifts } from "../../../layers/executor/CostDrifts.ts"
+import { Health } from "../../../layers/executor/Health.ts"
+import { scenarioWords } from "../../../layers/executor/Sandbox.ts"
+import { Settings } from "../../../layers/platform/Settings.ts"
+import { OwnAccounts } from "../../../layers/provideraccounts/OwnAccounts.ts"
+import { isCallable } from "../../../actors/owners/OwnRoute.ts"
+import { problem, refused } from "../../../schema/Errors.ts"
+import type { Measured } from "../../../schema/runs/Health.ts"
+import * as Money from "../../../schema/money/Money.ts"
+import { anyDemand, type Price, priceMax } from "../../../schema/money/Pricing.ts"
+import { didYouMean } from "../../../schema/suggestion.ts"
+import { Api } from "../../api/Api.ts"
+import type { InspectRequest } from "../../api/Catalog.ts"
+import { CurrentCaller } from "../../api/shapes/Common.ts"
+import { endpointHealth, startingPrice } from "./CatalogItems.ts"
+import { endpointInspection, type OwnAccountView } from "./InspectedEndpoint.ts"
+import { warrantyTerms } from "../../../schema/wallet/Warranty.ts"
+import { hinted, withCommands } from "../../../schema/Hints.ts"
+import { discover, viaApi, runCapability } from "../../../schema/Steps.ts"
 
 const currency = "USD" as const
 
@@ -74,8 +73,8 @@ const offerView = (
   // For a price that depends on the input: the maximum for one without a limit.
   price: { amount: Money.usd(priceMax(offer.price, anyDemand)), currency, note: offer.note },
   ...pricingOf(offer.price),
-  metrics: metricsView(measured),
-  health: healthView(measured)
+  metrics: measured.metrics,
+  health: measured.health
 })
 
 const decodeObject = Schema.decodeUnknownSync(Schema.JsonObject)
