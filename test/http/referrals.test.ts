@@ -197,7 +197,7 @@ describe("sign-up with a code", () => {
 })
 
 describe("a code is for people who are new here", () => {
-  test("not for its own workspace's people, nor for anybody else's, however they spell their address", async () => {
+  test("not for its own organization's people, nor for anybody else's, however they spell their address", async () => {
     const account = await signUp("Grace.Hopper@gmail.com")
     const { code } = await program(account.body.session_token)
     const before = await referrals()

@@ -80,11 +80,11 @@ describe("equations of payments and referrals", () => {
     const paid = "E6 each top-up is one paid payment of that amount, and each paid payment one top-up"
     const taken = "E6 the clawed back amount of each payment equals its refunds and disputes"
     const stray = "E6 money is taken back only by a payment's reversal or with a referral"
-    const bonus = "E12 a referred workspace has its bonus unless its deposit was reversed"
+    const bonus = "E12 a referred organization has its bonus unless its deposit was reversed"
     const recorded = "E12 the recorded credits of a referral add up to its credited amount"
     const entered = "E12 each credit of a referral is one entry of its referrer, or a queued command"
     const share =
-      "E12 a referrer has at most its share of the platform's net revenue from the referred workspace's runs"
+      "E12 a referrer has at most its share of the platform's net revenue from the referred organization's runs"
     const solvent = "E3 available >= 0, or short by no more than was clawed back"
     const [row] = await app.sql("SELECT session_id FROM payments WHERE payment_id = $1", [deposit])
     const session = String(row?.["session_id"])

@@ -1065,17 +1065,17 @@ class ReferralProgram(TypedDict):
 
 
 class ReferralTerms(TypedDict):
-    """The terms for a workspace that signs up today. Later changes do not affect it."""
+    """The terms for an organization that signs up today. Later changes do not affect it."""
 
     currency: Literal["USD"]
     deposit_min: str
-    """Minimum deposit for the bonus of a referred workspace."""
+    """Minimum deposit for the bonus of a referred organization."""
     deposit_bonus: str
-    """Bonus of the referred workspace, granted once, with its first such deposit."""
+    """Bonus of the referred organization, granted once, with its first such deposit."""
     share_percent: str
     """The referrer's share of net revenue, in percent."""
     months: int
-    """Months after sign-up in which the runs of a referred workspace count."""
+    """Months after sign-up in which the runs of a referred organization count."""
     description: str
 
 

@@ -1,5 +1,5 @@
 /**
- * Credits referrers with their share of the net revenue from runs of the workspaces that they referred.
+ * Credits referrers with their share of the net revenue from runs of the organizations that they referred.
  *
  * Any number of workers may do this at once. Each step is a compare-and-set that also stores the credit as a command in the
  * referrer's mailbox. So a crash at any point neither loses nor repeats a credit.

@@ -1,4 +1,4 @@
-/** The referral program of a workspace: names of the referred workspaces and the earnings, and nothing else about them. */
+/** The referral program of an organization: names of the referred organizations and the earnings, and nothing else about them. */
 import { Effect, Schema } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Referrals } from "../../layers/accounts/Referrals.ts"

@@ -17,7 +17,7 @@ const unknown = page(
 /** The password is too short on purpose: nobody should get an account whose password is on a page. */
 const command = (address: string, code: string) => `curl -s ${address}/v1/auth/sign-up \\
   -H "Content-Type: application/json" \\
-  -d '{"email":"you@example.com","password":"YOUR-PASS","organization":"Your workspace","referral_code":"${code}"}'`
+  -d '{"email":"you@example.com","password":"YOUR-PASS","organization":"Your organization","referral_code":"${code}"}'`
 
 /** What a sign-up needs besides the code. */
 const joining: Readonly<Record<SignUp, string>> = {

@@ -1,7 +1,7 @@
 /**
- * Sign-up, shared by the API and the invitation page: who may sign up, what is stored for a new workspace, and which e-mail is sent.
+ * Sign-up, shared by the API and the invitation page: who may sign up, what is stored for a new organization, and which e-mail is sent.
  *
- * If e-mail verification is on, the response does not reveal whether the address has an account. The workspace is created either way, and only
+ * If e-mail verification is on, the response does not reveal whether the address has an account. The organization is created either way, and only
  * the mail to the address says more.
  */
 import { Effect, Option, Redacted } from "effect"

@@ -217,7 +217,7 @@ export const violations = Effect.fnUntraced(function* (sql: SqlClient.SqlClient,
                         AND l.org_id IN (f.referred_org, f.referrer_org)) LIMIT ${perEquation}`)
 
   const bonuses = violationRows(sql`
-    SELECT 'E12 a referred workspace has its bonus unless its deposit was reversed' AS equation, f.referral_id AS subject,
+    SELECT 'E12 a referred organization has its bonus unless its deposit was reversed' AS equation, f.referral_id AS subject,
            'bonus of ' || f.deposit_bonus || ' ' || f.bonus_state || ', entered ' || l.given AS detail
     FROM referrals f, LATERAL (
       SELECT coalesce(sum(amount), 0) AS given FROM ledger l

@@ -61,7 +61,7 @@ export const platformViolations = Effect.fnUntraced(function* (sql: SqlClient.Sq
   const entered = topups + clawed_back + bonuses + refunds + charged
   // Recounts the revenue of the runs. Unpaid revenue can only lower a share, so it is not recounted.
   const shares = yield* violationRows(sql`
-    SELECT 'E12 a referrer has at most its share of the platform''s net revenue from the referred workspace''s runs' AS equation,
+    SELECT 'E12 a referrer has at most its share of the platform''s net revenue from the referred organization''s runs' AS equation,
            f.referral_id AS subject,
            'share of ' || f.share_bps || ' bps, credited ' || f.credited || ', net revenue ' || f.net_revenue || ', counted again ' || n.counted AS detail
     FROM referrals f, LATERAL (

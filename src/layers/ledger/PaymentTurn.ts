@@ -152,7 +152,7 @@ export const readPayments = (sql: SqlClient.SqlClient, { orgs, payment_ids, even
     const reversals = yield* reversalRows(sql`
       SELECT reversal_id, payment_id, payment_intent, kind, amount, standing FROM payment_reversals
       WHERE payment_id = ANY(${texts(payment_ids)}) ORDER BY reversal_id`)
-    // A workspace with an unverified e-mail address earns no bonus.
+    // An organization with an unverified e-mail address earns no bonus.
     const bonuses = yield* bonusRows(sql`
       SELECT referred_org, referral_id, deposit_min, deposit_bonus, bonus_state AS state, bonus_payment_id AS payment_id,
              bonus_card AS card, bonus_changes AS changes

@@ -245,7 +245,8 @@ export const agentmail = provider({
   homepage: "https://agentmail.to",
   base_url: "https://api.agentmail.to",
   auth: { kind: "bearer" },
-  excluded: "Inboxes belong to a workspace; use email.inbox_create, email.inbox_list, email.messages or email.send.",
+  excluded:
+    "Inboxes belong to an organization; use email.inbox_create, email.inbox_list, email.messages or email.send.",
   concurrency: 10,
   timeoutMillis: 20_000,
   httpErrors: httpErrors({

@@ -150,7 +150,7 @@ export const porkbun = provider({
   base_url: "https://api.porkbun.com/api/json/v3",
   // The API key setting is "key:secret".
   auth: { kind: "headers", names: ["X-API-Key", "X-Secret-API-Key"] },
-  excluded: "Domains belong to a workspace; use domain.check or domain.register.",
+  excluded: "Domains belong to an organization; use domain.check or domain.register.",
   // An account may make one check per ten seconds.
   concurrency: 1,
   spacingMillis: 10_000,

@@ -1,5 +1,5 @@
 /**
- * domain.register: registers a domain name for the workspace.
+ * domain.register: registers a domain name for the organization.
  *
  * A registration can't be undone, so it acts at most once. Metered at a fixed price per year. A name that was not registered is `no_match`
  * and is not charged.
@@ -19,7 +19,7 @@ export const domainRegister = capability({
   title: "Register a domain",
   category: "domain",
   description:
-    "Registers (buys) a domain name for the workspace at a registrar, for one or more years. Check it with domain.check first. Premium names are refused.",
+    "Registers (buys) a domain name for the organization at a registrar, for one or more years. Check it with domain.check first. Premium names are refused.",
   tags: [
     ...["domain", "register", "domain name", "buy domain", "purchase domain", "registration", "registrar", "order"],
     ...["tld", "dns", "new domain", "sending domain"]

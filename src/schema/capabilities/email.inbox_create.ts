@@ -1,5 +1,5 @@
 /**
- * email.inbox_create: a new inbox of the workspace, with an address that sends and receives.
+ * email.inbox_create: a new inbox of the organization, with an address that sends and receives.
  *
  * It creates something that lasts and costs money, so it acts at most once. Charged when the inbox was created.
  */
@@ -22,7 +22,7 @@ export const emailInboxCreate = capability({
   title: "Create an e-mail inbox",
   category: "email",
   description:
-    "Creates an e-mail inbox (mailbox) with its own address in the workspace, for sending with email.send and reading replies with email.messages.",
+    "Creates an e-mail inbox (mailbox) with its own address in the organization, for sending with email.send and reading replies with email.messages.",
   tags: [
     ...["email", "inbox", "create", "mailbox", "new email address", "email account", "agent inbox", "sender"],
     ...["receive email", "replies", "mail", "provision", "outreach"]
@@ -41,7 +41,7 @@ export const emailInboxCreate = capability({
       }).check(Schema.isPattern(/^[A-Za-z0-9]([A-Za-z0-9._-]{0,62}[A-Za-z0-9])?$/u))
     ),
     domain: Schema.optionalKey(
-      Field.domain("A verified domain of the workspace; by default the provider's own domain")
+      Field.domain("A verified domain of the organization; by default the provider's own domain")
     ),
     display_name: Schema.optionalKey(Field.text("The name that recipients see", 100))
   }),

@@ -1,7 +1,7 @@
 /**
- * email.inbox_list: the inboxes of the workspace, page by page, as the service recorded them when they were created or assigned.
+ * email.inbox_list: the inboxes of the organization, page by page, as the service recorded them when they were created or assigned.
  *
- * Free. No provider is called, because its list has the inboxes of all organizations. A workspace without inboxes gets an empty list, which is a success and not `no_match`.
+ * Free. No provider is called, because its list has the inboxes of all organizations. An organization without inboxes gets an empty list, which is a success and not `no_match`.
  */
 import { Schema } from "effect"
 import { capability } from "../catalog/Capability.ts"
@@ -30,7 +30,7 @@ export const emailInboxList = capability({
   slug: "email.inbox_list",
   title: "List e-mail inboxes",
   category: "email",
-  description: "Lists the e-mail inboxes (mailboxes) of the workspace with their addresses and display names.",
+  description: "Lists the e-mail inboxes (mailboxes) of the organization with their addresses and display names.",
   tags: [
     ...["email", "inbox", "inboxes", "list", "mailbox", "mailboxes", "my inboxes", "email accounts", "addresses"],
     ...["senders", "free"]

@@ -1,5 +1,5 @@
 /**
- * email.messages: the messages in an inbox of the workspace, latest first, page by page.
+ * email.messages: the messages in an inbox of the organization, latest first, page by page.
  *
  * Free. An inbox without new messages gives an empty list, which is a success and not `no_match`. So clients can poll for replies.
  */
@@ -37,7 +37,7 @@ export const emailMessages = capability({
   title: "Read an inbox's messages",
   category: "email",
   description:
-    "Reads the e-mail messages of an inbox of the workspace, latest first: sender, subject, text, labels and attachments. Use it to check for replies.",
+    "Reads the e-mail messages of an inbox of the organization, latest first: sender, subject, text, labels and attachments. Use it to check for replies.",
   tags: [
     ...["email", "messages", "inbox", "read email", "check email", "replies", "reply", "received", "unread", "mail"],
     ...["mailbox", "thread", "conversation", "list", "free"]

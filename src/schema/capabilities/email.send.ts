@@ -22,7 +22,7 @@ export const emailSend = capability({
   slug: "email.send",
   title: "Send an e-mail",
   category: "email",
-  description: "Sends one e-mail from a verified sender or an inbox of the workspace.",
+  description: "Sends one e-mail from a verified sender or an inbox of the organization.",
   tags: [
     ...[
       "send email",

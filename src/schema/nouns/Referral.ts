@@ -7,14 +7,16 @@ const Currency = Schema.Literal("USD")
 
 const ReferralTerms = Schema.Struct({
   currency: Currency,
-  deposit_min: amountAs("Minimum deposit for the bonus of a referred workspace."),
-  deposit_bonus: amountAs("Bonus of the referred workspace, granted once, with its first such deposit."),
+  deposit_min: amountAs("Minimum deposit for the bonus of a referred organization."),
+  deposit_bonus: amountAs("Bonus of the referred organization, granted once, with its first such deposit."),
   share_percent: text("The referrer's share of net revenue, in percent."),
-  months: Schema.Int.annotate({ description: "Months after sign-up in which the runs of a referred workspace count." }),
+  months: Schema.Int.annotate({
+    description: "Months after sign-up in which the runs of a referred organization count."
+  }),
   description: Schema.String
 }).annotate({
   identifier: "ReferralTerms",
-  description: "The terms for a workspace that signs up today. Later changes do not affect it."
+  description: "The terms for an organization that signs up today. Later changes do not affect it."
 })
 
 const Referral = Schema.Struct({
@@ -62,7 +64,7 @@ export const ReferralProgram = Schema.Struct({
         share_percent: "10",
         months: 12,
         description:
-          "A workspace that signs up with this code gets $1.00 once, with its first deposit of at least $10.00. Its referrer gets 10% of the net revenue on its runs for 12 months."
+          "An organization that signs up with this code gets $1.00 once, with its first deposit of at least $10.00. Its referrer gets 10% of the net revenue on its runs for 12 months."
       },
       earnings: { currency: "USD", credited: "0.00", pending: "0.00", referred_count: 0 },
       referred: { items: [] },

@@ -38,7 +38,7 @@ export interface Reversal {
   readonly standing: Standing
 }
 
-/** The bonus of a referred workspace for its first deposit of at least `deposit_min`. */
+/** The bonus of a referred organization for its first deposit of at least `deposit_min`. */
 export interface DepositBonus {
   readonly referral_id: string
   readonly deposit_min: Money.MicroUsd
@@ -56,7 +56,7 @@ export interface PaymentBook {
   readonly payment: Payment
   readonly reversals: ReadonlyArray<Reversal>
   readonly bonus: DepositBonus | null
-  /** Whether the card of this payment has earned the bonus of another workspace. A card earns one. */
+  /** Whether the card of this payment has earned the bonus of another organization. A card earns one. */
   readonly card_taken: boolean
   readonly auto: AutoTopup | null
 }

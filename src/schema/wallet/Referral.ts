@@ -1,14 +1,14 @@
 /**
- * Referrals: the terms under which a workspace signs up, and what its referrer has earned.
+ * Referrals: the terms under which an organization signs up, and what its referrer has earned.
  *
  * Earnings are computed over the referral's whole life. A fraction that one computation leaves over is carried to the next, and computing
- * twice gives the same result. The wallet's turn credits the referred workspace's own bonus.
+ * twice gives the same result. The wallet's turn credits the referred organization's own bonus.
  */
 import * as Money from "../money/Money.ts"
 import { estimatedCost } from "../money/Pricing.ts"
 
 export interface Terms {
-  /** The minimum first deposit for the bonus of the referred workspace, and the bonus. */
+  /** The minimum first deposit for the bonus of the referred organization, and the bonus. */
   readonly deposit_min: Money.MicroUsd
   readonly deposit_bonus: Money.MicroUsd
   /** The referrer's share of net revenue in basis points: 1000 are 10%. */
@@ -24,7 +24,7 @@ const marginOfOne = 6n
 /**
  * The highest bonus that the deposit itself pays for: what the platform keeps of the deposit when it is spent, less the referrer's share.
  *
- * With this limit, bonus and shares together never exceed the net revenue from the workspaces that got them, whatever they deposit, spend
+ * With this limit, bonus and shares together never exceed the net revenue from the organizations that got them, whatever they deposit, spend
  * and take back. The database enforces it for every referral.
  */
 export const bonusMax = (deposit_min: Money.MicroUsd, share_bps: number): Money.MicroUsd =>
@@ -87,12 +87,12 @@ export const codeOf = (typed: string): string | null => {
   return code.length === codeLength && [...code].every((letter) => codeAlphabet.includes(letter)) ? code : null
 }
 
-/** The terms as sentences, for the referred workspace and for the referrer. */
+/** The terms as sentences, for the referred organization and for the referrer. */
 export const describeTerms = ({ deposit_min, deposit_bonus, share_bps, months }: Terms) => ({
   referred:
     deposit_bonus === 0n
       ? "Signing up with this code gives no bonus at present."
-      : `A workspace that signs up with this code gets $${Money.usd(deposit_bonus)} once, with its first deposit of at least $${Money.usd(deposit_min)}. A payment card earns this bonus for one workspace only.`,
+      : `An organization that signs up with this code gets $${Money.usd(deposit_bonus)} once, with its first deposit of at least $${Money.usd(deposit_min)}. A payment card earns this bonus for one organization only.`,
   referrer:
     share_bps === 0 || months === 0
       ? "Its referrer gets no share at present."

@@ -163,7 +163,7 @@ test("a deposit earns the bonus of its own referral, and a card earns one", () =
       const granted = { bonus_state: "granted", bonus_payment_id: first, bonus_card: "card_same", bonus_changes: 0 }
       expect(yield* referralOf(one)).toEqual([granted])
       expect(yield* referralOf(two)).toEqual([untouched])
-      // A workspace with an unverified address earns none until it is verified.
+      // An organization with an unverified address earns none until it is verified.
       yield* sql`INSERT INTO users (user_id, org_id, email, password_hash, pending) VALUES (${newId("usr")}, ${two}, 'ada@two.example', 'none', true)`
       const early = yield* opened(two)
       yield* told(two, early, paid(early, "20.00", { card: "card_other" }))

@@ -70,7 +70,7 @@ const served: Readonly<Record<string, string>> = {
   "gov.contracts": "usaspending",
   "gov.entity": "usaspending sec_edgar"
 }
-/** One provider is all there is: nobody else was found, or the thing belongs to a workspace. */
+/** One provider is all there is: nobody else was found, or the thing belongs to an organization. */
 const single = /^(phone\.lookup|email\.(inbox_\w+|messages)|domain\.register|creative\.\w+|gov\.(filings|contracts))$/
 /** Nobody is charged for these. */
 const free = (offer: Offer) => /^(gov\.\w+|email\.(inbox_list|messages))$/.test(offer.capability)

@@ -47,7 +47,7 @@ describe.skipIf(!hasBrowser)("links in a browser", () => {
     const tab = await openTab(browser, app.url)
     await opened(tab, new URL(link).pathname, "You are invited to Rungate")
     expect(await tab.page.getByLabel("Referral code (optional)").inputValue()).toBe(code)
-    await tab.page.getByText("A workspace that signs up with this code").waitFor()
+    await tab.page.getByText("An organization that signs up with this code").waitFor()
     await tab.context.close()
   })
 

@@ -37,7 +37,7 @@ describe.each(suites)("mails %s", (_name, open) => {
     return body.session_token
   }
 
-  test("an unverified workspace looks around, and mints, runs and pays nothing until its link was used", async () => {
+  test("an unverified organization looks around, and mints, runs and pays nothing until its link was used", async () => {
     const signed = await signUp("ada@example.com")
     expect([signed.status, signed.body.verification]).toEqual([200, "pending"])
     const token: string = signed.body.session_token

@@ -323,7 +323,7 @@ describe("T64 referrals", () => {
     figures("T64 referral: bonus", { gained_by_circles: usd(MicroUsd(gained)) })
   })
 
-  test("only runs of the referred workspace count, and only until the end", async () => {
+  test("only runs of the referred organization count, and only until the end", async () => {
     const [a, stranger] = [await join(null), await join(null)]
     const b = await join(a.code)
     const c = await join(b.code)
