@@ -68,11 +68,12 @@ const seenIn = (text: string): Effect.Effect<Seen, CommandFailed> =>
     }
   })
 
-/** Removes the result, which only a single run has. */
-const listed = (text: string) => {
-  const result = memberText(text, "result")
-  return result === null ? text : text.replace(`,"result":${result}`, () => "")
-}
+/** Removes what only a single run or only the list has, so that each line has the same fields. */
+const alike = (text: string) =>
+  ["result", "key_id", "subject"].reduce((rest, name) => {
+    const value = memberText(rest, name)
+    return value === null ? rest : rest.replace(`,"${name}":${value}`, () => "")
+  }, text)
 
 const { endpoints } = RunsApi
 const pathOf = (query: object) => requestOf(endpoints.list, { query }).path
@@ -92,7 +93,7 @@ export const follow = (filters: Filters, read: (path: string) => Effect.Effect<A
     while (runs.length < most) {
       const path = pathOf({ limit: Math.min(most, pageMost), ...filters, cursor })
       const { items, next }: ReturnType<typeof pageOf> = pageOf((yield* read(path)).text)
-      for (const item of items) runs.push(yield* seenIn(item))
+      for (const item of items) runs.push(yield* seenIn(alike(item)))
       if (next === null || (runs.at(-1)?.asked_at ?? since) < since) break
       cursor = next
     }
@@ -117,7 +118,7 @@ export const follow = (filters: Filters, read: (path: string) => Effect.Effect<A
     if (isEnd) printed.delete(run_id)
     if (isEnd ? before === true : run_id <= newest) return null
     const { path } = requestOf(endpoints.get, { params: { run_id } })
-    const run = yield* seenIn(listed((yield* read(path)).text))
+    const run = yield* seenIn(alike((yield* read(path)).text))
     return run.done === isEnd && matches(run) ? run : null
   })
 
