@@ -2,11 +2,12 @@
 import { Effect, Option } from "effect"
 import { Accounts } from "../../../layers/accounts/Accounts.ts"
 import type { OrganizationRow } from "../../../layers/accounts/organizations/OrganizationList.ts"
-import { problem } from "../../../schema/Errors.ts"
+import { notACursor, problem } from "../../../schema/Errors.ts"
 import { withCommands } from "../../../schema/Hints.ts"
 import { type Prefix, looksLike } from "../../../schema/Ids.ts"
 import { shownName } from "../../../schema/json/StorableText.ts"
 import { listOrganizations } from "../../../schema/Steps.ts"
+import { cut } from "../ListPage.ts"
 
 const sentenceOf = (org_id: string) =>
   withCommands`There is no organization "${shownName(org_id)}". List organizations with ${listOrganizations}.`
@@ -29,17 +30,9 @@ export const makeOrganizationOf = Effect.map(Accounts, (accounts) => {
   }
 })
 
-const badCursor = problem("invalid_request", "query.cursor is not a cursor of this list", [
-  { path: "query.cursor", message: "is not a cursor of this list" }
-])
-
 /** The id that the page comes after. Null for the first page. */
 export const cursorOf = (kind: Prefix, cursor: string | undefined) =>
-  cursor === undefined
-    ? Effect.succeed(null)
-    : looksLike(kind, cursor)
-      ? Effect.succeed(cursor)
-      : Effect.fail(badCursor)
+  cursor === undefined ? Effect.succeed(null) : looksLike(kind, cursor) ? Effect.succeed(cursor) : notACursor
 
 /** A page of rows that were read with one more than `limit`. The next one comes after its last id. */
 export const pageOf = <Row, A>(
@@ -48,7 +41,6 @@ export const pageOf = <Row, A>(
   idOf: (row: Row) => string,
   view: (row: Row) => A
 ): { readonly items: ReadonlyArray<A>; readonly next_cursor: string | null } => {
-  const page = rows.slice(0, limit)
-  const last = page.at(-1)
-  return { items: page.map(view), next_cursor: rows.length > limit && last !== undefined ? idOf(last) : null }
+  const page = cut(rows, limit, idOf)
+  return { items: page.rows.map(view), next_cursor: page.next }
 }
