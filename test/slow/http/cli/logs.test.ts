@@ -28,7 +28,7 @@ const newcomer = async () => {
 test.concurrent.if(dueToday(0))(
   "in a pipe: the past, then every run as the API lists it, once when it is seen and once when it ends",
   async () => {
-    const { org, mine, quick, slow, fails } = await newcomer()
+    const { mine, quick, slow, fails } = await newcomer()
     const old = await slow()
     const [first, second] = [await quick("first"), await quick("second")]
     const door = doorway(app)
