@@ -177,12 +177,12 @@ const choose = (
   const { provider, strategy, max_cost, max_total, allow_fallback } = routing
   const usable = considered.map(({ offer, barred }) => (offer.serves(input) ? barred : "cannot_serve"))
   const rules = [provider, strategy, max_cost, max_total, allow_fallback, demand.results, ...usable]
-  const key = `${rules.join(" ")} ${demand.platform}`
+  const key = `${rules.join(" ")} ${demand.platform ?? ""}`
   const ofEntry = choices.get(entry) ?? new Map<string, Choice>()
   const before = ofEntry.get(key)
   const isSame = ({ metrics, offer }: Candidate, n: number) =>
     metrics === considered[n]?.metrics && offer === considered[n]?.offer
-  if (before?.considered.every(isSame) === true) return before
+  if (before?.considered.length === considered.length && before.considered.every(isSame)) return before
   const choice = { considered, chosen: route(considered, routing, input, demand, entry.capability.side_effect) }
   // An offer through an own account is a new object for each run.
   if (considered.some(({ own }) => own !== undefined)) return choice
