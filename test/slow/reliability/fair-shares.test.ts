@@ -37,7 +37,9 @@ const open = async (app: App, org: Tenant, where = "") =>
 const running = (app: App, org: Tenant) => open(app, org, "AND state = 'running'")
 
 describe.each(backends)("a flood, queues on %s", (backend) => {
-  const app = withApp({ backend, held: heldProvider(), settings: { RUNGATE_DRAIN_SECONDS: "0" } })
+  // Each free run that is open may store 8 MiB. The usual limit has room for 256 of them.
+  const settings = { RUNGATE_DRAIN_SECONDS: "0", RUNGATE_FREE_DAILY_MB: "8192" }
+  const app = withApp({ backend, held: heldProvider(), settings })
 
   test("of free and of slow runs: another organization's paid runs end while all of it is open", async () => {
     const [penniless, flooding, victim] = [await app.tenant(), await app.tenant("500.00"), await app.tenant("5.00")]

@@ -242,7 +242,7 @@ describe("in the sources", () => {
   const files = Array.from(new Bun.Glob("**/*.ts").scanSync(source))
   const saying = (words: RegExp) => files.filter((file) => words.test(readFileSync(join(source, file), "utf8"))).sort()
 
-  test("one file asks providers, one executes runs, one admits them, and four read the network", () => {
+  test("one file asks providers, one executes runs, one admits them, and five read the network", () => {
     expect(saying(/\bproviders\.(call|callRaw)\(/)).toEqual(["actors/runs/Attempts.ts"])
     // The others only read what a provider says of calls that were made before.
     expect(saying(/\byield\* Providers\b/)).toEqual([
@@ -254,9 +254,10 @@ describe("in the sources", () => {
     expect(saying(/\bproviders\.bounced\(/)).toEqual(["actors/warranty/Warranties.ts"])
     expect(saying(/\brunActor\.execute\(/)).toEqual(["actors/Workers.ts"])
     expect(saying(/\bstore\.admit\(/)).toEqual(["actors/runs/Admission.ts"])
-    // One is a page's client in a browser, one reads documents for the catalog, one asks the payment processor.
+    // Two are pages in a browser, one reads documents for the catalog, one asks the payment processor.
     expect(saying(/\bfetch\(/)).toEqual([
       "http/client/Browser.ts",
+      "http/console/docs/search.ts",
       "layers/catalog/import/kit/Downloads.ts",
       "layers/executor/Send.ts",
       "layers/payments/Stripe.ts"
