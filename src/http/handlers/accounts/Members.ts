@@ -53,7 +53,9 @@ export const MembersHandlers = HttpApiBuilder.group(
               Effect.catchTag("LastOwner", () => Effect.fail(lastOwner))
             )
           : null
-        return row === null ? yield* Effect.fail(unknown(member_id)) : { ...view(row), keys: keysView(row.keys) }
+        if (row === null) return yield* Effect.fail(unknown(member_id))
+        const { keys, ...member } = row
+        return { ...view(member), keys: keysView(keys) }
       }),
 
       remove: Effect.fnUntraced(function* ({ params: { member_id }, query }) {
