@@ -59,7 +59,12 @@ const referralOf = (read: SettingsReader): Terms => {
     "0",
     "smallest first deposit that earns a welcome bonus"
   )
-  const bonus = read.usd("RUNGATE_REFERRAL_DEPOSIT_BONUS", bonusDefault, "0", "the welcome bonus")
+  const bonus = read.usd(
+    "RUNGATE_REFERRAL_DEPOSIT_BONUS",
+    bonusDefault,
+    "0",
+    "the welcome bonus; at most what the smallest deposit earns after the referrer's share"
+  )
   const share_bps = bpsOf(
     read.text("RUNGATE_REFERRAL_SHARE_PERCENT", "10", "the referrer's share of net revenue", { kind: "decimal" })
   )
