@@ -6,11 +6,16 @@
  * beyond this is what its own code costs.
  */
 import { Client } from "pg"
+import { sessionSettings } from "../../src/layers/postgres/SessionSettings.ts"
 import { link, type Linked, type Unlinked } from "../../src/layers/ledger/LedgerChain.ts"
 import { newId } from "../../src/layers/platform/Ids.ts"
 import { MicroUsd } from "../../src/schema/money/Money.ts"
 
-const client = new Client({ connectionString: process.env["DATABASE_URL"] ?? "" })
+// The plans of the tables' triggers suit these settings, as in the service. Others read whole tables.
+const options = Object.entries(sessionSettings)
+  .map(([name, value]) => `-c ${name}=${value}`)
+  .join(" ")
+const client = new Client({ connectionString: process.env["DATABASE_URL"] ?? "", options })
 await client.connect()
 
 const hold = 46_800n
