@@ -41,7 +41,7 @@ export const ScannedRuns = Context.Reference("rungate/layers/runs/ScannedRuns", 
 const idOf = (millis: number) => makeId("run", Math.max(0, millis)).slice(0, -16)
 
 const dayMillis = 86_400_000
-/** A larger input is stored apart from its row. */
+/** A larger input is stored apart from its row, unless it is compressed: a page of such inputs would be many megabytes. */
 const inputBytesMax = 2_000
 
 /** Exclusive. */
@@ -104,7 +104,8 @@ export const runList = <Row>(sql: SqlClient.SqlClient, columns: Statement.Fragme
     const { org_id, status, limit } = filter
     return sql`
       SELECT ${columns}, NULL AS result, NULL::bigint AS available,
-             CASE WHEN pg_column_size(r.input) <= ${inputBytesMax}::int THEN r.input::text END AS input FROM ${source} LEFT JOIN open_runs o ON o.run_id = r.run_id
+             CASE WHEN pg_column_size(r.input) <= ${inputBytesMax}::int AND octet_length(r.input::text) <= ${inputBytesMax}::int
+                  THEN r.input::text END AS input FROM ${source} LEFT JOIN open_runs o ON o.run_id = r.run_id
       WHERE r.org_id = ${org_id} AND ${conditionsOf(filter)}
         -- A final run is not open, so most runs are left out before they are looked up in open_runs.
         AND (${status}::text IS NULL OR r.status = ${status} OR r.status = 'created')
