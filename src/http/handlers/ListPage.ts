@@ -21,15 +21,32 @@ interface PageQuery {
   readonly cursor?: string
 }
 
-/** A page whose cursor is the id of its last item. `read` gets the id before which it begins, and how many rows to read. */
-export const pageOf = Effect.fnUntraced(function* <Row, Item extends { readonly id: string }, E, R>(
+type Read<Row, E, R> = (before: string | null, limit: number) => Effect.Effect<ReadonlyArray<Row>, E, R>
+
+/** A page whose cursor is the id of its last row. `read` gets the id before which it begins, and how many rows to read. */
+export const pageBy = Effect.fnUntraced(function* <Row, Item, E, R>(
   prefix: Prefix,
   { limit = listLimitDefault, cursor }: PageQuery,
-  read: (before: string | null, limit: number) => Effect.Effect<ReadonlyArray<Row>, E, R>,
+  read: Read<Row, E, R>,
+  idOf: (row: Row) => string,
   shown: (row: Row) => Item
 ) {
   if (cursor !== undefined && !looksLike(prefix, cursor)) return yield* notACursor
-  const rows = yield* read(cursor ?? null, limit + 1)
-  const page = cut(rows.map(shown), limit, ({ id }) => id)
-  return { items: page.rows, next_cursor: page.next }
+  const page = cut(yield* read(cursor ?? null, limit + 1), limit, idOf)
+  return { items: page.rows.map(shown), next_cursor: page.next }
 })
+
+/** The same for items that show their id as `id`. */
+export const pageOf = <Row, Item extends { readonly id: string }, E, R>(
+  prefix: Prefix,
+  query: PageQuery,
+  read: Read<Row, E, R>,
+  shown: (row: Row) => Item
+) =>
+  pageBy(
+    prefix,
+    query,
+    (before, limit) => Effect.map(read(before, limit), (rows) => rows.map(shown)),
+    ({ id }) => id,
+    (item) => item
+  )

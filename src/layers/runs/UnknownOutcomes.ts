@@ -60,7 +60,7 @@ export interface UnknownFilter {
   /** Include the runs with a finding. */
   readonly resolved: boolean
   /** Only those that come after this run in the list. */
-  readonly before?: string
+  readonly before?: string | null
 }
 
 const hintOf: Readonly<Record<Finding, string>> = {
@@ -103,13 +103,13 @@ export class UnknownOutcomes extends Context.Service<
         u.at, u.finding, u.note, u.found_at,
         CASE WHEN u.finding IS NULL AND r.erased_at IS NULL AND u.at > now() - ${maxAge} THEN u.look_after END AS next_look`)
       const joined = sql.literal("unknown_outcomes u LEFT JOIN runs r ON r.org_id = u.org_id AND r.run_id = u.run_id")
-      const list = ({ org_id, resolved, before }: UnknownFilter, limit: number) =>
+      const list = ({ org_id, resolved, before = null }: UnknownFilter, limit: number) =>
         unknownRows(sql`
         SELECT ${columns} FROM ${joined}
         WHERE ${sql.and([
           ...(org_id === null ? [] : [sql`u.org_id = ${org_id}`]),
           ...(resolved ? [] : [sql`u.finding IS NULL`]),
-          ...(before === undefined
+          ...(before === null
             ? []
             : [sql`(u.at, u.run_id) < (SELECT b.at, b.run_id FROM unknown_outcomes b WHERE b.run_id = ${before})`]),
           sql`true`

@@ -3,8 +3,8 @@ import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { AuditLog, type EntryRow, everything } from "../../../layers/auditlog/AuditLog.ts"
 import { Api } from "../../api/Api.ts"
-import { listLimitDefault } from "../../api/shapes/Common.ts"
-import { cursorOf, makeOrganizationOf, pageOf } from "./Lists.ts"
+import { pageOf } from "../ListPage.ts"
+import { makeOrganizationOf } from "./NamedOrganization.ts"
 
 const view = (row: EntryRow) => ({
   id: row.entry_id,
@@ -25,10 +25,10 @@ export const OperatorAuditLogHandlers = HttpApiBuilder.group(
     const log = yield* AuditLog
     const { inQuery } = yield* makeOrganizationOf
     return handlers.handleAll({
-      list: Effect.fnUntraced(function* ({ query: { cursor, org_id, actor, action, limit = listLimitDefault } }) {
-        const filter = { ...everything, actor: actor ?? null, action: action ?? null }
-        const rows = yield* log.list(yield* inQuery(org_id), filter, yield* cursorOf("aud", cursor), limit + 1)
-        return pageOf(rows, limit, (row) => row.entry_id, view)
+      list: Effect.fnUntraced(function* ({ query }) {
+        const org_id = yield* inQuery(query.org_id)
+        const filter = { ...everything, actor: query.actor ?? null, action: query.action ?? null }
+        return yield* pageOf("aud", query, (before, limit) => log.list(org_id, filter, before, limit), view)
       })
     })
   })

@@ -9,12 +9,12 @@ import { HttpApiBuilder } from "effect/http-api"
 import type { ImportPlan } from "../../../layers/catalog/CatalogImports.ts"
 import type { CatalogStore } from "../../../layers/catalog/CatalogStore.ts"
 import type { Marketplace } from "../../../layers/catalog/Marketplace.ts"
-import { problem } from "../../../schema/Errors.ts"
+import { refused } from "../../../schema/Errors.ts"
 import { makeAsOperator } from "../../access/OperatorCookie.ts"
 import { Api } from "../../api/Api.ts"
 
-const field = (path: string, message: string) => problem("invalid_request", `${path}: ${message}`, [{ path, message }])
-const changedMeanwhile = field(
+const refusedAt = (path: string, message: string) => refused(path, message, `${path}: ${message}`)
+const changedMeanwhile = refusedAt(
   "based_on",
   "Another import changed this provider since you compared. Nothing was changed; compare again."
 )
@@ -64,11 +64,11 @@ export const OperatorCatalogHandlers = HttpApiBuilder.group(
             include: payload.include ?? [],
             exclude: payload.exclude ?? []
           })
-          .pipe(Effect.mapError(({ message }) => field("document", message)))
+          .pipe(Effect.catch(({ message }) => refusedAt("document", message)))
         const { added, changed, removed } = plan.diff
         if (payload.apply !== true || added.length + changed.length + removed.length === 0) return view(plan, false)
-        if ((payload.based_on ?? null) !== basedOn(plan)) return yield* Effect.fail(changedMeanwhile)
-        yield* asOperator(imports.apply(plan)).pipe(Effect.mapError(() => changedMeanwhile))
+        if ((payload.based_on ?? null) !== basedOn(plan)) return yield* changedMeanwhile
+        yield* asOperator(imports.apply(plan)).pipe(Effect.catch(() => changedMeanwhile))
         return view(plan, true)
       }),
 

@@ -4,26 +4,25 @@ import { HttpApiBuilder } from "effect/http-api"
 import { Lanes } from "../../../actors/mailbox/Lanes.ts"
 import { makeAcceptDispute } from "../../../actors/warranty/acceptDispute.ts"
 import { type DisputeRow, Disputes } from "../../../layers/warranty/Disputes.ts"
-import { problem } from "../../../schema/Errors.ts"
+import { problem, refused } from "../../../schema/Errors.ts"
 import { withCommands } from "../../../schema/Hints.ts"
 import { looksLike } from "../../../schema/Ids.ts"
 import { disputeJson } from "../../../schema/nouns/Dispute.ts"
 import { listDisputes } from "../../../schema/Steps.ts"
 import { makeAsOperator } from "../../access/OperatorCookie.ts"
 import { Api } from "../../api/Api.ts"
-import { listLimitDefault } from "../../api/shapes/Common.ts"
-import { cursorOf, makeOrganizationOf, pageOf } from "./Lists.ts"
+import { pageBy } from "../ListPage.ts"
+import { makeOrganizationOf } from "./NamedOrganization.ts"
 
-const field = (path: string, message: string) => problem("invalid_request", `${path} ${message}`, [{ path, message }])
 const noDispute = problem(
   "not_found",
   withCommands`There is no dispute of a run with this id. List all disputes with ${listDisputes}.`
 )
 const notCovered = (why: string) =>
-  problem(
-    "invalid_request",
-    `The warranty does not cover this run: ${why}. You can refund its organization all the same.`,
-    [{ path: "path.run_id", message: `has no warranty: ${why}` }]
+  refused(
+    "path.run_id",
+    `has no warranty: ${why}`,
+    `The warranty does not cover this run: ${why}. You can refund its organization all the same.`
   )
 const off = problem("invalid_request", "The outcome warranty is off. Set RUNGATE_WARRANTY_SHARE to refund disputes.")
 const limited = problem(
@@ -49,14 +48,10 @@ export const OperatorDisputesHandlers = HttpApiBuilder.group(
 
     const { inQuery } = yield* makeOrganizationOf
     return handlers.handleAll({
-      list: Effect.fnUntraced(function* ({ query: { cursor, org_id, decided, limit = listLimitDefault } }) {
-        const filter = {
-          org_id: yield* inQuery(org_id),
-          all: decided === "true",
-          after: yield* cursorOf("run", cursor)
-        }
-        const rows = yield* disputes.list(filter, limit + 1)
-        return pageOf(rows, limit, (row) => row.run_id, view)
+      list: Effect.fnUntraced(function* ({ query }) {
+        const filter = { org_id: yield* inQuery(query.org_id), all: query.decided === "true" }
+        const read = (after: string | null, limit: number) => disputes.list({ ...filter, after }, limit)
+        return yield* pageBy("run", query, read, ({ run_id }) => run_id, view)
       }),
 
       accept: Effect.fnUntraced(function* ({ params: { run_id }, payload: { note } }) {
@@ -65,7 +60,7 @@ export const OperatorDisputesHandlers = HttpApiBuilder.group(
         if (decided._tag === "Off") return yield* Effect.fail(off)
         if (decided._tag === "Limited") return yield* Effect.fail(limited)
         if (decided._tag === "Unknown") return yield* Effect.fail(noDispute)
-        if (decided._tag === "NotCovered") return yield* Effect.fail(notCovered(decided.why))
+        if (decided._tag === "NotCovered") return yield* notCovered(decided.why)
         if (decided._tag === "Refunded") yield* lanes.wake(decided.lane)
         return view(yield* disputeOf(run_id))
       }),
@@ -74,8 +69,7 @@ export const OperatorDisputesHandlers = HttpApiBuilder.group(
         yield* disputeOf(run_id)
         yield* asOperator(disputes.refuse(run_id, note.trim()))
         const row = yield* disputeOf(run_id)
-        if (row.state === "refunded")
-          return yield* Effect.fail(field("path.run_id", "was already refunded; nothing was changed"))
+        if (row.state === "refunded") yield* refused("path.run_id", "was already refunded; nothing was changed")
         return view(row)
       })
     })

@@ -9,9 +9,9 @@ import { looksLike } from "../../../schema/Ids.ts"
 import { makeAsOperator } from "../../access/OperatorCookie.ts"
 import { Api } from "../../api/Api.ts"
 import { CurrentOperator } from "../../api/operator/OperatorAuth.ts"
-import { listLimitDefault } from "../../api/shapes/Common.ts"
-import { cursorOf, makeOrganizationOf, pageOf } from "./Lists.ts"
-import { listedJson, runJson } from "../../../schema/nouns/Run.ts"
+import { pageBy } from "../ListPage.ts"
+import { makeOrganizationOf } from "./NamedOrganization.ts"
+import { listedJson, type ListedRow, runJson } from "../../../schema/nouns/Run.ts"
 
 const noRun = problem("not_found", "This organization has no run with this id.")
 const needsReason = problem(
@@ -54,17 +54,13 @@ export const OperatorImpersonationHandlers = HttpApiBuilder.group(
       }),
 
       runs: Effect.fnUntraced(function* ({ params: { org_id }, query }) {
-        const { status = null, limit = listLimitDefault } = query
-        const before = yield* cursorOf("run", query.cursor)
+        const { status = null } = query
         yield* allowed(org_id)
-        const rows = yield* store.list({ ...everyRun, org_id, status, before, limit: limit + 1 })
         const now = yield* Clock.currentTimeMillis
-        const { items, next_cursor } = pageOf(
-          rows,
-          limit,
-          ({ run_id }) => run_id,
-          (run) => listedJson(run, now)
-        )
+        const read = (before: string | null, limit: number) =>
+          store.list({ ...everyRun, org_id, status, before, limit })
+        const shown = (run: ListedRow) => listedJson(run, now)
+        const { items, next_cursor } = yield* pageBy("run", query, read, ({ run_id }) => run_id, shown)
         return json(`{"items":[${items.join(",")}],"next_cursor":${JSON.stringify(next_cursor)}}`)
       }),
 

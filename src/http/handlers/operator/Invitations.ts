@@ -4,15 +4,13 @@ import { HttpApiBuilder } from "effect/http-api"
 import { type InvitationRow, Invitations } from "../../../layers/accounts/Invitations.ts"
 import { addressOf, Settings } from "../../../layers/platform/Settings.ts"
 import { invitationPath, linkOf } from "../../../schema/accounts/AccountMail.ts"
-import { problem } from "../../../schema/Errors.ts"
+import { refused } from "../../../schema/Errors.ts"
 import { makeAsOperator } from "../../access/OperatorCookie.ts"
 import { Api } from "../../api/Api.ts"
 
 const shownMax = 100
 
-const hasAccount = problem("invalid_request", "email already has an account and can sign in.", [
-  { path: "email", message: "already has an account and can sign in" }
-])
+const hasAccount = refused("email", "already has an account and can sign in")
 
 const view = ({ email, created_at, expires_at, used_at, org_id }: InvitationRow, now: number) => ({
   email,
@@ -38,7 +36,7 @@ export const OperatorInvitationsHandlers = HttpApiBuilder.group(
 
       create: Effect.fnUntraced(function* ({ payload }) {
         const invitation = yield* asOperator(invitations.invite(payload.email))
-        if (Option.isNone(invitation)) return yield* Effect.fail(hasAccount)
+        if (Option.isNone(invitation)) return yield* hasAccount
         const { email, token, expires_at } = invitation.value
         const link = linkOf(addressOf(settings), invitationPath, Redacted.value(token))
         return { email, link, expires_at: expires_at.toISOString() }

@@ -15,7 +15,7 @@ import type { Violation } from "../../../layers/audit/equations.ts"
 import { AlertSettings } from "../../../layers/events/AlertSettings.ts"
 import { Books } from "../../../layers/ledger/Books.ts"
 import { makeOrganizationState } from "../../../layers/operator/OrganizationState.ts"
-import { problem } from "../../../schema/Errors.ts"
+import { problem, refused } from "../../../schema/Errors.ts"
 import { withCommands } from "../../../schema/Hints.ts"
 import { looksLike } from "../../../schema/Ids.ts"
 import { shownName } from "../../../schema/json/StorableText.ts"
@@ -23,15 +23,14 @@ import { usd } from "../../../schema/money/Money.ts"
 import { auditOrganization } from "../../../schema/Steps.ts"
 import { makeAsOperator, operatorActor } from "../../access/OperatorCookie.ts"
 import { Api } from "../../api/Api.ts"
-import { listLimitDefault } from "../../api/shapes/Common.ts"
-import { cursorOf, makeOrganizationOf, pageOf } from "./Lists.ts"
+import { pageBy } from "../ListPage.ts"
+import { makeOrganizationOf } from "./NamedOrganization.ts"
 import { guardView, keyView, organizationStateView, organizationView } from "./OrganizationAnswer.ts"
 import { WalletAudit } from "../../../schema/nouns/Wallet.ts"
 
 const noKey = (key_id: string) =>
   problem("not_found", `There is no API key "${shownName(key_id)}". The keys of an organization are a part of it.`)
-const field = (path: string, message: string) => problem("invalid_request", `${path} ${message}`, [{ path, message }])
-const badAmount = field("amount", `must be above 0 and at most ${usd(creditMax)}`)
+const badAmount = refused("amount", `must be above 0 and at most ${usd(creditMax)}`)
 const storedCredit = (reference: string) =>
   problem(
     "service_unavailable",
@@ -42,7 +41,7 @@ const storedGuard = problem(
   "The command is stored and will be applied; read the organization again in a few seconds."
 )
 const otherAmount = (booked: bigint) =>
-  field("reference", `was already used for ${usd(booked)} USD; nothing was changed`)
+  refused("reference", `was already used for ${usd(booked)} USD; nothing was changed`)
 
 /** Violations that a refusal names. The organization's audit lists them all. */
 const namedMax = 5
@@ -75,9 +74,10 @@ export const OperatorOrganizationsHandlers = HttpApiBuilder.group(
     const { inPath: organizationOf } = yield* makeOrganizationOf
 
     return handlers.handleAll({
-      list: Effect.fnUntraced(function* ({ query: { search, cursor, limit = listLimitDefault } }) {
-        const rows = yield* accounts.findOrganizations(search ?? null, yield* cursorOf("org", cursor), limit + 1)
-        return pageOf(rows, limit, (row) => row.org_id, organizationView)
+      list: Effect.fnUntraced(function* ({ query }) {
+        const read = (before: string | null, limit: number) =>
+          accounts.findOrganizations(query.search ?? null, before, limit)
+        return yield* pageBy("org", query, read, ({ org_id }) => org_id, organizationView)
       }),
 
       get: Effect.fnUntraced(function* ({ params: { org_id } }) {
@@ -93,12 +93,12 @@ export const OperatorOrganizationsHandlers = HttpApiBuilder.group(
       credit: Effect.fnUntraced(function* ({ params: { org_id }, payload }) {
         const { type, amount, reference } = payload
         const note = payload.note.trim()
-        if (amount <= 0n || amount > creditMax) return yield* Effect.fail(badAmount)
+        if (amount <= 0n || amount > creditMax) return yield* badAmount
         yield* organizationOf(org_id)
         const credit: NewCredit = { type, org_id, amount, note, reference }
         const { already, booked } = yield* credits.book(credit, yield* operatorActor)
         if (booked._tag === "Stored") return yield* Effect.fail(storedCredit(reference))
-        if (booked._tag === "OtherAmount") return yield* Effect.fail(otherAmount(booked.entry.amount))
+        if (booked._tag === "OtherAmount") return yield* otherAmount(booked.entry.amount)
         const { balance, reserved } = yield* books.wallet(org_id)
         return {
           org_id,

@@ -4,8 +4,8 @@ import { HttpApiBuilder } from "effect/http-api"
 import { type ListedPayment, PaymentList } from "../../../layers/operator/PaymentList.ts"
 import { usd } from "../../../schema/money/Money.ts"
 import { Api } from "../../api/Api.ts"
-import { listLimitDefault } from "../../api/shapes/Common.ts"
-import { cursorOf, makeOrganizationOf, pageOf } from "./Lists.ts"
+import { pageBy } from "../ListPage.ts"
+import { makeOrganizationOf } from "./NamedOrganization.ts"
 
 const mismatchesMax = 100
 
@@ -24,10 +24,10 @@ export const OperatorPaymentsHandlers = HttpApiBuilder.group(
     const payments = yield* PaymentList
     const { inQuery } = yield* makeOrganizationOf
     return handlers.handleAll({
-      list: Effect.fnUntraced(function* ({ query: { cursor, org_id, state, limit = listLimitDefault } }) {
-        const filter = { org_id: yield* inQuery(org_id), state: state ?? null }
-        const rows = yield* payments.list(filter, yield* cursorOf("pay", cursor), limit + 1)
-        return pageOf(rows, limit, (row) => row.payment_id, view)
+      list: Effect.fnUntraced(function* ({ query }) {
+        const filter = { org_id: yield* inQuery(query.org_id), state: query.state ?? null }
+        const read = (before: string | null, limit: number) => payments.list(filter, before, limit)
+        return yield* pageBy("pay", query, read, ({ payment_id }) => payment_id, view)
       }),
 
       mismatches: Effect.fnUntraced(function* () {

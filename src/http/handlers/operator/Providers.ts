@@ -14,8 +14,8 @@ import { Settings } from "../../../layers/platform/Settings.ts"
 import { usd } from "../../../schema/money/Money.ts"
 import { fromOf } from "../../../schema/Period.ts"
 import { Api } from "../../api/Api.ts"
-import { listLimitDefault } from "../../api/shapes/Common.ts"
-import { cursorOf, makeOrganizationOf, pageOf } from "./Lists.ts"
+import { pageBy } from "../ListPage.ts"
+import { makeOrganizationOf } from "./NamedOrganization.ts"
 import { checkedAt, providerHealth } from "../catalog/CatalogItems.ts"
 import { marginReport, marginReportView } from "./MarginReport.ts"
 
@@ -106,12 +106,14 @@ export const OperatorProvidersHandlers = HttpApiBuilder.group(
       margins: ({ query: { days = daysDefault } }) =>
         Effect.map(report(String(days)), ({ rows, ended }) => marginReportView(days, marginReport(rows), ended)),
 
-      losses: Effect.fnUntraced(function* ({ query: { org_id, from, cursor, limit = listLimitDefault } }) {
+      losses: Effect.fnUntraced(function* ({ query }) {
+        const { org_id, from } = query
         const filter = { org_id: yield* inQuery(org_id), since: from === undefined ? null : fromOf(from) }
-        const rows = yield* losses.list(filter, yield* cursorOf("run", cursor), limit + 1)
+        const read = (before: string | null, limit: number) => losses.list(filter, before, limit)
+        const page = yield* pageBy("run", query, read, ({ run_id }) => run_id, lossView)
         const totals = yield* org_id === undefined && from === undefined ? losses.sums : losses.totals(filter)
         return {
-          ...pageOf(rows, limit, (row) => row.run_id, lossView),
+          ...page,
           totals: totals.map((one) => ({ ...one, runs: Number(one.runs), loss: usd(one.loss) }))
         }
       })

@@ -4,14 +4,12 @@ import { HttpApiBuilder } from "effect/http-api"
 import { Lanes } from "../../../actors/mailbox/Lanes.ts"
 import { type DeadLetter, DeadLetters } from "../../../layers/operator/DeadLetters.ts"
 import { Queues } from "../../../layers/queues/Queues.ts"
-import { problem } from "../../../schema/Errors.ts"
+import { notACursor, problem } from "../../../schema/Errors.ts"
 import { makeAsOperator } from "../../access/OperatorCookie.ts"
 import { Api } from "../../api/Api.ts"
 import { listLimitDefault } from "../../api/shapes/Common.ts"
+import { cut } from "../ListPage.ts"
 
-const badCursor = problem("invalid_request", "query.cursor is not a cursor of this list", [
-  { path: "query.cursor", message: "is not a cursor of this list" }
-])
 const noCommand = problem(
   "not_found",
   "No dead-lettered command has this id. It may have been retried already. List them at GET /v1/operator/dead-letters."
@@ -61,10 +59,9 @@ export const OperatorQueuesHandlers = HttpApiBuilder.group(
 
       deadLetters: Effect.fnUntraced(function* ({ query: { cursor, limit = listLimitDefault } }) {
         const before = cursor === undefined ? null : numberOf(cursor)
-        if (cursor !== undefined && before === null) return yield* Effect.fail(badCursor)
-        const rows = yield* letters.list(before, limit + 1)
-        const page = rows.slice(0, limit)
-        return { items: page.map(view), next_cursor: rows.length > limit ? String(page.at(-1)?.id ?? "") : null }
+        if (cursor !== undefined && before === null) return yield* notACursor
+        const page = cut(yield* letters.list(before, limit + 1), limit, ({ id }) => String(id))
+        return { items: page.rows.map(view), next_cursor: page.next }
       }),
 
       retry: Effect.fnUntraced(function* ({ params: { command_id } }) {

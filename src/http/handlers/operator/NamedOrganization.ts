@@ -1,13 +1,12 @@
-/** Pages of the operator's lists, and the organization that a request names in its path or as a filter. */
+/** The organization that a request of an operator names in its path or as a filter. */
 import { Effect, Option } from "effect"
 import { Accounts } from "../../../layers/accounts/Accounts.ts"
 import type { OrganizationRow } from "../../../layers/accounts/organizations/OrganizationList.ts"
-import { notACursor, problem } from "../../../schema/Errors.ts"
+import { problem } from "../../../schema/Errors.ts"
 import { withCommands } from "../../../schema/Hints.ts"
-import { type Prefix, looksLike } from "../../../schema/Ids.ts"
+import { looksLike } from "../../../schema/Ids.ts"
 import { shownName } from "../../../schema/json/StorableText.ts"
 import { listOrganizations } from "../../../schema/Steps.ts"
-import { cut } from "../ListPage.ts"
 
 const sentenceOf = (org_id: string) =>
   withCommands`There is no organization "${shownName(org_id)}". List organizations with ${listOrganizations}.`
@@ -29,18 +28,3 @@ export const makeOrganizationOf = Effect.map(Accounts, (accounts) => {
     })
   }
 })
-
-/** The id that the page comes after. Null for the first page. */
-export const cursorOf = (kind: Prefix, cursor: string | undefined) =>
-  cursor === undefined ? Effect.succeed(null) : looksLike(kind, cursor) ? Effect.succeed(cursor) : notACursor
-
-/** A page of rows that were read with one more than `limit`. The next one comes after its last id. */
-export const pageOf = <Row, A>(
-  rows: ReadonlyArray<Row>,
-  limit: number,
-  idOf: (row: Row) => string,
-  view: (row: Row) => A
-): { readonly items: ReadonlyArray<A>; readonly next_cursor: string | null } => {
-  const page = cut(rows, limit, idOf)
-  return { items: page.rows.map(view), next_cursor: page.next }
-}
