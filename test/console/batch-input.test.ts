@@ -60,11 +60,11 @@ describe("columns and rows", () => {
     return inputsOf(form, header, rows, mapping).map((input) => [input, problemsOf(form, input)])
   }
 
-  test("a website fills a domain, and a row says what it lacks", () => {
+  test("a website fills a domain as it is written, and a row says what it lacks", () => {
     const mapping = { full_name: "name", company_domain: "site" }
     const text = "name,site\nAda,https://www.example.com/about\nBob,\nEve,not a domain\n"
     expect(checked("email.find", text, mapping)).toEqual([
-      [{ full_name: "Ada", company_domain: "www.example.com" }, []],
+      [{ full_name: "Ada", company_domain: "https://www.example.com/about" }, []],
       [{ full_name: "Bob" }, [expect.stringContaining("needs full_name and company_domain; or ")]],
       [{ full_name: "Eve", company_domain: "not a domain" }, ["company_domain is no domain such as example.com"]]
     ])

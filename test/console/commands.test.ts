@@ -42,9 +42,8 @@ describe("commands to paste", () => {
     expect(first?.slice(0, 2)).toEqual(["run", "email.find"])
     expect(JSON.parse(after(first ?? [], "-i"))).toEqual(bodies[0]?.input)
     expect(after(first ?? [], "--max-cost")).toBe("0.0468")
-    // No flag keeps the provider's own answer.
-    expect(second?.slice(0, 3)).toEqual(["api", "POST", "/v1/run"])
-    expect(JSON.parse(after(second ?? [], "-i"))).toEqual(bodies[1])
+    expect(second?.slice(0, 2)).toEqual(["run", "web.search"])
+    expect(second).toContain("--include-raw")
     expect(third?.slice(0, 3)).toEqual(["call", "sec_edgar", "/x/{cik}"])
     expect([after(third ?? [], "--method"), after(third ?? [], "--path")]).toEqual(["GET", `{"cik":"1'2"}`])
   })
@@ -71,7 +70,8 @@ describe("commands to paste", () => {
       const requests = [
         { ...base, reuse: { mode: "prefer" as const } },
         { ...base, reuse: { mode: "never" as const, max_age_seconds: 60 } },
-        { ...raw, unless_contacted_within_seconds: 60 }
+        { ...raw, unless_contacted_within_seconds: 60 },
+        { ...raw, response: { include_raw: true } }
       ]
       for (const body of requests) {
         const all = typed(body)

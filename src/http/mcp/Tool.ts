@@ -117,13 +117,19 @@ const plain = (name: string, value: unknown): unknown => {
   return typeof parsed === "object" ? parsed : value
 }
 
-/** Models often pass null for omitted parameters. */
-const plainArguments = (given: unknown): unknown =>
-  isRecord(given)
-    ? Object.fromEntries(
-        Object.entries(given).flatMap(([name, value]) => (value === null ? [] : [[name, plain(name, value)]]))
-      )
-    : (given ?? {})
+/**
+ * Models often pass null for omitted parameters, and for members of one. Other objects are data, such as an input, and keep theirs:
+ * their schema names no members.
+ */
+const plainArguments = (given: unknown, schema: unknown): unknown => {
+  const members = isRecord(schema) ? schema["properties"] : undefined
+  if (!isRecord(given) || !isRecord(members)) return given
+  return Object.fromEntries(
+    Object.entries(given).flatMap(([name, value]) =>
+      value === null ? [] : [[name, plainArguments(plain(name, value), members[name])]]
+    )
+  )
+}
 
 /** Bounds the recursion. No provider's body is nested this deep. */
 const levelsMax = 1_000
@@ -171,7 +177,7 @@ export const tool = <Arguments>(words: {
     withHandler: (handler: (given: Arguments) => Effect.Effect<Answered>): Tool => ({
       ...published,
       call: (sent) => {
-        const values = plainArguments(sent)
+        const values = plainArguments(sent ?? {}, described)
         const unfit = unfitIn(values, "", 0)
         if (unfit !== null) return Effect.succeed(malformed(shown.name, described, [unfit]))
         const decoded = decode(values)

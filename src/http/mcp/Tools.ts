@@ -6,7 +6,7 @@
 import { Schema } from "effect"
 import { methods } from "../../schema/catalog/Endpoint.ts"
 import { contactSecondsMax } from "../../schema/guards/ContactGuard.ts"
-import { reuseSecondsMax } from "../../schema/guards/Reuse.ts"
+import { reuseModes, reuseSecondsMax } from "../../schema/guards/Reuse.ts"
 import { Usd } from "../../schema/money/Money.ts"
 import { metadataAs } from "../../schema/runs/Metadata.ts"
 import { strategies } from "../../schema/runs/Routing.ts"
@@ -160,11 +160,11 @@ const unless_contacted_within_seconds = optional(
 
 const reuse = optional(
   Schema.Struct({
-    mode: Schema.Literals(["prefer", "only"]),
+    mode: Schema.Literals(reuseModes),
     max_age_seconds: optional(between(1, reuseSecondsMax, "oldest result to take; default: 2592000, 30 days"))
   }).annotate({
     description:
-      "lookups only. prefer takes the organization's own result of the same input at $0 and buys only without one; only never buys"
+      "lookups only. prefer takes the organization's own result of the same input at $0 and buys only without one; only never buys; never is the default"
   })
 )
 

@@ -24,11 +24,10 @@ const flag = (name: string, value: unknown): ReadonlyArray<string> => {
   return [name, quoted(typeof value === "string" ? value : JSON.stringify(value))]
 }
 
-/** Whether the command has no flag for a part of a request: the provider's own answer, a result of any age, a guard of a raw call. */
+/** Whether the command has no flag for a part of a request: a result of any age, and a guard or the whole answer of a raw call. */
 const lacksFlag = ({ response, reuse, capability, unless_contacted_within_seconds: guard }: RunBody) =>
-  response?.include_raw === true ||
   (isSet(reuse) && reuse?.mode !== "only" && !(reuse?.mode === "prefer" && isSet(reuse.max_age_seconds))) ||
-  (typeof capability !== "string" && isSet(guard))
+  (typeof capability !== "string" && (isSet(guard) || response?.include_raw === true))
 
 const seconds = (value: number | null | undefined) => (isSet(value) ? `${value}s` : null)
 
@@ -36,7 +35,7 @@ const seconds = (value: number | null | undefined) => (isSet(value) ? `${value}s
 const command = (body: RunBody, { cap }: Place) => {
   const capped = withCap(body, cap)
   if (lacksFlag(body)) return `rungate api POST /v1/run -i ${quoted(JSON.stringify(capped))}`
-  const { capability, provider, endpoint, method, path, query, input, routing, metadata, reuse } = capped
+  const { capability, provider, endpoint, method, path, query, input, routing, metadata, reuse, response } = capped
   const target =
     typeof capability === "string"
       ? ["run", quoted(capability)]
@@ -57,6 +56,7 @@ const command = (body: RunBody, { cap }: Place) => {
     ...flag("--unless-contacted", seconds(capped.unless_contacted_within_seconds)),
     ...flag("--reuse", seconds(reuse?.max_age_seconds)),
     ...(reuse?.mode === "only" ? ["--reuse-only"] : []),
+    ...(response?.include_raw === true ? ["--include-raw"] : []),
     ...labels
   ].join(" ")
 }

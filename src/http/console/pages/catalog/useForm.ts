@@ -90,26 +90,27 @@ interface State {
   readonly options: Options
 }
 
-const begin = (parts: ReadonlyArray<Part>, values: Values, options: Options): State => ({
+export const begin = (parts: ReadonlyArray<Part>, values: Values, options: Options): State => ({
   drafts: draftsOf(parts, values),
   json: formFits(parts, values) ? null : jsonOf(values),
   options
 })
 
+/** What the form means, and the body of its run: null while a field is wrong. */
+export const requestOf = (inspected: Inspected, parts: ReadonlyArray<Part>, { drafts, json, options }: State) => {
+  const content = json === null ? filled(parts, drafts) : ofJson(parts, json)
+  const body = content.problems.size > 0 ? null : bodyOf(inspected, content.values, optionsOf(inspected, options))
+  return { content, body }
+}
+
 export const useForm = (inspected: Inspected, initial: Values, given: Options) => {
   const parts = useMemo(() => partsOf(inspected), [inspected])
   const [state, setState] = useState(() => begin(parts, initial, given))
-  const { drafts, json, options } = state
-  const content = useMemo(() => (json === null ? filled(parts, drafts) : ofJson(parts, json)), [parts, drafts, json])
-  const body = useMemo(
-    () => (content.problems.size > 0 ? null : bodyOf(inspected, content.values, optionsOf(inspected, options))),
-    [inspected, content, options]
-  )
+  const { json } = state
+  const { content, body } = useMemo(() => requestOf(inspected, parts, state), [inspected, parts, state])
   return {
+    ...state,
     parts,
-    drafts,
-    json,
-    options,
     content,
     body,
     setDraft: (name: Part["name"], draft: Drafts[Part["name"]]) =>

@@ -49,16 +49,6 @@ export const formOf = (schema: Fields): InputForm => {
   return { fields, together: together.some((one) => one.length === 0) ? [] : together }
 }
 
-/** Lists of companies have websites where a domain is asked for. */
-const hostOf = (cell: string): string => {
-  const address = /^https?:\/\/([^/?#:@\s]+)/i.exec(cell)
-  return address?.[1] ?? cell
-}
-
-/** A cell as the value of a field. */
-const valueOf = (cell: string, { type, schema }: InputField): CellValue =>
-  schema["format"] === "hostname" ? hostOf(cell) : cellValue(cell, type)
-
 /** Columns by field. A field without a column is left out. */
 export type Mapping = Readonly<Record<string, string>>
 
@@ -80,14 +70,15 @@ export const inputsOf = (
     Object.fromEntries(
       places.flatMap(([field, at]) => {
         const cell = row[at] ?? ""
-        return cell === "" ? [] : [[field.name, valueOf(cell, field)]]
+        return cell === "" ? [] : [[field.name, cellValue(cell, field.type)]]
       })
     )
   )
 }
 
 const email = /^[^\s@]+@[^\s@]+\.[^\s@]+$/
-const hostname = /^[^\s./@:]+(\.[^\s./@:]+)+$/
+/** Lists of companies have websites where a domain is asked for. The service takes their hosts. */
+const hostname = /^(https?:\/\/\S+|[^\s./@:]+(\.[^\s./@:]+)+)$/i
 
 const textProblem = (value: string, schema: Fields): string | null => {
   const [least, most] = [sizeOf(schema["minLength"]), sizeOf(schema["maxLength"])]
