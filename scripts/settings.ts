@@ -24,18 +24,21 @@ export const exampleText = () =>
     })
     .join("")
 
-/** The table of docs/operate.md. */
-export const tableText = () => {
-  const rows = [
-    ["variable", "default", "meaning"],
-    ...settingsTable.map((one) => [`\`${one.name}\``, one.default, one.description])
-  ]
-  const widths = [0, 1, 2].map((column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)))
+/** A table of Markdown, its columns as wide as their longest cell. */
+export const markdownTable = (rows: ReadonlyArray<ReadonlyArray<string>>): string => {
+  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)))
   const [title = "", ...lines] = rows.map(
     (row) => `| ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(" | ")} |`
   )
   return [title, `| ${widths.map((width) => "-".repeat(width)).join(" | ")} |`, ...lines].join("\n")
 }
+
+/** The table of docs/operate.md. */
+export const tableText = () =>
+  markdownTable([
+    ["variable", "default", "meaning"],
+    ...settingsTable.map((one) => [`\`${one.name}\``, one.default, one.description])
+  ])
 
 const tableOf = /^\| variable +\| default [\s\S]*?\|(?=\n\n)/m
 

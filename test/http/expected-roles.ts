@@ -1,7 +1,7 @@
 /**
  * The least role that each operation needs, as docs/concepts.md ("People") and docs/api.md promise it.
  *
- * Written by hand, so that a mistake in `src/http/access/Access.ts` can't agree with it. A new operation gets a line here first.
+ * Written by hand, so that a mistake in the annotations can't agree with it. A new operation gets a line here first.
  */
 export const expectedRoles = {
   /** Reads what the organization has, and manages the own sign-in. */
@@ -95,3 +95,21 @@ export const expectedRoles = {
   /** Decides about the members. */
   owner: ["members.setRole"]
 } as const
+
+/** What no API key may call, whatever its scope: operations about people, and changes that a leaked key must not make. */
+export const peopleOnly: ReadonlyArray<string> = [
+  ...["keys.create", "keys.change", "keys.rotate", "history.erase", "topups.setAutoTopup", "auditLog.list"],
+  ...[
+    "webhooks.create",
+    "webhooks.change",
+    "webhooks.remove",
+    "webhooks.rotate",
+    "webhooks.replay",
+    "webhooks.replayAll"
+  ],
+  ...["senders.add", "senders.verify", "senders.remove", "providerAccounts.set", "providerAccounts.remove"],
+  ...["members.list", "members.setRole", "members.remove", "oauth.asked", "oauth.decide"],
+  ...["invitations.list", "invitations.create", "invitations.withdraw", "browser.switch"],
+  ...["auth.signOut", "auth.endSessions", "auth.sessions", "auth.endSession", "auth.session"],
+  ...["recovery.resendVerification", "recovery.changePassword"]
+]

@@ -1,14 +1,16 @@
 /**
  * Every role against every operation of the OpenAPI document, by the list in expected-roles.ts. It is not read from the service, so that a
- * role which is too low in `src/http/access/Access.ts` fails here.
+ * role which is too low in its annotation fails here.
  */
 import { beforeAll, describe, expect, test } from "bun:test"
-import { OpenApi } from "effect/http-api"
-import { neededRole, refusalFor } from "../../src/http/access/Access.ts"
+import { Context, Option } from "effect"
+import { HttpApi, HttpApiEndpoint, OpenApi } from "effect/http-api"
+import { refusalFor } from "../../src/http/access/Access.ts"
 import { Api } from "../../src/http/api/Api.ts"
+import { Rights } from "../../src/http/api/shapes/Rights.ts"
 import { figures, withApp } from "../kit/app.ts"
 import { contract } from "../kit/documented-answers.ts"
-import { expectedRoles } from "./expected-roles.ts"
+import { expectedRoles, peopleOnly } from "./expected-roles.ts"
 
 const password = "correct horse battery"
 
@@ -48,31 +50,62 @@ test("every operation with a credential has one expected role", () => {
   expect([
     ...missing.map(
       (id) =>
-        `${id} is new: add it to test/http/expected-roles.ts, under the least role that docs/concepts.md ("People") lets do it, and to src/http/access/Access.ts`
+        `${id} is new: add it to test/http/expected-roles.ts, under the least role that docs/concepts.md ("People") lets do it`
     ),
     ...gone.map((id) => `${id} is no operation with a credential any more: remove it from test/http/expected-roles.ts`),
     ...twice.map((id) => `${id} has two roles in test/http/expected-roles.ts: remove one`)
   ]).toEqual([])
 })
 
-test("the service asks for the expected role of each operation, and has no line that is left over", () => {
-  const ids = new Set([...expected.keys(), ...Object.keys(neededRole)])
-  const wrong = [...ids].filter((id) => neededRole[id] !== expected.get(id))
+/** What each operation with a credential states. Undefined for one that states nothing. */
+const stated = new Map<string, Rights | undefined>()
+HttpApi.reflect(Api, {
+  onGroup: () => {},
+  onEndpoint: ({ group, endpoint }) => {
+    const id = `${group.identifier}.${endpoint.identifier}`
+    if (secured.has(id) && !id.startsWith("operator"))
+      stated.set(id, Option.getOrUndefined(Context.getOption(endpoint.annotations, Rights)))
+  }
+})
+
+test("every operation with a credential states the expected role", () => {
+  const wrong = Array.from(stated).filter(([id, rights]) => rights?.role !== expected.get(id))
   expect(
     wrong.map(
-      (id) =>
-        `${id} needs ${neededRole[id] ?? "no role"} in src/http/access/Access.ts, and ${expected.get(id) ?? "no role"} in test/http/expected-roles.ts`
+      ([id, rights]) =>
+        `${id} needs ${rights?.role ?? "no role"} by its annotation (src/http/api/shapes/Rights.ts), and ${expected.get(id) ?? "no role"} in test/http/expected-roles.ts`
     )
   ).toEqual([])
 })
 
-test("an operation without a line is the owner's", () => {
-  expect(roles.map((role) => refusalFor("new.operation", role)?.error.code ?? "allowed")).toEqual([
+test("an operation that states nothing is the owner's, and no key's", () => {
+  const rights = Context.get(HttpApiEndpoint.get("new", "/new").annotations, Rights)
+  expect(roles.map((role) => refusalFor(rights, { role, access: null })?.error.code ?? "allowed")).toEqual([
     "forbidden",
     "forbidden",
     "forbidden",
     "allowed"
   ])
+  expect(refusalFor(rights, { role: null, access: null })?.error.message).toContain("needs a session token")
+})
+
+/** A request with nothing in it, to an object that does not exist. */
+const callEmpty = (token: string, method: string, path: string) => {
+  const query = path === "/v1/history" && method !== "POST" ? "?q=nobody@nowhere.example" : ""
+  const filled = `${path.replace(/\{[^}]+\}/g, "none")}${query}`
+  return app.call(token, method, filled, { body: method === "GET" ? undefined : {} })
+}
+
+test("an API key without a scope calls every operation but those for people", async () => {
+  const { key } = await app.tenant("5.00")
+  const refused: Array<string> = []
+  for (const { id, method, path } of operations()) {
+    // It would end the key.
+    if (id === "keys.revoke") continue
+    const { status, body } = await callEmpty(key, method, path)
+    if (status === 403 && String(body.error.message).includes("needs a session token")) refused.push(id)
+  }
+  expect(refused.toSorted()).toEqual(peopleOnly.toSorted())
 })
 
 describe("every role at every door", () => {
@@ -86,9 +119,7 @@ describe("every role at every door", () => {
     let calls = 0
     for (const { id, method, path } of inOrder) {
       if (id === "auth.endSessions") continue
-      const query = path === "/v1/history" && method !== "POST" ? "?q=nobody@nowhere.example" : ""
-      const filled = `${path.replace(/\{[^}]+\}/g, "none")}${query}`
-      const { status, body } = await app.call(token, method, filled, { body: method === "GET" ? undefined : {} })
+      const { status, body } = await callEmpty(token, method, path)
       const needed = expected.get(id) ?? "owner"
       const refused =
         status === 403 && String(body.error.message).includes(`needs the role ${needed}, and yours is ${role}`)

@@ -3,6 +3,7 @@ import { describe, expect, test } from "bun:test"
 import { Effect, Redacted } from "effect"
 import { HttpServerRequest } from "effect/http"
 import { maySeeWallet, needsRole, refusalFor } from "../../src/http/access/Access.ts"
+import type { Role } from "../../src/schema/accounts/Role.ts"
 import { operatorToken } from "../../src/http/access/OperatorCookie.ts"
 import { cookieToken, crossSiteProblem, hostCookie, requireOwnPage } from "../../src/http/access/SessionCookie.ts"
 
@@ -112,18 +113,19 @@ describe("the token of a cookie", () => {
 })
 
 describe("a refusal by role", () => {
+  const person = (role: Role) => ({ role, access: null })
+  const key = { role: null, access: null }
+
   test("no key calls an operation about people, and no other operation asks a key for a role", () => {
-    for (const operation of ["members.list", "invitations.create", "auditLog.list", "oauth.decide"])
-      expect([operation, refusalFor(operation, null)?.error.message]).toEqual([
-        operation,
-        expect.stringContaining("needs a session token")
-      ])
-    for (const operation of ["runs.run", "wallet.setGuard", "new.operation", "membersOnly.list", "x.members.list"])
-      expect([operation, refusalFor(operation, null)]).toEqual([operation, null])
+    expect(refusalFor({ role: "viewer", keys: "people", own: true }, key)?.error.message).toContain(
+      "needs a session token"
+    )
+    for (const keys of ["reads", "runs", "stops", "mints", "revokes", "changes"] as const)
+      expect([keys, refusalFor({ role: "owner", keys, own: false }, key)]).toEqual([keys, null])
   })
 
   test("names the role that is needed, the one that the caller has, and why", () => {
-    expect(refusalFor("keys.create", "viewer")?.error.message).toStartWith(
+    expect(refusalFor({ role: "member", keys: "people", own: false }, person("viewer"))?.error.message).toStartWith(
       "This needs the role member, and yours is viewer. Ask an owner"
     )
     expect(needsRole("owner", "admin", "An owner has to agree.").error.message).toStartWith(

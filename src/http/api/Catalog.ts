@@ -1,11 +1,11 @@
 /** The contract of inspect: capabilities and raw endpoints (specification 2.4-2.6, 4.9). */
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { operation } from "./shapes/Rights.ts"
 import { CostDriver, Filled } from "../../schema/catalog/CostDriver.ts"
 import { bodyTypes, costModels, methods } from "../../schema/catalog/Endpoint.ts"
 import { Wire } from "../../schema/Errors.ts"
 import { Auth, optional } from "./shapes/Common.ts"
-import { ScopedKeys } from "./shapes/ScopedKeys.ts"
 import { hintFields } from "../../schema/Hints.ts"
 import { withExample } from "../../schema/nouns/Noun.ts"
 
@@ -206,14 +206,12 @@ export class CatalogApi extends HttpApiGroup.make("catalog")
       payload: InspectRequest,
       success: Schema.Union([InspectedCapability, InspectedEndpoint]),
       error: [Wire.invalid_request, Wire.capability_not_found, Wire.endpoint_not_found]
-    })
-      .annotateMerge(
-        OpenApi.annotations({
-          summary: "Inspect a capability or a raw endpoint",
-          description:
-            "Returns the input schema, output fields, providers and price, exactly as run enforces them. Free."
-        })
+    }).annotateMerge(
+      operation(
+        { role: "viewer", keys: "reads", own: true, command: "inspect" },
+        "Inspect a capability or a raw endpoint",
+        "Returns the input schema, output fields, providers and price, exactly as run enforces them. Free."
       )
-      .annotate(ScopedKeys, "reads")
+    )
   )
   .middleware(Auth) {}

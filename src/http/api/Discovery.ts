@@ -1,6 +1,7 @@
 /** The contract of the public catalog: discover, and the lists of providers and capabilities (specification 2.3, 2.11, 4.8, 4.10). */
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
+import { about } from "./shapes/Rights.ts"
 import { methods } from "../../schema/catalog/Endpoint.ts"
 import { Wire } from "../../schema/Errors.ts"
 import { Cost, Health } from "./Catalog.ts"
@@ -161,33 +162,31 @@ export class DiscoveryApi extends HttpApiGroup.make("discovery").add(
     success: Discovered,
     error: [Wire.invalid_request, Wire.provider_not_found, Wire.rate_limited]
   }).annotateMerge(
-    OpenApi.annotations({
-      summary: "Search the catalog",
-      description: "Finds capabilities and raw endpoints, best match first. Free, needs no key, runs nothing."
-    })
+    about(
+      "Search the catalog",
+      "Finds capabilities and raw endpoints, best match first. Free, needs no key, runs nothing.",
+      "discover"
+    )
   ),
   HttpApiEndpoint.get("capabilities", "/catalog/capabilities", {
     query: listQuery,
     headers: cached,
     success: [page(ListedCapability), NotModified],
     error: [Wire.invalid_request]
-  }).annotateMerge(OpenApi.annotations({ summary: "List the capabilities", description: "Needs no key." })),
+  }).annotateMerge(about("List the capabilities", "Needs no key.")),
   HttpApiEndpoint.get("providers", "/catalog/providers", {
     query: listQuery,
     headers: cached,
     success: [page(CatalogProvider), NotModified],
     error: [Wire.invalid_request]
-  }).annotateMerge(OpenApi.annotations({ summary: "List the providers", description: "Needs no key." })),
+  }).annotateMerge(about("List the providers", "Needs no key.")),
   HttpApiEndpoint.get("provider", "/catalog/providers/:provider", {
     params: { provider: Schema.String },
     headers: cached,
     success: [CatalogProvider, NotModified],
     error: [Wire.provider_not_found]
   }).annotateMerge(
-    OpenApi.annotations({
-      summary: "Read a provider",
-      description: "Returns the provider's capabilities and its number of raw endpoints. Needs no key."
-    })
+    about("Read a provider", "Returns the provider's capabilities and its number of raw endpoints. Needs no key.")
   ),
   HttpApiEndpoint.get("endpoints", "/catalog/providers/:provider/endpoints", {
     params: { provider: Schema.String },
@@ -196,9 +195,9 @@ export class DiscoveryApi extends HttpApiGroup.make("discovery").add(
     success: [page(ListedEndpoint), NotModified],
     error: [Wire.invalid_request, Wire.provider_not_found]
   }).annotateMerge(
-    OpenApi.annotations({
-      summary: "List a provider's raw endpoints",
-      description: "Lists the provider's own paths, ordered by path and method. Needs no key."
-    })
+    about(
+      "List a provider's raw endpoints",
+      "Lists the provider's own paths, ordered by path and method. Needs no key."
+    )
   )
 ) {}

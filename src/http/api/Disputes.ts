@@ -1,6 +1,7 @@
 /** The contract of disputes: a customer says that an address bounced which a run called valid, and the outcome warranty refunds the run. */
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { operation } from "./shapes/Rights.ts"
 import { Wire } from "../../schema/Errors.ts"
 import * as nouns from "../../schema/nouns/Dispute.ts"
 import { asksPerHourMax, disputeReason, warrantyDays } from "../../schema/wallet/Warranty.ts"
@@ -37,10 +38,11 @@ export class DisputesApi extends HttpApiGroup.make("disputes")
       success: Dispute,
       error: [Wire.invalid_request]
     }).annotateMerge(
-      OpenApi.annotations({
-        summary: "Dispute a run whose address bounced",
-        description: `For a charged run of email.find or email.verify that called an address valid, until ${warrantyDays} days after its end. The service asks the provider that sent your message, through the account that sent it, whether it bounced. If it did, the run's charge is refunded, once. Repeat it if state is not_bounced and the message bounces later: a provider is asked again after ask_after (1, 10 and 60 minutes, then every 6 hours), and about ${asksPerHourMax} runs of an organization in an hour. Until then the answer is what is known. An operator turns the warranty on and limits its refunds.`
-      })
+      operation(
+        { role: "member", keys: "changes", command: "runs dispute" },
+        "Dispute a run whose address bounced",
+        `For a charged run of email.find or email.verify that called an address valid, until ${warrantyDays} days after its end. The service asks the provider that sent your message, through the account that sent it, whether it bounced. If it did, the run's charge is refunded, once. Repeat it if state is not_bounced and the message bounces later: a provider is asked again after ask_after (1, 10 and 60 minutes, then every 6 hours), and about ${asksPerHourMax} runs of an organization in an hour. Until then the answer is what is known. An operator turns the warranty on and limits its refunds.`
+      )
     )
   )
   .add(
@@ -49,10 +51,11 @@ export class DisputesApi extends HttpApiGroup.make("disputes")
       success: Dispute,
       error: [Wire.invalid_request, Wire.not_found]
     }).annotateMerge(
-      OpenApi.annotations({
-        summary: "Read a run's dispute",
-        description: "How it stands. Reading asks no provider. `not_found` if nobody disputed the run."
-      })
+      operation(
+        { role: "viewer", keys: "reads", own: true },
+        "Read a run's dispute",
+        "How it stands. Reading asks no provider. `not_found` if nobody disputed the run."
+      )
     )
   )
   .middleware(Auth) {}

@@ -1,6 +1,7 @@
 /** The contract of event streams: server-sent events of an organization and of a run. */
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
+import { operation } from "./shapes/Rights.ts"
 import { Wire } from "../../schema/Errors.ts"
 import { EventKind } from "../../schema/events/Event.ts"
 import { Auth } from "./shapes/Common.ts"
@@ -28,10 +29,11 @@ export class EventsApi extends HttpApiGroup.make("events")
       success: stream,
       error: [Wire.invalid_request, Wire.rate_limited, Wire.gone]
     }).annotateMerge(
-      OpenApi.annotations({
-        summary: "Follow the organization's events",
-        description: `A stream of server-sent events, from now on. ${resuming}`
-      })
+      operation(
+        { role: "viewer", keys: "reads", own: true, command: "logs tail" },
+        "Follow the organization's events",
+        `A stream of server-sent events, from now on. ${resuming}`
+      )
     ),
     HttpApiEndpoint.get("run", "/runs/:run_id/events", {
       params: { run_id: Schema.String },
@@ -40,10 +42,11 @@ export class EventsApi extends HttpApiGroup.make("events")
       success: [stream, HttpApiSchema.Empty(204)],
       error: [Wire.invalid_request, Wire.rate_limited, Wire.gone]
     }).annotateMerge(
-      OpenApi.annotations({
-        summary: "Follow the events of a run",
-        description: `A stream of server-sent events from the run's beginning until its end. ${resuming} If the client has all events of the run, the response is 204.`
-      })
+      operation(
+        { role: "viewer", keys: "reads", own: true },
+        "Follow the events of a run",
+        `A stream of server-sent events from the run's beginning until its end. ${resuming} If the client has all events of the run, the response is 204.`
+      )
     )
   )
   .middleware(Auth) {}

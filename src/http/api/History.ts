@@ -1,11 +1,11 @@
 /** The contract of history: which earlier runs name a person, company or URL (specification 2.2, 4.6, 4.7). Free. */
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { operation } from "./shapes/Rights.ts"
 import { Wire } from "../../schema/Errors.ts"
 import { RunStatus } from "../../schema/runs/Run.ts"
 import { kinds } from "../../schema/subjects/Form.ts"
 import { Auth, listQuery, optional } from "./shapes/Common.ts"
-import { ScopedKeys } from "./shapes/ScopedKeys.ts"
 
 const Kind = Schema.Literals(kinds)
 const Money = Schema.String
@@ -103,11 +103,11 @@ export class HistoryApi extends HttpApiGroup.make("history")
       success: History,
       error: [Wire.invalid_request, Wire.service_unavailable]
     }).annotateMerge(
-      OpenApi.annotations({
-        summary: "Look up a subject",
-        description:
-          "Lists the organization's runs that name the subject in their input or result, newest first. Says whether the subject was contacted, and which results need not be bought again. The kind is detected if it is left out. Free."
-      })
+      operation(
+        { role: "viewer", keys: "reads", own: true, command: "history" },
+        "Look up a subject",
+        "Lists the organization's runs that name the subject in their input or result, newest first. Says whether the subject was contacted, and which results need not be bought again. The kind is detected if it is left out. Free."
+      )
     ),
     HttpApiEndpoint.post("batch", "/history", {
       payload: Schema.Struct({
@@ -121,15 +121,13 @@ export class HistoryApi extends HttpApiGroup.make("history")
         contacted: Schema.Int
       }).annotate({ identifier: "HistoryBatch" }),
       error: [Wire.invalid_request, Wire.service_unavailable]
-    })
-      .annotateMerge(
-        OpenApi.annotations({
-          summary: "Look up many subjects",
-          description:
-            "Returns one row per subject, in the order of the request. A subject that can't be read as the given kind gets a row with an error. Free."
-        })
+    }).annotateMerge(
+      operation(
+        { role: "viewer", keys: "reads", own: true },
+        "Look up many subjects",
+        "Returns one row per subject, in the order of the request. A subject that can't be read as the given kind gets a row with an error. Free."
       )
-      .annotate(ScopedKeys, "reads"),
+    ),
     HttpApiEndpoint.delete("erase", "/history", {
       query: { q: Query, kind: Schema.optionalKey(Kind) },
       success: Schema.Struct({
@@ -140,11 +138,11 @@ export class HistoryApi extends HttpApiGroup.make("history")
       }).annotate({ identifier: "HistoryErasure" }),
       error: [Wire.invalid_request, Wire.forbidden, Wire.service_unavailable]
     }).annotateMerge(
-      OpenApi.annotations({
-        summary: "Erase a subject",
-        description:
-          "Permanently erases input, result and metadata of every finished run that names the subject. The runs themselves and their ledger entries stay. Needs a session token."
-      })
+      operation(
+        { role: "admin", keys: "people", command: "history erase" },
+        "Erase a subject",
+        "Permanently erases input, result and metadata of every finished run that names the subject. The runs themselves and their ledger entries stay."
+      )
     )
   )
   .middleware(Auth) {}

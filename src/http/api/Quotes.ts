@@ -1,11 +1,11 @@
 /** The contract of quotes: what a run would cost, and whether it would be admitted. */
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { operation } from "./shapes/Rights.ts"
 import { Wire } from "../../schema/Errors.ts"
 import * as nouns from "../../schema/nouns/Quote.ts"
 import { RunRequest } from "./Runs.ts"
 import { Auth } from "./shapes/Common.ts"
-import { ScopedKeys } from "./shapes/ScopedKeys.ts"
 
 export const Quote = Schema.toEncoded(nouns.Quote)
 
@@ -21,14 +21,12 @@ export class QuotesApi extends HttpApiGroup.make("quotes")
         Wire.forbidden,
         Wire.provider_not_available
       ]
-    })
-      .annotateMerge(
-        OpenApi.annotations({
-          summary: "Quote a run",
-          description:
-            "Takes the body of POST /v1/run, and returns what that run would hold, what it may charge, which providers it would call, and whether it would be blocked. Free: makes no run and holds nothing. A request that a run refuses is refused with the same error."
-        })
+    }).annotateMerge(
+      operation(
+        { role: "viewer", keys: "runs", own: true, command: "quote" },
+        "Quote a run",
+        "Takes the body of POST /v1/run, and returns what that run would hold, what it may charge, which providers it would call, and whether it would be blocked. Free: makes no run and holds nothing. A request that a run refuses is refused with the same error."
       )
-      .annotate(ScopedKeys, "runs")
+    )
   )
   .middleware(Auth) {}

@@ -1,6 +1,7 @@
 /** The contract of receipts and ledger heads: signed statements that a customer can keep and verify without the service. */
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
+import { operation } from "./shapes/Rights.ts"
 import { Wire } from "../../schema/Errors.ts"
 import { ChainEntry } from "../../schema/receipts/ChainEntry.ts"
 import { Auth, listQuery } from "./shapes/Common.ts"
@@ -22,8 +23,6 @@ const next_cursor = Schema.NullOr(Schema.String)
 export const HeadPage = Schema.Struct({ items: Schema.Array(Head), next_cursor })
 export const ChainPage = Schema.Struct({ items: Schema.Array(ChainEntry), next_cursor })
 
-const about = (summary: string, description: string) => OpenApi.annotations({ summary, description })
-
 export class ReceiptsApi extends HttpApiGroup.make("receipts")
   .add(
     HttpApiEndpoint.get("get", "/runs/:run_id/receipt", {
@@ -33,7 +32,8 @@ export class ReceiptsApi extends HttpApiGroup.make("receipts")
       ),
       error: [Wire.invalid_request, Wire.run_not_finished, Wire.service_unavailable]
     }).annotateMerge(
-      about(
+      operation(
+        { role: "viewer", keys: "reads", command: "receipt" },
         "Read a run's receipt",
         "A JWS (Ed25519, compact form) over the request's fingerprint, every considered offer with its price, health and the reason it was left out, quote, hold, charge, attempts, and the run's ledger entries with their hashes. The keys are at /.well-known/jwks.json. A run that has not ended has no receipt yet."
       )
@@ -43,7 +43,8 @@ export class ReceiptsApi extends HttpApiGroup.make("receipts")
       success: HeadPage,
       error: [Wire.invalid_request]
     }).annotateMerge(
-      about(
+      operation(
+        { role: "viewer", keys: "reads", command: "wallet heads" },
         "List signed ledger heads",
         "Newest first: of each day (UTC) with ledger entries, the number and the hash of its newest entry, signed as receipts are, some minutes after midnight. Keep them: while an entry of that number has that hash, no entry up to it was changed."
       )
@@ -53,7 +54,8 @@ export class ReceiptsApi extends HttpApiGroup.make("receipts")
       success: ChainPage,
       error: [Wire.invalid_request]
     }).annotateMerge(
-      about(
+      operation(
+        { role: "viewer", keys: "reads" },
         "List ledger entries with their hashes",
         "Oldest first, with everything that an entry's hash covers, so that you can compute the hashes again. Numbers are missing where old months were dropped; previous of the next entry is then the hash of the last dropped one, or null."
       )

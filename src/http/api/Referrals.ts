@@ -1,6 +1,7 @@
 /** The contract of the referral program (specification 2.10, 4.12). */
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { operation } from "./shapes/Rights.ts"
 import { Auth } from "./shapes/Common.ts"
 import * as nouns from "../../schema/nouns/Referral.ts"
 
@@ -9,11 +10,11 @@ export const ReferralProgram = Schema.toEncoded(nouns.ReferralProgram)
 export class ReferralsApi extends HttpApiGroup.make("referrals")
   .add(
     HttpApiEndpoint.get("program", "/referrals", { success: ReferralProgram }).annotateMerge(
-      OpenApi.annotations({
-        summary: "Read the referral program",
-        description:
-          "Returns your code and link, the terms and your earnings. The first call creates the code. Earnings are updated about once a minute."
-      })
+      operation(
+        { role: "viewer", keys: "reads", command: "referrals" },
+        "Read the referral program",
+        "Returns your code and link, the terms and your earnings. The first call creates the code. Earnings are updated about once a minute."
+      )
     )
   )
   .middleware(Auth) {}

@@ -1,6 +1,7 @@
 /** The contract of runs: execute, list, read, cancel (specification 4.1, 4.3-4.5). */
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
+import { operation } from "./shapes/Rights.ts"
 import { Wire } from "../../schema/Errors.ts"
 import { ContactSeconds } from "../../schema/guards/ContactGuard.ts"
 import { ReuseRequest } from "../../schema/guards/Reuse.ts"
@@ -11,7 +12,6 @@ import { strategies } from "../../schema/runs/Routing.ts"
 import { RunWarranty } from "./Disputes.ts"
 import { RunQuery } from "./shapes/RunQuery.ts"
 import { Auth, optional, WaitQuery, WaitSeconds } from "./shapes/Common.ts"
-import { ScopedKeys } from "./shapes/ScopedKeys.ts"
 import { withExample } from "../../schema/nouns/Noun.ts"
 import { FailedRun, ListedRun, PendingRun, Run } from "../../schema/nouns/Run.ts"
 
@@ -81,25 +81,23 @@ export class RunsApi extends HttpApiGroup.make("runs")
         Wire.service_unavailable,
         ...failedStatuses.map((status) => FailedRun.pipe(HttpApiSchema.status(status)))
       ]
-    })
-      .annotateMerge(
-        OpenApi.annotations({
-          summary: "Run a capability or a raw endpoint",
-          description:
-            "Starts a run, waits up to wait_seconds for its end, and returns it: 200 if it succeeded, 202 while it is executing, otherwise the status of its error. Send an Idempotency-Key: a retry joins the same run and nothing is billed twice. outcome_unknown means that the provider may have carried out a call that acts, such as sending a message. Check before you run it again."
-        })
+    }).annotateMerge(
+      operation(
+        { role: "member", keys: "runs", own: true, command: "run" },
+        "Run a capability or a raw endpoint",
+        "Starts a run, waits up to wait_seconds for its end, and returns it: 200 if it succeeded, 202 while it is executing, otherwise the status of its error. Send an Idempotency-Key: a retry joins the same run and nothing is billed twice. outcome_unknown means that the provider may have carried out a call that acts, such as sending a message. Check before you run it again."
       )
-      .annotate(ScopedKeys, "runs"),
+    ),
     HttpApiEndpoint.get("list", "/runs", {
       query: RunQuery,
       success: Schema.Struct({ items: Schema.Array(ListedRun), next_cursor: Schema.NullOr(Schema.String) }),
       error: [Wire.invalid_request]
     }).annotateMerge(
-      OpenApi.annotations({
-        summary: "List runs",
-        description:
-          "Newest first, without results. With `Accept: text/csv` the answer is CSV: all rows up to 10,000 or `limit`, and a `Link` header if there are more."
-      })
+      operation(
+        { role: "viewer", keys: "reads", own: true, command: "runs list" },
+        "List runs",
+        "Newest first, without results. With `Accept: text/csv` the answer is CSV: all rows up to 10,000 or `limit`, and a `Link` header if there are more."
+      )
     ),
     HttpApiEndpoint.get("get", "/runs/:run_id", {
       params: { run_id: Schema.String },
@@ -107,10 +105,11 @@ export class RunsApi extends HttpApiGroup.make("runs")
       success: Run,
       error: [Wire.invalid_request]
     }).annotateMerge(
-      OpenApi.annotations({
-        summary: "Read a run",
-        description: "With wait, returns when the run ends or the time is up."
-      })
+      operation(
+        { role: "viewer", keys: "reads", own: true, command: "runs get" },
+        "Read a run",
+        "With wait, returns when the run ends or the time is up."
+      )
     ),
     HttpApiEndpoint.get("details", "/runs/:run_id/details", {
       params: { run_id: Schema.String },
@@ -122,23 +121,22 @@ export class RunsApi extends HttpApiGroup.make("runs")
       }).annotate({ identifier: "RunDetails" }),
       error: [Wire.invalid_request]
     }).annotateMerge(
-      OpenApi.annotations({
-        summary: "Read what a run asked for, and why it went as it did",
-        description:
-          "Returns the request, every offer that was considered with the reason it was left out, what was held, charged and released, the run's ledger entries with the warranty's refund, and how its warranty stands. GET /v1/runs/{run_id}/receipt signs the same facts of a run that has ended."
-      })
+      operation(
+        { role: "viewer", keys: "reads", own: true },
+        "Read what a run asked for, and why it went as it did",
+        "Returns the request, every offer that was considered with the reason it was left out, what was held, charged and released, the run's ledger entries with the warranty's refund, and how its warranty stands. GET /v1/runs/{run_id}/receipt signs the same facts of a run that has ended."
+      )
     ),
     HttpApiEndpoint.post("cancel", "/runs/:run_id/cancel", {
       params: { run_id: Schema.String },
       success: Run,
       error: [Wire.invalid_request]
-    })
-      .annotateMerge(
-        OpenApi.annotations({
-          summary: "Cancel a run",
-          description: "Cancels a run that has not started, and releases its hold."
-        })
+    }).annotateMerge(
+      operation(
+        { role: "member", keys: "stops", own: true, command: "runs cancel" },
+        "Cancel a run",
+        "Cancels a run that has not started, and releases its hold."
       )
-      .annotate(ScopedKeys, "stops")
+    )
   )
   .middleware(Auth) {}

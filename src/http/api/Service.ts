@@ -1,6 +1,7 @@
 /** The contract of what a client should know about the service before it signs in. */
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { about } from "./shapes/Rights.ts"
 
 export const ServiceInfo = Schema.Struct({
   environment: Schema.Literals(["test", "live"]).annotate({
@@ -15,9 +16,6 @@ export const ServiceInfo = Schema.Struct({
 
 export class ServiceApi extends HttpApiGroup.make("service").add(
   HttpApiEndpoint.get("get", "/service", { success: ServiceInfo }).annotateMerge(
-    OpenApi.annotations({
-      summary: "Read what this service is",
-      description: "Public: the environment, who may sign up, and what a referral code gives."
-    })
+    about("Read what this service is", "Public: the environment, who may sign up, and what a referral code gives.")
   )
 ) {}

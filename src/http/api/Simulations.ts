@@ -1,12 +1,12 @@
 /** The contract of simulations: what past runs would have cost and delivered under another routing policy. */
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { operation } from "./shapes/Rights.ts"
 import { Wire } from "../../schema/Errors.ts"
 import { Usd } from "../../schema/money/Money.ts"
 import { Moment } from "../../schema/Period.ts"
 import { strategies } from "../../schema/runs/Routing.ts"
 import { Auth, optional } from "./shapes/Common.ts"
-import { ScopedKeys } from "./shapes/ScopedKeys.ts"
 import { withExample } from "../../schema/nouns/Noun.ts"
 
 const Slug = Schema.NonEmptyString.check(Schema.isMaxLength(200))
@@ -93,13 +93,12 @@ export class SimulationsApi extends HttpApiGroup.make("simulations")
       payload: SimulationRequest,
       success: Simulation,
       error: [Wire.invalid_request, Wire.capability_not_found, Wire.forbidden, Wire.service_unavailable]
-    })
-      .annotateMerge(
-        OpenApi.annotations({
-          summary: "Simulate a routing policy",
-          description: `Replays the organization's own past runs with another strategy, cap or set of providers, and returns cost, hit rate and 95th percentile of the latency beside what happened. Where the past does not know what a provider would have answered, lower and upper bound every possible answer, and expected is by measured outcomes. Up to 100,000 runs of at most ${simulationDaysMax} days. Free: makes no run and calls nobody.`
-        })
+    }).annotateMerge(
+      operation(
+        { role: "viewer", keys: "reads", command: "simulate" },
+        "Simulate a routing policy",
+        `Replays the organization's own past runs with another strategy, cap or set of providers, and returns cost, hit rate and 95th percentile of the latency beside what happened. Where the past does not know what a provider would have answered, lower and upper bound every possible answer, and expected is by measured outcomes. Up to 100,000 runs of at most ${simulationDaysMax} days. Free: makes no run and calls nobody.`
       )
-      .annotate(ScopedKeys, "reads")
+    )
   )
   .middleware(Auth) {}

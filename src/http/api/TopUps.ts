@@ -1,6 +1,7 @@
 /** The contract of paying in: checkout and automatic top-up (specification 2.8, 4.12). */
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { operation } from "./shapes/Rights.ts"
 import { Wire } from "../../schema/Errors.ts"
 import { Usd } from "../../schema/money/Money.ts"
 import { Auth } from "./shapes/Common.ts"
@@ -30,17 +31,18 @@ export class TopUpsApi extends HttpApiGroup.make("topups")
       success: Schema.Union([Checkout, SimulatedCheckout]),
       error: [Wire.invalid_request, Wire.forbidden, Wire.rate_limited, Wire.service_unavailable]
     }).annotateMerge(
-      OpenApi.annotations({
-        summary: "Top up",
-        description:
-          "At least $10.00, in whole cents. In production the response has the URL of the payment page, and only the payment processor's confirmation credits the wallet. In the sandbox the credit is simulated and labeled as such."
-      })
+      operation(
+        { role: "admin", keys: "changes", command: "wallet topup" },
+        "Top up",
+        "At least $10.00, in whole cents. In production the response has the URL of the payment page, and only the payment processor's confirmation credits the wallet. In the sandbox the credit is simulated and labeled as such."
+      )
     ),
     HttpApiEndpoint.get("autoTopup", "/wallet/auto-topup", { success: AutoTopup }).annotateMerge(
-      OpenApi.annotations({
-        summary: "Read the automatic top-up",
-        description: "last_error says why the last charge failed."
-      })
+      operation(
+        { role: "viewer", keys: "reads", command: "wallet auto-topup" },
+        "Read the automatic top-up",
+        "last_error says why the last charge failed."
+      )
     ),
     HttpApiEndpoint.post("setAutoTopup", "/wallet/auto-topup", {
       payload: Schema.Struct({ enabled: Schema.Boolean, threshold: Usd, amount: Usd })
@@ -51,11 +53,11 @@ export class TopUpsApi extends HttpApiGroup.make("topups")
       success: AutoTopup,
       error: [Wire.invalid_request, Wire.forbidden, Wire.service_unavailable]
     }).annotateMerge(
-      OpenApi.annotations({
-        summary: "Set the automatic top-up",
-        description:
-          "When the balance drops below threshold, the saved payment method is charged amount: one charge at a time, up to a daily maximum, and not within an hour after a decline. Needs a session token, and a completed checkout with a saved payment method."
-      })
+      operation(
+        { role: "admin", keys: "people", command: "wallet auto-topup set" },
+        "Set the automatic top-up",
+        "When the balance drops below threshold, the saved payment method is charged amount: one charge at a time, up to a daily maximum, and not within an hour after a decline. Needs a completed checkout with a saved payment method."
+      )
     )
   )
   .middleware(Auth) {}

@@ -1,6 +1,7 @@
 /** The contract of usage: counts and charges of finished runs in groups. */
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { operation } from "./shapes/Rights.ts"
 import { Wire } from "../../schema/Errors.ts"
 import { Auth, listQuery } from "./shapes/Common.ts"
 import { periodQuery } from "./shapes/RunQuery.ts"
@@ -61,11 +62,11 @@ export class UsageApi extends HttpApiGroup.make("usage")
       success: UsagePage,
       error: [Wire.invalid_request, Wire.service_unavailable]
     }).annotateMerge(
-      OpenApi.annotations({
-        summary: "Read usage",
-        description:
-          "Counts and charges of finished runs on whole UTC days, in up to two groups. charged equals the settlements of these days in the ledger. failed counts every run that neither succeeded nor ended as no_match. reused counts the runs that took another run's result, and what that had cost. The default is the last 30 days as one total. With `Accept: text/csv` the answer is CSV; as one total or by day, its columns reused and saved say what reuse saved."
-      })
+      operation(
+        { role: "viewer", keys: "reads", own: true, command: "usage" },
+        "Read usage",
+        "Counts and charges of finished runs on whole UTC days, in up to two groups. charged equals the settlements of these days in the ledger. failed counts every run that neither succeeded nor ended as no_match. reused counts the runs that took another run's result, and what that had cost. The default is the last 30 days as one total. With `Accept: text/csv` the answer is CSV; as one total or by day, its columns reused and saved say what reuse saved."
+      )
     )
   )
   .middleware(Auth) {}

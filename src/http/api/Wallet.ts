@@ -1,6 +1,7 @@
 /** The contract of the wallet: balance, ledger, top-up, spend guard (specification 2.8, 2.9, 4.12). */
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { operation } from "./shapes/Rights.ts"
 import { Wire } from "../../schema/Errors.ts"
 import { contactDaysMax } from "../../schema/guards/ContactGuard.ts"
 import { Usd } from "../../schema/money/Money.ts"
@@ -21,11 +22,11 @@ const walletAuditDescription =
 export class WalletApi extends HttpApiGroup.make("wallet")
   .add(
     HttpApiEndpoint.get("get", "/wallet", { success: Wallet }).annotateMerge(
-      OpenApi.annotations({
-        summary: "Read the wallet",
-        description:
-          "balance is the organization's money, reserved the part that unfinished runs hold, available the rest. A key that reads its own runs only, and the key of an allowance, get their budget instead."
-      })
+      operation(
+        { role: "viewer", keys: "reads", own: true, command: "wallet" },
+        "Read the wallet",
+        "balance is the organization's money, reserved the part that unfinished runs hold, available the rest. A key that reads its own runs only, and the key of an allowance, get their budget instead."
+      )
     ),
     HttpApiEndpoint.get("transactions", "/wallet/transactions", {
       query: {
@@ -37,21 +38,21 @@ export class WalletApi extends HttpApiGroup.make("wallet")
       success: Schema.Struct({ items: Schema.Array(Transaction), next_cursor: Schema.NullOr(Schema.String) }),
       error: [Wire.invalid_request]
     }).annotateMerge(
-      OpenApi.annotations({
-        summary: "List ledger entries",
-        description:
-          "Newest first, of one type, one run or one time if you ask for that. balance_after is the balance after each entry. With `Accept: text/csv` the answer is CSV: all rows up to 10,000 or `limit`, and a `Link` header if there are more."
-      })
+      operation(
+        { role: "viewer", keys: "reads", command: "wallet transactions" },
+        "List ledger entries",
+        "Newest first, of one type, one run or one time if you ask for that. balance_after is the balance after each entry. With `Accept: text/csv` the answer is CSV: all rows up to 10,000 or `limit`, and a `Link` header if there are more."
+      )
     ),
     HttpApiEndpoint.get("audit", "/wallet/audit", { success: WalletAudit }).annotateMerge(
-      OpenApi.annotations({ summary: "Audit the wallet", description: walletAuditDescription })
+      operation({ role: "viewer", keys: "reads", command: "wallet audit" }, "Audit the wallet", walletAuditDescription)
     ),
     HttpApiEndpoint.get("guard", "/spend-guard", { success: SpendGuard }).annotateMerge(
-      OpenApi.annotations({
-        summary: "Read the spend guard",
-        description:
-          "Returns the limit per run and per day, what was spent today, and the balance below which you are told. null means no limit, and no alert."
-      })
+      operation(
+        { role: "viewer", keys: "reads", command: "spend-guard" },
+        "Read the spend guard",
+        "Returns the limit per run and per day, what was spent today, and the balance below which you are told. null means no limit, and no alert."
+      )
     ),
     HttpApiEndpoint.post("setGuard", "/spend-guard", {
       payload: Schema.Struct({
@@ -66,11 +67,11 @@ export class WalletApi extends HttpApiGroup.make("wallet")
       success: SpendGuard,
       error: [Wire.invalid_request, Wire.forbidden, Wire.service_unavailable]
     }).annotateMerge(
-      OpenApi.annotations({
-        summary: "Set the spend guard",
-        description:
-          "A field that is left out does not change; null removes the limit. An API key may set a missing limit or lower one. Raising or removing one needs a session token. A balance below low_balance causes the event wallet.low and an e-mail. A run that would contact somebody whom the organization has contacted within contact_guard_days is blocked."
-      })
+      operation(
+        { role: "admin", keys: "changes", command: "spend-guard set" },
+        "Set the spend guard",
+        "A field that is left out does not change; null removes the limit. An API key may set a missing limit or lower one. Raising or removing one needs a session token. A balance below low_balance causes the event wallet.low and an e-mail. A run that would contact somebody whom the organization has contacted within contact_guard_days is blocked."
+      )
     )
   )
   .middleware(Auth) {}

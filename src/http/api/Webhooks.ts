@@ -1,6 +1,7 @@
 /** The contract of webhook endpoints: where an organization's events are posted, and what became of each delivery. */
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { operation } from "./shapes/Rights.ts"
 import { Wire } from "../../schema/Errors.ts"
 import { EventKind, eventKinds } from "../../schema/events/Event.ts"
 import { printable } from "./shapes/AccountFields.ts"
@@ -28,13 +29,18 @@ export const WebhooksReplayed = Schema.Struct({ replayed: Schema.Int }).annotate
 
 const params = { endpoint_id: Schema.String }
 const errors = [Wire.invalid_request, Wire.forbidden]
-const about = (summary: string, description: string) => OpenApi.annotations({ summary, description })
 
 export class WebhooksApi extends HttpApiGroup.make("webhooks")
   .add(
     HttpApiEndpoint.get("list", "/webhook-endpoints", {
       success: Schema.Struct({ items: Schema.Array(WebhookEndpoint), next_cursor: Schema.Null })
-    }).annotateMerge(about("List webhook endpoints", "Newest first. An organization has at most 20.")),
+    }).annotateMerge(
+      operation(
+        { role: "viewer", keys: "reads", command: "webhooks list" },
+        "List webhook endpoints",
+        "Newest first. An organization has at most 20."
+      )
+    ),
     HttpApiEndpoint.post("create", "/webhook-endpoints", {
       payload: Schema.Struct({ url: Url, events: Events })
         .annotate({ identifier: "WebhookEndpointRequest" })
@@ -42,16 +48,17 @@ export class WebhooksApi extends HttpApiGroup.make("webhooks")
       success: NewWebhookEndpoint,
       error: errors
     }).annotateMerge(
-      about(
+      operation(
+        { role: "admin", keys: "people", command: "webhooks create" },
         "Create a webhook endpoint",
-        "Needs a session token. Events from now on are posted to the URL, signed by the Standard Webhooks specification. A failed webhook is retried for three days."
+        "Events from now on are posted to the URL, signed by the Standard Webhooks specification. A failed webhook is retried for three days."
       )
     ),
     HttpApiEndpoint.get("get", "/webhook-endpoints/:endpoint_id", {
       params,
       success: WebhookEndpoint,
       error: [Wire.invalid_request]
-    }).annotateMerge(about("Get a webhook endpoint", "Without its secret.")),
+    }).annotateMerge(operation({ role: "viewer", keys: "reads" }, "Get a webhook endpoint", "Without its secret.")),
     HttpApiEndpoint.patch("change", "/webhook-endpoints/:endpoint_id", {
       params,
       payload: Schema.Struct({
@@ -63,14 +70,26 @@ export class WebhooksApi extends HttpApiGroup.make("webhooks")
         .pipe(withExample({ status: "paused" })),
       success: WebhookEndpoint,
       error: errors
-    }).annotateMerge(about("Change a webhook endpoint", "Needs a session token. What is left out stays.")),
+    }).annotateMerge(
+      operation(
+        { role: "admin", keys: "people", command: "webhooks pause" },
+        "Change a webhook endpoint",
+        "What is left out stays."
+      )
+    ),
     HttpApiEndpoint.delete("remove", "/webhook-endpoints/:endpoint_id", {
       params,
       success: Schema.Struct({ id: nouns.WebhookEndpoint.fields.id, deleted: Schema.Literal(true) }).annotate({
         identifier: "RemovedWebhookEndpoint"
       }),
       error: errors
-    }).annotateMerge(about("Remove a webhook endpoint", "Needs a session token. Its deliveries are deleted too.")),
+    }).annotateMerge(
+      operation(
+        { role: "admin", keys: "people", command: "webhooks remove" },
+        "Remove a webhook endpoint",
+        "Its deliveries are deleted too."
+      )
+    ),
     HttpApiEndpoint.post("rotate", "/webhook-endpoints/:endpoint_id/rotate", {
       params,
       payload: Schema.Struct({
@@ -84,7 +103,13 @@ export class WebhooksApi extends HttpApiGroup.make("webhooks")
         .pipe(withExample({ grace_seconds: 3600 })),
       success: NewWebhookEndpoint,
       error: errors
-    }).annotateMerge(about("Rotate a webhook secret", "Needs a session token. Returns the new secret."))
+    }).annotateMerge(
+      operation(
+        { role: "admin", keys: "people", command: "webhooks rotate" },
+        "Rotate a webhook secret",
+        "Returns the new secret."
+      )
+    )
   )
   .add(
     HttpApiEndpoint.get("deliveries", "/webhook-endpoints/:endpoint_id/deliveries", {
@@ -92,15 +117,22 @@ export class WebhooksApi extends HttpApiGroup.make("webhooks")
       query: { ...listQuery, status: Schema.optionalKey(Schema.Literals(["pending", "delivered", "failed"])) },
       success: Schema.Struct({ items: Schema.Array(WebhookDelivery), next_cursor: Schema.NullOr(Schema.String) }),
       error: [Wire.invalid_request]
-    }).annotateMerge(about("List deliveries", "Newest first. Deliveries are kept for 30 days.")),
+    }).annotateMerge(
+      operation(
+        { role: "viewer", keys: "reads", command: "webhooks deliveries" },
+        "List deliveries",
+        "Newest first. Deliveries are kept for 30 days."
+      )
+    ),
     HttpApiEndpoint.post("replay", "/webhook-endpoints/:endpoint_id/deliveries/:delivery_id/replay", {
       params: { ...params, delivery_id: Schema.String },
       success: WebhookDelivery,
       error: errors
     }).annotateMerge(
-      about(
+      operation(
+        { role: "admin", keys: "people", command: "webhooks replay" },
         "Replay a delivery",
-        "Needs a session token. Sends the event again at once, with the same id, and retries as for a new one."
+        "Sends the event again at once, with the same id, and retries as for a new one."
       )
     ),
     HttpApiEndpoint.post("replayAll", "/webhook-endpoints/:endpoint_id/replay", {
@@ -117,7 +149,11 @@ export class WebhooksApi extends HttpApiGroup.make("webhooks")
       success: WebhooksReplayed,
       error: errors
     }).annotateMerge(
-      about("Replay the events of a time", "Needs a session token. At most 10,000 at once, oldest first.")
+      operation(
+        { role: "admin", keys: "people", command: "webhooks replay" },
+        "Replay the events of a time",
+        "At most 10,000 at once, oldest first."
+      )
     )
   )
   .middleware(Auth) {}

@@ -14,8 +14,6 @@ import { detect, type SubjectKind, readAs } from "../../schema/subjects/Subject.
 import { Api } from "../api/Api.ts"
 import { CurrentCaller, listLimitDefault } from "../api/shapes/Common.ts"
 import { batchView, historyText, unseen } from "./HistoryAnswer.ts"
-import { withCommands } from "../../schema/Hints.ts"
-import { signIn } from "../../schema/Steps.ts"
 
 const unreadable = (kind: SubjectKind | undefined) =>
   kind === undefined
@@ -92,15 +90,7 @@ export const HistoryHandlers = HttpApiBuilder.group(
       }),
 
       erase: Effect.fnUntraced(function* ({ query }) {
-        const { org_id, user_id } = yield* CurrentCaller
-        if (user_id === null) {
-          return yield* Effect.fail(
-            problem(
-              "forbidden",
-              withCommands`An API key can't erase history; sign in with ${signIn} and use the session token.`
-            )
-          )
-        }
+        const { org_id } = yield* CurrentCaller
         const subject = yield* subjectOf(query.q, query.kind)
         const { erased, in_flight } = yield* whenIndexed(erasure.subject(org_id, subject))
         return { subject, erased, in_flight }

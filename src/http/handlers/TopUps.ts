@@ -13,7 +13,7 @@ import { actor } from "../middleware/Bearer.ts"
 import { cancelPath, successPath } from "../middleware/Paths.ts"
 import { requireVerified } from "../middleware/Verified.ts"
 import { withCommands } from "../../schema/Hints.ts"
-import { signIn, topUp } from "../../schema/Steps.ts"
+import { topUp } from "../../schema/Steps.ts"
 
 const topUpMin = dollars("10.00")
 /** The maximum of one top-up. It catches typing errors, and no processor accepts a higher payment. */
@@ -76,16 +76,7 @@ export const TopUpsHandlers = HttpApiBuilder.group(
       }),
 
       setAutoTopup: Effect.fnUntraced(function* ({ payload }) {
-        const { org_id, user_id } = yield* CurrentCaller
-        if (user_id === null) {
-          return yield* Effect.fail(
-            problem(
-              "forbidden",
-              withCommands`An API key can read this setting but not change it; sign in with ${signIn} and use the session token.`
-            )
-          )
-        }
-        yield* requireVerified(settings)
+        const { org_id } = yield* requireVerified(settings)
         const dailyMax = settings.autoTopupDailyMax
         const current = yield* autoTopup(org_id)
         // A client may send back what GET shows before anything was set.

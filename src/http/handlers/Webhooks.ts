@@ -11,7 +11,7 @@ import { problem, refused } from "../../schema/Errors.ts"
 import { withCommands } from "../../schema/Hints.ts"
 import { looksLike } from "../../schema/Ids.ts"
 import { NewWebhookEndpoint, WebhookDelivery, WebhookEndpoint } from "../../schema/nouns/Webhook.ts"
-import { listWebhooks, signIn } from "../../schema/Steps.ts"
+import { listWebhooks } from "../../schema/Steps.ts"
 import { webhookUrl } from "../../layers/webhooks/WebhookUrl.ts"
 import { Api } from "../api/Api.ts"
 import { pageOf } from "./ListPage.ts"
@@ -35,18 +35,6 @@ const unknownDelivery = (delivery_id: string) =>
   problem("invalid_request", `This endpoint has no delivery "${delivery_id}".`, [
     { path: "path.delivery_id", message: "is not a delivery of this endpoint" }
   ])
-
-/** A leaked key must not keep reading events after it is revoked. */
-const requirePerson = Effect.flatMap(CurrentCaller, (caller) =>
-  caller.user_id === null
-    ? Effect.fail(
-        problem(
-          "forbidden",
-          withCommands`An API key can't change webhook endpoints; sign in with ${signIn} and use the session token.`
-        )
-      )
-    : Effect.succeed(caller)
-)
 
 const timeOf = (path: string, text: string) => {
   const time = new Date(text)
@@ -86,7 +74,7 @@ export const WebhooksHandlers = HttpApiBuilder.group(
         return { items: (yield* endpoints.list(org_id)).map((row) => endpointJson(row)), next_cursor: null }
       }),
       create: Effect.fnUntraced(function* ({ payload }) {
-        const { org_id } = yield* requirePerson
+        const { org_id } = yield* CurrentCaller
         const url = yield* checkedUrl(payload.url)
         yield* feed.listen(org_id)
         const position = (yield* log.heads([org_id])).get(org_id) ?? 0n
@@ -104,7 +92,7 @@ export const WebhooksHandlers = HttpApiBuilder.group(
         return endpointJson(yield* endpointOf(org_id, endpoint_id))
       }),
       change: Effect.fnUntraced(function* ({ params: { endpoint_id }, payload }) {
-        const { org_id } = yield* requirePerson
+        const { org_id } = yield* CurrentCaller
         yield* endpointOf(org_id, endpoint_id)
         const url = (payload.url ?? null) === null ? undefined : yield* checkedUrl(payload.url ?? "")
         const changed = yield* asCaller(
@@ -118,13 +106,13 @@ export const WebhooksHandlers = HttpApiBuilder.group(
         return changed === null ? yield* Effect.fail(unknown(endpoint_id)) : endpointJson(changed)
       }),
       remove: Effect.fnUntraced(function* ({ params: { endpoint_id } }) {
-        const { org_id } = yield* requirePerson
+        const { org_id } = yield* CurrentCaller
         yield* endpointOf(org_id, endpoint_id)
         if (yield* asCaller(endpoints.remove(org_id, endpoint_id))) return { id: endpoint_id, deleted: true as const }
         return yield* Effect.fail(unknown(endpoint_id))
       }),
       rotate: Effect.fnUntraced(function* ({ params: { endpoint_id }, payload }) {
-        const { org_id } = yield* requirePerson
+        const { org_id } = yield* CurrentCaller
         yield* endpointOf(org_id, endpoint_id)
         const rotated = yield* asCaller(
           endpoints.rotate(org_id, endpoint_id, payload.grace_seconds ?? graceSecondsDefault)
@@ -140,14 +128,14 @@ export const WebhooksHandlers = HttpApiBuilder.group(
         return yield* pageOf("whd", query, read, deliveryView)
       }),
       replay: Effect.fnUntraced(function* ({ params: { endpoint_id, delivery_id } }) {
-        const { org_id } = yield* requirePerson
+        const { org_id } = yield* CurrentCaller
         yield* notPaused(yield* endpointOf(org_id, endpoint_id))
         const row = looksLike("whd", delivery_id) ? yield* deliveries.replay(endpoint_id, delivery_id) : null
         yield* signals.publish([webhooksDue])
         return row === null ? yield* Effect.fail(unknownDelivery(delivery_id)) : deliveryView(row)
       }),
       replayAll: Effect.fnUntraced(function* ({ params: { endpoint_id }, payload }) {
-        const { org_id } = yield* requirePerson
+        const { org_id } = yield* CurrentCaller
         yield* notPaused(yield* endpointOf(org_id, endpoint_id))
         const from = yield* timeOf("from", payload.from)
         const to = yield* timeOf("to", payload.to ?? new Date(yield* Clock.currentTimeMillis).toISOString())

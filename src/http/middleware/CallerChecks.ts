@@ -1,9 +1,9 @@
 /**
  * Who sends a request, and whether this caller may send it: the checks of every request with a token, in their order.
  *
- * A session may do what its user's role allows (Access.ts). The role is read with the session, so a changed role counts from the next request.
- * Every request reads the token's row from the database, so revocation is immediate. Only `POST /v1/run` may use a cached caller, because
- * admission checks the key again in its own statement.
+ * What a caller may do is decided by the rights of the operation (Access.ts). The role is read with the session, so a changed role counts
+ * from the next request. Every request reads the token's row from the database, so revocation is immediate. Only `POST /v1/run` may use a
+ * cached caller, because admission checks the key again in its own statement.
  */
 import { Clock, Context, Effect, Layer, Option, Redacted } from "effect"
 import type { HttpApiEndpoint } from "effect/http-api"
@@ -13,10 +13,10 @@ import { type Mode, Settings } from "../../layers/platform/Settings.ts"
 import { problem, type ProblemOf } from "../../schema/Errors.ts"
 import { withCommands, type Sentence } from "../../schema/Hints.ts"
 import { createKey, signIn } from "../../schema/Steps.ts"
-import { ScopedKeys } from "../api/shapes/ScopedKeys.ts"
+import { Rights } from "../api/shapes/Rights.ts"
 import { type Allowance, Limits } from "./Limits.ts"
 import { enforceRateLimit, type TakeMore } from "./RequestChecks.ts"
-import { ownReadsOnly, refusalFor } from "../access/Access.ts"
+import { refusalFor } from "../access/Access.ts"
 
 export type Environment = "test" | "live"
 
@@ -74,26 +74,11 @@ const cachedCallers = () => {
   }
 }
 
-const closed = problem(
-  "forbidden",
-  withCommands`This API key has a scope (allow), so it can't change anything but its own runs. Sign in with ${signIn} and use the session token.`
-)
-const readOnly = problem("forbidden", "This API key is read-only, so it can't cancel runs. Nothing was changed.")
-
-/** Why the scope of a key forbids the endpoint. Admission decides about runs. */
-const scopeProblem = ({ access }: Principal, endpoint: Pick<HttpApiEndpoint.Top, "method" | "annotations">) => {
-  const allow = access?.allow ?? null
-  if (allow === null || endpoint.method === "GET" || endpoint.method === "HEAD") return null
-  const use = Context.get(endpoint.annotations, ScopedKeys)
-  if (use === "changes" || (use === "mints" && allow.mint !== true)) return closed
-  return use === "stops" && allow.read_only === true ? readOnly : null
-}
-
 /** An operation of the API. */
 export interface Operation {
   /** Its group and its own name, such as `runs.run`. */
   readonly name: string
-  readonly endpoint: Pick<HttpApiEndpoint.Top, "method" | "annotations">
+  readonly endpoint: Pick<HttpApiEndpoint.Top, "annotations">
 }
 
 /** A request with a token, before anything of it is believed. */
@@ -159,11 +144,9 @@ export class CallerChecks extends Context.Service<
             )
           yield* take(1)
           const body = yield* receive(take)
-          const refused = refusalFor(name, caller.role) ?? ownReadsOnly(name, caller.access)
-          if (refused !== null) return yield* Effect.fail(refused)
           if (caller.key_id !== null) accounts.used(caller.key_id)
-          const denied = scopeProblem(caller, endpoint)
-          if (denied !== null) return yield* Effect.fail(denied)
+          const refused = refusalFor(Context.get(endpoint.annotations, Rights), caller)
+          if (refused !== null) return yield* Effect.fail(refused)
           return { caller, body }
         })
       })

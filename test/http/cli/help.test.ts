@@ -1,5 +1,11 @@
 /** The help: for people as text, for programs as `--help --json`, the same in both; and the flags that every command takes. */
 import { afterAll, beforeAll, expect, test } from "bun:test"
+import { Context } from "effect"
+import { HttpApi } from "effect/http-api"
+import { Api } from "../../../src/http/api/Api.ts"
+import { CommandName } from "../../../src/http/api/shapes/Rights.ts"
+import type { CommandHint } from "../../../src/schema/Hints.ts"
+import * as Steps from "../../../src/schema/Steps.ts"
 import type { CommandTree, ParameterTree } from "../../../src/http/cli/terminal/tree.ts"
 import { type Tenant, withApp } from "../../kit/app.ts"
 import { type Home, newHome } from "./shell.ts"
@@ -42,6 +48,41 @@ test("the tree holds every command that completes, and no other", async () => {
     ...aliases.map((alias) => [...path.slice(0, -1), alias].join(" "))
   ])
   expect(aliased.map((line) => line.replace(/\W/g, "_")).sort()).toEqual(functions.sort())
+})
+
+/** The command that an operation of the contract names, by method and path. */
+const commands = new Map<string, string>()
+HttpApi.reflect(Api, {
+  onGroup: () => {},
+  onEndpoint: ({ endpoint }) => {
+    const name = Context.get(endpoint.annotations, CommandName)
+    if (name !== "") commands.set(`${endpoint.method} ${endpoint.path.replace(/:\w+/g, "*")}`, `rungate ${name}`)
+  }
+})
+
+test("every command that an operation names exists", () => {
+  expect(commands.size).toBeGreaterThan(60)
+  const lines = everyCommand(tree).map(({ command }) => command)
+  expect(Array.from(commands.values()).filter((line) => !lines.includes(line))).toEqual([])
+})
+
+/** With words for the functions among them: the path of each has one id at most. */
+const steps = Object.values(Steps).flatMap((step): ReadonlyArray<CommandHint> => {
+  if (typeof step === "object") return [step]
+  return typeof step === "function" && step !== Steps.quoted && step !== Steps.viaApi
+    ? [Reflect.apply(step, null, ["x", "y"])]
+    : []
+})
+
+test("a step that a message suggests is the command of its request", () => {
+  const compared = steps.flatMap(({ http, cli }) => {
+    const [, method = "", path = ""] = /^([A-Z]+) (\/v1[^ ?]*)/.exec(http) ?? []
+    const pattern = `${method} ${path.replace(/\{\w+\}|(?<=\/)x(?=\/|$)/g, "*")}`
+    const command = commands.get(pattern)
+    return command === undefined ? [] : [[http, cli, cli === command || cli.startsWith(`${command} `)]]
+  })
+  expect(compared.length).toBeGreaterThan(20)
+  expect(compared.filter(([, , same]) => same !== true)).toEqual([])
 })
 
 const groups = ["FIND", "RUN", "MONEY", "ACCOUNT", "TOOLS", "THE SERVICE ITSELF"]

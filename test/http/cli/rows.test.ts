@@ -7,7 +7,8 @@ import * as NodeStdio from "@effect/platform-node-shared/NodeStdio"
 import * as NodeTerminal from "@effect/platform-node-shared/NodeTerminal"
 import { Effect, Layer, Redacted, Schema } from "effect"
 import { Command, Flag } from "effect/cli"
-import { HttpApiEndpoint, OpenApi } from "effect/http-api"
+import { HttpApiEndpoint } from "effect/http-api"
+import { operation as operationWith } from "../../../src/http/api/shapes/Rights.ts"
 import { type Ask, Client, type Method } from "../../../src/http/cli/answers/Client.ts"
 import { requestOf } from "../../../src/http/cli/answers/operation.ts"
 import { rowWith } from "../../../src/http/cli/answers/row.ts"
@@ -31,18 +32,18 @@ const operation = HttpApiEndpoint.post("paint", "/things/:thing_id/paint", {
     hidden: optional(Schema.String)
   }),
   success: Schema.Struct({ id: Schema.String })
-}).annotateMerge(OpenApi.annotations({ summary: "Paint a thing", description: "Needs a session token. It dries." }))
+}).annotateMerge(
+  operationWith({ role: "viewer", keys: "people", command: "things paint" }, "Paint a thing", "It dries.")
+)
 
 const shown: Array<unknown> = []
 const paint = rowWith(
-  "paint",
   operation,
   { twice: Flag.Boolean("twice").pipe(Flag.withDefault(false)) },
   ({ twice }) => Effect.succeed(twice ? { hidden: null, "metadata.by": "me" } : {}),
   {
     fields: { thing_id: "id from things list", hidden: false },
     confirm: "Paint {thing_id}?",
-    as: "session",
     show: (_, { fields }, flags) => Effect.sync(() => void shown.push(fields, flags))
   }
 )

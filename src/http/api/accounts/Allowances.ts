@@ -1,12 +1,12 @@
 /** The contract of allowances: keys with an amount of the wallet's money. */
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { operation } from "../shapes/Rights.ts"
 import { Wire } from "../../../schema/Errors.ts"
 import { Usd } from "../../../schema/money/Money.ts"
 import { Name } from "../shapes/AccountFields.ts"
 import { Auth, listQuery, optional } from "../shapes/Common.ts"
 import { Timestamp } from "../shapes/KeyRules.ts"
-import { ScopedKeys } from "../shapes/ScopedKeys.ts"
 import { KeyScopeRequest } from "../../../schema/nouns/ApiKey.ts"
 import * as nouns from "../../../schema/nouns/Allowance.ts"
 import { withExample } from "../../../schema/nouns/Noun.ts"
@@ -26,7 +26,6 @@ export const NewAllowance = Schema.Struct({ id: Schema.String, api_key: Schema.S
   )
 
 const params = { allowance_id: Schema.String }
-const about = (summary: string, description: string) => OpenApi.annotations({ summary, description })
 
 export class AllowancesApi extends HttpApiGroup.make("allowances")
   .add(
@@ -34,7 +33,13 @@ export class AllowancesApi extends HttpApiGroup.make("allowances")
       query: listQuery,
       success: Schema.Struct({ items: Schema.Array(Allowance), next_cursor: Schema.NullOr(Schema.String) }),
       error: [Wire.invalid_request]
-    }).annotateMerge(about("List allowances", "Newest first, with those that have ended.")),
+    }).annotateMerge(
+      operation(
+        { role: "viewer", keys: "reads", own: true, command: "allowances list" },
+        "List allowances",
+        "Newest first, with those that have ended."
+      )
+    ),
     HttpApiEndpoint.post("create", "/allowances", {
       headers: { "idempotency-key": Schema.optionalKey(Schema.String) },
       payload: Schema.Struct({
@@ -61,30 +66,34 @@ export class AllowancesApi extends HttpApiGroup.make("allowances")
         Wire.idempotency_key_reused,
         Wire.service_unavailable
       ]
-    })
-      .annotateMerge(
-        about(
-          "Create an allowance",
-          "Needs a session token, or an API key with allow.mint. The amount is held at once, and the key in this response, which is never shown again, spends from it. Fields of allow that are left out are those of the calling key."
-        )
+    }).annotateMerge(
+      operation(
+        { role: "member", keys: "mints", own: true, command: "allowances create" },
+        "Create an allowance",
+        "The amount is held at once, and the key in this response, which is never shown again, spends from it. Fields of allow that are left out are those of the calling key."
       )
-      .annotate(ScopedKeys, "mints"),
+    ),
     HttpApiEndpoint.get("get", "/allowances/:allowance_id", {
       params,
       success: Allowance,
       error: [Wire.not_found]
-    }).annotateMerge(about("Read an allowance", "What is left of it, and what it may do.")),
+    }).annotateMerge(
+      operation(
+        { role: "viewer", keys: "reads", own: true, command: "allowances show" },
+        "Read an allowance",
+        "What is left of it, and what it may do."
+      )
+    ),
     HttpApiEndpoint.delete("revoke", "/allowances/:allowance_id", {
       params,
       success: Allowance,
       error: [Wire.not_found, Wire.forbidden]
-    })
-      .annotateMerge(
-        about(
-          "Revoke an allowance",
-          "By a session, by a key that gave it, or by its own key. Ends the allowances under it too. What is unused returns at once; what open runs hold returns when they end."
-        )
+    }).annotateMerge(
+      operation(
+        { role: "viewer", keys: "revokes", own: true, command: "allowances revoke" },
+        "Revoke an allowance",
+        "By a session, by a key that gave it, or by its own key. Ends the allowances under it too. What is unused returns at once; what open runs hold returns when they end."
       )
-      .annotate(ScopedKeys, "own")
+    )
   )
   .middleware(Auth) {}

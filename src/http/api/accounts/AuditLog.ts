@@ -1,6 +1,7 @@
 /** The contract of the audit log: who changed what in the organization, when and from where. */
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { operation } from "../shapes/Rights.ts"
 import { Wire } from "../../../schema/Errors.ts"
 import { timeCharsMax } from "../../../schema/Period.ts"
 import { Auth, listQuery } from "../shapes/Common.ts"
@@ -35,11 +36,11 @@ export class AuditLogApi extends HttpApiGroup.make("auditLog")
       success: Schema.Struct({ items: Schema.Array(AuditEntry), next_cursor: Schema.NullOr(Schema.String) }),
       error: [Wire.invalid_request]
     }).annotateMerge(
-      OpenApi.annotations({
-        summary: "List changes",
-        description:
-          "Needs a session token of an admin. Newest first: everything that a person, an API key or the operator changed in this organization. Entries can't be changed or deleted."
-      })
+      operation(
+        { role: "admin", keys: "people", command: "audit-log" },
+        "List changes",
+        "Newest first: everything that a person, an API key or the operator changed in this organization. Entries can't be changed or deleted."
+      )
     )
   )
   .middleware(Auth) {}

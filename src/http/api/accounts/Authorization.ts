@@ -1,6 +1,7 @@
 /** The contract behind the console's consent page: what an agent asks for, and the person's decision. */
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { operation } from "../shapes/Rights.ts"
 import { Wire } from "../../../schema/Errors.ts"
 import { oauthScopes } from "../../../schema/oauth/Scope.ts"
 import { Auth, optional } from "../shapes/Common.ts"
@@ -56,8 +57,6 @@ const Decision = Schema.Struct({
     })
   )
 
-const about = (summary: string, description: string) => OpenApi.annotations({ summary, description })
-
 export class AuthorizationApi extends HttpApiGroup.make("oauth")
   .add(
     HttpApiEndpoint.get("asked", "/oauth/authorization", {
@@ -65,9 +64,10 @@ export class AuthorizationApi extends HttpApiGroup.make("oauth")
       success: AuthorizationRequest,
       error: [Wire.invalid_request, Wire.forbidden]
     }).annotateMerge(
-      about(
+      operation(
+        { role: "viewer", keys: "people" },
         "Read an agent's request to connect",
-        "Needs a session token. The console's consent page shows it. An invalid request is an error here and is never redirected."
+        "The console's consent page shows it. An invalid request is an error here and is never redirected."
       )
     ),
     HttpApiEndpoint.post("decide", "/oauth/authorization", {
@@ -77,9 +77,10 @@ export class AuthorizationApi extends HttpApiGroup.make("oauth")
       }).annotate({ identifier: "AuthorizationAnswer" }),
       error: [Wire.invalid_request, Wire.forbidden, Wire.rate_limited]
     }).annotateMerge(
-      about(
+      operation(
+        { role: "member", keys: "people" },
         "Decide about an agent's request to connect",
-        "Needs a session token. If approved, the code in redirect_to works once, within a minute, and becomes an API key with this scope and budget."
+        "If approved, the code in redirect_to works once, within a minute, and becomes an API key with this scope and budget."
       )
     )
   )

@@ -3,7 +3,8 @@
  * body. Requests must come from a page of this service (access/SessionCookie.ts).
  */
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { about, operation } from "../shapes/Rights.ts"
 import { Wire } from "../../../schema/Errors.ts"
 import { SignInRequest, SignUpRequest } from "../shapes/Credentials.ts"
 import { LinkToken, Password } from "../shapes/AccountFields.ts"
@@ -27,21 +28,21 @@ export class BrowserSessionsApi extends HttpApiGroup.make("browser").add(
     payload: SignInRequest,
     success: Session,
     error: [Wire.invalid_request, Wire.unauthorized, Wire.forbidden, Wire.rate_limited]
-  }).annotateMerge(OpenApi.annotations({ summary: "Sign in with a cookie", description: forPages })),
+  }).annotateMerge(about("Sign in with a cookie", forPages)),
   HttpApiEndpoint.post("signUp", "/auth/browser/sign-up", {
     payload: SignUpRequest,
     success: Session,
     error: [Wire.invalid_request, Wire.forbidden, Wire.rate_limited]
-  }).annotateMerge(OpenApi.annotations({ summary: "Sign up with a cookie", description: forPages })),
+  }).annotateMerge(about("Sign up with a cookie", forPages)),
   HttpApiEndpoint.post("accept", "/auth/browser/accept-invitation", {
     payload: JoinRequest,
     success: Session,
     error: [Wire.invalid_request, Wire.unauthorized, Wire.forbidden, Wire.rate_limited]
   }).annotateMerge(
-    OpenApi.annotations({
-      summary: "Accept an invitation with a cookie",
-      description: `${forPages} The operation for programs is POST /v1/invitations/accept.`
-    })
+    about(
+      "Accept an invitation with a cookie",
+      `${forPages} The operation for programs is POST /v1/invitations/accept.`
+    )
   ),
   HttpApiEndpoint.post("switch", "/auth/browser/switch", {
     payload: SwitchRequest,
@@ -49,11 +50,11 @@ export class BrowserSessionsApi extends HttpApiGroup.make("browser").add(
     error: [Wire.invalid_request, Wire.forbidden]
   })
     .annotateMerge(
-      OpenApi.annotations({
-        summary: "Switch to another organization",
-        description:
-          "Replaces the session in the cookie by one of another organization of the same user. It ends when the session before would have ended. Programs sign in with organization_id instead."
-      })
+      operation(
+        { role: "viewer", keys: "people" },
+        "Switch to another organization",
+        "Replaces the session in the cookie by one of another organization of the same user. It ends when the session before would have ended. Programs sign in with organization_id instead."
+      )
     )
     .middleware(Auth)
 ) {}

@@ -1,11 +1,11 @@
 /** The contract of API keys (specification 2.7, 4.11), with their budgets, scopes and rotation. */
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { operation } from "../shapes/Rights.ts"
 import { Wire } from "../../../schema/Errors.ts"
 import { Name } from "../shapes/AccountFields.ts"
 import { Auth, listQuery } from "../shapes/Common.ts"
 import { ruleFields } from "../shapes/KeyRules.ts"
-import { ScopedKeys } from "../shapes/ScopedKeys.ts"
 import * as nouns from "../../../schema/nouns/ApiKey.ts"
 import { withExample } from "../../../schema/nouns/Noun.ts"
 
@@ -35,20 +35,22 @@ export class KeysApi extends HttpApiGroup.make("keys")
       success: Schema.Struct({ items: Schema.Array(ApiKey), next_cursor: Schema.NullOr(Schema.String) }),
       error: [Wire.invalid_request]
     }).annotateMerge(
-      OpenApi.annotations({
-        summary: "List API keys",
-        description: "Newest first, including revoked keys. The keys themselves are not shown."
-      })
+      operation(
+        { role: "viewer", keys: "reads", command: "keys list" },
+        "List API keys",
+        "Newest first, including revoked keys. The keys themselves are not shown."
+      )
     ),
     HttpApiEndpoint.get("get", "/api-keys/:key_id", {
       params,
       success: ApiKey,
       error: [Wire.invalid_request]
     }).annotateMerge(
-      OpenApi.annotations({
-        summary: "Read an API key",
-        description: "Returns what the key may do, and what its runs have spent of its budget."
-      })
+      operation(
+        { role: "viewer", keys: "reads" },
+        "Read an API key",
+        "Returns what the key may do, and what its runs have spent of its budget."
+      )
     ),
     HttpApiEndpoint.post("create", "/api-keys", {
       payload: Schema.Struct({
@@ -68,11 +70,11 @@ export class KeysApi extends HttpApiGroup.make("keys")
       success: NewApiKey,
       error: [Wire.invalid_request, Wire.forbidden]
     }).annotateMerge(
-      OpenApi.annotations({
-        summary: "Create an API key",
-        description:
-          "Needs a session token. An organization can have 100 keys in use. The key is in this response and never shown again. budget limits what its runs may charge and hold in a period, allow limits what it may run."
-      })
+      operation(
+        { role: "member", keys: "people", command: "keys create" },
+        "Create an API key",
+        "An organization can have 100 keys in use. The key is in this response and never shown again. budget limits what its runs may charge and hold in a period, allow limits what it may run."
+      )
     ),
     HttpApiEndpoint.patch("change", "/api-keys/:key_id", {
       params,
@@ -84,11 +86,11 @@ export class KeysApi extends HttpApiGroup.make("keys")
       success: ApiKey,
       error: [Wire.invalid_request, Wire.forbidden]
     }).annotateMerge(
-      OpenApi.annotations({
-        summary: "Change an API key",
-        description:
-          "Needs a session token. A field that is left out does not change; null removes the rule. allow replaces the whole scope. The next run obeys the new rules."
-      })
+      operation(
+        { role: "member", keys: "people", command: "keys update" },
+        "Change an API key",
+        "A field that is left out does not change; null removes the rule. allow replaces the whole scope. The next run obeys the new rules."
+      )
     ),
     HttpApiEndpoint.post("rotate", "/api-keys/:key_id/rotate", {
       params,
@@ -104,23 +106,22 @@ export class KeysApi extends HttpApiGroup.make("keys")
       success: NewApiKey,
       error: [Wire.invalid_request, Wire.forbidden]
     }).annotateMerge(
-      OpenApi.annotations({
-        summary: "Rotate an API key",
-        description:
-          "Needs a session token. Creates a key with the same name, scope, expiry and budget. Both keys spend from the one budget, so the new key has what is left of it."
-      })
+      operation(
+        { role: "member", keys: "people", command: "keys rotate" },
+        "Rotate an API key",
+        "Creates a key with the same name, scope, expiry and budget. Both keys spend from the one budget, so the new key has what is left of it."
+      )
     ),
     HttpApiEndpoint.delete("revoke", "/api-keys/:key_id", {
       params,
       success: ApiKey,
       error: [Wire.invalid_request, Wire.forbidden]
-    })
-      .annotateMerge(
-        OpenApi.annotations({
-          summary: "Revoke an API key",
-          description: "Immediate and permanent. A key may revoke itself; revoking another one needs a session token."
-        })
+    }).annotateMerge(
+      operation(
+        { role: "viewer", keys: "revokes", own: true, command: "keys revoke" },
+        "Revoke an API key",
+        "Immediate and permanent. A key may revoke itself; revoking another one needs a session token."
       )
-      .annotate(ScopedKeys, "own")
+    )
   )
   .middleware(Auth) {}

@@ -1,6 +1,7 @@
 /** The contract of an organization's people: members with roles, and invitations by e-mail. Keys may not call it. */
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { about, operation } from "../shapes/Rights.ts"
 import { Wire } from "../../../schema/Errors.ts"
 import { Email, LinkToken, Password } from "../shapes/AccountFields.ts"
 import { Auth, listQuery } from "../shapes/Common.ts"
@@ -21,7 +22,7 @@ export class MembersApi extends HttpApiGroup.make("members")
       query: listQuery,
       success: Schema.Struct({ items: Schema.Array(Member), next_cursor: Schema.NullOr(Schema.String) }),
       error: [Wire.invalid_request]
-    }).annotateMerge(OpenApi.annotations({ summary: "List members", description: "Needs a session token." })),
+    }).annotateMerge(operation({ role: "viewer", keys: "people", command: "members list" }, "List members", "")),
     HttpApiEndpoint.patch("setRole", "/members/:member_id", {
       params: member,
       payload: Schema.Struct({ role: nouns.Role })
@@ -30,11 +31,11 @@ export class MembersApi extends HttpApiGroup.make("members")
       success: Member,
       error: [Wire.invalid_request, Wire.not_found]
     }).annotateMerge(
-      OpenApi.annotations({
-        summary: "Change a member's role",
-        description:
-          "Needs a session token of an owner. The new role counts from the member's next request. A member's keys without a scope get one; a viewer's keys, connections and allowances are revoked. The last owner keeps the role until there is another one."
-      })
+      operation(
+        { role: "owner", keys: "people", command: "members set-role" },
+        "Change a member's role",
+        "The new role counts from the member's next request. A member's keys without a scope get one; a viewer's keys, connections and allowances are revoked. The last owner keeps the role until there is another one."
+      )
     ),
     HttpApiEndpoint.delete("remove", "/members/:member_id", {
       params: member,
@@ -47,11 +48,11 @@ export class MembersApi extends HttpApiGroup.make("members")
       }).annotate({ identifier: "RemovedMember" }),
       error: [Wire.invalid_request, Wire.not_found]
     }).annotateMerge(
-      OpenApi.annotations({
-        summary: "Remove a member",
-        description:
-          "Needs a session token of an owner, or of the member, who leaves. Ends the member's sessions in this organization, withdraws their invitations, and revokes the API keys and connections that they created. keep_keys=true keeps the keys, with the scope of a member's; it needs an owner. The account itself stays. The last owner can't be removed."
-      })
+      operation(
+        { role: "viewer", keys: "people", command: "members remove" },
+        "Remove a member",
+        "An owner removes others, and everybody may leave. Ends the member's sessions in this organization, withdraws their invitations, and revokes the API keys and connections that they created. keep_keys=true keeps the keys, with the scope of a member's; it needs an owner. The account itself stays. The last owner can't be removed."
+      )
     )
   )
   .middleware(Auth) {}
@@ -63,10 +64,11 @@ export class InvitationsApi extends HttpApiGroup.make("invitations").add(
     error: [Wire.invalid_request]
   })
     .annotateMerge(
-      OpenApi.annotations({
-        summary: "List invitations",
-        description: "Needs a session token of an admin. Newest first, without accepted and withdrawn ones."
-      })
+      operation(
+        { role: "admin", keys: "people", command: "invite list" },
+        "List invitations",
+        "Newest first, without accepted and withdrawn ones."
+      )
     )
     .middleware(Auth),
   HttpApiEndpoint.post("create", "/invitations", {
@@ -75,11 +77,11 @@ export class InvitationsApi extends HttpApiGroup.make("invitations").add(
     error: [Wire.invalid_request]
   })
     .annotateMerge(
-      OpenApi.annotations({
-        summary: "Invite a person",
-        description:
-          "Needs a session token of an admin. An admin can invite up to the role admin, an owner up to owner. The link works once, for seven days, and only for this address. Another invitation of the address replaces it. The response is the same whether or not the address has an account."
-      })
+      operation(
+        { role: "admin", keys: "people", command: "invite" },
+        "Invite a person",
+        "An admin can invite up to the role admin, an owner up to owner. The link works once, for seven days, and only for this address. Another invitation of the address replaces it. The response is the same whether or not the address has an account."
+      )
     )
     .middleware(Auth),
   HttpApiEndpoint.delete("withdraw", "/invitations/:invitation_id", {
@@ -90,10 +92,11 @@ export class InvitationsApi extends HttpApiGroup.make("invitations").add(
     error: [Wire.not_found]
   })
     .annotateMerge(
-      OpenApi.annotations({
-        summary: "Withdraw an invitation",
-        description: "Needs a session token of an admin. The link stops working at once."
-      })
+      operation(
+        { role: "admin", keys: "people", command: "invite withdraw" },
+        "Withdraw an invitation",
+        "The link stops working at once."
+      )
     )
     .middleware(Auth),
   HttpApiEndpoint.post("preview", "/invitations/preview", {
@@ -103,21 +106,19 @@ export class InvitationsApi extends HttpApiGroup.make("invitations").add(
     }),
     error: [Wire.invalid_request, Wire.rate_limited]
   }).annotateMerge(
-    OpenApi.annotations({
-      summary: "Read an invitation",
-      description:
-        "Shows whoever has the link what it is for: the organization, the invited address and the role. It does not use the link up. Attempts are rate-limited."
-    })
+    about(
+      "Read an invitation",
+      "Shows whoever has the link what it is for: the organization, the invited address and the role. It does not use the link up. Attempts are rate-limited."
+    )
   ),
   HttpApiEndpoint.post("accept", "/invitations/accept", {
     payload: Schema.Struct({ token: LinkToken, password: Password }).annotate({ identifier: "InvitationAcceptance" }),
     success: Schema.toEncoded(NewSession),
     error: [Wire.invalid_request, Wire.unauthorized, Wire.rate_limited]
   }).annotateMerge(
-    OpenApi.annotations({
-      summary: "Accept an invitation",
-      description:
-        "The token is in the invitation's link. If the address has an account, password is its password, and the account becomes a member of this organization too. Otherwise password is the password of a new account, with at least ten characters. Returns a session of the organization. Attempts are rate-limited."
-    })
+    about(
+      "Accept an invitation",
+      "The token is in the invitation's link. If the address has an account, password is its password, and the account becomes a member of this organization too. Otherwise password is the password of a new account, with at least ten characters. Returns a session of the organization. Attempts are rate-limited."
+    )
   )
 ) {}

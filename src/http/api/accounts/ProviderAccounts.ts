@@ -1,6 +1,7 @@
 /** The contract of an organization's own accounts at providers. */
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { operation } from "../shapes/Rights.ts"
 import { Wire } from "../../../schema/Errors.ts"
 import { Auth, optional } from "../shapes/Common.ts"
 import * as nouns from "../../../schema/nouns/ProviderAccount.ts"
@@ -24,18 +25,23 @@ export const ProviderAccountPage = Schema.Struct({ items: Schema.Array(ProviderA
 
 const params = { provider: Schema.String }
 const errors = [Wire.invalid_request, Wire.provider_not_found, Wire.forbidden]
-const about = (summary: string, description: string) => OpenApi.annotations({ summary, description })
 
 export class ProviderAccountsApi extends HttpApiGroup.make("providerAccounts")
   .add(
     HttpApiEndpoint.get("list", "/provider-accounts", { success: ProviderAccountPage }).annotateMerge(
-      about("List your accounts at providers", "In the order of the providers' names, at most one for each provider.")
+      operation(
+        { role: "viewer", keys: "reads", command: "provider-accounts list" },
+        "List your accounts at providers",
+        "In the order of the providers' names, at most one for each provider."
+      )
     ),
     HttpApiEndpoint.get("get", "/provider-accounts/:provider", {
       params,
       success: ProviderAccount,
       error: [Wire.invalid_request, Wire.provider_not_found]
-    }).annotateMerge(about("Get your account at a provider", "Without its key.")),
+    }).annotateMerge(
+      operation({ role: "viewer", keys: "reads" }, "Get your account at a provider", "Without its key.")
+    ),
     HttpApiEndpoint.put("set", "/provider-accounts/:provider", {
       params,
       payload: Schema.Struct({
@@ -57,9 +63,10 @@ export class ProviderAccountsApi extends HttpApiGroup.make("providerAccounts")
       success: ProviderAccount,
       error: [...errors, Wire.provider_not_available]
     }).annotateMerge(
-      about(
+      operation(
+        { role: "admin", keys: "people", command: "provider-accounts set" },
         "Set your account at a provider",
-        "Needs a session token. Replaces the account. Runs of your organization that begin afterwards call the provider through it, for the fee."
+        "Replaces the account. Runs of your organization that begin afterwards call the provider through it, for the fee."
       )
     ),
     HttpApiEndpoint.delete("remove", "/provider-accounts/:provider", {
@@ -69,9 +76,10 @@ export class ProviderAccountsApi extends HttpApiGroup.make("providerAccounts")
       }),
       error: errors
     }).annotateMerge(
-      about(
+      operation(
+        { role: "admin", keys: "people", command: "provider-accounts remove" },
         "Remove your account at a provider",
-        "Needs a session token. The key is deleted, and no call uses it any more."
+        "The key is deleted, and no call uses it any more."
       )
     )
   )

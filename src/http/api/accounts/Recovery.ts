@@ -1,6 +1,7 @@
 /** The contract of e-mail verification and passwords: what a person does with an account besides signing in. Attempts are rate-limited. */
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
+import { about, operation } from "../shapes/Rights.ts"
 import { Wire } from "../../../schema/Errors.ts"
 import { Email, LinkToken, NewPassword, Password } from "../shapes/AccountFields.ts"
 import { Auth } from "../shapes/Common.ts"
@@ -20,20 +21,21 @@ export class RecoveryApi extends HttpApiGroup.make("recovery").add(
     }),
     error: [Wire.invalid_request, Wire.rate_limited]
   }).annotateMerge(
-    OpenApi.annotations({
-      summary: "Verify an e-mail address",
-      description: "The token is in the link that was mailed to the address. It works once, within three days."
-    })
+    about(
+      "Verify an e-mail address",
+      "The token is in the link that was mailed to the address. It works once, within three days."
+    )
   ),
   HttpApiEndpoint.post("resendVerification", "/auth/verify-email/resend", {
     success: Verification,
     error: [Wire.forbidden, Wire.rate_limited]
   })
     .annotateMerge(
-      OpenApi.annotations({
-        summary: "Send the verification link again",
-        description: "Needs a session token. An address gets only a few mails per hour."
-      })
+      operation(
+        { role: "viewer", keys: "people" },
+        "Send the verification link again",
+        "An address gets only a few mails per hour."
+      )
     )
     .middleware(Auth),
   HttpApiEndpoint.post("changePassword", "/auth/password", {
@@ -44,10 +46,11 @@ export class RecoveryApi extends HttpApiGroup.make("recovery").add(
     error: [Wire.invalid_request, Wire.forbidden, Wire.rate_limited]
   })
     .annotateMerge(
-      OpenApi.annotations({
-        summary: "Change the password",
-        description: "Needs a session token. Ends all your other sessions. API keys stay valid."
-      })
+      operation(
+        { role: "viewer", keys: "people" },
+        "Change the password",
+        "Ends all your other sessions. API keys stay valid."
+      )
     )
     .middleware(Auth),
   HttpApiEndpoint.post("requestPasswordReset", "/auth/password-reset", {
@@ -57,10 +60,10 @@ export class RecoveryApi extends HttpApiGroup.make("recovery").add(
       .pipe(HttpApiSchema.status(202)),
     error: [Wire.invalid_request, Wire.rate_limited]
   }).annotateMerge(
-    OpenApi.annotations({
-      summary: "Request a password reset",
-      description: "Mails a link to the address if it has an account. The response is the same if it has none."
-    })
+    about(
+      "Request a password reset",
+      "Mails a link to the address if it has an account. The response is the same if it has none."
+    )
   ),
   HttpApiEndpoint.post("resetPassword", "/auth/password-reset/confirm", {
     payload: Schema.Struct({ token: LinkToken, new_password: NewPassword }).annotate({
@@ -69,10 +72,9 @@ export class RecoveryApi extends HttpApiGroup.make("recovery").add(
     success: PasswordSet,
     error: [Wire.invalid_request, Wire.rate_limited]
   }).annotateMerge(
-    OpenApi.annotations({
-      summary: "Set a new password with a link",
-      description:
-        "The token is in the link that was mailed. It works once, within an hour. The new password ends all your sessions."
-    })
+    about(
+      "Set a new password with a link",
+      "The token is in the link that was mailed. It works once, within an hour. The new password ends all your sessions."
+    )
   )
 ) {}

@@ -1,6 +1,7 @@
 /** The contract of senders: the domains that an organization proved with a DNS record, and may send e-mail from. */
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { operation } from "../shapes/Rights.ts"
 import { Wire } from "../../../schema/Errors.ts"
 import { Auth, listQuery } from "../shapes/Common.ts"
 import * as nouns from "../../../schema/nouns/Sender.ts"
@@ -16,7 +17,9 @@ export class SendersApi extends HttpApiGroup.make("senders")
       query: listQuery,
       success: Schema.Struct({ items: Schema.Array(Sender), next_cursor: Schema.NullOr(Schema.String) }),
       error: [Wire.invalid_request]
-    }).annotateMerge(OpenApi.annotations({ summary: "List senders", description: "Newest first." })),
+    }).annotateMerge(
+      operation({ role: "viewer", keys: "reads", command: "senders list" }, "List senders", "Newest first.")
+    ),
     HttpApiEndpoint.post("add", "/senders", {
       payload: Schema.Struct({
         domain: Schema.NonEmptyString.check(Schema.isMaxLength(253)).annotate({ description: "Such as example.com" })
@@ -26,22 +29,22 @@ export class SendersApi extends HttpApiGroup.make("senders")
       success: Sender,
       error: [Wire.invalid_request, Wire.forbidden]
     }).annotateMerge(
-      OpenApi.annotations({
-        summary: "Add a sender",
-        description:
-          "Needs a session token. Returns the DNS record to create. Create it, then verify the sender. Adding a domain again returns the same sender."
-      })
+      operation(
+        { role: "admin", keys: "people", command: "senders add" },
+        "Add a sender",
+        "Returns the DNS record to create. Create it, then verify the sender. Adding a domain again returns the same sender."
+      )
     ),
     HttpApiEndpoint.post("verify", "/senders/:sender_id/verify", {
       params,
       success: Sender,
       error: [Wire.invalid_request, Wire.forbidden, Wire.service_unavailable]
     }).annotateMerge(
-      OpenApi.annotations({
-        summary: "Verify a sender",
-        description:
-          "Needs a session token. Looks up the DNS record. If it is missing, the response is invalid_request and lists the records that were found."
-      })
+      operation(
+        { role: "admin", keys: "people", command: "senders verify" },
+        "Verify a sender",
+        "Looks up the DNS record. If it is missing, the response is invalid_request and lists the records that were found."
+      )
     ),
     HttpApiEndpoint.delete("remove", "/senders/:sender_id", {
       params,
@@ -50,11 +53,11 @@ export class SendersApi extends HttpApiGroup.make("senders")
       }),
       error: [Wire.invalid_request, Wire.forbidden]
     }).annotateMerge(
-      OpenApi.annotations({
-        summary: "Remove a sender",
-        description:
-          "Needs a session token. From then on its addresses are refused. Adding the domain again creates a new record."
-      })
+      operation(
+        { role: "admin", keys: "people", command: "senders remove" },
+        "Remove a sender",
+        "From then on its addresses are refused. Adding the domain again creates a new record."
+      )
     )
   )
   .middleware(Auth) {}

@@ -1,6 +1,7 @@
 /** The contract of sign-up, sign-in and sessions. Sign-up and sign-in return a session token; attempts are rate-limited. */
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { about, operation } from "../shapes/Rights.ts"
 import { Wire } from "../../../schema/Errors.ts"
 import { Auth } from "../shapes/Common.ts"
 import { SignInRequest, SignUpRequest } from "../shapes/Credentials.ts"
@@ -16,32 +17,32 @@ export class SessionsApi extends HttpApiGroup.make("auth").add(
     success: NewSession,
     error: [Wire.invalid_request, Wire.forbidden, Wire.rate_limited]
   }).annotateMerge(
-    OpenApi.annotations({
-      summary: "Sign up",
-      description:
-        "Creates an organization with its first user. If sign-up is by invitation, invitation is the token of the invitation link. If the service verifies e-mail addresses, the response is the same for an address that has an account, and its owner gets a mail. referral_code ignores upper and lower case, and is for people who have no account yet. GET /v1/referrals shows its bonus."
-    })
+    about(
+      "Sign up",
+      "Creates an organization with its first user. If sign-up is by invitation, invitation is the token of the invitation link. If the service verifies e-mail addresses, the response is the same for an address that has an account, and its owner gets a mail. referral_code ignores upper and lower case, and is for people who have no account yet. GET /v1/referrals shows its bonus."
+    )
   ),
   HttpApiEndpoint.post("signIn", "/auth/sign-in", {
     payload: SignInRequest,
     success: NewSession,
     error: [Wire.invalid_request, Wire.unauthorized, Wire.forbidden, Wire.rate_limited]
   }).annotateMerge(
-    OpenApi.annotations({
-      summary: "Sign in",
-      description:
-        "Returns a session token for one organization. organization_id chooses it for a user who is in several; the default is the one that the user signed up with. Attempts are rate-limited per account and address."
-    })
+    about(
+      "Sign in",
+      "Returns a session token for one organization. organization_id chooses it for a user who is in several; the default is the one that the user signed up with. Attempts are rate-limited per account and address.",
+      "login"
+    )
   ),
   HttpApiEndpoint.post("signOut", "/auth/sign-out", {
     success: Schema.Struct({ signed_out: Schema.Boolean }),
     error: [Wire.forbidden]
   })
     .annotateMerge(
-      OpenApi.annotations({
-        summary: "Sign out",
-        description: "Ends this session. Other sessions and API keys stay valid."
-      })
+      operation(
+        { role: "viewer", keys: "people", command: "logout" },
+        "Sign out",
+        "Ends this session. Other sessions and API keys stay valid."
+      )
     )
     .middleware(Auth),
   HttpApiEndpoint.delete("endSessions", "/auth/sessions", {
@@ -49,10 +50,11 @@ export class SessionsApi extends HttpApiGroup.make("auth").add(
     error: [Wire.forbidden]
   })
     .annotateMerge(
-      OpenApi.annotations({
-        summary: "End all your sessions",
-        description: "Including this one. API keys stay valid; revoke them with DELETE /v1/api-keys/{key_id}."
-      })
+      operation(
+        { role: "viewer", keys: "people" },
+        "End all your sessions",
+        "Including this one. API keys stay valid; revoke them with DELETE /v1/api-keys/{key_id}."
+      )
     )
     .middleware(Auth),
   HttpApiEndpoint.get("sessions", "/auth/sessions", {
@@ -60,11 +62,11 @@ export class SessionsApi extends HttpApiGroup.make("auth").add(
     error: [Wire.forbidden]
   })
     .annotateMerge(
-      OpenApi.annotations({
-        summary: "List your sessions",
-        description:
-          "Needs a session token. Open sessions of yours in all your organizations, newest first, at most 200: browsers and command lines that are signed in."
-      })
+      operation(
+        { role: "viewer", keys: "people" },
+        "List your sessions",
+        "Open sessions of yours in all your organizations, newest first, at most 200: browsers and command lines that are signed in."
+      )
     )
     .middleware(Auth),
   HttpApiEndpoint.delete("endSession", "/auth/sessions/:session_id", {
@@ -75,19 +77,20 @@ export class SessionsApi extends HttpApiGroup.make("auth").add(
     error: [Wire.forbidden, Wire.not_found]
   })
     .annotateMerge(
-      OpenApi.annotations({
-        summary: "End one of your sessions",
-        description: "Needs a session token. Whoever uses that session must sign in again. API keys stay valid."
-      })
+      operation(
+        { role: "viewer", keys: "people" },
+        "End one of your sessions",
+        "Whoever uses that session must sign in again. API keys stay valid."
+      )
     )
     .middleware(Auth),
   HttpApiEndpoint.get("session", "/auth/session", { success: OwnSession, error: [Wire.forbidden] })
     .annotateMerge(
-      OpenApi.annotations({
-        summary: "Read the session",
-        description:
-          "The organization, the user and the role of this session, when it expires, and the user's other organizations."
-      })
+      operation(
+        { role: "viewer", keys: "people" },
+        "Read the session",
+        "The organization, the user and the role of this session, when it expires, and the user's other organizations."
+      )
     )
     .middleware(Auth)
 ) {}

@@ -1,6 +1,6 @@
 /** The contract of the audit log of all organizations and of the service itself. */
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { Wire } from "../../../schema/Errors.ts"
 import { orgFilter, Word } from "./Fields.ts"
 import { listQuery } from "../shapes/Common.ts"
@@ -36,10 +36,11 @@ export class OperatorAuditLogApi extends HttpApiGroup.make("operatorAuditLog")
       success: Schema.Struct({ items: Schema.Array(OperatorAuditEntry), next_cursor: nullable }),
       error: [Wire.invalid_request]
     }).annotateMerge(
-      OpenApi.annotations({
-        summary: "List changes everywhere",
-        description: `Newest first: who changed what, in every organization and in the service itself. ${forOperators}`
-      })
+      forOperators(
+        "List changes everywhere",
+        "Newest first: who changed what, in every organization and in the service itself.",
+        "admin audit-log"
+      )
     )
   )
   .middleware(OperatorAuth) {}

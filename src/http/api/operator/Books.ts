@@ -1,6 +1,6 @@
 /** The contract of the books of all wallets: audits now and before, and signed heads of the ledger. */
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { forOperators, OperatorAuth } from "./OperatorAuth.ts"
 
 const described = (description: string) => Schema.String.annotate({ description })
@@ -58,22 +58,22 @@ export const BooksAudit = Schema.Struct({
 export class OperatorBooksApi extends HttpApiGroup.make("operatorBooks")
   .add(
     HttpApiEndpoint.get("get", "/operator/books", { success: Books }).annotateMerge(
-      OpenApi.annotations({
-        summary: "Read recorded audits",
-        description: `The last audits of all wallets, the wallets that are suspended, and up to which day the ledger's heads are signed. ${forOperators}`
-      })
+      forOperators(
+        "Read recorded audits",
+        "The last audits of all wallets, the wallets that are suspended, and up to which day the ledger's heads are signed."
+      )
     ),
     HttpApiEndpoint.get("audit", "/operator/books/audit", { success: BooksAudit }).annotateMerge(
-      OpenApi.annotations({
-        summary: "Audit all wallets now",
-        description: `Recomputes every wallet from the ledger in one snapshot. Large books take minutes, and the answer is kept for twenty times as long. It records nothing. ${forOperators}`
-      })
+      forOperators(
+        "Audit all wallets now",
+        "Recomputes every wallet from the ledger in one snapshot. Large books take minutes, and the answer is kept for twenty times as long. It records nothing."
+      )
     ),
     HttpApiEndpoint.post("check", "/operator/books/checks", { success: BooksCheck }).annotateMerge(
-      OpenApi.annotations({
-        summary: "Record an audit of all wallets",
-        description: `Audits all wallets, or takes the answer that is kept, and records the result. Every customer reads it as last_full_check. rungate audit also compares with the payment processor. ${forOperators}`
-      })
+      forOperators(
+        "Record an audit of all wallets",
+        "Audits all wallets, or takes the answer that is kept, and records the result. Every customer reads it as last_full_check. rungate audit also compares with the payment processor."
+      )
     )
   )
   .middleware(OperatorAuth) {}

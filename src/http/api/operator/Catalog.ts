@@ -1,6 +1,6 @@
 /** The contract of the catalog of raw endpoints: an import is compared first, and applied as it was shown. */
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { Wire } from "../../../schema/Errors.ts"
 import { optional } from "../shapes/Common.ts"
 import { withoutNul } from "../shapes/AccountFields.ts"
@@ -55,19 +55,19 @@ export class OperatorCatalogApi extends HttpApiGroup.make("operatorCatalog")
       success: CatalogImport,
       error: [Wire.invalid_request]
     }).annotateMerge(
-      OpenApi.annotations({
-        summary: "Compare or import a provider's endpoints",
-        description: `Shows what a document adds, changes and removes; with apply, replaces the provider's endpoints if they are still those of based_on. For documents above 1 MiB, several documents, URLs and the store of actors use rungate catalog import. ${forOperators}`
-      })
+      forOperators(
+        "Compare or import a provider's endpoints",
+        "Shows what a document adds, changes and removes; with apply, replaces the provider's endpoints if they are still those of based_on. For documents above 1 MiB, several documents, URLs and the store of actors use rungate catalog import."
+      )
     ),
     HttpApiEndpoint.delete("reset", "/operator/catalog/imports/:provider", {
       params: { provider: Schema.String },
       success: Schema.Struct({ provider: Schema.String, reset: Schema.Boolean })
     }).annotateMerge(
-      OpenApi.annotations({
-        summary: "Delete a provider's import",
-        description: `The shipped catalog is used again. reset is false if there was no import. ${forOperators}`
-      })
+      forOperators(
+        "Delete a provider's import",
+        "The shipped catalog is used again. reset is false if there was no import."
+      )
     )
   )
   .middleware(OperatorAuth) {}

@@ -1,6 +1,6 @@
 /** The contract of disputes of the outcome warranty, as the operator of the service sees and decides them. */
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { Wire } from "../../../schema/Errors.ts"
 import { Dispute } from "../../../schema/nouns/Dispute.ts"
 import { listQuery } from "../shapes/Common.ts"
@@ -33,22 +33,25 @@ export class OperatorDisputesApi extends HttpApiGroup.make("operatorDisputes")
       success: Schema.Struct({ items: Schema.Array(OperatorDispute), next_cursor: Schema.NullOr(Schema.String) }),
       error: [Wire.invalid_request]
     }).annotateMerge(
-      OpenApi.annotations({
-        summary: "List disputes of the outcome warranty",
-        description: `Oldest first. Those that wait for a decision; with decided=true, all. ${forOperators}`
-      })
+      forOperators(
+        "List disputes of the outcome warranty",
+        "Oldest first. Those that wait for a decision; with decided=true, all.",
+        "admin disputes"
+      )
     ),
     HttpApiEndpoint.post("accept", "/operator/disputes/:run_id/accept", decision).annotateMerge(
-      OpenApi.annotations({
-        summary: "Refund a disputed run",
-        description: `The whole charge, once, within the operator's share of revenue. A worker books it. ${forOperators}`
-      })
+      forOperators(
+        "Refund a disputed run",
+        "The whole charge, once, within the operator's share of revenue. A worker books it.",
+        "admin disputes accept"
+      )
     ),
     HttpApiEndpoint.post("refuse", "/operator/disputes/:run_id/refuse", decision).annotateMerge(
-      OpenApi.annotations({
-        summary: "Refuse a dispute",
-        description: `No provider is asked about it any more. It can still be accepted. ${forOperators}`
-      })
+      forOperators(
+        "Refuse a dispute",
+        "No provider is asked about it any more. It can still be accepted.",
+        "admin disputes refuse"
+      )
     )
   )
   .middleware(OperatorAuth) {}

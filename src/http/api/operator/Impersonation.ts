@@ -1,6 +1,6 @@
 /** The contract of a look into an organization's runs: read-only, after a reason that the organization can read. */
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { Wire } from "../../../schema/Errors.ts"
 import { RunStatus } from "../../../schema/runs/Run.ts"
 import { listQuery } from "../shapes/Common.ts"
@@ -26,10 +26,7 @@ export class OperatorImpersonationApi extends HttpApiGroup.make("operatorImperso
       success: Impersonation,
       error: [Wire.invalid_request, Wire.not_found]
     }).annotateMerge(
-      OpenApi.annotations({
-        summary: "Look into an organization's runs",
-        description: `Opens its runs to this session for half an hour, read-only. ${forOperators}`
-      })
+      forOperators("Look into an organization's runs", "Opens its runs to this session for half an hour, read-only.")
     ),
     HttpApiEndpoint.get("runs", "/operator/organizations/:org_id/runs", {
       params: organization,
@@ -37,20 +34,17 @@ export class OperatorImpersonationApi extends HttpApiGroup.make("operatorImperso
       success: Schema.Struct({ items: Schema.Array(ListedRun), next_cursor: Schema.NullOr(Schema.String) }),
       error: [Wire.invalid_request, Wire.forbidden]
     }).annotateMerge(
-      OpenApi.annotations({
-        summary: "List an organization's runs",
-        description: `Newest first, without results. It needs an impersonation. ${forOperators}`
-      })
+      forOperators("List an organization's runs", "Newest first, without results. It needs an impersonation.")
     ),
     HttpApiEndpoint.get("run", "/operator/organizations/:org_id/runs/:run_id", {
       params: { ...organization, run_id: Schema.String },
       success: Run,
       error: [Wire.forbidden, Wire.not_found]
     }).annotateMerge(
-      OpenApi.annotations({
-        summary: "Read a run of an organization",
-        description: `As its members read it, with the result. It needs an impersonation. ${forOperators}`
-      })
+      forOperators(
+        "Read a run of an organization",
+        "As its members read it, with the result. It needs an impersonation."
+      )
     )
   )
   .middleware(OperatorAuth) {}

@@ -1,6 +1,6 @@
 /** The contract of invitations to sign up, which the operator gives. Members invite to their own organization elsewhere. */
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { Wire } from "../../../schema/Errors.ts"
 import { Email } from "../shapes/AccountFields.ts"
 import { forOperators, OperatorAuth } from "./OperatorAuth.ts"
@@ -17,12 +17,7 @@ export class OperatorInvitationsApi extends HttpApiGroup.make("operatorInvitatio
   .add(
     HttpApiEndpoint.get("list", "/operator/invitations", {
       success: Schema.Struct({ items: Schema.Array(SignUpInvitation) })
-    }).annotateMerge(
-      OpenApi.annotations({
-        summary: "List invitations to sign up",
-        description: `The newest hundred, without their links. ${forOperators}`
-      })
-    ),
+    }).annotateMerge(forOperators("List invitations to sign up", "The newest hundred, without their links.")),
     HttpApiEndpoint.post("create", "/operator/invitations", {
       payload: Schema.Struct({ email: Email }).annotate({ identifier: "SignUpInvitationRequest" }),
       success: Schema.Struct({
@@ -32,10 +27,7 @@ export class OperatorInvitationsApi extends HttpApiGroup.make("operatorInvitatio
       }).annotate({ identifier: "NewSignUpInvitation" }),
       error: [Wire.invalid_request]
     }).annotateMerge(
-      OpenApi.annotations({
-        summary: "Invite somebody to sign up",
-        description: `Makes a link for one address and sends nothing. ${forOperators}`
-      })
+      forOperators("Invite somebody to sign up", "Makes a link for one address and sends nothing.", "admin invite")
     )
   )
   .middleware(OperatorAuth) {}

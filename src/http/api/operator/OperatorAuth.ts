@@ -5,6 +5,7 @@
  */
 import { Context } from "effect"
 import { HttpApiMiddleware, HttpApiSecurity } from "effect/http-api"
+import { about } from "../shapes/Rights.ts"
 import { Wire } from "../../../schema/Errors.ts"
 
 export const operatorCookie = "__Host-rungate_operator"
@@ -30,6 +31,10 @@ export class OperatorAuth extends HttpApiMiddleware.Service<OperatorAuth, { prov
   }
 ) {}
 
-/** What every description of these operations ends with. */
-export const forOperators =
-  "For the operator of the service only: it needs the session of the operator console, and no API key or customer's session is accepted."
+/** An operation of the operator's. */
+export const forOperators = (summary: string, description: string, command = "") =>
+  about(
+    summary,
+    `${description} For the operator of the service only: it needs the session of the operator console, and no API key or customer's session is accepted.`,
+    command
+  )

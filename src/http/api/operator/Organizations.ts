@@ -1,6 +1,6 @@
 /** The contract of what an operator sees and changes of organizations: wallet, limits, people, keys, credits and refunds. */
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { Wire } from "../../../schema/Errors.ts"
 import { Usd } from "../../../schema/money/Money.ts"
 import { listQuery, optional } from "../shapes/Common.ts"
@@ -146,30 +146,33 @@ export class OperatorOrganizationsApi extends HttpApiGroup.make("operatorOrganiz
       success: Schema.Struct({ items: Schema.Array(OperatorOrganization), next_cursor: nullable }),
       error: [Wire.invalid_request]
     }).annotateMerge(
-      OpenApi.annotations({
-        summary: "List organizations",
-        description: `Newest first, with their wallets and what they did today (UTC). ${forOperators}`
-      })
+      forOperators(
+        "List organizations",
+        "Newest first, with their wallets and what they did today (UTC).",
+        "admin orgs"
+      )
     ),
     HttpApiEndpoint.get("get", "/operator/organizations/:org_id", {
       params: one,
       success: OperatorOrganizationDetail,
       error: [Wire.not_found]
     }).annotateMerge(
-      OpenApi.annotations({
-        summary: "Read an organization",
-        description: `Wallet, limits, people, keys, payments, ledger and open runs, of one moment. ${forOperators}`
-      })
+      forOperators(
+        "Read an organization",
+        "Wallet, limits, people, keys, payments, ledger and open runs, of one moment.",
+        "admin show"
+      )
     ),
     HttpApiEndpoint.get("audit", "/operator/organizations/:org_id/audit", {
       params: one,
       success: Schema.toEncoded(WalletAudit),
       error: [Wire.not_found]
     }).annotateMerge(
-      OpenApi.annotations({
-        summary: "Audit an organization's wallet",
-        description: `What its members get from GET /v1/wallet/audit, and why commands were dead-lettered. ${forOperators}`
-      })
+      forOperators(
+        "Audit an organization's wallet",
+        "What its members get from GET /v1/wallet/audit, and why commands were dead-lettered.",
+        "admin show"
+      )
     ),
     HttpApiEndpoint.post("credit", "/operator/organizations/:org_id/credits", {
       params: one,
@@ -177,10 +180,11 @@ export class OperatorOrganizationsApi extends HttpApiGroup.make("operatorOrganiz
       success: Credit,
       error: [Wire.invalid_request, Wire.not_found, Wire.service_unavailable]
     }).annotateMerge(
-      OpenApi.annotations({
-        summary: "Credit or refund an organization",
-        description: `Adds money to the wallet. A repeated request with the same reference books nothing again. ${forOperators}`
-      })
+      forOperators(
+        "Credit or refund an organization",
+        "Adds money to the wallet. A repeated request with the same reference books nothing again.",
+        "admin credit"
+      )
     ),
     HttpApiEndpoint.post("setGuard", "/operator/organizations/:org_id/spend-guard", {
       params: one,
@@ -191,30 +195,26 @@ export class OperatorOrganizationsApi extends HttpApiGroup.make("operatorOrganiz
       success: Guard.annotate({ identifier: "OperatorSpendGuard" }),
       error: [Wire.invalid_request, Wire.not_found, Wire.service_unavailable]
     }).annotateMerge(
-      OpenApi.annotations({
-        summary: "Set an organization's spend guard",
-        description: `A field that is left out does not change; null removes the limit. ${forOperators}`
-      })
+      forOperators(
+        "Set an organization's spend guard",
+        "A field that is left out does not change; null removes the limit."
+      )
     ),
     HttpApiEndpoint.post("resume", "/operator/organizations/:org_id/resume", {
       params: one,
       success: Resumed,
       error: [Wire.not_found, Wire.wallet_suspended]
     }).annotateMerge(
-      OpenApi.annotations({
-        summary: "Resume an organization's suspended wallet",
-        description: `Checks its books. If they add up, the wallet takes new runs at once. Otherwise the answer names violations, and the wallet stays suspended. ${forOperators}`
-      })
+      forOperators(
+        "Resume an organization's suspended wallet",
+        "Checks its books. If they add up, the wallet takes new runs at once. Otherwise the answer names violations, and the wallet stays suspended.",
+        "admin resume"
+      )
     ),
     HttpApiEndpoint.delete("revokeKey", "/operator/api-keys/:key_id", {
       params: { key_id: Schema.String },
       success: Schema.Struct({ org_id: Schema.String, ...Key.fields }).annotate({ identifier: "OperatorKey" }),
       error: [Wire.not_found]
-    }).annotateMerge(
-      OpenApi.annotations({
-        summary: "Revoke any API key",
-        description: `At once and for good. ${forOperators}`
-      })
-    )
+    }).annotateMerge(forOperators("Revoke any API key", "At once and for good.", "admin keys revoke"))
   )
   .middleware(OperatorAuth) {}

@@ -1,6 +1,6 @@
 /** The contract of calls whose outcome nobody knows, and of what an operator finds out about them. */
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { findings } from "../../../schema/catalog/Doubt.ts"
 import { Wire } from "../../../schema/Errors.ts"
 import { listQuery } from "../shapes/Common.ts"
@@ -35,10 +35,11 @@ export class OperatorOutcomesApi extends HttpApiGroup.make("operatorOutcomes")
       success: Schema.Struct({ items: Schema.Array(UnknownOutcome), next_cursor: nullable }),
       error: [Wire.invalid_request]
     }).annotateMerge(
-      OpenApi.annotations({
-        summary: "List calls with an unknown outcome",
-        description: `Newest first. The service looks up those with next_look by itself. ${forOperators}`
-      })
+      forOperators(
+        "List calls with an unknown outcome",
+        "Newest first. The service looks up those with next_look by itself.",
+        "admin unknown"
+      )
     ),
     HttpApiEndpoint.post("resolve", "/operator/unknown-outcomes/:run_id/resolve", {
       params: { run_id: Schema.String },
@@ -49,10 +50,11 @@ export class OperatorOutcomesApi extends HttpApiGroup.make("operatorOutcomes")
       success: UnknownOutcome,
       error: [Wire.invalid_request, Wire.not_found]
     }).annotateMerge(
-      OpenApi.annotations({
-        summary: "Record the outcome of a call",
-        description: `The run's hints show it to the organization. No money moves, and the call is not repeated. A finding is recorded once. ${forOperators}`
-      })
+      forOperators(
+        "Record the outcome of a call",
+        "The run's hints show it to the organization. No money moves, and the call is not repeated. A finding is recorded once.",
+        "admin unknown resolve"
+      )
     )
   )
   .middleware(OperatorAuth) {}

@@ -1,6 +1,6 @@
 /** The contract of payments of all organizations, and of the processor's events that did not fit. */
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { Wire } from "../../../schema/Errors.ts"
 import { listQuery } from "../shapes/Common.ts"
 import { orgFilter } from "./Fields.ts"
@@ -42,19 +42,14 @@ export class OperatorPaymentsApi extends HttpApiGroup.make("operatorPayments")
       },
       success: Schema.Struct({ items: Schema.Array(OperatorPayment), next_cursor: nullable }),
       error: [Wire.invalid_request]
-    }).annotateMerge(
-      OpenApi.annotations({
-        summary: "List payments",
-        description: `Of all organizations, newest first. ${forOperators}`
-      })
-    ),
+    }).annotateMerge(forOperators("List payments", "Of all organizations, newest first.")),
     HttpApiEndpoint.get("mismatches", "/operator/payments/mismatches", {
       success: Schema.Struct({ items: Schema.Array(PaymentMismatch) })
     }).annotateMerge(
-      OpenApi.annotations({
-        summary: "List payment events that did not fit",
-        description: `The newest hundred events whose amount, currency or organization differs from the stored payment. Nothing was booked for them. rungate audit compares with the processor itself. ${forOperators}`
-      })
+      forOperators(
+        "List payment events that did not fit",
+        "The newest hundred events whose amount, currency or organization differs from the stored payment. Nothing was booked for them. rungate audit compares with the processor itself."
+      )
     )
   )
   .middleware(OperatorAuth) {}

@@ -1,6 +1,6 @@
 /** The contract of providers as the operator sees them: accounts, checks, health, what they earn and lose. */
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { Wire } from "../../../schema/Errors.ts"
 import { healthStatuses } from "../../../schema/runs/Health.ts"
 import { periodQuery } from "../shapes/RunQuery.ts"
@@ -101,20 +101,21 @@ export const Days = Digits.pipe(Schema.decodeTo(Schema.Int.check(Schema.isBetwee
 export class OperatorProvidersApi extends HttpApiGroup.make("operatorProviders")
   .add(
     HttpApiEndpoint.get("list", "/operator/providers", { success: OperatorProviders }).annotateMerge(
-      OpenApi.annotations({
-        summary: "Read the providers",
-        description: `Which accounts are configured and checked, health of 30 days, offers that cost more than their rate, and offers that are left alone. ${forOperators}`
-      })
+      forOperators(
+        "Read the providers",
+        "Which accounts are configured and checked, health of 30 days, offers that cost more than their rate, and offers that are left alone."
+      )
     ),
     HttpApiEndpoint.get("margins", "/operator/margins", {
       query: { days: Schema.optionalKey(Days) },
       success: Margins,
       error: [Wire.invalid_request]
     }).annotateMerge(
-      OpenApi.annotations({
-        summary: "Read margins",
-        description: `What runs of the last days charged and cost, by provider and by offer or endpoint; losses first. Where a provider reports no cost, the cost is the charge without the markup. ${forOperators}`
-      })
+      forOperators(
+        "Read margins",
+        "What runs of the last days charged and cost, by provider and by offer or endpoint; losses first. Where a provider reports no cost, the cost is the charge without the markup.",
+        "admin margins"
+      )
     ),
     HttpApiEndpoint.get("losses", "/operator/losses", {
       query: {
@@ -125,10 +126,11 @@ export class OperatorProvidersApi extends HttpApiGroup.make("operatorProviders")
       success: Losses,
       error: [Wire.invalid_request]
     }).annotateMerge(
-      OpenApi.annotations({
-        summary: "List losses",
-        description: `Runs that cost more than they were charged, newest first, and the totals of all. ${forOperators}`
-      })
+      forOperators(
+        "List losses",
+        "Runs that cost more than they were charged, newest first, and the totals of all.",
+        "admin losses"
+      )
     )
   )
   .middleware(OperatorAuth) {}

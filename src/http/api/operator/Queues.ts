@@ -1,6 +1,6 @@
 /** The contract of queues and lanes: what waits, for how long, and commands that failed too often. */
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { Wire } from "../../../schema/Errors.ts"
 import { listQuery } from "../shapes/Common.ts"
 import { forOperators, OperatorAuth } from "./OperatorAuth.ts"
@@ -37,30 +37,30 @@ export const DeadLetter = Schema.Struct({
 export class OperatorQueuesApi extends HttpApiGroup.make("operatorQueues")
   .add(
     HttpApiEndpoint.get("get", "/operator/queues", { success: OperatorQueues }).annotateMerge(
-      OpenApi.annotations({
-        summary: "Read queues and lanes",
-        description: `The backlog of each lane with the age of its oldest command, and open runs by state. ${forOperators}`
-      })
+      forOperators(
+        "Read queues and lanes",
+        "The backlog of each lane with the age of its oldest command, and open runs by state."
+      )
     ),
     HttpApiEndpoint.get("deadLetters", "/operator/dead-letters", {
       query: listQuery,
       success: Schema.Struct({ items: Schema.Array(DeadLetter), next_cursor: nullable }),
       error: [Wire.invalid_request]
     }).annotateMerge(
-      OpenApi.annotations({
-        summary: "List dead-lettered commands",
-        description: `Newest first. Each failed alone too often, and no turn reads it until it is retried. ${forOperators}`
-      })
+      forOperators(
+        "List dead-lettered commands",
+        "Newest first. Each failed alone too often, and no turn reads it until it is retried."
+      )
     ),
     HttpApiEndpoint.post("retry", "/operator/dead-letters/:command_id/retry", {
       params: { command_id: Schema.String },
       success: Schema.Struct({ id: Schema.String, org_id: Schema.String, command: Schema.String, lane: Schema.Number }),
       error: [Wire.not_found]
     }).annotateMerge(
-      OpenApi.annotations({
-        summary: "Retry a dead-lettered command",
-        description: `Its lane's next turn applies it after the commands that were applied meanwhile. It is dead-lettered again if it fails as often as before. A command of a run that has ended changes nothing. ${forOperators}`
-      })
+      forOperators(
+        "Retry a dead-lettered command",
+        "Its lane's next turn applies it after the commands that were applied meanwhile. It is dead-lettered again if it fails as often as before. A command of a run that has ended changes nothing."
+      )
     )
   )
   .middleware(OperatorAuth) {}

@@ -1,6 +1,7 @@
 /** The contract of the operator's session: the sign-in with a link that `rungate admin console` has printed. */
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { about } from "../shapes/Rights.ts"
 import { Wire } from "../../../schema/Errors.ts"
 import { LinkToken } from "../shapes/AccountFields.ts"
 import { forOperators, OperatorAuth } from "./OperatorAuth.ts"
@@ -19,28 +20,19 @@ export class OperatorSessionsApi extends HttpApiGroup.make("operatorSession").ad
     success: OperatorSession,
     error: [Wire.invalid_request, Wire.unauthorized, Wire.forbidden]
   }).annotateMerge(
-    OpenApi.annotations({
-      summary: "Sign in as the operator",
-      description:
-        "For the operator console. Uses up a link that rungate admin console has printed, and sets a cookie that scripts can't read. The request needs X-Rungate-Console: 1 and the Origin that browsers add."
-    })
+    about(
+      "Sign in as the operator",
+      "For the operator console. Uses up a link that rungate admin console has printed, and sets a cookie that scripts can't read. The request needs X-Rungate-Console: 1 and the Origin that browsers add."
+    )
   ),
   HttpApiEndpoint.get("get", "/operator/session", { success: OperatorSession })
     .annotateMerge(
-      OpenApi.annotations({
-        summary: "Read the operator's session",
-        description: `Whose name the audit log gets, and when the session ends. ${forOperators}`
-      })
+      forOperators("Read the operator's session", "Whose name the audit log gets, and when the session ends.")
     )
     .middleware(OperatorAuth),
   HttpApiEndpoint.post("signOut", "/operator/sign-out", {
     success: Schema.Struct({ signed_out: Schema.Boolean })
   })
-    .annotateMerge(
-      OpenApi.annotations({
-        summary: "Sign out as the operator",
-        description: `Ends this session. ${forOperators}`
-      })
-    )
+    .annotateMerge(forOperators("Sign out as the operator", "Ends this session."))
     .middleware(OperatorAuth)
 ) {}

@@ -13,7 +13,7 @@ type Node = Readonly<Record<string, unknown>>
 const pathCharsMax = 100
 /** Bun answers 431 if the request line and the headers have more bytes. */
 const headBytesMax = 16_384
-/** A body has up to 1 MiB (middleware/Body.ts). What providers answer is any JSON, and is not described here. */
+/** A body has up to 1 MiB (middleware/Body.ts). What providers answer is any JSON, and is not about here. */
 const textCharsMax = 1_048_576
 /** A batch in CSV has up to 8 MiB. */
 const requestCharsMax = 8 * textCharsMax

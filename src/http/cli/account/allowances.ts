@@ -21,7 +21,7 @@ const allowance_id = "id from allowances list"
 const endText = ({ expires_at }: One): string => (expires_at === null ? "never" : timeOf(expires_at))
 const giverOf = ({ parent_id }: One): string => parent_id ?? "a person"
 
-const list = row("list", endpoints.list, {
+const list = row(endpoints.list, {
   alias: "ls",
   show: listed(
     Allowance,
@@ -42,7 +42,7 @@ const list = row("list", endpoints.list, {
   )
 })
 
-const show = row("show", endpoints.get, {
+const show = row(endpoints.get, {
   fields: { allowance_id },
   show: detailed(Allowance, (one) => [
     ["id", one.id],
@@ -61,7 +61,6 @@ const show = row("show", endpoints.get, {
 })
 
 const create = rowWith(
-  "create",
   endpoints.create,
   {
     expires: Flag.String("expires").pipe(
@@ -73,7 +72,6 @@ const create = rowWith(
   {
     about:
       "Give a key with an amount of money, which is held at once. What its scope leaves out is taken from your key. The new key is shown once",
-    as: "person",
     fields: {
       name: argument("name", "a name that tells who gets it"),
       amount: "what it may spend in USD; held at once",
@@ -106,10 +104,9 @@ const revokedSentence = (text: string): string | null => {
   return `Revoked ${one.id}. It spent $${one.spent} of $${one.amount}. ${rest}`
 }
 
-const revoke = row("revoke", endpoints.revoke, {
+const revoke = row(endpoints.revoke, {
   about:
     "Revoke an allowance and those under it. What is unused returns at once, and what open runs hold when they end",
-  as: "person",
   fields: { allowance_id },
   confirm:
     "Revoke {allowance_id} and the allowances under it? Their keys stop working, and what is unused returns. This can't be undone.",

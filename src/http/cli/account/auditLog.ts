@@ -18,9 +18,8 @@ const changeOf = ({ before, after }: typeof AuditEntry.Encoded): string => {
     .join(", ")
 }
 
-export const auditLog = row("audit-log", AuditLogApi.endpoints.list, {
+export const auditLog = row(AuditLogApi.endpoints.list, {
   about: "List who changed what, newest first",
-  as: "session",
   items: "entries",
   fields: {
     actor: "only this actor: an id, an e-mail address, person, key, operator or system",

@@ -15,9 +15,8 @@ const show = detailed(AutoTopup, ({ enabled, amount, threshold, last_error }) =>
   ["last error", last_error]
 ])
 
-const set = rowWith("set", setAutoTopup, {}, () => Effect.succeed({ enabled: true }), {
+const set = rowWith(setAutoTopup, {}, () => Effect.succeed({ enabled: true }), {
   about: "Turn automatic top-up on, with threshold and amount",
-  as: "session",
   fields: {
     enabled: false,
     threshold: "charge when the balance drops below this amount in USD",
@@ -28,7 +27,6 @@ const set = rowWith("set", setAutoTopup, {}, () => Effect.succeed({ enabled: tru
 
 /** Threshold and amount stay, so that turning it on again is easy. */
 const off = rowWith(
-  "off",
   setAutoTopup,
   {},
   Effect.fnUntraced(function* () {
@@ -36,13 +34,13 @@ const off = rowWith(
     return { enabled: false, threshold, amount }
   }),
   {
+    name: "off",
     about: "Turn automatic top-up off",
-    as: "session",
     fields: { enabled: false, threshold: false, amount: false },
     show
   }
 )
 
-export const autoTopup = row("auto-topup", get, { about: "Show, set or turn off automatic top-up", show }).pipe(
+export const autoTopup = row(get, { about: "Show, set or turn off automatic top-up", show }).pipe(
   Command.withSubcommands([set, off])
 )

@@ -24,7 +24,6 @@ const show = detailed(SpendGuard, (guard) => [
 ])
 
 const set = rowWith(
-  "set",
   setGuard,
   {},
   (_, { fields }) =>
@@ -33,7 +32,6 @@ const set = rowWith(
       : Effect.succeed({}),
   {
     about: "Set limits and the alert. Raising a limit needs a session (rungate login)",
-    as: "person",
     fields: {
       per_run_limit: optional(amount("per-run", "the most that one run may hold, in USD")),
       daily_limit: optional(amount("daily", "the most that one day (UTC) may cost, in USD")),
@@ -60,7 +58,6 @@ const removed = {
 } as const
 
 const off = rowWith(
-  "off",
   setGuard,
   {
     limit: optionalArgument(
@@ -70,13 +67,13 @@ const off = rowWith(
   },
   ({ limit }) => Effect.succeed(Object.fromEntries(removed[limit ?? "both"].map((name) => [name, null]))),
   {
+    name: "off",
     about: "Remove limits or the alert. A limit needs a session (rungate login)",
-    as: "person",
     fields: { per_run_limit: false, daily_limit: false, low_balance: false, contact_guard_days: false },
     show
   }
 )
 
-export const guard = row("spend-guard", get, { about: "Show, set or remove the spending limits", show }).pipe(
+export const guard = row(get, { about: "Show, set or remove the spending limits", show }).pipe(
   Command.withSubcommands([set, off])
 )

@@ -15,9 +15,8 @@ import { optionalArgument } from "../terminal/flags.ts"
 
 const { endpoints } = InvitationsApi
 
-const list = row("list", endpoints.list, {
+const list = row(endpoints.list, {
   alias: "ls",
-  as: "session",
   show: listed(
     Invitation,
     "There are no open invitations. Invite a person with: rungate invite ada@example.com",
@@ -31,8 +30,7 @@ const list = row("list", endpoints.list, {
   )
 })
 
-const withdraw = row("withdraw", endpoints.withdraw, {
-  as: "session",
+const withdraw = row(endpoints.withdraw, {
   fields: { invitation_id: "id from invite list" },
   show: said("Withdrew {invitation_id}. Its link no longer works.")
 })
@@ -41,7 +39,6 @@ const withdraw = row("withdraw", endpoints.withdraw, {
 const Invited = Schema.Struct({ link: Schema.optionalKey(Schema.String) })
 
 export const invite = rowWith(
-  "invite",
   endpoints.create,
   {},
   (_, { fields }) =>
@@ -50,7 +47,6 @@ export const invite = rowWith(
       : Effect.succeed({}),
   {
     about: "Invite a person to the organization",
-    as: "session",
     fields: {
       email: optionalArgument(Argument.String("email"), "e-mail address of the person to invite"),
       role: Flag.Literals("role", roles).pipe(

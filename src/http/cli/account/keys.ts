@@ -31,7 +31,7 @@ const stateOf = ({ revoked, expires_at, allowance, environment }: Key, now: numb
         ? "allowance"
         : environment
 
-const list = row("list", endpoints.list, {
+const list = row(endpoints.list, {
   alias: "ls",
   show: listed(ApiKey, "There are no API keys.", (ago, now) => [
     "id",
@@ -71,7 +71,6 @@ const rules = {
 const service = ask(ServiceApi.endpoints.get, {}, ServiceInfo)
 
 const create = rowWith(
-  "create",
   endpoints.create,
   {
     scope: scopeFlags,
@@ -85,7 +84,6 @@ const create = rowWith(
   }),
   {
     about: "Create an API key; it is shown once",
-    as: "session",
     fields: {
       name: argument("name", "a name that tells what the key is for"),
       environment: choice(
@@ -129,7 +127,6 @@ const removals = {
 const removed = { budget: "budget", expiry: "expires_at", scope: "allow" } as const
 
 const update = rowWith(
-  "update",
   endpoints.change,
   { scope: scopeFlags, none: removals },
   Effect.fnUntraced(function* ({ scope, none }, { fields }) {
@@ -143,7 +140,6 @@ const update = rowWith(
   }),
   {
     about: "Change the name, budget, expiry or scope of an API key. The --allow flags replace its whole scope",
-    as: "session",
     fields: { key_id: "id from keys list", name: "a new name", ...rules },
     examples: [
       { command: "rungate keys update key_… --budget 10/day", description: "Another budget" },
@@ -158,8 +154,7 @@ const update = rowWith(
   }
 )
 
-const rotate = row("rotate", endpoints.rotate, {
-  as: "session",
+const rotate = row(endpoints.rotate, {
   fields: {
     key_id: "id from keys list",
     grace_seconds: Flag.Int("grace").pipe(
@@ -174,8 +169,7 @@ const rotate = row("rotate", endpoints.rotate, {
   })
 })
 
-const revoke = row("revoke", endpoints.revoke, {
-  as: "person",
+const revoke = row(endpoints.revoke, {
   fields: { key_id: "id from keys list" },
   confirm: "Revoke {key_id}? Programs that use it stop working. This can't be undone.",
   show: said("Revoked {key_id}.")

@@ -11,10 +11,9 @@ import { boolean } from "../terminal/flags.ts"
 const { endpoints } = MembersApi
 const member_id = "id from members list"
 
-const list = row("list", endpoints.list, {
+const list = row(endpoints.list, {
   about: "List members and their roles",
   alias: "ls",
-  as: "session",
   show: listed(Member, "There are no members.", (ago) => [
     "id",
     { field: "email", title: "E-MAIL", least: 8 },
@@ -34,9 +33,8 @@ const keysSentence = (keys: typeof FollowedKeys.Encoded): string => {
   return `${narrowed === "" ? "" : ` These keys start runs and change nothing else now: ${narrowed}.`}${revoked === "" ? "" : ` These keys are revoked: ${revoked}.`}`
 }
 
-const setRole = row("set-role", endpoints.setRole, {
+const setRole = row(endpoints.setRole, {
   about: "Change a member's role, and take from their keys what it may not do; needs an owner's session",
-  as: "session",
   fields: {
     member_id,
     role: Argument.Literals("role", roles).pipe(Argument.withDescription(roles.join(", ")))
@@ -50,7 +48,6 @@ const setRole = row("set-role", endpoints.setRole, {
 })
 
 const remove = rowWith(
-  "remove",
   endpoints.remove,
   {
     keep: boolean("keep-keys", "keep the API keys that the member created, with the scope of a member at most")
@@ -59,7 +56,6 @@ const remove = rowWith(
   {
     about: "Remove a member, end their sessions and revoke their keys; needs an owner's session",
     alias: "rm",
-    as: "session",
     fields: { member_id, keep_keys: false },
     confirm: ({ member_id, keep_keys }) =>
       `Remove ${String(member_id)}? Their sessions and connected apps end. The API keys that they created ${keep_keys === undefined ? "are revoked" : "start runs and change nothing else"}.`,

@@ -11,7 +11,7 @@ import { dollars } from "../terminal/values.ts"
 const { endpoints } = ProviderAccountsApi
 const provider = "such as hunter"
 
-const list = row("list", endpoints.list, {
+const list = row(endpoints.list, {
   alias: "ls",
   show: listed(
     ProviderAccount,
@@ -28,7 +28,6 @@ const list = row("list", endpoints.list, {
 })
 
 const set = rowWith(
-  "set",
   endpoints.set,
   {
     keyFile: text(
@@ -42,7 +41,6 @@ const set = rowWith(
     return { api_key: Redacted.value(key).trim() }
   }),
   {
-    as: "session",
     fields: { provider, api_key: false },
     examples: [
       { command: "rungate provider-accounts set hunter", description: "Asks for the key, without showing it" },
@@ -60,9 +58,8 @@ const set = rowWith(
   }
 )
 
-const remove = row("remove", endpoints.remove, {
+const remove = row(endpoints.remove, {
   alias: "rm",
-  as: "session",
   fields: { provider },
   confirm: "Remove your account at {provider}? Runs will use this service's account, at its price.",
   show: said("Removed your account at {provider}. Its key is deleted.")

@@ -6,7 +6,7 @@ import { facts } from "../terminal/table.ts"
 import { harmless, wrap } from "../terminal/text.ts"
 import { dollars, timeOf } from "../terminal/values.ts"
 
-export const referrals = row("referrals", ReferralsApi.endpoints.program, {
+export const referrals = row(ReferralsApi.endpoints.program, {
   about: "Show your referral code and its earnings",
   show: drawn(ReferralProgram, ({ code, link, earnings, referred_by, referred, terms }, { screen }) => [
     ...facts(

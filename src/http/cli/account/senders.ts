@@ -23,7 +23,7 @@ const sender = drawn(Sender, ({ id, domain, status, record }) =>
       ]
 )
 
-const list = row("list", endpoints.list, {
+const list = row(endpoints.list, {
   alias: "ls",
   show: listed(Sender, "There are no senders. Add a domain with: rungate senders add example.com", (ago) => [
     "id",
@@ -33,8 +33,7 @@ const list = row("list", endpoints.list, {
   ])
 })
 
-const add = row("add", endpoints.add, {
-  as: "session",
+const add = row(endpoints.add, {
   fields: { domain: argument("domain", "such as example.com") },
   show: sender,
   examples: [
@@ -42,16 +41,14 @@ const add = row("add", endpoints.add, {
   ]
 })
 
-const verify = row("verify", endpoints.verify, {
+const verify = row(endpoints.verify, {
   about: "Check the DNS record and verify the domain",
-  as: "session",
   fields: { sender_id },
   show: sender
 })
 
-const remove = row("remove", endpoints.remove, {
+const remove = row(endpoints.remove, {
   alias: "rm",
-  as: "session",
   fields: { sender_id },
   confirm: "Remove {sender_id}? Runs that send from its addresses will be refused.",
   show: said("Removed {sender_id}.")

@@ -26,7 +26,7 @@ const amounts = (pairs: ReadonlyArray<readonly [string, string]>, shown: Shown):
   )
 }
 
-const transactions = row("transactions", endpoints.transactions, {
+const transactions = row(endpoints.transactions, {
   about: "List ledger entries, newest first",
   alias: "ledger",
   items: "entries",
@@ -87,7 +87,7 @@ const auditLines = (audit: typeof WalletAudit.Encoded, shown: Shown): Lines => {
   ]
 }
 
-const audit = row("audit", endpoints.audit, {
+const audit = row(endpoints.audit, {
   about: "Recompute the wallet from the ledger; exit code 1 when the books do not add up",
   show: (answer, shown, flags) =>
     Effect.gen(function* () {
@@ -97,7 +97,7 @@ const audit = row("audit", endpoints.audit, {
     })
 })
 
-export const wallet = row("wallet", endpoints.get, {
+export const wallet = row(endpoints.get, {
   about: "Show the balance, list ledger entries, add funds, audit",
   show: drawn(Wallet, ({ balance, reserved, available }, shown) =>
     amounts(Object.entries({ balance, reserved, available }), shown)

@@ -5,6 +5,7 @@
 import { Clock, Context, Effect, Option } from "effect"
 import { Command } from "effect/cli"
 import { OpenApi } from "effect/http-api"
+import { CommandName, type KeyUse, Rights } from "../../api/shapes/Rights.ts"
 import { Credentials } from "../state/Credentials.ts"
 import type { CommandFailed } from "../terminal/CommandFailed.ts"
 import { consent } from "../terminal/consent.ts"
@@ -52,7 +53,8 @@ export type Show<Flags = unknown> = (
 type NamesOf<S> = [S] extends [never] ? never : keyof Wire<S> & string
 
 export interface Row<E extends Operation, Flags = unknown> {
-  /** Left out, it is what the contract says of the operation. */
+  /** Left out, name and words are those of the operation in the contract. */
+  readonly name?: string
   readonly about?: string
   readonly alias?: string
   readonly examples?: ReadonlyArray<Command.Command.Example>
@@ -60,8 +62,6 @@ export interface Row<E extends Operation, Flags = unknown> {
   readonly fields?: {
     readonly [name in NamesOf<E["~Params"]> | NamesOf<E["~Query"]> | NamesOf<E["~Payload"]>]?: string | Typed | false
   }
-  /** `session`: with the session of the profile. `person`: with it when the key may not. */
-  readonly as?: "session" | "person"
   /** Asked before the request. `{name}` is the field of this name. */
   readonly confirm?: string | ((fields: Fields) => string)
   /** Longer than the timeout of other requests. */
@@ -94,6 +94,9 @@ const asPerson = Effect.fnUntraced(function* (
   const token = yield* Effect.option(session)
   return token._tag === "None" ? answer : yield* ask({ token: token.value })
 })
+
+/** What a person may do where their key may not. */
+const personal: ReadonlyArray<KeyUse> = ["changes", "mints", "revokes"]
 
 /** Replaces `{name}` by the field of this name. */
 export const filled = (sentence: string, fields: Fields): string =>
@@ -131,8 +134,7 @@ const partsOf = (operation: Operation, all: ReadonlyArray<Field>, fields: Fields
  * A command with flags of its own. `fill` makes fields of what was typed; a field that it sets wins. Null is sent as null there, and a flag
  * that is left out adds no field.
  */
-export const rowWith = <const Name extends string, E extends Operation, F extends Command.Command.Config>(
-  name: Name,
+export const rowWith = <E extends Operation, F extends Command.Command.Config>(
   operation: E,
   flags: F,
   fill: (
@@ -141,7 +143,9 @@ export const rowWith = <const Name extends string, E extends Operation, F extend
   ) => Effect.Effect<Fields, CommandFailed, Needs>,
   row: Row<E, Command.Command.Config.InferValue<F>>
 ) => {
-  const { about, alias, examples = [], confirm, as, seconds, lists } = row
+  const { about, alias, examples = [], confirm, seconds, lists } = row
+  const { keys } = Context.get(operation.annotations, Rights)
+  const name = row.name ?? Context.get(operation.annotations, CommandName).replace(/^.* /, "")
   const all = fieldsOf(operation)
   const hasPages = all.some((field) => field.name === "cursor")
   const isPaged = hasPages && lists === undefined
@@ -160,7 +164,7 @@ export const rowWith = <const Name extends string, E extends Operation, F extend
       const screen = yield* Screen
       const now = yield* Clock.currentTimeMillis
       const typedFields = present(typed)
-      const session = as === "session" ? { token: yield* (yield* Credentials).session } : {}
+      const session = keys === "people" ? { token: yield* (yield* Credentials).session } : {}
       const fields: Fields = { ...typedFields, ...(yield* fill(flags, { fields: typedFields, now, json })) }
       if (confirm !== undefined)
         yield* consent(typeof confirm === "string" ? filled(confirm, fields) : confirm(fields), { yes })
@@ -178,7 +182,7 @@ export const rowWith = <const Name extends string, E extends Operation, F extend
           ? yield* readList(path, page, session.token)
           : lists === "whole"
             ? yield* readList(path, { limit: null, cursor: null, all: true })
-            : yield* as === "person" ? asPerson(ask) : ask({})
+            : yield* personal.includes(keys) ? asPerson(ask) : ask({})
       yield* row.show(answer, { json, jsonl, screen, now, fields }, flags)
     })
   )
@@ -194,8 +198,8 @@ export const rowWith = <const Name extends string, E extends Operation, F extend
 }
 
 /** A command all of whose flags are fields of the operation. */
-export const row = <const Name extends string, E extends Operation>(name: Name, operation: E, row: Row<E>) =>
-  rowWith(name, operation, {}, () => Effect.succeed({}), row)
+export const row = <E extends Operation>(operation: E, row: Row<E>) =>
+  rowWith(operation, {}, () => Effect.succeed({}), row)
 
 /** Shows the answer of a command that is no row. */
 export const shownAs = Effect.fnUntraced(function* (

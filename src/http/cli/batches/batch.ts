@@ -21,7 +21,7 @@ import { batchRetry } from "./batchRetry.ts"
 
 const { endpoints } = BatchesApi
 
-const batchList = row("list", endpoints.list, {
+const batchList = row(endpoints.list, {
   alias: "ls",
   show: listed(
     Batch,
@@ -37,7 +37,7 @@ const batchList = row("list", endpoints.list, {
   )
 })
 
-const batchGet = row("get", endpoints.get, {
+const batchGet = row(endpoints.get, {
   fields: { batch_id: "the batch, bat_…" },
   show: drawn(Batch, ({ id, status, rows, charged, max_total, created_at, finished_at }, shown) => [
     ...factLines(

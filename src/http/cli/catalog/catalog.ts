@@ -139,7 +139,7 @@ const inspectLines = (text: string, screen: ScreenShape): Lines | null => {
   return endpoint === null ? null : endpointLines(endpoint, screen)
 }
 
-export const discover = row("discover", DiscoveryApi.endpoints.discover, {
+export const discover = row(DiscoveryApi.endpoints.discover, {
   about: "Search the catalog for capabilities and endpoints",
   lists: "items",
   fields: {
@@ -157,7 +157,6 @@ export const discover = row("discover", DiscoveryApi.endpoints.discover, {
 })
 
 export const inspect = rowWith(
-  "inspect",
   CatalogApi.endpoints.inspect,
   {
     target: argument("target", "a capability or a provider"),

@@ -17,7 +17,6 @@ const { endpoints } = RunsApi
 const run_id = "the run, as runs list shows it"
 
 const list = rowWith(
-  "list",
   endpoints.list,
   { metadata: metadata("only runs with this label, as name=value; may be repeated") },
   ({ metadata }) => Effect.succeed(Object.fromEntries(metadata.map(([name, value]) => [`metadata.${name}`, value]))),
@@ -39,13 +38,13 @@ const list = rowWith(
 )
 
 /** One run in full. Reading a failed run is not a failure of this command. */
-const get = row("get", endpoints.get, {
+const get = row(endpoints.get, {
   about: "Show a run with its attempts and its result",
   fields: { run_id, wait: false },
   show: (answer, shown) => show(answer, shown, (text) => runLines(text, shown.screen, false))
 })
 
-const cancel = row("cancel", endpoints.cancel, {
+const cancel = row(endpoints.cancel, {
   about: "Cancel a run that has not started, and release its hold",
   fields: { run_id },
   show: said("Cancelled {run_id}. Its hold is released.")

@@ -59,7 +59,6 @@ const show = drawn(Simulation, (simulation, shown) => {
 })
 
 export const simulate = rowWith(
-  "simulate",
   SimulationsApi.endpoints.simulate,
   {
     strategy: choice("strategy", strategies, "the strategy of all runs; default: each as it was"),

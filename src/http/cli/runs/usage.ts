@@ -70,7 +70,6 @@ const usageLines = ({ items, reused }: typeof UsagePage.Encoded, shown: Shown): 
 }
 
 export const usage = rowWith(
-  "usage",
   UsageApi.endpoints.get,
   {
     days: optional(

@@ -14,7 +14,7 @@ import { listen } from "./listen.ts"
 const { endpoints } = WebhooksApi
 const endpoint_id = "id from webhooks list"
 
-const list = row("list", endpoints.list, {
+const list = row(endpoints.list, {
   alias: "ls",
   show: listed(
     WebhookEndpoint,
@@ -47,13 +47,11 @@ const secret = drawn(
 )
 
 const create = rowWith(
-  "create",
   endpoints.create,
   { kinds: text("events", `kinds of events, separated by commas: ${eventKinds.join(", ")}`) },
   ({ kinds }) => Effect.succeed({ events: kinds === null ? eventKinds : kindsOf(kinds) }),
   {
     about: "Send events to a URL, and show the secret that signs them",
-    as: "session",
     fields: { url: argument("url", "such as https://example.com/webhooks"), events: false },
     examples: [
       {
@@ -65,24 +63,22 @@ const create = rowWith(
   }
 )
 
-const statusCommand = <const Name extends string>(name: Name, status: "paused" | "active", about: string) =>
-  rowWith(name, endpoints.change, {}, () => Effect.succeed({ status }), {
+const statusCommand = (name: string, status: "paused" | "active", about: string) =>
+  rowWith(endpoints.change, {}, () => Effect.succeed({ status }), {
+    name,
     about,
-    as: "session",
     fields: { endpoint_id, url: false, events: false, status: false },
     show: said("{endpoint_id} is {status}.")
   })
 
-const rotate = row("rotate", endpoints.rotate, {
+const rotate = row(endpoints.rotate, {
   about: "Make a new secret; the old one signs beside it for a while",
-  as: "session",
   fields: { endpoint_id },
   show: secret
 })
 
-const remove = row("remove", endpoints.remove, {
+const remove = row(endpoints.remove, {
   alias: "rm",
-  as: "session",
   fields: { endpoint_id },
   confirm: "Remove {endpoint_id}? It gets no more events, and its deliveries are deleted.",
   show: said("Removed {endpoint_id}.")
@@ -91,7 +87,7 @@ const remove = row("remove", endpoints.remove, {
 const lastAnswer = (last: { readonly status: number | null; readonly answer: string } | undefined): string =>
   last === undefined ? "" : last.status === null ? last.answer : String(last.status)
 
-const deliveries = row("deliveries", endpoints.deliveries, {
+const deliveries = row(endpoints.deliveries, {
   fields: { endpoint_id, status: "only deliveries of this status" },
   show: listed(WebhookDelivery, "There are no deliveries.", (ago) => [
     "id",

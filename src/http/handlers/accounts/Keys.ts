@@ -80,17 +80,6 @@ export const KeysHandlers = HttpApiBuilder.group(
     const { mode } = settings
     const { environment, allowOf } = yield* makeScopes
 
-    const personOnly = Effect.fnUntraced(function* (what: string) {
-      const caller = yield* CurrentCaller
-      if (caller.user_id !== null) return caller
-      return yield* Effect.fail(
-        problem(
-          "forbidden",
-          withCommands`An API key can't ${what} keys; sign in with ${signIn} and use the session token.`
-        )
-      )
-    })
-
     const rowOf = (org_id: string, key_id: string) =>
       looksLike("key", key_id) ? accounts.key(org_id, key_id) : Effect.succeed(Option.none<KeyRow>())
 
@@ -104,7 +93,7 @@ export const KeysHandlers = HttpApiBuilder.group(
 
     /** The person who asks, who may change the key. `scope`: what the request makes of its scope, undefined if it leaves it. */
     const ownKey = Effect.fnUntraced(function* (what: string, key_id: string, scope?: KeyScopeRequest | null) {
-      const caller = yield* personOnly(what)
+      const caller = yield* CurrentCaller
       const row = yield* checkOwn(caller, what, key_id)
       if (caller.role === "member" && scope === undefined && row !== null && isUnrestricted(row.allow))
         yield* Effect.fail(
@@ -141,7 +130,7 @@ export const KeysHandlers = HttpApiBuilder.group(
       }),
 
       create: Effect.fnUntraced(function* ({ payload }) {
-        const { org_id, role } = yield* personOnly("create")
+        const { org_id, role } = yield* CurrentCaller
         if (payload.environment !== environment)
           return yield* refused(
             "environment",

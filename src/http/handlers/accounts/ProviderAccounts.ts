@@ -10,7 +10,7 @@ import { webhookUrl } from "../../../layers/webhooks/WebhookUrl.ts"
 import type { Auth } from "../../../schema/catalog/Provider.ts"
 import { problem, refused } from "../../../schema/Errors.ts"
 import { withCommands } from "../../../schema/Hints.ts"
-import { listProviderAccounts, signIn, viaApi } from "../../../schema/Steps.ts"
+import { listProviderAccounts, viaApi } from "../../../schema/Steps.ts"
 import { ProviderAccount } from "../../../schema/nouns/ProviderAccount.ts"
 import { didYouMean } from "../../../schema/suggestion.ts"
 import { Api } from "../../api/Api.ts"
@@ -18,18 +18,6 @@ import { CurrentCaller } from "../../api/shapes/Common.ts"
 import { makeAsCaller } from "../../middleware/Bearer.ts"
 
 const accountJson = Schema.encodeSync(ProviderAccount)
-
-/** A leaked key must not send an organization's calls through somebody else's account. */
-const requirePerson = Effect.flatMap(CurrentCaller, (caller) =>
-  caller.user_id === null
-    ? Effect.fail(
-        problem(
-          "forbidden",
-          withCommands`An API key can't change accounts at providers; sign in with ${signIn} and use the session token.`
-        )
-      )
-    : Effect.succeed(caller)
-)
 
 /** Providers that take two secrets need both in one text. Null if the form is right. */
 const formProblem = (auth: Auth, api_key: string): string | null => {
@@ -102,7 +90,7 @@ export const ProviderAccountsHandlers = HttpApiBuilder.group(
         return row === null ? yield* Effect.fail(missing(provider)) : view(row)
       }),
       set: Effect.fnUntraced(function* ({ params: { provider }, payload }) {
-        const { org_id } = yield* requirePerson
+        const { org_id } = yield* CurrentCaller
         const wrong = formProblem(yield* authOf(provider), payload.api_key)
         if (wrong !== null) return yield* refused("api_key", wrong)
         const base_url = yield* addressOf(payload.base_url ?? null)
@@ -115,7 +103,7 @@ export const ProviderAccountsHandlers = HttpApiBuilder.group(
         return view(row)
       }),
       remove: Effect.fnUntraced(function* ({ params: { provider } }) {
-        const { org_id } = yield* requirePerson
+        const { org_id } = yield* CurrentCaller
         yield* authOf(provider)
         const removed = yield* asCaller(accounts.remove(org_id, provider))
         yield* own.changed(org_id)

@@ -13,7 +13,7 @@ import { pageOf } from "../ListPage.ts"
 import { CurrentCaller } from "../../api/shapes/Common.ts"
 import { makeAsCaller } from "../../middleware/Bearer.ts"
 import { withCommands } from "../../../schema/Hints.ts"
-import { listSenders, signIn } from "../../../schema/Steps.ts"
+import { listSenders } from "../../../schema/Steps.ts"
 
 const senderJson = Schema.encodeSync(Sender)
 
@@ -52,18 +52,6 @@ export const SendersHandlers = HttpApiBuilder.group(
     const view = (row: SenderRow) =>
       senderJson({ ...row, record: recordOf(row), ...(sandbox ? { sandbox: true as const } : {}) })
 
-    /** A leaked key must not let its holder send from another domain, or stop this organization from sending. */
-    const requirePerson = Effect.flatMap(CurrentCaller, (caller) =>
-      caller.user_id === null
-        ? Effect.fail(
-            problem(
-              "forbidden",
-              withCommands`An API key can't change senders; sign in with ${signIn} and use the session token.`
-            )
-          )
-        : Effect.succeed(caller)
-    )
-
     const unknown = (sender_id: string) =>
       problem("invalid_request", withCommands`There is no sender "${sender_id}"; ${listSenders} lists them.`, [
         { path: "path.sender_id", message: "is not a sender of this organization" }
@@ -80,7 +68,7 @@ export const SendersHandlers = HttpApiBuilder.group(
       }),
 
       add: Effect.fnUntraced(function* ({ payload }) {
-        const { org_id } = yield* requirePerson
+        const { org_id } = yield* CurrentCaller
         const requested = sendingDomain(payload.domain)
         if (requested._tag === "Refused") return yield* refused("domain", requested.message)
         const row = yield* asCaller(senders.add(org_id, requested.domain))
@@ -92,7 +80,7 @@ export const SendersHandlers = HttpApiBuilder.group(
       }),
 
       verify: Effect.fnUntraced(function* ({ params: { sender_id } }) {
-        const { org_id } = yield* requirePerson
+        const { org_id } = yield* CurrentCaller
         const row = yield* senderOf(org_id, sender_id)
         if (row.verified_at !== null) return view(row)
         const { name, value } = recordOf(row)
@@ -114,7 +102,7 @@ export const SendersHandlers = HttpApiBuilder.group(
       }),
 
       remove: Effect.fnUntraced(function* ({ params: { sender_id } }) {
-        const { org_id } = yield* requirePerson
+        const { org_id } = yield* CurrentCaller
         yield* senderOf(org_id, sender_id)
         if (yield* asCaller(senders.remove(org_id, sender_id))) return { id: sender_id, deleted: true as const }
         return yield* Effect.fail(unknown(sender_id))
