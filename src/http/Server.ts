@@ -62,6 +62,7 @@ import { TopUpsHandlers } from "./handlers/TopUps.ts"
 import { WalletHandlers } from "./handlers/Wallet.ts"
 import { consoleDoor } from "./pages/Console.ts"
 import { HomeRoute, type HomeServices } from "./pages/Home.ts"
+import { OpenIdPages } from "./pages/OpenIdPages.ts"
 import { JoinOrganizationPage } from "./pages/JoinOrganization.ts"
 import { MetadataRoutes } from "./oauth/Metadata.ts"
 import { RegisterRoute } from "./oauth/Register.ts"
@@ -141,6 +142,7 @@ export const Routes = Layer.mergeAll(
   JoinRoute,
   AccountPages,
   JoinOrganizationPage,
+  OpenIdPages,
   ProblemPages,
   ReturnPages,
   StatusRoute,

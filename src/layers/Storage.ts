@@ -40,6 +40,8 @@ import { PaymentList } from "./operator/PaymentList.ts"
 import { OperatorSessions } from "./operator/OperatorSessions.ts"
 import { Ownership } from "./runs/Ownership.ts"
 import { ProviderAccounts } from "./provideraccounts/ProviderAccounts.ts"
+import { Identities } from "./accounts/Identities.ts"
+import { OpenId } from "./accounts/OpenId.ts"
 import { Passwords } from "./accounts/Passwords.ts"
 import { PaymentStore } from "./payments/PaymentStore.ts"
 import { HeadStore } from "./receipts/HeadStore.ts"
@@ -91,7 +93,8 @@ const Stores = Layer.mergeAll(
     Connections.layer.pipe(Layer.provideMerge(Accounts.layer)),
     AllowanceStore.layer,
     WalletLanes.layer,
-    SignInAddresses.layer
+    SignInAddresses.layer,
+    Layer.merge(Identities.layer, OpenId.layer)
   ),
   Layer.mergeAll(Invitations.layer, Mails.layer, Passwords.layer, Sessions.layer),
   Layer.mergeAll(Members.layer, MemberInvitations.layer, InvitationMails.layer).pipe(

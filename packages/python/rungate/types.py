@@ -1284,6 +1284,8 @@ class Service(TypedDict):
     environment: Literal["test", "live"]
     """test: providers and payments are simulated. It is also the environment of API keys."""
     sign_up: Literal["open", "invite", "closed"]
+    openid: str | None
+    """The host of the OpenID provider, where people may sign in: a browser opens /auth/openid. Null without one."""
     sends_mail: bool
     """False if links, such as those of invitations, are passed on by hand."""
     referral_terms: str

@@ -8,6 +8,10 @@ export const ServiceInfo = Schema.Struct({
     description: "test: providers and payments are simulated. It is also the environment of API keys."
   }),
   sign_up: Schema.Literals(["open", "invite", "closed"]),
+  openid: Schema.NullOr(Schema.String).annotate({
+    description:
+      "The host of the OpenID provider, where people may sign in: a browser opens /auth/openid. Null without one."
+  }),
   sends_mail: Schema.Boolean.annotate({
     description: "False if links, such as those of invitations, are passed on by hand."
   }),

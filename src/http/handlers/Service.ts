@@ -16,6 +16,7 @@ export const ServiceHandlers = HttpApiBuilder.group(
         Effect.succeed({
           environment: environmentOf(settings.mode),
           sign_up: settings.signUp,
+          openid: settings.openId === null ? null : new URL(settings.openId.issuer).host,
           sends_mail: settings.current().mail !== null,
           referral_terms: describeTerms(settings.referral).referred
         })

@@ -6,7 +6,7 @@
  */
 import { Effect, Option, Redacted } from "effect"
 import { AccountMails } from "../../actors/accounts/AccountMails.ts"
-import { Accounts, type EmailTaken, type JoiningRefused } from "../../layers/accounts/Accounts.ts"
+import { Accounts, type EmailTaken, type JoiningRefused, type NewUser } from "../../layers/accounts/Accounts.ts"
 import { Invitations } from "../../layers/accounts/Invitations.ts"
 import { Mails } from "../../layers/accounts/Mails.ts"
 import { Referrals } from "../../layers/accounts/Referrals.ts"
@@ -69,12 +69,16 @@ export const makeSignUp = Effect.gen(function* () {
     return refused._tag === "ReferralRefused" ? codeRefused[refused.reason] : invitationRefused
   }
 
-  return Effect.fnUntraced(function* (payload: SignUpRequest) {
+  /** `vouched`: somebody has verified the address already, and this is to be stored with the account. */
+  return Effect.fnUntraced(function* (
+    payload: SignUpRequest,
+    vouched: ((user: NewUser) => Effect.Effect<void>) | null = null
+  ) {
     const { email } = payload
     yield* allowAttempt(limits, email)
     const invitation = yield* invitationOf(payload.invitation ?? null, email)
     // The operator sent the invitation to this address, so it needs no verification.
-    const address = invitation !== null ? "verified" : emailVerification ? "pending" : "trusted"
+    const address = invitation !== null || vouched !== null ? "verified" : emailVerification ? "pending" : "trusted"
     const typed = payload.referral_code ?? null
     const code = typed === null ? null : codeOf(typed)
     if (typed !== null && code === null) return yield* Effect.fail(codeRefused.unknown_code)
@@ -92,6 +96,7 @@ export const makeSignUp = Effect.gen(function* () {
         joining: Effect.fnUntraced(function* ({ org_id, user_id }) {
           if (code !== null) yield* referrals.refer({ org_id, email: trustedEmail, code, terms })
           if (invitation !== null) yield* invitations.redeem(invitation, email, org_id)
+          if (vouched !== null) yield* vouched({ org_id, user_id })
           if (address === "pending") yield* mails.signedUp(user_id, email)
         })
       })

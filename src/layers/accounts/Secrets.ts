@@ -15,6 +15,9 @@ export const randomText = (length: number): string => {
   return text
 }
 
+/** Nobody knows it: for accounts that sign in without a password. */
+export const randomPassword = (): Redacted.Redacted => Redacted.make(randomText(43))
+
 /** A plain digest is enough for secrets of 43 random letters (247 bits). Passwords need `hashed`. */
 export const digest = (token: string): Uint8Array => new Bun.CryptoHasher("sha256").update(token).digest()
 

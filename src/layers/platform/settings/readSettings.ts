@@ -10,6 +10,7 @@ import { accountsOf } from "./ProviderSettings.ts"
 import { databaseUrlsOf, dnsServersOf, mailOf, redisUrlOf } from "./ServerUrls.ts"
 import { printable, type SettingsReader } from "./SettingsReader.ts"
 import { moneySettingsOf } from "./moneySettings.ts"
+import { openIdOf } from "./openIdSettings.ts"
 
 const onOff = ["on", "off"] as const
 const zeroOne = ["0", "1"] as const
@@ -180,6 +181,7 @@ const crashAtOf = (read: SettingsReader): CrashAt | null => {
 
 const serverSettingsOf = (read: SettingsReader, production: boolean, publicUrl: string | null) => ({
   ...signUpSettingsOf(read, production, publicUrl),
+  openId: openIdOf(read),
   ...databaseUrlsOf(read),
   dataDir: read.text("RUNGATE_DATA_DIR", ".rungate", "files of the embedded PostgreSQL"),
   minFreeDiskMb: read.int(

@@ -58,6 +58,44 @@ END $$;
 CREATE TRIGGER audited_password AFTER UPDATE ON users FOR EACH ROW
 WHEN (OLD.password_hash IS DISTINCT FROM NEW.password_hash) EXECUTE FUNCTION audit_password();
 
+-- Other ways to sign in are in the audit log of each organization of the user. Arguments: what a row is called in an action, and columns that
+-- the log must not show.
+CREATE FUNCTION audit_sign_in_way() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+  any_row jsonb := CASE TG_OP WHEN 'DELETE' THEN to_jsonb(OLD) ELSE to_jsonb(NEW) END;
+  shown jsonb := any_row - string_to_array(TG_ARGV[1], ',');
+  removed boolean := TG_OP = 'DELETE';
+BEGIN
+  PERFORM audit_write(audit_actor(), m.org_id, TG_ARGV[0] || CASE WHEN removed THEN '.removed' ELSE '.created' END, any_row ->> 'user_id',
+                      CASE WHEN removed THEN shown END, CASE WHEN NOT removed THEN shown END)
+  FROM (SELECT 1) AS always LEFT JOIN members m ON m.user_id = any_row ->> 'user_id';
+  RETURN NULL;
+END $$;
+
+-- One row for each person of the OpenID provider who has signed in. The first sign-in writes it, and nobody changes it.
+CREATE TABLE identities (
+  issuer text NOT NULL,
+  subject text NOT NULL CHECK (length(subject) BETWEEN 1 AND 255),
+  user_id text NOT NULL REFERENCES users ON DELETE CASCADE,
+  created_at timestamptz NOT NULL DEFAULT now(),
+  PRIMARY KEY (issuer, subject),
+  -- The next owner of an e-mail address does not get the account.
+  CONSTRAINT identity_is_only_one UNIQUE (user_id, issuer)
+);
+CREATE TRIGGER audited AFTER INSERT OR DELETE ON identities FOR EACH ROW EXECUTE FUNCTION audit_sign_in_way('identity', 'user_id,created_at');
+
+-- Somebody else may have signed up with an address that was never verified.
+CREATE FUNCTION identity_is_of_verified_user() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  IF NOT EXISTS (SELECT FROM users WHERE user_id = NEW.user_id AND NOT pending AND email_verified_at IS NOT NULL) THEN
+    RAISE EXCEPTION '% has not verified the e-mail address', NEW.user_id
+      USING ERRCODE = 'check_violation', CONSTRAINT = 'identity_is_of_verified_user';
+  END IF;
+  RETURN NEW;
+END $$;
+CREATE TRIGGER identity_is_of_verified_user BEFORE INSERT OR UPDATE ON identities FOR EACH ROW
+EXECUTE FUNCTION identity_is_of_verified_user();
+
 -- One row for each sign-in of a person in the web console. Signing in and out writes it.
 CREATE TABLE sessions (
   token_hash bytea PRIMARY KEY CHECK (length(token_hash) = 32),

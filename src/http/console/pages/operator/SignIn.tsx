@@ -5,6 +5,7 @@
 import { useAction } from "../../actions/useAction.ts"
 import { api } from "../../data/api.ts"
 import { operatorSessionChanged } from "../../data/operator.ts"
+import { useService } from "../../data/session.ts"
 import { Button } from "../../parts/Button.tsx"
 import { CodeBlock } from "../../parts/Copy.tsx"
 import { FormProblem } from "../../parts/Field.tsx"
@@ -14,6 +15,7 @@ const command = "rungate admin console"
 
 const SignIn = () => {
   const token = location.hash.slice(1)
+  const openid = useService().data?.openid
   const open = useAction(
     async () => {
       await api.operatorSession.signIn({ payload: { token } })
@@ -44,6 +46,11 @@ const SignIn = () => {
             </Button>
             <p className="text-muted">The link works once, for ten minutes. This prints another one on the server:</p>
           </>
+        )}
+        {typeof openid === "string" && (
+          <Button className="w-full" onClick={() => location.assign(`/auth/openid?next=/operator`)}>
+            Sign in with {openid}
+          </Button>
         )}
         <CodeBlock text={command} label="the command that prints a sign-in link" />
       </div>

@@ -1,16 +1,26 @@
 /** Sign-in, and back to the page that somebody wanted. */
 import { useFilters } from "../../data/address.ts"
 import { localAddress, sessionChanged, useService } from "../../data/session.ts"
+import { Button } from "../../parts/Button.tsx"
 import { TextLink } from "../../parts/Link.tsx"
 import { FormPage } from "./FormPage.tsx"
 import { SignInForm } from "../../account/SignInForm.tsx"
 
 const SignIn = () => {
   const [{ next }] = useFilters()
-  const isOpen = useService().data?.sign_up === "open"
+  const service = useService().data
+  const isOpen = service?.sign_up === "open"
   return (
     <FormPage title="Sign in">
       <SignInForm onDone={() => sessionChanged(localAddress(next))} />
+      {typeof service?.openid === "string" && (
+        <Button
+          className="mt-4 w-full"
+          onClick={() => location.assign(`/auth/openid?next=${encodeURIComponent(localAddress(next))}`)}
+        >
+          Sign in with {service.openid}
+        </Button>
+      )}
       <p className="mt-6 text-muted">
         <TextLink to="/forgot">Forgot your password?</TextLink>
       </p>

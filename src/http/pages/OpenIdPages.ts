@@ -1,0 +1,169 @@
+/**
+ * Sign-in by OpenID Connect: `/auth/openid` sends the browser to the provider, which sends it back to `/auth/openid/callback`.
+ *
+ * A cookie binds both requests to one browser, and is deleted before the answer is used. Opening the second address without it does nothing.
+ */
+import { Clock, Effect, Layer, Option, Redacted, Schema } from "effect"
+import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { Accounts, type NewSession } from "../../layers/accounts/Accounts.ts"
+import { Identities } from "../../layers/accounts/Identities.ts"
+import { OpenId, type OpenIdFailed, type OpenIdPerson } from "../../layers/accounts/OpenId.ts"
+import { randomPassword, randomText } from "../../layers/accounts/Secrets.ts"
+import { AuditLog } from "../../layers/auditlog/AuditLog.ts"
+import { OperatorSessions } from "../../layers/operator/OperatorSessions.ts"
+import type { OpenIdSettings } from "../../layers/platform/settings/openIdSettings.ts"
+import { Settings } from "../../layers/platform/Settings.ts"
+import { problem } from "../../schema/Errors.ts"
+import {
+  domainOf,
+  hasClaim,
+  localAddress,
+  openIdCallbackPath,
+  openIdStartPath,
+  roleOf
+} from "../../schema/accounts/OpenId.ts"
+import { setOperatorCookie } from "../access/OperatorCookie.ts"
+import { setSessionCookie } from "../access/SessionCookie.ts"
+import { Name } from "../api/shapes/AccountFields.ts"
+import { RequestContext } from "../middleware/RequestContext.ts"
+import { rateLimitedPage } from "../middleware/RequestChecks.ts"
+import { issuerOf } from "../oauth/Issuer.ts"
+import { answered } from "./Forms.ts"
+import { makeSignUp } from "./SignUp.ts"
+
+const cookie = "__Host-rungate_openid"
+const cookieSeconds = 600
+/** The console's page of operators: who wants to go there signs in as one. */
+const operatorPage = "/operator"
+const bindingForm = /^[0-9A-Za-z]{43}$/
+
+const refused = (message: string) => problem("forbidden", message)
+const off = refused("This service has no sign-in by OpenID Connect. Sign in with your password at /sign-in.")
+const failed = refused(
+  "The sign-in did not work: it took too long, was stopped, or belongs to another browser. Start again at /sign-in."
+)
+const unverified = refused(
+  "Your identity provider does not say that it has verified your e-mail address. Verify it there, or sign in with a password at /sign-in."
+)
+const refusedBecause = {
+  unverified: refused(
+    "An account with your e-mail address exists, and nobody has verified the address here. Set its password with a mailed link at /forgot, then try again."
+  ),
+  other: refused(
+    "The account of your e-mail address belongs to another person of your identity provider. Ask an admin of your organization for an invitation of another address."
+  ),
+  organization: refused(
+    "The organization of your domain does not exist. Ask the operator of this service to correct RUNGATE_OIDC_DOMAINS."
+  )
+} as const
+const notOperator = refused("Your account at the identity provider is not one of an operator (RUNGATE_OIDC_OPERATORS).")
+const noOrganization = refused("Your account is in no organization. Ask an owner or admin of one for an invitation.")
+
+const nameOf = Schema.decodeUnknownOption(Name)
+
+const secondsLeft = (expires_at: Date) =>
+  Effect.map(Clock.currentTimeMillis, (now) => Math.max(0, Math.floor((expires_at.getTime() - now) / 1_000)))
+
+const to = (address: string) =>
+  HttpServerResponse.redirect(address, { status: 303, headers: { "cache-control": "no-store" } })
+
+/** The provider's page is another site, so a strict cookie would not come back. */
+const keep = (value: string, seconds: number) => (answer: HttpServerResponse.HttpServerResponse) =>
+  HttpServerResponse.setCookieUnsafe(answer, cookie, value, {
+    ...{ path: "/", httpOnly: true, secure: true, sameSite: "lax" as const },
+    maxAge: `${seconds} seconds`
+  })
+
+const orFailed = <A>(work: Effect.Effect<A, OpenIdFailed>) =>
+  Effect.catchTag(work, "OpenIdFailed", ({ message }) =>
+    Effect.andThen(Effect.logWarning(`a sign-in by OpenID Connect failed: ${message}`), Effect.fail(failed))
+  )
+
+/** Finds, links or creates the account of a person, and opens its session. */
+const makeSignInAs = Effect.gen(function* () {
+  const accounts = yield* Accounts
+  const identities = yield* Identities
+  const signUp = yield* makeSignUp
+
+  const signedUp = (person: OpenIdPerson, email: string) =>
+    signUp(
+      {
+        email,
+        password: Redacted.value(randomPassword()),
+        organization: Option.getOrElse(nameOf(person.name), () => email.slice(0, 200))
+      },
+      ({ user_id }) => identities.store(person, user_id)
+    )
+
+  return Effect.fnUntraced(function* (person: OpenIdPerson, { domains, roles }: OpenIdSettings) {
+    const { email, claims } = person
+    const { address } = yield* RequestContext
+    const account = yield* identities.find(person)
+    if (account === null && email === null) return yield* Effect.fail(unverified)
+    const org_id = email === null ? undefined : domains.get(domainOf(email))
+    const joining = org_id === undefined ? null : { org_id, role: roleOf(claims, roles) }
+    const linked =
+      account ??
+      (email === null
+        ? null
+        : yield* identities
+            .link(person, email, joining, address)
+            .pipe(Effect.catchTag("IdentityRefused", ({ reason }) => Effect.fail(refusedBecause[reason]))))
+    if (linked === null) return yield* signedUp(person, email ?? "")
+    const session = yield* accounts.open(linked.user_id, linked.password_hash, null)
+    return session ?? (yield* Effect.fail(noOrganization))
+  })
+})
+
+export const OpenIdPages = Layer.unwrap(
+  Effect.gen(function* () {
+    const openId = yield* OpenId
+    const operators = yield* OperatorSessions
+    const log = yield* AuditLog
+    const settings = yield* Settings
+    const signInAs = yield* makeSignInAs
+
+    const begin = Effect.gen(function* () {
+      const { url } = yield* HttpServerRequest.HttpServerRequest
+      if (settings.openId === null) return yield* Effect.fail(off)
+      const binding = randomText(43)
+      const callback = `${yield* issuerOf(settings)}${openIdCallbackPath}`
+      const next = localAddress(new URLSearchParams(url.split("?")[1] ?? "").get("next")?.slice(0, 2_000))
+      return keep(`${binding}${next}`, cookieSeconds)(to(yield* orFailed(openId.start(binding, callback))))
+    })
+
+    const asOperator = Effect.fnUntraced(function* ({ email, claims }: OpenIdPerson, rules: OpenIdSettings) {
+      if (email === null) return yield* Effect.fail(unverified)
+      if (!rules.operators.some(hasClaim(claims))) return yield* Effect.fail(notOperator)
+      const { address } = yield* RequestContext
+      const { token } = yield* log.by({ kind: "operator", id: null, name: email, address })(operators.makeLink(email))
+      const opened = yield* operators.open(token, address)
+      if (opened === null) return yield* Effect.fail(failed)
+      yield* setOperatorCookie(opened.token, yield* secondsLeft(opened.session.expires_at))
+    })
+
+    const asCustomer = Effect.fnUntraced(function* ({ token, session }: NewSession) {
+      yield* setSessionCookie(token, yield* secondsLeft(session.expires_at))
+    })
+
+    const end = Effect.gen(function* () {
+      const { url, cookies } = yield* HttpServerRequest.HttpServerRequest
+      if (settings.openId === null) return yield* Effect.fail(off)
+      const kept = cookies[cookie] ?? ""
+      const binding = kept.slice(0, 43)
+      if (!bindingForm.test(binding)) return yield* Effect.fail(failed)
+      const next = localAddress(kept.slice(43))
+      const callback = new URL(`${yield* issuerOf(settings)}${openIdCallbackPath}?${url.split("?")[1] ?? ""}`)
+      const person = yield* orFailed(openId.finish(binding, callback))
+      yield* next === operatorPage
+        ? asOperator(person, settings.openId)
+        : Effect.flatMap(signInAs(person, settings.openId), asCustomer)
+      return to(next)
+    })
+
+    return Layer.mergeAll(
+      HttpRouter.add("GET", openIdStartPath, rateLimitedPage(answered(begin))),
+      HttpRouter.add("GET", openIdCallbackPath, rateLimitedPage(Effect.map(answered(end), keep("", 0))))
+    )
+  })
+)
