@@ -10,13 +10,13 @@ import { Actor } from "../../schema/accounts/Actor.ts"
 import { SignedUsd, Usd } from "../../schema/money/Money.ts"
 import { PaymentFact } from "../../schema/wallet/PaymentFact.ts"
 import { SettleReport } from "../../schema/runs/SettleReport.ts"
-import type { Command } from "../../schema/wallet/Wallet.ts"
+import { type Command, creditTypes } from "../../schema/wallet/Wallet.ts"
 
 /** Who sent the command. The database reads it for the audit log (`audit_command`), and turns ignore it. */
 const ofActor = { actor: Schema.optionalKey(Actor) }
 
 export const Credit = Schema.Struct({
-  type: Schema.Literals(["bonus", "refund"]),
+  type: Schema.Literals(creditTypes),
   /** Only a refund may be negative. */
   amount: SignedUsd,
   reference: Schema.String,

@@ -8,6 +8,7 @@ import { Books } from "../../layers/ledger/Books.ts"
 import type { EntryRow } from "../../layers/ledger/EntryList.ts"
 import type { Actor } from "../../schema/accounts/Actor.ts"
 import { dollars, type MicroUsd } from "../../schema/money/Money.ts"
+import type { CreditType } from "../../schema/wallet/Wallet.ts"
 import { CommandClient } from "../mailbox/CommandClient.ts"
 import { encodeCredit } from "../mailbox/Commands.ts"
 
@@ -15,7 +16,7 @@ import { encodeCredit } from "../mailbox/Commands.ts"
 export const creditMax = dollars("1000000.00")
 
 export interface NewCredit {
-  readonly type: "bonus" | "refund"
+  readonly type: CreditType
   readonly org_id: string
   readonly amount: MicroUsd
   /** The organization sees it in its ledger. */

@@ -9,7 +9,7 @@ import { Metadata } from "../../schema/runs/Metadata.ts"
 import { RunRequest } from "./Runs.ts"
 import { Auth, Digits, listQuery, optional } from "./shapes/Common.ts"
 import * as nouns from "../../schema/nouns/Batch.ts"
-import { withExample } from "../../schema/nouns/Noun.ts"
+import { pageOf, withExample } from "../../schema/nouns/Noun.ts"
 
 export const Batch = Schema.toEncoded(nouns.Batch)
 export const BatchResult = Schema.toEncoded(nouns.BatchResult)
@@ -101,7 +101,7 @@ export class BatchesApi extends HttpApiGroup.make("batches")
     ),
     HttpApiEndpoint.get("list", "/batches", {
       query: listQuery,
-      success: Schema.Struct({ items: Schema.Array(Batch), next_cursor: Schema.NullOr(Schema.String) }),
+      success: pageOf(Batch),
       error: [Wire.invalid_request]
     }).annotateMerge(
       operation({ role: "viewer", keys: "reads", own: true, command: "batch list" }, "List batches", "Newest first.")

@@ -7,7 +7,7 @@ import { Wire } from "../../schema/Errors.ts"
 import { Cost, Health } from "./Catalog.ts"
 import { listQuery, optional } from "./shapes/Common.ts"
 import { hintFields } from "../../schema/Hints.ts"
-import { withExample } from "../../schema/nouns/Noun.ts"
+import { pageOf, withExample } from "../../schema/nouns/Noun.ts"
 
 const Money = Schema.Struct({ amount: Schema.String, currency: Schema.Literal("USD") })
 const Slugs = Schema.Array(Schema.String)
@@ -140,9 +140,6 @@ const ListedEndpoint = Schema.Struct(endpointFields)
     })
   )
 
-const page = <S extends Schema.Top>(item: S) =>
-  Schema.Struct({ items: Schema.Array(item), next_cursor: Schema.NullOr(Schema.String) })
-
 /** `If-None-Match` with the `ETag` of an earlier answer gets 304 and no body while nothing has changed. */
 const cached = { "if-none-match": Schema.optionalKey(Schema.String) }
 const NotModified = HttpApiSchema.Empty(304)
@@ -171,13 +168,13 @@ export class DiscoveryApi extends HttpApiGroup.make("discovery").add(
   HttpApiEndpoint.get("capabilities", "/catalog/capabilities", {
     query: listQuery,
     headers: cached,
-    success: [page(ListedCapability), NotModified],
+    success: [pageOf(ListedCapability), NotModified],
     error: [Wire.invalid_request]
   }).annotateMerge(about("List the capabilities", "Needs no key.")),
   HttpApiEndpoint.get("providers", "/catalog/providers", {
     query: listQuery,
     headers: cached,
-    success: [page(CatalogProvider), NotModified],
+    success: [pageOf(CatalogProvider), NotModified],
     error: [Wire.invalid_request]
   }).annotateMerge(about("List the providers", "Needs no key.")),
   HttpApiEndpoint.get("provider", "/catalog/providers/:provider", {
@@ -192,7 +189,7 @@ export class DiscoveryApi extends HttpApiGroup.make("discovery").add(
     params: { provider: Schema.String },
     query: listQuery,
     headers: cached,
-    success: [page(ListedEndpoint), NotModified],
+    success: [pageOf(ListedEndpoint), NotModified],
     error: [Wire.invalid_request, Wire.provider_not_found]
   }).annotateMerge(
     about(

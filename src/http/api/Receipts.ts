@@ -4,6 +4,7 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { operation } from "./shapes/Rights.ts"
 import { Wire } from "../../schema/Errors.ts"
 import { ChainEntry } from "../../schema/receipts/ChainEntry.ts"
+import { pageOf } from "../../schema/nouns/Noun.ts"
 import { Auth, listQuery } from "./shapes/Common.ts"
 
 export const receiptMediaType = "application/jose"
@@ -19,9 +20,8 @@ export const Head = Schema.Struct({
   head: Schema.String.annotate({ description: "a JWS in compact form over the same facts", examples: [jws] })
 }).annotate({ identifier: "LedgerHead" })
 
-const next_cursor = Schema.NullOr(Schema.String)
-export const HeadPage = Schema.Struct({ items: Schema.Array(Head), next_cursor })
-export const ChainPage = Schema.Struct({ items: Schema.Array(ChainEntry), next_cursor })
+export const HeadPage = pageOf(Head)
+export const ChainPage = pageOf(ChainEntry)
 
 export class ReceiptsApi extends HttpApiGroup.make("receipts")
   .add(

@@ -12,7 +12,7 @@ import { strategies } from "../../schema/runs/Routing.ts"
 import { RunWarranty } from "./Disputes.ts"
 import { RunQuery } from "./shapes/RunQuery.ts"
 import { Auth, optional, WaitQuery, WaitSeconds } from "./shapes/Common.ts"
-import { withExample } from "../../schema/nouns/Noun.ts"
+import { pageOf, withExample } from "../../schema/nouns/Noun.ts"
 import { FailedRun, ListedRun, PendingRun, Run } from "../../schema/nouns/Run.ts"
 
 const Slug = Schema.NonEmptyString.check(Schema.isMaxLength(200))
@@ -90,7 +90,7 @@ export class RunsApi extends HttpApiGroup.make("runs")
     ),
     HttpApiEndpoint.get("list", "/runs", {
       query: RunQuery,
-      success: Schema.Struct({ items: Schema.Array(ListedRun), next_cursor: Schema.NullOr(Schema.String) }),
+      success: pageOf(ListedRun),
       error: [Wire.invalid_request]
     }).annotateMerge(
       operation(

@@ -9,7 +9,7 @@ import { entryTypes } from "../../schema/wallet/Wallet.ts"
 import { periodQuery } from "./shapes/RunQuery.ts"
 import { Auth, listQuery, optional } from "./shapes/Common.ts"
 import * as nouns from "../../schema/nouns/Wallet.ts"
-import { withExample } from "../../schema/nouns/Noun.ts"
+import { pageOf, withExample } from "../../schema/nouns/Noun.ts"
 
 export const Wallet = Schema.toEncoded(nouns.Wallet)
 export const Transaction = Schema.toEncoded(nouns.Transaction)
@@ -35,7 +35,7 @@ export class WalletApi extends HttpApiGroup.make("wallet")
         type: Schema.optionalKey(Schema.Literals(entryTypes)),
         run_id: Schema.optionalKey(Schema.NonEmptyString.check(Schema.isMaxLength(200)))
       },
-      success: Schema.Struct({ items: Schema.Array(Transaction), next_cursor: Schema.NullOr(Schema.String) }),
+      success: pageOf(Transaction),
       error: [Wire.invalid_request]
     }).annotateMerge(
       operation(

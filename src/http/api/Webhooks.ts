@@ -8,7 +8,7 @@ import { printable } from "./shapes/AccountFields.ts"
 import { timeCharsMax } from "../../schema/Period.ts"
 import { Auth, listQuery, optional } from "./shapes/Common.ts"
 import * as nouns from "../../schema/nouns/Webhook.ts"
-import { withExample } from "../../schema/nouns/Noun.ts"
+import { pageOf, withExample } from "../../schema/nouns/Noun.ts"
 
 export const WebhookEndpoint = Schema.toEncoded(nouns.WebhookEndpoint)
 const NewWebhookEndpoint = Schema.toEncoded(nouns.NewWebhookEndpoint)
@@ -115,7 +115,7 @@ export class WebhooksApi extends HttpApiGroup.make("webhooks")
     HttpApiEndpoint.get("deliveries", "/webhook-endpoints/:endpoint_id/deliveries", {
       params,
       query: { ...listQuery, status: Schema.optionalKey(Schema.Literals(["pending", "delivered", "failed"])) },
-      success: Schema.Struct({ items: Schema.Array(WebhookDelivery), next_cursor: Schema.NullOr(Schema.String) }),
+      success: pageOf(WebhookDelivery),
       error: [Wire.invalid_request]
     }).annotateMerge(
       operation(

@@ -6,6 +6,7 @@
 import { Clock, Effect, Schema } from "effect"
 import { Allowance, NewAllowance } from "../api/accounts/Allowances.ts"
 import { Usd, usd } from "../../schema/money/Money.ts"
+import { pageOf } from "../../schema/nouns/Noun.ts"
 import { answered, refusal, refusalIn, unanswered } from "./Answers.ts"
 import { Service, type ServiceShape } from "./Service.ts"
 import { tool } from "./Tool.ts"
@@ -44,11 +45,7 @@ export const allowances = tool({
     allowance_id: text("revoke: its id, key_…"),
     cursor: text("list: next_cursor of the previous page")
   }),
-  answers: [
-    NewAllowance,
-    Allowance,
-    Schema.Struct({ items: Schema.Array(Allowance), next_cursor: Schema.NullOr(Schema.String) })
-  ],
+  answers: [NewAllowance, Allowance, pageOf(Allowance)],
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: false }
 })
 

@@ -21,6 +21,7 @@ import * as nouns from "../../schema/nouns/Wallet.ts"
 import { Wallet } from "../api/Wallet.ts"
 import { tool } from "./Tool.ts"
 import { ListedRun, Run } from "../../schema/nouns/Run.ts"
+import { pageOf } from "../../schema/nouns/Noun.ts"
 
 /** A page that a model reads in full; `limitMax` is the largest. */
 export const limitDefault = 20
@@ -38,9 +39,6 @@ const between = (minimum: number, maximum: number, description: string) =>
 const limit = optional(between(1, limitMax, `items per page, 1 to ${limitMax}; default: ${limitDefault}`))
 const cursor = optional(named("next_cursor of the previous page"))
 const run_id = named("id of a run, run_…", 100)
-const page = <S extends Schema.Constraint>(item: S) =>
-  Schema.Struct({ items: Schema.Array(item), next_cursor: Schema.NullOr(Schema.String) })
-
 const reading = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false }
 
 /** Added to every run: the wallet and the next step. */
@@ -281,7 +279,7 @@ export const listRuns = tool({
     limit,
     cursor
   }),
-  answers: [page(ListedRun)],
+  answers: [pageOf(ListedRun)],
   annotations: reading
 })
 
@@ -338,7 +336,7 @@ export const listProviders = tool({
   description:
     "List the providers with their capabilities and number of raw endpoints. To search the endpoints of one, call discover with its slug as provider. Free, needs no key.",
   parameters: Schema.Struct({ limit, cursor }),
-  answers: [page(CatalogProvider)],
+  answers: [pageOf(CatalogProvider)],
   annotations: reading
 })
 

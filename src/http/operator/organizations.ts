@@ -4,6 +4,7 @@ import { Argument, Command, Flag } from "effect/cli"
 import { newId } from "../../layers/platform/Ids.ts"
 import { Settings } from "../../layers/platform/Settings.ts"
 import { usd } from "../../schema/money/Money.ts"
+import type { CreditType } from "../../schema/wallet/Wallet.ts"
 import { TypedUsd } from "../cli/terminal/TypedUsd.ts"
 import { consent } from "../cli/terminal/consent.ts"
 import { text, yes } from "../cli/terminal/flags.ts"
@@ -42,7 +43,7 @@ const agreed = Effect.fnUntraced(function* (question: string, given: { readonly 
   if (yield* (yield* Stdio.Stdio).stdinIsTerminal) yield* consent(question, given)
 })
 
-export const crediting = (command: "credit" | "refund", type: "bonus" | "refund", description: string) =>
+export const crediting = (command: "credit" | "refund", type: CreditType, description: string) =>
   Command.make(
     command,
     {

@@ -1,7 +1,7 @@
 /** `rungate admin show`: the full state of one organization, and whether its books add up. */
 import { Console, Effect } from "effect"
 import { Command } from "effect/cli"
-import type { OperatorOrganizationDetail } from "../api/operator/Organizations.ts"
+import type { OperatorOrganizationDetail } from "../../schema/nouns/operator/Organization.ts"
 import type { WalletAudit } from "../api/Wallet.ts"
 import { fail } from "../cli/terminal/exits.ts"
 import { ask } from "./ask.ts"
@@ -11,7 +11,7 @@ import { type Columns, plain, print, table, violationLines, when } from "./outpu
 const section = <Row>(title: string, rows: ReadonlyArray<Row>, columns: Columns<Row>): ReadonlyArray<string> =>
   rows.length === 0 ? ["", `${title}: none`] : ["", `${title}:`, ...table(rows, columns).map((line) => `  ${line}`)]
 
-type Detail = typeof OperatorOrganizationDetail.Type
+type Detail = typeof OperatorOrganizationDetail.Encoded
 
 const autoLine = (auto: Detail["auto_topup"]) => {
   if (auto === null) return "never set"

@@ -7,12 +7,13 @@
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { type Violation, violations } from "./equations.ts"
-import { platformViolations, readSheet, type Sheet } from "./sheet.ts"
+import { platformViolations, readSheet } from "./sheet.ts"
 import { snapshot } from "./snapshot.ts"
 import { costBoundCache } from "../platform/costBoundCache.ts"
 import { usageViolations } from "./usage.ts"
 import { auditWallet, type WalletAudit } from "./wallet.ts"
 import { oneRowOf, rowsOf } from "../postgres/Rows.ts"
+import { BooksCheck, type Sheet } from "../../schema/nouns/operator/Books.ts"
 
 export interface AuditReport {
   readonly wallets: number
@@ -30,16 +31,8 @@ export const LastCheck = Schema.Struct({
 export type LastCheck = typeof LastCheck.Type
 const lastCheckRows = rowsOf(LastCheck.fields)
 
-/** A full audit that was recorded, with the number of its violations. */
-export const CheckRow = Schema.Struct({
-  checked_at: Schema.Date,
-  wallets: Schema.BigInt,
-  entries: Schema.BigInt,
-  runs: Schema.BigInt,
-  violations: Schema.BigInt
-})
-export type CheckRow = typeof CheckRow.Type
-const checkRows = rowsOf(CheckRow.fields)
+const checkRows = rowsOf(BooksCheck.fields)
+const checkRow = oneRowOf(BooksCheck.fields)
 
 const countRow = oneRowOf({
   wallets: Schema.BigInt,
@@ -54,11 +47,11 @@ export class Audit extends Context.Service<
     /** Audits all wallets. */
     readonly run: Effect.Effect<AuditReport>
     /** Stores the result of a full audit. */
-    readonly record: (report: AuditReport) => Effect.Effect<void>
+    readonly record: (report: AuditReport) => Effect.Effect<BooksCheck>
     /** The result that was stored last. */
     readonly last: Effect.Effect<LastCheck | null>
     /** Results that were stored, newest first. */
-    readonly checks: (limit: number) => Effect.Effect<ReadonlyArray<CheckRow>>
+    readonly checks: (limit: number) => Effect.Effect<ReadonlyArray<BooksCheck>>
     /** Audits one wallet as it was at `checked_at`. The answer of a slow audit is cached (platform/costBoundCache.ts). */
     readonly wallet: (org_id: string) => Effect.Effect<WalletAudit>
   }
@@ -91,7 +84,9 @@ export class Audit extends Context.Service<
 
       const record = Effect.fnUntraced(function* ({ checked_at, wallets, entries, runs, violations }: AuditReport) {
         const row = { checked_at, wallets, entries, runs, violations: violations.length }
-        yield* sql`INSERT INTO audit_checks ${sql.insert(row)}`
+        return yield* checkRow(
+          sql`INSERT INTO audit_checks ${sql.insert(row)} RETURNING checked_at, wallets, entries, runs, violations`
+        )
       }, Effect.orDie)
 
       const last = lastCheckRows(sql`

@@ -4,31 +4,12 @@
  *
  * For operators only, because it shows provider costs.
  */
-import { Effect, Schema } from "effect"
+import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import { violationRows } from "./equations.ts"
+import { Sheet } from "../../schema/nouns/operator/Books.ts"
 import { oneRowOf } from "../postgres/Rows.ts"
 
-/** Sums over all wallets, in microdollars. Clawbacks and charges are negative, as in the ledger. */
-export const Sheet = Schema.Struct({
-  topups: Schema.BigInt,
-  /** Refunds and disputes of payments, minus those that were returned to us. */
-  clawed_back: Schema.BigInt,
-  /** Operators' bonuses, and all credits and corrections from referrals. */
-  bonuses: Schema.BigInt,
-  refunds: Schema.BigInt,
-  charged: Schema.BigInt,
-  /** The sum of all balances. */
-  balances: Schema.BigInt,
-  /** The known provider costs of all runs. */
-  provider_cost: Schema.BigInt,
-  /** By how much runs cost more than they were charged, and the number of such runs. */
-  losses: Schema.BigInt,
-  loss_runs: Schema.BigInt,
-  /** The number of charged runs whose provider cost is unknown. */
-  cost_unknown: Schema.BigInt
-})
-export type Sheet = typeof Sheet.Type
 const sheetRow = oneRowOf(Sheet.fields)
 
 export const readSheet = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {

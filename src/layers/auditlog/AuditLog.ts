@@ -8,11 +8,10 @@ import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Actor } from "../../schema/accounts/Actor.ts"
 import { usd } from "../../schema/money/Money.ts"
+import { actorKinds, type OperatorAuditEntry } from "../../schema/nouns/AuditEntry.ts"
 import { rowsOf } from "../postgres/Rows.ts"
 
-export const actorKinds = ["person", "key", "operator", "system"] as const
-
-export const EntryRow = Schema.Struct({
+const EntryRow = Schema.Struct({
   entry_id: Schema.String,
   org_id: Schema.NullOr(Schema.String),
   actor: Schema.Literals(actorKinds),
@@ -26,7 +25,7 @@ export const EntryRow = Schema.Struct({
   after: Schema.NullOr(Schema.JsonObject),
   created_at: Schema.Date
 })
-export type EntryRow = typeof EntryRow.Type
+type EntryRow = typeof EntryRow.Type
 const entryRows = rowsOf(EntryRow.fields)
 
 /** Budgets are logged as their rows, which count in microdollars. All other amounts in the log are dollars. */
@@ -39,8 +38,12 @@ const inDollars = (fields: EntryRow["before"]): EntryRow["before"] =>
       microsOfBudgets.includes(name) && typeof value === "number" ? usd(BigInt(value)) : value
     ])
   )
-const readable = (row: EntryRow): EntryRow =>
-  row.action.startsWith("key_budget.") ? { ...row, before: inDollars(row.before), after: inDollars(row.after) } : row
+const readable = (row: EntryRow): OperatorAuditEntry => ({
+  ...row,
+  id: row.entry_id,
+  actor: { kind: row.actor, id: row.actor_id, name: row.actor_name },
+  ...(row.action.startsWith("key_budget.") && { before: inDollars(row.before), after: inDollars(row.after) })
+})
 
 export interface Filter {
   /** A kind of actor, an id, or a person's e-mail address. */
@@ -65,7 +68,7 @@ export class AuditLog extends Context.Service<
       filter: Filter,
       before: string | null,
       limit: number
-    ) => Effect.Effect<ReadonlyArray<EntryRow>>
+    ) => Effect.Effect<ReadonlyArray<OperatorAuditEntry>>
     /** Deletes client addresses that are older than 180 days. */
     readonly forgetAddresses: Effect.Effect<void>
   }

@@ -7,18 +7,11 @@
 import { Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { EntryType } from "../../schema/wallet/Wallet.ts"
+import { Transaction } from "../../schema/nouns/Wallet.ts"
 import { rowsOf } from "../postgres/Rows.ts"
 
-export const EntryRow = Schema.Struct({
-  seq: Schema.BigInt,
-  txn_id: Schema.String,
-  type: Schema.String,
-  amount: Schema.BigInt,
-  balance_after: Schema.BigInt,
-  reference: Schema.String,
-  note: Schema.NullOr(Schema.String),
-  created_at: Schema.Date
-})
+const { id: txn_id, ...fields } = Transaction.fields
+export const EntryRow = Schema.Struct({ seq: Schema.BigInt, txn_id, ...fields })
 export type EntryRow = typeof EntryRow.Type
 export const entryRows = rowsOf(EntryRow.fields)
 

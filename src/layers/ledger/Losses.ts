@@ -3,6 +3,7 @@
  */
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
+import { LossTotal } from "../../schema/nouns/operator/Provider.ts"
 import { rowsOf } from "../postgres/Rows.ts"
 
 export const LossRow = Schema.Struct({
@@ -21,13 +22,6 @@ export const LossRow = Schema.Struct({
 export type LossRow = typeof LossRow.Type
 const lossRows = rowsOf(LossRow.fields)
 
-export const LossTotal = Schema.Struct({
-  provider: Schema.NullOr(Schema.String),
-  reason: Schema.String,
-  runs: Schema.BigInt,
-  loss: Schema.BigInt
-})
-export type LossTotal = typeof LossTotal.Type
 const lossTotalRows = rowsOf(LossTotal.fields)
 
 export interface LossFilter {

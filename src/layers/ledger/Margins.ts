@@ -6,6 +6,7 @@
  */
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
+import { EndedRuns } from "../../schema/nouns/operator/Provider.ts"
 import { rowsOf } from "../postgres/Rows.ts"
 
 export const MarginRow = Schema.Struct({
@@ -21,10 +22,7 @@ export const MarginRow = Schema.Struct({
 export type MarginRow = typeof MarginRow.Type
 const marginRows = rowsOf(MarginRow.fields)
 
-/** How many runs ended so. */
-export const EndedRow = Schema.Struct({ status: Schema.String, runs: Schema.BigInt })
-export type EndedRow = typeof EndedRow.Type
-const endedRows = rowsOf(EndedRow.fields)
+const endedRows = rowsOf(EndedRuns.fields)
 
 /** A report reads every run of its days, which may be millions. */
 const timeoutSeconds = 600
@@ -35,7 +33,7 @@ export class Margins extends Context.Service<
     /** Runs that ended in the last `days` days and charged or cost something. */
     readonly list: (days: number) => Effect.Effect<ReadonlyArray<MarginRow>>
     /** All runs that ended in these days, by how they ended. */
-    readonly ended: (days: number) => Effect.Effect<ReadonlyArray<EndedRow>>
+    readonly ended: (days: number) => Effect.Effect<ReadonlyArray<EndedRuns>>
   }
 >()("rungate/layers/ledger/Margins") {
   static readonly layer = Layer.effect(

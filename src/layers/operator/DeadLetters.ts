@@ -4,27 +4,11 @@
  */
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
+import { Lane, OpenRuns } from "../../schema/nouns/operator/Queues.ts"
 import { oneRowOf, rowsOf } from "../postgres/Rows.ts"
 
-const LaneRow = Schema.Struct({
-  lane: Schema.Number,
-  /** Commands that wait for a turn. */
-  commands: Schema.BigInt,
-  dead_letters: Schema.BigInt,
-  /** Age of the oldest command that waits. Null if none does. */
-  oldest_seconds: Schema.NullOr(Schema.Number)
-})
-export type LaneRow = typeof LaneRow.Type
-const laneRows = rowsOf(LaneRow.fields)
-
-const StateRow = Schema.Struct({
-  state: Schema.String,
-  runs: Schema.BigInt,
-  /** Age of the oldest run in this state. */
-  oldest_seconds: Schema.Number
-})
-export type StateRow = typeof StateRow.Type
-const stateRows = rowsOf(StateRow.fields)
+const laneRows = rowsOf(Lane.fields)
+const stateRows = rowsOf(OpenRuns.fields)
 
 const DeadLetter = Schema.Struct({
   id: Schema.BigInt,
@@ -48,9 +32,9 @@ export class DeadLetters extends Context.Service<
   DeadLetters,
   {
     /** Every lane in order, also those without commands. */
-    readonly lanes: Effect.Effect<ReadonlyArray<LaneRow>>
+    readonly lanes: Effect.Effect<ReadonlyArray<Lane>>
     /** Open runs by state. */
-    readonly runs: Effect.Effect<ReadonlyArray<StateRow>>
+    readonly runs: Effect.Effect<ReadonlyArray<OpenRuns>>
     /** Newest first; only those stored before `before`, when given. */
     readonly list: (before: bigint | null, limit: number) => Effect.Effect<ReadonlyArray<DeadLetter>>
     /**

@@ -4,16 +4,15 @@
  * An impersonation belongs to a session of the operator and to one organization. It opens reads of `/v1/operator/…` only, so an operator
  * never acts as a customer.
  */
-import { Context, Effect, Layer, Schema } from "effect"
+import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
+import { Impersonation } from "../../schema/nouns/operator/Session.ts"
 import { newId } from "../platform/Ids.ts"
 import { oneRowOf, rowsOf } from "../postgres/Rows.ts"
 
 /** Long enough to find out what happened, and short enough that the log says when somebody looked. */
 const minutes = 30
 
-const Impersonation = Schema.Struct({ org_id: Schema.String, reason: Schema.String, expires_at: Schema.Date })
-export type Impersonation = typeof Impersonation.Type
 const impersonationRows = rowsOf(Impersonation.fields)
 const impersonationRow = oneRowOf(Impersonation.fields)
 

@@ -3,9 +3,12 @@ import { Effect, Option } from "effect"
 import { Accounts, type KeyRow } from "../accounts/Accounts.ts"
 import { Books, type OpenRunRow, type WalletRow } from "../ledger/Books.ts"
 import type { EntryRow } from "../ledger/EntryList.ts"
-import { Losses, type LossTotal } from "../ledger/Losses.ts"
+import { Losses } from "../ledger/Losses.ts"
 import { type MemberRow, Members } from "../members/Members.ts"
-import { type AutoTopupRow, type PaymentRow, PaymentStore } from "../payments/PaymentStore.ts"
+import { PaymentStore } from "../payments/PaymentStore.ts"
+import type { Payment } from "../../schema/nouns/operator/Payment.ts"
+import type { AutoTopup } from "../../schema/nouns/Wallet.ts"
+import type { LossTotal } from "../../schema/nouns/operator/Provider.ts"
 import { UnknownOutcomes } from "../runs/UnknownOutcomes.ts"
 import type { OrganizationRow } from "../accounts/organizations/OrganizationList.ts"
 
@@ -15,8 +18,8 @@ const shownMax = { entries: 20, payments: 10, keys: 100, people: 20, runs: 50, u
 export interface OrganizationState {
   readonly organization: OrganizationRow
   readonly wallet: WalletRow
-  readonly auto: AutoTopupRow | null
-  readonly payments: ReadonlyArray<PaymentRow>
+  readonly auto: AutoTopup | null
+  readonly payments: ReadonlyArray<Payment>
   readonly people: ReadonlyArray<MemberRow>
   readonly keys: ReadonlyArray<KeyRow>
   readonly entries: ReadonlyArray<EntryRow>

@@ -1,36 +1,11 @@
 /** Payments of all organizations, and events of the processor that fit none of them. For operators. It changes nothing. */
-import { Context, Effect, Layer, Schema } from "effect"
+import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
+import { OperatorPayment, PaymentMismatch, type paymentStates } from "../../schema/nouns/operator/Payment.ts"
 import { rowsOf } from "../postgres/Rows.ts"
 
-export const paymentStates = ["open", "paid", "failed", "expired"] as const
-
-export const ListedPayment = Schema.Struct({
-  payment_id: Schema.String,
-  org_id: Schema.String,
-  organization: Schema.String,
-  kind: Schema.String,
-  amount: Schema.BigInt,
-  state: Schema.Literals(paymentStates),
-  session_id: Schema.NullOr(Schema.String),
-  payment_intent: Schema.NullOr(Schema.String),
-  clawed_back: Schema.BigInt,
-  failure: Schema.NullOr(Schema.String),
-  created_at: Schema.Date,
-  ended_at: Schema.NullOr(Schema.Date)
-})
-export type ListedPayment = typeof ListedPayment.Type
-const paymentRows = rowsOf(ListedPayment.fields)
-
-export const Mismatch = Schema.Struct({
-  event_id: Schema.String,
-  payment_id: Schema.String,
-  org_id: Schema.String,
-  fact: Schema.String,
-  created_at: Schema.Date
-})
-export type Mismatch = typeof Mismatch.Type
-const mismatchRows = rowsOf(Mismatch.fields)
+const paymentRows = rowsOf(OperatorPayment.fields)
+const mismatchRows = rowsOf(PaymentMismatch.fields)
 
 export interface PaymentFilter {
   readonly org_id: string | null
@@ -45,9 +20,9 @@ export class PaymentList extends Context.Service<
       filter: PaymentFilter,
       before: string | null,
       limit: number
-    ) => Effect.Effect<ReadonlyArray<ListedPayment>>
+    ) => Effect.Effect<ReadonlyArray<OperatorPayment>>
     /** Events that did not fit the stored payment, so nothing was booked. Newest first. */
-    readonly mismatches: (limit: number) => Effect.Effect<ReadonlyArray<Mismatch>>
+    readonly mismatches: (limit: number) => Effect.Effect<ReadonlyArray<PaymentMismatch>>
   }
 >()("rungate/layers/operator/PaymentList") {
   static readonly layer = Layer.effect(

@@ -9,6 +9,8 @@ import { texts } from "../postgres/Columns.ts"
 import type { EventSubject, SavedMethod } from "./Payments.ts"
 import type { MicroUsd } from "../../schema/money/Money.ts"
 import { oneRowOf, rowsOf } from "../postgres/Rows.ts"
+import { Payment } from "../../schema/nouns/operator/Payment.ts"
+import { AutoTopup } from "../../schema/nouns/Wallet.ts"
 
 export interface NewPayment {
   readonly payment_id: string
@@ -35,21 +37,7 @@ export const OpenPayment = Schema.Struct({
 export type OpenPayment = typeof OpenPayment.Type
 const openPaymentRows = rowsOf(OpenPayment.fields)
 
-/** A payment as operators see it. */
-export const PaymentRow = Schema.Struct({
-  payment_id: Schema.String,
-  kind: Schema.String,
-  amount: Schema.BigInt,
-  state: Schema.String,
-  session_id: Schema.NullOr(Schema.String),
-  payment_intent: Schema.NullOr(Schema.String),
-  clawed_back: Schema.BigInt,
-  failure: Schema.NullOr(Schema.String),
-  created_at: Schema.Date,
-  ended_at: Schema.NullOr(Schema.Date)
-})
-export type PaymentRow = typeof PaymentRow.Type
-const paymentRows = rowsOf(PaymentRow.fields)
+const paymentRows = rowsOf(Payment.fields)
 
 export const MethodRow = Schema.Struct({
   customer: Schema.String,
@@ -59,14 +47,7 @@ export const MethodRow = Schema.Struct({
 export type MethodRow = typeof MethodRow.Type
 const methodRows = rowsOf(MethodRow.fields)
 
-export const AutoTopupRow = Schema.Struct({
-  enabled: Schema.Boolean,
-  threshold: Schema.BigInt,
-  amount: Schema.BigInt,
-  last_error: Schema.NullOr(Schema.String)
-})
-export type AutoTopupRow = typeof AutoTopupRow.Type
-const autoTopupRows = rowsOf(AutoTopupRow.fields)
+const autoTopupRows = rowsOf(AutoTopup.fields)
 
 /** Checkouts that an organization may open per hour. Each is an object in the operator's account at the processor. */
 const checkoutsPerHour = 30
@@ -99,11 +80,11 @@ export class PaymentStore extends Context.Service<
     /** True if the organization was referred and its welcome bonus waits for a deposit. */
     readonly awaitsBonus: (org_id: string) => Effect.Effect<boolean>
     /** Newest first. */
-    readonly latest: (org_id: string, limit: number) => Effect.Effect<ReadonlyArray<PaymentRow>>
+    readonly latest: (org_id: string, limit: number) => Effect.Effect<ReadonlyArray<Payment>>
     readonly method: (org_id: string) => Effect.Effect<MethodRow | null>
     /** Stores the details of the payment method that a payment saved, unless a later payment saved another one. */
     readonly keepMethod: (org_id: string, payment_intent: string, method: SavedMethod) => Effect.Effect<void>
-    readonly autoTopup: (org_id: string) => Effect.Effect<AutoTopupRow | null>
+    readonly autoTopup: (org_id: string) => Effect.Effect<AutoTopup | null>
     /**
      * Claims open payments that are due for a check. No other process gets a charge for `claimSeconds`, and no other process gets a
      * checkout until its next check.

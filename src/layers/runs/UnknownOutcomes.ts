@@ -9,26 +9,10 @@ import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { texts } from "../postgres/Columns.ts"
 import type { Finding } from "../../schema/catalog/Doubt.ts"
+import { UnknownOutcome } from "../../schema/nouns/operator/Outcome.ts"
 import { rowsOf } from "../postgres/Rows.ts"
 
-export const UnknownRow = Schema.Struct({
-  run_id: Schema.String,
-  org_id: Schema.String,
-  provider: Schema.String,
-  capability: Schema.NullOr(Schema.String),
-  endpoint: Schema.NullOr(Schema.String),
-  why: Schema.String,
-  /** JSON text that identifies the job at the provider; null when the call started no job that we know of. */
-  provider_state: Schema.NullOr(Schema.String),
-  at: Schema.Date,
-  finding: Schema.NullOr(Schema.String),
-  note: Schema.NullOr(Schema.String),
-  found_at: Schema.NullOr(Schema.Date),
-  /** Time of the next look-up at the provider; null when there is none. */
-  next_look: Schema.NullOr(Schema.Date)
-})
-export type UnknownRow = typeof UnknownRow.Type
-const unknownRows = rowsOf(UnknownRow.fields)
+const unknownRows = rowsOf(UnknownOutcome.fields)
 
 /** A call whose outcome is to be looked up at its provider. */
 export const DueLookup = Schema.Struct({
@@ -74,9 +58,9 @@ export class UnknownOutcomes extends Context.Service<
   UnknownOutcomes,
   {
     /** Newest first. */
-    readonly list: (filter: UnknownFilter, limit: number) => Effect.Effect<ReadonlyArray<UnknownRow>>
+    readonly list: (filter: UnknownFilter, limit: number) => Effect.Effect<ReadonlyArray<UnknownOutcome>>
     /** Null when no run with an unknown outcome has this id. */
-    readonly find: (run_id: string) => Effect.Effect<UnknownRow | null>
+    readonly find: (run_id: string) => Effect.Effect<UnknownOutcome | null>
     /** The findings about these runs, keyed by run id. Runs without a finding are missing. */
     readonly findings: (run_ids: ReadonlyArray<string>) => Effect.Effect<ReadonlyMap<string, string>>
     /**

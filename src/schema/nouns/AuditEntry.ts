@@ -1,11 +1,13 @@
 /** One change in an organization: who changed what, when and from where. */
 import { Schema } from "effect"
-import { text, time, withExample } from "./Noun.ts"
+import { idOf, org_id, text, time, withExample } from "./Noun.ts"
+
+export const actorKinds = ["person", "key", "operator", "system"] as const
 
 export const AuditEntry = Schema.Struct({
-  id: Schema.String,
+  id: idOf("aud"),
   actor: Schema.Struct({
-    kind: Schema.Literals(["person", "key", "operator", "system"]),
+    kind: Schema.Literals(actorKinds),
     id: Schema.NullOr(text("Id of the user or API key.")),
     name: Schema.NullOr(text("A person's e-mail address, a key's name, or the operator's user name."))
   }),
@@ -29,3 +31,12 @@ export const AuditEntry = Schema.Struct({
       created_at: "2026-11-22T09:30:00.000Z"
     })
   )
+
+const { id, ...fields } = AuditEntry.fields
+/** An entry of any organization, or of the service itself. */
+export const OperatorAuditEntry = Schema.Struct({
+  id,
+  org_id: Schema.NullOr(org_id).annotate({ description: "Null: it concerns the whole service." }),
+  ...fields
+}).annotate({ identifier: "OperatorAuditEntry" })
+export type OperatorAuditEntry = typeof OperatorAuditEntry.Type

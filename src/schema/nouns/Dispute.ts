@@ -1,7 +1,7 @@
 /** A dispute of the outcome warranty, and what the warranty says of a run. */
 import { Schema } from "effect"
 import { disputeReason, disputeStates } from "../wallet/Warranty.ts"
-import { amount, time, withExample } from "./Noun.ts"
+import { amount, org_id, time, withExample } from "./Noun.ts"
 
 export const Dispute = Schema.Struct({
   run_id: Schema.String,
@@ -35,6 +35,8 @@ export const Dispute = Schema.Struct({
     })
   )
 export const disputeJson = Schema.encodeSync(Dispute)
+
+export const OperatorDispute = Schema.Struct({ org_id, ...Dispute.fields }).annotate({ identifier: "OperatorDispute" })
 
 /** What details of a run say of the warranty. */
 export const RunWarranty = Schema.Struct({

@@ -6,33 +6,64 @@
  * `Schema.encodeSync(Noun)` of a row. Columns that the noun does not have are left out.
  */
 import { Schema, SchemaGetter } from "effect"
+import type { Prefix } from "../Ids.ts"
 import { signed, usd } from "../money/Money.ts"
 
 export const text = (description?: string) =>
   description === undefined ? Schema.String : Schema.String.annotate({ description })
+export const nullableText = Schema.NullOr(Schema.String)
+
+/** A text such as `example`. */
+export const such = (example: string, description?: string) => text(description).annotate({ examples: [example] })
 
 /** An id with this prefix. */
-export const idOf = (prefix: string) => Schema.String.annotate({ examples: [`${prefix}_01m81nzk5dej20zws915h61fdz`] })
+export const idOf = (prefix: Prefix, description?: string) => such(`${prefix}_01m81nzk5dej20zws915h61fdz`, description)
+export const org_id = idOf("org")
+export const run_id = idOf("run")
+/** The name of an organization. */
+export const organization = such("Acme")
+export const email = such("jane@acme.example")
+/** Slugs and the path of a raw endpoint. */
+export const provider = such("hunter")
+export const capability = such("email.find")
+export const endpoint = such("/v1/people")
+
+/** A day in UTC. */
+export const dayAs = (description?: string) => text(description).annotate({ format: "date" })
 
 /** A time: ISO 8601 in UTC, with milliseconds. */
 export const timeAs = (description?: string) =>
-  text(description).pipe(
-    Schema.decodeTo(Schema.Date, {
-      decode: SchemaGetter.transform((text: string) => new Date(text)),
-      encode: SchemaGetter.transform((time: Date) => time.toISOString())
-    })
-  )
+  text(description)
+    .annotate({ format: "date-time" })
+    .pipe(
+      Schema.decodeTo(Schema.Date, {
+        decode: SchemaGetter.transform((text: string) => new Date(text)),
+        encode: SchemaGetter.transform((time: Date) => time.toISOString())
+      })
+    )
 export const time = timeAs()
 
 /** An amount of money: decimal USD. */
 export const amountAs = (description?: string) =>
-  text(description).pipe(
+  text(description)
+    .annotate({ format: "decimal" })
+    .pipe(
+      Schema.decodeTo(Schema.BigInt, {
+        decode: SchemaGetter.transform((text: string): bigint => signed(text)),
+        encode: SchemaGetter.transform(usd)
+      })
+    )
+export const amount = amountAs()
+
+/** A whole number that PostgreSQL counts as bigint. */
+export const countAs = (description?: string) =>
+  (description === undefined ? Schema.Number : Schema.Number.annotate({ description })).pipe(
     Schema.decodeTo(Schema.BigInt, {
-      decode: SchemaGetter.transform((text: string): bigint => signed(text)),
-      encode: SchemaGetter.transform(usd)
+      decode: SchemaGetter.transform((count: number) => BigInt(count)),
+      encode: SchemaGetter.transform((count: bigint) => Number(count))
     })
   )
-export const amount = amountAs()
+export const count = countAs()
 
 /** `example` is what JSON carries. The OpenAPI document shows it wherever the schema stands alone or in a list. */
 export const withExample =
@@ -41,3 +72,7 @@ export const withExample =
     const annotations: Record<string, unknown> = { examples: [example] }
     return schema.annotate(annotations)
   }
+
+/** A page of a list of nouns. */
+export const pageOf = <S extends Schema.Constraint>(item: S) =>
+  Schema.Struct({ items: Schema.Array(item), next_cursor: nullableText })

@@ -67,6 +67,7 @@ export const AutoTopup = Schema.Struct({
 })
   .annotate({ identifier: "AutoTopup" })
   .pipe(withExample({ enabled: false, threshold: "5.00", amount: "25.00", last_error: null }))
+export type AutoTopup = typeof AutoTopup.Type
 
 /** The caller's balance and holds, recomputed from the ledger. */
 export const WalletAudit = Schema.Struct({

@@ -20,6 +20,9 @@ export type MicroUsd = Money.MicroUsd
 
 export const entryTypes = ["reserve", "settle", "release", "topup", "bonus", "refund"] as const
 export type EntryType = (typeof entryTypes)[number]
+/** What an operator may add to a wallet. */
+export const creditTypes = ["bonus", "refund"] as const
+export type CreditType = (typeof creditTypes)[number]
 
 export interface Wallet {
   readonly org_id: string
@@ -74,7 +77,7 @@ export type Command =
   | {
       readonly _tag: "Credit"
       /** Top-ups are credited by their payments; see Payment.ts. */
-      readonly type: "bonus" | "refund"
+      readonly type: CreditType
       readonly amount: MicroUsd
       readonly reference: string
       readonly note: string

@@ -9,7 +9,7 @@ import { Auth, listQuery, optional } from "../shapes/Common.ts"
 import { Timestamp } from "../shapes/KeyRules.ts"
 import { KeyScopeRequest } from "../../../schema/nouns/ApiKey.ts"
 import * as nouns from "../../../schema/nouns/Allowance.ts"
-import { withExample } from "../../../schema/nouns/Noun.ts"
+import { pageOf, withExample } from "../../../schema/nouns/Noun.ts"
 
 export const Allowance = Schema.toEncoded(nouns.Allowance)
 
@@ -31,7 +31,7 @@ export class AllowancesApi extends HttpApiGroup.make("allowances")
   .add(
     HttpApiEndpoint.get("list", "/allowances", {
       query: listQuery,
-      success: Schema.Struct({ items: Schema.Array(Allowance), next_cursor: Schema.NullOr(Schema.String) }),
+      success: pageOf(Allowance),
       error: [Wire.invalid_request]
     }).annotateMerge(
       operation(

@@ -6,6 +6,7 @@ import { Wire } from "../../../schema/Errors.ts"
 import { timeCharsMax } from "../../../schema/Period.ts"
 import { Auth, listQuery } from "../shapes/Common.ts"
 import * as nouns from "../../../schema/nouns/AuditEntry.ts"
+import { pageOf } from "../../../schema/nouns/Noun.ts"
 
 export const AuditEntry = Schema.toEncoded(nouns.AuditEntry)
 
@@ -33,7 +34,7 @@ export class AuditLogApi extends HttpApiGroup.make("auditLog")
         from: Schema.optionalKey(Time),
         to: Schema.optionalKey(Time)
       },
-      success: Schema.Struct({ items: Schema.Array(AuditEntry), next_cursor: Schema.NullOr(Schema.String) }),
+      success: pageOf(AuditEntry),
       error: [Wire.invalid_request]
     }).annotateMerge(
       operation(

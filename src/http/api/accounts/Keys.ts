@@ -7,7 +7,7 @@ import { Name } from "../shapes/AccountFields.ts"
 import { Auth, listQuery } from "../shapes/Common.ts"
 import { ruleFields } from "../shapes/KeyRules.ts"
 import * as nouns from "../../../schema/nouns/ApiKey.ts"
-import { withExample } from "../../../schema/nouns/Noun.ts"
+import { pageOf, withExample } from "../../../schema/nouns/Noun.ts"
 
 export const ApiKey = Schema.toEncoded(nouns.ApiKey)
 
@@ -32,7 +32,7 @@ export class KeysApi extends HttpApiGroup.make("keys")
   .add(
     HttpApiEndpoint.get("list", "/api-keys", {
       query: listQuery,
-      success: Schema.Struct({ items: Schema.Array(ApiKey), next_cursor: Schema.NullOr(Schema.String) }),
+      success: pageOf(ApiKey),
       error: [Wire.invalid_request]
     }).annotateMerge(
       operation(

@@ -7,7 +7,7 @@ import { Email, LinkToken, Password } from "../shapes/AccountFields.ts"
 import { Auth, listQuery } from "../shapes/Common.ts"
 import { NewSession } from "../../../schema/nouns/Session.ts"
 import * as nouns from "../../../schema/nouns/Member.ts"
-import { withExample } from "../../../schema/nouns/Noun.ts"
+import { pageOf, withExample } from "../../../schema/nouns/Noun.ts"
 
 export const FollowedKeys = Schema.toEncoded(nouns.FollowedKeys)
 export const Member = Schema.toEncoded(nouns.Member)
@@ -20,7 +20,7 @@ export class MembersApi extends HttpApiGroup.make("members")
   .add(
     HttpApiEndpoint.get("list", "/members", {
       query: listQuery,
-      success: Schema.Struct({ items: Schema.Array(Member), next_cursor: Schema.NullOr(Schema.String) }),
+      success: pageOf(Member),
       error: [Wire.invalid_request]
     }).annotateMerge(operation({ role: "viewer", keys: "people", command: "members list" }, "List members", "")),
     HttpApiEndpoint.patch("setRole", "/members/:member_id", {
@@ -60,7 +60,7 @@ export class MembersApi extends HttpApiGroup.make("members")
 export class InvitationsApi extends HttpApiGroup.make("invitations").add(
   HttpApiEndpoint.get("list", "/invitations", {
     query: listQuery,
-    success: Schema.Struct({ items: Schema.Array(Invitation), next_cursor: Schema.NullOr(Schema.String) }),
+    success: pageOf(Invitation),
     error: [Wire.invalid_request]
   })
     .annotateMerge(

@@ -5,7 +5,7 @@ import { operation } from "../shapes/Rights.ts"
 import { Wire } from "../../../schema/Errors.ts"
 import { Auth, listQuery } from "../shapes/Common.ts"
 import * as nouns from "../../../schema/nouns/Sender.ts"
-import { withExample } from "../../../schema/nouns/Noun.ts"
+import { pageOf, withExample } from "../../../schema/nouns/Noun.ts"
 
 export const Sender = Schema.toEncoded(nouns.Sender)
 
@@ -15,7 +15,7 @@ export class SendersApi extends HttpApiGroup.make("senders")
   .add(
     HttpApiEndpoint.get("list", "/senders", {
       query: listQuery,
-      success: Schema.Struct({ items: Schema.Array(Sender), next_cursor: Schema.NullOr(Schema.String) }),
+      success: pageOf(Sender),
       error: [Wire.invalid_request]
     }).annotateMerge(
       operation({ role: "viewer", keys: "reads", command: "senders list" }, "List senders", "Newest first.")

@@ -3,26 +3,10 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { Wire } from "../../../schema/Errors.ts"
 import { orgFilter, Word } from "./Fields.ts"
+import { OperatorAuditEntry } from "../../../schema/nouns/AuditEntry.ts"
+import { pageOf } from "../../../schema/nouns/Noun.ts"
 import { listQuery } from "../shapes/Common.ts"
 import { forOperators, OperatorAuth } from "./OperatorAuth.ts"
-
-const nullable = Schema.NullOr(Schema.String)
-
-export const OperatorAuditEntry = Schema.Struct({
-  id: Schema.String,
-  org_id: nullable.annotate({ description: "Null: it concerns the whole service." }),
-  actor: Schema.Struct({
-    kind: Schema.Literals(["person", "key", "operator", "system"]),
-    id: nullable,
-    name: nullable
-  }),
-  action: Schema.String,
-  object: Schema.String,
-  before: Schema.NullOr(Schema.JsonObject),
-  after: Schema.NullOr(Schema.JsonObject),
-  address: nullable,
-  created_at: Schema.String
-}).annotate({ identifier: "OperatorAuditEntry" })
 
 export class OperatorAuditLogApi extends HttpApiGroup.make("operatorAuditLog")
   .add(
@@ -33,7 +17,7 @@ export class OperatorAuditLogApi extends HttpApiGroup.make("operatorAuditLog")
         actor: Schema.optionalKey(Word),
         action: Schema.optionalKey(Word)
       },
-      success: Schema.Struct({ items: Schema.Array(OperatorAuditEntry), next_cursor: nullable }),
+      success: pageOf(Schema.toEncoded(OperatorAuditEntry)),
       error: [Wire.invalid_request]
     }).annotateMerge(
       forOperators(

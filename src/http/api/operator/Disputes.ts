@@ -2,14 +2,13 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { Wire } from "../../../schema/Errors.ts"
-import { Dispute } from "../../../schema/nouns/Dispute.ts"
+import * as noun from "../../../schema/nouns/Dispute.ts"
+import { pageOf } from "../../../schema/nouns/Noun.ts"
 import { listQuery } from "../shapes/Common.ts"
 import { Note, orgFilter } from "./Fields.ts"
 import { forOperators, OperatorAuth } from "./OperatorAuth.ts"
 
-export const OperatorDispute = Schema.toEncoded(
-  Schema.Struct({ org_id: Schema.String, ...Dispute.fields }).annotate({ identifier: "OperatorDispute" })
-)
+const OperatorDispute = Schema.toEncoded(noun.OperatorDispute)
 
 const DisputeDecision = Schema.Struct({
   note: Note.annotate({ description: "Why. The organization reads it." })
@@ -30,7 +29,7 @@ export class OperatorDisputesApi extends HttpApiGroup.make("operatorDisputes")
         ...orgFilter,
         decided: Schema.optionalKey(Schema.Literals(["true", "false"]))
       },
-      success: Schema.Struct({ items: Schema.Array(OperatorDispute), next_cursor: Schema.NullOr(Schema.String) }),
+      success: pageOf(OperatorDispute),
       error: [Wire.invalid_request]
     }).annotateMerge(
       forOperators(

@@ -6,13 +6,9 @@ import { RunStatus } from "../../../schema/runs/Run.ts"
 import { listQuery } from "../shapes/Common.ts"
 import { Note } from "./Fields.ts"
 import { forOperators, OperatorAuth } from "./OperatorAuth.ts"
+import { Impersonation } from "../../../schema/nouns/operator/Session.ts"
 import { ListedRun, Run } from "../../../schema/nouns/Run.ts"
-
-export const Impersonation = Schema.Struct({
-  org_id: Schema.String,
-  reason: Schema.String,
-  expires_at: Schema.String
-}).annotate({ identifier: "OperatorImpersonation" })
+import { pageOf } from "../../../schema/nouns/Noun.ts"
 
 const organization = { org_id: Schema.String }
 
@@ -23,7 +19,7 @@ export class OperatorImpersonationApi extends HttpApiGroup.make("operatorImperso
       payload: Schema.Struct({
         reason: Note.annotate({ description: "The organization's admins read it in their audit log." })
       }).annotate({ identifier: "ImpersonationRequest" }),
-      success: Impersonation,
+      success: Schema.toEncoded(Impersonation),
       error: [Wire.invalid_request, Wire.not_found]
     }).annotateMerge(
       forOperators("Look into an organization's runs", "Opens its runs to this session for half an hour, read-only.")
@@ -31,7 +27,7 @@ export class OperatorImpersonationApi extends HttpApiGroup.make("operatorImperso
     HttpApiEndpoint.get("runs", "/operator/organizations/:org_id/runs", {
       params: organization,
       query: { ...listQuery, status: Schema.optionalKey(RunStatus) },
-      success: Schema.Struct({ items: Schema.Array(ListedRun), next_cursor: Schema.NullOr(Schema.String) }),
+      success: pageOf(ListedRun),
       error: [Wire.invalid_request, Wire.forbidden]
     }).annotateMerge(
       forOperators("List an organization's runs", "Newest first, without results. It needs an impersonation.")

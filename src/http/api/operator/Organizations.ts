@@ -3,110 +3,21 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { Wire } from "../../../schema/Errors.ts"
 import { Usd } from "../../../schema/money/Money.ts"
+import { org_id, pageOf } from "../../../schema/nouns/Noun.ts"
+import {
+  OperatorCredit,
+  OperatorKey,
+  OperatorOrganization,
+  OperatorOrganizationDetail,
+  OperatorSpendGuard
+} from "../../../schema/nouns/operator/Organization.ts"
 import { listQuery, optional } from "../shapes/Common.ts"
 import { WalletAudit } from "../../../schema/nouns/Wallet.ts"
 import { Note, Word } from "./Fields.ts"
 import { forOperators, OperatorAuth } from "./OperatorAuth.ts"
 
-const nullable = Schema.NullOr(Schema.String)
-
-const Suspension = Schema.Struct({
-  since: Schema.String,
-  violations: Schema.Array(Schema.String).annotate({
-    description: "Equation and subject of each violation that the check found, 20 at most."
-  })
-})
-
-const organization = {
-  org_id: Schema.String,
-  name: Schema.String,
-  created_at: Schema.String,
-  balance: Schema.String,
-  reserved: Schema.String,
-  available: Schema.String,
-  runs_today: Schema.Number,
-  charged_today: Schema.String,
-  suspension: Schema.NullOr(Suspension).annotate({
-    description:
-      "A check found that the wallet's books do not add up, so its new runs are blocked. Null while it takes runs."
-  })
-}
-export const OperatorOrganization = Schema.Struct(organization).annotate({ identifier: "OperatorOrganization" })
-
-const Guard = Schema.Struct({
-  per_run_limit: nullable,
-  daily_limit: nullable,
-  spent_today: Schema.String,
-  resets_at: Schema.String
-})
-const AutoTopup = Schema.Struct({
-  enabled: Schema.Boolean,
-  threshold: Schema.String,
-  amount: Schema.String,
-  last_error: nullable
-})
-const Payment = Schema.Struct({
-  payment_id: Schema.String,
-  kind: Schema.String,
-  amount: Schema.String,
-  state: Schema.String,
-  session_id: nullable,
-  payment_intent: nullable,
-  clawed_back: Schema.String,
-  failure: nullable,
-  created_at: Schema.String,
-  ended_at: nullable
-})
-const Person = Schema.Struct({
-  id: Schema.String,
-  email: Schema.String,
-  role: Schema.String,
-  created_at: Schema.String,
-  verification: Schema.Literals(["pending", "not_asked", "verified"]),
-  email_verified_at: nullable
-})
-const Key = Schema.Struct({
-  id: Schema.String,
-  name: Schema.String,
-  environment: Schema.Literals(["test", "live"]),
-  display: Schema.String,
-  created_at: Schema.String,
-  last_used_at: nullable,
-  revoked_at: nullable
-})
-const Entry = Schema.Struct({
-  id: Schema.String,
-  type: Schema.String,
-  amount: Schema.String,
-  balance_after: Schema.String,
-  reference: Schema.String,
-  note: nullable,
-  created_at: Schema.String
-})
-const OpenRun = Schema.Struct({
-  run_id: Schema.String,
-  capability: nullable,
-  endpoint: nullable,
-  status: Schema.String,
-  hold: Schema.String,
-  since: Schema.String
-})
-
-export const OperatorOrganizationDetail = Schema.Struct({
-  ...organization,
-  guard: Guard,
-  auto_topup: Schema.NullOr(AutoTopup),
-  payments: Schema.Array(Payment).annotate({ description: "The newest ten." }),
-  people: Schema.Array(Person).annotate({ description: "The oldest twenty." }),
-  keys: Schema.Array(Key).annotate({ description: "The newest hundred." }),
-  entries: Schema.Array(Entry).annotate({ description: "The newest twenty entries of the ledger." }),
-  open_runs: Schema.Array(OpenRun).annotate({ description: "The oldest fifty." }),
-  losses: Schema.Struct({ runs: Schema.Number, loss: Schema.String }),
-  unknown_outcomes: Schema.Number.annotate({ description: "Calls whose outcome nobody has found out yet." })
-}).annotate({ identifier: "OperatorOrganizationDetail" })
-
 const CreditRequest = Schema.Struct({
-  type: Schema.Literals(["bonus", "refund"]),
+  type: OperatorCredit.fields.type,
   amount: Usd,
   note: Note.annotate({
     description: "The reason. The organization sees it in its ledger."
@@ -120,19 +31,8 @@ const CreditRequest = Schema.Struct({
   ).annotate({ description: "The same type and reference are booked once for an organization." })
 }).annotate({ identifier: "OperatorCreditRequest" })
 
-const Credit = Schema.Struct({
-  org_id: Schema.String,
-  type: Schema.Literals(["bonus", "refund"]),
-  amount: Schema.String,
-  reference: Schema.String,
-  transaction_id: Schema.String,
-  already: Schema.Boolean.annotate({ description: "True if it was booked before this request." }),
-  balance: Schema.String,
-  available: Schema.String
-}).annotate({ identifier: "OperatorCredit" })
-
 const Resumed = Schema.Struct({
-  org_id: Schema.String,
+  org_id,
   suspended: Schema.Literal(false),
   already: Schema.Boolean.annotate({ description: "True if the wallet was not suspended, so nothing was changed." })
 }).annotate({ identifier: "OperatorResumedWallet" })
@@ -143,7 +43,7 @@ export class OperatorOrganizationsApi extends HttpApiGroup.make("operatorOrganiz
   .add(
     HttpApiEndpoint.get("list", "/operator/organizations", {
       query: { ...listQuery, search: Schema.optionalKey(Word) },
-      success: Schema.Struct({ items: Schema.Array(OperatorOrganization), next_cursor: nullable }),
+      success: pageOf(Schema.toEncoded(OperatorOrganization)),
       error: [Wire.invalid_request]
     }).annotateMerge(
       forOperators(
@@ -154,7 +54,7 @@ export class OperatorOrganizationsApi extends HttpApiGroup.make("operatorOrganiz
     ),
     HttpApiEndpoint.get("get", "/operator/organizations/:org_id", {
       params: one,
-      success: OperatorOrganizationDetail,
+      success: Schema.toEncoded(OperatorOrganizationDetail),
       error: [Wire.not_found]
     }).annotateMerge(
       forOperators(
@@ -177,7 +77,7 @@ export class OperatorOrganizationsApi extends HttpApiGroup.make("operatorOrganiz
     HttpApiEndpoint.post("credit", "/operator/organizations/:org_id/credits", {
       params: one,
       payload: CreditRequest,
-      success: Credit,
+      success: Schema.toEncoded(OperatorCredit),
       error: [Wire.invalid_request, Wire.not_found, Wire.service_unavailable]
     }).annotateMerge(
       forOperators(
@@ -192,7 +92,7 @@ export class OperatorOrganizationsApi extends HttpApiGroup.make("operatorOrganiz
         per_run_limit: optional(Usd),
         daily_limit: optional(Usd)
       }).annotate({ identifier: "OperatorSpendGuardRequest" }),
-      success: Guard.annotate({ identifier: "OperatorSpendGuard" }),
+      success: Schema.toEncoded(OperatorSpendGuard),
       error: [Wire.invalid_request, Wire.not_found, Wire.service_unavailable]
     }).annotateMerge(
       forOperators(
@@ -213,7 +113,7 @@ export class OperatorOrganizationsApi extends HttpApiGroup.make("operatorOrganiz
     ),
     HttpApiEndpoint.delete("revokeKey", "/operator/api-keys/:key_id", {
       params: { key_id: Schema.String },
-      success: Schema.Struct({ org_id: Schema.String, ...Key.fields }).annotate({ identifier: "OperatorKey" }),
+      success: Schema.toEncoded(OperatorKey),
       error: [Wire.not_found]
     }).annotateMerge(forOperators("Revoke any API key", "At once and for good.", "admin keys revoke"))
   )

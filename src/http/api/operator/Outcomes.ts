@@ -3,26 +3,11 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { findings } from "../../../schema/catalog/Doubt.ts"
 import { Wire } from "../../../schema/Errors.ts"
+import { UnknownOutcome } from "../../../schema/nouns/operator/Outcome.ts"
+import { pageOf } from "../../../schema/nouns/Noun.ts"
 import { listQuery } from "../shapes/Common.ts"
 import { Note, orgFilter } from "./Fields.ts"
 import { forOperators, OperatorAuth } from "./OperatorAuth.ts"
-
-const nullable = Schema.NullOr(Schema.String)
-
-export const UnknownOutcome = Schema.Struct({
-  run_id: Schema.String,
-  org_id: Schema.String,
-  provider: Schema.String,
-  capability: nullable,
-  endpoint: nullable,
-  why: Schema.String.annotate({ description: "worker_lost, no_answer, unreadable_answer or server_error." }),
-  provider_state: nullable.annotate({ description: "JSON text of the job at the provider, if one is known." }),
-  at: Schema.String,
-  finding: nullable,
-  note: nullable,
-  found_at: nullable,
-  next_look: nullable
-}).annotate({ identifier: "UnknownOutcome" })
 
 export class OperatorOutcomesApi extends HttpApiGroup.make("operatorOutcomes")
   .add(
@@ -32,7 +17,7 @@ export class OperatorOutcomesApi extends HttpApiGroup.make("operatorOutcomes")
         ...orgFilter,
         resolved: Schema.optionalKey(Schema.Literals(["true", "false"]))
       },
-      success: Schema.Struct({ items: Schema.Array(UnknownOutcome), next_cursor: nullable }),
+      success: pageOf(Schema.toEncoded(UnknownOutcome)),
       error: [Wire.invalid_request]
     }).annotateMerge(
       forOperators(
@@ -47,7 +32,7 @@ export class OperatorOutcomesApi extends HttpApiGroup.make("operatorOutcomes")
         finding: Schema.Literals(findings),
         note: Note.annotate({ description: "How you found out." })
       }).annotate({ identifier: "ResolveOutcomeRequest" }),
-      success: UnknownOutcome,
+      success: Schema.toEncoded(UnknownOutcome),
       error: [Wire.invalid_request, Wire.not_found]
     }).annotateMerge(
       forOperators(

@@ -3,21 +3,14 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { about } from "../shapes/Rights.ts"
 import { Wire } from "../../../schema/Errors.ts"
+import { OperatorSession } from "../../../schema/nouns/operator/Session.ts"
 import { LinkToken } from "../shapes/AccountFields.ts"
 import { forOperators, OperatorAuth } from "./OperatorAuth.ts"
-
-export const OperatorSession = Schema.Struct({
-  operator: Schema.NullOr(Schema.String).annotate({
-    description: "The operating system's user who printed the sign-in link. The audit log has this name."
-  }),
-  created_at: Schema.String,
-  expires_at: Schema.String
-}).annotate({ identifier: "OperatorSession" })
 
 export class OperatorSessionsApi extends HttpApiGroup.make("operatorSession").add(
   HttpApiEndpoint.post("signIn", "/operator/sign-in", {
     payload: Schema.Struct({ token: LinkToken }).annotate({ identifier: "OperatorSignInRequest" }),
-    success: OperatorSession,
+    success: Schema.toEncoded(OperatorSession),
     error: [Wire.invalid_request, Wire.unauthorized, Wire.forbidden]
   }).annotateMerge(
     about(
@@ -25,7 +18,7 @@ export class OperatorSessionsApi extends HttpApiGroup.make("operatorSession").ad
       "For the operator console. Uses up a link that rungate admin console has printed, and sets a cookie that scripts can't read. The request needs X-Rungate-Console: 1 and the Origin that browsers add."
     )
   ),
-  HttpApiEndpoint.get("get", "/operator/session", { success: OperatorSession })
+  HttpApiEndpoint.get("get", "/operator/session", { success: Schema.toEncoded(OperatorSession) })
     .annotateMerge(
       forOperators("Read the operator's session", "Whose name the audit log gets, and when the session ends.")
     )

@@ -5,6 +5,7 @@ import { spawn } from "node:child_process"
 import { Effect, Schema } from "effect"
 import { Argument, Command } from "effect/cli"
 import * as Money from "../../../schema/money/Money.ts"
+import { pageOf } from "../../../schema/nouns/Noun.ts"
 import { Checkout, SimulatedCheckout, TopUpsApi } from "../../api/TopUps.ts"
 import { Transaction, WalletApi } from "../../api/Wallet.ts"
 import { ask, call } from "../answers/operation.ts"
@@ -17,7 +18,7 @@ import { argument, boolean } from "../terminal/flags.ts"
 const lookSeconds = 1
 
 const { transactions } = WalletApi.endpoints
-const Entries = Schema.Struct({ items: Schema.Array(Transaction), next_cursor: Schema.NullOr(Schema.String) })
+const Entries = pageOf(Transaction)
 
 /** The newest entry's id; null in an empty ledger. */
 const newest = Effect.map(

@@ -5,6 +5,7 @@ import { agoOf } from "../terminal/values.ts"
 import type { Answer } from "./Client.ts"
 import { filled, type Show, type Shown } from "./row.ts"
 import { failureOf, formatOf, type Lines, read, show, showList, wire } from "./show.ts"
+import { pageOf } from "../../../schema/nouns/Noun.ts"
 
 export type { Shown } from "./row.ts"
 
@@ -62,7 +63,7 @@ export const listed =
   ): Show =>
   (answer, shown) => {
     const ago = agoAt(shown)
-    const page = Schema.Struct({ items: Schema.Array(item), next_cursor: Schema.NullOr(Schema.String) })
+    const page = pageOf(item)
     return drawnList(page, ({ items, next_cursor }) => {
       if (items.length === 0) return [empty]
       const rows = tableLines(items, typeof columns === "function" ? columns(ago, shown.now) : columns, shown)

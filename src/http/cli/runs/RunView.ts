@@ -1,5 +1,5 @@
 /** Formats runs for a terminal. Loaded on demand, because it imports the API contract. */
-import { Schema } from "effect"
+import type { Schema } from "effect"
 import { isFinal } from "../../../schema/runs/Run.ts"
 import type { ScreenShape } from "../terminal/Screen.ts"
 import { decoded, type Lines } from "../answers/show.ts"
@@ -9,6 +9,7 @@ import { sentenceFor } from "../answers/problems.ts"
 import { harmless, harmlessLines } from "../terminal/text.ts"
 import { agoOf, dollars, durationOf, timeOf } from "../terminal/values.ts"
 import { ListedRun, Run } from "../../../schema/nouns/Run.ts"
+import { pageOf } from "../../../schema/nouns/Noun.ts"
 
 type ListedRun = typeof ListedRun.Type
 
@@ -130,7 +131,7 @@ const columns = (now: number): ReadonlyArray<Column<ListedRun>> => [
   { title: "AGO", of: (run) => agoOf(new Date(run.created_at).getTime(), now), right: true }
 ]
 
-const Page = Schema.Struct({ items: Schema.Array(ListedRun), next_cursor: Schema.NullOr(Schema.String) })
+const Page = pageOf(ListedRun)
 
 /** `now` in milliseconds since 1970. */
 export const listLines = (text: string, screen: ScreenShape, now: number): Lines | null => {

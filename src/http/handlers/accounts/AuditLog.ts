@@ -1,15 +1,13 @@
 /** The audit log of the caller's organization. */
 import { Effect, Schema } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { AuditLog, type EntryRow } from "../../../layers/auditlog/AuditLog.ts"
+import { AuditLog } from "../../../layers/auditlog/AuditLog.ts"
 import { AuditEntry } from "../../../schema/nouns/AuditEntry.ts"
 import { Api } from "../../api/Api.ts"
 import { pageOf } from "../ListPage.ts"
 import { CurrentCaller } from "../../api/shapes/Common.ts"
 
 const entryJson = Schema.encodeSync(AuditEntry)
-const view = (row: EntryRow) =>
-  entryJson({ ...row, id: row.entry_id, actor: { kind: row.actor, id: row.actor_id, name: row.actor_name } })
 
 const timeOf = (text: string | undefined) => (text === undefined ? null : new Date(text))
 
@@ -27,7 +25,7 @@ export const AuditLogHandlers = HttpApiBuilder.group(
           from: timeOf(query.from),
           to: timeOf(query.to)
         }
-        return yield* pageOf("aud", query, (before, limit) => log.list(org_id, filter, before, limit), view)
+        return yield* pageOf("aud", query, (before, limit) => log.list(org_id, filter, before, limit), entryJson)
       })
     })
   })

@@ -77,8 +77,8 @@ export const providerHealth = (health: Health["Service"], slug: string, capabili
 }
 
 /** When the first of a provider's offers was last checked, so that no older check is hidden. Null: never. */
-export const checkedAt = (checks: ReadonlyArray<CheckRow>): string | null =>
-  checks.map((one) => one.checked_at.toISOString()).toSorted()[0] ?? null
+export const checkedAt = (checks: ReadonlyArray<CheckRow>): Date | null =>
+  checks.map((one) => one.checked_at).toSorted((a, b) => a.getTime() - b.getTime())[0] ?? null
 
 /** Whether a provider can be called, what its account would add, and how many raw endpoints it has. */
 export const providerView = (

@@ -1,22 +1,13 @@
 /** The audit log of all organizations and of the service itself. Read only: nobody can change an entry. */
-import { Effect } from "effect"
+import { Effect, Schema } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { AuditLog, type EntryRow, everything } from "../../../layers/auditlog/AuditLog.ts"
+import { AuditLog, everything } from "../../../layers/auditlog/AuditLog.ts"
+import { OperatorAuditEntry } from "../../../schema/nouns/AuditEntry.ts"
 import { Api } from "../../api/Api.ts"
 import { pageOf } from "../ListPage.ts"
 import { makeOrganizationOf } from "./NamedOrganization.ts"
 
-const view = (row: EntryRow) => ({
-  id: row.entry_id,
-  org_id: row.org_id,
-  actor: { kind: row.actor, id: row.actor_id, name: row.actor_name },
-  action: row.action,
-  object: row.object,
-  before: row.before,
-  after: row.after,
-  address: row.address,
-  created_at: row.created_at.toISOString()
-})
+const entryJson = Schema.encodeSync(OperatorAuditEntry)
 
 export const OperatorAuditLogHandlers = HttpApiBuilder.group(
   Api,
@@ -28,7 +19,7 @@ export const OperatorAuditLogHandlers = HttpApiBuilder.group(
       list: Effect.fnUntraced(function* ({ query }) {
         const org_id = yield* inQuery(query.org_id)
         const filter = { ...everything, actor: query.actor ?? null, action: query.action ?? null }
-        return yield* pageOf("aud", query, (before, limit) => log.list(org_id, filter, before, limit), view)
+        return yield* pageOf("aud", query, (before, limit) => log.list(org_id, filter, before, limit), entryJson)
       })
     })
   })

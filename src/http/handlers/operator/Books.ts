@@ -1,49 +1,26 @@
 /** The books of all wallets, recomputed. One audit at a time runs in a process, however many operators ask for it. */
-import { Effect } from "effect"
+import { Effect, Schema } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { Audit, type AuditReport, type CheckRow } from "../../../layers/audit/Audit.ts"
+import { Audit, type AuditReport } from "../../../layers/audit/Audit.ts"
 import { BooksWatch } from "../../../layers/audit/BooksWatch.ts"
 import { byEquation } from "../../../layers/audit/titles.ts"
 import { costBoundCache } from "../../../layers/platform/costBoundCache.ts"
 import { HeadStore } from "../../../layers/receipts/HeadStore.ts"
-import { usd } from "../../../schema/money/Money.ts"
+import { Books, BooksAudit, BooksCheck } from "../../../schema/nouns/operator/Books.ts"
 import { makeAsOperator } from "../../access/OperatorCookie.ts"
 import { Api } from "../../api/Api.ts"
 
 const checksShown = 10
 
-const checkView = ({ checked_at, wallets, entries, runs, violations }: CheckRow) => ({
-  checked_at: checked_at.toISOString(),
-  wallets: Number(wallets),
-  entries: Number(entries),
-  runs: Number(runs),
-  violations: Number(violations)
-})
-
-const auditView = ({ checked_at, wallets, entries, runs, sheet, violations }: AuditReport) => ({
-  checked_at: checked_at.toISOString(),
-  wallets,
-  entries,
-  runs,
-  adds_up: violations.length === 0,
-  sheet: {
-    topups: usd(sheet.topups),
-    clawed_back: usd(sheet.clawed_back),
-    bonuses: usd(sheet.bonuses),
-    refunds: usd(sheet.refunds),
-    charged: usd(sheet.charged),
-    balances: usd(sheet.balances),
-    provider_cost: usd(sheet.provider_cost),
-    losses: usd(sheet.losses),
-    loss_runs: Number(sheet.loss_runs),
-    cost_unknown: Number(sheet.cost_unknown)
-  },
-  equations: byEquation(violations).map(({ id, title, violations: own }) => ({
-    id,
-    title,
-    violations: own.map(({ subject, detail }) => ({ subject, detail }))
-  }))
-})
+const booksJson = Schema.encodeSync(Books)
+const checkJson = Schema.encodeSync(BooksCheck)
+const auditJson = Schema.encodeSync(BooksAudit)
+const auditView = (report: AuditReport) =>
+  auditJson({
+    ...report,
+    adds_up: report.violations.length === 0,
+    equations: byEquation(report.violations)
+  })
 
 export const OperatorBooksHandlers = HttpApiBuilder.group(
   Api,
@@ -58,26 +35,18 @@ export const OperatorBooksHandlers = HttpApiBuilder.group(
 
     return handlers.handleAll({
       get: Effect.fnUntraced(function* () {
-        const checks = yield* auditor.checks(checksShown)
         const suspended = yield* watch.suspensions
-        return {
-          checks: checks.map(checkView),
-          suspended: suspended.map(({ org_id, organization, suspended_at }) => ({
-            org_id,
-            organization,
-            since: suspended_at.toISOString()
-          })),
+        return booksJson({
+          checks: yield* auditor.checks(checksShown),
+          suspended: suspended.map((row) => ({ ...row, since: row.suspended_at })),
           heads: { complete_day: yield* heads.completeDay, due_day: yield* heads.due }
-        }
+        })
       }),
 
       audit: () => Effect.map(allWallets, auditView),
 
       check: Effect.fnUntraced(function* () {
-        const report = yield* allWallets
-        yield* asOperator(auditor.record(report))
-        const { checked_at, wallets, entries, runs } = auditView(report)
-        return { checked_at, wallets, entries, runs, violations: report.violations.length }
+        return checkJson(yield* asOperator(auditor.record(yield* allWallets)))
       })
     })
   })

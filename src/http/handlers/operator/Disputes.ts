@@ -1,13 +1,13 @@
 /** Disputes of the outcome warranty, and the decisions of operators. A decision stores a command; the wallet's turn books it. */
-import { Effect } from "effect"
+import { Effect, Schema } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Lanes } from "../../../actors/mailbox/Lanes.ts"
 import { makeAcceptDispute } from "../../../actors/warranty/acceptDispute.ts"
-import { type DisputeRow, Disputes } from "../../../layers/warranty/Disputes.ts"
+import { Disputes } from "../../../layers/warranty/Disputes.ts"
 import { problem, refused } from "../../../schema/Errors.ts"
 import { withCommands } from "../../../schema/Hints.ts"
 import { looksLike } from "../../../schema/Ids.ts"
-import { disputeJson } from "../../../schema/nouns/Dispute.ts"
+import { OperatorDispute } from "../../../schema/nouns/Dispute.ts"
 import { listDisputes } from "../../../schema/Steps.ts"
 import { makeAsOperator } from "../../access/OperatorCookie.ts"
 import { Api } from "../../api/Api.ts"
@@ -30,7 +30,7 @@ const limited = problem(
   "The refunds of 30 days would pass RUNGATE_WARRANTY_SHARE of these days' revenue. Nothing was changed. Raise it, or try again later."
 )
 
-const view = (row: DisputeRow) => ({ org_id: row.org_id, ...disputeJson(row) })
+const view = Schema.encodeSync(OperatorDispute)
 
 export const OperatorDisputesHandlers = HttpApiBuilder.group(
   Api,

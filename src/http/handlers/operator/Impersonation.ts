@@ -1,5 +1,5 @@
 /** Looks into an organization's runs. Each begins with a reason in the organization's audit log, and none can change anything. */
-import { Clock, Effect } from "effect"
+import { Clock, Effect, Schema } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { Impersonations } from "../../../layers/operator/Impersonations.ts"
@@ -11,6 +11,7 @@ import { Api } from "../../api/Api.ts"
 import { CurrentOperator } from "../../api/operator/OperatorAuth.ts"
 import { pageBy } from "../ListPage.ts"
 import { makeOrganizationOf } from "./NamedOrganization.ts"
+import { Impersonation } from "../../../schema/nouns/operator/Session.ts"
 import { listedJson, type ListedRow, runJson } from "../../../schema/nouns/Run.ts"
 
 const noRun = problem("not_found", "This organization has no run with this id.")
@@ -18,6 +19,8 @@ const needsReason = problem(
   "forbidden",
   "Say first why you look into this organization: POST /v1/operator/organizations/{org_id}/impersonation. It opens the runs for half an hour."
 )
+
+const impersonationJson = Schema.encodeSync(Impersonation)
 
 const everyRun = {
   capability: null,
@@ -49,8 +52,7 @@ export const OperatorImpersonationHandlers = HttpApiBuilder.group(
       begin: Effect.fnUntraced(function* ({ params: { org_id }, payload }) {
         const { session_id } = yield* CurrentOperator
         yield* organizationOf(org_id)
-        const begun = yield* asOperator(impersonations.begin(session_id, org_id, payload.reason.trim()))
-        return { org_id, reason: begun.reason, expires_at: begun.expires_at.toISOString() }
+        return impersonationJson(yield* asOperator(impersonations.begin(session_id, org_id, payload.reason.trim())))
       }),
 
       runs: Effect.fnUntraced(function* ({ params: { org_id }, query }) {

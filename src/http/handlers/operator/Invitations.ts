@@ -1,10 +1,11 @@
 /** Invitations to sign up. The link is in this answer only: the database has its digest. */
-import { Clock, Effect, Option, Redacted } from "effect"
+import { Clock, Effect, Option, Redacted, Schema } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { type InvitationRow, Invitations } from "../../../layers/accounts/Invitations.ts"
 import { addressOf, Settings } from "../../../layers/platform/Settings.ts"
 import { invitationPath, linkOf } from "../../../schema/accounts/AccountMail.ts"
 import { refused } from "../../../schema/Errors.ts"
+import { NewSignUpInvitation, SignUpInvitation } from "../../../schema/nouns/operator/Session.ts"
 import { makeAsOperator } from "../../access/OperatorCookie.ts"
 import { Api } from "../../api/Api.ts"
 
@@ -12,13 +13,13 @@ const shownMax = 100
 
 const hasAccount = refused("email", "already has an account and can sign in")
 
-const view = ({ email, created_at, expires_at, used_at, org_id }: InvitationRow, now: number) => ({
-  email,
-  status: used_at !== null ? ("used" as const) : expires_at.getTime() > now ? ("open" as const) : ("expired" as const),
-  created_at: created_at.toISOString(),
-  expires_at: expires_at.toISOString(),
-  org_id
-})
+const invitationJson = Schema.encodeSync(SignUpInvitation)
+const newInvitationJson = Schema.encodeSync(NewSignUpInvitation)
+const view = (row: InvitationRow, now: number) =>
+  invitationJson({
+    ...row,
+    status: row.used_at !== null ? "used" : row.expires_at.getTime() > now ? "open" : "expired"
+  })
 
 export const OperatorInvitationsHandlers = HttpApiBuilder.group(
   Api,
@@ -39,7 +40,7 @@ export const OperatorInvitationsHandlers = HttpApiBuilder.group(
         if (Option.isNone(invitation)) return yield* hasAccount
         const { email, token, expires_at } = invitation.value
         const link = linkOf(addressOf(settings), invitationPath, Redacted.value(token))
-        return { email, link, expires_at: expires_at.toISOString() }
+        return newInvitationJson({ email, link, expires_at })
       })
     })
   })

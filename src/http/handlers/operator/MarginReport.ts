@@ -1,6 +1,7 @@
 /** What runs charged and cost, summed by provider and by offer or raw endpoint, with what loses money first. */
-import type { EndedRow, MarginRow } from "../../../layers/ledger/Margins.ts"
-import { usd } from "../../../schema/money/Money.ts"
+import { Schema } from "effect"
+import type { MarginRow } from "../../../layers/ledger/Margins.ts"
+import { type EndedRuns, Margins } from "../../../schema/nouns/operator/Provider.ts"
 
 export interface MarginSum {
   readonly runs: bigint
@@ -49,27 +50,18 @@ export const marginReport = (rows: ReadonlyArray<MarginRow>): MarginReport => ({
   all: rows.reduce(plus, nothing)
 })
 
-export const marginView = (sum: MarginSum) => ({
-  runs: Number(sum.runs),
-  charged: usd(sum.charged),
-  cost: usd(sum.cost),
-  margin: usd(marginOf(sum)),
-  margin_percent: percentOf(sum)
-})
+const withMargin = (sum: MarginSum) => ({ ...sum, margin: marginOf(sum), margin_percent: percentOf(sum) })
 
+const marginsJson = Schema.encodeSync(Margins)
 export const marginReportView = (
   days: number,
   { rows, providers, all }: MarginReport,
-  ended: ReadonlyArray<EndedRow>
-) => ({
-  days,
-  ended: ended.map(({ status, runs }) => ({ status, runs: Number(runs) })),
-  items: rows.map((row) => ({
-    provider: row.provider,
-    capability: row.capability,
-    endpoint: row.endpoint,
-    ...marginView(row)
-  })),
-  providers: providers.map((one) => ({ provider: one.provider, ...marginView(one) })),
-  total: marginView(all)
-})
+  ended: ReadonlyArray<EndedRuns>
+) =>
+  marginsJson({
+    days,
+    ended,
+    items: rows.map((row) => ({ ...row, ...withMargin(row) })),
+    providers: providers.map((one) => ({ ...one, ...withMargin(one) })),
+    total: withMargin(all)
+  })

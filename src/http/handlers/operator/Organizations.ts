@@ -26,6 +26,7 @@ import { Api } from "../../api/Api.ts"
 import { pageBy } from "../ListPage.ts"
 import { makeOrganizationOf } from "./NamedOrganization.ts"
 import { guardView, keyView, organizationStateView, organizationView } from "./OrganizationAnswer.ts"
+import { OperatorCredit } from "../../../schema/nouns/operator/Organization.ts"
 import { WalletAudit } from "../../../schema/nouns/Wallet.ts"
 
 const noKey = (key_id: string) =>
@@ -55,6 +56,7 @@ const stillSuspended = (org_id: string, violations: ReadonlyArray<Violation>) =>
 }
 
 const auditJson = Schema.encodeSync(WalletAudit)
+const creditJson = Schema.encodeSync(OperatorCredit)
 
 export const OperatorOrganizationsHandlers = HttpApiBuilder.group(
   Api,
@@ -100,16 +102,9 @@ export const OperatorOrganizationsHandlers = HttpApiBuilder.group(
         if (booked._tag === "Stored") return yield* Effect.fail(storedCredit(reference))
         if (booked._tag === "OtherAmount") return yield* otherAmount(booked.entry.amount)
         const { balance, reserved } = yield* books.wallet(org_id)
-        return {
-          org_id,
-          type,
-          amount: usd(amount),
-          reference,
-          transaction_id: booked.entry.txn_id,
-          already,
-          balance: usd(balance),
-          available: usd(balance - reserved)
-        }
+        const transaction_id = booked.entry.txn_id
+        const available = balance - reserved
+        return creditJson({ org_id, type, amount, reference, transaction_id, already, balance, available })
       }),
 
       setGuard: Effect.fnUntraced(function* ({ params: { org_id }, payload }) {
@@ -135,7 +130,7 @@ export const OperatorOrganizationsHandlers = HttpApiBuilder.group(
         if (Option.isNone(owner)) return yield* Effect.fail(noKey(key_id))
         const revoked = yield* asOperator(accounts.revokeKey(owner.value, key_id))
         if (Option.isNone(revoked)) return yield* Effect.fail(noKey(key_id))
-        return { org_id: owner.value, ...keyView(revoked.value) }
+        return keyView(owner.value, revoked.value)
       })
     })
   })

@@ -1,10 +1,11 @@
 /** Calls with an unknown outcome, and the findings of operators. A finding moves no money and repeats no call. */
-import { Effect } from "effect"
+import { Effect, Schema } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { UnknownOutcomes, type UnknownRow } from "../../../layers/runs/UnknownOutcomes.ts"
+import { UnknownOutcomes } from "../../../layers/runs/UnknownOutcomes.ts"
 import { problem, refused } from "../../../schema/Errors.ts"
 import { withCommands } from "../../../schema/Hints.ts"
 import { looksLike } from "../../../schema/Ids.ts"
+import { UnknownOutcome } from "../../../schema/nouns/operator/Outcome.ts"
 import { listUnknownOutcomes } from "../../../schema/Steps.ts"
 import { makeAsOperator } from "../../access/OperatorCookie.ts"
 import { Api } from "../../api/Api.ts"
@@ -16,12 +17,7 @@ const noOutcome = problem(
   withCommands`No run with this id has an unknown outcome. List those with ${listUnknownOutcomes}.`
 )
 
-const view = ({ at, found_at, next_look, ...row }: UnknownRow) => ({
-  ...row,
-  at: at.toISOString(),
-  found_at: found_at?.toISOString() ?? null,
-  next_look: next_look?.toISOString() ?? null
-})
+const outcomeJson = Schema.encodeSync(UnknownOutcome)
 
 export const OperatorOutcomesHandlers = HttpApiBuilder.group(
   Api,
@@ -34,7 +30,7 @@ export const OperatorOutcomesHandlers = HttpApiBuilder.group(
       list: Effect.fnUntraced(function* ({ query }) {
         const filter = { org_id: yield* inQuery(query.org_id), resolved: query.resolved === "true" }
         const read = (before: string | null, limit: number) => outcomes.list({ ...filter, before }, limit)
-        return yield* pageBy("run", query, read, ({ run_id }) => run_id, view)
+        return yield* pageBy("run", query, read, ({ run_id }) => run_id, outcomeJson)
       }),
 
       resolve: Effect.fnUntraced(function* ({ params: { run_id }, payload: { finding, note } }) {
@@ -44,7 +40,7 @@ export const OperatorOutcomesHandlers = HttpApiBuilder.group(
         if (row === null) return yield* Effect.fail(noOutcome)
         if (!isNew && row.finding !== finding)
           return yield* refused("finding", `was already recorded as ${row.finding}; nothing was changed`)
-        return view(row)
+        return outcomeJson(row)
       })
     })
   })

@@ -1,17 +1,17 @@
 /** Providers as the operator sees them. Health, checks and drifts are those that this process routes by. */
-import { Clock, Effect } from "effect"
+import { Clock, Effect, Schema } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Catalog } from "../../../layers/catalog/Catalog.ts"
 import { ProviderChecks } from "../../../layers/catalog/ProviderChecks.ts"
 import { readinessOf } from "../../../layers/catalog/ProviderReadiness.ts"
 import { Breakers, type Broken } from "../../../layers/executor/Breakers.ts"
-import { CostDrifts, type OfferDrift } from "../../../layers/executor/CostDrifts.ts"
+import { CostDrifts } from "../../../layers/executor/CostDrifts.ts"
 import { Health } from "../../../layers/executor/Health.ts"
 import { type LossRow, Losses } from "../../../layers/ledger/Losses.ts"
 import { Margins } from "../../../layers/ledger/Margins.ts"
 import { costBoundCache } from "../../../layers/platform/costBoundCache.ts"
 import { Settings } from "../../../layers/platform/Settings.ts"
-import { usd } from "../../../schema/money/Money.ts"
+import * as nouns from "../../../schema/nouns/operator/Provider.ts"
 import { fromOf } from "../../../schema/Period.ts"
 import { Api } from "../../api/Api.ts"
 import { pageBy } from "../ListPage.ts"
@@ -21,21 +21,13 @@ import { marginReport, marginReportView } from "./MarginReport.ts"
 
 const daysDefault = 30
 
-const driftView = ({ expected, measured, since, ...offer }: OfferDrift) => ({
-  ...offer,
-  expected: usd(expected),
-  measured: usd(measured),
-  since: since.toISOString()
-})
+const providersJson = Schema.encodeSync(nouns.OperatorProviders)
+const lossesJson = Schema.encodeSync(nouns.Losses)
 
-const lossView = ({ measured, charge, cost, loss, at, ...row }: LossRow) => ({
+const lossOf = ({ measured, ...row }: LossRow) => ({
   ...row,
-  charge: usd(charge),
-  cost: usd(cost),
-  loss: usd(loss),
   cost_basis:
-    measured === null ? ("unknown" as const) : measured ? ("measured" as const) : ("partly_estimated" as const),
-  at: at.toISOString()
+    measured === null ? ("unknown" as const) : measured ? ("measured" as const) : ("partly_estimated" as const)
 })
 
 /** One line for each offer, whichever organizations it is left alone for. The breaker that closes last says why. */
@@ -55,7 +47,7 @@ const pausedOffers = (broken: ReadonlyArray<Broken>, now: number) =>
         capability: last.subject,
         reason,
         detail,
-        until: new Date(until).toISOString(),
+        until: new Date(until),
         organizations: all.length
       }
     ]
@@ -83,7 +75,7 @@ export const OperatorProvidersHandlers = HttpApiBuilder.group(
     return handlers.handleAll({
       list: Effect.fnUntraced(function* () {
         const now = yield* Clock.currentTimeMillis
-        return {
+        return providersJson({
           mode,
           capabilities: readiness.capabilities,
           providers: readiness.providers.map((one) => {
@@ -98,9 +90,9 @@ export const OperatorProvidersHandlers = HttpApiBuilder.group(
               health: { status, sample_size: calls }
             }
           }),
-          cost_drifts: drifts.all().map(driftView),
+          cost_drifts: drifts.all(),
           paused: pausedOffers(breakers.all(), now)
-        }
+        })
       }),
 
       margins: ({ query: { days = daysDefault } }) =>
@@ -110,12 +102,9 @@ export const OperatorProvidersHandlers = HttpApiBuilder.group(
         const { org_id, from } = query
         const filter = { org_id: yield* inQuery(org_id), since: from === undefined ? null : fromOf(from) }
         const read = (before: string | null, limit: number) => losses.list(filter, before, limit)
-        const page = yield* pageBy("run", query, read, ({ run_id }) => run_id, lossView)
+        const page = yield* pageBy("run", query, read, ({ run_id }) => run_id, lossOf)
         const totals = yield* org_id === undefined && from === undefined ? losses.sums : losses.totals(filter)
-        return {
-          ...page,
-          totals: totals.map((one) => ({ ...one, runs: Number(one.runs), loss: usd(one.loss) }))
-        }
+        return lossesJson({ ...page, totals })
       })
     })
   })

@@ -1,10 +1,11 @@
 /** Queues and lanes as the operator sees them, and the retry of a dead-lettered command. */
-import { Effect } from "effect"
+import { Effect, Schema } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Lanes } from "../../../actors/mailbox/Lanes.ts"
-import { type DeadLetter, DeadLetters } from "../../../layers/operator/DeadLetters.ts"
+import { DeadLetters } from "../../../layers/operator/DeadLetters.ts"
 import { Queues } from "../../../layers/queues/Queues.ts"
 import { notACursor, problem } from "../../../schema/Errors.ts"
+import { DeadLetter, OperatorQueues } from "../../../schema/nouns/operator/Queues.ts"
 import { makeAsOperator } from "../../access/OperatorCookie.ts"
 import { Api } from "../../api/Api.ts"
 import { listLimitDefault } from "../../api/shapes/Common.ts"
@@ -18,17 +19,8 @@ const noCommand = problem(
 /** Ids are numbers of the mailbox, 18 digits at most. */
 const numberOf = (text: string): bigint | null => (/^[1-9]\d{0,17}$/.test(text) ? BigInt(text) : null)
 
-const view = ({ id, lane, org_id, organization, run_id, tag, why, attempts, created_at }: DeadLetter) => ({
-  id: String(id),
-  lane,
-  org_id,
-  organization,
-  run_id,
-  command: tag,
-  why,
-  attempts,
-  created_at: created_at.toISOString()
-})
+const letterJson = Schema.encodeSync(DeadLetter)
+const queuesJson = Schema.encodeSync(OperatorQueues)
 
 export const OperatorQueuesHandlers = HttpApiBuilder.group(
   Api,
@@ -42,26 +34,20 @@ export const OperatorQueuesHandlers = HttpApiBuilder.group(
     return handlers.handleAll({
       get: Effect.fnUntraced(function* () {
         const rows = yield* letters.lanes
-        const runs = yield* letters.runs
-        return {
+        return queuesJson({
           backend: queues.backend,
           wake_ups: yield* queues.depth,
-          lanes: rows.map(({ lane, commands, dead_letters, oldest_seconds }) => ({
-            lane,
-            commands: Number(commands),
-            oldest_seconds,
-            dead_letters: Number(dead_letters)
-          })),
-          runs: runs.map((one) => ({ ...one, runs: Number(one.runs) })),
-          dead_letters: rows.reduce((sum, one) => sum + Number(one.dead_letters), 0)
-        }
+          lanes: rows,
+          runs: yield* letters.runs,
+          dead_letters: rows.reduce((sum, one) => sum + one.dead_letters, 0n)
+        })
       }),
 
       deadLetters: Effect.fnUntraced(function* ({ query: { cursor, limit = listLimitDefault } }) {
         const before = cursor === undefined ? null : numberOf(cursor)
         if (cursor !== undefined && before === null) return yield* notACursor
         const page = cut(yield* letters.list(before, limit + 1), limit, ({ id }) => String(id))
-        return { items: page.rows.map(view), next_cursor: page.next }
+        return { items: page.rows.map((row) => letterJson({ ...row, command: row.tag })), next_cursor: page.next }
       }),
 
       retry: Effect.fnUntraced(function* ({ params: { command_id } }) {

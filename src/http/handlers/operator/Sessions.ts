@@ -1,9 +1,10 @@
 /** Sessions of operators in the console: sign-in with a printed link, and sign-out. */
-import { Clock, Effect, Redacted } from "effect"
+import { Clock, Effect, Redacted, Schema } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { OperatorSessions } from "../../../layers/operator/OperatorSessions.ts"
 import { Settings } from "../../../layers/platform/Settings.ts"
 import { problem } from "../../../schema/Errors.ts"
+import { OperatorSession } from "../../../schema/nouns/operator/Session.ts"
 import { clearOperatorCookie, makeAsOperator, setOperatorCookie } from "../../access/OperatorCookie.ts"
 import { requireOwnPage } from "../../access/SessionCookie.ts"
 import { Api } from "../../api/Api.ts"
@@ -15,11 +16,8 @@ const badLink = problem(
   "This sign-in link is unknown, was used, or has expired. Print a new one on the server with: rungate admin console"
 )
 
-const shown = ({ operator, created_at, expires_at }: Operator) => ({
-  operator,
-  created_at: created_at.toISOString(),
-  expires_at: expires_at.toISOString()
-})
+const sessionJson = Schema.encodeSync(OperatorSession)
+const shown = (session: Operator) => sessionJson(session)
 
 export const OperatorSessionsHandlers = HttpApiBuilder.group(
   Api,

@@ -4,7 +4,7 @@
  * It reads the settings of this shell and the database. Start the service with the same settings.
  */
 import { Console, Effect } from "effect"
-import type { OperatorProvider, OperatorProviders } from "../../api/operator/Providers.ts"
+import type { OperatorProvider, OperatorProviders } from "../../../schema/nouns/operator/Provider.ts"
 import { ask } from "../../operator/ask.ts"
 import { plain, print, table } from "../../operator/output.ts"
 import { capabilityCount, missingLines } from "../../../layers/catalog/ProviderReadiness.ts"
@@ -13,8 +13,8 @@ import { Settings } from "../../../layers/platform/Settings.ts"
 import { unknownSettings } from "../../../layers/platform/unknownSettings.ts"
 import { parties } from "../config.ts"
 
-type Provider = typeof OperatorProvider.Type
-type Answer = typeof OperatorProviders.Type
+type Provider = typeof OperatorProvider.Encoded
+type Answer = typeof OperatorProviders.Encoded
 
 /** `2 of 6 passed, 2026-11-22`, or `never`. */
 const checkedText = ({ checked_at, serves, unchecked }: Provider): string =>

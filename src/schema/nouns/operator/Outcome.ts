@@ -1,0 +1,19 @@
+/** A call whose outcome nobody knows, and what was found out about it. */
+import { Schema } from "effect"
+import { capability, endpoint, nullableText, org_id, provider, run_id, text, time } from "../Noun.ts"
+
+export const UnknownOutcome = Schema.Struct({
+  run_id,
+  org_id,
+  provider,
+  capability: Schema.NullOr(capability),
+  endpoint: Schema.NullOr(endpoint),
+  why: text("worker_lost, no_answer, unreadable_answer or server_error."),
+  provider_state: Schema.NullOr(text("JSON text of the job at the provider, if one is known.")),
+  at: time,
+  finding: nullableText,
+  note: nullableText,
+  found_at: Schema.NullOr(time),
+  next_look: Schema.NullOr(time)
+}).annotate({ identifier: "UnknownOutcome" })
+export type UnknownOutcome = typeof UnknownOutcome.Type

@@ -1,0 +1,36 @@
+/** A payment of any organization, and an event of the payment processor that did not fit one. */
+import { Schema } from "effect"
+import { amount, amountAs, idOf, nullableText, org_id, organization, such, text, time } from "../Noun.ts"
+
+export const paymentStates = ["open", "paid", "failed", "expired"] as const
+
+const payment_id = idOf("pay")
+const fields = {
+  kind: such("checkout"),
+  amount,
+  state: Schema.Literals(paymentStates),
+  session_id: Schema.NullOr(idOf("cs")),
+  payment_intent: nullableText,
+  clawed_back: amountAs("What refunds and disputes took back."),
+  failure: nullableText,
+  created_at: time,
+  ended_at: Schema.NullOr(time)
+}
+
+/** A payment of one organization. */
+export const Payment = Schema.Struct({ payment_id, ...fields })
+export type Payment = typeof Payment.Type
+
+export const OperatorPayment = Schema.Struct({ payment_id, org_id, organization, ...fields }).annotate({
+  identifier: "OperatorPayment"
+})
+export type OperatorPayment = typeof OperatorPayment.Type
+
+export const PaymentMismatch = Schema.Struct({
+  event_id: text("The event's id at the payment processor."),
+  payment_id,
+  org_id,
+  fact: Schema.String,
+  created_at: time
+}).annotate({ identifier: "PaymentMismatch" })
+export type PaymentMismatch = typeof PaymentMismatch.Type

@@ -1,0 +1,103 @@
+/** Providers as the operator sees them: accounts, checks and health, and what they earn and lose. */
+import { Schema } from "effect"
+import { healthStatuses } from "../../runs/Health.ts"
+import {
+  amount,
+  capability,
+  count,
+  endpoint,
+  nullableText,
+  org_id,
+  provider,
+  run_id,
+  such,
+  text,
+  time
+} from "../Noun.ts"
+
+const providers = Schema.Array(provider)
+const capabilities = Schema.Array(capability)
+
+export const OperatorProvider = Schema.Struct({
+  provider,
+  title: such("Hunter"),
+  configured: Schema.Boolean,
+  variable: text("The setting of its account."),
+  serves: capabilities,
+  adds: capabilities.annotate({ description: "Capabilities that run only with its account." }),
+  checked_at: Schema.NullOr(time),
+  unchecked: capabilities.annotate({
+    description: "Capabilities that no check has accepted: rungate providers check."
+  }),
+  health: Schema.Struct({ status: Schema.Literals(healthStatuses), sample_size: Schema.Number })
+}).annotate({ identifier: "OperatorProvider" })
+
+const Drift = Schema.Struct({ provider, capability, expected: amount, measured: amount, since: time, run_id })
+const Paused = Schema.Struct({
+  provider,
+  capability,
+  reason: Schema.String,
+  detail: Schema.String,
+  until: time,
+  organizations: Schema.Number
+})
+
+export const OperatorProviders = Schema.Struct({
+  mode: Schema.Literals(["sandbox", "production"]),
+  capabilities: Schema.Array(
+    Schema.Struct({
+      capability,
+      can_run: Schema.Boolean,
+      coming_soon: Schema.Boolean.annotate({ description: "It runs with no account yet." }),
+      providers: providers.annotate({ description: "Those that run it now." }),
+      needs: providers.annotate({ description: "Those whose account would run it too." })
+    })
+  ),
+  providers: Schema.Array(OperatorProvider),
+  cost_drifts: Schema.Array(Drift).annotate({ description: "Offers that cost more than their rate." }),
+  paused: Schema.Array(Paused).annotate({
+    description: "Offers that this process does not call for a while, and for how many organizations."
+  })
+}).annotate({ identifier: "OperatorProviders" })
+
+const of = {
+  provider: Schema.NullOr(provider),
+  capability: Schema.NullOr(capability),
+  endpoint: Schema.NullOr(endpoint)
+}
+const sums = { runs: count, charged: amount, cost: amount, margin: amount, margin_percent: nullableText }
+/** How many runs ended so. */
+export const EndedRuns = Schema.Struct({ status: Schema.String, runs: count })
+export type EndedRuns = typeof EndedRuns.Type
+
+export const Margins = Schema.Struct({
+  days: Schema.Number,
+  ended: Schema.Array(EndedRuns).annotate({ description: "All runs that ended in these days, by status." }),
+  items: Schema.Array(Schema.Struct({ ...of, ...sums })),
+  providers: Schema.Array(Schema.Struct({ provider: of.provider, ...sums })),
+  total: Schema.Struct(sums)
+}).annotate({ identifier: "OperatorMargins" })
+
+export const Loss = Schema.Struct({
+  run_id,
+  org_id,
+  capability: of.capability,
+  endpoint: of.endpoint,
+  provider: of.provider,
+  reason: Schema.String,
+  charge: amount,
+  cost: amount,
+  loss: amount,
+  cost_basis: Schema.Literals(["unknown", "measured", "partly_estimated"]),
+  at: time
+})
+export const LossTotal = Schema.Struct({ provider: of.provider, reason: Schema.String, runs: count, loss: amount })
+export type LossTotal = typeof LossTotal.Type
+
+export const Losses = Schema.Struct({
+  items: Schema.Array(Loss),
+  totals: Schema.Array(LossTotal).annotate({
+    description: "Of all losses that the filters let through, not only of this page."
+  }),
+  next_cursor: nullableText
+}).annotate({ identifier: "OperatorLosses" })

@@ -1,0 +1,44 @@
+/** Queues and lanes: what waits, for how long, and commands that failed too often. */
+import { Schema, SchemaGetter } from "effect"
+import { count, countAs, org_id, organization, run_id, such, text, time } from "../Noun.ts"
+
+const seconds = Schema.Number
+
+export const Lane = Schema.Struct({
+  lane: Schema.Number,
+  commands: countAs("Commands that wait for a turn of the lane."),
+  oldest_seconds: Schema.NullOr(seconds),
+  dead_letters: count
+})
+export type Lane = typeof Lane.Type
+
+/** Open runs in one state, with the age of the oldest. */
+export const OpenRuns = Schema.Struct({ state: Schema.String, runs: count, oldest_seconds: seconds })
+export type OpenRuns = typeof OpenRuns.Type
+
+export const OperatorQueues = Schema.Struct({
+  backend: Schema.Literals(["redis", "postgres"]),
+  wake_ups: Schema.Number.annotate({ description: "Wake-ups that wait for a worker." }),
+  lanes: Schema.Array(Lane),
+  runs: Schema.Array(OpenRuns),
+  dead_letters: count
+}).annotate({ identifier: "OperatorQueues" })
+
+/** Ids are numbers of the mailbox. */
+const id = such("4711").pipe(
+  Schema.decodeTo(Schema.BigInt, { decode: SchemaGetter.transform(BigInt), encode: SchemaGetter.transform(String) })
+)
+
+export const DeadLetter = Schema.Struct({
+  id,
+  lane: Schema.Number,
+  org_id,
+  organization,
+  run_id: Schema.NullOr(run_id),
+  command: such("Settle", "Reserve, Settle, Cancel, Credit, SetGuard, Pay or AutoTopup."),
+  why: text("The error of its last attempt."),
+  attempts: Schema.Number,
+  created_at: time
+}).annotate({ identifier: "DeadLetter" })
+
+export const RetriedCommand = Schema.Struct({ id: such("4711"), org_id, command: such("Settle"), lane: Schema.Number })

@@ -1,0 +1,35 @@
+/** The operator's session, its look into an organization's runs, and the operator's invitations to sign up. */
+import { Schema } from "effect"
+import { email, org_id, such, text, time } from "../Noun.ts"
+
+export const OperatorSession = Schema.Struct({
+  operator: Schema.NullOr(
+    text("The operating system's user who printed the sign-in link. The audit log has this name.")
+  ),
+  created_at: time,
+  expires_at: time
+}).annotate({ identifier: "OperatorSession" })
+
+export const Impersonation = Schema.Struct({
+  org_id,
+  reason: such("The customer asked about a run."),
+  expires_at: time
+}).annotate({ identifier: "OperatorImpersonation" })
+export type Impersonation = typeof Impersonation.Type
+
+export const SignUpInvitation = Schema.Struct({
+  email,
+  status: Schema.Literals(["open", "used", "expired"]),
+  created_at: time,
+  expires_at: time,
+  org_id: Schema.NullOr(org_id).annotate({ description: "The organization that it made." })
+}).annotate({ identifier: "SignUpInvitation" })
+
+export const NewSignUpInvitation = Schema.Struct({
+  email,
+  link: such(
+    "https://rungate.example/join/TOKEN_OF_THE_LINK",
+    "Shown once. It signs up this address, once, for seven days."
+  ),
+  expires_at: time
+}).annotate({ identifier: "NewSignUpInvitation" })
