@@ -3,7 +3,7 @@
  * role which is too low in its annotation fails here.
  */
 import { beforeAll, describe, expect, test } from "bun:test"
-import { Context, Option } from "effect"
+import { Context } from "effect"
 import { HttpApi, HttpApiEndpoint, OpenApi } from "effect/http-api"
 import { refusalFor } from "../../src/http/access/Access.ts"
 import { Api } from "../../src/http/api/Api.ts"
@@ -64,7 +64,7 @@ HttpApi.reflect(Api, {
   onEndpoint: ({ group, endpoint }) => {
     const id = `${group.identifier}.${endpoint.identifier}`
     if (secured.has(id) && !id.startsWith("operator"))
-      stated.set(id, Option.getOrUndefined(Context.getOption(endpoint.annotations, Rights)))
+      stated.set(id, Context.getOrUndefined(endpoint.annotations, Rights))
   }
 })
 

@@ -86,6 +86,11 @@ export type AnswerOf<G extends keyof BrowserClient, E extends keyof BrowserClien
   ? A
   : never
 
+/** Such as `runs.get`. */
+export type OperationId = {
+  readonly [G in keyof BrowserClient]: `${G}.${keyof BrowserClient[G] & string}`
+}[keyof BrowserClient]
+
 interface Sent {
   readonly params?: Readonly<Record<string, string>>
   readonly query?: Readonly<Record<string, string | number | null | undefined>>

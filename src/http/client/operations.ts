@@ -1,26 +1,32 @@
 /**
- * Method and path of every operation of the contract, by group and name.
+ * What pages need to know of every operation of the contract, by group and name.
  *
- * A bundler macro: the console's bundle holds the finished table in place of the contract and its schemas, which are ten times as large.
+ * Bundler macros: the console's bundle holds the finished tables in place of the contract and its schemas, which are ten times as large.
  */
-import { HttpApi } from "effect/http-api"
+import { Context } from "effect"
+import { HttpApi, type HttpApiEndpoint } from "effect/http-api"
+import { allows, type Role, roles } from "../../schema/accounts/Role.ts"
 import { Api } from "../api/Api.ts"
+import { Rights } from "../api/shapes/Rights.ts"
 
-/** As `POST /v1/run`. */
-export type OperationTable = Record<string, Record<string, string>>
+const eachOperation = (use: (group: string, endpoint: HttpApiEndpoint.Top) => void) =>
+  HttpApi.reflect(Api, { onGroup: () => {}, onEndpoint: ({ group, endpoint }) => use(group.identifier, endpoint) })
 
-export const operations = (): OperationTable => {
-  const table: OperationTable = {}
-  HttpApi.reflect(Api, {
-    onGroup: ({ group }) => {
-      table[group.identifier] = {}
-    },
-    onEndpoint: ({ group, endpoint }) => {
-      table[group.identifier] = {
-        ...table[group.identifier],
-        [endpoint.identifier]: `${endpoint.method} ${endpoint.path}`
-      }
-    }
+/** Method and path, as `POST /v1/run`. */
+export const operations = (): Record<string, Record<string, string>> => {
+  const table: Record<string, Record<string, string>> = {}
+  eachOperation((group, { identifier, method, path }) => {
+    table[group] = { ...table[group], [identifier]: `${method} ${path}` }
+  })
+  return table
+}
+
+/** The roles that may call what not every role may call, such as `runs.run`. */
+export const allowedRoles = (): Record<string, ReadonlyArray<Role>> => {
+  const table: Record<string, ReadonlyArray<Role>> = {}
+  eachOperation((group, { identifier, annotations }) => {
+    const role = Context.getOrUndefined(annotations, Rights)?.role ?? "viewer"
+    if (role !== "viewer") table[`${group}.${identifier}`] = roles.filter((one) => allows(one, role))
   })
   return table
 }

@@ -1,6 +1,7 @@
 /** Who is signed in, and what this service is. */
 import { useQuery } from "@tanstack/react-query"
-import { type AnswerOf, ApiError } from "../../client/Browser.ts"
+import { type AnswerOf, ApiError, type OperationId } from "../../client/Browser.ts"
+import { allowedRoles } from "../../client/operations.ts" with { type: "macro" }
 import { api, queries, sessionEnded, signedInAs } from "./api.ts"
 
 export type OwnSession = AnswerOf<"auth", "session">
@@ -34,12 +35,10 @@ export const useSession = (): OwnSession | null => useSessionQuery().data ?? nul
 export const useService = () =>
   useQuery({ queryKey: ["service"], queryFn: () => api.service.get({}), staleTime: Number.POSITIVE_INFINITY })
 
-const order = { viewer: 0, member: 1, admin: 2, owner: 3 } as const
-
-/** Whether the person's role is at least this one. The service decides; this only says so before a click. */
-export const useMay = (role: keyof typeof order): boolean => {
+/** Whether the person's role may call an operation. The service decides; this only says so before a click. */
+export const useMay = (operation: OperationId): boolean => {
   const session = useSession()
-  return session !== null && order[session.role] >= order[role]
+  return session !== null && allowedRoles()[operation]?.includes(session.role) !== false
 }
 
 /** Other tabs of this browser learn that the session changed: they would show one organization's page with another's data. */

@@ -92,7 +92,7 @@ const Log = () => {
 }
 
 const AuditLog = () => {
-  const may = useMay("admin")
+  const may = useMay("auditLog.list")
   return (
     <>
       <PageHead title="Audit log">

@@ -130,7 +130,7 @@ const Decide = ({ request, consent }: { readonly request: Request; readonly cons
 const Authorize = () => {
   const [search] = useFilters()
   const request = requestIn(search)
-  const may = useMay("member")
+  const may = useMay("oauth.decide")
   const consent = useQuery({
     queryKey: ["authorization", request],
     queryFn: () => api.oauth.asked({ query: request }),

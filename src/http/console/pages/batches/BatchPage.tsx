@@ -35,7 +35,7 @@ const Cancel = ({ batch }: { readonly batch: Batch }) => {
 }
 
 const Shown = ({ batch }: { readonly batch: Batch }) => {
-  const may = useMay("member")
+  const may = useMay("batches.cancel")
   const file = fileOf(batch)
   return (
     <>

@@ -64,7 +64,7 @@ const List = () => (
 )
 
 const Batches = () => {
-  const may = useMay("member")
+  const may = useMay("batches.create")
   return (
     <>
       <PageHead

@@ -47,7 +47,7 @@ interface TryItProps {
 }
 
 export const TryIt = ({ inspected, initial, options }: TryItProps) => {
-  const may = useMay("member")
+  const may = useMay("runs.run")
   const form = useForm(inspected, initial, options)
   const [run_id, setRun] = useState<string | null>(null)
   const [isPressed, setPressed] = useState(false)

@@ -62,7 +62,7 @@ const repeats = (failures: number) =>
     : `Repeat guard: an API key that runs one input ${failures} times within ten minutes without success is blocked.`
 
 const Limits = ({ guard }: { readonly guard: Guarded }) => {
-  const may = useMay("admin")
+  const may = useMay("wallet.setGuard")
   const wallet = useWallet().data
   const save = useAction(
     (form: FormData) =>

@@ -76,7 +76,7 @@ const useErasure = ({ normalized, kind }: Subject, asks: boolean) => {
 export const Erase = ({ subject }: { readonly subject: Subject }) => {
   const [asks, setAsks] = useState(false)
   const { fresh, erase, counted } = useErasure(subject, asks)
-  const may = useMay("admin")
+  const may = useMay("history.erase")
   if (!may) return <p className="text-small text-muted">An owner or an admin of the organization can erase this.</p>
   const done = erase.data
   const ended = counted?.ended ?? 0

@@ -17,7 +17,7 @@ export const CreateKey = ({
   /** Whether the key is on the page, which must stay until somebody has stored it. */
   readonly onShown: (isShown: boolean) => void
 }) => {
-  const may = useMay("member")
+  const may = useMay("keys.create")
   const create = useAction(
     (form: FormData) => api.keys.create({ payload: { name: textIn(form, "name"), environment } }),
     { after: () => onShown(true) }

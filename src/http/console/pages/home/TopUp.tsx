@@ -13,7 +13,7 @@ export const TopUp = ({
   readonly environment: "test" | "live"
   readonly primary: boolean
 }) => {
-  const may = useMay("admin")
+  const may = useMay("topups.checkout")
   const pay = useAction((form: FormData) => api.topups.checkout({ payload: { amount: textIn(form, "amount") } }), {
     after: (answer) => {
       if (answer.status === "checkout") return location.assign(answer.checkout_url)

@@ -59,7 +59,7 @@ export const Allowances = ({
   readonly names: ReadonlyMap<string, string>
   readonly showsEnded: boolean
 }) => {
-  const may = useMay("member")
+  const may = useMay("allowances.create")
   const paged = useAllowances()
   const items = paged.items?.filter(({ status }) => showsEnded || status === "active") ?? null
   return (

@@ -59,7 +59,7 @@ const Rules = ({ apiKey }: { readonly apiKey: ApiKey }) => {
 }
 
 const Shown = ({ apiKey }: { readonly apiKey: ApiKey }) => {
-  const may = useMay("member")
+  const may = useMay("keys.change")
   const isOwn = useSession()?.user.id === apiKey.created_by
   const go = useGo()
   // It is shown only once, so it stays here when the key that it replaces is read again and has ended.

@@ -32,7 +32,7 @@ const columns: ReadonlyArray<Column<ApiKey>> = [
 
 const Keys = () => {
   const [search] = useFilters()
-  const may = useMay("member")
+  const may = useMay("keys.create")
   const shown = search["show"] === "all" ? "all" : ""
   const paged = usePaged(["keys", "paged"], (from) => api.keys.list({ query: { limit: 100, ...from } }))
   const items = paged.items?.filter((key) => !key.allowance && (shown === "all" || isUsable(key))) ?? null

@@ -79,7 +79,7 @@ const Form = () => {
 }
 
 const NewAllowance = () => {
-  const may = useMay("member")
+  const may = useMay("allowances.create")
   return (
     <>
       <PageHead title="Give an allowance">A key with an amount of the wallet's money.</PageHead>

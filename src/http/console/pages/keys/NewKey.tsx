@@ -37,7 +37,7 @@ const Form = ({ environment }: { readonly environment: "test" | "live" }) => {
 }
 
 const NewKey = () => {
-  const may = useMay("member")
+  const may = useMay("keys.create")
   return (
     <>
       <PageHead title="Create an API key" />

@@ -3,7 +3,7 @@ import type { AnswerOf } from "../../../client/Browser.ts"
 import { ActionForm, ConfirmAction } from "../../actions/Actions.tsx"
 import { textIn, useAction } from "../../actions/useAction.ts"
 import { api } from "../../data/api.ts"
-import { useMay, useService } from "../../data/session.ts"
+import { useMay, useService, useSession } from "../../data/session.ts"
 import { Secret } from "../../forms/Secret.tsx"
 import { PagedTable, usePaged } from "../../lists/PagedList.tsx"
 import { EmailField, Select } from "../../parts/Field.tsx"
@@ -15,7 +15,7 @@ import { roleOf, roleWords } from "./roles.ts"
 type Invitation = AnswerOf<"invitations", "list">["items"][number]
 
 const Invite = () => {
-  const mayInviteOwners = useMay("owner")
+  const mayInviteOwners = useSession()?.role === "owner"
   const sendsMail = useService().data?.sends_mail ?? true
   const invite = useAction(
     (form: FormData) =>
@@ -102,7 +102,7 @@ const columns: ReadonlyArray<Column<Invitation>> = [
 ]
 
 export const Invitations = () => {
-  const may = useMay("admin")
+  const may = useMay("invitations.create")
   const paged = usePaged(["invitations"], (from) => api.invitations.list({ query: { limit: 50, ...from } }), {
     enabled: may
   })

@@ -2,12 +2,12 @@
 import { ConfirmAction } from "../../actions/Actions.tsx"
 import { textIn, useAction } from "../../actions/useAction.ts"
 import { api } from "../../data/api.ts"
-import { sessionChanged, useMay } from "../../data/session.ts"
+import { sessionChanged, useSession } from "../../data/session.ts"
 import { Checkbox } from "../../forms/Checkbox.tsx"
 import { keysDone, type Member } from "./roles.ts"
 
 export const RemoveMember = ({ member, isSelf }: { readonly member: Member; readonly isSelf: boolean }) => {
-  const isOwner = useMay("owner")
+  const isOwner = useSession()?.role === "owner"
   const remove = useAction(
     (form: FormData) =>
       api.members.remove({

@@ -135,7 +135,7 @@ const AccountPanel = ({ account, may }: { readonly account: Account; readonly ma
 )
 
 const ProviderAccounts = () => {
-  const may = useMay("admin")
+  const may = useMay("providerAccounts.set")
   return (
     <>
       <PageHead title="Provider accounts">

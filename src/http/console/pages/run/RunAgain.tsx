@@ -59,7 +59,7 @@ const Question = ({ body, run_id, onClose }: QuestionProps) => {
 
 export const RunAgain = ({ details }: { readonly details: Details | undefined }) => {
   const [isOpen, setOpen] = useState(false)
-  const may = useMay("member")
+  const may = useMay("runs.run")
   const body = details?.request
   if (!may || details === undefined || !isRunBody(body)) return null
   return (

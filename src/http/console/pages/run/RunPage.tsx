@@ -21,7 +21,7 @@ import { Warranty } from "./warranty/Warranty.tsx"
 import { Why } from "./Why.tsx"
 
 const Actions = ({ run, details }: { readonly run: Run; readonly details: Details | undefined }) => {
-  const may = useMay("member")
+  const may = useMay("runs.run")
   const cancel = useAction(() => api.runs.cancel({ params: { run_id: run.run_id } }), { changes: ["run"] })
   return (
     <>

@@ -33,7 +33,7 @@ const Add = () => {
 }
 
 const Senders = () => {
-  const may = useMay("admin")
+  const may = useMay("senders.add")
   const paged = usePaged(["senders"], (from) => api.senders.list({ query: { limit: 50, ...from } }))
   return (
     <>

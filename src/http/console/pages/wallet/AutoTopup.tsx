@@ -96,7 +96,7 @@ const Form = ({ setting, may }: { readonly setting: Setting; readonly may: boole
 }
 
 export const AutoTopup = () => {
-  const may = useMay("admin")
+  const may = useMay("topups.setAutoTopup")
   return (
     <Panel title="Automatic top-up">
       <Loaded query={useAutoTopup()}>{(setting) => <Form setting={setting} may={may} />}</Loaded>

@@ -62,7 +62,7 @@ const Again = ({ endpoint, delivery }: { readonly endpoint: Endpoint; readonly d
 }
 
 const One = ({ endpoint, delivery }: { readonly endpoint: Endpoint; readonly delivery: Delivery }) => {
-  const may = useMay("admin")
+  const may = useMay("webhooks.replay")
   const { status, type, attempts, created_at, next_attempt_at, event_id } = delivery
   return (
     <details className="rounded border border-line">
@@ -103,7 +103,7 @@ const One = ({ endpoint, delivery }: { readonly endpoint: Endpoint; readonly del
 
 export const Deliveries = ({ endpoint }: { readonly endpoint: Endpoint }) => {
   const [search] = useFilters()
-  const may = useMay("admin")
+  const may = useMay("webhooks.replay")
   const status = statuses.find((one) => one === search["status"])
   const paged = usePaged(
     ["webhooks", "deliveries", endpoint.id, status ?? ""],

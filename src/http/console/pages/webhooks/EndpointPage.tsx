@@ -79,7 +79,7 @@ const Manage = ({
 )
 
 const Shown = ({ endpoint }: { readonly endpoint: Endpoint }) => {
-  const may = useMay("admin")
+  const may = useMay("webhooks.change")
   // It is shown only once, so it stays here when the endpoint is read again.
   const [secret, setSecret] = useState<string | null>(null)
   return (

@@ -35,7 +35,7 @@ const Form = () => {
 }
 
 const NewEndpoint = () => {
-  const may = useMay("admin")
+  const may = useMay("webhooks.create")
   return (
     <>
       <PageHead title="Add a webhook endpoint">Events from now on are posted to it.</PageHead>

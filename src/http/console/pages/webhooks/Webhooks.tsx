@@ -23,7 +23,7 @@ const columns: ReadonlyArray<Column<Endpoint>> = [
 ]
 
 const Webhooks = () => {
-  const may = useMay("admin")
+  const may = useMay("webhooks.create")
   return (
     <>
       <PageHead

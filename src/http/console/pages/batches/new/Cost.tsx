@@ -129,7 +129,7 @@ const Runs = ({
 }
 
 export const Cost = ({ rows, plan }: { readonly rows: ReadonlyArray<CheckedRow>; readonly plan: Draft }) => {
-  const may = useMay("member")
+  const may = useMay("batches.create")
   const good = rows.filter(({ problems }) => problems.length === 0)
   const cost = useQuotes(
     plan.capability,

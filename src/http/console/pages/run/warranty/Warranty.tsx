@@ -81,7 +81,7 @@ export const Warranty = ({
   readonly run_id: string
   readonly warranty: Shown
 }) => {
-  const may = useMay("member")
+  const may = useMay("disputes.dispute")
   if (until === null && dispute === null) return null
   return (
     <Panel
