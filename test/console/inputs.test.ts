@@ -1,16 +1,9 @@
 /** What the console's forms and addresses become before they are sent: pure functions, without a browser. */
 import { describe, expect, test } from "bun:test"
-import { changesIn, rulesIn } from "../../src/http/console/pages/keys/rules.ts"
+import { type Draft, payloadOf } from "../../src/http/console/forms/draft.ts"
+import { payloadForm } from "../../src/http/console/forms/payload.ts"
+import { payloadSchema } from "../../src/http/client/payloadSchema.ts"
 import { activityOf, groupBy, groupingsIn, valueWords } from "../../src/http/console/pages/usage/groupings.ts"
-
-type Fields = Readonly<Record<string, string | ReadonlyArray<string>>>
-
-const formOf = (fields: Fields) => {
-  const form = new FormData()
-  for (const [name, value] of Object.entries(fields))
-    for (const one of typeof value === "string" ? [value] : value) form.append(name, one)
-  return form
-}
 
 const key = {
   id: "key_1",
@@ -31,38 +24,30 @@ const key = {
 }
 const unchanged = {
   name: "agent",
-  "budget.limit": "5.00",
-  period: "day",
-  expires_at: "2096-01-31",
-  "allow.capabilities": ["email.find"],
-  raw: "",
-  "allow.max_cost": "0.50"
+  budget: { limit: "5.00", period: JSON.stringify("day") },
+  // In local time, to the minute.
+  expires_at: new Date(Date.parse(key.expires_at) - new Date(key.expires_at).getTimezoneOffset() * 60_000)
+    .toISOString()
+    .slice(0, 16),
+  allow: { capabilities: "email.find", max_cost: "0.50" }
 }
 
 describe("the rules of a key", () => {
+  const form = payloadForm(payloadSchema("keys", "change"))
+
   test("an empty form is a key without rules", () => {
-    expect(rulesIn(formOf({ name: "agent", "budget.limit": " ", period: "month", expires_at: "" }), null)).toEqual({
-      name: "agent",
-      allow: null
-    })
+    const empty = { name: "agent", budget: { limit: " " }, allow: { capabilities: "", read_only: "" } }
+    expect(payloadOf(form, empty)).toEqual({ name: "agent" })
   })
 
   test("every field becomes a rule", () => {
-    const form = formOf({
-      name: "agent",
-      "budget.limit": "5",
-      period: "month",
-      expires_at: "2096-01-31",
-      "allow.capabilities": ["email.find", "email.verify"],
-      "allow.providers": ["hunter"],
-      raw: "refused",
-      read_only: "yes",
-      "allow.max_cost": "0.5"
-    })
-    expect(rulesIn(form, null)).toEqual({
+    const allow = { capabilities: "email.find\nemail.verify", providers: "hunter", raw: "false", read_only: "true" }
+    const budget = { limit: "$ 5", period: JSON.stringify("month") }
+    const expires_at = "2096-01-31T10:00"
+    expect(payloadOf(form, { name: "agent", budget, expires_at, allow: { ...allow, max_cost: "0.5" } })).toEqual({
       name: "agent",
       budget: { limit: "5", period: "month" },
-      expires_at: "2096-01-31T23:59:59Z",
+      expires_at: new Date(expires_at).toISOString(),
       allow: {
         capabilities: ["email.find", "email.verify"],
         providers: ["hunter"],
@@ -73,19 +58,30 @@ describe("the rules of a key", () => {
     })
   })
 
-  const edits: ReadonlyArray<readonly [Fields, object]> = [
+  const edits: ReadonlyArray<readonly [Readonly<Record<string, Draft>>, Readonly<Record<string, unknown>>]> = [
     [{}, {}],
     [{ name: "other" }, { name: "other" }],
-    [{ "budget.limit": "" }, { budget: null }],
-    [{ period: "week" }, { budget: { limit: "5.00", period: "week" } }],
+    [{ name: "" }, { name: "" }],
+    [{ budget: { limit: "", period: JSON.stringify("day") } }, { budget: null }],
+    [{ budget: { limit: "5.00", period: JSON.stringify("week") } }, { budget: { limit: "5.00", period: "week" } }],
     [{ expires_at: "" }, { expires_at: null }],
-    [{ expires_at: "2096-02-01" }, { expires_at: "2096-02-01T23:59:59Z" }],
-    [{ "allow.capabilities": [] }, { allow: { max_cost: "0.50" } }],
-    [{ read: "own" }, { allow: { capabilities: ["email.find"], max_cost: "0.50", read: "own" } }],
-    [{ "allow.capabilities": [], "allow.max_cost": "" }, { allow: null }]
+    [{ expires_at: "2096-02-01T00:00" }, { expires_at: new Date("2096-02-01T00:00").toISOString() }],
+    [{ allow: { max_cost: "0.50" } }, { allow: { max_cost: "0.50" } }],
+    [{ allow: { capabilities: "", max_cost: "" } }, { allow: null }]
   ]
   test.each(edits)("of %p only the change is sent", (fields, changes) => {
-    expect(changesIn(formOf({ ...unchanged, ...fields }), key)).toEqual(changes)
+    expect(payloadOf(form, { ...unchanged, ...fields }, key)).toEqual(changes)
+  })
+
+  test("a field that the service needs is always sent, and a list that was emptied", () => {
+    const setting = { enabled: true, threshold: "5.00", amount: "25.00", last_error: null }
+    const drafts = { enabled: "", threshold: "5.00", amount: "25.00" }
+    expect(payloadOf(payloadForm(payloadSchema("topups", "setAutoTopup")), drafts, setting)).toEqual({
+      ...{ enabled: false, threshold: "5.00", amount: "25.00" }
+    })
+    const endpoint = { url: "https://example.com", events: ["run.finished"] }
+    const emptied = { url: "https://example.com", events: "" }
+    expect(payloadOf(payloadForm(payloadSchema("webhooks", "change")), emptied, endpoint)).toEqual({ events: [] })
   })
 })
 

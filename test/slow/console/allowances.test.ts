@@ -24,7 +24,7 @@ describe.skipIf(!hasBrowser)("allowances in the console", () => {
     await settled(person, "Give an allowance")
     await page.getByLabel("Name", { exact: true }).fill(hostile)
     await page.getByLabel("Amount in USD").fill("10.01")
-    await page.getByLabel("Limit what it may run").check()
+    await page.getByText("Limit what it may run").click()
     await page.getByLabel("May give allowances").check()
     await page.getByLabel("Narrow the list: Capabilities").fill("email.verify")
     await page.getByRole("checkbox", { name: "email.verify", exact: true }).check()

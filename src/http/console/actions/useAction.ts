@@ -10,12 +10,6 @@ export const textIn = (form: FormData, name: string): string => {
   return typeof value === "string" ? value : ""
 }
 
-/** An amount that somebody typed, perhaps with a dollar sign. */
-export const amountIn = (form: FormData, name: string): string =>
-  textIn(form, name)
-    .trim()
-    .replace(/^\$\s*/, "")
-
 /** Handles a form in place of the browser. The fields keep what was typed. */
 export const onForm =
   (handle: (form: FormData) => void) =>

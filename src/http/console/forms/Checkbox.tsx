@@ -1,6 +1,6 @@
 /** A checkbox with its words, and a group of them for a set of names. */
-import { type InputHTMLAttributes, type ReactNode, useContext, useId, useState } from "react"
-import { FormError, inputLook, problemOf } from "../parts/Field.tsx"
+import { type InputHTMLAttributes, type ReactNode, useId, useState } from "react"
+import { inputLook } from "../parts/Field.tsx"
 
 interface CheckboxProps extends Omit<InputHTMLAttributes<HTMLInputElement>, "type"> {
   readonly label: ReactNode
@@ -32,53 +32,42 @@ export const Checkbox = ({ label, hint, ...rest }: CheckboxProps) => {
   )
 }
 
-/** The service names a refused one by its place in the list, such as `allow.capabilities.0`. */
-const placesTried = 200
-const listProblemOf = (error: unknown, name: string): string | null =>
-  Array.from({ length: placesTried }, (_, place) => problemOf(error, `${name}.${place}`)).find((one) => one !== null) ??
-  problemOf(error, name)
-
 /** Above this number of choices, a field narrows them. */
 const searchedFrom = 12
 
-/** Names to choose from. What is chosen is sent under `name`, also while the field above hides it. */
+/** Names to choose from. One that is chosen stays so while the field above hides it. */
 export const Choices = ({
   legend,
   hint,
-  name,
+  problem,
   options,
-  chosen
+  chosen,
+  onChange
 }: {
   readonly legend: string
   readonly hint: string
-  readonly name: string
+  readonly problem: string | null
   readonly options: ReadonlyArray<readonly [value: string, words: string]>
   readonly chosen: ReadonlyArray<string>
+  readonly onChange: (chosen: ReadonlyArray<string>) => void
 }) => {
-  const [picked, setPicked] = useState<ReadonlySet<string>>(() => new Set(chosen))
   const [text, setText] = useState("")
   const id = useId()
-  const problem = listProblemOf(useContext(FormError), name)
   const wanted = text.trim().toLowerCase()
   // A name that does not exist any more can still be taken away.
   const missing = chosen.filter((one) => !options.some(([value]) => value === one)).map((one) => [one, one] as const)
   const all = [...missing, ...options]
   const toggle = (value: string) =>
-    setPicked((before) =>
-      before.has(value) ? new Set([...before].filter((one) => one !== value)) : new Set([...before, value])
-    )
+    onChange(chosen.includes(value) ? chosen.filter((one) => one !== value) : [...chosen, value])
   return (
-    <fieldset aria-describedby={`${id}-hint`}>
+    <fieldset aria-describedby={`${id}-hint`} className="min-w-0 sm:col-span-2">
       <legend className="mb-1 font-medium">
         {legend}
-        {picked.size > 0 && <span className="ml-2 font-normal text-muted">{picked.size} chosen</span>}
+        {chosen.length > 0 && <span className="ml-2 font-normal text-muted">{chosen.length} chosen</span>}
       </legend>
       <p id={`${id}-hint`} className="mb-2 text-small text-muted">
         {hint}
       </p>
-      {[...picked].map((value) => (
-        <input key={value} type="hidden" name={name} value={value} />
-      ))}
       {all.length > searchedFrom && (
         <input
           aria-label={`Narrow the list: ${legend}`}
@@ -92,7 +81,12 @@ export const Choices = ({
         {all
           .filter(([value, words]) => `${value} ${words}`.toLowerCase().includes(wanted))
           .map(([value, words]) => (
-            <Checkbox key={value} label={words} checked={picked.has(value)} onChange={() => toggle(value)} />
+            <Checkbox
+              key={value}
+              label={words === "" ? <code className="font-mono text-small">{value}</code> : words}
+              checked={chosen.includes(value)}
+              onChange={() => toggle(value)}
+            />
           ))}
       </div>
       {problem !== null && <p className="mt-1 text-small text-red">{problem}</p>}

@@ -1,5 +1,8 @@
 /** One input of a form by the kind of its field, each with its label, hint and problem. */
+import { createContext, useContext } from "react"
 import { inputLook, Labelled } from "../parts/Field.tsx"
+import { Skeleton } from "../parts/Page.tsx"
+import { Checkbox, Choices } from "./Checkbox.tsx"
 import { textOf, type Draft } from "./draft.ts"
 import { nameWords } from "./providerText.ts"
 import type { Field } from "./schema.ts"
@@ -14,6 +17,32 @@ export interface InputProps {
   readonly problems: ReadonlyMap<string, string>
   /** What the label says in place of the field's name, such as "Item 2". */
   readonly label?: string
+  /** False while the optional group that it belongs to is left out. */
+  readonly needed?: boolean
+}
+
+/** What a page says of a field, where the contract is too short for it. */
+export interface Wording {
+  readonly label?: string
+  readonly hint?: string
+  readonly placeholder?: string
+  /** Values and their words. Null while they are read. An empty value is for what is left out. */
+  readonly options?: ReadonlyArray<readonly [value: string, words: string]> | null
+  readonly type?: "email" | "url" | "password"
+}
+
+/** Set for the form of our own operation. Its fields are checked by the browser too. */
+export interface OwnForm {
+  /** By path. */
+  readonly words: Readonly<Record<string, Wording>>
+  readonly disabled: boolean
+}
+export const OwnForm = createContext<OwnForm | null>(null)
+
+/** What the page says of a field, and what it is called. */
+export const useWording = ({ name, kind }: Field, path: string) => {
+  const { label, ...wording } = useContext(OwnForm)?.words[path] ?? {}
+  return { ...wording, title: label ?? `${nameWords(name)}${kind === "amount" ? ", in USD" : ""}` }
 }
 
 /** The problem of the field, or of an item in it, such as "line 2: is not an e-mail address". */
@@ -42,6 +71,13 @@ const choicesOf = (field: Field): ReadonlyArray<readonly [value: string, word: s
   })
 }
 
+/** The attributes by which the browser checks a field of our own operation. */
+const checks = (field: Field, type: Wording["type"]) => ({
+  type: field.kind === "time" ? "datetime-local" : (type ?? "text"),
+  maxLength: field.kind === "text" && field.lengthMax !== null ? field.lengthMax : undefined,
+  pattern: field.kind === "amount" ? "\\$?\\s*\\d{1,10}(\\.\\d{1,6})?" : field.kind === "number" ? "\\d*" : undefined
+})
+
 const boxRows = (field: Field) => (field.kind === "json" ? 6 : field.kind === "lines" ? 3 : 4)
 const sentence = (text: string) => (text === "" || /[.!?:]$/.test(text) ? text : `${text}.`)
 const hintOf = (field: Field) =>
@@ -50,31 +86,71 @@ const hintOf = (field: Field) =>
     .join(" ")
 
 /** A field without fields in it. */
-export const ScalarInput = ({ field, draft, onChange, path, problems, label }: InputProps) => {
+export const ScalarInput = ({ field, draft, onChange, path, problems, label, needed = true }: InputProps) => {
+  const own = useContext(OwnForm)
+  const { title, options, hint = hintOf(field), placeholder, type } = useWording(field, path)
+  const text = textOf(draft)
+  const problem = problemAt(path, problems)
+  const names =
+    options ?? (field.kind === "lines" ? field.options?.map((one): readonly [string, string] => [one, ""]) : null)
+  if (field.kind === "lines" && options === null) return <Skeleton lines={4} />
+  if (field.kind === "lines" && names !== undefined && names !== null)
+    return (
+      <Choices
+        legend={label ?? title}
+        hint={hint}
+        problem={problem}
+        options={names}
+        chosen={text.split("\n").filter((one) => one !== "")}
+        onChange={(chosen) => onChange(chosen.join("\n"))}
+      />
+    )
   const common = {
-    value: textOf(draft),
+    value: text,
+    disabled: own?.disabled,
+    placeholder,
+    required: own !== null && field.required && needed,
     "aria-required": field.required,
     onChange: ({ target }: { readonly target: { readonly value: string } }) => onChange(target.value)
   }
+  if (field.kind === "flag" && options === undefined)
+    return (
+      <div className="sm:col-span-2">
+        <Checkbox
+          label={title}
+          hint={hint}
+          disabled={own?.disabled}
+          checked={text === "true"}
+          onChange={({ target }) => onChange(target.checked ? "true" : "")}
+        />
+        {problem !== null && <p className="text-small text-red">{problem}</p>}
+      </div>
+    )
   const isBox = field.kind === "json" || field.kind === "lines" || (field.kind === "text" && field.long)
-  const isChoice = field.kind === "choice" || field.kind === "boolean"
+  const choices =
+    options?.map(
+      ([value, word]) => [field.kind === "choice" && value !== "" ? JSON.stringify(value) : value, word] as const
+    ) ?? choicesOf(field)
   return (
     <Labelled
       label={
         <>
-          <span title={label === undefined ? field.name : undefined}>{label ?? nameWords(field.name)}</span>
-          {field.required && <span className="font-normal text-muted"> (required)</span>}
+          <span title={label === undefined && own === null ? field.name : undefined}>{label ?? title}</span>
+          {field.required && own === null && <span className="font-normal text-muted"> (required)</span>}
         </>
       }
-      hint={hintOf(field)}
-      problem={problemAt(path, problems)}
+      hint={hint}
+      problem={problem}
+      name={path}
       className={isBox ? "sm:col-span-2" : ""}
     >
       {(attributes) =>
-        isChoice ? (
+        choices.length > 0 ? (
           <select {...attributes} {...common} className={inputLook}>
-            <option value="">{field.required ? "Choose one" : "not set"}</option>
-            {choicesOf(field).map(([value, word]) => (
+            {choices.every(([value]) => value !== "") && (
+              <option value="">{field.required ? "Choose one" : "not set"}</option>
+            )}
+            {choices.map(([value, word]) => (
               <option key={value} value={value}>
                 {word}
               </option>
@@ -92,8 +168,14 @@ export const ScalarInput = ({ field, draft, onChange, path, problems, label }: I
           <input
             {...attributes}
             {...common}
-            type="text"
-            inputMode={field.kind === "number" ? "decimal" : field.kind === "text" ? modes[field.format] : undefined}
+            {...(own === null ? { type: "text" } : checks(field, type))}
+            inputMode={
+              field.kind === "number" || field.kind === "amount"
+                ? "decimal"
+                : field.kind === "text"
+                  ? modes[field.format]
+                  : undefined
+            }
             autoComplete="off"
             autoCapitalize="off"
             spellCheck={false}

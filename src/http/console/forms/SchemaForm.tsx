@@ -1,15 +1,17 @@
 /** A form made from a JSON Schema: nested objects as groups, lists of objects with buttons, and optional fields below the others. */
 import { Plus, Trash2 } from "lucide-react"
-import type { ReactNode } from "react"
+import { type ReactNode, useContext } from "react"
 import { Button } from "../parts/Button.tsx"
 import { Disclosure } from "./Disclosure.tsx"
-import { type Draft, emptyDraft, itemsOf, membersOf } from "./draft.ts"
-import { type InputProps, ScalarInput } from "./Inputs.tsx"
+import { type Draft, emptyDraft, itemsOf, meaningOf, membersOf } from "./draft.ts"
+import { type InputProps, OwnForm, ScalarInput, useWording } from "./Inputs.tsx"
 import { nameWords } from "./providerText.ts"
 import type { Field, ObjectField } from "./schema.ts"
 
 /** So many optional fields are shown at once. More wait behind a heading. */
 const shownMax = 8
+/** A larger optional group of our own operations waits behind its heading. */
+const pairMax = 2
 
 const groupLook = "min-w-0 rounded border border-line p-3 sm:col-span-2"
 
@@ -68,11 +70,25 @@ const ListInput = ({ field, item, draft, onChange, path, problems, label }: Inpu
 
 const FieldInput = (props: InputProps) => {
   const { field, draft, path, problems, label } = props
+  const isOwn = useContext(OwnForm) !== null
+  const { title, hint = field.hint } = useWording(field, path)
   if (field.kind === "list") return <ListInput {...props} item={field.item} />
   if (field.kind !== "object") return <ScalarInput {...props} />
+  const isNeeded = field.required || meaningOf(field, draft).value !== undefined
+  if (isOwn && !field.required && field.fields.length > pairMax)
+    return (
+      <div className="sm:col-span-2">
+        <Disclosure title={title} needed={isUsed(path, draft, problems)}>
+          {hint !== "" && <p className="text-small text-muted sm:col-span-2">{hint}</p>}
+          <div className="sm:col-span-2">
+            <ObjectInputs {...{ field, draft, path, problems }} onChange={props.onChange} needed={isNeeded} />
+          </div>
+        </Disclosure>
+      </div>
+    )
   return (
-    <Group title={titleOf(field, label)} hint={field.hint} problem={problems.get(path)}>
-      <ObjectInputs field={field} draft={draft} onChange={props.onChange} path={path} problems={problems} />
+    <Group title={isOwn ? title : titleOf(field, label)} hint={hint} problem={problems.get(path)}>
+      <ObjectInputs {...{ field, draft, path, problems }} onChange={props.onChange} needed={isNeeded} />
     </Group>
   )
 }
@@ -83,13 +99,16 @@ interface ObjectProps {
   readonly onChange: (draft: Draft) => void
   readonly path: string
   readonly problems: ReadonlyMap<string, string>
+  readonly needed?: boolean
 }
+
+const below = (path: string, name: string) => (path === "" ? name : `${path}.${name}`)
 
 const isUsed = (path: string, draft: Draft | undefined, problems: ReadonlyMap<string, string>) =>
   (draft !== undefined && draft !== "" && JSON.stringify(draft) !== "{}" && JSON.stringify(draft) !== "[]") ||
   [...problems.keys()].some((one) => one === path || one.startsWith(`${path}.`))
 
-const ObjectInputs = ({ field, draft, onChange, path, problems }: ObjectProps) => {
+const ObjectInputs = ({ field, draft, onChange, path, problems, needed = true }: ObjectProps) => {
   const members = membersOf(draft)
   const first = field.fields.filter(({ required }) => required)
   const optional = field.fields.filter(({ required }) => !required)
@@ -102,8 +121,9 @@ const ObjectInputs = ({ field, draft, onChange, path, problems }: ObjectProps) =
       field={one}
       draft={members[one.name]}
       onChange={(next) => onChange({ ...members, [one.name]: next })}
-      path={path === "" ? one.name : `${path}.${one.name}`}
+      path={below(path, one.name)}
       problems={problems}
+      needed={needed}
     />
   )
   return (
@@ -112,7 +132,7 @@ const ObjectInputs = ({ field, draft, onChange, path, problems }: ObjectProps) =
       {later.length > 0 && (
         <Disclosure
           title={`${later.length} optional fields`}
-          needed={later.some(({ name }) => isUsed(`${path}.${name}`, members[name], problems))}
+          needed={later.some(({ name }) => isUsed(below(path, name), members[name], problems))}
         >
           {later.map(placed)}
         </Disclosure>

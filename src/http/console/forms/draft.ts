@@ -3,7 +3,7 @@
  *
  * Texts stay as they were typed, so a number that is being written does not jump. An empty field is left out of the JSON.
  */
-import type { Field } from "./schema.ts"
+import type { Field, ObjectField } from "./schema.ts"
 
 /** By kind of field: a text, a list of drafts, or drafts by member. */
 export type Draft = string | ReadonlyArray<Draft> | { readonly [name: string]: Draft }
@@ -30,6 +30,19 @@ const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
 const plain = (value: unknown): string =>
   value === undefined || value === null ? "" : typeof value === "string" ? value : JSON.stringify(value)
 
+/** A moment as an input for local times has it, to the minute. */
+const localTime = (iso: string): string => {
+  const time = new Date(iso)
+  if (Number.isNaN(time.getTime())) return ""
+  return new Date(time.getTime() - time.getTimezoneOffset() * 60_000).toISOString().slice(0, 16)
+}
+
+/** A local time as UTC. A text that is no time stays, and the service refuses it by its field. */
+const utcOf = (local: string): string => {
+  const time = new Date(local)
+  return Number.isNaN(time.getTime()) ? local : time.toISOString()
+}
+
 /** The draft that means this JSON. Members that the form does not know are lost, so `fits` says whether there are any. */
 export const draftOf = (field: Field, value: unknown): Draft => {
   switch (field.kind) {
@@ -46,6 +59,8 @@ export const draftOf = (field: Field, value: unknown): Draft => {
       return value === undefined || value === null ? "" : JSON.stringify(value)
     case "json":
       return value === undefined ? "" : JSON.stringify(value, null, 2)
+    case "time":
+      return localTime(plain(value))
     default:
       return plain(value)
   }
@@ -85,7 +100,10 @@ export const meaningOf = (field: Field, draft: Draft | undefined): Meant => {
       const presentMembers = all.filter(([, { value }]) => value !== undefined)
       return {
         value:
-          presentMembers.length === 0 && !field.required
+          !field.required &&
+          (field.core === undefined
+            ? presentMembers.length === 0
+            : presentMembers.every(([name]) => name !== field.core))
             ? undefined
             : Object.fromEntries(presentMembers.map(([name, one]) => [name, one.value])),
         problems: all.flatMap(([name, one]) => under(name, one))
@@ -104,6 +122,14 @@ export const meaningOf = (field: Field, draft: Draft | undefined): Meant => {
       return meant(text === "" ? undefined : text)
     case "number":
       return text.trim() === "" ? meant(undefined) : numberIn(text.trim())
+    case "amount": {
+      const amount = text.trim().replace(/^\$\s*/, "")
+      return meant(amount === "" ? undefined : amount)
+    }
+    case "time":
+      return meant(text === "" ? undefined : utcOf(text))
+    case "flag":
+      return meant(text === "" ? (field.required ? false : undefined) : text === "true")
     default:
       return text.trim() === "" ? meant(undefined) : jsonIn(text)
   }
@@ -146,3 +172,27 @@ const sorted = (value: unknown): unknown =>
 /** Whether the form shows all of a JSON value: a value with other members has to be edited as JSON. */
 export const fits = (field: Field, value: unknown): boolean =>
   JSON.stringify(sorted(meaningOf(field, draftOf(field, value)).value)) === JSON.stringify(sorted(asList(field, value)))
+
+const same = (one: unknown, other: unknown) => JSON.stringify(sorted(one)) === JSON.stringify(sorted(other))
+
+/** What is sent for a member that was emptied, to be refused at its field. Null removes others. */
+const emptied: Readonly<Record<string, unknown>> = { text: "", lines: [] }
+
+/**
+ * The payload that a form says. With what was there `before`, an optional member that did not change is left out, so that two people who
+ * change different members don't undo each other's.
+ */
+export const payloadOf = (field: ObjectField, draft: Draft, before?: unknown): Readonly<Record<string, unknown>> => {
+  const meanings = (typed: Draft) =>
+    field.fields.map((one) => [one, meaningOf(one, membersOf(typed)[one.name]).value] as const)
+  if (before === undefined)
+    return Object.fromEntries(
+      meanings(draft).flatMap(([{ name }, value]) => (value === undefined ? [] : [[name, value]]))
+    )
+  const earlier = new Map(meanings(draftOf(field, before)).map(([{ name }, value]) => [name, value]))
+  return Object.fromEntries(
+    meanings(draft).flatMap(([{ name, kind, required }, value]) =>
+      !required && same(value, earlier.get(name)) ? [] : [[name, value ?? emptied[kind] ?? null]]
+    )
+  )
+}

@@ -18,14 +18,24 @@ interface Common {
 
 export type Field = Common &
   (
-    | { readonly kind: "text"; readonly format: string; readonly long: boolean }
+    | { readonly kind: "text"; readonly format: string; readonly long: boolean; readonly lengthMax: number | null }
     | { readonly kind: "number"; readonly whole: boolean }
     | { readonly kind: "choice"; readonly options: ReadonlyArray<string> }
     | { readonly kind: "boolean" }
-    /** A list of texts or numbers, one a line. `single`: one alone may stand without a list. */
-    | { readonly kind: "lines"; readonly numbers: boolean; readonly single: boolean }
+    /** A list of texts or numbers, one a line. `single`: one alone may stand without a list. `options`: what it chooses from. */
+    | {
+        readonly kind: "lines"
+        readonly numbers: boolean
+        readonly single: boolean
+        readonly options?: ReadonlyArray<string>
+      }
+    /** Three kinds of our own operations: yes or left out, decimal USD, and a moment, which is typed in local time. */
+    | { readonly kind: "flag" }
+    | { readonly kind: "amount" }
+    | { readonly kind: "time" }
     | { readonly kind: "list"; readonly item: Field }
-    | { readonly kind: "object"; readonly fields: ReadonlyArray<Field> }
+    /** `core`: the member without which the others say nothing, such as the limit of a budget. */
+    | { readonly kind: "object"; readonly fields: ReadonlyArray<Field>; readonly core?: string | undefined }
     | { readonly kind: "json" }
   )
 
@@ -178,6 +188,7 @@ const fieldOf = (
       ...common,
       kind: "text",
       format: typeof format === "string" ? format : "",
+      lengthMax: typeof maxLength === "number" ? maxLength : null,
       long: typeof maxLength === "number" && maxLength > longChars && format !== "uri" && !/(url|cursor)$/i.test(name)
     }
   }

@@ -18,6 +18,14 @@ export const inputLook =
 export const problemOf = (error: unknown, path: string): string | null =>
   error instanceof ApiError ? (error.details.find((one) => one.path === path)?.message ?? null) : null
 
+/** What the service says about fields, by path. Its words replace those of the form. */
+export const detailsOf = (...errors: ReadonlyArray<unknown>): ReadonlyMap<string, string> =>
+  new Map(
+    errors.flatMap((error) =>
+      error instanceof ApiError ? error.details.map(({ path, message }) => [path, message] as const) : []
+    )
+  )
+
 /** The error of the form around a field. A field shows what the service says about its name. */
 export const FormError = createContext<unknown>(null)
 

@@ -5,7 +5,7 @@ import { useMay } from "../../data/session.ts"
 import { announce } from "../../parts/Announcer.tsx"
 import { Button } from "../../parts/Button.tsx"
 import { toClipboard } from "../../parts/Copy.tsx"
-import { FormProblem } from "../../parts/Field.tsx"
+import { detailsOf, FormProblem } from "../../parts/Field.tsx"
 import { Menu } from "../../parts/Menu.tsx"
 import { Panel } from "../../parts/Page.tsx"
 import { commandsOf } from "../../running/commands.ts"
@@ -16,7 +16,7 @@ import { useStart } from "../../running/useStart.ts"
 import { Outcome } from "./Outcome.tsx"
 import { RequestForm } from "./RequestForm.tsx"
 import { exampleOf, type Inspected, type Values } from "./requestParts.ts"
-import { detailsOf, type Options, useForm } from "./useForm.ts"
+import { type Options, useForm } from "./useForm.ts"
 
 /** The quote, or what is missing for one. */
 const Price = ({

@@ -1,6 +1,5 @@
 /** The state of a form that makes a request: fields or JSON, options of routing, and the problems that the service names. */
 import { useMemo, useState } from "react"
-import { ApiError } from "../../../client/Browser.ts"
 import { isRunBody, type RunBody } from "../../running/request.ts"
 import {
   bodyOf,
@@ -74,14 +73,6 @@ const ofJson = (parts: ReadonlyArray<Part>, text: string): Filled => {
     return wrong(`is not JSON: ${error instanceof Error ? error.message : String(error)}`)
   }
 }
-
-/** What the service says about fields. Its words replace those of the form. */
-export const detailsOf = (...errors: ReadonlyArray<unknown>): ReadonlyMap<string, string> =>
-  new Map(
-    errors.flatMap((error) =>
-      error instanceof ApiError ? error.details.map(({ path, message }) => [path, message] as const) : []
-    )
-  )
 
 interface State {
   readonly drafts: Drafts

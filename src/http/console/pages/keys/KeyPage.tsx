@@ -1,9 +1,13 @@
 /** One API key: its budget and when it resets, its rules as a form, rotation and revocation. */
 import { useState } from "react"
+import { ActionForm } from "../../actions/Actions.tsx"
 import { useAction } from "../../actions/useAction.ts"
 import { useGo, useParam } from "../../data/address.ts"
 import { api, queries } from "../../data/api.ts"
 import { useMay, useSession } from "../../data/session.ts"
+import { payloadSchema } from "../../../client/payloadSchema.ts" with { type: "macro" }
+import { payloadForm } from "../../forms/payload.ts"
+import { PayloadFields, payloadIn } from "../../forms/PayloadFields.tsx"
 import { Secret } from "../../forms/Secret.tsx"
 import { Facts } from "../../lists/Facts.tsx"
 import { Id } from "../../parts/Copy.tsx"
@@ -14,8 +18,7 @@ import { AllowancePanel } from "./AllowancePanel.tsx"
 import { EndKey, type NewKey } from "./EndKey.tsx"
 import { KeyLink } from "./KeyName.tsx"
 import { BudgetBar, isChangeable, isUsable, KeyState, scopeWords } from "./KeyState.tsx"
-import { changesIn } from "./rules.ts"
-import { RulesForm } from "./RulesForm.tsx"
+import { firstRules, useRuleWords } from "./ruleWords.ts"
 import { type ApiKey, useKey } from "./useKeys.ts"
 
 const KeyFacts = ({ apiKey }: { readonly apiKey: ApiKey }) => (
@@ -37,9 +40,12 @@ const KeyFacts = ({ apiKey }: { readonly apiKey: ApiKey }) => (
   </Panel>
 )
 
+const form = payloadForm(payloadSchema("keys", "change"))
+
 const Rules = ({ apiKey }: { readonly apiKey: ApiKey }) => {
+  const words = useRuleWords("the key")
   const change = useAction(
-    (form: FormData) => api.keys.change({ params: { key_id: apiKey.id }, payload: changesIn(form, apiKey) }),
+    (sent: FormData) => api.keys.change({ params: { key_id: apiKey.id }, payload: payloadIn(sent) }),
     {
       says: "The key's rules are saved.",
       after: (changed) => queries.setQueryData(["keys", "one", apiKey.id], changed),
@@ -48,12 +54,14 @@ const Rules = ({ apiKey }: { readonly apiKey: ApiKey }) => {
   )
   return (
     <Panel title="Rules">
-      <RulesForm
-        before={apiKey}
+      <ActionForm
         action={change}
         submit="Save the rules"
         saved="Saved. The next run obeys these rules."
-      />
+        className="space-y-5"
+      >
+        <PayloadFields form={form} words={words} initial={firstRules} before={apiKey} />
+      </ActionForm>
     </Panel>
   )
 }

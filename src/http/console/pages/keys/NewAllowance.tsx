@@ -1,18 +1,17 @@
 /** Gives an allowance, and shows its key once. */
-import { useState } from "react"
 import { ActionForm } from "../../actions/Actions.tsx"
 import { textIn, useAction } from "../../actions/useAction.ts"
 import { useGo } from "../../data/address.ts"
 import { api } from "../../data/api.ts"
 import { present } from "../../data/clock.ts"
 import { useMay } from "../../data/session.ts"
-import { Checkbox } from "../../forms/Checkbox.tsx"
+import { payloadSchema } from "../../../client/payloadSchema.ts" with { type: "macro" }
+import { payloadForm } from "../../forms/payload.ts"
+import { PayloadFields, payloadIn } from "../../forms/PayloadFields.tsx"
 import { Secret } from "../../forms/Secret.tsx"
-import { AmountField, Field, Select } from "../../parts/Field.tsx"
+import { Select } from "../../parts/Field.tsx"
 import { PageHead } from "../../parts/Page.tsx"
-import { scopeIn } from "./rules.ts"
-import { ScopeFields } from "./ScopeFields.tsx"
-import { useScopeNames } from "./useKeys.ts"
+import { useRuleWords } from "./ruleWords.ts"
 
 /** Seconds until its end. */
 const lengths: ReadonlyArray<readonly [string, string]> = [
@@ -23,18 +22,17 @@ const lengths: ReadonlyArray<readonly [string, string]> = [
   ["2592000", "in thirty days"]
 ]
 
-const bodyOf = (form: FormData) => ({
-  name: textIn(form, "name"),
-  amount: textIn(form, "amount").trim(),
-  expires_at: new Date(present() + Number.parseInt(textIn(form, "length"), 10) * 1_000).toISOString(),
-  allow: scopeIn(form)
+const form = payloadForm(payloadSchema("allowances", "create"), ["expires_at"])
+
+const payloadOf = (sent: FormData) => ({
+  ...payloadIn(sent),
+  expires_at: new Date(present() + Number.parseInt(textIn(sent, "length"), 10) * 1_000).toISOString()
 })
 
 const Form = () => {
   const go = useGo()
-  const hasNames = useScopeNames().data !== undefined
-  const [showsScope, setShowsScope] = useState(false)
-  const give = useAction((form: FormData) => api.allowances.create({ payload: bodyOf(form) }), {
+  const words = useRuleWords("it")
+  const give = useAction((sent: FormData) => api.allowances.create({ payload: payloadOf(sent) }), {
     changes: ["keys", "wallet"]
   })
   if (give.data !== undefined)
@@ -48,32 +46,9 @@ const Form = () => {
       />
     )
   return (
-    <ActionForm action={give} submit="Give the allowance" disabled={showsScope && !hasNames} className="space-y-5">
-      <Field
-        label="Name"
-        name="name"
-        required
-        maxLength={200}
-        hint="Says who gets it, such as the name of an agent."
-        className="max-w-md"
-      />
-      <div className="flex flex-wrap items-start gap-3">
-        <AmountField
-          label="Amount in USD"
-          name="amount"
-          required
-          hint="It is held at once. What is unused returns."
-          className="w-full max-w-52"
-        />
-        <Select label="It ends" name="length" defaultValue="86400" options={lengths} className="w-full max-w-52" />
-      </div>
-      <Checkbox
-        label="Limit what it may run"
-        checked={showsScope}
-        onChange={(event) => setShowsScope(event.target.checked)}
-        hint="An allowance can run and read, and change nothing else in the organization."
-      />
-      {showsScope && <ScopeFields allow={null} />}
+    <ActionForm action={give} submit="Give the allowance" className="space-y-5">
+      <PayloadFields form={form} words={words} />
+      <Select label="It ends" name="length" defaultValue="86400" options={lengths} className="w-full max-w-52" />
     </ActionForm>
   )
 }

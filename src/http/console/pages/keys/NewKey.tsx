@@ -1,13 +1,18 @@
 /** Creates a key with its rules, and shows it once. */
+import { ActionForm } from "../../actions/Actions.tsx"
 import { useAction } from "../../actions/useAction.ts"
 import { useGo } from "../../data/address.ts"
 import { api } from "../../data/api.ts"
 import { useMay, useService } from "../../data/session.ts"
+import { payloadSchema } from "../../../client/payloadSchema.ts" with { type: "macro" }
+import { payloadForm } from "../../forms/payload.ts"
+import { PayloadFields, payloadIn } from "../../forms/PayloadFields.tsx"
 import { Secret } from "../../forms/Secret.tsx"
 import { CodeBlock } from "../../parts/Copy.tsx"
 import { Loaded, PageHead } from "../../parts/Page.tsx"
-import { rulesIn } from "./rules.ts"
-import { RulesForm } from "./RulesForm.tsx"
+import { firstRules, useRuleWords } from "./ruleWords.ts"
+
+const form = payloadForm(payloadSchema("keys", "create"), ["environment"])
 
 const Made = ({ id, api_key }: { readonly id: string; readonly api_key: string }) => {
   const go = useGo()
@@ -29,11 +34,16 @@ const Made = ({ id, api_key }: { readonly id: string; readonly api_key: string }
 }
 
 const Form = ({ environment }: { readonly environment: "test" | "live" }) => {
-  const create = useAction((form: FormData) => api.keys.create({ payload: { environment, ...rulesIn(form, null) } }), {
+  const words = useRuleWords("the key")
+  const create = useAction((sent: FormData) => api.keys.create({ payload: { environment, ...payloadIn(sent) } }), {
     changes: ["keys"]
   })
   if (create.data !== undefined) return <Made {...create.data} />
-  return <RulesForm before={null} action={create} submit="Create the key" />
+  return (
+    <ActionForm action={create} submit="Create the key" className="space-y-5">
+      <PayloadFields form={form} words={words} initial={firstRules} />
+    </ActionForm>
+  )
 }
 
 const NewKey = () => {

@@ -3,12 +3,14 @@ import { useQuery } from "@tanstack/react-query"
 import { useState } from "react"
 import type { AnswerOf } from "../../../client/Browser.ts"
 import { ActionForm, ConfirmAction } from "../../actions/Actions.tsx"
-import { textIn, useAction } from "../../actions/useAction.ts"
+import { useAction } from "../../actions/useAction.ts"
 import { api } from "../../data/api.ts"
 import { useMay } from "../../data/session.ts"
-import { Checkbox } from "../../forms/Checkbox.tsx"
+import { payloadSchema } from "../../../client/payloadSchema.ts" with { type: "macro" }
+import { payloadForm } from "../../forms/payload.ts"
+import { PayloadFields, payloadIn } from "../../forms/PayloadFields.tsx"
 import { Facts } from "../../lists/Facts.tsx"
-import { Field, Select } from "../../parts/Field.tsx"
+import { Select } from "../../parts/Field.tsx"
 import { Empty, Loaded, PageHead, Panel, Skeleton } from "../../parts/Page.tsx"
 import { Badge, Money, Time } from "../../parts/Values.tsx"
 import { useProviders } from "../catalog/useCatalog.ts"
@@ -20,23 +22,20 @@ const changes = ["provider-accounts", "catalog"]
 
 const useAccounts = () => useQuery({ queryKey: ["provider-accounts"], queryFn: () => api.providerAccounts.list({}) })
 
+const form = payloadForm(payloadSchema("providerAccounts", "set"))
+const words = {
+  api_key: { label: "Key of your account", type: "password" },
+  base_url: { label: "Address of your account (optional)", type: "url", placeholder: "https://" },
+  fallback: { label: "Use this service's account if the provider refuses the key" }
+} as const
+
 const SetAccount = ({ taken }: { readonly taken: ReadonlySet<string> }) => {
   const providers = useProviders()
   const [provider, setProvider] = useState("")
   // A new form after each account, so that no key stays on the screen. After a refusal, what was typed stays.
   const [round, setRound] = useState(0)
   const set = useAction(
-    (form: FormData) => {
-      const base_url = textIn(form, "base_url").trim()
-      return api.providerAccounts.set({
-        params: { provider },
-        payload: {
-          api_key: textIn(form, "api_key"),
-          base_url: base_url === "" ? null : base_url,
-          fallback: textIn(form, "fallback") !== ""
-        }
-      })
-    },
+    (sent: FormData) => api.providerAccounts.set({ params: { provider }, payload: payloadIn(sent) }),
     {
       says: (account) => `Your account at ${account.provider} is set.`,
       after: () => {
@@ -56,7 +55,7 @@ const SetAccount = ({ taken }: { readonly taken: ReadonlySet<string> }) => {
             action={set}
             submit={replaces ? "Replace the account" : "Set the account"}
             disabled={provider === ""}
-            className="max-w-md space-y-3"
+            className="space-y-3"
           >
             <Select
               label="Provider"
@@ -65,28 +64,7 @@ const SetAccount = ({ taken }: { readonly taken: ReadonlySet<string> }) => {
               onChange={(event) => setProvider(event.target.value)}
               options={[["", "Choose a provider"], ...items.map((one) => [one.provider, one.title] as const)]}
             />
-            <Field
-              label="Key of your account"
-              name="api_key"
-              type="password"
-              required
-              maxLength={1_000}
-              autoComplete="off"
-              hint="It is encrypted, and nothing shows more than its last four characters. With a login and a password: login:password."
-            />
-            <Field
-              label="Address of your account (optional)"
-              name="base_url"
-              type="url"
-              maxLength={2_000}
-              placeholder="https://"
-              hint="Only if the provider gave you an address of your own."
-            />
-            <Checkbox
-              label="Use this service's account if the provider refuses the key"
-              hint="At this service's price. Otherwise such a run goes to the next provider, or fails."
-              name="fallback"
-            />
+            <PayloadFields form={form} words={words} />
           </ActionForm>
         )}
       </Loaded>

@@ -1,32 +1,32 @@
 /** Domains that the organization may send e-mail from: the DNS record that proves each of them, and whether it was found. */
 import { ActionForm } from "../../actions/Actions.tsx"
-import { textIn, useAction } from "../../actions/useAction.ts"
+import { useAction } from "../../actions/useAction.ts"
 import { api } from "../../data/api.ts"
 import { useMay } from "../../data/session.ts"
+import { payloadSchema } from "../../../client/payloadSchema.ts" with { type: "macro" }
+import { payloadForm } from "../../forms/payload.ts"
+import { PayloadFields, payloadIn } from "../../forms/PayloadFields.tsx"
 import { PagedList, usePaged } from "../../lists/PagedList.tsx"
-import { Field } from "../../parts/Field.tsx"
 import { Empty, PageHead, Panel } from "../../parts/Page.tsx"
 import { SenderPanel } from "./SenderPanel.tsx"
 
+const form = payloadForm(payloadSchema("senders", "add"))
+const words = {
+  domain: {
+    placeholder: "example.com",
+    hint: "Once it is verified, runs can send from addresses of this domain and of its subdomains."
+  }
+}
+
 const Add = () => {
-  const add = useAction((form: FormData) => api.senders.add({ payload: { domain: textIn(form, "domain").trim() } }), {
+  const add = useAction((sent: FormData) => api.senders.add({ payload: payloadIn(sent) }), {
     says: "The domain is added. Create its DNS record, then verify it.",
     changes: ["senders"]
   })
   return (
     <Panel title="Add a domain">
       <ActionForm action={add} submit="Add the domain" className="space-y-3">
-        <Field
-          label="Domain"
-          name="domain"
-          required
-          maxLength={253}
-          placeholder="example.com"
-          autoCapitalize="none"
-          spellCheck={false}
-          hint="Once it is verified, runs can send from addresses of this domain and of its subdomains."
-          className="max-w-md"
-        />
+        <PayloadFields form={form} words={words} />
       </ActionForm>
     </Panel>
   )

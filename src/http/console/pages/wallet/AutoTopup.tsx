@@ -3,12 +3,13 @@ import { useQuery } from "@tanstack/react-query"
 import { TriangleAlert } from "lucide-react"
 import type { AnswerOf } from "../../../client/Browser.ts"
 import { ActionForm } from "../../actions/Actions.tsx"
-import { textIn, useAction } from "../../actions/useAction.ts"
+import { useAction } from "../../actions/useAction.ts"
 import { api, queries } from "../../data/api.ts"
-import { exactDollars, microsOf } from "../../data/money.ts"
+import { exactDollars } from "../../data/money.ts"
 import { useMay } from "../../data/session.ts"
-import { Checkbox } from "../../forms/Checkbox.tsx"
-import { AmountField, problemOf } from "../../parts/Field.tsx"
+import { payloadSchema } from "../../../client/payloadSchema.ts" with { type: "macro" }
+import { payloadForm } from "../../forms/payload.ts"
+import { PayloadFields, payloadIn } from "../../forms/PayloadFields.tsx"
 import { Loaded, Panel } from "../../parts/Page.tsx"
 
 type Setting = AnswerOf<"topups", "autoTopup">
@@ -35,23 +36,21 @@ export const AutoTopupFailed = () => {
   )
 }
 
-/** An amount as people type it. Empty for one that was never set. */
-const typed = (amount: string) => (microsOf(amount) === 0n ? "" : amount)
-const orZero = (text: string) => (text.trim() === "" ? "0" : text.trim())
+const form = payloadForm(payloadSchema("topups", "setAutoTopup"))
+const words = {
+  enabled: {
+    label: "Charge the saved payment method when the balance is low",
+    hint: "One charge at a time, up to the service's daily maximum, and none within an hour after a decline."
+  },
+  threshold: { label: "When the balance is below, in USD" },
+  amount: { label: "Charge, in USD" }
+}
 
 const Form = ({ setting, may }: { readonly setting: Setting; readonly may: boolean }) => {
-  const save = useAction(
-    (form: FormData) =>
-      api.topups.setAutoTopup({
-        payload: {
-          enabled: textIn(form, "enabled") !== "",
-          threshold: orZero(textIn(form, "threshold")),
-          amount: orZero(textIn(form, "amount"))
-        }
-      }),
-    { says: "The automatic top-up is saved.", after: (saved) => queries.setQueryData(["topups"], saved) }
-  )
-  const problem = problemOf(save.error, "enabled")
+  const save = useAction((sent: FormData) => api.topups.setAutoTopup({ payload: payloadIn(sent) }), {
+    says: "The automatic top-up is saved.",
+    after: (saved) => queries.setQueryData(["topups"], saved)
+  })
   return (
     <ActionForm
       action={save}
@@ -64,33 +63,7 @@ const Form = ({ setting, may }: { readonly setting: Setting; readonly may: boole
           : "Saved: nothing is charged automatically."
       }
     >
-      <Checkbox
-        name="enabled"
-        value="yes"
-        defaultChecked={setting.enabled}
-        disabled={!may}
-        label="Charge the saved payment method when the balance is low"
-        hint="One charge at a time, up to the service's daily maximum, and none within an hour after a decline."
-      />
-      {problem !== null && <p className="text-small text-red">{problem}</p>}
-      <div className="flex flex-wrap items-start gap-3">
-        <AmountField
-          label="When the balance is below, in USD"
-          name="threshold"
-          pattern="\d{1,7}(\.\d{1,6})?"
-          defaultValue={typed(setting.threshold)}
-          disabled={!may}
-          className="w-full max-w-72"
-        />
-        <AmountField
-          label="Charge, in USD"
-          name="amount"
-          pattern="\d{1,7}(\.\d{1,2})?"
-          defaultValue={typed(setting.amount)}
-          disabled={!may}
-          className="w-full max-w-72"
-        />
-      </div>
+      <PayloadFields form={form} words={words} before={setting} disabled={!may} />
     </ActionForm>
   )
 }

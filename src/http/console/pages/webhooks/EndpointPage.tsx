@@ -1,19 +1,23 @@
 /** One webhook endpoint: its state, its events, its deliveries with request and answer, and its secret. */
 import { useState } from "react"
 import { ActionButton, ActionForm } from "../../actions/Actions.tsx"
-import { textIn, useAction } from "../../actions/useAction.ts"
+import { useAction } from "../../actions/useAction.ts"
 import { useParam } from "../../data/address.ts"
 import { api } from "../../data/api.ts"
 import { useMay } from "../../data/session.ts"
+import { payloadSchema } from "../../../client/payloadSchema.ts" with { type: "macro" }
+import { payloadForm } from "../../forms/payload.ts"
+import { PayloadFields, payloadIn } from "../../forms/PayloadFields.tsx"
 import { Secret } from "../../forms/Secret.tsx"
 import { Id } from "../../parts/Copy.tsx"
 import { LoadedPage, PageHead, Panel } from "../../parts/Page.tsx"
 import { Time } from "../../parts/Values.tsx"
 import { Deliveries } from "./Deliveries.tsx"
-import { EndpointFields } from "./EndpointForm.tsx"
-import { type Endpoint, kindsIn, useEndpoint } from "./endpoints.ts"
+import { type Endpoint, fieldWords, useEndpoint } from "./endpoints.ts"
 import { EndpointState, Trouble } from "./EndpointState.tsx"
 import { RemoveEndpoint, RotateSecret } from "./SecretAndRemoval.tsx"
+
+const form = payloadForm(payloadSchema("webhooks", "change"), ["status"])
 
 const PauseOrResume = ({ endpoint }: { readonly endpoint: Endpoint }) => {
   const isPaused = endpoint.status === "paused"
@@ -33,11 +37,7 @@ const PauseOrResume = ({ endpoint }: { readonly endpoint: Endpoint }) => {
 
 const Change = ({ endpoint }: { readonly endpoint: Endpoint }) => {
   const change = useAction(
-    (form: FormData) =>
-      api.webhooks.change({
-        params: { endpoint_id: endpoint.id },
-        payload: { url: textIn(form, "url").trim(), events: kindsIn(form) }
-      }),
+    (sent: FormData) => api.webhooks.change({ params: { endpoint_id: endpoint.id }, payload: payloadIn(sent) }),
     { says: "The endpoint is saved.", changes: ["webhooks"] }
   )
   return (
@@ -49,7 +49,7 @@ const Change = ({ endpoint }: { readonly endpoint: Endpoint }) => {
         saved="Saved. The next event obeys it."
         className="space-y-5"
       >
-        <EndpointFields url={endpoint.url} events={endpoint.events} />
+        <PayloadFields form={form} words={fieldWords} before={endpoint} />
       </ActionForm>
     </Panel>
   )

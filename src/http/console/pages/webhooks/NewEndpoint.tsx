@@ -1,20 +1,23 @@
 /** Adds a webhook endpoint, and shows its secret once. */
 import { ActionForm } from "../../actions/Actions.tsx"
-import { textIn, useAction } from "../../actions/useAction.ts"
+import { useAction } from "../../actions/useAction.ts"
 import { useGo } from "../../data/address.ts"
 import { api } from "../../data/api.ts"
 import { useMay } from "../../data/session.ts"
+import { payloadSchema } from "../../../client/payloadSchema.ts" with { type: "macro" }
+import { payloadForm } from "../../forms/payload.ts"
+import { PayloadFields, payloadIn } from "../../forms/PayloadFields.tsx"
 import { Secret } from "../../forms/Secret.tsx"
 import { PageHead } from "../../parts/Page.tsx"
-import { EndpointFields } from "./EndpointForm.tsx"
-import { kindsIn } from "./endpoints.ts"
+import { fieldWords } from "./endpoints.ts"
+
+const form = payloadForm(payloadSchema("webhooks", "create"))
 
 const Form = () => {
   const go = useGo()
-  const create = useAction(
-    (form: FormData) => api.webhooks.create({ payload: { url: textIn(form, "url").trim(), events: kindsIn(form) } }),
-    { changes: ["webhooks"] }
-  )
+  const create = useAction((sent: FormData) => api.webhooks.create({ payload: payloadIn(sent) }), {
+    changes: ["webhooks"]
+  })
   if (create.data !== undefined) {
     const { id, secret } = create.data
     return (
@@ -29,7 +32,7 @@ const Form = () => {
   }
   return (
     <ActionForm action={create} submit="Add the endpoint" className="space-y-5">
-      <EndpointFields url="" events={["run.finished"]} />
+      <PayloadFields form={form} words={fieldWords} initial={{ events: ["run.finished"] }} />
     </ActionForm>
   )
 }

@@ -20,15 +20,16 @@ const words: Readonly<Record<EventKind, string>> = {
   "topup.failed": "a payment or an automatic top-up failed"
 }
 
-const isKind = (text: string): text is EventKind => Object.hasOwn(words, text)
-
-export const kinds: ReadonlyArray<readonly [EventKind, string]> = Object.entries(words).flatMap(([kind, sentence]) =>
-  isKind(kind) ? [[kind, sentence] as const] : []
-)
-
-/** The kinds that a form has chosen. */
-export const kindsIn = (form: FormData): ReadonlyArray<EventKind> =>
-  form.getAll("events").flatMap((one) => (typeof one === "string" && isKind(one) ? [one] : []))
+/** The words of a form's fields. */
+export const fieldWords = {
+  url: {
+    label: "Address",
+    type: "url" as const,
+    placeholder: "https://example.com/webhooks",
+    hint: "An https address that can be reached from the internet."
+  },
+  events: { options: Object.entries(words).map(([kind, sentence]) => [kind, `${kind}: ${sentence}`] as const) }
+}
 
 export const useEndpoints = () => useQuery({ queryKey: ["webhooks"], queryFn: () => api.webhooks.list({}) })
 export const useEndpoint = (endpoint_id: string) =>

@@ -2,19 +2,28 @@
 import { useState } from "react"
 import type { AnswerOf } from "../../../../client/Browser.ts"
 import { ActionForm } from "../../../actions/Actions.tsx"
-import { amountIn, textIn, useAction } from "../../../actions/useAction.ts"
+import { useAction } from "../../../actions/useAction.ts"
 import { api } from "../../../data/api.ts"
 import { exactDollars } from "../../../data/money.ts"
 import { operatorChanged } from "../../../data/operator.ts"
-import { AmountField, Field, Select } from "../../../parts/Field.tsx"
+import { payloadSchema } from "../../../../client/payloadSchema.ts" with { type: "macro" }
+import { payloadForm } from "../../../forms/payload.ts"
+import { PayloadFields, payloadIn } from "../../../forms/PayloadFields.tsx"
 import { Panel } from "../../../parts/Page.tsx"
 import { auditNote } from "../Ask.tsx"
 
-const creditIn = (form: FormData) => ({
-  type: textIn(form, "type") === "refund" ? ("refund" as const) : ("bonus" as const),
-  amount: amountIn(form, "amount"),
-  note: textIn(form, "note").trim()
-})
+const form = payloadForm(payloadSchema("operatorOrganizations", "credit"), ["reference"])
+const words = {
+  type: {
+    label: "Kind",
+    options: [
+      ["bonus", "Credit"],
+      ["refund", "Refund"]
+    ]
+  },
+  amount: { label: "Amount in USD" },
+  note: { label: "Reason", hint: "The organization sees it in its ledger." }
+} as const
 
 const newReference = () => `console-${crypto.randomUUID()}`
 
@@ -23,8 +32,8 @@ export const Credit = ({ detail }: { readonly detail: AnswerOf<"operatorOrganiza
   // The same one until something is booked, so that a lost answer books nothing twice.
   const [reference, setReference] = useState(newReference)
   const credit = useAction(
-    (form: FormData) =>
-      api.operatorOrganizations.credit({ params: { org_id }, payload: { ...creditIn(form), reference } }),
+    (sent: FormData) =>
+      api.operatorOrganizations.credit({ params: { org_id }, payload: { ...payloadIn(sent), reference } }),
     {
       says: ({ amount, type }) => `${type === "refund" ? "Refunded" : "Credited"} ${exactDollars(amount)}.`,
       after: () => {
@@ -33,12 +42,12 @@ export const Credit = ({ detail }: { readonly detail: AnswerOf<"operatorOrganiza
       }
     }
   )
-  const question = (form: FormData) => {
-    const { type, amount, note } = creditIn(form)
-    const words = `${type === "refund" ? "Refund" : "Credit"} ${exactDollars(amount)}`
+  const question = (sent: FormData) => {
+    const { type, amount = "0", note } = payloadIn(sent)
+    const title = `${type === "refund" ? "Refund" : "Credit"} ${exactDollars(amount)}`
     return {
-      title: `${words} to ${name}?`,
-      confirm: words,
+      title: `${title} to ${name}?`,
+      confirm: title,
       look: "primary" as const,
       children: (
         <>
@@ -55,24 +64,7 @@ export const Credit = ({ detail }: { readonly detail: AnswerOf<"operatorOrganiza
   return (
     <Panel title="Credit or refund">
       <ActionForm key={reference} action={credit} submit="Check the amount…" look="plain" question={question}>
-        <div className="flex flex-wrap gap-4">
-          <Select
-            label="Kind"
-            name="type"
-            options={[
-              ["bonus", "Credit"],
-              ["refund", "Refund"]
-            ]}
-          />
-          <AmountField
-            label="Amount in USD"
-            name="amount"
-            required
-            pattern="\$?\s*\d{1,7}(\.\d{1,6})?"
-            className="max-w-40"
-          />
-        </div>
-        <Field label="Reason" name="note" required maxLength={500} hint="The organization sees it in its ledger." />
+        <PayloadFields form={form} words={words} initial={{ type: "bonus" }} />
       </ActionForm>
     </Panel>
   )

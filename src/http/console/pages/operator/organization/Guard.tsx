@@ -1,34 +1,28 @@
 /** The spend guard of an organization: an operator may raise, lower and remove its limits. */
 import type { AnswerOf } from "../../../../client/Browser.ts"
 import { ActionForm } from "../../../actions/Actions.tsx"
-import { amountIn, useAction } from "../../../actions/useAction.ts"
+import { useAction } from "../../../actions/useAction.ts"
 import { api } from "../../../data/api.ts"
 import { exactDollars } from "../../../data/money.ts"
 import { operatorChanged } from "../../../data/operator.ts"
-import { AmountField } from "../../../parts/Field.tsx"
+import { payloadSchema } from "../../../../client/payloadSchema.ts" with { type: "macro" }
+import { payloadForm } from "../../../forms/payload.ts"
+import { PayloadFields, payloadIn } from "../../../forms/PayloadFields.tsx"
 import { Panel } from "../../../parts/Page.tsx"
 import { Money } from "../../../parts/Values.tsx"
 import { auditNote } from "../Ask.tsx"
 
-const limitIn = (form: FormData, name: string): string | null => {
-  const amount = amountIn(form, name)
-  return amount === "" ? null : amount
-}
-const limitsIn = (form: FormData) => ({
-  per_run_limit: limitIn(form, "per_run_limit"),
-  daily_limit: limitIn(form, "daily_limit")
-})
+const form = payloadForm(payloadSchema("operatorOrganizations", "setGuard"))
+const fieldWords = { per_run_limit: { label: "Per run, in USD" }, daily_limit: { label: "Per day, in USD" } }
 const words = (limit: string | null) => (limit === null ? "no limit" : exactDollars(limit))
-const pattern = "\\$?\\s*\\d{1,9}(\\.\\d{1,6})?"
-
 export const Guard = ({ detail }: { readonly detail: AnswerOf<"operatorOrganizations", "get"> }) => {
   const { org_id, name, guard } = detail
   const set = useAction(
-    (form: FormData) => api.operatorOrganizations.setGuard({ params: { org_id }, payload: limitsIn(form) }),
+    (sent: FormData) => api.operatorOrganizations.setGuard({ params: { org_id }, payload: payloadIn(sent) }),
     { says: "The limits are set.", after: operatorChanged }
   )
-  const question = (form: FormData) => {
-    const { per_run_limit, daily_limit } = limitsIn(form)
+  const question = (sent: FormData) => {
+    const { per_run_limit, daily_limit } = { ...guard, ...payloadIn(sent) }
     return {
       title: `Change the limits of ${name}?`,
       confirm: "Change the limits",
@@ -57,22 +51,7 @@ export const Guard = ({ detail }: { readonly detail: AnswerOf<"operatorOrganizat
         look="plain"
         question={question}
       >
-        <div className="flex flex-wrap gap-4">
-          <AmountField
-            label="Per run, in USD"
-            name="per_run_limit"
-            defaultValue={guard.per_run_limit ?? ""}
-            pattern={pattern}
-            className="w-full max-w-40"
-          />
-          <AmountField
-            label="Per day, in USD"
-            name="daily_limit"
-            defaultValue={guard.daily_limit ?? ""}
-            pattern={pattern}
-            className="w-full max-w-40"
-          />
-        </div>
+        <PayloadFields form={form} words={fieldWords} before={guard} />
       </ActionForm>
     </Panel>
   )

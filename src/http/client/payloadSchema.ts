@@ -1,0 +1,40 @@
+/**
+ * The JSON Schema of an operation's payload, for a form. Amounts have the format `usd`.
+ *
+ * A bundler macro, as operations.ts is: the bundle holds the schema in place of the contract.
+ */
+import { Schema } from "effect"
+import { HttpApi } from "effect/http-api"
+import { Usd } from "../../schema/money/Money.ts"
+import { Api } from "../api/Api.ts"
+
+type Node = Readonly<Record<string, unknown>>
+
+const jsonOf = (schema: Schema.Constraint): Node =>
+  Schema.toJsonSchemaDocument(schema, { referencePolicy: () => undefined }).schema
+
+const amount = jsonOf(Usd)
+
+/** An amount without words of its own has none: the label of its field names the currency. */
+const marked = (node: unknown): unknown => {
+  if (Array.isArray(node)) return node.map(marked)
+  if (typeof node !== "object" || node === null) return node
+  const own = Object.fromEntries(Object.entries(node).map(([name, one]) => [name, marked(one)]))
+  if (own["pattern"] !== amount["pattern"]) return own
+  return { ...own, format: "usd", description: own["description"] === amount["description"] ? "" : own["description"] }
+}
+
+export const payloadSchema = (group: string, operation: string): unknown => {
+  const schemas: Array<unknown> = []
+  HttpApi.reflect(Api, {
+    onGroup: () => {},
+    onEndpoint: ({ group: { identifier }, endpoint }) => {
+      if (identifier !== group || endpoint.identifier !== operation) return
+      for (const {
+        schemas: [first]
+      } of endpoint.payload.values())
+        schemas.push(marked(jsonOf(first)))
+    }
+  })
+  return schemas[0]
+}
