@@ -52,6 +52,7 @@ import { ReferralShares } from "./accounts/ReferralShares.ts"
 import { Reindex } from "./history/index/Reindex.ts"
 import { RunStore } from "./runs/RunStore.ts"
 import { Sessions } from "./accounts/Sessions.ts"
+import { SecondFactors } from "./accounts/SecondFactors.ts"
 import { SignInAddresses } from "./accounts/SignInAddresses.ts"
 import { Senders } from "./accounts/Senders.ts"
 import { Stats } from "./ledger/Stats.ts"
@@ -90,7 +91,7 @@ const Stores = Layer.mergeAll(
   Layer.merge(Senders.layer, ProviderAccounts.layer),
   WaitStore.layer,
   Layer.mergeAll(
-    Connections.layer.pipe(Layer.provideMerge(Accounts.layer)),
+    Connections.layer.pipe(Layer.provideMerge(Accounts.layer), Layer.provideMerge(SecondFactors.layer)),
     AllowanceStore.layer,
     WalletLanes.layer,
     SignInAddresses.layer,
@@ -98,7 +99,8 @@ const Stores = Layer.mergeAll(
   ),
   Layer.mergeAll(Invitations.layer, Mails.layer, Passwords.layer, Sessions.layer),
   Layer.mergeAll(Members.layer, MemberInvitations.layer, InvitationMails.layer).pipe(
-    Layer.provide([Accounts.layer, Mails.layer])
+    Layer.provide([Accounts.layer, Mails.layer]),
+    Layer.provide(SecondFactors.layer)
   ),
   Referrals.layer,
   ReferralShares.layer,

@@ -54,7 +54,11 @@ export const expectedRoles = {
     "auth.endSessions",
     "browser.switch",
     "recovery.resendVerification",
-    "recovery.changePassword"
+    "recovery.changePassword",
+    "recovery.secondFactor",
+    "recovery.startSecondFactor",
+    "recovery.confirmSecondFactor",
+    "recovery.removeSecondFactor"
   ],
   /** Spends: runs, and creates keys. Own keys and allowances only, which the handlers check (members.test.ts). */
   member: [

@@ -676,6 +676,22 @@ class Recovery:
         """Change the password"""
         return self._transport.call("POST", "/v1/auth/password", body=body)
 
+    def second_factor(self) -> types.SecondFactor:
+        """Read the second factor"""
+        return self._transport.call("GET", "/v1/auth/second-factor", repeatable=True)
+
+    def start_second_factor(self, body: types.SecondFactorRequest) -> types.NewSecondFactor:
+        """Start a second factor"""
+        return self._transport.call("POST", "/v1/auth/second-factor", body=body)
+
+    def confirm_second_factor(self, body: types.SecondFactorConfirmation) -> types.RecoveryCodes:
+        """Turn the second factor on"""
+        return self._transport.call("POST", "/v1/auth/second-factor/confirm", body=body)
+
+    def remove_second_factor(self, body: types.SecondFactorRemoval) -> types.SecondFactorRemoved:
+        """Remove the second factor"""
+        return self._transport.call("POST", "/v1/auth/second-factor/remove", body=body)
+
     def request_password_reset(self, body: types.PasswordResetRequest) -> types.PasswordResetAccepted:
         """Request a password reset"""
         return self._transport.call("POST", "/v1/auth/password-reset", body=body)

@@ -600,6 +600,7 @@ class Invitation(TypedDict):
 class InvitationAcceptance(TypedDict):
     token: str
     password: str
+    code: NotRequired[str | None]
 
 
 class InvitationPreview(TypedDict):
@@ -777,6 +778,11 @@ class NewInvitation(TypedDict):
     expires_at: str
     link: NotRequired[str]
     """Send this link to the invited person, and to nobody else. Left out if the service sends e-mails, because the link is mailed then."""
+
+
+class NewSecondFactor(TypedDict):
+    secret: str
+    uri: str
 
 
 class NewSessionOrganization(TypedDict):
@@ -1009,6 +1015,10 @@ class QuotedOffer(TypedDict):
     chosen: bool
     """the run may call this provider; chosen ones come first, in order"""
     excluded_because: Literal["max_cost", "max_total", "cannot_serve", "no_account", "unavailable", "not_pinned", "attempt_limit"] | None
+
+
+class RecoveryCodes(TypedDict):
+    recovery_codes: list[str]
 
 
 class Referral(TypedDict):
@@ -1252,6 +1262,29 @@ class RunWarranty(TypedDict):
     dispute: Dispute | None
 
 
+class SecondFactor(TypedDict):
+    enabled: bool
+    recovery_codes: int
+    """Those that were not used."""
+
+
+class SecondFactorConfirmation(TypedDict):
+    code: str
+
+
+class SecondFactorRemoval(TypedDict):
+    current_password: str
+    code: str
+
+
+class SecondFactorRemoved(TypedDict):
+    removed: Literal[True]
+
+
+class SecondFactorRequest(TypedDict):
+    current_password: str
+
+
 class SenderRecord(TypedDict):
     """The DNS record that proves the domain."""
 
@@ -1295,6 +1328,8 @@ class Service(TypedDict):
 class SignInRequest(TypedDict):
     email: str
     password: str
+    code: NotRequired[str | None]
+    """Of an account with a second factor: the code of its app, or a recovery code."""
     organization_id: NotRequired[str | None]
 
 

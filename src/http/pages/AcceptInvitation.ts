@@ -10,6 +10,7 @@ import { resetPassword } from "../../schema/Steps.ts"
 import { passwordLengthMin } from "../api/shapes/AccountFields.ts"
 import { allowAttempt, linkAccount } from "../middleware/Attempts.ts"
 import { Limits } from "../middleware/Limits.ts"
+import { codeAccount, codeProblems } from "./SignIn.ts"
 import { RequestContext } from "../middleware/RequestContext.ts"
 
 const refusedField = (path: string, message: string) =>
@@ -37,7 +38,7 @@ export const makeAccept = Effect.gen(function* () {
   // A mailed link proves the address. One that the inviter passed on proves nothing.
   const addressNow = () => (current().mail !== null ? "verified" : emailVerification ? "pending" : "trusted")
 
-  return Effect.fnUntraced(function* (text: string, password: string) {
+  return Effect.fnUntraced(function* (text: string, password: string, code: string | null) {
     const token = Redacted.make(text)
     yield* allowAttempt(limits, linkAccount(text))
     const address = addressNow()
@@ -47,13 +48,22 @@ export const makeAccept = Effect.gen(function* () {
     if (Option.isSome(invited)) {
       const { email } = invited.value
       yield* allowAttempt(limits, email, addresses.isKnown(email, client))
+      if (code !== null) yield* allowAttempt(limits, codeAccount(email), Effect.succeed(false))
     }
     const session = yield* invitations
-      .accept(token, { password: Redacted.make(password), address, passwordLengthMin, client })
+      .accept(token, { password: Redacted.make(password), code, address, passwordLengthMin, client })
       .pipe(
         Effect.catchTags({
           NotInvited: () => Effect.fail(notInvited),
           WeakPassword: () => Effect.fail(weak),
+          CodeNeeded: () => Effect.fail(codeProblems.CodeNeeded),
+          WrongCode: () =>
+            Effect.andThen(
+              limits.failedAttempt(
+                codeAccount(Option.match(invited, { onNone: () => "", onSome: ({ email }) => email }))
+              ),
+              Effect.fail(codeProblems.WrongCode)
+            ),
           WrongAccountPassword: ({ email }) => Effect.andThen(limits.failedAttempt(email), Effect.fail(wrongPassword))
         })
       )

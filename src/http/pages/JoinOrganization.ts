@@ -16,9 +16,11 @@ import { escaped, page } from "./Page.ts"
 const ended = badLink("<p>Ask the person who invited you for another invitation.</p>")
 
 const password = `<label>Password. If you have an account here, its password; otherwise a new one of at least ${passwordLengthMin} characters
-<input type="password" name="password" maxlength="500" required></label>`
+<input type="password" name="password" maxlength="500" required></label>
+<label>Code of your authenticator app, if your account asks for one
+<input name="code" maxlength="40" autocomplete="one-time-code"></label>`
 
-const JoinForm = Schema.Struct({ token: LinkToken, password: Password })
+const JoinForm = Schema.Struct({ token: LinkToken, password: Password, code: Schema.optionalKey(Schema.String) })
 
 const role = {
   owner: "an owner, who also decides who is a member",
@@ -55,8 +57,8 @@ export const JoinOrganizationPage = HttpRouter.use(
       joinPath,
       answered(
         Effect.gen(function* () {
-          const { token, password } = yield* HttpServerRequest.schemaBodyUrlParams(JoinForm)
-          const { session } = yield* accept(token, password)
+          const { token, password, code = "" } = yield* HttpServerRequest.schemaBodyUrlParams(JoinForm)
+          const { session } = yield* accept(token, password, code === "" ? null : code)
           return page(
             200,
             "You are a member",

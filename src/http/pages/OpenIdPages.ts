@@ -110,7 +110,7 @@ const makeSignInAs = Effect.gen(function* () {
             .link(person, email, joining, address)
             .pipe(Effect.catchTag("IdentityRefused", ({ reason }) => Effect.fail(refusedBecause[reason]))))
     if (linked === null) return yield* signedUp(person, email ?? "")
-    const session = yield* accounts.open(linked.user_id, linked.password_hash, null)
+    const session = yield* accounts.open(linked.user_id, linked.password_hash, null, true)
     return session ?? (yield* Effect.fail(noOrganization))
   })
 })

@@ -19,17 +19,33 @@ const notMember = (organization_id: string | null) =>
         }
       ])
 
+const codeProblem = (message: string) => problem("unauthorized", `code ${message}`, [{ path: "code", message }])
+/** Whoever gets one of these has given the right password. */
+export const codeProblems = {
+  CodeNeeded: codeProblem("is missing: the account has a second factor; send the code of its app, or a recovery code"),
+  WrongCode: codeProblem("is wrong, too old, or was used before; wait for the app's next one")
+} as const
+
+/** Attempts with a code count for themselves, from every address: whoever guesses codes may know the password. */
+export const codeAccount = (email: string): string => `code of ${email}`
+const notKnown = Effect.succeed(false)
+
 export const makeSignIn = Effect.gen(function* () {
   const accounts = yield* Accounts
   const addresses = yield* SignInAddresses
   const limits = yield* Limits
 
-  return Effect.fnUntraced(function* ({ email, password, organization_id }: SignInRequest) {
+  return Effect.fnUntraced(function* ({ email, password, organization_id, code = null }: SignInRequest) {
     const { address } = yield* RequestContext
     yield* allowAttempt(limits, email, addresses.isKnown(email, address))
-    const session = yield* accounts
-      .signIn(email, Redacted.make(password), organization_id ?? null)
-      .pipe(Effect.catchTag("NotMember", () => Effect.fail(notMember(organization_id ?? null))))
+    if (code !== null) yield* allowAttempt(limits, codeAccount(email), notKnown)
+    const session = yield* accounts.signIn(email, Redacted.make(password), organization_id ?? null, code).pipe(
+      Effect.catchTags({
+        NotMember: () => Effect.fail(notMember(organization_id ?? null)),
+        CodeNeeded: () => Effect.fail(codeProblems.CodeNeeded),
+        WrongCode: () => Effect.andThen(limits.failedAttempt(codeAccount(email)), Effect.fail(codeProblems.WrongCode))
+      })
+    )
     if (Option.isSome(session)) {
       yield* addresses.remember(session.value.session.user_id, address)
       return session.value

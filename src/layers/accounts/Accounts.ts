@@ -27,6 +27,7 @@ import type { InvitationRefused } from "./Invitations.ts"
 import { Settings } from "../platform/Settings.ts"
 import type { ReferralRefused } from "./Referrals.ts"
 import { digest, hashed, matches, randomText } from "./Secrets.ts"
+import { type CodeNeeded, SecondFactors, type WrongCode } from "./SecondFactors.ts"
 import { oneRowOf, rowsOf } from "../postgres/Rows.ts"
 import { newWalletLane } from "./WalletLanes.ts"
 
@@ -121,10 +122,19 @@ export class Accounts extends Context.Service<
     readonly signIn: (
       email: string,
       password: Redacted.Redacted,
-      org_id: string | null
-    ) => Effect.Effect<Option.Option<NewSession>, NotMember>
-    /** Opens a session for a user whose password hash the caller has checked. Null if the password was changed since, or there is no membership. */
-    readonly open: (user_id: string, password_hash: string, org_id: string | null) => Effect.Effect<NewSession | null>
+      org_id: string | null,
+      code: string | null
+    ) => Effect.Effect<Option.Option<NewSession>, NotMember | CodeNeeded | WrongCode>
+    /**
+     * Opens a session for a user whom the caller has checked. Null if the password was changed since, or there is no membership. `proven`: with
+     * more than a password. Without it, no session opens for an account with a second factor.
+     */
+    readonly open: (
+      user_id: string,
+      password_hash: string,
+      org_id: string | null,
+      proven: boolean
+    ) => Effect.Effect<NewSession | null>
     readonly signOut: (token: Redacted.Redacted) => Effect.Effect<void>
     readonly session: (token: Redacted.Redacted) => Effect.Effect<Option.Option<SessionRow>>
     /** Creates an organization without users, for operators. */
@@ -176,6 +186,7 @@ export class Accounts extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const log = yield* AuditLog
+      const factors = yield* SecondFactors
       const { emailVerification } = yield* Settings
       // Compared with the password if the e-mail address has no account, so that both cases take the same time.
       const decoy = yield* Effect.cached(Effect.suspend(() => hashed(Redacted.make(randomText(20)))))
@@ -192,13 +203,19 @@ export class Accounts extends Context.Service<
        * Opens a session. Null if the password was changed after it was checked, or there is no membership. The row locks wait for a password
        * change or a removal in progress, so no session opens with the old password or for a removed member afterwards.
        */
-      const open = Effect.fnUntraced(function* (user_id: string, password_hash: string, org_id: string | null) {
+      const open = Effect.fnUntraced(function* (
+        user_id: string,
+        password_hash: string,
+        org_id: string | null,
+        proven: boolean
+      ) {
         const token = `rg_sess_${randomText(43)}`
         yield* sql`
           INSERT INTO sessions (token_hash, user_id, org_id, expires_at)
           SELECT ${digest(token)}, u.user_id, m.org_id, now() + make_interval(days => ${sessionDays})
           FROM users u JOIN members m ON m.user_id = u.user_id
           WHERE u.user_id = ${user_id} AND u.password_hash = ${password_hash} AND (${org_id}::text IS NULL OR m.org_id = ${org_id})
+            AND (${proven} OR NOT EXISTS (SELECT FROM second_factors f WHERE f.user_id = u.user_id AND f.confirmed_at IS NOT NULL))
           ORDER BY (m.org_id = u.org_id) DESC, m.created_at, m.org_id LIMIT 1 FOR SHARE OF u FOR KEY SHARE OF m`
         const [session] = yield* findSession(token)
         return session === undefined ? null : { token: Redacted.make(token), session }
@@ -231,7 +248,7 @@ export class Accounts extends Context.Service<
                         CASE WHEN ${address === "verified"} THEN now() END)`
               yield* account.joining({ org_id, user_id })
               return (
-                (yield* open(user_id, password_hash, org_id)) ??
+                (yield* open(user_id, password_hash, org_id, false)) ??
                 (yield* Effect.die(new Error("the session of a new user was not stored")))
               )
             })
@@ -267,11 +284,13 @@ export class Accounts extends Context.Service<
       const signIn = Effect.fn("Accounts.signIn")(function* (
         email: string,
         password: Redacted.Redacted,
-        org_id: string | null
+        org_id: string | null,
+        code: string | null
       ) {
         const user = yield* check(email, password)
         if (user === undefined) return Option.none()
-        const opened = yield* Effect.orDie(open(user.user_id, user.password_hash, org_id))
+        const proven = yield* factors.check(user.user_id, code)
+        const opened = yield* Effect.orDie(open(user.user_id, user.password_hash, org_id, proven))
         if (opened === null && !(yield* Effect.orDie(isMember(user.user_id, org_id)))) return yield* new NotMember()
         return Option.fromNullishOr(opened)
       })
@@ -335,7 +354,7 @@ export class Accounts extends Context.Service<
       return Accounts.of({
         signUp,
         signIn,
-        open: (user_id, password_hash, org_id) => Effect.orDie(open(user_id, password_hash, org_id)),
+        open: (user_id, password_hash, org_id, proven) => Effect.orDie(open(user_id, password_hash, org_id, proven)),
         signOut: (token) => Effect.asVoid(Effect.orDie(signOut(token))),
         session: (token) => Effect.orDie(Effect.map(session(token), (rows) => Option.fromNullishOr(rows[0]))),
         createOrganization: (name, daily_limit) =>

@@ -38,6 +38,7 @@ export class Passwords extends Context.Service<
       next: Redacted.Redacted,
       address: string
     ) => Effect.Effect<string, LinkRefused>
+    readonly matches: (user_id: string, password: Redacted.Redacted) => Effect.Effect<boolean>
     /** Ends all sessions of a user, and returns how many. */
     readonly endSessions: (user_id: string) => Effect.Effect<number>
   }
@@ -101,16 +102,21 @@ export class Passwords extends Context.Service<
           AND token_hash IS DISTINCT FROM ${except === null ? null : hashOf(except)}::bytea
         RETURNING 1 AS ended`
 
+      const hashIn = (user_id: string) =>
+        Effect.orDie(
+          Effect.map(
+            passwordRows(sql`SELECT password_hash FROM users WHERE user_id = ${user_id}`),
+            ([user]) => user?.password_hash ?? ""
+          )
+        )
+
       const change = Effect.fn("Passwords.change")(function* (
         { user_id, token }: { readonly user_id: string; readonly token: Redacted.Redacted },
         current: Redacted.Redacted,
         next: Redacted.Redacted,
         address: string
       ) {
-        const [user] = yield* Effect.orDie(
-          passwordRows(sql`SELECT password_hash FROM users WHERE user_id = ${user_id}`)
-        )
-        const hash = user?.password_hash ?? ""
+        const hash = yield* hashIn(user_id)
         if (!(yield* matches(current, hash))) return yield* new WrongPassword()
         const password_hash = yield* hashed(next)
         yield* log
@@ -157,6 +163,7 @@ export class Passwords extends Context.Service<
         verifyEmail,
         change,
         reset,
+        matches: (user_id, password) => Effect.flatMap(hashIn(user_id), (hash) => matches(password, hash)),
         endSessions: (user_id) => Effect.orDie(Effect.map(endSessions(user_id, null), (rows) => rows.length))
       })
     })

@@ -10,6 +10,7 @@ import { SqlClient } from "effect/sql"
 import { AuditLog } from "../auditlog/AuditLog.ts"
 import { Accounts, type NewSession } from "../accounts/Accounts.ts"
 import { digest, hashed, matches, newLinkToken } from "../accounts/Secrets.ts"
+import { type CodeNeeded, SecondFactors, type WrongCode } from "../accounts/SecondFactors.ts"
 import { Mails } from "../accounts/Mails.ts"
 import { newId } from "../platform/Ids.ts"
 import { oneRowOf, rowsOf } from "../postgres/Rows.ts"
@@ -64,6 +65,8 @@ export interface NewMemberInvitation {
 
 export interface Accepting {
   readonly password: Redacted.Redacted
+  /** Of the account's second factor. */
+  readonly code: string | null
   /** How the address of a new user counts. See NewAccount of Accounts.ts. */
   readonly address: "pending" | "verified" | "trusted"
   readonly passwordLengthMin: number
@@ -89,7 +92,7 @@ export class MemberInvitations extends Context.Service<
     readonly accept: (
       token: Redacted.Redacted,
       accepting: Accepting
-    ) => Effect.Effect<NewSession, NotInvited | WrongAccountPassword | WeakPassword>
+    ) => Effect.Effect<NewSession, NotInvited | WrongAccountPassword | WeakPassword | CodeNeeded | WrongCode>
   }
 >()("rungate/layers/members/MemberInvitations") {
   static readonly layer = Layer.effect(
@@ -97,6 +100,7 @@ export class MemberInvitations extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const accounts = yield* Accounts
+      const factors = yield* SecondFactors
       const mails = yield* Mails
       const log = yield* AuditLog
       const hashOf = (token: Redacted.Redacted) => digest(Secret.value(token))
@@ -195,9 +199,9 @@ export class MemberInvitations extends Context.Service<
         if (address === "pending") yield* mails.signedUp(user_id, invitation.email)
       })
 
-      const opened = (user_id: string, password_hash: string, org_id: string) =>
+      const opened = (user_id: string, password_hash: string, org_id: string, proven: boolean) =>
         // The password was changed, or the member removed, in the milliseconds since.
-        Effect.flatMap(accounts.open(user_id, password_hash, org_id), (session) =>
+        Effect.flatMap(accounts.open(user_id, password_hash, org_id, proven), (session) =>
           session === null ? Effect.fail(new NotInvited()) : Effect.succeed(session)
         )
 
@@ -211,9 +215,10 @@ export class MemberInvitations extends Context.Service<
           const { user_id, password_hash } = account
           if (!(yield* matches(given.password, password_hash)))
             return yield* new WrongAccountPassword({ email: invitation.email })
+          const proven = yield* factors.check(user_id, given.code)
           return yield* Effect.andThen(
             joinWithAccount(invitation, user_id),
-            opened(user_id, password_hash, invitation.org_id)
+            opened(user_id, password_hash, invitation.org_id, proven)
           ).pipe(by(user_id), Effect.catchTag("SqlError", Effect.die))
         }
         if (Secret.value(given.password).length < given.passwordLengthMin) return yield* new WeakPassword()
@@ -221,7 +226,7 @@ export class MemberInvitations extends Context.Service<
         const user_id = newId("usr")
         return yield* Effect.andThen(
           joinWithNewAccount(invitation, user_id, password_hash, given.address),
-          opened(user_id, password_hash, invitation.org_id)
+          opened(user_id, password_hash, invitation.org_id, false)
         ).pipe(
           by(user_id),
           // The address got an account since it was looked up. Accepting again asks for its password.

@@ -7,8 +7,8 @@ import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { about, operation } from "../shapes/Rights.ts"
 import { Wire } from "../../../schema/Errors.ts"
 import { SignInRequest, SignUpRequest } from "../shapes/Credentials.ts"
-import { LinkToken, Password } from "../shapes/AccountFields.ts"
-import { Auth } from "../shapes/Common.ts"
+import { Code, LinkToken, Password } from "../shapes/AccountFields.ts"
+import { Auth, optional } from "../shapes/Common.ts"
 import * as nouns from "../../../schema/nouns/Session.ts"
 
 const Session = Schema.toEncoded(nouns.Session)
@@ -16,7 +16,7 @@ const Session = Schema.toEncoded(nouns.Session)
 const forPages =
   "For pages of this service in a browser; programs use the operation of the same name without /browser. The session is in a cookie that scripts can't read. The request needs X-Rungate-Console: 1 and the Origin that browsers add."
 
-export const JoinRequest = Schema.Struct({ token: LinkToken, password: Password }).annotate({
+export const JoinRequest = Schema.Struct({ token: LinkToken, password: Password, code: optional(Code) }).annotate({
   identifier: "BrowserJoinRequest"
 })
 export const SwitchRequest = Schema.Struct({

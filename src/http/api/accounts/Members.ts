@@ -3,8 +3,8 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { about, operation } from "../shapes/Rights.ts"
 import { Wire } from "../../../schema/Errors.ts"
-import { Email, LinkToken, Password } from "../shapes/AccountFields.ts"
-import { Auth, listQuery } from "../shapes/Common.ts"
+import { Code, Email, LinkToken, Password } from "../shapes/AccountFields.ts"
+import { Auth, listQuery, optional } from "../shapes/Common.ts"
 import { NewSession } from "../../../schema/nouns/Session.ts"
 import * as nouns from "../../../schema/nouns/Member.ts"
 import { pageOf, withExample } from "../../../schema/nouns/Noun.ts"
@@ -112,7 +112,9 @@ export class InvitationsApi extends HttpApiGroup.make("invitations").add(
     )
   ),
   HttpApiEndpoint.post("accept", "/invitations/accept", {
-    payload: Schema.Struct({ token: LinkToken, password: Password }).annotate({ identifier: "InvitationAcceptance" }),
+    payload: Schema.Struct({ token: LinkToken, password: Password, code: optional(Code) }).annotate({
+      identifier: "InvitationAcceptance"
+    }),
     success: Schema.toEncoded(NewSession),
     error: [Wire.invalid_request, Wire.unauthorized, Wire.rate_limited]
   }).annotateMerge(

@@ -3,7 +3,7 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { about, operation } from "../shapes/Rights.ts"
 import { Wire } from "../../../schema/Errors.ts"
-import { Email, LinkToken, NewPassword, Password } from "../shapes/AccountFields.ts"
+import { Code, Email, LinkToken, NewPassword, Password } from "../shapes/AccountFields.ts"
 import { Auth } from "../shapes/Common.ts"
 
 const Verification = Schema.Struct({
@@ -12,6 +12,10 @@ const Verification = Schema.Struct({
 const PasswordSet = Schema.Struct({ password_changed: Schema.Literal(true) }).annotate({
   identifier: "PasswordChanged"
 })
+
+/** About the person with the session. */
+const own = (summary: string, description: string) =>
+  operation({ role: "viewer", keys: "people" }, summary, description)
 
 export class RecoveryApi extends HttpApiGroup.make("recovery").add(
   HttpApiEndpoint.post("verifyEmail", "/auth/verify-email", {
@@ -30,13 +34,7 @@ export class RecoveryApi extends HttpApiGroup.make("recovery").add(
     success: Verification,
     error: [Wire.forbidden, Wire.rate_limited]
   })
-    .annotateMerge(
-      operation(
-        { role: "viewer", keys: "people" },
-        "Send the verification link again",
-        "An address gets only a few mails per hour."
-      )
-    )
+    .annotateMerge(own("Send the verification link again", "An address gets only a few mails per hour."))
     .middleware(Auth),
   HttpApiEndpoint.post("changePassword", "/auth/password", {
     payload: Schema.Struct({ current_password: Password, new_password: NewPassword }).annotate({
@@ -45,13 +43,47 @@ export class RecoveryApi extends HttpApiGroup.make("recovery").add(
     success: PasswordSet,
     error: [Wire.invalid_request, Wire.forbidden, Wire.rate_limited]
   })
+    .annotateMerge(own("Change the password", "Ends all your other sessions. API keys stay valid."))
+    .middleware(Auth),
+  HttpApiEndpoint.get("secondFactor", "/auth/second-factor", {
+    success: Schema.Struct({
+      enabled: Schema.Boolean,
+      recovery_codes: Schema.Int.annotate({ description: "Those that were not used." })
+    }).annotate({ identifier: "SecondFactor" }),
+    error: [Wire.forbidden]
+  })
+    .annotateMerge(own("Read the second factor", "Whether your sign-ins with the password need a code too."))
+    .middleware(Auth),
+  HttpApiEndpoint.post("startSecondFactor", "/auth/second-factor", {
+    payload: Schema.Struct({ current_password: Password }).annotate({ identifier: "SecondFactorRequest" }),
+    success: Schema.Struct({ secret: Schema.String, uri: Schema.String }).annotate({ identifier: "NewSecondFactor" }),
+    error: [Wire.invalid_request, Wire.forbidden, Wire.rate_limited]
+  })
     .annotateMerge(
-      operation(
-        { role: "viewer", keys: "people" },
-        "Change the password",
-        "Ends all your other sessions. API keys stay valid."
+      own(
+        "Start a second factor",
+        "Returns a new secret (TOTP) for an authenticator app. It counts once you confirm a code of it."
       )
     )
+    .middleware(Auth),
+  HttpApiEndpoint.post("confirmSecondFactor", "/auth/second-factor/confirm", {
+    payload: Schema.Struct({ code: Code }).annotate({ identifier: "SecondFactorConfirmation" }),
+    success: Schema.Struct({ recovery_codes: Schema.Array(Schema.String) }).annotate({ identifier: "RecoveryCodes" }),
+    error: [Wire.invalid_request, Wire.forbidden, Wire.rate_limited]
+  })
+    .annotateMerge(
+      own(
+        "Turn the second factor on",
+        "With a code of the secret that was started last. Returns ten recovery codes, once. Each stands in for one code."
+      )
+    )
+    .middleware(Auth),
+  HttpApiEndpoint.post("removeSecondFactor", "/auth/second-factor/remove", {
+    payload: Schema.Struct({ current_password: Password, code: Code }).annotate({ identifier: "SecondFactorRemoval" }),
+    success: Schema.Struct({ removed: Schema.Literal(true) }).annotate({ identifier: "SecondFactorRemoved" }),
+    error: [Wire.invalid_request, Wire.unauthorized, Wire.forbidden, Wire.rate_limited]
+  })
+    .annotateMerge(own("Remove the second factor", "With the password, and a code or a recovery code."))
     .middleware(Auth),
   HttpApiEndpoint.post("requestPasswordReset", "/auth/password-reset", {
     payload: Schema.Struct({ email: Email }).annotate({ identifier: "PasswordResetRequest" }),

@@ -29,5 +29,7 @@ export const NewPassword = Schema.String.check(
 )
 /** An existing password, which may be older than today's rules. */
 export const Password = Schema.String.check(Schema.isMaxLength(passwordLengthMax), withoutNul)
+/** Of an authenticator app, or a recovery code. */
+export const Code = Schema.NonEmptyString.check(Schema.isMaxLength(40), withoutNul)
 /** The token of a mailed link. */
 export const LinkToken = Schema.NonEmptyString.check(Schema.isMaxLength(200), withoutNul)

@@ -7,6 +7,7 @@ import { Effect, Redacted } from "effect"
 import { Command } from "effect/cli"
 import { InvitationsApi } from "../../api/accounts/Members.ts"
 import { SessionsApi } from "../../api/accounts/Sessions.ts"
+import { publicErrorIn } from "../../api/shapes/PublicError.ts"
 import { NewSession } from "../../../schema/nouns/Session.ts"
 import { WalletApi } from "../../api/Wallet.ts"
 import type { Answer } from "../answers/Client.ts"
@@ -64,15 +65,33 @@ interface Given {
   readonly invitation: string | null
   readonly organization_id: string | null
   readonly join: string | null
+  readonly code: string | null
   readonly sign_up: boolean
   readonly password_stdin: boolean
 }
+
+/** Whether the account has a second factor whose code is missing or wrong. */
+const isAboutCode = ({ text }: Answer) =>
+  publicErrorIn(text)?.error.details?.some(({ path }) => path === "code") === true
+
+/** Sends a password, and once more with a code if the account has a second factor and none was given. */
+const withCode = Effect.fnUntraced(function* <E, R>(
+  code: string | null,
+  send: (code: string | null) => Effect.Effect<Answer, E, R>
+) {
+  const answer = yield* send(code)
+  return code === null && isAboutCode(answer)
+    ? yield* send(yield* answerTo(null, "Code of your authenticator app", "code"))
+    : answer
+})
 
 /** Accepts an invitation to an organization. The password is that of the invited address, or of the new account. */
 const enter = Effect.fnUntraced(function* (given: Given, token: string) {
   const password = yield* given.password_stdin ? fromStdin("Password") : askHidden("Password (yours, or a new one):")
   const payload = { token, password: Redacted.value(password) }
-  yield* keepSession(yield* call(InvitationsApi.endpoints.accept, { payload }))
+  yield* keepSession(
+    yield* withCode(given.code, (code) => call(InvitationsApi.endpoints.accept, { payload: { ...payload, code } }))
+  )
 })
 
 const open = Effect.fnUntraced(function* (given: Given) {
@@ -97,9 +116,11 @@ const open = Effect.fnUntraced(function* (given: Given) {
   const common = { email, password: Redacted.value(password) }
   const { organization_id, referral_code, invitation } = given
   const answer = yield* organization === null
-    ? call(SessionsApi.endpoints.signIn, { payload: { ...common, organization_id } })
+    ? withCode(given.code, (code) =>
+        call(SessionsApi.endpoints.signIn, { payload: { ...common, organization_id, code } })
+      )
     : call(SessionsApi.endpoints.signUp, { payload: { ...common, organization, referral_code, invitation } })
-  if (answer.status === 401) {
+  if (answer.status === 401 && !isAboutCode(answer)) {
     if (screen.askable) yield* screen.say(`Forgot the password? Reset it at ${url}/forgot-password`)
     return yield* fail("auth", "The e-mail or the password is wrong.")
   }
@@ -133,6 +154,7 @@ export const login = Command.make(
     referral_code: text("referral-code", "referral code, with --sign-up"),
     invitation: text("invitation", "token from the invitation link, with --sign-up"),
     organization_id: text("organization-id", "organization to sign in to, if you are a member of several"),
+    code: text("code", "code of your authenticator app, or a recovery code, if your account has a second factor"),
     join: text("join", "token from an invitation to an organization; accepts it")
   },
   Effect.fnUntraced(function* ({ with_token, key_file, ...given }) {

@@ -2,6 +2,7 @@
 import { ActionForm } from "../actions/Actions.tsx"
 import { textIn, useAction } from "../actions/useAction.ts"
 import { api } from "../data/api.ts"
+import { useCode } from "./useCode.tsx"
 import { EmailField, PasswordField } from "../parts/Field.tsx"
 
 export const SignInForm = ({
@@ -13,12 +14,15 @@ export const SignInForm = ({
   readonly organization_id?: string | null
   readonly onDone: () => void
 }) => {
+  const { codeField, withCode } = useCode()
   const signIn = useAction(
     async (form: FormData) => {
       const chosen = organization_id === null ? {} : { organization_id }
-      await api.browser.signIn({
-        payload: { email: textIn(form, "email"), password: textIn(form, "password"), ...chosen }
-      })
+      await withCode(form, (code) =>
+        api.browser.signIn({
+          payload: { email: textIn(form, "email"), password: textIn(form, "password"), ...chosen, ...code }
+        })
+      )
       // Some browsers keep no secure cookie at http://localhost. Then the session is missing from the next request.
       await api.auth.session({}).catch(() => {
         throw new Error(
@@ -32,6 +36,7 @@ export const SignInForm = ({
     <ActionForm action={signIn} submit="Sign in" signsIn narrow>
       <EmailField autoComplete="username" defaultValue={email} />
       <PasswordField label="Password" name="password" />
+      {codeField}
     </ActionForm>
   )
 }

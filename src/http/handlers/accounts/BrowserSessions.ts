@@ -38,7 +38,8 @@ export const BrowserSessionsHandlers = HttpApiBuilder.group(
     return handlers.handleAll({
       signIn: ({ payload }) => Effect.andThen(ownPage, Effect.flatMap(signIn(payload), opened)),
       signUp: ({ payload }) => Effect.andThen(ownPage, Effect.flatMap(signUp(payload), opened)),
-      accept: ({ payload }) => Effect.andThen(ownPage, Effect.flatMap(accept(payload.token, payload.password), opened)),
+      accept: ({ payload }) =>
+        Effect.andThen(ownPage, Effect.flatMap(accept(payload.token, payload.password, payload.code ?? null), opened)),
       switch: Effect.fnUntraced(function* ({ payload: { organization_id } }) {
         yield* ownPage
         const token = yield* members.switchTo(yield* bearer, organization_id)

@@ -105,8 +105,8 @@ export const InvitationsHandlers = HttpApiBuilder.group(
         return { organization, email, role }
       }),
 
-      accept: Effect.fnUntraced(function* ({ payload: { token, password } }) {
-        const { token: session_token, session } = yield* accept(token, password)
+      accept: Effect.fnUntraced(function* ({ payload: { token, password, code = null } }) {
+        const { token: session_token, session } = yield* accept(token, password, code)
         return { session_token: Redacted.value(session_token), ...shownSession(settings, session) }
       })
     })

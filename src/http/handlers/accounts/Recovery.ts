@@ -4,11 +4,13 @@ import { HttpApiBuilder } from "effect/http-api"
 import { AccountMails } from "../../../actors/accounts/AccountMails.ts"
 import { Accounts } from "../../../layers/accounts/Accounts.ts"
 import { Mails } from "../../../layers/accounts/Mails.ts"
+import { SecondFactors } from "../../../layers/accounts/SecondFactors.ts"
 import { Passwords } from "../../../layers/accounts/Passwords.ts"
 import { problem } from "../../../schema/Errors.ts"
 import { Api } from "../../api/Api.ts"
 import { allowAttempt, linkAccount } from "../../middleware/Attempts.ts"
-import { bearer, needsSession } from "../../middleware/Bearer.ts"
+import { bearer, makeAsCaller, needsSession } from "../../middleware/Bearer.ts"
+import { codeAccount } from "../../pages/SignIn.ts"
 import { RequestContext } from "../../middleware/RequestContext.ts"
 import { Limits } from "../../middleware/Limits.ts"
 import { withCommands, type Sentence, sentenceOf } from "../../../schema/Hints.ts"
@@ -31,6 +33,15 @@ const addressTaken = refusedField(
 )
 const wrongPassword = refusedField("current_password", "is not your password")
 
+const wrongCode = refusedField(
+  "code",
+  "is wrong, too old, or was used before; send the app's next code for the secret that was started last"
+)
+const alreadyOn = problem(
+  "invalid_request",
+  withCommands`Your account has a second factor already. Remove it first with ${viaApi("POST", "/v1/auth/second-factor/remove")}`
+)
+
 const accepted = {
   status: "accepted" as const,
   note: "If this address has an account, a link to set a new password is on its way. It works once, within an hour."
@@ -45,11 +56,21 @@ export const RecoveryHandlers = HttpApiBuilder.group(
     const mails = yield* Mails
     const accountMails = yield* AccountMails
     const passwords = yield* Passwords
+    const factors = yield* SecondFactors
+    const asCaller = yield* makeAsCaller
 
     const session = Effect.gen(function* () {
       const token = yield* bearer
       const row = yield* accounts.session(token)
       return Option.isSome(row) ? { token, ...row.value } : yield* Effect.fail(needsSession)
+    })
+
+    /** The session, if the person has given the password too. */
+    const withPassword = Effect.fnUntraced(function* (password: string) {
+      const mine = yield* session
+      yield* allowAttempt(limits, mine.email)
+      if (!(yield* passwords.matches(mine.user_id, Redacted.make(password)))) return yield* Effect.fail(wrongPassword)
+      return mine
     })
 
     return handlers.handleAll({
@@ -80,6 +101,34 @@ export const RecoveryHandlers = HttpApiBuilder.group(
           .change(mine, Redacted.make(current_password), Redacted.make(new_password), (yield* RequestContext).address)
           .pipe(Effect.catchTag("WrongPassword", () => Effect.fail(wrongPassword)))
         return { password_changed: true as const }
+      }),
+
+      secondFactor: () => Effect.flatMap(session, ({ user_id }) => factors.state(user_id)),
+
+      startSecondFactor: Effect.fnUntraced(function* ({ payload: { current_password } }) {
+        const { user_id, email } = yield* withPassword(current_password)
+        return yield* asCaller(factors.start(user_id, email)).pipe(
+          Effect.catchTag("AlreadyOn", () => Effect.fail(alreadyOn))
+        )
+      }),
+
+      confirmSecondFactor: Effect.fnUntraced(function* ({ payload: { code } }) {
+        const { user_id, email } = yield* session
+        yield* allowAttempt(limits, codeAccount(email))
+        const recovery_codes = yield* asCaller(factors.confirm(user_id, code)).pipe(
+          Effect.catchTag("WrongCode", () => Effect.fail(wrongCode))
+        )
+        return { recovery_codes }
+      }),
+
+      removeSecondFactor: Effect.fnUntraced(function* ({ payload: { current_password, code } }) {
+        const { user_id, email } = yield* withPassword(current_password)
+        yield* allowAttempt(limits, codeAccount(email), Effect.succeed(false))
+        yield* factors
+          .check(user_id, code)
+          .pipe(Effect.catch(() => Effect.andThen(limits.failedAttempt(codeAccount(email)), Effect.fail(wrongCode))))
+        yield* asCaller(factors.remove(user_id))
+        return { removed: true as const }
       }),
 
       requestPasswordReset: Effect.fnUntraced(function* ({ payload: { email } }) {

@@ -58,15 +58,15 @@ END $$;
 CREATE TRIGGER audited_password AFTER UPDATE ON users FOR EACH ROW
 WHEN (OLD.password_hash IS DISTINCT FROM NEW.password_hash) EXECUTE FUNCTION audit_password();
 
--- Other ways to sign in are in the audit log of each organization of the user. Arguments: what a row is called in an action, and columns that
--- the log must not show.
+-- Other ways to sign in are in the audit log of each organization of the user. Arguments: what a row is called in an action, columns that
+-- the log must not show, and the verb if it is neither created nor removed.
 CREATE FUNCTION audit_sign_in_way() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
   any_row jsonb := CASE TG_OP WHEN 'DELETE' THEN to_jsonb(OLD) ELSE to_jsonb(NEW) END;
   shown jsonb := any_row - string_to_array(TG_ARGV[1], ',');
   removed boolean := TG_OP = 'DELETE';
 BEGIN
-  PERFORM audit_write(audit_actor(), m.org_id, TG_ARGV[0] || CASE WHEN removed THEN '.removed' ELSE '.created' END, any_row ->> 'user_id',
+  PERFORM audit_write(audit_actor(), m.org_id, TG_ARGV[0] || '.' || coalesce(TG_ARGV[2], CASE WHEN removed THEN 'removed' ELSE 'created' END), any_row ->> 'user_id',
                       CASE WHEN removed THEN shown END, CASE WHEN NOT removed THEN shown END)
   FROM (SELECT 1) AS always LEFT JOIN members m ON m.user_id = any_row ->> 'user_id';
   RETURN NULL;
@@ -95,6 +95,38 @@ BEGIN
 END $$;
 CREATE TRIGGER identity_is_of_verified_user BEFORE INSERT OR UPDATE ON identities FOR EACH ROW
 EXECUTE FUNCTION identity_is_of_verified_user();
+
+-- One row for each person with a second factor. Its owner writes it, and each sign-in with a code.
+CREATE TABLE second_factors (
+  user_id text PRIMARY KEY REFERENCES users ON DELETE CASCADE,
+  -- Encrypted with the first key of RUNGATE_ENCRYPTION_KEY, if there is one.
+  secret text NOT NULL,
+  -- Null until a code of the secret was given. Until then it does not count.
+  confirmed_at timestamptz,
+  -- The time step of the last code.
+  last_step bigint NOT NULL DEFAULT 0,
+  -- Digests of the recovery codes that were not used.
+  recovery_codes text[] NOT NULL DEFAULT '{}'
+);
+CREATE TRIGGER audited AFTER DELETE ON second_factors FOR EACH ROW WHEN (OLD.confirmed_at IS NOT NULL)
+EXECUTE FUNCTION audit_sign_in_way('second_factor', 'user_id,secret,last_step,recovery_codes');
+CREATE TRIGGER audited_confirmation AFTER UPDATE ON second_factors FOR EACH ROW WHEN (OLD.confirmed_at IS DISTINCT FROM NEW.confirmed_at)
+EXECUTE FUNCTION audit_sign_in_way('second_factor', 'user_id,secret,last_step,recovery_codes');
+CREATE TRIGGER audited_recovery AFTER UPDATE ON second_factors FOR EACH ROW
+WHEN (OLD.confirmed_at IS NOT NULL AND OLD.recovery_codes IS DISTINCT FROM NEW.recovery_codes)
+EXECUTE FUNCTION audit_sign_in_way('recovery_code', 'user_id,secret,last_step,recovery_codes,confirmed_at', 'used');
+
+-- No code works twice.
+CREATE FUNCTION second_factor_goes_on() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  IF NEW.confirmed_at IS NULL OR NEW.last_step < OLD.last_step OR NOT NEW.recovery_codes <@ OLD.recovery_codes THEN
+    RAISE EXCEPTION 'the codes of % go on and never come back', OLD.user_id
+      USING ERRCODE = 'check_violation', CONSTRAINT = 'second_factor_goes_on';
+  END IF;
+  RETURN NEW;
+END $$;
+CREATE TRIGGER second_factor_goes_on BEFORE UPDATE ON second_factors FOR EACH ROW WHEN (OLD.confirmed_at IS NOT NULL)
+EXECUTE FUNCTION second_factor_goes_on();
 
 -- One row for each sign-in of a person in the web console. Signing in and out writes it.
 CREATE TABLE sessions (

@@ -1,5 +1,6 @@
 /** Accepts an invitation to an organization (`/join-organization?token=…`). One form serves new people and people with an account. */
 import { useQuery } from "@tanstack/react-query"
+import { useCode } from "../../account/useCode.tsx"
 import { ActionForm } from "../../actions/Actions.tsx"
 import { textIn, useAction } from "../../actions/useAction.ts"
 import { useFilters } from "../../data/address.ts"
@@ -35,8 +36,10 @@ const Lead = ({ token }: { readonly token: string }) => {
 
 const JoinOrganization = () => {
   const [{ token = "" }] = useFilters()
+  const { codeField, withCode } = useCode()
   const join = useAction(
-    (form: FormData) => api.browser.accept({ payload: { token, password: textIn(form, "password") } }),
+    (form: FormData) =>
+      withCode(form, (code) => api.browser.accept({ payload: { token, password: textIn(form, "password"), ...code } })),
     { after: () => sessionChanged("/") }
   )
   if (token === "")
@@ -53,6 +56,7 @@ const JoinOrganization = () => {
           name="password"
           hint={`If you have an account here, its password. Otherwise a new one of at least ${passwordLengthMin} characters.`}
         />
+        {codeField}
       </ActionForm>
     </FormPage>
   )

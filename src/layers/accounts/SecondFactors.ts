@@ -1,0 +1,169 @@
+/**
+ * The second step of a sign-in with a password: a code of an authenticator app (TOTP, RFC 6238), or one of ten recovery codes.
+ *
+ * A code works once: the row remembers the time step of the last one, and loses a recovery code that was used. A trigger holds both.
+ */
+import { Clock, Context, Effect, Layer, Redacted, Result, Schema } from "effect"
+import { Secret, TOTP } from "otpauth"
+import { SqlClient } from "effect/sql"
+import { AuditLog } from "../auditlog/AuditLog.ts"
+import { isSealed, open, seal, sealedBegin } from "../platform/Encryption.ts"
+import { Settings } from "../platform/Settings.ts"
+import { texts } from "../postgres/Columns.ts"
+import { rowsOf } from "../postgres/Rows.ts"
+import { digest, randomText } from "./Secrets.ts"
+
+/** The account has a second factor, and the sign-in came without a code. */
+export class CodeNeeded extends Schema.TaggedError<CodeNeeded>()("CodeNeeded", {}) {}
+/** The code is wrong, too old, or was used before. */
+export class WrongCode extends Schema.TaggedError<WrongCode>()("WrongCode", {}) {}
+export class AlreadyOn extends Schema.TaggedError<AlreadyOn>()("AlreadyOn", {}) {}
+
+/** RFC 6238 recommends 160 bits. */
+const secretBytes = 20
+/** A phone's clock may be half a minute off. */
+const stepsAround = 1
+const recoveryCodes = 10
+const recoveryCodeLength = 16
+const resealMax = 1_000
+
+/** The time step of a code that is valid now and newer than the last one that was used. Else null. */
+export const stepOf = (secret: string, code: string, millis: number, last: bigint): bigint | null => {
+  const delta = TOTP.validate({
+    ...{ secret: Secret.fromBase32(secret), token: code, timestamp: millis },
+    window: stepsAround
+  })
+  const step = delta === null ? null : BigInt(TOTP.counter({ timestamp: millis }) + delta)
+  return step !== null && step > last ? step : null
+}
+
+const purposeOf = (user_id: string) => `second factor of ${user_id}`
+const hashOf = (code: string) => Buffer.from(digest(code)).toString("base64url")
+
+const factorRows = rowsOf({
+  secret: Schema.String,
+  last_step: Schema.BigInt,
+  confirmed: Schema.Boolean,
+  recovery_codes: Schema.Int
+})
+const sealedRows = rowsOf({ user_id: Schema.String, secret: Schema.String })
+
+export class SecondFactors extends Context.Service<
+  SecondFactors,
+  {
+    readonly state: (user_id: string) => Effect.Effect<{ readonly enabled: boolean; readonly recovery_codes: number }>
+    /** Makes a secret, which counts once a code of it is confirmed. */
+    readonly start: (user_id: string, email: string) => Effect.Effect<{ secret: string; uri: string }, AlreadyOn>
+    /** Turns the second factor on, and returns its recovery codes. */
+    readonly confirm: (user_id: string, code: string) => Effect.Effect<ReadonlyArray<string>, WrongCode>
+    /** Uses a code up. False if the account has no second factor. */
+    readonly check: (user_id: string, code: string | null) => Effect.Effect<boolean, CodeNeeded | WrongCode>
+    readonly remove: (user_id: string) => Effect.Effect<void>
+    readonly reseal: Effect.Effect<{ readonly resealed: number; readonly unreadable: number }>
+  }
+>()("rungate/layers/accounts/SecondFactors") {
+  static readonly layer = Layer.effect(
+    SecondFactors,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const log = yield* AuditLog
+      const settings = yield* Settings
+      const keys = () => settings.current().encryptionKeys
+
+      const stored = (user_id: string, secret: string) => seal(keys(), purposeOf(user_id), secret) ?? secret
+      const opened = (user_id: string, secret: string) =>
+        isSealed(secret)
+          ? Result.getOrNull(Result.map(open(keys(), purposeOf(user_id), secret), Redacted.value))
+          : secret
+
+      const find = (user_id: string) =>
+        Effect.map(
+          factorRows(sql`
+            SELECT secret, last_step, confirmed_at IS NOT NULL AS confirmed, cardinality(recovery_codes) AS recovery_codes
+            FROM second_factors WHERE user_id = ${user_id}`),
+          (rows) => rows[0]
+        )
+
+      const start = Effect.fn("SecondFactors.start")(function* (user_id: string, email: string) {
+        const secret = new Secret({ size: secretBytes })
+        const rows = yield* Effect.orDie(sql`
+          INSERT INTO second_factors (user_id, secret) VALUES (${user_id}, ${stored(user_id, secret.base32)})
+          ON CONFLICT (user_id) DO UPDATE SET secret = excluded.secret WHERE second_factors.confirmed_at IS NULL RETURNING 1 AS stored`)
+        if (rows.length === 0) return yield* new AlreadyOn()
+        return { secret: secret.base32, uri: new TOTP({ issuer: "Rungate", label: email, secret }).toString() }
+      })
+
+      /** The step of a valid code of this user's secret. */
+      const stepNow = Effect.fnUntraced(function* (user_id: string, code: string, secret: string, last: bigint) {
+        const now = yield* Clock.currentTimeMillis
+        const plain = opened(user_id, secret)
+        return plain === null ? null : stepOf(plain, code, now, last)
+      })
+
+      const confirm = Effect.fn("SecondFactors.confirm")(function* (user_id: string, code: string) {
+        const row = yield* Effect.orDie(find(user_id))
+        if (row === undefined || row.confirmed) return yield* new WrongCode()
+        const step = yield* stepNow(user_id, code, row.secret, row.last_step)
+        if (step === null) return yield* new WrongCode()
+        const codes = Array.from({ length: recoveryCodes }, () => randomText(recoveryCodeLength))
+        const on = yield* Effect.orDie(sql`
+          UPDATE second_factors SET confirmed_at = now(), last_step = ${step}, recovery_codes = ${texts(codes.map(hashOf))}
+          WHERE user_id = ${user_id} AND confirmed_at IS NULL AND secret = ${row.secret} RETURNING 1 AS confirmed`)
+        return on.length === 0 ? yield* new WrongCode() : codes
+      })
+
+      const check = Effect.fn("SecondFactors.check")(
+        function* (user_id: string, code: string | null) {
+          const row = yield* Effect.orDie(find(user_id))
+          if (row === undefined || !row.confirmed) return false
+          if (code === null) return yield* new CodeNeeded()
+          const step = yield* stepNow(user_id, code, row.secret, row.last_step)
+          // Of two uses of one code at once, the second finds no row.
+          const used = yield* step === null
+            ? log.by({ kind: "person", id: user_id, name: null, address: null })(sql`
+              UPDATE second_factors SET recovery_codes = array_remove(recovery_codes, ${hashOf(code)})
+              WHERE user_id = ${user_id} AND ${hashOf(code)} = ANY(recovery_codes) RETURNING 1 AS used`)
+            : sql`
+              UPDATE second_factors SET last_step = ${step}
+              WHERE user_id = ${user_id} AND secret = ${row.secret} AND last_step < ${step} RETURNING 1 AS used`
+          return used.length > 0 || (yield* new WrongCode())
+        },
+        Effect.catchTag("SqlError", Effect.die)
+      )
+
+      const remove = (user_id: string) => sql`DELETE FROM second_factors WHERE user_id = ${user_id}`
+
+      const reseal = Effect.gen(function* () {
+        const begin = sealedBegin(keys())
+        const counts = { resealed: 0, unreadable: 0 }
+        if (begin === null) return counts
+        const rows = yield* sealedRows(sql`
+          SELECT user_id, secret FROM second_factors WHERE NOT starts_with(secret, ${begin}) ORDER BY user_id LIMIT ${resealMax}`)
+        for (const { user_id, secret } of rows) {
+          const plain = opened(user_id, secret)
+          counts[plain === null ? "unreadable" : "resealed"] += 1
+          if (plain !== null)
+            yield* sql`
+              UPDATE second_factors SET secret = ${stored(user_id, plain)} WHERE user_id = ${user_id} AND secret = ${secret}`
+        }
+        return counts
+      })
+
+      return SecondFactors.of({
+        state: (user_id) =>
+          Effect.orDie(
+            Effect.map(find(user_id), (row) =>
+              row?.confirmed === true
+                ? { enabled: true, recovery_codes: row.recovery_codes }
+                : { enabled: false, recovery_codes: 0 }
+            )
+          ),
+        start,
+        confirm,
+        check,
+        remove: (user_id) => Effect.asVoid(Effect.orDie(remove(user_id))),
+        reseal: Effect.orDie(reseal)
+      })
+    })
+  )
+}

@@ -1,0 +1,206 @@
+/** Codes of an authenticator app as the second step of a password, over the real API, and attacks on them. */
+import { describe, expect, test } from "bun:test"
+import { TOTP } from "otpauth"
+import { stepOf } from "../../../../src/layers/accounts/SecondFactors.ts"
+import { type Reply, startApp, until, withApp } from "../../../kit/app.ts"
+
+const password = "correct horse battery"
+const keyOf = (text: string) => Buffer.from(text.padEnd(32, "x")).toString("base64")
+const old = keyOf("old")
+const next = keyOf("next")
+const app = withApp({ settings: { RUNGATE_ENCRYPTION_KEY: old } })
+
+let count = 0
+const post = (token: string | null, path: string, body: unknown) => app.call(token, "POST", `/v1/auth${path}`, { body })
+const person = async () => {
+  const email = `ada.${(count += 1)}@example.com`
+  const { body } = await post(null, "/sign-up", { email, password, organization: "Acme" })
+  return { email, token: String(body.session_token), id: String(body.user.id), org_id: String(body.organization.id) }
+}
+/** A code of `steps` half minutes from now. The service takes one step before and after. */
+const codeOf = (uri: string, steps = 0) => {
+  const [, secret = ""] = /secret=([A-Z2-7]+)/.exec(uri) ?? []
+  return new TOTP({ secret }).generate({ timestamp: Date.now() + steps * 30_000 })
+}
+const guarded = async () => {
+  const who = await person()
+  const started = await post(who.token, "/second-factor", { current_password: password })
+  expect(started.status).toBe(200)
+  const confirmed = await post(who.token, "/second-factor/confirm", { code: codeOf(started.body.uri) })
+  expect(confirmed.status).toBe(200)
+  return { ...who, uri: String(started.body.uri), codes: confirmed.body.recovery_codes as ReadonlyArray<string> }
+}
+const signIn = (email: string, code?: string, secret = password) =>
+  post(null, "/sign-in", { email, password: secret, ...(code === undefined ? {} : { code }) })
+const refusal = ({ status, body }: Reply) => [status, body.error?.details?.[0]?.path]
+const logOf = (id: string) =>
+  app
+    .sql(
+      "SELECT action, actor FROM audit_log WHERE object = $1 AND action ~ '^(second_factor|recovery_code)' ORDER BY created_at",
+      [id]
+    )
+    .then((rows) => rows.map(({ action, actor }) => `${action} by ${actor}`))
+
+describe("a second factor", () => {
+  test("counts once a code is confirmed; then a password alone opens nothing, through any door", async () => {
+    const who = await person()
+    const started = await post(who.token, "/second-factor", { current_password: password })
+    expect(started.body.uri).toContain(`secret=${started.body.secret}`)
+    expect((await signIn(who.email)).status).toBe(200)
+    expect(refusal(await post(who.token, "/second-factor/confirm", { code: "000000" }))).toEqual([400, "code"])
+    const { body } = await post(who.token, "/second-factor/confirm", { code: codeOf(started.body.uri) })
+    expect(new Set(body.recovery_codes).size).toBe(10)
+    expect(refusal(await signIn(who.email))).toEqual([401, "code"])
+    const origin = { headers: { origin: app.url, "x-rungate-console": "1" } }
+    const browser = await app.call(null, "POST", "/v1/auth/browser/sign-in", {
+      body: { email: who.email, password },
+      ...origin
+    })
+    expect([...refusal(browser), browser.headers.get("set-cookie")]).toEqual([401, "code", null])
+    const host = await person()
+    const invited = await app.call(host.token, "POST", "/v1/invitations", {
+      body: { email: who.email, role: "member" }
+    })
+    const token = new URL(invited.body.link).searchParams.get("token")
+    const accept = (more: object) =>
+      app.call(null, "POST", "/v1/invitations/accept", { body: { token, password, ...more } })
+    expect(refusal(await accept({}))).toEqual([401, "code"])
+    expect((await accept({ code: codeOf(started.body.uri, 1) })).body.organization.id).toBe(host.org_id)
+    expect((await app.call(who.token, "GET", "/v1/auth/second-factor")).body).toEqual({
+      enabled: true,
+      recovery_codes: 10
+    })
+    expect(await logOf(who.id)).toEqual(["second_factor.created by person"])
+  })
+
+  test("does not tell whether an account has one to who does not know its password", async () => {
+    const { email, uri } = await guarded()
+    expect(refusal(await signIn(email, undefined, "another password"))).toEqual([401, undefined])
+    const code = codeOf(uri, 1)
+    expect(refusal(await signIn(email, code, "another password"))).toEqual([401, undefined])
+    // That code is not used up.
+    expect((await signIn(email, code)).status).toBe(200)
+  })
+
+  test("takes each code once, also at once, and none that is older than the last", async () => {
+    const { email, uri } = await guarded()
+    const code = codeOf(uri, 1)
+    const replies = await Promise.all([1, 2, 3, 4].map(() => signIn(email, code)))
+    expect(replies.map(({ status }) => status).sort()).toEqual([200, 401, 401, 401])
+    expect(refusal(await signIn(email, code))).toEqual([401, "code"])
+    expect(refusal(await signIn(email, codeOf(uri)))).toEqual([401, "code"])
+    const back = app.sql("UPDATE second_factors SET last_step = last_step - 1 WHERE confirmed_at IS NOT NULL")
+    await expect(back).rejects.toThrow("never come back")
+  })
+
+  test("takes each recovery code once, and stores none of them", async () => {
+    const { email, id, token, codes } = await guarded()
+    const [first = "", second = ""] = codes
+    const replies = await Promise.all([1, 2, 3].map(() => signIn(email, first)))
+    expect(replies.map(({ status }) => status).sort()).toEqual([200, 401, 401])
+    expect((await signIn(email, second)).status).toBe(200)
+    expect((await app.call(token, "GET", "/v1/auth/second-factor")).body.recovery_codes).toBe(8)
+    const [row] = await app.sql("SELECT second_factors::text AS text FROM second_factors WHERE user_id = $1", [id])
+    for (const code of codes) expect(row?.["text"]).not.toContain(code)
+    expect(await logOf(id)).toEqual([
+      "second_factor.created by person",
+      "recovery_code.used by person",
+      "recovery_code.used by person"
+    ])
+  })
+
+  test("is set up with the password, is not replaced, and goes with password and code only", async () => {
+    const { email, id, token, uri, codes } = await guarded()
+    const start = (current_password: string) => post(token, "/second-factor", { current_password })
+    expect(refusal(await start("another password"))).toEqual([400, "current_password"])
+    expect((await start(password)).body.error.message).toContain("Remove it first")
+    const remove = (current_password: string, code: string) =>
+      post(token, "/second-factor/remove", { current_password, code })
+    expect(refusal(await remove("another password", codeOf(uri, 1)))).toEqual([400, "current_password"])
+    expect(refusal(await remove(password, "123456"))).toEqual([400, "code"])
+    expect((await remove(password, codes[0] ?? "")).body).toEqual({ removed: true })
+    expect((await signIn(email)).status).toBe(200)
+    expect(await logOf(id)).toEqual([
+      "second_factor.created by person",
+      "recovery_code.used by person",
+      "second_factor.removed by person"
+    ])
+    const key = await app.tenant()
+    expect((await key.get("/v1/auth/second-factor")).status).toBe(403)
+  })
+
+  test("stays when the password is set anew by mail, and goes with its user", async () => {
+    const { email, id } = await guarded()
+    await app.sql(
+      "UPDATE users SET password_hash = (SELECT password_hash FROM users WHERE email <> $1 LIMIT 1) WHERE email = $1",
+      [email]
+    )
+    expect(refusal(await signIn(email))).toEqual([401, "code"])
+    const [rule] = await app.sql(
+      "SELECT confdeltype FROM pg_constraint WHERE conrelid = 'second_factors'::regclass AND confrelid = 'users'::regclass"
+    )
+    expect([id.slice(0, 4), rule?.["confdeltype"]]).toEqual(["usr_", "c"])
+  })
+})
+
+describe("its secret", () => {
+  test("is encrypted, and encrypted again with a new key", async () => {
+    const { id, uri, email } = await guarded()
+    const [, secret = "none"] = /secret=([A-Z2-7]+)/.exec(uri) ?? []
+    const stored = async () =>
+      String((await app.sql("SELECT secret FROM second_factors WHERE user_id = $1", [id]))[0]?.["secret"])
+    const before = await stored()
+    expect(before).toStartWith("v1.")
+    expect(before).not.toContain(secret)
+    const later = await startApp({ beside: app, settings: { RUNGATE_ENCRYPTION_KEY: `${next},${old}` } })
+    try {
+      await until("the secret is encrypted with the new key", stored, (now) => now !== before)
+      const body = { email, password, code: codeOf(uri, 1) }
+      expect((await later.call(null, "POST", "/v1/auth/sign-in", { body })).status).toBe(200)
+    } finally {
+      await later.stop()
+    }
+  })
+})
+
+describe("brute force", () => {
+  const limited = withApp({ settings: { RUNGATE_RATE_LIMIT: "50", RUNGATE_TRUSTED_PROXIES: "1" } })
+
+  test("of codes is slowed over all addresses, those that have signed in before too", async () => {
+    const email = "eve@example.com"
+    const send = (token: string | null, path: string, body: unknown, from: number) =>
+      limited.call(token, "POST", `/v1/auth${path}`, { body, headers: { "x-forwarded-for": `203.0.113.${from}` } })
+    const { body: session } = await send(null, "/sign-up", { email, password, organization: "Acme" }, 1)
+    const mine = String(session.session_token)
+    const { body: started } = await send(mine, "/second-factor", { current_password: password }, 1)
+    const { body: on } = await send(mine, "/second-factor/confirm", { code: codeOf(started.uri) }, 1)
+    const attempt = async (code: string, from: number) =>
+      (await send(null, "/sign-in", { email, password, code }, from)).status
+    expect(await attempt(on.recovery_codes[0], 1)).toBe(200)
+    const guesses = await Promise.all(
+      Array.from({ length: 30 }, (_, guess) => attempt("none", 10 + Math.floor(guess / 8)))
+    )
+    expect(new Set(guesses)).toEqual(new Set([401]))
+    expect([await attempt("none", 1), await attempt("none", 1)]).toEqual([401, 429])
+    // Who has the password and no code learns nothing more, and is not in the way of its owner.
+    expect((await send(null, "/sign-in", { email, password }, 20)).status).toBe(401)
+    expect(await attempt(on.recovery_codes[1], 20)).toBe(200)
+  })
+})
+
+test("the step of a code is the one that it is valid for, and newer than the last", () => {
+  // RFC 6238, appendix B: the last six digits of SHA-1 at these times.
+  const secret = "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ"
+  const at: ReadonlyArray<readonly [number, string]> = [
+    [59, "287082"],
+    [1_111_111_109, "081804"],
+    [20_000_000_000, "353130"]
+  ]
+  for (const [seconds, code] of at) {
+    const step = BigInt(Math.floor(seconds / 30))
+    expect(stepOf(secret, code, seconds * 1_000, 0n)).toBe(step)
+    expect(stepOf(secret, code, seconds * 1_000, step)).toBeNull()
+    expect(stepOf(secret, code, (seconds + 30) * 1_000, 0n)).toBe(step)
+    expect(stepOf(secret, code, (seconds + 90) * 1_000, 0n)).toBeNull()
+  }
+})
