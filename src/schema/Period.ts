@@ -1,10 +1,11 @@
 /**
- * Periods of time in queries: `from` is inclusive; `to` is exclusive, except that a plain date includes its whole day. Everything is UTC.
+ * Periods of time in queries: `from` is inclusive; `to` is exclusive, except that a plain date includes its whole day. A date is a day of UTC,
+ * or of the given time zones.
  *
  * A date is what people write, so from=2026-11-01&to=2026-11-30 is all of November.
  */
 import { Schema } from "effect"
-import { dayMillis } from "./money/SpendDay.ts"
+import { dayAt, dayEnd, dayStart, type Zones } from "./money/SpendDay.ts"
 
 const expected = "expected a date such as 2026-11-22, or a time such as 2026-11-22T09:00:00Z"
 
@@ -30,7 +31,13 @@ export const Moment = Schema.String.check(
 )
 
 /** The first moment of a period. */
-export const fromOf = (text: string): Date => new Date(millisOf(text) ?? 0)
+export const fromOf = (text: string, zones?: Zones): Date =>
+  new Date(datePattern.test(text) ? dayStart(text, zones) : (millisOf(text) ?? 0))
 
 /** The first moment after a period. */
-export const toOf = (text: string): Date => new Date((millisOf(text) ?? 0) + (datePattern.test(text) ? dayMillis : 0))
+export const toOf = (text: string, zones?: Zones): Date =>
+  datePattern.test(text) ? dayEnd(text, zones) : new Date(millisOf(text) ?? 0)
+
+/** The first and the last day that a period touches. */
+export const firstDayOf = (from: string, zones: Zones): string => dayAt(fromOf(from, zones).getTime(), zones)
+export const lastDayOf = (to: string, zones: Zones): string => dayAt(toOf(to, zones).getTime() - 1, zones)

@@ -26,6 +26,7 @@ describe.each(oneBackend)("the spend guard, queues on %s", (backend) => {
       low_balance: null,
       contact_guard_days: null,
       repeat_guard: 0,
+      time_zone: "UTC",
       spent_today: "0.00",
       resets_at: expect.any(String)
     }

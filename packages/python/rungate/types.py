@@ -630,7 +630,7 @@ class KeyBudget(TypedDict):
 class KeyBudgetRequest(TypedDict):
     limit: Usd
     period: Literal["day", "week", "month", "total"]
-    """in UTC: weeks start on Monday, months on the first; total never resets"""
+    """in the organization's time zone: weeks start on Monday, months on the first; total never resets"""
 
 
 class KeyScope(TypedDict):
@@ -1425,6 +1425,8 @@ class SpendGuard(TypedDict):
     contact_guard_days: int | None
     repeat_guard: int
     """failures of one input within ten minutes after which a key may not repeat it; 0: any number"""
+    time_zone: str
+    """whose days the daily limit, budgets and usage count"""
     spent_today: str
     resets_at: str
 
@@ -1433,6 +1435,7 @@ class SpendGuardRequest(TypedDict):
     per_run_limit: NotRequired[Usd | None]
     daily_limit: NotRequired[Usd | None]
     low_balance: NotRequired[Usd | None]
+    time_zone: NotRequired[str]
     contact_guard_days: NotRequired[int | None]
 
 

@@ -27,6 +27,7 @@ export const Credit = Schema.Struct({
 export const SetGuard = Schema.Struct({
   per_run_limit: Schema.optionalKey(Schema.NullOr(Usd)),
   daily_limit: Schema.optionalKey(Schema.NullOr(Usd)),
+  time_zone: Schema.optionalKey(Schema.String),
   /** Whether the caller may raise or remove a limit. Commands of older versions lack this field, and may. */
   may_loosen: Schema.optionalKey(Schema.Boolean),
   ...ofActor

@@ -163,8 +163,17 @@ export class Quotes extends Context.Service<
 
       /** What the wallet's turn would decide on this run, by the turn's own rules. */
       const verdictOn = Effect.fnUntraced(function* (run: NewRun) {
-        const { balance, reserved, allowances_held, per_run_limit, daily_limit, suspended, spent_today, today } =
-          yield* books.wallet(run.org_id)
+        const {
+          balance,
+          reserved,
+          allowances_held,
+          per_run_limit,
+          daily_limit,
+          suspended,
+          spent_today,
+          today,
+          time_zones
+        } = yield* books.wallet(run.org_id)
         const limit = (amount: bigint | null) => (amount === null ? null : Money.MicroUsd(amount))
         const key =
           run.budget_id === null || run.key_id === null
@@ -180,7 +189,8 @@ export class Quotes extends Context.Service<
           daily_limit: limit(daily_limit),
           spent_day: today,
           spent: Money.MicroUsd(spent_today),
-          suspended
+          suspended,
+          ...(time_zones === null ? {} : { time_zones })
         }
         const guarded = yield* guardedBy(run)
         const turnRun = { ...turnRunOf({ _tag: "Reserve", run }), ...(guarded === null ? {} : { guarded }) }

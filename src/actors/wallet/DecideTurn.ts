@@ -6,13 +6,16 @@
 import type { LeasedRun } from "../../layers/runs/Leases.ts"
 import type { RunLoss } from "../../layers/ledger/Turn.ts"
 import type { AdmittedRun, EndedRun, TurnCommand, TurnEffects, TurnRun, TurnView } from "../../layers/ledger/Turn.ts"
+import { walletDay } from "../../layers/ledger/Turn.ts"
 import type { Reusable } from "../../schema/guards/Reuse.ts"
 import { storableJson, storableText } from "../../schema/json/StorableText.ts"
 import { nextStep, startedAttempt } from "../../schema/accounts/OwnAccount.ts"
 import type { RunStatus } from "../../schema/runs/Run.ts"
 import { type Claimant, noShare } from "../../schema/runs/Slots.ts"
+import type { KeyBudget } from "../../schema/wallet/KeyBudget.ts"
 import {
   available,
+  type Command,
   type Decision,
   decide,
   type Entry,
@@ -133,6 +136,10 @@ const availableTo = (
       return wallet === undefined ? [] : [[org_id, available(wallet)] as const]
     })
   )
+
+/** Decides on the wallet's day. */
+const decideOn = (view: TurnView, wallet: Wallet, run: TurnRun | null, command: Command, budget: KeyBudget | null) =>
+  decide(wallet, run, command, walletDay(view, wallet.org_id), budget, view.now_micros)
 
 /** Creates new ids. */
 export interface Names {
@@ -274,7 +281,12 @@ export const decideTurn = (view: TurnView, room: Room, names: Names) => {
   const payment = (mail: TurnCommand, wallet: Wallet) => {
     const allowance = allowanceCommand(mail)
     if (allowance !== null) {
-      const decided = decideAllowance(wallet, allowance.act, budgets.allowance(allowance.budget_id), view.day)
+      const decided = decideAllowance(
+        wallet,
+        allowance.act,
+        budgets.allowance(allowance.budget_id),
+        walletDay(view, mail.org_id)
+      )
       wallets.set(mail.org_id, decided.wallet)
       for (const [after, before] of decided.budgets) budgets.set(after, before)
       const [first] = book(mail.org_id, decided.entries)
@@ -306,7 +318,7 @@ export const decideTurn = (view: TurnView, room: Room, names: Names) => {
     const replayed =
       mail.command_id === null || command._tag !== "Credit" ? undefined : view.credited.get(mail.command_id)
     const counted = budgets.of(run)
-    const decision = replayed === undefined ? decide(wallet, run, command, view.day, counted) : alreadyCredited(wallet)
+    const decision = replayed === undefined ? decideOn(view, wallet, run, command, counted) : alreadyCredited(wallet)
     // Written even if unchanged: the write fails when another turn changed the wallet meanwhile.
     wallets.set(mail.org_id, decision.wallet)
     budgets.set(decision.budget, counted)

@@ -4,12 +4,12 @@
  * A batch's budget and that of its key are two rows. Here the key's budget is the parent of the batch's, so that a run counts in both.
  */
 import type { BudgetAlertWrite } from "../../layers/ledger/BudgetTurn.ts"
-import type { TurnRun, TurnView } from "../../layers/ledger/Turn.ts"
+import { type TurnRun, type TurnView, walletDay } from "../../layers/ledger/Turn.ts"
 import { budgetReached, watchKeyBudget } from "../../schema/events/BudgetAlerts.ts"
 import { type MicroUsd, max } from "../../schema/money/Money.ts"
 import { isOfBatch, type KeyBudget } from "../../schema/wallet/KeyBudget.ts"
 
-export const turnBudgets = (view: Pick<TurnView, "budgets" | "day">) => {
+export const turnBudgets = (view: Pick<TurnView, "budgets" | "day" | "wallets">) => {
   const changed = new Map<string, KeyBudget>()
   const refused = new Map<string, MicroUsd>()
   const current = (budget_id: string) => changed.get(budget_id) ?? view.budgets.get(budget_id)?.budget
@@ -32,9 +32,11 @@ export const turnBudgets = (view: Pick<TurnView, "budgets" | "day">) => {
     const after = current(budget_id)
     if (read === undefined || after === undefined || isOfBatch(after)) return null
     const { lastAlert, budget: before, org_id, key_id } = read
-    const alert = watchKeyBudget({ lastAlert, before, after, refused: refused.get(budget_id) ?? null, day: view.day })
+    const day = walletDay(view, org_id)
+    const alert = watchKeyBudget({ lastAlert, before, after, refused: refused.get(budget_id) ?? null, day })
     if (alert === null) return null
-    const events = alert.steps.map((percent) => budgetReached(key_id, after, view.day, percent))
+    const zones = view.wallets.get(org_id)?.wallet.time_zones
+    const events = alert.steps.map((percent) => budgetReached(key_id, after, day, percent, zones))
     return { budget_id, org_id, key_id, lastAlert: alert.lastAlert, events }
   }
 

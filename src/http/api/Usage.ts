@@ -65,7 +65,7 @@ export class UsageApi extends HttpApiGroup.make("usage")
       operation(
         { role: "viewer", keys: "reads", own: true, command: "usage" },
         "Read usage",
-        "Counts and charges of finished runs on whole UTC days, in up to two groups. charged equals the settlements of these days in the ledger. failed counts every run that neither succeeded nor ended as no_match. reused counts the runs that took another run's result, and what that had cost. The default is the last 30 days as one total. With `Accept: text/csv` the answer is CSV; as one total or by day, its columns reused and saved say what reuse saved."
+        "Counts and charges of finished runs on whole days of the organization's time zone, in up to two groups. charged equals the settlements of these days in the ledger. failed counts every run that neither succeeded nor ended as no_match. reused counts the runs that took another run's result, and what that had cost. The default is the last 30 days as one total. With `Accept: text/csv` the answer is CSV; as one total or by day, its columns reused and saved say what reuse saved."
       )
     )
   )

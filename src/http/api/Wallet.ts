@@ -5,6 +5,7 @@ import { operation } from "./shapes/Rights.ts"
 import { Wire } from "../../schema/Errors.ts"
 import { contactDaysMax } from "../../schema/guards/ContactGuard.ts"
 import { Usd } from "../../schema/money/Money.ts"
+import { ZoneName } from "../../schema/money/TimeZone.ts"
 import { entryTypes } from "../../schema/wallet/Wallet.ts"
 import { periodQuery } from "./shapes/RunQuery.ts"
 import { Auth, listQuery, optional } from "./shapes/Common.ts"
@@ -60,6 +61,7 @@ export class WalletApi extends HttpApiGroup.make("wallet")
         per_run_limit: optional(Usd),
         daily_limit: optional(Usd),
         low_balance: optional(Usd),
+        time_zone: Schema.optionalKey(ZoneName),
         contact_guard_days: optional(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: contactDaysMax })))
       })
         .annotate({ identifier: "SpendGuardRequest" })
@@ -70,7 +72,7 @@ export class WalletApi extends HttpApiGroup.make("wallet")
       operation(
         { role: "admin", keys: "changes", command: "spend-guard set" },
         "Set the spend guard",
-        "A field that is left out does not change; null removes the limit. An API key may set a missing limit or lower one. Raising or removing one needs a session token. A balance below low_balance causes the event wallet.low and an e-mail. A run that would contact somebody whom the organization has contacted within contact_guard_days is blocked."
+        "A field that is left out does not change; null removes the limit. An API key may set a missing limit or lower one. Raising or removing one needs a session token. A balance below low_balance causes the event wallet.low and an e-mail. A run that would contact somebody whom the organization has contacted within contact_guard_days is blocked. time_zone is a name of the IANA list. The day, week and month of the change keep their end, and the next ones are days of the new zone. A session changes it once a month, and may correct it on the same day."
       )
     )
   )

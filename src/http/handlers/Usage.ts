@@ -2,12 +2,13 @@
 import { Clock, Effect, Schema } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { GuardStore } from "../../layers/guards/GuardStore.ts"
+import { Books } from "../../layers/ledger/Books.ts"
 import { Reads } from "../../layers/standby/Reads.ts"
 import type { UsageRow } from "../../layers/usage/UsageStore.ts"
 import { notACursor, problem, refused } from "../../schema/Errors.ts"
 import { MicroUsd, usd } from "../../schema/money/Money.ts"
-import { dayMillis } from "../../schema/money/SpendDay.ts"
-import { fromOf, toOf } from "../../schema/Period.ts"
+import { dayAt, dayMillis, type Zones } from "../../schema/money/SpendDay.ts"
+import { firstDayOf, lastDayOf } from "../../schema/Period.ts"
 import { cellOf, type Grouping, groupingsOf } from "../../schema/usage/Usage.ts"
 import { Api } from "../api/Api.ts"
 import type { UsageItem } from "../api/Usage.ts"
@@ -19,16 +20,16 @@ const daysDefault = 30
 /** Bounds what a question reads. */
 const daysMax = 400
 
-const dateOf = (millis: number) => new Date(millis).toISOString().slice(0, 10)
+const dateOf = (number: number) => new Date(number * dayMillis).toISOString().slice(0, 10)
+const numberOf = (day: string) => Math.floor(Date.parse(day) / dayMillis)
 
-/** Whole UTC days that contain the period. */
-const daysOf = Effect.fnUntraced(function* (from: string | undefined, to: string | undefined) {
-  const end = to === undefined ? yield* Clock.currentTimeMillis : toOf(to).getTime() - 1
-  const last = Math.floor(end / dayMillis)
-  const first = from === undefined ? last - daysDefault + 1 : Math.floor(fromOf(from).getTime() / dayMillis)
+/** Whole days of the organization's time zone that contain the period. */
+const daysOf = Effect.fnUntraced(function* (from: string | undefined, to: string | undefined, zones: Zones) {
+  const last = numberOf(to === undefined ? dayAt(yield* Clock.currentTimeMillis, zones) : lastDayOf(to, zones))
+  const first = from === undefined ? last - daysDefault + 1 : numberOf(firstDayOf(from, zones))
   if (first > last) return yield* refused(to === undefined ? "query.from" : "query.to", "must leave at least one day")
   if (last - first >= daysMax) return yield* refused("query.from", `must be at most ${daysMax} days before to`)
-  return { from: dateOf(first * dayMillis), to: dateOf((last + 1) * dayMillis) }
+  return { from: dateOf(first), to: dateOf(last + 1) }
 })
 
 const Cursor = Schema.fromJsonString(Schema.Tuple([Schema.String, Schema.String]))
@@ -94,6 +95,7 @@ export const UsageHandlers = HttpApiBuilder.group(
   Effect.fnUntraced(function* (handlers) {
     const reads = yield* Reads
     const guards = yield* GuardStore
+    const books = yield* Books
     return handlers.handleAll({
       get: Effect.fnUntraced(function* ({ query }) {
         const { org_id, access } = yield* CurrentCaller
@@ -103,7 +105,7 @@ export const UsageHandlers = HttpApiBuilder.group(
           keys === null ? guards.saved(org_id, days.from, days.to) : Effect.succeed([])
         const groupings = groupingsOf(query.group_by ?? "")
         if (typeof groupings === "string") return yield* refused("query.group_by", groupings)
-        const days = yield* daysOf(query.from, query.to)
+        const days = yield* daysOf(query.from, query.to, yield* books.zones(org_id))
         const { limit = null, cursor = null } = query
         const page = Effect.fnUntraced(
           function* (cursor: string | null, limit: number) {

@@ -17,7 +17,10 @@ import { SpendGuard, Transaction, Wallet, WalletAudit } from "../../schema/nouns
 import { notACursor, problem, refused } from "../../schema/Errors.ts"
 import { looksLike } from "../../schema/Ids.ts"
 import { plus } from "../../schema/money/Money.ts"
+import { zoneChangesOn, zoneOf, type Zones } from "../../schema/money/SpendDay.ts"
 import { fromOf, toOf } from "../../schema/Period.ts"
+import { zoneNames } from "../../schema/money/TimeZone.ts"
+import { didYouMean } from "../../schema/suggestion.ts"
 import { seesWallet } from "../../schema/accounts/KeyAccess.ts"
 import { type KeyBudget, leftIn } from "../../schema/wallet/KeyBudget.ts"
 import { type EntryType, entryTypes } from "../../schema/wallet/Wallet.ts"
@@ -36,7 +39,7 @@ const tryAgain = problem(
 
 const needsPerson = problem(
   "forbidden",
-  withCommands`An API key may only lower a limit. To raise or remove one, sign in with ${signIn} and use the session token.`
+  withCommands`An API key may only lower a limit. To raise or remove one, or to change the time zone, sign in with ${signIn} and use the session token.`
 )
 
 const noBudget = problem(
@@ -67,17 +70,15 @@ const cursorOf = (text: string | undefined) => {
   return notACursor
 }
 
-const filterOf = Effect.fnUntraced(function* (query: {
-  readonly type?: EntryType
-  readonly run_id?: string
-  readonly from?: string
-  readonly to?: string
-}) {
+const filterOf = Effect.fnUntraced(function* (
+  query: { readonly type?: EntryType; readonly run_id?: string; readonly from?: string; readonly to?: string },
+  zones: Zones
+) {
   const { type = null, run_id = null } = query
   if (run_id !== null && !looksLike("run", run_id))
     return yield* refused("query.run_id", "is not the id of a run, such as run_01m81nzk95mq351g8pvrxgm8m4")
-  const from = query.from === undefined ? null : fromOf(query.from)
-  const to = query.to === undefined ? null : toOf(query.to)
+  const from = query.from === undefined ? null : fromOf(query.from, zones)
+  const to = query.to === undefined ? null : toOf(query.to, zones)
   if (from !== null && to !== null && from >= to) return yield* refused("query.to", "must be after from")
   return { type, run_id, from, to }
 })
@@ -101,7 +102,14 @@ export const WalletHandlers = HttpApiBuilder.group(
       const wallet = yield* books.wallet(org_id)
       const low = yield* alerts.lowBalance(org_id)
       const contact_guard_days = yield* guards.contactDays(org_id)
-      return guardJson({ ...wallet, low_balance: low, contact_guard_days, repeat_guard: settings.repeatGuard })
+      const time_zone = zoneOf(wallet.time_zones ?? [])
+      return guardJson({
+        ...wallet,
+        time_zone,
+        low_balance: low,
+        contact_guard_days,
+        repeat_guard: settings.repeatGuard
+      })
     })
 
     return handlers.handleAll({
@@ -118,7 +126,8 @@ export const WalletHandlers = HttpApiBuilder.group(
 
       transactions: Effect.fnUntraced(function* ({ query }) {
         const { org_id } = yield* CurrentCaller
-        const filter = yield* filterOf(query)
+        const dated = query.from !== undefined || query.to !== undefined
+        const filter = yield* filterOf(query, dated ? yield* books.zones(org_id) : [])
         const page = Effect.fnUntraced(function* (cursor: string | null, limit: number) {
           const rows = yield* reads.entries(org_id, yield* cursorOf(cursor ?? undefined), limit + 1, filter)
           return cut(rows, limit, ({ seq }) => String(seq))
@@ -149,6 +158,9 @@ export const WalletHandlers = HttpApiBuilder.group(
         const loosens =
           days !== undefined && user_id === null && (days ?? 0) < ((yield* guards.contactDays(org_id)) ?? 0)
         if (loosens) return yield* Effect.fail(needsPerson)
+        const { time_zone } = limits
+        if (time_zone !== undefined && !(yield* books.hasZone(time_zone)))
+          return yield* refused("time_zone", `must be a name such as Europe/Berlin.${didYouMean(time_zone, zoneNames)}`)
         const { verdict } = yield* commands
           .ask({
             org_id,
@@ -158,6 +170,8 @@ export const WalletHandlers = HttpApiBuilder.group(
           })
           .pipe(Effect.catch(() => Effect.fail(tryAgain)))
         if (verdict === "LooseningRefused") return yield* Effect.fail(needsPerson)
+        if (verdict === "ZoneKept")
+          return yield* refused("time_zone", `may change again on ${zoneChangesOn(yield* books.zones(org_id))}`)
         if (low_balance !== undefined) yield* asCaller(alerts.setLowBalance(org_id, low_balance))
         if (days !== undefined) yield* asCaller(guards.setContactDays(org_id, days))
         if ((limits.daily_limit ?? null) !== null) yield* alerts.watch(org_id)

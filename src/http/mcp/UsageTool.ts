@@ -23,7 +23,7 @@ export const usage = tool({
       "up to two of day, capability, provider, key, endpoint, status and metadata.<name>, separated by a comma; default: one total",
       300
     ),
-    from: text("first day (UTC), such as 2026-11-01; default: 29 days before the last", 40),
+    from: text("first day, such as 2026-11-01; default: 29 days before the last", 40),
     to: text("last day; default: today", 40),
     limit: optional(
       Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: limitMax })).annotate({

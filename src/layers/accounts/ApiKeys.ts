@@ -13,7 +13,8 @@ import type { BudgetPeriod } from "../../schema/money/SpendDay.ts"
 import { noBudgets, readBudgets } from "../ledger/BudgetTurn.ts"
 import { newId } from "../platform/Ids.ts"
 import { oneRowOf, rowsOf } from "../postgres/Rows.ts"
-import { today } from "../postgres/SpendDay.ts"
+import { Zones } from "../../schema/money/TimeZone.ts"
+import { dayOf, zonesOf } from "../postgres/SpendDay.ts"
 import { constraintOf } from "../postgres/connection/SqlState.ts"
 import { allowOf, Reads, scopeOf as scopeInForce } from "./KeyRows.ts"
 import { digest, randomText } from "./Secrets.ts"
@@ -83,8 +84,9 @@ const StoredKey = Schema.Struct({
   connected: Schema.Boolean,
   /** It belongs to an allowance, which keeps its amount, scope and expiry. */
   allowance: Schema.Boolean,
-  /** The database's UTC day. */
-  today: Schema.String
+  /** The day of the organization's time zone. */
+  today: Schema.String,
+  time_zones: Schema.NullOr(Zones)
 })
 type StoredKey = typeof StoredKey.Type
 const storedRows = rowsOf(StoredKey.fields)
@@ -112,7 +114,7 @@ export const apiKeys = (sql: SqlClient.SqlClient) => {
     sql.literal(`key_id, name, environment, display, last_used_at, revoked_at, created_at, created_by, expires_at, allow, budget_id,
     key_reads(api_keys) AS reads, replaced_by, expires_at IS NOT NULL AND expires_at <= now() AS expired,
     revoked_at IS NULL AND EXISTS (SELECT FROM oauth_grants g WHERE g.key_id = api_keys.key_id AND g.ended_at IS NULL AND g.expires_at > now()) AS connected,
-    EXISTS (SELECT FROM allowances a WHERE a.key_id = api_keys.key_id) AS allowance, ${today}::text AS today`)
+    EXISTS (SELECT FROM allowances a WHERE a.key_id = api_keys.key_id) AS allowance, ${dayOf("now()", zonesOf("api_keys.org_id"))}::text AS today, ${zonesOf("api_keys.org_id")} AS time_zones`)
 
   const withBudgets = Effect.fnUntraced(function* (rows: ReadonlyArray<StoredKey>) {
     const ids = rows.flatMap(({ budget_id }) => (budget_id === null ? [] : [budget_id]))

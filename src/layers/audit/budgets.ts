@@ -30,8 +30,8 @@ export const budgetViolations = (
       LEFT JOIN (SELECT budget_id, -sum(amount) AS total, -sum(amount) FILTER (WHERE day >= counted_on) AS of_day,
                         -sum(amount) FILTER (WHERE day >= date_trunc('week', counted_on)) AS of_week,
                         -sum(amount) FILTER (WHERE day >= date_trunc('month', counted_on)) AS of_month
-                 FROM (SELECT c.budget_id, l.amount, c.counted_on::timestamp AS counted_on, (l.created_at AT TIME ZONE 'UTC')::date AS day
-                       FROM ledger l JOIN runs r USING (org_id, run_id) JOIN key_budgets s ON s.budget_id = r.budget_id
+                 FROM (SELECT c.budget_id, l.amount, c.counted_on::timestamp AS counted_on, spend_day(w.time_zones, l.created_at) AS day
+                       FROM ledger l JOIN wallets w USING (org_id) JOIN runs r USING (org_id, run_id) JOIN key_budgets s ON s.budget_id = r.budget_id
                        JOIN key_budgets c ON c.budget_id IN (s.budget_id, s.parent_id)
                        WHERE l.type = 'settle' AND ${ofWallet("l.org_id")}) e GROUP BY budget_id) l USING (budget_id)
       -- An allowance is one hold until it is closed, and then what it has spent, on the day on which it was closed.

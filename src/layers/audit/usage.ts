@@ -18,16 +18,16 @@ export const usageViolations = Effect.fnUntraced(function* (sql: SqlClient.SqlCl
       SELECT org_id, day, sum(charged) AS charged FROM (
         SELECT org_id, day, charged FROM usage_days WHERE name = ''
         UNION ALL
-        SELECT l.org_id, (l.created_at AT TIME ZONE 'UTC')::date, -l.amount
+        SELECT l.org_id, spend_day(z.time_zones, l.created_at), -l.amount
         FROM (SELECT unnest(run_ids) AS run_id FROM history_queue WHERE NOT counted
               UNION SELECT unnest(run_ids) FROM usage_queue) w
-        JOIN ledger l ON l.run_id = w.run_id AND l.type = 'settle'
+        JOIN ledger l ON l.run_id = w.run_id AND l.type = 'settle' JOIN wallets z ON z.org_id = l.org_id
       ) c GROUP BY org_id, day
     ) u
-    FULL JOIN (SELECT org_id, (created_at AT TIME ZONE 'UTC')::date AS day, -sum(amount) AS charged FROM ledger
-               WHERE type = 'settle' GROUP BY 1, 2) s USING (org_id, day)
+    FULL JOIN (SELECT l.org_id, spend_day(z.time_zones, l.created_at) AS day, -sum(l.amount) AS charged FROM ledger l JOIN wallets z USING (org_id)
+               WHERE l.type = 'settle' GROUP BY 1, 2) s USING (org_id, day)
     WHERE coalesce(u.charged, 0) <> coalesce(s.charged, 0)
-      AND day > (SELECT coalesce(max(settled_until), '-infinity') FROM dropped_months) LIMIT ${perEquation}`)
+      AND day > (SELECT coalesce(max(settled_until), '-infinity') FROM dropped_months) + CASE WHEN EXISTS (SELECT FROM wallets z WHERE z.org_id = coalesce(u.org_id, s.org_id) AND z.time_zones IS NOT NULL) THEN 1 ELSE 0 END LIMIT ${perEquation}`)
   const labels = violationRows(sql`
     SELECT 'U2 no label is counted more often than there are runs' AS equation, org_id || ' ' || n.name || ' on ' || day AS subject,
            'labelled ' || n.runs || ' runs of ' || coalesce(a.runs, 0) || ', charged ' || n.charged || ' of ' || coalesce(a.charged, 0) AS detail

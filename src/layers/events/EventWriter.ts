@@ -9,7 +9,8 @@ import { SqlClient } from "effect/sql"
 import { crashPoint } from "../platform/CrashPoint.ts"
 import { bigints, jsons, texts } from "../postgres/Columns.ts"
 import { oneRowOf, rowsOf } from "../postgres/Rows.ts"
-import { startOf, today } from "../postgres/SpendDay.ts"
+import { dayAt, dayStart } from "../../schema/money/SpendDay.ts"
+import { Zones } from "../../schema/money/TimeZone.ts"
 import {
   type AlertState,
   type Alerted,
@@ -49,6 +50,7 @@ const walletRow = oneRowOf({
   allowances_held: Schema.BigInt,
   entry_seq: Schema.BigInt,
   daily_limit: Schema.NullOr(Schema.BigInt),
+  time_zones: Schema.NullOr(Zones),
   now: Schema.Date
 })
 const entryRows = rowsOf({
@@ -131,7 +133,11 @@ export class EventWriter extends Context.Service<
              AS n(position, kind, run_id, step, data, happened_at)`
 
       /** The largest hold among the runs of the inbox that the daily limit refused; 0 without one. */
-      const largestRefused = (org_id: string, inbox: ReadonlyArray<{ readonly run_id: string | null }>) => {
+      const largestRefused = (
+        org_id: string,
+        inbox: ReadonlyArray<{ readonly run_id: string | null }>,
+        since: Date
+      ) => {
         const run_ids = inbox.flatMap(({ run_id }) => run_id ?? [])
         if (run_ids.length === 0) return Effect.succeed(0n)
         return Effect.map(
@@ -139,7 +145,7 @@ export class EventWriter extends Context.Service<
           SELECT coalesce(max(hold), 0)::bigint AS hold FROM runs
           WHERE org_id = ${org_id} AND run_id = ANY(${texts(run_ids)}) AND error_code = 'budget_exceeded'
             AND control IS DISTINCT FROM 'key_budget'
-            AND finished_at >= ${sql.literal(startOf(today))}`),
+            AND finished_at >= ${since}`),
           ({ hold }) => hold
         )
       }
@@ -150,7 +156,7 @@ export class EventWriter extends Context.Service<
           FROM event_heads WHERE org_id = ${org_id} FOR UPDATE`)
         if (head === undefined) return { appended: false, more: false }
         const wallet = yield* walletRow(sql`
-          SELECT balance, reserved, allowances_held, entry_seq, daily_limit, now() AS now FROM wallets WHERE org_id = ${org_id}`)
+          SELECT balance, reserved, allowances_held, entry_seq, daily_limit, time_zones, now() AS now FROM wallets WHERE org_id = ${org_id}`)
         const inbox = yield* inboxRows(sql`
           DELETE FROM event_inbox WHERE id = ANY(ARRAY(SELECT id FROM event_inbox WHERE org_id = ${org_id} ORDER BY id LIMIT ${stepMax}))
           RETURNING id, run_id, kind, data, created_at`)
@@ -162,7 +168,8 @@ export class EventWriter extends Context.Service<
         const named = [...entries, ...inbox].flatMap(({ run_id }) => (run_id === null ? [] : [run_id]))
         const ofRuns = yield* eventsOfRuns(org_id, head.listened ? [...new Set([...named, ...touched])] : [])
         const events: Array<NewEvent> = []
-        const rules = { low_balance: head.low_balance, daily_limit: wallet.daily_limit }
+        const zones = wallet.time_zones ?? []
+        const rules = { low_balance: head.low_balance, daily_limit: wallet.daily_limit, zones }
         let alerts: AlertState = rearmed(head, rules)
         const watch = (alerted: Alerted) => {
           alerts = alerted.state
@@ -180,7 +187,8 @@ export class EventWriter extends Context.Service<
           watch(watchEntry(alerts, rules, entry))
         }
         const ledger_seq = entries.at(-1)?.seq ?? head.ledger_seq
-        const hold = rules.daily_limit === null ? 0n : yield* largestRefused(org_id, inbox)
+        const since = new Date(dayStart(dayAt(wallet.now.getTime(), zones), zones))
+        const hold = rules.daily_limit === null ? 0n : yield* largestRefused(org_id, inbox, since)
         const reserved = entries.at(-1)?.reserved_after ?? wallet.reserved
         // The daily limit does not count what allowances hold.
         const ofRunsHeld = reserved > wallet.allowances_held ? reserved - wallet.allowances_held : 0n

@@ -11,6 +11,7 @@ import { reuseSecondsMax } from "../../schema/guards/Reuse.ts"
 import { tyingCapabilities } from "../../schema/guards/PersonTies.ts"
 import { texts } from "../postgres/Columns.ts"
 import { oneRowOf, rowsOf } from "../postgres/Rows.ts"
+import { dayOf, zonesOf } from "../postgres/SpendDay.ts"
 import { runsInPages } from "../runs/runsWithin.ts"
 import { askAgain, readAsks, type ReuseAsk } from "./ReuseTurn.ts"
 import { type Contacting, type ContactView, readContacts } from "./ContactTurn.ts"
@@ -111,9 +112,12 @@ export class GuardStore extends Context.Service<
         saved: (org_id, from, to) =>
           Effect.orDie(
             savedRows(sql`
-            SELECT (created_at AT TIME ZONE 'UTC')::date::text AS day, count(*) AS runs, sum(saved)::bigint AS saved FROM reuse_savings
-            WHERE org_id = ${org_id} AND created_at >= ${from}::date::timestamp AT TIME ZONE 'UTC'
-              AND created_at < ${to}::date::timestamp AT TIME ZONE 'UTC' GROUP BY 1`)
+            SELECT day::text AS day, count(*) AS runs, sum(saved)::bigint AS saved FROM (
+              SELECT saved, ${sql.literal(dayOf("created_at", zonesOf("s.org_id")))} AS day FROM reuse_savings s
+              -- No day of a zone is further from that of UTC.
+              WHERE org_id = ${org_id} AND created_at >= (${from}::date - 3)::timestamp AT TIME ZONE 'UTC'
+                AND created_at < (${to}::date + 3)::timestamp AT TIME ZONE 'UTC') d
+            WHERE day >= ${from}::date AND day < ${to}::date GROUP BY 1`)
           ),
         rawResults: (org_id, seconds, hashes) =>
           Stream.orDie(

@@ -7,9 +7,10 @@ import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { type Violation, violations } from "../audit/equations.ts"
 import { snapshot } from "../audit/snapshot.ts"
-import { rowsOf } from "../postgres/Rows.ts"
-import { spentToday, today } from "../postgres/SpendDay.ts"
+import { oneRowOf, rowsOf } from "../postgres/Rows.ts"
+import { spentToday, todayOf } from "../postgres/SpendDay.ts"
 import { dayEnd } from "../../schema/money/SpendDay.ts"
+import { zoneNames, Zones } from "../../schema/money/TimeZone.ts"
 import { allEntries, type EntryFilter, entryList, type EntryRow, entryRows } from "./EntryList.ts"
 
 export const WalletRow = Schema.Struct({
@@ -21,6 +22,7 @@ export const WalletRow = Schema.Struct({
   daily_limit: Schema.NullOr(Schema.BigInt),
   /** A check found that its books do not add up, so it takes no new runs. */
   suspended: Schema.Boolean,
+  time_zones: Schema.NullOr(Zones),
   today: Schema.String,
   /** Charged today. */
   spent_today: Schema.BigInt
@@ -41,6 +43,8 @@ export const OpenRunRow = Schema.Struct({
 export type OpenRunRow = typeof OpenRunRow.Type
 const openRunRows = rowsOf(OpenRunRow.fields)
 
+const existsRow = oneRowOf({ exists: Schema.Boolean })
+const zoneRows = rowsOf({ time_zones: Schema.NullOr(Zones) })
 const costRows = rowsOf({ provider_cost: Schema.NullOr(Schema.BigInt) })
 
 export class Books extends Context.Service<
@@ -62,6 +66,10 @@ export class Books extends Context.Service<
     readonly providerCost: (run_id: string) => Effect.Effect<bigint | null>
     /** Places where this wallet breaks an equation of audit/equations.ts. Run it inside `snapshot`. */
     readonly violations: (org_id: string) => Effect.Effect<ReadonlyArray<Violation>>
+    /** Whether PostgreSQL and this process have a time zone of this name. */
+    readonly hasZone: (name: string) => Effect.Effect<boolean>
+    /** The changes of an organization's time zone. */
+    readonly zones: (org_id: string) => Effect.Effect<Zones>
     /** Runs `work` in one read-only snapshot, so that the rows it reads can be compared. */
     readonly snapshot: <A, R>(work: Effect.Effect<A, never, R>) => Effect.Effect<A, never, R>
   }
@@ -74,10 +82,10 @@ export class Books extends Context.Service<
       const wallet = Effect.fnUntraced(function* (org_id: string) {
         const [row] = yield* walletRows(sql`
           SELECT balance, reserved, allowances_held, per_run_limit, daily_limit, suspended,
-                 ${sql.literal(today)}::text AS today, ${sql.literal(spentToday("w"))} AS spent_today
+                 w.time_zones, ${sql.literal(todayOf("w"))}::text AS today, ${sql.literal(spentToday("w"))} AS spent_today
           FROM wallets w WHERE org_id = ${org_id}`)
         if (row === undefined) return yield* Effect.die(new Error(`${org_id} has no wallet`))
-        return { ...row, resets_at: dayEnd(row.today) }
+        return { ...row, resets_at: dayEnd(row.today, row.time_zones ?? []) }
       }, Effect.orDie)
 
       const entries = entryList(sql)
@@ -106,6 +114,17 @@ export class Books extends Context.Service<
           ),
         openRuns: (org_id, limit) => Effect.orDie(openRuns(org_id, limit)),
         violations: (org_id) => Effect.orDie(violations(sql, org_id)),
+        hasZone: (name) =>
+          zoneNames.includes(name)
+            ? Effect.orDie(Effect.map(existsRow(sql`SELECT is_time_zone(${name}) AS exists`), ({ exists }) => exists))
+            : Effect.succeed(false),
+        zones: (org_id) =>
+          Effect.orDie(
+            Effect.map(
+              zoneRows(sql`SELECT time_zones FROM wallets WHERE org_id = ${org_id}`),
+              ([row]) => row?.time_zones ?? []
+            )
+          ),
         snapshot: (work) => Effect.orDie(snapshot(sql, work))
       })
     })

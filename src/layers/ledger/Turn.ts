@@ -72,7 +72,13 @@ export interface TurnWallet {
   readonly open_runs: bigint
   /** Bytes that the organization has stored today at no charge. */
   readonly free_used: bigint
+  /** The day of the wallet's time zone, by PostgreSQL. Absent: the turn's. */
+  readonly own_day?: string
 }
+
+/** The day on which a wallet of the turn counts. */
+export const walletDay = ({ wallets, day }: Pick<TurnInput, "wallets" | "day">, org_id: string): string =>
+  wallets.get(org_id)?.own_day ?? day
 
 /** The commands of a turn, with the wallets and runs that they name. */
 export interface TurnInput {

@@ -11,6 +11,7 @@ import type { AutoTopup } from "../../schema/wallet/AutoTopup.ts"
 import { isRecord } from "../../schema/json/Json.ts"
 import { storableJson } from "../../schema/json/StorableText.ts"
 import { dollars, MicroUsd } from "../../schema/money/Money.ts"
+import { Zones } from "../../schema/money/TimeZone.ts"
 import { decodePlan } from "../../schema/runs/Plan.ts"
 import { isRunStatus } from "../../schema/runs/Run.ts"
 import { repeatsOf, triesColumn } from "../guards/RepeatTurn.ts"
@@ -48,6 +49,8 @@ const CommandRow = Schema.Struct({
   spent_day: Schema.NullOr(Schema.String),
   spent: Schema.NullOr(Schema.BigInt),
   suspended: Schema.NullOr(Schema.Boolean),
+  time_zones: Schema.NullOr(Zones),
+  own_day: Schema.NullOr(Schema.String),
   open_runs: Schema.NullOr(Schema.BigInt),
   /** Bytes that the organization has stored today at no charge. Null if it has not. */
   free_used: Schema.NullOr(Schema.BigInt),
@@ -95,13 +98,15 @@ const walletOf = (row: CommandRow, version: bigint): TurnWallet => ({
     daily_limit: row.daily_limit === null ? null : MicroUsd(row.daily_limit),
     spent_day: required(row.spent_day, "spent_day"),
     spent: MicroUsd(required(row.spent, "spent")),
-    ...(row.suspended === true ? { suspended: true } : {})
+    ...(row.suspended === true ? { suspended: true } : {}),
+    ...(row.time_zones === null ? {} : { time_zones: row.time_zones })
   },
   lane: required(row.wallet_lane, "lane"),
   version,
   head: row.head,
   open_runs: required(row.open_runs, "open_runs"),
-  free_used: row.free_used ?? 0n
+  free_used: row.free_used ?? 0n,
+  ...(row.own_day === null ? {} : { own_day: row.own_day })
 })
 
 /** Commands that an older version stored may hold characters that Postgres can't store. */
@@ -233,8 +238,8 @@ export const readTurn = (
   WITH clock AS MATERIALIZED (SELECT clock_timestamp() AS now)
   SELECT m.id, m.command_id, m.org_id, m.run_id, m.tag, m.payload::text AS payload, ${sql.literal(dayOf("t.now"))}::text AS day,
          (extract(epoch FROM t.now) * 1000000)::bigint AS now_micros,
-         w.lane::int AS wallet_lane, w.version, w.balance, w.reserved, w.entry_seq, w.head, w.per_run_limit, w.daily_limit, w.allowances_held, w.spent_day::text AS spent_day, w.spent, w.suspended,
-         w.open_runs, ${sql.literal(freeUsed("w.org_id"))} AS free_used, ${heldKeys(sql, direct)}, ${liveKeys(sql, direct)},
+         w.lane::int AS wallet_lane, w.version, w.balance, w.reserved, w.entry_seq, w.head, w.per_run_limit, w.daily_limit, w.allowances_held, w.spent_day::text AS spent_day, w.spent, w.suspended, w.time_zones,
+         CASE WHEN w.time_zones IS NOT NULL THEN ${sql.literal(dayOf("t.now", "w.time_zones"))}::text END AS own_day, w.open_runs, ${sql.literal(freeUsed("w.org_id"))} AS free_used, ${heldKeys(sql, direct)}, ${liveKeys(sql, direct)},
          ${sql.literal(runStatus)} AS status, r.hold, o.lease_token, r.capability,
          r.endpoint, r.budget_id, r.key_id, r.input_hash,
          CASE WHEN m.tag IN ('Settle', 'Cancel') THEN EXISTS (SELECT FROM reuse_claims c WHERE c.run_id = m.run_id) END AS buys, ${triesColumn(sql, repeatGuard, newRunsOf(direct))}, CASE WHEN m.tag = 'Reserve' OR r.endpoint IS NOT NULL THEN r.plan::text END AS plan,

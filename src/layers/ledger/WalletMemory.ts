@@ -69,6 +69,9 @@ export const walletMemory = (now: () => number, recallMillis: number) => {
         const wallet = memory.wallets.get(org_id)
         const key = keyOf(command)
         if (wallet === undefined || (key !== null && seen.has(key))) return null
+        // Its day may have ended since.
+        const zones = wallet.wallet.time_zones
+        if (zones !== undefined && dayAt(Number(now_micros) / 1_000, zones) !== wallet.own_day) return null
         wallets.set(org_id, wallet)
         // The statement that writes the turn proves it.
         if (command._tag === "Reserve" && command.run.key_id !== null) liveKeys.add(liveKeyOf(command.run))

@@ -7,6 +7,7 @@
 import { Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import { rowsOf } from "../postgres/Rows.ts"
+import { dayOf, zonesOf } from "../postgres/SpendDay.ts"
 import { servedBy } from "./servedBy.ts"
 import type { Fact } from "./Counted.ts"
 
@@ -23,8 +24,8 @@ export const factRows = rowsOf({
   metadata: Schema.NullOr(Schema.String)
 })
 
-/** Columns of `r` (runs). Days are UTC days. */
-export const factColumns = `r.org_id, (r.finished_at AT TIME ZONE 'UTC')::date AS day, r.capability, ${servedBy} AS provider, r.key_id, r.endpoint, r.status, coalesce(r.charged, 0) AS charged, r.metadata`
+/** Columns of `r` (runs). Days are those of the organization's time zone. */
+export const factColumns = `r.org_id, ${dayOf("r.finished_at", zonesOf("r.org_id"))} AS day, r.capability, ${servedBy} AS provider, r.key_id, r.endpoint, r.status, coalesce(r.charged, 0) AS charged, r.metadata`
 
 const decodeMetadata = Schema.decodeUnknownSync(Schema.fromJsonString(Schema.Record(Schema.String, Schema.String)))
 type Row = Omit<Fact, "metadata"> & { readonly metadata: string | null }

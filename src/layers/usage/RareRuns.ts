@@ -26,7 +26,7 @@ export interface RunValues {
 export interface RareRuns {
   /** Counted runs with these values, and perhaps runs of months that were dropped. */
   readonly counted: bigint
-  /** The newest day on which one of them ended, such as 2026-11-22. Null for none. */
+  /** The newest UTC day on which one of them may have ended, such as 2026-11-22. Null for none. */
   readonly newest: string | null
   /** Ids of runs that are not counted: open ones, those that wait for a turn, and those that wait to be counted. */
   readonly uncounted: ReadonlyArray<string>
@@ -48,7 +48,7 @@ export const rareRuns = (sql: SqlClient.SqlClient) =>
     const { org_id, status, capability, provider, endpoint, key_id } = values
     yield* sql`SELECT ${sql.literal(planned)}`
     const rare = yield* countedRow(sql`
-        SELECT coalesce(sum(d.runs), 0)::bigint AS counted, max(d.day)::text AS newest,
+        SELECT coalesce(sum(d.runs), 0)::bigint AS counted, (max(d.day) + CASE WHEN (SELECT time_zones FROM wallets WHERE org_id = ${org_id}) IS NULL THEN 0 ELSE 2 END)::text AS newest,
           ARRAY(SELECT run_id FROM (
             ${waitingIds(sql, org_id)}
             UNION SELECT run_id FROM open_runs WHERE org_id = ${org_id}

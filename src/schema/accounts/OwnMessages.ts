@@ -4,7 +4,6 @@
  *
  * The wallet's turn stores one message for everybody (schema/wallet/Wallet.ts, schema/guards), so it is shortened where it is shown.
  */
-import { resetText } from "../money/SpendDay.ts"
 
 const shown = new Map<string | null, (message: string) => string>(
   Object.entries({
@@ -12,7 +11,7 @@ const shown = new Map<string | null, (message: string) => string>(
       "the organization's wallet has too little for this; nothing was held. Ask for less, or ask a person to top up",
     budget_exceeded: (message: string) =>
       message.includes("the daily limit of $")
-        ? `this run would exceed the daily limit of the organization; ${resetText("day")}, or a person raises it`
+        ? `this run would exceed the daily limit of the organization; ${/it resets at [^,]+/.exec(message)?.[0]}, or a person raises it`
         : message,
     cost_limit_exceeded: (message: string) =>
       message.replace(/the per-run limit of \$[\d.]+/, "the organization's per-run limit"),

@@ -4,7 +4,7 @@
  * Pure. The state is stored with the position in the ledger, so the same entries cause the same alerts, whoever reads them.
  */
 import { usd } from "../money/Money.ts"
-import { dayAt, dayEnd } from "../money/SpendDay.ts"
+import { dayAt, dayEnd, type Zones } from "../money/SpendDay.ts"
 import type { NewEvent } from "./Event.ts"
 import type { EntryFacts } from "./WalletEvents.ts"
 
@@ -34,6 +34,8 @@ export interface AlertState {
 export interface AlertRules {
   readonly low_balance: bigint | null
   readonly daily_limit: bigint | null
+  /** Absent: the day is UTC's. */
+  readonly zones?: Zones
 }
 
 export interface Alerted {
@@ -59,35 +61,36 @@ export const watchBalance = (
 const dayState = (state: AlertState, day: string): AlertState =>
   state.spent_day === day ? state : { ...state, spent_day: day, spent: 0n, reached: 0 }
 
-const reachedEvent = (state: AlertState, limit: bigint, percent: BudgetStep, at: Date): NewEvent => {
-  const resets_at = dayEnd(dayAt(at.getTime())).toISOString()
+const reachedEvent = (state: AlertState, limit: bigint, percent: BudgetStep, at: Date, zones?: Zones): NewEvent => {
+  const resets_at = dayEnd(dayAt(at.getTime(), zones), zones).toISOString()
   const control = { control: "daily_spend_guard", manage: "/v1/spend-guard" }
   const data = { ...control, percent, limit: usd(limit), spent: usd(state.spent), resets_at }
   return { kind: "budget.reached", run_id: null, step: null, happened_at: at, data }
 }
 
 /** Counts what was charged at the time `at`, and tells which parts of the daily limit that reaches. Zero only looks at the limit. */
-export const watchBudget = (state: AlertState, { daily_limit }: AlertRules, charged: bigint, at: Date): Alerted => {
-  const today = dayState(state, dayAt(at.getTime()))
+export const watchBudget = (state: AlertState, rules: AlertRules, charged: bigint, at: Date): Alerted => {
+  const { daily_limit, zones } = rules
+  const today = dayState(state, dayAt(at.getTime(), zones))
   const spent = { ...today, spent: today.spent + charged }
   if (daily_limit === null) return { state: spent, events: [] }
   const steps = crossed(today.reached, stepOf(spent.spent, daily_limit))
   return {
     state: { ...spent, reached: steps.at(-1) ?? today.reached },
-    events: steps.map((step) => reachedEvent(spent, daily_limit, step, at))
+    events: steps.map((step) => reachedEvent(spent, daily_limit, step, at, zones))
   }
 }
 
 /** The guard refused a run that holds `hold`. If the rest of the limit is still too small for it, the limit counts as reached. */
 export const watchRefusal = (
   state: AlertState,
-  { daily_limit }: AlertRules,
+  { daily_limit, zones }: AlertRules,
   { hold, reserved, at }: { readonly hold: bigint; readonly reserved: bigint; readonly at: Date }
 ): Alerted => {
-  const today = dayState(state, dayAt(at.getTime()))
+  const today = dayState(state, dayAt(at.getTime(), zones))
   const isReached = daily_limit !== null && today.spent + reserved + hold > daily_limit
   if (!isReached || daily_limit === 0n || today.reached === 100) return { state: today, events: [] }
-  return { state: { ...today, reached: 100 }, events: [reachedEvent(today, daily_limit, 100, at)] }
+  return { state: { ...today, reached: 100 }, events: [reachedEvent(today, daily_limit, 100, at, zones)] }
 }
 
 /** The state under the present limit. Parts that a changed limit has left unreached may be told again. Call it before the new entries. */

@@ -6,7 +6,7 @@
  */
 import { type MicroUsd, plus, usd } from "../money/Money.ts"
 import { type KeyBudget, spentIn } from "../wallet/KeyBudget.ts"
-import { type BudgetPeriod, periodStart, resetsAt } from "../money/SpendDay.ts"
+import { type BudgetPeriod, periodStart, resetsAt, type Zones } from "../money/SpendDay.ts"
 import { type BudgetStep, crossed, stepOf } from "./Alerts.ts"
 
 /** The last part of a budget that was told, and which limit of which period it was about. */
@@ -65,12 +65,12 @@ export const watchKeyBudget = (use: BudgetUse): BudgetAlert | null => {
 }
 
 /** The data of the event. `key_id` is the key that spends from the budget. */
-export const budgetReached = (key_id: string, budget: KeyBudget, day: string, percent: BudgetStep) => ({
+export const budgetReached = (key_id: string, budget: KeyBudget, day: string, percent: BudgetStep, zones?: Zones) => ({
   control: "key_budget",
   key_id,
   manage: `/v1/api-keys/${key_id}`,
   percent,
   limit: usd(budget.limit),
   spent: usd(spentIn(budget, day)),
-  resets_at: resetsAt(budget.period, countedDay(budget, day))?.toISOString() ?? null
+  resets_at: resetsAt(budget.period, countedDay(budget, day), zones)?.toISOString() ?? null
 })

@@ -42,6 +42,7 @@ export const SpendGuard = Schema.Struct({
   repeat_guard: Schema.Int.annotate({
     description: "failures of one input within ten minutes after which a key may not repeat it; 0: any number"
   }),
+  time_zone: Schema.String.annotate({ description: "whose days the daily limit, budgets and usage count" }),
   spent_today: amount,
   resets_at: time
 })
@@ -53,6 +54,7 @@ export const SpendGuard = Schema.Struct({
       low_balance: "5.00",
       contact_guard_days: null,
       repeat_guard: 5,
+      time_zone: "UTC",
       spent_today: "0.006",
       resets_at: "2026-11-23T00:00:00.000Z"
     })

@@ -13,7 +13,7 @@ import { isFinal, isStoppable } from "../runs/Run.ts"
 import { raiseBudget, spendGuard, topUp } from "../Steps.ts"
 import { freeExceeded, type FreeUse } from "./FreeStorage.ts"
 import { countedIn, exceededBy, isOfBatch, type KeyBudget, withHold, withoutHold } from "./KeyBudget.ts"
-import { resetText } from "../money/SpendDay.ts"
+import { resetText, withZone, zoneOf, type Zones } from "../money/SpendDay.ts"
 import { allowanceOf, drawn, refilled } from "./Purse.ts"
 
 export type MicroUsd = Money.MicroUsd
@@ -39,10 +39,13 @@ export interface Wallet {
   readonly spent: MicroUsd
   /** Its books do not add up, so it takes no new runs until the operator resumes it. Absent: it is not suspended. */
   readonly suspended?: boolean
+  /** Absent: it counts in UTC. */
+  readonly time_zones?: Zones
 }
 
 export const available = (wallet: Wallet): MicroUsd => Money.minus(wallet.balance, wallet.reserved)
-export const spentOn = (wallet: Wallet, day: string): MicroUsd => (wallet.spent_day === day ? wallet.spent : zero)
+/** A day before that of the newest charge is a clock that goes back. */
+export const spentOn = (wallet: Wallet, day: string): MicroUsd => (day <= wallet.spent_day ? wallet.spent : zero)
 
 /** The part of a run that wallet decisions depend on. */
 export interface WalletRun {
@@ -86,6 +89,8 @@ export type Command =
       readonly _tag: "SetGuard"
       readonly per_run_limit?: MicroUsd | null
       readonly daily_limit?: MicroUsd | null
+      /** A name of PostgreSQL's list. */
+      readonly time_zone?: string
       /** False for an API key, because limits protect against a leaked key. */
       readonly may_loosen?: boolean
     }
@@ -120,6 +125,8 @@ export type Verdict =
   | { readonly _tag: "GuardSet" }
   /** The caller may only lower limits, and the command would raise or remove one. No limit was changed. */
   | { readonly _tag: "LooseningRefused" }
+  /** The periods that the last change of the time zone has kept are not over. Nothing was changed. */
+  | { readonly _tag: "ZoneKept" }
 
 export interface Decision {
   readonly wallet: Wallet
@@ -183,7 +190,7 @@ interface Unfit {
 }
 
 /** Why a hold does not fit into the budgets and the allowance that it counts in. Null if it does. */
-const unfitFor = (budget: KeyBudget, amount: MicroUsd, day: string): Unfit | null => {
+const unfitFor = (budget: KeyBudget, amount: MicroUsd, day: string, zones: Zones | undefined): Unfit | null => {
   const allowance = allowanceOf(budget)
   if (allowance !== null && allowance.purse.state !== "open")
     return { message: "the allowance of this API key has ended; ask for another one", control: "key_budget" }
@@ -203,7 +210,7 @@ const unfitFor = (budget: KeyBudget, amount: MicroUsd, day: string): Unfit | nul
     }
   const { period } = exceeded
   return {
-    message: `${holds} the budget of this API key, ${limit} ${period === "total" ? "in total" : `per ${period}`}; ${resetText(period)}; a person can raise it with ${raiseBudget.http}`,
+    message: `${holds} the budget of this API key, ${limit} ${period === "total" ? "in total" : `per ${period}`}; ${resetText(period, zones)}; a person can raise it with ${raiseBudget.http}`,
     control: "key_budget"
   }
 }
@@ -242,10 +249,10 @@ const reserve = (wallet: Wallet, run: WalletRun, day: string, budget: KeyBudget 
   if (wallet.daily_limit !== null && Money.plus(today, run.hold) > wallet.daily_limit) {
     return refuse(
       "budget_exceeded",
-      `this run holds up to $${hold}; with $${Money.usd(today)} spent or held today it would exceed the daily limit of $${Money.usd(wallet.daily_limit)}; ${resetText("day")}, or raise it at ${spendGuard.http}`
+      `this run holds up to $${hold}; with $${Money.usd(today)} spent or held today it would exceed the daily limit of $${Money.usd(wallet.daily_limit)}; ${resetText("day", wallet.time_zones)}, or raise it at ${spendGuard.http}`
     )
   }
-  const unfit = budget === null ? null : unfitFor(budget, run.hold, day)
+  const unfit = budget === null ? null : unfitFor(budget, run.hold, day, wallet.time_zones)
   if (unfit !== null) return refuse("budget_exceeded", unfit.message, unfit.control)
   const counted = budget === null ? null : withHold(budget, run.hold, day)
   const taken = drawn(counted, run.run_id)
@@ -285,7 +292,7 @@ const resolve = (
   const refill = post(posted.wallet, kept.movements)
   return {
     entries: [...posted.entries, ...refill.entries],
-    wallet: { ...refill.wallet, spent_day: day, spent },
+    wallet: { ...refill.wallet, spent_day: day > wallet.spent_day ? day : wallet.spent_day, spent },
     budget: kept.budget
   }
 }
@@ -323,16 +330,27 @@ const credit = (wallet: Wallet, command: Extract<Command, { _tag: "Credit" }>): 
 const loosens = (limit: MicroUsd | null, next: MicroUsd | null): boolean =>
   limit !== null && (next === null || next > limit)
 
-const setGuard = (wallet: Wallet, command: Extract<Command, { _tag: "SetGuard" }>): Decision => {
+const setGuard = (
+  wallet: Wallet,
+  command: Extract<Command, { _tag: "SetGuard" }>,
+  day: string,
+  now_micros: bigint
+): Decision => {
   const { per_run_limit = wallet.per_run_limit, daily_limit = wallet.daily_limit, may_loosen = true } = command
-  if (!may_loosen && (loosens(wallet.per_run_limit, per_run_limit) || loosens(wallet.daily_limit, daily_limit))) {
-    return unchanged(wallet, { _tag: "LooseningRefused" })
-  }
-  return unchanged({ ...wallet, per_run_limit, daily_limit }, { _tag: "GuardSet" })
+  const { time_zone = zoneOf(wallet.time_zones) } = command
+  const zones = withZone(wallet.time_zones ?? [], time_zone, day, now_micros)
+  const loosened =
+    loosens(wallet.per_run_limit, per_run_limit) ||
+    loosens(wallet.daily_limit, daily_limit) ||
+    time_zone !== zoneOf(wallet.time_zones)
+  if (!may_loosen && loosened) return unchanged(wallet, { _tag: "LooseningRefused" })
+  if (zones === null) return unchanged(wallet, { _tag: "ZoneKept" })
+  const zoned = zones.length === 0 ? {} : { time_zones: zones }
+  return unchanged({ ...wallet, ...zoned, per_run_limit, daily_limit }, { _tag: "GuardSet" })
 }
 
 /**
- * Applies one command. `day` is that of SpendDay.ts. `run` is null for
+ * Applies one command. `day` is that of SpendDay.ts, in the wallet's time zone. `run` is null for
  * commands without a run, and if the run does not exist. `budget` is the budget that the run counts against.
  */
 export const decide = (
@@ -340,10 +358,11 @@ export const decide = (
   run: WalletRun | null,
   command: Command,
   day: string,
-  budget: KeyBudget | null = null
+  budget: KeyBudget | null = null,
+  now_micros = 0n
 ): Decision => {
   if (command._tag === "Credit") return credit(wallet, command)
-  if (command._tag === "SetGuard") return setGuard(wallet, command)
+  if (command._tag === "SetGuard") return setGuard(wallet, command, day, now_micros)
   if (run === null) return unchanged(wallet, { _tag: "Stale", status: null }, budget)
   switch (command._tag) {
     case "Reserve":

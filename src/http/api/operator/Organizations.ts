@@ -48,7 +48,7 @@ export class OperatorOrganizationsApi extends HttpApiGroup.make("operatorOrganiz
     }).annotateMerge(
       forOperators(
         "List organizations",
-        "Newest first, with their wallets and what they did today (UTC).",
+        "Newest first, with their wallets and what they did today: charges on the day of their time zone, runs on that of UTC.",
         "admin orgs"
       )
     ),

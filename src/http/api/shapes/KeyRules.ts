@@ -23,7 +23,7 @@ export const Timestamp = Schema.String.check(
   )
 
 const Period = Schema.Literals(budgetPeriods).annotate({
-  description: "in UTC: weeks start on Monday, months on the first; total never resets"
+  description: "in the organization's time zone: weeks start on Monday, months on the first; total never resets"
 })
 
 export const BudgetRequest = Schema.Struct({ limit: Usd, period: Period }).annotate({ identifier: "KeyBudgetRequest" })

@@ -19,6 +19,7 @@ const show = detailed(SpendGuard, (guard) => [
     guard.contact_guard_days === null ? "no limit" : `contacted at most once in ${guard.contact_guard_days} days`
   ],
   ["told below", guard.low_balance === null ? "no alert" : dollars(guard.low_balance)],
+  ["time zone", guard.time_zone],
   ["spent today", dollars(guard.spent_today)],
   ["resets at", timeOf(guard.resets_at)]
 ])
@@ -28,21 +29,23 @@ const set = rowWith(
   {},
   (_, { fields }) =>
     Object.keys(fields).length === 0
-      ? fail("usage", "Give --per-run, --daily, --low-balance or --contact-days.")
+      ? fail("usage", "Give --per-run, --daily, --low-balance, --contact-days or --time-zone.")
       : Effect.succeed({}),
   {
     about: "Set limits and the alert. Raising a limit needs a session (rungate login)",
     fields: {
       per_run_limit: optional(amount("per-run", "the most that one run may hold, in USD")),
-      daily_limit: optional(amount("daily", "the most that one day (UTC) may cost, in USD")),
+      daily_limit: optional(amount("daily", "the most that one day may cost, in USD")),
       low_balance: "be told by e-mail and event when the balance is below this, in USD",
+      time_zone: "count the days of this time zone, such as Europe/Berlin",
       contact_guard_days: optional(
         int("contact-days", "block runs that contact somebody who was contacted within so many days, 1 to 365")
       )
     },
     examples: [
       { command: "rungate spend-guard set --per-run 0.50 --daily 20.00", description: "Both limits" },
-      { command: "rungate spend-guard set --low-balance 5.00", description: "Be told below $5.00" }
+      { command: "rungate spend-guard set --low-balance 5.00", description: "Be told below $5.00" },
+      { command: "rungate spend-guard set --time-zone Europe/Berlin", description: "Count days of Berlin" }
     ],
     show
   }
@@ -69,7 +72,13 @@ const off = rowWith(
   {
     name: "off",
     about: "Remove limits or the alert. A limit needs a session (rungate login)",
-    fields: { per_run_limit: false, daily_limit: false, low_balance: false, contact_guard_days: false },
+    fields: {
+      per_run_limit: false,
+      daily_limit: false,
+      low_balance: false,
+      contact_guard_days: false,
+      time_zone: false
+    },
     show
   }
 )

@@ -73,7 +73,7 @@ export const usage = rowWith(
   UsageApi.endpoints.get,
   {
     days: optional(
-      int("days", `the last days up to today, UTC, 1 to ${daysMost}; default: 30`).pipe(
+      int("days", `the last days up to today, 1 to ${daysMost}; default: 30`).pipe(
         Flag.filter(
           (days) => days >= 1 && days <= daysMost,
           (days) => `--days must be from 1 to ${daysMost}, not ${days}`
@@ -84,7 +84,8 @@ export const usage = rowWith(
   Effect.fnUntraced(function* ({ days }, { fields: { from, to }, now }) {
     if (days === null) return {}
     if (from !== undefined || to !== undefined) return yield* fail("usage", "Give either --days, or --from and --to.")
-    return { from: new Date(now - (days - 1) * dayMillis).toISOString().slice(0, 10) }
+    // A time, because the service knows in whose time zone its day is.
+    return { from: new Date(now - (days - 1) * dayMillis).toISOString() }
   }),
   {
     about: "Show how many runs there were and what they cost, in groups",

@@ -50,6 +50,12 @@ export const duration = (millis: number): string => {
   return `${Math.floor(millis / 60_000)} min ${Math.round((millis % 60_000) / 1_000)} s`
 }
 
-/** A day of UTC, as the API's usage counts, so many days before now. */
+const dayForm = (timeZone: string) => new Intl.DateTimeFormat("en-CA", { timeZone, dateStyle: "short" })
+
+/** Today in a time zone, and so many days before it. */
+export const zoneDay = (zone: string, now: number, daysBefore = 0): string =>
+  utcDay(Date.parse(dayForm(zone).format(now)), daysBefore)
+
+/** A day of UTC, so many days before now. */
 export const utcDay = (now: number, daysBefore = 0): string =>
   new Date(now - daysBefore * day * 1_000).toISOString().slice(0, 10)

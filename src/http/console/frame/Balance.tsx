@@ -9,6 +9,9 @@ import { Money } from "../parts/Values.tsx"
 export const useWallet = () => useQuery({ queryKey: ["wallet"], queryFn: () => api.wallet.get({}) })
 export const useGuard = () => useQuery({ queryKey: ["guard"], queryFn: () => api.wallet.guard({}) })
 
+/** The time zone whose days are counted. */
+export const useZone = (): string => useGuard().data?.time_zone ?? "UTC"
+
 export const Balance = ({ compact = false }: { readonly compact?: boolean }) => {
   const { data: wallet, error } = useWallet()
   const low = useGuard().data?.low_balance ?? null

@@ -88,7 +88,7 @@ export const Chart = ({
   axis
 }: {
   readonly label: string
-  /** Days of UTC as `2026-11-22`. */
+  /** Such as `2026-11-22`. */
   readonly days: ReadonlyArray<string>
   readonly lines: ReadonlyArray<Line>
   readonly axis: Axis
@@ -128,7 +128,7 @@ export const Chart = ({
             <thead>
               <tr>
                 <th scope="col" className="text-left font-medium">
-                  Day (UTC)
+                  Day
                 </th>
                 {lines.map(({ name }) => (
                   <th key={name} scope="col" className="text-right font-medium">

@@ -25,10 +25,10 @@ import { createAllowance, signIn } from "../../../schema/Steps.ts"
 
 const keyJson = Schema.encodeSync(ApiKey)
 
-const budgetOf = (budget: KeyBudget, today: string) => ({
+const budgetOf = (budget: KeyBudget, { today, time_zones }: KeyRow) => ({
   ...budget,
   spent: spentIn(budget, today),
-  resets_at: resetsAt(budget.period, today)
+  resets_at: resetsAt(budget.period, today, time_zones ?? [])
 })
 
 const keyView = (row: KeyRow) =>
@@ -36,7 +36,7 @@ const keyView = (row: KeyRow) =>
     ...row,
     id: row.key_id,
     revoked: row.revoked_at !== null,
-    budget: row.budget === null ? null : budgetOf(row.budget, row.today)
+    budget: row.budget === null ? null : budgetOf(row.budget, row)
   })
 
 const needsPerson = problem(

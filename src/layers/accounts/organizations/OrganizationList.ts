@@ -10,7 +10,7 @@ export const OrganizationRow = Schema.Struct({
   created_at: Schema.Date,
   balance: Schema.BigInt,
   reserved: Schema.BigInt,
-  /** Runs created and money charged today. */
+  /** Runs created on the UTC day, and money charged on the day of the organization's time zone. */
   runs_today: Schema.BigInt,
   charged_today: Schema.BigInt,
   /** A check found that the wallet's books do not add up, so it takes no new runs. Null while it takes runs. */

@@ -5,6 +5,29 @@
 -- who recomputes the chain, also when whoever did it may switch off every trigger. The turn hashes (layers/ledger/LedgerChain.ts), and
 -- `ledger_hash` says the same in SQL, for the auditor.
 
+-- The day that counts spending (`dayAt` in schema/money/SpendDay.ts). `zones` are the changes of a wallet's time zone, oldest first. The day, the
+-- week and the month of a change end as the zone before says.
+CREATE FUNCTION spend_day_in(zones jsonb, at timestamptz) RETURNS date LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+  SELECT coalesce((
+    SELECT greatest(d.changed, least((at AT TIME ZONE (c.change ->> 'zone'))::date, (
+             SELECT min(p.last) FROM (VALUES (d.changed), ((date_trunc('week', d.changed::timestamp) + interval '6 days')::date),
+               ((date_trunc('month', d.changed::timestamp) + interval '1 month - 1 day')::date)) AS p (last)
+             WHERE (at AT TIME ZONE (c.change ->> 'before'))::date <= p.last)))
+    FROM jsonb_array_elements(zones) WITH ORDINALITY AS c (change, n), LATERAL (SELECT (c.change ->> 'on')::date AS changed) d
+    WHERE (c.change ->> 'since')::bigint <= (extract(epoch FROM at) * 1000000)::bigint ORDER BY c.n DESC LIMIT 1),
+  (at AT TIME ZONE 'UTC')::date)
+$$;
+-- PostgreSQL puts it in the place of its call.
+CREATE FUNCTION spend_day(zones jsonb, at timestamptz) RETURNS date LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+  SELECT CASE WHEN zones IS NULL THEN (at AT TIME ZONE 'UTC')::date ELSE spend_day_in(zones, at) END
+$$;
+
+-- Whether it is the name of a time zone. PostgreSQL takes a name such as CET for an abbreviation, which has no summer time.
+CREATE FUNCTION is_time_zone(zone text) RETURNS boolean LANGUAGE sql STABLE AS $$
+  SELECT zone = 'UTC' OR (EXISTS (SELECT FROM pg_timezone_names n WHERE n.name = zone)
+                          AND NOT EXISTS (SELECT FROM pg_timezone_abbrevs a WHERE a.abbrev = upper(zone)))
+$$;
+
 -- One row for each organization: its balance, what its open runs hold, and its limits. Only turns of its lane write it.
 CREATE TABLE wallets (
   org_id text PRIMARY KEY REFERENCES orgs,
@@ -25,6 +48,8 @@ CREATE TABLE wallets (
   suspended boolean NOT NULL DEFAULT false,
   -- What allowances hold of reserved: the sum of key_budgets.held.
   allowances_held bigint NOT NULL DEFAULT 0,
+  -- The changes of the zone whose days count spending (`Zones` in schema/money/SpendDay.ts). Null: always UTC. A turn reads them with the wallet.
+  time_zones jsonb,
   CONSTRAINT wallet_head CHECK ((head IS NULL) = (entry_seq = 0) AND length(head) = 32),
   CONSTRAINT wallet_allowances CHECK (allowances_held >= 0 AND allowances_held <= reserved)
 ) WITH (fillfactor = 50);
@@ -53,15 +78,44 @@ WHEN (NEW.suspended AND NEW.reserved > OLD.reserved) EXECUTE FUNCTION wallet_is_
 
 CREATE FUNCTION audit_guard() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
-  was jsonb := jsonb_build_object('per_run_limit', audit_usd(OLD.per_run_limit), 'daily_limit', audit_usd(OLD.daily_limit));
-  becomes jsonb := jsonb_build_object('per_run_limit', audit_usd(NEW.per_run_limit), 'daily_limit', audit_usd(NEW.daily_limit));
+  was jsonb := jsonb_build_object('per_run_limit', audit_usd(OLD.per_run_limit), 'daily_limit', audit_usd(OLD.daily_limit),
+                                  'time_zone', coalesce(OLD.time_zones -> -1 ->> 'zone', 'UTC'));
+  becomes jsonb := jsonb_build_object('per_run_limit', audit_usd(NEW.per_run_limit), 'daily_limit', audit_usd(NEW.daily_limit),
+                                      'time_zone', coalesce(NEW.time_zones -> -1 ->> 'zone', 'UTC'));
 BEGIN
   PERFORM audit_write(audit_command_actor(NEW.org_id, 'SetGuard', ''), NEW.org_id, 'spend_guard.changed', NEW.org_id,
                       audit_changed(was, becomes), audit_changed(becomes, was));
   RETURN NULL;
 END $$;
 CREATE TRIGGER audited_guard AFTER UPDATE ON wallets FOR EACH ROW
-WHEN ((OLD.per_run_limit, OLD.daily_limit) IS DISTINCT FROM (NEW.per_run_limit, NEW.daily_limit)) EXECUTE FUNCTION audit_guard();
+WHEN ((OLD.per_run_limit, OLD.daily_limit, OLD.time_zones) IS DISTINCT FROM (NEW.per_run_limit, NEW.daily_limit, NEW.time_zones))
+EXECUTE FUNCTION audit_guard();
+
+-- The rule of `withZone` in schema/money/SpendDay.ts: a change is added, or corrects the last one while the day of that one runs. What was counted
+-- before keeps its day. A time zone has a name of PostgreSQL's list.
+CREATE FUNCTION wallet_zone_changes() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
+DECLARE
+  was jsonb := OLD.time_zones -> -1;
+  becomes jsonb := NEW.time_zones -> -1;
+  was_on date := was ->> 'on';
+  corrects boolean := coalesce(becomes - 'zone' = was - 'zone', false);
+  kept jsonb := CASE WHEN corrects THEN OLD.time_zones - (-1) ELSE coalesce(OLD.time_zones, '[]') END;
+BEGIN
+  IF (NEW.time_zones = kept || jsonb_build_array(becomes)) IS NOT TRUE
+     OR is_time_zone(becomes ->> 'zone') IS NOT TRUE
+     OR (CASE WHEN corrects THEN (now() AT TIME ZONE (was ->> 'before'))::date <= was_on
+              ELSE becomes ->> 'before' = coalesce(was ->> 'zone', 'UTC')
+               AND (becomes ->> 'on')::date = spend_day(OLD.time_zones, 'epoch'::timestamptz + (becomes ->> 'since')::bigint * interval '1 microsecond')
+               AND (was IS NULL OR (date_trunc('month', (becomes ->> 'on')::timestamp) > date_trunc('month', was_on::timestamp)
+                                    AND date_trunc('week', (becomes ->> 'on')::timestamp) > date_trunc('week', was_on::timestamp))) END) IS NOT TRUE
+  THEN
+    RAISE EXCEPTION 'the time zone of % may not change like this now', OLD.org_id
+      USING ERRCODE = 'check_violation', CONSTRAINT = 'wallet_zone_changes';
+  END IF;
+  RETURN NEW;
+END $$;
+CREATE TRIGGER wallet_zone_changes BEFORE UPDATE ON wallets FOR EACH ROW
+WHEN (OLD.time_zones IS DISTINCT FROM NEW.time_zones) EXECUTE FUNCTION wallet_zone_changes();
 
 -- One row for each reservation, charge, release, deposit and refund of a wallet. Only its turns append, and nobody changes or deletes a row.
 --

@@ -46,7 +46,7 @@ export const Groups = ({ search }: { readonly search: Search }) => {
               {next_cursor === null
                 ? `${exactDollars(sumOf(items.map(({ charged }) => charged)))} in total.`
                 : "The first 200 groups."}{" "}
-              Finished runs by UTC day; other filters do not apply to groups.
+              Finished runs by day of the time zone; other filters do not apply to groups.
             </p>
           </>
         )

@@ -19,9 +19,9 @@ type Guarded = AnswerOf<"wallet", "guard">
 const form = payloadForm(payloadSchema("wallet", "setGuard"))
 
 /** An empty field means no limit. */
-const wordsOf = (available: string | undefined): Readonly<Record<string, Wording>> => ({
+const wordsOf = (time_zone: string, available: string | undefined): Readonly<Record<string, Wording>> => ({
   daily_limit: {
-    label: "Most that all runs may be charged in a day (UTC), in USD",
+    label: "Most that all runs may be charged in a day, in USD",
     hint: "Runs that do not fit are blocked until the next day."
   },
   per_run_limit: {
@@ -35,11 +35,16 @@ const wordsOf = (available: string | undefined): Readonly<Record<string, Wording
   contact_guard_days: {
     label: "Days within which nobody is contacted twice",
     hint: "Contact guard: counts e-mails, messages and invitations of all keys together, for each recipient. 365 at most."
+  },
+  time_zone: {
+    label: "Time zone whose days are counted",
+    hint: "For the daily limit, budgets and usage. The day, week and month of a change keep their end. It can change once a month.",
+    options: [...new Set([time_zone, "UTC", ...Intl.supportedValuesOf("timeZone")])].map((zone) => [zone, zone] as const)
   }
 })
 
 const Today = ({ guard }: { readonly guard: Guarded }) => (
-  <Panel title="Today (UTC)">
+  <Panel title={`Today (${guard.time_zone})`}>
     <p>
       <Money amount={guard.spent_today} className="text-title font-semibold" />{" "}
       {guard.daily_limit === null ? (
@@ -81,9 +86,9 @@ const Limits = ({ guard }: { readonly guard: Guarded }) => {
         denied={may ? null : "An owner or an admin of the organization can change the limits."}
         saved="Saved. The next run obeys these limits."
       >
-        <PayloadFields form={form} words={wordsOf(wallet?.available)} before={guard} disabled={!may} />
+        <PayloadFields form={form} words={wordsOf(guard.time_zone, wallet?.available)} before={guard} disabled={!may} />
         <p className="text-muted">{repeats(guard.repeat_guard)}</p>
-        <p className="text-muted">An empty field means no limit. Limits count for every key and every person.</p>
+        <p className="text-muted">A limit whose field is empty is none. Limits count for every key and every person.</p>
       </ActionForm>
     </Panel>
   )

@@ -7,8 +7,8 @@ import { Cents, Time } from "../../parts/Values.tsx"
 
 const Today = () => (
   <Loaded query={useGuard()} skeleton={<Skeleton lines={2} />}>
-    {({ spent_today, daily_limit, resets_at }) => (
-      <Figure title="Spent today (UTC)" value={<Cents amount={spent_today} />}>
+    {({ spent_today, daily_limit, resets_at, time_zone }) => (
+      <Figure title={`Spent today (${time_zone})`} value={<Cents amount={spent_today} />}>
         {daily_limit === null ? (
           "No daily limit is set."
         ) : (

@@ -5,7 +5,8 @@ import type { AnswerOf } from "../../../client/Browser.ts"
 import { api } from "../../data/api.ts"
 import { present } from "../../data/clock.ts"
 import { axisDollars, exactDollars, heightOf, sumOf } from "../../data/money.ts"
-import { utcDay } from "../../data/time.ts"
+import { zoneDay } from "../../data/time.ts"
+import { useZone } from "../../frame/Balance.tsx"
 import { counted } from "../../data/words.ts"
 import { Chart, Legend, type Line } from "../../parts/Chart.tsx"
 import { Empty, Loaded, Panel, Skeleton } from "../../parts/Page.tsx"
@@ -25,9 +26,9 @@ const daysMax = 30
 /** Fewer days would make bars without a past. */
 const daysMin = 7
 
-const lastDays = (): ReadonlyArray<string> => {
+const lastDays = (zone: string): ReadonlyArray<string> => {
   const now = present()
-  return Array.from({ length: daysMax }, (_, index) => utcDay(now, daysMax - 1 - index))
+  return Array.from({ length: daysMax }, (_, index) => zoneDay(zone, now, daysMax - 1 - index))
 }
 
 /** The days since the first one with a run. */
@@ -37,14 +38,15 @@ const sinceFirst = (days: ReadonlyArray<string>, items: ReadonlyArray<Item>) => 
 }
 
 const useDailyUsage = () => {
-  const days = useMemo(lastDays, [])
+  const zone = useZone()
+  const days = useMemo(() => lastDays(zone), [zone])
   const from = days[0] ?? ""
   const usage = useQuery({
     queryKey: ["usage", "days", from],
     queryFn: () => api.usage.get({ query: { group_by: "day", from, limit: 200 } }),
     staleTime: 60_000
   })
-  return { days, usage }
+  return { days, usage, zone }
 }
 
 const Charts = ({
@@ -99,13 +101,13 @@ const Charts = ({
 }
 
 const UsageChart = () => {
-  const { days, usage } = useDailyUsage()
+  const { days, usage, zone } = useDailyUsage()
   return (
     <Loaded query={usage} skeleton={<Skeleton lines={6} height={24} />}>
       {({ items }) =>
         items.length === 0 ? (
           <Empty title="Spending and runs by day will be here.">
-            <p className="text-muted">Days are counted in UTC, and include runs that have ended.</p>
+            <p className="text-muted">Days are counted in {zone}, and include runs that have ended.</p>
           </Empty>
         ) : (
           <Charts days={days} items={items} />

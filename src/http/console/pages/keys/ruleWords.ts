@@ -9,7 +9,7 @@ const words = {
   "budget.period": {
     label: "Period of the budget",
     options: [
-      ["day", "per day (UTC)"],
+      ["day", "per day"],
       ["week", "per week, from Monday"],
       ["month", "per calendar month"],
       ["total", "in total"]

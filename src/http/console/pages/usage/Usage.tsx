@@ -5,6 +5,7 @@ import { Suspense, useMemo } from "react"
 import { useFilters } from "../../data/address.ts"
 import { api } from "../../data/api.ts"
 import { useKeyNames } from "../../data/apiKeys.ts"
+import { useZone } from "../../frame/Balance.tsx"
 import { usePaged } from "../../lists/PagedList.tsx"
 import { TextLink } from "../../parts/Link.tsx"
 import { Empty, Failed, PageHead, Skeleton } from "../../parts/Page.tsx"
@@ -55,7 +56,7 @@ const Groups = ({
     return (
       <Empty title="No run ended in this time.">
         <p className="text-muted">
-          Usage counts runs on the UTC day on which they ended. <TextLink to="/catalog">The catalog</TextLink> has forms
+          Usage counts runs on the day on which they ended. <TextLink to="/catalog">The catalog</TextLink> has forms
           that make one.
         </p>
       </Empty>
@@ -84,7 +85,7 @@ const Usage = () => {
           <Export path="/v1/usage" query={{ ...period, ...(group_by === "" ? {} : { group_by }) }} name="usage.csv" />
         }
       >
-        Finished runs and what they were charged, by UTC day. The amounts equal the charges in the ledger.
+        Finished runs and what they were charged, by day in {useZone()}. The amounts equal the charges in the ledger.
       </PageHead>
       <Controls groupings={groupings} />
       <div className="grid grid-cols-1 gap-6">

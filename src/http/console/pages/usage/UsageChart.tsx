@@ -4,7 +4,8 @@ import { useMemo } from "react"
 import { api } from "../../data/api.ts"
 import { present } from "../../data/clock.ts"
 import { axisDollars, exactDollars, heightOf, isLess, sumOf } from "../../data/money.ts"
-import { utcDay } from "../../data/time.ts"
+import { utcDay, zoneDay } from "../../data/time.ts"
+import { useZone } from "../../frame/Balance.tsx"
 import { Chart, Legend, type Line } from "../../parts/Chart.tsx"
 import { Loaded, Panel, Skeleton } from "../../parts/Page.tsx"
 import { type Grouping, type Item, valueOf, valueWords, wordOf } from "./groupings.ts"
@@ -25,8 +26,8 @@ interface ChartPeriod {
 }
 
 /** The days of the period, as the API widens it. */
-const daysOf = ({ from, to }: ChartPeriod): ReadonlyArray<string> => {
-  const last = Date.parse((to ?? utcDay(present())).slice(0, 10))
+const daysOf = ({ from, to }: ChartPeriod, zone: string): ReadonlyArray<string> => {
+  const last = Date.parse((to ?? zoneDay(zone, present())).slice(0, 10))
   const first = from === undefined ? last - (daysDefault - 1) * dayMillis : Date.parse(from.slice(0, 10))
   const count = Math.floor((last - first) / dayMillis) + 1
   // Dates that are none, or the wrong way round, are refused by the table's own question.
@@ -98,7 +99,8 @@ const UsageChart = ({
 }) => {
   const grouping = groupings.find((one) => one !== "day") ?? null
   const group_by = grouping === null ? "day" : `day,${grouping}`
-  const days = useMemo(() => daysOf(period), [period])
+  const zone = useZone()
+  const days = useMemo(() => daysOf(period, zone), [period, zone])
   const usage = useQuery({
     queryKey: ["usage", "chart", group_by, period],
     queryFn: () => readAll(group_by, period),

@@ -16,7 +16,7 @@ const isLabel = (text: string): text is `metadata.${string}` => labelForm.test(t
 const groupingOf = (text: string): Grouping | null => named.find((one) => one === text) ?? (isLabel(text) ? text : null)
 
 const words: Readonly<Record<Named, string>> = {
-  day: "Day (UTC)",
+  day: "Day",
   capability: "Capability",
   provider: "Provider",
   key: "Key",

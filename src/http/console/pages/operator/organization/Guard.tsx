@@ -42,7 +42,7 @@ export const Guard = ({ detail }: { readonly detail: AnswerOf<"operatorOrganizat
   return (
     <Panel title="Spend guard">
       <p className="mb-3 text-muted">
-        <Money amount={guard.spent_today} /> spent today (UTC). An empty field is no limit.
+        <Money amount={guard.spent_today} /> spent today. An empty field is no limit.
       </p>
       <ActionForm
         key={`${guard.per_run_limit} ${guard.daily_limit}`}

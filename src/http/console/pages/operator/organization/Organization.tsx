@@ -28,7 +28,7 @@ const Wallet = ({ detail }: { readonly detail: Detail }) => (
         ["Balance", <Money amount={detail.balance} />],
         ["Reserved by open runs", <Money amount={detail.reserved} />],
         [
-          "Today (UTC)",
+          "Today",
           <>
             {detail.runs_today} runs, <Money amount={detail.charged_today} />
           </>
