@@ -65,6 +65,14 @@ describe("commands to paste", () => {
       for (const flag of ["--unless-contacted", "--reuse"]) expect(durationSeconds(after(all, flag))).toBeGreaterThan(0)
     })
 
+    test("what counts as a match", () => {
+      const accept = { fields: ["email", "phone"], phone_type: "mobile" as const, max_age_days: 30, agree: 2 as const }
+      const all = typed({ capability: "people.enrich", input: {}, accept })
+      expect(after(all, "--accept")).toBe("email,phone")
+      expect([after(all, "--phone-type"), after(all, "--max-age")]).toEqual(["mobile", "30d"])
+      expect(all).toContain("--agree")
+    })
+
     test("what it has no flag for goes through rungate api", () => {
       const raw = { provider: "exa", endpoint: "/search", input: {} }
       const requests = [
@@ -84,7 +92,8 @@ describe("commands to paste", () => {
       const values: Readonly<Record<string, unknown>> = {
         ...{ capability: "web.search", provider: "exa", endpoint: "/search", method: "POST", input: { a: 1 } },
         ...{ path: { a: "1" }, query: { b: "2" }, routing: { max_total: "0.02" }, metadata: { c: "3" } },
-        ...{ reuse: { mode: "only" }, unless_contacted_within_seconds: 60, response: { include_raw: true } }
+        ...{ reuse: { mode: "only" }, unless_contacted_within_seconds: 60, response: { include_raw: true } },
+        accept: { agree: 2 }
       }
       // How long a client waits is no part of what is run.
       const members = Object.keys(RunRequest.fields).filter((name) => name !== "wait_seconds" && name !== "async")

@@ -21,6 +21,7 @@ import { csvRuns } from "../../src/http/submission/CsvRuns.ts"
 import { requestOf } from "../../src/http/submission/SubmitRun.ts"
 import { decodeRowRequest } from "../../src/schema/batches/RowRequest.ts"
 import { shipped } from "../../src/layers/catalog/Endpoints.ts"
+import { acceptOf, phoneTypes } from "../../src/schema/catalog/Acceptance.ts"
 import { reachable } from "../../src/schema/catalog/Definitions.ts"
 import { capabilities } from "../../src/schema/capabilities/index.ts"
 import { isReuse, reuseSecondsDefault } from "../../src/schema/guards/Reuse.ts"
@@ -40,12 +41,13 @@ const runCaller = { ...caller, wait_millis: 0, metadata: null }
 /** The fields of a request that stand alone in every door. */
 const fields = [
   ...["capability", "provider", "endpoint", "method", "input", "path", "query", "strategy", "max_cost", "max_total"],
-  ...["allow_fallback", "metadata", "reuse", "unless_contacted_within_seconds", "include_raw"]
+  ...["allow_fallback", "metadata", "reuse", "unless_contacted_within_seconds", "include_raw", "accept"]
 ]
 const flags: Readonly<Record<string, string>> = {
   "no-fallback": "allow_fallback",
   "unless-contacted": "unless_contacted_within_seconds",
-  "reuse-only": "reuse"
+  "reuse-only": "reuse",
+  ...{ "phone-type": "accept", "max-age": "accept", agree: "accept" }
 }
 /** `runs.0.routing.max_cost` as `max_cost`: doors have their fields in other places. */
 const fieldOf = (path: string): string =>
@@ -60,12 +62,12 @@ const written = (value: unknown) =>
   JSON.parse(JSON.stringify(value, (_, one) => (typeof one === "bigint" ? `${one} microdollars` : one)))
 /** What of a planned run does not depend on who asks, with what absence means. */
 const meant = ({ _tag, request }: { readonly _tag: string; readonly request: Body }): Made => {
-  const { metadata, reuse, input_text: _text, ...all } = request
+  const { metadata, reuse, accept, input_text: _text, ...all } = request
   const rest = Object.fromEntries(Object.entries(all).filter(([name]) => !Object.hasOwn(runCaller, name)))
   // One recipient means the same as a list of one.
   if (rest["capability"] === "email.send") rest["input"] = { ...rest["input"], to: [rest["input"].to].flat() }
   const taken = isReuse(reuse) ? { ...reuse, max_age_seconds: reuse.max_age_seconds ?? reuseSecondsDefault } : null
-  return { run: written({ _tag, ...rest, reuse: taken, metadata: storedMetadata(metadata) }) }
+  return { run: written({ _tag, ...rest, reuse: taken, accept: acceptOf(accept), metadata: storedMetadata(metadata) }) }
 }
 
 const decodeRun = Schema.decodeUnknownResult(Schema.toCodecJson(RunRequest), parseOptions)
@@ -114,7 +116,7 @@ const targetWords = ({ capability, provider, endpoint, method, path, query }: Bo
     : [capability]
 /** The words of a command that say this request. */
 const words = (body: Body) => {
-  const { capability, input, routing = {}, reuse, metadata = {}, unless_contacted_within_seconds: guard } = body
+  const { capability, input, routing = {}, reuse, metadata = {}, unless_contacted_within_seconds: guard, accept } = body
   return [
     ...targetWords(body),
     ...flag("input", input),
@@ -124,6 +126,10 @@ const words = (body: Body) => {
     ...flag("max-cost", routing.max_cost),
     ...flag("max-total", routing.max_total),
     ...flag("unless-contacted", seconds(guard)),
+    ...flag("accept", accept?.fields?.join(",")),
+    ...flag("phone-type", accept?.phone_type),
+    ...flag("max-age", accept?.max_age_days === undefined ? undefined : `${accept.max_age_days}d`),
+    ...(accept?.agree === undefined ? [] : ["--agree"]),
     ...flag("reuse", seconds(reuse?.max_age_seconds)),
     ...(reuse?.mode === "only" ? ["--reuse-only"] : []),
     ...Object.entries(metadata).flatMap(([name, value]) => flag("metadata", `${name}=${value}`)),
@@ -143,7 +149,8 @@ const parameters = ({ routing = {}, response, ...rest }: Body) => {
 
 const inspectedOf = (slug: string) => {
   const one = capabilities.find((capability) => capability.slug === slug)
-  return { capability: slug, input_schema: one?.input.jsonSchema } as unknown as Inspected
+  const accept = { fields: [], phone_types: phoneTypes, max_age_days: "date", agree: true, description: "" }
+  return { capability: slug, input_schema: one?.input.jsonSchema, accept } as unknown as Inspected
 }
 
 const slugs = capabilities.map(({ slug }) => slug)
@@ -165,6 +172,17 @@ const shared = {
   metadata,
   reuse: fc.record({ mode: fc.constantFrom("prefer", "only"), max_age_seconds: span })
 }
+const accept = fc.record(
+  {
+    fields: fc.array(seldom(fc.stringMatching(/^[a-z][a-z_.]{0,11}$/), fc.constant("x".repeat(101))), {
+      ...{ minLength: 1, maxLength: 3 }
+    }),
+    phone_type: seldom(fc.constantFrom(...phoneTypes), fc.constant("fax")),
+    max_age_days: seldom(fc.integer({ min: 1, max: 3_650 }), fc.constantFrom(0, 3_651)),
+    agree: fc.constant(2)
+  },
+  { requiredKeys: [] }
+)
 const capability = fc.constantFrom(...capabilities).chain(({ slug, input }) =>
   fc.record(
     {
@@ -180,7 +198,8 @@ const capability = fc.constantFrom(...capabilities).chain(({ slug, input }) =>
       ),
       ...shared,
       response: fc.record({ include_raw: fc.boolean() }),
-      unless_contacted_within_seconds: span
+      unless_contacted_within_seconds: span,
+      accept
     },
     { requiredKeys: ["capability", "input"] }
   )
@@ -224,6 +243,9 @@ const slips: ReadonlyArray<Body> = [
     { reuse: { mode: "never" } }
   ],
   ...[
+    { accept: null },
+    { accept: { fields: null, agree: null } },
+    { accept: { agree: 3 } },
     { reuse: { mode: "always" } },
     { metadata: {} },
     { metadata: { n: 1 } },
@@ -277,12 +299,12 @@ test("and as the arguments of the tools run, quote and run_batch", async () => {
 
 test("and in the form of the console, which has no place for some of it", () => {
   for (const body of fc.sample(capability, { seed: sampleSeed, numRuns: howMany(2_000, 200) }) as Array<Body>) {
-    const { routing: { max_cost, provider, strategy } = {} as Body, response } = body
+    const { routing: { max_cost, provider, strategy } = {} as Body, response, accept } = body
     // A choice of the form is one of its options, and an empty field is no field.
     if (!slugs.includes(body["capability"]) || !["", ...strategies].includes(strategy ?? "")) continue
-    if ([max_cost, provider, strategy].includes("")) continue
+    if ([max_cost, provider, strategy].includes("") || accept?.phone_type === "fax") continue
     const routing = written({ max_cost, provider, strategy })
-    const shown = written({ capability: body["capability"], input: body["input"], routing, response })
+    const shown = written({ capability: body["capability"], input: body["input"], routing, response, accept })
     const inspected = inspectedOf(body["capability"])
     const options = { ...optionsFrom(shown), max_cost: max_cost ?? "" }
     const parts = partsOf(inspected)

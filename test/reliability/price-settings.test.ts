@@ -113,7 +113,7 @@ test("a run whose plan is of an older version, without prices, is charged its ho
   }
   const answered = { answer: { _tag: "Match", output }, duration_ms: 1, raw: null, measured: null } as const
   const agreed = { provider: "hunter", price: flat("0.075"), rated: flat("0.075"), hold: dollars("0.0294"), own: false }
-  expect(deliveryOf(emailFind, agreed, emailFind.example, answered, false)?.charge).toBe(dollars("0.0294"))
+  expect(deliveryOf(emailFind, agreed, emailFind.example, answered, {}, false)?.charge).toBe(dollars("0.0294"))
 })
 
 test.each([

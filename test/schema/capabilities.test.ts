@@ -46,7 +46,7 @@ const inputs: Readonly<Record<string, { accepted: ReadonlyArray<object>; refused
       accepted: [
         { network_url: "https://www.linkedin.com/in/jane-doe/" },
         { network_url: "/" },
-        { full_name: "Cher", company_name: "Acme", require: ["email", "phone"] },
+        { full_name: "Cher", company_name: "Acme" },
         { full_name: "李明", company_domain: "example.com" }
       ],
       refused: [
@@ -54,8 +54,7 @@ const inputs: Readonly<Record<string, { accepted: ReadonlyArray<object>; refused
         [{ full_name: "Jane Doe" }, ""],
         [{ company_domain: "example.com" }, ""],
         [{ email: "jane" }, "email"],
-        [{ email: "jane@example.com", require: ["fax"] }, "require.0"],
-        [{ email: "jane@example.com", require: [] }, "require"]
+        [{ email: "jane@example.com", require: ["phone"] }, "require"]
       ]
     },
     "email.find": {

@@ -7,6 +7,23 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict, Union
 if TYPE_CHECKING:
     from typing_extensions import NotRequired
 
+class Accept(TypedDict):
+    """lookups only: what counts as a match, by accept of inspect; agree: 2 charges two providers that give the same"""
+
+    fields: NotRequired[list[str] | None]
+    phone_type: NotRequired[Literal["mobile", "direct", "landline", "voip", "toll_free"] | None]
+    max_age_days: NotRequired[int | None]
+    agree: NotRequired[Literal[2] | None]
+
+
+class Acceptable(TypedDict):
+    fields: list[str]
+    phone_types: list[Literal["mobile", "direct", "landline", "voip", "toll_free"]]
+    max_age_days: str | None
+    agree: bool
+    description: str
+
+
 class ActualFigures(TypedDict):
     cost: str
     hit_rate: float | None
@@ -201,6 +218,7 @@ class BatchRun(TypedDict):
     routing: NotRequired[BatchRunRouting | None]
     metadata: NotRequired[dict[str, str] | None]
     """up to 16 labels of your own, such as {"campaign": "spring"}; values have up to 500 characters"""
+    accept: NotRequired[Accept | None]
     reuse: NotRequired[Reuse | None]
     unless_contacted_within_seconds: NotRequired[int | None]
     """email.send, network.invite and network.message only: block the run (contact_guard) if one of its recipients was contacted within this time"""
@@ -237,6 +255,7 @@ class Capability(TypedDict):
     output_fields: list[str]
     example: Any
     billing: CapabilityBilling
+    accept: NotRequired[Acceptable]
     warranty: NotRequired[CapabilityWarranty]
     providers: list[str]
     live_providers: list[str]
@@ -1154,6 +1173,13 @@ class Run(TypedDict):
     result: NotRequired[Any]
 
 
+class RunDecisionAccept(TypedDict):
+    fields: list[str]
+    phone_type: NotRequired[Literal["mobile", "direct", "landline", "voip", "toll_free"]]
+    max_age_days: NotRequired[int]
+    agree: NotRequired[Literal[2]]
+
+
 class RunDecisionOffersItemHealth(TypedDict):
     success_rate: float | None
     latency_ms_p50: float | None
@@ -1174,6 +1200,7 @@ class RunDecision(TypedDict):
     strategy: str | None
     max_cost: str | None
     max_total: str | None
+    accept: NotRequired[RunDecisionAccept]
     attempts_max: int
     reason: str
     catalog_version: str | None
@@ -1247,6 +1274,7 @@ RunRequest = TypedDict(
         "query": "NotRequired[dict[str, Any] | None]",
         "routing": "NotRequired[RunRequestRouting | None]",
         "metadata": "NotRequired[dict[str, str] | None]",
+        "accept": "NotRequired[Accept | None]",
         "reuse": "NotRequired[Reuse | None]",
         "unless_contacted_within_seconds": "NotRequired[int | None]",
         "response": "NotRequired[RunRequestResponse | None]",

@@ -8,7 +8,9 @@ import { Effect, Option, Stream } from "effect"
 import type { CatalogEntry } from "../../layers/catalog/Catalog.ts"
 import type { GuardStore, RawResult } from "../../layers/guards/GuardStore.ts"
 import type { NewRun } from "../../layers/runs/NewRuns.ts"
-import type { Call, Offer } from "../../schema/catalog/Provider.ts"
+import { accepted, type Accept } from "../../schema/catalog/Acceptance.ts"
+import type { Call, CallContext, Offer } from "../../schema/catalog/Provider.ts"
+import { defined } from "../../schema/defined.ts"
 import { requestHashOf } from "../../schema/guards/InputHash.ts"
 import { isRecord, parsedOrText } from "../../schema/json/Json.ts"
 import { storableJson } from "../../schema/json/StorableText.ts"
@@ -28,10 +30,10 @@ interface Ask {
 }
 
 /** Null if the adapter can't build the request. */
-const askOf = (provider: string, offer: Offer, input: unknown, run_id: string): Effect.Effect<Ask | null> =>
+const askOf = (provider: string, offer: Offer, input: unknown, context: CallContext): Effect.Effect<Ask | null> =>
   Effect.try({
     try: (): Ask => {
-      const { method, path, query, body, text } = offer.request(input, { run_id })
+      const { method, path, query, body, text } = offer.request(input, context)
       const sent = text === undefined ? (body ?? null) : parsedOrText(text)
       return { offer, provider, input_hash: requestHashOf({ provider, method, path, query: pairsOf(query) }, sent) }
     },
@@ -43,6 +45,7 @@ const resultOf = (
   { capability }: CatalogEntry,
   offer: Offer,
   input: unknown,
+  accept: Accept | undefined,
   { result }: RawResult
 ): Effect.Effect<string | null> =>
   Effect.try({
@@ -50,8 +53,16 @@ const resultOf = (
       const stored = parsedOrText(result)
       const body = isRecord(stored) ? stored["data"] : undefined
       const outcome = offer.response({ status: 200, headers: {}, body, text: JSON.stringify(body) }, input, null)
-      if (outcome._tag !== "Match" || capability.judge(outcome.output)?.matched !== true) return null
-      return storableJson(JSON.stringify(outcome.output))
+      if (outcome._tag !== "Match") return null
+      const { output } = outcome
+      const acceptable = capability.acceptable()
+      const taken =
+        accept === undefined || acceptable === null
+          ? ({ _tag: "Accepted", output } as const)
+          : // No date is accepted of a result that is reused.
+            accepted(accept, acceptable, output, 0)
+      if (taken._tag === "Refused" || capability.judge(taken.output)?.matched !== true) return null
+      return storableJson(JSON.stringify(taken.output))
     },
     catch: () => null
   }).pipe(Effect.catch(() => Effect.succeed(null)))
@@ -59,13 +70,16 @@ const resultOf = (
 /** The run, with a raw result that it may take. */
 export const rawResults = (guards: GuardStore["Service"], sandbox: boolean) =>
   Effect.fnUntraced(function* (run: NewRun, entry: CatalogEntry, input: unknown) {
-    const { reuse, include_raw } = run.plan
-    if (reuse === undefined || reuse.keys !== undefined || include_raw || sandbox) return run
+    const { reuse, include_raw, accept } = run.plan
+    // One raw result shows no agreement.
+    if (reuse === undefined || reuse.keys !== undefined || include_raw || sandbox || accept?.agree !== undefined)
+      return run
     const allowed = entry.offers.filter(
       ({ provider, executable }) => executable && (reuse.providers?.includes(provider.slug) ?? true)
     )
+    const context = { run_id: run.run_id, ...defined({ wanted: accept?.fields }) }
     const asks = (yield* Effect.forEach(allowed, ({ provider, offer }) =>
-      askOf(provider.slug, offer, input, run.run_id)
+      askOf(provider.slug, offer, input, context)
     )).flatMap((ask) => ask ?? [])
     if (asks.length === 0) return run
     const hashes = asks.map((ask) => ask.input_hash)
@@ -73,7 +87,7 @@ export const rawResults = (guards: GuardStore["Service"], sandbox: boolean) =>
       Stream.mapEffect(
         Effect.fnUntraced(function* (row) {
           const ask = asks.find(({ input_hash }) => input_hash === row.input_hash)
-          const result = ask === undefined ? null : yield* resultOf(entry, ask.offer, input, row)
+          const result = ask === undefined ? null : yield* resultOf(entry, ask.offer, input, accept, row)
           if (ask === undefined || result === null) return null
           return { run_id: row.run_id, provider: ask.provider, charged: String(row.charged), result }
         })

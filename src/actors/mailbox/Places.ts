@@ -179,10 +179,11 @@ export class Places {
   keepEnd(ending: EndedRun, finished_at: Date, available: MicroUsd | null): void {
     const entry = this.byId.get(ending.run_id)
     if (entry === undefined) return
-    // Another process has the result of a run that succeeded there, so the waiter reads it from the database.
+    // Another process has the result of a run that was delivered there, so the waiter reads it from the database.
     const result = entry.result?.lease_token === ending.lease_token ? entry.result.text : null
-    if (ending.status === "succeeded" && result === null) return
-    entry.end = { ending, finished_at, available, result: ending.status === "succeeded" ? result : null }
+    const isDelivered = ending.status === "succeeded" || (ending.charged ?? 0n) > 0n
+    if (isDelivered && result === null) return
+    entry.end = { ending, finished_at, available, result: isDelivered ? result : null }
   }
 
   /** Ends every wait now, as if its deadline had passed, and every later one at once. */

@@ -23,6 +23,7 @@ import type { NewRun } from "../../layers/runs/NewRuns.ts"
 import { watchDisk } from "../../layers/postgres/embedded/DiskSpace.ts"
 import { Settings } from "../../layers/platform/Settings.ts"
 import { seesRunsOf } from "../../schema/accounts/KeyAccess.ts"
+import { planned as plannedAccept } from "../../schema/catalog/Acceptance.ts"
 import { contactsPeople } from "../../schema/guards/ContactGuard.ts"
 import { inputHashOf } from "../../schema/guards/InputHash.ts"
 import { isReuse, plannedReuse } from "../../schema/guards/Reuse.ts"
@@ -155,6 +156,7 @@ export class Admission extends Context.Service<
           ...ownedBy(ownOffers(chosen.candidates)),
           ...markedUp(settings.markup),
           ...contactsOf(request.capability, request.unless_contacted_within_seconds ?? null, input),
+          ...plannedAccept(routing.accept),
           ...plannedReuse(request.reuse, request.access),
           excluded: chosen.excluded,
           ...totalOf(
@@ -177,6 +179,7 @@ export class Admission extends Context.Service<
         const isPlain =
           !request.include_raw &&
           !isReuse(request.reuse) &&
+          (routing.accept ?? null) === null &&
           !contactsPeople(request.capability) &&
           routing.max_cost === request.routing.max_cost
         const plan = (isPlain ? plans.get(chosen) : undefined) ?? planOf(request, planned)
@@ -188,7 +191,11 @@ export class Admission extends Context.Service<
           key_version: request.access?.version ?? null,
           budget_id: request.access?.budget_id ?? null,
           input_hash: inputHashOf(
-            { capability: request.capability, ...(request.include_raw ? { include_raw: true } : {}) },
+            {
+              capability: request.capability,
+              ...(request.include_raw ? { include_raw: true } : {}),
+              ...plannedAccept(routing.accept)
+            },
             input
           ),
           request_id: request.request_id,

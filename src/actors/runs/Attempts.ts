@@ -21,7 +21,7 @@ import { ownOffer, type Step } from "../../schema/accounts/OwnAccount.ts"
 import type { Plan } from "../../schema/runs/Plan.ts"
 import { priceFrom } from "../../schema/runs/PlannedPrice.ts"
 import type { RawPlan } from "../../schema/runs/RawPlan.ts"
-import { checkedAnswer, type Delivered, deliveryOf, rawDeliveryOf } from "./Delivery.ts"
+import { acceptedAnswer, checkedAnswer, type Delivered, deliveryOf, rawDeliveryOf } from "./Delivery.ts"
 import { RunSlots } from "./RunSlots.ts"
 
 /** Half a minute: longer than a database takes to restart. */
@@ -165,18 +165,20 @@ export const makeAttempt = Effect.gen(function* () {
     const capability = catalog.find(run.capability ?? "")?.capability
     const offer = catalog.offer(run.capability ?? "", provider)
     if (offer === undefined || capability === undefined) return Effect.succeed(gone(attempt))
-    const { include_raw } = plan
+    const { include_raw, accept } = plan
     const { owned, slug } = capability
-    const request = { run_id, org_id, own, offer, capability: slug, input, attempt: number, include_raw, state, keep }
+    const asking = { run_id, org_id, own, offer, capability: slug, input, attempt: number, include_raw, state, keep }
+    const request = accept === undefined ? asking : { ...asking, wanted: accept.fields }
     const called = owned === null || catalog.sandbox ? providers.call(request) : ofOwned(org_id, owned, input)
     return Effect.flatMap(catchingBugs(provider, called), (all) => {
-      const answered = checkedAnswer(capability, withoutCost(all, own))
+      const checked = checkedAnswer(capability, withoutCost(all, own))
+      const answered = acceptedAnswer(capability, plan, checked, clock.currentTimeMillisUnsafe())
       const objects = answered.answer._tag === "Match" && !own ? capability.makes(answered.answer.output) : []
       const price = agreedPrice(plan, step) ?? offer.offer.price
       const agreed = { provider, price, rated: offer.offer.price, hold: Money.MicroUsd(run.hold), own }
       const delivered = () => ({
         answered,
-        delivered: deliveryOf(capability, agreed, input, answered, catalog.sandbox)
+        delivered: deliveryOf(capability, agreed, input, answered, plan, catalog.sandbox)
       })
       return objects.length === 0
         ? Effect.sync(delivered)

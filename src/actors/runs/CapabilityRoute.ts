@@ -10,14 +10,16 @@ import type { CostDrifts } from "../../layers/executor/CostDrifts.ts"
 import type { Health } from "../../layers/executor/Health.ts"
 import type { OwnAccounts } from "../../layers/provideraccounts/OwnAccounts.ts"
 import type { Ownership } from "../../layers/runs/Ownership.ts"
+import { type Accept, acceptIssues, acceptOf, chargedAnswers } from "../../schema/catalog/Acceptance.ts"
 import { problem, type ProblemOf } from "../../schema/Errors.ts"
 import { withCommands } from "../../schema/Hints.ts"
 import { isReuse } from "../../schema/guards/Reuse.ts"
 import { contactsPeople } from "../../schema/guards/ContactGuard.ts"
 import { touchCapabilities } from "../../schema/guards/Touches.ts"
+import type { Capability } from "../../schema/catalog/Capability.ts"
 import type { MicroUsd } from "../../schema/money/Money.ts"
 import type { Demand } from "../../schema/money/Pricing.ts"
-import { type Candidate, type Route, route, type RoutingRequest } from "../../schema/runs/Routing.ts"
+import { type Candidate, canServe, type Route, route, type RoutingRequest } from "../../schema/runs/Routing.ts"
 import { discover } from "../../schema/Steps.ts"
 import { notReusable } from "../guards/GuardedPlans.ts"
 import { withHosts } from "../../schema/json/Hosts.ts"
@@ -26,7 +28,7 @@ import type { CapabilityRequest } from "./RunRequests.ts"
 import { aboveKeyCap, allowedCandidates, capFor, checkScope } from "./KeyScopes.ts"
 import { inboxFirst, ownedInputs } from "../owners/Owners.ts"
 import { throughAccount, throughObjects } from "../owners/OwnRoute.ts"
-import { unavailable } from "./Unavailable.ts"
+import { lacksSecond, unavailable } from "./Unavailable.ts"
 
 type CapabilityProblem = ProblemOf<"invalid_request" | "capability_not_found" | "provider_not_available" | "forbidden">
 
@@ -71,8 +73,26 @@ const hasForeignCursor = (candidates: ReadonlyArray<Candidate>, input: unknown):
 
 const servingAll = (candidate: Candidate): Candidate => ({
   ...candidate,
-  offer: { ...candidate.offer, serves: () => true }
+  offer: { ...candidate.offer, serves: () => true, lacks: [] }
 })
+
+/** Why the request may not accept what it names. Null if it may. */
+const acceptRefusal = (capability: Capability, { accept, routing, reuse }: CapabilityRequest) => {
+  const wanted = acceptOf(accept)
+  if (wanted === null) return null
+  const single = routing.provider !== "auto" || !routing.allow_fallback
+  const issues = [
+    ...acceptIssues(capability.slug, wanted, capability.acceptable()),
+    ...(wanted.agree !== undefined && single
+      ? [{ path: "accept.agree", message: "needs two providers, and routing allows one only" }]
+      : []),
+    ...(wanted.max_age_days !== undefined && isReuse(reuse)
+      ? [{ path: "accept.max_age_days", message: "can't be combined with reuse: an earlier result has grown older" }]
+      : [])
+  ]
+  const [first] = issues
+  return first === undefined ? null : problem("invalid_request", `${first.path} ${first.message}`, issues)
+}
 
 /** Makes all checks that need no database. */
 const checked = (
@@ -104,6 +124,8 @@ const checked = (
     const first = details[0]
     return Effect.fail(problem("invalid_request", `${first?.path} ${first?.message}`, details))
   }
+  const refusal = acceptRefusal(capability, request)
+  if (refusal !== null) return Effect.fail(refusal)
   if (isReuse(request.reuse) && entry.capability.side_effect) return Effect.fail(notReusable)
   if ((request.unless_contacted_within_seconds ?? null) !== null && !contactsPeople(request.capability)) {
     const message = `is for capabilities that contact people: ${touchCapabilities.join(", ")}`
@@ -174,9 +196,10 @@ const choose = (
   input: unknown,
   demand: Demand
 ): Choice => {
-  const { provider, strategy, max_cost, max_total, allow_fallback } = routing
-  const usable = considered.map(({ offer, barred }) => (offer.serves(input) ? barred : "cannot_serve"))
-  const rules = [provider, strategy, max_cost, max_total, allow_fallback, demand.results, ...usable]
+  const { provider, strategy, max_cost, max_total, allow_fallback, accept } = routing
+  const usable = considered.map(({ offer, barred }) => (canServe(offer, input, accept) ? barred : "cannot_serve"))
+  const answers = chargedAnswers(accept)
+  const rules = [provider, strategy, max_cost, max_total, allow_fallback, answers, demand.results, ...usable]
   const key = `${rules.join(" ")} ${demand.platform ?? ""}`
   const ofEntry = choices.get(entry) ?? new Map<string, Choice>()
   const before = ofEntry.get(key)
@@ -211,7 +234,8 @@ export const capabilityRoute = Effect.fnUntraced(function* (services: RouteServi
     max_cost,
     acts: capability.side_effect
   })
-  const routing = { ...request.routing, max_cost: capFor(access, max_cost) }
+  const accept: Accept | null = acceptOf(request.accept)
+  const routing = { ...request.routing, max_cost: capFor(access, max_cost), accept }
   const uses = catalog.sandbox ? [] : capability.uses(input)
   const all = yield* Effect.result(ownedInputs(ownership, request.org_id, uses))
   const owned = pinned === null ? Result.map(all, inboxFirst) : all
@@ -250,6 +274,11 @@ export const capabilityRoute = Effect.fnUntraced(function* (services: RouteServi
     const names = candidates.filter((one) => one.barred !== "no_account").map((one) => one.provider)
     const tooDear = aboveKeyCap(access, max_cost, chosen)
     return yield* Effect.fail(tooDear ?? unavailable(request.capability, routing, chosen, names))
+  }
+  const [only] = chosen.candidates
+  if (chosen.candidates.length < chargedAnswers(accept)) {
+    const tooDear = aboveKeyCap(access, max_cost, chosen)
+    return yield* Effect.fail(tooDear ?? lacksSecond(request.capability, only?.provider ?? "", chosen))
   }
   return { entry, input, demand, considered, chosen, routing } satisfies CapabilityRoute
 })

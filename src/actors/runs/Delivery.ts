@@ -3,6 +3,7 @@
  */
 import type { ProviderAnswer, RawProviderAnswer } from "../../layers/executor/Providers.ts"
 import type { Capability } from "../../schema/catalog/Capability.ts"
+import { accepted, agreementKey } from "../../schema/catalog/Acceptance.ts"
 import { outcomeUnknown } from "../../schema/catalog/Doubt.ts"
 import { failure } from "../../schema/catalog/Provider.ts"
 import type { ReportedCost } from "../../schema/wallet/Loss.ts"
@@ -40,20 +41,70 @@ export interface Delivered {
   readonly inconclusive: boolean
   /** It came through the organization's own account. */
   readonly own: boolean
+  /** `accept` refused it, and the capability charges a miss: the run ends with it only if no other answer is accepted. */
+  readonly refused?: true
+  /** The values that another provider has to give too, if `accept` says so. */
+  readonly agrees?: string
 }
 
 /** A delivery and the index of its attempt. */
 export interface Kept {
   readonly at: number
   readonly delivered: Delivered
+  /** The answer that agrees with it, which is charged as well. */
+  readonly also?: Kept
 }
+
+const alone = { outcome: "no_match", detail: "it matches, and another provider has to give the same" }
+const inconclusive = { outcome: "inconclusive", detail: "the answer is inconclusive; another provider is called" }
+
+/** What an answer means for its run. */
+export type Next =
+  | { readonly _tag: "Ends"; readonly kept: Kept }
+  /** The next provider is called. The run may end with one of `kept` if no later answer ends it. */
+  | { readonly _tag: "Waits"; readonly kept: ReadonlyArray<Kept>; readonly marks: Partial<typeof alone> }
+
+export const nextOf = (plan: Plan, earlier: ReadonlyArray<Kept>, latest: Kept): Next => {
+  const { agrees, refused, provider } = latest.delivered
+  const same = earlier.find(
+    ({ delivered }) => agrees !== undefined && delivered.agrees === agrees && delivered.provider !== provider
+  )
+  if (same !== undefined) return { _tag: "Ends", kept: { ...same, also: latest } }
+  const kept = [...earlier, latest]
+  if (agrees !== undefined) return { _tag: "Waits", kept, marks: alone }
+  if (refused === true) return { _tag: "Waits", kept, marks: {} }
+  return plan.conclusive === true && latest.delivered.inconclusive
+    ? { _tag: "Waits", kept, marks: inconclusive }
+    : { _tag: "Ends", kept: latest }
+}
+
+/** The answer that a run ends with if it has no better one. An answer without a second one that agrees is a miss. */
+export const lastResort = (kept: ReadonlyArray<Kept>, billsNoMatch: boolean): Kept | null => {
+  const first = kept.find(({ delivered }) => delivered.agrees === undefined || billsNoMatch)
+  if (first === undefined || first.delivered.agrees === undefined) return first ?? null
+  return { ...first, delivered: { ...first.delivered, status: "no_match" } }
+}
+
+/** What the run is charged: each answer that it ends with, together no more than it holds. */
+export const chargeOf = ({ delivered, also }: Kept, hold: Money.MicroUsd): Money.MicroUsd =>
+  Money.min(Money.plus(delivered.charge, also?.delivered.charge ?? Money.zero), hold)
+
+/** The attempts with the outcomes of a run that ends with this answer. */
+export const endedAttempts = (
+  attempts: ReadonlyArray<Attempt>,
+  { at, delivered: { status }, also }: Kept
+): ReadonlyArray<Attempt> =>
+  status === "no_match"
+    ? attempts
+    : attempts.map((one, n) => (n === at || n === also?.at ? { ...one, outcome: "succeeded", detail: null } : one))
 
 export const attemptOf = (
   { provider, own }: Step,
-  { answer, duration_ms, doubt }: ProviderAnswer | RawProviderAnswer,
+  answered: ProviderAnswer | RawProviderAnswer,
   delivered: Delivered | null,
   plan: Plan
 ): Attempt => {
+  const { answer, duration_ms, doubt } = answered
   // Its members in the order of the schema, as an answer has them that was read from the database.
   const ended = (outcome: string, detail: string | null): Attempt => ({
     provider,
@@ -69,6 +120,7 @@ export const attemptOf = (
   if (answer._tag === "NoMatch") return ended("no_match", answer.detail)
   if (answer._tag === "Failure")
     return ended(doubt !== undefined && acts(plan) ? outcomeUnknown : answer.reason, answer.detail)
+  if ("refused" in answered && answered.refused !== undefined) return ended("no_match", answered.refused)
   // For example an address that the provider found and reports as invalid: that is no match.
   return delivered === null ? ended("no_match", "its result does not count as a match") : ended("succeeded", null)
 }
@@ -101,27 +153,53 @@ export const checkedAnswer = (capability: Capability, answered: ProviderAnswer):
       }
     : answered
 
+/** The answer as far as `accept` of the run takes it. `now` in milliseconds since 1970. */
+export const acceptedAnswer = (
+  capability: Capability,
+  { accept }: Plan,
+  answered: ProviderAnswer,
+  now: number
+): ProviderAnswer => {
+  const { answer } = answered
+  const acceptable = capability.acceptable()
+  if (accept === undefined || acceptable === null || answer._tag !== "Match") return answered
+  // An output that breaks the contract is no delivery, whatever is accepted.
+  if (!capability.output.accepts(answer.output)) return answered
+  const taken = accepted(accept, acceptable, answer.output, now)
+  if (taken._tag === "Refused") return { ...answered, refused: taken.why }
+  if (taken.output === answer.output) return answered
+  // The provider's own answer has the items that are not delivered, too.
+  return { ...answered, answer: { _tag: "Match", output: taken.output }, raw: null }
+}
+
 /** The delivery of an answer, or null when the next provider should be called. */
 export const deliveryOf = (
   capability: Capability,
   { provider, price, rated, hold, own }: Agreed,
   input: unknown,
-  { answer, raw }: ProviderAnswer,
+  { answer, raw, refused }: ProviderAnswer,
+  { accept }: Pick<Plan, "accept">,
   sandbox: boolean
 ): Delivered | null => {
   if (answer._tag !== "Match" && answer._tag !== "NoMatch") return null
-  const judged =
+  const judgement =
     answer._tag === "Match"
       ? capability.judge(answer.output)
       : { matched: false, results: 0, unbilled: false, inconclusive: false }
-  if (judged === null) return null
+  if (judgement === null) return null
+  const judged = refused === undefined ? judgement : { ...judgement, matched: false }
   const output = answer._tag === "Match" ? answer.output : null
   const demand = capability.demand(input)
   const charged = Money.min(charge(price, capability.billing, demand, judged), hold)
   const byRate = charge(rated, capability.billing, demand, judged)
   const about = { provider, charge: charged, rated: byRate, billed: true, inconclusive: judged.inconclusive, own }
-  if (judged.matched) return { ...about, status: "succeeded", result: resultOf(output, raw, sandbox) }
+  if (judged.matched) {
+    const agrees = accept?.agree === undefined ? {} : { agrees: agreementKey(accept, output) }
+    return { ...about, status: "succeeded", result: resultOf(output, raw, sandbox), ...agrees }
+  }
   if (!capability.billing.bills_no_match) return null
+  if (accept !== undefined)
+    return { ...about, status: "no_match", result: resultOf(output, raw, sandbox), refused: true }
   // A billed miss with an output, such as "unknown", succeeds. Without an output it is a billed no-match.
   if (output === null) return { ...about, status: "no_match", result: null }
   return { ...about, status: "succeeded", result: resultOf(output, raw, sandbox) }
@@ -158,23 +236,23 @@ export const reportOf = (answered: ProviderAnswer | RawProviderAnswer): Money.Mi
   return answered.answer._tag === "Delivered" ? answered.answer.measured : null
 }
 /** The reported costs as a settlement holds them; no member when there are none, as for most runs. */
-export const costsOf = (attempts: ReadonlyArray<Attempt>, delivering: number | null, reports: Reports) => {
+export const costsOf = (attempts: ReadonlyArray<Attempt>, kept: Kept | null, reports: Reports) => {
   const costs = [...reports].map(([number, cost]): ReportedCost => {
     const attempt = attempts[number]
     if (attempt === undefined) throw new Error(`Attempt ${number} of ${attempts.length} reported a cost.`)
-    return { provider: attempt.provider, cost, delivering: number === delivering }
+    return { provider: attempt.provider, cost, delivering: number === kept?.at || number === kept?.also?.at }
   })
   return costs.length === 0 ? {} : { costs }
 }
-/** `delivering` is the index of the charged attempt; null for a run without a charge. */
-export const costOf = (
-  charged: Money.MicroUsd,
-  delivering: number | null,
-  reports: Reports,
-  markup: string | undefined
-): Money.MicroUsd => {
-  const others = [...reports].flatMap(([number, cost]) => (number === delivering ? [] : [cost]))
-  return providerCost(charged, delivering === null ? null : (reports.get(delivering) ?? null), others, markup)
+/** `kept` is what the run is charged for; null for a run without a charge. */
+export const costOf = (kept: Kept | null, reports: Reports, markup: string | undefined): Money.MicroUsd => {
+  const answers = kept === null ? [] : [kept, ...(kept.also === undefined ? [] : [kept.also])]
+  const others = [...reports].flatMap(([number, cost]) => (answers.some(({ at }) => at === number) ? [] : [cost]))
+  const [first = Money.zero, ...more] = answers.map(({ at, delivered: { own, charge } }, n) =>
+    // The provider bills the organization for a call through its own account.
+    providerCost(own ? Money.zero : charge, reports.get(at) ?? null, n === 0 ? others : [], markup)
+  )
+  return answers.length === 0 ? providerCost(Money.zero, null, others, markup) : Money.plus(first, Money.sum(more))
 }
 
 export const finalStatus = (attempts: ReadonlyArray<Attempt>): RunStatus => {

@@ -35,7 +35,10 @@ export const explainFailure = (
 ): RunError => {
   const tried = summary(attempts)
   const budget = budgetSentence(plan)
-  if (status === "no_match") return { code: "no_match", message: `No provider found a match (${tried}).${budget}` }
+  if (status === "no_match") {
+    const what = plan.accept === undefined ? "found a match" : "gave an answer that accept takes"
+    return { code: "no_match", message: `No provider ${what} (${tried}).${budget}` }
+  }
   if (status === "timed_out")
     return { code: "provider_timeout", message: `Every attempt timed out (${tried}). Nothing was charged.${budget}` }
   const last = attempts.at(-1)
@@ -103,6 +106,10 @@ export const hintsOf = ({ status, plan, attempts, capability, input }: Miss): Re
   const failing = plan.excluded.filter((one) => one.reason === "unavailable").map((one) => one.provider)
   if (failing.length > 0)
     hints.push(`These providers were excluded because they are failing: ${failing.join(", ")}. Retry in a few minutes.`)
+  if (status === "no_match" && plan.accept !== undefined)
+    hints.push(
+      "accept decided what counts as a match; see `detail` of the attempts. Ask for less in accept, or leave it out."
+    )
   if (status === "no_match" && capability !== undefined) hints.push(...capability.missHints(input))
   if (attempts.some((one) => one.outcome === "provider_rejected"))
     hints.push("A provider rejected the input; see `detail` of its attempt. Try another provider or another input.")

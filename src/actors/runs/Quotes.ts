@@ -122,8 +122,12 @@ const expectedOf = (
         : []
     ),
     {
-      bills_no_match: planned._tag === "Capability" && planned.route.entry.capability.billing.bills_no_match,
+      bills_no_match:
+        planned._tag === "Capability" &&
+        planned.route.entry.capability.billing.bills_no_match &&
+        planned.run.plan.accept === undefined,
       conclusive: planned.run.plan.conclusive === true,
+      agree: planned.run.plan.accept?.agree !== undefined,
       hold: Money.MicroUsd(planned.run.hold)
     }
   )

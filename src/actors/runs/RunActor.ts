@@ -28,13 +28,17 @@ import { noShare } from "../../schema/runs/Slots.ts"
 import type { SettleReport } from "../../schema/runs/SettleReport.ts"
 import {
   attemptOf,
+  chargeOf,
   costOf,
   costsOf,
   type Delivered,
+  endedAttempts,
   finalStatus,
   isUnknown,
   type Kept,
+  lastResort,
   lost,
+  nextOf,
   reportOf,
   type Reports
 } from "./Delivery.ts"
@@ -141,7 +145,7 @@ export class RunActor extends Context.Service<
             lease_token: run.lease_token,
             status,
             charge: Money.zero,
-            provider_cost: costOf(Money.zero, null, reports, plan.markup),
+            provider_cost: costOf(null, reports, plan.markup),
             ...costsOf(attempts, null, reports),
             ...(unknown === undefined ? {} : { unknown }),
             billed: false,
@@ -159,19 +163,21 @@ export class RunActor extends Context.Service<
         run: LeasedRun,
         plan: Plan,
         input: unknown,
-        attempts: ReadonlyArray<Attempt>,
-        { delivered, at }: Kept,
+        calls: ReadonlyArray<Attempt>,
+        kept: Kept,
         reports: Reports
       ) => {
         const { lease_token } = run
-        const { status, charge, billed, provider } = delivered
-        // The provider bills the organization for a call through its own account.
-        const provider_cost = costOf(delivered.own ? Money.zero : charge, at, reports, plan.markup)
+        const { delivered } = kept
+        const { status, billed, provider } = delivered
+        const attempts = endedAttempts(calls, kept)
+        const charge = chargeOf(kept, Money.MicroUsd(run.hold))
+        const provider_cost = costOf(kept, reports, plan.markup)
         const capability = catalog.find(run.capability ?? "")?.capability
         const error = status === "succeeded" ? null : explainFailure(status, attempts, plan)
         const hints =
           status === "succeeded" ? (plan.raw?.filled ?? []) : hintsOf({ status, plan, attempts, capability, input })
-        const costs = costsOf(attempts, at, reports)
+        const costs = costsOf(attempts, kept, reports)
         const report = {
           lease_token,
           status,
@@ -217,8 +223,8 @@ export class RunActor extends Context.Service<
         // The turn that leased the run already recorded its first attempt. A claim from the queue does not.
         let recorded = run.attempts.length > attempts.length
         let reports: Map<number, Money.MicroUsd> | null = null
-        // First inconclusive result, used if no later one is conclusive.
-        let fallback: Kept | null = null
+        // Results that are used only if no later one is better, or that wait for one that agrees.
+        let kept: ReadonlyArray<Kept> = []
         let unknown: SettleReport["unknown"]
         while (attempts.length < plan.attempts_max) {
           const step = nextStep(plan, attempts.filter(isCounted))
@@ -226,7 +232,7 @@ export class RunActor extends Context.Service<
           const { provider } = step
           // The provider's concurrency limit is reached. The run waits in the queue, where it holds no slot.
           const share = step.own ? noShare : provider
-          if (!slots.enter(run.run_id, share) && reports === null && fallback === null) {
+          if (!slots.enter(run.run_id, share) && reports === null && kept.length === 0) {
             const requeued = { run_id: run.run_id, lease_token: run.lease_token, asks: provider }
             yield* retrying(leases.requeue(requeued, JSON.stringify(attempts), null))
             return slots.queued([run.org_id])
@@ -234,8 +240,8 @@ export class RunActor extends Context.Service<
           if (!recorded) {
             yield* crashPoint("attempt.before")
             const startedText = JSON.stringify([...attempts, startedAttempt(step)])
-            const kept = yield* retrying(leases.attempt(run.run_id, run.lease_token, startedText))
-            if (!kept)
+            const isHeld = yield* retrying(leases.attempt(run.run_id, run.lease_token, startedText))
+            if (!isHeld)
               return yield* Effect.logInfo(`${run.run_id}: the lease is lost; another worker continues the run`)
             events.touch(run.org_id, run.run_id)
           }
@@ -260,20 +266,17 @@ export class RunActor extends Context.Service<
           unknown = unknownOf(plan, answered, job, carriesRunId(run, provider, input))
           if (unknown !== undefined || tried.outcome === suppressed) break
           if (delivered === null) continue
-          if (!(plan.conclusive === true && delivered.inconclusive))
-            return yield* settleDelivery(run, plan, input, attempts, { at, delivered }, reports ?? noReports)
-          fallback ??= { at, delivered }
-          const detail = "the answer is inconclusive; another provider is called"
-          attempts[at] = { ...(attempts[at] ?? startedAttempt(step)), outcome: "inconclusive", detail }
+          const next = nextOf(plan, kept, { at, delivered })
+          if (next._tag === "Ends")
+            return yield* settleDelivery(run, plan, input, attempts, next.kept, reports ?? noReports)
+          kept = next.kept
+          attempts[at] = { ...tried, ...next.marks }
         }
-        if (fallback === null) return yield* settleFailure(run, plan, input, attempts, reports ?? noReports, unknown)
-        const { at } = fallback
-        attempts[at] = {
-          ...(attempts[at] ?? startedAttempt({ provider: "", own: false })),
-          outcome: "succeeded",
-          detail: null
-        }
-        yield* settleDelivery(run, plan, input, attempts, fallback, reports ?? noReports)
+        const billsNoMatch = catalog.find(run.capability ?? "")?.capability.billing.bills_no_match === true
+        const last = lastResort(kept, billsNoMatch)
+        yield* last === null
+          ? settleFailure(run, plan, input, attempts, reports ?? noReports, unknown)
+          : settleDelivery(run, plan, input, attempts, last, reports ?? noReports)
       })
 
       return RunActor.of({

@@ -20,8 +20,8 @@ export const subjectOf = ({ capability, plan: { raw } }: Call, provider: string)
   raw === undefined ? offerSubject(capability ?? "", provider) : endpointSubject(provider, raw.method, raw.endpoint)
 
 /** The kind of a request, and whether it rehearses a scenario. Runs and quotes of the same request have the same kind. */
-export const kindOf = ({ plan: { raw } }: Call, input: unknown, sandbox: boolean) => {
-  const kind = raw === undefined ? inputKindOf(input) : anyKind
+export const kindOf = ({ plan: { raw, accept } }: Call, input: unknown, sandbox: boolean) => {
+  const kind = raw === undefined ? inputKindOf(input, accept) : anyKind
   const rehearsed = sandbox ? rehearsedKind(kind, [input, raw?.path, raw?.query]) : null
   return { kind: rehearsed ?? kind, rehearsed: rehearsed !== null }
 }
@@ -48,14 +48,20 @@ export const callsOf = (
   const charged = attempts.findLast(
     (one) => delivered && one.provider === provider && (one.outcome === "succeeded" || one.outcome === "no_match")
   )
+  const agreed = run.plan.accept?.agree !== undefined && delivered
   const calls = attempts
     // A call through an organization's own account says nothing about the service's offer.
     .filter((one) => !isOpenAttempt(one) && one.outcome !== lost && one.account === undefined)
-    .map((one) => ({
-      subject: subjectOf(run, one.provider),
-      outcome: outcomeOf(one),
-      quoted: one === charged ? priceOf(run.plan, one.provider, demand) : 0n,
-      charged: one === charged ? charge : 0n
-    }))
+    .map((one) => {
+      const quoted =
+        one === charged || (agreed && one.outcome === "succeeded") ? priceOf(run.plan, one.provider, demand) : 0n
+      // Each of two answers that agree is charged its own price. The run's charge is their sum.
+      return {
+        subject: subjectOf(run, one.provider),
+        outcome: outcomeOf(one),
+        quoted,
+        charged: agreed && one.outcome === "succeeded" ? quoted : one === charged ? charge : 0n
+      }
+    })
   return { ...kindOf(run, input, sandbox), calls }
 }

@@ -1,4 +1,5 @@
 /** What a caller asks to be run: a capability or a raw endpoint, by whom, and under which limits. */
+import type { AcceptRequest } from "../../schema/catalog/Acceptance.ts"
 import type { KeyAccess } from "../../schema/accounts/KeyAccess.ts"
 import type { ReuseRequest } from "../../schema/guards/Reuse.ts"
 import type * as Money from "../../schema/money/Money.ts"
@@ -34,6 +35,7 @@ export interface CapabilityRequest extends RunCaller {
   readonly input: unknown
   readonly routing: RoutingRequest
   readonly include_raw: boolean
+  readonly accept?: AcceptRequest | null
   /** For a capability that contacts people. Null without. */
   readonly unless_contacted_within_seconds?: number | null
 }

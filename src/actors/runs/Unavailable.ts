@@ -57,6 +57,14 @@ export const unavailable = (
   return problem("provider_not_available", `${capability} can't run now: ${reason}.`, details)
 }
 
+/** The refusal of a run that two providers have to answer, when only one can. */
+export const lacksSecond = (capability: string, only: string, { excluded, over_total }: Route) =>
+  problem(
+    "provider_not_available",
+    `${capability} can't run now: accept.agree needs two providers, and only ${only} can be called. Leave out accept.agree, or raise a cap that excludes others; see details`,
+    [...excluded.map((one) => whyNot[one.reason](one)), ...over_total.map(tooMuch)]
+  )
+
 /** Whether a run was refused because a provider is failing. The same run may be admitted some minutes later. */
 export const mayPass = ({ error }: Problem): boolean =>
   error.code === "provider_not_available" && (error.details ?? []).some(({ message }) => message.endsWith(failing))

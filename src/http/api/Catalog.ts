@@ -3,6 +3,7 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { operation } from "./shapes/Rights.ts"
 import { CostDriver, Filled } from "../../schema/catalog/CostDriver.ts"
+import { phoneTypes } from "../../schema/catalog/Acceptance.ts"
 import { bodyTypes, costModels, methods } from "../../schema/catalog/Endpoint.ts"
 import { Wire } from "../../schema/Errors.ts"
 import { Auth, optional } from "./shapes/Common.ts"
@@ -72,6 +73,19 @@ const Warranty = Schema.optionalKey(
   })
 )
 
+/** What `accept` of a run may name. Absent for a capability that acts. */
+const InspectedAccept = Schema.optionalKey(
+  Schema.Struct({
+    fields: Schema.Array(Schema.String),
+    phone_types: Schema.Array(Schema.Literals(phoneTypes)),
+    /** The date that is compared. */
+    max_age_days: Schema.NullOr(Schema.String),
+    agree: Schema.Boolean,
+    /** How refused and agreeing answers are charged. */
+    description: Schema.String
+  }).annotate({ identifier: "Acceptable" })
+)
+
 export const InspectedCapability = Schema.Struct({
   capability: Schema.String,
   title: Schema.String,
@@ -87,6 +101,7 @@ export const InspectedCapability = Schema.Struct({
     bills_no_match: Schema.Boolean,
     description: Schema.String
   }),
+  accept: InspectedAccept,
   warranty: Warranty,
   providers: Schema.Array(Schema.String),
   live_providers: Schema.Array(Schema.String),
@@ -116,6 +131,14 @@ export const InspectedCapability = Schema.Struct({
         model: "per_call",
         bills_no_match: true,
         description: "Charged for every delivered result, including unknown. A failed call costs nothing."
+      },
+      accept: {
+        fields: ["email", "email_status", "score"],
+        phone_types: [],
+        max_age_days: null,
+        agree: true,
+        description:
+          "After an answer that accept refuses the next provider is called, and only the accepted answer is charged."
       },
       providers: ["hunter"],
       live_providers: [],

@@ -2,6 +2,7 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { operation } from "./shapes/Rights.ts"
+import { AcceptRequest } from "../../schema/catalog/Acceptance.ts"
 import { Wire } from "../../schema/Errors.ts"
 import { ContactSeconds } from "../../schema/guards/ContactGuard.ts"
 import { ReuseRequest } from "../../schema/guards/Reuse.ts"
@@ -44,6 +45,7 @@ export const RunRequest = Schema.Struct({
     })
   ),
   metadata: optional(Metadata),
+  accept: optional(AcceptRequest),
   reuse: optional(ReuseRequest),
   unless_contacted_within_seconds: optional(
     ContactSeconds.annotate({

@@ -21,7 +21,8 @@ type Called = QuoteArguments & Partial<Pick<RunArguments, "include_raw" | "metad
 
 /** The body of POST /v1/run and POST /v1/quote as JSON text. */
 export const runBody = ({ input, path, query, routing = {}, include_raw, metadata, ...target }: Called): string => {
-  const { capability, provider, endpoint, method, max_cost, max_total, unless_contacted_within_seconds, reuse } = target
+  const { capability, provider, endpoint, method, max_cost, max_total, unless_contacted_within_seconds } = target
+  const { accept, reuse } = target
   const caps = {
     ...(max_cost === undefined ? {} : { max_cost: Money.usd(max_cost) }),
     ...(max_total === undefined ? {} : { max_total: Money.usd(max_total) })
@@ -38,6 +39,7 @@ export const runBody = ({ input, path, query, routing = {}, include_raw, metadat
         routing: { ...routing, ...caps },
         metadata,
         unless_contacted_within_seconds,
+        accept,
         reuse,
         response: include_raw === undefined ? undefined : { include_raw }
       }).filter(([, value]) => value !== undefined)

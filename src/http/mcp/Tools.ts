@@ -136,7 +136,7 @@ const routing = optional(
 const max_cost = Usd.pipe(
   Schema.annotateEncoded({
     description:
-      'the most this run may cost in USD, as a decimal string such as "0.05"; inspect shows prices. More expensive offers are skipped, including fallbacks.'
+      'the most this run may cost in USD, as a decimal string such as "0.05". More expensive offers are skipped.'
   })
 )
 const max_total = Schema.optionalKey(
@@ -152,7 +152,7 @@ const unless_contacted_within_seconds = optional(
   between(
     1,
     contactSecondsMax,
-    "email.send, network.invite and network.message only: refuse the run (contact_guard) if a recipient was contacted within these seconds, such as 2592000 for 30 days"
+    "email.send, network.invite, network.message: block the run if a recipient was contacted within these seconds, such as 2592000"
   )
 )
 
@@ -162,7 +162,14 @@ const reuse = optional(
     max_age_seconds: optional(between(1, reuseSecondsMax, "oldest result to take; default: 2592000, 30 days"))
   }).annotate({
     description:
-      "lookups only. prefer takes the organization's own result of the same input at $0 and buys only without one; only never buys; never is the default"
+      "lookups only. prefer: an own result of the same input at $0, or buy; only: never buy; never: the default"
+  })
+)
+
+/** The service checks its members, which inspect lists. */
+const accept = optional(
+  Schema.JsonObject.annotate({
+    description: "lookups only: a match, by inspect's accept: {fields, phone_type, max_age_days, agree}"
   })
 )
 
@@ -172,6 +179,7 @@ const QuoteParameters = Schema.Struct({
   max_total,
   routing,
   unless_contacted_within_seconds,
+  accept,
   reuse
 })
 export type QuoteArguments = typeof QuoteParameters.Type
@@ -186,6 +194,7 @@ const RunParameters = Schema.Struct({
   max_total,
   routing,
   unless_contacted_within_seconds,
+  accept,
   reuse,
   metadata: optional(
     metadataAs('labels of your own for this run, such as {"campaign": "spring"}: up to 16, with texts as values')

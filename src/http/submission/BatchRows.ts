@@ -51,10 +51,19 @@ const stored = (run: BatchRun, planned: PlanRequest): string => {
   const { input, path, query } = run
   if (planned._tag === "Capability") {
     const { capability, routing, include_raw, metadata, unless_contacted_within_seconds = null } = planned.request
-    const { reuse = null } = planned.request
+    const { reuse = null, accept = null } = planned.request
     const { max_total = null } = routing
     return encodeRowRequest({
-      ...{ _tag: "Capability", capability, input, include_raw, metadata, unless_contacted_within_seconds, reuse },
+      ...{
+        _tag: "Capability",
+        capability,
+        input,
+        include_raw,
+        metadata,
+        unless_contacted_within_seconds,
+        reuse,
+        accept
+      },
       routing: { ...routing, max_total }
     })
   }

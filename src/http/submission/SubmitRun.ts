@@ -10,6 +10,7 @@ import type { RunCaller, PlanRequest } from "../../actors/runs/RunRequests.ts"
 import type { Submitted } from "../../actors/mailbox/PendingRun.ts"
 import type { Principal } from "../../layers/accounts/Accounts.ts"
 import { seesWallet } from "../../schema/accounts/KeyAccess.ts"
+import { acceptOf } from "../../schema/catalog/Acceptance.ts"
 import { problem, refused } from "../../schema/Errors.ts"
 import { memberText } from "../../schema/json/JsonText.ts"
 import { usd } from "../../schema/money/Money.ts"
@@ -51,6 +52,8 @@ const targetOf = (payload: RunRequest) => {
   }
   if ((payload.unless_contacted_within_seconds ?? null) !== null)
     return refused("unless_contacted_within_seconds", "is for capabilities that contact people, such as email.send")
+  if (acceptOf(payload.accept) !== null)
+    return refused("accept", "is for capabilities: a raw endpoint delivers any answer of its provider")
   if (provider === undefined || provider === null) return refused("provider", "is required with endpoint")
   if (endpoint === undefined || endpoint === null) return refused("endpoint", "is required with provider")
   const pinned = payload.routing?.provider ?? "auto"
@@ -160,6 +163,7 @@ export const requestOf = Effect.fnUntraced(function* (
               allow_fallback: payload.routing?.allow_fallback ?? true
             },
             include_raw: payload.response?.include_raw ?? false,
+            accept: payload.accept ?? null,
             unless_contacted_within_seconds: payload.unless_contacted_within_seconds ?? null
           }
         }

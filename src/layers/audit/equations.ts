@@ -127,8 +127,30 @@ const warrantyViolations = (
        OR (r.run_id IS NOT NULL AND (x.amount > coalesce(r.charged, 0) OR r.reused_from IS NOT NULL))
     LIMIT ${limit}`)
 
+/** E22. A run of a dropped month is gone. The plan's text is searched first: parsing the plans of millions of runs takes minutes. */
+const agreementViolations = (
+  sql: SqlClient.SqlClient,
+  ofWallet: (column: string) => Statement.Fragment,
+  limit: number
+) =>
+  violationRows(sql`
+    SELECT 'E22 a run that needs two providers to agree succeeds only with the answers of two' AS equation, r.run_id AS subject,
+           'answers of ' || a.providers || ' providers, charged ' || coalesce(r.charged, 0) AS detail
+    FROM runs r, LATERAL (SELECT count(DISTINCT one.value ->> 'provider') AS providers FROM json_array_elements(r.attempts) AS one
+                          WHERE one.value ->> 'outcome' = 'succeeded') a
+    WHERE r.status = 'succeeded' AND r.reused_from IS NULL AND position('"agree":2' IN r.plan::text) > 0 AND r.plan #>> '{accept,agree}' = '2' AND a.providers <> 2
+      AND ${ofWallet("r.org_id")}
+    LIMIT ${limit}`)
+
 /** Equations of one statement. */
-const others = [headViolations, budgetViolations, batchViolations, warrantyViolations, allowanceViolations]
+const others = [
+  headViolations,
+  budgetViolations,
+  batchViolations,
+  warrantyViolations,
+  allowanceViolations,
+  agreementViolations
+]
 
 export const violations = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, org_id: string | null) {
   const ofWallet = (column: string) => (org_id === null ? sql.literal("true") : sql`${sql.literal(column)} = ${org_id}`)

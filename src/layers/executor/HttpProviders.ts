@@ -16,6 +16,7 @@ import {
   suppressed
 } from "../../schema/catalog/Provider.ts"
 import { measuredOf } from "../../schema/catalog/Measured.ts"
+import { defined } from "../../schema/defined.ts"
 import { oneLineOf } from "../../schema/json/StorableText.ts"
 import { makeAccessTokens } from "./AccessTokens.ts"
 import { makeAnswerBudget, makeParsingTurns } from "./AnswerBudget.ts"
@@ -178,7 +179,7 @@ export const HttpProviders = Layer.effect(
     /** One attempt of an offer: sends requests and follows the state that each response leaves, until there is a result. */
     const pollUntilDone = Effect.fnUntraced(function* (to: Connection, providerCall: ProviderCall, attempt: Attempt) {
       const { offer, provider } = providerCall.offer
-      const context = { run_id: providerCall.run_id }
+      const context = { run_id: providerCall.run_id, ...defined({ wanted: providerCall.wanted }) }
       let state = providerCall.state
       for (let poll = 0; poll < pollsMax; poll++) {
         const sent = yield* buildRequest(provider.slug, () =>

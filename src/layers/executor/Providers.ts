@@ -24,6 +24,8 @@ export interface ProviderCall {
   /** 1 for the run's first attempt. */
   readonly attempt: number
   readonly include_raw: boolean
+  /** The fields that `accept` wants. Absent: none. */
+  readonly wanted?: ReadonlyArray<string>
   /** The state that an earlier execution of this attempt stored; null for a new attempt. */
   readonly state: Schema.Json
   /** Stores a state durably. False when another worker owns the run now; this execution must then stop. */
@@ -44,6 +46,8 @@ export interface ProviderAnswer {
   readonly measured: MicroUsd | null
   /** Set on a failure after which the provider may have acted. */
   readonly doubt?: Doubt
+  /** Why `accept` refused it. Absent for an answer that it did not refuse. */
+  readonly refused?: string
 }
 
 /** One call of a provider's own endpoint, as planned by its run. */

@@ -194,8 +194,8 @@ const enrichPerson = offer(peopleEnrich, {
   note: `${note} Without addresses and numbers.`,
   wraps: [{ method: "POST", path: "/people/lookup" }],
   serves: (input) =>
-    input.require === undefined &&
-    (input.network_url !== undefined || (input.full_name !== undefined && input.company_domain !== undefined)),
+    input.network_url !== undefined || (input.full_name !== undefined && input.company_domain !== undefined),
+  lacks: ["email", "email_status", "phone"],
   request: (input) => ({
     method: "POST",
     path: "/people/lookup",

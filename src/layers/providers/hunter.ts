@@ -10,7 +10,7 @@ import { companySearch, companySearchDefaultLimit } from "../../schema/capabilit
 import { companyTech } from "../../schema/capabilities/company.tech.ts"
 import { emailFind } from "../../schema/capabilities/email.find.ts"
 import { emailVerify } from "../../schema/capabilities/email.verify.ts"
-import { lacks, peopleEnrich } from "../../schema/capabilities/people.enrich.ts"
+import { peopleEnrich } from "../../schema/capabilities/people.enrich.ts"
 import { company, type EmailStatus, person } from "../../schema/capabilities/shapes.ts"
 import { inCredits, inUsd } from "../../schema/money/Rates.ts"
 import { type Call, type Outcome, offer, provider, type Reply } from "../../schema/catalog/Provider.ts"
@@ -143,7 +143,7 @@ const enrichPerson = offer(peopleEnrich, {
   serves: (input) => input.email !== undefined || handleOf(input.network_url) !== undefined,
   request: personCall,
   next: (_state, input) => personCall(input),
-  response: (reply, input) => {
+  response: (reply) => {
     const early = unanswered(reply)
     if (early !== undefined) return early
     const data = at(reply.body, "data")
@@ -163,7 +163,6 @@ const enrichPerson = offer(peopleEnrich, {
       provider_ids: providerIds("hunter", data, "id")
     })
     if (matched.full_name === null && matched.network_url === null) return noMatch("nothing on record")
-    if (lacks(matched, input.require)) return noMatch("found, but without the requested contact data")
     return match({ ...matched, experience: null, education: null, skills: null, match_confidence: null })
   }
 })

@@ -8,7 +8,7 @@ import type { InputOf } from "../../schema/catalog/Capability.ts"
 import { companyEnrich } from "../../schema/capabilities/company.enrich.ts"
 import { companySearch, companySearchDefaultLimit } from "../../schema/capabilities/company.search.ts"
 import { networkProfile } from "../../schema/capabilities/network.profile.ts"
-import { lacks, peopleEnrich } from "../../schema/capabilities/people.enrich.ts"
+import { peopleEnrich } from "../../schema/capabilities/people.enrich.ts"
 import { peopleSearch, peopleSearchDefaultLimit } from "../../schema/capabilities/people.search.ts"
 import { type Company, company, type Person, person } from "../../schema/capabilities/shapes.ts"
 import * as Decimal from "../../schema/money/Decimal.ts"
@@ -97,13 +97,16 @@ const educationOf = (study: unknown) => ({
   end_date: text(study, "end_date")
 })
 
-const required = { email: "emails", phone: "phone_numbers" } as const
+const required: Readonly<Record<string, string>> = { email: "emails", phone: "phone_numbers" }
+/** What the record must have. Otherwise the provider answers, and charges, nothing. */
+const requiring = (wanted: ReadonlyArray<string> = []) =>
+  wanted.flatMap((field) => required[field] ?? []).join(" AND ") || undefined
 
 const enrichPerson = offer(peopleEnrich, {
   price: inCredits.flat("1"),
   note,
   wraps: [{ method: "GET", path: "/v5/person/enrich" }],
-  request: (input) => ({
+  request: (input, { wanted }) => ({
     method: "GET",
     path: "/v5/person/enrich",
     query: {
@@ -112,18 +115,17 @@ const enrichPerson = offer(peopleEnrich, {
       name: input.full_name,
       company: input.company_domain ?? input.company_name,
       min_likelihood: likelihoodMin,
-      required: input.require?.map((field) => required[field]).join(" AND "),
+      required: requiring(wanted),
       titlecase: true
     }
   }),
-  response: (reply, input) => {
+  response: (reply) => {
     const miss = missed(reply)
     if (miss !== undefined) return miss
     const data = at(reply.body, "data")
     if (!isRecord(data)) return unreadable("data")
     const person = personOf(data)
     if (person.full_name === null && person.network_url === null) return noMatch("an empty record", spent(reply))
-    if (lacks(person, input.require)) return noMatch("found, but without the requested contact data", spent(reply))
     const likelihood = number(reply.body, "likelihood")
     return match(
       {

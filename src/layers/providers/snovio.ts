@@ -258,7 +258,8 @@ const enrichPerson = offer(peopleEnrich, {
   note: `${note} Profiles come without addresses and numbers.`,
   wraps: [...wrapsOf(profiles), { method: "POST", path: "/v1/get-profile-by-email" }],
   timeoutMillis: searchTimeoutMillis,
-  serves: (input) => input.require === undefined && (input.network_url !== undefined || input.email !== undefined),
+  serves: (input) => input.network_url !== undefined || input.email !== undefined,
+  lacks: ["email", "email_status", "phone"],
   request: (input) =>
     input.network_url === undefined
       ? form("/v1/get-profile-by-email", { email: input.email })

@@ -1,5 +1,6 @@
 /** The request of a batch's row as it is stored until the row ends: a run's request after its form was checked. */
 import { Schema } from "effect"
+import { AcceptRequest } from "../catalog/Acceptance.ts"
 import { ContactSeconds } from "../guards/ContactGuard.ts"
 import { ReuseRequest } from "../guards/Reuse.ts"
 import { Usd } from "../money/Money.ts"
@@ -23,6 +24,7 @@ export const RowRequest = Schema.Union([
     }),
     include_raw: Schema.Boolean,
     reuse,
+    accept: Schema.optionalKey(Schema.NullOr(AcceptRequest)),
     unless_contacted_within_seconds: Schema.optionalKey(Schema.NullOr(ContactSeconds)),
     metadata
   }),

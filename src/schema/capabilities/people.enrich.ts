@@ -1,7 +1,7 @@
 /**
  * people.enrich: data about one person, looked up by a profile, an e-mail address, or a name with an employer.
  *
- * Charged only when the person is found, with the contact data that `require` lists.
+ * Charged only when the person is found.
  */
 import { Schema } from "effect"
 import { capability } from "../catalog/Capability.ts"
@@ -17,7 +17,7 @@ import {
   slug,
   titleCase
 } from "./names.ts"
-import { location, orNull, type Person, person, personFields } from "./shapes.ts"
+import { location, orNull, person, personFields } from "./shapes.ts"
 import { defined } from "../defined.ts"
 
 export const Experience = Schema.Struct({
@@ -35,10 +35,6 @@ export const Education = Schema.Struct({
   start_date: Schema.NullOr(Schema.String),
   end_date: Schema.NullOr(Schema.String)
 })
-
-/** Whether the person lacks contact data that the input requires. */
-export const lacks = (person: Person, required: ReadonlyArray<"email" | "phone"> = []): boolean =>
-  required.some((field) => person[field] === null)
 
 export const peopleEnrich = capability({
   slug: "people.enrich",
@@ -69,8 +65,7 @@ export const peopleEnrich = capability({
   billing: {
     model: "on_match",
     bills_no_match: false,
-    description:
-      "Charged only when the person is found, with all contact data in `require` if that is given. A miss costs nothing."
+    description: "Charged only when the person is found. A miss costs nothing."
   },
   platforms: [],
   input: Schema.Struct({
@@ -78,12 +73,7 @@ export const peopleEnrich = capability({
     email: Schema.optionalKey(Field.email("An e-mail address of the person")),
     full_name: Schema.optionalKey(Field.fullName),
     company_domain: Schema.optionalKey(Field.companyDomain),
-    company_name: Schema.optionalKey(Field.companyName),
-    require: Schema.optionalKey(
-      Schema.Array(Schema.Literals(["email", "phone"]))
-        .annotate({ description: "Contact data that the result must have; otherwise it counts as no match" })
-        .check(Schema.isMinLength(1), Schema.isMaxLength(2))
-    )
+    company_name: Schema.optionalKey(Field.companyName)
   }),
   anyOf: [["network_url"], ["email"], ["full_name", "company_domain"], ["full_name", "company_name"]],
   output: Schema.Struct({
@@ -124,7 +114,7 @@ export const peopleEnrich = capability({
         ),
         email: input.email ?? `${slug(fullName({ full_name: name }), ".") || "sample"}@${domain}`,
         email_status: "valid",
-        phone: input.require?.includes("phone") === true ? `+1555${String(seed % 10_000_000).padStart(7, "0")}` : null,
+        phone: `+1555${String(seed % 10_000_000).padStart(7, "0")}`,
         provider_ids: { [provider]: `sim_${seed}` }
       }),
       experience: [
@@ -145,7 +135,6 @@ export const peopleEnrich = capability({
     }
   },
   missHints: (input) => [
-    ...(input.require === undefined ? [] : ["Leave out require: the person may be known without that contact data."]),
     ...(input.network_url === undefined ? ["Give network_url, which identifies a person best."] : []),
     ...(input.email === undefined ? ["Give a work e-mail address; email.find can look one up."] : [])
   ]

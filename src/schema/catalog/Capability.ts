@@ -5,6 +5,7 @@
  * its input against the published contract.
  */
 import type { Schema } from "effect"
+import { type Acceptable, acceptableOf } from "./Acceptance.ts"
 import { type Contract, contract, type Issue } from "./Contract.ts"
 import type { ResourceKind } from "./Endpoint.ts"
 import { type Billing, type Demand, demandOf } from "../money/Pricing.ts"
@@ -92,6 +93,8 @@ export interface Capability<I = unknown, O = unknown> {
   readonly issues: (input: unknown) => ReadonlyArray<Issue>
   /** Null if the output does not match the published schema. */
   readonly judge: (output: unknown) => Judgement | null
+  /** What `accept` of a request may name. Null for a capability that acts: what it did can't be refused. */
+  readonly acceptable: () => Acceptable | null
   /** What a price depends on. */
   readonly demand: (input: unknown) => Demand
   readonly uses: (input: unknown) => ReadonlyArray<Named>
@@ -132,6 +135,7 @@ export const capability = <I, O>(definition: Definition<I, O>): Capability<I, O>
   })
   const { owned, vouches } = definition
   const output = contract(definition.output, { title: `Output of ${definition.slug}` })
+  let acceptable: Acceptable | undefined
   return {
     slug: definition.slug,
     title: definition.title,
@@ -160,6 +164,7 @@ export const capability = <I, O>(definition: Definition<I, O>): Capability<I, O>
             inconclusive: definition.inconclusive?.(value) ?? false
           }
         : null,
+    acceptable: () => (definition.side_effect ? null : (acceptable ??= acceptableOf(output.jsonSchema))),
     demand: (value) =>
       definition.requested !== undefined && input.accepts(value)
         ? { ...demandOf(value), results: definition.requested(value) }

@@ -89,6 +89,8 @@ export const failure = (reason: Failure["reason"], detail: string, retryAfterSec
 /** What an adapter gets besides the input. `run_id` serves as the provider's idempotency key. */
 export interface CallContext {
   readonly run_id: string
+  /** The fields that `accept` of the request wants. Absent: none. */
+  readonly wanted?: ReadonlyArray<string>
 }
 
 /** What a look-up gets besides the input. `age_seconds` is the time since the run ended. */
@@ -140,6 +142,8 @@ export interface Offer {
   readonly wraps: ReadonlyArray<Wraps>
   /** Whether this offer can serve this input at all (some need a field that others do not). */
   readonly serves: (input: unknown) => boolean
+  /** Fields of the output that this offer never has. Absent: none. */
+  readonly lacks?: ReadonlyArray<string>
   /**
    * If a field may name objects of several kinds, the kind that this offer works with. In production, the kind of the object that the
    * organization owns then decides instead of `serves`.
@@ -223,6 +227,7 @@ export interface OfferDefinition<I, O> {
   readonly note?: string
   readonly wraps: ReadonlyArray<Wraps>
   readonly serves?: (input: I) => boolean
+  readonly lacks?: ReadonlyArray<string>
   readonly through?: ResourceKind
   readonly request: (input: I, context: CallContext) => Call
   /** Needed by an offer whose `response` answers `Again`. */
@@ -248,7 +253,7 @@ const refused = (slug: string, issues: ReadonlyArray<Issue>) =>
 
 type Terms<I> = Pick<
   OfferDefinition<I, unknown>,
-  "price" | "verified" | "platforms" | "note" | "wraps" | "serves" | "through"
+  "price" | "verified" | "platforms" | "note" | "wraps" | "serves" | "lacks" | "through"
 >
 
 const terms = <I, O>(capability: Capability<I, O>, definition: Terms<I>) => ({
@@ -258,7 +263,7 @@ const terms = <I, O>(capability: Capability<I, O>, definition: Terms<I>) => ({
   platforms: definition.platforms ?? [],
   note: definition.note ?? null,
   wraps: definition.wraps,
-  ...defined({ through: definition.through }),
+  ...defined({ through: definition.through, lacks: definition.lacks }),
   serves: (input: unknown) =>
     capability.input.accepts(input) &&
     coversPlatform(definition.platforms ?? [], input) &&

@@ -5,6 +5,7 @@
  *
  * Routing, labels and the caller are no part of it.
  */
+import type { Accept } from "../catalog/Acceptance.ts"
 import { canonicalJson } from "../json/CanonicalJson.ts"
 import { readHost } from "../subjects/Domain.ts"
 import { readAddress } from "../subjects/Email.ts"
@@ -24,7 +25,9 @@ export interface RequestTarget {
 }
 
 /** What a run calls. */
-export type Target = { readonly capability: string; readonly include_raw?: true } | RequestTarget
+export type Target =
+  | { readonly capability: string; readonly include_raw?: true; readonly accept?: Accept }
+  | RequestTarget
 
 const localeFields = new Set(["country", "country_code", "language"])
 /** The scheme and the host of a URL. A user's name in it is left alone. */

@@ -1,4 +1,5 @@
 /** The decision that a receipt shows, read from the plan that the run stored at admission. Pure. */
+import { planned as plannedAccept } from "../catalog/Acceptance.ts"
 import * as Money from "../money/Money.ts"
 import { marked, ownOffer } from "../accounts/OwnAccount.ts"
 import type { Plan } from "../runs/Plan.ts"
@@ -57,6 +58,7 @@ export const decisionOf = (plan: Plan, reason: string): ReceiptDecision => ({
   strategy: strategyOf(plan, reason),
   max_cost: plan.seen?.max_cost ?? null,
   max_total: plan.total === undefined ? null : Money.usd(Money.dollars(plan.total.amount)),
+  ...plannedAccept(plan.accept),
   attempts_max: plan.attempts_max,
   reason,
   catalog_version: plan.seen?.catalog ?? null,

@@ -4,6 +4,7 @@
  * It is signed, so its holder can prove it to others without the service. Amounts are decimal strings in USD.
  */
 import { Schema } from "effect"
+import { Accept } from "../catalog/Acceptance.ts"
 import { ChainEntry } from "./ChainEntry.ts"
 
 const text = Schema.String
@@ -36,6 +37,8 @@ export const ReceiptDecision = Schema.Struct({
   strategy: textOrNull,
   max_cost: textOrNull,
   max_total: textOrNull,
+  /** Which answers counted as a match. Absent: those that the capability calls one. */
+  accept: Schema.optionalKey(Accept),
   attempts_max: Schema.Int,
   reason: text,
   /** The version of the catalog's entry. Null for a run of an older release. */

@@ -4,6 +4,7 @@
  * The input is the text that the caller sent, digit for digit. A raw run stores its request as the provider gets it, so its query and path
  * values come back as texts, and on GET the input is left out of the query.
  */
+import type { Accept } from "../catalog/Acceptance.ts"
 import { bodyOf } from "../json/JsonText.ts"
 import { isRecord } from "../json/Json.ts"
 import type { Plan } from "../runs/Plan.ts"
@@ -70,9 +71,13 @@ const targetOf = ({ plan: { raw, providers }, capability, input }: StoredRun) =>
         ...unlessEmpty("query", queryOf(raw, JSON.parse(input)))
       }
 
-const guardsOf = ({ plan: { reuse, contacts } }: StoredRun) => {
+/** A request has a list of fields only if it names some. */
+const withFields = ({ fields, ...rest }: Accept) => (fields.length === 0 ? rest : { fields, ...rest })
+
+const guardsOf = ({ plan: { reuse, contacts, accept } }: StoredRun) => {
   const within = contacts?.within_seconds ?? null
   return {
+    ...(accept === undefined ? {} : { accept: withFields(accept) }),
     ...(reuse === undefined ? {} : { reuse: { mode: reuse.mode, max_age_seconds: reuse.max_age_seconds } }),
     ...(within === null ? {} : { unless_contacted_within_seconds: within })
   }

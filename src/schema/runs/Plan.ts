@@ -4,6 +4,7 @@
  * It is fixed at admission and stored with the run. Every worker that executes the run, also after a crash, follows the same route.
  */
 import { Schema } from "effect"
+import { Accept } from "../catalog/Acceptance.ts"
 import { Contacts } from "../guards/ContactGuard.ts"
 import { Reuse } from "../guards/Reuse.ts"
 import * as Money from "../money/Money.ts"
@@ -82,6 +83,8 @@ export const Plan = Schema.Struct({
   acts: Schema.optionalKey(Schema.Literal(true)),
   /** Whom the run contacts. Absent for a run that contacts nobody, and in plans of older versions. */
   contacts: Schema.optionalKey(Contacts),
+  /** Which answers count as a match. Absent: those that the capability calls one. */
+  accept: Schema.optionalKey(Accept),
   /** What the run may take from earlier ones. Absent: nothing. */
   reuse: Schema.optionalKey(Reuse),
   /** The request of a raw run. The request of a capability is built by its adapters. */

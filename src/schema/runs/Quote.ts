@@ -48,6 +48,8 @@ export interface Waterfall {
   /** Whether an inconclusive answer is only a fallback, while the next offer is called. */
   readonly conclusive: boolean
   readonly hold: Money.MicroUsd
+  /** Two answers that agree are charged. */
+  readonly agree?: boolean
 }
 
 const certain = 1_000_000_000n
@@ -70,8 +72,27 @@ const chargeOf = ({ price, counts }: CalledOffer, hold: Money.MicroUsd): Money.M
     ? Money.min(price, hold)
     : Money.min(Money.share(price, counts.charged, counts.quoted), hold)
 
+/** The expected charge of a run that calls offers until two have matched. That they agree is assumed. */
+const expectedOfTwo = (offers: ReadonlyArray<CalledOffer>, waterfall: Waterfall): Money.MicroUsd => {
+  let none = certain
+  let single: ReadonlyArray<{ readonly chance: bigint; readonly charge: Money.MicroUsd }> = []
+  const ended: Array<Money.MicroUsd> = []
+  for (const offer of offers) {
+    const { ends } = chancesOf(offer.counts, { ...waterfall, bills_no_match: false })
+    const charge = chargeOf(offer, waterfall.hold)
+    for (const one of single) ended.push(Money.share(Money.plus(one.charge, charge), times(one.chance, ends), 1n))
+    single = [
+      ...single.map((one) => ({ ...one, chance: times(one.chance, certain - ends) })),
+      { chance: times(none, ends), charge }
+    ]
+    none = times(none, certain - ends)
+  }
+  return Money.min(Money.share(Money.sum(ended), 1n, certain), waterfall.hold)
+}
+
 /** The expected charge, rounded up once, to a microdollar. It is never above the hold. */
 export const expectedCharge = (offers: ReadonlyArray<CalledOffer>, waterfall: Waterfall): Money.MicroUsd => {
+  if (waterfall.agree === true) return expectedOfTwo(offers, waterfall)
   // How likely the next offer is called: without a fallback yet, and with a fallback of which offer.
   let reached = certain
   let fallbacks: ReadonlyArray<{ readonly chance: bigint; readonly charge: Money.MicroUsd }> = []

@@ -4,6 +4,7 @@
  * Offers without measurements get a neutral prior. Of equal offers the cheaper one comes first, then the faster one, then the provider's name
  * decides. So the same catalog always gives the same ranking.
  */
+import { type Accept, chargedAnswers, holdOfAnswers } from "../catalog/Acceptance.ts"
 import * as Money from "../money/Money.ts"
 import type { Exclusion, OverTotal, Plan } from "./Plan.ts"
 import { type OwnOffer } from "../accounts/OwnAccount.ts"
@@ -47,6 +48,7 @@ export interface RoutingRequest {
   /** The most that the prices of all attempts may add up to. */
   readonly max_total?: Money.MicroUsd | null
   readonly allow_fallback: boolean
+  readonly accept?: Accept | null
 }
 
 export interface Route {
@@ -59,7 +61,7 @@ export interface Route {
   readonly spare: ReadonlyArray<Scored>
   readonly attempts_max: number
   readonly routing: Plan["routing"]
-  /** The highest price of the offers that may be called, which the wallet must hold. */
+  /** The highest price of the offers that may be called, which the wallet must hold. The sum of the highest if several answers are charged. */
   readonly hold: Money.MicroUsd
   readonly reason: string
 }
@@ -139,6 +141,7 @@ const reasonOf = (
   ranked: number,
   side_effect: boolean
 ): string => {
+  const paid = chargedAnswers(request.accept) > 1 ? "; called until two agree, which are both charged" : ""
   const first = kept[0]
   if (first === undefined) return "no provider could serve this run"
   const quote = `quoted at $${Money.usd(first.quote)}`
@@ -155,7 +158,7 @@ const reasonOf = (
     first.metrics === null || first.metrics.sample_size === 0
       ? ", not measured yet"
       : `, ${first.metrics.sample_size} calls measured`
-  return `${request.strategy}: ${called(first)} has ${why[request.strategy]} of ${ranked} (${quote}${measured})${after}`
+  return `${request.strategy}: ${called(first)} has ${why[request.strategy]} of ${ranked} (${quote}${measured})${after}${paid}`
 }
 
 const withoutFailover = ({ failover: _failover, ...one }: Scored): Scored => one
@@ -199,6 +202,27 @@ const affordable = (ranked: ReadonlyArray<Scored>, attempts: number, max_total: 
   return { kept, spare, over_total }
 }
 
+/** Whether the offer serves the input, and may have the wanted fields. */
+export const canServe = (
+  { serves, lacks = [] }: Candidate["offer"],
+  input: unknown,
+  accept: Accept | null | undefined
+): boolean => serves(input) && !lacks.some((field) => accept?.fields.includes(field) === true)
+
+/** The offers that may be charged together within the cap, best first, and the others. */
+const chargeable = (ranked: ReadonlyArray<Scored>, answers: number, max_cost: Money.MicroUsd | null) => {
+  const within: Array<Scored> = []
+  const over: Array<Scored> = []
+  const isOver = (offers: ReadonlyArray<Scored>) =>
+    max_cost !== null && holdOfAnswers(offers.map(holdOf), answers) > max_cost
+  const cheapest = ranked.toSorted((a, b) => Number(holdOf(a) - holdOf(b)))
+  for (const one of ranked) {
+    const partners = cheapest.filter((other) => other !== one).slice(0, answers - 1)
+    ;(isOver([one, ...partners]) || isOver([...within, one]) ? over : within).push(one)
+  }
+  return { within, over }
+}
+
 /** Ranks the offers that can serve this input within the cap. An empty `candidates` means that none can. */
 export const route = (
   candidates: ReadonlyArray<Candidate>,
@@ -212,7 +236,7 @@ export const route = (
   for (const candidate of candidates) {
     if (request.provider !== "auto" && request.provider !== candidate.provider) continue
     const quote = priceMax(candidate.offer.price, demand)
-    const reason = !candidate.offer.serves(input)
+    const reason = !canServe(candidate.offer, input, request.accept)
       ? "cannot_serve"
       : candidate.barred !== null
         ? candidate.barred
@@ -227,7 +251,11 @@ export const route = (
       )
     else excluded.push({ provider: candidate.provider, reason, quote: Money.usd(quote) })
   }
-  const ranked = eligible.sort(rankBy(request.strategy))
+  const answers = chargedAnswers(request.accept)
+  const best = eligible.sort(rankBy(request.strategy))
+  const { within: ranked, over } =
+    answers === 1 ? { within: best, over: [] } : chargeable(best, answers, request.max_cost)
+  for (const { provider, quote } of over) excluded.push({ provider, reason: "max_cost", quote: Money.usd(quote) })
   const pinned = request.provider !== "auto"
   const single = pinned || !request.allow_fallback
   const attempts = single ? 1 : attemptsMax
@@ -240,7 +268,7 @@ export const route = (
     // A single provider's refused own account is followed by a call of the service's.
     attempts_max: single && kept[0]?.failover !== undefined ? 2 : attempts,
     routing: pinned ? "pinned" : request.allow_fallback ? "auto" : "no_fallback",
-    hold: kept.reduce((most, one) => Money.max(most, holdOf(one)), Money.zero),
+    hold: holdOfAnswers(kept.map(holdOf), answers),
     reason: reasonOf(request, kept, kept.length + spare.length, side_effect)
   }
 }

@@ -80,8 +80,9 @@ export const withHealth = (plan: PastPlan, health: Health): PastPlan => ({
  * own account, whose outcome says nothing about the service's offers.
  */
 export const pastPlanOf = (plan: Plan, demand: Demand): PastPlan | null => {
-  const { seen, raw, prices, total, own } = plan
-  if (seen === undefined || raw !== undefined || own !== undefined) return null
+  const { seen, raw, prices, total, own, accept } = plan
+  // Of answers that had to agree, one alone says nothing.
+  if (seen === undefined || raw !== undefined || own !== undefined || accept?.agree !== undefined) return null
   const offer = (provider: string, quote: string): PastOffer => ({
     provider,
     quote: Money.dollars(quote),

@@ -341,9 +341,9 @@ describe("crustdata people.enrich", () => {
   })
 
   test("serves known profiles without contact data", () => {
-    const { serves } = offerOf(crustdata, "people.enrich")
+    const { serves, lacks } = offerOf(crustdata, "people.enrich")
     expect(serves(profile)).toBe(true)
-    expect(serves({ ...profile, require: ["email"] })).toBe(false)
+    expect(lacks).toContain("email")
     expect(serves({ email: "david@retool.com" })).toBe(false)
     expect(serves({ full_name: "A B", company_domain: "b.co" })).toBe(false)
   })

@@ -206,15 +206,10 @@ describe("hunter people.enrich", () => {
     expect(offer.serves({ full_name: "Jane Doe", company_domain: "b.co" })).toBe(false)
   })
 
-  test("no match: nobody, opted out, or without the phone that was asked for", async () => {
+  test("no match: nobody, or opted out", async () => {
     const input = { email: "a@b.co" }
     expect((await play("people.enrich", input, fixture("hunter", "error.404", 404))).outcome?._tag).toBe("NoMatch")
     expect((await play("people.enrich", input, fixture("hunter", "error.451", 451))).outcome?._tag).toBe("NoMatch")
-    const strict = { ...input, require: ["phone"] }
-    expect((await play("people.enrich", strict, fixture("hunter", "people_find"))).outcome).toMatchObject({
-      _tag: "NoMatch",
-      detail: "found, but without the requested contact data"
-    })
   })
 })
 

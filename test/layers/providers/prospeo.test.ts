@@ -202,9 +202,7 @@ describe("prospeo people.enrich", () => {
   })
 
   test("a mobile number costs ten credits, so others look for it", () => {
-    const { serves } = offerOf(prospeo, "people.enrich")
-    expect(serves({ email: "a@b.co", require: ["email"] })).toBe(true)
-    expect(serves({ email: "a@b.co", require: ["phone"] })).toBe(false)
+    expect(offerOf(prospeo, "people.enrich").lacks).toEqual(["phone"])
   })
 
   test("no match", async () => {

@@ -144,7 +144,7 @@ describe("snovio people.enrich", () => {
     })
     expect((await play("people.enrich", input, answer(200, { success: false }))).outcome?._tag).toBe("NoMatch")
     expect((await play("people.enrich", input, answer(200, "no JSON"))).outcome?._tag).toBe("Failure")
-    expect(offerOf(snovio, "people.enrich").serves({ ...input, require: ["phone"] })).toBe(false)
+    expect(offerOf(snovio, "people.enrich").lacks).toContain("phone")
   })
 })
 

@@ -5,6 +5,7 @@
  */
 import { Config, Effect } from "effect"
 import { Flag } from "effect/cli"
+import { phoneTypes } from "../../../schema/catalog/Acceptance.ts"
 import { methods } from "../../../schema/catalog/Endpoint.ts"
 import { bodyOf } from "../../../schema/json/JsonText.ts"
 import * as Money from "../../../schema/money/Money.ts"
@@ -28,6 +29,13 @@ export const guardFlags = {
     "unless-contacted",
     "don't run if a recipient was contacted within this time, such as 30d (email.send, network.invite, network.message)"
   )
+}
+
+export const acceptFlags = {
+  accept: text("accept", "fields that the result must have, such as email,phone; a result without them is no match"),
+  phone_type: choice("phone-type", phoneTypes, "the type that the result's phone must have"),
+  max_age: duration("max-age", "the greatest age of the result's data, in days, such as 30d"),
+  agree: boolean("agree", "call providers until two give the same for --accept, and pay both")
 }
 
 export const reuseFlags = {
@@ -79,7 +87,27 @@ export interface Choice {
   readonly no_fallback: boolean
 }
 
-export interface Given extends Caps {
+/** What counts as a match. */
+export interface Accepting {
+  readonly accept?: string | null
+  readonly phone_type?: (typeof phoneTypes)[number] | null
+  /** Seconds. */
+  readonly max_age?: number | null
+  readonly agree?: boolean
+}
+
+const daySeconds = 86_400
+const acceptOf = ({ accept = null, phone_type = null, max_age = null, agree = false }: Accepting) => {
+  const members = present({
+    fields: accept === null ? null : accept.split(",").map((name) => name.trim()),
+    phone_type,
+    max_age_days: max_age === null ? null : Math.max(1, Math.floor(max_age / daySeconds)),
+    agree: agree ? 2 : null
+  })
+  return Object.keys(members).length === 0 ? null : members
+}
+
+export interface Given extends Caps, Accepting {
   readonly reuse: number | null
   readonly reuse_only: boolean
   readonly unless_contacted?: number | null
@@ -92,8 +120,9 @@ export const runBody = (
   target: object,
   texts: Readonly<Record<string, string>>,
   choice: Choice | null,
-  { max_cost, max_total, reuse, reuse_only, unless_contacted, metadata = [], include_raw = false }: Given
+  given: Given
 ) => {
+  const { max_cost, max_total, reuse, reuse_only, unless_contacted, metadata = [], include_raw = false } = given
   const routing = {
     ...(choice === null ? {} : present({ provider: choice.provider, strategy: choice.strategy })),
     ...present({
@@ -107,6 +136,7 @@ export const runBody = (
     response: include_raw ? { include_raw } : null,
     metadata: metadata.length === 0 ? null : Object.fromEntries(metadata),
     unless_contacted_within_seconds: unless_contacted ?? null,
+    accept: acceptOf(given),
     reuse:
       reuse === null && !reuse_only
         ? null

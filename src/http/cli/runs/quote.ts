@@ -5,7 +5,16 @@ import { present } from "../answers/row.ts"
 import { json, show } from "../answers/show.ts"
 import { fail } from "../terminal/exits.ts"
 import { Screen } from "../terminal/Screen.ts"
-import { capFlags, endpointFlags, endpointTexts, guardFlags, reuseFlags, routingFlags, runBody } from "./bodies.ts"
+import {
+  acceptFlags,
+  capFlags,
+  endpointFlags,
+  endpointTexts,
+  guardFlags,
+  reuseFlags,
+  routingFlags,
+  runBody
+} from "./bodies.ts"
 import { quoteLines, readQuote, sendQuote } from "./QuoteView.ts"
 import { inputFlags, isMember, runInput, wordsArgument } from "./input.ts"
 import { argument } from "../terminal/flags.ts"
@@ -25,6 +34,7 @@ export const quote = Command.make(
     ...inputFlags,
     ...routingFlags,
     ...guardFlags,
+    ...acceptFlags,
     ...reuseFlags,
     ...endpointFlags,
     ...capFlags,

@@ -5,7 +5,7 @@ import type * as Money from "../../../schema/money/Money.ts"
 import { firstRun } from "../../../schema/Steps.ts"
 import { present } from "../answers/row.ts"
 import { argument, boolean } from "../terminal/flags.ts"
-import { endpointFlags, endpointTexts, guardFlags, reuseFlags, routingFlags, runBody } from "./bodies.ts"
+import { acceptFlags, endpointFlags, endpointTexts, guardFlags, reuseFlags, routingFlags, runBody } from "./bodies.ts"
 import { confirmAndRun, runFlags } from "./confirmAndRun.ts"
 import { inputFlags, runInput, wordsArgument } from "./input.ts"
 
@@ -17,6 +17,7 @@ export const run = Command.make(
     ...inputFlags,
     ...routingFlags,
     ...guardFlags,
+    ...acceptFlags,
     ...reuseFlags,
     include_raw: boolean("include-raw", "add the provider's raw response to the result"),
     ...runFlags

@@ -25,9 +25,9 @@ const flag = (name: string, value: unknown): ReadonlyArray<string> => {
 }
 
 /** Whether the command has no flag for a part of a request: a result of any age, and a guard or the whole answer of a raw call. */
-const lacksFlag = ({ response, reuse, capability, unless_contacted_within_seconds: guard }: RunBody) =>
+const lacksFlag = ({ response, reuse, capability, unless_contacted_within_seconds: guard, accept }: RunBody) =>
   (isSet(reuse) && reuse?.mode !== "only" && !(reuse?.mode === "prefer" && isSet(reuse.max_age_seconds))) ||
-  (typeof capability !== "string" && (isSet(guard) || response?.include_raw === true))
+  (typeof capability !== "string" && (isSet(guard) || isSet(accept) || response?.include_raw === true))
 
 const seconds = (value: number | null | undefined) => (isSet(value) ? `${value}s` : null)
 
@@ -35,7 +35,8 @@ const seconds = (value: number | null | undefined) => (isSet(value) ? `${value}s
 const command = (body: RunBody, { cap }: Place) => {
   const capped = withCap(body, cap)
   if (lacksFlag(body)) return `rungate api POST /v1/run -i ${quoted(JSON.stringify(capped))}`
-  const { capability, provider, endpoint, method, path, query, input, routing, metadata, reuse, response } = capped
+  const { capability, provider, endpoint, method, path, query, input, routing, metadata, reuse, response, accept } =
+    capped
   const target =
     typeof capability === "string"
       ? ["run", quoted(capability)]
@@ -54,6 +55,10 @@ const command = (body: RunBody, { cap }: Place) => {
     ...flag("--max-cost", routing?.max_cost),
     ...flag("--max-total", routing?.max_total),
     ...flag("--unless-contacted", seconds(capped.unless_contacted_within_seconds)),
+    ...flag("--accept", accept?.fields?.join(",")),
+    ...flag("--phone-type", accept?.phone_type),
+    ...flag("--max-age", isSet(accept?.max_age_days) ? `${accept?.max_age_days}d` : null),
+    ...(isSet(accept?.agree) ? ["--agree"] : []),
     ...flag("--reuse", seconds(reuse?.max_age_seconds)),
     ...(reuse?.mode === "only" ? ["--reuse-only"] : []),
     ...(response?.include_raw === true ? ["--include-raw"] : []),

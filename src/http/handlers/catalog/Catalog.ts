@@ -13,6 +13,8 @@ import { scenarioWords } from "../../../layers/executor/Sandbox.ts"
 import { Settings } from "../../../layers/platform/Settings.ts"
 import { OwnAccounts } from "../../../layers/provideraccounts/OwnAccounts.ts"
 import { isCallable } from "../../../actors/owners/OwnRoute.ts"
+import { acceptTerms, phoneTypes } from "../../../schema/catalog/Acceptance.ts"
+import type { Capability } from "../../../schema/catalog/Capability.ts"
 import { problem, refused } from "../../../schema/Errors.ts"
 import type { Measured } from "../../../schema/runs/Health.ts"
 import * as Money from "../../../schema/money/Money.ts"
@@ -88,6 +90,16 @@ const reusing =
   'Give reuse {"mode": "prefer"} beside input (--reuse 30d) to take the result that your organization bought for the same input before, at $0.'
 const scenarios = `Sandbox: choose an outcome with ${scenarioWords.join(", ")} (add _once for the first attempt only) as <word>@sandbox.test, <word>.sandbox.test or sandbox:<word> in the input.`
 
+/** Absent for a capability that acts. */
+const acceptView = (capability: Capability) => {
+  const acceptable = capability.acceptable()
+  if (acceptable === null) return {}
+  const { fields, phone_type, dated, agree } = acceptable
+  const description = acceptTerms(capability.billing.bills_no_match, acceptable)
+  const phone_types = phone_type === null ? [] : phoneTypes
+  return { accept: { fields, phone_types, max_age_days: dated, agree, description } }
+}
+
 const entryView = (
   entry: CatalogEntry,
   { sandbox, warranty }: { readonly sandbox: boolean; readonly warranty: boolean },
@@ -112,6 +124,7 @@ const entryView = (
     output_fields: capability.output.fields,
     example: decodeJson(capability.example),
     billing: capability.billing,
+    ...acceptView(capability),
     ...(warranty && capability.vouches !== null ? { warranty: warrantyTerms } : {}),
     providers: offers.map((one) => one.provider.slug),
     live_providers: offers.filter((one) => one.live).map((one) => one.provider.slug),

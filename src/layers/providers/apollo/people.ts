@@ -2,7 +2,7 @@
  * Apollo's people offers: a search that shortens last names, and the enrichment of one person.
  */
 import type { InputOf } from "../../../schema/catalog/Capability.ts"
-import { lacks, peopleEnrich } from "../../../schema/capabilities/people.enrich.ts"
+import { peopleEnrich } from "../../../schema/capabilities/people.enrich.ts"
 import { peopleSearch, peopleSearchDefaultLimit } from "../../../schema/capabilities/people.search.ts"
 import { type EmailStatus, person } from "../../../schema/capabilities/shapes.ts"
 import { inCredits } from "../../../schema/money/Rates.ts"
@@ -125,9 +125,9 @@ export const enrichPerson = offer(peopleEnrich, {
   note,
   wraps: [{ method: "POST", path: "/people/match" }],
   // Phone numbers are a separate offer, because one costs nine times this price and arrives later.
-  serves: (input) => input.require?.includes("phone") !== true,
+  lacks: ["phone"],
   request: (input) => matchCall(input),
-  response: (reply, input) => {
+  response: (reply) => {
     const self = at(reply.body, "person")
     // Apollo's documentation mentions answers without an enriched person, but shows none.
     if (self === null || (self === undefined && isRecord(reply.body))) return noMatch("nobody found")
@@ -149,7 +149,6 @@ export const enrichPerson = offer(peopleEnrich, {
       provider_ids: providerIds("apollo", self, "id")
     })
     if (matched.full_name === null && matched.network_url === null) return noMatch("an empty record")
-    if (lacks(matched, input.require)) return noMatch("found, but without the requested contact data")
     return match({
       ...matched,
       experience: list(self, "employment_history")?.map(experienceOf) ?? null,

@@ -154,7 +154,8 @@ export const enrichPerson = offer(peopleEnrich, {
   wraps: [{ method: "POST", path: "/person/enrich" }],
   // Crustdata also takes `business_emails`, but its own guide says that such a match may be someone else at the same company, or who
   // left it. A wrong person would be charged, so addresses go to other providers.
-  serves: (input) => input.network_url !== undefined && input.require === undefined,
+  serves: (input) => input.network_url !== undefined,
+  lacks: ["email", "email_status", "phone"],
   request: (input) => ({
     method: "POST",
     path: "/person/enrich",

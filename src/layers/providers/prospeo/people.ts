@@ -2,7 +2,7 @@
  * Prospeo's offers for people: enrich one, search for several, and find an e-mail address or a mobile number.
  */
 import { emailFind } from "../../../schema/capabilities/email.find.ts"
-import { lacks, peopleEnrich } from "../../../schema/capabilities/people.enrich.ts"
+import { peopleEnrich } from "../../../schema/capabilities/people.enrich.ts"
 import { peopleSearch, peopleSearchDefaultLimit } from "../../../schema/capabilities/people.search.ts"
 import { phoneFind } from "../../../schema/capabilities/phone.find.ts"
 import { offer } from "../../../schema/catalog/Provider.ts"
@@ -87,7 +87,7 @@ export const enrichPerson = offer(peopleEnrich, {
   note,
   wraps: [{ method: "POST", path: "/enrich-person" }],
   // Mobile numbers are a separate offer, because one costs ten times this price.
-  serves: (input) => input.require?.includes("phone") !== true,
+  lacks: ["phone"],
   request: (input) => ({
     method: "POST",
     path: "/enrich-person",
@@ -103,13 +103,12 @@ export const enrichPerson = offer(peopleEnrich, {
       enrich_mobile: false
     }
   }),
-  response: (reply, input) => {
+  response: (reply) => {
     const miss = missed(reply)
     if (miss !== undefined) return miss
     const self = at(reply.body, "person")
     if (self === undefined || self === null) return noMatch("nobody found", charged(reply))
     const person = personOf(reply.body)
-    if (lacks(person, input.require)) return noMatch("found, but without the requested contact data", charged(reply))
     return match(
       {
         ...person,

@@ -6,7 +6,7 @@ import { choicesOf } from "../../forms/schema.ts"
 import { SchemaForm } from "../../forms/SchemaForm.tsx"
 import { Button } from "../../parts/Button.tsx"
 import { Field, Select, TextArea } from "../../parts/Field.tsx"
-import { type Inspected, isCapability, type Part } from "./requestParts.ts"
+import { type Inspected, type InspectedCapability, isCapability, type Part } from "./requestParts.ts"
 import type { Form } from "./useForm.ts"
 
 interface Shared {
@@ -132,6 +132,55 @@ const RoutingOptions = ({ inspected, form, problems }: Shared & { readonly inspe
   )
 }
 
+const AcceptOptions = ({
+  accept,
+  form: { options, setOptions },
+  problems
+}: Shared & { readonly accept: NonNullable<InspectedCapability["accept"]> }) => {
+  const problem = (name: string) => problems.get(`accept.${name}`) ?? null
+  const needed = [...problems.keys()].some((path) => path.startsWith("accept"))
+  return (
+    <Disclosure title="What counts as a match" needed={needed}>
+      <Field
+        label="Fields that it must have"
+        autoComplete="off"
+        value={options.accept}
+        hint={`Some of ${accept.fields.join(", ")}. ${accept.description}`}
+        problem={problem("fields")}
+        onChange={({ target }) => setOptions({ accept: target.value })}
+      />
+      {accept.phone_types.length > 0 && (
+        <Select
+          label="Type of the phone"
+          value={options.phone_type}
+          options={[["", "Any"], ...accept.phone_types.map((type) => [type, labelWords(type)] as const)]}
+          onChange={({ target }) => setOptions({ phone_type: target.value })}
+        />
+      )}
+      {accept.max_age_days !== null && (
+        <Field
+          label="Greatest age in days"
+          inputMode="numeric"
+          autoComplete="off"
+          value={options.max_age_days}
+          problem={problem("max_age_days")}
+          onChange={({ target }) => setOptions({ max_age_days: target.value })}
+        />
+      )}
+      {accept.agree && (
+        <div className="sm:self-end sm:pb-1.5">
+          <Checkbox
+            label="Two providers have to give the same, and both are paid"
+            checked={options.agree}
+            onChange={({ target }) => setOptions({ agree: target.checked })}
+          />
+          {problem("agree") !== null && <p className="text-small text-red">{problem("agree")}</p>}
+        </div>
+      )}
+    </Disclosure>
+  )
+}
+
 export const RequestForm = ({ inspected, form, problems }: Shared & { readonly inspected: Inspected }) => {
   const { parts, json, canUseForm } = form
   return (
@@ -152,6 +201,9 @@ export const RequestForm = ({ inspected, form, problems }: Shared & { readonly i
           </Button>
           {!canUseForm && <span className="text-small text-muted">The form can't show all of this JSON.</span>}
         </div>
+      )}
+      {isCapability(inspected) && inspected.accept !== undefined && (
+        <AcceptOptions accept={inspected.accept} form={form} problems={problems} />
       )}
       <RoutingOptions inspected={inspected} form={form} problems={problems} />
     </div>

@@ -89,7 +89,7 @@ const targetOf = (inspected: Inspected) =>
 export const bodyOf = (
   inspected: Inspected,
   values: Values,
-  options: Pick<RunBody, "routing" | "response">
+  options: Pick<RunBody, "routing" | "response" | "accept">
 ): RunBody | null => {
   const members = Object.fromEntries(
     Object.entries({ ...values, ...options }).filter(([, value]) => value !== undefined)

@@ -9,6 +9,7 @@ import {
   filled,
   formFits,
   type Inspected,
+  type InspectedCapability,
   type Part,
   partsOf,
   type Values,
@@ -20,28 +21,66 @@ export interface Options {
   readonly strategy: string
   readonly max_cost: string
   readonly include_raw: boolean
+  /** Names of fields, with commas between them. */
+  readonly accept: string
+  readonly phone_type: string
+  readonly max_age_days: string
+  readonly agree: boolean
 }
 
 const strategies = ["best_value", "cheapest", "fastest", "highest_success_rate"] as const
 type Strategy = (typeof strategies)[number]
 const strategyOf = (text: string): Strategy | null => strategies.find((one) => one === text) ?? null
 
-export const noOptions: Options = { provider: "", strategy: "", max_cost: "", include_raw: false }
+export const noOptions: Options = {
+  provider: "",
+  strategy: "",
+  max_cost: "",
+  include_raw: false,
+  accept: "",
+  phone_type: "",
+  max_age_days: "",
+  agree: false
+}
 
 /** The options of an earlier request, but its cap: prices may have changed since. */
 export const optionsFrom = (request: unknown): Options => {
   if (!isRunBody(request)) return noOptions
-  const { routing, response } = request
+  const { routing, response, accept } = request
   const provider = routing?.provider ?? ""
   return {
     ...noOptions,
     provider: provider === "auto" ? "" : provider,
     strategy: routing?.strategy ?? "",
-    include_raw: response?.include_raw === true
+    include_raw: response?.include_raw === true,
+    accept: accept?.fields?.join(", ") ?? "",
+    phone_type: accept?.phone_type ?? "",
+    max_age_days: String(accept?.max_age_days ?? ""),
+    agree: accept?.agree === 2
   }
 }
 
-const optionsOf = (inspected: Inspected, { provider, strategy, max_cost, include_raw }: Options) => {
+type Accept = NonNullable<RunBody["accept"]>
+
+const acceptOf = (
+  phone_types: NonNullable<InspectedCapability["accept"]>["phone_types"],
+  { accept, phone_type, max_age_days, agree }: Options
+): Accept | null => {
+  const fields = accept.split(",").flatMap((name) => (name.trim() === "" ? [] : [name.trim()]))
+  const type = phone_types.find((one) => one === phone_type)
+  const members = {
+    ...(fields.length === 0 ? {} : { fields }),
+    ...(type === undefined ? {} : { phone_type: type }),
+    // What is no number becomes 0, which the service refuses with the field.
+    ...(max_age_days.trim() === "" ? {} : { max_age_days: Number(max_age_days) || 0 }),
+    ...(agree ? { agree: 2 as const } : {})
+  }
+  return Object.keys(members).length === 0 ? null : members
+}
+
+const optionsOf = (inspected: Inspected, options: Options) => {
+  const { provider, strategy, max_cost, include_raw } = options
+  const accept = "accept" in inspected ? acceptOf(inspected.accept.phone_types, options) : null
   const chosen = strategyOf(strategy)
   const routing: RunBody["routing"] = {
     ...(provider === "" ? {} : { provider }),
@@ -50,7 +89,8 @@ const optionsOf = (inspected: Inspected, { provider, strategy, max_cost, include
   }
   return {
     ...(Object.keys(routing).length === 0 ? {} : { routing }),
-    ...(include_raw && "capability" in inspected ? { response: { include_raw } } : {})
+    ...(include_raw && "capability" in inspected ? { response: { include_raw } } : {}),
+    ...(accept === null ? {} : { accept })
   }
 }
 

@@ -11,6 +11,16 @@ const routings: Readonly<Record<string, string>> = {
   no_fallback: "The request allows one provider only."
 }
 
+type Accept = NonNullable<NonNullable<NonNullable<ReturnType<typeof useDetails>["data"]>["decision"]>["accept"]>
+
+const acceptedWords = ({ fields, phone_type, max_age_days, agree }: Accept): string =>
+  [
+    ...(fields.length === 0 ? [] : [`with ${fields.join(", ")}`]),
+    ...(phone_type === undefined ? [] : [`with a phone of type ${phone_type}`]),
+    ...(max_age_days === undefined ? [] : [`at most ${max_age_days} days old`]),
+    ...(agree === undefined ? [] : [`given alike by ${agree} providers, which are both charged`])
+  ].join(", ")
+
 export const Why = ({ run, query }: { readonly run: Run; readonly query: ReturnType<typeof useDetails> }) => {
   const { data, error } = query
   const decision = data?.decision ?? null
@@ -40,6 +50,9 @@ export const Why = ({ run, query }: { readonly run: Run; readonly query: ReturnT
             <p className="mt-2 text-muted">
               All attempts together could cost <Money amount={decision.max_total} /> at most.
             </p>
+          )}
+          {decision.accept !== undefined && (
+            <p className="mt-2 break-words text-muted">A match had to be: {acceptedWords(decision.accept)}.</p>
           )}
           {decision.offers.length > 0 && (
             <div className="mt-3">
