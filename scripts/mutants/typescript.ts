@@ -49,6 +49,9 @@ const opposites: Readonly<Record<string, string>> = {
   ceil: "floor"
 }
 const members: Readonly<Record<string, string>> = { some: "every", every: "some", startsWith: "endsWith" }
+/** What a table has for a name. A name such as `constructor` is in no table. */
+const entry = (table: Readonly<Record<string, string>>, name: string) =>
+  Object.hasOwn(table, name) ? table[name] : undefined
 const dropped = new Set(["filter", "toSorted", "sort", "toReversed", "reverse"])
 const roles = ["viewer", "member", "admin", "owner"]
 const isText = (node: Node) =>
@@ -99,7 +102,7 @@ export const typescriptEdits = (file: string, source: string): ReadonlyArray<Edi
     const { callee } = node
     const [first, second] = node["arguments"] as ReadonlyArray<Node>
     if (callee.type === "Identifier") {
-      const other = opposites[callee.name]
+      const other = entry(opposites, callee.name)
       if (other === undefined || first === undefined || second === undefined) return
       if (knows(other)) replace(callee, other)
       else for (const one of [first, second]) replace(node, textOf(one))
@@ -107,9 +110,11 @@ export const typescriptEdits = (file: string, source: string): ReadonlyArray<Edi
     if (callee.type !== "MemberExpression" || callee.computed) return
     const { object, property } = callee
     const isModule = object.type === "Identifier" && /^[A-Z]/.test(object.name)
-    if (isModule && /^(Math|Money|Decimal)$/.test(object.name) && opposites[property.name] !== undefined)
-      replace(property, opposites[property.name] ?? "")
-    if (!isModule && members[property.name] !== undefined) replace(property, members[property.name] ?? "")
+    const name =
+      isModule && !/^(Math|Money|Decimal)$/.test(object.name)
+        ? undefined
+        : entry(isModule ? opposites : members, property.name)
+    if (name !== undefined) replace(property, name)
     if (!isModule && dropped.has(property.name)) edits.push({ start: object.end, end: node.end, text: "" })
   }
 

@@ -4,11 +4,11 @@
  */
 import { afterAll, afterEach, beforeEach, describe, expect, test } from "bun:test"
 import { Effect, Option, Redacted } from "effect"
-import { ProviderAccounts } from "../../../src/layers/provideraccounts/ProviderAccounts.ts"
-import { figures, startApp, type Tenant, until, verify, withApp } from "../../kit/app.ts"
-import { dumpDatabase, hitsIn } from "../../kit/stored-text.ts"
-import { answer } from "../../layers/providers/stage.ts"
-import { type Heard, standIn } from "../../layers/providers/standin.ts"
+import { ProviderAccounts } from "../../../../src/layers/provideraccounts/ProviderAccounts.ts"
+import { figures, startApp, type Tenant, until, verify, withApp } from "../../../kit/app.ts"
+import { dumpDatabase, hitsIn } from "../../../kit/stored-text.ts"
+import { answer } from "../../../layers/providers/stage.ts"
+import { type Heard, standIn } from "../../../layers/providers/standin.ts"
 
 const ownKey = "canary-own-leadmagic-4711"
 const badKey = "canary-bad-leadmagic-0815"
