@@ -30,7 +30,7 @@ export const drills: ReadonlyArray<Drill> = [
     change: "Add a field to the run",
     example: "files that name `routing_reason`",
     names: [/\brouting_reason\b/],
-    most: 16
+    most: 14
   },
   {
     change: "Count the spend guard's day in another time zone",
@@ -46,13 +46,13 @@ export const drills: ReadonlyArray<Drill> = [
     example: "files of the command line that name `rungate senders`",
     under: /^(?:http\/cli\/|main\.ts)/,
     names: [/\bsenders\b/i],
-    most: 3
+    most: 2
   },
   {
     change: "Add a type of ledger entry",
     example: "files that name `bonus` and another credit",
     names: [/["']bonus["']/, /["'](?:topup|refund)["']/],
-    most: 17
+    most: 11
   },
   {
     change: "Change how the length of a lease is set",
@@ -64,7 +64,7 @@ export const drills: ReadonlyArray<Drill> = [
     change: "Add a kind of event",
     example: "files that name `topup.failed`",
     names: [/\btopup\.failed\b/],
-    most: 6
+    most: 5
   },
   {
     change: "Add a page to the console",

@@ -3,44 +3,10 @@
  *
  * A problem is plain data. Any module can fail with it, and no handler translates errors. `http/middleware/Boundary.ts` adds the request id.
  */
-import { Effect, Schema } from "effect"
+import { Effect, Record, Schema } from "effect"
 import { shownName } from "./json/StorableText.ts"
 import { type CommandHint, type Sentence, sentenceOf, withCommands } from "./Hints.ts"
 import { listRuns } from "./Steps.ts"
-
-export const statusOf = {
-  invalid_request: 400,
-  unauthorized: 401,
-  insufficient_balance: 402,
-  cost_limit_exceeded: 402,
-  budget_exceeded: 402,
-  forbidden: 403,
-  capability_not_found: 404,
-  endpoint_not_found: 404,
-  provider_not_found: 404,
-  no_match: 404,
-  not_found: 404,
-  method_not_allowed: 405,
-  provider_not_available: 409,
-  cancelled: 409,
-  run_not_finished: 409,
-  repeat_guard: 409,
-  contact_guard: 409,
-  wallet_suspended: 409,
-  request_timeout: 408,
-  gone: 410,
-  payload_too_large: 413,
-  unsupported_media_type: 415,
-  idempotency_key_reused: 422,
-  rate_limited: 429,
-  internal_error: 500,
-  provider_error: 502,
-  outcome_unknown: 502,
-  service_unavailable: 503,
-  provider_timeout: 504
-} as const
-
-export type ErrorCode = keyof typeof statusOf
 
 /**
  * What is wrong with one field, or a next step. `path` is dotted ("input.email", "routing.max_cost"). It is empty for the request as a
@@ -54,7 +20,7 @@ export const Detail = Schema.Struct({
 }).annotate({ identifier: "ErrorDetail" })
 export type Detail = typeof Detail.Type
 
-const wire = <C extends ErrorCode>(code: C) =>
+const wire = <C extends string>(code: C, httpApiStatus: number) =>
   Schema.Struct({
     error: Schema.Struct({
       code: Schema.Literal(code),
@@ -62,40 +28,44 @@ const wire = <C extends ErrorCode>(code: C) =>
       details: Schema.optionalKey(Schema.Array(Detail))
     }),
     request_id: Schema.optionalKey(Schema.String)
-  }).annotate({ identifier: `${code}_error`, httpApiStatus: statusOf[code] })
+  }).annotate({ identifier: `${code}_error`, httpApiStatus })
 
 /** One schema per code, built once. A schema that is built twice would be two components of the OpenAPI document. */
 export const Wire = {
-  invalid_request: wire("invalid_request"),
-  unauthorized: wire("unauthorized"),
-  insufficient_balance: wire("insufficient_balance"),
-  cost_limit_exceeded: wire("cost_limit_exceeded"),
-  budget_exceeded: wire("budget_exceeded"),
-  forbidden: wire("forbidden"),
-  capability_not_found: wire("capability_not_found"),
-  endpoint_not_found: wire("endpoint_not_found"),
-  provider_not_found: wire("provider_not_found"),
-  no_match: wire("no_match"),
-  not_found: wire("not_found"),
-  method_not_allowed: wire("method_not_allowed"),
-  provider_not_available: wire("provider_not_available"),
-  cancelled: wire("cancelled"),
-  run_not_finished: wire("run_not_finished"),
-  repeat_guard: wire("repeat_guard"),
-  contact_guard: wire("contact_guard"),
-  wallet_suspended: wire("wallet_suspended"),
-  request_timeout: wire("request_timeout"),
-  gone: wire("gone"),
-  payload_too_large: wire("payload_too_large"),
-  unsupported_media_type: wire("unsupported_media_type"),
-  idempotency_key_reused: wire("idempotency_key_reused"),
-  rate_limited: wire("rate_limited"),
-  internal_error: wire("internal_error"),
-  provider_error: wire("provider_error"),
-  outcome_unknown: wire("outcome_unknown"),
-  service_unavailable: wire("service_unavailable"),
-  provider_timeout: wire("provider_timeout")
+  invalid_request: wire("invalid_request", 400),
+  unauthorized: wire("unauthorized", 401),
+  insufficient_balance: wire("insufficient_balance", 402),
+  cost_limit_exceeded: wire("cost_limit_exceeded", 402),
+  budget_exceeded: wire("budget_exceeded", 402),
+  forbidden: wire("forbidden", 403),
+  capability_not_found: wire("capability_not_found", 404),
+  endpoint_not_found: wire("endpoint_not_found", 404),
+  provider_not_found: wire("provider_not_found", 404),
+  no_match: wire("no_match", 404),
+  not_found: wire("not_found", 404),
+  method_not_allowed: wire("method_not_allowed", 405),
+  provider_not_available: wire("provider_not_available", 409),
+  cancelled: wire("cancelled", 409),
+  run_not_finished: wire("run_not_finished", 409),
+  repeat_guard: wire("repeat_guard", 409),
+  contact_guard: wire("contact_guard", 409),
+  wallet_suspended: wire("wallet_suspended", 409),
+  request_timeout: wire("request_timeout", 408),
+  gone: wire("gone", 410),
+  payload_too_large: wire("payload_too_large", 413),
+  unsupported_media_type: wire("unsupported_media_type", 415),
+  idempotency_key_reused: wire("idempotency_key_reused", 422),
+  rate_limited: wire("rate_limited", 429),
+  internal_error: wire("internal_error", 500),
+  provider_error: wire("provider_error", 502),
+  outcome_unknown: wire("outcome_unknown", 502),
+  service_unavailable: wire("service_unavailable", 503),
+  provider_timeout: wire("provider_timeout", 504)
 }
+
+export type ErrorCode = keyof typeof Wire
+
+export const statusOf = Record.map(Wire, ({ ast }) => Number(ast.annotations?.["httpApiStatus"]))
 
 export interface Problem<C extends ErrorCode = ErrorCode> {
   readonly error: {

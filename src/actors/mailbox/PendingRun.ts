@@ -5,8 +5,7 @@
  * holds little: the run as it was stored, and what its answer needs.
  */
 import { Effect, Exit } from "effect"
-import { endedRow } from "./CommittedRow.ts"
-import type { Place } from "./Places.ts"
+import type { CommittedEnd, Place } from "./Places.ts"
 import { awaitPlace, type Waiters } from "./Waiters.ts"
 import type { RunRow } from "../../schema/nouns/Run.ts"
 
@@ -41,6 +40,28 @@ export type ToEnd = <A, E>(
   begin: (place: Place) => Effect.Effect<A | PendingRun, E>,
   answer: (ended: Effect.Effect<Submitted>) => Effect.Effect<A>
 ) => Effect.Effect<A, E>
+
+/** As `servedBy` of layers/usage/servedBy.ts reads it. */
+const servedBy = ({ status, provider, attempts }: CommittedEnd["ending"]) =>
+  status === "succeeded" || (status === "no_match" && (attempts ?? "[]") !== "[]") ? provider : null
+
+/** The row of a run with the end that this process committed. A look-up would return the same. */
+export const endedRow = (run: RunRow, { ending, finished_at, available, result }: CommittedEnd): RunRow => ({
+  ...run,
+  provider: servedBy(ending),
+  status: ending.status,
+  charged: ending.charged,
+  attempts: ending.attempts,
+  hints: ending.hints,
+  plan: null,
+  result,
+  error_code: ending.error_code,
+  error_message: ending.error_message,
+  control: ending.control,
+  reused_from: ending.reuse?.reused_from ?? null,
+  finished_at,
+  available
+})
 
 /** `reread` reads a run whose end this process did not commit. */
 export const toEndOf = (waiters: Waiters["Service"], reread: (run: RunRow) => Effect.Effect<RunRow>): ToEnd => {

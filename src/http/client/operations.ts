@@ -1,11 +1,13 @@
 /**
- * What pages need to know of every operation of the contract, by group and name.
+ * What pages need to know of the contract: its operations, by group and name, and words.
  *
  * Bundler macros: the console's bundle holds the finished tables in place of the contract and its schemas, which are ten times as large.
  */
 import { Context } from "effect"
 import { HttpApi, type HttpApiEndpoint } from "effect/http-api"
 import { allows, type Role, roles } from "../../schema/accounts/Role.ts"
+import { type EventKind, eventWords } from "../../schema/events/Event.ts"
+import { type EntryType, entryWords } from "../../schema/wallet/Wallet.ts"
 import { Api } from "../api/Api.ts"
 import { Rights } from "../api/shapes/Rights.ts"
 
@@ -30,3 +32,6 @@ export const allowedRoles = (): Record<string, ReadonlyArray<Role>> => {
   })
   return table
 }
+
+export const wordsOfEvents = (): Readonly<Record<EventKind, string>> => eventWords
+export const wordsOfEntries = (): Readonly<Record<EntryType, string>> => entryWords

@@ -36,7 +36,7 @@ export const orgs = Command.make(
     )
 ).pipe(Command.withDescription("List organizations with their wallets, newest first"))
 
-const done = { bonus: "credited", refund: "refunded" } as const
+const done: Readonly<Record<CreditType, string>> = { bonus: "credited", refund: "refunded" }
 
 /** Scripts credit without --yes. */
 const agreed = Effect.fnUntraced(function* (question: string, given: { readonly yes: boolean }) {

@@ -6,8 +6,8 @@
  */
 import { Schema } from "effect"
 import type { SqlClient } from "effect/sql"
-import type { EntryType } from "../../schema/wallet/Wallet.ts"
 import { Transaction } from "../../schema/nouns/Wallet.ts"
+import { creditTypes, type EntryType } from "../../schema/wallet/Wallet.ts"
 import { rowsOf } from "../postgres/Rows.ts"
 
 const { id: txn_id, ...fields } = Transaction.fields
@@ -25,7 +25,7 @@ export interface EntryFilter {
 }
 export const allEntries: EntryFilter = { type: null, run_id: null, from: null, to: null }
 
-const credits: ReadonlyArray<EntryType> = ["topup", "bonus", "refund"]
+const credits: ReadonlyArray<EntryType> = ["topup", ...creditTypes]
 
 /** Entries before `before`, when given. */
 export const entryList =

@@ -1,6 +1,7 @@
 /** SQL that stores new runs: admission writes them with the commands that reserve their money, and a turn with what it decides of them. */
 import type { SqlClient, Statement } from "effect/sql"
 import { bigints, texts } from "../postgres/Columns.ts"
+import type { RunRow } from "../../schema/nouns/Run.ts"
 import type { Plan } from "../../schema/runs/Plan.ts"
 
 /** A run that is about to be stored, in status `created`. */
@@ -70,3 +71,32 @@ export const insertRuns = (sql: SqlClient.SqlClient, from: Statement.Fragment, m
                    hold, quoted, input::json, plan::json, routing_reason, metadata::jsonb, budget_id, input_hash,
                    CASE WHEN idempotency_key IS NOT NULL THEN true END${more === undefined ? sql.literal("") : sql`, ${more.values}`}
             FROM ${from}`
+
+/** The row of a run that was just stored, without a look-up. It has no input and mostly no plan: a client that waits keeps it in memory. */
+export const admittedRow = (run: NewRun, created_at: Date): RunRow => ({
+  org_id: run.org_id,
+  run_id: run.run_id,
+  request_id: run.request_id,
+  key_id: run.key_id,
+  kind: run.kind,
+  capability: run.capability,
+  endpoint: run.endpoint,
+  provider: null,
+  status: "created",
+  quoted: run.quoted,
+  charged: null,
+  routing_reason: run.routing_reason,
+  attempts: null,
+  hints: null,
+  plan: run.plan.own === undefined ? null : JSON.stringify(run.plan),
+  result: null,
+  metadata: run.metadata,
+  error_code: null,
+  error_message: null,
+  control: null,
+  reused_from: null,
+  created_at,
+  finished_at: null,
+  erased_at: null,
+  available: null
+})

@@ -36,6 +36,22 @@ const runRows = batchRowsOf(RunRow.fields)
 
 const listedRows = batchRowsOf(ListedRow.fields)
 
+/**
+ * Columns that are not read as they stand in `r` (runs). The state of an open run is in `o` (open_runs); a run that is neither open nor final
+ * waits for the turn that admits it.
+ */
+const readAs: Readonly<Record<string, string>> = {
+  provider: servedBy,
+  status: runStatus,
+  attempts: "coalesce(r.attempts, o.attempts)::text",
+  hints: "r.hints::text",
+  metadata: "r.metadata::text",
+  plan: `CASE WHEN r.finished_at IS NULL AND position('"own":[' IN r.plan::text) > 0 THEN r.plan::text END`
+}
+// Lists read no result, and nobody reads what every organization could spend.
+const { result: _result, available: _available, ...columnsOfAll } = RunRow.fields
+const columnTexts = Object.keys(columnsOfAll).map((name) => `${readAs[name] ?? `r.${name}`} AS ${name}`)
+
 export type Begun = Pick<NewRun, "org_id" | "key_id" | "idempotency_key" | "fingerprint">
 
 const AdmitRow = Schema.Struct({
@@ -188,12 +204,7 @@ export class RunStore extends Context.Service<
         return yield* holder(run, row.lane, null)
       })
 
-      // The state of an open run is in open_runs. A run that is neither open nor final waits for the turn that admits it.
-      const columns =
-        sql.literal(`r.org_id, r.run_id, r.request_id, r.key_id, r.kind, r.capability, r.endpoint, ${servedBy} AS provider,
-        ${runStatus} AS status, r.quoted, r.charged, r.routing_reason, coalesce(r.attempts, o.attempts)::text AS attempts,
-        r.hints::text AS hints, r.metadata::text AS metadata, r.error_code, r.error_message, r.control, r.reused_from, r.created_at,
-        r.finished_at, r.erased_at, CASE WHEN r.finished_at IS NULL AND position('"own":[' IN r.plan::text) > 0 THEN r.plan::text END AS plan`)
+      const columns = sql.literal(columnTexts.join(", "))
 
       const findOne = yield* batch({
         name: "find",

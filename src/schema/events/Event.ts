@@ -3,18 +3,20 @@
  *
  * Events hold no input and no result of a run, so they may be kept and delivered without regard to erasure.
  */
-import { Schema } from "effect"
+import { Schema, Struct } from "effect"
 
-export const eventKinds = [
-  "run.created",
-  "run.started",
-  "run.attempt",
-  "run.finished",
-  "wallet.changed",
-  "wallet.low",
-  "budget.reached",
-  "topup.failed"
-] as const
+/** Every kind, in words. */
+export const eventWords = {
+  "run.created": "a run was admitted or refused",
+  "run.started": "the first provider of a run is called",
+  "run.attempt": "an attempt of a run ended",
+  "run.finished": "a run has ended",
+  "wallet.changed": "the balance changed",
+  "wallet.low": "the balance fell below the amount that you set",
+  "budget.reached": "50, 80 or 100 percent of the daily limit or of a key's budget is spent",
+  "topup.failed": "a payment or an automatic top-up failed"
+} as const
+export const eventKinds = Struct.keys(eventWords)
 export const EventKind = Schema.Literals(eventKinds)
 export type EventKind = (typeof eventKinds)[number]
 

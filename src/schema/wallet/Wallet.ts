@@ -18,11 +18,20 @@ import { allowanceOf, drawn, refilled } from "./Purse.ts"
 
 export type MicroUsd = Money.MicroUsd
 
-export const entryTypes = ["reserve", "settle", "release", "topup", "bonus", "refund"] as const
-export type EntryType = (typeof entryTypes)[number]
-/** What an operator may add to a wallet. */
+/** What the operator and the referral program book. */
 export const creditTypes = ["bonus", "refund"] as const
 export type CreditType = (typeof creditTypes)[number]
+export const entryTypes = ["reserve", "settle", "release", "topup", ...creditTypes] as const
+export type EntryType = (typeof entryTypes)[number]
+/** What people call them. */
+export const entryWords: Readonly<Record<EntryType, string>> = {
+  topup: "top-up",
+  bonus: "bonus",
+  refund: "refund",
+  settle: "charge",
+  reserve: "hold",
+  release: "release"
+}
 
 export interface Wallet {
   readonly org_id: string

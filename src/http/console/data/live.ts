@@ -5,6 +5,7 @@
  * meanwhile is read anew when the tab is visible again.
  */
 import { useEffect } from "react"
+import { wordsOfEvents } from "../../client/operations.ts" with { type: "macro" }
 import { api, queries } from "./api.ts"
 import { makeStore } from "./store.ts"
 
@@ -17,16 +18,7 @@ export interface LiveEvent {
 export type Connection = "off" | "connecting" | "live" | "lost"
 export const connection = makeStore<Connection>("off")
 
-const kinds = [
-  "run.created",
-  "run.started",
-  "run.attempt",
-  "run.finished",
-  "wallet.changed",
-  "wallet.low",
-  "budget.reached",
-  "topup.failed"
-]
+const kinds = Object.keys(wordsOfEvents())
 /** A busy organization changes its wallet a thousand times a second; a person reads one number. */
 const refreshMillis = 1_000
 

@@ -12,6 +12,7 @@ import { PagedTable, usePaged } from "../../lists/PagedList.tsx"
 import { SearchBox } from "../../lists/SearchBox.tsx"
 import { Button } from "../../parts/Button.tsx"
 import { Id } from "../../parts/Copy.tsx"
+import { wordsOfEntries } from "../../../client/operations.ts" with { type: "macro" }
 import { RowLink, TextLink } from "../../parts/Link.tsx"
 import { Empty, Panel } from "../../parts/Page.tsx"
 import type { Column } from "../../parts/Table.tsx"
@@ -21,15 +22,8 @@ import { Receipt } from "./Downloads.tsx"
 type Entry = AnswerOf<"wallet", "transactions">["items"][number]
 type EntryType = Entry["type"]
 
-const types: ReadonlyArray<readonly [EntryType, string]> = [
-  ["topup", "top-up"],
-  ["bonus", "bonus"],
-  ["refund", "refund"],
-  ["settle", "charge"],
-  ["reserve", "hold"],
-  ["release", "release"]
-]
-const wordOf = (type: EntryType) => types.find(([one]) => one === type)?.[1] ?? type
+const words = wordsOfEntries()
+const isType = (text: string): text is EntryType => Object.hasOwn(words, text)
 
 const isRun = (reference: string) => /^run_[0-9a-z]{6,40}$/.test(reference)
 
@@ -57,7 +51,7 @@ const Steps = ({ row }: { readonly row: Row }) => (
     {row.toReversed().map(({ id, type, amount, created_at }, index) => (
       <li key={id} title={exactly(created_at)}>
         {index > 0 && <span aria-hidden="true">→ </span>}
-        {wordOf(type)} <Money amount={amount} />
+        {words[type]} <Money amount={amount} />
       </li>
     ))}
   </ol>
@@ -68,7 +62,7 @@ const Of = ({ row }: { readonly row: Row }) => {
   if (!isRun(reference))
     return (
       <>
-        <span className="font-medium">{wordOf(type)}</span>
+        <span className="font-medium">{words[type]}</span>
         <span className="block">
           <Id id={reference} what="the reference" />
         </span>
@@ -97,12 +91,8 @@ const columns: ReadonlyArray<Column<Row>> = [
 
 /** The filters of the address as the API takes them. */
 const queryOf = (search: Search) => {
-  const { from = "", to = "", run = "" } = search
-  const type = types.find(([one]) => one === search["type"])?.[0]
-  return {
-    ...(type === undefined ? {} : { type }),
-    ...setOnly({ run_id: run, from, to })
-  }
+  const { from = "", to = "", run = "", type = "" } = search
+  return { ...(isType(type) ? { type } : {}), ...setOnly({ run_id: run, from, to }) }
 }
 
 const Filters = () => {
@@ -112,7 +102,10 @@ const Filters = () => {
       <FilterSelect
         name="type"
         label="Type of entry"
-        options={[["", "All entries"], ...types.map(([type, word]) => [type, `Only: ${word}`] as const)]}
+        options={[
+          ["", "All entries"],
+          ...Object.entries(words).map(([type, word]) => [type, `Only: ${word}`] as const)
+        ]}
       />
       <SearchBox
         label="Only entries of the run with this id"

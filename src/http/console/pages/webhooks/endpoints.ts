@@ -1,24 +1,13 @@
 /** Webhook endpoints, their deliveries, and the kinds of events in words. */
 import { useQuery } from "@tanstack/react-query"
-import type { AnswerOf, BrowserClient } from "../../../client/Browser.ts"
+import type { AnswerOf } from "../../../client/Browser.ts"
+import { wordsOfEvents } from "../../../client/operations.ts" with { type: "macro" }
 import { api } from "../../data/api.ts"
 
 export type Endpoint = AnswerOf<"webhooks", "get">
 export type Delivery = AnswerOf<"webhooks", "deliveries">["items"][number]
 
-/** From the contract, so a kind that is missing below is an error of types. */
-type EventKind = Parameters<BrowserClient["webhooks"]["create"]>[0]["payload"]["events"][number]
-
-const words: Readonly<Record<EventKind, string>> = {
-  "run.finished": "a run has ended",
-  "run.created": "a run was admitted or refused",
-  "run.started": "the first provider of a run is called",
-  "run.attempt": "an attempt of a run ended",
-  "wallet.changed": "the balance changed",
-  "wallet.low": "the balance fell below the amount that you set",
-  "budget.reached": "50, 80 or 100 percent of the daily limit or of a key's budget is spent",
-  "topup.failed": "a payment or an automatic top-up failed"
-}
+const words = wordsOfEvents()
 
 /** The words of a form's fields. */
 export const fieldWords = {
