@@ -117,3 +117,9 @@ export const peopleOnly: ReadonlyArray<string> = [
   ...["auth.signOut", "auth.endSessions", "auth.sessions", "auth.endSession", "auth.session"],
   ...["recovery.resendVerification", "recovery.changePassword"]
 ]
+
+/** What needs a verified e-mail address, where the service verifies them: it pays, spends, or lets somebody else in. */
+export const verifiedOnly: ReadonlyArray<string> = [
+  ...["runs.run", "quotes.quote", "batches.create", "batches.retry", "topups.checkout", "topups.setAutoTopup"],
+  ...["keys.create", "keys.change", "keys.rotate", "allowances.create", "invitations.create"]
+]

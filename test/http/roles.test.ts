@@ -10,7 +10,7 @@ import { Api } from "../../src/http/api/Api.ts"
 import { Rights } from "../../src/http/api/shapes/Rights.ts"
 import { figures, withApp } from "../kit/app.ts"
 import { contract } from "../kit/documented-answers.ts"
-import { expectedRoles, peopleOnly } from "./expected-roles.ts"
+import { expectedRoles, peopleOnly, verifiedOnly } from "./expected-roles.ts"
 
 const password = "correct horse battery"
 
@@ -76,6 +76,11 @@ test("every operation with a credential states the expected role", () => {
         `${id} needs ${rights?.role ?? "no role"} by its annotation (src/http/api/shapes/Rights.ts), and ${expected.get(id) ?? "no role"} in test/http/expected-roles.ts`
     )
   ).toEqual([])
+})
+
+test("what pays, spends or lets somebody in needs a verified address", () => {
+  const verified = Array.from(stated).flatMap(([id, rights]) => (rights?.verified === true ? [id] : []))
+  expect(verified.toSorted()).toEqual(verifiedOnly.toSorted())
 })
 
 test("an operation that states nothing is the owner's, and no key's", () => {

@@ -117,17 +117,17 @@ describe("a refusal by role", () => {
   const key = { role: null, access: null }
 
   test("no key calls an operation about people, and no other operation asks a key for a role", () => {
-    expect(refusalFor({ role: "viewer", keys: "people", own: true }, key)?.error.message).toContain(
+    expect(refusalFor({ role: "viewer", keys: "people", own: true, verified: false }, key)?.error.message).toContain(
       "needs a session token"
     )
     for (const keys of ["reads", "runs", "stops", "mints", "revokes", "changes"] as const)
-      expect([keys, refusalFor({ role: "owner", keys, own: false }, key)]).toEqual([keys, null])
+      expect([keys, refusalFor({ role: "owner", keys, own: false, verified: false }, key)]).toEqual([keys, null])
   })
 
   test("names the role that is needed, the one that the caller has, and why", () => {
-    expect(refusalFor({ role: "member", keys: "people", own: false }, person("viewer"))?.error.message).toStartWith(
-      "This needs the role member, and yours is viewer. Ask an owner"
-    )
+    expect(
+      refusalFor({ role: "member", keys: "people", own: false, verified: false }, person("viewer"))?.error.message
+    ).toStartWith("This needs the role member, and yours is viewer. Ask an owner")
     expect(needsRole("owner", "admin", "An owner has to agree.").error.message).toStartWith(
       "An owner has to agree. This needs the role owner, and yours is admin."
     )

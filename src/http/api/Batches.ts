@@ -94,7 +94,7 @@ export class BatchesApi extends HttpApiGroup.make("batches")
       ]
     }).annotateMerge(
       operation(
-        { role: "member", keys: "runs", own: true, command: "batch" },
+        { role: "member", keys: "runs", verified: true, own: true, command: "batch" },
         "Start a batch",
         `Runs up to ${batchRowsMax.toLocaleString("en")} requests. All runs together never hold and charge more than max_total. A request whose form is wrong is refused as a whole and names the field, such as runs.17.routing.max_cost. A row whose input is wrong ends as invalid and stops no other. A row that the wallet, a limit, max_total or a revoked key stops ends as blocked, and its error says why. With Content-Type text/csv each line is a run of capability, and map says which column fills which field of its input: full_name=Name,company_domain=Website. The body may have 8 MiB. An organization has at most ${batchesOpenMax} unfinished batches.`
       )
@@ -138,7 +138,7 @@ export class BatchesApi extends HttpApiGroup.make("batches")
       error: [Wire.invalid_request, Wire.forbidden, Wire.rate_limited]
     }).annotateMerge(
       operation(
-        { role: "member", keys: "runs", own: true, command: "batch retry" },
+        { role: "member", keys: "runs", verified: true, own: true, command: "batch retry" },
         "Retry a batch's blocked rows",
         "Runs the rows again that ended as blocked, in the same batch and within the same max_total, or a new one. Rows that ended otherwise are not run again, so nothing is paid twice. The rows run with the API key or session of this request, and count in its budget. A batch that has not finished, or has no blocked row, is answered as it is, so the request can be repeated. A cancelled batch can't be retried. A key with a scope retries its own batches only."
       )

@@ -23,7 +23,7 @@ export class QuotesApi extends HttpApiGroup.make("quotes")
       ]
     }).annotateMerge(
       operation(
-        { role: "viewer", keys: "runs", own: true, command: "quote" },
+        { role: "viewer", keys: "runs", verified: true, own: true, command: "quote" },
         "Quote a run",
         "Takes the body of POST /v1/run, and returns what that run would hold, what it may charge, which providers it would call, and whether it would be blocked. Free: makes no run and holds nothing. A request that a run refuses is refused with the same error."
       )

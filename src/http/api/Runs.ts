@@ -85,7 +85,7 @@ export class RunsApi extends HttpApiGroup.make("runs")
       ]
     }).annotateMerge(
       operation(
-        { role: "member", keys: "runs", own: true, command: "run" },
+        { role: "member", keys: "runs", verified: true, own: true, command: "run" },
         "Run a capability or a raw endpoint",
         "Starts a run, waits up to wait_seconds for its end, and returns it: 200 if it succeeded, 202 while it is executing, otherwise the status of its error. Send an Idempotency-Key: a retry joins the same run and nothing is billed twice. outcome_unknown means that the provider may have carried out a call that acts, such as sending a message. Check before you run it again."
       )

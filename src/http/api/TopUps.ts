@@ -32,7 +32,7 @@ export class TopUpsApi extends HttpApiGroup.make("topups")
       error: [Wire.invalid_request, Wire.forbidden, Wire.rate_limited, Wire.service_unavailable]
     }).annotateMerge(
       operation(
-        { role: "admin", keys: "changes", command: "wallet topup" },
+        { role: "admin", keys: "changes", verified: true, command: "wallet topup" },
         "Top up",
         "At least $10.00, in whole cents. In production the response has the URL of the payment page, and only the payment processor's confirmation credits the wallet. In the sandbox the credit is simulated and labeled as such."
       )
@@ -54,7 +54,7 @@ export class TopUpsApi extends HttpApiGroup.make("topups")
       error: [Wire.invalid_request, Wire.forbidden, Wire.service_unavailable]
     }).annotateMerge(
       operation(
-        { role: "admin", keys: "people", command: "wallet auto-topup set" },
+        { role: "admin", keys: "people", verified: true, command: "wallet auto-topup set" },
         "Set the automatic top-up",
         "When the balance drops below threshold, the saved payment method is charged amount: one charge at a time, up to a daily maximum, and not within an hour after a decline. Needs a completed checkout with a saved payment method."
       )

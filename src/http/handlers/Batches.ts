@@ -8,7 +8,6 @@ import type { RunCaller } from "../../actors/runs/RunRequests.ts"
 import { type BatchRow, BatchStore, type ResultRow } from "../../layers/batches/BatchStore.ts"
 import { Catalog } from "../../layers/catalog/Catalog.ts"
 import { crashPoint } from "../../layers/platform/CrashPoint.ts"
-import { Settings } from "../../layers/platform/Settings.ts"
 import { pageBytesMax } from "../../layers/runs/runsWithin.ts"
 import { Batch } from "../../schema/nouns/Batch.ts"
 import { batchesOpenMax } from "../../schema/batches/Batch.ts"
@@ -28,7 +27,6 @@ import { csvText } from "../api/shapes/Csv.ts"
 import { inputFieldsOf } from "../client/Columns.ts"
 import { digestOf } from "../submission/Fingerprint.ts"
 import { RequestContext } from "../middleware/RequestContext.ts"
-import { requireVerified } from "../middleware/Verified.ts"
 import { batchRows } from "../submission/BatchRows.ts"
 import { csvRuns } from "../submission/CsvRuns.ts"
 import { idempotencyKeyOf } from "../submission/SubmitRun.ts"
@@ -101,7 +99,6 @@ export const BatchesHandlers = HttpApiBuilder.group(
     const admission = yield* Admission
     const catalog = yield* Catalog
     const store = yield* BatchStore
-    const settings = yield* Settings
     const feed = yield* EventFeed
     const rowsOf = batchRows(admission)
 
@@ -149,7 +146,7 @@ export const BatchesHandlers = HttpApiBuilder.group(
 
     return handlers.handleAll({
       create: Effect.fnUntraced(function* ({ headers, query, payload }) {
-        const caller = yield* requireVerified(settings)
+        const caller = yield* CurrentCaller
         const { org_id, key_id, access } = caller
         const { request_id } = yield* RequestContext
         const idempotency_key = yield* idempotencyKeyOf(headers["idempotency-key"])
@@ -223,7 +220,7 @@ export const BatchesHandlers = HttpApiBuilder.group(
       }),
 
       retry: Effect.fnUntraced(function* ({ params: { batch_id }, payload }) {
-        const { org_id, key_id, access } = yield* requireVerified(settings)
+        const { org_id, key_id, access } = yield* CurrentCaller
         const { request_id } = yield* RequestContext
         const before = yield* batchOf(batch_id)
         const max_total = payload.max_total ?? null

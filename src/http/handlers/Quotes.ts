@@ -2,13 +2,12 @@
 import { Effect, Schema } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Quotes } from "../../actors/runs/Quotes.ts"
-import { Settings } from "../../layers/platform/Settings.ts"
 import { Quote } from "../../schema/nouns/Quote.ts"
 import { controlsOf } from "../../schema/runs/Run.ts"
 import { ownMessage } from "../../schema/accounts/OwnMessages.ts"
 import { Api } from "../api/Api.ts"
+import { CurrentCaller } from "../api/shapes/Common.ts"
 import { RequestContext } from "../middleware/RequestContext.ts"
-import { requireVerified } from "../middleware/Verified.ts"
 import { requestOf } from "../submission/SubmitRun.ts"
 
 const quoteJson = Schema.encodeSync(Quote)
@@ -18,12 +17,11 @@ export const QuotesHandlers = HttpApiBuilder.group(
   "quotes",
   Effect.fnUntraced(function* (handlers) {
     const quotes = yield* Quotes
-    const settings = yield* Settings
 
     return handlers.handle(
       "quote",
       Effect.fnUntraced(function* ({ payload, request }) {
-        const { org_id, key_id, access } = yield* requireVerified(settings)
+        const { org_id, key_id, access } = yield* CurrentCaller
         const { request_id } = yield* RequestContext
         const caller = {
           org_id,

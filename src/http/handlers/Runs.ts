@@ -8,7 +8,6 @@ import { Warranties } from "../../actors/warranty/Warranties.ts"
 import { CommandClient } from "../../actors/mailbox/CommandClient.ts"
 import { Reads } from "../../layers/standby/Reads.ts"
 import { FactsOfRequests } from "../../layers/observability/RequestFacts.ts"
-import { Settings } from "../../layers/platform/Settings.ts"
 import { problem, unknownRun } from "../../schema/Errors.ts"
 import { RunWarranty } from "../../schema/nouns/Dispute.ts"
 import { bodyOf } from "../../schema/json/JsonText.ts"
@@ -16,7 +15,6 @@ import { makeSeesRun } from "../access/SeenRuns.ts"
 import { Api } from "../api/Api.ts"
 import { CurrentCaller } from "../api/shapes/Common.ts"
 import { RequestContext } from "../middleware/RequestContext.ts"
-import { requireVerified } from "../middleware/Verified.ts"
 import { listRuns } from "./RunList.ts"
 import { waitsFor } from "../standards/Prefer.ts"
 import { retryAfterSeconds, show, showRead, submitRun, extrasOf, waitsOf } from "../submission/SubmitRun.ts"
@@ -34,7 +32,6 @@ export const RunsHandlers = HttpApiBuilder.group(
     const reads = yield* Reads
     const receipts = yield* Receipts
     const warranties = yield* Warranties
-    const settings = yield* Settings
     const facts = yield* FactsOfRequests
     const submit = submitRun(admission)
     const list = listRuns(reads)
@@ -47,7 +44,7 @@ export const RunsHandlers = HttpApiBuilder.group(
 
     return handlers.handleAll({
       run: Effect.fnUntraced(function* ({ headers, payload, request }) {
-        const caller = yield* requireVerified(settings)
+        const caller = yield* CurrentCaller
         const { request_id, arrived } = yield* RequestContext
         // The middleware has received the body already, so reading it does not wait.
         const text = Effect.orDie(request.text)

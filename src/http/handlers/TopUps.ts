@@ -11,7 +11,6 @@ import { Api } from "../api/Api.ts"
 import { CurrentCaller } from "../api/shapes/Common.ts"
 import { actor } from "../middleware/Bearer.ts"
 import { cancelPath, successPath } from "../middleware/Paths.ts"
-import { requireVerified } from "../middleware/Verified.ts"
 import { withCommands } from "../../schema/Hints.ts"
 import { topUp } from "../../schema/Steps.ts"
 
@@ -50,7 +49,7 @@ export const TopUpsHandlers = HttpApiBuilder.group(
 
     return handlers.handleAll({
       checkout: Effect.fnUntraced(function* ({ payload: { amount } }) {
-        const { org_id } = yield* requireVerified(settings)
+        const { org_id } = yield* CurrentCaller
         yield* payable(amount, topUpMax, "")
         const back = addressOf(settings)
         return yield* topUps
@@ -76,7 +75,7 @@ export const TopUpsHandlers = HttpApiBuilder.group(
       }),
 
       setAutoTopup: Effect.fnUntraced(function* ({ payload }) {
-        const { org_id } = yield* requireVerified(settings)
+        const { org_id } = yield* CurrentCaller
         const dailyMax = settings.autoTopupDailyMax
         const current = yield* autoTopup(org_id)
         // A client may send back what GET shows before anything was set.

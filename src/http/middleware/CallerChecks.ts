@@ -16,6 +16,7 @@ import { createKey, signIn } from "../../schema/Steps.ts"
 import { Rights } from "../api/shapes/Rights.ts"
 import { type Allowance, Limits } from "./Limits.ts"
 import { enforceRateLimit, type TakeMore } from "./RequestChecks.ts"
+import { verificationProblem } from "./Verified.ts"
 import { refusalFor } from "../access/Access.ts"
 
 export type Environment = "test" | "live"
@@ -114,7 +115,8 @@ export class CallerChecks extends Context.Service<
       const accounts = yield* Accounts
       const limits = yield* Limits
       const facts = yield* FactsOfRequests
-      const environment = environmentOf((yield* Settings).mode)
+      const settings = yield* Settings
+      const environment = environmentOf(settings.mode)
       const clock = yield* Clock.Clock
       const callers = cachedCallers()
 
@@ -145,7 +147,8 @@ export class CallerChecks extends Context.Service<
           yield* take(1)
           const body = yield* receive(take)
           if (caller.key_id !== null) accounts.used(caller.key_id)
-          const refused = refusalFor(Context.get(endpoint.annotations, Rights), caller)
+          const rights = Context.get(endpoint.annotations, Rights)
+          const refused = refusalFor(rights, caller) ?? (rights.verified ? verificationProblem(settings, caller) : null)
           if (refused !== null) return yield* Effect.fail(refused)
           return { caller, body }
         })

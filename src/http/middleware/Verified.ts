@@ -1,13 +1,11 @@
 /**
- * Requires a verified e-mail address to create a key, run or pay. Everything else works without one.
+ * Requires a verified e-mail address of people who create a key, run or pay. Operations that need it state `verified` (CallerChecks.ts).
  *
  * Requests with an API key need no check here, because creating the key required it.
  */
-import { Effect } from "effect"
 import type { Principal } from "../../layers/accounts/Accounts.ts"
 import type { SettingsShape } from "../../layers/platform/Settings.ts"
 import { problem } from "../../schema/Errors.ts"
-import { CurrentCaller } from "../api/shapes/Common.ts"
 import { withCommands } from "../../schema/Hints.ts"
 import { viaApi } from "../../schema/Steps.ts"
 
@@ -25,9 +23,3 @@ export const mustVerify = (
 /** Why a caller may not do it yet. Null for one who has nothing left to verify. */
 export const verificationProblem = (settings: Pick<SettingsShape, "emailVerification">, { pending }: Principal) =>
   mustVerify(settings, pending) ? unverified : null
-
-export const requireVerified = (settings: Pick<SettingsShape, "emailVerification">) =>
-  Effect.flatMap(CurrentCaller, (caller) => {
-    const refused = verificationProblem(settings, caller)
-    return refused === null ? Effect.succeed(caller) : Effect.fail(refused)
-  })

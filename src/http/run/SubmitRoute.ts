@@ -2,7 +2,6 @@
 import { Clock, Effect, Result, Schema } from "effect"
 import { Admission } from "../../actors/runs/Admission.ts"
 import { FactsOfRequests } from "../../layers/observability/RequestFacts.ts"
-import { Settings } from "../../layers/platform/Settings.ts"
 import { CallerChecks } from "../middleware/CallerChecks.ts"
 import { parseOptions } from "../api/Api.ts"
 import { RunRequest, RunsApi } from "../api/Runs.ts"
@@ -10,7 +9,6 @@ import { Deprecations } from "../api/shapes/Deprecations.ts"
 import { bodyBytesMax, BodySeconds, readBody } from "../middleware/Body.ts"
 import { malformedBody } from "../middleware/MalformedRequest.ts"
 import { checkBytes, isJson } from "../middleware/RequestChecks.ts"
-import { verificationProblem } from "../middleware/Verified.ts"
 import { concerning } from "../standards/Deprecation.ts"
 import { plannedOf, showSubmitted, extrasOf, waitsOf } from "../submission/SubmitRun.ts"
 import { type AnswerFacts, answerFacts, bearerToken, tellLimit, type UntilEnd } from "./AnswerAtEnd.ts"
@@ -36,7 +34,6 @@ const payloadOf = (text: string) => {
 export const submitRoute = Effect.fnUntraced(function* (untilEnd: UntilEnd) {
   const admission = yield* Admission
   const checks = yield* CallerChecks
-  const settings = yield* Settings
   const seconds = yield* BodySeconds
   const noted = yield* FactsOfRequests
   const clock = yield* Clock.Clock
@@ -60,8 +57,6 @@ export const submitRoute = Effect.fnUntraced(function* (untilEnd: UntilEnd) {
     const decoded = payloadOf(text)
     if (Result.isFailure(decoded)) return yield* Effect.fail(decoded.failure)
     const payload = decoded.success
-    const unverified = verificationProblem(settings, caller)
-    if (unverified !== null) return yield* Effect.fail(unverified)
     const waits = waitsOf(payload, headers.get("prefer") ?? undefined)
     Object.assign(facts, extrasOf(caller, waits.applied))
     return yield* plannedOf({

@@ -68,7 +68,7 @@ export class AllowancesApi extends HttpApiGroup.make("allowances")
       ]
     }).annotateMerge(
       operation(
-        { role: "member", keys: "mints", own: true, command: "allowances create" },
+        { role: "member", keys: "mints", verified: true, own: true, command: "allowances create" },
         "Create an allowance",
         "The amount is held at once, and the key in this response, which is never shown again, spends from it. Fields of allow that are left out are those of the calling key."
       )

@@ -71,7 +71,7 @@ export class KeysApi extends HttpApiGroup.make("keys")
       error: [Wire.invalid_request, Wire.forbidden]
     }).annotateMerge(
       operation(
-        { role: "member", keys: "people", command: "keys create" },
+        { role: "member", keys: "people", verified: true, command: "keys create" },
         "Create an API key",
         "An organization can have 100 keys in use. The key is in this response and never shown again. budget limits what its runs may charge and hold in a period, allow limits what it may run."
       )
@@ -87,7 +87,7 @@ export class KeysApi extends HttpApiGroup.make("keys")
       error: [Wire.invalid_request, Wire.forbidden]
     }).annotateMerge(
       operation(
-        { role: "member", keys: "people", command: "keys update" },
+        { role: "member", keys: "people", verified: true, command: "keys update" },
         "Change an API key",
         "A field that is left out does not change; null removes the rule. allow replaces the whole scope. The next run obeys the new rules."
       )
@@ -107,7 +107,7 @@ export class KeysApi extends HttpApiGroup.make("keys")
       error: [Wire.invalid_request, Wire.forbidden]
     }).annotateMerge(
       operation(
-        { role: "member", keys: "people", command: "keys rotate" },
+        { role: "member", keys: "people", verified: true, command: "keys rotate" },
         "Rotate an API key",
         "Creates a key with the same name, scope, expiry and budget. Both keys spend from the one budget, so the new key has what is left of it."
       )

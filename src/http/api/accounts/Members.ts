@@ -78,7 +78,7 @@ export class InvitationsApi extends HttpApiGroup.make("invitations").add(
   })
     .annotateMerge(
       operation(
-        { role: "admin", keys: "people", command: "invite" },
+        { role: "admin", keys: "people", verified: true, command: "invite" },
         "Invite a person",
         "An admin can invite up to the role admin, an owner up to owner. The link works once, for seven days, and only for this address. Another invitation of the address replaces it. The response is the same whether or not the address has an account."
       )

@@ -30,17 +30,19 @@ export interface Rights {
    * started, their budget, and the allowances that they gave. `test/http/own-reads.test.ts` tries each operation.
    */
   readonly own: boolean
+  /** Closed to people who have not verified their e-mail address. A key's creator has. */
+  readonly verified: boolean
 }
 
 export const Rights = Context.Reference<Rights>("rungate/http/api/shapes/Rights", {
-  defaultValue: () => ({ role: "owner", keys: "people", own: false })
+  defaultValue: () => ({ role: "owner", keys: "people", own: false, verified: true })
 })
 
 /** The words after `rungate` that do the same. Empty if there is no such command. */
 export const CommandName = Context.Reference<string>("rungate/http/api/shapes/CommandName", { defaultValue: () => "" })
 
 /** The credential that an operation needs, in words. */
-export const credentialOf = ({ role, keys }: Rights): string => {
+export const credentialOf = ({ role, keys }: Pick<Rights, "role" | "keys">): string => {
   const session =
     role === "viewer" ? "a session token" : `a session token of ${/^[ao]/.test(role) ? "an" : "a"} ${role}`
   if (keys === "people") return session
@@ -51,14 +53,19 @@ export const credentialOf = ({ role, keys }: Rights): string => {
 export const about = (summary: string, description: string, command = "") =>
   Context.add(OpenApi.annotations({ summary, description }), CommandName, command)
 
-interface Stated extends Omit<Rights, "own"> {
+interface Stated extends Omit<Rights, "own" | "verified"> {
   readonly own?: boolean
+  readonly verified?: boolean
   readonly command?: string
 }
 
 /** An operation of somebody with a credential. Its description does not say what every session and every key may do. */
-export const operation = ({ own = false, command, ...more }: Stated, summary: string, description: string) => {
-  const rights = { ...more, own }
+export const operation = (
+  { own = false, verified = false, command, ...more }: Stated,
+  summary: string,
+  description: string
+) => {
+  const rights = { ...more, own, verified }
   const isForAll = rights.role === "viewer" && rights.keys !== "people"
   const needs = isForAll ? "" : `Needs ${credentialOf(rights)}. `
   return Context.add(about(summary, `${needs}${description}`.trimEnd(), command), Rights, rights)

@@ -5,7 +5,6 @@ import { HttpApiBuilder } from "effect/http-api"
 import { Allowances } from "../../../actors/allowances/Allowances.ts"
 import { Accounts } from "../../../layers/accounts/Accounts.ts"
 import { type AllowanceRefused, type AllowanceRow, AllowanceStore } from "../../../layers/allowances/AllowanceStore.ts"
-import { Settings } from "../../../layers/platform/Settings.ts"
 import { ownMessage } from "../../../schema/accounts/OwnMessages.ts"
 import { allows } from "../../../schema/accounts/Role.ts"
 import { problem, refused } from "../../../schema/Errors.ts"
@@ -19,7 +18,6 @@ import { pageOf } from "../ListPage.ts"
 import { CurrentCaller } from "../../api/shapes/Common.ts"
 import { makeAsCaller } from "../../middleware/Bearer.ts"
 import { digestOf } from "../../submission/Fingerprint.ts"
-import { requireVerified } from "../../middleware/Verified.ts"
 import { idempotencyKeyOf } from "../../submission/SubmitRun.ts"
 import { makeScopes, note, tooMany } from "./KeyScope.ts"
 
@@ -87,7 +85,6 @@ export const AllowancesHandlers = HttpApiBuilder.group(
     const accounts = yield* Accounts
     const scopes = yield* makeScopes
     const asCaller = yield* makeAsCaller
-    const settings = yield* Settings
 
     /** A key that reads its own runs sees its own allowance, and those that it gave. */
     const allowanceOf = Effect.fnUntraced(function* (id: string) {
@@ -101,7 +98,7 @@ export const AllowancesHandlers = HttpApiBuilder.group(
 
     return handlers.handleAll({
       create: Effect.fnUntraced(function* ({ headers, payload }) {
-        const caller = yield* requireVerified(settings)
+        const caller = yield* CurrentCaller
         const { org_id, key_id, user_id } = caller
         const idempotency_key = yield* idempotencyKeyOf(headers["idempotency-key"])
         if (key_id !== null && caller.access?.allow?.mint !== true) return yield* Effect.fail(mayNotMint)

@@ -18,7 +18,7 @@ import type { AuthorizationQuery } from "../../api/accounts/Authorization.ts"
 import { CurrentCaller } from "../../api/shapes/Common.ts"
 import { needsSession } from "../../access/Access.ts"
 import { bearer } from "../../middleware/Bearer.ts"
-import { requireVerified } from "../../middleware/Verified.ts"
+import { verificationProblem } from "../../middleware/Verified.ts"
 import { isResource, issuerFor } from "../../oauth/Issuer.ts"
 
 const refused = (path: string, message: string) =>
@@ -92,7 +92,8 @@ export const AuthorizationHandlers = HttpApiBuilder.group(
           return yield* refused("organization_id", "is not the organization of your session; reload the page")
         const answer = { state, iss: issuer }
         if (!approve) return { redirect_to: redirectTo(redirect_uri, { error: "access_denied", ...answer }) }
-        yield* requireVerified(settings)
+        const unverified = verificationProblem(settings, yield* CurrentCaller)
+        if (unverified !== null) return yield* Effect.fail(unverified)
         const code = yield* connections
           .issue({
             org_id,

@@ -23,7 +23,6 @@ import { needsRole } from "../../access/Access.ts"
 import { allowAttempt, linkAccount } from "../../middleware/Attempts.ts"
 import { makeAsCaller } from "../../middleware/Bearer.ts"
 import { Limits } from "../../middleware/Limits.ts"
-import { requireVerified } from "../../middleware/Verified.ts"
 import { makeAccept, notInvited } from "../../pages/AcceptInvitation.ts"
 import { shownSession } from "./shownSession.ts"
 
@@ -72,7 +71,7 @@ export const InvitationsHandlers = HttpApiBuilder.group(
       }),
 
       create: Effect.fnUntraced(function* ({ payload: { email, role: invited } }) {
-        const { org_id, user_id, role } = yield* requireVerified(settings)
+        const { org_id, user_id, role } = yield* CurrentCaller
         if (role !== null && !allows(role, invited))
           return yield* Effect.fail(needsRole(invited, role, "Nobody can invite to a role above their own."))
         const { row, token } = yield* asCaller(

@@ -19,7 +19,6 @@ import { needsRole } from "../../access/Access.ts"
 import { makeAsCaller } from "../../middleware/Bearer.ts"
 import { ApiKey, type KeyScopeRequest } from "../../../schema/nouns/ApiKey.ts"
 import { makeScopes, note, tooMany } from "./KeyScope.ts"
-import { requireVerified } from "../../middleware/Verified.ts"
 import { withCommands } from "../../../schema/Hints.ts"
 import { createAllowance, signIn } from "../../../schema/Steps.ts"
 
@@ -136,7 +135,6 @@ export const KeysHandlers = HttpApiBuilder.group(
             "environment",
             `must be "${environment}": this is ${mode === "sandbox" ? "the sandbox" : "production"}`
           )
-        yield* requireVerified(settings)
         const rules = yield* rulesOf({ ...payload, allow: payload.allow ?? null }, role)
         const { id, token } = yield* accounts.createKey(org_id, payload.name, payload.environment, rules).pipe(
           asCaller,
@@ -147,7 +145,6 @@ export const KeysHandlers = HttpApiBuilder.group(
 
       change: Effect.fnUntraced(function* ({ params: { key_id }, payload }) {
         const { org_id, role } = yield* ownKey("change", key_id, payload.allow)
-        yield* requireVerified(settings)
         const rules = yield* rulesOf(payload, role)
         if (!looksLike("key", key_id)) return yield* unknownKey(key_id)
         const row = yield* accounts
@@ -161,7 +158,6 @@ export const KeysHandlers = HttpApiBuilder.group(
 
       rotate: Effect.fnUntraced(function* ({ params: { key_id }, payload }) {
         const { org_id } = yield* ownKey("rotate", key_id)
-        yield* requireVerified(settings)
         if (!looksLike("key", key_id)) return yield* unknownKey(key_id)
         const newKey = yield* accounts.rotateKey(org_id, key_id, payload.grace_seconds ?? 0).pipe(
           asCaller,
