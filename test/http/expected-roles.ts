@@ -115,7 +115,8 @@ export const peopleOnly: ReadonlyArray<string> = [
   ...["members.list", "members.setRole", "members.remove", "oauth.asked", "oauth.decide"],
   ...["invitations.list", "invitations.create", "invitations.withdraw", "browser.switch"],
   ...["auth.signOut", "auth.endSessions", "auth.sessions", "auth.endSession", "auth.session"],
-  ...["recovery.resendVerification", "recovery.changePassword"]
+  ...["recovery.resendVerification", "recovery.changePassword", "recovery.secondFactor"],
+  ...["recovery.startSecondFactor", "recovery.confirmSecondFactor", "recovery.removeSecondFactor"]
 ]
 
 /** What needs a verified e-mail address, where the service verifies them: it pays, spends, or lets somebody else in. */

@@ -5,7 +5,7 @@
  * http://localhost and http://127.0.0.1. A cookie alone changes nothing: a request that is not a read must also prove its origin with
  * `Sec-Fetch-Site` or `Origin`, and carry the header `X-Rungate-Console`, which other sites can't send without a CORS permission.
  */
-import { Effect, Redacted } from "effect"
+import { Clock, Effect, Redacted } from "effect"
 import { HttpEffect, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { type Problem, problem } from "../../schema/Errors.ts"
 
@@ -99,9 +99,12 @@ export const hostCookie = (name: string) => {
       const token = pattern.exec(headers["cookie"] ?? "")?.[1]
       return token === undefined ? null : Redacted.make(token)
     },
-    /** `seconds` is how long the session lasts. */
-    set: (token: Redacted.Redacted, seconds: number) =>
-      withHeaders({ "set-cookie": written(Redacted.value(token), seconds), "cache-control": "no-store" }),
+    /** The browser forgets the cookie when the session ends. */
+    set: (token: Redacted.Redacted, expires_at: Date) =>
+      Effect.flatMap(Clock.currentTimeMillis, (now) => {
+        const seconds = Math.max(0, Math.floor((expires_at.getTime() - now) / 1_000))
+        return withHeaders({ "set-cookie": written(Redacted.value(token), seconds), "cache-control": "no-store" })
+      }),
     clear: withHeaders({ "set-cookie": written("", 0) })
   }
 }

@@ -1,19 +1,28 @@
 /** What handlers ask about the caller that Auth has accepted: the session token, and on whose behalf a change is made. */
-import { Effect, Redacted } from "effect"
+import { Effect, Option, Redacted } from "effect"
 import { HttpServerRequest } from "effect/http"
+import { Accounts } from "../../layers/accounts/Accounts.ts"
 import { AuditLog } from "../../layers/auditlog/AuditLog.ts"
 import type { Actor } from "../../schema/accounts/Actor.ts"
+import { needsSession } from "../access/Access.ts"
 import { cookieToken } from "../access/SessionCookie.ts"
 import { CurrentCaller } from "../api/shapes/Common.ts"
 import { RequestContext } from "./RequestContext.ts"
-
-export { needsSession } from "../access/Access.ts"
 
 /** The token of the `Authorization` header, else that of the session cookie. Auth has checked where a request with a cookie comes from. */
 export const tokenOf = (headers: Readonly<Record<string, string | undefined>>): Redacted.Redacted =>
   cookieToken(headers) ?? Redacted.make((headers["authorization"] ?? "").replace(/^bearer\s+/i, ""))
 
 export const bearer = Effect.map(HttpServerRequest.HttpServerRequest, ({ headers }) => tokenOf(headers))
+
+/** The session of the request, with its token. */
+export const makeOwnSession = Effect.map(Accounts, (accounts) =>
+  Effect.gen(function* () {
+    const token = yield* bearer
+    const row = yield* accounts.session(token)
+    return Option.isSome(row) ? { token, ...row.value } : yield* Effect.fail(needsSession)
+  })
+)
 
 /** The caller of the request, as the audit log names it. */
 export const actor = Effect.gen(function* () {

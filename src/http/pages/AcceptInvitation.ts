@@ -10,7 +10,7 @@ import { resetPassword } from "../../schema/Steps.ts"
 import { passwordLengthMin } from "../api/shapes/AccountFields.ts"
 import { allowAttempt, linkAccount } from "../middleware/Attempts.ts"
 import { Limits } from "../middleware/Limits.ts"
-import { codeAccount, codeProblems } from "./SignIn.ts"
+import { allowCode, codeRefused } from "./SignIn.ts"
 import { RequestContext } from "../middleware/RequestContext.ts"
 
 const refusedField = (path: string, message: string) =>
@@ -44,11 +44,11 @@ export const makeAccept = Effect.gen(function* () {
     const address = addressNow()
     const { address: client } = yield* RequestContext
     const invited = yield* invitations.open(token)
+    const email = Option.isSome(invited) ? invited.value.email : ""
     // The password may be that of an account. So attempts count as at sign-in, whichever link they come with.
     if (Option.isSome(invited)) {
-      const { email } = invited.value
       yield* allowAttempt(limits, email, addresses.isKnown(email, client))
-      if (code !== null) yield* allowAttempt(limits, codeAccount(email), Effect.succeed(false))
+      yield* allowCode(limits, email, code)
     }
     const session = yield* invitations
       .accept(token, { password: Redacted.make(password), code, address, passwordLengthMin, client })
@@ -56,15 +56,8 @@ export const makeAccept = Effect.gen(function* () {
         Effect.catchTags({
           NotInvited: () => Effect.fail(notInvited),
           WeakPassword: () => Effect.fail(weak),
-          CodeNeeded: () => Effect.fail(codeProblems.CodeNeeded),
-          WrongCode: () =>
-            Effect.andThen(
-              limits.failedAttempt(
-                codeAccount(Option.match(invited, { onNone: () => "", onSome: ({ email }) => email }))
-              ),
-              Effect.fail(codeProblems.WrongCode)
-            ),
-          WrongAccountPassword: ({ email }) => Effect.andThen(limits.failedAttempt(email), Effect.fail(wrongPassword))
+          WrongAccountPassword: () => Effect.andThen(limits.failedAttempt(email), Effect.fail(wrongPassword)),
+          ...codeRefused(limits, email)
         })
       )
     yield* addresses.remember(session.session.user_id, client)

@@ -3,9 +3,9 @@
  *
  * A cookie binds both requests to one browser, and is deleted before the answer is used. Opening the second address without it does nothing.
  */
-import { Clock, Effect, Layer, Option, Redacted, Schema } from "effect"
+import { Effect, Layer, Option, Redacted, Schema } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
-import { Accounts, type NewSession } from "../../layers/accounts/Accounts.ts"
+import { Accounts } from "../../layers/accounts/Accounts.ts"
 import { Identities } from "../../layers/accounts/Identities.ts"
 import { OpenId, type OpenIdFailed, type OpenIdPerson } from "../../layers/accounts/OpenId.ts"
 import { randomPassword, randomText } from "../../layers/accounts/Secrets.ts"
@@ -60,9 +60,6 @@ const notOperator = refused("Your account at the identity provider is not one of
 const noOrganization = refused("Your account is in no organization. Ask an owner or admin of one for an invitation.")
 
 const nameOf = Schema.decodeUnknownOption(Name)
-
-const secondsLeft = (expires_at: Date) =>
-  Effect.map(Clock.currentTimeMillis, (now) => Math.max(0, Math.floor((expires_at.getTime() - now) / 1_000)))
 
 const to = (address: string) =>
   HttpServerResponse.redirect(address, { status: 303, headers: { "cache-control": "no-store" } })
@@ -139,11 +136,7 @@ export const OpenIdPages = Layer.unwrap(
       const { token } = yield* log.by({ kind: "operator", id: null, name: email, address })(operators.makeLink(email))
       const opened = yield* operators.open(token, address)
       if (opened === null) return yield* Effect.fail(failed)
-      yield* setOperatorCookie(opened.token, yield* secondsLeft(opened.session.expires_at))
-    })
-
-    const asCustomer = Effect.fnUntraced(function* ({ token, session }: NewSession) {
-      yield* setSessionCookie(token, yield* secondsLeft(session.expires_at))
+      yield* setOperatorCookie(opened.token, opened.session.expires_at)
     })
 
     const end = Effect.gen(function* () {
@@ -157,7 +150,9 @@ export const OpenIdPages = Layer.unwrap(
       const person = yield* orFailed(openId.finish(binding, callback))
       yield* next === operatorPage
         ? asOperator(person, settings.openId)
-        : Effect.flatMap(signInAs(person, settings.openId), asCustomer)
+        : Effect.flatMap(signInAs(person, settings.openId), ({ token, session }) =>
+            setSessionCookie(token, session.expires_at)
+          )
       return to(next)
     })
 

@@ -20,15 +20,21 @@ const notMember = (organization_id: string | null) =>
       ])
 
 const codeProblem = (message: string) => problem("unauthorized", `code ${message}`, [{ path: "code", message }])
-/** Whoever gets one of these has given the right password. */
-export const codeProblems = {
-  CodeNeeded: codeProblem("is missing: the account has a second factor; send the code of its app, or a recovery code"),
-  WrongCode: codeProblem("is wrong, too old, or was used before; wait for the app's next one")
-} as const
+const codeNeeded = codeProblem(
+  "is missing: the account has a second factor; send the code of its app, or a recovery code"
+)
+const wrongCode = codeProblem("is wrong, too old, or was used before; wait for the app's next one")
 
 /** Attempts with a code count for themselves, from every address: whoever guesses codes may know the password. */
-export const codeAccount = (email: string): string => `code of ${email}`
-const notKnown = Effect.succeed(false)
+const codeAccount = (email: string) => `code of ${email}`
+export const allowCode = (limits: Limits["Service"], email: string, code: string | null) =>
+  code === null ? Effect.void : allowAttempt(limits, codeAccount(email), Effect.succeed(false))
+
+/** Whoever gets one of these has given the right password. */
+export const codeRefused = (limits: Limits["Service"], email: string) => ({
+  CodeNeeded: () => Effect.fail(codeNeeded),
+  WrongCode: () => Effect.andThen(limits.failedAttempt(codeAccount(email)), Effect.fail(wrongCode))
+})
 
 export const makeSignIn = Effect.gen(function* () {
   const accounts = yield* Accounts
@@ -38,12 +44,11 @@ export const makeSignIn = Effect.gen(function* () {
   return Effect.fnUntraced(function* ({ email, password, organization_id, code = null }: SignInRequest) {
     const { address } = yield* RequestContext
     yield* allowAttempt(limits, email, addresses.isKnown(email, address))
-    if (code !== null) yield* allowAttempt(limits, codeAccount(email), notKnown)
+    yield* allowCode(limits, email, code)
     const session = yield* accounts.signIn(email, Redacted.make(password), organization_id ?? null, code).pipe(
       Effect.catchTags({
         NotMember: () => Effect.fail(notMember(organization_id ?? null)),
-        CodeNeeded: () => Effect.fail(codeProblems.CodeNeeded),
-        WrongCode: () => Effect.andThen(limits.failedAttempt(codeAccount(email)), Effect.fail(codeProblems.WrongCode))
+        ...codeRefused(limits, email)
       })
     )
     if (Option.isSome(session)) {

@@ -40,9 +40,7 @@ export class TooManyInvitations extends Schema.TaggedError<TooManyInvitations>()
 /** The token is unknown, used, expired or withdrawn. One error for all, so that it reveals nothing about tokens. */
 export class NotInvited extends Schema.TaggedError<NotInvited>()("NotInvited", {}) {}
 /** The address has an account, and the password is not its password. */
-export class WrongAccountPassword extends Schema.TaggedError<WrongAccountPassword>()("WrongAccountPassword", {
-  email: Schema.String
-}) {}
+export class WrongAccountPassword extends Schema.TaggedError<WrongAccountPassword>()("WrongAccountPassword", {}) {}
 /** The address has no account yet, and the password is too short for a new one. */
 export class WeakPassword extends Schema.TaggedError<WeakPassword>()("WeakPassword", {}) {}
 
@@ -213,8 +211,7 @@ export class MemberInvitations extends Context.Service<
         const by = (user_id: string) => log.by({ kind: "person", id: user_id, name: null, address: given.client })
         if (account !== undefined) {
           const { user_id, password_hash } = account
-          if (!(yield* matches(given.password, password_hash)))
-            return yield* new WrongAccountPassword({ email: invitation.email })
+          if (!(yield* matches(given.password, password_hash))) return yield* new WrongAccountPassword()
           const proven = yield* factors.check(user_id, given.code)
           return yield* Effect.andThen(
             joinWithAccount(invitation, user_id),
@@ -230,9 +227,7 @@ export class MemberInvitations extends Context.Service<
         ).pipe(
           by(user_id),
           // The address got an account since it was looked up. Accepting again asks for its password.
-          Effect.catchReason("SqlError", "UniqueViolation", () =>
-            Effect.fail(new WrongAccountPassword({ email: invitation.email }))
-          ),
+          Effect.catchReason("SqlError", "UniqueViolation", () => Effect.fail(new WrongAccountPassword())),
           Effect.catchTag("SqlError", Effect.die)
         )
       })

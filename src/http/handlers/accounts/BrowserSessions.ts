@@ -1,5 +1,5 @@
 /** Sessions of browsers: the same sign-in, sign-up and invitations as for programs, with the token in a cookie. */
-import { Clock, Effect, Option } from "effect"
+import { Effect, Option } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Accounts, type NewSession } from "../../../layers/accounts/Accounts.ts"
 import { Members } from "../../../layers/members/Members.ts"
@@ -30,8 +30,7 @@ export const BrowserSessionsHandlers = HttpApiBuilder.group(
     const ownPage = requireOwnPage(settings.publicUrl)
 
     const opened = Effect.fnUntraced(function* ({ token, session }: NewSession) {
-      const now = yield* Clock.currentTimeMillis
-      yield* setSessionCookie(token, Math.max(0, Math.floor((session.expires_at.getTime() - now) / 1_000)))
+      yield* setSessionCookie(token, session.expires_at)
       return shownSession(settings, session)
     })
 

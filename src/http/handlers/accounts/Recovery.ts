@@ -1,16 +1,15 @@
 /** E-mail verification and passwords. The pages behind links (AccountPages.ts) redeem the same tokens through the same layer. */
-import { Effect, Option, Redacted } from "effect"
+import { Effect, Redacted } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { AccountMails } from "../../../actors/accounts/AccountMails.ts"
-import { Accounts } from "../../../layers/accounts/Accounts.ts"
 import { Mails } from "../../../layers/accounts/Mails.ts"
 import { SecondFactors } from "../../../layers/accounts/SecondFactors.ts"
 import { Passwords } from "../../../layers/accounts/Passwords.ts"
 import { problem } from "../../../schema/Errors.ts"
 import { Api } from "../../api/Api.ts"
 import { allowAttempt, linkAccount } from "../../middleware/Attempts.ts"
-import { bearer, makeAsCaller, needsSession } from "../../middleware/Bearer.ts"
-import { codeAccount } from "../../pages/SignIn.ts"
+import { makeAsCaller, makeOwnSession } from "../../middleware/Bearer.ts"
+import { allowCode, codeRefused } from "../../pages/SignIn.ts"
 import { RequestContext } from "../../middleware/RequestContext.ts"
 import { Limits } from "../../middleware/Limits.ts"
 import { withCommands, type Sentence, sentenceOf } from "../../../schema/Hints.ts"
@@ -51,7 +50,6 @@ export const RecoveryHandlers = HttpApiBuilder.group(
   Api,
   "recovery",
   Effect.fnUntraced(function* (handlers) {
-    const accounts = yield* Accounts
     const limits = yield* Limits
     const mails = yield* Mails
     const accountMails = yield* AccountMails
@@ -59,11 +57,7 @@ export const RecoveryHandlers = HttpApiBuilder.group(
     const factors = yield* SecondFactors
     const asCaller = yield* makeAsCaller
 
-    const session = Effect.gen(function* () {
-      const token = yield* bearer
-      const row = yield* accounts.session(token)
-      return Option.isSome(row) ? { token, ...row.value } : yield* Effect.fail(needsSession)
-    })
+    const session = yield* makeOwnSession
 
     /** The session, if the person has given the password too. */
     const withPassword = Effect.fnUntraced(function* (password: string) {
@@ -114,7 +108,7 @@ export const RecoveryHandlers = HttpApiBuilder.group(
 
       confirmSecondFactor: Effect.fnUntraced(function* ({ payload: { code } }) {
         const { user_id, email } = yield* session
-        yield* allowAttempt(limits, codeAccount(email))
+        yield* allowCode(limits, email, code)
         const recovery_codes = yield* asCaller(factors.confirm(user_id, code)).pipe(
           Effect.catchTag("WrongCode", () => Effect.fail(wrongCode))
         )
@@ -123,10 +117,8 @@ export const RecoveryHandlers = HttpApiBuilder.group(
 
       removeSecondFactor: Effect.fnUntraced(function* ({ payload: { current_password, code } }) {
         const { user_id, email } = yield* withPassword(current_password)
-        yield* allowAttempt(limits, codeAccount(email), Effect.succeed(false))
-        yield* factors
-          .check(user_id, code)
-          .pipe(Effect.catch(() => Effect.andThen(limits.failedAttempt(codeAccount(email)), Effect.fail(wrongCode))))
+        yield* allowCode(limits, email, code)
+        yield* factors.check(user_id, code).pipe(Effect.catchTags(codeRefused(limits, email)))
         yield* asCaller(factors.remove(user_id))
         return { removed: true as const }
       }),

@@ -1,5 +1,5 @@
 /** Sign-up, sign-in and sessions of programs. Browsers get theirs as a cookie (BrowserSessions.ts). */
-import { Effect, Option, Redacted, Schema } from "effect"
+import { Effect, Redacted, Schema } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Accounts, type NewSession, type SessionRow } from "../../../layers/accounts/Accounts.ts"
 import { Passwords } from "../../../layers/accounts/Passwords.ts"
@@ -11,7 +11,7 @@ import { OpenSession } from "../../../schema/nouns/Session.ts"
 import { shownName } from "../../../schema/json/StorableText.ts"
 import { forgetSessionCookie } from "../../access/SessionCookie.ts"
 import { Api } from "../../api/Api.ts"
-import { bearer, makeAsCaller, needsSession } from "../../middleware/Bearer.ts"
+import { makeAsCaller, makeOwnSession } from "../../middleware/Bearer.ts"
 import { makeSignIn } from "../../pages/SignIn.ts"
 import { makeSignUp } from "../../pages/SignUp.ts"
 import { shownSession } from "./shownSession.ts"
@@ -35,6 +35,7 @@ export const SessionsHandlers = HttpApiBuilder.group(
     const openSessions = yield* Sessions
     const asCaller = yield* makeAsCaller
     const settings = yield* Settings
+    const own = yield* makeOwnSession
     const signIn = yield* makeSignIn
     const signUp = yield* makeSignUp
 
@@ -47,45 +48,38 @@ export const SessionsHandlers = HttpApiBuilder.group(
       signIn: ({ payload }) => Effect.map(signIn(payload), opened),
 
       signOut: Effect.fnUntraced(function* () {
-        const token = yield* bearer
-        if (Option.isNone(yield* accounts.session(token))) return yield* Effect.fail(needsSession)
+        const { token } = yield* own
         yield* asCaller(accounts.signOut(token))
         yield* forgetSessionCookie
         return { signed_out: true }
       }),
 
       endSessions: Effect.fnUntraced(function* () {
-        const mine = yield* accounts.session(yield* bearer)
-        if (Option.isNone(mine)) return yield* Effect.fail(needsSession)
-        const sessions_ended = yield* asCaller(passwords.endSessions(mine.value.user_id))
+        const { user_id } = yield* own
+        const sessions_ended = yield* asCaller(passwords.endSessions(user_id))
         yield* forgetSessionCookie
         return { sessions_ended }
       }),
 
       sessions: Effect.fnUntraced(function* () {
-        const token = yield* bearer
-        const mine = yield* accounts.session(token)
-        if (Option.isNone(mine)) return yield* Effect.fail(needsSession)
-        const rows = yield* openSessions.list(mine.value.user_id, token)
+        const { user_id, token } = yield* own
+        const rows = yield* openSessions.list(user_id, token)
         return { items: rows.map(openSessionView), next_cursor: null }
       }),
 
       endSession: Effect.fnUntraced(function* ({ params: { session_id } }) {
-        const token = yield* bearer
-        const mine = yield* accounts.session(token)
-        if (Option.isNone(mine)) return yield* Effect.fail(needsSession)
-        const ended = yield* asCaller(openSessions.end(mine.value.user_id, session_id, token))
+        const { user_id, token } = yield* own
+        const ended = yield* asCaller(openSessions.end(user_id, session_id, token))
         if (ended === null) return yield* Effect.fail(unknownSession(session_id))
         if (ended.current) yield* forgetSessionCookie
         return { id: session_id, ended: true as const }
       }),
 
       session: Effect.fnUntraced(function* () {
-        const mine = yield* accounts.session(yield* bearer)
-        if (Option.isNone(mine)) return yield* Effect.fail(needsSession)
-        const organizations = yield* members.of(mine.value.user_id)
+        const mine = yield* own
+        const organizations = yield* members.of(mine.user_id)
         return {
-          ...shown(mine.value),
+          ...shown(mine),
           organizations: organizations.map(({ org_id, name, role }) => ({ id: org_id, name, role }))
         }
       })

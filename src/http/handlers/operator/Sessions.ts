@@ -1,5 +1,5 @@
 /** Sessions of operators in the console: sign-in with a printed link, and sign-out. */
-import { Clock, Effect, Redacted, Schema } from "effect"
+import { Effect, Redacted, Schema } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { OperatorSessions } from "../../../layers/operator/OperatorSessions.ts"
 import { Settings } from "../../../layers/platform/Settings.ts"
@@ -33,8 +33,7 @@ export const OperatorSessionsHandlers = HttpApiBuilder.group(
         const { address } = yield* RequestContext
         const opened = yield* sessions.open(Redacted.make(payload.token), address)
         if (opened === null) return yield* Effect.fail(badLink)
-        const left = opened.session.expires_at.getTime() - (yield* Clock.currentTimeMillis)
-        yield* setOperatorCookie(opened.token, Math.max(0, Math.floor(left / 1_000)))
+        yield* setOperatorCookie(opened.token, opened.session.expires_at)
         return shown(opened.session)
       }),
 

@@ -117,7 +117,7 @@ describe("a second factor", () => {
     const remove = (current_password: string, code: string) =>
       post(token, "/second-factor/remove", { current_password, code })
     expect(refusal(await remove("another password", codeOf(uri, 1)))).toEqual([400, "current_password"])
-    expect(refusal(await remove(password, "123456"))).toEqual([400, "code"])
+    expect(refusal(await remove(password, "123456"))).toEqual([401, "code"])
     expect((await remove(password, codes[0] ?? "")).body).toEqual({ removed: true })
     expect((await signIn(email)).status).toBe(200)
     expect(await logOf(id)).toEqual([
