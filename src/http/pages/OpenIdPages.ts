@@ -6,7 +6,7 @@
 import { Effect, Layer, Option, Redacted, Schema } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { Accounts } from "../../layers/accounts/Accounts.ts"
-import { Identities } from "../../layers/accounts/Identities.ts"
+import { type Account, Identities } from "../../layers/accounts/Identities.ts"
 import { OpenId, type OpenIdFailed, type OpenIdPerson } from "../../layers/accounts/OpenId.ts"
 import { randomPassword, randomText } from "../../layers/accounts/Secrets.ts"
 import { AuditLog } from "../../layers/auditlog/AuditLog.ts"
@@ -92,23 +92,22 @@ const makeSignInAs = Effect.gen(function* () {
       ({ user_id }) => identities.store(person, user_id)
     )
 
+  const opened = ({ user_id, password_hash }: Account) =>
+    Effect.flatMap(accounts.open(user_id, password_hash, null, true), (session) =>
+      session === null ? Effect.fail(noOrganization) : Effect.succeed(session)
+    )
+
   return Effect.fnUntraced(function* (person: OpenIdPerson, { domains, roles }: OpenIdSettings) {
     const { email, claims } = person
-    const { address } = yield* RequestContext
     const account = yield* identities.find(person)
-    if (account === null && email === null) return yield* Effect.fail(unverified)
-    const org_id = email === null ? undefined : domains.get(domainOf(email))
+    if (account !== null) return yield* opened(account)
+    if (email === null) return yield* Effect.fail(unverified)
+    const org_id = domains.get(domainOf(email))
     const joining = org_id === undefined ? null : { org_id, role: roleOf(claims, roles) }
-    const linked =
-      account ??
-      (email === null
-        ? null
-        : yield* identities
-            .link(person, email, joining, address)
-            .pipe(Effect.catchTag("IdentityRefused", ({ reason }) => Effect.fail(refusedBecause[reason]))))
-    if (linked === null) return yield* signedUp(person, email ?? "")
-    const session = yield* accounts.open(linked.user_id, linked.password_hash, null, true)
-    return session ?? (yield* Effect.fail(noOrganization))
+    const linked = yield* identities
+      .link(person, email, joining, (yield* RequestContext).address)
+      .pipe(Effect.catchTag("IdentityRefused", ({ reason }) => Effect.fail(refusedBecause[reason])))
+    return yield* linked === null ? signedUp(person, email) : opened(linked)
   })
 })
 

@@ -28,9 +28,10 @@ export class IdentityRefused extends Schema.TaggedError<IdentityRefused>()("Iden
   reason: Schema.Literals(["unverified", "other", "organization"])
 }) {}
 
-const accountRows = rowsOf({ user_id: Schema.String, password_hash: Schema.String })
-type Account = { readonly user_id: string; readonly password_hash: string }
-const addressRows = rowsOf({ user_id: Schema.String, password_hash: Schema.String, verified: Schema.Boolean })
+const Account = Schema.Struct({ user_id: Schema.String, password_hash: Schema.String })
+export type Account = typeof Account.Type
+const accountRows = rowsOf(Account.fields)
+const addressRows = rowsOf({ ...Account.fields, verified: Schema.Boolean })
 
 export class Identities extends Context.Service<
   Identities,

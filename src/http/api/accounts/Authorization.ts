@@ -1,7 +1,7 @@
 /** The contract behind the console's consent page: what an agent asks for, and the person's decision. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
-import { operation } from "../shapes/Rights.ts"
+import { operation, own } from "../shapes/Rights.ts"
 import { Wire } from "../../../schema/Errors.ts"
 import { oauthScopes } from "../../../schema/oauth/Scope.ts"
 import { Auth, optional } from "../shapes/Common.ts"
@@ -64,8 +64,7 @@ export class AuthorizationApi extends HttpApiGroup.make("oauth")
       success: AuthorizationRequest,
       error: [Wire.invalid_request, Wire.forbidden]
     }).annotateMerge(
-      operation(
-        { role: "viewer", keys: "people" },
+      own(
         "Read an agent's request to connect",
         "The console's consent page shows it. An invalid request is an error here and is never redirected."
       )

@@ -4,7 +4,7 @@
  */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
-import { about, operation } from "../shapes/Rights.ts"
+import { about, own } from "../shapes/Rights.ts"
 import { Wire } from "../../../schema/Errors.ts"
 import { SignInRequest, SignUpRequest } from "../shapes/Credentials.ts"
 import { Code, LinkToken, Password } from "../shapes/AccountFields.ts"
@@ -50,8 +50,7 @@ export class BrowserSessionsApi extends HttpApiGroup.make("browser").add(
     error: [Wire.invalid_request, Wire.forbidden]
   })
     .annotateMerge(
-      operation(
-        { role: "viewer", keys: "people" },
+      own(
         "Switch to another organization",
         "Replaces the session in the cookie by one of another organization of the same user. It ends when the session before would have ended. Programs sign in with organization_id instead."
       )

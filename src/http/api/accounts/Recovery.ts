@@ -1,7 +1,7 @@
 /** The contract of e-mail verification and passwords: what a person does with an account besides signing in. Attempts are rate-limited. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
-import { about, operation } from "../shapes/Rights.ts"
+import { about, own } from "../shapes/Rights.ts"
 import { Wire } from "../../../schema/Errors.ts"
 import { Code, Email, LinkToken, NewPassword, Password } from "../shapes/AccountFields.ts"
 import { Auth } from "../shapes/Common.ts"
@@ -12,10 +12,6 @@ const Verification = Schema.Struct({
 const PasswordSet = Schema.Struct({ password_changed: Schema.Literal(true) }).annotate({
   identifier: "PasswordChanged"
 })
-
-/** About the person with the session. */
-const own = (summary: string, description: string) =>
-  operation({ role: "viewer", keys: "people" }, summary, description)
 
 export class RecoveryApi extends HttpApiGroup.make("recovery").add(
   HttpApiEndpoint.post("verifyEmail", "/auth/verify-email", {

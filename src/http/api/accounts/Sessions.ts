@@ -1,7 +1,7 @@
 /** The contract of sign-up, sign-in and sessions. Sign-up and sign-in return a session token; attempts are rate-limited. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
-import { about, operation } from "../shapes/Rights.ts"
+import { about, own } from "../shapes/Rights.ts"
 import { Wire } from "../../../schema/Errors.ts"
 import { Auth } from "../shapes/Common.ts"
 import { SignInRequest, SignUpRequest } from "../shapes/Credentials.ts"
@@ -37,21 +37,14 @@ export class SessionsApi extends HttpApiGroup.make("auth").add(
     success: Schema.Struct({ signed_out: Schema.Boolean }),
     error: [Wire.forbidden]
   })
-    .annotateMerge(
-      operation(
-        { role: "viewer", keys: "people", command: "logout" },
-        "Sign out",
-        "Ends this session. Other sessions and API keys stay valid."
-      )
-    )
+    .annotateMerge(own("Sign out", "Ends this session. Other sessions and API keys stay valid.", "logout"))
     .middleware(Auth),
   HttpApiEndpoint.delete("endSessions", "/auth/sessions", {
     success: Schema.Struct({ sessions_ended: Schema.Int }),
     error: [Wire.forbidden]
   })
     .annotateMerge(
-      operation(
-        { role: "viewer", keys: "people" },
+      own(
         "End all your sessions",
         "Including this one. API keys stay valid; revoke them with DELETE /v1/api-keys/{key_id}."
       )
@@ -62,8 +55,7 @@ export class SessionsApi extends HttpApiGroup.make("auth").add(
     error: [Wire.forbidden]
   })
     .annotateMerge(
-      operation(
-        { role: "viewer", keys: "people" },
+      own(
         "List your sessions",
         "Open sessions of yours in all your organizations, newest first, at most 200: browsers and command lines that are signed in."
       )
@@ -77,17 +69,12 @@ export class SessionsApi extends HttpApiGroup.make("auth").add(
     error: [Wire.forbidden, Wire.not_found]
   })
     .annotateMerge(
-      operation(
-        { role: "viewer", keys: "people" },
-        "End one of your sessions",
-        "Whoever uses that session must sign in again. API keys stay valid."
-      )
+      own("End one of your sessions", "Whoever uses that session must sign in again. API keys stay valid.")
     )
     .middleware(Auth),
   HttpApiEndpoint.get("session", "/auth/session", { success: OwnSession, error: [Wire.forbidden] })
     .annotateMerge(
-      operation(
-        { role: "viewer", keys: "people" },
+      own(
         "Read the session",
         "The organization, the user and the role of this session, when it expires, and the user's other organizations."
       )

@@ -70,3 +70,7 @@ export const operation = (
   const needs = isForAll ? "" : `Needs ${credentialOf(rights)}. `
   return Context.add(about(summary, `${needs}${description}`.trimEnd(), command), Rights, rights)
 }
+
+/** An operation of a person about the own account. */
+export const own = (summary: string, description: string, command = "") =>
+  operation({ role: "viewer", keys: "people", command }, summary, description)
