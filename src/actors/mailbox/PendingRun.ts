@@ -72,21 +72,21 @@ export const toEndOf = (waiters: Waiters["Service"], reread: (run: RunRow) => Ef
         replayed
       }))
     )
+  const released = (place: Place) => Effect.sync(() => place.release())
+  const isPending = (exit: Exit.Exit<unknown, unknown>) => Exit.isSuccess(exit) && exit.value instanceof PendingRun
+  /** In a function that does not know `begin`, because the fiber that waits keeps what is known here. */
+  const waited = <A>(answered: Effect.Effect<A>, place: Place) => Effect.onInterrupt(answered, () => released(place))
   return <A, E>(
     begin: (place: Place) => Effect.Effect<A | PendingRun, E>,
     answer: (ended: Effect.Effect<Submitted>) => Effect.Effect<A>
   ) =>
     Effect.uninterruptibleMask((restore) => {
       const place = waiters.place()
-      const release = Effect.sync(() => place.release())
-      const isPending = (exit: Exit.Exit<unknown, unknown>) => Exit.isSuccess(exit) && exit.value instanceof PendingRun
-      const begun = Effect.onExit(restore(begin(place)), (exit) => (isPending(exit) ? Effect.void : release))
+      const begun = Effect.onExit(restore(begin(place)), (exit) => (isPending(exit) ? Effect.void : released(place)))
       return Effect.flatMap(
         begun,
         (one): Effect.Effect<A> =>
-          one instanceof PendingRun
-            ? Effect.onInterrupt(restore(answer(ended(one))), () => release)
-            : Effect.succeed(one)
+          one instanceof PendingRun ? waited(restore(answer(ended(one))), one.place) : Effect.succeed(one)
       )
     })
 }

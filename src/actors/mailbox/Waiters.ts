@@ -88,9 +88,8 @@ export class Waiters extends Context.Service<
   )
 }
 
-/** Waits in a fiber. The place is released at the end, also when the fiber is interrupted. */
+/** Waits in a fiber. The place is released at the end. Whoever waits releases it when the fiber is interrupted. */
 export const awaitPlace = (place: Place, millis: number) =>
   Effect.callback<{ readonly signalled: boolean; readonly end: CommittedEnd | undefined }>((resume) => {
     place.wait(millis, (signalled, end) => resume(Effect.succeed({ signalled, end })))
-    return Effect.sync(() => place.release())
   })

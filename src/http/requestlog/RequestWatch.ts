@@ -39,16 +39,16 @@ export const requestWatch: Effect.Effect<RequestWatch, never, Settings> = Effect
   const traces = yield* Traces
 
   const ended = (
-    request: Request,
+    sent: string,
+    url: string,
     { org_id }: RequestFacts,
     response: Response,
     began: bigint,
     span: OpenSpan | null
   ): Response => {
-    const { url } = request
     const { status, headers } = response
     const seconds = Number(clock.monotonicTimeNanosUnsafe() - began) / 1e9
-    const method = methods.has(request.method) ? request.method : "other"
+    const method = methods.has(sent) ? sent : "other"
     const route = routeOf(url) ?? nameless(status)
     countRequest(method, route, status, seconds)
     span?.end(status >= 500, {
@@ -73,9 +73,11 @@ export const requestWatch: Effect.Effect<RequestWatch, never, Settings> = Effect
     const span = traces === null ? null : spanOf(traces, request)
     const requestFacts: RequestFacts = { org_id: null, trace: span?.traceparent ?? null }
     facts.set(request, requestFacts)
+    // A client that waits for its run does not keep its request in memory.
+    const { method, url } = request
     const answered = answer(request)
     return answered instanceof Response
-      ? ended(request, requestFacts, answered, began, span)
-      : answered.then((response) => ended(request, requestFacts, response, began, span))
+      ? ended(method, url, requestFacts, answered, began, span)
+      : answered.then((response) => ended(method, url, requestFacts, response, began, span))
   }
 })

@@ -43,13 +43,15 @@ export const tellLimit = (facts: AnswerFacts) => (allowance: Allowance) =>
 export const bearerToken = ({ headers }: Request): string | null =>
   headers.has("cookie") ? null : (/^bearer +(\S+)$/i.exec(headers.get("authorization") ?? "")?.[1] ?? null)
 
+type Show = (submitted: Submitted, now: number, extras: Extras) => HttpServerResponse.HttpServerResponse
+
 /**
  * Begins a run or a wait, and answers with the run as it is at the end. While the fiber waits, it holds the facts and the run, and nothing
  * else that `begin` has needed.
  */
 export type UntilEnd = (
   facts: AnswerFacts,
-  show: (submitted: Submitted, now: number, extras: Extras) => HttpServerResponse.HttpServerResponse,
+  show: Show,
   begin: (place: Place) => Effect.Effect<Submitted | PendingRun, Problem>
 ) => Effect.Effect<HttpServerResponse.HttpServerResponse>
 
@@ -64,29 +66,37 @@ export const answerAtEnd = Effect.gen(function* () {
       request_id,
       accept
     )
-  /** Answers errors and defects too. */
+  /** Answers errors and defects too. In one step, because a client that waits keeps each step in memory. */
   const settled = <A>(facts: AnswerFacts, work: Effect.Effect<A, Problem>) =>
-    work.pipe(
-      Effect.catch((refused) => {
-        const headers = refused.error.code === "rate_limited" ? { "retry-after": retryAfterSeconds } : {}
-        return Effect.succeed(enveloped(answer(refused, headers), facts))
-      }),
-      Effect.catchDefect((defect) =>
-        Effect.map(answerToDefect(readiness, `${facts.request_id} ${facts.operation}`, defect), (response) =>
-          enveloped(response, facts)
+    Effect.catchCause(work, (cause) =>
+      Effect.failCause(cause).pipe(
+        Effect.catch((refused) => {
+          const headers = refused.error.code === "rate_limited" ? { "retry-after": retryAfterSeconds } : {}
+          return Effect.succeed(enveloped(answer(refused, headers), facts))
+        }),
+        Effect.catchDefect((defect) =>
+          Effect.map(answerToDefect(readiness, `${facts.request_id} ${facts.operation}`, defect), (response) =>
+            enveloped(response, facts)
+          )
         )
       )
     )
 
+  /** These two are kept by a client that waits, so they are made where `begin` is not. */
+  const shownBy = (facts: AnswerFacts, show: Show) => (submitted: Submitted) =>
+    enveloped(show(submitted, clock.currentTimeMillisUnsafe(), facts), facts)
+  const endedBy = (facts: AnswerFacts, shown: ReturnType<typeof shownBy>) => (ended: Effect.Effect<Submitted>) =>
+    settled(facts, Effect.map(ended, shown))
+
   const untilEnd: UntilEnd = (facts, show, begin) => {
-    const shown = (submitted: Submitted) => enveloped(show(submitted, clock.currentTimeMillisUnsafe(), facts), facts)
+    const shown = shownBy(facts, show)
     return admission.toEnd(
       (place) =>
         settled(
           facts,
           Effect.map(begin(place), (one) => (one instanceof PendingRun ? one : shown(one)))
         ),
-      (ended) => settled(facts, Effect.map(ended, shown))
+      endedBy(facts, shown)
     )
   }
   return untilEnd

@@ -4,7 +4,7 @@
  * One fiber answers a request, the wait for its run included, and is interrupted when the client leaves. The run continues. The checks are
  * the API's own. Which requests come in here is decided by their form alone, so nobody can tell by which way a request was answered.
  */
-import { Effect } from "effect"
+import { Effect, type Fiber } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { encoded, isCompressible } from "../standards/Compression.ts"
 import { answerAtEnd } from "./AnswerAtEnd.ts"
@@ -28,13 +28,13 @@ export const runDoor = Effect.gen(function* () {
     return isCompressible(exchange, response) ? inPromise(Effect.map(encoded(exchange, response), web)) : web(response)
   }
 
-  return (request: Request): Promise<Response> | null => {
-    const work = submit(request) ?? read(request)
-    if (work === null) return null
-    return new Promise((resolve) => {
-      const { signal } = request
-      const acceptEncoding = request.headers.get("accept-encoding")
-      const fiber = fork(work)
+  /** What it holds lives as long as the wait, so the request and the work are not in it. */
+  const answerOf = (
+    fiber: Fiber.Fiber<HttpServerResponse.HttpServerResponse>,
+    signal: AbortSignal,
+    acceptEncoding: string | null
+  ) =>
+    new Promise<Response>((resolve) => {
       const leave = () => fiber.interruptUnsafe()
       signal.addEventListener("abort", leave, { once: true })
       fiber.addObserver((exit) => {
@@ -42,5 +42,9 @@ export const runDoor = Effect.gen(function* () {
         resolve(exit._tag === "Success" ? send(acceptEncoding, exit.value) : new Response(null, { status: clientLeft }))
       })
     })
+
+  return (request: Request): Promise<Response> | null => {
+    const work = submit(request) ?? read(request)
+    return work === null ? null : answerOf(fork(work), request.signal, request.headers.get("accept-encoding"))
   }
 })

@@ -20,7 +20,7 @@ const CurrentHold = Context.Reference<Hold | null>("rungate/layers/executor/Curr
 export const keepingAnswer = <A, E, R>(work: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.suspend(() => {
     const hold: Hold = { release: Effect.void }
-    return work.pipe(Effect.provideService(CurrentHold, hold), Effect.ensuring(Effect.suspend(() => hold.release)))
+    return Effect.onExit(Effect.provideService(work, CurrentHold, hold), () => hold.release)
   })
 
 export interface Reading {

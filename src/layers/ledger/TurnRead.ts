@@ -12,7 +12,7 @@ import { isRecord } from "../../schema/json/Json.ts"
 import { storableJson } from "../../schema/json/StorableText.ts"
 import { dollars, MicroUsd } from "../../schema/money/Money.ts"
 import { Zones } from "../../schema/money/TimeZone.ts"
-import { decodePlan } from "../../schema/runs/Plan.ts"
+import { decodePlan, type Plan } from "../../schema/runs/Plan.ts"
 import { isRunStatus } from "../../schema/runs/Run.ts"
 import { repeatsOf, triesColumn } from "../guards/RepeatTurn.ts"
 import { texts } from "../postgres/Columns.ts"
@@ -131,10 +131,21 @@ const creditedOf = (row: CommandRow, payload: unknown): string | null => {
   return typeof txn_id === "string" ? txn_id : null
 }
 
-const runOf = (row: CommandRow, run_id: string, status: string | null): TurnRun | null => {
+const storedPlan = (text: string | null) => {
+  const plan: unknown = text === null ? null : JSON.parse(text)
+  let decoded: Plan | undefined
+  return { plan, decode: () => (decoded ??= decodePlan(plan)) }
+}
+type StoredPlan = ReturnType<typeof storedPlan>
+
+const runOf = (
+  row: CommandRow,
+  run_id: string,
+  status: string | null,
+  { plan, decode }: StoredPlan
+): TurnRun | null => {
   if (status === null || !isRunStatus(status)) return null
   const { org_id, lease_token, capability, endpoint, budget_id, key_id, input_hash, input } = row
-  const plan: unknown = row.plan === null ? null : JSON.parse(row.plan)
   return {
     org_id,
     run_id,
@@ -151,7 +162,7 @@ const runOf = (row: CommandRow, run_id: string, status: string | null): TurnRun 
     reuses: isRecord(plan) && isRecord(plan["reuse"]),
     owns: isRecord(plan) && plan["own"] !== undefined,
     buys: row.buys === true,
-    plan: () => decodePlan(plan),
+    plan: decode,
     input: input ?? "null",
     request_bytes: () => row.request_bytes ?? 0
   }
@@ -168,6 +179,7 @@ const readOf = (rows: ReadonlyArray<CommandRow>): TurnRead | null => {
   const autos = new Map<string, AutoTopup>()
   const heldKeys = new Set<string>()
   const liveKeys = new Set<string>()
+  const plans = new Map<string | null, StoredPlan>()
   for (const row of rows) {
     const { id, command_id, org_id, run_id, tag } = row
     const payload = payloadOf(row)
@@ -179,7 +191,10 @@ const readOf = (rows: ReadonlyArray<CommandRow>): TurnRead | null => {
     if (row.version !== null) wallets.set(org_id, walletOf(row, row.version))
     const txn_id = creditedOf(row, payload)
     if (command_id !== null && txn_id !== null) credited.set(command_id, txn_id)
-    const run = run_id === null || runs.has(run_id) ? null : runOf(row, run_id, row.status)
+    // Most runs of a turn have the same plan. They share it, also as long as they wait for their providers.
+    const stored = plans.get(row.plan) ?? storedPlan(row.plan)
+    plans.set(row.plan, stored)
+    const run = run_id === null || runs.has(run_id) ? null : runOf(row, run_id, row.status, stored)
     if (run !== null) runs.set(run.run_id, run)
   }
   return { commands, wallets, runs, credited, autos, day, now_micros, repeats: repeatsOf(rows), heldKeys, liveKeys }
