@@ -3,7 +3,7 @@
  * triggers, the chain of hashes, the lease and the check of the API key, and nothing else: no routing, no limits, no history, no recovery.
  *
  * It is written in plain functions, with one connection that takes turns and one call of a PL/pgSQL function for each turn. What Rungate costs
- * beyond this is what its own code costs.
+ * beyond this is what its own code costs. With FLOOR_SHARED=1 several processes share the wallets: each turn takes a lock and reads its wallets.
  */
 import { Client } from "pg"
 import { sessionSettings } from "../../src/layers/postgres/SessionSettings.ts"
@@ -18,6 +18,7 @@ const options = Object.entries(sessionSettings)
 const client = new Client({ connectionString: process.env["DATABASE_URL"] ?? "", options })
 await client.connect()
 
+const shared = process.env["FLOOR_SHARED"] === "1"
 const hold = 46_800n
 const charge = 28_800n
 const attempts = '[{"provider":"leadmagic","outcome":"succeeded","duration_ms":1,"detail":null}]'
@@ -109,15 +110,30 @@ const read = await client.query(
 )
 const wallets = new Map<string, Wallet>()
 const callers = new Map<string, { readonly org_id: string; readonly key_id: string }>()
-for (const { token, key_id, org_id, version, balance, reserved, entry_seq, head } of read.rows) {
-  callers.set(token, { org_id, key_id })
-  const amounts = {
-    version: BigInt(version),
-    balance: BigInt(balance),
-    reserved: BigInt(reserved),
-    seq: BigInt(entry_seq)
-  }
-  wallets.set(org_id, { org_id, ...amounts, head })
+interface WalletRow {
+  readonly org_id: string
+  readonly version: string
+  readonly balance: string
+  readonly reserved: string
+  readonly entry_seq: string
+  readonly head: Uint8Array | null
+}
+const walletOf = ({ org_id, version, balance, reserved, entry_seq, head }: WalletRow): Wallet => ({
+  ...{ org_id, head, version: BigInt(version), seq: BigInt(entry_seq) },
+  ...{ balance: BigInt(balance), reserved: BigInt(reserved) }
+})
+for (const row of read.rows) {
+  callers.set(row.token, { org_id: row.org_id, key_id: row.key_id })
+  wallets.set(row.org_id, walletOf(row))
+}
+
+/** Nobody else changes the wallets until the turn ends. */
+const lockWallets = async (commands: ReadonlyArray<Command>) => {
+  await client.query("SELECT pg_advisory_lock(1)")
+  const orgs = [...new Set(commands.map(({ run }) => run.org_id))]
+  const text = "SELECT org_id, version, balance, reserved, entry_seq, head FROM wallets WHERE org_id = ANY($1)"
+  const { rows } = await client.query({ name: "read", text, values: [orgs] })
+  for (const row of rows) wallets.set(row.org_id, walletOf(row))
 }
 
 const book = (commands: ReadonlyArray<Command>) => {
@@ -160,6 +176,7 @@ const turns = async () => {
   while (waiting.length > 0) {
     const commands = waiting
     waiting = []
+    if (shared) await lockWallets(commands)
     const micros = BigInt(Date.now()) * 1000n
     const { touched, entries } = book(commands)
     const linked = link(new Map(touched.map(({ wallet, head }) => [wallet.org_id, { head }])), entries, micros)
@@ -212,6 +229,7 @@ const turns = async () => {
         )
       ]
     })
+    if (shared) await client.query("SELECT pg_advisory_unlock(1)")
     for (const { done } of commands) done()
   }
   turning = false

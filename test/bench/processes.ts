@@ -2,7 +2,8 @@
  * `bun run bench:processes`: 1, 2 and 4 processes of each role, and what limits them.
  *
  * One PostgreSQL and one Redis serve all cases of a call, which runs on one machine: it shows what more processes cost there, and what
- * each part spends on a run. `--only redis|postgres` picks the queues, `--lanes 4` the number of lanes, `--seconds 4` a case's length.
+ * each part spends on a run. `--only redis|postgres|floor` picks the queues, or processes of the floor (floor.ts) that share the wallets,
+ * `--lanes 4` the number of lanes, `--seconds 4` a case's length.
  */
 import { parseArgs } from "node:util"
 import { Client } from "pg"
@@ -22,6 +23,7 @@ const main = new URL("../../src/main.ts", import.meta.url).pathname
 const [warmUpSeconds, idleMillis] = [3, 1_500]
 const cores = navigator.hardwareConcurrency
 
+const floor = new URL("./floor.ts", import.meta.url).pathname
 /** Processes of each role: `all` does everything, `http` and `worker` share the work. */
 const layouts = [
   { all: 1, http: 0, worker: 0 },
@@ -31,8 +33,9 @@ const layouts = [
   { all: 0, http: 2, worker: 2 },
   { all: 0, http: 4, worker: 4 }
 ] as const
-type Layout = (typeof layouts)[number]
-type Role = keyof Layout
+const floorLayouts = [1, 2, 4, 8].map((all) => ({ all, http: 0, worker: 0 }))
+type Role = keyof (typeof layouts)[number]
+type Layout = Readonly<Record<Role, number>>
 const nameOf = ({ all, http, worker }: Layout) => (all > 0 ? `${all} x all` : `${http} x http + ${worker} x worker`)
 
 /** What PostgreSQL counts, all of it growing. */
@@ -83,12 +86,12 @@ const sizesOf = async (client: Client): Promise<ReadonlyMap<string, number>> => 
 
 const sum = (parts: ReadonlyMap<string, number>) => [...parts.values()].reduce((a, b) => a + b, 0)
 
-const startAll = (layout: Layout, env: Record<string, string>) =>
+const startAll = (layout: Layout, env: Record<string, string>, isFloor: boolean) =>
   Promise.all(
     (["all", "http", "worker"] as const).flatMap((role) =>
       Array.from({ length: layout[role] }, async () => ({
         role,
-        running: await start([main, "serve", "--role", role], env)
+        running: await start(isFloor ? [floor] : [main, "serve", "--role", role], env)
       }))
     )
   )
@@ -162,12 +165,13 @@ const stage = await openStage({ max_connections: "400" })
 console.log(
   `PostgreSQL durable; ${options.lanes} lanes, ${clients} clients, 100 wallets, ${seconds} s a case, ${cores} cores`
 )
-for (const queues of ["redis", "postgres"] as const) {
+for (const queues of ["redis", "postgres", "floor"] as const) {
   if (!options.only.split(",").includes(queues) || (queues === "redis" && stage.redis === undefined)) continue
   const database = await newDatabase(stage)
   const env = {
     ...{ DATABASE_URL: database, PORT: "0", RUNGATE_RATE_LIMIT: "0", RUNGATE_LANES: options.lanes },
-    ...(queues === "redis" ? { REDIS_URL: stage.redis ?? "" } : {})
+    ...(queues === "redis" ? { REDIS_URL: stage.redis ?? "" } : {}),
+    ...(queues === "floor" ? { FLOOR_SHARED: "1" } : {})
   }
   const first = await start([main, "serve"], env)
   const keys = await fund(database, 100, Number(options.lanes))
@@ -175,8 +179,8 @@ for (const queues of ["redis", "postgres"] as const) {
   const client = new Client({ connectionString: database })
   await client.connect()
   const empty = await sizesOf(client)
-  for (const layout of layouts) {
-    const started = await startAll(layout, env)
+  for (const layout of queues === "floor" ? floorLayouts : layouts) {
+    const started = await startAll(layout, env, queues === "floor")
     await measure(stage, queues, layout, started, client, keys)
     await Promise.all(started.map(({ running }) => running.stop()))
   }
