@@ -29,6 +29,8 @@ export interface Wording {
   /** Values and their words. Null while they are read. An empty value is for what is left out. */
   readonly options?: ReadonlyArray<readonly [value: string, words: string]> | null
   readonly type?: "email" | "url" | "password"
+  /** Of an optional group: it does not wait behind its heading. */
+  readonly open?: boolean
 }
 
 /** Set for the form of our own operation. Its fields are checked by the browser too. */
@@ -77,6 +79,10 @@ const checks = (field: Field, type: Wording["type"]) => ({
   maxLength: field.kind === "text" && field.lengthMax !== null ? field.lengthMax : undefined,
   pattern: field.kind === "amount" ? "\\$?\\s*\\d{1,10}(\\.\\d{1,6})?" : field.kind === "number" ? "\\d*" : undefined
 })
+
+/** A choice is typed as JSON: a text has quotes, and a number none. */
+const valueIn = (field: Field, value: string) =>
+  field.kind !== "choice" || value === "" || field.options.includes(value) ? value : JSON.stringify(value)
 
 const boxRows = (field: Field) => (field.kind === "json" ? 6 : field.kind === "lines" ? 3 : 4)
 const sentence = (text: string) => (text === "" || /[.!?:]$/.test(text) ? text : `${text}.`)
@@ -127,10 +133,7 @@ export const ScalarInput = ({ field, draft, onChange, path, problems, label, nee
       </div>
     )
   const isBox = field.kind === "json" || field.kind === "lines" || (field.kind === "text" && field.long)
-  const choices =
-    options?.map(
-      ([value, word]) => [field.kind === "choice" && value !== "" ? JSON.stringify(value) : value, word] as const
-    ) ?? choicesOf(field)
+  const choices = options?.map(([value, word]) => [valueIn(field, value), word] as const) ?? choicesOf(field)
   return (
     <Labelled
       label={
@@ -148,7 +151,7 @@ export const ScalarInput = ({ field, draft, onChange, path, problems, label, nee
         choices.length > 0 ? (
           <select {...attributes} {...common} className={inputLook}>
             {choices.every(([value]) => value !== "") && (
-              <option value="">{field.required ? "Choose one" : "not set"}</option>
+              <option value="">{field.required && needed ? "Choose one" : "not set"}</option>
             )}
             {choices.map(([value, word]) => (
               <option key={value} value={value}>

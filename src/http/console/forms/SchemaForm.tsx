@@ -71,11 +71,11 @@ const ListInput = ({ field, item, draft, onChange, path, problems, label }: Inpu
 const FieldInput = (props: InputProps) => {
   const { field, draft, path, problems, label } = props
   const isOwn = useContext(OwnForm) !== null
-  const { title, hint = field.hint } = useWording(field, path)
+  const { title, hint = field.hint, open = false } = useWording(field, path)
   if (field.kind === "list") return <ListInput {...props} item={field.item} />
   if (field.kind !== "object") return <ScalarInput {...props} />
   const isNeeded = field.required || meaningOf(field, draft).value !== undefined
-  if (isOwn && !field.required && field.fields.length > pairMax)
+  if (isOwn && !field.required && !open && field.fields.length > pairMax)
     return (
       <div className="sm:col-span-2">
         <Disclosure title={title} needed={isUsed(path, draft, problems)}>

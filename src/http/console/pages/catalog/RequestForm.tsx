@@ -1,13 +1,14 @@
 /** The fields of a request, by part, or the same as JSON; and below them the options of routing. */
-import { Checkbox } from "../../forms/Checkbox.tsx"
 import { Disclosure } from "../../forms/Disclosure.tsx"
+import { meaningOf } from "../../forms/draft.ts"
+import { OwnForm, type Wording } from "../../forms/Inputs.tsx"
 import { labelWords } from "../../forms/providerText.ts"
 import { choicesOf } from "../../forms/schema.ts"
 import { SchemaForm } from "../../forms/SchemaForm.tsx"
 import { Button } from "../../parts/Button.tsx"
-import { Field, Select, TextArea } from "../../parts/Field.tsx"
-import { type Inspected, type InspectedCapability, isCapability, type Part } from "./requestParts.ts"
-import type { Form } from "./useForm.ts"
+import { TextArea } from "../../parts/Field.tsx"
+import { type Inspected, isCapability, type Part } from "./requestParts.ts"
+import { type Form, optionsOf } from "./useForm.ts"
 
 interface Shared {
   readonly form: Form
@@ -79,104 +80,80 @@ const AsJson = ({ form, problems }: Shared) => {
   )
 }
 
-const strategies: ReadonlyArray<readonly [string, string]> = [
-  ["", "Best value (default)"],
-  ["cheapest", "Cheapest first"],
-  ["fastest", "Fastest first"],
-  ["highest_success_rate", "Highest success rate first"]
-]
-
-const RoutingOptions = ({ inspected, form, problems }: Shared & { readonly inspected: Inspected }) => {
-  const { options, setOptions } = form
-  const cap = problems.get("routing.max_cost") ?? null
-  return (
-    <Disclosure title="Routing and limits" needed={cap !== null}>
-      <Field
-        label="Most that it may cost (USD)"
-        inputMode="decimal"
-        autoComplete="off"
-        value={options.max_cost}
-        hint="Without one, the amount on the button is the limit."
-        problem={cap}
-        onChange={({ target }) => setOptions({ max_cost: target.value })}
-      />
-      {isCapability(inspected) && (
-        <>
-          <Select
-            label="Provider"
-            value={options.provider}
-            options={[
-              ["", "The service chooses"],
-              ...inspected.offers.flatMap(({ provider, executable }) =>
-                executable ? [[provider, `${provider} only`] as const] : []
-              )
-            ]}
-            onChange={({ target }) => setOptions({ provider: target.value })}
-          />
-          <Select
-            label="Order of providers"
-            value={options.strategy}
-            options={strategies}
-            onChange={({ target }) => setOptions({ strategy: target.value })}
-          />
-          <div className="sm:self-end sm:pb-1.5">
-            <Checkbox
-              label="Keep the provider's own answer too"
-              checked={options.include_raw}
-              onChange={({ target }) => setOptions({ include_raw: target.checked })}
-            />
-          </div>
-        </>
-      )}
-    </Disclosure>
-  )
+const words: Readonly<Record<string, Wording>> = {
+  routing: { open: true },
+  "routing.max_cost": {
+    label: "Most that it may cost (USD)",
+    hint: "Without one, the amount on the button is the limit."
+  },
+  "routing.max_total": { label: "Most that the prices of all its attempts may add up to (USD)" },
+  "routing.strategy": {
+    label: "Order of providers",
+    options: [
+      ["", "Best value (default)"],
+      ["cheapest", "Cheapest first"],
+      ["fastest", "Fastest first"],
+      ["highest_success_rate", "Highest success rate first"]
+    ]
+  },
+  "routing.allow_fallback": {
+    label: "When a provider fails",
+    options: [
+      ["", "Try the next one (default)"],
+      ["false", "Try one provider only"]
+    ]
+  },
+  accept: { label: "What counts as a match", hint: "" },
+  "accept.phone_type": { label: "Type of the phone" },
+  "accept.max_age_days": { label: "Greatest age in days" },
+  "accept.agree": {
+    label: "Providers that have to give the same",
+    options: [
+      ["", "One"],
+      ["2", "Two, and both are paid"]
+    ]
+  },
+  response: { label: "Result" },
+  "response.include_raw": { label: "Keep the provider's own answer too" },
+  reuse: { label: "Reuse of an earlier result" },
+  "reuse.max_age_seconds": { label: "Oldest result, in seconds", hint: "30 days by default." },
+  unless_contacted_within_seconds: {
+    label: "Seconds within which a recipient may not have been contacted",
+    hint: "For runs that contact people: a run that would contact somebody again is blocked."
+  },
+  metadata: { label: "Labels" }
 }
 
-const AcceptOptions = ({
-  accept,
-  form: { options, setOptions },
-  problems
-}: Shared & { readonly accept: NonNullable<InspectedCapability["accept"]> }) => {
-  const problem = (name: string) => problems.get(`accept.${name}`) ?? null
-  const needed = [...problems.keys()].some((path) => path.startsWith("accept"))
+const optionsIn = (names: ReadonlyArray<string> = []) => names.map((name) => [name, name] as const)
+
+const RoutingOptions = ({ inspected, form, problems }: Shared & { readonly inspected: Inspected }) => {
+  const options = optionsOf(inspected)
+  const own = options.kind === "object" ? options.fields : []
+  const isWrong = own.some(({ name }) => [...problems.keys()].some((path) => path.split(".")[0] === name))
+  const offers = isCapability(inspected) ? inspected.offers.filter(({ executable }) => executable) : []
+  const providers = [["", "The service chooses"], ...offers.map(({ provider }) => [provider, `${provider} only`])]
+  const provider = { options: providers.map(([value = "", word = ""]) => [value, word] as const) }
+  const accept = isCapability(inspected) ? inspected.accept : undefined
+  const acceptFields = { label: "Fields that it must have", hint: accept?.description ?? "" }
   return (
-    <Disclosure title="What counts as a match" needed={needed}>
-      <Field
-        label="Fields that it must have"
-        autoComplete="off"
-        value={options.accept}
-        hint={`Some of ${accept.fields.join(", ")}. ${accept.description}`}
-        problem={problem("fields")}
-        onChange={({ target }) => setOptions({ accept: target.value })}
-      />
-      {accept.phone_types.length > 0 && (
-        <Select
-          label="Type of the phone"
-          value={options.phone_type}
-          options={[["", "Any"], ...accept.phone_types.map((type) => [type, labelWords(type)] as const)]}
-          onChange={({ target }) => setOptions({ phone_type: target.value })}
-        />
-      )}
-      {accept.max_age_days !== null && (
-        <Field
-          label="Greatest age in days"
-          inputMode="numeric"
-          autoComplete="off"
-          value={options.max_age_days}
-          problem={problem("max_age_days")}
-          onChange={({ target }) => setOptions({ max_age_days: target.value })}
-        />
-      )}
-      {accept.agree && (
-        <div className="sm:self-end sm:pb-1.5">
-          <Checkbox
-            label="Two providers have to give the same, and both are paid"
-            checked={options.agree}
-            onChange={({ target }) => setOptions({ agree: target.checked })}
-          />
-          {problem("agree") !== null && <p className="text-small text-red">{problem("agree")}</p>}
-        </div>
-      )}
+    <Disclosure
+      title="Routing and limits"
+      needed={isWrong || JSON.stringify(meaningOf(options, form.options).value) !== "{}"}
+    >
+      <div className="sm:col-span-2">
+        <OwnForm
+          value={{
+            words: {
+              ...words,
+              "routing.provider": provider,
+              "accept.fields": { ...acceptFields, options: optionsIn(accept?.fields) }
+            },
+            disabled: false
+          }}
+        >
+          <SchemaForm field={options} draft={form.options} onChange={form.setOptions} path="" problems={problems} />
+        </OwnForm>
+      </div>
     </Disclosure>
   )
 }
@@ -201,9 +178,6 @@ export const RequestForm = ({ inspected, form, problems }: Shared & { readonly i
           </Button>
           {!canUseForm && <span className="text-small text-muted">The form can't show all of this JSON.</span>}
         </div>
-      )}
-      {isCapability(inspected) && inspected.accept !== undefined && (
-        <AcceptOptions accept={inspected.accept} form={form} problems={problems} />
       )}
       <RoutingOptions inspected={inspected} form={form} problems={problems} />
     </div>

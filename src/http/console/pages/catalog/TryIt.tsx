@@ -4,6 +4,7 @@ import { exactDollars } from "../../data/money.ts"
 import { useMay } from "../../data/session.ts"
 import { announce } from "../../parts/Announcer.tsx"
 import { Button } from "../../parts/Button.tsx"
+import type { Draft } from "../../forms/draft.ts"
 import { toClipboard } from "../../parts/Copy.tsx"
 import { detailsOf, FormProblem } from "../../parts/Field.tsx"
 import { Menu } from "../../parts/Menu.tsx"
@@ -16,7 +17,7 @@ import { useStart } from "../../running/useStart.ts"
 import { Outcome } from "./Outcome.tsx"
 import { RequestForm } from "./RequestForm.tsx"
 import { exampleOf, type Inspected, type Values } from "./requestParts.ts"
-import { type Options, useForm } from "./useForm.ts"
+import { useForm } from "./useForm.ts"
 
 /** The quote, or what is missing for one. */
 const Price = ({
@@ -43,7 +44,7 @@ interface TryItProps {
   readonly inspected: Inspected
   /** What the form has at first. */
   readonly initial: Values
-  readonly options: Options
+  readonly options: Draft
 }
 
 export const TryIt = ({ inspected, initial, options }: TryItProps) => {

@@ -86,13 +86,9 @@ const targetOf = (inspected: Inspected) =>
     : { provider: inspected.provider, endpoint: inspected.endpoint, method: inspected.method }
 
 /** The body of the run. */
-export const bodyOf = (
-  inspected: Inspected,
-  values: Values,
-  options: Pick<RunBody, "routing" | "response" | "accept">
-): RunBody | null => {
+export const bodyOf = (inspected: Inspected, values: Values, options: unknown): RunBody | null => {
   const members = Object.fromEntries(
-    Object.entries({ ...values, ...options }).filter(([, value]) => value !== undefined)
+    Object.entries({ ...values, ...Object(options) }).filter(([, value]) => value !== undefined)
   )
   const body: unknown = { ...targetOf(inspected), input: {}, ...members }
   return isRunBody(body) ? body : null

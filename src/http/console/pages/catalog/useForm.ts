@@ -1,6 +1,10 @@
 /** The state of a form that makes a request: fields or JSON, options of routing, and the problems that the service names. */
 import { useMemo, useState } from "react"
-import { isRunBody, type RunBody } from "../../running/request.ts"
+import { payloadSchema } from "../../../client/payloadSchema.ts" with { type: "macro" }
+import { type Draft, draftOf, meaningOf } from "../../forms/draft.ts"
+import { payloadForm } from "../../forms/payload.ts"
+import type { Field } from "../../forms/schema.ts"
+import { isRunBody } from "../../running/request.ts"
 import {
   bodyOf,
   type Drafts,
@@ -9,89 +13,52 @@ import {
   filled,
   formFits,
   type Inspected,
-  type InspectedCapability,
+  isCapability,
   type Part,
   partsOf,
   type Values,
   valuesOf
 } from "./requestParts.ts"
 
-export interface Options {
-  readonly provider: string
-  readonly strategy: string
-  readonly max_cost: string
-  readonly include_raw: boolean
-  /** Names of fields, with commas between them. */
-  readonly accept: string
-  readonly phone_type: string
-  readonly max_age_days: string
-  readonly agree: boolean
+/** The members of a run that are neither its target nor its input. The page decides how long it waits. */
+const fields = payloadForm(payloadSchema("runs", "run"), [
+  ...["capability", "provider", "endpoint", "method", "input", "path", "query", "wait_seconds", "async"]
+])
+/** A raw endpoint has one provider, contacts nobody, and answers what it answers. */
+const ofCapabilities = [
+  "provider",
+  "strategy",
+  "allow_fallback",
+  "response",
+  "unless_contacted_within_seconds",
+  "accept"
+]
+
+/** The options that this target does not take. */
+const lackedBy = (inspected: Inspected): ReadonlyArray<string> => {
+  if (!isCapability(inspected)) return ofCapabilities
+  const { accept } = inspected
+  if (accept === undefined) return ["accept"]
+  const types = accept.phone_types.length === 0 ? ["phone_type"] : []
+  return [...types, ...(accept.max_age_days === null ? ["max_age_days"] : []), ...(accept.agree ? [] : ["agree"])]
 }
 
-const strategies = ["best_value", "cheapest", "fastest", "highest_success_rate"] as const
-type Strategy = (typeof strategies)[number]
-const strategyOf = (text: string): Strategy | null => strategies.find((one) => one === text) ?? null
+const without = (field: Field, names: ReadonlyArray<string>): Field =>
+  field.kind === "object"
+    ? {
+        ...field,
+        fields: field.fields.filter(({ name }) => !names.includes(name)).map((one) => without(one, names))
+      }
+    : field
 
-export const noOptions: Options = {
-  provider: "",
-  strategy: "",
-  max_cost: "",
-  include_raw: false,
-  accept: "",
-  phone_type: "",
-  max_age_days: "",
-  agree: false
-}
+/** The options of a run. */
+export const optionsOf = (inspected: Inspected): Field => without(fields, lackedBy(inspected))
 
-/** The options of an earlier request, but its cap: prices may have changed since. */
-export const optionsFrom = (request: unknown): Options => {
-  if (!isRunBody(request)) return noOptions
-  const { routing, response, accept } = request
-  const provider = routing?.provider ?? ""
-  return {
-    ...noOptions,
-    provider: provider === "auto" ? "" : provider,
-    strategy: routing?.strategy ?? "",
-    include_raw: response?.include_raw === true,
-    accept: accept?.fields?.join(", ") ?? "",
-    phone_type: accept?.phone_type ?? "",
-    max_age_days: String(accept?.max_age_days ?? ""),
-    agree: accept?.agree === 2
-  }
-}
-
-type Accept = NonNullable<RunBody["accept"]>
-
-const acceptOf = (
-  phone_types: NonNullable<InspectedCapability["accept"]>["phone_types"],
-  { accept, phone_type, max_age_days, agree }: Options
-): Accept | null => {
-  const fields = accept.split(",").flatMap((name) => (name.trim() === "" ? [] : [name.trim()]))
-  const type = phone_types.find((one) => one === phone_type)
-  const members = {
-    ...(fields.length === 0 ? {} : { fields }),
-    ...(type === undefined ? {} : { phone_type: type }),
-    // What is no number becomes 0, which the service refuses with the field.
-    ...(max_age_days.trim() === "" ? {} : { max_age_days: Number(max_age_days) || 0 }),
-    ...(agree ? { agree: 2 as const } : {})
-  }
-  return Object.keys(members).length === 0 ? null : members
-}
-
-const optionsOf = (inspected: Inspected, options: Options) => {
-  const { provider, strategy, max_cost, include_raw } = options
-  const accept = "accept" in inspected ? acceptOf(inspected.accept.phone_types, options) : null
-  const chosen = strategyOf(strategy)
-  const routing: RunBody["routing"] = {
-    ...(provider === "" ? {} : { provider }),
-    ...(chosen === null ? {} : { strategy: chosen }),
-    ...(max_cost.trim() === "" ? {} : { max_cost: max_cost.trim() })
-  }
-  return {
-    ...(Object.keys(routing).length === 0 ? {} : { routing }),
-    ...(include_raw && "capability" in inspected ? { response: { include_raw } } : {}),
-    ...(accept === null ? {} : { accept })
-  }
+/** The options of an earlier request, but its caps: prices may have changed since. */
+export const optionsFrom = (request: unknown): Draft => {
+  if (!isRunBody(request)) return {}
+  const { max_cost: _cost, max_total: _total, provider = null, ...routing } = request.routing ?? {}
+  return draftOf(fields, { ...request, routing: { ...routing, ...(provider === "auto" ? {} : { provider }) } })
 }
 
 const jsonOf = (values: Values) =>
@@ -118,10 +85,10 @@ interface State {
   readonly drafts: Drafts
   /** The JSON of all parts while they are edited as JSON; null while the form is. */
   readonly json: string | null
-  readonly options: Options
+  readonly options: Draft
 }
 
-export const begin = (parts: ReadonlyArray<Part>, values: Values, options: Options): State => ({
+export const begin = (parts: ReadonlyArray<Part>, values: Values, options: Draft): State => ({
   drafts: draftsOf(parts, values),
   json: formFits(parts, values) ? null : jsonOf(values),
   options
@@ -129,12 +96,13 @@ export const begin = (parts: ReadonlyArray<Part>, values: Values, options: Optio
 
 /** What the form means, and the body of its run: null while a field is wrong. */
 export const requestOf = (inspected: Inspected, parts: ReadonlyArray<Part>, { drafts, json, options }: State) => {
-  const content = json === null ? filled(parts, drafts) : ofJson(parts, json)
-  const body = content.problems.size > 0 ? null : bodyOf(inspected, content.values, optionsOf(inspected, options))
-  return { content, body }
+  const { values, problems, isComplete } = json === null ? filled(parts, drafts) : ofJson(parts, json)
+  const chosen = meaningOf(optionsOf(inspected), options)
+  const content = { values, isComplete, problems: new Map([...problems, ...chosen.problems]) }
+  return { content, body: content.problems.size > 0 ? null : bodyOf(inspected, values, chosen.value) }
 }
 
-export const useForm = (inspected: Inspected, initial: Values, given: Options) => {
+export const useForm = (inspected: Inspected, initial: Values, given: Draft) => {
   const parts = useMemo(() => partsOf(inspected), [inspected])
   const [state, setState] = useState(() => begin(parts, initial, given))
   const { json } = state
@@ -147,8 +115,7 @@ export const useForm = (inspected: Inspected, initial: Values, given: Options) =
     setDraft: (name: Part["name"], draft: Drafts[Part["name"]]) =>
       setState((before) => ({ ...before, drafts: { ...before.drafts, [name]: draft } })),
     setJson: (text: string) => setState((before) => ({ ...before, json: text })),
-    setOptions: (changes: Partial<Options>) =>
-      setState((before) => ({ ...before, options: { ...before.options, ...changes } })),
+    setOptions: (options: Draft) => setState((before) => ({ ...before, options })),
     fill: (values: Values) => setState((before) => begin(parts, values, before.options)),
     /** To JSON, or back to the form if it shows all of the JSON. */
     canUseForm: json === null || (content.problems.size === 0 && formFits(parts, content.values)),

@@ -8,6 +8,7 @@ const words = {
   "budget.limit": { label: "Budget in USD" },
   "budget.period": {
     label: "Period of the budget",
+    hint: "",
     options: [
       ["day", "per day"],
       ["week", "per week, from Monday"],
