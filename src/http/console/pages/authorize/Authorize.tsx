@@ -6,24 +6,29 @@
 import { useMutation, useQuery } from "@tanstack/react-query"
 import { useState } from "react"
 import type { AnswerOf } from "../../../client/Browser.ts"
-import { onForm, textIn } from "../../actions/useAction.ts"
+import { onForm } from "../../actions/useAction.ts"
 import { type Search, useFilters } from "../../data/address.ts"
 import { api } from "../../data/api.ts"
 import { useMay } from "../../data/session.ts"
-import { Checkbox } from "../../forms/Checkbox.tsx"
+import { payloadSchema } from "../../../client/payloadSchema.ts" with { type: "macro" }
+import { payloadForm } from "../../forms/payload.ts"
+import { PayloadFields, payloadIn } from "../../forms/PayloadFields.tsx"
 import { Button } from "../../parts/Button.tsx"
-import { AmountField, FormProblem, problemOf, Select } from "../../parts/Field.tsx"
+import { FormError, FormProblem } from "../../parts/Field.tsx"
+import { ruleWords } from "../keys/ruleWords.ts"
 import { FormPage } from "../start/FormPage.tsx"
 
 type Asked = AnswerOf<"oauth", "asked">
 
-const periods = ["month", "week", "day", "total"] as const
-const periodWords: ReadonlyArray<readonly [string, string]> = [
-  ["month", "per month"],
-  ["week", "per week"],
-  ["day", "per day"],
-  ["total", "in total"]
-]
+const form = payloadForm(payloadSchema("oauth", "decide"))
+const words = {
+  ...ruleWords,
+  budget: { hint: "Empty: the wallet and the spend guard are the only limits." },
+  lookup_only: {
+    label: "Reads and look-ups only",
+    hint: "It can start no run that acts outside, such as sending a message."
+  }
+}
 
 /** The request as the service takes it. Other parameters of the address mean nothing here. */
 const requestIn = (search: Search) => {
@@ -42,30 +47,25 @@ const requestIn = (search: Search) => {
 }
 type Request = ReturnType<typeof requestIn>
 
-const budgetIn = (form: FormData) => {
-  const limit = textIn(form, "limit").trim()
-  const period = periods.find((one) => one === textIn(form, "period")) ?? "month"
-  return limit === "" ? null : { limit, period }
-}
-
 const Decide = ({ request, consent }: { readonly request: Request; readonly consent: Asked }) => {
   const [isDenied, setIsDenied] = useState(false)
   const decide = useMutation({
-    mutationFn: ({ form, approve }: { readonly form: FormData; readonly approve: boolean }) =>
+    mutationFn: ({ sent, approve }: { readonly sent: FormData; readonly approve: boolean }) =>
       api.oauth.decide({
         payload: {
           ...request,
           organization_id: consent.organization.id,
           approve,
-          ...(approve ? { budget: budgetIn(form), lookup_only: textIn(form, "lookup_only") !== "" } : {})
+          ...(approve ? payloadIn(sent) : {})
         }
       }),
     // The service has checked the address against what the client registered.
     onSuccess: ({ redirect_to }) => location.assign(redirect_to)
   })
+  const choices = consent.scope === "run" ? ["budget", "lookup_only"] : ["budget"]
   const isOver = decide.isPending || decide.isSuccess
   return (
-    <form onSubmit={onForm((form) => decide.mutate({ form, approve: true }))} className="space-y-5">
+    <form onSubmit={onForm((sent) => decide.mutate({ sent, approve: true }))} className="space-y-5">
       <dl className="space-y-3">
         <div>
           <dt className="text-small text-muted">Organization whose wallet pays</dt>
@@ -86,24 +86,13 @@ const Decide = ({ request, consent }: { readonly request: Request; readonly cons
           </dd>
         </div>
       </dl>
-      {consent.scope === "run" && (
-        <Checkbox
-          name="lookup_only"
-          value="yes"
-          label="Reads and look-ups only"
-          hint="It can start no run that acts outside, such as sending a message."
+      <FormError value={decide.error}>
+        <PayloadFields
+          form={{ ...form, fields: form.fields.filter(({ name }) => choices.includes(name)) }}
+          words={words}
+          initial={{ budget: { period: "month" } }}
         />
-      )}
-      <div className="flex flex-wrap items-start gap-3">
-        <AmountField
-          label="Budget in USD"
-          name="limit"
-          hint="Empty: the wallet and the spend guard are the only limits."
-          problem={problemOf(decide.error, "budget.limit")}
-          className="w-full max-w-44"
-        />
-        <Select label="Period" name="period" options={periodWords} className="w-full max-w-44" />
-      </div>
+      </FormError>
       <p className="text-small text-muted">
         The connection is an API key in Settings, API keys. Change its rules or revoke it there at any time.
       </p>
@@ -117,7 +106,7 @@ const Decide = ({ request, consent }: { readonly request: Request; readonly cons
           disabled={isOver}
           onClick={() => {
             setIsDenied(true)
-            decide.mutate({ form: new FormData(), approve: false })
+            decide.mutate({ sent: new FormData(), approve: false })
           }}
         >
           Deny

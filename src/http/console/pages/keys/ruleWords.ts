@@ -2,7 +2,7 @@
 import type { Wording } from "../../forms/Inputs.tsx"
 import { useScopeNames } from "./useKeys.ts"
 
-const words = {
+export const ruleWords = {
   name: { hint: "Says who uses it, such as the name of an agent." },
   budget: { hint: "Empty: no budget. A run that does not fit into it is blocked." },
   "budget.limit": { label: "Budget in USD" },
@@ -49,8 +49,8 @@ export const firstRules = { budget: { period: "day" } }
 export const useRuleWords = (what: string): Readonly<Record<string, Wording>> => {
   const { data = { capabilities: null, providers: null } } = useScopeNames()
   return {
-    ...words,
-    allow: { ...words.allow, label: `Limit what ${what} may run` },
+    ...ruleWords,
+    allow: { ...ruleWords.allow, label: `Limit what ${what} may run` },
     "allow.capabilities": { hint: "None chosen: every capability may run.", options: data.capabilities },
     "allow.providers": { hint: "None chosen: runs may call every provider.", options: data.providers }
   }

@@ -1,11 +1,13 @@
 /** Calls whose outcome nobody knows. The operator looks into the provider's account, and records what happened. */
 import type { AnswerOf } from "../../../../client/Browser.ts"
-import { textIn, useAction } from "../../../actions/useAction.ts"
+import { useAction } from "../../../actions/useAction.ts"
 import { api } from "../../../data/api.ts"
 import { operatorChanged } from "../../../data/operator.ts"
 import { PagedList, usePaged } from "../../../lists/PagedList.tsx"
 import { Id } from "../../../parts/Copy.tsx"
-import { Field, Select } from "../../../parts/Field.tsx"
+import { payloadSchema } from "../../../../client/payloadSchema.ts" with { type: "macro" }
+import { payloadForm } from "../../../forms/payload.ts"
+import { PayloadFields, payloadIn } from "../../../forms/PayloadFields.tsx"
 import { TextLink } from "../../../parts/Link.tsx"
 import { Empty, PageHead } from "../../../parts/Page.tsx"
 import { Time } from "../../../parts/Values.tsx"
@@ -23,16 +25,20 @@ const reasons: Readonly<Record<string, string>> = {
   server_error: "the provider answered with a server error"
 }
 
+const form = payloadForm(payloadSchema("operatorOutcomes", "resolve"))
+const words = {
+  finding: {
+    options: [
+      ["delivered", "The provider carried it out"],
+      ["not_delivered", "The provider did not carry it out"]
+    ]
+  },
+  note: { label: "How you found out" }
+} as const
+
 const Resolve = ({ outcome }: { readonly outcome: Outcome }) => {
   const resolve = useAction(
-    (form: FormData) =>
-      api.operatorOutcomes.resolve({
-        params: { run_id: outcome.run_id },
-        payload: {
-          finding: textIn(form, "finding") === "delivered" ? "delivered" : "not_delivered",
-          note: textIn(form, "note")
-        }
-      }),
+    (sent: FormData) => api.operatorOutcomes.resolve({ params: { run_id: outcome.run_id }, payload: payloadIn(sent) }),
     { says: "The outcome is recorded.", after: operatorChanged }
   )
   return (
@@ -41,15 +47,7 @@ const Resolve = ({ outcome }: { readonly outcome: Outcome }) => {
         The call of {outcome.run_id} at {outcome.provider}. The organization reads the finding in the run's hints. No
         money moves, the call is not repeated, and a finding can't be changed.
       </p>
-      <Select
-        label="Finding"
-        name="finding"
-        options={[
-          ["delivered", "The provider carried it out"],
-          ["not_delivered", "The provider did not carry it out"]
-        ]}
-      />
-      <Field label="How you found out" name="note" required maxLength={500} />
+      <PayloadFields form={form} words={words} initial={{ finding: "delivered" }} />
     </Ask>
   )
 }
