@@ -65,6 +65,7 @@ import { PastRuns } from "./simulation/PastRuns.ts"
 import { UsageStore } from "./usage/UsageStore.ts"
 import { BatchFeeds } from "./batches/BatchFeeds.ts"
 import { BatchStore } from "./batches/BatchStore.ts"
+import { ClientDocuments } from "./oauth/ClientDocuments.ts"
 import { Connections } from "./oauth/Connections.ts"
 import { WebhookDeliveries } from "./webhooks/Deliveries.ts"
 import { WebhookEndpoints } from "./webhooks/Endpoints.ts"
@@ -92,6 +93,7 @@ const Stores = Layer.mergeAll(
   WaitStore.layer,
   Layer.mergeAll(
     Connections.layer.pipe(Layer.provideMerge(Accounts.layer), Layer.provideMerge(SecondFactors.layer)),
+    ClientDocuments.layer,
     AllowanceStore.layer,
     WalletLanes.layer,
     SignInAddresses.layer,

@@ -15,6 +15,7 @@ import {
 } from "../../src/schema/catalog/Acceptance.ts"
 import type { Capability } from "../../src/schema/catalog/Capability.ts"
 import { dollars, MicroUsd, sum } from "../../src/schema/money/Money.ts"
+import { sampled } from "../kit/input-samples.ts"
 import { decodePlan } from "../../src/schema/runs/Plan.ts"
 
 const now = Date.parse("2026-11-26T12:00:00Z")
@@ -84,14 +85,17 @@ test("a request that accepts nothing more is no request, and the order of its fi
   expect(acceptOf({ fields: ["phone", "email", "phone"] })).toEqual({ fields: ["email", "phone"] })
 })
 
-test.each(capabilities.map((one) => [one.slug, one] as const))("%s says what it takes, and takes that", (slug, one) => {
-  const acceptable = one.acceptable()
-  expect(acceptable === null).toBe(one.side_effect)
-  if (acceptable === null) return expect(acceptIssues(slug, { fields: [] }, null)[0]?.path).toBe("accept")
-  expect(acceptable.fields.length).toBeGreaterThan(0)
-  expect(acceptIssues(slug, { fields: acceptable.fields }, acceptable)).toEqual([])
-  expect(acceptIssues(slug, { fields: ["no_such_field"] }, acceptable)).toHaveLength(1)
-})
+test.each(sampled(capabilities, 6).map((one) => [one.slug, one] as const))(
+  "%s says what it takes, and takes that",
+  (slug, one) => {
+    const acceptable = one.acceptable()
+    expect(acceptable === null).toBe(one.side_effect)
+    if (acceptable === null) return expect(acceptIssues(slug, { fields: [] }, null)[0]?.path).toBe("accept")
+    expect(acceptable.fields.length).toBeGreaterThan(0)
+    expect(acceptIssues(slug, { fields: acceptable.fields }, acceptable)).toEqual([])
+    expect(acceptIssues(slug, { fields: ["no_such_field"] }, acceptable)).toHaveLength(1)
+  }
+)
 
 describe("the money of two answers", () => {
   const plan = decodePlan({

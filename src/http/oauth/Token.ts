@@ -4,7 +4,7 @@ import { HttpRouter, HttpServerRequest, UrlParams } from "effect/http"
 import { Connections, type Tokens } from "../../layers/oauth/Connections.ts"
 import { Settings } from "../../layers/platform/Settings.ts"
 import { keysMax } from "../../layers/accounts/Accounts.ts"
-import { clientOf } from "../../schema/oauth/Client.ts"
+import { isClientId } from "../../schema/oauth/Client.ts"
 import { environmentOf } from "../middleware/CallerChecks.ts"
 import { RequestContext } from "../middleware/RequestContext.ts"
 import { oauthAnswer, oauthError } from "./Answers.ts"
@@ -64,7 +64,7 @@ export const TokenRoutes = Layer.unwrap(
       const codeRequest = Option.getOrNull(decodeCode(fields))
       if (codeRequest === null) return missing("code, redirect_uri, client_id, code_verifier")
       const { code_verifier: verifier, ...rest } = codeRequest
-      if (clientOf(codeRequest.client_id) === null) return unknownClient
+      if (!isClientId(codeRequest.client_id)) return unknownClient
       return yield* connections.redeem({ ...rest, verifier, environment, address }).pipe(
         Effect.map((tokens) => (tokens === null ? badCode : shown(tokens))),
         Effect.catchTag("TooManyKeys", () => Effect.succeed(tooManyKeys))
@@ -74,7 +74,7 @@ export const TokenRoutes = Layer.unwrap(
     const refreshed = Effect.fnUntraced(function* (fields: unknown, address: string) {
       const refreshRequest = Option.getOrNull(decodeRefresh(fields))
       if (refreshRequest === null) return missing("refresh_token, client_id")
-      if (clientOf(refreshRequest.client_id) === null) return unknownClient
+      if (!isClientId(refreshRequest.client_id)) return unknownClient
       const { refresh_token: token, client_id } = refreshRequest
       return yield* connections.refresh({ token, client_id, address }).pipe(
         Effect.map((tokens) => (tokens === null ? badRefresh : shown(tokens))),

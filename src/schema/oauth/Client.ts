@@ -1,7 +1,7 @@
 /**
- * Clients of the authorization server: what they register, and the id that they get. Pure.
+ * Clients of the authorization server: what they register or publish, and the id that they have. Pure.
  *
- * The id is the registration itself (RFC 7591, appendix A.5.2), so a registration stores nothing: strangers may register as often as they
+ * An id that is an https URL names a document with the client's data (draft-ietf-oauth-client-id-metadata-document). Another id is the registration itself (RFC 7591, appendix A.5.2), so a registration stores nothing: strangers may register as often as they
  * like, and an id never expires. An id proves nothing about its client. So the consent page shows the name and where the answer goes.
  */
 import { Option, Schema } from "effect"
@@ -9,6 +9,8 @@ import { Option, Schema } from "effect"
 export interface Client {
   readonly client_name: string
   readonly redirect_uris: ReadonlyArray<string>
+  /** A program on the person's machine may listen at any port (RFC 8252, 7.3). Absent for a client that registered the very address. */
+  readonly any_port?: true
 }
 
 const nameCharsMax = 100
@@ -65,3 +67,56 @@ export const clientOf = (client_id: string): Client | null => {
   const client = { client_name, redirect_uris }
   return clientId(client) === client_id ? client : null
 }
+
+/** The address of a client's document. Null for an id that is none, or not in the form in which it is compared. */
+export const documentUrl = (client_id: string): URL | null => {
+  if (client_id.length > uriCharsMax || !client_id.startsWith("https://") || !URL.canParse(client_id)) return null
+  const url = new URL(client_id)
+  const { href, username, password, pathname } = url
+  // A URL parser removes dot segments and an empty fragment, so such an id is not the URL's own text.
+  return href === client_id && !client_id.includes("#") && username === "" && password === "" && pathname !== "/" ? url : null
+}
+
+/** Whether a client may have this id. Its document is read when a person is asked, and a code is bound to the id. */
+export const isClientId = (client_id: string): boolean =>
+  clientOf(client_id) !== null || documentUrl(client_id) !== null
+
+/** Other members, such as addresses of logos, are ignored: nothing here shows them. */
+const Document = Schema.fromJsonString(
+  Schema.Struct({
+    client_id: Schema.String,
+    client_name: Schema.optionalKey(Schema.String),
+    redirect_uris: Schema.Array(Schema.String).check(Schema.isMinLength(1), Schema.isMaxLength(100)),
+    token_endpoint_auth_method: Schema.optionalKey(Schema.Literal("none"))
+  })
+)
+const decodeDocument = Schema.decodeUnknownOption(Document)
+
+/**
+ * The client that a document describes. Null if the document names another id, or the client has no redirect URI that is allowed here.
+ * Desktop programs also list addresses of their own schemes, which are left out.
+ */
+export const clientIn = (client_id: string, text: string): Client | null => {
+  const url = documentUrl(client_id)
+  const document = Option.getOrNull(decodeDocument(text))
+  if (url === null || document?.client_id !== client_id) return null
+  const redirect_uris = document.redirect_uris.filter((uri) => redirectProblem(uri) === null)
+  if (redirect_uris.length === 0) return null
+  // The name is the client's own word. The host is where the document came from, which nobody else can claim.
+  const name = shownName(document.client_name ?? "")
+  return { client_name: name === "" ? url.host : `${name} (${url.host})`, redirect_uris, any_port: true }
+}
+
+const withoutPort = (uri: string): string => {
+  const url = new URL(uri)
+  url.port = ""
+  return url.href
+}
+
+/** Whether the client may have its answer there. The comparison is exact, but for the port on the person's own machine. */
+export const mayRedirect = ({ redirect_uris, any_port }: Client, uri: string): boolean =>
+  redirect_uris.includes(uri) ||
+  (any_port === true &&
+    redirectProblem(uri) === null &&
+    isLoopback(uri) &&
+    redirect_uris.some((one) => isLoopback(one) && withoutPort(one) === withoutPort(uri)))

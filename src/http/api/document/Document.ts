@@ -144,7 +144,7 @@ const parameterDescriptions: Readonly<Record<string, string>> = {
   q: "E-mail address, domain, profile URL, handle, phone number or text to look up.",
   kind: "How to read `q`. Detected if left out.",
   response_type: "Must be `code`.",
-  client_id: "From `POST /oauth/register`.",
+  client_id: "From `POST /oauth/register`, or the `https` address of the client's metadata document.",
   redirect_uri: "Exactly as the client registered it.",
   code_challenge: "The base64url of the SHA-256 digest of the verifier.",
   code_challenge_method: "Must be `S256`.",

@@ -7,10 +7,11 @@ import { Effect, Option, Redacted } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { HttpServerRequest } from "effect/http"
 import { Accounts } from "../../../layers/accounts/Accounts.ts"
+import { ClientDocuments } from "../../../layers/oauth/ClientDocuments.ts"
 import { Connections } from "../../../layers/oauth/Connections.ts"
 import { Settings } from "../../../layers/platform/Settings.ts"
 import { problem } from "../../../schema/Errors.ts"
-import { clientOf, isLoopback } from "../../../schema/oauth/Client.ts"
+import { isLoopback, mayRedirect } from "../../../schema/oauth/Client.ts"
 import { challengeForm } from "../../../schema/oauth/Pkce.ts"
 import { requestedScope } from "../../../schema/oauth/Scope.ts"
 import { Api } from "../../api/Api.ts"
@@ -43,14 +44,16 @@ export const AuthorizationHandlers = HttpApiBuilder.group(
     const settings = yield* Settings
     const accounts = yield* Accounts
     const connections = yield* Connections
+    const documents = yield* ClientDocuments
 
     /** The checked request. */
     const checked = Effect.fnUntraced(function* (given: AuthorizationQuery) {
       const { headers } = yield* HttpServerRequest.HttpServerRequest
       const issuer = issuerFor(settings, headers["host"])
-      const client = clientOf(given.client_id)
-      if (client === null) return yield* refused("client_id", "is not a client that registered here")
-      if (!client.redirect_uris.includes(given.redirect_uri))
+      const client = yield* documents.client(given.client_id)
+      if (client === null)
+        return yield* refused("client_id", "is not a client that registered here, or whose document can be read at it")
+      if (!mayRedirect(client, given.redirect_uri))
         return yield* refused("redirect_uri", "is not one that the client registered")
       if (given.response_type !== "code") return yield* refused("response_type", 'must be "code"')
       if (given.code_challenge_method !== "S256") return yield* refused("code_challenge_method", 'must be "S256"')
