@@ -6,7 +6,7 @@ import { join } from "node:path"
 import packageJson from "../../../package.json" with { type: "json" }
 import { billOf } from "../../../scripts/release/bill.ts"
 import { publishSteps } from "../../../scripts/release/publish.ts"
-import { changelogWith, chartWith, sectionOf } from "../../../scripts/release/version.ts"
+import { changelogWith, chartWith, sectionOf, serverWith } from "../../../scripts/release/version.ts"
 import { dueToday } from "../../kit/input-samples.ts"
 
 const root = join(import.meta.dir, "..", "..", "..")
@@ -32,6 +32,28 @@ describe("npm version", () => {
     expect(chartWith(chart, version)).toBe(chart)
     expect(Bun.YAML.parse(chartWith(chart, "1.2.3"))).toMatchObject({ version: "1.2.3", appVersion: "1.2.3" })
   })
+
+  test("gives the entry of MCP registries the version of the package", () => {
+    const entry = readFileSync(join(root, "server.json"), "utf8")
+    expect(serverWith(entry, version)).toBe(entry)
+    expect(JSON.parse(serverWith(entry, "1.2.3"))).toMatchObject({ version: "1.2.3", packages: [{ version: "1.2.3" }] })
+  })
+})
+
+test("the entry of MCP registries has what their schema demands, and names this package and its command", async () => {
+  const { name, description, packages, remotes } = await Bun.file(join(root, "server.json")).json()
+  // A registry reads the name in the published package, to see that both have the same owner.
+  expect(packageJson.mcpName).toBe(name)
+  expect(name).toMatch(/^[a-zA-Z0-9.-]+\/[a-zA-Z0-9._-]+$/)
+  expect(description.length).toBeLessThanOrEqual(100)
+  const [{ registryType, identifier, transport, packageArguments, environmentVariables }] = packages
+  expect([registryType, identifier, transport.type]).toEqual(["npm", packageJson.name, "stdio"])
+  expect(packageArguments).toEqual([{ type: "positional", value: "mcp" }])
+  const command = readFileSync(join(root, "docs", "cli.md"), "utf8")
+  for (const variable of environmentVariables) expect(command).toContain(`\`${variable.name}\``)
+  const [{ type, url, variables }] = remotes
+  expect([type, url.replace("{host}", "rungate.example")]).toEqual(["streamable-http", "https://rungate.example/mcp"])
+  expect(Object.keys(variables)).toEqual(["host"])
 })
 
 test("the image and the chart are published only where a registry is named, and the packages come first", () => {
