@@ -62,6 +62,7 @@ import { TopUpsHandlers } from "./handlers/TopUps.ts"
 import { WalletHandlers } from "./handlers/Wallet.ts"
 import { consoleDoor } from "./pages/Console.ts"
 import { HomeRoute, type HomeServices } from "./pages/Home.ts"
+import { OpenApiRoute } from "./pages/OpenApiDocument.ts"
 import { OpenIdPages } from "./pages/OpenIdPages.ts"
 import { JoinOrganizationPage } from "./pages/JoinOrganization.ts"
 import { MetadataRoutes } from "./oauth/Metadata.ts"
@@ -88,7 +89,7 @@ const idleSeconds = 255
 const stopSecondsMax = 10
 
 export const Routes = Layer.mergeAll(
-  HttpApiBuilder.layer(Api, { openapiPath: "/openapi.json" }).pipe(
+  HttpApiBuilder.layer(Api).pipe(
     Layer.provide([
       RunsHandlers,
       BatchesHandlers,
@@ -132,6 +133,7 @@ export const Routes = Layer.mergeAll(
     ]),
     Layer.provide([AuthLayer, OperatorAuthLayer, RequestChecksLayer])
   ),
+  OpenApiRoute,
   ReferenceRoutes,
   SystemRoutes,
   HomeRoute,

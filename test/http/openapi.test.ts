@@ -229,3 +229,16 @@ describe("T66 openapi.conformance", () => {
     expect(nonconformance({ method: "PUT", path: "/v1/wallet", ...wallet })).toContain("the status is 200")
   })
 })
+
+test("its prices are those of inspect", async () => {
+  const { body: document } = await app.call(null, "GET", "/openapi.json")
+  const { price, protocols, ...info } = document.paths["/v1/run"].post["x-payment-info"]
+  expect(protocols).toEqual([])
+  const prices: Readonly<Record<string, { min: string; max: string }>> = info["x-capability-prices"]
+  const { body } = await app.call(org.key, "POST", "/v1/inspect", { body: { capability: "email.find" } })
+  const amounts = body.offers.map((one: { price: { amount: string } }) => Number(one.price.amount))
+  expect(prices["email.find"]?.min).toBe(body.starting_price.amount)
+  expect(Number(prices["email.find"]?.max)).toBe(Math.max(...amounts))
+  expect(price).toMatchObject({ mode: "dynamic", currency: "USD", min: "0.00" })
+  expect(Number(price.max)).toBe(Math.max(...Object.values(prices).map(({ max }) => Number(max))))
+})
