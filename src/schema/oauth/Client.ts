@@ -74,7 +74,9 @@ export const documentUrl = (client_id: string): URL | null => {
   const url = new URL(client_id)
   const { href, username, password, pathname } = url
   // A URL parser removes dot segments and an empty fragment, so such an id is not the URL's own text.
-  return href === client_id && !client_id.includes("#") && username === "" && password === "" && pathname !== "/" ? url : null
+  return href === client_id && !client_id.includes("#") && username === "" && password === "" && pathname !== "/"
+    ? url
+    : null
 }
 
 /** Whether a client may have this id. Its document is read when a person is asked, and a code is bound to the id. */
