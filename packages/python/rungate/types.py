@@ -399,6 +399,7 @@ class DisputeRequest(TypedDict):
 
 class EndedSession(TypedDict):
     id: str
+    """Id of the session, `ses_…`. It is not the token."""
     ended: Literal[True]
 
 
@@ -1110,6 +1111,7 @@ class ReferralTerms(TypedDict):
 
 class RemovedMember(TypedDict):
     id: str
+    """Id of the user, `usr_…`."""
     removed: Literal[True]
     revoked_keys: list[str]
     keys: list[FollowedKey]
@@ -1457,6 +1459,7 @@ class SpendGuard(TypedDict):
     """whose days the daily limit, budgets and usage count"""
     spent_today: str
     resets_at: str
+    """When the next day begins."""
 
 
 class SpendGuardRequest(TypedDict):

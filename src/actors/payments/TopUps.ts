@@ -12,6 +12,7 @@ import { Payments, type ProcessorUnavailable } from "../../layers/payments/Payme
 import type { Actor } from "../../schema/accounts/Actor.ts"
 import type { AutoTopupSetting } from "../../schema/wallet/AutoTopup.ts"
 import type { MicroUsd } from "../../schema/money/Money.ts"
+import type { TopUp } from "../../schema/nouns/Wallet.ts"
 import { simulatedIntentPrefix } from "../../schema/wallet/Payment.ts"
 import { CommandClient, type NoReplyYet } from "../mailbox/CommandClient.ts"
 import { encodeAutoTopup, encodePay } from "../mailbox/Commands.ts"
@@ -29,10 +30,6 @@ export interface CheckoutRequest {
   readonly success_url: string
   readonly cancel_url: string
 }
-
-export type TopUp =
-  | { readonly status: "checkout"; readonly checkout_url: string; readonly session_id: string }
-  | { readonly status: "simulated"; readonly session_id: string; readonly transaction_id: string }
 
 export class TopUps extends Context.Service<
   TopUps,

@@ -2,143 +2,17 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { about } from "./shapes/Rights.ts"
-import { methods } from "../../schema/catalog/Endpoint.ts"
 import { Wire } from "../../schema/Errors.ts"
-import { Cost, Health } from "./Catalog.ts"
 import { listQuery, optional } from "./shapes/Common.ts"
-import { hintFields } from "../../schema/Hints.ts"
+import * as nouns from "../../schema/nouns/Catalog.ts"
 import { pageOf, withExample } from "../../schema/nouns/Noun.ts"
 
-const Money = Schema.Struct({ amount: Schema.String, currency: Schema.Literal("USD") })
-const Slugs = Schema.Array(Schema.String)
-
-const verifyAddresses = {
-  capability: "email.verify",
-  title: "Verify an e-mail address",
-  description: "Checks whether an e-mail address exists and can receive mail, without sending anything to it.",
-  status: "live",
-  providers: ["hunter", "leadmagic"],
-  live_providers: [],
-  platforms: [],
-  starting_price: { amount: "0.003", currency: "USD" }
-} as const
-
-const capabilityFields = {
-  capability: Schema.String,
-  title: Schema.String,
-  description: Schema.String,
-  status: Schema.Literals(["live", "coming_soon"]),
-  providers: Slugs,
-  live_providers: Slugs,
-  platforms: Slugs,
-  starting_price: Schema.NullOr(Money)
-}
-
-const endpointFields = {
-  provider: Schema.String,
-  endpoint: Schema.String,
-  method: Schema.Literals(methods),
-  title: Schema.String,
-  status: Schema.Literals(["live", "ready"]),
-  cost: Cost,
-  wrapped_by: Slugs
-}
-
-const ranked = { score: Schema.Finite, health: Health, hint: Schema.String }
-
-export const DiscoverItem = Schema.Union([
-  Schema.Struct({ kind: Schema.Literal("capability"), ...ranked, ...capabilityFields }),
-  Schema.Struct({ kind: Schema.Literal("endpoint"), ...ranked, ...endpointFields })
-])
-  .annotate({ identifier: "DiscoverItem" })
-  .pipe(
-    withExample({
-      kind: "capability",
-      score: 1,
-      health: {
-        status: "unknown",
-        success_rate: null,
-        latency_ms_p50: null,
-        latency_ms_p95: null,
-        sample_size: 0,
-        source: "measured"
-      },
-      hint: "rungate inspect email.verify",
-      ...verifyAddresses
-    })
-  )
-
-export const Discovered = Schema.Struct({ items: Schema.Array(DiscoverItem), ...hintFields })
+const CatalogProvider = Schema.toEncoded(nouns.CatalogProvider)
 
 export const discoverLimitDefault = 10
 export const discoverLimitMax = 50
 /** The search reads no more characters of a query. */
 export const queryLengthMax = 1_000
-
-export const ListedCapability = Schema.Struct({
-  ...capabilityFields,
-  category: Schema.String,
-  hint: Schema.String
-})
-  .annotate({ identifier: "ListedCapability" })
-  .pipe(withExample({ ...verifyAddresses, category: "people", hint: "rungate inspect email.verify" }))
-
-export const CatalogProvider = Schema.Struct({
-  provider: Schema.String,
-  title: Schema.String,
-  homepage: Schema.NullOr(Schema.String),
-  /** Capabilities that the provider has an offer for. */
-  capabilities: Slugs,
-  /** Whether this service can call it: its account is set, or it needs none. */
-  configured: Schema.Boolean,
-  /** Capabilities that nobody runs here now, and that this provider's account would add. */
-  adds: Slugs,
-  /** When the operator last checked its offers. Null: never. */
-  checked_at: Schema.NullOr(Schema.String),
-  /** Of the offer with the most measured calls. */
-  health: Health,
-  endpoints: Schema.Struct({
-    count: Schema.Int,
-    status: Schema.Literals(["live", "ready", "excluded"]),
-    /** Why this provider's raw endpoints are not offered. */
-    reason: Schema.NullOr(Schema.String)
-  })
-})
-  .annotate({ identifier: "CatalogProvider" })
-  .pipe(
-    withExample({
-      provider: "hunter",
-      title: "Hunter",
-      homepage: "https://hunter.io",
-      capabilities: ["email.find", "email.verify"],
-      configured: true,
-      adds: [],
-      checked_at: "2026-11-21T09:00:00.000Z",
-      health: {
-        status: "healthy",
-        success_rate: 0.9875,
-        latency_ms_p50: 840,
-        latency_ms_p95: 2_100,
-        sample_size: 240,
-        source: "measured"
-      },
-      endpoints: { count: 8, status: "live", reason: null }
-    })
-  )
-
-const ListedEndpoint = Schema.Struct(endpointFields)
-  .annotate({ identifier: "ListedEndpoint" })
-  .pipe(
-    withExample({
-      provider: "hunter",
-      endpoint: "/combined/find",
-      method: "GET",
-      title: "Enrich a person with the company",
-      status: "live",
-      cost: { model: "per_call", estimate: "0.01176", note: "0.4 credits of $0.0245 per call.", currency: "USD" },
-      wrapped_by: []
-    })
-  )
 
 /** `If-None-Match` with the `ETag` of an earlier answer gets 304 and no body while nothing has changed. */
 const cached = { "if-none-match": Schema.optionalKey(Schema.String) }
@@ -156,7 +30,7 @@ export class DiscoveryApi extends HttpApiGroup.make("discovery").add(
     })
       .annotate({ identifier: "DiscoverRequest" })
       .pipe(withExample({ query: "verify an e-mail address", limit: 1 })),
-    success: Discovered,
+    success: nouns.Discovered,
     error: [Wire.invalid_request, Wire.provider_not_found, Wire.rate_limited]
   }).annotateMerge(
     about(
@@ -168,7 +42,7 @@ export class DiscoveryApi extends HttpApiGroup.make("discovery").add(
   HttpApiEndpoint.get("capabilities", "/catalog/capabilities", {
     query: listQuery,
     headers: cached,
-    success: [pageOf(ListedCapability), NotModified],
+    success: [pageOf(nouns.ListedCapability), NotModified],
     error: [Wire.invalid_request]
   }).annotateMerge(about("List the capabilities", "Needs no key.")),
   HttpApiEndpoint.get("providers", "/catalog/providers", {
@@ -189,7 +63,7 @@ export class DiscoveryApi extends HttpApiGroup.make("discovery").add(
     params: { provider: Schema.String },
     query: listQuery,
     headers: cached,
-    success: [pageOf(ListedEndpoint), NotModified],
+    success: [pageOf(nouns.ListedEndpoint), NotModified],
     error: [Wire.invalid_request, Wire.provider_not_found]
   }).annotateMerge(
     about(

@@ -3,93 +3,14 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { operation } from "./shapes/Rights.ts"
 import { Wire } from "../../schema/Errors.ts"
-import { RunStatus } from "../../schema/runs/Run.ts"
+import * as nouns from "../../schema/nouns/History.ts"
 import { kinds } from "../../schema/subjects/Form.ts"
 import { Auth, listQuery, optional } from "./shapes/Common.ts"
 
 const Kind = Schema.Literals(kinds)
-const Money = Schema.String
 
-export const HistorySubject = Schema.Struct({
-  query: Schema.String,
-  kind: Kind,
-  /** The form that is compared with runs. */
-  normalized: Schema.String
-}).annotate({ identifier: "HistorySubject" })
-
-export const Match = Schema.Struct({
-  in: Schema.Literals(["input", "result"]),
-  path: Schema.String,
-  /** The value names the subject itself. */
-  exact: Schema.Boolean
-}).annotate({ identifier: "HistoryMatch" })
-
-const run = {
-  run_id: Schema.String,
-  capability: Schema.NullOr(Schema.String),
-  endpoint: Schema.NullOr(Schema.String),
-  provider: Schema.NullOr(Schema.String),
-  created_at: Schema.String
-}
-
-export const HistoryItem = Schema.Struct({
-  ...run,
-  status: RunStatus,
-  kind: Schema.Literals(["capability", "endpoint"]),
-  charged: Schema.NullOr(Money),
-  input: Schema.Json,
-  matched: Match
-}).annotate({ identifier: "HistoryItem" })
-
-export const HistoryTouch = Schema.Struct({
-  run_id: Schema.String,
-  capability: Schema.String,
-  channel: Schema.String,
-  status: RunStatus,
-  created_at: Schema.String
-}).annotate({ identifier: "HistoryTouch" })
-
-export const HistoryReusable = Schema.Struct({ ...run, charged: Money }).annotate({ identifier: "HistoryReusable" })
-
-export const History = Schema.Struct({
-  subject: HistorySubject,
-  items: Schema.Array(HistoryItem),
-  touches: Schema.Array(HistoryTouch),
-  /** The latest touch that succeeded, to any recipient. */
-  last_touch: Schema.NullOr(HistoryTouch),
-  /** True if a successful touch went to the subject. One that came from it or only mentions it does not count. */
-  contacted: Schema.Boolean,
-  last_contact: Schema.NullOr(HistoryTouch),
-  /** The latest touch with an unknown outcome, which may have reached the subject. Left out if there is none. */
-  last_unknown: Schema.optionalKey(HistoryTouch),
-  reusable: Schema.Array(HistoryReusable),
-  count: Schema.Int,
-  by_status: Schema.Record(Schema.String, Schema.Int).annotate({ examples: [{ succeeded: 2 }] }),
-  by_capability: Schema.Record(Schema.String, Schema.Int).annotate({ examples: [{ "email.verify": 2 }] }),
-  charged: Money,
-  currency: Schema.Literal("USD"),
-  first_seen: Schema.NullOr(Schema.String),
-  last_seen: Schema.NullOr(Schema.String),
-  truncated: Schema.Boolean,
-  hints: Schema.Array(Schema.String)
-}).annotate({ identifier: "History" })
-
-export const HistoryRow = Schema.Struct({
-  query: Schema.String,
-  kind: Schema.NullOr(Kind),
-  normalized: Schema.NullOr(Schema.String),
-  seen: Schema.Boolean,
-  count: Schema.Int,
-  last_seen: Schema.NullOr(Schema.String),
-  /** This and the next fields mean the same as in `History`. */
-  contacted: Schema.Boolean,
-  last_touch: Schema.NullOr(HistoryTouch),
-  last_contact: Schema.NullOr(HistoryTouch),
-  last_unknown: Schema.optionalKey(HistoryTouch),
-  reusable: Schema.NullOr(HistoryReusable),
-  /** Present if the subject can't be read as the given kind. */
-  error: Schema.optionalKey(Schema.Struct({ code: Schema.String, message: Schema.String }))
-}).annotate({ identifier: "HistoryRow" })
+export const History = Schema.toEncoded(nouns.History)
+export const HistoryRow = Schema.toEncoded(nouns.HistoryRow)
 
 export const subjectCharsMax = 2_000
 export const subjectsMax = 200
@@ -111,7 +32,10 @@ export class HistoryApi extends HttpApiGroup.make("history")
     ),
     HttpApiEndpoint.post("batch", "/history", {
       payload: Schema.Struct({
-        subjects: Schema.Array(Schema.String).check(Schema.isMinLength(1), Schema.isMaxLength(subjectsMax)),
+        subjects: Schema.Array(nouns.HistorySubject.fields.query).check(
+          Schema.isMinLength(1),
+          Schema.isMaxLength(subjectsMax)
+        ),
         kind: optional(Kind)
       }).annotate({ identifier: "HistoryRequest" }),
       success: Schema.Struct({
@@ -131,7 +55,7 @@ export class HistoryApi extends HttpApiGroup.make("history")
     HttpApiEndpoint.delete("erase", "/history", {
       query: { q: Query, kind: Schema.optionalKey(Kind) },
       success: Schema.Struct({
-        subject: HistorySubject,
+        subject: nouns.HistorySubject,
         erased: Schema.Int,
         /** Unfinished runs that name the subject. Erase again after they have ended. */
         in_flight: Schema.Int

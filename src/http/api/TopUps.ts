@@ -10,25 +10,13 @@ import { withExample } from "../../schema/nouns/Noun.ts"
 
 export const AutoTopup = Schema.toEncoded(nouns.AutoTopup)
 
-export const Checkout = Schema.Struct({
-  status: Schema.Literal("checkout"),
-  checkout_url: Schema.String,
-  session_id: Schema.String
-}).annotate({ identifier: "Checkout" })
-
-export const SimulatedCheckout = Schema.Struct({
-  status: Schema.Literal("simulated"),
-  session_id: Schema.String,
-  transaction_id: Schema.String
-}).annotate({ identifier: "SimulatedCheckout" })
-
 export class TopUpsApi extends HttpApiGroup.make("topups")
   .add(
     HttpApiEndpoint.post("checkout", "/wallet/topups/checkout", {
       payload: Schema.Struct({ amount: Usd })
         .annotate({ identifier: "CheckoutRequest" })
         .pipe(withExample({ amount: "25.00" })),
-      success: Schema.Union([Checkout, SimulatedCheckout]),
+      success: nouns.TopUp,
       error: [Wire.invalid_request, Wire.forbidden, Wire.rate_limited, Wire.service_unavailable]
     }).annotateMerge(
       operation(

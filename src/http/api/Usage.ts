@@ -5,7 +5,7 @@ import { operation } from "./shapes/Rights.ts"
 import { Wire } from "../../schema/Errors.ts"
 import { Auth, listQuery } from "./shapes/Common.ts"
 import { periodQuery } from "./shapes/RunQuery.ts"
-import { withExample } from "../../schema/nouns/Noun.ts"
+import { amountText, withExample } from "../../schema/nouns/Noun.ts"
 
 const value = Schema.optionalKey(Schema.NullOr(Schema.String))
 
@@ -24,7 +24,7 @@ export const UsageItem = Schema.StructWithRest(
     succeeded: Schema.Int,
     no_match: Schema.Int,
     failed: Schema.Int,
-    charged: Schema.String
+    charged: amountText
   }),
   [Schema.Record(Schema.TemplateLiteral(["metadata.", Schema.String]), Schema.NullOr(Schema.String))]
 )
@@ -45,7 +45,7 @@ export type UsageItem = typeof UsageItem.Type
 export const UsagePage = Schema.Struct({
   items: Schema.Array(UsageItem),
   /** Runs on these days that took another run's result, and what it had cost. Absent if there was none. */
-  reused: Schema.optionalKey(Schema.Struct({ runs: Schema.Int, saved: Schema.String })),
+  reused: Schema.optionalKey(Schema.Struct({ runs: Schema.Int, saved: amountText })),
   next_cursor: Schema.NullOr(Schema.String)
 })
 

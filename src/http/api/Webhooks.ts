@@ -8,14 +8,13 @@ import { printable } from "./shapes/AccountFields.ts"
 import { timeCharsMax } from "../../schema/Period.ts"
 import { Auth, listQuery, optional } from "./shapes/Common.ts"
 import * as nouns from "../../schema/nouns/Webhook.ts"
-import { pageOf, withExample } from "../../schema/nouns/Noun.ts"
+import { pageOf, such, withExample } from "../../schema/nouns/Noun.ts"
 
 export const WebhookEndpoint = Schema.toEncoded(nouns.WebhookEndpoint)
 const NewWebhookEndpoint = Schema.toEncoded(nouns.NewWebhookEndpoint)
 export const WebhookDelivery = Schema.toEncoded(nouns.WebhookDelivery)
 
-const described = (description: string) => Schema.String.annotate({ description })
-const time = (description: string) => described(description).check(Schema.isMaxLength(timeCharsMax))
+const time = (description: string) => such("2026-11-22T10:00:00Z", description).check(Schema.isMaxLength(timeCharsMax))
 const graceSecondsMax = 7 * 86_400
 
 const Url = Schema.NonEmptyString.check(Schema.isMaxLength(2_000), printable).annotate({

@@ -5,14 +5,9 @@ import type { MatchRow } from "../../layers/history/HistoryStore.ts"
 import { channelOf, conclude, type Reusable, type Touch, touchCapabilities } from "../../schema/runs/History.ts"
 import { outcomeUnknown } from "../../schema/catalog/Doubt.ts"
 import { usd } from "../../schema/money/Money.ts"
+import type { HistoryRow, HistorySubject } from "../../schema/nouns/History.ts"
 import { isFinal, isRunStatus } from "../../schema/runs/Run.ts"
 import type { Run } from "../../schema/segments/Docs.ts"
-
-export interface SubjectView {
-  readonly query: string
-  readonly kind: string
-  readonly normalized: string
-}
 
 const itemText = (row: MatchRow): string => {
   const { run_id, status, kind, capability, endpoint, provider, matched } = row
@@ -67,7 +62,7 @@ const returnedBy = (rows: ReadonlyArray<MatchRow>, excluded: NoLookups): Reusabl
 
 /** `rows` are the newest matches, up to `limit`. `excluded` are runs that are no lookups. */
 export const historyText = (
-  subject: SubjectView,
+  subject: typeof HistorySubject.Encoded,
   {
     rows,
     limit: requested,
@@ -132,16 +127,7 @@ export const historyText = (
   return `{"subject":${JSON.stringify(subject)},"items":[${texts}],${JSON.stringify(fields).slice(1)}`
 }
 
-export interface RowView {
-  readonly seen: boolean
-  readonly count: number
-  readonly last_seen: string | null
-  readonly contacted: boolean
-  readonly last_touch: Touch | null
-  readonly last_contact: Touch | null
-  readonly last_unknown?: Touch
-  readonly reusable: Reusable | null
-}
+type RowView = Omit<typeof HistoryRow.Encoded, "query" | "kind" | "normalized" | "error">
 
 /** The row of a subject that no run mentions. */
 export const unseen: RowView = {

@@ -1,5 +1,5 @@
 /** Simulations: a handler checks the question and the key's scope, asks the actor and shows the figures. Nothing is written. */
-import { Clock, Effect } from "effect"
+import { Clock, Effect, Schema } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { runsMax, Simulations } from "../../actors/simulation/Simulations.ts"
 import { Catalog } from "../../layers/catalog/Catalog.ts"
@@ -7,7 +7,7 @@ import type { KeyAccess } from "../../schema/accounts/KeyAccess.ts"
 import { problem, refused } from "../../schema/Errors.ts"
 import { withCommands } from "../../schema/Hints.ts"
 import { shownName } from "../../schema/json/StorableText.ts"
-import { usd } from "../../schema/money/Money.ts"
+import { Simulation } from "../../schema/nouns/Simulation.ts"
 import { dayMillis } from "../../schema/money/SpendDay.ts"
 import { fromOf, toOf } from "../../schema/Period.ts"
 import type { Simulated } from "../../schema/simulation/Simulation.ts"
@@ -45,8 +45,9 @@ const periodOf = Effect.fnUntraced(function* (from: string, to: string | null) {
 const rateOf = (part: number, whole: number): number | null =>
   whole === 0 ? null : Math.round((part / whole) * 10_000) / 10_000
 
+const simulationJson = Schema.encodeSync(Simulation)
 const simulated = ({ runs, lower, expected, upper }: Simulated) => ({
-  cost: { lower: usd(lower.cost), expected: usd(expected.cost), upper: usd(upper.cost) },
+  cost: { lower: lower.cost, expected: expected.cost, upper: upper.cost },
   hit_rate: {
     lower: rateOf(lower.hits, runs),
     expected: rateOf(expected.hits, runs),
@@ -110,11 +111,11 @@ export const SimulationsHandlers = HttpApiBuilder.group(
           })
         )
         const { runs, actual, unchanged, unknown, refused: none, left_out } = simulation
-        return {
-          currency: "USD" as const,
+        return simulationJson({
+          currency: "USD",
           runs,
           actual: {
-            cost: usd(actual.cost),
+            cost: actual.cost,
             hit_rate: rateOf(actual.hits, runs),
             latency_ms_p95: actual.latency_ms_p95
           },
@@ -124,7 +125,7 @@ export const SimulationsHandlers = HttpApiBuilder.group(
           unknown_share: rateOf(unknown, runs),
           refused_runs: none,
           left_out
-        }
+        })
       })
     )
   })

@@ -12,8 +12,8 @@ import { metadataAs } from "../../schema/runs/Metadata.ts"
 import { strategies } from "../../schema/runs/Routing.ts"
 import { RunStatus } from "../../schema/runs/Run.ts"
 import { kinds } from "../../schema/subjects/Form.ts"
-import { InspectedCapability, InspectedEndpoint } from "../api/Catalog.ts"
-import { CatalogProvider, Discovered, discoverLimitMax, queryLengthMax } from "../api/Discovery.ts"
+import { CatalogProvider, Discovered, InspectedCapability, InspectedEndpoint } from "../../schema/nouns/Catalog.ts"
+import { discoverLimitMax, queryLengthMax } from "../api/Discovery.ts"
 import { History, HistoryRow, subjectCharsMax, subjectsMax } from "../api/History.ts"
 import { waitSecondsMax } from "../api/shapes/Limits.ts"
 import { Quote } from "../api/Quotes.ts"
@@ -345,7 +345,7 @@ export const listProviders = tool({
   description:
     "List the providers with their capabilities and number of raw endpoints. To search the endpoints of one, call discover with its slug as provider. Free, needs no key.",
   parameters: Schema.Struct({ limit, cursor }),
-  answers: [pageOf(CatalogProvider)],
+  answers: [pageOf(Schema.toEncoded(CatalogProvider))],
   annotations: reading
 })
 

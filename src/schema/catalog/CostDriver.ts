@@ -8,7 +8,7 @@ import { Schema } from "effect"
 import { isRecord } from "../json/Json.ts"
 
 /** Enough digits for the exact product of a price, the price of a credit and the platform's rate. */
-const Exact = Schema.String.check(Schema.isPattern(/^\d{1,20}(\.\d{1,24})?$/u))
+const Exact = Schema.String.annotate({ format: "decimal" }).check(Schema.isPattern(/^\d{1,20}(\.\d{1,24})?$/u))
 const Prices = Schema.Record(Schema.String, Exact)
 
 /** What a driver counts. `Driver` in layers/catalog/import/cost/rates.ts explains each. */

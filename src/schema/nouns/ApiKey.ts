@@ -3,7 +3,7 @@ import { Schema } from "effect"
 import { keyReadings } from "../accounts/KeyAccess.ts"
 import { Usd } from "../money/Money.ts"
 import { budgetPeriods } from "../money/SpendDay.ts"
-import { amount, amountAs, idOf, text, time, withExample } from "./Noun.ts"
+import { amount, amountAs, idOf, such, text, time, withExample } from "./Noun.ts"
 
 export const KeyBudget = Schema.Struct({
   limit: amount,
@@ -52,9 +52,9 @@ export const KeyScope = Schema.Struct({
 
 export const ApiKey = Schema.Struct({
   id: idOf("key"),
-  name: Schema.String,
+  name: such("agent"),
   environment: Schema.Literals(["test", "live"]),
-  display: Schema.String,
+  display: such("rg_test_Q8bC…X4vF"),
   last_used_at: Schema.NullOr(time),
   revoked: Schema.Boolean,
   expires_at: Schema.NullOr(time),

@@ -1,6 +1,6 @@
 /** One change in an organization: who changed what, when and from where. */
 import { Schema } from "effect"
-import { idOf, org_id, text, time, withExample } from "./Noun.ts"
+import { idOf, org_id, such, text, time, withExample } from "./Noun.ts"
 
 export const actorKinds = ["person", "key", "operator", "system"] as const
 
@@ -11,8 +11,8 @@ export const AuditEntry = Schema.Struct({
     id: Schema.NullOr(text("Id of the user or API key.")),
     name: Schema.NullOr(text("A person's e-mail address, a key's name, or the operator's user name."))
   }),
-  action: text("Such as `key.revoked` or `member.changed`."),
-  object: text("Id of what was changed."),
+  action: such("key.revoked", "Such as `key.revoked` or `member.changed`."),
+  object: idOf("key", "Id of what was changed."),
   before: Schema.NullOr(Schema.JsonObject).annotate({ description: "The changed fields as they were. No secrets." }),
   after: Schema.NullOr(Schema.JsonObject).annotate({ description: "The changed fields as they are now. No secrets." }),
   address: Schema.NullOr(text("Client address of the request. Deleted after 180 days.")),

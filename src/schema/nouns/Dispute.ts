@@ -1,10 +1,10 @@
 /** A dispute of the outcome warranty, and what the warranty says of a run. */
 import { Schema } from "effect"
 import { disputeReason, disputeStates } from "../wallet/Warranty.ts"
-import { amount, org_id, time, withExample } from "./Noun.ts"
+import { amount, org_id, run_id, time, withExample } from "./Noun.ts"
 
 export const Dispute = Schema.Struct({
-  run_id: Schema.String,
+  run_id,
   reason: Schema.Literal(disputeReason),
   evidence: Schema.NullOr(Schema.String),
   state: Schema.Literals(disputeStates),

@@ -1,13 +1,13 @@
 /** The people of an organization: members with roles, and invitations. */
 import { Schema } from "effect"
 import { roles } from "../accounts/Role.ts"
-import { idOf, text, time, timeAs, withExample } from "./Noun.ts"
+import { idOf, such, text, time, timeAs, withExample } from "./Noun.ts"
 
 export const Role = Schema.Literals(roles)
 
 const FollowedKey = Schema.Struct({
   id: idOf("key"),
-  name: Schema.String,
+  name: such("agent"),
   connected: Schema.Boolean,
   change: Schema.Literals(["narrowed", "revoked"])
 }).annotate({ identifier: "FollowedKey" })
@@ -15,7 +15,7 @@ const FollowedKey = Schema.Struct({
 export const FollowedKeys = Schema.Array(FollowedKey)
 
 export const Member = Schema.Struct({
-  id: text("Id of the user, `usr_…`."),
+  id: idOf("usr", "Id of the user, `usr_…`."),
   email: Schema.String,
   role: Role,
   verified: Schema.Boolean.annotate({

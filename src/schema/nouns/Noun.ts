@@ -32,16 +32,16 @@ export const endpoint = such("/v1/people")
 export const dayAs = (description?: string) => text(description).annotate({ format: "date" })
 
 /** A time: ISO 8601 in UTC, with milliseconds. */
-export const timeAs = (description?: string) =>
-  text(description)
-    .annotate({ format: "date-time" })
-    .pipe(
-      Schema.decodeTo(Schema.Date, {
-        decode: SchemaGetter.transform((text: string) => new Date(text)),
-        encode: SchemaGetter.transform((time: Date) => time.toISOString())
-      })
-    )
+export const timeAs = (description?: string, example?: string) =>
+  (example === undefined ? text(description) : such(example, description)).annotate({ format: "date-time" }).pipe(
+    Schema.decodeTo(Schema.Date, {
+      decode: SchemaGetter.transform((text: string) => new Date(text)),
+      encode: SchemaGetter.transform((time: Date) => time.toISOString())
+    })
+  )
 export const time = timeAs()
+/** For JSON that is written by hand. */
+export const timeText = Schema.toEncoded(time)
 
 /** An amount of money: decimal USD. */
 export const amountAs = (description?: string) =>
@@ -54,6 +54,8 @@ export const amountAs = (description?: string) =>
       })
     )
 export const amount = amountAs()
+/** For JSON that is written by hand. */
+export const amountText = Schema.toEncoded(amount)
 
 /** A whole number that PostgreSQL counts as bigint. */
 export const countAs = (description?: string) =>

@@ -7,6 +7,7 @@
 import { Schema } from "effect"
 import { isErrorCode, statusOf } from "../Errors.ts"
 import { usd } from "../money/Money.ts"
+import { amountText, timeText } from "./Noun.ts"
 import { reasonOf } from "../guards/Reuse.ts"
 import { nextStep } from "../accounts/OwnAccount.ts"
 import { ownMessage } from "../accounts/OwnMessages.ts"
@@ -24,8 +25,8 @@ const listed = {
   routing_reason: Schema.String,
   billing: Schema.Struct({
     currency: Schema.Literal("USD"),
-    quoted: Schema.String,
-    charged: Schema.NullOr(Schema.String),
+    quoted: amountText,
+    charged: Schema.NullOr(amountText),
     platform_funded: Schema.Boolean
   }),
   timing: Schema.Struct({ duration_ms: Schema.Int }),
@@ -42,7 +43,7 @@ const listed = {
   ),
   /** An older service sends none. */
   metadata: Schema.optionalKey(Schema.Record(Schema.String, Schema.String)),
-  created_at: Schema.String
+  created_at: timeText
 }
 
 const example = {

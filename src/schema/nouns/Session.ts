@@ -1,7 +1,7 @@
 /** A person's session in an organization. */
 import { Schema } from "effect"
 import { roles } from "../accounts/Role.ts"
-import { text, time, withExample } from "./Noun.ts"
+import { such, time, withExample } from "./Noun.ts"
 
 const organization = { id: "org_01m81nzgh66f8vfxqbkda58gtf", name: "Acme" }
 const example = {
@@ -39,7 +39,7 @@ export const NewSession = Schema.Struct({ session_token: Schema.String, ...Sessi
   .pipe(withExample({ session_token: "rg_sess_YOUR_TOKEN", ...example }))
 
 export const OpenSession = Schema.Struct({
-  id: text("Id of the session, `ses_…`. It is not the token."),
+  id: such("ses_4f1c2a9e0b7d4c55a1e6f0b3c8d92e17", "Id of the session, `ses_…`. It is not the token."),
   organization: Schema.Struct({ id: Schema.String, name: Schema.String }),
   current: Schema.Boolean.annotate({ description: "True for the session that asks." }),
   created_at: time,

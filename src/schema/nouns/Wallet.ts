@@ -1,7 +1,7 @@
 /** An organization's money: balance, ledger entries, spend guard, automatic top-up, and the audit of them. */
 import { Schema } from "effect"
 import { entryTypes } from "../wallet/Wallet.ts"
-import { amount, time, withExample } from "./Noun.ts"
+import { amount, idOf, such, time, timeAs, withExample } from "./Noun.ts"
 
 export const Wallet = Schema.Struct({
   currency: Schema.Literal("USD"),
@@ -44,7 +44,7 @@ export const SpendGuard = Schema.Struct({
   }),
   time_zone: Schema.String.annotate({ description: "whose days the daily limit, budgets and usage count" }),
   spent_today: amount,
-  resets_at: time
+  resets_at: timeAs("When the next day begins.", "2026-11-23T00:00:00.000Z")
 })
   .annotate({ identifier: "SpendGuard" })
   .pipe(
@@ -70,6 +70,20 @@ export const AutoTopup = Schema.Struct({
   .annotate({ identifier: "AutoTopup" })
   .pipe(withExample({ enabled: false, threshold: "5.00", amount: "25.00", last_error: null }))
 export type AutoTopup = typeof AutoTopup.Type
+
+export const Checkout = Schema.Struct({
+  status: Schema.Literal("checkout"),
+  checkout_url: such("https://pay.example/c/cs_01m81nzk5dej20zws915h61fdz"),
+  session_id: idOf("cs")
+}).annotate({ identifier: "Checkout" })
+
+export const SimulatedCheckout = Schema.Struct({
+  status: Schema.Literal("simulated"),
+  session_id: idOf("cs"),
+  transaction_id: idOf("txn")
+}).annotate({ identifier: "SimulatedCheckout" })
+export const TopUp = Schema.Union([Checkout, SimulatedCheckout])
+export type TopUp = typeof TopUp.Type
 
 /** The caller's balance and holds, recomputed from the ledger. */
 export const WalletAudit = Schema.Struct({

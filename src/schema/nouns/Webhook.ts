@@ -1,6 +1,6 @@
 /** A webhook endpoint, to which an organization's events are posted, and what became of each delivery. */
 import { Schema } from "effect"
-import { idOf, text, time, timeAs, withExample } from "./Noun.ts"
+import { idOf, text, time, timeAs, timeText, withExample } from "./Noun.ts"
 
 const fields = {
   id: idOf("whe"),
@@ -54,7 +54,7 @@ export const WebhookDelivery = Schema.Struct({
   request: Schema.Struct({ body: text("The body as it is sent, JSON text.") }),
   answers: Schema.Array(
     Schema.Struct({
-      at: Schema.String,
+      at: timeText,
       duration_ms: Schema.Finite,
       status: Schema.NullOr(Schema.Int),
       answer: text("The beginning of the answer's body, or why there was no answer.")

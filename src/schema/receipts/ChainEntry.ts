@@ -6,9 +6,10 @@
 import { Schema } from "effect"
 import { entryTypes } from "../wallet/Wallet.ts"
 import { signed } from "../money/Money.ts"
+import { such } from "../nouns/Noun.ts"
 
 const Amount = Schema.String.check(Schema.isPattern(/^-?(0|[1-9]\d{0,9})\.\d{2,6}$/u), Schema.isMaxLength(18))
-const Hash = Schema.String.check(Schema.isPattern(/^[0-9a-f]{64}$/u), Schema.isMaxLength(64))
+const Hash = such("0".repeat(64)).check(Schema.isPattern(/^[0-9a-f]{64}$/u), Schema.isMaxLength(64))
 const Time = Schema.String.check(Schema.isPattern(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/u), Schema.isMaxLength(27))
 
 export const ChainEntry = Schema.Struct({

@@ -5,6 +5,7 @@
  */
 import { Schema } from "effect"
 import { Accept } from "../catalog/Acceptance.ts"
+import { amountText, provider } from "../nouns/Noun.ts"
 import { ChainEntry } from "./ChainEntry.ts"
 
 const text = Schema.String
@@ -14,10 +15,10 @@ const textOrNull = Schema.NullOr(Schema.String)
 const account = Schema.optionalKey(Schema.Literal("own"))
 
 export const ReceiptOffer = Schema.Struct({
-  provider: text,
+  provider,
   account,
   /** The most that the provider would charge for this input. Null if it was not stored. */
-  price: textOrNull,
+  price: Schema.NullOr(amountText),
   /** What was measured of the provider's calls when the route was chosen. Null if nothing was. */
   health: Schema.NullOr(
     Schema.Struct({

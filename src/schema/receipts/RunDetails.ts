@@ -4,11 +4,12 @@ import * as Money from "../money/Money.ts"
 import { RunStatus } from "../runs/Run.ts"
 import { ChainEntry } from "./ChainEntry.ts"
 import { ReceiptDecision } from "./Receipt.ts"
+import { amountText, run_id, timeText } from "../nouns/Noun.ts"
 
-const amountOrNull = (description: string) => Schema.NullOr(Schema.String).annotate({ description })
+const amountOrNull = (description: string) => Schema.NullOr(amountText).annotate({ description })
 
 export const RunDetails = Schema.Struct({
-  run_id: Schema.String,
+  run_id,
   status: RunStatus,
   key_id: Schema.NullOr(Schema.String).annotate({ description: "the API key that asked; null for a session" }),
   request: Schema.NullOr(Schema.JsonObject).annotate({
@@ -20,7 +21,7 @@ export const RunDetails = Schema.Struct({
   }),
   billing: Schema.Struct({
     currency: Schema.Literal("USD"),
-    quoted: Schema.String,
+    quoted: amountText,
     held: amountOrNull("what the run held in the ledger; null if it held nothing"),
     charged: amountOrNull("null until the run ends, and for a run that delivered nothing"),
     released: amountOrNull("the part of the hold that was not charged; null until the run ends")
@@ -28,9 +29,9 @@ export const RunDetails = Schema.Struct({
   ledger: Schema.Array(ChainEntry).annotate({
     description: "the run's ledger entries, oldest first, and the warranty's refund"
   }),
-  created_at: Schema.String,
-  finished_at: Schema.NullOr(Schema.String),
-  erased_at: Schema.NullOr(Schema.String)
+  created_at: timeText,
+  finished_at: Schema.NullOr(timeText),
+  erased_at: Schema.NullOr(timeText)
 })
 export type RunDetails = typeof RunDetails.Type
 

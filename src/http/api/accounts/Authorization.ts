@@ -6,7 +6,7 @@ import { Wire } from "../../../schema/Errors.ts"
 import { oauthScopes } from "../../../schema/oauth/Scope.ts"
 import { Auth, optional } from "../shapes/Common.ts"
 import { BudgetRequest } from "../shapes/KeyRules.ts"
-import { withExample } from "../../../schema/nouns/Noun.ts"
+import { org_id, organization, such, withExample } from "../../../schema/nouns/Noun.ts"
 
 const text = (max: number) => Schema.NonEmptyString.check(Schema.isMaxLength(max))
 
@@ -25,12 +25,12 @@ export const AuthorizationQuery = Schema.Struct(parameters)
 export type AuthorizationQuery = typeof AuthorizationQuery.Type
 
 const AuthorizationRequest = Schema.Struct({
-  client_name: Schema.String.annotate({ description: "What the client calls itself. Nothing proves it." }),
-  redirect_uri: Schema.String,
-  redirect_host: Schema.String,
+  client_name: such("Example Agent", "What the client calls itself. Nothing proves it."),
+  redirect_uri: such("https://agents.example/callback"),
+  redirect_host: such("agents.example"),
   on_this_machine: Schema.Boolean.annotate({ description: "The answer goes to a program on the person's machine." }),
   scope: Schema.Literals(oauthScopes),
-  organization: Schema.Struct({ id: Schema.String, name: Schema.String })
+  organization: Schema.Struct({ id: org_id, name: organization })
 }).annotate({ identifier: "AuthorizationRequest" })
 
 const Decision = Schema.Struct({
@@ -72,7 +72,10 @@ export class AuthorizationApi extends HttpApiGroup.make("oauth")
     HttpApiEndpoint.post("decide", "/oauth/authorization", {
       payload: Decision,
       success: Schema.Struct({
-        redirect_to: Schema.String.annotate({ description: "The client's redirect URI with a code, or with an error." })
+        redirect_to: such(
+          "https://agents.example/callback?code=CODE",
+          "The client's redirect URI with a code, or with an error."
+        )
       }).annotate({ identifier: "AuthorizationAnswer" }),
       error: [Wire.invalid_request, Wire.forbidden, Wire.rate_limited]
     }).annotateMerge(

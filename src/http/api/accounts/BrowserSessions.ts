@@ -20,7 +20,9 @@ export const JoinRequest = Schema.Struct({ token: LinkToken, password: Password,
   identifier: "BrowserJoinRequest"
 })
 export const SwitchRequest = Schema.Struct({
-  organization_id: Schema.NonEmptyString.check(Schema.isMaxLength(200))
+  organization_id: Schema.NonEmptyString.check(Schema.isMaxLength(200)).annotate({
+    examples: ["org_01m81nzgh66f8vfxqbkda58gtf"]
+  })
 }).annotate({ identifier: "SwitchOrganizationRequest" })
 
 export class BrowserSessionsApi extends HttpApiGroup.make("browser").add(

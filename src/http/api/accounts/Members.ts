@@ -7,7 +7,7 @@ import { Code, Email, LinkToken, Password } from "../shapes/AccountFields.ts"
 import { Auth, listQuery, optional } from "../shapes/Common.ts"
 import { NewSession } from "../../../schema/nouns/Session.ts"
 import * as nouns from "../../../schema/nouns/Member.ts"
-import { pageOf, withExample } from "../../../schema/nouns/Noun.ts"
+import { email, idOf, organization, pageOf, withExample } from "../../../schema/nouns/Noun.ts"
 
 export const FollowedKeys = Schema.toEncoded(nouns.FollowedKeys)
 export const Member = Schema.toEncoded(nouns.Member)
@@ -41,9 +41,9 @@ export class MembersApi extends HttpApiGroup.make("members")
       params: member,
       query: { keep_keys: Schema.optionalKey(Schema.Literals(["true", "false"])) },
       success: Schema.Struct({
-        id: Schema.String,
+        id: nouns.Member.fields.id,
         removed: Schema.Literal(true),
-        revoked_keys: Schema.Array(Schema.String),
+        revoked_keys: Schema.Array(idOf("key")),
         keys: FollowedKeys
       }).annotate({ identifier: "RemovedMember" }),
       error: [Wire.invalid_request, Wire.not_found]
@@ -101,7 +101,7 @@ export class InvitationsApi extends HttpApiGroup.make("invitations").add(
     .middleware(Auth),
   HttpApiEndpoint.post("preview", "/invitations/preview", {
     payload: Schema.Struct({ token: LinkToken }).annotate({ identifier: "InvitationPreviewRequest" }),
-    success: Schema.Struct({ organization: Schema.String, email: Schema.String, role: nouns.Role }).annotate({
+    success: Schema.Struct({ organization, email, role: nouns.Role }).annotate({
       identifier: "InvitationPreview"
     }),
     error: [Wire.invalid_request, Wire.rate_limited]

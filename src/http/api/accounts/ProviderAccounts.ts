@@ -5,7 +5,7 @@ import { operation } from "../shapes/Rights.ts"
 import { Wire } from "../../../schema/Errors.ts"
 import { Auth, optional } from "../shapes/Common.ts"
 import * as nouns from "../../../schema/nouns/ProviderAccount.ts"
-import { withExample } from "../../../schema/nouns/Noun.ts"
+import { provider, withExample } from "../../../schema/nouns/Noun.ts"
 
 export const ProviderAccount = Schema.toEncoded(nouns.ProviderAccount)
 
@@ -71,7 +71,7 @@ export class ProviderAccountsApi extends HttpApiGroup.make("providerAccounts")
     ),
     HttpApiEndpoint.delete("remove", "/provider-accounts/:provider", {
       params,
-      success: Schema.Struct({ provider: Schema.String, deleted: Schema.Literal(true) }).annotate({
+      success: Schema.Struct({ provider, deleted: Schema.Literal(true) }).annotate({
         identifier: "RemovedProviderAccount"
       }),
       error: errors

@@ -5,6 +5,7 @@ import { about, own } from "../shapes/Rights.ts"
 import { Wire } from "../../../schema/Errors.ts"
 import { Code, Email, LinkToken, NewPassword, Password } from "../shapes/AccountFields.ts"
 import { Auth } from "../shapes/Common.ts"
+import { email } from "../../../schema/nouns/Noun.ts"
 
 const Verification = Schema.Struct({
   verification: Schema.Literals(["sent", "not_needed"])
@@ -16,7 +17,7 @@ const PasswordSet = Schema.Struct({ password_changed: Schema.Literal(true) }).an
 export class RecoveryApi extends HttpApiGroup.make("recovery").add(
   HttpApiEndpoint.post("verifyEmail", "/auth/verify-email", {
     payload: Schema.Struct({ token: LinkToken }).annotate({ identifier: "VerifyEmailRequest" }),
-    success: Schema.Struct({ verified: Schema.Literal(true), email: Schema.String }).annotate({
+    success: Schema.Struct({ verified: Schema.Literal(true), email }).annotate({
       identifier: "VerifiedEmail"
     }),
     error: [Wire.invalid_request, Wire.rate_limited]

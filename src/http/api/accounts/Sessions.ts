@@ -63,7 +63,7 @@ export class SessionsApi extends HttpApiGroup.make("auth").add(
     .middleware(Auth),
   HttpApiEndpoint.delete("endSession", "/auth/sessions/:session_id", {
     params: { session_id: Schema.String },
-    success: Schema.Struct({ id: Schema.String, ended: Schema.Literal(true) }).annotate({
+    success: Schema.Struct({ id: nouns.OpenSession.fields.id, ended: Schema.Literal(true) }).annotate({
       identifier: "EndedSession"
     }),
     error: [Wire.forbidden, Wire.not_found]

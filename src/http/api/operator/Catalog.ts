@@ -5,6 +5,7 @@ import { Wire } from "../../../schema/Errors.ts"
 import { optional } from "../shapes/Common.ts"
 import { withoutNul } from "../shapes/AccountFields.ts"
 import { forOperators, OperatorAuth } from "./OperatorAuth.ts"
+import { provider } from "../../../schema/nouns/Noun.ts"
 
 const Slug = Schema.String.check(
   Schema.isPattern(/^[a-z][a-z0-9_]{0,40}$/u, { message: "must be a slug such as hunter: a-z, 0-9 and _" }).abort(),
@@ -32,7 +33,7 @@ export const ImportRequest = Schema.Struct({
 }).annotate({ identifier: "CatalogImportRequest" })
 
 export const CatalogImport = Schema.Struct({
-  provider: Schema.String,
+  provider,
   base_url: Schema.NullOr(Schema.String).annotate({
     description: "Where calls of this provider go, with the account of the settings."
   }),
@@ -62,7 +63,7 @@ export class OperatorCatalogApi extends HttpApiGroup.make("operatorCatalog")
     ),
     HttpApiEndpoint.delete("reset", "/operator/catalog/imports/:provider", {
       params: { provider: Schema.String },
-      success: Schema.Struct({ provider: Schema.String, reset: Schema.Boolean })
+      success: Schema.Struct({ provider, reset: Schema.Boolean })
     }).annotateMerge(
       forOperators(
         "Delete a provider's import",

@@ -3,7 +3,7 @@ import { Schema } from "effect"
 import { withoutNul } from "../shapes/AccountFields.ts"
 
 /** Why the operator does something. Somebody else reads it. */
-export const Note = Schema.NonEmptyString.check(
+export const Note = Schema.NonEmptyString.annotate({ examples: ["Checked by hand."] }).check(
   Schema.isMaxLength(500),
   withoutNul,
   Schema.makeFilter((text: string) => text.trim() !== "" || "must say why")

@@ -3,7 +3,7 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { Wire } from "../../../schema/Errors.ts"
 import { Usd } from "../../../schema/money/Money.ts"
-import { org_id, pageOf } from "../../../schema/nouns/Noun.ts"
+import { org_id, pageOf, withExample } from "../../../schema/nouns/Noun.ts"
 import {
   OperatorCredit,
   OperatorKey,
@@ -29,7 +29,9 @@ const CreditRequest = Schema.Struct({
     }).abort(),
     Schema.isMaxLength(100)
   ).annotate({ description: "The same type and reference are booked once for an organization." })
-}).annotate({ identifier: "OperatorCreditRequest" })
+})
+  .annotate({ identifier: "OperatorCreditRequest" })
+  .pipe(withExample({ type: "refund", amount: "5.00", note: "Two runs failed on our side.", reference: "ticket-1842" }))
 
 const Resumed = Schema.Struct({
   org_id,

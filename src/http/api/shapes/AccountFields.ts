@@ -1,5 +1,6 @@
 /** Fields of people and accounts that several requests share. */
 import { Schema } from "effect"
+import { such } from "../../../schema/nouns/Noun.ts"
 import { isPrintable } from "../../../schema/json/StorableText.ts"
 
 /** PostgreSQL can't store this character. */
@@ -12,24 +13,27 @@ export const printable = Schema.makeFilter(
   (text: string) => isPrintable(text) || "must be one line of printable characters, without control characters"
 )
 
+const textSuchAs = (example: string) => Schema.NonEmptyString.annotate({ examples: [example] })
+
 /** The name of an organization, a key or an allowance. */
-export const Name = Schema.NonEmptyString.check(Schema.isMaxLength(200), printable)
-export const Email = Schema.String.check(
+export const Name = textSuchAs("Acme").check(Schema.isMaxLength(200), printable)
+export const Email = such("jane@acme.example").check(
   Schema.isMaxLength(254),
   Schema.isPattern(/^[^\s@]+@[^\s@]+\.[^\s@]+$/, { message: "must be an e-mail address" }),
   printable
 )
 export const passwordLengthMin = 10
 export const passwordLengthMax = 500
+const password = such("correct horse battery")
 /** A password that somebody chooses now. */
-export const NewPassword = Schema.String.check(
+export const NewPassword = password.check(
   Schema.isMinLength(passwordLengthMin),
   Schema.isMaxLength(passwordLengthMax),
   withoutNul
 )
 /** An existing password, which may be older than today's rules. */
-export const Password = Schema.String.check(Schema.isMaxLength(passwordLengthMax), withoutNul)
+export const Password = password.check(Schema.isMaxLength(passwordLengthMax), withoutNul)
 /** Of an authenticator app, or a recovery code. */
 export const Code = Schema.NonEmptyString.check(Schema.isMaxLength(40), withoutNul)
 /** The token of a mailed link. */
-export const LinkToken = Schema.NonEmptyString.check(Schema.isMaxLength(200), withoutNul)
+export const LinkToken = textSuchAs("TOKEN_OF_THE_LINK").check(Schema.isMaxLength(200), withoutNul)

@@ -10,11 +10,11 @@ const isTimestamp = (text: string): boolean =>
   /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)$/i.test(text) && !Number.isNaN(Date.parse(text))
 
 /** A time in a request. */
-export const Timestamp = Schema.String.check(
-  Schema.makeFilter((text) => isTimestamp(text) || 'expected a time such as "2026-12-31T00:00:00Z"', {}, true),
-  Schema.isMaxLength(timeCharsMax)
-)
-  .annotate({ format: "date-time" })
+export const Timestamp = Schema.String.annotate({ format: "date-time" })
+  .check(
+    Schema.makeFilter((text) => isTimestamp(text) || 'expected a time such as "2026-12-31T00:00:00Z"', {}, true),
+    Schema.isMaxLength(timeCharsMax)
+  )
   .pipe(
     Schema.decodeTo(Schema.Date, {
       decode: SchemaGetter.transform((text: string) => new Date(text)),

@@ -22,12 +22,12 @@ const answerCharsMax = 2_147_483_647
 /** A page has up to 200 items. The other lists have what a run, a provider or an import has. */
 const itemsMax = 100_000
 
+/** Texts of a known format. */
+const charsByFormat: Readonly<Record<string, number>> = { "date-time": timeCharsMax, date: 10, decimal: 40 }
 /** Texts of a known form, by the name of their field. */
 const charsByName: ReadonlyArray<readonly [RegExp, number]> = [
   [/^idempotency-key$|(^|_)id$|^(capability|provider|category)$/, 255],
-  [/cursor$/, 200],
-  [/_at$|^(at|since)$/, timeCharsMax],
-  [/^(amount|available|cost|fee|held|hold|loss|price|quoted|refund|released)$|^(balance|charged|reserved|spent)/, 40]
+  [/cursor$/, 200]
 ]
 
 interface Place {
@@ -44,7 +44,9 @@ const withLimit = (schema: Node, { name, chars }: Place): Node => {
   if (type === "integer") return { ...schema, format: schema["format"] ?? "int64" }
   if (type === "array") return { ...schema, maxItems: schema["maxItems"] ?? itemsMax }
   if (type !== "string" || ["maxLength", "enum", "const"].some((key) => key in schema)) return schema
-  return { ...schema, maxLength: Math.min(chars, charsByName.find(([names]) => names.test(name))?.[1] ?? chars) }
+  const ofFormat = charsByFormat[String(schema["format"])]
+  const max = ofFormat ?? charsByName.find(([names]) => names.test(name))?.[1] ?? chars
+  return { ...schema, maxLength: Math.min(chars, max) }
 }
 
 /** Members that hold a value and no schema. */

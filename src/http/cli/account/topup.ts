@@ -2,11 +2,12 @@
  * `rungate wallet topup <amount>`: opens a checkout. The wallet is credited after the payment processor confirms the payment.
  */
 import { spawn } from "node:child_process"
-import { Effect, Schema } from "effect"
+import { Effect } from "effect"
 import { Argument, Command } from "effect/cli"
 import * as Money from "../../../schema/money/Money.ts"
 import { pageOf } from "../../../schema/nouns/Noun.ts"
-import { Checkout, SimulatedCheckout, TopUpsApi } from "../../api/TopUps.ts"
+import { TopUp } from "../../../schema/nouns/Wallet.ts"
+import { TopUpsApi } from "../../api/TopUps.ts"
 import { Transaction, WalletApi } from "../../api/Wallet.ts"
 import { ask, call } from "../answers/operation.ts"
 import { TypedUsd } from "../terminal/TypedUsd.ts"
@@ -47,8 +48,6 @@ const waitForCredit = Effect.fnUntraced(function* (reference: string, seen: stri
   yield* screen.status("")
 })
 
-const Opened = Schema.Union([Checkout, SimulatedCheckout])
-
 const openers: Readonly<Record<string, readonly [string, ...Array<string>]>> = {
   darwin: ["open"],
   win32: ["rundll32", "url.dll,FileProtocolHandler"]
@@ -85,7 +84,7 @@ export const topup = Command.make(
     const answer = yield* call(TopUpsApi.endpoints.checkout, { payload: { amount } })
     const asJson = formatOf(screen, { json }) === "json"
     if (asJson) yield* screen.out(printed(answer.text))
-    const opened = yield* read(Opened, answer)
+    const opened = yield* read(TopUp, answer)
     if (opened.status === "simulated")
       return yield* screen.say(`Credited $${amount}. Simulated by the sandbox: no money moved.`)
     const url = opened.checkout_url

@@ -5,8 +5,14 @@
 import { Effect } from "effect"
 import { Argument, Flag } from "effect/cli"
 import type { Hinted } from "../../../schema/Hints.ts"
-import { CatalogApi, InspectedCapability, InspectedEndpoint } from "../../api/Catalog.ts"
-import { Discovered, type DiscoverItem as Item, DiscoveryApi } from "../../api/Discovery.ts"
+import {
+  Discovered,
+  type DiscoverItem as Item,
+  InspectedCapability,
+  InspectedEndpoint
+} from "../../../schema/nouns/Catalog.ts"
+import { CatalogApi } from "../../api/Catalog.ts"
+import { DiscoveryApi } from "../../api/Discovery.ts"
 import { cliHints } from "../answers/commands.ts"
 import { drawnList, type Shown, tableLines } from "../answers/draw.ts"
 import { row, rowWith } from "../answers/row.ts"

@@ -2,7 +2,8 @@
 import { Clock, Effect, Schema } from "effect"
 import { memberText } from "../../../schema/json/JsonText.ts"
 import * as Money from "../../../schema/money/Money.ts"
-import { Checkout, SimulatedCheckout, TopUpsApi } from "../../api/TopUps.ts"
+import { TopUp } from "../../../schema/nouns/Wallet.ts"
+import { TopUpsApi } from "../../api/TopUps.ts"
 import { WalletApi } from "../../api/Wallet.ts"
 import { ask, call } from "../answers/operation.ts"
 import { decoded, failureOf, formatOf, lines, pageOf } from "../answers/show.ts"
@@ -31,7 +32,7 @@ export interface Given {
 /** Opens a checkout for the organization of the key. */
 const openCheckout = Effect.fnUntraced(function* (amount: Money.MicroUsd) {
   const payload = { amount: Money.usd(amount) }
-  const opened = yield* ask(TopUpsApi.endpoints.checkout, { payload }, Schema.Union([Checkout, SimulatedCheckout]))
+  const opened = yield* ask(TopUpsApi.endpoints.checkout, { payload }, TopUp)
   if (opened.status === "checkout") return opened.session_id
   return yield* fail(
     "failed",

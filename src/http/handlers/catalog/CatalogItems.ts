@@ -1,4 +1,5 @@
 /** Shows catalog items in discover and in lists (specification 2.3, 2.11), with the next commands. */
+import { Schema } from "effect"
 import type { CatalogEntry } from "../../../layers/catalog/Catalog.ts"
 import type { RawProvider, Snapshot } from "../../../layers/catalog/Endpoints.ts"
 import type { Marketplace } from "../../../layers/catalog/Marketplace.ts"
@@ -6,6 +7,7 @@ import type { CheckRow } from "../../../layers/catalog/ProviderChecks.ts"
 import type { ProviderReadiness } from "../../../layers/catalog/ProviderReadiness.ts"
 import type { Health } from "../../../layers/executor/Health.ts"
 import type { Endpoint } from "../../../schema/catalog/Endpoint.ts"
+import { CatalogProvider } from "../../../schema/nouns/Catalog.ts"
 import * as Money from "../../../schema/money/Money.ts"
 import { priceMin } from "../../../schema/money/Pricing.ts"
 import { orReported } from "../../../schema/runs/Health.ts"
@@ -80,20 +82,22 @@ export const providerHealth = (health: Health["Service"], slug: string, capabili
 export const checkedAt = (checks: ReadonlyArray<CheckRow>): Date | null =>
   checks.map((one) => one.checked_at).toSorted((a, b) => a.getTime() - b.getTime())[0] ?? null
 
+const providerJson = Schema.encodeSync(CatalogProvider)
 /** Whether a provider can be called, what its account would add, and how many raw endpoints it has. */
 export const providerView = (
   raw: RawProvider,
   readiness: ProviderReadiness | undefined,
   health: Health["Service"],
   checks: ReadonlyArray<CheckRow>
-) => ({
-  provider: raw.slug,
-  title: raw.title,
-  homepage: raw.homepage,
-  capabilities: (raw.provider?.offers ?? []).map((one) => one.capability),
-  configured: readiness?.configured ?? raw.status === "live",
-  adds: readiness?.adds ?? [],
-  checked_at: checkedAt(checks),
-  health: providerHealth(health, raw.slug, readiness?.serves ?? []),
-  endpoints: { count: raw.endpoints.length, status: raw.status, reason: raw.excluded }
-})
+) =>
+  providerJson({
+    provider: raw.slug,
+    title: raw.title,
+    homepage: raw.homepage,
+    capabilities: (raw.provider?.offers ?? []).map((one) => one.capability),
+    configured: readiness?.configured ?? raw.status === "live",
+    adds: readiness?.adds ?? [],
+    checked_at: checkedAt(checks),
+    health: providerHealth(health, raw.slug, readiness?.serves ?? []),
+    endpoints: { count: raw.endpoints.length, status: raw.status, reason: raw.excluded }
+  })

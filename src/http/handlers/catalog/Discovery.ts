@@ -11,7 +11,7 @@ import { readinessOf } from "../../../layers/catalog/ProviderReadiness.ts"
 import { CostDrifts } from "../../../layers/executor/CostDrifts.ts"
 import { Health } from "../../../layers/executor/Health.ts"
 import { endpointKey } from "../../../schema/catalog/Endpoint.ts"
-import { problem } from "../../../schema/Errors.ts"
+import { notACursor, problem } from "../../../schema/Errors.ts"
 import { didYouMean } from "../../../schema/suggestion.ts"
 import { Api } from "../../api/Api.ts"
 import { listLimitDefault } from "../../api/shapes/Common.ts"
@@ -49,10 +49,7 @@ const pageOf = <A>(
 ) => {
   const { limit = listLimitDefault, cursor } = query
   const after = cursor === undefined ? -1 : all.findIndex((item) => cursorOf(keyOf(item)) === cursor)
-  if (cursor !== undefined && after < 0) {
-    const message = "is not a cursor of this list"
-    return Effect.fail(problem("invalid_request", `query.cursor ${message}`, [{ path: "query.cursor", message }]))
-  }
+  if (cursor !== undefined && after < 0) return notACursor
   const items = all.slice(after + 1, after + 1 + limit)
   const last = items.at(-1)
   const more = after + 1 + limit < all.length

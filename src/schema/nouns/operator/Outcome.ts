@@ -1,5 +1,6 @@
 /** A call whose outcome nobody knows, and what was found out about it. */
 import { Schema } from "effect"
+import { doubts, findings } from "../../catalog/Doubt.ts"
 import { capability, endpoint, nullableText, org_id, provider, run_id, text, time } from "../Noun.ts"
 
 export const UnknownOutcome = Schema.Struct({
@@ -8,10 +9,10 @@ export const UnknownOutcome = Schema.Struct({
   provider,
   capability: Schema.NullOr(capability),
   endpoint: Schema.NullOr(endpoint),
-  why: text("worker_lost, no_answer, unreadable_answer or server_error."),
+  why: Schema.Literals(doubts),
   provider_state: Schema.NullOr(text("JSON text of the job at the provider, if one is known.")),
   at: time,
-  finding: nullableText,
+  finding: Schema.NullOr(Schema.Literals(findings)),
   note: nullableText,
   found_at: Schema.NullOr(time),
   next_look: Schema.NullOr(time)

@@ -1,6 +1,6 @@
 /** Providers as the operator sees them: accounts, checks and health, and what they earn and lose. */
 import { Schema } from "effect"
-import { healthStatuses } from "../../runs/Health.ts"
+import { Health } from "../Health.ts"
 import {
   amount,
   capability,
@@ -29,7 +29,7 @@ export const OperatorProvider = Schema.Struct({
   unchecked: capabilities.annotate({
     description: "Capabilities that no check has accepted: rungate providers check."
   }),
-  health: Schema.Struct({ status: Schema.Literals(healthStatuses), sample_size: Schema.Number })
+  health: Schema.Struct({ status: Health.fields.status, sample_size: Schema.Number })
 }).annotate({ identifier: "OperatorProvider" })
 
 const Drift = Schema.Struct({ provider, capability, expected: amount, measured: amount, since: time, run_id })

@@ -1,0 +1,54 @@
+/** What past runs would have cost and delivered under another routing policy, beside what happened. */
+import { Schema } from "effect"
+import { amount, withExample } from "./Noun.ts"
+
+const rate = Schema.NullOr(Schema.Number)
+
+const Amounts = Schema.Struct({ lower: amount, expected: amount, upper: amount }).annotate({
+  identifier: "SimulatedAmount"
+})
+const Rates = Schema.Struct({ lower: rate, expected: rate, upper: rate }).annotate({ identifier: "SimulatedRate" })
+
+export const Simulation = Schema.Struct({
+  currency: Schema.Literal("USD"),
+  runs: Schema.Int.annotate({ description: "finished runs of capabilities in this time" }),
+  actual: Schema.Struct({
+    cost: amount,
+    hit_rate: rate,
+    latency_ms_p95: rate
+  }).annotate({ identifier: "ActualFigures" }),
+  simulated: Schema.Struct({
+    cost: Amounts,
+    hit_rate: Rates,
+    latency_ms_p95: Rates.annotate({ description: "upper is null if nobody knows how long enough of the calls take" })
+  }).annotate({ identifier: "SimulatedFigures" }),
+  unchanged_runs: Schema.Int.annotate({ description: "runs that would have gone as they went" }),
+  unknown_runs: Schema.Int.annotate({
+    description:
+      "runs that would have called a provider which the past run did not call; bounds count every way in which it might have answered"
+  }),
+  unknown_share: rate,
+  refused_runs: Schema.Int.annotate({ description: "runs that no provider would have served" }),
+  left_out: Schema.Struct({ raw: Schema.Int, erased: Schema.Int, older: Schema.Int }).annotate({
+    description:
+      "runs that are not simulated: of raw endpoints, erased ones, and those of a release that did not store what routing saw"
+  })
+})
+  .annotate({ identifier: "Simulation" })
+  .pipe(
+    withExample({
+      currency: "USD",
+      runs: 4210,
+      actual: { cost: "61.3848", hit_rate: 0.8413, latency_ms_p95: 2310 },
+      simulated: {
+        cost: { lower: "38.52", expected: "44.1907", upper: "52.8804" },
+        hit_rate: { lower: 0.6917, expected: 0.8102, upper: 0.9033 },
+        latency_ms_p95: { lower: 1980, expected: 2204, upper: null }
+      },
+      unchanged_runs: 1904,
+      unknown_runs: 912,
+      unknown_share: 0.2166,
+      refused_runs: 0,
+      left_out: { raw: 120, erased: 3, older: 0 }
+    })
+  )
