@@ -19,7 +19,7 @@ export const openBrowser = (): Promise<Browser> =>
 
 const newest = () =>
   Math.max(
-    ...["src/http", "scripts", "docs"].flatMap((folder) =>
+    ...["src/http", "src/schema", "scripts", "docs"].flatMap((folder) =>
       Array.from(new Bun.Glob("**/*.{ts,tsx,css,md}").scanSync(join(import.meta.dir, "..", "..", folder))).map(
         (path) => Bun.file(join(import.meta.dir, "..", "..", folder, path)).lastModified
       )

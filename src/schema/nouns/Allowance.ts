@@ -1,7 +1,24 @@
 /** An allowance: an API key with an amount of the wallet's money. */
 import { Schema } from "effect"
 import { KeyScope } from "./ApiKey.ts"
+import { withColumns } from "../Columns.ts"
 import { amount, amountAs, text, time, withExample } from "./Noun.ts"
+
+const columns = [
+  ...([
+    "id",
+    "name",
+    "status",
+    "amount",
+    "spent",
+    "held",
+    "available",
+    "expires_at",
+    "allow",
+    "parent_id",
+    "display"
+  ] as const)
+]
 
 export const Allowance = Schema.Struct({
   id: text("The id of its key."),
@@ -20,6 +37,15 @@ export const Allowance = Schema.Struct({
 })
   .annotate({ identifier: "Allowance" })
   .pipe(
+    withColumns({
+      list: columns,
+      terminal: ["id", "amount", "display"],
+      wide: ["parent_id", "allow", "display", "held", "expires_at"],
+      facts: [...columns, "depth"],
+      titles: { status: "State", available: "Left", allow: "May run", parent_id: "Given by", display: "Key" },
+      none: { expires_at: "never", parent_id: "a person" },
+      kinds: { display: "code" }
+    }),
     withExample({
       id: "key_01m81nzk5dej20zws915h61fdz",
       name: "researcher 3",

@@ -3,6 +3,7 @@ import { Schema } from "effect"
 import { keyReadings } from "../accounts/KeyAccess.ts"
 import { Usd } from "../money/Money.ts"
 import { budgetPeriods } from "../money/SpendDay.ts"
+import { withColumns } from "../Columns.ts"
 import { amount, amountAs, idOf, such, text, time, withExample } from "./Noun.ts"
 
 export const KeyBudget = Schema.Struct({
@@ -73,6 +74,18 @@ export const ApiKey = Schema.Struct({
 })
   .annotate({ identifier: "ApiKey" })
   .pipe(
+    withColumns({
+      list: ["id", "name", "display", "revoked", "budget", "allow", "last_used_at", "created_at"],
+      terminal: ["id", "display", "created_at"],
+      wide: ["created_at", "allow", "display", "last_used_at"],
+      facts: [
+        ...(["display", "id", "name", "revoked", "budget", "allow"] as const),
+        ...(["last_used_at", "expires_at", "replaced_by", "created_at"] as const)
+      ],
+      titles: { display: "Key", revoked: "State", allow: "May run" },
+      none: { last_used_at: "never", expires_at: "never" },
+      kinds: { display: "code" }
+    }),
     withExample({
       id: "key_01m81nzk5dej20zws915h61fdz",
       name: "agent",

@@ -1,5 +1,6 @@
 /** One change in an organization: who changed what, when and from where. */
 import { Schema } from "effect"
+import { withColumns } from "../Columns.ts"
 import { idOf, org_id, such, text, time, withExample } from "./Noun.ts"
 
 export const actorKinds = ["person", "key", "operator", "system"] as const
@@ -20,6 +21,10 @@ export const AuditEntry = Schema.Struct({
 })
   .annotate({ identifier: "AuditEntry" })
   .pipe(
+    withColumns({
+      list: ["created_at", "actor", "address", "action", "object", "after"],
+      titles: { created_at: "When", actor: "Who", address: "From", after: "Change" }
+    }),
     withExample({
       id: "aud_01m81nzp3b11p52yv11fpkfhhy",
       actor: { kind: "person", id: "usr_01m81nzgvweh2hdt7twdxbzz25", name: "jane@acme.example" },

@@ -2,6 +2,7 @@
 import { Schema } from "effect"
 import { batchStatuses, rowEnds } from "../batches/Batch.ts"
 import { metadataAs } from "../runs/Metadata.ts"
+import { withColumns } from "../Columns.ts"
 import { amount, amountAs, idOf, time, withExample } from "./Noun.ts"
 
 const count = Schema.Int
@@ -33,6 +34,17 @@ export const Batch = Schema.Struct({
 })
   .annotate({ identifier: "Batch" })
   .pipe(
+    withColumns({
+      list: [
+        ...(["id", "status", "rows.total", "rows.open", "rows.succeeded", "rows.blocked"] as const),
+        ...(["charged", "max_total", "created_at"] as const)
+      ],
+      terminal: ["rows.open"],
+      wide: ["max_total", "rows.succeeded", "rows.blocked", "created_at"],
+      facts: ["id", "status", "rows", "charged", "max_total", "created_at", "finished_at"],
+      titles: { id: "Batch", "rows.total": "Rows", max_total: "Limit" },
+      none: { max_total: "none" }
+    }),
     withExample({
       id: "bat_01m83b2x7kq4s8d1n6t0v5y9za",
       status: "finished",
@@ -61,6 +73,7 @@ export const BatchResult = Schema.Struct({
 })
   .annotate({ identifier: "BatchResult" })
   .pipe(
+    withColumns({ list: ["row", "status", "result", "charged"] }),
     withExample({
       ...{ row: 1, status: "succeeded", run_id: "run_01m83b2xa1j5r7w9c3e6h8k0mq", charged: "0.003" },
       result: { email: "jane.doe@example.com", status: "valid" }

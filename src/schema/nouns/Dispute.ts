@@ -1,6 +1,7 @@
 /** A dispute of the outcome warranty, and what the warranty says of a run. */
 import { Schema } from "effect"
 import { disputeReason, disputeStates } from "../wallet/Warranty.ts"
+import { withColumns } from "../Columns.ts"
 import { amount, org_id, run_id, time, withExample } from "./Noun.ts"
 
 export const Dispute = Schema.Struct({
@@ -21,6 +22,16 @@ export const Dispute = Schema.Struct({
 })
   .annotate({ identifier: "Dispute" })
   .pipe(
+    withColumns({
+      words: {
+        state: {
+          refunded: "Refunded",
+          pending: "Not decided yet",
+          not_bounced: "Not refunded: no bounce so far",
+          refused: "Refused by the operator"
+        }
+      }
+    }),
     withExample({
       run_id: "run_01m81nzk95mq351g8pvrxgm8m4",
       reason: "bounced",

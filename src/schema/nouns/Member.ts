@@ -1,6 +1,7 @@
 /** The people of an organization: members with roles, and invitations. */
 import { Schema } from "effect"
 import { roles } from "../accounts/Role.ts"
+import { withColumns } from "../Columns.ts"
 import { idOf, such, text, time, timeAs, withExample } from "./Noun.ts"
 
 export const Role = Schema.Literals(roles)
@@ -26,6 +27,12 @@ export const Member = Schema.Struct({
 })
   .annotate({ identifier: "Member" })
   .pipe(
+    withColumns({
+      list: ["id", "email", "created_at", "role"],
+      terminal: ["id"],
+      wide: ["created_at"],
+      titles: { email: "Address", created_at: "Member since" }
+    }),
     withExample({
       id: "usr_01m81nzgvweh2hdt7twdxbzz25",
       email: "jane@acme.example",
@@ -55,7 +62,15 @@ export const Invitation = Schema.Struct({
   expires_at: time
 })
   .annotate({ identifier: "Invitation" })
-  .pipe(withExample(invitation))
+  .pipe(
+    withColumns({
+      list: ["id", "email", "invited_by", "role", "status", "created_at"],
+      terminal: ["id", "role", "status", "created_at"],
+      wide: ["created_at", "invited_by"],
+      titles: { email: "Address", created_at: "Sent" }
+    }),
+    withExample(invitation)
+  )
 
 /** `link` is there if no e-mail brings it. */
 export const NewInvitation = Schema.Struct({

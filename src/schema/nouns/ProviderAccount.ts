@@ -1,5 +1,6 @@
 /** An organization's own account at a provider. */
 import { Schema } from "effect"
+import { withColumns } from "../Columns.ts"
 import { amountAs, text, time, timeAs, withExample } from "./Noun.ts"
 
 export const ProviderAccount = Schema.Struct({
@@ -15,6 +16,13 @@ export const ProviderAccount = Schema.Struct({
 })
   .annotate({ identifier: "ProviderAccount" })
   .pipe(
+    withColumns({
+      list: ["provider", "last_four", "fallback", "fee", "changed_at", "base_url"],
+      wide: ["base_url"],
+      facts: ["last_four", "base_url", "fee", "changed_at"],
+      titles: { last_four: "Key", base_url: "Address", fee: "Fee of a run", changed_at: "Set" },
+      kinds: { last_four: "code", base_url: "code" }
+    }),
     withExample({
       provider: "hunter",
       last_four: "9f2c",

@@ -1,9 +1,10 @@
 /** What a run would cost, and whether it would be admitted. */
 import { Schema } from "effect"
 import { Control, RunError } from "../runs/Run.ts"
+import { withColumns } from "../Columns.ts"
 import { amountAs, withExample } from "./Noun.ts"
 
-const QuotedOffer = Schema.Struct({
+export const QuotedOffer = Schema.Struct({
   provider: Schema.String,
   account: Schema.optionalKey(
     Schema.Literal("own").annotate({ description: "the call is made through your own account at this provider" })
@@ -27,7 +28,26 @@ const QuotedOffer = Schema.Struct({
       "attempt_limit"
     ])
   )
-}).annotate({ identifier: "QuotedOffer" })
+})
+  .annotate({ identifier: "QuotedOffer" })
+  .pipe(
+    withColumns({
+      list: ["provider", "price", "expected_success", "excluded_because"],
+      wide: ["expected_success"],
+      titles: { price: "Price, at most", expected_success: "Success", excluded_because: "Chosen" },
+      words: {
+        excluded_because: {
+          max_cost: "above the most that one call may cost",
+          max_total: "above the most that all attempts may cost",
+          cannot_serve: "can't serve this input",
+          no_account: "the service has no account there",
+          unavailable: "failing",
+          not_pinned: "another provider is chosen",
+          attempt_limit: "a run calls only the first ones"
+        }
+      }
+    })
+  )
 
 export const Quote = Schema.Struct({
   currency: Schema.Literal("USD"),

@@ -1,5 +1,6 @@
 /** The referral program of an organization: its code and terms, who signed up with it, and what that earned. */
 import { Schema } from "effect"
+import { withColumns } from "../Columns.ts"
 import { amount, amountAs, text, time, timeAs, withExample } from "./Noun.ts"
 
 const BonusState = Schema.Literals(["pending", "granted", "revoked"])
@@ -19,14 +20,35 @@ const ReferralTerms = Schema.Struct({
   description: "The terms for an organization that signs up today. Later changes do not affect it."
 })
 
-const Referral = Schema.Struct({
+export const Referral = Schema.Struct({
   referral_id: Schema.String,
   organization: Schema.String,
   signed_up_at: time,
   ends_at: timeAs("Runs that are settled before this time count."),
   bonus: BonusState,
   earned: amountAs("Your share of the revenue from its runs so far.")
-}).annotate({ identifier: "Referral" })
+})
+  .annotate({ identifier: "Referral" })
+  .pipe(
+    withColumns({
+      list: ["organization", "bonus", "signed_up_at", "ends_at", "earned"],
+      wide: ["ends_at", "signed_up_at"],
+      titles: { bonus: "Its bonus", signed_up_at: "Signed up", ends_at: "Counts until", earned: "You earned" }
+    })
+  )
+
+export const ReferralCredit = Schema.Struct({
+  amount: amountAs("Negative when revenue was taken back, as by a refund of the deposit that had paid for it."),
+  created_at: time,
+  reference: text("The reference of the entry in your ledger.")
+}).pipe(
+  withColumns({
+    list: ["created_at", "reference", "amount"],
+    wide: ["reference"],
+    titles: { created_at: "Credited", reference: "Reference in the ledger" },
+    kinds: { reference: "id" }
+  })
+)
 
 export const ReferralProgram = Schema.Struct({
   code: Schema.String,
@@ -44,16 +66,15 @@ export const ReferralProgram = Schema.Struct({
   referred_by: Schema.NullOr(
     Schema.Struct({ bonus_state: BonusState, deposit_bonus: amount, deposit_min: amount })
   ).annotate({ description: "Your own bonus if you signed up with a code, on the terms of that day." }),
-  credits: Schema.Array(
-    Schema.Struct({
-      amount: amountAs("Negative when revenue was taken back, as by a refund of the deposit that had paid for it."),
-      created_at: time,
-      reference: text("The reference of the entry in your ledger.")
-    })
-  ).annotate({ description: "Newest first, at most 50." })
+  credits: Schema.Array(ReferralCredit).annotate({ description: "Newest first, at most 50." })
 })
   .annotate({ identifier: "ReferralProgram" })
   .pipe(
+    withColumns({
+      facts: ["code", "link", "earnings.credited", "earnings.pending", "earnings.referred_count", "referred_by"],
+      titles: { "earnings.referred_count": "Organizations", referred_by: "Your own bonus" },
+      kinds: { code: "id", link: "id" }
+    }),
     withExample({
       code: "GHBQSHER",
       link: "https://rungate.example/join/GHBQSHER",

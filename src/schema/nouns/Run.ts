@@ -5,6 +5,7 @@
  * byte, and nothing is parsed again.
  */
 import { Schema } from "effect"
+import { withColumns } from "../Columns.ts"
 import { isErrorCode, statusOf } from "../Errors.ts"
 import { usd } from "../money/Money.ts"
 import { amountText, timeText } from "./Noun.ts"
@@ -77,15 +78,44 @@ export const ListedRun = Schema.Struct({
       description: "the first texts of its input, to tell runs apart; null after erasure and for a large input"
     })
   )
-}).annotate({
-  identifier: "ListedRun",
-  examples: [{ ...example, key_id: "key_01m81nzk95mq351g8pvrxgm8m4", subject: "jane.doe@example.com" }]
 })
+  .annotate({
+    identifier: "ListedRun",
+    examples: [{ ...example, key_id: "key_01m81nzk95mq351g8pvrxgm8m4", subject: "jane.doe@example.com" }]
+  })
+  .pipe(
+    withColumns({
+      list: ["run_id", "status", "capability", "provider", "billing.charged", "timing.duration_ms", "created_at"],
+      terminal: ["capability", "timing.duration_ms"],
+      wide: ["timing.duration_ms", "provider", "created_at"],
+      titles: { capability: "What", "timing.duration_ms": "Took", created_at: "Started" },
+      kinds: { capability: "text", "billing.charged": "money", created_at: "time" }
+    })
+  )
 /** A run as `POST /v1/run` and `GET /v1/runs/{run_id}` return it. */
-export const Run = Schema.Struct({ ...listed, result: Schema.optionalKey(Schema.Json) }).annotate({
-  identifier: "Run",
-  examples: [{ ...example, result: { email: "jane.doe@example.com", email_status: "valid", score: 97 } }]
-})
+export const Run = Schema.Struct({ ...listed, result: Schema.optionalKey(Schema.Json) })
+  .annotate({
+    identifier: "Run",
+    examples: [{ ...example, result: { email: "jane.doe@example.com", email_status: "valid", score: 97 } }]
+  })
+  .pipe(
+    withColumns({
+      facts: [
+        ...([
+          "run_id",
+          "status",
+          "capability",
+          "provider",
+          "billing.charged",
+          "billing.quoted",
+          "reused_from"
+        ] as const),
+        ...(["metadata", "created_at", "timing.duration_ms", "routing_reason", "error"] as const)
+      ],
+      titles: { capability: "What", metadata: "Labels", "timing.duration_ms": "Took", routing_reason: "Routing" },
+      kinds: { "billing.charged": "money", "billing.quoted": "money", created_at: "time" }
+    })
+  )
 
 const pending = { ...example, billing: { ...example.billing, charged: null }, attempts: [] } as const
 export const PendingRun = Run.annotate({

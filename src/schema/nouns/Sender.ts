@@ -1,5 +1,6 @@
 /** A domain from which an organization sends e-mail, and the DNS record that proves it. */
 import { Schema } from "effect"
+import { withColumns } from "../Columns.ts"
 import { idOf, text, time, withExample } from "./Noun.ts"
 
 export const Sender = Schema.Struct({
@@ -21,6 +22,13 @@ export const Sender = Schema.Struct({
 })
   .annotate({ identifier: "Sender" })
   .pipe(
+    withColumns({
+      list: ["id", "domain", "status", "created_at"],
+      facts: ["record.type", "record.name", "record.value", "verified_at"],
+      titles: { created_at: "Added" },
+      kinds: { "record.name": "id", "record.value": "id" },
+      words: { status: { pending: "waits for its DNS record" } }
+    }),
     withExample({
       id: "snd_01m81nzk80sbhryrprxj942f6g",
       domain: "acme.example",

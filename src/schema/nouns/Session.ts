@@ -1,6 +1,7 @@
 /** A person's session in an organization. */
 import { Schema } from "effect"
 import { roles } from "../accounts/Role.ts"
+import { withColumns } from "../Columns.ts"
 import { such, time, withExample } from "./Noun.ts"
 
 const organization = { id: "org_01m81nzgh66f8vfxqbkda58gtf", name: "Acme" }
@@ -47,6 +48,11 @@ export const OpenSession = Schema.Struct({
 })
   .annotate({ identifier: "OpenSession" })
   .pipe(
+    withColumns({
+      list: ["created_at", "organization.name", "expires_at"],
+      wide: ["expires_at"],
+      titles: { created_at: "Signed in", "organization.name": "Organization", expires_at: "Ends" }
+    }),
     withExample({
       id: "ses_4f1c2a9e0b7d4c55a1e6f0b3c8d92e17",
       organization,

@@ -1,6 +1,7 @@
 /** An organization's money: balance, ledger entries, spend guard, automatic top-up, and the audit of them. */
 import { Schema } from "effect"
-import { entryTypes } from "../wallet/Wallet.ts"
+import { entryTypes, entryWords } from "../wallet/Wallet.ts"
+import { withColumns } from "../Columns.ts"
 import { amount, idOf, such, time, timeAs, withExample } from "./Noun.ts"
 
 export const Wallet = Schema.Struct({
@@ -23,6 +24,11 @@ export const Transaction = Schema.Struct({
 })
   .annotate({ identifier: "Transaction" })
   .pipe(
+    withColumns({
+      list: ["created_at", "type", "amount", "balance_after", "reference", "note"],
+      titles: { created_at: "Time", balance_after: "Balance" },
+      words: { type: entryWords }
+    }),
     withExample({
       id: "txn_01m81nzka7esv3bpvycnp7tj2e",
       type: "release",
@@ -48,6 +54,26 @@ export const SpendGuard = Schema.Struct({
 })
   .annotate({ identifier: "SpendGuard" })
   .pipe(
+    withColumns({
+      facts: [
+        ...(["per_run_limit", "daily_limit", "repeat_guard", "contact_guard_days"] as const),
+        ...(["low_balance", "time_zone", "spent_today", "resets_at"] as const)
+      ],
+      titles: {
+        per_run_limit: "Per run",
+        daily_limit: "Per day",
+        repeat_guard: "Same input",
+        contact_guard_days: "Same person",
+        low_balance: "Told below",
+        resets_at: "Resets at"
+      },
+      none: {
+        per_run_limit: "no limit",
+        daily_limit: "no limit",
+        contact_guard_days: "no limit",
+        low_balance: "no alert"
+      }
+    }),
     withExample({
       per_run_limit: "1.00",
       daily_limit: null,
@@ -68,7 +94,13 @@ export const AutoTopup = Schema.Struct({
   last_error: Schema.NullOr(Schema.String)
 })
   .annotate({ identifier: "AutoTopup" })
-  .pipe(withExample({ enabled: false, threshold: "5.00", amount: "25.00", last_error: null }))
+  .pipe(
+    withColumns({
+      facts: ["enabled", "amount", "threshold", "last_error"],
+      titles: { enabled: "Automatic top-up", amount: "Charges", threshold: "When the balance is below" }
+    }),
+    withExample({ enabled: false, threshold: "5.00", amount: "25.00", last_error: null })
+  )
 export type AutoTopup = typeof AutoTopup.Type
 
 export const Checkout = Schema.Struct({

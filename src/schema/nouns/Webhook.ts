@@ -1,5 +1,6 @@
 /** A webhook endpoint, to which an organization's events are posted, and what became of each delivery. */
 import { Schema } from "effect"
+import { withColumns } from "../Columns.ts"
 import { idOf, text, time, timeAs, timeText, withExample } from "./Noun.ts"
 
 const fields = {
@@ -31,7 +32,15 @@ const example = {
 
 export const WebhookEndpoint = Schema.Struct(fields)
   .annotate({ identifier: "WebhookEndpoint" })
-  .pipe(withExample(example))
+  .pipe(
+    withColumns({
+      list: ["id", "url", "status", "events", "created_at"],
+      terminal: ["id"],
+      wide: ["created_at", "events"],
+      titles: { url: "Address", status: "State" }
+    }),
+    withExample(example)
+  )
 export type WebhookEndpoint = typeof WebhookEndpoint.Type
 
 /** An endpoint with its secret, after it was created or its secret was rotated. */
@@ -63,6 +72,11 @@ export const WebhookDelivery = Schema.Struct({
 })
   .annotate({ identifier: "WebhookDelivery" })
   .pipe(
+    withColumns({
+      list: ["id", "type", "status", "attempts", "answers", "created_at"],
+      wide: ["created_at"],
+      titles: { type: "Event", answers: "Last answer" }
+    }),
     withExample({
       id: "whd_01m81nzp3b11p52yv11fpkfhhy",
       event_id: "evt_0000000000002s4kd9x1m7q2a5r",

@@ -4,6 +4,7 @@
  * `cancelled` is a tenth status, set by a successful cancel. A final status never changes.
  */
 import { Schema } from "effect"
+import { withColumns } from "../Columns.ts"
 
 export const statuses = [
   "created",
@@ -49,7 +50,14 @@ export const Attempt = Schema.Struct({
   account: Schema.optionalKey(
     Schema.Literal("own").annotate({ description: "the call was made through the organization's own account" })
   )
-}).annotate({ identifier: "Attempt" })
+})
+  .annotate({ identifier: "Attempt" })
+  .pipe(
+    withColumns({
+      list: ["provider", "outcome", "duration_ms", "detail"],
+      titles: { provider: "Attempt", duration_ms: "Took" }
+    })
+  )
 export type Attempt = typeof Attempt.Type
 
 export const Control = Schema.Struct({

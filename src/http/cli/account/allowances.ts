@@ -6,59 +6,29 @@
  */
 import { Effect } from "effect"
 import { Command, Flag } from "effect/cli"
-import { Allowance, AllowancesApi } from "../../api/accounts/Allowances.ts"
+import { Allowance } from "../../../schema/nouns/Allowance.ts"
+import { AllowancesApi } from "../../api/accounts/Allowances.ts"
+import { scopeWords } from "../../client/Words.ts"
 import { detailed, listed, newKey, said } from "../answers/draw.ts"
 import { row, rowWith } from "../answers/row.ts"
 import { wire } from "../answers/show.ts"
 import { argument, momentOf } from "../terminal/flags.ts"
-import { dollars, timeOf } from "../terminal/values.ts"
-import { scopeFlags, scopeOf, scopeText } from "./scope.ts"
+import { scopeFlags, scopeOf } from "./scope.ts"
 
 const { endpoints } = AllowancesApi
-type One = typeof Allowance.Encoded
-
 const allowance_id = "id from allowances list"
-const endText = ({ expires_at }: One): string => (expires_at === null ? "never" : timeOf(expires_at))
-const giverOf = ({ parent_id }: One): string => parent_id ?? "a person"
+const cells = { allow: (one: typeof Allowance.Encoded) => scopeWords(one) }
 
 const list = row(endpoints.list, {
   alias: "ls",
   show: listed(
     Allowance,
     "There are no allowances. Give one with: rungate allowances create researcher --amount 2.00 --expires 2h",
-    [
-      "id",
-      { field: "name", least: 8 },
-      { field: "status", title: "STATE" },
-      { title: "AMOUNT", of: (one) => dollars(one.amount), right: true },
-      { title: "SPENT", of: (one) => dollars(one.spent), right: true, dropped: 6 },
-      { title: "HELD", of: (one) => dollars(one.held), right: true, dropped: 4 },
-      { title: "LEFT", of: (one) => dollars(one.available), right: true },
-      { title: "EXPIRES", of: endText, dropped: 5 },
-      { title: "MAY RUN", of: scopeText, least: 12, dropped: 2 },
-      { title: "GIVEN BY", of: giverOf, dropped: 1 },
-      { field: "display", title: "KEY", dropped: 3 }
-    ]
+    cells
   )
 })
 
-const show = row(endpoints.get, {
-  fields: { allowance_id },
-  show: detailed(Allowance, (one) => [
-    ["id", one.id],
-    ["name", one.name],
-    ["state", one.status],
-    ["amount", dollars(one.amount)],
-    ["spent", dollars(one.spent)],
-    ["held", dollars(one.held)],
-    ["left", dollars(one.available)],
-    ["expires", endText(one)],
-    ["may run", scopeText(one)],
-    ["given by", giverOf(one)],
-    ["depth", one.depth],
-    ["key", one.display]
-  ])
-})
+const show = row(endpoints.get, { fields: { allowance_id }, show: detailed(Allowance, cells) })
 
 const create = rowWith(
   endpoints.create,

@@ -1,8 +1,8 @@
 /** `rungate audit-log`: who changed what in the organization. Needs an admin's session. */
-import { AuditEntry, AuditLogApi } from "../../api/accounts/AuditLog.ts"
+import { AuditEntry } from "../../../schema/nouns/AuditEntry.ts"
+import { AuditLogApi } from "../../api/accounts/AuditLog.ts"
 import { listed } from "../answers/draw.ts"
 import { row } from "../answers/row.ts"
-import { timeOf } from "../terminal/values.ts"
 
 const valueOf = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value))
 
@@ -27,12 +27,8 @@ export const auditLog = row(AuditLogApi.endpoints.list, {
     from: "only since this day or time (UTC), such as 2026-11-22",
     to: "only before this day or time (UTC)"
   },
-  show: listed(AuditEntry, "There are no such changes.", [
-    { title: "AT", of: (one) => timeOf(one.created_at) },
-    { title: "ACTOR", of: ({ actor }) => actor.name ?? actor.id ?? actor.kind, least: 8 },
-    "address",
-    "action",
-    { field: "object", least: 8 },
-    { title: "CHANGE", of: changeOf, least: 8 }
-  ])
+  show: listed(AuditEntry, "There are no such changes.", {
+    actor: ({ actor }) => actor.name ?? actor.id ?? actor.kind,
+    after: changeOf
+  })
 })

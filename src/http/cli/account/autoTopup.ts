@@ -1,19 +1,15 @@
 /** `rungate wallet auto-topup`: charges a saved card when the balance drops. Changing it needs a session. */
 import { Effect } from "effect"
 import { Command } from "effect/cli"
-import { AutoTopup, TopUpsApi } from "../../api/TopUps.ts"
+import { AutoTopup } from "../../../schema/nouns/Wallet.ts"
+import { TopUpsApi } from "../../api/TopUps.ts"
 import { detailed } from "../answers/draw.ts"
 import { ask } from "../answers/operation.ts"
 import { row, rowWith } from "../answers/row.ts"
-import { dollars } from "../terminal/values.ts"
 
 const { autoTopup: get, setAutoTopup } = TopUpsApi.endpoints
 
-const show = detailed(AutoTopup, ({ enabled, amount, threshold, last_error }) => [
-  ["automatic top-up", enabled ? "on" : "off"],
-  [enabled ? "charges" : "would charge", `${dollars(amount)} when the balance drops below ${dollars(threshold)}`],
-  ["last error", last_error]
-])
+const show = detailed(AutoTopup, { enabled: ({ enabled }) => (enabled ? "on" : "off") })
 
 const set = rowWith(setAutoTopup, {}, () => Effect.succeed({ enabled: true }), {
   about: "Turn automatic top-up on, with threshold and amount",

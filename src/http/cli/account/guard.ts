@@ -1,28 +1,21 @@
 /** `rungate spend-guard`: the limits per run and per day, and the alert of a low balance. */
 import { Effect } from "effect"
 import { Argument, Command } from "effect/cli"
-import { SpendGuard, WalletApi } from "../../api/Wallet.ts"
+import { SpendGuard } from "../../../schema/nouns/Wallet.ts"
+import { WalletApi } from "../../api/Wallet.ts"
 import { detailed } from "../answers/draw.ts"
 import { row, rowWith } from "../answers/row.ts"
 import { fail } from "../terminal/exits.ts"
 import { amount, int, optional, optionalArgument } from "../terminal/flags.ts"
-import { dollars, timeOf } from "../terminal/values.ts"
 
 const { guard: get, setGuard } = WalletApi.endpoints
 
-const show = detailed(SpendGuard, (guard) => [
-  ["per run", guard.per_run_limit === null ? "no limit" : `at most ${dollars(guard.per_run_limit)}`],
-  ["per day", guard.daily_limit === null ? "no limit" : `at most ${dollars(guard.daily_limit)}`],
-  ["same input", guard.repeat_guard === 0 ? "no limit" : `stops after ${guard.repeat_guard} failures in ten minutes`],
-  [
-    "same person",
-    guard.contact_guard_days === null ? "no limit" : `contacted at most once in ${guard.contact_guard_days} days`
-  ],
-  ["told below", guard.low_balance === null ? "no alert" : dollars(guard.low_balance)],
-  ["time zone", guard.time_zone],
-  ["spent today", dollars(guard.spent_today)],
-  ["resets at", timeOf(guard.resets_at)]
-])
+const show = detailed(SpendGuard, {
+  repeat_guard: ({ repeat_guard }) =>
+    repeat_guard === 0 ? "no limit" : `stops after ${repeat_guard} failures in ten minutes`,
+  contact_guard_days: ({ contact_guard_days: days }) =>
+    days === null ? "no limit" : `contacted at most once in ${days} days`
+})
 
 const set = rowWith(
   setGuard,

@@ -6,7 +6,8 @@
 import { Effect, Schema } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { roles } from "../../../schema/accounts/Role.ts"
-import { Invitation, InvitationsApi } from "../../api/accounts/Members.ts"
+import { Invitation } from "../../../schema/nouns/Member.ts"
+import { InvitationsApi } from "../../api/accounts/Members.ts"
 import { listed, said } from "../answers/draw.ts"
 import { row, rowWith } from "../answers/row.ts"
 import { formatOf, read } from "../answers/show.ts"
@@ -17,17 +18,7 @@ const { endpoints } = InvitationsApi
 
 const list = row(endpoints.list, {
   alias: "ls",
-  show: listed(
-    Invitation,
-    "There are no open invitations. Invite a person with: rungate invite ada@example.com",
-    (ago) => [
-      "id",
-      { field: "email", title: "E-MAIL", least: 8 },
-      "role",
-      "status",
-      { title: "SENT", of: (one) => ago(one.created_at) }
-    ]
-  )
+  show: listed(Invitation, "There are no open invitations. Invite a person with: rungate invite ada@example.com")
 })
 
 const withdraw = row(endpoints.withdraw, {

@@ -7,43 +7,27 @@ import { Effect, Option } from "effect"
 import { Command, Flag } from "effect/cli"
 import { budgetPeriods } from "../../../schema/money/SpendDay.ts"
 import { ServiceApi, ServiceInfo } from "../../api/Service.ts"
-import { ApiKey, KeysApi } from "../../api/accounts/Keys.ts"
-import { drawn, listed, madeKey, newKey, said } from "../answers/draw.ts"
+import { ApiKey } from "../../../schema/nouns/ApiKey.ts"
+import { KeysApi } from "../../api/accounts/Keys.ts"
+import { keyState, scopeWords } from "../../client/Words.ts"
+import { detailed, listed, madeKey, newKey, said } from "../answers/draw.ts"
 import { ask, call } from "../answers/operation.ts"
 import { row, rowWith } from "../answers/row.ts"
 import { Credentials, saveKey } from "../state/Credentials.ts"
 import { fail } from "../terminal/exits.ts"
 import { argument, boolean, choice, optional, text } from "../terminal/flags.ts"
-import { scopeFlags, scopeOf, scopeText } from "./scope.ts"
+import { scopeFlags, scopeOf } from "./scope.ts"
 
 const { endpoints } = KeysApi
 type Key = typeof ApiKey.Encoded
 
-const budgetText = ({ budget }: Key): string =>
-  budget === null ? "-" : `$${budget.spent} of $${budget.limit}/${budget.period}`
+const cells = {
+  revoked: keyState,
+  budget: ({ budget }: Key) => (budget === null ? null : `$${budget.spent} of $${budget.limit}/${budget.period}`),
+  allow: (key: Key) => scopeWords(key)
+}
 
-const stateOf = ({ revoked, expires_at, allowance, environment }: Key, now: number): string =>
-  revoked
-    ? "revoked"
-    : expires_at !== null && Date.parse(expires_at) <= now
-      ? "expired"
-      : allowance
-        ? "allowance"
-        : environment
-
-const list = row(endpoints.list, {
-  alias: "ls",
-  show: listed(ApiKey, "There are no API keys.", (ago, now) => [
-    "id",
-    { field: "name", least: 8 },
-    { field: "display", title: "KEY", dropped: 3 },
-    { title: "STATE", of: (key) => stateOf(key, now) },
-    { title: "BUDGET", of: budgetText, dropped: 5 },
-    { title: "MAY RUN", of: scopeText, least: 12, dropped: 2 },
-    { title: "USED", of: (key) => ago(key.last_used_at), dropped: 4 },
-    { title: "CREATED", of: (key) => ago(key.created_at), dropped: 1 }
-  ])
-})
+const list = row(endpoints.list, { alias: "ls", show: listed(ApiKey, "There are no API keys.", cells) })
 
 const budgetForm = /^\$?(\d+(?:\.\d+)?)\/([a-z]+)$/
 const budgetOf = (given: string) => {
@@ -145,12 +129,7 @@ const update = rowWith(
       { command: "rungate keys update key_… --budget 10/day", description: "Another budget" },
       { command: "rungate keys update key_… --no-expiry --read-only", description: "No expiry, and lookups only" }
     ],
-    show: drawn(ApiKey, (key, { screen }) => [
-      screen.paint("bold", `${key.id}  ${key.name}`),
-      `  budget   ${budgetText(key)}${key.budget?.resets_at ? `, resets at ${key.budget.resets_at}` : ""}`,
-      `  scope    ${scopeText(key)}`,
-      `  expires  ${key.expires_at ?? "never"}`
-    ])
+    show: detailed(ApiKey, cells)
   }
 )
 

@@ -2,7 +2,8 @@
 import { Effect, Schema } from "effect"
 import { Argument, Command } from "effect/cli"
 import { roles } from "../../../schema/accounts/Role.ts"
-import { FollowedKeys, Member, MembersApi } from "../../api/accounts/Members.ts"
+import { FollowedKeys, Member } from "../../../schema/nouns/Member.ts"
+import { MembersApi } from "../../api/accounts/Members.ts"
 import { listed, said } from "../answers/draw.ts"
 import { row, rowWith } from "../answers/row.ts"
 import { wire } from "../answers/show.ts"
@@ -14,12 +15,7 @@ const member_id = "id from members list"
 const list = row(endpoints.list, {
   about: "List members and their roles",
   alias: "ls",
-  show: listed(Member, "There are no members.", (ago) => [
-    "id",
-    { field: "email", title: "E-MAIL", least: 8 },
-    "role",
-    { title: "JOINED", of: (one) => ago(one.created_at) }
-  ])
+  show: listed(Member, "There are no members.")
 })
 
 const Removed = Schema.Struct({ id: Schema.String, keys: FollowedKeys })

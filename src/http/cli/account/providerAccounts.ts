@@ -1,12 +1,12 @@
 /** `rungate provider-accounts`: the organization's own accounts at providers. Changes need a session. A key is never an argument. */
 import { Effect, Redacted } from "effect"
 import { Command } from "effect/cli"
-import { ProviderAccount, ProviderAccountsApi } from "../../api/accounts/ProviderAccounts.ts"
+import { ProviderAccount } from "../../../schema/nouns/ProviderAccount.ts"
+import { ProviderAccountsApi } from "../../api/accounts/ProviderAccounts.ts"
 import { drawn, listed, said } from "../answers/draw.ts"
 import { row, rowWith } from "../answers/row.ts"
 import { text } from "../terminal/flags.ts"
 import { fromFile, fromStdin } from "../terminal/secret.ts"
-import { dollars } from "../terminal/values.ts"
 
 const { endpoints } = ProviderAccountsApi
 const provider = "such as hunter"
@@ -16,14 +16,7 @@ const list = row(endpoints.list, {
   show: listed(
     ProviderAccount,
     "You have no accounts at providers here. Set one with: rungate provider-accounts set hunter",
-    (ago) => [
-      "provider",
-      { title: "KEY", of: (one) => `…${one.last_four}` },
-      { title: "FALLBACK", of: (one) => (one.fallback ? "yes" : "no") },
-      { title: "FEE", of: (one) => dollars(one.fee), right: true },
-      { title: "SET", of: (one) => ago(one.changed_at) },
-      { field: "base_url", title: "ADDRESS", least: 8, dropped: 1 }
-    ]
+    { last_four: ({ last_four }) => `…${last_four}` }
   )
 })
 

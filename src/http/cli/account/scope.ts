@@ -2,7 +2,6 @@
 import { KeyScopeRequest } from "../../../schema/nouns/ApiKey.ts"
 import { flagOf } from "../answers/operation.ts"
 import { present } from "../answers/row.ts"
-import type { KeyScope } from "../../../schema/nouns/ApiKey.ts"
 
 const { fields } = KeyScopeRequest
 
@@ -37,19 +36,4 @@ export const scopeFlags = {
 export const scopeOf = (given: Readonly<Record<string, unknown>>) => {
   const allow = present(given)
   return Object.keys(allow).length === 0 ? {} : { allow }
-}
-
-/** What a key may do, in words. */
-export const scopeText = ({ allow }: { readonly allow: typeof KeyScope.Encoded | null }): string => {
-  if (allow === null) return "everything"
-  const parts = [
-    allow.read_only === true ? "read-only" : "",
-    allow.capabilities === undefined ? "" : allow.capabilities.join(" ") || "no capability",
-    allow.providers === undefined ? "" : `through ${allow.providers.join(" ") || "no provider"}`,
-    allow.raw === undefined ? "" : allow.raw ? "raw" : "not raw",
-    allow.max_cost === undefined ? "" : `up to $${allow.max_cost} a run`,
-    allow.mint === true ? "gives allowances" : "",
-    allow.read === "own" ? "sees its own runs" : ""
-  ]
-  return parts.filter((part) => part !== "").join(", ") || "everything"
 }

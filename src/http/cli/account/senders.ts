@@ -1,7 +1,8 @@
 /** `rungate senders`: the domains that runs may send e-mail from. Changing them needs a session. */
 import { Command } from "effect/cli"
-import { Sender, SendersApi } from "../../api/accounts/Senders.ts"
-import { drawn, listed, said } from "../answers/draw.ts"
+import { Sender } from "../../../schema/nouns/Sender.ts"
+import { SendersApi } from "../../api/accounts/Senders.ts"
+import { drawn, listed, nounFacts, said } from "../answers/draw.ts"
 import { row } from "../answers/row.ts"
 import { argument } from "../terminal/flags.ts"
 
@@ -9,28 +10,22 @@ const { endpoints } = SendersApi
 const sender_id = "id from senders list"
 
 /** One sender, with the next step when it is not verified. */
-const sender = drawn(Sender, ({ id, domain, status, record }) =>
-  status === "verified"
-    ? [`${domain} is verified: runs can send from its addresses.`]
+const sender = drawn(Sender, (one, shown) =>
+  one.status === "verified"
+    ? [`${one.domain} is verified: runs can send from its addresses.`]
     : [
-        `${domain} is added. Create this DNS record:`,
+        `${one.domain} is added. Create this DNS record:`,
         "",
-        `  type   ${record.type}`,
-        `  name   ${record.name}`,
-        `  value  ${record.value}`,
+        // It is copied, so it is never truncated.
+        ...nounFacts(Sender, one, shown).map(([name, value]) => `  ${name.padEnd(6)} ${value}`),
         "",
-        `Then run: rungate senders verify ${id}`
+        `Then run: rungate senders verify ${one.id}`
       ]
 )
 
 const list = row(endpoints.list, {
   alias: "ls",
-  show: listed(Sender, "There are no senders. Add a domain with: rungate senders add example.com", (ago) => [
-    "id",
-    { title: "DOMAIN", of: ({ domain }) => domain, least: 8 },
-    "status",
-    { title: "ADDED", of: ({ created_at }) => ago(created_at) }
-  ])
+  show: listed(Sender, "There are no senders. Add a domain with: rungate senders add example.com")
 })
 
 const add = row(endpoints.add, {

@@ -1,7 +1,8 @@
 /** `rungate wallet`: balance, ledger, top-ups and audit. */
 import { Effect } from "effect"
 import { Command } from "effect/cli"
-import { Transaction, Wallet, WalletApi, WalletAudit } from "../../api/Wallet.ts"
+import { Transaction, Wallet, WalletAudit } from "../../../schema/nouns/Wallet.ts"
+import { WalletApi } from "../../api/Wallet.ts"
 import { drawn, factLines, listed, type Shown } from "../answers/draw.ts"
 import { row } from "../answers/row.ts"
 import { type Lines, read } from "../answers/show.ts"
@@ -37,14 +38,7 @@ const transactions = row(endpoints.transactions, {
     from: "only entries from this date or time on, such as 2026-11-01",
     to: "only entries before this time; a date includes its day"
   },
-  show: listed(Transaction, "There are no ledger entries.", [
-    { title: "TIME", of: (one) => timeOf(one.created_at) },
-    "type",
-    { title: "AMOUNT", of: (one) => dollars(one.amount), right: true },
-    { title: "BALANCE", of: (one) => dollars(one.balance_after), right: true },
-    { field: "reference", least: 12 },
-    { field: "note", least: 6 }
-  ])
+  show: listed(Transaction, "There are no ledger entries.")
 })
 
 const auditLines = (audit: typeof WalletAudit.Encoded, shown: Shown): Lines => {

@@ -1,7 +1,9 @@
 /** How the answer of a row looks at a terminal. Programs get the body unchanged. */
 import { Effect, Schema } from "effect"
+import { columnsOf, type FieldName, type NounColumn } from "../../../schema/Columns.ts"
+import { valueAt } from "../../client/Words.ts"
 import { facts, type Column, table } from "../terminal/table.ts"
-import { agoOf } from "../terminal/values.ts"
+import { agoOf, dollars, durationOf, timeOf } from "../terminal/values.ts"
 import type { Answer } from "./Client.ts"
 import { filled, type Show, type Shown } from "./row.ts"
 import { failureOf, formatOf, type Lines, read, show, showList, wire } from "./show.ts"
@@ -46,27 +48,66 @@ export const tableLines = <A>(rows: ReadonlyArray<A>, columns: Columns<A>, { scr
 export const factLines = (pairs: Parameters<typeof facts>[0], { screen }: Paper): Lines =>
   facts(pairs, screen.width, (name) => screen.paint("dim", name))
 
-/** The time since a moment, such as "5 min ago". */
-export type Ago = (iso: string | null) => string
+type Cell<I> = (one: I, now: number) => string | number | null
 
-export const agoAt =
-  ({ now }: Pick<Shown, "now">): Ago =>
-  (iso) =>
-    iso === null ? "never" : `${agoOf(new Date(iso).getTime(), now)} ago`
+/** What a command shows of a field in another way, by the field's name. */
+type Cells<I> = { readonly [name in FieldName<I>]?: Cell<I> }
+
+/** The time between now and a moment, such as "5 min ago". */
+const fromNow = (iso: string, now: number): string => {
+  const at = new Date(iso).getTime()
+  return at > now ? `in ${agoOf(now, at)}` : `${agoOf(at, now)} ago`
+}
+
+/** A field of a noun as a terminal shows it. A state is the word that flags take. */
+const cellOf =
+  <I>({ name, kind, none }: NounColumn, cells: Cells<I>, moment: (iso: string, now: number) => string): Cell<I> =>
+  (one, now) => {
+    const own = new Map(Object.entries<Cell<I> | undefined>(cells)).get(name)
+    if (own !== undefined) return own(one, now)
+    const value = valueAt(one, name) ?? null
+    if (value === null) return none
+    if (kind === "money") return dollars(String(value))
+    if (kind === "time") return moment(String(value), now)
+    if (kind === "duration") return durationOf(Number(value))
+    if (kind === "flag") return value === true ? "yes" : "no"
+    if (Array.isArray(value)) return value.join(", ")
+    return typeof value === "number" ? value : String(value)
+  }
+
+/** Long words and texts wrap. Other values are read as a whole. */
+const textLeast = 8
+
+/** The columns of a list of a noun. A list that begins with a time is a log, which tells it exactly. */
+const nounColumns = <A, I>(noun: Schema.Codec<A, I>, cells: Cells<I>, now: number): ReadonlyArray<Column<I>> =>
+  columnsOf(noun).list.map((column, index) => {
+    const cell = cellOf(column, cells, index === 0 ? timeOf : fromNow)
+    const { title, kind, wide } = column
+    return {
+      title: title.toUpperCase(),
+      of: (one) => cell(one, now),
+      right: kind === "money" || kind === "count" || kind === "duration",
+      ...(kind === "text" || kind === "list" ? { least: textLeast } : {}),
+      ...(wide === null ? {} : { dropped: wide })
+    }
+  })
+
+/** A table of some of a noun. */
+export const nounTable = <A, I>(
+  noun: Schema.Codec<A, I>,
+  rows: ReadonlyArray<I>,
+  { now, ...paper }: Paper & Pick<Shown, "now">,
+  cells: Cells<I> = {}
+): Lines => tableLines(rows, nounColumns(noun, cells, now), paper)
 
 /** A table of the items of a list. `empty` is shown if there are none. */
 export const listed =
-  <A, I>(
-    item: Schema.Codec<A, I>,
-    empty: string,
-    columns: Columns<I> | ((ago: Ago, now: number) => Columns<I>)
-  ): Show =>
+  <A, I>(noun: Schema.Codec<A, I>, empty: string, cells: Cells<I> = {}): Show =>
   (answer, shown) => {
-    const ago = agoAt(shown)
-    const page = pageOf(item)
+    const page = pageOf(noun)
     return drawnList(page, ({ items, next_cursor }) => {
       if (items.length === 0) return [empty]
-      const rows = tableLines(items, typeof columns === "function" ? columns(ago, shown.now) : columns, shown)
+      const rows = nounTable(noun, items, shown, cells)
       const more = `More: --cursor ${next_cursor}, or --all`
       return next_cursor === null ? rows : [...rows, shown.screen.paint("dim", more)]
     })(answer, shown, null)
@@ -90,9 +131,16 @@ export const drawnList =
       return page === null ? null : draw(page, shown)
     })
 
+/** What is said of one, without what it does not have. */
+export const nounFacts = <A, I>(noun: Schema.Codec<A, I>, one: I, { now }: Pick<Shown, "now">, cells: Cells<I> = {}) =>
+  columnsOf(noun).facts.flatMap((column) => {
+    const value = cellOf(column, cells, timeOf)(one, now)
+    return value === null || value === "" ? [] : [[column.title.toLowerCase(), value] as const]
+  })
+
 /** Names and values of one thing. */
-export const detailed = <A, I>(schema: Schema.Codec<A, I>, pairs: (one: I) => Parameters<typeof facts>[0]): Show =>
-  drawn(schema, (one, shown) => factLines(pairs(one), shown))
+export const detailed = <A, I>(noun: Schema.Codec<A, I>, cells: Cells<I> = {}): Show =>
+  drawn(noun, (one, shown) => factLines(nounFacts(noun, one, shown, cells), shown))
 
 /** One sentence on stderr. `{name}` in it is the field of this name. */
 export const said =

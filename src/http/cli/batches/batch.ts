@@ -8,14 +8,14 @@
 import { Effect } from "effect"
 import { Command, Flag } from "effect/cli"
 import { usd } from "../../../schema/money/Money.ts"
-import { Batch, BatchesApi } from "../../api/Batches.ts"
-import { drawn, factLines, listed } from "../answers/draw.ts"
+import { Batch } from "../../../schema/nouns/Batch.ts"
+import { BatchesApi } from "../../api/Batches.ts"
+import { drawn, factLines, listed, nounFacts } from "../answers/draw.ts"
 import { call } from "../answers/operation.ts"
 import { row } from "../answers/row.ts"
 import { read } from "../answers/show.ts"
 import { Screen } from "../terminal/Screen.ts"
 import { argument, boolean, text, usd as usdFlag } from "../terminal/flags.ts"
-import { dollars, timeOf } from "../terminal/values.ts"
 import { linesOf, outcomesOf, untilResults, uploadSeconds } from "./BatchProgress.ts"
 import { batchRetry } from "./batchRetry.ts"
 
@@ -25,35 +25,22 @@ const batchList = row(endpoints.list, {
   alias: "ls",
   show: listed(
     Batch,
-    "There are no batches. Start one with: rungate batch people.csv --capability email.find --max-total 25.00",
-    [
-      "id",
-      "status",
-      { title: "ROWS", of: ({ rows: { total } }) => total, right: true },
-      { title: "OPEN", of: ({ rows: { open } }) => open, right: true },
-      { title: "CHARGED", of: ({ charged }) => dollars(charged), right: true },
-      { title: "CREATED", of: ({ created_at }) => timeOf(created_at), dropped: 1 }
-    ]
+    "There are no batches. Start one with: rungate batch people.csv --capability email.find --max-total 25.00"
   )
 })
 
 const batchGet = row(endpoints.get, {
   fields: { batch_id: "the batch, bat_…" },
-  show: drawn(Batch, ({ id, status, rows, charged, max_total, created_at, finished_at }, shown) => [
+  show: drawn(Batch, (batch, shown) => [
     ...factLines(
-      [
-        ["batch", id],
-        ["status", status],
-        ["rows", `${rows.total}, ${rows.open} open: ${outcomesOf(rows)}`],
-        ["charged", `${dollars(charged)}${max_total === null ? "" : ` of at most ${dollars(max_total)}`}`],
-        ["created", timeOf(created_at)],
-        ["finished", finished_at === null ? null : timeOf(finished_at)]
-      ],
+      nounFacts(Batch, batch, shown, {
+        rows: ({ rows }) => `${rows.total}, ${rows.open} open: ${outcomesOf(rows)}`
+      }),
       shown
     ),
     "",
-    `Results: rungate api GET /v1/batches/${id}/results`,
-    ...(rows.blocked === 0 ? [] : [`Run the blocked rows again: rungate batch retry ${id}`])
+    `Results: rungate api GET /v1/batches/${batch.id}/results`,
+    ...(batch.rows.blocked === 0 ? [] : [`Run the blocked rows again: rungate batch retry ${batch.id}`])
   ])
 })
 

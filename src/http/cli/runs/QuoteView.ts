@@ -7,8 +7,10 @@
 import { Effect, Option, Schema, Struct } from "effect"
 import { QuotesApi } from "../../api/Quotes.ts"
 import { SpendGuard, Wallet, WalletApi } from "../../api/Wallet.ts"
+import { nounTable, type Paper } from "../answers/draw.ts"
 import { ask, send } from "../answers/operation.ts"
-import { Quote as QuoteNoun } from "../../../schema/nouns/Quote.ts"
+import { columnsOf } from "../../../schema/Columns.ts"
+import { QuotedOffer, Quote as QuoteNoun } from "../../../schema/nouns/Quote.ts"
 import * as Money from "../../../schema/money/Money.ts"
 import { withMembers } from "../../mcp/Answers.ts"
 import { Client } from "../answers/Client.ts"
@@ -16,10 +18,8 @@ import { sentenceFor } from "../answers/problems.ts"
 import { decoded, failureOf, type Lines } from "../answers/show.ts"
 import { consent } from "../terminal/consent.ts"
 import { exitOfError, fail } from "../terminal/exits.ts"
-import { Screen, type ScreenShape } from "../terminal/Screen.ts"
-import { type Column, table } from "../terminal/table.ts"
+import { Screen } from "../terminal/Screen.ts"
 import { harmless } from "../terminal/text.ts"
-import { dollars } from "../terminal/values.ts"
 import type { Caps } from "./bodies.ts"
 
 /** An answer with amounts that can be compared. */
@@ -77,35 +77,22 @@ const shown = (amount: Money.MicroUsd) => `$${Money.usd(amount)}`
 const expectedLine = ({ expected, hold }: Quote): string =>
   hold === Money.zero ? "This run is free." : `Expected charge: ${shown(expected)}. A run that fails is free.`
 
-const excluded: Readonly<Record<NonNullable<Offer["excluded_because"]>, string>> = {
-  max_cost: "no: above --max-cost",
-  max_total: "no: above --max-total",
-  cannot_serve: "no: can't serve this input",
-  no_account: "no: the service has no account",
-  unavailable: "no: failing at present",
-  not_pinned: "no: another provider is chosen",
-  attempt_limit: "no: a run calls at most three"
-}
-
-const columns: ReadonlyArray<Column<Offer>> = [
-  { title: "PROVIDER", of: ({ provider }) => provider, least: 10 },
-  { title: "PRICE", of: ({ price }) => dollars(price), right: true },
-  {
-    title: "SUCCESS",
-    of: ({ expected_success: share }) => (share === null ? null : `${Math.round(share * 100)} %`),
-    right: true,
-    dropped: 1
-  },
-  { title: "CALLED", of: ({ excluded_because: why }) => (why === null ? "yes" : excluded[why]), least: 10 }
-]
-
 /** The quote for a person: amounts, why, the providers in the order of the calls, and what would block the run. */
-export const quoteLines = (title: string, quote: Quote, screen: Pick<ScreenShape, "paint" | "width">): Lines => [
+export const quoteLines = (title: string, quote: Quote, screen: Paper["screen"]): Lines => [
   `${harmless(title)}: holds at most ${shown(quote.hold)}, costs from ${shown(quote.from)}`,
   harmless(quote.routing_reason),
   expectedLine(quote),
   "",
-  ...table(quote.offers, columns, screen.width, (line) => screen.paint("bold", line)),
+  ...nounTable(
+    QuotedOffer,
+    quote.offers,
+    { screen, now: 0 },
+    {
+      expected_success: ({ expected_success: share }) => (share === null ? null : `${Math.round(share * 100)} %`),
+      excluded_because: ({ excluded_because: why }) =>
+        why === null ? "yes" : `no: ${columnsOf(QuotedOffer).words["excluded_because"]?.[why]}`
+    }
+  ),
   ...(quote.refused === null ? [] : ["", `The run would be refused now: ${harmless(sentenceFor(quote.refused))}`])
 ]
 
@@ -113,7 +100,7 @@ export const quoteLines = (title: string, quote: Quote, screen: Pick<ScreenShape
 export const dryRunJson = (request: string, { text, from }: Quote): string =>
   `{"dry_run":true,"quote":${withMembers(text, { from: JSON.stringify(Money.usd(from)) })},"request":${request}}\n`
 
-export const dryRunLines = (title: string, quote: Quote, screen: Pick<ScreenShape, "paint" | "width">): Lines => [
+export const dryRunLines = (title: string, quote: Quote, screen: Paper["screen"]): Lines => [
   ...quoteLines(title, quote, screen),
   "",
   "Nothing was run."

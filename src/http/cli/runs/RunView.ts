@@ -1,19 +1,19 @@
 /** Formats runs for a terminal. Loaded on demand, because it imports the API contract. */
 import type { Schema } from "effect"
-import { isFinal } from "../../../schema/runs/Run.ts"
+import { Attempt, isFinal } from "../../../schema/runs/Run.ts"
 import type { ScreenShape } from "../terminal/Screen.ts"
 import { decoded, type Lines } from "../answers/show.ts"
-import { type Column, facts, table } from "../terminal/table.ts"
+import { facts } from "../terminal/table.ts"
 import { cliHints } from "../answers/commands.ts"
+import { factLines, nounFacts, nounTable } from "../answers/draw.ts"
 import { sentenceFor } from "../answers/problems.ts"
 import { harmless, harmlessLines } from "../terminal/text.ts"
-import { agoOf, dollars, durationOf, timeOf } from "../terminal/values.ts"
-import { ListedRun, Run } from "../../../schema/nouns/Run.ts"
-import { pageOf } from "../../../schema/nouns/Noun.ts"
+import { dollars, durationOf } from "../terminal/values.ts"
+import { Run } from "../../../schema/nouns/Run.ts"
 
-type ListedRun = typeof ListedRun.Type
+type Run = typeof Run.Type
 
-export const targetOf = (run: ListedRun): string =>
+export const targetOf = (run: Pick<Run, "capability" | "endpoint" | "provider" | "attempts">): string =>
   run.capability ?? `${run.provider ?? run.attempts[0]?.provider ?? ""} ${run.endpoint ?? ""}`.trim()
 
 const isScalar = (value: Schema.Json): value is string | number | boolean | null =>
@@ -45,41 +45,16 @@ export const runLines = (text: string, screen: ScreenShape, quiet: boolean): Lin
   if (run === null) return null
   const result = run.result === undefined ? [] : resultLines(run.result, screen)
   if (quiet) return result
-  const head = facts(
-    [
-      ["run", run.run_id],
-      ["status", run.status],
-      [run.kind, targetOf(run)],
-      ["provider", run.provider],
-      ["charged", dollars(run.billing.charged)],
-      ["quoted", dollars(run.billing.quoted)],
-      ...(run.reused_from === undefined ? [] : [["reused from", run.reused_from] as const]),
-      ...Object.entries(run.metadata ?? {}).map(([name, value]) => [name, value] as const),
-      ["created", timeOf(run.created_at)],
-      ["took", durationOf(run.timing.duration_ms)],
-      ["routing", run.routing_reason],
-      ...(run.error === undefined ? [] : [["error", `${run.error.code}: ${sentenceFor(run.error)}`] as const])
-    ],
-    screen.width,
-    (name) => screen.paint("dim", name)
-  )
-  const attempts =
-    run.attempts.length === 0
-      ? []
-      : [
-          "",
-          ...table(
-            run.attempts,
-            [
-              { title: "ATTEMPT", of: (one) => one.provider },
-              { title: "OUTCOME", of: (one) => one.outcome },
-              { title: "TOOK", of: (one) => durationOf(one.duration_ms), right: true },
-              { title: "DETAIL", of: (one) => one.detail, least: 10 }
-            ],
-            screen.width,
-            (line) => screen.paint("bold", line)
-          )
-        ]
+  const cells = {
+    capability: targetOf,
+    metadata: ({ metadata = {} }: Run) =>
+      Object.entries(metadata)
+        .map((pair) => pair.join("="))
+        .join(", "),
+    error: ({ error }: Run) => (error === undefined ? null : `${error.code}: ${sentenceFor(error)}`)
+  }
+  const head = factLines(nounFacts(Run, run, { now: 0 }, cells), { screen })
+  const attempts = run.attempts.length === 0 ? [] : ["", ...nounTable(Attempt, run.attempts, { screen, now: 0 })]
   const hints = cliHints(run).map(harmless)
   return [
     ...head,
@@ -119,25 +94,4 @@ export const receipt = (text: string, hold: string | null): string | null => {
     run.run_id
   ]
   return parts.join("  ·  ")
-}
-
-const columns = (now: number): ReadonlyArray<Column<ListedRun>> => [
-  { title: "RUN", of: (run) => run.run_id },
-  { title: "STATUS", of: (run) => run.status },
-  { title: "WHAT", of: targetOf, least: 12 },
-  { title: "PROVIDER", of: (run) => run.provider, least: 8, dropped: 2 },
-  { title: "CHARGED", of: (run) => dollars(run.billing.charged), right: true },
-  { title: "TOOK", of: (run) => durationOf(run.timing.duration_ms), right: true, dropped: 1 },
-  { title: "AGO", of: (run) => agoOf(new Date(run.created_at).getTime(), now), right: true }
-]
-
-const Page = pageOf(ListedRun)
-
-/** `now` in milliseconds since 1970. */
-export const listLines = (text: string, screen: ScreenShape, now: number): Lines | null => {
-  const page = decoded(Page, text)
-  if (page === null) return null
-  if (page.items.length === 0) return ["No runs."]
-  const rows = table(page.items, columns(now), screen.width, (line) => screen.paint("bold", line))
-  return page.next_cursor === null ? rows : [...rows, screen.paint("dim", `More: --cursor ${page.next_cursor}`)]
 }

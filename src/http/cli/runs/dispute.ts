@@ -2,7 +2,9 @@
 import { Effect } from "effect"
 import { Command, Flag } from "effect/cli"
 import { disputeReason } from "../../../schema/wallet/Warranty.ts"
-import { Dispute, DisputesApi } from "../../api/Disputes.ts"
+import { columnsOf } from "../../../schema/Columns.ts"
+import { Dispute } from "../../../schema/nouns/Dispute.ts"
+import { DisputesApi } from "../../api/Disputes.ts"
 import { drawn } from "../answers/draw.ts"
 import { call } from "../answers/operation.ts"
 import { shownAs } from "../answers/row.ts"
@@ -10,17 +12,12 @@ import { json } from "../answers/show.ts"
 import { argument, text } from "../terminal/flags.ts"
 import { harmless } from "../terminal/text.ts"
 
-const stateWords: Readonly<Record<Dispute["state"], string>> = {
-  refunded: "refunded",
-  pending: "not decided yet",
-  not_bounced: "not refunded",
-  refused: "refused by the operator"
-}
+const words = columnsOf(Dispute).words["state"]
 
 const show = drawn(Dispute, ({ run_id, state, refund, reference, note, ask_after }) => {
   const amount = refund === null ? "" : ` $${refund} (ledger entry ${harmless(reference ?? "")})`
   const later = ask_after === null ? [] : [`The provider is asked again if you dispute the run after ${ask_after}.`]
-  return [`${harmless(run_id)}: ${stateWords[state]}${amount}`, harmless(note), ...later]
+  return [`${harmless(run_id)}: ${words?.[state]}${amount}`, harmless(note), ...later]
 })
 
 export const dispute = Command.make(

@@ -1,17 +1,18 @@
 /** `rungate runs`: list, read, wait for, cancel, dispute and resume runs. */
 import { Effect } from "effect"
 import { Command } from "effect/cli"
+import { ListedRun } from "../../../schema/nouns/Run.ts"
 import { RunsApi } from "../../api/Runs.ts"
-import { said } from "../answers/draw.ts"
+import { listed, said } from "../answers/draw.ts"
 import { row, rowWith } from "../answers/row.ts"
-import { formatOf, json, show, showList } from "../answers/show.ts"
+import { formatOf, json, show } from "../answers/show.ts"
 import { argument, metadata, optional, text } from "../terminal/flags.ts"
 import { Screen } from "../terminal/Screen.ts"
 import { showRun, waitFlag } from "./confirmAndRun.ts"
 import { dispute } from "./dispute.ts"
 import { conclude, waitFor } from "./execution.ts"
 import { resume } from "./resume.ts"
-import { listLines, runLines } from "./RunView.ts"
+import { runLines, targetOf } from "./RunView.ts"
 
 const { endpoints } = RunsApi
 const run_id = "the run, as runs list shows it"
@@ -33,7 +34,7 @@ const list = rowWith(
       from: "only runs from this date or time on, such as 2026-11-01",
       to: "only runs before this time; a date includes its day"
     },
-    show: (answer, shown) => showList(answer, shown, (text) => listLines(text, shown.screen, shown.now))
+    show: listed(ListedRun, "No runs.", { capability: targetOf })
   }
 )
 

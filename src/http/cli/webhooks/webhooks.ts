@@ -2,7 +2,8 @@
 import { Effect, Schema } from "effect"
 import { Argument, Command } from "effect/cli"
 import { eventKinds } from "../../../schema/events/Event.ts"
-import { WebhookDelivery, WebhookEndpoint, WebhooksApi, WebhooksReplayed } from "../../api/Webhooks.ts"
+import { WebhookDelivery, WebhookEndpoint } from "../../../schema/nouns/Webhook.ts"
+import { WebhooksApi, WebhooksReplayed } from "../../api/Webhooks.ts"
 import { drawn, listed, said } from "../answers/draw.ts"
 import { call } from "../answers/operation.ts"
 import { row, rowWith, shownAs } from "../answers/row.ts"
@@ -19,12 +20,7 @@ const list = row(endpoints.list, {
   show: listed(
     WebhookEndpoint,
     "There are no webhook endpoints. Create one with: rungate webhooks create https://example.com/webhooks",
-    [
-      "id",
-      { title: "URL", of: (one) => one.url, least: 16 },
-      { title: "STATUS", of: (one) => (one.paused_because === null ? one.status : `paused (${one.paused_because})`) },
-      { title: "EVENTS", of: (one) => one.events.join(" "), least: 10, dropped: 1 }
-    ]
+    { status: (one) => (one.paused_because === null ? one.status : `paused (${one.paused_because})`) }
   )
 })
 
@@ -89,14 +85,7 @@ const lastAnswer = (last: { readonly status: number | null; readonly answer: str
 
 const deliveries = row(endpoints.deliveries, {
   fields: { endpoint_id, status: "only deliveries of this status" },
-  show: listed(WebhookDelivery, "There are no deliveries.", (ago) => [
-    "id",
-    { field: "type", title: "EVENT" },
-    "status",
-    { field: "attempts", right: true },
-    { title: "LAST ANSWER", of: (one) => lastAnswer(one.answers.at(-1)), least: 8 },
-    { title: "CREATED", of: (one) => ago(one.created_at), dropped: 1 }
-  ])
+  show: listed(WebhookDelivery, "There are no deliveries.", { answers: ({ answers }) => lastAnswer(answers.at(-1)) })
 })
 
 const replayed = drawn(WebhooksReplayed, ({ replayed }) => [

@@ -108,6 +108,17 @@ export const Status = ({ status, large = false }: { readonly status: string; rea
   )
 }
 
+const stateTones: Readonly<Record<string, Tone>> = {
+  active: "green",
+  granted: "green",
+  verified: "green",
+  pending: "amber"
+}
+
+/** A state of anything. Runs and batches have their own look. */
+export const State = ({ state, word }: { readonly state: string; readonly word: string }) =>
+  looks[state] === undefined ? <Badge tone={stateTones[state] ?? "grey"}>{word}</Badge> : <Status status={state} />
+
 /** A short word on a tinted ground, such as the environment. */
 export const Badge = ({ tone, children }: { readonly tone: Tone; readonly children: string }) => (
   <span className={`rounded px-1.5 py-0.5 text-small font-semibold whitespace-nowrap ${softTones[tone]}`}>

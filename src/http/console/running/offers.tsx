@@ -1,5 +1,6 @@
 /** The providers of a route as a table: the price, what was measured, and why each was left out. */
 import { duration } from "../data/time.ts"
+import { wordOf } from "../lists/nouns.tsx"
 import { type Column, DataTable } from "../parts/Table.tsx"
 import { Money } from "../parts/Values.tsx"
 
@@ -12,18 +13,6 @@ export interface OfferRow {
   readonly latency_ms?: number | null
   readonly excluded_because: string | null
 }
-
-const reasons: Readonly<Record<string, string>> = {
-  max_cost: "above the most that one call may cost",
-  max_total: "above the most that all attempts may cost",
-  cannot_serve: "can't serve this input",
-  no_account: "the service has no account there",
-  unavailable: "was failing",
-  not_pinned: "another provider was asked for",
-  attempt_limit: "a run calls only the first ones"
-}
-
-const reasonOf = (excluded_because: string): string => reasons[excluded_because] ?? excluded_because
 
 export const percent = (share: number): string => `${(share * 100).toFixed(share > 0.995 || share < 0.1 ? 1 : 0)} %`
 
@@ -63,7 +52,7 @@ const columnsOf = (offers: ReadonlyArray<OfferRow>): ReadonlyArray<Column<OfferR
         offer.excluded_because === null ? (
           <span className="font-medium">{chosenWords(offer)}</span>
         ) : (
-          <span className="text-muted">no: {reasonOf(offer.excluded_because)}</span>
+          <span className="text-muted">no: {wordOf("QuotedOffer", "excluded_because", offer.excluded_because)}</span>
         )
     }
   ]

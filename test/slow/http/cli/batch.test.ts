@@ -94,7 +94,7 @@ test("lists batches and shows one", async () => {
   const [{ id }] = list.items
   const screen = home.terminal("rungate batch list", { NO_COLOR: "1" })
   expect(await screen.ended).toBe(0)
-  expect(screen.seen()).toMatch(new RegExp(`${id} +finished +2 +0 +\\$0\\.00 `))
+  expect(screen.seen()).toMatch(new RegExp(`${id} +finished +2 +0 +0 +0 +\\$0\\.00 `))
   const one = home.terminal(`rungate batch get ${id}`, { NO_COLOR: "1" })
   expect(await one.ended).toBe(0)
   expect(one.seen()).toContain("0 succeeded, 2 refused")

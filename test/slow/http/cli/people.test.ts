@@ -35,7 +35,9 @@ test("an owner invites, the invited person joins, gets a role and is removed, an
     0,
     expect.objectContaining({ email: "ada@example.com", role: "viewer" })
   ])
-  expect(await drawn(owner, "rungate invite list")).toMatch(/inv_\w+ +ada@example\.com +viewer +open/)
+  expect(await drawn(owner, "rungate invite list")).toMatch(
+    /inv_\w+ +ada@example\.com +owner@example\.com +viewer +open/
+  )
   const told = await drawn(owner, "rungate invite ada@example.com")
   expect(told).toContain("/join-organization?token=rg_join_")
   const token = /token=(rg_join_\w+)/.exec(told)?.[1] ?? expect.unreachable("there is no link")
@@ -49,7 +51,7 @@ test("an owner invites, the invited person joins, gets a role and is removed, an
   const listed = await owner.shell("rungate members list")
   const { id } = listed.body.items.find((one: { email: string }) => one.email === "ada@example.com")
   expect(await drawn(owner, "rungate members list")).toMatch(
-    /ID +E-MAIL +ROLE +JOINED[^]*usr_\w+ +ada@example\.com +member/
+    /ID +ADDRESS +MEMBER SINCE +ROLE[^]*usr_\w+ +ada@example\.com +\d+ s ago +member/
   )
   const refused = await ada.shell(`rungate members set-role ${id} owner`)
   expect([refused.code, refused.err]).toEqual([4, expect.stringContaining("needs the role owner, and yours is member")])
@@ -71,7 +73,7 @@ test("an owner invites, the invited person joins, gets a role and is removed, an
     "member.created"
   ])
   expect(await drawn(owner, "rungate audit-log --action member.changed --actor owner@example.com")).toMatch(
-    /AT +ACTOR +ADDRESS +ACTION +OBJECT +CHANGE[^]*owner@\S+ +127\.0\.0\.1 +member\.changed +usr_\S+ +role: member →\s+admin/
+    /WHEN +WHO +FROM +ACTION +OBJECT +CHANGE[^]*owner@\S+ +127\.0\.0\.1 +member\.changed +usr_\S+ +role: member →\s+admin/
   )
   expect(await drawn(owner, "rungate audit-log --from 2020-01-01 --to 2020-01-02")).toContain("no such changes")
 })

@@ -47,9 +47,9 @@ describe("rungate quote", () => {
     expect(await screen.ended).toBe(0)
     expect(screen.seen()).toMatch(/email\.find: holds at most \$0\.\d+, costs from \$0\.\d+/)
     expect(screen.seen()).toMatch(/Expected charge: \$0\.\d+/)
-    expect(screen.seen()).toMatch(/PROVIDER +PRICE +SUCCESS +CALLED/)
+    expect(screen.seen()).toMatch(/PROVIDER +PRICE, AT MOST +SUCCESS +CHOSEN/)
     expect(screen.seen()).toMatch(/leadmagic +\$0\.012 +- +yes/)
-    expect(screen.seen()).toContain("no: above --max-total")
+    expect(screen.seen()).toContain("no: above the most that all attempts may cost")
     expect(await runCount()).toBe(before)
   })
 

@@ -1,43 +1,22 @@
 /** All batches, newest first, with their progress. */
 import { useMay } from "../../data/session.ts"
+import { columnsOf } from "../../lists/nouns.tsx"
 import { PagedTable } from "../../lists/PagedList.tsx"
 import { ButtonLink } from "../../parts/Button.tsx"
 import { CodeBlock } from "../../parts/Copy.tsx"
 import { RowLink } from "../../parts/Link.tsx"
 import { Empty, PageHead } from "../../parts/Page.tsx"
-import type { Column } from "../../parts/Table.tsx"
-import { Money, Status, Time } from "../../parts/Values.tsx"
-import { type Batch, endedOf, fileOf, useBatches } from "./useBatch.ts"
+import { endedOf, fileOf, useBatches } from "./useBatch.ts"
 
-const columns: ReadonlyArray<Column<Batch>> = [
-  {
-    title: "Batch",
-    cell: (batch) => (
-      <RowLink to={`/batches/${batch.id}`} className="wrap-anywhere" title={batch.id}>
-        {fileOf(batch) ?? batch.id}
-      </RowLink>
-    )
-  },
-  { title: "Status", cell: ({ status }) => <Status status={status} /> },
-  {
-    title: "Rows",
-    cell: (batch) =>
-      batch.done
-        ? batch.rows.total.toLocaleString("en")
-        : `${endedOf(batch).toLocaleString("en")} of ${batch.rows.total.toLocaleString("en")}`,
-    align: "right"
-  },
-  { title: "Succeeded", cell: ({ rows }) => rows.succeeded.toLocaleString("en"), align: "right", wide: true },
-  { title: "Blocked", cell: ({ rows }) => rows.blocked.toLocaleString("en"), align: "right", wide: true },
-  { title: "Charged", cell: ({ charged }) => <Money amount={charged} />, align: "right" },
-  {
-    title: "Limit",
-    cell: ({ max_total }) => (max_total === null ? "none" : <Money amount={max_total} />),
-    align: "right",
-    wide: true
-  },
-  { title: "Created", cell: ({ created_at }) => <Time at={created_at} />, align: "right", wide: true }
-]
+const columns = columnsOf("Batch", {
+  id: (batch) => (
+    <RowLink to={`/batches/${batch.id}`} className="wrap-anywhere" title={batch.id}>
+      {fileOf(batch) ?? batch.id}
+    </RowLink>
+  ),
+  "rows.total": (batch) =>
+    `${batch.done ? "" : `${endedOf(batch).toLocaleString("en")} of `}${batch.rows.total.toLocaleString("en")}`
+})
 
 const command =
   "rungate batch people.csv --capability email.find --map full_name=Name,company_domain=Website --max-total 25.00"

@@ -3,12 +3,13 @@ import { keepPreviousData, useQuery } from "@tanstack/react-query"
 import { useState } from "react"
 import { useFilters } from "../../data/address.ts"
 import { FilterSelect } from "../../lists/Filters.tsx"
+import { columnsOf } from "../../lists/nouns.tsx"
 import { Button } from "../../parts/Button.tsx"
 import { RowLink } from "../../parts/Link.tsx"
 import { Empty, Failed, Panel, Skeleton } from "../../parts/Page.tsx"
-import { type Column, DataTable } from "../../parts/Table.tsx"
-import { Money, Status, statusWord } from "../../parts/Values.tsx"
-import { type Line, readResults } from "./readResults.ts"
+import { DataTable } from "../../parts/Table.tsx"
+import { statusWord } from "../../parts/Values.tsx"
+import { readResults } from "./readResults.ts"
 import { type Batch, endedOf } from "./useBatch.ts"
 
 const ends = ["succeeded", "no_match", "failed", "blocked", "invalid", "cancelled"]
@@ -28,31 +29,22 @@ const summaryOf = (result: unknown): string => {
   return text.length > charsShown ? `${text.slice(0, charsShown)}…` : text
 }
 
-const columns: ReadonlyArray<Column<Line>> = [
-  {
-    title: "Row",
-    cell: ({ row, run_id }) =>
-      run_id === null ? (
-        row
-      ) : (
-        <RowLink to={`/runs/${run_id}`} title={run_id}>
-          {row}
-        </RowLink>
-      ),
-    align: "right"
-  },
-  { title: "Status", cell: ({ status }) => <Status status={status} /> },
-  {
-    title: "Result",
-    cell: ({ result, error }) =>
-      error === undefined ? (
-        <span className="wrap-anywhere">{result === undefined ? "" : summaryOf(result)}</span>
-      ) : (
-        <span className="wrap-anywhere text-muted">{error.message}</span>
-      )
-  },
-  { title: "Charged", cell: ({ charged }) => (charged === null ? "" : <Money amount={charged} />), align: "right" }
-]
+const columns = columnsOf("BatchResult", {
+  row: ({ row, run_id }) =>
+    run_id === null ? (
+      row
+    ) : (
+      <RowLink to={`/runs/${run_id}`} title={run_id}>
+        {row}
+      </RowLink>
+    ),
+  result: ({ result, error }) =>
+    error === undefined ? (
+      <span className="wrap-anywhere">{result === undefined ? "" : summaryOf(result)}</span>
+    ) : (
+      <span className="wrap-anywhere text-muted">{error.message}</span>
+    )
+})
 
 const useResults = (batch: Batch, status: string, wanted: number) => {
   const { id, done, finished_at } = batch

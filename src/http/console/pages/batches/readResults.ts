@@ -1,16 +1,9 @@
 /** Reads the results of a batch from their beginning, and stops when it has enough: a large batch has megabytes of them. */
+import type { Nouns } from "../../../client/nounColumns.ts"
 import { request } from "../../data/api.ts"
 
 /** A line of the results, as the API writes it. */
-export interface Line {
-  /** Counted from 1, without the header line. */
-  readonly row: number
-  readonly status: string
-  readonly run_id: string | null
-  readonly charged: string | null
-  readonly result?: unknown
-  readonly error?: { readonly code: string; readonly message: string }
-}
+export type Line = Nouns["BatchResult"]["Encoded"]
 
 export interface Lines {
   readonly lines: ReadonlyArray<Line>

@@ -1,33 +1,25 @@
 /** The latest runs. Activity has all of them. */
 import { useQuery } from "@tanstack/react-query"
 import { useCallback, useRef } from "react"
-import type { AnswerOf } from "../../../client/Browser.ts"
 import { api } from "../../data/api.ts"
 import { type LiveEvent, refreshSoon, useLive } from "../../data/live.ts"
+import { columnsOf } from "../../lists/nouns.tsx"
 import { RowLink } from "../../parts/Link.tsx"
 import { Loaded, Panel } from "../../parts/Page.tsx"
-import { type Column, DataTable } from "../../parts/Table.tsx"
-import { Money, Status, Time } from "../../parts/Values.tsx"
-
-type ListedRun = AnswerOf<"runs", "list">["items"][number]
+import { DataTable } from "../../parts/Table.tsx"
+import { Money } from "../../parts/Values.tsx"
 
 const shown = 8
 
-const columns: ReadonlyArray<Column<ListedRun>> = [
-  {
-    title: "Run",
-    cell: ({ run_id, capability, endpoint, subject }) => (
-      <span className="flex min-w-0 flex-wrap gap-x-2">
-        <RowLink to={`/runs/${run_id}`}>{capability ?? endpoint}</RowLink>
-        <span className="max-w-100 truncate text-muted max-sm:max-w-32">{subject}</span>
-      </span>
-    )
-  },
-  { title: "Status", cell: ({ status }) => <Status status={status} /> },
-  { title: "Provider", cell: ({ provider }) => provider ?? "", wide: true },
-  { title: "Charged", cell: ({ billing }) => <Money amount={billing.charged ?? "0"} />, align: "right" },
-  { title: "Started", cell: ({ created_at }) => <Time at={created_at} />, align: "right", wide: true }
-]
+const columns = columnsOf("ListedRun", {
+  run_id: ({ run_id, capability, endpoint, subject }) => (
+    <span className="flex min-w-0 flex-wrap gap-x-2">
+      <RowLink to={`/runs/${run_id}`}>{capability ?? endpoint}</RowLink>
+      <span className="max-w-100 truncate text-muted max-sm:max-w-32">{subject}</span>
+    </span>
+  ),
+  "billing.charged": ({ billing }) => <Money amount={billing.charged ?? "0"} />
+})
 
 /** One request for all of Home: the first steps ask only whether there is a run. */
 export const useLatest = () =>

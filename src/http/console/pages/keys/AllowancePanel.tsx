@@ -1,7 +1,6 @@
 /** The money of an allowance, on the page of its key. */
-import { Facts } from "../../lists/Facts.tsx"
+import { NounFacts } from "../../lists/nouns.tsx"
 import { Loaded, Panel, Skeleton } from "../../parts/Page.tsx"
-import { Money } from "../../parts/Values.tsx"
 import { Spent } from "./Allowances.tsx"
 import { KeyLink } from "./KeyName.tsx"
 import { RevokeAllowance } from "./RevokeAllowance.tsx"
@@ -22,12 +21,11 @@ export const AllowancePanel = ({
         {(allowance) => (
           <div className="space-y-4">
             <Spent {...allowance} />
-            <Facts
-              facts={[
-                ["Held", <Money amount={allowance.held} />],
-                ["Left", <Money amount={allowance.available} />],
-                ["Given by", allowance.parent_id === null ? "a person" : <KeyLink id={allowance.parent_id} />]
-              ]}
+            <NounFacts
+              noun="Allowance"
+              one={allowance}
+              only={["held", "available", "parent_id"]}
+              cells={{ parent_id: ({ parent_id: id }) => (id === null ? "a person" : <KeyLink id={id} />) }}
             />
             <p className="text-muted">
               An allowance can't be changed or rotated. To give another amount or scope, revoke it and give a new one.

@@ -1,13 +1,14 @@
 /** Allowances: what each has spent, holds and has left, when it ends, and who gave it. */
+import { scopeWords } from "../../../client/Words.ts"
 import { useMay } from "../../data/session.ts"
 import { Meter } from "../../forms/Meter.tsx"
+import { columnsOf } from "../../lists/nouns.tsx"
 import { PagedTable } from "../../lists/PagedList.tsx"
 import { ButtonLink } from "../../parts/Button.tsx"
 import { Empty, Panel } from "../../parts/Page.tsx"
 import type { Column } from "../../parts/Table.tsx"
-import { Badge, Money, Time } from "../../parts/Values.tsx"
+import { Money } from "../../parts/Values.tsx"
 import { KeyLink, KeyName } from "./KeyName.tsx"
-import { scopeWords } from "./KeyState.tsx"
 import { RevokeAllowance } from "./RevokeAllowance.tsx"
 import { type Allowance, useAllowances } from "./useAllowances.ts"
 
@@ -21,26 +22,13 @@ export const Spent = ({ spent, amount }: Pick<Allowance, "spent" | "amount">) =>
 )
 
 /** `names` are those of keys, by their ids. */
-const columnsOf = (names: ReadonlyMap<string, string>, may: boolean): ReadonlyArray<Column<Allowance>> => [
-  {
-    title: "Name",
-    cell: (key) => <KeyName {...key} />
-  },
-  {
-    title: "State",
-    cell: ({ status }) => <Badge tone={status === "active" ? "green" : "grey"}>{status}</Badge>
-  },
-  { title: "Spent", cell: (allowance) => <Spent {...allowance} /> },
-  { title: "Held", cell: ({ held }) => <Money amount={held} />, align: "right", wide: true },
-  { title: "Left", cell: ({ available }) => <Money amount={available} />, align: "right" },
-  { title: "Expires", cell: ({ expires_at }) => (expires_at === null ? "never" : <Time at={expires_at} />) },
-  { title: "May run", cell: scopeWords, wide: true },
-  {
-    title: "Given by",
-    cell: ({ parent_id }) =>
-      parent_id === null ? "a person" : <KeyLink id={parent_id} name={names.get(parent_id) ?? "a key"} />,
-    wide: true
-  },
+const columnsFor = (names: ReadonlyMap<string, string>, may: boolean): ReadonlyArray<Column<Allowance>> => [
+  ...columnsOf("Allowance", {
+    name: (key) => <KeyName {...key} />,
+    spent: (allowance) => <Spent {...allowance} />,
+    allow: (one) => scopeWords(one, 1),
+    parent_id: ({ parent_id: id }) => (id === null ? "a person" : <KeyLink id={id} name={names.get(id) ?? "a key"} />)
+  }),
   ...(may
     ? [
         {
@@ -75,7 +63,7 @@ export const Allowances = ({
       <PagedTable
         paged={{ ...paged, items }}
         label="Allowances of the organization"
-        columns={columnsOf(names, may)}
+        columns={columnsFor(names, may)}
         keyOf={({ id }) => id}
         empty={
           <Empty title={showsEnded ? "Allowances will be here." : "No allowance is in use."}>

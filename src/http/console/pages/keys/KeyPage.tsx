@@ -1,6 +1,7 @@
 /** One API key: its budget and when it resets, its rules as a form, rotation and revocation. */
 import { useState } from "react"
 import { ActionForm } from "../../actions/Actions.tsx"
+import { scopeWords } from "../../../client/Words.ts"
 import { useAction } from "../../actions/useAction.ts"
 import { useGo, useParam } from "../../data/address.ts"
 import { api, queries } from "../../data/api.ts"
@@ -9,30 +10,26 @@ import { payloadSchema } from "../../../client/payloadSchema.ts" with { type: "m
 import { payloadForm } from "../../forms/payload.ts"
 import { PayloadFields, payloadIn } from "../../forms/PayloadFields.tsx"
 import { Secret } from "../../forms/Secret.tsx"
-import { Facts } from "../../lists/Facts.tsx"
-import { Id } from "../../parts/Copy.tsx"
+import { NounFacts } from "../../lists/nouns.tsx"
 import { TextLink } from "../../parts/Link.tsx"
 import { LoadedPage, PageHead, Panel } from "../../parts/Page.tsx"
-import { Time } from "../../parts/Values.tsx"
 import { AllowancePanel } from "./AllowancePanel.tsx"
 import { EndKey, type NewKey } from "./EndKey.tsx"
 import { KeyLink } from "./KeyName.tsx"
-import { BudgetBar, isChangeable, isUsable, KeyState, scopeWords } from "./KeyState.tsx"
+import { BudgetBar, isChangeable, isUsable, KeyState } from "./KeyState.tsx"
 import { firstRules, useRuleWords } from "./ruleWords.ts"
 import { type ApiKey, useKey } from "./useKeys.ts"
 
 const KeyFacts = ({ apiKey }: { readonly apiKey: ApiKey }) => (
   <Panel title="The key">
-    <Facts
-      facts={[
-        ["Key", <code className="font-mono text-small break-all">{apiKey.display}</code>],
-        ["Id", <Id id={apiKey.id} what="the key's id" />],
-        ["May run", scopeWords(apiKey)],
-        ["Last used", apiKey.last_used_at === null ? "never" : <Time at={apiKey.last_used_at} />],
-        ["Expires", apiKey.expires_at === null ? "never" : <Time at={apiKey.expires_at} />],
-        apiKey.replaced_by === null ? null : ["Replaced by", <KeyLink id={apiKey.replaced_by} />],
-        ["Created", <Time at={apiKey.created_at} />]
-      ]}
+    <NounFacts
+      noun="ApiKey"
+      one={apiKey}
+      only={["display", "id", "allow", "last_used_at", "expires_at", "replaced_by", "created_at"]}
+      cells={{
+        allow: (key) => scopeWords(key, 1),
+        replaced_by: ({ replaced_by }) => replaced_by && <KeyLink id={replaced_by} />
+      }}
     />
     <p className="mt-3">
       <TextLink to={`/activity?key=${apiKey.id}`}>Runs of this key</TextLink>

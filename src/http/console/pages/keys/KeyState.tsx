@@ -1,23 +1,21 @@
-/** What a key is now in a word, what of its budget is spent, and what its scope allows in a sentence. */
+/** What a key is now in a word, and what of its budget is spent. */
+import { hasExpired, keyState } from "../../../client/Words.ts"
 import { present } from "../../data/clock.ts"
 import { Meter } from "../../forms/Meter.tsx"
-import { Badge, Money, Time } from "../../parts/Values.tsx"
+import { Badge, Money, Time, type Tone } from "../../parts/Values.tsx"
 import type { ApiKey } from "./useKeys.ts"
 
-export const hasExpired = ({ expires_at }: ApiKey): boolean =>
-  expires_at !== null && Date.parse(expires_at) <= present()
-
 /** The host of a connected agent renews an expired key. */
-export const isUsable = (key: ApiKey): boolean => !key.revoked && (!hasExpired(key) || key.connected)
+export const isUsable = (key: ApiKey): boolean => !key.revoked && (!hasExpired(key, present()) || key.connected)
 /** A key that was replaced keeps its rules until it ends. */
-export const isChangeable = (key: ApiKey): boolean => isUsable(key) && !hasExpired(key) && key.replaced_by === null
+export const isChangeable = (key: ApiKey): boolean =>
+  isUsable(key) && !hasExpired(key, present()) && key.replaced_by === null
+
+const tones: Readonly<Record<string, Tone>> = { revoked: "grey", expired: "grey", replaced: "amber" }
 
 export const KeyState = ({ apiKey }: { readonly apiKey: ApiKey }) => {
-  if (apiKey.revoked) return <Badge tone="grey">revoked</Badge>
-  if (apiKey.connected && apiKey.replaced_by === null) return <Badge tone="green">connected agent</Badge>
-  if (hasExpired(apiKey)) return <Badge tone="grey">expired</Badge>
-  if (apiKey.replaced_by !== null) return <Badge tone="amber">replaced</Badge>
-  return <Badge tone="green">in use</Badge>
+  const state = keyState(apiKey, present())
+  return <Badge tone={tones[state] ?? "green"}>{state}</Badge>
 }
 
 const periods = { day: "per day", week: "per week", month: "per month", total: "in total" } as const
@@ -41,23 +39,4 @@ export const BudgetBar = ({ budget }: { readonly budget: ApiKey["budget"] }) => 
       </div>
     </div>
   )
-}
-
-const some = (names: ReadonlyArray<string>, noun: string) =>
-  names.length === 1 ? `only ${names[0]}` : `only ${names.length} ${noun}`
-
-/** Such as "only email.find, reads only". */
-export const scopeWords = ({ allow }: Pick<ApiKey, "allow">): string => {
-  if (allow === null) return "everything"
-  const { capabilities, providers, raw, read_only, max_cost, mint, read } = allow
-  const parts = [
-    capabilities === undefined ? "" : some(capabilities, "capabilities"),
-    providers === undefined ? "" : some(providers, "providers"),
-    raw === undefined ? "" : raw ? "raw endpoints" : "no raw endpoints",
-    read_only === true ? "reads only" : "",
-    max_cost === undefined ? "" : `at most $${max_cost} per run`,
-    mint === true ? "gives allowances" : "",
-    read === "own" ? "sees its own runs" : ""
-  ].filter((one) => one !== "")
-  return parts.length === 0 ? "everything" : parts.join(", ")
 }

@@ -1,34 +1,23 @@
 /** All API keys: what each may do, what of its budget is spent, and when it was last used. Those of allowances have a list of their own. */
+import { scopeWords } from "../../../client/Words.ts"
 import { useFilters } from "../../data/address.ts"
 import { api } from "../../data/api.ts"
 import { useMay } from "../../data/session.ts"
 import { FilterSelect } from "../../lists/Filters.tsx"
+import { columnsOf } from "../../lists/nouns.tsx"
 import { PagedTable, usePaged } from "../../lists/PagedList.tsx"
 import { ButtonLink } from "../../parts/Button.tsx"
 import { Empty, PageHead } from "../../parts/Page.tsx"
-import type { Column } from "../../parts/Table.tsx"
-import { Time } from "../../parts/Values.tsx"
 import { Allowances } from "./Allowances.tsx"
 import { KeyName } from "./KeyName.tsx"
-import { BudgetBar, isUsable, KeyState, scopeWords } from "./KeyState.tsx"
-import type { ApiKey } from "./useKeys.ts"
+import { BudgetBar, isUsable, KeyState } from "./KeyState.tsx"
 
-const columns: ReadonlyArray<Column<ApiKey>> = [
-  {
-    title: "Name",
-    cell: (key) => <KeyName {...key} />
-  },
-  { title: "State", cell: (key) => <KeyState apiKey={key} /> },
-  { title: "Budget", cell: ({ budget }) => <BudgetBar budget={budget} /> },
-  { title: "May run", cell: scopeWords, wide: true },
-  {
-    title: "Last used",
-    cell: ({ last_used_at }) =>
-      last_used_at === null ? <span className="text-muted">never</span> : <Time at={last_used_at} />,
-    align: "right",
-    wide: true
-  }
-]
+const columns = columnsOf("ApiKey", {
+  name: (key) => <KeyName {...key} />,
+  revoked: (key) => <KeyState apiKey={key} />,
+  budget: ({ budget }) => <BudgetBar budget={budget} />,
+  allow: (key) => scopeWords(key, 1)
+})
 
 const Keys = () => {
   const [search] = useFilters()

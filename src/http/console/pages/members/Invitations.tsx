@@ -5,6 +5,7 @@ import { textIn, useAction } from "../../actions/useAction.ts"
 import { api } from "../../data/api.ts"
 import { useMay, useService, useSession } from "../../data/session.ts"
 import { Secret } from "../../forms/Secret.tsx"
+import { columnsOf } from "../../lists/nouns.tsx"
 import { PagedTable, usePaged } from "../../lists/PagedList.tsx"
 import { EmailField, Select } from "../../parts/Field.tsx"
 import { Empty, Panel } from "../../parts/Page.tsx"
@@ -79,8 +80,7 @@ const Withdraw = ({ invitation }: { readonly invitation: Invitation }) => {
 }
 
 const columns: ReadonlyArray<Column<Invitation>> = [
-  { title: "Address", cell: ({ email }) => <span className="wrap-anywhere">{email}</span> },
-  { title: "Invited by", cell: ({ invited_by }) => <span className="wrap-anywhere">{invited_by}</span>, wide: true },
+  ...columnsOf("Invitation"),
   {
     title: "Invitation",
     cell: (invitation) => (

@@ -2,10 +2,10 @@
 import { api } from "../../data/api.ts"
 import { useSession } from "../../data/session.ts"
 import { Facts } from "../../lists/Facts.tsx"
+import { columnsOf } from "../../lists/nouns.tsx"
 import { PagedTable, usePaged } from "../../lists/PagedList.tsx"
 import { Empty, PageHead, Panel } from "../../parts/Page.tsx"
-import type { Column } from "../../parts/Table.tsx"
-import { Badge, Time } from "../../parts/Values.tsx"
+import { Badge } from "../../parts/Values.tsx"
 import { Invitations } from "./Invitations.tsx"
 import { RemoveMember } from "./RemoveMember.tsx"
 import { RoleOf } from "./RoleOf.tsx"
@@ -27,36 +27,29 @@ const Members = () => {
   const owners = members.items?.filter(({ role }) => role === "owner").length ?? 0
   /** An organization keeps an owner, so the only one can neither leave nor take another role. */
   const isSole = (member: Member) => member.role === "owner" && owners === 1 && !members.hasMore
-  const columns: ReadonlyArray<Column<Member>> = [
-    {
-      title: "Address",
-      cell: ({ id, email, verified }) => (
-        <span className="block min-w-28 wrap-anywhere">
-          {email}
-          {id === session?.user.id && <span className="text-muted"> (you)</span>}
-          {!verified && (
-            <span className="ml-2">
-              <Badge tone="amber">not verified</Badge>
-            </span>
-          )}
-        </span>
+  const columns = columnsOf("Member", {
+    email: ({ id, email, verified }) => (
+      <span className="block min-w-28 wrap-anywhere">
+        {email}
+        {id === session?.user.id && <span className="text-muted"> (you)</span>}
+        {!verified && (
+          <span className="ml-2">
+            <Badge tone="amber">not verified</Badge>
+          </span>
+        )}
+      </span>
+    ),
+    role: (member) => {
+      const isSelf = member.id === session?.user.id
+      if (isSole(member)) return "owner, the only one"
+      return (
+        <div className="flex flex-wrap items-center justify-between gap-2">
+          {isOwner ? <RoleOf member={member} /> : member.role}
+          {(isOwner || isSelf) && <RemoveMember member={member} isSelf={isSelf} />}
+        </div>
       )
-    },
-    { title: "Member since", cell: ({ created_at }) => <Time at={created_at} />, wide: true },
-    {
-      title: "Role",
-      cell: (member) => {
-        const isSelf = member.id === session?.user.id
-        if (isSole(member)) return "owner, the only one"
-        return (
-          <div className="flex flex-wrap items-center justify-between gap-2">
-            {isOwner ? <RoleOf member={member} /> : member.role}
-            {(isOwner || isSelf) && <RemoveMember member={member} isSelf={isSelf} />}
-          </div>
-        )
-      }
     }
-  ]
+  })
   return (
     <>
       <PageHead title="Members">

@@ -9,10 +9,10 @@ import { useMay } from "../../data/session.ts"
 import { payloadSchema } from "../../../client/payloadSchema.ts" with { type: "macro" }
 import { payloadForm } from "../../forms/payload.ts"
 import { PayloadFields, payloadIn } from "../../forms/PayloadFields.tsx"
-import { Facts } from "../../lists/Facts.tsx"
+import { NounFacts } from "../../lists/nouns.tsx"
 import { Select } from "../../parts/Field.tsx"
 import { Empty, Loaded, PageHead, Panel, Skeleton } from "../../parts/Page.tsx"
-import { Badge, Money, Time } from "../../parts/Values.tsx"
+import { Badge } from "../../parts/Values.tsx"
 import { useProviders } from "../catalog/useCatalog.ts"
 
 type Account = AnswerOf<"providerAccounts", "list">["items"][number]
@@ -98,15 +98,10 @@ const AccountPanel = ({ account, may }: { readonly account: Account; readonly ma
     className="break-words"
     actions={account.fallback && <Badge tone="blue">falls back to this service's account</Badge>}
   >
-    <Facts
-      facts={[
-        ["Key", <span className="block font-mono">…{account.last_four}</span>],
-        account.base_url === null
-          ? null
-          : ["Address", <span className="block font-mono wrap-anywhere">{account.base_url}</span>],
-        ["Fee of a run", <Money amount={account.fee} />],
-        ["Set", <Time at={account.changed_at} />]
-      ]}
+    <NounFacts
+      noun="ProviderAccount"
+      one={account}
+      cells={{ last_four: ({ last_four }) => <span className="block font-mono">…{last_four}</span> }}
     />
     {may && <Remove provider={account.provider} />}
   </Panel>

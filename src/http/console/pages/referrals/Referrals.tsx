@@ -2,53 +2,26 @@
 import { useQuery } from "@tanstack/react-query"
 import type { AnswerOf } from "../../../client/Browser.ts"
 import { api } from "../../data/api.ts"
-import { Facts } from "../../lists/Facts.tsx"
-import { Id } from "../../parts/Copy.tsx"
+import { columnsOf, NounFacts } from "../../lists/nouns.tsx"
 import { TextLink } from "../../parts/Link.tsx"
 import { Empty, Loaded, PageHead, Panel, Skeleton } from "../../parts/Page.tsx"
-import { type Column, DataTable } from "../../parts/Table.tsx"
-import { Badge, Money, Time } from "../../parts/Values.tsx"
+import { DataTable } from "../../parts/Table.tsx"
+import { Money, State } from "../../parts/Values.tsx"
 
 type Program = AnswerOf<"referrals", "program">
-type Referred = Program["referred"]["items"][number]
-type Credit = Program["credits"][number]
-
-const tones = { pending: "amber", granted: "green", revoked: "grey" } as const
-
-const referredColumns: ReadonlyArray<Column<Referred>> = [
-  { title: "Organization", cell: ({ organization }) => <span className="break-words">{organization}</span> },
-  { title: "Its bonus", cell: ({ bonus }) => <Badge tone={tones[bonus]}>{bonus}</Badge> },
-  { title: "Signed up", cell: ({ signed_up_at }) => <Time at={signed_up_at} />, wide: true },
-  { title: "Counts until", cell: ({ ends_at }) => <Time at={ends_at} />, wide: true },
-  { title: "You earned", cell: ({ earned }) => <Money amount={earned} />, align: "right" }
-]
-
-const creditColumns: ReadonlyArray<Column<Credit>> = [
-  { title: "Credited", cell: ({ created_at }) => <Time at={created_at} /> },
-  { title: "Reference in the ledger", cell: ({ reference }) => <Id id={reference} what="the reference" />, wide: true },
-  { title: "Amount", cell: ({ amount }) => <Money amount={amount} />, align: "right" }
-]
-
 const Share = ({ program }: { readonly program: Program }) => (
   <Panel title="Your code">
-    <Facts
-      facts={[
-        ["Code", <Id id={program.code} what="the referral code" />],
-        ["Link", <Id id={program.link} what="the referral link" />]
-      ]}
-    />
+    <NounFacts noun="ReferralProgram" one={program} only={["code", "link"]} />
     <p className="mt-3 text-muted">{program.terms.description}</p>
   </Panel>
 )
 
 const Earned = ({ program }: { readonly program: Program }) => (
   <Panel title="Earnings">
-    <Facts
-      facts={[
-        ["Credited", <Money amount={program.earnings.credited} className="font-semibold" />],
-        ["Pending", <Money amount={program.earnings.pending} />],
-        ["Organizations", program.earnings.referred_count.toLocaleString("en")]
-      ]}
+    <NounFacts
+      noun="ReferralProgram"
+      one={program}
+      only={["earnings.credited", "earnings.pending", "earnings.referred_count"]}
     />
     <p className="mt-3 text-muted">
       Earnings are credited to <TextLink to="/wallet">your wallet</TextLink> about once a minute, from one cent on.
@@ -69,7 +42,7 @@ const Shown = ({ program }: { readonly program: Program }) => {
           <p>
             You signed up with a code: <Money amount={referred_by.deposit_bonus} /> with a first deposit of at least{" "}
             <Money amount={referred_by.deposit_min} />.{" "}
-            <Badge tone={tones[referred_by.bonus_state]}>{referred_by.bonus_state}</Badge>
+            <State state={referred_by.bonus_state} word={referred_by.bonus_state} />
           </p>
         </Panel>
       )}
@@ -82,7 +55,7 @@ const Shown = ({ program }: { readonly program: Program }) => {
           <DataTable
             label="Organizations that signed up with your code"
             rows={referred.items}
-            columns={referredColumns}
+            columns={columnsOf("Referral")}
             keyOf={({ referral_id }) => referral_id}
           />
           {referred.items.length < earnings.referred_count && (
@@ -95,7 +68,7 @@ const Shown = ({ program }: { readonly program: Program }) => {
           <DataTable
             label="Latest credits"
             rows={credits}
-            columns={creditColumns}
+            columns={columnsOf("ReferralCredit")}
             keyOf={({ reference }) => reference}
           />
         </Panel>

@@ -1,4 +1,5 @@
 /** The ledger entries of a run, oldest first, with the balance after each. */
+import { wordOf } from "../../lists/nouns.tsx"
 import { Id } from "../../parts/Copy.tsx"
 import { TextLink } from "../../parts/Link.tsx"
 import { Empty, Loaded } from "../../parts/Page.tsx"
@@ -8,16 +9,9 @@ import type { Details, useDetails } from "./useDetails.ts"
 
 type Entry = Details["ledger"][number]
 
-const words: Readonly<Record<string, string>> = {
-  reserve: "hold",
-  settle: "charge",
-  release: "release of the rest",
-  refund: "refund"
-}
-
 const columns: ReadonlyArray<Column<Entry>> = [
   { title: "Number", cell: ({ seq }) => seq, align: "right" },
-  { title: "Entry", cell: ({ type }) => words[type] ?? type },
+  { title: "Entry", cell: ({ type }) => wordOf("Transaction", "type", type) },
   { title: "Amount", cell: ({ amount }) => <Money amount={amount} />, align: "right" },
   { title: "Balance after", cell: ({ balance_after }) => <Money amount={balance_after} />, align: "right" },
   {

@@ -3,10 +3,9 @@ import type { AnswerOf } from "../../../client/Browser.ts"
 import { ActionButton, ConfirmAction } from "../../actions/Actions.tsx"
 import { useAction } from "../../actions/useAction.ts"
 import { api } from "../../data/api.ts"
-import { Facts } from "../../lists/Facts.tsx"
-import { Id } from "../../parts/Copy.tsx"
+import { NounFacts, wordOf } from "../../lists/nouns.tsx"
 import { Panel } from "../../parts/Page.tsx"
-import { Badge, Time } from "../../parts/Values.tsx"
+import { State } from "../../parts/Values.tsx"
 
 export type Sender = AnswerOf<"senders", "list">["items"][number]
 
@@ -40,20 +39,9 @@ export const SenderPanel = ({ sender, may }: { readonly sender: Sender; readonly
   <Panel
     title={sender.domain}
     className="break-words"
-    actions={
-      <Badge tone={sender.status === "verified" ? "green" : "amber"}>
-        {sender.status === "verified" ? "verified" : "waits for its DNS record"}
-      </Badge>
-    }
+    actions={<State state={sender.status} word={wordOf("Sender", "status", sender.status)} />}
   >
-    <Facts
-      facts={[
-        ["Type", sender.record.type],
-        ["Name", <Id id={sender.record.name} what="the name of the DNS record" />],
-        ["Value", <Id id={sender.record.value} what="the value of the DNS record" />],
-        sender.verified_at === null ? null : ["Verified", <Time at={sender.verified_at} />]
-      ]}
-    />
+    <NounFacts noun="Sender" one={sender} />
     {sender.sandbox === true && (
       <p className="mt-3 text-muted">In the sandbox verification succeeds without a DNS look-up.</p>
     )}

@@ -7,6 +7,7 @@ import { useAction } from "../../actions/useAction.ts"
 import { api } from "../../data/api.ts"
 import { sessionChanged } from "../../data/session.ts"
 import { exactly } from "../../data/time.ts"
+import { columnsOf } from "../../lists/nouns.tsx"
 import { Button } from "../../parts/Button.tsx"
 import { Loaded, Panel } from "../../parts/Page.tsx"
 import { type Column, DataTable } from "../../parts/Table.tsx"
@@ -27,17 +28,14 @@ const EndOne = ({ session }: { readonly session: OpenSession }) => {
 }
 
 const columns: ReadonlyArray<Column<OpenSession>> = [
-  {
-    title: "Signed in",
-    cell: ({ created_at, current }) => (
+  ...columnsOf("OpenSession", {
+    created_at: ({ created_at, current }) => (
       <span className="inline-flex flex-wrap items-center gap-2">
         <Time at={created_at} />
         {current && <Badge tone="green">this browser</Badge>}
       </span>
     )
-  },
-  { title: "Organization", cell: ({ organization }) => <span className="break-words">{organization.name}</span> },
-  { title: "Ends", cell: ({ expires_at }) => <Time at={expires_at} />, wide: true },
+  }),
   {
     title: "Actions",
     cell: (session) => (session.current ? null : <EndOne session={session} />),

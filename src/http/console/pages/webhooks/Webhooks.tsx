@@ -1,26 +1,21 @@
 /** Webhook endpoints: where events are posted, and whether they arrive. */
 import { useMay } from "../../data/session.ts"
+import { columnsOf } from "../../lists/nouns.tsx"
 import { ButtonLink } from "../../parts/Button.tsx"
 import { RowLink } from "../../parts/Link.tsx"
 import { Empty, Loaded, PageHead, Skeleton } from "../../parts/Page.tsx"
-import { type Column, DataTable } from "../../parts/Table.tsx"
-import { Time } from "../../parts/Values.tsx"
-import { type Endpoint, useEndpoints } from "./endpoints.ts"
+import { DataTable } from "../../parts/Table.tsx"
+import { useEndpoints } from "./endpoints.ts"
 import { EndpointState } from "./EndpointState.tsx"
 
-const columns: ReadonlyArray<Column<Endpoint>> = [
-  {
-    title: "Address",
-    cell: ({ id, url }) => (
-      <RowLink to={`/settings/webhooks/${id}`} className="wrap-anywhere">
-        {url}
-      </RowLink>
-    )
-  },
-  { title: "State", cell: (endpoint) => <EndpointState endpoint={endpoint} /> },
-  { title: "Events", cell: ({ events }) => events.join(", "), wide: true },
-  { title: "Created", cell: ({ created_at }) => <Time at={created_at} />, align: "right", wide: true }
-]
+const columns = columnsOf("WebhookEndpoint", {
+  url: ({ id, url }) => (
+    <RowLink to={`/settings/webhooks/${id}`} className="wrap-anywhere">
+      {url}
+    </RowLink>
+  ),
+  status: (endpoint) => <EndpointState endpoint={endpoint} />
+})
 
 const Webhooks = () => {
   const may = useMay("webhooks.create")

@@ -5,6 +5,7 @@ import { textIn, useAction } from "../../../actions/useAction.ts"
 import { api } from "../../../data/api.ts"
 import { present } from "../../../data/clock.ts"
 import { useMay } from "../../../data/session.ts"
+import { wordOf } from "../../../lists/nouns.tsx"
 import { Field } from "../../../parts/Field.tsx"
 import { Panel } from "../../../parts/Page.tsx"
 import { Money, Time } from "../../../parts/Values.tsx"
@@ -12,17 +13,12 @@ import { Money, Time } from "../../../parts/Values.tsx"
 type Shown = NonNullable<AnswerOf<"runs", "details">["warranty"]>
 type Dispute = NonNullable<Shown["dispute"]>
 
-const words: Readonly<Record<Dispute["state"], string>> = {
-  refunded: "Refunded",
-  pending: "Not decided yet",
-  not_bounced: "Not refunded: no bounce so far",
-  refused: "Refused by the operator"
-}
+const stateWord = ({ state }: Pick<Dispute, "state">) => wordOf("Dispute", "state", state)
 
 const State = ({ dispute }: { readonly dispute: Dispute }) => (
   <div className="space-y-1">
     <p>
-      <span className="font-semibold">{words[dispute.state]}</span>
+      <span className="font-semibold">{stateWord(dispute)}</span>
       {dispute.refund !== null && (
         <>
           : <Money amount={dispute.refund} /> are back in the wallet
@@ -47,7 +43,7 @@ const DisputeAction = ({ run_id, isFirst }: { readonly run_id: string; readonly 
         params: { run_id },
         payload: { reason: "bounced", evidence: textIn(form, "evidence").trim() }
       }),
-    { says: ({ state }) => `The run is disputed. ${words[state]}.`, changes: ["run", "wallet"] }
+    { says: (dispute) => `The run is disputed. ${stateWord(dispute)}.`, changes: ["run", "wallet"] }
   )
   return (
     <ConfirmAction

@@ -1,0 +1,55 @@
+/** What pages and commands say of a noun where its columns are not enough. It loads no schema. */
+import type { KeyScope } from "../../schema/nouns/ApiKey.ts"
+
+export type { FieldName, NounColumn } from "../../schema/Columns.ts"
+
+/** The value of a field, or of one of an object in it, such as `rows.total`. */
+export const valueAt = (one: unknown, name: string): unknown =>
+  name
+    .split(".")
+    .reduce<unknown>(
+      (value, field) => (typeof value === "object" && value !== null ? Reflect.get(value, field) : undefined),
+      one
+    )
+
+const only = (names: ReadonlyArray<string>, noun: string, namesMax: number): string =>
+  names.length === 0 ? `no ${noun}` : `only ${names.length > namesMax ? `${names.length} ${noun}` : names.join(", ")}`
+
+/** What a key or an allowance may do, such as "only email.find, reads only". More names than `namesMax` are counted. */
+export const scopeWords = (
+  { allow }: { readonly allow: typeof KeyScope.Encoded | null },
+  namesMax = Number.POSITIVE_INFINITY
+): string => {
+  if (allow === null) return "everything"
+  const { capabilities, providers, raw, read_only, max_cost, mint, read } = allow
+  const parts = [
+    capabilities === undefined ? "" : only(capabilities, "capabilities", namesMax),
+    providers === undefined ? "" : only(providers, "providers", namesMax),
+    raw === undefined ? "" : raw ? "raw endpoints" : "no raw endpoints",
+    read_only === true ? "reads only" : "",
+    max_cost === undefined ? "" : `at most $${max_cost} per run`,
+    mint === true ? "gives allowances" : "",
+    read === "own" ? "sees its own runs" : ""
+  ]
+  return parts.filter((part) => part !== "").join(", ") || "everything"
+}
+
+interface KeyStateFields {
+  readonly revoked: boolean
+  readonly expires_at: string | null
+  readonly connected: boolean
+  readonly allowance: boolean
+  readonly replaced_by: string | null
+}
+
+export const hasExpired = ({ expires_at }: Pick<KeyStateFields, "expires_at">, now: number): boolean =>
+  expires_at !== null && Date.parse(expires_at) <= now
+
+/** What a key is now. The host of a connected agent renews an expired key. */
+export const keyState = (key: KeyStateFields, now: number) => {
+  if (key.revoked) return "revoked"
+  if (key.connected && key.replaced_by === null) return "connected agent"
+  if (hasExpired(key, now)) return "expired"
+  if (key.replaced_by !== null) return "replaced"
+  return key.allowance ? "allowance" : "in use"
+}

@@ -1,0 +1,28 @@
+/**
+ * The columns of all nouns, by their names.
+ *
+ * A bundler macro, as operations.ts is: the console's bundle holds the finished tables in place of the schemas.
+ */
+import { Allowance } from "../../schema/nouns/Allowance.ts"
+import { ApiKey } from "../../schema/nouns/ApiKey.ts"
+import { Batch, BatchResult } from "../../schema/nouns/Batch.ts"
+import { columnsOf, type NounColumns } from "../../schema/Columns.ts"
+import { Dispute } from "../../schema/nouns/Dispute.ts"
+import { Invitation, Member } from "../../schema/nouns/Member.ts"
+import { ProviderAccount } from "../../schema/nouns/ProviderAccount.ts"
+import { QuotedOffer } from "../../schema/nouns/Quote.ts"
+import { Referral, ReferralCredit, ReferralProgram } from "../../schema/nouns/Referral.ts"
+import { ListedRun } from "../../schema/nouns/Run.ts"
+import { Sender } from "../../schema/nouns/Sender.ts"
+import { OpenSession } from "../../schema/nouns/Session.ts"
+import { Transaction } from "../../schema/nouns/Wallet.ts"
+import { WebhookEndpoint } from "../../schema/nouns/Webhook.ts"
+
+const nouns = {
+  ...{ Allowance, ApiKey, Batch, BatchResult, Dispute, Invitation, ListedRun, Member, OpenSession, ProviderAccount },
+  ...{ QuotedOffer, Referral, ReferralCredit, ReferralProgram, Sender, Transaction, WebhookEndpoint }
+}
+export type Nouns = typeof nouns
+
+export const nounColumns = (): Readonly<Record<string, NounColumns>> =>
+  Object.fromEntries(Object.entries(nouns).map(([name, noun]) => [name, columnsOf(noun)]))
