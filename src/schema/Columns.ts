@@ -77,9 +77,9 @@ const kindOf = (name: string, types: ReadonlyArray<SchemaAST.AST>): Kind => {
   if (types.length > 0 && types.every(SchemaAST.isLiteral)) return "state"
   const [type] = types
   if (type === undefined) throw new Error(`A column reads ${name}, which is no field of its noun.`)
+  if (SchemaAST.isNumber(SchemaAST.toEncoded(type))) return "count"
   if (SchemaAST.isBigInt(type)) return "money"
   if (SchemaAST.isDeclaration(type)) return "time"
-  if (SchemaAST.isNumber(type)) return "count"
   if (SchemaAST.isBoolean(type)) return "flag"
   return SchemaAST.isArrays(type) ? "list" : "text"
 }

@@ -5,7 +5,7 @@ import { nounColumns } from "../../src/http/client/nounColumns.ts"
 import { keyState, scopeWords, valueAt } from "../../src/http/client/Words.ts"
 import { Allowance } from "../../src/schema/nouns/Allowance.ts"
 import { columnsOf, withColumns } from "../../src/schema/Columns.ts"
-import { amount, time } from "../../src/schema/nouns/Noun.ts"
+import { amount, count, time } from "../../src/schema/nouns/Noun.ts"
 
 test("columns of every noun are fields of it, with titles that tell them apart", () => {
   const all = Object.entries(nounColumns())
@@ -28,15 +28,21 @@ test("a column has its title and its kind from the field, unless the noun says a
 
 test("a field of an object is a column too, with or without a value", () => {
   const Thing = Schema.Struct({
-    size: Schema.Struct({ rows: Schema.Int, took_ms: Schema.NullOr(Schema.Int) }),
+    size: Schema.Struct({ rows: Schema.Int, open: count, took_ms: Schema.NullOr(Schema.Int) }),
     price: Schema.NullOr(amount),
     ends_at: Schema.optionalKey(time),
     tags: Schema.Array(Schema.String),
     on: Schema.Boolean
-  }).pipe(withColumns({ list: ["size.rows", "size.took_ms", "price", "ends_at", "tags", "on"], wide: ["tags", "on"] }))
+  }).pipe(
+    withColumns({
+      list: ["size.rows", "size.open", "size.took_ms", "price", "ends_at", "tags", "on"],
+      wide: ["tags", "on"]
+    })
+  )
   const { list } = columnsOf(Thing)
   expect(list.map(({ title, kind, wide }) => [title, kind, wide])).toEqual([
     ["Rows", "count", null],
+    ["Open", "count", null],
     ["Took", "duration", null],
     ["Price", "money", null],
     ["Ends", "time", null],

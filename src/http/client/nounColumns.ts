@@ -9,6 +9,12 @@ import { Batch, BatchResult } from "../../schema/nouns/Batch.ts"
 import { columnsOf, type NounColumns } from "../../schema/Columns.ts"
 import { Dispute } from "../../schema/nouns/Dispute.ts"
 import { Invitation, Member } from "../../schema/nouns/Member.ts"
+import { BooksCheck } from "../../schema/nouns/operator/Books.ts"
+import { OpenRun, KeyOfOrganization, OperatorOrganization, Person } from "../../schema/nouns/operator/Organization.ts"
+import { OperatorPayment, Payment, PaymentMismatch } from "../../schema/nouns/operator/Payment.ts"
+import { Loss, LossTotal, Margin } from "../../schema/nouns/operator/Provider.ts"
+import { Lane, OpenRuns } from "../../schema/nouns/operator/Queues.ts"
+import { SignUpInvitation } from "../../schema/nouns/operator/Session.ts"
 import { ProviderAccount } from "../../schema/nouns/ProviderAccount.ts"
 import { QuotedOffer } from "../../schema/nouns/Quote.ts"
 import { Referral, ReferralCredit, ReferralProgram } from "../../schema/nouns/Referral.ts"
@@ -20,7 +26,9 @@ import { WebhookEndpoint } from "../../schema/nouns/Webhook.ts"
 
 const nouns = {
   ...{ Allowance, ApiKey, Batch, BatchResult, Dispute, Invitation, ListedRun, Member, OpenSession, ProviderAccount },
-  ...{ QuotedOffer, Referral, ReferralCredit, ReferralProgram, Sender, Transaction, WebhookEndpoint }
+  ...{ QuotedOffer, Referral, ReferralCredit, ReferralProgram, Sender, Transaction, WebhookEndpoint },
+  ...{ BooksCheck, Lane, Loss, LossTotal, Margin, OpenRun, OpenRuns, KeyOfOrganization, OperatorOrganization },
+  ...{ OperatorPayment, Payment, PaymentMismatch, Person, SignUpInvitation }
 }
 export type Nouns = typeof nouns
 

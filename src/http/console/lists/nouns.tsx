@@ -28,7 +28,7 @@ const shown = (noun: keyof Nouns, { name, title, kind }: NounColumn, value: unkn
   if (kind === "money") return <Money amount={text} />
   if (kind === "time") return <Time at={text} />
   if (kind === "id") return <Id id={text} what={`the ${title.toLowerCase()}`} />
-  if (kind === "code") return <code className="block font-mono wrap-anywhere">{text}</code>
+  if (kind === "code") return <code className="block min-w-40 font-mono wrap-anywhere">{text}</code>
   if (kind === "state") return <State state={text} word={wordOf(noun, name, text)} />
   if (kind === "duration") return duration(Number(value))
   if (kind === "count") return Number(value).toLocaleString("en")

@@ -112,7 +112,9 @@ const stateTones: Readonly<Record<string, Tone>> = {
   active: "green",
   granted: "green",
   verified: "green",
-  pending: "amber"
+  pending: "amber",
+  open: "blue",
+  used: "green"
 }
 
 /** A state of anything. Runs and batches have their own look. */

@@ -1,5 +1,6 @@
 /** The books of all wallets: audits, suspended wallets, and signed heads of the ledger. */
 import { Schema } from "effect"
+import { withColumns } from "../../Columns.ts"
 import { amount, count, dayAs, org_id, organization, time } from "../Noun.ts"
 
 /** A full audit that was recorded, with the number of its violations. */
@@ -9,7 +10,11 @@ export const BooksCheck = Schema.Struct({
   entries: count,
   runs: count,
   violations: count
-}).annotate({ identifier: "BooksCheck" })
+})
+  .annotate({ identifier: "BooksCheck" })
+  .pipe(
+    withColumns({ list: ["checked_at", "violations", "wallets", "entries", "runs"], titles: { checked_at: "When" } })
+  )
 export type BooksCheck = typeof BooksCheck.Type
 
 export const Books = Schema.Struct({

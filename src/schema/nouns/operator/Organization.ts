@@ -1,5 +1,6 @@
 /** An organization as the operator of the service sees it: wallet, limits, people, keys, payments, ledger and open runs. */
 import { Schema } from "effect"
+import { withColumns } from "../../Columns.ts"
 import { roles } from "../../accounts/Role.ts"
 import { creditTypes } from "../../wallet/Wallet.ts"
 import { ApiKey } from "../ApiKey.ts"
@@ -28,7 +29,16 @@ const fields = {
       "A check found that the wallet's books do not add up, so its new runs are blocked. Null while it takes runs."
   })
 }
-export const OperatorOrganization = Schema.Struct(fields).annotate({ identifier: "OperatorOrganization" })
+export const OperatorOrganization = Schema.Struct(fields)
+  .annotate({ identifier: "OperatorOrganization" })
+  .pipe(
+    withColumns({
+      list: ["org_id", "name", "balance", "available", "reserved", "runs_today", "charged_today", "created_at"],
+      terminal: ["org_id", "balance"],
+      wide: ["created_at", "charged_today", "runs_today", "reserved"],
+      titles: { org_id: "Id", name: "Organization", reserved: "Held" }
+    })
+  )
 
 const { per_run_limit, daily_limit, spent_today, resets_at } = SpendGuard.fields
 const guard = Schema.Struct({ per_run_limit, daily_limit, spent_today, resets_at })
@@ -37,8 +47,17 @@ export const OperatorSpendGuard = guard.annotate({ identifier: "OperatorSpendGua
 const { id, name, environment, display, created_at, last_used_at } = ApiKey.fields
 const key = { id, name, environment, display, created_at, last_used_at, revoked_at: Schema.NullOr(time) }
 export const OperatorKey = Schema.Struct({ org_id, ...key }).annotate({ identifier: "OperatorKey" })
+export const KeyOfOrganization = Schema.Struct(key).pipe(
+  withColumns({
+    list: ["id", "name", "environment", "display", "last_used_at", "revoked_at"],
+    terminal: ["id", "environment"],
+    titles: { display: "Key", revoked_at: "State" },
+    none: { last_used_at: "never" },
+    kinds: { display: "code" }
+  })
+)
 
-const Person = Schema.Struct({
+export const Person = Schema.Struct({
   id: idOf("usr"),
   email,
   role: Schema.Literals(roles),
@@ -46,8 +65,16 @@ const Person = Schema.Struct({
   /** `not_asked`: verification was off when the user signed up. */
   verification: Schema.Literals(["pending", "not_asked", "verified"]),
   email_verified_at: Schema.NullOr(time)
-})
-const OpenRun = Schema.Struct({
+}).pipe(
+  withColumns({
+    list: ["id", "email", "verification", "role", "created_at"],
+    terminal: ["id"],
+    titles: { email: "E-mail address", verification: "Address", created_at: "Joined" },
+    kinds: { role: "text" },
+    words: { verification: { pending: "not verified", not_asked: "verification was off" } }
+  })
+)
+export const OpenRun = Schema.Struct({
   run_id,
   capability: Schema.NullOr(capability),
   endpoint: Schema.NullOr(endpoint),
@@ -55,7 +82,13 @@ const OpenRun = Schema.Struct({
   hold: amount,
   /** Queued or running since. */
   since: time
-})
+}).pipe(
+  withColumns({
+    list: ["run_id", "capability", "status", "since", "hold"],
+    titles: { capability: "Of", hold: "Held" },
+    kinds: { status: "state" }
+  })
+)
 
 export const OperatorOrganizationDetail = Schema.Struct({
   ...fields,
@@ -63,7 +96,7 @@ export const OperatorOrganizationDetail = Schema.Struct({
   auto_topup: Schema.NullOr(AutoTopup),
   payments: Schema.Array(Payment).annotate({ description: "The newest ten." }),
   people: Schema.Array(Person).annotate({ description: "The oldest twenty." }),
-  keys: Schema.Array(Schema.Struct(key)).annotate({ description: "The newest hundred." }),
+  keys: Schema.Array(KeyOfOrganization).annotate({ description: "The newest hundred." }),
   entries: Schema.Array(Transaction).annotate({ description: "The newest twenty entries of the ledger." }),
   open_runs: Schema.Array(OpenRun).annotate({ description: "The oldest fifty." }),
   losses: Schema.Struct({ runs: count, loss: amount }),

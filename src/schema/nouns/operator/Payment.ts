@@ -1,5 +1,6 @@
 /** A payment of any organization, and an event of the payment processor that did not fit one. */
 import { Schema } from "effect"
+import { withColumns } from "../../Columns.ts"
 import { amount, amountAs, idOf, nullableText, org_id, organization, such, text, time } from "../Noun.ts"
 
 export const paymentStates = ["open", "paid", "failed", "expired"] as const
@@ -17,13 +18,25 @@ const fields = {
   ended_at: Schema.NullOr(time)
 }
 
+const titles = { created_at: "When", clawed_back: "Taken back", payment_id: "At the processor" }
+
 /** A payment of one organization. */
-export const Payment = Schema.Struct({ payment_id, ...fields })
+export const Payment = Schema.Struct({ payment_id, ...fields }).pipe(
+  withColumns({ list: ["created_at", "kind", "state", "amount", "clawed_back", "payment_id"], titles })
+)
 export type Payment = typeof Payment.Type
 
-export const OperatorPayment = Schema.Struct({ payment_id, org_id, organization, ...fields }).annotate({
-  identifier: "OperatorPayment"
-})
+export const OperatorPayment = Schema.Struct({ payment_id, org_id, organization, ...fields })
+  .annotate({
+    identifier: "OperatorPayment"
+  })
+  .pipe(
+    withColumns({
+      list: ["created_at", "organization", "kind", "state", "amount", "clawed_back", "payment_id"],
+      wide: ["payment_id", "clawed_back", "kind"],
+      titles
+    })
+  )
 export type OperatorPayment = typeof OperatorPayment.Type
 
 export const PaymentMismatch = Schema.Struct({
@@ -32,5 +45,12 @@ export const PaymentMismatch = Schema.Struct({
   org_id,
   fact: Schema.String,
   created_at: time
-}).annotate({ identifier: "PaymentMismatch" })
+})
+  .annotate({ identifier: "PaymentMismatch" })
+  .pipe(
+    withColumns({
+      list: ["created_at", "event_id", "fact", "payment_id", "org_id"],
+      titles: { created_at: "When", org_id: "Organization" }
+    })
+  )
 export type PaymentMismatch = typeof PaymentMismatch.Type

@@ -1,5 +1,6 @@
 /** Providers as the operator sees them: accounts, checks and health, and what they earn and lose. */
 import { Schema } from "effect"
+import { withColumns } from "../../Columns.ts"
 import { Health } from "../Health.ts"
 import {
   amount,
@@ -70,10 +71,18 @@ const sums = { runs: count, charged: amount, cost: amount, margin: amount, margi
 export const EndedRuns = Schema.Struct({ status: Schema.String, runs: count })
 export type EndedRuns = typeof EndedRuns.Type
 
+export const Margin = Schema.Struct({ ...of, ...sums }).pipe(
+  withColumns({
+    list: ["provider", "capability", "runs", "charged", "cost", "margin", "margin_percent"],
+    titles: { capability: "Of", margin_percent: "Of charge" },
+    kinds: { margin_percent: "count" }
+  })
+)
+
 export const Margins = Schema.Struct({
   days: Schema.Number,
   ended: Schema.Array(EndedRuns).annotate({ description: "All runs that ended in these days, by status." }),
-  items: Schema.Array(Schema.Struct({ ...of, ...sums })),
+  items: Schema.Array(Margin),
   providers: Schema.Array(Schema.Struct({ provider: of.provider, ...sums })),
   total: Schema.Struct(sums)
 }).annotate({ identifier: "OperatorMargins" })
@@ -90,8 +99,19 @@ export const Loss = Schema.Struct({
   loss: amount,
   cost_basis: Schema.Literals(["unknown", "measured", "partly_estimated"]),
   at: time
-})
-export const LossTotal = Schema.Struct({ provider: of.provider, reason: Schema.String, runs: count, loss: amount })
+}).pipe(
+  withColumns({
+    list: ["at", "run_id", "org_id", "capability", "provider", "charge", "cost", "loss", "reason"],
+    terminal: ["org_id", "capability", "reason"],
+    titles: { at: "When", org_id: "Organization", capability: "Of", charge: "Charged" }
+  })
+)
+export const LossTotal = Schema.Struct({
+  provider: of.provider,
+  reason: Schema.String,
+  runs: count,
+  loss: amount
+}).pipe(withColumns({ list: ["provider", "reason", "runs", "loss"] }))
 export type LossTotal = typeof LossTotal.Type
 
 export const Losses = Schema.Struct({

@@ -1,5 +1,6 @@
 /** Queues and lanes: what waits, for how long, and commands that failed too often. */
 import { Schema, SchemaGetter } from "effect"
+import { withColumns } from "../../Columns.ts"
 import { count, countAs, org_id, organization, run_id, such, text, time } from "../Noun.ts"
 
 const seconds = Schema.Number
@@ -9,11 +10,20 @@ export const Lane = Schema.Struct({
   commands: countAs("Commands that wait for a turn of the lane."),
   oldest_seconds: Schema.NullOr(seconds),
   dead_letters: count
-})
+}).pipe(
+  withColumns({
+    list: ["lane", "commands", "oldest_seconds", "dead_letters"],
+    titles: { oldest_seconds: "Oldest", dead_letters: "Dead-lettered" },
+    none: { oldest_seconds: "–" },
+    kinds: { lane: "text" }
+  })
+)
 export type Lane = typeof Lane.Type
 
 /** Open runs in one state, with the age of the oldest. */
-export const OpenRuns = Schema.Struct({ state: Schema.String, runs: count, oldest_seconds: seconds })
+export const OpenRuns = Schema.Struct({ state: Schema.String, runs: count, oldest_seconds: seconds }).pipe(
+  withColumns({ list: ["state", "runs", "oldest_seconds"], titles: { oldest_seconds: "Oldest" } })
+)
 export type OpenRuns = typeof OpenRuns.Type
 
 export const OperatorQueues = Schema.Struct({

@@ -1,5 +1,6 @@
 /** The operator's session, its look into an organization's runs, and the operator's invitations to sign up. */
 import { Schema } from "effect"
+import { withColumns } from "../../Columns.ts"
 import { email, org_id, such, text, time } from "../Noun.ts"
 
 export const OperatorSession = Schema.Struct({
@@ -23,7 +24,20 @@ export const SignUpInvitation = Schema.Struct({
   created_at: time,
   expires_at: time,
   org_id: Schema.NullOr(org_id).annotate({ description: "The organization that it made." })
-}).annotate({ identifier: "SignUpInvitation" })
+})
+  .annotate({ identifier: "SignUpInvitation" })
+  .pipe(
+    withColumns({
+      list: ["email", "status", "created_at", "expires_at", "org_id"],
+      titles: {
+        email: "E-mail address",
+        status: "State",
+        created_at: "Made",
+        expires_at: "Ends",
+        org_id: "Organization"
+      }
+    })
+  )
 
 export const NewSignUpInvitation = Schema.Struct({
   email,

@@ -4,6 +4,7 @@ import type { AnswerOf } from "../../../client/Browser.ts"
 import { useAction } from "../../actions/useAction.ts"
 import { api, queries } from "../../data/api.ts"
 import { operatorChanged } from "../../data/operator.ts"
+import { columnsOf } from "../../lists/nouns.tsx"
 import { counted } from "../../data/words.ts"
 import { Button } from "../../parts/Button.tsx"
 import { Loaded, PageHead, Panel, Skeleton } from "../../parts/Page.tsx"
@@ -116,13 +117,7 @@ const Recorded = () => {
               rows={checks}
               keyOf={({ checked_at }) => checked_at}
               none="None yet. Customers see the newest one beside the audit of their own wallet."
-              columns={[
-                { title: "When", cell: ({ checked_at }) => <Time at={checked_at} /> },
-                { title: "Violations", cell: ({ violations }) => violations, align: "right" },
-                { title: "Wallets", cell: ({ wallets }) => wallets, align: "right" },
-                { title: "Entries", cell: ({ entries }) => entries, align: "right" },
-                { title: "Runs", cell: ({ runs }) => runs, align: "right" }
-              ]}
+              columns={columnsOf("BooksCheck")}
             />
             <p className="mt-3 text-muted">
               {heads.complete_day === null

@@ -1,21 +1,17 @@
 /** Invitations to sign up: a link for one address, shown once. */
 import { useQuery } from "@tanstack/react-query"
-import type { AnswerOf } from "../../../client/Browser.ts"
 import { ActionForm } from "../../actions/Actions.tsx"
 import { textIn, useAction } from "../../actions/useAction.ts"
 import { api } from "../../data/api.ts"
 import { operatorChanged } from "../../data/operator.ts"
 import { useService } from "../../data/session.ts"
+import { columnsOf } from "../../lists/nouns.tsx"
 import { CodeBlock } from "../../parts/Copy.tsx"
 import { EmailField } from "../../parts/Field.tsx"
 import { TextLink } from "../../parts/Link.tsx"
 import { Loaded, PageHead, Panel } from "../../parts/Page.tsx"
-import { Badge, Time } from "../../parts/Values.tsx"
+import { Time } from "../../parts/Values.tsx"
 import { SmallTable } from "./SmallTable.tsx"
-
-type Invitation = AnswerOf<"operatorInvitations", "list">["items"][number]
-
-const tones = { open: "blue", used: "green", expired: "grey" } as const
 
 const Invite = () => {
   const isClosed = useService().data?.sign_up === "closed"
@@ -46,8 +42,10 @@ const Invite = () => {
   )
 }
 
-const organizationOf = ({ org_id }: Invitation) =>
-  org_id === null ? "" : <TextLink to={`/operator/organizations/${org_id}`}>{org_id}</TextLink>
+const columns = columnsOf("SignUpInvitation", {
+  org_id: ({ org_id }) =>
+    org_id === null ? "" : <TextLink to={`/operator/organizations/${org_id}`}>{org_id}</TextLink>
+})
 
 const Invitations = () => {
   const list = useQuery({ queryKey: ["operator", "invitations"], queryFn: () => api.operatorInvitations.list({}) })
@@ -66,16 +64,7 @@ const Invitations = () => {
                 rows={items}
                 keyOf={({ email, created_at }) => `${email} ${created_at}`}
                 none="Nobody was invited yet."
-                columns={[
-                  {
-                    title: "E-mail address",
-                    cell: ({ email }) => <span className="block min-w-40 wrap-anywhere">{email}</span>
-                  },
-                  { title: "State", cell: ({ status }) => <Badge tone={tones[status]}>{status}</Badge> },
-                  { title: "Made", cell: ({ created_at }) => <Time at={created_at} /> },
-                  { title: "Ends", cell: ({ expires_at }) => <Time at={expires_at} /> },
-                  { title: "Organization", cell: organizationOf }
-                ]}
+                columns={columns}
               />
             )}
           </Loaded>

@@ -3,9 +3,9 @@ import { useQuery } from "@tanstack/react-query"
 import { useFilters } from "../../data/address.ts"
 import { api } from "../../data/api.ts"
 import { FilterSelect } from "../../lists/Filters.tsx"
-import { Id } from "../../parts/Copy.tsx"
+import { columnsOf } from "../../lists/nouns.tsx"
 import { Loaded, Panel } from "../../parts/Page.tsx"
-import { Money, Time } from "../../parts/Values.tsx"
+import { Money } from "../../parts/Values.tsx"
 import { SmallTable } from "./SmallTable.tsx"
 
 const daysDefault = "30"
@@ -15,6 +15,12 @@ export const spans: ReadonlyArray<readonly [string, string]> = [
   ["30", "30 days"],
   ["90", "90 days"]
 ]
+
+const marginColumns = columnsOf("Margin", {
+  capability: ({ capability, endpoint }) => capability ?? endpoint ?? "",
+  margin: ({ margin }) => <Money amount={margin} className={margin.startsWith("-") ? "font-semibold text-red" : ""} />,
+  margin_percent: ({ margin_percent: percent }) => (percent === null ? "–" : `${percent} %`)
+})
 
 export const Margins = () => {
   const [{ days: chosen = daysDefault }] = useFilters()
@@ -38,25 +44,7 @@ export const Margins = () => {
               rows={items}
               keyOf={({ provider, capability, endpoint }) => `${provider} ${capability} ${endpoint}`}
               none="No run of this time was charged or cost anything."
-              columns={[
-                { title: "Provider", cell: ({ provider }) => provider ?? "" },
-                { title: "Of", cell: ({ capability, endpoint }) => capability ?? endpoint ?? "" },
-                { title: "Runs", cell: ({ runs }) => runs, align: "right" },
-                { title: "Charged", cell: ({ charged }) => <Money amount={charged} />, align: "right" },
-                { title: "Cost", cell: ({ cost }) => <Money amount={cost} />, align: "right" },
-                {
-                  title: "Margin",
-                  cell: ({ margin }) => (
-                    <Money amount={margin} className={margin.startsWith("-") ? "font-semibold text-red" : ""} />
-                  ),
-                  align: "right"
-                },
-                {
-                  title: "Of charge",
-                  cell: ({ margin_percent }) => (margin_percent === null ? "–" : `${margin_percent} %`),
-                  align: "right"
-                }
-              ]}
+              columns={marginColumns}
             />
           </>
         )}
@@ -80,12 +68,7 @@ export const Losses = () => {
               rows={totals}
               keyOf={({ provider, reason }) => `${provider} ${reason}`}
               none="No run cost more than it was charged."
-              columns={[
-                { title: "Provider", cell: ({ provider }) => provider ?? "" },
-                { title: "Reason", cell: ({ reason }) => reason.replaceAll("_", " ") },
-                { title: "Runs", cell: ({ runs }) => runs, align: "right" },
-                { title: "Loss", cell: ({ loss }) => <Money amount={loss} />, align: "right" }
-              ]}
+              columns={columnsOf("LossTotal", { reason: ({ reason }) => reason.replaceAll("_", " ") })}
             />
             {items.length > 0 && (
               <SmallTable
@@ -93,14 +76,7 @@ export const Losses = () => {
                 rows={items}
                 keyOf={({ run_id }) => run_id}
                 none=""
-                columns={[
-                  { title: "When", cell: ({ at }) => <Time at={at} /> },
-                  { title: "Run", cell: ({ run_id }) => <Id id={run_id} what="the run's id" /> },
-                  { title: "Provider", cell: ({ provider }) => provider ?? "" },
-                  { title: "Charged", cell: ({ charge }) => <Money amount={charge} />, align: "right" },
-                  { title: "Cost", cell: ({ cost }) => <Money amount={cost} />, align: "right" },
-                  { title: "Loss", cell: ({ loss }) => <Money amount={loss} />, align: "right" }
-                ]}
+                columns={columnsOf("Loss")}
               />
             )}
           </div>

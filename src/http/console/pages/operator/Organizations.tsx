@@ -2,12 +2,12 @@
 import type { AnswerOf } from "../../../client/Browser.ts"
 import { useFilters } from "../../data/address.ts"
 import { api } from "../../data/api.ts"
+import { columnsOf } from "../../lists/nouns.tsx"
 import { PagedTable, usePaged } from "../../lists/PagedList.tsx"
 import { SearchBox } from "../../lists/SearchBox.tsx"
 import { TextLink } from "../../parts/Link.tsx"
 import { Empty, PageHead } from "../../parts/Page.tsx"
-import type { Column } from "../../parts/Table.tsx"
-import { Badge, Money, Time } from "../../parts/Values.tsx"
+import { Badge } from "../../parts/Values.tsx"
 
 type Listed = AnswerOf<"operatorOrganizations", "list">["items"][number]
 
@@ -23,26 +23,18 @@ const Why = ({ violations }: { readonly violations: ReadonlyArray<string> }) => 
   </span>
 )
 
-const columns: ReadonlyArray<Column<Listed>> = [
-  {
-    title: "Organization",
-    cell: (row) => (
-      <>
-        <span className="flex flex-wrap items-center gap-x-2">
-          <TextLink to={pathOf(row)}>{row.name}</TextLink>
-          {row.suspension !== null && <Badge tone="red">suspended</Badge>}
-        </span>
-        <span className="block font-mono text-muted max-sm:hidden">{row.org_id}</span>
-        {row.suspension !== null && <Why violations={row.suspension.violations} />}
-      </>
-    )
-  },
-  { title: "Available", cell: ({ available }) => <Money amount={available} />, align: "right" },
-  { title: "Held", cell: ({ reserved }) => <Money amount={reserved} />, align: "right", wide: true },
-  { title: "Runs today", cell: ({ runs_today }) => runs_today, align: "right", wide: true },
-  { title: "Charged today", cell: ({ charged_today }) => <Money amount={charged_today} />, align: "right", wide: true },
-  { title: "Created", cell: ({ created_at }) => <Time at={created_at} short />, align: "right", wide: true }
-]
+const columns = columnsOf("OperatorOrganization", {
+  name: (row) => (
+    <>
+      <span className="flex flex-wrap items-center gap-x-2">
+        <TextLink to={pathOf(row)}>{row.name}</TextLink>
+        {row.suspension !== null && <Badge tone="red">suspended</Badge>}
+      </span>
+      <span className="block font-mono text-muted max-sm:hidden">{row.org_id}</span>
+      {row.suspension !== null && <Why violations={row.suspension.violations} />}
+    </>
+  )
+})
 
 const Organizations = () => {
   const [{ search = "" }, change] = useFilters()

@@ -4,12 +4,11 @@ import type { AnswerOf } from "../../../client/Browser.ts"
 import { useFilters } from "../../data/address.ts"
 import { api } from "../../data/api.ts"
 import { FilterSelect } from "../../lists/Filters.tsx"
+import { columnsOf } from "../../lists/nouns.tsx"
 import { PagedTable, usePaged } from "../../lists/PagedList.tsx"
-import { Id } from "../../parts/Copy.tsx"
 import { TextLink } from "../../parts/Link.tsx"
 import { Empty, Loaded, PageHead, Panel } from "../../parts/Page.tsx"
-import type { Column } from "../../parts/Table.tsx"
-import { Money, Time } from "../../parts/Values.tsx"
+import { paymentCells } from "./paymentCells.tsx"
 import { SmallTable } from "./SmallTable.tsx"
 import { Verdict } from "./Verdict.tsx"
 
@@ -20,21 +19,13 @@ const states = ["open", "paid", "failed", "expired"] as const
 
 const organizationPath = ({ org_id }: Payment) => `/operator/organizations/${org_id}`
 
-const columns: ReadonlyArray<Column<Payment>> = [
-  { title: "When", cell: ({ created_at }) => <Time at={created_at} /> },
-  { title: "Organization", cell: (row) => <TextLink to={organizationPath(row)}>{row.organization}</TextLink> },
-  { title: "Kind", cell: ({ kind }) => kind, wide: true },
-  { title: "State", cell: ({ state, failure }) => (failure === null ? state : `${state}: ${failure}`) },
-  { title: "Amount", cell: ({ amount }) => <Money amount={amount} />, align: "right" },
-  { title: "Taken back", cell: ({ clawed_back }) => <Money amount={clawed_back} />, align: "right", wide: true },
-  {
-    title: "At the processor",
-    cell: ({ session_id, payment_intent, payment_id }) => (
-      <Id id={session_id ?? payment_intent ?? payment_id} what="the payment's id" />
-    ),
-    wide: true
-  }
-]
+const columns = columnsOf("OperatorPayment", {
+  ...paymentCells,
+  organization: (row) => <TextLink to={organizationPath(row)}>{row.organization}</TextLink>
+})
+const mismatchColumns = columnsOf("PaymentMismatch", {
+  org_id: ({ org_id }) => <TextLink to={`/operator/organizations/${org_id}`}>{org_id}</TextLink>
+})
 
 const Mismatches = () => {
   const mismatches = useQuery({
@@ -58,16 +49,7 @@ const Mismatches = () => {
                 rows={items}
                 keyOf={({ event_id }) => event_id}
                 none=""
-                columns={[
-                  { title: "When", cell: ({ created_at }) => <Time at={created_at} /> },
-                  { title: "Event", cell: ({ event_id }) => <Id id={event_id} what="the event's id" /> },
-                  { title: "Fact", cell: ({ fact }) => fact },
-                  { title: "Payment", cell: ({ payment_id }) => <Id id={payment_id} what="the payment's id" /> },
-                  {
-                    title: "Organization",
-                    cell: ({ org_id }) => <TextLink to={`/operator/organizations/${org_id}`}>{org_id}</TextLink>
-                  }
-                ]}
+                columns={mismatchColumns}
               />
             </>
           )

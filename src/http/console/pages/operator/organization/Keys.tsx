@@ -3,6 +3,7 @@ import type { AnswerOf } from "../../../../client/Browser.ts"
 import { useAction } from "../../../actions/useAction.ts"
 import { api } from "../../../data/api.ts"
 import { operatorChanged } from "../../../data/operator.ts"
+import { columnsOf } from "../../../lists/nouns.tsx"
 import { Time } from "../../../parts/Values.tsx"
 import { Ask } from "../Ask.tsx"
 import { TablePanel } from "../SmallTable.tsx"
@@ -41,24 +42,15 @@ export const Keys = ({ detail }: { readonly detail: Detail }) => (
     rows={detail.keys}
     keyOf={({ id }) => id}
     none="No key was made yet."
-    columns={[
-      { title: "Name", cell: ({ name }) => name },
-      { title: "Key", cell: ({ display }) => <code className="font-mono">{display}</code> },
-      {
-        title: "Last used",
-        cell: ({ last_used_at }) => (last_used_at === null ? "never" : <Time at={last_used_at} />)
-      },
-      {
-        title: "State",
-        cell: (key) =>
-          key.revoked_at === null ? (
-            <Revoke detail={detail} apiKey={key} />
-          ) : (
-            <span className="text-muted">
-              revoked <Time at={key.revoked_at} />
-            </span>
-          )
-      }
-    ]}
+    columns={columnsOf("KeyOfOrganization", {
+      revoked_at: (key) =>
+        key.revoked_at === null ? (
+          <Revoke detail={detail} apiKey={key} />
+        ) : (
+          <span className="text-muted">
+            revoked <Time at={key.revoked_at} />
+          </span>
+        )
+    })}
   />
 )

@@ -1,4 +1,5 @@
 /** Queues and lanes: what waits for how long, and the commands that failed too often, with why and a retry. */
+import { columnsOf } from "../../../lists/nouns.tsx"
 import { Loaded, PageHead, Panel, Skeleton } from "../../../parts/Page.tsx"
 import { SmallTable, TablePanel } from "../SmallTable.tsx"
 import { type QueuesState, secondsText, useQueues } from "../useQueues.ts"
@@ -15,16 +16,9 @@ const Lanes = ({ queues }: { readonly queues: QueuesState }) => (
       rows={queues.lanes}
       keyOf={({ lane }) => String(lane)}
       none="There are no lanes."
-      columns={[
-        { title: "Lane", cell: ({ lane }) => lane },
-        { title: "Commands", cell: ({ commands }) => commands, align: "right" },
-        {
-          title: "Oldest",
-          cell: ({ oldest_seconds }) => (oldest_seconds === null ? "–" : secondsText(oldest_seconds)),
-          align: "right"
-        },
-        { title: "Dead-lettered", cell: ({ dead_letters }) => dead_letters, align: "right" }
-      ]}
+      columns={columnsOf("Lane", {
+        oldest_seconds: ({ oldest_seconds: age }) => (age === null ? "–" : secondsText(age))
+      })}
     />
   </Panel>
 )
@@ -36,11 +30,7 @@ const Runs = ({ queues }: { readonly queues: QueuesState }) => (
     rows={queues.runs}
     keyOf={({ state }) => state}
     none="No run is open."
-    columns={[
-      { title: "State", cell: ({ state }) => state },
-      { title: "Runs", cell: ({ runs }) => runs, align: "right" },
-      { title: "Oldest", cell: ({ oldest_seconds }) => secondsText(oldest_seconds), align: "right" }
-    ]}
+    columns={columnsOf("OpenRuns", { oldest_seconds: ({ oldest_seconds }) => secondsText(oldest_seconds) })}
   />
 )
 
