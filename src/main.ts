@@ -101,6 +101,7 @@ const groups = {
     whoami: async () => client((await import("./http/cli/account/whoami.ts")).whoami),
     keys: async () => client((await import("./http/cli/account/keys.ts")).keys),
     allowances: async () => client((await import("./http/cli/account/allowances.ts")).allowances),
+    "label-budgets": async () => client((await import("./http/cli/account/labelBudgets.ts")).labelBudgets),
     senders: async () => client((await import("./http/cli/account/senders.ts")).senders),
     webhooks: async () => client((await import("./http/cli/webhooks/webhooks.ts")).webhooks),
     "provider-accounts": async () => client((await import("./http/cli/account/providerAccounts.ts")).providerAccounts),

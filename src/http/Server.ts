@@ -51,6 +51,7 @@ import { OperatorSessionsHandlers } from "./handlers/operator/Sessions.ts"
 import { RecoveryHandlers } from "./handlers/accounts/Recovery.ts"
 import { ReferralsHandlers } from "./handlers/Referrals.ts"
 import { RunsHandlers } from "./handlers/Runs.ts"
+import { LabelBudgetsHandlers } from "./handlers/accounts/LabelBudgets.ts"
 import { SendersHandlers } from "./handlers/accounts/Senders.ts"
 import { AllowancesHandlers } from "./handlers/accounts/Allowances.ts"
 import { ProviderAccountsHandlers } from "./handlers/accounts/ProviderAccounts.ts"
@@ -105,6 +106,7 @@ export const Routes = Layer.mergeAll(
       TopUpsHandlers,
       KeysHandlers,
       AllowancesHandlers,
+      LabelBudgetsHandlers,
       SendersHandlers,
       MembersHandlers,
       InvitationsHandlers,

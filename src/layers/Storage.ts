@@ -54,6 +54,7 @@ import { RunStore } from "./runs/RunStore.ts"
 import { Sessions } from "./accounts/Sessions.ts"
 import { SecondFactors } from "./accounts/SecondFactors.ts"
 import { SignInAddresses } from "./accounts/SignInAddresses.ts"
+import { LabelBudgets } from "./accounts/LabelBudgets.ts"
 import { Senders } from "./accounts/Senders.ts"
 import { Stats } from "./ledger/Stats.ts"
 import { TurnStore } from "./ledger/TurnStore.ts"
@@ -90,6 +91,7 @@ const Stores = Layer.mergeAll(
   Partitions.layer,
   Ownership.layer,
   Layer.merge(Senders.layer, ProviderAccounts.layer),
+  LabelBudgets.layer,
   WaitStore.layer,
   Layer.mergeAll(
     Connections.layer.pipe(Layer.provideMerge(Accounts.layer), Layer.provideMerge(SecondFactors.layer)),

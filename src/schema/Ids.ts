@@ -19,6 +19,7 @@ export type Prefix =
   | "pay"
   | "ref"
   | "snd"
+  | "lbl"
   | "inv"
   | "evt"
   | "aud"

@@ -10,6 +10,10 @@ export const signIn: CommandHint = { http: "POST /v1/auth/sign-in", cli: "rungat
 export const topUp: CommandHint = { http: "POST /v1/wallet/topups/checkout", cli: "rungate wallet topup 25.00" }
 export const spendGuard: CommandHint = { http: "/v1/spend-guard", cli: "rungate spend-guard" }
 export const createKey: CommandHint = { http: "POST /v1/api-keys", cli: "rungate keys create" }
+export const raiseLabelBudget: CommandHint = {
+  http: "PUT /v1/label-budgets",
+  cli: "rungate label-budgets set <label> --value <value> --limit 10 --period day"
+}
 export const raiseBudget: CommandHint = {
   http: "PATCH /v1/api-keys/{key_id}",
   cli: "rungate keys update <key_id> --budget 10/day"

@@ -37,6 +37,7 @@ export const expectedRoles = {
     // Own keys and allowances only, which the handlers check (keys-follow-role.test.ts).
     "keys.revoke",
     "allowances.revoke",
+    "labelBudgets.list",
     "senders.list",
     "webhooks.list",
     "webhooks.get",
@@ -80,6 +81,8 @@ export const expectedRoles = {
     "topups.setAutoTopup",
     "wallet.setGuard",
     "history.erase",
+    "labelBudgets.set",
+    "labelBudgets.remove",
     "senders.add",
     "senders.verify",
     "senders.remove",
@@ -111,6 +114,7 @@ export const peopleOnly: ReadonlyArray<string> = [
     "webhooks.replay",
     "webhooks.replayAll"
   ],
+  ...["labelBudgets.set", "labelBudgets.remove"],
   ...["senders.add", "senders.verify", "senders.remove", "providerAccounts.set", "providerAccounts.remove"],
   ...["members.list", "members.setRole", "members.remove", "oauth.asked", "oauth.decide"],
   ...["invitations.list", "invitations.create", "invitations.withdraw", "browser.switch"],

@@ -495,6 +495,31 @@ class Allowances:
         return self._transport.call("DELETE", f"/v1/allowances/{segment('allowance_id', allowance_id)}")
 
 
+class LabelBudgets:
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    def list(self, *, limit: int | None = None) -> Pages[types.LabelBudget]:
+        """List label budgets
+
+        limit: The maximum number of items in the response.
+        """
+        return Pages(lambda cursor: self._transport.call(
+            "GET",
+            "/v1/label-budgets",
+            query={"limit": limit, "cursor": cursor},
+            repeatable=True,
+        ))
+
+    def set(self, body: types.LabelBudgetRequest) -> types.LabelBudget:
+        """Set a label budget"""
+        return self._transport.call("PUT", "/v1/label-budgets", body=body)
+
+    def remove(self, label_budget_id: str) -> types.RemovedLabelBudget:
+        """Remove a label budget"""
+        return self._transport.call("DELETE", f"/v1/label-budgets/{segment('label_budget_id', label_budget_id)}")
+
+
 class Senders:
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
@@ -817,6 +842,7 @@ class Rungate:
         self.referrals = Referrals(transport)
         self.keys = Keys(transport)
         self.allowances = Allowances(transport)
+        self.label_budgets = LabelBudgets(transport)
         self.senders = Senders(transport)
         self.members = Members(transport)
         self.invitations = Invitations(transport)

@@ -317,7 +317,7 @@ class CommandHint(TypedDict):
 
 
 class Control(TypedDict):
-    control: Literal["daily_spend_guard", "per_run_limit", "key_budget", "batch_max_total", "contact_guard"]
+    control: Literal["daily_spend_guard", "per_run_limit", "key_budget", "batch_max_total", "label_budget", "contact_guard"]
     manage: str
     """the path at which the control is read and changed"""
 
@@ -679,6 +679,31 @@ class KeyScopeRequest(TypedDict):
     """whether the key may give allowances, which are keys with an amount of its money"""
     read: NotRequired[Literal["own", "organization"] | None]
     """whose runs it reads; allowances and agents: own"""
+
+
+class LabelBudget(TypedDict):
+    id: str
+    label: str
+    """Name of the label in the metadata of runs."""
+    value: str | None
+    """null: each value has this budget by itself"""
+    limit: str
+    period: Literal["day", "week", "month", "total"]
+    spent: str | None
+    """charged in the current period; null for each value"""
+    reserved: str | None
+    """what open runs hold; null for each value"""
+    resets_at: str | None
+    """null for total"""
+    created_at: str
+
+
+class LabelBudgetRequest(TypedDict):
+    label: str
+    value: NotRequired[str | None]
+    limit: Usd
+    period: Literal["day", "week", "month", "total"]
+    """in the organization's time zone: weeks start on Monday, months on the first; total never resets"""
 
 
 class LedgerHead(TypedDict):
@@ -1107,6 +1132,11 @@ class ReferralTerms(TypedDict):
     months: int
     """Months after sign-up in which the runs of a referred organization count."""
     description: str
+
+
+class RemovedLabelBudget(TypedDict):
+    id: str
+    deleted: Literal[True]
 
 
 class RemovedMember(TypedDict):
@@ -1703,6 +1733,11 @@ class KeysListAnswer(TypedDict):
 
 class AllowancesListAnswer(TypedDict):
     items: list[Allowance]
+    next_cursor: str | None
+
+
+class LabelBudgetsListAnswer(TypedDict):
+    items: list[LabelBudget]
     next_cursor: str | None
 
 

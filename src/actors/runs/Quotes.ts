@@ -4,6 +4,8 @@
  * A quote is free. It makes no run, no ledger entry and no hold, and it calls no provider.
  */
 import { Clock, Context, Effect, Layer, Option } from "effect"
+import { LabelBudgets } from "../../layers/accounts/LabelBudgets.ts"
+import { chained } from "../../schema/wallet/KeyBudget.ts"
 import { Accounts } from "../../layers/accounts/Accounts.ts"
 import { contactKey } from "../../layers/guards/ContactTurn.ts"
 import { GuardStore } from "../../layers/guards/GuardStore.ts"
@@ -142,6 +144,7 @@ export class Quotes extends Context.Service<
       const accounts = yield* Accounts
       const admission = yield* Admission
       const books = yield* Books
+      const labelBudgets = yield* LabelBudgets
       const catalog = yield* Catalog
       const outcomes = yield* OfferOutcomes
       const guards = yield* GuardStore
@@ -196,9 +199,10 @@ export class Quotes extends Context.Service<
           suspended,
           ...(time_zones === null ? {} : { time_zones })
         }
+        const all = [...(key?.budget ? [key.budget] : []), ...(yield* labelBudgets.of(run))]
         const guarded = yield* guardedBy(run)
         const turnRun = { ...turnRunOf({ _tag: "Reserve", run }), ...(guarded === null ? {} : { guarded }) }
-        return decide(wallet, turnRun, { _tag: "Reserve" }, today, key?.budget ?? null).verdict
+        return decide(wallet, turnRun, { _tag: "Reserve" }, today, chained(all)).verdict
       })
 
       const quote = Effect.fnUntraced(function* (request: PlanRequest) {

@@ -163,7 +163,7 @@ export const decideTurn = (view: TurnView, room: Room, names: Names) => {
   const [budgets, guards, reuse, reports] = [turnBudgets(view), turnGuards(view), turnReuse(view), turnReports()]
 
   const open = (run: TurnRun) => {
-    const free_bytes = guards.admitted(run)
+    const [free_bytes, label_budgets] = [guards.admitted(run), budgets.labelsOf(run)]
     reuse.claim(run)
     const plan = run.plan()
     const step = nextStep(plan, []) ?? { provider: "", own: false }
@@ -182,11 +182,12 @@ export const decideTurn = (view: TurnView, room: Room, names: Names) => {
       side_effect: plan.side_effect,
       worker_id: mine ? room.workerId : null,
       lease_token,
-      attempts: JSON.stringify(attempts)
+      attempts: JSON.stringify(attempts),
+      label_budgets
     })
-    runs.set(run.run_id, { ...run, status: mine ? "running" : "queued", lease_token })
+    runs.set(run.run_id, { ...run, status: mine ? "running" : "queued", lease_token, label_budgets })
     if (lease_token === null) queued.push(run.org_id)
-    else started.set(run.run_id, { ...leasedPart(run), plan, lease_token, attempts, job: null })
+    else started.set(run.run_id, { ...leasedPart(run), label_budgets, plan, lease_token, attempts, job: null })
   }
 
   const end = (run: TurnRun, ending: Ending) => {

@@ -1,13 +1,14 @@
 /**
- * The budgets of API keys and batches during a turn: each command sees what the commands before it left, and the turn tells what they crossed.
+ * The budgets of API keys, batches and labels during a turn: each command sees what the commands before it left, and the turn tells what they crossed.
  *
  * A batch's budget and that of its key are two rows. Here the key's budget is the parent of the batch's, so that a run counts in both.
  */
 import type { BudgetAlertWrite } from "../../layers/ledger/BudgetTurn.ts"
 import { type TurnRun, type TurnView, walletDay } from "../../layers/ledger/Turn.ts"
 import { budgetReached, watchKeyBudget } from "../../schema/events/BudgetAlerts.ts"
+import { labelAsks } from "../../schema/wallet/LabelBudget.ts"
 import { type MicroUsd, max } from "../../schema/money/Money.ts"
-import { isOfBatch, type KeyBudget } from "../../schema/wallet/KeyBudget.ts"
+import { chained, isOfBatch, type KeyBudget } from "../../schema/wallet/KeyBudget.ts"
 
 export const turnBudgets = (view: Pick<TurnView, "budgets" | "day" | "wallets">) => {
   const changed = new Map<string, KeyBudget>()
@@ -15,11 +16,21 @@ export const turnBudgets = (view: Pick<TurnView, "budgets" | "day" | "wallets">)
   const current = (budget_id: string) => changed.get(budget_id) ?? view.budgets.get(budget_id)?.budget
   const parentOf = (budget_id: string): string | null => view.budgets.get(budget_id)?.parent_id ?? null
 
-  const withParents = (run_id: string, budget_id: string): KeyBudget => {
+  /** A new run counts in those budgets of its labels that there are now. */
+  const labelsOf = (run: TurnRun): ReadonlyArray<string> =>
+    run.status === "created"
+      ? labelAsks(view.wallets.get(run.org_id)?.wallet.budget_labels, run).flatMap(({ budget_id }) =>
+          view.budgets.has(budget_id) ? [budget_id] : []
+        )
+      : (run.label_budgets ?? [])
+
+  const idsOf = (run: TurnRun): ReadonlyArray<string> =>
+    [run.budget_id, run.budget_id === null ? null : parentOf(run.budget_id), ...labelsOf(run)].flatMap((id) => id ?? [])
+
+  const readOf = (run_id: string, budget_id: string): KeyBudget => {
     const budget = current(budget_id)
     if (budget === undefined) throw new Error(`${run_id} counts against ${budget_id}, which was not read.`)
-    const parent_id = parentOf(budget_id)
-    return parent_id === null ? budget : { ...budget, parent: withParents(run_id, parent_id) }
+    return budget
   }
   const keep = ({ parent, ...budget }: KeyBudget): void => {
     changed.set(budget.budget_id, budget)
@@ -30,7 +41,7 @@ export const turnBudgets = (view: Pick<TurnView, "budgets" | "day" | "wallets">)
   const alertOf = (budget_id: string): BudgetAlertWrite | null => {
     const read = view.budgets.get(budget_id)
     const after = current(budget_id)
-    if (read === undefined || after === undefined || isOfBatch(after)) return null
+    if (read === undefined || after === undefined || isOfBatch(after) || after.label !== undefined) return null
     const { lastAlert, budget: before, org_id, key_id } = read
     const day = walletDay(view, org_id)
     const alert = watchKeyBudget({ lastAlert, before, after, refused: refused.get(budget_id) ?? null, day })
@@ -53,7 +64,8 @@ export const turnBudgets = (view: Pick<TurnView, "budgets" | "day" | "wallets">)
     },
     /** The budget that the run counts against. Null without one. */
     of: (run: TurnRun | null): KeyBudget | null =>
-      run === null || run.budget_id === null ? null : withParents(run.run_id, run.budget_id),
+      run === null ? null : chained(idsOf(run).map((id) => readOf(run.run_id, id))),
+    labelsOf,
     /** Keeps a budget as a command left it. `before` is what the command saw: a budget that it did not change is not written. */
     set: (budget: KeyBudget | null, before: KeyBudget | null) => {
       if (budget !== null && budget !== before) keep(budget)

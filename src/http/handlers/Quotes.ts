@@ -31,7 +31,7 @@ export const QuotesHandlers = HttpApiBuilder.group(
           idempotency_key: null,
           fingerprint: "",
           wait_millis: 0,
-          metadata: null
+          metadata: payload.metadata ?? null
         }
         // The middleware has received the body already, so reading it does not wait.
         const planned = yield* requestOf(payload, caller, Effect.orDie(request.text))

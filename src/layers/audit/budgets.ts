@@ -1,4 +1,4 @@
-/** Equation E15: each budget of an API key or a batch counts what its runs hold, and what the ledger says they were charged. As SQL that lists violations. */
+/** Equation E15: each budget of an API key, a batch or a label's value counts what its runs hold, and what the ledger says they were charged. As SQL that lists violations. */
 import type { SqlClient, Statement } from "effect/sql"
 import { violationRows } from "./Violation.ts"
 
@@ -24,16 +24,24 @@ export const budgetViolations = (
              EXISTS (SELECT FROM ledger_checkpoints k WHERE k.org_id = b.org_id) AS has_lost,
              b.counted_on < (SELECT max(time_of_run_id(to_id)) + interval '2 months' FROM dropped_months) AS is_old
       FROM key_budgets b
-      LEFT JOIN (SELECT c.budget_id, sum(o.hold) AS held FROM open_runs o JOIN runs r USING (org_id, run_id)
-                 JOIN key_budgets s ON s.budget_id = r.budget_id JOIN key_budgets c ON c.budget_id IN (s.budget_id, s.parent_id)
-                 WHERE ${ofWallet("o.org_id")} GROUP BY c.budget_id) o USING (budget_id)
+      LEFT JOIN (SELECT budget_id, sum(hold) AS held FROM (
+                   SELECT c.budget_id, o.hold FROM open_runs o JOIN runs r USING (org_id, run_id)
+                   JOIN key_budgets s ON s.budget_id = r.budget_id JOIN key_budgets c ON c.budget_id IN (s.budget_id, s.parent_id)
+                   WHERE ${ofWallet("o.org_id")}
+                   UNION ALL SELECT u.budget_id, o.hold FROM open_runs o, unnest(o.label_budgets) AS u (budget_id) WHERE ${ofWallet("o.org_id")}
+                 ) h GROUP BY budget_id) o USING (budget_id)
       LEFT JOIN (SELECT budget_id, -sum(amount) AS total, -sum(amount) FILTER (WHERE day >= counted_on) AS of_day,
                         -sum(amount) FILTER (WHERE day >= date_trunc('week', counted_on)) AS of_week,
                         -sum(amount) FILTER (WHERE day >= date_trunc('month', counted_on)) AS of_month
                  FROM (SELECT c.budget_id, l.amount, c.counted_on::timestamp AS counted_on, spend_day(w.time_zones, l.created_at) AS day
                        FROM ledger l JOIN wallets w USING (org_id) JOIN runs r USING (org_id, run_id) JOIN key_budgets s ON s.budget_id = r.budget_id
                        JOIN key_budgets c ON c.budget_id IN (s.budget_id, s.parent_id)
-                       WHERE l.type = 'settle' AND ${ofWallet("l.org_id")}) e GROUP BY budget_id) l USING (budget_id)
+                       WHERE l.type = 'settle' AND ${ofWallet("l.org_id")}
+                       UNION ALL
+                       SELECT c.budget_id, l.amount, c.counted_on::timestamp, spend_day(w.time_zones, l.created_at)
+                       FROM label_budget_runs x JOIN key_budgets c USING (budget_id) JOIN ledger l ON l.org_id = x.org_id AND l.run_id = x.run_id
+                       JOIN wallets w ON w.org_id = x.org_id
+                       WHERE l.type = 'settle' AND ${ofWallet("x.org_id")}) e GROUP BY budget_id) l USING (budget_id)
       -- An allowance is one hold until it is closed, and then what it has spent, on the day on which it was closed.
       LEFT JOIN (SELECT held_in AS budget_id, coalesce(sum(amount) FILTER (WHERE allowance IN ('open', 'ended')), 0) AS given,
                         coalesce(sum(spent_total) FILTER (WHERE allowance = 'closed'), 0) AS spent

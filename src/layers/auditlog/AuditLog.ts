@@ -42,7 +42,7 @@ const readable = (row: EntryRow): OperatorAuditEntry => ({
   ...row,
   id: row.entry_id,
   actor: { kind: row.actor, id: row.actor_id, name: row.actor_name },
-  ...(row.action.startsWith("key_budget.") && { before: inDollars(row.before), after: inDollars(row.after) })
+  ...(/^(key|label)_budget\./.test(row.action) && { before: inDollars(row.before), after: inDollars(row.after) })
 })
 
 export interface Filter {

@@ -144,7 +144,7 @@ export class EventWriter extends Context.Service<
           refusedRow(sql`
           SELECT coalesce(max(hold), 0)::bigint AS hold FROM runs
           WHERE org_id = ${org_id} AND run_id = ANY(${texts(run_ids)}) AND error_code = 'budget_exceeded'
-            AND control IS DISTINCT FROM 'key_budget'
+            AND coalesce(control, '') NOT IN ('key_budget', 'label_budget')
             AND finished_at >= ${since}`),
           ({ hold }) => hold
         )

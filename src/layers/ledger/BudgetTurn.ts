@@ -61,6 +61,9 @@ export const BudgetRow = Schema.Struct({
   allowance: Schema.NullOr(Schema.Literals(purseStates)),
   held: Schema.BigInt,
   held_in: Schema.NullOr(Schema.String),
+  /** Null for a budget that is of no label's value. */
+  label: Schema.NullOr(Schema.String),
+  value: Schema.NullOr(Schema.String),
   /** What was told last. Null if nothing was. */
   reached: Schema.NullOr(Schema.Literals(budgetSteps)),
   told_amount: Schema.NullOr(Schema.BigInt),
@@ -79,6 +82,7 @@ export const budgetOf = (row: typeof BudgetRow.Type): KeyBudget => ({
   spent_week: MicroUsd(row.spent_week),
   spent_month: MicroUsd(row.spent_month),
   spent_total: MicroUsd(row.spent_total),
+  ...(row.label === null || row.value === null ? {} : { label: { name: row.label, value: row.value } }),
   ...(row.allowance === null
     ? {}
     : { purse: { key_id: row.key_id, state: row.allowance, held: MicroUsd(row.held), nested: row.held_in !== null } })
@@ -94,7 +98,7 @@ export const readBudgets = (sql: SqlClient.SqlClient, budget_ids: ReadonlyArray<
   Effect.map(
     budgetRows(sql`
     SELECT b.budget_id, b.parent_id, b.org_id, b.key_id, b.version, b.amount, b.period, b.reserved, b.counted_on::text AS counted_on, b.spent_day,
-           b.spent_week, b.spent_month, b.spent_total, b.allowance, b.held, b.held_in, a.reached::int AS reached, a.amount AS told_amount, a.period AS told_period,
+           b.spent_week, b.spent_month, b.spent_total, b.allowance, b.held, b.held_in, b.label, b.value, a.reached::int AS reached, a.amount AS told_amount, a.period AS told_period,
            a.starts_on::text AS starts_on
     FROM key_budgets b LEFT JOIN key_budget_alerts a USING (budget_id)
     WHERE b.budget_id = ANY(${texts(budget_ids)})

@@ -115,6 +115,7 @@ export const turnRunOf = (command: DirectCommand): TurnRun => {
     budget_id,
     key_id,
     input_hash,
+    metadata,
     owns: plan.own !== undefined,
     plan: () => plan,
     input,

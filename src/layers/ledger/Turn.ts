@@ -54,6 +54,10 @@ export interface TurnRun extends WalletRun {
   readonly key_id: string | null
   /** Digest of target and input. Null for a run of a release that stored none. */
   readonly input_hash: string | null
+  /** JSON text of its labels. Only for runs that may be admitted. */
+  readonly metadata?: string | null
+  /** The budgets of labels that an open run counts in. */
+  readonly label_budgets?: ReadonlyArray<string> | null
   /** Whether its plan asks for reuse. Direct commands never do. */
   readonly reuses?: boolean
   /** Whether its plan has an own account of the organization. */
@@ -168,6 +172,8 @@ export interface AdmittedRun {
   readonly worker_id: string | null
   readonly lease_token: string | null
   readonly attempts: string
+  /** The budgets of labels that it counts in. */
+  readonly label_budgets?: ReadonlyArray<string>
 }
 
 /** A run that cost more than it charged. */

@@ -51,6 +51,7 @@ const CommandRow = Schema.Struct({
   suspended: Schema.NullOr(Schema.Boolean),
   time_zones: Schema.NullOr(Zones),
   own_day: Schema.NullOr(Schema.String),
+  budget_labels: Schema.NullOr(Schema.Array(Schema.String)),
   open_runs: Schema.NullOr(Schema.BigInt),
   /** Bytes that the organization has stored today at no charge. Null if it has not. */
   free_used: Schema.NullOr(Schema.BigInt),
@@ -66,6 +67,8 @@ const CommandRow = Schema.Struct({
   budget_id: Schema.NullOr(Schema.String),
   key_id: Schema.NullOr(Schema.String),
   input_hash: Schema.NullOr(Schema.String),
+  metadata: Schema.NullOr(Schema.String),
+  label_budgets: Schema.NullOr(Schema.Array(Schema.String)),
   /** Whether other runs may wait for the run that ends. Null for other commands. */
   buys: Schema.NullOr(Schema.Boolean),
   /** Tries of the inputs of runs that may be admitted, as text; see RepeatTurn.ts. */
@@ -99,7 +102,8 @@ const walletOf = (row: CommandRow, version: bigint): TurnWallet => ({
     spent_day: required(row.spent_day, "spent_day"),
     spent: MicroUsd(required(row.spent, "spent")),
     ...(row.suspended === true ? { suspended: true } : {}),
-    ...(row.time_zones === null ? {} : { time_zones: row.time_zones })
+    ...(row.time_zones === null ? {} : { time_zones: row.time_zones }),
+    ...(row.budget_labels === null ? {} : { budget_labels: row.budget_labels })
   },
   lane: required(row.wallet_lane, "lane"),
   version,
@@ -145,7 +149,8 @@ const runOf = (
   { plan, decode }: StoredPlan
 ): TurnRun | null => {
   if (status === null || !isRunStatus(status)) return null
-  const { org_id, lease_token, capability, endpoint, budget_id, key_id, input_hash, input } = row
+  const { org_id, lease_token, capability, endpoint, budget_id, key_id, input_hash, metadata, label_budgets, input } =
+    row
   return {
     org_id,
     run_id,
@@ -159,6 +164,8 @@ const runOf = (
     budget_id,
     key_id,
     input_hash,
+    metadata,
+    label_budgets,
     reuses: isRecord(plan) && isRecord(plan["reuse"]),
     owns: isRecord(plan) && plan["own"] !== undefined,
     buys: row.buys === true,
@@ -254,9 +261,9 @@ export const readTurn = (
   SELECT m.id, m.command_id, m.org_id, m.run_id, m.tag, m.payload::text AS payload, ${sql.literal(dayOf("t.now"))}::text AS day,
          (extract(epoch FROM t.now) * 1000000)::bigint AS now_micros,
          w.lane::int AS wallet_lane, w.version, w.balance, w.reserved, w.entry_seq, w.head, w.per_run_limit, w.daily_limit, w.allowances_held, w.spent_day::text AS spent_day, w.spent, w.suspended, w.time_zones,
-         CASE WHEN w.time_zones IS NOT NULL THEN ${sql.literal(dayOf("t.now", "w.time_zones"))}::text END AS own_day, w.open_runs, ${sql.literal(freeUsed("w.org_id"))} AS free_used, ${heldKeys(sql, direct)}, ${liveKeys(sql, direct)},
+         CASE WHEN w.time_zones IS NOT NULL THEN ${sql.literal(dayOf("t.now", "w.time_zones"))}::text END AS own_day, w.budget_labels, w.open_runs, ${sql.literal(freeUsed("w.org_id"))} AS free_used, ${heldKeys(sql, direct)}, ${liveKeys(sql, direct)},
          ${sql.literal(runStatus)} AS status, r.hold, o.lease_token, r.capability,
-         r.endpoint, r.budget_id, r.key_id, r.input_hash,
+         r.endpoint, r.budget_id, r.key_id, r.input_hash, o.label_budgets, CASE WHEN m.tag = 'Reserve' THEN r.metadata::text END AS metadata,
          CASE WHEN m.tag IN ('Settle', 'Cancel') THEN EXISTS (SELECT FROM reuse_claims c WHERE c.run_id = m.run_id) END AS buys, ${triesColumn(sql, repeatGuard, newRunsOf(direct))}, CASE WHEN m.tag = 'Reserve' OR r.endpoint IS NOT NULL THEN r.plan::text END AS plan,
          CASE WHEN m.tag = 'Reserve' THEN r.input::text END AS input,
          CASE WHEN m.tag IN ('Reserve', 'Cancel') THEN octet_length(r.input::text) + octet_length(r.plan::text) + coalesce(octet_length(r.metadata::text), 0) END AS request_bytes,

@@ -19,6 +19,7 @@ import { sqlStateOf } from "../postgres/connection/SqlState.ts"
 import type { NewRun } from "../runs/NewRuns.ts"
 import { noBudgets, readBudgets } from "./BudgetTurn.ts"
 import { type DirectCommand, newRunsOf, sortDirect, withDirect } from "./DirectCommands.ts"
+import { makeValueBudgets, turnAsks } from "./LabelTurn.ts"
 import { noPayments, readPayments } from "./PaymentTurn.ts"
 import type { TurnEffects, TurnInput, TurnView } from "./Turn.ts"
 import { readTurn } from "./TurnRead.ts"
@@ -104,12 +105,16 @@ export class TurnStore extends Context.Service<
       const write = turnWriter(sql, { autoTopupDailyMax, freeLimit, orgQueue, repeatGuard, minutes })
 
       /** No statement if no run has a budget, or if this process remembers the budgets. Their versions prove the memory. */
-      const budgetsOf = (lane: number, { runs, commands }: TurnInput, wasRead: boolean) => {
-        const ids = new Set(commands.flatMap(allowanceBudgets))
-        for (const { budget_id } of runs.values()) if (budget_id !== null) ids.add(budget_id)
+      const budgetsOf = (lane: number, input: TurnInput, wasRead: boolean) => {
+        const ids = new Set(input.commands.flatMap(allowanceBudgets))
+        for (const { budget_id, label_budgets } of input.runs.values())
+          for (const id of [budget_id, ...(label_budgets ?? [])]) if (id !== null) ids.add(id)
+        const asks = turnAsks(input)
+        for (const { budget_id } of asks) ids.add(budget_id)
         if (ids.size === 0) return Effect.succeed(noBudgets)
         const recalled = wasRead ? null : memory.budgets(lane, ids)
-        return recalled === null ? readBudgets(sql, [...ids]) : Effect.succeed(recalled)
+        if (recalled !== null) return Effect.succeed(recalled)
+        return Effect.andThen(makeValueBudgets(sql, asks), readBudgets(sql, [...ids]))
       }
 
       const clock = yield* Clock.Clock

@@ -18,6 +18,7 @@ import { bigints, booleans, byteas, jsons, texts } from "../postgres/Columns.ts"
 import { insertRuns, isUsableKey, newRunRows } from "../runs/NewRuns.ts"
 import type { NewRun } from "../runs/NewRuns.ts"
 import { budgetsAreCurrent, writeBudgets } from "./BudgetTurn.ts"
+import { openedLabels } from "./LabelTurn.ts"
 import { type Linked, link } from "./LedgerChain.ts"
 import { isEmpty, writePayments } from "./PaymentTurn.ts"
 import type {
@@ -68,18 +69,19 @@ const writeEntries = (sql: SqlClient.SqlClient, entries: ReadonlyArray<Linked>, 
                         ${byteas(entries.map((e) => e.hash))}) AS n
           )`
 
-const writeOpened = (sql: SqlClient.SqlClient, opened: ReadonlyArray<AdmittedRun>, at: Statement.Fragment) =>
-  opened.length === 0
-    ? sql.literal("")
-    : sql`, opened AS (
-            INSERT INTO open_runs (run_id, org_id, hold, state, provider, side_effect, worker_id, lease_token, attempts, free_bytes, since)
-            SELECT run_id, org_id, hold, state, provider, side_effect, worker_id, lease_token, attempts::json, free_bytes, ${at}
+const writeOpened = (sql: SqlClient.SqlClient, opened: ReadonlyArray<AdmittedRun>, at: Statement.Fragment) => {
+  if (opened.length === 0) return sql.literal("")
+  const labels = openedLabels(sql, opened)
+  return sql`, opened AS (
+            INSERT INTO open_runs (run_id, org_id, hold, state, provider, side_effect, worker_id, lease_token, attempts, free_bytes, since${labels.name})
+            SELECT run_id, org_id, hold, state, provider, side_effect, worker_id, lease_token, attempts::json, free_bytes, ${at}${labels.value}
             FROM unnest(${texts(opened.map((o) => o.run_id))}, ${texts(opened.map((o) => o.org_id))},
                         ${bigints(opened.map((o) => o.hold))}, ${texts(opened.map((o) => o.state))}, ${texts(opened.map((o) => o.provider))},
                         ${booleans(opened.map((o) => o.side_effect))}, ${texts(opened.map((o) => o.worker_id))},
-                        ${texts(opened.map((o) => o.lease_token))}, ${jsons(opened.map((o) => o.attempts))}, ${bigints(opened.map((o) => o.free_bytes))})
-                 AS n(run_id, org_id, hold, state, provider, side_effect, worker_id, lease_token, attempts, free_bytes)
-          )`
+                        ${texts(opened.map((o) => o.lease_token))}, ${jsons(opened.map((o) => o.attempts))}, ${bigints(opened.map((o) => o.free_bytes))}${labels.column})
+                 AS n(run_id, org_id, hold, state, provider, side_effect, worker_id, lease_token, attempts, free_bytes${labels.name})
+          )${labels.rows}`
+}
 
 const writeClosed = (sql: SqlClient.SqlClient, closed: TurnEffects["closed"]) =>
   closed.length === 0

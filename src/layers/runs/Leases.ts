@@ -27,6 +27,8 @@ export interface LeasedRun {
   readonly key_id: string | null
   /** Digest of target and input. Null for a run of a release that stored none. */
   readonly input_hash: string | null
+  /** The budgets of labels that it counts in. */
+  readonly label_budgets?: ReadonlyArray<string> | null
   /** In microdollars. */
   readonly hold: bigint
   readonly plan: Plan
@@ -52,6 +54,7 @@ const StoredRun = Schema.Struct({
   budget_id: Schema.NullOr(Schema.String),
   key_id: Schema.NullOr(Schema.String),
   input_hash: Schema.NullOr(Schema.String),
+  label_budgets: Schema.NullOr(Schema.Array(Schema.String)),
   hold: Schema.BigInt,
   plan: Schema.Unknown,
   input: Schema.String,
@@ -212,9 +215,9 @@ export class Leases extends Context.Service<
             ORDER BY o.since LIMIT g.runs FOR UPDATE SKIP LOCKED) q
         ), leased AS (
           UPDATE open_runs o SET state = 'running', worker_id = ${worker_id}, lease_token = gen_random_uuid()::text, since = now()
-          FROM claimable c WHERE o.run_id = c.run_id RETURNING o.run_id, o.org_id, o.provider, o.free, o.lease_token, o.attempts, o.job
+          FROM claimable c WHERE o.run_id = c.run_id RETURNING o.run_id, o.org_id, o.provider, o.free, o.lease_token, o.attempts, o.job, o.label_budgets
         )
-        SELECT r.org_id, r.run_id, l.provider AS asks, l.free, l.lease_token, r.capability, r.endpoint, r.budget_id, r.key_id, r.input_hash, r.hold, r.plan, r.input::text AS input, l.attempts, l.job
+        SELECT r.org_id, r.run_id, l.provider AS asks, l.free, l.lease_token, r.capability, r.endpoint, r.budget_id, r.key_id, r.input_hash, r.hold, r.plan, r.input::text AS input, l.attempts, l.job, l.label_budgets
         FROM leased l JOIN runs_recent r ON r.org_id = l.org_id AND r.run_id = l.run_id`)
 
       const attempt = Effect.fnUntraced(function* (run_id: string, lease_token: string, attempts: string) {
@@ -245,7 +248,7 @@ export class Leases extends Context.Service<
           UPDATE open_runs o SET worker_id = ${worker_id}, lease_token = gen_random_uuid()::text, since = now()
           FROM lost WHERE o.run_id = lost.run_id RETURNING o.*, lost.worker_id AS lost_by
         )
-        SELECT r.org_id, r.run_id, t.lease_token, t.side_effect, t.attempts, t.job, r.capability, r.endpoint, r.budget_id, r.key_id, r.input_hash, r.hold, r.plan, r.input::text AS input,
+        SELECT r.org_id, r.run_id, t.lease_token, t.side_effect, t.attempts, t.job, t.label_budgets, r.capability, r.endpoint, r.budget_id, r.key_id, r.input_hash, r.hold, r.plan, r.input::text AS input,
           (SELECT count(*)::int FROM mailbox m WHERE m.run_id = t.run_id AND m.tag = 'Settle' AND m.parked IS NOT NULL) AS dead_letters,
           coalesce((SELECT w.sends_run_id FROM workers w WHERE w.worker_id = t.lost_by), false) AS sends_run_id
         FROM taken t JOIN runs_recent r ON r.org_id = t.org_id AND r.run_id = t.run_id`)

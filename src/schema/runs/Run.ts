@@ -61,7 +61,14 @@ export const Attempt = Schema.Struct({
 export type Attempt = typeof Attempt.Type
 
 export const Control = Schema.Struct({
-  control: Schema.Literals(["daily_spend_guard", "per_run_limit", "key_budget", "batch_max_total", "contact_guard"]),
+  control: Schema.Literals([
+    "daily_spend_guard",
+    "per_run_limit",
+    "key_budget",
+    "batch_max_total",
+    "label_budget",
+    "contact_guard"
+  ]),
   manage: Schema.String.annotate({ description: "the path at which the control is read and changed" })
 }).annotate({ identifier: "Control" })
 export type Control = typeof Control.Type
@@ -84,6 +91,7 @@ export const controlsOf = ({ code, control, key_id }: Met): ReadonlyArray<Contro
   if (control === "key_budget")
     return [{ control, manage: key_id === null ? "/v1/api-keys" : `/v1/api-keys/${key_id}` }]
   if (control === "batch_max_total") return [{ control, manage: "/v1/batches" }]
+  if (control === "label_budget") return [{ control, manage: "/v1/label-budgets" }]
   return code === null ? [] : (controls[code] ?? [])
 }
 

@@ -24,7 +24,9 @@ export interface KeyBudget {
   readonly spent_total: MicroUsd
   /** Set for the budget of an allowance. */
   readonly purse?: Purse
-  /** The budget of the batch's API key. It counts the same runs. */
+  /** Set for the budget of a label's value. */
+  readonly label?: { readonly name: string; readonly value: string }
+  /** The budget of the batch's API key, or of a label. It counts the same runs. */
   readonly parent?: KeyBudget
 }
 
@@ -42,6 +44,10 @@ export interface Purse {
   /** Whether another budget counts it. Then its money is kept until its last run has ended, for the allowance that gave it. */
   readonly nested: boolean
 }
+
+/** Budgets that count the same run, each as the parent of the one before it. Null for none. */
+export const chained = (budgets: ReadonlyArray<KeyBudget>): KeyBudget | null =>
+  budgets.reduceRight<KeyBudget | null>((parent, budget) => (parent === null ? budget : { ...budget, parent }), null)
 
 /** Whether a budget is the `max_total` of a batch. */
 export const isOfBatch = ({ budget_id }: Pick<KeyBudget, "budget_id">): boolean => looksLike("bat", budget_id)

@@ -10,7 +10,7 @@ import type { RepeatRefusal } from "../guards/RepeatGuard.ts"
 import * as Money from "../money/Money.ts"
 import type { RunStatus } from "../runs/Run.ts"
 import { isFinal, isStoppable } from "../runs/Run.ts"
-import { raiseBudget, spendGuard, topUp } from "../Steps.ts"
+import { raiseBudget, raiseLabelBudget, spendGuard, topUp } from "../Steps.ts"
 import { freeExceeded, type FreeUse } from "./FreeStorage.ts"
 import { countedIn, exceededBy, isOfBatch, type KeyBudget, withHold, withoutHold } from "./KeyBudget.ts"
 import { resetText, withZone, zoneOf, type Zones } from "../money/SpendDay.ts"
@@ -50,6 +50,8 @@ export interface Wallet {
   readonly suspended?: boolean
   /** Absent: it counts in UTC. */
   readonly time_zones?: Zones
+  /** The labels that have a budget. Absent: none has. */
+  readonly budget_labels?: ReadonlyArray<string>
 }
 
 export const available = (wallet: Wallet): MicroUsd => Money.minus(wallet.balance, wallet.reserved)
@@ -116,7 +118,7 @@ export type Refusal =
   | GuardRefusal["code"]
 
 /** The control of a run that its key's budget or its batch's `max_total` refused. */
-export type BudgetControl = "key_budget" | "batch_max_total"
+export type BudgetControl = "key_budget" | "batch_max_total" | "label_budget"
 
 export type Verdict =
   | { readonly _tag: "Admitted" }
@@ -217,10 +219,14 @@ const unfitFor = (budget: KeyBudget, amount: MicroUsd, day: string, zones: Zones
       message: `${holds} the allowance of this API key, ${limit} in total; ask for another one, or lower routing.max_cost`,
       control: "key_budget"
     }
-  const { period } = exceeded
+  const { period, label } = exceeded
+  const [owner, raise] =
+    label === undefined
+      ? ["this API key", raiseBudget.http]
+      : [`the label ${label.name} with the value "${label.value}"`, raiseLabelBudget.http]
   return {
-    message: `${holds} the budget of this API key, ${limit} ${period === "total" ? "in total" : `per ${period}`}; ${resetText(period, zones)}; a person can raise it with ${raiseBudget.http}`,
-    control: "key_budget"
+    message: `${holds} the budget of ${owner}, ${limit} ${period === "total" ? "in total" : `per ${period}`}; ${resetText(period, zones)}; a person can raise it with ${raise}`,
+    control: label === undefined ? "key_budget" : "label_budget"
   }
 }
 

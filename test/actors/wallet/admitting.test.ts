@@ -23,7 +23,13 @@ describe("a run that is admitted", () => {
     expect(effects.opened).toEqual([
       {
         ...{ run_id: "run_a", org_id, hold: dollars("1.00"), state: "running", provider: "hunter", side_effect: false },
-        ...{ worker_id: "worker_a", lease_token: "lease_1", attempts: JSON.stringify(attempts), free_bytes: null }
+        ...{
+          worker_id: "worker_a",
+          lease_token: "lease_1",
+          attempts: JSON.stringify(attempts),
+          free_bytes: null,
+          label_budgets: []
+        }
       }
     ])
     expect(answer.started).toMatchObject([

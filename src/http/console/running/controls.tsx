@@ -12,6 +12,7 @@ const words: Readonly<Record<string, string>> = {
   per_run_limit: "the limit per run",
   key_budget: "the key's budget",
   batch_max_total: "the batch's limit",
+  label_budget: "the label's budget",
   contact_guard: "the contact guard"
 }
 

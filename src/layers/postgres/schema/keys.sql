@@ -31,19 +31,24 @@ CREATE TABLE key_budgets (
   held bigint NOT NULL DEFAULT 0,
   -- The budget of the key that gave it, which counts the whole amount as one hold until the allowance is closed.
   held_in text,
+  -- The value of a label whose runs it counts. Null for other budgets.
+  label text,
+  value text,
+  CONSTRAINT key_budget_label CHECK ((label IS NULL) = (value IS NULL) AND (label IS NOT NULL) = (left(budget_id, 4) = 'val_')),
   CONSTRAINT key_budget_allowance CHECK (allowance IN ('pending', 'open', 'ended', 'closed')),
   CONSTRAINT key_budget_held CHECK (held >= 0 AND held <= amount AND (held = 0 OR allowance IN ('open', 'ended')))
 ) WITH (fillfactor = 50);
+CREATE INDEX key_budgets_labels ON key_budgets (org_id, label) WHERE label IS NOT NULL;
 CREATE INDEX key_budgets_held ON key_budgets (org_id) WHERE held > 0;
 CREATE INDEX key_budgets_unclosed ON key_budgets (budget_id) WHERE allowance IN ('pending', 'open', 'ended');
 
 -- The audit log shows budgets that people set. Every run of a key with a budget writes what is counted. The budget of a batch is made with it,
 -- and the batch is listed itself.
 CREATE TRIGGER audited AFTER INSERT ON key_budgets FOR EACH ROW
-WHEN (left(NEW.budget_id, 4) <> 'bat_')
+WHEN (left(NEW.budget_id, 4) NOT IN ('bat_', 'val_'))
 EXECUTE FUNCTION audit_row('key_budget', 'key_id', 'key_id,org_id,created_at,version,reserved,counted_on,spent_day,spent_week,spent_month,spent_total,parent_id,parent_written', 'all');
 CREATE TRIGGER audited_changes AFTER UPDATE ON key_budgets FOR EACH ROW
-WHEN (left(NEW.budget_id, 4) <> 'bat_' AND (OLD.amount, OLD.period) IS DISTINCT FROM (NEW.amount, NEW.period))
+WHEN (left(NEW.budget_id, 4) NOT IN ('bat_', 'val_') AND (OLD.amount, OLD.period) IS DISTINCT FROM (NEW.amount, NEW.period))
 EXECUTE FUNCTION audit_row('key_budget', 'key_id', 'key_id,org_id,created_at,version,reserved,counted_on,spent_day,spent_week,spent_month,spent_total,parent_id,parent_written', 'all');
 
 -- What a budget counts in the period in which a day lies.

@@ -291,6 +291,7 @@ BEGIN
          (SELECT (max(e.created_at) AT TIME ZONE 'UTC')::date FROM ledger e WHERE e.run_id >= first_id AND e.run_id < end_id AND e.type = 'settle')
   FROM runs r WHERE r.run_id >= first_id AND r.run_id < end_id;
 
+  DELETE FROM label_budget_runs l WHERE l.run_id >= first_id AND l.run_id < end_id;
   LOCK TABLE ONLY runs, ONLY ledger IN ACCESS EXCLUSIVE MODE;
   FOR leaf IN SELECT l.parent, l.name FROM month_leaves l WHERE l.from_id >= first_id AND l.to_id <= end_id LOOP
     EXECUTE format('ALTER TABLE %I DETACH PARTITION %I', leaf.parent, leaf.name);

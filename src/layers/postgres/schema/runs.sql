@@ -140,6 +140,8 @@ CREATE TABLE open_runs (
   free boolean GENERATED ALWAYS AS (hold = 0) STORED,
   -- What it may store at no charge. Null for a run that is always charged.
   free_bytes bigint,
+  -- The budgets of labels that hold its money too. Null: none does.
+  label_budgets text[],
   CONSTRAINT open_run_lease CHECK ((state = 'running') = (lease_token IS NOT NULL) AND (state = 'running') = (worker_id IS NOT NULL)),
   CONSTRAINT open_run_free_bytes CHECK (free_bytes > 0)
 ) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 2000);

@@ -50,6 +50,8 @@ CREATE TABLE wallets (
   allowances_held bigint NOT NULL DEFAULT 0,
   -- The changes of the zone whose days count spending (`Zones` in schema/money/SpendDay.ts). Null: always UTC. A turn reads them with the wallet.
   time_zones jsonb,
+  -- The labels that have a budget (label_budgets). Null: none has.
+  budget_labels text[],
   CONSTRAINT wallet_head CHECK ((head IS NULL) = (entry_seq = 0) AND length(head) = 32),
   CONSTRAINT wallet_allowances CHECK (allowances_held >= 0 AND allowances_held <= reserved)
 ) WITH (fillfactor = 50);

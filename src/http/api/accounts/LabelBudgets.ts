@@ -1,0 +1,63 @@
+/** The contract of the budgets of labels: what the runs with a label, such as a customer, may charge and hold. */
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { operation } from "../shapes/Rights.ts"
+import { Wire } from "../../../schema/Errors.ts"
+import { Usd } from "../../../schema/money/Money.ts"
+import { isMetadataName, isMetadataValue, nameRule } from "../../../schema/runs/Metadata.ts"
+import { Auth, listQuery, optional } from "../shapes/Common.ts"
+import { BudgetRequest } from "../shapes/KeyRules.ts"
+import * as nouns from "../../../schema/nouns/LabelBudget.ts"
+import { withExample } from "../../../schema/nouns/Noun.ts"
+
+export const LabelBudget = Schema.toEncoded(nouns.LabelBudget)
+
+const Label = Schema.String.check(
+  Schema.makeFilter((name: string) => isMetadataName(name) || nameRule, {}, true)
+).annotate({ description: "the name of a label in the metadata of runs, such as customer" })
+const Value = Schema.String.check(
+  Schema.makeFilter((value: string) => isMetadataValue(value) || "has too many characters", {}, true)
+).annotate({ description: "the value whose runs the budget counts; null: each value has the budget by itself" })
+
+export class LabelBudgetsApi extends HttpApiGroup.make("labelBudgets")
+  .add(
+    HttpApiEndpoint.get("list", "/label-budgets", {
+      query: listQuery,
+      success: Schema.Struct({ items: Schema.Array(LabelBudget), next_cursor: Schema.NullOr(Schema.String) }),
+      error: [Wire.invalid_request]
+    }).annotateMerge(
+      operation({ role: "viewer", keys: "reads", command: "label-budgets list" }, "List label budgets", "Newest first.")
+    ),
+    HttpApiEndpoint.put("set", "/label-budgets", {
+      payload: Schema.Struct({
+        label: Label,
+        value: optional(Value),
+        limit: Usd,
+        period: BudgetRequest.fields.period
+      })
+        .annotate({ identifier: "LabelBudgetRequest" })
+        .pipe(withExample({ label: "customer", value: "acme", limit: "25.00", period: "month" })),
+      success: LabelBudget,
+      error: [Wire.invalid_request, Wire.forbidden]
+    }).annotateMerge(
+      operation(
+        { role: "admin", keys: "people", command: "label-budgets set" },
+        "Set a label budget",
+        "Makes the budget of a label's value, or changes it. Without a value, each value has the budget by itself, but those that have one of their own. It counts runs from now on: what open runs hold, and what was charged in the period. A run that would pass it is blocked with the control label_budget."
+      )
+    ),
+    HttpApiEndpoint.delete("remove", "/label-budgets/:label_budget_id", {
+      params: { label_budget_id: Schema.String },
+      success: Schema.Struct({ id: nouns.LabelBudget.fields.id, deleted: Schema.Literal(true) }).annotate({
+        identifier: "RemovedLabelBudget"
+      }),
+      error: [Wire.invalid_request, Wire.forbidden]
+    }).annotateMerge(
+      operation(
+        { role: "admin", keys: "people", command: "label-budgets remove" },
+        "Remove a label budget",
+        "Runs with the label are no longer blocked by it. Runs that are open end as before."
+      )
+    )
+  )
+  .middleware(Auth) {}

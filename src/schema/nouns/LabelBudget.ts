@@ -1,0 +1,37 @@
+/** A budget of a label: what the runs with one value of it, or with each value by itself, may charge and hold. */
+import { Schema } from "effect"
+import { withColumns } from "../Columns.ts"
+import { budgetPeriods } from "../money/SpendDay.ts"
+import { amount, amountAs, idOf, text, time, withExample } from "./Noun.ts"
+
+export const LabelBudget = Schema.Struct({
+  id: idOf("lbl"),
+  label: text("Name of the label in the metadata of runs."),
+  value: Schema.NullOr(Schema.String).annotate({ description: "null: each value has this budget by itself" }),
+  limit: amount,
+  period: Schema.Literals(budgetPeriods),
+  spent: Schema.NullOr(amountAs("charged in the current period; null for each value")),
+  reserved: Schema.NullOr(amountAs("what open runs hold; null for each value")),
+  resets_at: Schema.NullOr(time).annotate({ description: "null for total" }),
+  created_at: time
+})
+  .annotate({ identifier: "LabelBudget" })
+  .pipe(
+    withColumns({
+      list: ["id", "label", "value", "limit", "spent", "created_at"],
+      wide: ["created_at"],
+      titles: { created_at: "Set" },
+      none: { value: "(each value)" }
+    }),
+    withExample({
+      id: "lbl_01m81nzk5dej20zws915h61fdz",
+      label: "customer",
+      value: "acme",
+      limit: "25.00",
+      period: "month",
+      spent: "3.72",
+      reserved: "0.00",
+      resets_at: "2026-12-01T00:00:00.000Z",
+      created_at: "2026-11-22T09:30:00.000Z"
+    })
+  )

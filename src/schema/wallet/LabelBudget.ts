@@ -1,0 +1,37 @@
+/**
+ * The budgets of labels that a run counts in: for each of its labels that has one, that of the label's value. Pure.
+ *
+ * They are budgets as an API key has them (KeyBudget.ts). Which of them a run counts in is fixed when it is admitted.
+ */
+import type { Metadata } from "../runs/Metadata.ts"
+
+/** A value of a label, and the id of its budget. */
+export interface LabelAsk {
+  readonly budget_id: string
+  readonly org_id: string
+  readonly label: string
+  readonly value: string
+}
+
+const digestChars = 26
+
+/** Every process gives the budget of a value the same id. */
+export const valueBudgetId = (org_id: string, label: string, value: string): string =>
+  `val_${new Bun.CryptoHasher("sha256")
+    .update(JSON.stringify([org_id, label, value]))
+    .digest("hex")
+    .slice(0, digestChars)}`
+
+/** `labels` are those that have a budget. `metadata` is JSON text. */
+export const labelAsks = (
+  labels: ReadonlyArray<string> | undefined,
+  { org_id, metadata, hold }: { readonly org_id: string; readonly metadata?: string | null; readonly hold: bigint }
+): ReadonlyArray<LabelAsk> => {
+  // A free run counts in no budget.
+  if (labels === undefined || metadata === null || metadata === undefined || hold === 0n) return []
+  const values: Metadata = JSON.parse(metadata)
+  return labels.flatMap((label) => {
+    const value = Object.hasOwn(values, label) ? values[label] : undefined
+    return value === undefined ? [] : [{ budget_id: valueBudgetId(org_id, label, value), org_id, label, value }]
+  })
+}
