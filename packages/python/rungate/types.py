@@ -663,6 +663,7 @@ class KeyScope(TypedDict):
     mint: NotRequired[bool]
     """whether the key may give allowances, which are keys with an amount of its money"""
     read: NotRequired[Literal["own", "organization"]]
+    labels: NotRequired[dict[str, str]]
 
 
 class KeyScopeRequest(TypedDict):
@@ -679,6 +680,8 @@ class KeyScopeRequest(TypedDict):
     """whether the key may give allowances, which are keys with an amount of its money"""
     read: NotRequired[Literal["own", "organization"] | None]
     """whose runs it reads; allowances and agents: own"""
+    labels: NotRequired[dict[str, str] | None]
+    """labels that all of its runs have, such as {"customer": "acme"}; a request may not give them another value"""
 
 
 class LabelBudget(TypedDict):

@@ -39,7 +39,7 @@ import { DirectCommands } from "../mailbox/DirectCommands.ts"
 import { Lanes } from "../mailbox/Lanes.ts"
 import { type CapabilityRoute, capabilityRoute } from "./CapabilityRoute.ts"
 import { capFor, checkScope, type KeyChanged, keyChanged, ofKeyCap, revoked } from "./KeyScopes.ts"
-import { usedFor, withCurrentKey } from "./KeyScopes.ts"
+import { usedFor, withCurrentKey, withPins } from "./KeyScopes.ts"
 import { actsOutside, type RawRoute, rawRoute, rawRun } from "./RawRoute.ts"
 import type { CapabilityRequest, EndpointRequest, PlanRequest, RunCaller } from "./RunRequests.ts"
 import { PendingRun, type Submitted, type ToEnd, toEndOf } from "../mailbox/PendingRun.ts"
@@ -307,14 +307,18 @@ export class Admission extends Context.Service<
 
       const begin = (order: PlanRequest, place: Place) =>
         order._tag === "Endpoint"
-          ? withKey(order.request, (request) => orItsRun(request, Effect.map(planRaw(request, "new"), runOf), place))
-          : withKey(order.request, (request) => orItsRun(request, Effect.flatMap(plan(request), completed), place))
+          ? withKey(order.request, (request) =>
+              Effect.flatMap(withPins(request), (one) => orItsRun(one, Effect.map(planRaw(one, "new"), runOf), place))
+            )
+          : withKey(order.request, (request) =>
+              Effect.flatMap(withPins(request), (one) => orItsRun(one, Effect.flatMap(plan(one), completed), place))
+            )
 
       return Admission.of({
         plan: (order) =>
           order._tag === "Endpoint"
-            ? planRaw(order.request, "stored")
-            : Effect.flatMap(plan(order.request), withReusable),
+            ? Effect.flatMap(withPins(order.request), (one) => planRaw(one, "stored"))
+            : Effect.flatMap(Effect.flatMap(withPins(order.request), plan), withReusable),
         submit: (order) =>
           toEnd<Submitted, Refused>(
             (place) => begin(order, place),

@@ -6,8 +6,16 @@
  */
 import { Effect } from "effect"
 import type { Accounts } from "../../layers/accounts/Accounts.ts"
-import { allowsProvider, capOf, type KeyAccess, type ScopedRun, scopeRefusal } from "../../schema/accounts/KeyAccess.ts"
+import {
+  allowsProvider,
+  capOf,
+  type KeyAccess,
+  pinnedLabels,
+  type ScopedRun,
+  scopeRefusal
+} from "../../schema/accounts/KeyAccess.ts"
 import { type Detail, problem, type ProblemOf } from "../../schema/Errors.ts"
+import type { Metadata } from "../../schema/runs/Metadata.ts"
 import { type MicroUsd, usd } from "../../schema/money/Money.ts"
 import type { Route } from "../../schema/runs/Routing.ts"
 
@@ -40,6 +48,15 @@ const forbidden = (message: string, details: ReadonlyArray<Detail> = []): Denied
 export const checkScope = (access: KeyAccess | null, run: ScopedRun): Effect.Effect<void, Denied> => {
   const refusal = scopeRefusal(access?.allow ?? null, run)
   return refusal === null ? Effect.void : Effect.fail(forbidden(refusal))
+}
+
+/** The request with the labels that its key gives every run. Fails if it has another value for one. */
+export const withPins = <R extends { readonly access: KeyAccess | null; readonly metadata: Metadata | null }>(
+  request: R
+): Effect.Effect<R, Denied> => {
+  const pinned = pinnedLabels(request.access?.allow ?? null, request.metadata)
+  if ("refusal" in pinned) return Effect.fail(forbidden(pinned.refusal))
+  return Effect.succeed(pinned.metadata === request.metadata ? request : { ...request, metadata: pinned.metadata })
 }
 
 /** Keeps the candidates that the key may call. Fails if there is none left. */

@@ -21,7 +21,7 @@ export const scopeWords = (
   namesMax = Number.POSITIVE_INFINITY
 ): string => {
   if (allow === null) return "everything"
-  const { capabilities, providers, raw, read_only, max_cost, mint, read } = allow
+  const { capabilities, providers, raw, read_only, max_cost, mint, read, labels } = allow
   const parts = [
     capabilities === undefined ? "" : only(capabilities, "capabilities", namesMax),
     providers === undefined ? "" : only(providers, "providers", namesMax),
@@ -29,7 +29,12 @@ export const scopeWords = (
     read_only === true ? "reads only" : "",
     max_cost === undefined ? "" : `at most $${max_cost} per run`,
     mint === true ? "gives allowances" : "",
-    read === "own" ? "sees its own runs" : ""
+    read === "own" ? "sees its own runs" : "",
+    labels === undefined
+      ? ""
+      : `labels ${Object.entries(labels)
+          .map((one) => one.join("="))
+          .join(" ")}`
   ]
   return parts.filter((part) => part !== "").join(", ") || "everything"
 }

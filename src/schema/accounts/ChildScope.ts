@@ -55,6 +55,11 @@ export const childScope = (
     return wider("mint", "must be false: this API key can't give allowances itself")
   if (parentScope.read === "own" && requested.read === "organization")
     return wider("read", 'must be "own": this API key reads its own runs only')
+  const label = Object.entries(parentScope.labels ?? {}).find(
+    ([name, value]) => requested.labels?.[name] !== undefined && requested.labels[name] !== value
+  )
+  if (label !== undefined) return wider(`labels.${label[0]}`, `must be "${label[1]}", as for this API key itself`)
+  const labels = { ...requested.labels, ...parentScope.labels }
   const capabilities = requested.capabilities ?? parentScope.capabilities
   // A list of its own closes raw endpoints, as for every key.
   const raw = requested.raw ?? (requested.capabilities === undefined ? allowsRaw(parentScope) : undefined)
@@ -66,7 +71,8 @@ export const childScope = (
       read_only: requested.read_only ?? parentScope.read_only,
       max_cost: requested.max_cost ?? parentScope.max_cost,
       mint: requested.mint === true ? true : undefined,
-      read: requested.read ?? "own"
+      read: requested.read ?? "own",
+      labels: Object.keys(labels).length === 0 ? undefined : labels
     })
   }
 }

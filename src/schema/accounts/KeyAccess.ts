@@ -14,6 +14,9 @@ const names = Schema.Array(Schema.NonEmptyString.check(Schema.isMaxLength(200)))
 
 export const keyReadings = ["own", "organization"] as const
 
+const Labels = Schema.Record(Schema.String, Schema.String)
+type Labels = typeof Labels.Type
+
 /** A scope, as it is stored. A field that is left out restricts nothing. */
 export const Allow = Schema.Struct({
   /** The only capabilities that may run. Raw calls then need `raw: true`. */
@@ -28,7 +31,9 @@ export const Allow = Schema.Struct({
   /** Whether it may give allowances. No key may without it, also one without a scope. */
   mint: Schema.optionalKey(Schema.Boolean),
   /** Whose runs it reads. By default those of the organization, or its own if it is an allowance or a connected agent (`key_reads`). */
-  read: Schema.optionalKey(Schema.Literals(keyReadings))
+  read: Schema.optionalKey(Schema.Literals(keyReadings)),
+  /** Labels that all of its runs have. */
+  labels: Schema.optionalKey(Labels)
 })
 export type Allow = typeof Allow.Type
 
@@ -99,6 +104,25 @@ export const scopeRefusal = (
   if (max_cost !== null && allow.max_cost !== undefined && max_cost > allow.max_cost)
     return `routing.max_cost is $${usd(max_cost)}, above the $${usd(allow.max_cost)} that this API key may spend on a run (allow.max_cost). Lower it or leave it out.`
   return null
+}
+
+/** The label of a key's runs for which the request has another value. Null if there is none. */
+const otherLabel = (labels: Labels, metadata: Labels | null): string | null =>
+  Object.keys(labels).find((name) => metadata?.[name] !== undefined && metadata[name] !== labels[name]) ?? null
+
+/** A run's labels with those that its key gives every run, or why the scope forbids them. */
+export const pinnedLabels = (
+  allow: Allow | null,
+  metadata: Labels | null
+): { readonly metadata: Labels | null } | { readonly refusal: string } => {
+  const labels = allow?.labels
+  if (labels === undefined) return { metadata }
+  const name = otherLabel(labels, metadata)
+  return name === null
+    ? { metadata: { ...metadata, ...labels } }
+    : {
+        refusal: `Runs of this API key have the label ${name} with the value "${labels[name]}" (allow.labels). Leave metadata.${name} out.`
+      }
 }
 
 /** The cap of a run: its own, or that of the key. */

@@ -1,6 +1,7 @@
 /** An API key: what it may run, and what its runs may spend. */
 import { Schema } from "effect"
 import { keyReadings } from "../accounts/KeyAccess.ts"
+import { metadataAs } from "../runs/Metadata.ts"
 import { Usd } from "../money/Money.ts"
 import { budgetPeriods } from "../money/SpendDay.ts"
 import { withColumns } from "../Columns.ts"
@@ -20,6 +21,7 @@ const words = {
   read_only: "reads and lookups only: no run that acts outside, such as sending a message; raw calls with GET only",
   max_cost: "the most that one run may hold; the cap of runs that set none",
   read: "whose runs it reads; allowances and agents: own",
+  labels: 'labels that all of its runs have, such as {"customer": "acme"}; a request may not give them another value',
   mint: "whether the key may give allowances, which are keys with an amount of its money"
 }
 
@@ -36,7 +38,8 @@ export const KeyScopeRequest = Schema.Struct({
   read_only: optional(Flag.annotate({ description: words.read_only })),
   max_cost: optional(Usd),
   mint: optional(Flag.annotate({ description: words.mint })),
-  read: optional(Reading.annotate({ description: words.read }))
+  read: optional(Reading.annotate({ description: words.read })),
+  labels: optional(metadataAs(words.labels))
 }).annotate({ identifier: "KeyScopeRequest" })
 export type KeyScopeRequest = typeof KeyScopeRequest.Type
 
@@ -48,7 +51,8 @@ export const KeyScope = Schema.Struct({
   read_only: Schema.optionalKey(Flag),
   max_cost: Schema.optionalKey(amountAs(words.max_cost)),
   mint: Schema.optionalKey(Flag.annotate({ description: words.mint })),
-  read: Schema.optionalKey(Reading)
+  read: Schema.optionalKey(Reading),
+  labels: Schema.optionalKey(Schema.Record(Schema.String, Schema.String))
 }).annotate({ identifier: "KeyScope" })
 
 export const ApiKey = Schema.Struct({

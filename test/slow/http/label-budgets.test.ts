@@ -131,6 +131,41 @@ describe("the budget of a label", () => {
     expect(micros((await list())[0].spent)).toBe(spent)
   })
 
+  test("counts every run of a key that is pinned to the label", async () => {
+    const { session, budget, list } = await begun()
+    await budget({ label: "customer", value: "acme", limit: "0.0050", period: "total" })
+    const scope = { labels: { customer: "acme" }, mint: true }
+    const body = { name: "of acme", environment: "test", allow: scope }
+    const made = await app.call(session, "POST", "/v1/api-keys", { body })
+    expect(made.status).toBe(200)
+    const key = made.body.api_key
+    const post = (path: string, request: Record<string, unknown>) =>
+      app.call(key, "POST", path, { body: { ...verify(`p${(people += 1)}`), ...request } })
+    const other = await post("/v1/run", { metadata: { customer: "other" } })
+    expect([other.status, other.body.error.message]).toEqual([
+      403,
+      expect.stringContaining('customer with the value "acme"')
+    ])
+    expect((await post("/v1/quote", { metadata: { customer: "other" } })).status).toBe(403)
+    const first = await post("/v1/run", { metadata: { campaign: "spring" } })
+    expect([brief(first), first.body.metadata]).toEqual([admitted, { campaign: "spring", customer: "acme" }])
+    expect(brief(await post("/v1/run", {}))).toEqual(blocked)
+    expect((await post("/v1/quote", {})).body).toMatchObject({
+      would: "block",
+      controls: [{ control: "label_budget" }]
+    })
+    expect(await list()).toMatchObject([{ spent: "0.003" }])
+    const expires_at = new Date(Date.now() + 3_600_000).toISOString()
+    const give = (allow: Record<string, unknown>) =>
+      app.call(key, "POST", "/v1/allowances", { body: { name: "agent", amount: "0.01", expires_at, allow } })
+    const wider = await give({ labels: { customer: "other" } })
+    expect([wider.status, wider.body.error.details[0].path]).toEqual([400, "allow.labels.customer"])
+    const agent = await give({ labels: { agent: "a" } })
+    expect(agent.status).toBe(200)
+    const record = await app.call(session, "GET", `/v1/api-keys/${agent.body.id}`)
+    expect(record.body.allow.labels).toEqual({ agent: "a", customer: "acme" })
+  })
+
   test("is refused with the field that is wrong, and by a key", async () => {
     const { org, session } = await begun()
     const set = async (body: Record<string, unknown>) => {

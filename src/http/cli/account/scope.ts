@@ -1,5 +1,7 @@
 /** The flags for what a key may do. Keys and allowances have them. */
 import { KeyScopeRequest } from "../../../schema/nouns/ApiKey.ts"
+import { Flag } from "effect/cli"
+import { metadata } from "../terminal/flags.ts"
 import { flagOf } from "../answers/operation.ts"
 import { present } from "../answers/row.ts"
 
@@ -29,6 +31,10 @@ export const scopeFlags = {
     fields.read.ast,
     "own: it reads its own runs and budget only, the default of allowances and connected agents; organization: everything"
   ),
+  labels: metadata(
+    "a label that all of its runs have, as name=value, such as customer=acme; repeat the flag for several",
+    "allow-label"
+  ).pipe(Flag.map((labels) => (labels.length === 0 ? null : Object.fromEntries(labels)))),
   max_cost: flagOf("max-cost", fields.max_cost.ast, "the most that one of its runs may hold, in USD")
 }
 

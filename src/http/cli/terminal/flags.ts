@@ -29,13 +29,13 @@ export const choice = <const A extends ReadonlyArray<string>>(name: string, word
 const isLabel = (given: string) => given.indexOf("=") > 0
 
 /** `--metadata campaign=spring --metadata customer=acme`: names with their values. */
-export const metadata = (description: string) =>
-  Flag.String("metadata").pipe(
+export const metadata = (description: string, flag = "metadata") =>
+  Flag.String(flag).pipe(
     Flag.withDescription(description),
     Flag.atLeast(0),
     Flag.filter(
       (given) => given.every(isLabel),
-      (given) => `--metadata must be name=value, such as campaign=spring, not ${given.find((one) => !isLabel(one))}`
+      (given) => `--${flag} must be name=value, such as campaign=spring, not ${given.find((one) => !isLabel(one))}`
     ),
     Flag.map(
       (given): ReadonlyArray<readonly [string, string]> =>

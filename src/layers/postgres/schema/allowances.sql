@@ -45,6 +45,7 @@ CREATE FUNCTION key_exceeds(child api_keys, parent api_keys) RETURNS boolean LAN
       OR (coalesce((parent.allow ->> 'read_only')::boolean, false) AND NOT coalesce((child.allow ->> 'read_only')::boolean, false))
       OR (parent.max_cost IS NOT NULL AND (child.max_cost IS NULL OR child.max_cost > parent.max_cost))
       OR (allows_raw(child.allow) AND NOT allows_raw(parent.allow))
+      OR (parent.allow -> 'labels' IS NOT NULL AND NOT coalesce(child.allow -> 'labels' @> (parent.allow -> 'labels'), false))
       OR (child.allow ->> 'read' = 'organization' AND key_reads(parent) IS NOT NULL)))
 $$;
 

@@ -39,6 +39,10 @@ export const ruleWords = {
       ["own", "Its own runs and its budget"],
       ["organization", "Everything of the organization"]
     ]
+  },
+  "allow.labels": {
+    label: "Labels of all its runs",
+    hint: 'JSON, such as {"customer": "acme"}. A request may not give them another value.'
   }
 } as const satisfies Readonly<Record<string, Wording>>
 
