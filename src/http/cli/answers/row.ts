@@ -144,7 +144,8 @@ export const rowWith = <E extends Operation, F extends Command.Command.Config>(
   row: Row<E, Command.Command.Config.InferValue<F>>
 ) => {
   const { about, alias, examples = [], confirm, seconds, lists } = row
-  const { keys } = Context.get(operation.annotations, Rights)
+  // What needs no credential states no rights.
+  const keys = Context.getOrUndefined(operation.annotations, Rights)?.keys ?? "reads"
   const name = row.name ?? Context.get(operation.annotations, CommandName).replace(/^.* /, "")
   const all = fieldsOf(operation)
   const hasPages = all.some((field) => field.name === "cursor")
