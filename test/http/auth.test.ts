@@ -85,7 +85,7 @@ describe("sign-up, sign-in, sessions", () => {
     const setting = { enabled: false, threshold: "5.00", amount: "10.00" }
     const { status, body } = await app.call(org.key, "POST", "/v1/wallet/auto-topup", { body: setting })
     expect([status, body.error.code]).toEqual([403, "forbidden"])
-    expect(body.error.message).toContain("sign in with POST /v1/auth/sign-in")
+    expect(body.error.message).toContain("Sign in with POST /v1/auth/sign-in")
   })
 
   test.each([

@@ -386,12 +386,17 @@ const cellsOf = (input: Body): ReadonlyArray<readonly [string, string]> | null =
   return cells.every((one) => one !== null) && cells.length > 0 ? cells : null
 }
 
+/** A field that takes one value or a list takes what stands in its cell as one. */
+const takesOne = (schema: Body, name: string) =>
+  /"anyOf":\[.*"type":"array"/.test(JSON.stringify((schema["properties"] as Record<string, unknown>)[name]))
+
 test("and from the cells of a CSV, which API, command and console read alike", () => {
   let read = 0
   for (const { slug, input: of } of capabilities) {
     for (const input of fc.sample(accepted(of.jsonSchema), { seed: sampleSeed, numRuns: howMany(60, 3) })) {
       const cells = cellsOf(input)
       if (cells === null) continue
+      if (cells.some(([name]) => Array.isArray(input[name]) && takesOne(of.jsonSchema, name))) continue
       read += 1
       const header = cells.map(([name]) => name)
       const rows = [cells.map(([, cell]) => cell)]

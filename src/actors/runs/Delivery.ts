@@ -89,14 +89,18 @@ export const lastResort = (kept: ReadonlyArray<Kept>, billsNoMatch: boolean): Ke
 export const chargeOf = ({ delivered, also }: Kept, hold: Money.MicroUsd): Money.MicroUsd =>
   Money.min(Money.plus(delivered.charge, also?.delivered.charge ?? Money.zero), hold)
 
-/** The attempts with the outcomes of a run that ends with this answer. */
+/** The attempts with the outcomes of a run that ends with this answer. One that had succeeded keeps its note. */
 export const endedAttempts = (
   attempts: ReadonlyArray<Attempt>,
   { at, delivered: { status }, also }: Kept
 ): ReadonlyArray<Attempt> =>
   status === "no_match"
     ? attempts
-    : attempts.map((one, n) => (n === at || n === also?.at ? { ...one, outcome: "succeeded", detail: null } : one))
+    : attempts.map((one, n) =>
+        (n === at || n === also?.at) && one.outcome !== "succeeded"
+          ? { ...one, outcome: "succeeded", detail: null }
+          : one
+      )
 
 export const attemptOf = (
   { provider, own }: Step,
