@@ -59,7 +59,7 @@ describe.each(backends)("on %s", (backend) => {
     await postgres.end(stops.immediate)
     // Each part of the worker has tried in vain to connect.
     await until("the worker to miss its database", 20_000, () =>
-      /lane sweep failed.*Failed to connect/.test(worker.output())
+      /lane sweep\) failed.*Failed to connect/.test(worker.output())
     )
     await postgres.start()
     const { code, seconds } = await endOf(worker)
