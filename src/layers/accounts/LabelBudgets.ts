@@ -1,5 +1,5 @@
 /**
- * Stores the budgets of labels. Triggers apply them to wallets and to the values that were counted (postgres/schema/labels.sql).
+ * Stores the budgets of labels. Triggers apply them to wallets (postgres/schema/labels.sql).
  *
  * What is counted is in `key_budgets`, and turns write it (ledger/LabelTurn.ts).
  */
@@ -11,7 +11,7 @@ import type { MicroUsd } from "../../schema/money/Money.ts"
 import type { KeyBudget } from "../../schema/wallet/KeyBudget.ts"
 import { type LabelAsk, labelAsks, valueBudgetId } from "../../schema/wallet/LabelBudget.ts"
 import { noBudgets, readBudgets } from "../ledger/BudgetTurn.ts"
-import { makeValueBudgets } from "../ledger/LabelTurn.ts"
+import { withNewValues } from "../ledger/LabelTurn.ts"
 import { newId } from "../platform/Ids.ts"
 import { oneRowOf, rowsOf } from "../postgres/Rows.ts"
 import { dayOf, zonesOf } from "../postgres/SpendDay.ts"
@@ -80,13 +80,14 @@ export class LabelBudgets extends Context.Service<
       })
 
       const set = Effect.fnUntraced(function* (org_id: string, { label, value, limit, period }: LabelBudgetOrder) {
+        const budget_id = value === null ? null : valueBudgetId(org_id, label, value)
         // Locks the wallet as a turn does, before the budgets.
         yield* sql`SELECT 1 FROM wallets WHERE org_id = ${org_id} FOR UPDATE`
         const rows = yield* budgetRows(sql`
-          INSERT INTO label_budgets (id, org_id, label, value, amount, period)
-          SELECT ${newId("lbl")}, ${org_id}, ${label}, ${value}, ${limit}, ${period}
+          INSERT INTO label_budgets (id, org_id, label, value, budget_id, amount, period)
+          SELECT ${newId("lbl")}, ${org_id}, ${label}, ${value}, ${budget_id}, ${limit}, ${period}
           WHERE (SELECT count(*) FROM label_budgets WHERE org_id = ${org_id}) < ${labelBudgetsMax}
-             OR EXISTS (SELECT FROM label_budgets WHERE org_id = ${org_id} AND label = ${label} AND value IS NOT DISTINCT FROM ${value})
+             OR EXISTS (SELECT FROM label_budgets WHERE org_id = ${org_id} AND label = ${label} AND budget_id IS NOT DISTINCT FROM ${budget_id})
           ON CONFLICT ON CONSTRAINT label_budgets_once DO UPDATE SET amount = excluded.amount, period = excluded.period
           RETURNING ${columns}`)
         return (yield* counted(org_id, rows))[0] ?? null
@@ -105,11 +106,8 @@ export class LabelBudgets extends Context.Service<
       }, sql.withTransaction)
 
       const read = Effect.fnUntraced(function* (asks: ReadonlyArray<LabelAsk>) {
-        yield* makeValueBudgets(sql, asks)
-        const budgets = yield* readBudgets(
-          sql,
-          asks.map(({ budget_id }) => budget_id)
-        )
+        const ids = asks.map(({ budget_id }) => budget_id)
+        const budgets = yield* withNewValues(sql, asks, yield* readBudgets(sql, ids))
         return asks.flatMap(({ budget_id }) => budgets.get(budget_id)?.budget ?? [])
       })
 

@@ -9,6 +9,7 @@ import type { SqlClient } from "effect/sql"
 import { MicroUsd } from "../../schema/money/Money.ts"
 import { budgetSteps } from "../../schema/events/Alerts.ts"
 import { type KeyBudget, purseStates } from "../../schema/wallet/KeyBudget.ts"
+import { isOfValue } from "../../schema/wallet/LabelBudget.ts"
 import { budgetPeriods } from "../../schema/money/SpendDay.ts"
 import type { LastAlert } from "../../schema/events/BudgetAlerts.ts"
 import { writeInbox } from "../events/Inbox.ts"
@@ -18,7 +19,8 @@ import { rowsOf } from "../postgres/Rows.ts"
 /** A budget as it was read. */
 export interface ReadBudget {
   readonly budget: KeyBudget
-  readonly version: bigint
+  /** Null for that of a label's value which has no row yet: see LabelTurn.ts. */
+  readonly version: bigint | null
   /** For a batch's budget, the budget of its API key. */
   readonly parent_id: string | null
   /** For an allowance's budget, that of the key which gave it. Null if that key had none, or a person gave it. */
@@ -93,14 +95,20 @@ const alertOf = ({ reached, told_amount, told_period, starts_on }: typeof Budget
     ? null
     : { reached, limit: MicroUsd(told_amount), period: told_period, starts_on }
 
-/** Reads budgets and their parents. */
-export const readBudgets = (sql: SqlClient.SqlClient, budget_ids: ReadonlyArray<string>) =>
-  Effect.map(
+/** Reads budgets and their parents. The limit of a label's value is in `label_budgets`, and without one no run reaches it. */
+export const readBudgets = (sql: SqlClient.SqlClient, budget_ids: ReadonlyArray<string>) => {
+  const [limit, labels] = budget_ids.some(isOfValue)
+    ? [
+        "least(b.amount, l.amount) AS amount, coalesce(l.period, b.period) AS period",
+        "LEFT JOIN LATERAL label_budget_of(b.org_id, b.label, b.budget_id) l ON b.label IS NOT NULL"
+      ]
+    : ["b.amount, b.period", ""]
+  return Effect.map(
     budgetRows(sql`
-    SELECT b.budget_id, b.parent_id, b.org_id, b.key_id, b.version, b.amount, b.period, b.reserved, b.counted_on::text AS counted_on, b.spent_day,
+    SELECT b.budget_id, b.parent_id, b.org_id, b.key_id, b.version, ${sql.literal(limit)}, b.reserved, b.counted_on::text AS counted_on, b.spent_day,
            b.spent_week, b.spent_month, b.spent_total, b.allowance, b.held, b.held_in, b.label, b.value, a.reached::int AS reached, a.amount AS told_amount, a.period AS told_period,
            a.starts_on::text AS starts_on
-    FROM key_budgets b LEFT JOIN key_budget_alerts a USING (budget_id)
+    FROM key_budgets b LEFT JOIN key_budget_alerts a USING (budget_id) ${sql.literal(labels)}
     WHERE b.budget_id = ANY(${texts(budget_ids)})
       OR b.budget_id IN (SELECT parent_id FROM key_budgets WHERE budget_id = ANY(${texts(budget_ids)}))`),
     (rows): BudgetView =>
@@ -114,6 +122,7 @@ export const readBudgets = (sql: SqlClient.SqlClient, budget_ids: ReadonlyArray<
         })
       )
   )
+}
 
 /** Stores what was told, and hands the events to the event log. Only the turn that writes the budget's version gets here. */
 const writeAlerts = (sql: SqlClient.SqlClient, alerts: ReadonlyArray<BudgetAlertWrite>) =>
@@ -135,16 +144,21 @@ const writeAlerts = (sql: SqlClient.SqlClient, alerts: ReadonlyArray<BudgetAlert
             )
           )}`
 
-/** Common table expressions of the turn's statement, with a leading comma. */
+/** Whether a budget is stored. That of a label's value may have no row yet; see LabelTurn.ts. */
+export const hasRow = (read: BudgetView, { budget_id }: KeyBudget): boolean => read.get(budget_id)?.version !== null
+
+/** Stores what is counted in budgets that have a row. With a leading comma. */
 export const writeBudgets = (
   sql: SqlClient.SqlClient,
   read: BudgetView,
-  budgets: ReadonlyArray<KeyBudget>,
+  changed: ReadonlyArray<KeyBudget>,
   alerts: ReadonlyArray<BudgetAlertWrite>
-) =>
-  budgets.length === 0
-    ? sql.literal("")
-    : sql`, budgeted AS (
+) => {
+  const budgets = changed.filter((budget) => hasRow(read, budget))
+  const rows =
+    budgets.length === 0
+      ? sql.literal("")
+      : sql`, budgeted AS (
             UPDATE key_budgets b SET version = b.version + 1, parent_written = b.version + 1, reserved = n.reserved, counted_on = n.counted_on, spent_day = n.spent_day,
                    spent_week = n.spent_week, spent_month = n.spent_month, spent_total = n.spent_total, allowance = n.allowance, held = n.held
             FROM unnest(${texts(budgets.map((b) => b.budget_id))}, ${bigints(budgets.map((b) => read.get(b.budget_id)?.version ?? null))},
@@ -155,8 +169,12 @@ export const writeBudgets = (
                  AS n(budget_id, version, reserved, counted_on, spent_day, spent_week, spent_month, spent_total, allowance, held)
             WHERE b.budget_id = n.budget_id AND b.version = n.version
             RETURNING 1
-          )${writeAlerts(sql, alerts)}`
+          )`
+  return sql`${rows}${writeAlerts(sql, alerts)}`
+}
 
 /** Condition of the turn's statement: every budget still had the version that was read. */
-export const budgetsAreCurrent = (sql: SqlClient.SqlClient, budgets: ReadonlyArray<KeyBudget>) =>
-  budgets.length === 0 ? sql.literal("") : sql` AND (SELECT count(*) FROM budgeted) = ${budgets.length}::int`
+export const budgetsAreCurrent = (sql: SqlClient.SqlClient, read: BudgetView, changed: ReadonlyArray<KeyBudget>) => {
+  const rows = changed.filter((budget) => hasRow(read, budget)).length
+  return rows === 0 ? sql.literal("") : sql` AND (SELECT count(*) FROM budgeted) = ${rows}::int`
+}

@@ -3,11 +3,19 @@
  *
  * A wallet without such budgets, and a run without labels, read and write nothing here.
  */
-import { Effect } from "effect"
+import { Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
-import { type LabelAsk, labelAsks } from "../../schema/wallet/LabelBudget.ts"
-import { texts } from "../postgres/Columns.ts"
+import { MicroUsd } from "../../schema/money/Money.ts"
+import { budgetPeriods } from "../../schema/money/SpendDay.ts"
+import type { KeyBudget } from "../../schema/wallet/KeyBudget.ts"
+import { type LabelAsk, labelAsks, newValueBudget } from "../../schema/wallet/LabelBudget.ts"
+import { bigints, texts } from "../postgres/Columns.ts"
+import { rowsOf } from "../postgres/Rows.ts"
+import { type BudgetView, hasRow } from "./BudgetTurn.ts"
 import type { AdmittedRun, TurnInput } from "./Turn.ts"
+
+/** What the row of a value has as its limit. No run reaches it. */
+const unlimited = 9_000_000_000_000_000_000n
 
 /** The values of labels with a budget, of runs that may be admitted. */
 export const turnAsks = ({ runs, wallets }: Pick<TurnInput, "runs" | "wallets">): ReadonlyArray<LabelAsk> =>
@@ -15,18 +23,58 @@ export const turnAsks = ({ runs, wallets }: Pick<TurnInput, "runs" | "wallets">)
     run.status === "created" ? labelAsks(wallets.get(run.org_id)?.wallet.budget_labels, run) : []
   )
 
-/** Makes the rows of values that have a budget and were never counted. They count nothing yet. */
-export const makeValueBudgets = (sql: SqlClient.SqlClient, asks: ReadonlyArray<LabelAsk>) =>
-  asks.length === 0
-    ? Effect.void
-    : Effect.asVoid(sql`
-        INSERT INTO key_budgets (budget_id, org_id, key_id, amount, period, label, value)
-        SELECT DISTINCT ON (n.budget_id) n.budget_id, n.org_id, n.budget_id, b.amount, b.period, n.label, n.value
-        FROM unnest(${texts(asks.map((a) => a.budget_id))}, ${texts(asks.map((a) => a.org_id))}, ${texts(asks.map((a) => a.label))},
-                    ${texts(asks.map((a) => a.value))}) AS n(budget_id, org_id, label, value)
-        CROSS JOIN LATERAL label_budget_of(n.org_id, n.label, n.value) b
-        WHERE b.id IS NOT NULL AND NOT EXISTS (SELECT FROM key_budgets k WHERE k.budget_id = n.budget_id)
-        ON CONFLICT DO NOTHING`)
+const limitRows = rowsOf({ budget_id: Schema.String, amount: Schema.BigInt, period: Schema.Literals(budgetPeriods) })
+
+/**
+ * Adds the budgets of values in which no run was counted yet. They have no row: the turn that admits the first run stores them, so a refused
+ * run leaves nothing. A change of their limits changes the version of the wallet.
+ */
+export const withNewValues = Effect.fnUntraced(function* (
+  sql: SqlClient.SqlClient,
+  asks: ReadonlyArray<LabelAsk>,
+  stored: BudgetView
+) {
+  const fresh = new Map(asks.flatMap((ask) => (stored.has(ask.budget_id) ? [] : [[ask.budget_id, ask] as const])))
+  if (fresh.size === 0) return stored
+  const values = [...fresh.values()]
+  const rows = yield* limitRows(sql`
+    SELECT n.budget_id, l.amount, l.period
+    FROM unnest(${texts(values.map((v) => v.budget_id))}, ${texts(values.map((v) => v.org_id))}, ${texts(values.map((v) => v.label))})
+         AS n(budget_id, org_id, label)
+    CROSS JOIN LATERAL label_budget_of(n.org_id, n.label, n.budget_id) l WHERE l.id IS NOT NULL`)
+  const budgets = new Map(stored)
+  for (const { budget_id, amount, period } of rows) {
+    const ask = fresh.get(budget_id)
+    if (ask === undefined) continue
+    const budget = newValueBudget(ask, MicroUsd(amount), period)
+    const { org_id } = ask
+    budgets.set(budget_id, {
+      ...{ budget, org_id, key_id: budget_id },
+      ...{ version: null, parent_id: null, held_in: null, lastAlert: null }
+    })
+  }
+  return budgets
+})
+
+/** Stores the budgets of values with their first run. Their limit stays in `label_budgets`. With a leading comma. */
+export const storeNewValues = (sql: SqlClient.SqlClient, read: BudgetView, changed: ReadonlyArray<KeyBudget>) => {
+  const budgets = changed.filter((budget) => !hasRow(read, budget))
+  const none = sql.literal("")
+  if (budgets.length === 0) return { rows: none, condition: none }
+  return {
+    rows: sql`, first_counted AS (
+            INSERT INTO key_budgets (budget_id, org_id, key_id, amount, period, label, value, reserved, counted_on)
+            SELECT n.budget_id, n.org_id, n.budget_id, ${unlimited}, 'total', n.label, n.value, n.reserved, n.counted_on
+            FROM unnest(${texts(budgets.map((b) => b.budget_id))}, ${texts(budgets.map((b) => read.get(b.budget_id)?.org_id ?? null))},
+                        ${texts(budgets.map((b) => b.label?.name ?? null))}, ${texts(budgets.map((b) => b.label?.value ?? null))},
+                        ${bigints(budgets.map((b) => b.reserved))}, ${texts(budgets.map((b) => b.counted_on))}::date[])
+                 AS n(budget_id, org_id, label, value, reserved, counted_on)
+            ON CONFLICT DO NOTHING
+            RETURNING 1
+          )`,
+    condition: sql` AND (SELECT count(*) FROM first_counted) = ${budgets.length}::int`
+  }
+}
 
 /** Parts of the statement that opens runs. One without such runs is the same as before. */
 export const openedLabels = (sql: SqlClient.SqlClient, opened: ReadonlyArray<AdmittedRun>) => {

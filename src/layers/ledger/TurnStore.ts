@@ -19,7 +19,7 @@ import { sqlStateOf } from "../postgres/connection/SqlState.ts"
 import type { NewRun } from "../runs/NewRuns.ts"
 import { noBudgets, readBudgets } from "./BudgetTurn.ts"
 import { type DirectCommand, newRunsOf, sortDirect, withDirect } from "./DirectCommands.ts"
-import { makeValueBudgets, turnAsks } from "./LabelTurn.ts"
+import { turnAsks, withNewValues } from "./LabelTurn.ts"
 import { noPayments, readPayments } from "./PaymentTurn.ts"
 import type { TurnEffects, TurnInput, TurnView } from "./Turn.ts"
 import { readTurn } from "./TurnRead.ts"
@@ -114,7 +114,7 @@ export class TurnStore extends Context.Service<
         if (ids.size === 0) return Effect.succeed(noBudgets)
         const recalled = wasRead ? null : memory.budgets(lane, ids)
         if (recalled !== null) return Effect.succeed(recalled)
-        return Effect.andThen(makeValueBudgets(sql, asks), readBudgets(sql, [...ids]))
+        return Effect.flatMap(readBudgets(sql, [...ids]), (stored) => withNewValues(sql, asks, stored))
       }
 
       const clock = yield* Clock.Clock

@@ -18,7 +18,7 @@ import { bigints, booleans, byteas, jsons, texts } from "../postgres/Columns.ts"
 import { insertRuns, isUsableKey, newRunRows } from "../runs/NewRuns.ts"
 import type { NewRun } from "../runs/NewRuns.ts"
 import { budgetsAreCurrent, writeBudgets } from "./BudgetTurn.ts"
-import { openedLabels } from "./LabelTurn.ts"
+import { openedLabels, storeNewValues } from "./LabelTurn.ts"
 import { type Linked, link } from "./LedgerChain.ts"
 import { isEmpty, writePayments } from "./PaymentTurn.ts"
 import type {
@@ -359,6 +359,7 @@ export const turnWriter = (sql: SqlClient.SqlClient, limits: TurnLimits) => {
       }
     })
     const amounts = effects.wallets
+    const newValues = storeNewValues(sql, budgets, effects.budgets)
     const zones = zoneParts(sql, amounts, input.wallets)
     const at = sql`'epoch'::timestamptz + ${now_micros}::bigint * interval '1 microsecond'`
     yield* sql`
@@ -373,9 +374,9 @@ export const turnWriter = (sql: SqlClient.SqlClient, limits: TurnLimits) => {
                  AS n(org_id, version, balance, reserved, entry_seq, head, per_run_limit, daily_limit, spent_day, spent, opened, allowances_held${zones.names})
             WHERE w.org_id = n.org_id AND w.version = n.version
             RETURNING w.open_runs
-          )${writeEntries(sql, entries, at)}${writeOpened(sql, opened, at)}${writeClosed(sql, closed)}${writeReplies(sql, replies)}${deleteMail(sql, lane, stored)}${writeEnded(sql, lane, ended, effects.ended, at)}${writeAttempts(sql, lane, attempts, now)}${writeUnbooked(sql, unbookedRuns(effects))}${writeLosses(sql, lane, records.losses)}${writeUnknowns(sql, records.unknowns)}${isEmpty(effects.payments) ? none : writePayments(sql, effects.payments, autoTopupDailyMax)}${writeBudgets(sql, budgets, effects.budgets, effects.budget_alerts)}${writeRepeats(sql, effects.repeats)}${writeContacts(sql, effects.contacts)}${writeReuse(sql, lane, effects.reuse, ended)}${writeFree(sql, effects.free)}${arrived.length === 0 ? none : writeArrived(sql, arrived, refused, at)}
+          )${writeEntries(sql, entries, at)}${writeOpened(sql, opened, at)}${writeClosed(sql, closed)}${writeReplies(sql, replies)}${deleteMail(sql, lane, stored)}${writeEnded(sql, lane, ended, effects.ended, at)}${writeAttempts(sql, lane, attempts, now)}${writeUnbooked(sql, unbookedRuns(effects))}${writeLosses(sql, lane, records.losses)}${writeUnknowns(sql, records.unknowns)}${isEmpty(effects.payments) ? none : writePayments(sql, effects.payments, autoTopupDailyMax)}${writeBudgets(sql, budgets, effects.budgets, effects.budget_alerts)}${newValues.rows}${writeRepeats(sql, effects.repeats)}${writeContacts(sql, effects.contacts)}${writeReuse(sql, lane, effects.reuse, ended)}${writeFree(sql, effects.free)}${arrived.length === 0 ? none : writeArrived(sql, arrived, refused, at)}
           SELECT CASE WHEN (SELECT count(*) FROM paid) = ${wallets.length}::int${allOf(sql, "gone", stored)}${allOf(sql, "finished", ended)}${allOf(sql, "closed", closed)}
-                            ${arrived.length === 0 ? none : keysAreLive(sql, arrived)}${budgetsAreCurrent(sql, effects.budgets)}${triesAreSeen(sql, repeatGuard === 0 ? [] : askingRuns(commands, runs), repeats, now_micros)}${noContactConflict(sql, effects.contacts, contacts, now_micros)}${reuseClaimHeld(sql, effects.reuse)}${freeFits(sql, effects.free, freeLimit)}${isTimely(sql, now_micros, wasRead, minutes)}${wasRead ? none : recallCondition(sql, orgQueue)}
+                            ${arrived.length === 0 ? none : keysAreLive(sql, arrived)}${budgetsAreCurrent(sql, budgets, effects.budgets)}${newValues.condition}${triesAreSeen(sql, repeatGuard === 0 ? [] : askingRuns(commands, runs), repeats, now_micros)}${noContactConflict(sql, effects.contacts, contacts, now_micros)}${reuseClaimHeld(sql, effects.reuse)}${freeFits(sql, effects.free, freeLimit)}${isTimely(sql, now_micros, wasRead, minutes)}${wasRead ? none : recallCondition(sql, orgQueue)}
                       THEN 1 ELSE rungate_turn_conflict() END AS whole`
     return wallets
   })

@@ -133,7 +133,8 @@ export const walletMemory = (now: () => number, recallMillis: number) => {
         const before = read.get(budget_id)
         if (before === undefined) continue
         const lastAlert = budget_alerts.find((one) => one.budget_id === budget_id)?.lastAlert ?? before.lastAlert
-        memory.budgets.set(budget_id, { ...before, budget, version: before.version + 1n, lastAlert })
+        const version = before.version === null ? 0n : before.version + 1n
+        memory.budgets.set(budget_id, { ...before, budget, version, lastAlert })
       }
     },
 

@@ -3,7 +3,10 @@
  *
  * They are budgets as an API key has them (KeyBudget.ts). Which of them a run counts in is fixed when it is admitted.
  */
+import { type MicroUsd, zero } from "../money/Money.ts"
+import type { BudgetPeriod } from "../money/SpendDay.ts"
 import type { Metadata } from "../runs/Metadata.ts"
+import type { KeyBudget } from "./KeyBudget.ts"
 
 /** A value of a label, and the id of its budget. */
 export interface LabelAsk {
@@ -14,6 +17,9 @@ export interface LabelAsk {
 }
 
 const digestChars = 26
+
+/** Whether a budget is that of a label's value. */
+export const isOfValue = (budget_id: string): boolean => budget_id.startsWith("val_")
 
 /** Every process gives the budget of a value the same id. */
 export const valueBudgetId = (org_id: string, label: string, value: string): string =>
@@ -35,3 +41,20 @@ export const labelAsks = (
     return value === undefined ? [] : [{ budget_id: valueBudgetId(org_id, label, value), org_id, label, value }]
   })
 }
+
+/** The budget of a value in which no run was counted. */
+export const newValueBudget = (
+  { budget_id, label, value }: LabelAsk,
+  limit: MicroUsd,
+  period: BudgetPeriod
+): KeyBudget => ({
+  ...{ budget_id, limit, period, label: { name: label, value } },
+  ...{
+    reserved: zero,
+    counted_on: "1970-01-01",
+    spent_day: zero,
+    spent_week: zero,
+    spent_month: zero,
+    spent_total: zero
+  }
+})

@@ -4,6 +4,7 @@ import type { ReadBudget } from "../../../src/layers/ledger/BudgetTurn.ts"
 import { newId } from "../../../src/layers/platform/Ids.ts"
 import { dollars, zero } from "../../../src/schema/money/Money.ts"
 import type { KeyBudget } from "../../../src/schema/wallet/KeyBudget.ts"
+import { newValueBudget, valueBudgetId } from "../../../src/schema/wallet/LabelBudget.ts"
 import {
   cancel,
   credit,
@@ -14,7 +15,8 @@ import {
   reserve,
   runningRun,
   settle,
-  turnOf
+  turnOf,
+  walletWith
 } from "../../kit/turn-view.ts"
 
 type Changed = Partial<Omit<ReadBudget, "budget">> & Partial<KeyBudget>
@@ -193,5 +195,45 @@ describe("the owner of a budget", () => {
     )
     expect(turn.effects.ended).toMatchObject(runs.map(({ run_id }) => ({ run_id, control: "key_budget" })))
     expect(told(turn)).toEqual(alerts.map((one) => [...one]))
+  })
+})
+
+describe("a value of a label in which no run was counted", () => {
+  const ask = { budget_id: valueBudgetId(org_id, "customer", "new"), org_id, label: "customer", value: "new" }
+  const labelled = (run_id: string) => newRun(run_id, { metadata: '{"customer":"new"}' })
+  const given = (balance: string, limit: string) => ({
+    ...{
+      runs: ["run_a", "run_b", "run_c"].map(labelled),
+      wallets: [walletWith(balance, { budget_labels: ["customer"] })]
+    },
+    budgets: new Map([
+      budgetOf(ask.budget_id, { ...newValueBudget(ask, dollars(limit), "total"), key_id: ask.budget_id, version: null })
+    ])
+  })
+  const both = [reserve("run_a"), reserve("run_b")]
+
+  test("counts the runs of one turn together", () => {
+    const turn = turnOf(both, given("10.00", "1.50"))
+    expect(turn.effects.opened).toMatchObject([{ run_id: "run_a", label_budgets: [ask.budget_id] }])
+    expect(turn.effects.ended).toMatchObject([{ run_id: "run_b", control: "label_budget" }])
+    expect(turn.effects.budgets).toMatchObject([{ budget_id: ask.budget_id, reserved: dollars("1.00") }])
+  })
+
+  test("is not stored when its runs are refused", () => {
+    for (const [balance, limit] of [
+      ["0.00", "5.00"],
+      ["10.00", "0.50"]
+    ] as const)
+      expect(turnOf(both, given(balance, limit)).effects).toMatchObject({ opened: [], budgets: [], budget_alerts: [] })
+  })
+
+  test("limits a run that a payment earlier in the turn made possible", () => {
+    const turn = turnOf([reserve("run_a"), credit("5.00"), reserve("run_b"), reserve("run_c")], given("0.00", "1.50"))
+    expect(turn.effects.opened).toMatchObject([{ run_id: "run_b" }])
+    expect(turn.effects.ended).toMatchObject([
+      { run_id: "run_a", error_code: "insufficient_balance" },
+      { run_id: "run_c", control: "label_budget" }
+    ])
+    expect(turn.effects.budgets).toMatchObject([{ reserved: dollars("1.00") }])
   })
 })

@@ -114,6 +114,31 @@ describe("the budget of a label", () => {
     expect(JSON.stringify(other.body)).not.toContain("label_budget")
   })
 
+  test("leaves nothing of refused runs and of quotes, and one row of a value with the first run that is admitted", async () => {
+    const { org, budget } = await begun()
+    const values = () =>
+      app.sql("SELECT value, version FROM key_budgets WHERE org_id = $1 AND label IS NOT NULL ORDER BY value", [
+        org.org_id
+      ])
+    await budget({ label: "customer", limit: "0.0010", period: "day" })
+    const names = Array.from({ length: 20 }, (_, index) => `customer ${index}`)
+    const refused = await Promise.all(names.map((customer) => run(org, { customer })))
+    expect(new Set(refused.map(({ status }) => status))).toEqual(new Set([402]))
+    const quoted = await org.post("/v1/quote", { ...verify("quoted"), metadata: { customer: "quoted" } })
+    expect(quoted.body.controls).toMatchObject([{ control: "label_budget" }])
+    expect(await values()).toEqual([])
+
+    await budget({ label: "customer", limit: "0.0050", period: "day" })
+    const again = await Promise.all(names.flatMap((customer) => [run(org, { customer }), run(org, { customer })]))
+    expect(again.filter(({ status }) => status === 200).length).toBe(names.length)
+    const counted = await values()
+    expect(counted.map(({ value }) => value)).toEqual(names.toSorted())
+    // The limit of all values is one row, so its change writes none of theirs.
+    await budget({ label: "customer", limit: "1.00", period: "month" })
+    expect(await values()).toEqual(counted)
+    expect(brief(await run(org, { customer: "customer 1" }))).toEqual(admitted)
+  })
+
   test("is never passed by runs at the same time, and counts what the ledger has", async () => {
     const { org, budget, list } = await begun()
     await budget({ label: "customer", value: "acme", limit: "0.0600", period: "week" })
@@ -193,5 +218,13 @@ describe("the budget of a label", () => {
     expect(await change("reserved = reserved + 1000")).toBe("changed")
     await expect(app.books()).rejects.toThrow(/E15/)
     expect(await change("reserved = reserved - 1000")).toBe("changed")
+    const first = (reserved: number) =>
+      app.sql(
+        `INSERT INTO key_budgets (budget_id, org_id, key_id, amount, period, label, value, reserved)
+         SELECT 'val_first', org_id, 'val_first', amount, period, label, 'first', $2 FROM key_budgets WHERE org_id = $1 AND value = 'acme'`,
+        [org.org_id, reserved]
+      )
+    await budget({ label: "customer", limit: "0.0050", period: "total" })
+    await expect(first(5_001)).rejects.toMatchObject({ constraint: "key_budget_holds" })
   })
 })

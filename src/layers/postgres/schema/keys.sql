@@ -31,7 +31,8 @@ CREATE TABLE key_budgets (
   held bigint NOT NULL DEFAULT 0,
   -- The budget of the key that gave it, which counts the whole amount as one hold until the allowance is closed.
   held_in text,
-  -- The value of a label whose runs it counts. Null for other budgets.
+  -- The value of a label whose runs it counts. Null for other budgets. Its limit is in `label_budgets`, and amount and period have none. The
+  -- turn that admits the first run of the value inserts it.
   label text,
   value text,
   CONSTRAINT key_budget_label CHECK ((label IS NULL) = (value IS NULL) AND (label IS NOT NULL) = (left(budget_id, 4) = 'val_')),
@@ -62,20 +63,29 @@ CREATE FUNCTION key_budget_counted(b key_budgets, in_period text, on_day date) R
 $$;
 
 CREATE FUNCTION key_budget_holds() RETURNS trigger LANGUAGE plpgsql AS $$
-DECLARE counted bigint := key_budget_counted(NEW, NEW.period, NEW.counted_on);
+DECLARE
+  most bigint := NEW.amount;
+  in_period text := NEW.period;
+  counted bigint;
 BEGIN
+  IF NEW.label IS NOT NULL THEN
+    SELECT least(most, l.amount), coalesce(l.period, in_period) INTO most, in_period FROM label_budget_of(NEW.org_id, NEW.label, NEW.budget_id) l;
+  END IF;
+  counted := key_budget_counted(NEW, in_period, NEW.counted_on);
   IF NEW.counted_on < OLD.counted_on OR NEW.spent_total < OLD.spent_total THEN
     RAISE EXCEPTION 'budget % does not forget charges', OLD.budget_id
       USING ERRCODE = 'check_violation', CONSTRAINT = 'key_budget_holds';
   END IF;
   -- A limit that was lowered below what is counted stays exceeded until the period ends, but nothing is added.
-  IF counted > NEW.amount AND counted > key_budget_counted(OLD, NEW.period, NEW.counted_on) THEN
-    RAISE EXCEPTION 'budget % allows %, and % would be counted', OLD.budget_id, NEW.amount, counted
+  IF counted > most AND counted > coalesce(key_budget_counted(OLD, in_period, NEW.counted_on), 0) THEN
+    RAISE EXCEPTION 'budget % allows %, and % would be counted', NEW.budget_id, most, counted
       USING ERRCODE = 'check_violation', CONSTRAINT = 'key_budget_holds';
   END IF;
   RETURN NEW;
 END $$;
 CREATE TRIGGER key_budget_holds BEFORE UPDATE ON key_budgets FOR EACH ROW EXECUTE FUNCTION key_budget_holds();
+CREATE TRIGGER value_budget_holds BEFORE INSERT ON key_budgets FOR EACH ROW WHEN (NEW.label IS NOT NULL)
+EXECUTE FUNCTION key_budget_holds();
 
 -- Counts a run of a batch in the budget of the batch's key, unless the same statement has done it.
 CREATE FUNCTION key_budget_in_parent() RETURNS trigger LANGUAGE plpgsql AS $$
