@@ -1,5 +1,5 @@
 /**
- * Erases personal data of runs: the input, the result, the metadata, and their entries in the index and in usage. The run, its charge and its ledger entries stay.
+ * Erases personal data of runs: the input, the result, the metadata, and their entries in the index, in usage and in budgets of labels. The run, its charge and its ledger entries stay.
  *
  * It works in batches of one transaction each. An erasure of a million runs therefore holds locks only briefly, and continues where it stopped.
  */
@@ -12,13 +12,22 @@ import { damageReports } from "./index/Damage.ts"
 import { rowsAs } from "./index/Rows.ts"
 import { HistoryIndex } from "./index/HistoryIndex.ts"
 import { HistoryStore } from "./HistoryStore.ts"
+import { eraseValues } from "../ledger/LabelTurn.ts"
 import { UsageRollups } from "../usage/UsageRollups.ts"
 import { makeId } from "../../schema/Ids.ts"
 import { isRecord, parsedOrText } from "../../schema/json/Json.ts"
+import { valueBudgetIds } from "../../schema/wallet/LabelBudget.ts"
 import type { Subject } from "../../schema/subjects/Subject.ts"
 
 const RunId = Schema.Struct({ run_id: Schema.String })
-const attemptRows = rowsAs("runs to erase", Schema.Struct({ ...RunId.fields, attempts: Schema.NullOr(Schema.String) }))
+const attemptRows = rowsAs(
+  "runs to erase",
+  Schema.Struct({
+    ...RunId.fields,
+    attempts: Schema.NullOr(Schema.String),
+    metadata: Schema.NullOr(Schema.String)
+  })
+)
 const finishedRows = rowsAs("finished runs", RunId)
 const dueRows = rowsAs("organizations with old runs", Schema.Struct({ org_id: Schema.String, after: Schema.String }))
 const oldRows = rowsAs("old runs", RunId)
@@ -68,12 +77,14 @@ export class Erasure extends Context.Service<
 
       const erase = Effect.fnUntraced(function* (org_id: string, run_ids: ReadonlyArray<string>) {
         const rows = yield* attemptRows(sql`
-          SELECT run_id, attempts::text AS attempts FROM runs
+          SELECT run_id, attempts::text AS attempts, metadata::text AS metadata FROM runs
           WHERE org_id = ${org_id} AND run_id = ANY(${texts(run_ids)}) AND finished_at IS NOT NULL AND erased_at IS NULL
           FOR UPDATE`)
         const ids = rows.map((row) => row.run_id)
         yield* index.forget(org_id, ids)
         yield* usage.forgetLabels(org_id, ids)
+        const values = rows.flatMap(({ metadata }) => (metadata === null ? [] : valueBudgetIds(org_id, metadata)))
+        yield* eraseValues(sql, org_id, [...new Set(values)])
         yield* sql`
           DELETE FROM reusable_results x USING runs r
           WHERE r.org_id = ${org_id} AND r.run_id = ANY(${texts(ids)}) AND x.org_id = r.org_id AND x.input_hash = r.input_hash AND x.run_id = r.run_id`

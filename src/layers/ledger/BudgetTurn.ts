@@ -160,13 +160,15 @@ export const writeBudgets = (
       ? sql.literal("")
       : sql`, budgeted AS (
             UPDATE key_budgets b SET version = b.version + 1, parent_written = b.version + 1, reserved = n.reserved, counted_on = n.counted_on, spent_day = n.spent_day,
-                   spent_week = n.spent_week, spent_month = n.spent_month, spent_total = n.spent_total, allowance = n.allowance, held = n.held
+                   spent_week = n.spent_week, spent_month = n.spent_month, spent_total = n.spent_total, allowance = n.allowance, held = n.held,
+                   value = coalesce(n.value, b.value)
             FROM unnest(${texts(budgets.map((b) => b.budget_id))}, ${bigints(budgets.map((b) => read.get(b.budget_id)?.version ?? null))},
                         ${bigints(budgets.map((b) => b.reserved))}, ${texts(budgets.map((b) => b.counted_on))}::date[],
                         ${bigints(budgets.map((b) => b.spent_day))}, ${bigints(budgets.map((b) => b.spent_week))},
                         ${bigints(budgets.map((b) => b.spent_month))}, ${bigints(budgets.map((b) => b.spent_total))},
-                        ${texts(budgets.map((b) => b.purse?.state ?? null))}, ${bigints(budgets.map((b) => b.purse?.held ?? 0n))})
-                 AS n(budget_id, version, reserved, counted_on, spent_day, spent_week, spent_month, spent_total, allowance, held)
+                        ${texts(budgets.map((b) => b.purse?.state ?? null))}, ${bigints(budgets.map((b) => b.purse?.held ?? 0n))},
+                        ${texts(budgets.map((b) => b.label?.value ?? null))})
+                 AS n(budget_id, version, reserved, counted_on, spent_day, spent_week, spent_month, spent_total, allowance, held, value)
             WHERE b.budget_id = n.budget_id AND b.version = n.version
             RETURNING 1
           )`

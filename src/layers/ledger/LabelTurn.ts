@@ -27,22 +27,29 @@ const limitRows = rowsOf({ budget_id: Schema.String, amount: Schema.BigInt, peri
 
 /**
  * Adds the budgets of values in which no run was counted yet. They have no row: the turn that admits the first run stores them, so a refused
- * run leaves nothing. A change of their limits changes the version of the wallet.
+ * run leaves nothing. A change of their limits changes the version of the wallet. Stored ones get the value that the run has: it may be erased.
  */
 export const withNewValues = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   asks: ReadonlyArray<LabelAsk>,
   stored: BudgetView
 ) {
-  const fresh = new Map(asks.flatMap((ask) => (stored.has(ask.budget_id) ? [] : [[ask.budget_id, ask] as const])))
-  if (fresh.size === 0) return stored
+  if (asks.length === 0) return stored
+  const budgets = new Map(stored)
+  const fresh = new Map<string, LabelAsk>()
+  for (const ask of asks) {
+    const { budget_id, label, value } = ask
+    const read = stored.get(budget_id)
+    if (read === undefined) fresh.set(budget_id, ask)
+    else budgets.set(budget_id, { ...read, budget: { ...read.budget, label: { name: label, value } } })
+  }
+  if (fresh.size === 0) return budgets
   const values = [...fresh.values()]
   const rows = yield* limitRows(sql`
     SELECT n.budget_id, l.amount, l.period
     FROM unnest(${texts(values.map((v) => v.budget_id))}, ${texts(values.map((v) => v.org_id))}, ${texts(values.map((v) => v.label))})
          AS n(budget_id, org_id, label)
     CROSS JOIN LATERAL label_budget_of(n.org_id, n.label, n.budget_id) l WHERE l.id IS NOT NULL`)
-  const budgets = new Map(stored)
   for (const { budget_id, amount, period } of rows) {
     const ask = fresh.get(budget_id)
     if (ask === undefined) continue
@@ -93,3 +100,19 @@ export const openedLabels = (sql: SqlClient.SqlClient, opened: ReadonlyArray<Adm
           )`
   }
 }
+
+/**
+ * Erases the values of these budgets, which the next run that has one of them writes again. What was counted stays, found by the digest. It locks
+ * the wallet as a turn does, and the new versions make a turn read again which has read the values.
+ */
+export const eraseValues = Effect.fnUntraced(function* (
+  sql: SqlClient.SqlClient,
+  org_id: string,
+  ids: ReadonlyArray<string>
+) {
+  if (ids.length === 0) return
+  const stored = yield* sql`SELECT FROM key_budgets WHERE budget_id = ANY(${texts(ids)}) LIMIT 1`
+  if (stored.length === 0) return
+  yield* sql`SELECT FROM wallets WHERE org_id = ${org_id} FOR UPDATE`
+  yield* sql`UPDATE key_budgets SET value = 'erased', version = version + 1 WHERE org_id = ${org_id} AND budget_id = ANY(${texts(ids)})`
+})

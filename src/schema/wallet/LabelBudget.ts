@@ -28,6 +28,12 @@ export const valueBudgetId = (org_id: string, label: string, value: string): str
     .digest("hex")
     .slice(0, digestChars)}`
 
+/** The ids that the budgets of a run's labels have, if they have one. `metadata` is JSON text. */
+export const valueBudgetIds = (org_id: string, metadata: string): ReadonlyArray<string> => {
+  const values: Metadata = JSON.parse(metadata)
+  return Object.entries(values).map(([label, value]) => valueBudgetId(org_id, label, value))
+}
+
 /** `labels` are those that have a budget. `metadata` is JSON text. */
 export const labelAsks = (
   labels: ReadonlyArray<string> | undefined,

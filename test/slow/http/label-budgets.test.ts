@@ -139,6 +139,33 @@ describe("the budget of a label", () => {
     expect(brief(await run(org, { customer: "customer 1" }))).toEqual(admitted)
   })
 
+  test("counts on after an erasure, which takes the value out until a run has it again", async () => {
+    const { org, session, budget } = await begun()
+    const values = async () =>
+      (
+        await app.sql("SELECT value, spent_total FROM key_budgets WHERE org_id = $1 AND label IS NOT NULL", [
+          org.org_id
+        ])
+      )
+        .map(({ value, spent_total }) => `${value}: ${spent_total}`)
+        .toSorted()
+    await budget({ label: "customer", limit: "0.0050", period: "total" })
+    for (const [local, customer] of [
+      ["jane", "Jane"],
+      ["joe", "Joe"]
+    ] as const)
+      expect(brief(await org.post("/v1/run", { ...verify(local), metadata: { customer } }))).toEqual(admitted)
+    const erased = await app.call(session, "DELETE", "/v1/history?q=jane@example.com")
+    expect(erased.body.erased).toBe(1)
+    expect(await values()).toEqual(["Joe: 3000", "erased: 3000"])
+    const refused = await run(org, { customer: "Jane" })
+    expect(refused.body.error.message).toContain('the value "Jane"')
+    expect(await values()).toEqual(["Joe: 3000", "erased: 3000"])
+    await budget({ label: "customer", value: "Jane", limit: "0.0100", period: "total" })
+    expect(brief(await run(org, { customer: "Jane" }))).toEqual(admitted)
+    expect(await values()).toEqual(["Jane: 6000", "Joe: 3000"])
+  })
+
   test("is never passed by runs at the same time, and counts what the ledger has", async () => {
     const { org, budget, list } = await begun()
     await budget({ label: "customer", value: "acme", limit: "0.0600", period: "week" })

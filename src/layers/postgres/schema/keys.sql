@@ -32,7 +32,7 @@ CREATE TABLE key_budgets (
   -- The budget of the key that gave it, which counts the whole amount as one hold until the allowance is closed.
   held_in text,
   -- The value of a label whose runs it counts. Null for other budgets. Its limit is in `label_budgets`, and amount and period have none. The
-  -- turn that admits the first run of the value inserts it.
+  -- turn that admits the first run of the value inserts it. An erasure of one of its runs writes 'erased' in place of the value.
   label text,
   value text,
   CONSTRAINT key_budget_label CHECK ((label IS NULL) = (value IS NULL) AND (label IS NOT NULL) = (left(budget_id, 4) = 'val_')),
