@@ -28,6 +28,8 @@ interface Reading<Name extends string> {
   readonly facts?: ReadonlyArray<Name>
   /** Where the name of the field is no title. */
   readonly titles?: { readonly [name in Name]?: string }
+  /** The field that is shown in the place of one that is null. */
+  readonly instead?: { readonly [name in Name]?: Name }
   /** Words in place of null. */
   readonly none?: { readonly [name in Name]?: string }
   /** Where the type and the name of the field don't say it. */
@@ -40,6 +42,7 @@ export interface NounColumn {
   readonly name: string
   readonly title: string
   readonly kind: Kind
+  readonly instead: string | null
   readonly none: string | null
   /** From 1: the lowest is left out first. Null for a column that always stays. */
   readonly wide: number | null
@@ -98,6 +101,7 @@ export const columnsOf = ({ ast }: { readonly ast: SchemaAST.AST }): NounColumns
       name,
       title: reading.titles?.[name] ?? titleOf(name),
       kind: reading.kinds?.[name] ?? kindOf(name, typesAt(ast, name.split("."))),
+      instead: reading.instead?.[name] ?? null,
       none: reading.none?.[name] ?? null,
       wide: place < 0 ? null : place + 1,
       terminal: reading.terminal?.includes(name) ?? false

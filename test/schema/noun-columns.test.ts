@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test"
 import { Schema } from "effect"
 import { nounColumns } from "../../src/http/client/nounColumns.ts"
-import { keyState, scopeWords, valueAt } from "../../src/http/client/Words.ts"
+import { keyState, scopeWords, shownOf, valueAt } from "../../src/http/client/Words.ts"
 import { Allowance } from "../../src/schema/nouns/Allowance.ts"
 import { columnsOf, withColumns } from "../../src/schema/Columns.ts"
 import { amount, count, time } from "../../src/schema/nouns/Noun.ts"
@@ -50,6 +50,18 @@ test("a field of an object is a column too, with or without a value", () => {
     ["On", "flag", 2]
   ])
   expect([valueAt({ size: { rows: 3 } }, "size.rows"), valueAt({ size: null }, "size.rows")]).toEqual([3, undefined])
+})
+
+test("another field stands in the place of one that is null", () => {
+  const Thing = Schema.Struct({ a: Schema.NullOr(Schema.String), b: Schema.NullOr(Schema.String) }).pipe(
+    withColumns({ list: ["a", "b"], instead: { a: "b" } })
+  )
+  const shown = (one: typeof Thing.Type) => columnsOf(Thing).list.map((column) => shownOf(one, column))
+  expect([shown({ a: "x", b: "y" }), shown({ a: null, b: "y" }), shown({ a: null, b: null })]).toEqual([
+    ["x", "y"],
+    ["y", "y"],
+    [null, null]
+  ])
 })
 
 test("a field that the noun does not have is refused", () => {

@@ -41,9 +41,9 @@ describe("beside a running service", () => {
     const text = await beside("orgs")
     expect([text.code, text.err]).toEqual([0, ""])
     const [head, ...lines] = text.out.trim().split("\n")
-    expect(head).toMatch(/^organization +name +created +balance +reserved +available +runs today +charged today$/)
+    expect(head).toMatch(/^ID +ORGANIZATION +BALANCE +AVAILABLE +HELD +RUNS TODAY +CHARGED TODAY +CREATED$/)
     expect(lines.map((line) => line.split(" ")[0])).toEqual([other.org_id, org.org_id])
-    expect(lines[1]).toContain("Ada & ?[2JCo")
+    expect(lines[1]).toContain("Ada & \ufffd[2JCo")
     const { balance } = await org.wallet()
     for (const search of ["ada & ", "ada@example", org.org_id]) {
       const { body } = await beside("orgs", "--search", search, "--json")

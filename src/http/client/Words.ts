@@ -1,4 +1,5 @@
 /** What pages and commands say of a noun where its columns are not enough. It loads no schema. */
+import type { NounColumn } from "../../schema/Columns.ts"
 import type { KeyScope } from "../../schema/nouns/ApiKey.ts"
 
 export type { FieldName, NounColumn } from "../../schema/Columns.ts"
@@ -11,6 +12,10 @@ export const valueAt = (one: unknown, name: string): unknown =>
       (value, field) => (typeof value === "object" && value !== null ? Reflect.get(value, field) : undefined),
       one
     )
+
+/** What a column shows of one. */
+export const shownOf = (one: unknown, { name, instead }: NounColumn): unknown =>
+  valueAt(one, name) ?? (instead === null ? null : (valueAt(one, instead) ?? null))
 
 const only = (names: ReadonlyArray<string>, noun: string, namesMax: number): string =>
   names.length === 0 ? `no ${noun}` : `only ${names.length > namesMax ? `${names.length} ${noun}` : names.join(", ")}`

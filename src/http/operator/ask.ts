@@ -3,10 +3,11 @@
  *
  * The operations are answered in this process (InProcess.ts), which is loaded on demand, so that other commands start fast.
  */
-import { Console, Effect } from "effect"
+import { Console, Effect, type Schema } from "effect"
+import type { Cells } from "../cli/answers/draw.ts"
 import type { RungateClient } from "../client/Rungate.ts"
 import type { OperatorGroup } from "./InProcess.ts"
-import { type Columns, print, table } from "./output.ts"
+import { nounTable, print } from "./output.ts"
 
 /** An error of the API becomes the command's error, with commands in the place of requests. */
 export const ask = <G extends OperatorGroup, A, R>(
@@ -59,7 +60,8 @@ const pagesOf = Effect.fnUntraced(function* <Row, A extends Answer<Row>>(
 })
 
 interface Printed<Row, A> {
-  readonly columns: Columns<Row>
+  readonly noun: Schema.Codec<unknown, Row>
+  readonly cells?: Cells<Row>
   /** Printed when nothing is listed. */
   readonly none?: string
   /** Lines after the table. */
@@ -75,14 +77,14 @@ export const list = <G extends OperatorGroup, Row, A extends Answer<Row>>(
   group: G,
   { limit, json }: { readonly limit: number; readonly json: boolean },
   read: (operations: RungateClient[G], page: Page) => Effect.Effect<A & Answer<Row>, unknown>,
-  { columns, none, foot = () => [], more, next }: Printed<Row, A>
+  { noun, cells, none, foot = () => [], more, next }: Printed<Row, A>
 ) =>
   Effect.gen(function* () {
     const answer = yield* ask(group, (operations) => pagesOf(limit, (page) => read(operations, page)))
     const { next_cursor, ...shown } = answer
     if (json) return yield* print({ ...shown, more: next_cursor !== null })
     if (shown.items.length === 0 && none !== undefined) return yield* Console.log(none)
-    yield* Console.log([...table(shown.items, columns), ...foot(answer)].join("\n"))
+    yield* Console.log([...nounTable(noun, shown.items, cells), ...foot(answer)].join("\n"))
     if (next_cursor !== null) yield* Console.error(`${more} (now ${limit}).`)
     if (next !== undefined) yield* Console.error(next)
   })

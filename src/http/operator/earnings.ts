@@ -3,9 +3,10 @@ import { Console, Effect } from "effect"
 import { Command, Flag } from "effect/cli"
 import { dollars, sum, usd } from "../../schema/money/Money.ts"
 import { text } from "../cli/terminal/flags.ts"
+import { Loss, LossTotal, Margin, ProviderMargin } from "../../schema/nouns/operator/Provider.ts"
 import { ask, list, setOnly } from "./ask.ts"
 import { json, limitOf } from "./flags.ts"
-import { print, table, when } from "./output.ts"
+import { nounTable, print } from "./output.ts"
 
 export const losses = Command.make(
   "losses",
@@ -22,27 +23,15 @@ export const losses = Command.make(
       (providers, page) => providers.losses({ query: { ...page, ...setOnly({ org_id: org, from: since }) } }),
       {
         none: "No run cost more than it was charged.",
-        columns: {
-          at: (row) => when(row.at),
-          run: (row) => row.run_id,
-          organization: (row) => row.org_id,
-          of: (row) => row.capability ?? row.endpoint,
-          provider: (row) => row.provider,
-          charge: (row) => row.charge,
-          cost: (row) => row.cost,
-          loss: (row) => row.loss,
+        noun: Loss,
+        cells: {
           reason: (row) => (row.cost_basis === "partly_estimated" ? `${row.reason} (partly estimated)` : row.reason)
         },
         foot: ({ totals }) => {
           const runs = totals.reduce((all, one) => all + one.runs, 0)
           return [
             "",
-            ...table(totals, {
-              provider: (one) => one.provider,
-              reason: (one) => one.reason,
-              runs: (one) => one.runs,
-              loss: (one) => one.loss
-            }),
+            ...nounTable(LossTotal, totals),
             `${runs} ${runs === 1 ? "run" : "runs"} lost ${usd(sum(totals.map(({ loss }) => dollars(loss))))} USD.`
           ]
         },
@@ -56,20 +45,9 @@ export const losses = Command.make(
 /** Longer than that, the sums say little about today's prices. */
 const marginDaysMax = 366
 const inDays = (days: number): string => (days === 1 ? "day" : `${days} days`)
-
-interface Sums {
-  readonly runs: number
-  readonly charged: string
-  readonly cost: string
-  readonly margin: string
-  readonly margin_percent: string | null
-}
-const figures = {
-  runs: (one: Sums) => one.runs,
-  charged: (one: Sums) => one.charged,
-  cost: (one: Sums) => one.cost,
-  margin: (one: Sums) => one.margin,
-  "of charge": (one: Sums) => (one.margin_percent === null ? null : `${one.margin_percent} %`)
+const cells = {
+  margin_percent: ({ margin_percent: percent }: typeof ProviderMargin.Encoded) =>
+    percent === null ? null : `${percent} %`
 }
 
 export const margins = Command.make(
@@ -92,13 +70,9 @@ export const margins = Command.make(
     if (items.length === 0)
       return yield* Console.log(`No run of the last ${inDays(days)} was charged or cost anything.`)
     const lines = [
-      ...table(items, {
-        provider: (row) => row.provider,
-        "offer or endpoint": (row) => row.capability ?? row.endpoint,
-        ...figures
-      }),
+      ...nounTable(Margin, items, cells),
       "",
-      ...table(providers, { provider: (one) => one.provider, ...figures }),
+      ...nounTable(ProviderMargin, providers, cells),
       `${total.runs} runs of the last ${inDays(days)}: charged ${total.charged} USD, cost ${total.cost} USD, margin ${total.margin} USD.`,
       ...(ended.length === 0
         ? []

@@ -5,12 +5,16 @@ import { newId } from "../../layers/platform/Ids.ts"
 import { Settings } from "../../layers/platform/Settings.ts"
 import { usd } from "../../schema/money/Money.ts"
 import type { CreditType } from "../../schema/wallet/Wallet.ts"
+import { OperatorAuditEntry } from "../../schema/nouns/AuditEntry.ts"
+import { OperatorOrganization } from "../../schema/nouns/operator/Organization.ts"
+import { changeCells } from "../cli/account/auditLog.ts"
 import { TypedUsd } from "../cli/terminal/TypedUsd.ts"
 import { consent } from "../cli/terminal/consent.ts"
 import { text, yes } from "../cli/terminal/flags.ts"
 import { ask, list, setOnly } from "./ask.ts"
 import { json, limitOf, organizationId } from "./flags.ts"
-import { plain, print, when } from "./output.ts"
+import { harmless } from "../cli/terminal/text.ts"
+import { print, when } from "./output.ts"
 
 export const orgs = Command.make(
   "orgs",
@@ -21,16 +25,7 @@ export const orgs = Command.make(
       shown,
       (organizations, page) => organizations.list({ query: { ...page, ...setOnly({ search }) } }),
       {
-        columns: {
-          organization: (row) => row.org_id,
-          name: (row) => row.name,
-          created: (row) => when(row.created_at),
-          balance: (row) => row.balance,
-          reserved: (row) => row.reserved,
-          available: (row) => row.available,
-          "runs today": (row) => row.runs_today,
-          "charged today": (row) => row.charged_today
-        },
+        noun: OperatorOrganization,
         more: "More organizations exist. Use --search, or raise --limit"
       }
     )
@@ -62,7 +57,7 @@ export const crediting = (command: "credit" | "refund", type: CreditType, descri
       const { organization, booked } = yield* ask("operatorOrganizations", (organizations) =>
         Effect.gen(function* () {
           const { name: title } = yield* organizations.get({ params: { org_id } })
-          const organization = `${org_id} (${plain(title)})`
+          const organization = `${org_id} (${harmless(title)})`
           yield* agreed(`${command === "credit" ? "Credit" : "Refund"} ${usd(amount)} USD to ${organization}?`, { yes })
           const payload = { type, amount, note, reference }
           return { organization, booked: yield* organizations.credit({ params: { org_id }, payload }) }
@@ -106,7 +101,7 @@ export const revokeKey = Command.make(
     yield* json
       ? print(key)
       : Console.log(
-          `revoked: ${key_id} ${plain(key.name)} (${key.display}) of ${key.org_id}, since ${when(key.revoked_at)}`
+          `revoked: ${key_id} ${harmless(key.name)} (${key.display}) of ${key.org_id}, since ${when(key.revoked_at)}`
         )
   })
 ).pipe(Command.withDescription("Revoke an API key immediately and permanently"))
@@ -135,8 +130,6 @@ export const invite = Command.make(
   })
 ).pipe(Command.withDescription("Print a sign-up link for one e-mail address; it works once, for seven days"))
 
-const valueOf = (value: unknown) => (value === null ? "" : JSON.stringify(value))
-
 export const auditLog = Command.make(
   "audit-log",
   {
@@ -152,16 +145,9 @@ export const auditLog = Command.make(
       shown,
       (log, page) => log.list({ query: { ...page, ...setOnly({ org_id: org, action, actor }) } }),
       {
-        columns: {
-          at: (row) => when(row.created_at),
-          organization: (row) => row.org_id,
-          actor: ({ actor: { kind, name } }) => (name === null ? kind : `${kind} ${name}`),
-          address: (row) => row.address,
-          action: (row) => row.action,
-          object: (row) => row.object,
-          before: (row) => valueOf(row.before),
-          after: (row) => valueOf(row.after)
-        },
+        noun: OperatorAuditEntry,
+        // Several operators and organizations may use one name.
+        cells: { ...changeCells, actor: ({ actor: { kind, name } }) => (name === null ? kind : `${kind} ${name}`) },
         more: "More entries exist. Raise --limit"
       }
     )

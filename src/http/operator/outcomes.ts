@@ -1,6 +1,8 @@
 /** `rungate admin unknown` and `disputes`: outcomes that the operator finds out or decides. */
 import { Console, Effect } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
+import { OperatorDispute } from "../../schema/nouns/Dispute.ts"
+import { UnknownOutcome } from "../../schema/nouns/operator/Outcome.ts"
 import { boolean, text } from "../cli/terminal/flags.ts"
 import { ask, list, setOnly } from "./ask.ts"
 import { json, limitOf } from "./flags.ts"
@@ -43,17 +45,7 @@ export const unknown = Command.make(
         outcomes.list({ query: { ...page, ...setOnly({ org_id: org }), resolved: all ? "true" : "false" } }),
       {
         none: "No call has an unknown outcome.",
-        columns: {
-          at: (row) => when(row.at),
-          run: (row) => row.run_id,
-          organization: (row) => row.org_id,
-          provider: (row) => row.provider,
-          of: (row) => row.capability ?? row.endpoint,
-          why: (row) => row.why,
-          "job at the provider": (row) => row.provider_state,
-          finding: (row) => row.finding,
-          "next look-up": (row) => (row.next_look === null ? null : when(row.next_look))
-        },
+        noun: UnknownOutcome,
         more: "More calls exist. Raise --limit",
         next: 'The service checks calls with a next look-up by itself. Check the others in the provider\'s account, then run: rungate admin unknown resolve <run_id> --delivered|--not-delivered --note "…"'
       }
@@ -94,15 +86,8 @@ export const disputes = Command.make(
         disputes.list({ query: { ...page, ...setOnly({ org_id: org }), decided: all ? "true" : "false" } }),
       {
         none: all ? "There is no dispute." : "No dispute waits for a decision.",
-        columns: {
-          at: (row) => when(row.created_at),
-          run: (row) => row.run_id,
-          organization: (row) => row.org_id,
-          state: (row) => row.state,
-          refund: (row) => row.refund,
-          evidence: (row) => cell(row.evidence),
-          note: (row) => cell(row.note)
-        },
+        noun: OperatorDispute,
+        cells: { evidence: (row) => cell(row.evidence), note: (row) => cell(row.note) },
         more: "More disputes exist. Raise --limit",
         next: 'Decide one with: rungate admin disputes accept|refuse <run_id> --note "…"'
       }

@@ -5,7 +5,8 @@
  */
 import { Console, Effect } from "effect"
 import { asOperator, onDatabase, orgOf } from "./database.ts"
-import { bad, plain, print, table, when } from "./output.ts"
+import { harmless } from "../cli/terminal/text.ts"
+import { bad, print, table, when } from "./output.ts"
 import { fail } from "../cli/terminal/exits.ts"
 import { CatalogStore } from "../../layers/catalog/CatalogStore.ts"
 import { Ownership, type ResourceRow } from "../../layers/runs/Ownership.ts"
@@ -25,7 +26,7 @@ export interface ResourceFlags {
 
 const domainIn = Effect.fnUntraced(function* (text: string) {
   const read = sendingDomain(text)
-  return read._tag === "Domain" ? read.domain : yield* bad(`"${plain(text)}" ${read.message}.`)
+  return read._tag === "Domain" ? read.domain : yield* bad(`"${harmless(text)}" ${read.message}.`)
 })
 
 /** The id in the form that runs compare. */
@@ -35,12 +36,12 @@ const idOf = Effect.fnUntraced(function* (kind: ResourceKind, text: string) {
     if (!text.includes("@")) return yield* domainIn(text)
     return (
       readAddress(text) ??
-      (yield* bad(`"${plain(text)}" is not an address. It must be ASCII, such as ada@example.com.`))
+      (yield* bad(`"${harmless(text)}" is not an address. It must be ASCII, such as ada@example.com.`))
     )
   }
   return (
     resourceId(kind, text) ??
-    (yield* bad(`"${plain(text)}" is not an id. It must be 1 to 320 visible ASCII characters.`))
+    (yield* bad(`"${harmless(text)}" is not an id. It must be 1 to 320 visible ASCII characters.`))
   )
 })
 
@@ -55,7 +56,7 @@ const providerOf = Effect.fnUntraced(function* ({ kind, provider }: ResourceFlag
   if (slugs.includes(provider)) return provider
   const meant = nearest(provider, slugs)
   const next = meant === null ? `The providers are ${slugs.join(", ")}.` : `Did you mean ${meant}?`
-  return yield* bad(`There is no provider "${plain(provider)}". ${next}`)
+  return yield* bad(`There is no provider "${harmless(provider)}". ${next}`)
 })
 
 const view = ({ kind, resource_id, provider, source, created_at }: ResourceRow) => ({
@@ -88,7 +89,7 @@ const change = (flags: ResourceFlags, what: "assign" | "revoke") =>
     }
     const status = what === "assign" ? "assigned" : "revoked"
     if (json) return yield* print({ status, ...assignment })
-    yield* Console.log(`${status}: ${shown}, ${what === "assign" ? "to" : "from"} ${org_id} (${plain(name)})`)
+    yield* Console.log(`${status}: ${shown}, ${what === "assign" ? "to" : "from"} ${org_id} (${harmless(name)})`)
   }).pipe(onDatabase)
 
 export const assign = (flags: ResourceFlags) => change(flags, "assign")

@@ -7,7 +7,8 @@
  */
 import { Console, Effect, Redacted } from "effect"
 import { asOperator, onDatabase, operator, orgOf } from "./database.ts"
-import { bad, plain, print } from "./output.ts"
+import { harmless } from "../cli/terminal/text.ts"
+import { bad, print } from "./output.ts"
 import { fail } from "../cli/terminal/exits.ts"
 import { Accounts } from "../../layers/accounts/Accounts.ts"
 import { linkMinutes, OperatorSessions } from "../../layers/operator/OperatorSessions.ts"
@@ -40,7 +41,7 @@ export const createOrganization = (given: Omit<NewKey, "org_id">) =>
     if (given.json) return yield* print({ org_id, name, key_id: id, environment, api_key })
     yield* Console.log(api_key)
     yield* Console.error(
-      `Created ${org_id} (${plain(name)}) with the API key above. Store the key now; it is not shown again. To give the organization credit: rungate admin credit ${org_id} 10.00 --note welcome`
+      `Created ${org_id} (${harmless(name)}) with the API key above. Store the key now; it is not shown again. To give the organization credit: rungate admin credit ${org_id} 10.00 --note welcome`
     )
   }).pipe(onDatabase)
 
@@ -59,7 +60,7 @@ export const createKey = ({ org_id, name, json }: NewKey) =>
     if (json) return yield* print({ id, org_id, name: name.trim(), environment, api_key })
     yield* Console.log(api_key)
     yield* Console.error(
-      `Created ${id} for ${org_id} (${plain(organization.name)}). Store the key now; it is not shown again.`
+      `Created ${id} for ${org_id} (${harmless(organization.name)}). Store the key now; it is not shown again.`
     )
   }).pipe(onDatabase)
 

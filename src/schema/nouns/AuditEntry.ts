@@ -5,6 +5,8 @@ import { idOf, org_id, such, text, time, withExample } from "./Noun.ts"
 
 export const actorKinds = ["person", "key", "operator", "system"] as const
 
+const titles = { created_at: "When", actor: "Who", address: "From", after: "Change" }
+
 export const AuditEntry = Schema.Struct({
   id: idOf("aud"),
   actor: Schema.Struct({
@@ -23,7 +25,7 @@ export const AuditEntry = Schema.Struct({
   .pipe(
     withColumns({
       list: ["created_at", "actor", "address", "action", "object", "after"],
-      titles: { created_at: "When", actor: "Who", address: "From", after: "Change" }
+      titles
     }),
     withExample({
       id: "aud_01m81nzp3b11p52yv11fpkfhhy",
@@ -43,5 +45,12 @@ export const OperatorAuditEntry = Schema.Struct({
   id,
   org_id: Schema.NullOr(org_id).annotate({ description: "Null: it concerns the whole service." }),
   ...fields
-}).annotate({ identifier: "OperatorAuditEntry" })
+})
+  .annotate({ identifier: "OperatorAuditEntry" })
+  .pipe(
+    withColumns({
+      list: ["created_at", "org_id", "actor", "address", "action", "object", "after"],
+      titles: { ...titles, org_id: "Organization" }
+    })
+  )
 export type OperatorAuditEntry = typeof OperatorAuditEntry.Type

@@ -47,7 +47,14 @@ export const Dispute = Schema.Struct({
   )
 export const disputeJson = Schema.encodeSync(Dispute)
 
-export const OperatorDispute = Schema.Struct({ org_id, ...Dispute.fields }).annotate({ identifier: "OperatorDispute" })
+export const OperatorDispute = Schema.Struct({ org_id, ...Dispute.fields })
+  .annotate({ identifier: "OperatorDispute" })
+  .pipe(
+    withColumns({
+      list: ["created_at", "run_id", "org_id", "state", "refund", "evidence", "note"],
+      titles: { created_at: "When", org_id: "Organization" }
+    })
+  )
 
 /** What details of a run say of the warranty. */
 export const RunWarranty = Schema.Struct({

@@ -158,7 +158,7 @@ describe("a run whose measured cost exceeds its charge", () => {
       more: true
     })
     const text = await admin("losses", "--limit", "1")
-    expect(text.out).toMatch(/^at +run +organization +of +provider +charge +cost +loss +reason\n/)
+    expect(text.out).toMatch(/^WHEN +RUN +ORGANIZATION +OF +PROVIDER +CHARGED +COST +LOSS +REASON\n/)
     expect(text.out.trim().split("\n").at(-1)).toMatch(/^7 runs lost \d\.\d+ USD\.$/)
     expect(text.err).toContain("--limit")
     for (const [flag, value] of [
@@ -201,7 +201,7 @@ describe("a run whose measured cost exceeds its charge", () => {
     expect(margins.slice(0, losing.length)).toEqual(losing.toSorted((a, b) => a - b))
     expect(body.providers.map((one: { provider: string }) => one.provider)).toContain("leadmagic")
     const text = await admin("margins", "--days", "1")
-    expect(text.out).toMatch(/^provider +offer or endpoint +runs +charged +cost +margin +of charge\n/)
+    expect(text.out).toMatch(/^PROVIDER +OF +RUNS +CHARGED +COST +MARGIN +OF CHARGE\n/)
     const ended = body.ended.map(({ status, runs }: { status: string; runs: number }) => `${runs} ${status}`)
     expect(text.out.trim().split("\n").slice(-2)).toEqual([
       `${body.total.runs} runs of the last day: charged ${body.total.charged} USD, cost ${body.total.cost} USD, margin ${body.total.margin} USD.`,

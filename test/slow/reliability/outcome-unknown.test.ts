@@ -270,7 +270,9 @@ describe("what is known of it afterwards", () => {
     }
     expect((await mine()).body).toEqual({ items: [listed], more: false })
     const text = await admin("--org", org.org_id)
-    expect(text.out).toMatch(/^at +run +organization +provider +of +why +job at the provider +finding +next look-up\n/)
+    expect(text.out).toMatch(
+      /^WHEN +RUN +ORGANIZATION +PROVIDER +OF +WHY +JOB AT THE PROVIDER +FINDING +NEXT LOOK-UP\n/
+    )
     expect(text.out).toContain(run_id)
     expect(text.err).toContain("rungate admin unknown resolve <run_id> --delivered|--not-delivered")
     const mistakes: ReadonlyArray<readonly [ReadonlyArray<string>, number]> = [

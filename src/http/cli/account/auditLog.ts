@@ -7,7 +7,7 @@ import { row } from "../answers/row.ts"
 const valueOf = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value))
 
 /** The changed fields: `role: viewer → admin`. */
-const changeOf = ({ before, after }: typeof AuditEntry.Encoded): string => {
+const changeOf = ({ before, after }: Pick<typeof AuditEntry.Encoded, "before" | "after">): string => {
   const names = [...new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])]
   return names
     .map((name) => {
@@ -16,6 +16,12 @@ const changeOf = ({ before, after }: typeof AuditEntry.Encoded): string => {
       return `${name}: ${valueOf(was)} → ${valueOf(becomes)}`
     })
     .join(", ")
+}
+
+/** Who changed what, in words. */
+export const changeCells = {
+  actor: ({ actor }: Pick<typeof AuditEntry.Encoded, "actor">) => actor.name ?? actor.id ?? actor.kind,
+  after: changeOf
 }
 
 export const auditLog = row(AuditLogApi.endpoints.list, {
@@ -27,8 +33,5 @@ export const auditLog = row(AuditLogApi.endpoints.list, {
     from: "only since this day or time (UTC), such as 2026-11-22",
     to: "only before this day or time (UTC)"
   },
-  show: listed(AuditEntry, "There are no such changes.", {
-    actor: ({ actor }) => actor.name ?? actor.id ?? actor.kind,
-    after: changeOf
-  })
+  show: listed(AuditEntry, "There are no such changes.", changeCells)
 })

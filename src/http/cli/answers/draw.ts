@@ -1,7 +1,7 @@
 /** How the answer of a row looks at a terminal. Programs get the body unchanged. */
 import { Effect, Schema } from "effect"
 import { columnsOf, type FieldName, type NounColumn } from "../../../schema/Columns.ts"
-import { valueAt } from "../../client/Words.ts"
+import { shownOf } from "../../client/Words.ts"
 import { facts, type Column, table } from "../terminal/table.ts"
 import { agoOf, dollars, durationOf, timeOf } from "../terminal/values.ts"
 import type { Answer } from "./Client.ts"
@@ -51,7 +51,7 @@ export const factLines = (pairs: Parameters<typeof facts>[0], { screen }: Paper)
 type Cell<I> = (one: I, now: number) => string | number | null
 
 /** What a command shows of a field in another way, by the field's name. */
-type Cells<I> = { readonly [name in FieldName<I>]?: Cell<I> }
+export type Cells<I> = { readonly [name in FieldName<I>]?: Cell<I> }
 
 /** The time between now and a moment, such as "5 min ago". */
 const fromNow = (iso: string, now: number): string => {
@@ -61,11 +61,12 @@ const fromNow = (iso: string, now: number): string => {
 
 /** A field of a noun as a terminal shows it. A state is the word that flags take. */
 const cellOf =
-  <I>({ name, kind, none }: NounColumn, cells: Cells<I>, moment: (iso: string, now: number) => string): Cell<I> =>
+  <I>(column: NounColumn, cells: Cells<I>, moment: (iso: string, now: number) => string): Cell<I> =>
   (one, now) => {
+    const { name, kind, none } = column
     const own = new Map(Object.entries<Cell<I> | undefined>(cells)).get(name)
     if (own !== undefined) return own(one, now)
-    const value = valueAt(one, name) ?? null
+    const value = shownOf(one, column)
     if (value === null) return none
     if (kind === "money") return dollars(String(value))
     if (kind === "time") return moment(String(value), now)
@@ -79,9 +80,14 @@ const cellOf =
 const textLeast = 8
 
 /** The columns of a list of a noun. A list that begins with a time is a log, which tells it exactly. */
-const nounColumns = <A, I>(noun: Schema.Codec<A, I>, cells: Cells<I>, now: number): ReadonlyArray<Column<I>> =>
+export const nounColumns = <A, I>(
+  noun: Schema.Codec<A, I>,
+  cells: Cells<I>,
+  now: number,
+  moment?: (iso: string) => string
+): ReadonlyArray<Column<I>> =>
   columnsOf(noun).list.map((column, index) => {
-    const cell = cellOf(column, cells, index === 0 ? timeOf : fromNow)
+    const cell = cellOf(column, cells, moment ?? (index === 0 ? timeOf : fromNow))
     const { title, kind, wide } = column
     return {
       title: title.toUpperCase(),

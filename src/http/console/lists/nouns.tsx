@@ -6,7 +6,7 @@
 import type { ReactNode } from "react"
 import { nounColumns as tables } from "../../client/nounColumns.ts" with { type: "macro" }
 import type { Nouns } from "../../client/nounColumns.ts"
-import { type FieldName, type NounColumn, valueAt } from "../../client/Words.ts"
+import { type FieldName, type NounColumn, shownOf } from "../../client/Words.ts"
 import { duration } from "../data/time.ts"
 import { Id } from "../parts/Copy.tsx"
 import type { Column } from "../parts/Table.tsx"
@@ -42,7 +42,7 @@ const cellOf = <N extends keyof Nouns>(noun: N, column: NounColumn, cells: Cells
   const own = new Map(Object.entries<Cell<Row<N>> | undefined>(cells)).get(column.name)
   if (own !== undefined) return own
   return (one) => {
-    const value = valueAt(one, column.name) ?? null
+    const value = shownOf(one, column)
     return value === null ? column.none : shown(noun, column, value)
   }
 }

@@ -38,7 +38,8 @@ import { didYouMean } from "../../../schema/suggestion.ts"
 import { consent } from "../../cli/terminal/consent.ts"
 import { fail } from "../../cli/terminal/exits.ts"
 import { onDatabase, orgOf } from "../../operator/database.ts"
-import { bad, plain, print, table, unknown } from "../../operator/output.ts"
+import { harmless } from "../../cli/terminal/text.ts"
+import { bad, print, table, unknown } from "../../operator/output.ts"
 import { recordingOf } from "./recording.ts"
 import { subjectOf } from "./subjects.ts"
 import type { RunRow } from "../../../schema/nouns/Run.ts"
@@ -237,7 +238,7 @@ const findProvider = Effect.fnUntraced(function* (slug: string) {
   if (provider === undefined) {
     const names = catalog.providers.map((one) => one.slug)
     return yield* unknown(
-      `There is no provider "${plain(slug)}".${didYouMean(slug, names)} List them with: rungate providers`
+      `There is no provider "${harmless(slug)}".${didYouMean(slug, names)} List them with: rungate providers`
     )
   }
   if (catalog.sandbox)
@@ -258,7 +259,7 @@ export const checkProvider = (flags: CheckFlags) =>
     const most = Money.min(max_cost, Money.sum(planned.map((one) => one.quote)))
     if (planned.length > 0) {
       const offers = planned.length === 1 ? "1 offer" : `${planned.length} offers`
-      const question = `Run ${offers} of ${slug} for at most ${Money.usd(most)} USD from ${org_id} (${plain(name)})?`
+      const question = `Run ${offers} of ${slug} for at most ${Money.usd(most)} USD from ${org_id} (${harmless(name)})?`
       yield* consent(question, { yes }, "Cancelled. Nothing was run.")
     }
     const checks: Array<Checked> = []
@@ -288,7 +289,7 @@ export const checkProvider = (flags: CheckFlags) =>
     if (json) yield* print({ provider: slug, org_id, charged, checks, skipped })
     else {
       if (checks.length > 0) yield* Console.log(lines(checks).join("\n"))
-      for (const { capability, why } of skipped) yield* Console.log(`${capability}: not run, ${plain(why)}`)
+      for (const { capability, why } of skipped) yield* Console.log(`${capability}: not run, ${harmless(why)}`)
       for (const one of checks) if (one.recording !== null) yield* Console.error(`recorded: ${one.recording}`)
       yield* Console.log(`${passed} of ${checks.length} offers of ${slug} passed, charged ${charged} USD.`)
     }

@@ -6,7 +6,8 @@
 import { Console, Effect } from "effect"
 import type { OperatorProvider, OperatorProviders } from "../../../schema/nouns/operator/Provider.ts"
 import { ask } from "../../operator/ask.ts"
-import { plain, print, table } from "../../operator/output.ts"
+import { harmless } from "../../cli/terminal/text.ts"
+import { print, table } from "../../operator/output.ts"
 import { capabilityCount, missingLines } from "../../../layers/catalog/ProviderReadiness.ts"
 import { fitsToClear } from "../../../layers/executor/CostDrifts.ts"
 import { Settings } from "../../../layers/platform/Settings.ts"
@@ -62,7 +63,7 @@ export const listProviders = (json: boolean) =>
         "This is the sandbox, which simulates all of them. Accounts take effect with RUNGATE_MODE=production."
       )
     for (const drift of cost_drifts) yield* Console.error(driftLine(drift))
-    for (const line of warnings) yield* Console.error(plain(line))
+    for (const line of warnings) yield* Console.error(harmless(line))
     if (providers.some((one) => one.configured && one.unchecked.length > 0))
       yield* Console.error("Before customers use a provider, accept it: rungate providers check <slug>")
   })

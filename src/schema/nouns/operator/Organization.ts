@@ -86,6 +86,7 @@ export const OpenRun = Schema.Struct({
   withColumns({
     list: ["run_id", "capability", "status", "since", "hold"],
     titles: { capability: "Of", hold: "Held" },
+    instead: { capability: "endpoint" },
     kinds: { status: "state" }
   })
 )

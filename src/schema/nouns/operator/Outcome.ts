@@ -1,5 +1,6 @@
 /** A call whose outcome nobody knows, and what was found out about it. */
 import { Schema } from "effect"
+import { withColumns } from "../../Columns.ts"
 import { doubts, findings } from "../../catalog/Doubt.ts"
 import { capability, endpoint, nullableText, org_id, provider, run_id, text, time } from "../Noun.ts"
 
@@ -16,5 +17,16 @@ export const UnknownOutcome = Schema.Struct({
   note: nullableText,
   found_at: Schema.NullOr(time),
   next_look: Schema.NullOr(time)
-}).annotate({ identifier: "UnknownOutcome" })
+})
+  .annotate({ identifier: "UnknownOutcome" })
+  .pipe(
+    withColumns({
+      list: ["at", "run_id", "org_id", "provider", "capability", "why", "provider_state", "finding", "next_look"],
+      titles: {
+        ...{ at: "When", org_id: "Organization", capability: "Of", provider_state: "Job at the provider" },
+        next_look: "Next look-up"
+      },
+      instead: { capability: "endpoint" }
+    })
+  )
 export type UnknownOutcome = typeof UnknownOutcome.Type

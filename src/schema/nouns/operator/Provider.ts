@@ -75,6 +75,14 @@ export const Margin = Schema.Struct({ ...of, ...sums }).pipe(
   withColumns({
     list: ["provider", "capability", "runs", "charged", "cost", "margin", "margin_percent"],
     titles: { capability: "Of", margin_percent: "Of charge" },
+    instead: { capability: "endpoint" },
+    kinds: { margin_percent: "count" }
+  })
+)
+export const ProviderMargin = Schema.Struct({ provider: of.provider, ...sums }).pipe(
+  withColumns({
+    list: ["provider", "runs", "charged", "cost", "margin", "margin_percent"],
+    titles: { margin_percent: "Of charge" },
     kinds: { margin_percent: "count" }
   })
 )
@@ -83,7 +91,7 @@ export const Margins = Schema.Struct({
   days: Schema.Number,
   ended: Schema.Array(EndedRuns).annotate({ description: "All runs that ended in these days, by status." }),
   items: Schema.Array(Margin),
-  providers: Schema.Array(Schema.Struct({ provider: of.provider, ...sums })),
+  providers: Schema.Array(ProviderMargin),
   total: Schema.Struct(sums)
 }).annotate({ identifier: "OperatorMargins" })
 
@@ -103,7 +111,8 @@ export const Loss = Schema.Struct({
   withColumns({
     list: ["at", "run_id", "org_id", "capability", "provider", "charge", "cost", "loss", "reason"],
     terminal: ["org_id", "capability", "reason"],
-    titles: { at: "When", org_id: "Organization", capability: "Of", charge: "Charged" }
+    titles: { at: "When", org_id: "Organization", capability: "Of", charge: "Charged" },
+    instead: { capability: "endpoint" }
   })
 )
 export const LossTotal = Schema.Struct({

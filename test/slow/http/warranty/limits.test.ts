@@ -92,7 +92,7 @@ describe("the operator's share", () => {
     const { run_id } = await check()
     expect((await dispute(run_id, "<b>my mail server</b>\u001b[2J said so")).body.state).toBe("pending")
     const text = await admin()
-    expect(text.out).toContain("<b>my mail server</b>?[2J said so")
+    expect(text.out).toContain("<b>my mail server</b>\ufffd[2J said so")
     const refused = await admin("refuse", run_id, "--note", "no proof")
     expect([refused.code, refused.out]).toEqual([0, expect.stringContaining(`refused: ${run_id}`)])
     expect((await dispute(run_id, "please")).body).toMatchObject({ state: "refused", note: "no proof", refund: null })

@@ -17,7 +17,6 @@ export const spans: ReadonlyArray<readonly [string, string]> = [
 ]
 
 const marginColumns = columnsOf("Margin", {
-  capability: ({ capability, endpoint }) => capability ?? endpoint ?? "",
   margin: ({ margin }) => <Money amount={margin} className={margin.startsWith("-") ? "font-semibold text-red" : ""} />,
   margin_percent: ({ margin_percent: percent }) => (percent === null ? "–" : `${percent} %`)
 })

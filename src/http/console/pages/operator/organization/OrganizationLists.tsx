@@ -15,7 +15,7 @@ export const OpenRuns = ({ detail }: Of) => (
     rows={detail.open_runs}
     keyOf={({ run_id }) => run_id}
     none="No run is open."
-    columns={columnsOf("OpenRun", { capability: ({ capability, endpoint }) => capability ?? endpoint ?? "" })}
+    columns={columnsOf("OpenRun")}
   />
 )
 
