@@ -1,7 +1,7 @@
 /** Lists as CSV (`Accept: text/csv`): exact rows, pages by `Link`, and cells that no spreadsheet takes for a formula. */
 import { beforeAll, describe, expect, test } from "bun:test"
 import { parse } from "papaparse"
-import { csvText } from "../../src/http/api/shapes/Csv.ts"
+import { csvLines } from "../../src/http/api/shapes/Csv.ts"
 import { rehearse, type Reply, type Tenant, verify, withApp } from "../kit/app.ts"
 
 let org: Tenant
@@ -116,5 +116,5 @@ test.each([
   ["-1-1", "'-1-1"],
   ["a=b", "a=b"]
 ])("the text %j becomes the cell %j", (text, cell) => {
-  expect(parse<ReadonlyArray<string>>(csvText(["h"], [[text]]), { newline: "\n" }).data[1]).toEqual([cell])
+  expect(parse<ReadonlyArray<string>>(csvLines([["h"], [text]]), { newline: "\n" }).data[1]).toEqual([cell])
 })

@@ -5,49 +5,7 @@ import { operation } from "./shapes/Rights.ts"
 import { Wire } from "../../schema/Errors.ts"
 import { Auth, listQuery } from "./shapes/Common.ts"
 import { periodQuery } from "./shapes/RunQuery.ts"
-import { amountText, withExample } from "../../schema/nouns/Noun.ts"
-
-const value = Schema.optionalKey(Schema.NullOr(Schema.String))
-
-/** Members of `UsageItem` that name its group come first. */
-export const UsageItem = Schema.StructWithRest(
-  Schema.Struct({
-    day: Schema.optionalKey(Schema.String),
-    capability: value,
-    provider: value,
-    key: value,
-    endpoint: value,
-    status: Schema.optionalKey(Schema.String),
-    /** Only in the group of a label's values beyond the limit of a day. */
-    others: Schema.optionalKey(Schema.Literal(true)),
-    runs: Schema.Int,
-    succeeded: Schema.Int,
-    no_match: Schema.Int,
-    failed: Schema.Int,
-    charged: amountText
-  }),
-  [Schema.Record(Schema.TemplateLiteral(["metadata.", Schema.String]), Schema.NullOr(Schema.String))]
-)
-  .annotate({ identifier: "UsageItem" })
-  .pipe(
-    withExample({
-      day: "2026-11-21",
-      "metadata.campaign": "spring",
-      runs: 1200,
-      succeeded: 1000,
-      no_match: 150,
-      failed: 50,
-      charged: "7.2185"
-    })
-  )
-export type UsageItem = typeof UsageItem.Type
-
-export const UsagePage = Schema.Struct({
-  items: Schema.Array(UsageItem),
-  /** Runs on these days that took another run's result, and what it had cost. Absent if there was none. */
-  reused: Schema.optionalKey(Schema.Struct({ runs: Schema.Int, saved: amountText })),
-  next_cursor: Schema.NullOr(Schema.String)
-})
+import { UsagePage } from "../../schema/nouns/Usage.ts"
 
 export class UsageApi extends HttpApiGroup.make("usage")
   .add(
@@ -59,7 +17,7 @@ export class UsageApi extends HttpApiGroup.make("usage")
         cursor: Schema.optionalKey(Schema.NonEmptyString.check(Schema.isMaxLength(8_000))),
         group_by: Schema.optionalKey(Schema.String.check(Schema.isMaxLength(300)))
       },
-      success: UsagePage,
+      success: Schema.toEncoded(UsagePage),
       error: [Wire.invalid_request, Wire.service_unavailable]
     }).annotateMerge(
       operation(

@@ -22,11 +22,12 @@ import { ListedRun } from "../../schema/nouns/Run.ts"
 import { Sender } from "../../schema/nouns/Sender.ts"
 import { OpenSession } from "../../schema/nouns/Session.ts"
 import { Transaction } from "../../schema/nouns/Wallet.ts"
+import { UsageItem } from "../../schema/nouns/Usage.ts"
 import { WebhookEndpoint } from "../../schema/nouns/Webhook.ts"
 
 const nouns = {
   ...{ Allowance, ApiKey, Batch, BatchResult, Dispute, Invitation, ListedRun, Member, OpenSession, ProviderAccount },
-  ...{ QuotedOffer, Referral, ReferralCredit, ReferralProgram, Sender, Transaction, WebhookEndpoint },
+  ...{ QuotedOffer, Referral, ReferralCredit, ReferralProgram, Sender, Transaction, UsageItem, WebhookEndpoint },
   ...{ BooksCheck, Lane, Loss, LossTotal, Margin, OpenRun, OpenRuns, KeyOfOrganization, OperatorOrganization },
   ...{ OperatorPayment, Payment, PaymentMismatch, Person, SignUpInvitation }
 }

@@ -1,7 +1,6 @@
 /** The results of a batch as lines of JSON and as CSV. */
 import type { ResultRow } from "../../layers/batches/BatchStore.ts"
 import { MicroUsd, usd } from "../../schema/money/Money.ts"
-import type { Cell } from "../api/shapes/Csv.ts"
 
 const charge = ({ charged }: ResultRow) => (charged === null ? null : usd(MicroUsd(charged)))
 
@@ -17,15 +16,17 @@ export const resultLine = (one: ResultRow): string => {
   return `${parts.join(",")}}\n`
 }
 
-export const resultColumns = ["row", "status", "run_id", "charged", "error_code", "error_message", "result"]
+export const resultColumns = ["row", "status", "run_id", "charged", "error_code", "error_message", "result"] as const
 
 const problemOf = (text: string | null): { readonly code: string | null; readonly message: string | null } =>
   text === null ? { code: null, message: null } : JSON.parse(text)
 
-export const resultCells = (one: ResultRow): ReadonlyArray<Cell> => {
-  const refusal = problemOf(one.error)
-  return [
-    ...[one.row, one.status, one.run_id, charge(one)],
-    ...[one.error_code ?? refusal.code, one.error_message ?? refusal.message, one.result]
-  ]
+export const resultCells = (one: ResultRow) => {
+  const { code, message } = problemOf(one.error)
+  return {
+    ...one,
+    charged: charge(one),
+    error_code: one.error_code ?? code,
+    error_message: one.error_message ?? message
+  }
 }

@@ -23,7 +23,7 @@ import { didYouMean } from "../../schema/suggestion.ts"
 import { Api } from "../api/Api.ts"
 import type { BatchRequest } from "../api/Batches.ts"
 import { CurrentCaller, listLimitMax } from "../api/shapes/Common.ts"
-import { csvText } from "../api/shapes/Csv.ts"
+import { csvLines, csvRows } from "../api/shapes/Csv.ts"
 import { inputFieldsOf } from "../client/Columns.ts"
 import { digestOf } from "../submission/Fingerprint.ts"
 import { RequestContext } from "../middleware/RequestContext.ts"
@@ -206,8 +206,8 @@ export const BatchesHandlers = HttpApiBuilder.group(
         const csv = yield* wantsCsv
         const lines = csv
           ? Stream.concat(
-              Stream.succeed(Buffer.from(csvText(resultColumns, []))),
-              results(org_id, batch_id, query, (rows) => csvText(null, rows.map(shown).map(resultCells)))
+              Stream.succeed(Buffer.from(csvLines([resultColumns]))),
+              results(org_id, batch_id, query, (rows) => csvRows(resultColumns, rows.map(shown).map(resultCells)))
             )
           : results(org_id, batch_id, query, (rows) => rows.map(shown).map(resultLine).join(""))
         return HttpServerResponse.stream(lines, {

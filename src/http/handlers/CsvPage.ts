@@ -7,7 +7,7 @@
 import { Effect } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import type { Page } from "./ListPage.ts"
-import { type Cell, csvText } from "../api/shapes/Csv.ts"
+import { type Cell, csvLines, csvRows } from "../api/shapes/Csv.ts"
 
 /** A few megabytes of memory and a fraction of a second. */
 export const csvRowsMax = 10_000
@@ -32,11 +32,11 @@ export const wantsCsv = Effect.map(HttpServerRequest.HttpServerRequest, ({ heade
   return csv > 0 && csv >= preference(accept, "application/json")
 })
 
-export interface CsvList<A, E, R> {
+export interface CsvList<Name extends string, A, E, R> {
   /** The file's name, such as runs.csv. */
   readonly name: string
-  readonly columns: ReadonlyArray<string>
-  readonly cells: (row: A) => ReadonlyArray<Cell>
+  readonly columns: ReadonlyArray<Name>
+  readonly cells: (row: A) => { readonly [name in Name]?: Cell }
   /** Null without `limit` in the request. */
   readonly limit: number | null
   readonly cursor: string | null
@@ -50,15 +50,15 @@ const nextUrl = (url: string, cursor: string): string => {
   return `?${query}`
 }
 
-export const csvAnswer = Effect.fnUntraced(function* <A, E, R>(list: CsvList<A, E, R>) {
+export const csvAnswer = Effect.fnUntraced(function* <Name extends string, A, E, R>(list: CsvList<Name, A, E, R>) {
   const { url } = yield* HttpServerRequest.HttpServerRequest
   const most = list.limit ?? csvRowsMax
-  let text = csvText(list.columns, [])
+  let text = csvLines([list.columns])
   let count = 0
   let cursor = list.cursor
   do {
     const { rows, next }: Page<A> = yield* list.page(cursor, Math.min(rowsPerRead, most - count))
-    text += csvText(null, rows.map(list.cells))
+    text += csvRows(list.columns, rows.map(list.cells))
     count += rows.length
     cursor = next
   } while (cursor !== null && count < most)

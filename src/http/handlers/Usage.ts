@@ -6,12 +6,12 @@ import { Books } from "../../layers/ledger/Books.ts"
 import { Reads } from "../../layers/standby/Reads.ts"
 import type { UsageRow } from "../../layers/usage/UsageStore.ts"
 import { notACursor, problem, refused } from "../../schema/Errors.ts"
-import { MicroUsd, usd } from "../../schema/money/Money.ts"
+import { columnsOf } from "../../schema/Columns.ts"
 import { dayAt, dayMillis, type Zones } from "../../schema/money/SpendDay.ts"
 import { firstDayOf, lastDayOf } from "../../schema/Period.ts"
-import { cellOf, type Grouping, groupingsOf } from "../../schema/usage/Usage.ts"
+import { Reused, UsageItem } from "../../schema/nouns/Usage.ts"
+import { cellOf, type Grouping, groupingsOf, isMetadataGrouping } from "../../schema/usage/Usage.ts"
 import { Api } from "../api/Api.ts"
-import type { UsageItem } from "../api/Usage.ts"
 import { CurrentCaller, listLimitDefault } from "../api/shapes/Common.ts"
 import { cut } from "./ListPage.ts"
 import { csvAnswer, wantsCsv } from "./CsvPage.ts"
@@ -44,21 +44,16 @@ const afterOf = (cursor: string | null) => {
     : notACursor
 }
 
-const amountOf = (row: UsageRow) => usd(MicroUsd(row.charged))
-
+const itemJson = Schema.encodeSync(UsageItem)
 const itemOf =
   (groupings: ReadonlyArray<Grouping>) =>
-  (row: UsageRow): UsageItem => {
-    const cells = groupings.map((grouping, n) => [grouping, cellOf(n === 0 ? row.a : row.b)] as const)
-    return {
+  ({ a, b, ...counts }: UsageRow) => {
+    const cells = groupings.map((grouping, n) => [grouping, cellOf(n === 0 ? a : b)] as const)
+    return itemJson({
       ...Object.fromEntries(cells.map(([grouping, { value }]) => [grouping, value])),
       ...(cells.some(([, { others }]) => others) ? { others: true as const } : {}),
-      runs: Number(row.runs),
-      succeeded: Number(row.succeeded),
-      no_match: Number(row.no_match),
-      failed: Number(row.failed),
-      charged: amountOf(row)
-    }
+      ...counts
+    })
   }
 
 interface Saved {
@@ -67,26 +62,24 @@ interface Saved {
   readonly saved: bigint
 }
 
-const reusedOf = (days: ReadonlyArray<Saved>) => ({
-  runs: Number(days.reduce((sum, { runs }) => sum + runs, 0n)),
-  saved: usd(MicroUsd(days.reduce((sum, { saved }) => sum + saved, 0n)))
-})
-
-const counts = ["runs", "succeeded", "no_match", "failed", "charged"]
-/** Null `savings`: what reuse saved is not known by these groups. */
-const cellsOf = (groupings: ReadonlyArray<Grouping>, savings: ReadonlyArray<Saved> | null) => (row: UsageRow) => {
-  const groups = groupings.map((_, n) => {
-    const { value, others } = cellOf(n === 0 ? row.a : row.b)
-    return others ? "(others)" : value
+const reusedJson = Schema.encodeSync(Reused)
+const reusedOf = (days: ReadonlyArray<Saved>) =>
+  reusedJson({
+    runs: days.reduce((sum, { runs }) => sum + runs, 0n),
+    saved: days.reduce((sum, { saved }) => sum + saved, 0n)
   })
-  const reused =
-    savings === null ? null : reusedOf(savings.filter(({ day }) => groups.length === 0 || groups[0] === day))
-  return [
-    ...groups,
-    ...[row.runs, row.succeeded, row.no_match, row.failed].map(Number),
-    amountOf(row),
-    ...(reused === null ? [] : [reused.runs, reused.saved])
-  ]
+
+const counts = columnsOf(UsageItem).list.map(({ name }) => name)
+/** Null `savings`: what reuse saved is not known by these groups. */
+const cellsOf = (groupings: ReadonlyArray<Grouping>, savings: ReadonlyArray<Saved> | null) => {
+  const shown = itemOf(groupings)
+  return (row: UsageRow) => {
+    const { others: isOthers, ...item } = shown(row)
+    const others =
+      isOthers === true ? Object.fromEntries(groupings.filter(isMetadataGrouping).map((one) => [one, "(others)"])) : {}
+    const reused = savings === null ? null : reusedOf(savings.filter(({ day }) => (item.day ?? day) === day))
+    return { ...item, ...others, ...(reused === null ? {} : { reused: reused.runs, saved: reused.saved }) }
+  }
 }
 
 export const UsageHandlers = HttpApiBuilder.group(

@@ -1,5 +1,5 @@
 /** The wallet. Reads come from the ledger's tables, and every change is a command to the wallet actor. */
-import { Effect, Option, Schema } from "effect"
+import { Effect, Option, Schema, Struct } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { CommandClient } from "../../actors/mailbox/CommandClient.ts"
 import { encodeGuard } from "../../actors/mailbox/Commands.ts"
@@ -134,9 +134,8 @@ export const WalletHandlers = HttpApiBuilder.group(
         })
         if (yield* wantsCsv) {
           const { limit = null, cursor = null } = query
-          const cells = (row: EntryRow) => Object.values(transactionOf(row))
-          const columns = Object.keys(Transaction.fields)
-          return yield* csvAnswer({ name: "transactions.csv", columns, cells, limit, cursor, page })
+          const columns = Struct.keys(Transaction.fields)
+          return yield* csvAnswer({ name: "transactions.csv", columns, cells: transactionOf, limit, cursor, page })
         }
         const { rows, next } = yield* page(query.cursor ?? null, query.limit ?? listLimitDefault)
         return { items: rows.map(transactionOf), next_cursor: next }

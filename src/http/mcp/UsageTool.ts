@@ -1,6 +1,6 @@
 /** The tool usage: counts and charges of runs in groups, as GET /v1/usage answers them. */
 import { Effect, Schema } from "effect"
-import { UsagePage } from "../api/Usage.ts"
+import { UsagePage } from "../../schema/nouns/Usage.ts"
 import { answered, refusalIn, unanswered } from "./Answers.ts"
 import { Service } from "./Service.ts"
 import { tool } from "./Tool.ts"
@@ -32,7 +32,7 @@ export const usage = tool({
     ),
     cursor: text("next_cursor of the previous page", 8_000)
   }),
-  answers: [UsagePage],
+  answers: [Schema.toEncoded(UsagePage)],
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false }
 })
 

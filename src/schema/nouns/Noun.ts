@@ -59,7 +59,7 @@ export const amountText = Schema.toEncoded(amount)
 
 /** A whole number that PostgreSQL counts as bigint. */
 export const countAs = (description?: string) =>
-  (description === undefined ? Schema.Number : Schema.Number.annotate({ description })).pipe(
+  (description === undefined ? Schema.Int : Schema.Int.annotate({ description })).pipe(
     Schema.decodeTo(Schema.BigInt, {
       decode: SchemaGetter.transform((count: number) => BigInt(count)),
       encode: SchemaGetter.transform((count: bigint) => Number(count))

@@ -268,14 +268,18 @@ export const listedJson = (run: ListedRow, now: number): string => {
 
 /** The columns of runs as CSV. */
 export const runColumns = [
-  ...["run_id", "status", "kind", "capability", "endpoint", "provider", "quoted", "charged", "currency", "duration_ms"],
-  ...["error_code", "error_message", "routing_reason", "metadata", "request_id", "created_at", "finished_at"]
+  ...(["run_id", "status", "kind", "capability", "endpoint", "provider", "quoted", "charged", "currency"] as const),
+  ...(["duration_ms", "error_code", "error_message", "routing_reason", "metadata", "request_id"] as const),
+  ...(["created_at", "finished_at"] as const)
 ]
 
-export const runCells = (run: RunRow): ReadonlyArray<string | number | null> => [
-  ...[run.run_id, run.status, run.kind, run.capability, run.endpoint, run.provider],
-  ...[usd(run.quoted), run.charged === null ? null : usd(run.charged), "USD"],
-  run.finished_at === null ? null : Math.max(0, run.finished_at.getTime() - run.created_at.getTime()),
-  ...[run.error_code, run.error_message, reasonOf(run), run.metadata, run.request_id],
-  ...[run.created_at.toISOString(), run.finished_at?.toISOString() ?? null]
-]
+export const runCells = (run: RunRow) => ({
+  ...run,
+  quoted: usd(run.quoted),
+  charged: run.charged === null ? null : usd(run.charged),
+  currency: "USD",
+  duration_ms: run.finished_at === null ? null : Math.max(0, run.finished_at.getTime() - run.created_at.getTime()),
+  routing_reason: reasonOf(run),
+  created_at: run.created_at.toISOString(),
+  finished_at: run.finished_at?.toISOString() ?? null
+})

@@ -10,8 +10,12 @@ export type Cell = string | number | null
 
 const formula = /^(?!-?\d{1,30}(\.\d{1,30})?$)[=+\-@\t\r\n]/
 
-/** A header line, if there are columns, and one line per row. */
-export const csvText = (columns: ReadonlyArray<string> | null, rows: ReadonlyArray<ReadonlyArray<Cell>>): string => {
-  const all = columns === null ? [...rows] : [columns, ...rows]
-  return all.length === 0 ? "" : `${unparse(all, { newline: "\n", escapeFormulae: formula })}\n`
-}
+/** One line for each row of cells. */
+export const csvLines = (rows: ReadonlyArray<ReadonlyArray<Cell>>): string =>
+  rows.length === 0 ? "" : `${unparse([...rows], { newline: "\n", escapeFormulae: formula })}\n`
+
+/** One line for each row, with the fields that the columns name. */
+export const csvRows = <Name extends string>(
+  columns: ReadonlyArray<Name>,
+  rows: ReadonlyArray<{ readonly [name in Name]?: Cell }>
+): string => csvLines(rows.map((row) => columns.map((name) => row[name] ?? null)))

@@ -1,13 +1,13 @@
 /** What `rungate batch` and `rungate batch retry` show of a batch: its progress until it has ended, and its results as a CSV. */
 import { writeFileSync } from "node:fs"
 import { Effect } from "effect"
-import { Batch, BatchesApi } from "../../api/Batches.ts"
+import { Batch, BatchesApi, BatchResult } from "../../api/Batches.ts"
 import { readCsv } from "../../client/Csv.ts"
 import { listLimitMax } from "../../api/shapes/Common.ts"
 import type { Answer } from "../answers/Client.ts"
 import { call, requestOf } from "../answers/operation.ts"
 import { retryingRead } from "../answers/retryingRead.ts"
-import { failureOf, read } from "../answers/show.ts"
+import { failureOf, read, wire } from "../answers/show.ts"
 import { readText } from "../runs/input.ts"
 import { exitOfError, fail } from "../terminal/exits.ts"
 import { Screen } from "../terminal/Screen.ts"
@@ -87,26 +87,29 @@ export const untilResults = Effect.fnUntraced(function* (
       `\nStopped watching; ${started.id} continues. Run the same command to see its results, or stop it with: rungate api POST /v1/batches/${started.id}/cancel`
     )
   )
-  const { addResults, batchCsv } = yield* Effect.promise(() => import("./BatchFile.ts"))
-  const results: Parameters<typeof addResults>[0] = new Map()
+  const { joinedCsv } = yield* Effect.promise(() => import("../../client/JoinedCsv.ts"))
+  const results: Array<typeof BatchResult.Encoded> = []
   for (let last = 0; last < ended.rows.total; ) {
     const part = { params: { batch_id: ended.id }, query: { limit: String(listLimitMax), cursor: String(last) } }
     const how = { headers: { accept: "application/x-ndjson" }, seconds: uploadSeconds }
     const page: Answer = yield* call(endpoints.results, part, how)
     const refused = yield* failureOf(page)
     if (refused !== null) return yield* refused
-    const next = addResults(results, page.text)
+    const lines = page.text.split("\n").filter((line) => line !== "")
+    // A line that a newer service wrote otherwise is left out.
+    results.push(...lines.flatMap((line) => wire(BatchResult, line) ?? []))
+    const next = Number(/^\{"row":(\d+)/.exec(lines.at(-1) ?? "")?.[1] ?? 0)
     if (next <= last) break
     last = next
   }
-  const outcome = batchCsv(header, rows, results)
+  const outcome = joinedCsv({ header, rows }, results)
   yield* output === null || output === "-" ? screen.out(outcome) : written(output, outcome)
   yield* screen.say(`${ended.id} is ${ended.status}: ${outcomesOf(ended.rows)}; $${ended.charged} charged.`)
   if (ended.rows.invalid === ended.rows.total) {
-    const first = results.get(1)?.error?.message ?? "the results say why"
+    const first = results.find(({ row }) => row === 1)?.error?.message ?? "the results say why"
     return yield* fail("usage", `All ${ended.rows.total} rows were refused, and nothing was run. The first: ${first}`)
   }
-  const blocked = [...results.values()].find(({ status }) => status === "blocked")?.error
+  const blocked = results.find(({ status }) => status === "blocked")?.error
   if (blocked !== undefined)
     return yield* fail(
       exitOfError(blocked.code),

@@ -2,8 +2,9 @@
 import { Effect, Option, Schema } from "effect"
 import { Flag } from "effect/cli"
 import { sum, usd, Usd } from "../../../schema/money/Money.ts"
-import { type UsageItem, UsageApi, UsagePage } from "../../api/Usage.ts"
-import { drawnList, tableLines } from "../answers/draw.ts"
+import { UsageItem, UsagePage } from "../../../schema/nouns/Usage.ts"
+import { UsageApi } from "../../api/Usage.ts"
+import { drawnList, nounColumns, tableLines } from "../answers/draw.ts"
 import { rowWith, type Shown } from "../answers/row.ts"
 import type { Lines } from "../answers/show.ts"
 import { fail } from "../terminal/exits.ts"
@@ -26,11 +27,12 @@ export const barOf = (part: number, most: number): string => {
   return "█".repeat(Math.floor(units / 8)) + (eighths[units % 8] ?? "")
 }
 
+type Item = typeof UsageItem.Encoded
 const decodeUsd = Schema.decodeUnknownOption(Usd)
-const microsOf = (item: UsageItem) => Option.getOrThrow(decodeUsd(item.charged))
+const microsOf = (item: Item) => Option.getOrThrow(decodeUsd(item.charged))
 
 const without: Readonly<Record<string, string>> = { key: "(session)" }
-const groupOf = (item: UsageItem, group: string): string => {
+const groupOf = (item: Item, group: string): string => {
   const value: unknown = Reflect.get(item, group)
   if (typeof value === "string") return value === "" ? '""' : value
   return item.others === true && group.startsWith("metadata.") ? "(others)" : (without[group] ?? "(none)")
@@ -42,7 +44,7 @@ const usageLines = ({ items, reused }: typeof UsagePage.Encoded, shown: Shown): 
   const groups = by === "" ? [] : by.split(",").map((one) => one.trim())
   const charged = sum(items.map(microsOf))
   /** Bars show money, or runs where nothing was charged. */
-  const sizeOf = (item: UsageItem) => (charged > 0n ? Number(microsOf(item)) : item.runs)
+  const sizeOf = (item: Item) => (charged > 0n ? Number(microsOf(item)) : item.runs)
   const most = Math.max(...items.map(sizeOf))
   // Days stay in their order; other groups begin with the largest.
   const rows = groups.includes("day") ? items : [...items].sort((a, b) => sizeOf(b) - sizeOf(a))
@@ -51,14 +53,10 @@ const usageLines = ({ items, reused }: typeof UsagePage.Encoded, shown: Shown): 
     [
       ...groups.map((group) => ({
         title: group.toUpperCase(),
-        of: (item: UsageItem) => groupOf(item, group),
+        of: (item: Item) => groupOf(item, group),
         least: group === "key" ? keyIdWidth : 10
       })),
-      { field: "runs", right: true },
-      { field: "succeeded", right: true, dropped: 2 },
-      { field: "no_match", right: true, dropped: 1 },
-      { field: "failed", right: true, dropped: 3 },
-      { title: "CHARGED", of: (item) => dollars(item.charged), right: true },
+      ...nounColumns(UsageItem, {}, shown.now),
       { title: " ".repeat(barWidth), of: (item) => barOf(sizeOf(item), most) || " ", dropped: 4 }
     ],
     shown

@@ -76,7 +76,7 @@ const useDownloads = (batch: Batch) => {
   })
   const beside = useMutation({
     mutationFn: async (sheet: Sheet) => {
-      const [lines, { joinedCsv }] = await Promise.all([allResults(batch.id), import("./joinedCsv.ts")])
+      const [lines, { joinedCsv }] = await Promise.all([allResults(batch.id), import("../../../client/JoinedCsv.ts")])
       save(joinedCsv(sheet, lines), sheet.name.replace(/(\.\w{1,4})?$/, "-results.csv"))
     },
     onSuccess: () => announce("Saved.")

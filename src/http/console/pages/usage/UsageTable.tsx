@@ -1,19 +1,11 @@
 /** Usage in groups as a table, with the sum of what is shown. */
 import { exactDollars, sumOf } from "../../data/money.ts"
+import { columnsOf } from "../../lists/nouns.tsx"
 import { type Paged, PagedTable } from "../../lists/PagedList.tsx"
 import { RowLink } from "../../parts/Link.tsx"
 import { Panel } from "../../parts/Page.tsx"
 import type { Column } from "../../parts/Table.tsx"
-import { Money } from "../../parts/Values.tsx"
 import { activityOf, type Grouping, type Item, valueOf, valueWords, wordOf } from "./groupings.ts"
-
-const counts: ReadonlyArray<Column<Item>> = [
-  { title: "Runs", cell: ({ runs }) => runs.toLocaleString("en"), align: "right" },
-  { title: "Succeeded", cell: ({ succeeded }) => succeeded.toLocaleString("en"), align: "right", wide: true },
-  { title: "No match", cell: ({ no_match }) => no_match.toLocaleString("en"), align: "right", wide: true },
-  { title: "Failed", cell: ({ failed }) => failed.toLocaleString("en"), align: "right", wide: true },
-  { title: "Charged", cell: ({ charged }) => <Money amount={charged} />, align: "right" }
-]
 
 /** The groups of an item, the first of which leads to its runs, and its counts. */
 export const usageColumns = (
@@ -36,7 +28,7 @@ export const usageColumns = (
       )
     }
   })),
-  ...counts
+  ...columnsOf("UsageItem")
 ]
 
 const totalWords = (items: ReadonlyArray<Item>, hasMore: boolean) => {
