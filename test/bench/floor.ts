@@ -6,13 +6,13 @@
  * beyond this is what its own code costs. With FLOOR_SHARED=1 several processes share the wallets: each turn takes a lock and reads its wallets.
  */
 import { Client } from "pg"
-import { sessionSettings } from "../../src/layers/postgres/SessionSettings.ts"
+import { sessionSettingsOf } from "../../src/layers/postgres/SessionSettings.ts"
 import { link, type Linked, type Unlinked } from "../../src/layers/ledger/LedgerChain.ts"
 import { newId } from "../../src/layers/platform/Ids.ts"
 import { MicroUsd } from "../../src/schema/money/Money.ts"
 
 // The plans of the tables' triggers suit these settings, as in the service. Others read whole tables.
-const options = Object.entries(sessionSettings)
+const options = Object.entries(sessionSettingsOf(null))
   .map(([name, value]) => `-c ${name}=${value}`)
   .join(" ")
 const client = new Client({ connectionString: process.env["DATABASE_URL"] ?? "", options })

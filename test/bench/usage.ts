@@ -7,7 +7,7 @@
 import { PgClient } from "@effect/sql-pg"
 import { Layer, ManagedRuntime, Redacted } from "effect"
 import { Client } from "pg"
-import { sessionSettings } from "../../src/layers/postgres/SessionSettings.ts"
+import { sessionSettingsOf } from "../../src/layers/postgres/SessionSettings.ts"
 import { UsageRollups } from "../../src/layers/usage/UsageRollups.ts"
 import { cpuSeconds } from "./machine.ts"
 import { fund, loadIn, newDatabase, openStage, program, start } from "./stage.ts"
@@ -116,7 +116,7 @@ await client.query("CHECKPOINT")
 const counting = ManagedRuntime.make(
   UsageRollups.layer.pipe(
     Layer.provide(
-      PgClient.layer({ url: Redacted.make(database), maxConnections: 2, startupParameters: sessionSettings })
+      PgClient.layer({ url: Redacted.make(database), maxConnections: 2, startupParameters: sessionSettingsOf(null) })
     )
   )
 )

@@ -1,6 +1,7 @@
 /** What a demoted or removed member created loses the rights that the member lost: API keys, connections of agents, allowances. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { type Reply, verify, withApp } from "../kit/app.ts"
+import { preparedSchema } from "../kit/postgres.ts"
 import { codeIn, asked, connect, decided, posted, transportOf, type Kept } from "./oauth/agent.ts"
 import { Client } from "@modelcontextprotocol/sdk/client/index.js"
 
@@ -216,8 +217,8 @@ describe("the database", () => {
   const service = `service_${process.pid}_${Date.now()}`
   beforeAll(async () => {
     await app.sql(`CREATE ROLE ${service}`)
-    await app.sql(`GRANT USAGE ON SCHEMA public TO ${service}`)
-    await app.sql(`GRANT SELECT, INSERT, UPDATE ON ALL TABLES IN SCHEMA public TO ${service}`)
+    await app.sql(`GRANT USAGE ON SCHEMA ${preparedSchema} TO ${service}`)
+    await app.sql(`GRANT SELECT, INSERT, UPDATE ON ALL TABLES IN SCHEMA ${preparedSchema} TO ${service}`)
   })
   afterAll(async () => {
     await app.sql(`DROP OWNED BY ${service}; DROP ROLE ${service}`)

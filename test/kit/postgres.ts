@@ -51,6 +51,12 @@ const copy = (from: string, to: string) => {
   if (status !== 0) throw new Error(`${from} could not be copied: ${stderr}`)
 }
 
+/**
+ * The schema of prepared databases, which is their sessions' search path too. The service in `public` is what real processes run in the tests of
+ * kills, of upgrades and of the packages.
+ */
+export const preparedSchema = "rungate_tests"
+
 /** The database of a new server that new ones are copies of. */
 export const keptTemplate = "rungate_template"
 const sources = () => [...filesUnder("src/layers/{postgres,queues,platform}/**/*.{ts,sql}"), "package-lock.json"]
@@ -109,12 +115,13 @@ const dropOldest = async (client: Client) => {
 /** Random, because several test processes may share the server of TEST_DATABASE_URL. */
 const newName = () => `rungate_test_${randomBytes(6).toString("hex")}`
 
-const create = async (server: string, template: string, name: string): Promise<string> => {
+const create = async (server: string, template: string, name: string, schema?: string): Promise<string> => {
   const client = new Client({ connectionString: server })
   await client.connect()
   try {
     // A copy of the files: the log, which the other strategy writes block by block, is nobody's here.
     await client.query(`CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY FILE_COPY`)
+    if (schema !== undefined) await client.query(`ALTER DATABASE ${name} SET search_path = ${schema}`)
     await dropOldest(client)
   } finally {
     await client.end()
@@ -124,8 +131,8 @@ const create = async (server: string, template: string, name: string): Promise<s
   return url.toString()
 }
 
-const createAndRemember = async (template: string) => {
-  const url = await create(await startPostgres(), template, newName())
+const createAndRemember = async (template: string, schema?: string) => {
+  const url = await create(await startPostgres(), template, newName(), schema)
   databases.push(new URL(url).pathname.slice(1))
   return url
 }
@@ -139,7 +146,7 @@ const newTemplate = async (server: string, name = newName()): Promise<string> =>
   const layer = Queues.layer.pipe(
     Layer.provide(Installation.layer),
     Layer.provide(Layer.merge(DatabaseLayer, Redis.layer)),
-    Layer.provide(Settings.layerFrom({ DATABASE_URL: url, REDIS_URL: "" }))
+    Layer.provide(Settings.layerFrom({ DATABASE_URL: url, REDIS_URL: "", RUNGATE_DATABASE_SCHEMA: preparedSchema }))
   )
   await Effect.runPromise(Effect.scoped(Layer.build(layer)))
   return name
@@ -155,4 +162,4 @@ const prepared = (): Promise<string> =>
   })
 
 /** The URL of a new database as the service's first start leaves it. */
-export const preparedDatabase = async (): Promise<string> => createAndRemember(await prepared())
+export const preparedDatabase = async (): Promise<string> => createAndRemember(await prepared(), preparedSchema)

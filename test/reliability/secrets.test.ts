@@ -6,6 +6,7 @@ import { describe, expect, test } from "bun:test"
 import { type App, figures, oneBackend, startApp, until } from "../kit/app.ts"
 import { startMeter } from "../chaos/meter.ts"
 import { dumpDatabase, dumpRedis, hitsIn, recordRedis, type Stored } from "../kit/stored-text.ts"
+import { preparedSchema } from "../kit/postgres.ts"
 import { startStripe, webhookSecret } from "../layers/payments/standin.ts"
 
 const providerKey = "canary-leadmagic-key-4711"
@@ -114,7 +115,7 @@ describe.each(oneBackend)("T48 key.at_rest_and_once, queues on %s", (backend) =>
       await until(
         "a job waits in the queue",
         async () => [...(await dumpDatabase(app)), ...(redisUrl === "" ? [] : await dumpRedis(redisUrl))],
-        (all) => all.some(({ place, text }) => /rungate_queues|rungate:/.test(place) && text.includes("wake"))
+        (all) => all.some(({ place, text }) => /\.job$|rungate:/.test(place) && text.includes("wake"))
       )
       await dump()
       const working = await worker()
@@ -142,9 +143,9 @@ describe.each(oneBackend)("T48 key.at_rest_and_once, queues on %s", (backend) =>
       ]
       expect(hitsIn(texts, secrets)).toEqual([])
       // The search finds what is there: the e-mail address is stored, and a digest of the key in hexadecimal.
-      expect(hitsIn(stored, { email: account.email })).toEqual(["email in public.users"])
+      expect(hitsIn(stored, { email: account.email })).toEqual([`email in ${preparedSchema}.users`])
       const hash = new Bun.CryptoHasher("sha256").update(key).digest("hex")
-      expect(hitsIn(stored, { hash })).toContain("hash in public.api_keys")
+      expect(hitsIn(stored, { hash })).toContain(`hash in ${preparedSchema}.api_keys`)
       if (recorder !== undefined) expect(recorder.commands.length).toBeGreaterThan(20)
       figures("T48 key.at_rest_and_once", {
         backend,

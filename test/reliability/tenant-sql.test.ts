@@ -110,7 +110,7 @@ const filters =
 describe("T52 tenant.sql_backstop", () => {
   test("every statement on a tenant's table filters by organization", async () => {
     const columns = await app.sql(
-      "SELECT table_name FROM information_schema.columns WHERE table_schema = 'public' AND column_name = 'org_id'"
+      "SELECT table_name FROM information_schema.columns WHERE table_schema = current_schema() AND column_name = 'org_id'"
     )
     const tables = columns.map(({ table_name }) => String(table_name))
     await useEverything()

@@ -40,7 +40,7 @@ export interface MoveFlags {
 
 export const move = ({ to, yes }: MoveFlags) =>
   Effect.gen(function* () {
-    const { databaseUrl, dataDir } = yield* Settings
+    const { databaseSchema, databaseUrl, dataDir } = yield* Settings
     if (databaseUrl !== null)
       return yield* bad(
         "DATABASE_URL is set, so the service does not use the embedded database. Unset it for this command."
@@ -49,7 +49,7 @@ export const move = ({ to, yes }: MoveFlags) =>
       return yield* bad("--to must be an address such as postgres://user:password@host:5432/rungate")
     const place = placeOf(Redacted.make(to))
     const empty = yield* Effect.tryPromise({
-      try: () => isEmpty(to),
+      try: () => isEmpty(to, databaseSchema),
       catch: (cause) => fail("failed", `Can't use the database at ${place}: ${reasonOf(cause)}.`)
     })
     if (!empty) return yield* bad(`The database at ${place} has tables. Give an empty one. Nothing was changed.`)
@@ -70,7 +70,7 @@ export const move = ({ to, yes }: MoveFlags) =>
     // Makes the tables.
     yield* audited(to)
     const { rows, tables } = yield* Effect.tryPromise({
-      try: () => copyTables(from, to),
+      try: () => copyTables(from, to, databaseSchema),
       catch: (cause) =>
         fail("failed", `No row was copied to ${place}: ${reasonOf(cause)}. Drop its tables before the next attempt.`)
     })

@@ -22,7 +22,7 @@ export interface Progress {
 export type BackgroundStep = "busy" | Progress
 
 /** Arbitrary key of the advisory lock. */
-const backgroundLock = 7_305_801_944n
+const backgroundLock = 730_944
 
 const freeRow = oneRowOf({ free: Schema.Boolean })
 const progressFields = {
@@ -78,7 +78,9 @@ export class BackgroundMigrations extends Context.Service<
         const batchOf = Effect.fnUntraced(function* (name: string, migration: BackgroundMigration) {
           // Without this, a batch could wait for a row while runs wait for the rows that it has changed.
           yield* sql`SET LOCAL lock_timeout = ${sql.literal(String(lockMillisMax))}`
-          const { free } = yield* freeRow(sql`SELECT pg_try_advisory_xact_lock(${backgroundLock}) AS free`)
+          const { free } = yield* freeRow(
+            sql`SELECT pg_try_advisory_xact_lock(hashtext(current_schema()), ${backgroundLock}) AS free`
+          )
           if (!free) return "busy" as const
           const done = yield* migration.batch(yield* begin(name, migration))
           const [row] = yield* progressRows(

@@ -15,15 +15,16 @@ import { keepAwake } from "./connection/KeepAwake.ts"
 import { DueWork } from "./DueWork.ts"
 import { DatabaseUnavailable, DatabaseUrl, unavailable } from "./connection/DatabaseUrl.ts"
 import { socketsTo } from "./connection/Sockets.ts"
-import { sessionSettings, timezone } from "./SessionSettings.ts"
+import { sessionSettingsOf, timezone } from "./SessionSettings.ts"
 import { Settings } from "../platform/Settings.ts"
 import { closingListed } from "../platform/Underway.ts"
 import { oneRowOf } from "./Rows.ts"
 
 const versionRow = oneRowOf({ version: Schema.Number })
 
-const clientOptions = Effect.map(Settings, ({ connections }) => ({
+const clientOptions = Effect.map(Settings, ({ connections, databaseSchema }) => ({
   maxConnections: connections,
+  startupParameters: sessionSettingsOf(databaseSchema),
   multiplex: true,
   connectTimeout: "5 seconds" as const,
   applicationName: "rungate",
@@ -43,7 +44,7 @@ const client = Effect.gen(function* () {
     url,
     stream: socketsTo(url),
     // A pooler refuses what it does not know. Behind it the role has the settings (SessionSettings.ts).
-    startupParameters: sharing === null ? sessionSettings : timezone,
+    startupParameters: sharing === null ? options.startupParameters : timezone,
     prepare: sharing === null || sharing.keepsStatements
   })
   return DueWork.layerOf(options.maxConnections).pipe(Layer.provideMerge(pool))
@@ -56,7 +57,7 @@ export const readClientOf = (url: Redacted.Redacted) =>
       ...options,
       url,
       stream: socketsTo(url),
-      startupParameters: { ...sessionSettings, default_transaction_read_only: "on" }
+      startupParameters: { ...options.startupParameters, default_transaction_read_only: "on" }
     })
   )
 
@@ -74,7 +75,6 @@ export class DirectClient extends Context.Service<DirectClient, PgClient.PgClien
         ...options,
         url: directUrl,
         stream: socketsTo(directUrl),
-        startupParameters: sessionSettings,
         maxConnections: 2
       })
     })

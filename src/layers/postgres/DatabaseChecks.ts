@@ -79,7 +79,7 @@ export class DatabaseChecks extends Context.Service<
     Effect.gen(function* () {
       const { url, directUrl, embedded, sharing, place } = yield* DatabaseUrl
       const sql = yield* SqlClient.SqlClient
-      const { databaseChecks, mode, redisUrl } = yield* Settings
+      const { databaseChecks, databaseSchema, mode, redisUrl } = yield* Settings
 
       const settings = serverSettingsRows(sql`
         SELECT current_setting('fsync') AS fsync, current_setting('full_page_writes') AS full_page_writes,
@@ -88,7 +88,7 @@ export class DatabaseChecks extends Context.Service<
       const server =
         sharing === null
           ? Effect.map(settings, (rows) => rows.flatMap(settingsProblems))
-          : Effect.zipWith(settings, pooledProblems(sql), (rows, pooled) => [
+          : Effect.zipWith(settings, pooledProblems(sql, databaseSchema), (rows, pooled) => [
               ...rows.flatMap(serverProblems),
               ...pooled
             ])

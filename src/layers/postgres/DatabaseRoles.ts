@@ -7,7 +7,7 @@
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { DatabaseRefused } from "./DatabaseSchema.ts"
-import { queueSchema } from "./QueueSchema.ts"
+import { queueSchemaOf, queueVersionsOf } from "./QueueSchema.ts"
 import { oneRowOf, rowsOf } from "./Rows.ts"
 
 /** Tables whose rows are only inserted. */
@@ -95,13 +95,14 @@ export const grantTo = Effect.fnUntraced(function* (role: string, queues: boolea
       // The first statement opened them too, and a partition's own privileges count for whoever names it.
       yield* sql`SELECT close_partitions()`
       if (!queues) return
+      const queueSchema = queueSchemaOf(place.schema)
       const jobs = sql(queueSchema)
       yield* sql`GRANT USAGE ON SCHEMA ${jobs} TO ${to}`
       yield* sql`GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA ${jobs} TO ${to}`
       yield* sql`GRANT USAGE, SELECT, UPDATE ON ALL SEQUENCES IN SCHEMA ${jobs} TO ${to}`
       yield* sql`ALTER DEFAULT PRIVILEGES IN SCHEMA ${jobs} GRANT SELECT, INSERT, UPDATE, DELETE ON TABLES TO ${to}`
       yield* sql`ALTER DEFAULT PRIVILEGES IN SCHEMA ${jobs} GRANT USAGE, SELECT, UPDATE ON SEQUENCES TO ${to}`
-      yield* sql`REVOKE INSERT, UPDATE, DELETE, TRUNCATE ON ${sql(`${queueSchema}.migration`)} FROM ${to}`
+      yield* sql`REVOKE INSERT, UPDATE, DELETE, TRUNCATE ON ${sql(queueVersionsOf(queueSchema))} FROM ${to}`
     })
   )
 })

@@ -11,6 +11,7 @@ import { buildIndexes, type Migrations, migrateWith } from "./Migrate.ts"
 import { type Contracts, contracts } from "./migrations/contracts.ts"
 import { type Indexes, indexes } from "./migrations/indexes.ts"
 import { migrations } from "./migrations/index.ts"
+import { Settings } from "../platform/Settings.ts"
 import { oneRowOf, rowsOf } from "./Rows.ts"
 
 /** The database can be reached, but this process must not use it. */
@@ -35,6 +36,37 @@ const nameRows = rowsOf({ name: Schema.String })
 const versionRow = oneRowOf({ version: Schema.NullOr(Schema.Number) })
 const compatibilityRow = oneRowOf({ compatible_from: Schema.Number })
 const privilegeRow = oneRowOf({ create: Schema.Boolean })
+const namedRow = oneRowOf({ exists: Schema.Boolean, create: Schema.Boolean, role: Schema.String })
+
+/** The schema that this installation's tables are in. */
+export const ownSchema = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  return (yield* oneRowOf({ name: Schema.String })(sql`SELECT current_schema()::text AS name`)).name
+})
+
+/** Any key: processes that start at once make the schema one after the other. */
+const makingLock = 730_946
+
+/** Makes the schema of RUNGATE_DATABASE_SCHEMA, if the role may. */
+const prepareNamed = Effect.gen(function* () {
+  const { databaseSchema } = yield* Settings
+  if (databaseSchema === null) return
+  const sql = yield* SqlClient.SqlClient
+  const { exists, create, role } = yield* namedRow(sql`
+    SELECT to_regnamespace(${databaseSchema}) IS NOT NULL AS exists, current_user::text AS role,
+           has_database_privilege(current_database(), 'CREATE') AS create`)
+  if (exists) return
+  if (!create)
+    return yield* new DatabaseRefused({
+      message: `The database has no schema "${databaseSchema}" (RUNGATE_DATABASE_SCHEMA), and the role "${role}" may not make it. Make it as the database's owner: CREATE SCHEMA ${databaseSchema} AUTHORIZATION …; docs/database-roles.md says which role owns it.`
+    })
+  yield* sql.withTransaction(
+    Effect.andThen(
+      sql`SELECT pg_advisory_xact_lock(${makingLock})`,
+      sql`CREATE SCHEMA IF NOT EXISTS ${sql(databaseSchema)}`
+    )
+  )
+})
 
 /** Version, current role and ownership of the table `table`, whose `column` holds the migration numbers. */
 export const stateOf = Effect.fnUntraced(function* (table: string, column: string) {
@@ -117,4 +149,4 @@ export const prepareSchemaOf = Effect.fnUntraced(function* (
   if (state.may_migrate) yield* buildIndexes(wantedIndexes)
 })
 
-export const prepareSchema = prepareSchemaOf(migrations, contracts, indexes)
+export const prepareSchema = Effect.andThen(prepareNamed, prepareSchemaOf(migrations, contracts, indexes))

@@ -20,8 +20,8 @@ export class MigrationBlocked extends Schema.TaggedError<MigrationBlocked>()("Mi
 export type Migrations = Readonly<Record<string, Effect.Effect<void, unknown, SqlClient.SqlClient>>>
 
 /** Arbitrary keys of the advisory locks of the process that migrates and of the one that builds indexes. */
-const migrationLock = 7_305_801_943n
-const indexLock = 7_305_801_945n
+const migrationLock = 730_943
+const indexLock = 730_945
 
 /** Shorter than PostgreSQL's deadlock_timeout of 1 s: in a deadlock with the service it is the migration that gives way. */
 export const lockMillisMax = 800
@@ -57,7 +57,7 @@ const runNext = Effect.fnUntraced(function* (migrations: Migrations, contracts: 
   const sql = yield* SqlClient.SqlClient
   yield* sql`SET LOCAL statement_timeout = 0`
   // Several processes may start at once: one migrates, and the others wait here until its transaction ends.
-  yield* sql`SELECT pg_advisory_xact_lock(${migrationLock})`
+  yield* sql`SELECT pg_advisory_xact_lock(hashtext(current_schema()), ${migrationLock})`
   yield* sql`SET LOCAL lock_timeout = ${sql.literal(String(lockMillisMax))}`
   // As the migrator makes it. It looks for the table and then makes it, and an error between the two would spoil this transaction.
   yield* sql`
@@ -154,7 +154,7 @@ const buildNext = Effect.fnUntraced(function* (wanted: Indexes) {
     (rows) => Object.entries(wanted).find(([name]) => !rows.some((row) => row.name === name))
   )
   if ((yield* missing) === undefined) return null
-  const { free } = yield* freeRow(run(`SELECT pg_try_advisory_lock(${indexLock}) AS free`))
+  const { free } = yield* freeRow(run(`SELECT pg_try_advisory_lock(hashtext(current_schema()), ${indexLock}) AS free`))
   if (!free) return false
   return yield* Effect.gen(function* () {
     const next = yield* missing
@@ -166,7 +166,12 @@ const buildNext = Effect.fnUntraced(function* (wanted: Indexes) {
     return true
   }).pipe(
     Effect.ensuring(
-      Effect.ignore(Effect.andThen(run("RESET statement_timeout"), run(`SELECT pg_advisory_unlock(${indexLock})`)))
+      Effect.ignore(
+        Effect.andThen(
+          run("RESET statement_timeout"),
+          run(`SELECT pg_advisory_unlock(hashtext(current_schema()), ${indexLock})`)
+        )
+      )
     )
   )
 })

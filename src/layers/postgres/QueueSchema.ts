@@ -5,22 +5,27 @@ import { LATEST_SCHEMA_VERSION, runMigrations } from "bullmq"
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { LastingClient } from "./connection/LastingClient.ts"
-import { behind, stateOf } from "./DatabaseSchema.ts"
+import { behind, ownSchema, stateOf } from "./DatabaseSchema.ts"
 import { oneRowOf } from "./Rows.ts"
 
-export const queueSchema = "rungate_queues"
-const versions = `${queueSchema}.migration`
+/** BullMQ's tables live among the installation's own; beside `public`, which others may use too, they have a schema to themselves. */
+export const queueSchemaOf = (own: string): string => (own === "public" ? "rungate_queues" : own)
+
+/** The table with the versions of BullMQ's schema. */
+export const queueVersionsOf = (queueSchema: string): string => `${queueSchema}.migration`
 
 const privilegeRow = oneRowOf({ create: Schema.Boolean })
 
 /** Whether BullMQ should run its migrations. Fails with `DatabaseRefused` when they are needed and this role may not run them. */
-export const mayMigrateQueues = Effect.gen(function* () {
+export const mayMigrateQueues = Effect.fnUntraced(function* (queueSchema: string) {
   const sql = yield* SqlClient.SqlClient
+  const versions = queueVersionsOf(queueSchema)
   const { version, role, owned } = yield* stateOf(versions, "version")
   if (owned) return true
   if (version >= LATEST_SCHEMA_VERSION) return false
   const { create } = yield* privilegeRow(sql`
-    SELECT has_database_privilege(current_database(), 'CREATE') AND to_regclass(${versions}) IS NULL AS create`)
+    SELECT CASE WHEN to_regnamespace(${queueSchema}) IS NULL THEN has_database_privilege(current_database(), 'CREATE')
+                ELSE has_schema_privilege(${queueSchema}, 'CREATE') END AND to_regclass(${versions}) IS NULL AS create`)
   if (create) return true
   // Another process that starts at the same time may have made the tables since the first look.
   const now = yield* stateOf(versions, "version")
@@ -34,13 +39,15 @@ export const mayMigrateQueues = Effect.gen(function* () {
 })
 
 /** Uses a separate connection, because BullMQ needs the `pg` driver. */
-export const migrateQueues = (url: string) =>
-  Effect.acquireUseRelease(
+export const migrateQueues = Effect.fnUntraced(function* (url: string) {
+  const schema = queueSchemaOf(yield* ownSchema)
+  yield* Effect.acquireUseRelease(
     Effect.tryPromise(async () => {
       const client = new LastingClient({ connectionString: url })
       await client.connect()
       return client
     }),
-    (client) => Effect.tryPromise(() => runMigrations(client, queueSchema)),
+    (client) => Effect.tryPromise(() => runMigrations(client, schema)),
     (client) => Effect.promise(() => client.end())
   )
+})

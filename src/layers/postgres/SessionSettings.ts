@@ -18,7 +18,9 @@ const idleMillisMax = 3_000
 /** Poolers pass this one on. */
 export const timezone = { timezone: "UTC" }
 
-const others: Readonly<Record<string, string>> = {
+type Named = Readonly<Record<string, string>>
+
+const others: Named = {
   statement_timeout: String(statementTimeoutMillis),
   idle_in_transaction_session_timeout: String(idleMillisMax),
   synchronous_commit: "on",
@@ -34,7 +36,10 @@ const others: Readonly<Record<string, string>> = {
   enable_mergejoin: "off"
 }
 
-export const sessionSettings = { ...timezone, ...others }
+/** Null: the role's own search path. */
+const pathOf = (schema: string | null): Named => (schema === null ? {} : { search_path: schema })
+
+export const sessionSettingsOf = (schema: string | null): Named => ({ ...timezone, ...others, ...pathOf(schema) })
 
 const Session = Schema.Struct({ name: Schema.String, setting: Schema.String })
 const sessionRows = rowsOf(Session.fields)
@@ -45,10 +50,11 @@ const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`
 /** One sentence with the SQL that gives the role its settings, or nothing. Pure. */
 export const roleProblems = (
   sessions: ReadonlyArray<typeof Session.Type>,
-  { role, database }: { readonly role: string; readonly database: string }
+  { role, database }: { readonly role: string; readonly database: string },
+  schema: string | null = null
 ): ReadonlyArray<string> => {
   const seen = new Map(sessions.map(({ name, setting }) => [name, setting]))
-  const missing = Object.entries(others).filter(([name, value]) => seen.get(name) !== value)
+  const missing = Object.entries({ ...others, ...pathOf(schema) }).filter(([name, value]) => seen.get(name) !== value)
   if (missing.length === 0) return []
   const sql = missing.map(
     ([name, value]) => `ALTER ROLE ${quoted(role)} IN DATABASE ${quoted(database)} SET ${name} = '${value}';`
@@ -60,11 +66,11 @@ export const roleProblems = (
 }
 
 /** The problems of a session behind the pooler. */
-export const pooledProblems = (sql: SqlClient.SqlClient) =>
+export const pooledProblems = (sql: SqlClient.SqlClient, schema: string | null) =>
   Effect.gen(function* () {
     const [who] = yield* whoRows(sql`SELECT current_user::text AS role, current_database()::text AS database`)
     const sessions = yield* sessionRows(
-      sql`SELECT name, setting FROM pg_settings WHERE name = ANY(${texts(Object.keys(others))})`
+      sql`SELECT name, setting FROM pg_settings WHERE name = ANY(${texts(Object.keys({ ...others, ...pathOf(schema) }))})`
     )
-    return who === undefined ? [] : roleProblems(sessions, who)
+    return who === undefined ? [] : roleProblems(sessions, who, schema)
   })

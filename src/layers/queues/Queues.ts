@@ -10,7 +10,7 @@ import { logFailure, oneLine } from "../postgres/Batch.ts"
 import { DatabaseUrl } from "../postgres/connection/DatabaseUrl.ts"
 import { storedLanes } from "../postgres/DatabaseLanes.ts"
 import { LastingClient, listenWithLastingClients } from "../postgres/connection/LastingClient.ts"
-import { mayMigrateQueues, queueSchema as schema } from "../postgres/QueueSchema.ts"
+import { mayMigrateQueues, queueSchemaOf } from "../postgres/QueueSchema.ts"
 import { Installation } from "./Installation.ts"
 import { underway } from "../platform/Underway.ts"
 import { Redis } from "./Redis.ts"
@@ -72,8 +72,10 @@ export class Queues extends Context.Service<
     Queues,
     Effect.gen(function* () {
       const redis = yield* Redis
-      // On Postgres, BullMQ's tables are in this service's own database, so the prefix need not name the database.
-      const prefix = redis === null ? "rungate" : redis.together((yield* Installation).redisPrefix)
+      const { redisPrefix, schema: own } = yield* Installation
+      // On Postgres, BullMQ's tables are the installation's own, and BullMQ uses no prefix.
+      const prefix = redis === null ? "rungate" : redis.together(redisPrefix)
+      const schema = queueSchemaOf(own)
       const { directUrl } = yield* DatabaseUrl
       const fork = Effect.runForkWith(yield* Effect.context<never>())
       const runPromiseExit = Effect.runPromiseExitWith(yield* Effect.context<never>())
@@ -82,7 +84,7 @@ export class Queues extends Context.Service<
       }
 
       if (redis === null) listenWithLastingClients()
-      const mayMigrate = redis === null && (yield* mayMigrateQueues)
+      const mayMigrate = redis === null && (yield* mayMigrateQueues(schema))
       // A lost job is harmless, so commits of jobs need not wait for the disk.
       const postgres = (max: number, migrate = false) => ({
         connection: {

@@ -137,11 +137,11 @@ export const sharedBuckets = (remote: TokenBucket): TokenBucket => {
 
 const identityRow = oneRowOf({ identity: Schema.String })
 
-/** Part of the key in Redis, so that two services on one Redis have separate buckets. */
+/** Part of the key in Redis, so that two installations on one Redis have separate buckets. */
 const databaseIdentity = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const { identity } = yield* identityRow(sql`
-    SELECT (SELECT system_identifier FROM pg_control_system()) || '-' || oid AS identity
+    SELECT (SELECT system_identifier FROM pg_control_system()) || '-' || oid || '-' || current_schema() AS identity
     FROM pg_database WHERE datname = current_database()`)
   return identity
 }).pipe(Effect.orDie)

@@ -16,8 +16,8 @@ export const webhooksDue = "webhooks:due"
 
 type Listener = (ids: ReadonlyArray<string>) => void
 
-/** The channel of NOTIFY. It needs no prefix, because NOTIFY reaches only this database. */
-const postgresChannel = "rungate_signals"
+/** NOTIFY reaches all sessions of a database, also those of installations in other schemas. */
+const postgresChannelOf = (schema: string) => `rungate_signals_${schema}`
 /** A NOTIFY payload has at most 8,000 bytes, and an id has 30. */
 const idsPerMessage = 200
 
@@ -42,7 +42,9 @@ export class Signals extends Context.Service<
       const redis = yield* Redis
       const pg = yield* PgClient.PgClient
       const direct = yield* DirectClient
-      const redisChannel = `${(yield* Installation).redisPrefix}:signals`
+      const { redisPrefix, schema } = yield* Installation
+      const redisChannel = `${redisPrefix}:signals`
+      const postgresChannel = postgresChannelOf(schema)
       const origin = crypto.randomUUID().slice(0, 8)
       const listeners = new Set<Listener>()
       const deliver = (ids: ReadonlyArray<string>) => {

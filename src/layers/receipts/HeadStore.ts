@@ -96,7 +96,7 @@ export class HeadStore extends Context.Service<
         sign: (heads: ReadonlyArray<UnsignedHead>) => Effect.Effect<ReadonlyArray<string>, E>
       ) {
         const { locked } = yield* Effect.orDie(
-          lockRow(sql`SELECT pg_try_advisory_xact_lock(730581, hashtext('wallet heads')) AS locked`)
+          lockRow(sql`SELECT pg_try_advisory_xact_lock(hashtext(current_schema()), hashtext('wallet heads')) AS locked`)
         )
         if (!locked) return { _tag: "Busy" } satisfies Batch
         const heads = yield* Effect.orDie(unsigned(day, after))

@@ -14,8 +14,8 @@ import { type Counted, countedOf } from "./Counted.ts"
 import { factColumns, factGroups, factOf, factRows, factSums, waitingIds } from "./Facts.ts"
 import { usageLabels } from "./Labels.ts"
 
-/** Id of the advisory lock on the rollups; it must be unique in the database. */
-export const usageLock = 7_411_009
+/** Id of the advisory lock on the rollups; it must be unique in an installation. */
+export const usageLock = 7_411_900
 /** Runs per step: half as many cost a sixth more for each run. A turn's runs are never split, so a step may have that many more. */
 const stepMax = 2_048
 
@@ -86,7 +86,7 @@ export class UsageRollups extends Context.Service<
 
       const step = Effect.gen(function* () {
         const { free } = yield* freeRow(sql`
-          SELECT pg_try_advisory_xact_lock(${usageLock}) AS free, set_config('synchronous_commit', 'off', true)`)
+          SELECT pg_try_advisory_xact_lock(hashtext(current_schema()), ${usageLock}) AS free, set_config('synchronous_commit', 'off', true)`)
         if (!free) return 0
         const rows = yield* batchRows(sql`
           SELECT org_id, batch, coalesce((SELECT min(u.run_id COLLATE "C") FROM unnest(w.run_ids) AS u (run_id)), '') AS oldest FROM (
@@ -124,7 +124,7 @@ export class UsageRollups extends Context.Service<
           WHERE r.org_id = ${org_id} AND r.run_id = ANY(${texts(run_ids)}) AND r.metadata IS NOT NULL AND r.finished_at IS NOT NULL`
         const { finished: any } = yield* finishedRow(sql`SELECT EXISTS (${labelled}) AS finished`)
         if (!any) return
-        yield* sql`SELECT pg_advisory_xact_lock(${usageLock})`
+        yield* sql`SELECT pg_advisory_xact_lock(hashtext(current_schema()), ${usageLock})`
         const rows = yield* factRows(sql`
           SELECT ${sql.literal(factSums)} FROM (${labelled} AND r.run_id NOT IN (${waitingIds(sql, org_id)})) n ${sql.literal(factGroups)}`)
         const facts = rows.map(factOf)

@@ -47,7 +47,7 @@ const held = async <A>(keys: string, work: () => Promise<A>): Promise<A> => {
   const holder = new Client({ connectionString: app.databaseUrl })
   await holder.connect()
   try {
-    await holder.query(`SELECT pg_advisory_lock(${keys})`)
+    await holder.query(`SELECT pg_advisory_lock(hashtext(current_schema()), ${keys})`)
     return await work()
   } finally {
     await holder.end()
@@ -247,7 +247,9 @@ test("two organizations are indexed at the same time, and one doesn't wait for t
       "n"
     ]
   // The service's own worker is kept away from both, and then from the first one.
-  const groups = [org, other].map((of) => `pg_advisory_xact_lock(${segmentsLock}, ${lockGroupOf(of.org_id)})`)
+  const groups = [org, other].map(
+    (of) => `pg_advisory_xact_lock(hashtext(current_schema()), ${segmentsLock + lockGroupOf(of.org_id)})`
+  )
   await one.runPromise(
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient

@@ -257,7 +257,7 @@ test(
   "waits for whoever changes segments, and holds none of them meanwhile",
   () =>
     holding(async (holder) => {
-      await holder?.query("SELECT pg_advisory_xact_lock($1)", [segmentsLock])
+      await holder?.query("SELECT pg_advisory_xact_lock(hashtext(current_schema()), $1)", [segmentsLock])
       const work = again("--restart")
       await waiters(1)
       await holder?.query("SELECT FROM history_segments FOR UPDATE NOWAIT")
@@ -280,7 +280,7 @@ test(
         () => count("pg_locks WHERE relation = 'history_classes'::regclass AND NOT granted"),
         (found) => found === 2
       )
-      await writing?.query("SELECT pg_advisory_xact_lock($1)", [segmentsLock])
+      await writing?.query("SELECT pg_advisory_xact_lock(hashtext(current_schema()), $1)", [segmentsLock])
       await reading?.query("COMMIT")
       await waiters(2)
       await writing?.query("COMMIT")

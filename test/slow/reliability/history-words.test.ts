@@ -146,7 +146,7 @@ test("a run that is put into segments while a question is answered is in its ans
       const sql = yield* SqlClient.SqlClient
       const { index } = yield* HistoryIndex
       // Nobody else indexes it, and the question waits between the segments and what is in none.
-      yield* sql`SELECT pg_advisory_xact_lock(${segmentsLock})`
+      yield* sql`SELECT pg_advisory_xact_lock(hashtext(current_schema()), ${segmentsLock})`
       const run_id = yield* Effect.promise(() => say("caught between, by caught@between.example"))
       yield* sql`LOCK TABLE history_queue`
       const answer = asked(q)
@@ -181,7 +181,7 @@ test("no organization waits for ever behind a busy one, nor is one left behind w
     const sql = yield* SqlClient.SqlClient
     const { index } = yield* HistoryIndex
     // Nobody else indexes; what was waiting before is indexed.
-    yield* sql`SELECT pg_advisory_xact_lock(${segmentsLock})`
+    yield* sql`SELECT pg_advisory_xact_lock(hashtext(current_schema()), ${segmentsLock})`
     while ((yield* index) > 0);
     yield* wait("org_z", 2_048)
     const first = yield* index
@@ -344,7 +344,7 @@ test("an organization whose old runs wait by the thousand is told to ask again, 
   await holder.connect()
   try {
     // As long as somebody has the lock, workers index nothing.
-    await holder.query("SELECT pg_advisory_lock($1)", [segmentsLock])
+    await holder.query("SELECT pg_advisory_lock(hashtext(current_schema()), $1)", [segmentsLock])
     const wait = (from: number, to: number) =>
       app.sql(
         "INSERT INTO history_queue (org_id, run_ids) SELECT $1, array_agg('run_' || lpad(n::text, 26, '0')) FROM generate_series($2::int, $3::int) n GROUP BY n / 500",

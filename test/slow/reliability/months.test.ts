@@ -63,7 +63,7 @@ describe("months", () => {
     const client = new Client({ connectionString: app.databaseUrl })
     await client.connect()
     // A worker looks after the months when it starts. It must be done before the tests do the same step by step.
-    await client.query("SELECT pg_advisory_lock(730581, hashtext('months'))")
+    await client.query("SELECT pg_advisory_lock(hashtext(current_schema()), hashtext('months'))")
     worker = await startApp({ beside: app, role: "worker" })
     const tried = async () => worker.logs.some((line) => line.includes("Background work (partitions) failed"))
     await until("the worker has tried", tried, (done) => done)

@@ -7,6 +7,7 @@ import { type App, backends, figures, startApp, type Tenant, until } from "../..
 import { documentOf, endpointOf } from "../../kit/provider-documents.ts"
 import { dumpDatabase, dumpRedis, hitsIn, recordRedis } from "../../kit/stored-text.ts"
 import { copies, template } from "../../kit/old-runs.ts"
+import { preparedSchema } from "../../kit/postgres.ts"
 
 const canaries = {
   email: "canaria.personova@canary-corp.example",
@@ -140,7 +141,7 @@ describe("T65 pii.logs_and_history", () => {
   test("retention removes them from the run store", async () => {
     const [old = ""] = await copies(app, org, await template(org, email), [40])
     const [young = ""] = await copies(app, org, await template(org, `young@${domain}`), [20])
-    expect(hitsIn(await inside(), { email })).toEqual(["email in public.runs"])
+    expect(hitsIn(await inside(), { email })).toEqual([`email in ${preparedSchema}.runs`])
     const keeper = await startApp({ role: "worker", beside: app, settings: { RUNGATE_RETENTION_DAYS: "30" } })
     const erased = () => app.sql("SELECT FROM runs WHERE run_id = $1 AND erased_at IS NOT NULL", [old])
     await until("the old run is erased", erased, (rows) => rows.length === 1)
@@ -149,6 +150,6 @@ describe("T65 pii.logs_and_history", () => {
     expect(left.length).toBeGreaterThan(0)
     expect(hitsIn(left, canaries)).toEqual([])
     const kept = (await inside()).filter(({ text }) => text.includes(young))
-    expect(hitsIn(kept, { domain })).toEqual(["domain in public.runs"])
+    expect(hitsIn(kept, { domain })).toEqual([`domain in ${preparedSchema}.runs`])
   })
 })

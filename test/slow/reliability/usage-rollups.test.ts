@@ -15,7 +15,7 @@ import {
   withApp
 } from "../../kit/app.ts"
 
-const usageLock = 7_411_009
+const usageLock = 7_411_900
 
 const app = withApp({ settings: { RUNGATE_ORG_QUEUE: "5000" } })
 

@@ -10,14 +10,14 @@ import { bigints } from "../../postgres/Columns.ts"
 import { rowsAs } from "./Rows.ts"
 
 /**
- * Id of the advisory lock on the whole index; it must be unique in the database. Changes of one organization share it. A change of all
+ * Id of the advisory lock on the whole index. This one and the 64 after it must be unique in an installation. Changes of one organization share it. A change of all
  * segments, and releases that had only this lock, hold it alone.
  */
 export const segmentsLock = 7_411_008
 
 const groups = 64
-/** Organizations in the same group wait for each other. */
-export const lockGroupOf = (org_id: string): number => Bun.hash.xxHash32(org_id) % groups
+/** Organizations in the same group wait for each other. From 1 to 64: what a group adds to the id of the lock on all. */
+export const lockGroupOf = (org_id: string): number => 1 + (Bun.hash.xxHash32(org_id) % groups)
 
 const sharedRows = rowsAs("the shared lock of segments", Schema.Struct({ free: Schema.Boolean }))
 const groupRows = rowsAs("free lock groups", Schema.Struct({ group_no: Schema.Int }))
@@ -30,12 +30,12 @@ export const historyLocks = Effect.gen(function* () {
 
   /** Waits until no other process changes these organizations' segments. Take it once, with all organizations of the transaction. */
   const lock = Effect.fnUntraced(function* (org_ids: ReadonlyArray<string>) {
-    yield* sql`SELECT pg_advisory_xact_lock_shared(${segmentsLock})`
-    yield* sql`SELECT pg_advisory_xact_lock(${segmentsLock}::int, n::int) FROM unnest(${groupsOf(org_ids)}) AS n`
+    yield* sql`SELECT pg_advisory_xact_lock_shared(hashtext(current_schema()), ${segmentsLock})`
+    yield* sql`SELECT pg_advisory_xact_lock(hashtext(current_schema()), ${segmentsLock}::int + n::int) FROM unnest(${groupsOf(org_ids)}) AS n`
   })
 
   /** Waits until no other process changes any segment. */
-  const lockAll = sql`SELECT pg_advisory_xact_lock(${segmentsLock})`
+  const lockAll = sql`SELECT pg_advisory_xact_lock(hashtext(current_schema()), ${segmentsLock})`
 
   /**
    * Returns those organizations that no other process changes, locked, and turns synchronous commit off for the transaction. Only for
@@ -43,10 +43,10 @@ export const historyLocks = Effect.gen(function* () {
    */
   const lockFree = Effect.fnUntraced(function* (org_ids: ReadonlyArray<string>) {
     const [shared] = yield* sharedRows(sql`
-      SELECT pg_try_advisory_xact_lock_shared(${segmentsLock}) AS free, set_config('synchronous_commit', 'off', true)`)
+      SELECT pg_try_advisory_xact_lock_shared(hashtext(current_schema()), ${segmentsLock}) AS free, set_config('synchronous_commit', 'off', true)`)
     if (shared?.free !== true || org_ids.length === 0) return []
     const rows = yield* groupRows(sql`
-      SELECT n::int AS group_no FROM unnest(${groupsOf(org_ids)}) AS n WHERE pg_try_advisory_xact_lock(${segmentsLock}::int, n::int)`)
+      SELECT n::int AS group_no FROM unnest(${groupsOf(org_ids)}) AS n WHERE pg_try_advisory_xact_lock(hashtext(current_schema()), ${segmentsLock}::int + n::int)`)
     const free = new Set(rows.map((row) => row.group_no))
     return org_ids.filter((org_id) => free.has(lockGroupOf(org_id)))
   })

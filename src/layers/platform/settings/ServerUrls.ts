@@ -24,6 +24,24 @@ const postgresUrlOf = (
   return null
 }
 
+/** A name that needs no quotes, so that it can be typed in SQL. Names that begin with pg_ are the server's own. */
+const schemaName = /^(?!pg_)[a-z_][a-z0-9_]{0,39}$/
+
+const databaseSchemaOf = (read: SettingsReader) => {
+  const name = "RUNGATE_DATABASE_SCHEMA"
+  const schema = read.text(
+    name,
+    null,
+    "the [schema](#several-installations-in-one-database) of all tables; made at the first start",
+    { default: "`public`" }
+  )
+  if (schema === null || schemaName.test(schema)) return schema
+  read.problems.push(
+    `${name} must have 1 to 40 small letters, digits or underscores, and begin with no digit and not with pg_`
+  )
+  return null
+}
+
 export const databaseUrlsOf = (read: SettingsReader) => {
   const url = postgresUrlOf(read, "DATABASE_URL", "PostgreSQL", "unset: embedded")
   const pooler = "the server's own address if `DATABASE_URL` is a [connection pooler](#a-connection-pooler)"
@@ -36,6 +54,7 @@ export const databaseUrlsOf = (read: SettingsReader) => {
     )
   }
   return {
+    databaseSchema: databaseSchemaOf(read),
     databaseUrl: secret(url),
     databaseDirectUrl: secret(direct),
     databaseReadUrl: secret(postgresUrlOf(read, "DATABASE_READ_URL", standby, "unset", readHost)),

@@ -115,7 +115,7 @@ DECLARE parent text := CASE what WHEN 'runs' THEN 'runs_recent' WHEN 'ledger' TH
   from_id text; starts timestamptz; ends timestamptz; newest text; late boolean; name text;
 BEGIN
   IF parent IS NULL THEN RAISE EXCEPTION '% has no months', what; END IF;
-  PERFORM pg_advisory_xact_lock(730581, hashtext('months'));
+  PERFORM pg_advisory_xact_lock(hashtext(current_schema()), hashtext('months'));
   LOOP
     SELECT substring(pg_get_expr(c.relpartbound, c.oid) FROM '''(run_[^'']+)''') INTO from_id FROM pg_class c WHERE c.oid = to_regclass(future);
     starts := time_of_run_id(from_id);
@@ -153,7 +153,7 @@ CREATE FUNCTION age_month() RETURNS text LANGUAGE plpgsql SECURITY DEFINER
 SET search_path FROM CURRENT SET lock_timeout = '500ms' SET timezone = 'UTC' AS $$
 DECLARE leaf text; bounds text; valid boolean; open boolean; to_id text; from_id text;
 BEGIN
-  PERFORM pg_advisory_xact_lock(730581, hashtext('months'));
+  PERFORM pg_advisory_xact_lock(hashtext(current_schema()), hashtext('months'));
   SELECT c.relname, pg_get_expr(c.relpartbound, c.oid), k.convalidated INTO leaf, bounds, valid
   FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid LEFT JOIN pg_constraint k ON k.conrelid = c.oid AND k.conname = 'all_final'
   WHERE i.inhparent = 'runs_recent'::regclass ORDER BY split_part(pg_get_expr(c.relpartbound, c.oid), ' TO ', 2) LIKE '%MAXVALUE%',
@@ -227,7 +227,7 @@ SET search_path FROM CURRENT SET lock_timeout = '500ms' SET timezone = 'UTC' SET
 SET enable_bitmapscan = on SET enable_hashjoin = on SET enable_mergejoin = on AS $$
 DECLARE first_id text; end_id text; month text; key_from text; key_to text; leaf record;
 BEGIN
-  PERFORM pg_advisory_xact_lock(730581, hashtext('months'));
+  PERFORM pg_advisory_xact_lock(hashtext(current_schema()), hashtext('months'));
   DROP TABLE IF EXISTS pg_temp.month_leaves;
   CREATE TEMP TABLE month_leaves ON COMMIT DROP AS
     SELECT i.inhparent::regclass::text AS parent, c.relname::text AS name,

@@ -228,7 +228,7 @@ BEGIN
     RETURN QUERY SELECT c.org_id, most - c.runs FROM unnest(names, counts) AS c(org_id, runs);
     RETURN;
   END IF;
-  PERFORM pg_advisory_xact_lock(730581, k.key) FROM (SELECT DISTINCT hashtext(t) AS key FROM unnest(tight) t ORDER BY 1) k;
+  PERFORM pg_advisory_xact_lock(hashtext(current_schema()), k.key) FROM (SELECT DISTINCT hashtext(t) AS key FROM unnest(tight) t ORDER BY 1) k;
   RETURN QUERY SELECT o.org_id, most - o.runs FROM open_runs_of(orgs) o;
 END $$;
 

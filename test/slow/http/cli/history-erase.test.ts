@@ -65,7 +65,7 @@ test("a person is told how many runs it is about, may say no, sees how far it is
   // Held up as the index's own work holds it up, so that it takes long enough to be told about.
   const holder = new Client({ connectionString: app.databaseUrl })
   await holder.connect()
-  await holder.query(`SELECT pg_advisory_lock(${segmentsLock})`)
+  await holder.query(`SELECT pg_advisory_lock(hashtext(current_schema()), ${segmentsLock})`)
   const yes = home.terminal(line)
   await yes.shows("[y/N]")
   yes.type("y\r")

@@ -25,7 +25,7 @@ beforeAll(async () => {
   app = await startApp({ limits: quick })
   uncounted = new Client(app.databaseUrl)
   await uncounted.connect()
-  await uncounted.query("SELECT pg_advisory_lock($1)", [usageLock])
+  await uncounted.query("SELECT pg_advisory_lock(hashtext(current_schema()), $1)", [usageLock])
   org = await app.tenant("25.00")
   home = newHome({ RUNGATE_URL: app.url, RUNGATE_API_KEY: org.key })
 })

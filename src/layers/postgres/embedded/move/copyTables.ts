@@ -5,6 +5,7 @@
  * cover stay what they are. Triggers and foreign keys don't act meanwhile: they were satisfied when the rows were written.
  */
 import { Client } from "pg"
+import { queueSchemaOf } from "../../QueueSchema.ts"
 
 /** Rows of one statement. A row can have a result of some hundred kilobytes. */
 const rowsMax = 200
@@ -23,7 +24,7 @@ const tablesOf = async (client: Client): Promise<ReadonlyArray<Table>> => {
   const { rows } = await client.query(`
     SELECT format('%I', c.relname) AS name, format('%I', a.attname) AS column, format_type(a.atttypid, a.atttypmod) AS type
     FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace JOIN pg_attribute a ON a.attrelid = c.oid
-    WHERE n.nspname = 'public' AND c.relkind IN ('r', 'p') AND NOT c.relispartition AND c.relname <> '${migrations}'
+    WHERE n.nspname = current_schema() AND c.relkind IN ('r', 'p') AND NOT c.relispartition AND c.relname <> '${migrations}'
       AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = ''
     ORDER BY c.relname, a.attnum`)
   const tables = new Map<string, Array<{ name: string; type: string }>>()
@@ -60,26 +61,28 @@ const copyTable = async (source: Client, target: Client, { name, columns }: Tabl
 /** New numbers continue after the copied ones. */
 const copySequences = async (source: Client, target: Client) => {
   const { rows } = await source.query(
-    "SELECT format('%I.%I', schemaname, sequencename) AS name, last_value::text AS last FROM pg_sequences WHERE schemaname = 'public' AND last_value IS NOT NULL"
+    "SELECT format('%I', sequencename) AS name, last_value::text AS last FROM pg_sequences WHERE schemaname = current_schema() AND last_value IS NOT NULL"
   )
   for (const row of rows)
     await target.query("SELECT setval($1::text::regclass, $2::text::bigint)", [text(row, "name"), text(row, "last")])
 }
 
-const connected = async (url: string) => {
-  const client = new Client({ connectionString: url, connectionTimeoutMillis: 10_000 })
+const connected = async (url: string, schema: string | null) => {
+  const options = schema === null ? {} : { options: `-c search_path=${schema}` }
+  const client = new Client({ connectionString: url, connectionTimeoutMillis: 10_000, ...options })
   client.on("error", () => {})
   await client.connect()
   return client
 }
 
 /** Whether a database has no table yet where Rungate's tables go. Fails if it can't be reached. */
-export const isEmpty = async (url: string): Promise<boolean> => {
-  const client = await connected(url)
+export const isEmpty = async (url: string, schema: string | null): Promise<boolean> => {
+  const client = await connected(url, schema)
   try {
-    const { rows } = await client.query(
-      "SELECT count(*)::int AS tables FROM pg_tables WHERE schemaname IN ('public', 'rungate_queues')"
-    )
+    const own = schema ?? text((await client.query("SELECT current_schema()::text AS name")).rows[0], "name")
+    const { rows } = await client.query("SELECT count(*)::int AS tables FROM pg_tables WHERE schemaname = ANY($1)", [
+      [own, queueSchemaOf(own)]
+    ])
     return text(rows[0], "tables") === "0"
   } finally {
     await client.end()
@@ -92,9 +95,9 @@ export interface Copied {
 }
 
 /** Both databases have the schema of this release. Nobody else uses them. Fails, and leaves the target without rows, if one table differs. */
-export const copyTables = async (from: string, to: string): Promise<Copied> => {
-  const source = await connected(from)
-  const target = await connected(to).catch(async (error: unknown) => {
+export const copyTables = async (from: string, to: string, schema: string | null): Promise<Copied> => {
+  const source = await connected(from, schema)
+  const target = await connected(to, schema).catch(async (error: unknown) => {
     await source.end()
     throw error
   })
@@ -103,7 +106,8 @@ export const copyTables = async (from: string, to: string): Promise<Copied> => {
     await target.query("BEGIN")
     await target.query("SET LOCAL session_replication_role = replica")
     await target.query("SET LOCAL statement_timeout = 0")
-    const tables = await tablesOf(source)
+    // The source may have BullMQ's tables in the same schema. Their jobs are made anew.
+    const tables = await tablesOf(target)
     await target.query(`TRUNCATE ${tables.map(({ name }) => name).join(", ")}`)
     let rows = 0
     for (const table of tables) {
