@@ -15,6 +15,7 @@ import { CommandClient } from "./actors/mailbox/CommandClient.ts"
 import { PaymentWorker } from "./actors/payments/PaymentWorker.ts"
 import { Quotes } from "./actors/runs/Quotes.ts"
 import { HeadWorker } from "./actors/receipts/HeadWorker.ts"
+import { LabelStatements } from "./actors/receipts/LabelStatements.ts"
 import { Receipts } from "./actors/receipts/Receipts.ts"
 import { RunSlots } from "./actors/runs/RunSlots.ts"
 import { HistoryWorker, UsageWorker } from "./actors/HistoryWorker.ts"
@@ -100,7 +101,7 @@ const Infrastructure = Layer.merge(ProvidersLayer, PaymentsLayer).pipe(
 /** Asking and waiting: what both roles share. */
 const ApiLayer = Layer.mergeAll(
   Quotes.layer.pipe(Layer.provideMerge(Admission.layer)),
-  Receipts.layer,
+  Layer.merge(Receipts.layer, LabelStatements.layer),
   BounceReports.layer.pipe(Layer.provideMerge(Warranties.layer)),
   Allowances.layer,
   TopUps.layer,

@@ -38,6 +38,7 @@ export const expectedRoles = {
     "keys.revoke",
     "allowances.revoke",
     "labelBudgets.list",
+    "labelBudgets.statement",
     "senders.list",
     "webhooks.list",
     "webhooks.get",

@@ -515,6 +515,28 @@ class LabelBudgets:
         """Set a label budget"""
         return self._transport.call("PUT", "/v1/label-budgets", body=body)
 
+    def statement(
+        self,
+        *,
+        limit: int | None = None,
+        label: str,
+        value: str,
+        period: str | None = None,
+    ) -> Pages[types.LabelStatementRun]:
+        """Read a label's statement
+
+        limit: The maximum number of items in the response.
+        label: Name of a label in the metadata of runs, such as `customer`.
+        value: Value of the label.
+        period: A month such as `2026-11`, or a day such as `2026-11-21`. The default is the present month.
+        """
+        return Pages(lambda cursor: self._transport.call(
+            "GET",
+            "/v1/label-budgets/statement",
+            query={"limit": limit, "label": label, "value": value, "period": period, "cursor": cursor},
+            repeatable=True,
+        ))
+
     def remove(self, label_budget_id: str) -> types.RemovedLabelBudget:
         """Remove a label budget"""
         return self._transport.call("DELETE", f"/v1/label-budgets/{segment('label_budget_id', label_budget_id)}")

@@ -709,6 +709,21 @@ class LabelBudgetRequest(TypedDict):
     """in the organization's time zone: weeks start on Monday, months on the first; total never resets"""
 
 
+class LabelStatementRun(TypedDict):
+    run_id: str
+    status: Literal["created", "reserved", "queued", "running", "succeeded", "no_match", "failed", "timed_out", "blocked", "cancelled"]
+    capability: str | None
+    endpoint: str | None
+    finished_at: str
+    held: str
+    charged: str
+    released: str
+    refunded: str
+    ledger: list[ChainEntry]
+    receipt: str | None
+    """a JWS in compact form; null for a run that ended before the period, and was refunded in it"""
+
+
 class LedgerHead(TypedDict):
     day: str
     """the UTC day whose newest entry this is"""
@@ -1742,6 +1757,35 @@ class AllowancesListAnswer(TypedDict):
 class LabelBudgetsListAnswer(TypedDict):
     items: list[LabelBudget]
     next_cursor: str | None
+
+
+LabelBudgetsStatementAnswerStatement = TypedDict(
+    "LabelBudgetsStatementAnswerStatement",
+    {
+        "label": "str",
+        "value": "str",
+        "period": "str",
+        "time_zone": "str",
+        "from": "str",
+        "to": "str",
+        "as_of": "int",
+        "runs": "int",
+        "held": "str",
+        "charged": "str",
+        "released": "str",
+        "refunded": "str",
+        "entries": "int",
+        "digest": "str",
+        "signed": "str",
+    },
+)
+
+
+class LabelBudgetsStatementAnswer(TypedDict):
+    items: list[LabelStatementRun]
+    next_cursor: str | None
+    statement: LabelBudgetsStatementAnswerStatement | None
+    """of all pages together; null before the last page"""
 
 
 class SendersListAnswer(TypedDict):

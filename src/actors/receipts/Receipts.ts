@@ -110,24 +110,24 @@ export class Receipts extends Context.Service<
       )
 
       const receipt = Effect.fnUntraced(function* (org_id: string, run_id: string) {
-        const row = yield* store.run(org_id, run_id)
-        if (row === null) return null
+        const [row] = yield* store.runs(org_id, [run_id])
+        if (row === undefined) return null
         if (!isRunStatus(row.status) || !isFinal(row.status)) return yield* new RunOpen({ status: row.status })
-        const ledger = yield* store.entries(org_id, run_id)
+        const ledger = yield* store.entries(org_id, [run_id])
         const sign = yield* keys.signer
         const iat = Math.floor((yield* Clock.currentTimeMillis) / 1_000)
         return yield* sign(receiptType, { iss, iat, ...receiptOf(org_id, row, ledger) })
       })
 
       const details = Effect.fnUntraced(function* (org_id: string, run_id: string) {
-        const row = yield* store.run(org_id, run_id)
-        if (row === null) return null
+        const [row] = yield* store.runs(org_id, [run_id])
+        if (row === undefined) return null
         const [ledger, request, refunded] = yield* Effect.all(
-          [store.entries(org_id, run_id), store.request(org_id, run_id), warranty.find(org_id, run_id)],
+          [store.entries(org_id, [run_id]), store.request(org_id, run_id), warranty.find(org_id, run_id)],
           { concurrency: 3 }
         )
         // A receipt has the run's own entries only: what it says of a run that has ended does not change.
-        const refunds = refunded === null ? [] : yield* store.refunds(org_id, run_id)
+        const refunds = refunded === null ? [] : yield* store.refunds(org_id, [run_id])
         return detailsOf(row, [...ledger, ...refunds], request)
       })
 

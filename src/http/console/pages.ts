@@ -60,6 +60,12 @@ const inSettings: ReadonlyArray<Page> = [
     load: () => import("./pages/keys/Keys.tsx")
   },
   { path: "/settings/guard", title: "Spend guard", icon: "guard", load: () => import("./pages/guard/Guard.tsx") },
+  {
+    path: "/settings/label-budgets",
+    title: "Label budgets",
+    icon: "label",
+    load: () => import("./pages/labelbudgets/LabelBudgets.tsx")
+  },
   { path: "/settings/senders", title: "Senders", icon: "senders", load: () => import("./pages/senders/Senders.tsx") },
   {
     path: "/settings/webhooks",

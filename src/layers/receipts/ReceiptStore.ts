@@ -8,6 +8,7 @@ import { SqlClient } from "effect/sql"
 import { warrantyReference } from "../../schema/wallet/Warranty.ts"
 import { runStatus } from "../runs/runStatus.ts"
 import { servedBy } from "../usage/servedBy.ts"
+import { texts } from "../postgres/Columns.ts"
 import { rowsOf } from "../postgres/Rows.ts"
 import { type ChainEntry, firstPrevious, timeOf } from "../../schema/receipts/ChainEntry.ts"
 import { usd } from "../../schema/money/Money.ts"
@@ -78,17 +79,17 @@ const entryOf = (row: typeof EntryRow.Type): ChainEntry => ({
 export class ReceiptStore extends Context.Service<
   ReceiptStore,
   {
-    /** Null for an unknown run and for a run of another organization. */
-    readonly run: (org_id: string, run_id: string) => Effect.Effect<ReceiptRow | null>
+    /** Not those that are unknown, or of another organization. */
+    readonly runs: (org_id: string, run_ids: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<ReceiptRow>>
     /** The input and the labels of a run as JSON texts. Null for an erased run. It may be a megabyte, which a receipt does not need. */
     readonly request: (
       org_id: string,
       run_id: string
     ) => Effect.Effect<{ readonly input: string; readonly metadata: string | null } | null>
-    /** The ledger entries of a run, oldest first. */
-    readonly entries: (org_id: string, run_id: string) => Effect.Effect<ReadonlyArray<ChainEntry>>
-    /** The entry of the outcome warranty that refunded a run. Empty until a worker has booked it. */
-    readonly refunds: (org_id: string, run_id: string) => Effect.Effect<ReadonlyArray<ChainEntry>>
+    /** The ledger entries of runs, oldest first. */
+    readonly entries: (org_id: string, run_ids: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<ChainEntry>>
+    /** The entries of the outcome warranty that refunded runs, oldest first. A run has none until a worker has booked it. */
+    readonly refunds: (org_id: string, run_ids: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<ChainEntry>>
     /** Entries after a number, oldest first. */
     readonly chain: (org_id: string, after: bigint, limit: number) => Effect.Effect<ReadonlyArray<ChainEntry>>
   }
@@ -98,13 +99,13 @@ export class ReceiptStore extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
 
-      const run = (org_id: string, run_id: string) =>
+      const runs = (org_id: string, run_ids: ReadonlyArray<string>) =>
         receiptRows(sql`
           SELECT r.run_id, r.request_id, r.key_id, r.fingerprint, r.kind, r.capability, r.endpoint, ${sql.literal(servedBy)} AS provider,
                  ${sql.literal(runStatus)} AS status, r.hold, r.quoted, r.charged, r.plan::text AS plan, r.attempts::text AS attempts,
                  r.routing_reason, r.error_code, r.reused_from, r.created_at, r.finished_at, r.erased_at
           FROM runs r LEFT JOIN open_runs o ON o.run_id = r.run_id
-          WHERE r.org_id = ${org_id} AND r.run_id = ${run_id}`)
+          WHERE r.org_id = ${org_id} AND r.run_id = ANY(${texts(run_ids)})`)
 
       // An erasure may come between two statements, so this one looks for it too.
       const request = Effect.fnUntraced(function* (org_id: string, run_id: string) {
@@ -123,14 +124,14 @@ export class ReceiptStore extends Context.Service<
       const withPrevious = (org_id: string) => sql`${entryColumns}, encode(coalesce(
             (SELECT p.hash FROM ledger p WHERE p.org_id = ${org_id} AND p.seq = l.seq - 1),
             (SELECT k.hash FROM ledger_checkpoints k WHERE k.org_id = ${org_id} AND k.seq = l.seq - 1)), 'hex') AS previous`
-      const entries = (org_id: string, run_id: string) =>
+      const entries = (org_id: string, run_ids: ReadonlyArray<string>) =>
         entryRows(sql`
-          SELECT ${withPrevious(org_id)} FROM ledger l WHERE l.org_id = ${org_id} AND l.run_id = ${run_id} ORDER BY l.seq`)
+          SELECT ${withPrevious(org_id)} FROM ledger l WHERE l.org_id = ${org_id} AND l.run_id = ANY(${texts(run_ids)}) ORDER BY l.seq`)
 
-      const refunds = (org_id: string, run_id: string) =>
+      const refunds = (org_id: string, run_ids: ReadonlyArray<string>) =>
         entryRows(sql`
           SELECT ${withPrevious(org_id)} FROM ledger l
-          WHERE l.org_id = ${org_id} AND l.run_id IS NULL AND l.type = 'refund' AND l.reference = ${warrantyReference(run_id)}`)
+          WHERE l.org_id = ${org_id} AND l.run_id IS NULL AND l.type = 'refund' AND l.reference = ANY(${texts(run_ids.map(warrantyReference))}) ORDER BY l.seq`)
 
       const chain = (org_id: string, after: bigint, limit: number) =>
         entryRows(sql`
@@ -141,10 +142,10 @@ export class ReceiptStore extends Context.Service<
           ORDER BY c.seq`)
 
       return ReceiptStore.of({
-        run: (org_id, run_id) => Effect.orDie(Effect.map(run(org_id, run_id), (rows) => rows[0] ?? null)),
+        runs: (org_id, run_ids) => Effect.orDie(runs(org_id, run_ids)),
         request: (org_id, run_id) => Effect.orDie(request(org_id, run_id)),
-        entries: (org_id, run_id) => Effect.orDie(Effect.map(entries(org_id, run_id), (rows) => rows.map(entryOf))),
-        refunds: (org_id, run_id) => Effect.orDie(Effect.map(refunds(org_id, run_id), (rows) => rows.map(entryOf))),
+        entries: (org_id, run_ids) => Effect.orDie(Effect.map(entries(org_id, run_ids), (rows) => rows.map(entryOf))),
+        refunds: (org_id, run_ids) => Effect.orDie(Effect.map(refunds(org_id, run_ids), (rows) => rows.map(entryOf))),
         chain: (org_id, after, limit) =>
           Effect.orDie(Effect.map(chain(org_id, after, limit), (rows) => rows.map(entryOf)))
       })

@@ -6,6 +6,7 @@ export const algorithm = "EdDSA"
 /** The `typ` of each signed text, so that one kind can't be passed off as the other. */
 export const receiptType = "rungate-receipt+jws"
 export const headType = "rungate-ledger-head+jws"
+export const statementType = "rungate-label-statement+jws"
 
 export const keysPath = "/.well-known/jwks.json"
 

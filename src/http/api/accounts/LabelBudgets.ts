@@ -8,7 +8,10 @@ import { isMetadataName, isMetadataValue, nameRule } from "../../../schema/runs/
 import { Auth, listQuery, optional } from "../shapes/Common.ts"
 import { BudgetRequest } from "../shapes/KeyRules.ts"
 import * as nouns from "../../../schema/nouns/LabelBudget.ts"
-import { withExample } from "../../../schema/nouns/Noun.ts"
+import { nullableText, pageOf, run_id, text, timeText, withExample } from "../../../schema/nouns/Noun.ts"
+import { ChainEntry } from "../../../schema/receipts/ChainEntry.ts"
+import { StatementFacts, sums } from "../../../schema/receipts/LabelStatement.ts"
+import { RunStatus } from "../../../schema/runs/Run.ts"
 
 export const LabelBudget = Schema.toEncoded(nouns.LabelBudget)
 
@@ -19,6 +22,25 @@ const Value = Schema.String.check(
   Schema.makeFilter((value: string) => isMetadataValue(value) || "has too many characters", {}, true)
 ).annotate({ description: "the value whose runs the budget counts; null: each value has the budget by itself" })
 
+const statement = Schema.NullOr(
+  Schema.Struct({ ...StatementFacts.fields, signed: text("a JWS in compact form over the same facts") })
+).annotate({ description: "of all pages together; null before the last page" })
+
+export const StatementRun = Schema.Struct({
+  run_id,
+  status: RunStatus,
+  capability: nullableText,
+  endpoint: nullableText,
+  finished_at: timeText,
+  ...sums,
+  ledger: Schema.Array(ChainEntry),
+  receipt: Schema.NullOr(Schema.String).annotate({
+    description: "a JWS in compact form; null for a run that ended before the period, and was refunded in it"
+  })
+}).annotate({ identifier: "LabelStatementRun" })
+
+export const StatementPage = Schema.Struct({ ...pageOf(StatementRun).fields, statement })
+
 export class LabelBudgetsApi extends HttpApiGroup.make("labelBudgets")
   .add(
     HttpApiEndpoint.get("list", "/label-budgets", {
@@ -27,6 +49,22 @@ export class LabelBudgetsApi extends HttpApiGroup.make("labelBudgets")
       error: [Wire.invalid_request]
     }).annotateMerge(
       operation({ role: "viewer", keys: "reads", command: "label-budgets list" }, "List label budgets", "Newest first.")
+    ),
+    HttpApiEndpoint.get("statement", "/label-budgets/statement", {
+      query: {
+        ...listQuery,
+        label: Label,
+        value: Value,
+        period: Schema.optionalKey(Schema.String.check(Schema.isMaxLength(10)))
+      },
+      success: StatementPage,
+      error: [Wire.invalid_request, Wire.service_unavailable]
+    }).annotateMerge(
+      operation(
+        { role: "viewer", keys: "reads", command: "label-budgets statement" },
+        "Read a label's statement",
+        "The runs with this value of the label that held money and ended in the period, with their ledger entries and signed receipts, and the warranty's refunds of the period. The last page has the signed statement: its amounts are the sums of these entries, and its digest covers their hashes. At most 100,000 runs. With `Accept: text/csv` the answer is CSV, without receipts."
+      )
     ),
     HttpApiEndpoint.put("set", "/label-budgets", {
       payload: Schema.Struct({

@@ -113,6 +113,9 @@ const parameterDescriptions: Readonly<Record<string, string>> = {
   "batches.create capability": "With a CSV body, and required then: the capability that runs for each line.",
   "wallet.transactions type": "Only entries of this type.",
   "wallet.transactions run_id": "Only entries of this run.",
+  label: "Name of a label in the metadata of runs, such as `customer`.",
+  value: "Value of the label.",
+  period: "A month such as `2026-11`, or a day such as `2026-11-21`. The default is the present month.",
   map: "With a CSV body: which column fills which field, such as `full_name=Name,company_domain=Website`. Without it, the names of the columns decide: `First Name` fills `first_name`.",
   max_total: "With a CSV body: the most that all runs of the batch hold and charge together, such as `25.00`.",
   provider: "Slug of a provider.",
@@ -226,7 +229,7 @@ const completedOperation = (operation: Node, schemas: Node): Node => {
 }
 
 /** Lists that are also answered as CSV. Only the document has this form, so the typed client decodes JSON. */
-const csvLists = new Set(["runs.list", "wallet.transactions", "usage.get", "batches.results"])
+const csvLists = new Set(["runs.list", "wallet.transactions", "usage.get", "batches.results", "labelBudgets.statement"])
 const csvContent = { "text/csv": { schema: { type: "string", description: "a header line and one line per row" } } }
 
 const withCsv = (id: string, status: string, response: Node): Node =>

@@ -1,8 +1,12 @@
 /** `rungate label-budgets`: what the runs with a label, such as a customer, may cost. Changing them needs a session. */
+import { Effect } from "effect"
 import { Command, Flag } from "effect/cli"
-import { LabelBudget, LabelBudgetsApi } from "../../api/accounts/LabelBudgets.ts"
+import { LabelBudget, LabelBudgetsApi, StatementPage } from "../../api/accounts/LabelBudgets.ts"
 import { drawn, listed, said } from "../answers/draw.ts"
-import { row } from "../answers/row.ts"
+import { row, rowWith } from "../answers/row.ts"
+import { read, showList } from "../answers/show.ts"
+import { outputFlag, saveFile } from "../receipts/files.ts"
+import { fail } from "../terminal/exits.ts"
 import { amount, argument } from "../terminal/flags.ts"
 import { budgetPeriods } from "../../../schema/money/SpendDay.ts"
 import { dollars } from "../terminal/values.ts"
@@ -35,6 +39,42 @@ const set = row(endpoints.set, {
   ]
 })
 
+/** The statement and the receipts, one JWS a line, as `rungate receipt verify` reads them. */
+const statement = rowWith(
+  endpoints.statement,
+  { output: outputFlag("statement-<period>.jws") },
+  () => Effect.succeed({}),
+  {
+    about: "Save the statement of a label's runs with their receipts; rungate receipt verify verifies it offline",
+    lists: "whole",
+    csv: true,
+    fields: {
+      label: argument("label", "the name of the label, such as customer"),
+      value: argument("value", "its value, such as acme"),
+      period: "a month such as 2026-11, or a day such as 2026-11-21; default: the present month"
+    },
+    examples: [
+      {
+        command: "rungate label-budgets statement customer acme --period 2026-11",
+        description: "One customer's month"
+      },
+      {
+        command: "rungate receipt verify statement-2026-11.jws --jwks jwks.json",
+        description: "What the customer does"
+      }
+    ],
+    show: Effect.fnUntraced(function* (answer, shown, { output }) {
+      if (shown.json || shown.jsonl) return yield* showList(answer, shown, () => null)
+      const { items, statement } = yield* read(StatementPage, answer)
+      if (statement === null) return yield* fail("failed", "The service sent no statement. Run the command again.")
+      const { period, charged, runs } = statement
+      const lines = [statement.signed, ...items.flatMap(({ receipt }) => receipt ?? [])]
+      const what = `the statement of ${period}: ${runs} runs, ${dollars(charged)} charged`
+      yield* saveFile(output ?? `statement-${period}.jws`, lines.join("\n"), what)
+    })
+  }
+)
+
 const remove = row(endpoints.remove, {
   alias: "rm",
   fields: { label_budget_id: "id from label-budgets list" },
@@ -43,6 +83,6 @@ const remove = row(endpoints.remove, {
 })
 
 export const labelBudgets = Command.make("label-budgets").pipe(
-  Command.withDescription("List, set and remove what the runs with a label may cost"),
-  Command.withSubcommands([list, set, remove])
+  Command.withDescription("List, set and remove what the runs with a label may cost; save statements of them"),
+  Command.withSubcommands([list, set, statement, remove])
 )

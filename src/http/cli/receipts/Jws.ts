@@ -22,6 +22,9 @@ export interface Verified<A> {
 const headerOf = (jws: string) =>
   Result.getOrNull(Result.try({ try: () => decodeProtectedHeader(jws), catch: () => null }))
 
+/** As what it says that it is signed. */
+export const typeOf = (jws: string): string | null => headerOf(jws)?.typ ?? null
+
 /** The signed contents, or a sentence that says what is wrong. */
 export const verified = Effect.fnUntraced(function* <A>(
   jws: string,

@@ -1,10 +1,11 @@
 /**
- * `rungate receipt verify`: verifies a saved receipt, offline, and says in plain words what it proves. With `--head` it also asks the service for
- * the ledger of today, and compares it with heads that were saved before.
+ * `rungate receipt verify`: verifies a saved receipt, or a statement with its receipts, offline, and says in plain words what it proves. With
+ * `--head` it also asks the service for the ledger of today, and compares it with heads that were saved before.
  */
 import { Effect, Result } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
-import { receiptType } from "../../../schema/receipts/PublicKeys.ts"
+import { LabelStatement, statementChecks } from "../../../schema/receipts/LabelStatement.ts"
+import { receiptType, statementType } from "../../../schema/receipts/PublicKeys.ts"
 import { Receipt } from "../../../schema/receipts/Receipt.ts"
 import { type Check, checksOf, failed, ok } from "../../../schema/receipts/Verification.ts"
 import { readText } from "../runs/input.ts"
@@ -23,7 +24,9 @@ type Keys = NonNullable<ReturnType<Effect.Success<typeof jwsModule>["keysIn"]>>
 const when = (seconds: number) => new Date(seconds * 1_000).toISOString()
 
 const receiptChecks = Effect.fnUntraced(function* (jws: string, keys: Keys) {
-  const { verified, sha256 } = yield* jwsModule
+  const { verified, sha256, typeOf } = yield* jwsModule
+  const lines = jws.split(/\s+/)
+  if (typeOf(lines[0] ?? "") === statementType) return { checks: yield* statementOf(lines, keys), receipt: null }
   const receipt = yield* verified(jws, keys, receiptType, Receipt)
   if (Result.isFailure(receipt)) return { checks: [failed(receipt.failure)], receipt: null }
   const { key_id, payload } = receipt.success
@@ -32,6 +35,26 @@ const receiptChecks = Effect.fnUntraced(function* (jws: string, keys: Keys) {
     `The signature is valid. ${iss} signed the receipt of ${run_id} at ${when(iat)} with the key ${key_id}.`
   )
   return { checks: [signature, ...checksOf(payload, sha256)], receipt: payload }
+})
+
+/** A file with a signed statement, and the receipts of its runs below it. */
+const statementOf = Effect.fnUntraced(function* ([first = "", ...others]: ReadonlyArray<string>, keys: Keys) {
+  const { verified, sha256 } = yield* jwsModule
+  const statement = yield* verified(first, keys, statementType, LabelStatement)
+  if (Result.isFailure(statement)) return [failed(statement.failure)]
+  const receipts: Array<Receipt> = []
+  const wrong: Array<Check> = []
+  for (const [n, jws] of others.entries()) {
+    const receipt = yield* verified(jws, keys, receiptType, Receipt)
+    if (Result.isSuccess(receipt)) receipts.push(receipt.success.payload)
+    else wrong.push(failed(`Line ${n + 2}: ${receipt.failure}`))
+  }
+  const { key_id, payload } = statement.success
+  const { iss, iat, label, value, from, to, time_zone } = payload
+  const signature = ok(
+    `The signature is valid. ${iss} signed the statement of ${label} "${value}" from ${from} to ${to} (${time_zone}) at ${when(iat)} with the key ${key_id}.`
+  )
+  return [signature, ...wrong, ...statementChecks(payload, receipts, sha256)]
 })
 
 const marks = { ok: "ok", failed: "FAILED", unknown: "unknown" } as const
@@ -66,7 +89,7 @@ export const verify = Command.make(
   {
     file: optionalArgument(
       Argument.String("file"),
-      "the receipt, or - for stdin; default: stdin, or no receipt with --head"
+      "the receipt or statement, or - for stdin; default: stdin, or no receipt with --head"
     ),
     jwks: Flag.String("jwks").pipe(Flag.withDescription("the service's keys, as rungate receipt keys saved them")),
     head: text("head", "ledger heads that you kept (rungate wallet heads): are they still in the ledger of today?"),
@@ -88,7 +111,9 @@ export const verify = Command.make(
     yield* shown([...checks, ...ofHeads], compared, receipt, flags)
   })
 ).pipe(
-  Command.withDescription("Verify a saved receipt, offline, and kept ledger heads; exit code 1 when one is not valid"),
+  Command.withDescription(
+    "Verify a saved receipt or statement, offline, and kept ledger heads; exit code 1 when one is not valid"
+  ),
   Command.withExamples([
     {
       command: "rungate receipt verify run_01m83b2x7kq4s8d1n6t0v5y9za.jws --jwks jwks.json",

@@ -12,6 +12,7 @@ export const icons = [
   "settings",
   "key",
   "guard",
+  "label",
   "senders",
   "webhooks",
   "members",

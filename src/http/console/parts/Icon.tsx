@@ -23,6 +23,7 @@ import {
   ScrollText,
   Settings,
   ShieldCheck,
+  Tag,
   Undo2,
   Users,
   Wallet
@@ -40,6 +41,7 @@ const shapes: Readonly<Record<PageIcon, LucideIcon>> = {
   settings: Settings,
   key: Key,
   guard: ShieldCheck,
+  label: Tag,
   senders: Mail,
   webhooks: Bell,
   members: Users,

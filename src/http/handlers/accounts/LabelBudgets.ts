@@ -1,19 +1,42 @@
 /** Budgets of labels: people set and remove them, and the wallet's turn decides by them. */
-import { Effect, Schema } from "effect"
+import { Clock, Effect, Schema } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { type LabelBudgetRow, LabelBudgets, labelBudgetsMax } from "../../../layers/accounts/LabelBudgets.ts"
-import { refused } from "../../../schema/Errors.ts"
+import { type StatementRun, LabelStatements } from "../../../actors/receipts/LabelStatements.ts"
+import { Books } from "../../../layers/ledger/Books.ts"
+import { LabelRuns, statementRunsMax } from "../../../layers/receipts/LabelRuns.ts"
+import { notACursor, problem, refused } from "../../../schema/Errors.ts"
 import { looksLike } from "../../../schema/Ids.ts"
 import { MicroUsd, zero } from "../../../schema/money/Money.ts"
-import { resetsAt } from "../../../schema/money/SpendDay.ts"
+import { dayAt, namedPeriod, resetsAt, zoneOf } from "../../../schema/money/SpendDay.ts"
 import { LabelBudget } from "../../../schema/nouns/LabelBudget.ts"
+import { statementSums, sumsOf } from "../../../schema/receipts/LabelStatement.ts"
+import { isRunStatus } from "../../../schema/runs/Run.ts"
 import { spentIn } from "../../../schema/wallet/KeyBudget.ts"
 import { Api } from "../../api/Api.ts"
-import { CurrentCaller } from "../../api/shapes/Common.ts"
+import { CurrentCaller, listLimitDefault } from "../../api/shapes/Common.ts"
 import { makeAsCaller } from "../../middleware/Bearer.ts"
-import { pageOf } from "../ListPage.ts"
+import { csvAnswer, wantsCsv } from "../CsvPage.ts"
+import { cut, pageOf } from "../ListPage.ts"
 
 const budgetJson = Schema.encodeSync(LabelBudget)
+
+/** The ledger entry up to which a statement counts, and the run after which its page begins. */
+const placeOf = Effect.fnUntraced(function* (cursor: string | undefined, newest: Effect.Effect<bigint>) {
+  if (cursor === undefined) return [yield* newest, ""] as const
+  const [, seq = "", run_id = ""] = /^(\d{1,18})\.(.+)$/.exec(cursor) ?? []
+  return seq !== "" && looksLike("run", run_id) ? ([BigInt(seq), run_id] as const) : yield* notACursor
+})
+
+const statementRun = ({ row, ledger }: StatementRun) => ({
+  run_id: row.run_id,
+  status: isRunStatus(row.status) ? row.status : ("failed" as const),
+  capability: row.capability,
+  endpoint: row.endpoint,
+  finished_at: (row.finished_at ?? row.created_at).toISOString(),
+  ...sumsOf(ledger)
+})
+const statementColumns = ["run_id", "status", "capability", "endpoint", "finished_at", ...statementSums] as const
 
 const view = ({ amount, counted, today, time_zones, ...row }: LabelBudgetRow) =>
   budgetJson({
@@ -29,12 +52,48 @@ export const LabelBudgetsHandlers = HttpApiBuilder.group(
   "labelBudgets",
   Effect.fnUntraced(function* (handlers) {
     const budgets = yield* LabelBudgets
+    const [statements, label_runs, books] = [yield* LabelStatements, yield* LabelRuns, yield* Books]
     const asCaller = yield* makeAsCaller
     return handlers.handleAll({
       list: Effect.fnUntraced(function* ({ query }) {
         const { org_id } = yield* CurrentCaller
         return yield* pageOf("lbl", query, (before, limit) => budgets.list(org_id, before, limit), view)
       }),
+
+      statement: Effect.fnUntraced(
+        function* ({ query: { label, value, period: named, cursor, limit } }) {
+          const { org_id } = yield* CurrentCaller
+          const zones = yield* books.zones(org_id)
+          const period = named ?? dayAt(yield* Clock.currentTimeMillis, zones).slice(0, 7)
+          const times = namedPeriod(period, zones)
+          if (times === null)
+            return yield* refused("query.period", "must be a month such as 2026-11, or a day such as 2026-11-21")
+          const [as_of, after] = yield* placeOf(cursor, label_runs.newest(org_id))
+          const whole = { org_id, label, value, ...times, as_of }
+          const page = Effect.fnUntraced(function* (place: string | null, most: number) {
+            const [, from] = place === null ? [as_of, after] : yield* placeOf(place, Effect.succeed(as_of))
+            if (from === "" && (yield* label_runs.areTooMany(whole)))
+              return yield* refused(
+                "query.period",
+                `has more than ${statementRunsMax} runs; ask for its days, such as ${period.slice(0, 7)}-01`
+              )
+            return cut(yield* statements.runs(whole, from, most + 1), most, ({ row }) => `${as_of}.${row.run_id}`)
+          })
+          if (yield* wantsCsv)
+            return yield* csvAnswer({
+              ...{ name: "statement.csv", columns: statementColumns, cells: statementRun },
+              ...{ limit: limit ?? null, cursor: cursor ?? null, page }
+            })
+          const { rows, next } = yield* page(cursor ?? null, limit ?? listLimitDefault)
+          const signed = yield* statements.receipts(org_id, rows)
+          return {
+            items: rows.map((run, n) => ({ ...statementRun(run), ledger: run.ledger, receipt: signed[n] ?? null })),
+            next_cursor: next,
+            statement: next === null ? yield* statements.whole(whole, { period, time_zone: zoneOf(zones) }) : null
+          }
+        },
+        Effect.catchTag("SigningUnavailable", ({ message }) => Effect.fail(problem("service_unavailable", message)))
+      ),
 
       set: Effect.fnUntraced(function* ({ payload }) {
         const { org_id } = yield* CurrentCaller

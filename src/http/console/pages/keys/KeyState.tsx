@@ -20,8 +20,14 @@ export const KeyState = ({ apiKey }: { readonly apiKey: ApiKey }) => {
 
 const periods = { day: "per day", week: "per week", month: "per month", total: "in total" } as const
 
-export const BudgetBar = ({ budget }: { readonly budget: ApiKey["budget"] }) => {
-  if (budget === null) return <span className="text-muted">no budget</span>
+export const BudgetBar = ({
+  budget,
+  none = "no budget"
+}: {
+  readonly budget: ApiKey["budget"]
+  readonly none?: string
+}) => {
+  if (budget === null) return <span className="text-muted">{none}</span>
   return (
     <div className="space-y-1">
       <div>

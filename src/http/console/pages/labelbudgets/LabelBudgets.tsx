@@ -1,0 +1,92 @@
+/** Budgets of labels, such as of each customer: what the runs with a value may cost, what they have cost, and statements to pass on. */
+import type { AnswerOf } from "../../../client/Browser.ts"
+import { ActionForm, ConfirmAction } from "../../actions/Actions.tsx"
+import { useAction } from "../../actions/useAction.ts"
+import { api } from "../../data/api.ts"
+import { useMay } from "../../data/session.ts"
+import { payloadSchema } from "../../../client/payloadSchema.ts" with { type: "macro" }
+import { payloadForm } from "../../forms/payload.ts"
+import { PayloadFields, payloadIn } from "../../forms/PayloadFields.tsx"
+import { columnsOf } from "../../lists/nouns.tsx"
+import { PagedTable, usePaged } from "../../lists/PagedList.tsx"
+import { Empty, PageHead, Panel } from "../../parts/Page.tsx"
+import { BudgetBar } from "../keys/KeyState.tsx"
+import { Statement } from "./Statement.tsx"
+
+type Budget = AnswerOf<"labelBudgets", "list">["items"][number]
+
+const form = payloadForm(payloadSchema("labelBudgets", "set"))
+const words = {
+  label: { label: "Label", placeholder: "customer" },
+  value: { label: "Value (optional)", hint: "Without one, each value has the budget by itself." },
+  limit: { label: "Most that the runs may charge and hold, in USD" }
+}
+
+const Set = () => {
+  const set = useAction((sent: FormData) => api.labelBudgets.set({ payload: payloadIn(sent) }), {
+    says: "The budget is set.",
+    changes: ["label-budgets"]
+  })
+  return (
+    <Panel title="Set a budget">
+      <ActionForm action={set} submit="Set the budget" className="space-y-3">
+        <PayloadFields form={form} words={words} initial={{ period: "month" }} />
+      </ActionForm>
+    </Panel>
+  )
+}
+
+const ofWhom = ({ label, value }: Budget) => `${label}: ${value ?? "each value"}`
+
+const Remove = ({ budget }: { readonly budget: Budget }) => {
+  const remove = useAction(() => api.labelBudgets.remove({ params: { label_budget_id: budget.id } }), {
+    says: "The budget is removed.",
+    changes: ["label-budgets"]
+  })
+  return (
+    <ConfirmAction
+      action={remove}
+      word="Remove"
+      label={`Remove the budget of ${ofWhom(budget)}`}
+      title={`Remove the budget of ${ofWhom(budget)}?`}
+      confirm="Remove the budget"
+      cancel="Keep it"
+    >
+      <p>Runs with the label are no longer blocked by it.</p>
+    </ConfirmAction>
+  )
+}
+
+const columns = columnsOf("LabelBudget", {
+  spent: ({ spent, ...budget }) => <BudgetBar budget={spent === null ? null : { ...budget, spent }} none="by value" />
+})
+const actions = { title: "Actions", cell: (budget: Budget) => <Remove budget={budget} />, align: "right" as const }
+
+const LabelBudgets = () => {
+  const may = useMay("labelBudgets.set")
+  const paged = usePaged(["label-budgets"], (from) => api.labelBudgets.list({ query: { limit: 100, ...from } }))
+  return (
+    <>
+      <PageHead title="Label budgets">
+        What the runs with a label of yours, such as a customer, may cost. A run above a budget is blocked.
+      </PageHead>
+      <div className="grid grid-cols-1 gap-6">
+        {may ? <Set /> : <p className="text-muted">An owner or an admin of the organization can set budgets.</p>}
+        <PagedTable
+          paged={paged}
+          label="Label budgets"
+          columns={may ? [...columns, actions] : columns}
+          keyOf={({ id }) => id}
+          empty={
+            <Empty title="Budgets will be here, each with what is spent of it.">
+              <p className="text-muted">Label runs with metadata, such as {`{"customer": "acme"}`}.</p>
+            </Empty>
+          }
+        />
+        <Statement />
+      </div>
+    </>
+  )
+}
+
+export default LabelBudgets

@@ -1,0 +1,127 @@
+/**
+ * The runs of a label's value whose money moved in a period: those that ended in it, and those that the warranty refunded in it.
+ *
+ * A run has the label if its metadata has it, or if it counted in the value's budget: erasure takes the metadata, and not the count. `as_of` is an
+ * entry's number, so pages of one statement see the same runs while others end.
+ */
+import { Context, Effect, Layer, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { makeId } from "../../schema/Ids.ts"
+import { valueBudgetId } from "../../schema/wallet/LabelBudget.ts"
+import { warrantyReference } from "../../schema/wallet/Warranty.ts"
+import { oneRowOf, rowsOf } from "../postgres/Rows.ts"
+
+/** Totals are computed in one statement, in about a second for so many. */
+export const statementRunsMax = 100_000
+
+/** A run that took longer to end is in no statement. Providers and queues take hours at most. */
+const openMillisMax = 31 * 86_400_000
+/** Clocks of processes and of the database may differ by this much. */
+const clockMillisMax = 3_600_000
+
+export interface LabelPeriod {
+  readonly org_id: string
+  readonly label: string
+  readonly value: string
+  readonly from: Date
+  readonly to: Date
+  readonly as_of: bigint
+}
+
+const idRows = rowsOf({ run_id: Schema.String })
+const furtherRow = oneRowOf({ further: Schema.Boolean })
+const seqRow = oneRowOf({ entry_seq: Schema.BigInt })
+const totalsRow = oneRowOf({
+  ...{ runs: Schema.BigInt, entries: Schema.BigInt, digest: Schema.String },
+  ...{ held: Schema.BigInt, charged: Schema.BigInt, released: Schema.BigInt, refunded: Schema.BigInt }
+})
+export type LabelTotals = Effect.Success<ReturnType<typeof totalsRow>>
+
+/** Sorts before all runs of a later millisecond. */
+const idOf = (millis: number) => makeId("run", Math.max(0, millis)).slice(0, -16)
+
+export class LabelRuns extends Context.Service<
+  LabelRuns,
+  {
+    /** The number of the organization's newest ledger entry. */
+    readonly newest: (org_id: string) => Effect.Effect<bigint>
+    /** Ids after one, in order. */
+    readonly ids: (period: LabelPeriod, after: string, limit: number) => Effect.Effect<ReadonlyArray<string>>
+    /** Those that were refunded. */
+    readonly refunded: (period: LabelPeriod) => Effect.Effect<ReadonlyArray<string>>
+    /** Whether they are more than `statementRunsMax`. */
+    readonly areTooMany: (period: LabelPeriod) => Effect.Effect<boolean>
+    readonly totals: (period: LabelPeriod) => Effect.Effect<LabelTotals>
+  }
+>()("rungate/layers/receipts/LabelRuns") {
+  static readonly layer = Layer.effect(
+    LabelRuns,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+
+      const inPeriod = ({ from, to, as_of }: LabelPeriod) =>
+        sql`l.created_at >= ${from} AND l.created_at < ${to} AND l.seq <= ${as_of}`
+      const labelled = ({ org_id, label, value }: LabelPeriod) => ({
+        byLabel: sql`run_labels s WHERE s.org_id = ${org_id} AND s.label = run_label(${label}, ${value})`,
+        byBudget: sql`label_budget_runs s WHERE s.budget_id = ${valueBudgetId(org_id, label, value)}`
+      })
+
+      const ended = (period: LabelPeriod, after = "") => {
+        const { byLabel, byBudget } = labelled(period)
+        const oldest = idOf(period.from.getTime() - openMillisMax)
+        const ends = sql`s.run_id > ${after > oldest ? after : oldest} AND s.run_id < ${idOf(period.to.getTime() + clockMillisMax)}`
+        return sql`
+          SELECT c.run_id FROM (SELECT s.run_id FROM ${byLabel} AND ${ends} UNION ALL SELECT s.run_id FROM ${byBudget} AND ${ends}) c
+          WHERE EXISTS (SELECT FROM ledger l WHERE l.org_id = ${period.org_id} AND l.run_id = c.run_id AND l.type IN ('settle', 'release')
+                        AND ${inPeriod(period)})`
+      }
+      const refunds = (period: LabelPeriod, after = "") => {
+        const { byLabel, byBudget } = labelled(period)
+        return sql`
+          SELECT x.run_id, l.seq, l.type, l.amount, l.hash FROM warranty_refunds x
+          JOIN ledger l ON l.org_id = x.org_id AND l.run_id IS NULL AND l.type = 'refund' AND l.reference = ${warrantyReference("")} || x.run_id
+          WHERE x.org_id = ${period.org_id} AND x.run_id > ${after} AND ${inPeriod(period)}
+            AND (EXISTS (SELECT FROM ${byLabel} AND s.run_id = x.run_id) OR EXISTS (SELECT FROM ${byBudget} AND s.run_id = x.run_id))`
+      }
+      const idsOf = Effect.map((rows: ReadonlyArray<{ readonly run_id: string }>) => rows.map(({ run_id }) => run_id))
+
+      const all = (period: LabelPeriod, after = "") => sql`
+        SELECT run_id FROM (${ended(period, after)} UNION ALL SELECT run_id FROM (${refunds(period, after)}) r) u
+        GROUP BY run_id ORDER BY run_id`
+
+      const areTooMany = (period: LabelPeriod) =>
+        Effect.map(
+          furtherRow(sql`SELECT EXISTS (SELECT FROM (${all(period)} OFFSET ${statementRunsMax} LIMIT 1) a) AS further`),
+          ({ further }) => further
+        )
+
+      const totals = (period: LabelPeriod) =>
+        totalsRow(sql`
+          WITH ended AS (SELECT DISTINCT run_id FROM (${ended(period)}) e), lines AS (
+            SELECT l.seq, l.type, l.amount, l.hash FROM ended e JOIN ledger l ON l.org_id = ${period.org_id} AND l.run_id = e.run_id
+            UNION ALL SELECT seq, type, amount, hash FROM (${refunds(period)}) r)
+          SELECT (SELECT count(*) FROM ended) AS runs, count(*) AS entries,
+                 encode(sha256(coalesce(string_agg(hash, ''::bytea ORDER BY seq), '')), 'hex') AS digest,
+                 coalesce(-sum(amount) FILTER (WHERE type = 'reserve'), 0)::bigint AS held,
+                 coalesce(-sum(amount) FILTER (WHERE type = 'settle'), 0)::bigint AS charged,
+                 coalesce(sum(amount) FILTER (WHERE type = 'release'), 0)::bigint AS released,
+                 coalesce(sum(amount) FILTER (WHERE type = 'refund'), 0)::bigint AS refunded
+          FROM lines`)
+
+      return LabelRuns.of({
+        newest: (org_id) =>
+          Effect.orDie(
+            Effect.map(
+              seqRow(sql`SELECT entry_seq FROM wallets WHERE org_id = ${org_id}`),
+              ({ entry_seq }) => entry_seq
+            )
+          ),
+        ids: (period, after, limit) => Effect.orDie(idsOf(idRows(sql`${all(period, after)} LIMIT ${limit}`))),
+        refunded: (period) =>
+          Effect.orDie(idsOf(idRows(sql`SELECT run_id FROM (${refunds(period)}) r ORDER BY run_id`))),
+        areTooMany: (period) => Effect.orDie(areTooMany(period)),
+        totals: (period) => Effect.orDie(totals(period))
+      })
+    })
+  )
+}
