@@ -55,6 +55,7 @@ import { RunStore } from "./runs/RunStore.ts"
 import { Sessions } from "./accounts/Sessions.ts"
 import { SecondFactors } from "./accounts/SecondFactors.ts"
 import { SignInAddresses } from "./accounts/SignInAddresses.ts"
+import { WalletLimits } from "./ledger/WalletLimits.ts"
 import { LabelBudgets } from "./accounts/LabelBudgets.ts"
 import { Senders } from "./accounts/Senders.ts"
 import { Stats } from "./ledger/Stats.ts"
@@ -109,7 +110,7 @@ const Stores = Layer.mergeAll(
   ),
   Referrals.layer,
   ReferralShares.layer,
-  Books.layer,
+  Layer.merge(Books.layer, WalletLimits.layer),
   PaymentStore.layer,
   Layer.merge(CatalogStore.layer, ProviderChecks.layer),
   Installation.layer,

@@ -6,13 +6,14 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { Effect, Fiber, Layer, ManagedRuntime } from "effect"
 import { SqlClient } from "effect/sql"
 import { Client } from "pg"
-import { encodeCredit, encodeGuard } from "../../src/actors/mailbox/Commands.ts"
+import { encodeCredit } from "../../src/actors/mailbox/Commands.ts"
 import { DirectCommands } from "../../src/actors/mailbox/DirectCommands.ts"
 import { RunSlots } from "../../src/actors/runs/RunSlots.ts"
 import { WalletActor } from "../../src/actors/wallet/WalletActor.ts"
 import { Accounts } from "../../src/layers/accounts/Accounts.ts"
 import { Audit } from "../../src/layers/audit/Audit.ts"
 import type { DirectCommand } from "../../src/layers/ledger/DirectCommands.ts"
+import { WalletLimits } from "../../src/layers/ledger/WalletLimits.ts"
 import { RecallMillis } from "../../src/layers/ledger/WalletMemory.ts"
 import { MailStore } from "../../src/layers/ledger/MailStore.ts"
 import { newId } from "../../src/layers/platform/Ids.ts"
@@ -359,14 +360,9 @@ describe("a turn that recalls its wallets", () => {
   })
 
   test("never undoes what another process has set, also by a run that moves no money", async () => {
-    const { org_id, lane, turn } = await runtime.runPromise(remembered())
+    const { org_id, turn } = await runtime.runPromise(remembered())
     await other.runPromise(
-      Effect.gen(function* () {
-        const payload = encodeGuard({ per_run_limit: dollars("0.01") })
-        const mail = { command_id: newId("cmd"), org_id, run_id: null, tag: "SetGuard" as const, payload, result: null }
-        yield* (yield* MailStore).enqueue(mail)
-        yield* (yield* WalletActor).turn(lane)
-      })
+      Effect.flatMap(WalletLimits, (limits) => limits.change(org_id, { per_run_limit: dollars("0.01") }))
     )
     const [free, dear] = [newRun(org_id, { hold: dollars("0") }), newRun(org_id, { hold: dollars("0.02") })]
     const { applied } = await runtime.runPromise(turn(reserve(free)))

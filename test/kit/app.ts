@@ -19,6 +19,7 @@ import { Server } from "../../src/http/Server.ts"
 import { Accounts, digest } from "../../src/layers/accounts/Accounts.ts"
 import { PasswordCost } from "../../src/layers/accounts/Secrets.ts"
 import { Audit, type AuditReport } from "../../src/layers/audit/Audit.ts"
+import type { WalletLimits } from "../../src/layers/ledger/WalletLimits.ts"
 import type { BooksWatch } from "../../src/layers/audit/BooksWatch.ts"
 import { CatalogStore } from "../../src/layers/catalog/CatalogStore.ts"
 import { Endpoints } from "../../src/layers/catalog/Endpoints.ts"
@@ -103,6 +104,7 @@ type Services =
   | Lanes
   | ReferralActor
   | Signals
+  | WalletLimits
 type Everything = Context.Context<Services>
 
 export interface App {

@@ -72,7 +72,7 @@ const turn = Effect.fnUntraced(function* (attempts: ReadonlyArray<AttemptCount>)
     command_id: null,
     org_id,
     run_id: null,
-    tag: "SetGuard",
+    tag: "Cancel",
     payload: "{}",
     result: null
   })

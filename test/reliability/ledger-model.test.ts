@@ -3,10 +3,12 @@ import { afterAll, describe, expect, test } from "bun:test"
 import { Context, Effect } from "effect"
 import fc from "fast-check"
 import { CommandClient } from "../../src/actors/mailbox/CommandClient.ts"
-import { encodeCredit, encodeGuard, encodeSettle } from "../../src/actors/mailbox/Commands.ts"
+import { encodeCredit, encodeSettle } from "../../src/actors/mailbox/Commands.ts"
+import { WalletLimits } from "../../src/layers/ledger/WalletLimits.ts"
 import { MicroUsd, usd } from "../../src/schema/money/Money.ts"
 import type { RunStatus } from "../../src/schema/runs/Run.ts"
 import {
+  changedLimits,
   type Command,
   decide,
   type Entry,
@@ -194,7 +196,9 @@ const play = (sequence: ReadonlyArray<Op>, counts: Counts) => {
         const per_run =
           op.per_run === undefined ? {} : { per_run_limit: op.per_run === null ? null : MicroUsd(op.per_run) }
         const daily = op.daily === undefined ? {} : { daily_limit: op.daily === null ? null : MicroUsd(op.daily) }
-        apply(null, { _tag: "SetGuard", ...per_run, ...daily })
+        const limits = changedLimits(wallet, { ...per_run, ...daily }, day, 0n)
+        if (typeof limits === "string") expect.unreachable(limits)
+        else wallet = { ...wallet, ...limits }
         if (op.per_run !== undefined) model.per_run = op.per_run
         if (op.daily !== undefined) model.daily = op.daily
         break
@@ -271,6 +275,7 @@ describe("T01 ledger.model.commands", () => {
     const app = await startApp({ settings: { RUNGATE_CONCURRENCY: "20", RUNGATE_DRAIN_SECONDS: "0" } })
     try {
       const asking = Context.get(app.context, CommandClient)
+      const limits = Context.get(app.context, WalletLimits)
       const seed = Number(process.env["SEED"] ?? 20_261_121)
       const sequences = fc.sample(fc.array(ops, { minLength: 110, maxLength: 110, size: "max" }), { numRuns: 3, seed })
       let rejected = 0
@@ -293,7 +298,7 @@ describe("T01 ledger.model.commands", () => {
             ])
           ])
         const ask = (
-          tag: "Settle" | "Cancel" | "Credit" | "SetGuard",
+          tag: "Settle" | "Cancel" | "Credit",
           run_id: string | null,
           payload: string,
           command_id?: string
@@ -335,7 +340,7 @@ describe("T01 ledger.model.commands", () => {
             const per_run =
               op.per_run === undefined ? {} : { per_run_limit: op.per_run === null ? null : MicroUsd(op.per_run) }
             const daily = op.daily === undefined ? {} : { daily_limit: op.daily === null ? null : MicroUsd(op.daily) }
-            await ask("SetGuard", null, encodeGuard({ ...per_run, ...daily }))
+            expect(await Effect.runPromise(limits.change(org.org_id, { ...per_run, ...daily }))).toBe("Changed")
             if (op.per_run !== undefined) model.per_run = op.per_run
             if (op.daily !== undefined) model.daily = op.daily
           } else if (op.kind === "reserve") {

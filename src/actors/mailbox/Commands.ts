@@ -24,15 +24,6 @@ export const Credit = Schema.Struct({
   ...ofActor
 })
 
-export const SetGuard = Schema.Struct({
-  per_run_limit: Schema.optionalKey(Schema.NullOr(Usd)),
-  daily_limit: Schema.optionalKey(Schema.NullOr(Usd)),
-  time_zone: Schema.optionalKey(Schema.String),
-  /** Whether the caller may raise or remove a limit. Commands of older versions lack this field, and may. */
-  may_loosen: Schema.optionalKey(Schema.Boolean),
-  ...ofActor
-})
-
 /** A fact about a payment. Each `event_id` is applied once, however often it is stored. */
 export const Pay = Schema.Struct({ payment_id: Schema.String, event_id: Schema.String, fact: PaymentFact })
 export type Pay = typeof Pay.Type
@@ -46,7 +37,6 @@ export type AutoTopup = typeof AutoTopup.Type
 
 const decodeSettle = Schema.decodeUnknownSync(SettleReport)
 const decodeCredit = Schema.decodeUnknownSync(Credit)
-const decodeGuard = Schema.decodeUnknownSync(SetGuard)
 export const decodePay = Schema.decodeUnknownSync(Pay)
 export const decodeAutoTopup = Schema.decodeUnknownSync(AutoTopup)
 
@@ -54,7 +44,6 @@ export const encodeSettle = Schema.encodeSync(Schema.fromJsonString(SettleReport
 export const encodeCredit = Schema.encodeSync(Schema.fromJsonString(Credit))
 export const encodePay = Schema.encodeSync(Schema.fromJsonString(Pay))
 export const encodeAutoTopup = Schema.encodeSync(Schema.fromJsonString(AutoTopup))
-export const encodeGuard = Schema.encodeSync(Schema.fromJsonString(SetGuard))
 
 export const decodeCommand = (
   mail: TurnCommand
@@ -72,8 +61,6 @@ export const decodeCommand = (
     }
     case "Credit":
       return { command: { _tag: "Credit", ...decodeCredit(mail.payload) }, report: null }
-    case "SetGuard":
-      return { command: { _tag: "SetGuard", ...decodeGuard(mail.payload) }, report: null }
     // These need more than a wallet and a run; DecidePayments.ts decides them.
     case "Pay":
     case "AutoTopup":

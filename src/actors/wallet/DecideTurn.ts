@@ -139,7 +139,7 @@ const availableTo = (
 
 /** Decides on the wallet's day. */
 const decideOn = (view: TurnView, wallet: Wallet, run: TurnRun | null, command: Command, budget: KeyBudget | null) =>
-  decide(wallet, run, command, walletDay(view, wallet.org_id), budget, view.now_micros)
+  decide(wallet, run, command, walletDay(view, wallet.org_id), budget)
 
 /** Creates new ids. */
 export interface Names {

@@ -1,46 +1,27 @@
-/** The wallet. Reads come from the ledger's tables, and every change is a command to the wallet actor. */
+/** The wallet: reads of the ledger's tables, and changes of the spend guard. */
 import { Effect, Option, Schema, Struct } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { CommandClient } from "../../actors/mailbox/CommandClient.ts"
-import { encodeGuard } from "../../actors/mailbox/Commands.ts"
-import { EventFeed } from "../../actors/events/EventFeed.ts"
 import { Accounts } from "../../layers/accounts/Accounts.ts"
-import { AlertSettings } from "../../layers/events/AlertSettings.ts"
 import { Audit } from "../../layers/audit/Audit.ts"
 import { forOwner } from "../../layers/audit/wallet.ts"
 import { Books } from "../../layers/ledger/Books.ts"
 import type { EntryRow } from "../../layers/ledger/EntryList.ts"
-import { GuardStore } from "../../layers/guards/GuardStore.ts"
-import { Settings } from "../../layers/platform/Settings.ts"
 import { Reads } from "../../layers/standby/Reads.ts"
-import { SpendGuard, Transaction, Wallet, WalletAudit } from "../../schema/nouns/Wallet.ts"
+import { Transaction, Wallet, WalletAudit } from "../../schema/nouns/Wallet.ts"
 import { notACursor, problem, refused } from "../../schema/Errors.ts"
 import { looksLike } from "../../schema/Ids.ts"
 import { plus } from "../../schema/money/Money.ts"
-import { zoneChangesOn, zoneOf, type Zones } from "../../schema/money/SpendDay.ts"
+import type { Zones } from "../../schema/money/SpendDay.ts"
 import { fromOf, toOf } from "../../schema/Period.ts"
-import { zoneNames } from "../../schema/money/TimeZone.ts"
-import { didYouMean } from "../../schema/suggestion.ts"
 import { seesWallet } from "../../schema/accounts/KeyAccess.ts"
 import { type KeyBudget, leftIn } from "../../schema/wallet/KeyBudget.ts"
 import { type EntryType, entryTypes } from "../../schema/wallet/Wallet.ts"
 import { Api } from "../api/Api.ts"
 import { CurrentCaller, listLimitDefault } from "../api/shapes/Common.ts"
 import { csvAnswer, wantsCsv } from "./CsvPage.ts"
-import { actor, makeAsCaller } from "../middleware/Bearer.ts"
+import { makeAsCaller } from "../middleware/Bearer.ts"
 import { cut } from "./ListPage.ts"
-import { withCommands } from "../../schema/Hints.ts"
-import { signIn } from "../../schema/Steps.ts"
-
-const tryAgain = problem(
-  "service_unavailable",
-  "The command is stored and will be applied; read the wallet again in a few seconds."
-)
-
-const needsPerson = problem(
-  "forbidden",
-  withCommands`An API key may only lower a limit. To raise or remove one, or to change the time zone, sign in with ${signIn} and use the session token.`
-)
+import { makeSpendGuard } from "./SpendGuard.ts"
 
 const noBudget = problem(
   "forbidden",
@@ -51,7 +32,6 @@ const noBudget = problem(
 const currency = "USD" as const
 const walletJson = Schema.encodeSync(Wallet)
 const transactionJson = Schema.encodeSync(Transaction)
-const guardJson = Schema.encodeSync(SpendGuard)
 const auditJson = Schema.encodeSync(WalletAudit)
 
 const budgetAsWallet = (budget: KeyBudget, today: string) => {
@@ -91,26 +71,8 @@ export const WalletHandlers = HttpApiBuilder.group(
     const accounts = yield* Accounts
     const reads = yield* Reads
     const auditor = yield* Audit
-    const commands = yield* CommandClient
-    const alerts = yield* AlertSettings
     const asCaller = yield* makeAsCaller
-    const feed = yield* EventFeed
-    const settings = yield* Settings
-    const guards = yield* GuardStore
-
-    const guard = Effect.fnUntraced(function* (org_id: string) {
-      const wallet = yield* books.wallet(org_id)
-      const low = yield* alerts.lowBalance(org_id)
-      const contact_guard_days = yield* guards.contactDays(org_id)
-      const time_zone = zoneOf(wallet.time_zones ?? [])
-      return guardJson({
-        ...wallet,
-        time_zone,
-        low_balance: low,
-        contact_guard_days,
-        repeat_guard: settings.repeatGuard
-      })
-    })
+    const guard = yield* makeSpendGuard
 
     return handlers.handleAll({
       get: Effect.fnUntraced(function* () {
@@ -148,34 +110,14 @@ export const WalletHandlers = HttpApiBuilder.group(
 
       guard: Effect.fnUntraced(function* () {
         const { org_id } = yield* CurrentCaller
-        return yield* guard(org_id)
+        return yield* guard.view(org_id)
       }),
 
       setGuard: Effect.fnUntraced(function* ({ payload }) {
-        const { org_id, user_id } = yield* CurrentCaller
-        const { low_balance, contact_guard_days: days, ...limits } = payload
-        const loosens =
-          days !== undefined && user_id === null && (days ?? 0) < ((yield* guards.contactDays(org_id)) ?? 0)
-        if (loosens) return yield* Effect.fail(needsPerson)
-        const { time_zone } = limits
-        if (time_zone !== undefined && !(yield* books.hasZone(time_zone)))
-          return yield* refused("time_zone", `must be a name such as Europe/Berlin.${didYouMean(time_zone, zoneNames)}`)
-        const { verdict } = yield* commands
-          .ask({
-            org_id,
-            run_id: null,
-            tag: "SetGuard",
-            payload: encodeGuard({ ...limits, may_loosen: user_id !== null, actor: yield* actor })
-          })
-          .pipe(Effect.catch(() => Effect.fail(tryAgain)))
-        if (verdict === "LooseningRefused") return yield* Effect.fail(needsPerson)
-        if (verdict === "ZoneKept")
-          return yield* refused("time_zone", `may change again on ${zoneChangesOn(yield* books.zones(org_id))}`)
-        if (low_balance !== undefined) yield* asCaller(alerts.setLowBalance(org_id, low_balance))
-        if (days !== undefined) yield* asCaller(guards.setContactDays(org_id, days))
-        if ((limits.daily_limit ?? null) !== null) yield* alerts.watch(org_id)
-        if (low_balance !== undefined || limits.daily_limit !== undefined) yield* feed.changed(org_id)
-        return yield* guard(org_id)
+        const { org_id } = yield* CurrentCaller
+        yield* asCaller(guard.change(payload))
+        yield* guard.announce(org_id, payload)
+        return yield* guard.view(org_id)
       })
     })
   })

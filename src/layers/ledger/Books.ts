@@ -1,7 +1,7 @@
 /**
  * Reads one wallet for its owner and for operators: balance, limits, ledger entries, open runs and audit violations.
  *
- * Nothing here writes: only the wallet actor's turns change a wallet.
+ * Nothing here writes.
  */
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"

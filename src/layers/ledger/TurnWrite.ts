@@ -7,7 +7,6 @@
 import { Clock, Effect } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
 import type { MicroUsd } from "../../schema/money/Money.ts"
-import type { Wallet } from "../../schema/wallet/Wallet.ts"
 import { spans, windowStart } from "../../schema/runs/Health.ts"
 import { recalledSecondsMax } from "../../schema/wallet/TurnTime.ts"
 import { noContactConflict, writeContacts } from "../guards/ContactTurn.ts"
@@ -296,19 +295,6 @@ const isTimely = (sql: SqlClient.SqlClient, now_micros: bigint, wasRead: boolean
                             AND abs((extract(epoch FROM now()) * 1000000)::bigint - ${now_micros}::bigint)
                                 < ${(wasRead ? minutes * 60 : recalledSecondsMax) * 1_000_000}::bigint`
 
-/** Parts that write changed time zones. A turn that changes none has the same statement as before. */
-const zoneParts = (sql: SqlClient.SqlClient, wallets: ReadonlyArray<Wallet>, read: TurnInput["wallets"]) => {
-  const none = sql.literal("")
-  const same = wallets.every(({ org_id, time_zones }) => read.get(org_id)?.wallet.time_zones === time_zones)
-  if (same) return { set: none, columns: none, names: none }
-  const texts = wallets.map(({ time_zones }) => (time_zones === undefined ? null : JSON.stringify(time_zones)))
-  return {
-    set: sql.literal(", time_zones = n.time_zones::jsonb"),
-    columns: sql`, ${jsons(texts)}`,
-    names: sql.literal(", time_zones")
-  }
-}
-
 /** What the operator allows. */
 export interface TurnLimits {
   readonly autoTopupDailyMax: MicroUsd
@@ -360,18 +346,17 @@ export const turnWriter = (sql: SqlClient.SqlClient, limits: TurnLimits) => {
     })
     const amounts = effects.wallets
     const newValues = storeNewValues(sql, budgets, effects.budgets)
-    const zones = zoneParts(sql, amounts, input.wallets)
     const at = sql`'epoch'::timestamptz + ${now_micros}::bigint * interval '1 microsecond'`
     yield* sql`
           WITH paid AS (
             UPDATE wallets w SET version = w.version + 1, balance = n.balance, reserved = n.reserved, entry_seq = n.entry_seq, head = n.head,
-                   per_run_limit = n.per_run_limit, daily_limit = n.daily_limit, spent_day = n.spent_day, spent = n.spent,
-                   open_runs = greatest(0, w.open_runs + n.opened), allowances_held = n.allowances_held${zones.set}
+                   spent_day = n.spent_day, spent = n.spent,
+                   open_runs = greatest(0, w.open_runs + n.opened), allowances_held = n.allowances_held
             FROM unnest(${texts(amounts.map((w) => w.org_id))}, ${bigints(wallets.map((w) => w.version - 1n))},
                         ${bigints(amounts.map((w) => w.balance))}, ${bigints(amounts.map((w) => w.reserved))}, ${bigints(amounts.map((w) => w.entry_seq))}, ${byteas(wallets.map((w) => w.head))},
-                        ${bigints(amounts.map((w) => w.per_run_limit))}, ${bigints(amounts.map((w) => w.daily_limit))}, ${texts(amounts.map((w) => w.spent_day))}::date[],
-                        ${bigints(amounts.map((w) => w.spent))}, ${bigints(amounts.map((w) => openRuns.get(w.org_id) ?? 0n))}, ${bigints(amounts.map((w) => w.allowances_held))}${zones.columns})
-                 AS n(org_id, version, balance, reserved, entry_seq, head, per_run_limit, daily_limit, spent_day, spent, opened, allowances_held${zones.names})
+                        ${texts(amounts.map((w) => w.spent_day))}::date[],
+                        ${bigints(amounts.map((w) => w.spent))}, ${bigints(amounts.map((w) => openRuns.get(w.org_id) ?? 0n))}, ${bigints(amounts.map((w) => w.allowances_held))})
+                 AS n(org_id, version, balance, reserved, entry_seq, head, spent_day, spent, opened, allowances_held)
             WHERE w.org_id = n.org_id AND w.version = n.version
             RETURNING w.open_runs
           )${writeEntries(sql, entries, at)}${writeOpened(sql, opened, at)}${writeClosed(sql, closed)}${writeReplies(sql, replies)}${deleteMail(sql, lane, stored)}${writeEnded(sql, lane, ended, effects.ended, at)}${writeAttempts(sql, lane, attempts, now)}${writeUnbooked(sql, unbookedRuns(effects))}${writeLosses(sql, lane, records.losses)}${writeUnknowns(sql, records.unknowns)}${isEmpty(effects.payments) ? none : writePayments(sql, effects.payments, autoTopupDailyMax)}${writeBudgets(sql, budgets, effects.budgets, effects.budget_alerts)}${newValues.rows}${writeRepeats(sql, effects.repeats)}${writeContacts(sql, effects.contacts)}${writeReuse(sql, lane, effects.reuse, ended)}${writeFree(sql, effects.free)}${arrived.length === 0 ? none : writeArrived(sql, arrived, refused, at)}

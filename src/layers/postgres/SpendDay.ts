@@ -13,8 +13,8 @@ export const startOf = (day: string) => `(${day})::timestamp AT TIME ZONE 'UTC'`
 /** Today in UTC. */
 export const today = dayOf("now()")
 
-/** Today of a wallet. */
-export const todayOf = (wallet: string) => dayOf("now()", `${wallet}.time_zones`)
+/** Today of a wallet, or its day at another time. */
+export const todayOf = (wallet: string, time = "now()") => dayOf(time, `${wallet}.time_zones`)
 
 /** What a wallet has spent today. */
 export const spentToday = (wallet: string) =>

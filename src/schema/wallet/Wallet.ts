@@ -96,15 +96,6 @@ export type Command =
       readonly reference: string
       readonly note: string
     }
-  | {
-      readonly _tag: "SetGuard"
-      readonly per_run_limit?: MicroUsd | null
-      readonly daily_limit?: MicroUsd | null
-      /** A name of PostgreSQL's list. */
-      readonly time_zone?: string
-      /** False for an API key, because limits protect against a leaked key. */
-      readonly may_loosen?: boolean
-    }
 
 /** What a guard says about a run that it refuses. */
 export type GuardRefusal = RepeatRefusal | ContactRefusal
@@ -133,11 +124,6 @@ export type Verdict =
   /** The run's status no longer allows the command, so nothing changes. */
   | { readonly _tag: "Stale"; readonly status: RunStatus | null }
   | { readonly _tag: "Credited"; readonly seq: bigint }
-  | { readonly _tag: "GuardSet" }
-  /** The caller may only lower limits, and the command would raise or remove one. No limit was changed. */
-  | { readonly _tag: "LooseningRefused" }
-  /** The periods that the last change of the time zone has kept are not over. Nothing was changed. */
-  | { readonly _tag: "ZoneKept" }
 
 export interface Decision {
   readonly wallet: Wallet
@@ -345,23 +331,38 @@ const credit = (wallet: Wallet, command: Extract<Command, { _tag: "Credit" }>): 
 const loosens = (limit: MicroUsd | null, next: MicroUsd | null): boolean =>
   limit !== null && (next === null || next > limit)
 
-const setGuard = (
-  wallet: Wallet,
-  command: Extract<Command, { _tag: "SetGuard" }>,
+/** What limits the runs of a wallet. */
+export type WalletLimits = Pick<Wallet, "per_run_limit" | "daily_limit" | "time_zones">
+
+export interface LimitsChange {
+  readonly per_run_limit?: MicroUsd | null
+  readonly daily_limit?: MicroUsd | null
+  /** A name of PostgreSQL's list. */
+  readonly time_zone?: string
+  /** False for an API key, because limits protect against a leaked key. */
+  readonly may_loosen?: boolean
+}
+
+/**
+ * The limits after a change. `LooseningRefused`: the caller may only lower limits, and would raise or remove one. `ZoneKept`: the periods that the
+ * last change of the time zone has kept are not over.
+ */
+export const changedLimits = (
+  limits: WalletLimits,
+  change: LimitsChange,
   day: string,
   now_micros: bigint
-): Decision => {
-  const { per_run_limit = wallet.per_run_limit, daily_limit = wallet.daily_limit, may_loosen = true } = command
-  const { time_zone = zoneOf(wallet.time_zones) } = command
-  const zones = withZone(wallet.time_zones ?? [], time_zone, day, now_micros)
+): WalletLimits | "LooseningRefused" | "ZoneKept" => {
+  const { per_run_limit = limits.per_run_limit, daily_limit = limits.daily_limit, may_loosen = true } = change
+  const { time_zone = zoneOf(limits.time_zones) } = change
+  const zones = withZone(limits.time_zones ?? [], time_zone, day, now_micros)
   const loosened =
-    loosens(wallet.per_run_limit, per_run_limit) ||
-    loosens(wallet.daily_limit, daily_limit) ||
-    time_zone !== zoneOf(wallet.time_zones)
-  if (!may_loosen && loosened) return unchanged(wallet, { _tag: "LooseningRefused" })
-  if (zones === null) return unchanged(wallet, { _tag: "ZoneKept" })
-  const zoned = zones.length === 0 ? {} : { time_zones: zones }
-  return unchanged({ ...wallet, ...zoned, per_run_limit, daily_limit }, { _tag: "GuardSet" })
+    loosens(limits.per_run_limit, per_run_limit) ||
+    loosens(limits.daily_limit, daily_limit) ||
+    time_zone !== zoneOf(limits.time_zones)
+  if (!may_loosen && loosened) return "LooseningRefused"
+  if (zones === null) return "ZoneKept"
+  return { per_run_limit, daily_limit, ...(zones.length === 0 ? {} : { time_zones: zones }) }
 }
 
 /**
@@ -373,11 +374,9 @@ export const decide = (
   run: WalletRun | null,
   command: Command,
   day: string,
-  budget: KeyBudget | null = null,
-  now_micros = 0n
+  budget: KeyBudget | null = null
 ): Decision => {
   if (command._tag === "Credit") return credit(wallet, command)
-  if (command._tag === "SetGuard") return setGuard(wallet, command, day, now_micros)
   if (run === null) return unchanged(wallet, { _tag: "Stale", status: null }, budget)
   switch (command._tag) {
     case "Reserve":

@@ -96,14 +96,6 @@ test("each organization's commands change its own wallet only", () => {
   ])
 })
 
-test("a limit that its owner sets counts for the next run of the turn", () => {
-  const limit = { ...credit("0.00"), tag: "SetGuard", payload: { per_run_limit: "0.50" }, command_id: "cmd_a" }
-  const { effects, replyTo } = turnOf([limit, reserve("run_a")], { runs: [newRun("run_a")] })
-  expect(replyTo("cmd_a")).toEqual({ verdict: "GuardSet", transaction_id: null })
-  expect(effects.wallets).toMatchObject([{ per_run_limit: dollars("0.50") }])
-  expect(effects.ended).toMatchObject([{ error_code: "cost_limit_exceeded" }])
-})
-
 test("stored commands count as taken, and direct ones do not", () => {
   expect(turnOf([credit("1.00", { id: 8n }), credit("1.00", { id: null }), credit("1.00")]).answer.taken).toBe(2)
 })

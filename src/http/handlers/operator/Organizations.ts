@@ -1,11 +1,9 @@
 /**
- * Organizations as the operator sees and changes them. Money and limits are commands to the wallet's actor, and the audit log has every
+ * Organizations as the operator sees and changes them. Money is a command to the wallet's actor, and the audit log has every
  * change under the operator's name.
  */
 import { Effect, Option, Schema } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { CommandClient } from "../../../actors/mailbox/CommandClient.ts"
-import { encodeGuard } from "../../../actors/mailbox/Commands.ts"
 import { creditMax, makeCredits, type NewCredit } from "../../../actors/operator/Credits.ts"
 import { EventFeed } from "../../../actors/events/EventFeed.ts"
 import { Accounts } from "../../../layers/accounts/Accounts.ts"
@@ -14,6 +12,7 @@ import { BooksWatch } from "../../../layers/audit/BooksWatch.ts"
 import type { Violation } from "../../../layers/audit/equations.ts"
 import { AlertSettings } from "../../../layers/events/AlertSettings.ts"
 import { Books } from "../../../layers/ledger/Books.ts"
+import { WalletLimits } from "../../../layers/ledger/WalletLimits.ts"
 import { makeOrganizationState } from "../../../layers/operator/OrganizationState.ts"
 import { problem, refused } from "../../../schema/Errors.ts"
 import { withCommands } from "../../../schema/Hints.ts"
@@ -37,10 +36,6 @@ const storedCredit = (reference: string) =>
     "service_unavailable",
     `The command is stored, but no worker has applied it yet. The next worker applies it once (rungate serve). Repeat it with reference ${reference} to see whether it is booked.`
   )
-const storedGuard = problem(
-  "service_unavailable",
-  "The command is stored and will be applied; read the organization again in a few seconds."
-)
 const otherAmount = (booked: bigint) =>
   refused("reference", `was already used for ${usd(booked)} USD; nothing was changed`)
 
@@ -67,7 +62,7 @@ export const OperatorOrganizationsHandlers = HttpApiBuilder.group(
     const asOperator = yield* makeAsOperator
     const auditor = yield* Audit
     const books = yield* Books
-    const commands = yield* CommandClient
+    const limits = yield* WalletLimits
     const credits = yield* makeCredits
     const feed = yield* EventFeed
     const stateOf = yield* makeOrganizationState
@@ -109,10 +104,7 @@ export const OperatorOrganizationsHandlers = HttpApiBuilder.group(
 
       setGuard: Effect.fnUntraced(function* ({ params: { org_id }, payload }) {
         yield* organizationOf(org_id)
-        const command = encodeGuard({ ...payload, may_loosen: true, actor: yield* operatorActor })
-        yield* commands
-          .ask({ org_id, run_id: null, tag: "SetGuard", payload: command })
-          .pipe(Effect.catch(() => Effect.fail(storedGuard)))
+        yield* asOperator(limits.change(org_id, payload))
         if ((payload.daily_limit ?? null) !== null) yield* alerts.watch(org_id)
         if (payload.daily_limit !== undefined) yield* feed.changed(org_id)
         return guardView(yield* books.wallet(org_id))

@@ -174,7 +174,7 @@ CREATE TABLE mailbox (
   PRIMARY KEY (lane, id)
 ) WITH (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 2000);
 CREATE TRIGGER audited_command BEFORE DELETE ON mailbox FOR EACH ROW
-WHEN (OLD.tag IN ('SetGuard', 'AutoTopup', 'Credit')) EXECUTE FUNCTION audit_command();
+WHEN (OLD.tag IN ('AutoTopup', 'Credit')) EXECUTE FUNCTION audit_command();
 
 -- The reason of a dead letter can contain internals. Admins of the organization read the log, so its entry has the kind of the command only.
 CREATE FUNCTION audit_retry() RETURNS trigger LANGUAGE plpgsql AS $$

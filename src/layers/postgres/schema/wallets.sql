@@ -28,7 +28,7 @@ CREATE FUNCTION is_time_zone(zone text) RETURNS boolean LANGUAGE sql STABLE AS $
                           AND NOT EXISTS (SELECT FROM pg_timezone_abbrevs a WHERE a.abbrev = upper(zone)))
 $$;
 
--- One row for each organization: its balance, what its open runs hold, and its limits. Only turns of its lane write it.
+-- One row for each organization: its balance, what its open runs hold, and its limits. Turns of its lane write it, and people its limits (layers/ledger/WalletLimits.ts).
 CREATE TABLE wallets (
   org_id text PRIMARY KEY REFERENCES orgs,
   lane smallint NOT NULL CHECK (lane >= 0),
@@ -85,7 +85,7 @@ DECLARE
   becomes jsonb := jsonb_build_object('per_run_limit', audit_usd(NEW.per_run_limit), 'daily_limit', audit_usd(NEW.daily_limit),
                                       'time_zone', coalesce(NEW.time_zones -> -1 ->> 'zone', 'UTC'));
 BEGIN
-  PERFORM audit_write(audit_command_actor(NEW.org_id, 'SetGuard', ''), NEW.org_id, 'spend_guard.changed', NEW.org_id,
+  PERFORM audit_write(audit_actor(), NEW.org_id, 'spend_guard.changed', NEW.org_id,
                       audit_changed(was, becomes), audit_changed(becomes, was));
   RETURN NULL;
 END $$;

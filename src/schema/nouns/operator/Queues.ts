@@ -45,7 +45,7 @@ export const DeadLetter = Schema.Struct({
   org_id,
   organization,
   run_id: Schema.NullOr(run_id),
-  command: such("Settle", "Reserve, Settle, Cancel, Credit, SetGuard, Pay or AutoTopup."),
+  command: such("Settle", "Reserve, Settle, Cancel, Credit, Pay or AutoTopup."),
   why: text("The error of its last attempt."),
   attempts: Schema.Number,
   created_at: time

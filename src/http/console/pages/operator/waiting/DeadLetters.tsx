@@ -21,7 +21,6 @@ const consequences: Readonly<Record<string, string>> = {
   Settle: "If its run is still open, the run ends and is charged. Otherwise nothing changes.",
   Cancel: "If its run has not started, the run is cancelled. Otherwise nothing changes.",
   Credit: "The amount is booked, unless its reference is booked already.",
-  SetGuard: "The limits become those of this command, also if they were changed since.",
   Pay: "The payment is booked, unless it is booked already.",
   AutoTopup: "The automatic top-up becomes as this command says, also if it was changed since."
 }
