@@ -6,6 +6,7 @@
 import { Effect, Layer } from "effect"
 import { AccountsWorker } from "./actors/AccountsWorker.ts"
 import { AccountMails } from "./actors/accounts/AccountMails.ts"
+import { Approvals, ApprovalWorker } from "./actors/guards/Approvals.ts"
 import { Allowances, AllowanceWorker } from "./actors/allowances/Allowances.ts"
 import { Admission } from "./actors/runs/Admission.ts"
 import { BackgroundWorker } from "./actors/BackgroundWorker.ts"
@@ -103,7 +104,7 @@ const ApiLayer = Layer.mergeAll(
   Quotes.layer.pipe(Layer.provideMerge(Admission.layer)),
   Layer.merge(Receipts.layer, LabelStatements.layer),
   BounceReports.layer.pipe(Layer.provideMerge(Warranties.layer)),
-  Allowances.layer,
+  Layer.merge(Allowances.layer, Approvals.layer),
   TopUps.layer,
   PaymentEvents.layer,
   ReferralActor.layer,
@@ -124,7 +125,7 @@ const Working = Workers.pipe(
     Layer.mergeAll(
       BackgroundWorker,
       AccountsWorker,
-      AllowanceWorker,
+      Layer.merge(AllowanceWorker, ApprovalWorker),
       DisputeWorker,
       UsageWorker,
       HeadWorker,

@@ -51,6 +51,7 @@ import { OperatorSessionsHandlers } from "./handlers/operator/Sessions.ts"
 import { RecoveryHandlers } from "./handlers/accounts/Recovery.ts"
 import { ReferralsHandlers } from "./handlers/Referrals.ts"
 import { RunsHandlers } from "./handlers/Runs.ts"
+import { ApprovalsHandlers } from "./handlers/accounts/Approvals.ts"
 import { LabelBudgetsHandlers } from "./handlers/accounts/LabelBudgets.ts"
 import { SendersHandlers } from "./handlers/accounts/Senders.ts"
 import { AllowancesHandlers } from "./handlers/accounts/Allowances.ts"
@@ -107,6 +108,7 @@ export const Routes = Layer.mergeAll(
       KeysHandlers,
       AllowancesHandlers,
       LabelBudgetsHandlers,
+      ApprovalsHandlers,
       SendersHandlers,
       MembersHandlers,
       InvitationsHandlers,

@@ -23,6 +23,8 @@ import { EventWriter } from "./events/EventWriter.ts"
 import { Finder } from "./history/Finder.ts"
 import { HistoryIndex } from "./history/index/HistoryIndex.ts"
 import { HistoryStore } from "./history/HistoryStore.ts"
+import { ApprovalRules } from "./guards/ApprovalRules.ts"
+import { ApprovalStore } from "./guards/ApprovalStore.ts"
 import { GuardStore } from "./guards/GuardStore.ts"
 import { Installation } from "./queues/Installation.ts"
 import { InvitationMails } from "./members/InvitationMails.ts"
@@ -87,7 +89,7 @@ const Stores = Layer.mergeAll(
   ),
   RunStore.layer,
   TurnStore.layer,
-  GuardStore.layer,
+  Layer.mergeAll(GuardStore.layer, ApprovalRules.layer, ApprovalStore.layer),
   MailStore.layer,
   Leases.layer,
   Partitions.layer,

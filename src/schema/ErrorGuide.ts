@@ -88,6 +88,14 @@ export const errorGuide: Readonly<Record<ErrorCode, ErrorAdvice>> = {
       "A recipient was contacted within `unless_contacted_within_seconds` or `contact_guard_days`. Nothing was held or sent",
     advice: "Leave out the recipient that the message names, or write again after the time that it names"
   },
+  approval_denied: {
+    meaning: "A rule made the run wait for an approval, and a member denied it. Nothing was charged",
+    advice: "Ask the member why, then start a run that they will approve"
+  },
+  approval_expired: {
+    meaning: "A rule made the run wait for an approval, and nobody answered in time. Nothing was charged",
+    advice: "Start it again, and ask the person sooner: `approval.tell` has the words"
+  },
   wallet_suspended: {
     meaning:
       "A check found that the wallet's books do not add up, so it takes no new runs. Nothing was held or charged",

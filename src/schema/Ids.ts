@@ -20,6 +20,7 @@ export type Prefix =
   | "ref"
   | "snd"
   | "lbl"
+  | "apr"
   | "inv"
   | "evt"
   | "aud"

@@ -7,6 +7,7 @@ import { noFree } from "../../src/layers/guards/FreeTurn.ts"
 import { encodeAutoTopup, encodeCredit, encodePay, encodeSettle } from "../../src/actors/mailbox/Commands.ts"
 import type { AutoTopup as AutoTopupCommand, Pay } from "../../src/actors/mailbox/Commands.ts"
 import { decideTurn } from "../../src/actors/wallet/DecideTurn.ts"
+import { noApprovals } from "../../src/layers/guards/ApprovalTurn.ts"
 import { noContacts } from "../../src/layers/guards/ContactTurn.ts"
 import { noRepeats } from "../../src/layers/guards/RepeatTurn.ts"
 import { noReuse } from "../../src/layers/guards/ReuseTurn.ts"
@@ -124,7 +125,16 @@ export const turnView = (commands: ReadonlyArray<TurnCommand>, given: Omit<Given
     wallets: new Map(wallets.map((one) => [one.org_id, readWallet(one)])),
     runs: new Map(runs.map((one) => [one.run_id, one])),
     ...{ autos: new Map(), payments: noPayments, budgets: noBudgets, repeats: noRepeats, contacts: noContacts },
-    ...{ reuse: noReuse, free: noFree, free_limit: 0n, repeat_guard: 3, credited: new Map(), day, now_micros },
+    ...{
+      reuse: noReuse,
+      approvals: noApprovals,
+      free: noFree,
+      free_limit: 0n,
+      repeat_guard: 3,
+      credited: new Map(),
+      day,
+      now_micros
+    },
     auto_topup_daily_max: dollars("50.00"),
     ...others
   }

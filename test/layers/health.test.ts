@@ -53,6 +53,7 @@ const nothing: TurnEffects = {
   budget_alerts: [],
   repeats: { tried: [], cleared: [], removed: [] },
   contacts: { claimed: [], released: [] },
+  approvals: { waiting: [], decided: [] },
   reuse: noReuseEffects
 }
 

@@ -144,7 +144,7 @@ const essence = ({ status, headers, text }: Reply, sent: string) =>
     .replace(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, "<uuid>")
 
 const sessionOnly =
-  /^(senders\.(verify|remove)|keys\.(revoke|change|rotate)|members\.\w+|invitations\.\w+|auth\.endSession|webhooks\.(change|remove|rotate|replay|replayAll)|providerAccounts\.(set|remove)|labelBudgets\.remove) /
+  /^(senders\.(verify|remove)|keys\.(revoke|change|rotate)|members\.\w+|invitations\.\w+|auth\.endSession|webhooks\.(change|remove|rotate|replay|replayAll)|providerAccounts\.(set|remove)|labelBudgets\.remove|approvals\.(changeRule|removeRule|approve|deny)) /
 /** Operations that answer an unknown id with 404. */
 const notFound = /^((allowances|members|invitations)\.|(auth\.endSession|providerAccounts\.(get|remove)) )/
 

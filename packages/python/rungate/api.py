@@ -542,6 +542,81 @@ class LabelBudgets:
         return self._transport.call("DELETE", f"/v1/label-budgets/{segment('label_budget_id', label_budget_id)}")
 
 
+class Approvals:
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    def rules(self, *, limit: int | None = None) -> Pages[types.ApprovalRule]:
+        """List approval rules
+
+        limit: The maximum number of items in the response.
+        """
+        return Pages(lambda cursor: self._transport.call(
+            "GET",
+            "/v1/approval-rules",
+            query={"limit": limit, "cursor": cursor},
+            repeatable=True,
+        ))
+
+    def add_rule(self, body: types.ApprovalRuleRequest) -> types.ApprovalRule:
+        """Add an approval rule"""
+        return self._transport.call("POST", "/v1/approval-rules", body=body)
+
+    def change_rule(self, approval_rule_id: str, body: types.ApprovalRuleChange | None = None) -> types.ApprovalRule:
+        """Change an approval rule"""
+        return self._transport.call(
+            "PATCH",
+            f"/v1/approval-rules/{segment('approval_rule_id', approval_rule_id)}",
+            body={} if body is None else body,
+        )
+
+    def remove_rule(self, approval_rule_id: str) -> types.RemovedApprovalRule:
+        """Remove an approval rule"""
+        return self._transport.call("DELETE", f"/v1/approval-rules/{segment('approval_rule_id', approval_rule_id)}")
+
+    def list(
+        self,
+        *,
+        limit: int | None = None,
+        state: Literal["pending", "approved", "denied", "expired", "cancelled"] | None = None,
+    ) -> Pages[types.Approval]:
+        """List approvals
+
+        limit: The maximum number of items in the response.
+        state: Only payments in this state.
+        """
+        return Pages(lambda cursor: self._transport.call(
+            "GET",
+            "/v1/approvals",
+            query={"limit": limit, "state": state, "cursor": cursor},
+            repeatable=True,
+        ))
+
+    def get(self, run_id: str) -> types.Approval:
+        """Read an approval"""
+        return self._transport.call("GET", f"/v1/approvals/{segment('run_id', run_id)}", repeatable=True)
+
+    def approve(self, run_id: str, body: types.ApprovalDecision | None = None) -> types.Approval:
+        """Approve a run"""
+        return self._transport.call(
+            "POST",
+            f"/v1/runs/{segment('run_id', run_id)}/approve",
+            body={} if body is None else body,
+        )
+
+    def deny(self, run_id: str, body: types.ApprovalDecision | None = None) -> types.Approval:
+        """Deny a run"""
+        return self._transport.call(
+            "POST",
+            f"/v1/runs/{segment('run_id', run_id)}/deny",
+            body={} if body is None else body,
+        )
+
+    def decide(self, body: types.ApprovalDecisions) -> types.ApprovalsDecided:
+        """Decide many runs"""
+        return self._transport.call("POST", "/v1/approvals/decide", body=body)
+
+
 class Senders:
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
@@ -865,6 +940,7 @@ class Rungate:
         self.keys = Keys(transport)
         self.allowances = Allowances(transport)
         self.label_budgets = LabelBudgets(transport)
+        self.approvals = Approvals(transport)
         self.senders = Senders(transport)
         self.members = Members(transport)
         self.invitations = Invitations(transport)
@@ -879,7 +955,7 @@ class Rungate:
         self,
         *,
         run_id: str | None = None,
-        types: Sequence[Literal["run.created", "run.started", "run.attempt", "run.finished", "wallet.changed", "wallet.low", "budget.reached", "topup.failed"]] | None = None,
+        types: Sequence[Literal["run.created", "run.started", "run.attempt", "run.approval_required", "run.approved", "run.finished", "wallet.changed", "wallet.low", "budget.reached", "topup.failed"]] | None = None,
         after: str | None = None,
     ) -> Iterator[Event]:
         """Follows the events of the organization, or those of a run from its beginning until it ends.

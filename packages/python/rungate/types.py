@@ -99,6 +99,126 @@ class ApiKeyRotation(TypedDict):
     """how long the old key works; the default is 0: it stops at once"""
 
 
+class Approval(TypedDict):
+    run_id: str
+    state: Literal["pending", "approved", "denied", "expired", "cancelled"]
+    rule: str
+    """Name of the rule that the run matched."""
+    role: Literal["member", "admin", "owner"]
+    """the least role of a member who may decide"""
+    capability: str | None
+    endpoint: str | None
+    key_id: str | None
+    """null for a session"""
+    subject: str | None
+    """the first texts of the input"""
+    providers: list[str]
+    """whom the run may call, in this order, and nobody else"""
+    hold: str
+    """the most that the run can be charged"""
+    digest: str | None
+    """of the input, the offers and the hold: what a yes is about"""
+    requested_at: str
+    expires_at: str
+    decided_at: str | None
+    decided_by: str | None
+    """the member"""
+    via: Literal["session", "link"] | None
+    """whether the member decided in a session, or with the link of an e-mail"""
+
+
+class ApprovalDecision(TypedDict):
+    digest: NotRequired[str | None]
+    """the digest of the approval that the member saw: another one is refused"""
+
+
+class ApprovalDecisions(TypedDict):
+    decision: Literal["approve", "deny"]
+    run_ids: list[str]
+
+
+class ApprovalRule(TypedDict):
+    id: str
+    name: str
+    min_hold: NotRequired[Usd | None]
+    """runs that hold this amount or more"""
+    capabilities: NotRequired[list[str] | None]
+    """runs of these capabilities"""
+    providers: NotRequired[list[str] | None]
+    """runs that may call one of these providers"""
+    raw: NotRequired[bool | None]
+    """true: only raw calls of endpoints; false: only capabilities"""
+    keys: NotRequired[list[str] | None]
+    """runs of these API keys"""
+    labels: NotRequired[dict[str, str] | None]
+    """runs with these labels in their metadata"""
+    role: Literal["member", "admin", "owner"]
+    """the least role of a member who may decide"""
+    self_approval: bool
+    """whether a member may approve a run that the member started"""
+    expires_after: int
+    """seconds until a run that nobody approves ends: a minute to seven days"""
+    active: bool
+    created_at: str
+
+
+class ApprovalRuleChange(TypedDict):
+    min_hold: NotRequired[Usd | None]
+    """runs that hold this amount or more"""
+    capabilities: NotRequired[list[str] | None]
+    """runs of these capabilities"""
+    providers: NotRequired[list[str] | None]
+    """runs that may call one of these providers"""
+    raw: NotRequired[bool | None]
+    """true: only raw calls of endpoints; false: only capabilities"""
+    keys: NotRequired[list[str] | None]
+    """runs of these API keys"""
+    labels: NotRequired[dict[str, str] | None]
+    """runs with these labels in their metadata"""
+    role: NotRequired[Literal["member", "admin", "owner"] | None]
+    """the least role of a member who may decide"""
+    self_approval: NotRequired[bool | None]
+    """whether a member may approve a run that the member started"""
+    expires_after: NotRequired[int | None]
+    """seconds until a run that nobody approves ends: a minute to seven days"""
+    active: NotRequired[bool | None]
+    name: NotRequired[str | None]
+
+
+class ApprovalRuleRequest(TypedDict):
+    name: str
+    min_hold: NotRequired[Usd | None]
+    """runs that hold this amount or more"""
+    capabilities: NotRequired[list[str] | None]
+    """runs of these capabilities"""
+    providers: NotRequired[list[str] | None]
+    """runs that may call one of these providers"""
+    raw: NotRequired[bool | None]
+    """true: only raw calls of endpoints; false: only capabilities"""
+    keys: NotRequired[list[str] | None]
+    """runs of these API keys"""
+    labels: NotRequired[dict[str, str] | None]
+    """runs with these labels in their metadata"""
+    role: NotRequired[Literal["member", "admin", "owner"] | None]
+    """the least role of a member who may decide"""
+    self_approval: NotRequired[bool | None]
+    """whether a member may approve a run that the member started"""
+    expires_after: NotRequired[int | None]
+    """seconds until a run that nobody approves ends: a minute to seven days"""
+    active: NotRequired[bool | None]
+
+
+class ApprovalsDecidedItemsItem(TypedDict):
+    run_id: str
+    decided: bool
+    message: str | None
+    """why the decision does not count"""
+
+
+class ApprovalsDecided(TypedDict):
+    items: list[ApprovalsDecidedItemsItem]
+
+
 class Attempt(TypedDict):
     provider: str
     outcome: str
@@ -317,7 +437,7 @@ class CommandHint(TypedDict):
 
 
 class Control(TypedDict):
-    control: Literal["daily_spend_guard", "per_run_limit", "key_budget", "batch_max_total", "label_budget", "contact_guard"]
+    control: Literal["daily_spend_guard", "per_run_limit", "key_budget", "batch_max_total", "label_budget", "approval_rule", "contact_guard"]
     manage: str
     """the path at which the control is read and changed"""
 
@@ -793,6 +913,7 @@ class ListedRun(TypedDict):
     request_id: str
     reused_from: NotRequired[str]
     """the run whose result this is; nothing was bought"""
+    approval: NotRequired[RunApproval]
     metadata: NotRequired[dict[str, str]]
     created_at: str
     key_id: NotRequired[str | None]
@@ -1018,6 +1139,7 @@ class PendingRun(TypedDict):
     request_id: str
     reused_from: NotRequired[str]
     """the run whose result this is; nothing was bought"""
+    approval: NotRequired[RunApproval]
     metadata: NotRequired[dict[str, str]]
     created_at: str
     result: NotRequired[Any]
@@ -1152,6 +1274,11 @@ class ReferralTerms(TypedDict):
     description: str
 
 
+class RemovedApprovalRule(TypedDict):
+    id: str
+    deleted: Literal[True]
+
+
 class RemovedLabelBudget(TypedDict):
     id: str
     deleted: Literal[True]
@@ -1218,9 +1345,23 @@ class Run(TypedDict):
     request_id: str
     reused_from: NotRequired[str]
     """the run whose result this is; nothing was bought"""
+    approval: NotRequired[RunApproval]
     metadata: NotRequired[dict[str, str]]
     created_at: str
     result: NotRequired[Any]
+
+
+class RunApproval(TypedDict):
+    code: Literal["approval_required"]
+    rule: str
+    """the name of the rule that it matches"""
+    role: Literal["member", "admin", "owner"]
+    """the least role of a member who may decide"""
+    url: str
+    """the page on which a member decides"""
+    expires_at: str
+    tell: str
+    """what an agent tells its person"""
 
 
 class RunDecisionAccept(TypedDict):
@@ -1652,14 +1793,14 @@ class WebhookEndpoint(TypedDict):
 
 class WebhookEndpointChange(TypedDict):
     url: NotRequired[str | None]
-    events: NotRequired[list[Literal["run.created", "run.started", "run.attempt", "run.finished", "wallet.changed", "wallet.low", "budget.reached", "topup.failed"]] | None]
+    events: NotRequired[list[Literal["run.created", "run.started", "run.attempt", "run.approval_required", "run.approved", "run.finished", "wallet.changed", "wallet.low", "budget.reached", "topup.failed"]] | None]
     """The kinds of events that are sent."""
     status: NotRequired[Literal["active", "paused"] | None]
 
 
 class WebhookEndpointRequest(TypedDict):
     url: str
-    events: list[Literal["run.created", "run.started", "run.attempt", "run.finished", "wallet.changed", "wallet.low", "budget.reached", "topup.failed"]]
+    events: list[Literal["run.created", "run.started", "run.attempt", "run.approval_required", "run.approved", "run.finished", "wallet.changed", "wallet.low", "budget.reached", "topup.failed"]]
     """The kinds of events that are sent."""
 
 
@@ -1786,6 +1927,16 @@ class LabelBudgetsStatementAnswer(TypedDict):
     next_cursor: str | None
     statement: LabelBudgetsStatementAnswerStatement | None
     """of all pages together; null before the last page"""
+
+
+class ApprovalsRulesAnswer(TypedDict):
+    items: list[ApprovalRule]
+    next_cursor: str | None
+
+
+class ApprovalsListAnswer(TypedDict):
+    items: list[Approval]
+    next_cursor: str | None
 
 
 class SendersListAnswer(TypedDict):

@@ -61,9 +61,10 @@ export const decodeCommand = (
     }
     case "Credit":
       return { command: { _tag: "Credit", ...decodeCredit(mail.payload) }, report: null }
-    // These need more than a wallet and a run; DecidePayments.ts decides them.
+    // These need more than a wallet and a run; DecidePayments.ts and TurnApprovals.ts decide them.
     case "Pay":
     case "AutoTopup":
+    case "Approval":
       return { command: null, report: null }
     default:
       throw new Error(`unknown command ${mail.tag}`)

@@ -60,6 +60,7 @@ export const endedRow = (run: RunRow, { ending, finished_at, available, result }
   control: ending.control,
   reused_from: ending.reuse?.reused_from ?? null,
   finished_at,
+  approval: null,
   available
 })
 

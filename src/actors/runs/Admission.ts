@@ -41,7 +41,13 @@ import { type CapabilityRoute, capabilityRoute } from "./CapabilityRoute.ts"
 import { capFor, checkScope, type KeyChanged, keyChanged, ofKeyCap, revoked } from "./KeyScopes.ts"
 import { usedFor, withCurrentKey, withPins } from "./KeyScopes.ts"
 import { actsOutside, type RawRoute, rawRoute, rawRun } from "./RawRoute.ts"
-import type { CapabilityRequest, EndpointRequest, PlanRequest, RunCaller } from "./RunRequests.ts"
+import {
+  type CapabilityRequest,
+  type EndpointRequest,
+  type PlanRequest,
+  type RunCaller,
+  startedBy
+} from "./RunRequests.ts"
 import { PendingRun, type Submitted, type ToEnd, toEndOf } from "../mailbox/PendingRun.ts"
 import { diskIsFull } from "./Unavailable.ts"
 import { traced } from "./RequestTrace.ts"
@@ -121,7 +127,9 @@ export class Admission extends Context.Service<
         )
       const toEnd = toEndOf(yield* Waiters, reread)
       const begun = (run: RunRow, replayed: boolean, millis: number, place: Place) =>
-        isFinalRow(run) || millis <= 0 ? { run, replayed } : new PendingRun(run, replayed, millis, place)
+        isFinalRow(run) || millis <= 0 || (replayed && run.approval !== null)
+          ? { run, replayed }
+          : new PendingRun(run, replayed, millis, place)
 
       const beginWatch = (org_id: string, run_id: string, millis: number, place: Place, replayed = false) =>
         Effect.suspend(() => {
@@ -157,6 +165,7 @@ export class Admission extends Context.Service<
           ...contactsOf(request.capability, request.unless_contacted_within_seconds ?? null, input),
           ...plannedAccept(routing.accept),
           ...plannedReuse(request.reuse, request.access),
+          ...startedBy(request),
           excluded: chosen.excluded,
           ...totalOf(
             request.routing.max_total ?? null,
@@ -180,6 +189,7 @@ export class Admission extends Context.Service<
           !isReuse(request.reuse) &&
           (routing.accept ?? null) === null &&
           !contactsPeople(request.capability) &&
+          (request.user_id ?? null) === null &&
           routing.max_cost === request.routing.max_cost
         const plan = (isPlain ? plans.get(chosen) : undefined) ?? planOf(request, planned)
         if (isPlain) plans.set(chosen, plan)

@@ -25,7 +25,7 @@ import { markedUp, type Plan, totalOf } from "../../schema/runs/Plan.ts"
 import { storedMetadata } from "../../schema/runs/Metadata.ts"
 import { type Checks, planRaw, type RawPlan } from "../../schema/runs/RawPlan.ts"
 import { didYouMean } from "../../schema/suggestion.ts"
-import type { EndpointRequest } from "./RunRequests.ts"
+import { type EndpointRequest, startedBy } from "./RunRequests.ts"
 import { ownedByRaw } from "../owners/Owners.ts"
 import { withCommands } from "../../schema/Hints.ts"
 import { defined } from "../../schema/defined.ts"
@@ -336,6 +336,7 @@ export const rawRun = (request: EndpointRequest, run_id: string, route: RawRoute
     excluded: [],
     ...totalOf(request.max_total ?? null, [hold], []),
     ...plannedReuse(request.reuse, request.access),
+    ...startedBy(request),
     ...ownedBy(own === null ? [] : [own]),
     raw,
     seen: {

@@ -10,6 +10,8 @@ import type { RoutingRequest } from "../../schema/runs/Routing.ts"
 export interface RunCaller {
   readonly org_id: string
   readonly key_id: string | null
+  /** The member whose session it is. Absent for an API key and for a batch. */
+  readonly user_id?: string | null
   /** The rules of the API key, perhaps from a cache. Null for a session. */
   readonly access: KeyAccess | null
   readonly request_id: string
@@ -57,3 +59,6 @@ export interface EndpointRequest extends RunCaller {
 export type PlanRequest =
   | { readonly _tag: "Capability"; readonly request: CapabilityRequest }
   | { readonly _tag: "Endpoint"; readonly request: EndpointRequest }
+
+/** The member of a plan that says who started the run in a session, for the rule that nobody approves the own run. */
+export const startedBy = ({ user_id = null }: RunCaller) => (user_id === null ? {} : { by: user_id })

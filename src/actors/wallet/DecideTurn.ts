@@ -28,6 +28,8 @@ import type { SettleReport } from "../../schema/runs/SettleReport.ts"
 import { allowanceCommand } from "../../schema/wallet/AllowanceCommand.ts"
 import { decideAllowance } from "./DecideAllowance.ts"
 import { decidePayments } from "./DecidePayments.ts"
+import { unapproved } from "../../schema/guards/Approval.ts"
+import { turnApprovals } from "./TurnApprovals.ts"
 import { turnBudgets } from "./TurnBudgets.ts"
 import { turnGuards } from "./TurnGuards.ts"
 import { turnReports } from "./TurnReports.ts"
@@ -158,18 +160,22 @@ export const decideTurn = (view: TurnView, room: Room, names: Names) => {
   const replies: Array<TurnEffects["replies"][number]> = []
   const started = new Map<string, LeasedRun>()
   const signals: Array<string> = []
-  const payments = decidePayments(view, names.payment_id)
+  const [payments, approvals] = [decidePayments(view, names.payment_id), turnApprovals(view)]
   const queued: Array<string> = []
   const [budgets, guards, reuse, reports] = [turnBudgets(view), turnGuards(view), turnReuse(view), turnReports()]
 
   const open = (run: TurnRun) => {
     const [free_bytes, label_budgets] = [guards.admitted(run), budgets.labelsOf(run)]
-    reuse.claim(run)
+    const rule = approvals.ruleOf(run)
+    // Others do not wait for a run that may never start.
+    if (rule === null) reuse.claim(run)
+    else approvals.wait(run, rule)
     const plan = run.plan()
     const step = nextStep(plan, []) ?? { provider: "", own: false }
     const { provider } = step
     const share = step.own ? noShare : provider
-    const mine = room.tryTake(run.run_id, { org_id: run.org_id, provider: share, free: run.hold === 0n })
+    const mine =
+      rule === null && room.tryTake(run.run_id, { org_id: run.org_id, provider: share, free: run.hold === 0n })
     const lease_token = mine ? names.token() : null
     const attempts = mine ? [startedAttempt(step)] : []
     openings.set(run.run_id, {
@@ -177,7 +183,7 @@ export const decideTurn = (view: TurnView, room: Room, names: Names) => {
       org_id: run.org_id,
       hold: run.hold,
       free_bytes,
-      state: mine ? "running" : "queued",
+      state: mine ? "running" : rule === null ? "queued" : "waiting",
       provider,
       side_effect: plan.side_effect,
       worker_id: mine ? room.workerId : null,
@@ -185,8 +191,11 @@ export const decideTurn = (view: TurnView, room: Room, names: Names) => {
       attempts: JSON.stringify(attempts),
       label_budgets
     })
-    runs.set(run.run_id, { ...run, status: mine ? "running" : "queued", lease_token, label_budgets })
-    if (lease_token === null) queued.push(run.org_id)
+    const status = mine ? "running" : "queued"
+    runs.set(run.run_id, { ...run, status, lease_token, label_budgets, waits: rule !== null })
+    // Its client need not wait longer to learn that somebody must be asked.
+    if (rule !== null) signals.push(run.run_id)
+    else if (lease_token === null) queued.push(run.org_id)
     else started.set(run.run_id, { ...leasedPart(run), label_budgets, plan, lease_token, attempts, job: null })
   }
 
@@ -195,6 +204,7 @@ export const decideTurn = (view: TurnView, room: Room, names: Names) => {
     endings.set(run_id, { ...ending, org_id, run_id, capability, lease_token })
     runs.set(run.run_id, { ...run, status: ending.status })
     guards.ended(run, ending)
+    approvals.ended(run)
     signals.push(run.run_id)
     // A run opened in this turn was never written, and a run in status `created` has no hold or lease to close.
     if (!openings.delete(run.run_id) && run.status !== "created")
@@ -279,7 +289,25 @@ export const decideTurn = (view: TurnView, room: Room, names: Names) => {
     signals.push(mail.command_id)
   }
 
-  const payment = (mail: TurnCommand, wallet: Wallet) => {
+  const special = (mail: TurnCommand, wallet: Wallet, run: TurnRun | null) => {
+    if (mail.tag === "Approval") {
+      wallets.set(mail.org_id, wallet)
+      const { why, state, rule_name } = approvals.decide(mail, run)
+      if (run === null || state === null) return answer(mail, { verdict: "Refused", status: why })
+      if (state === "approved") {
+        runs.set(run.run_id, { ...run, waits: false })
+        queued.push(run.org_id)
+      } else {
+        // It returns its hold as a cancelled run does.
+        const counted = budgets.of(run)
+        const decision = decideOn(view, wallet, run, { _tag: "Cancel" }, counted)
+        wallets.set(mail.org_id, decision.wallet)
+        budgets.set(decision.budget, counted)
+        book(mail.org_id, decision.entries)
+        fail(run, "cancelled", { ...unapproved(state, rule_name), control: "approval_rule" })
+      }
+      return answer(mail, { verdict: "Decided", status: state })
+    }
     const allowance = allowanceCommand(mail)
     if (allowance !== null) {
       const decided = decideAllowance(
@@ -309,11 +337,11 @@ export const decideTurn = (view: TurnView, room: Room, names: Names) => {
     const wallet = walletOf(mail.org_id)
     const { command, report } = decodeCommand(mail)
     if (wallet === undefined) throw new Error(`A command names ${mail.org_id}, which has no wallet.`)
+    const before = runs.get(mail.run_id ?? "") ?? view.runs.get(mail.run_id ?? "") ?? null
     if (command === null) {
-      payment(mail, wallet)
+      special(mail, wallet, before)
       continue
     }
-    const before = runs.get(mail.run_id ?? "") ?? view.runs.get(mail.run_id ?? "") ?? null
     if (mail.tag === "Reserve" && before !== null && wallet.suspended !== true && reused(before, wallet)) continue
     const run = mail.tag === "Reserve" ? guards.guarded(before) : before
     const replayed =
@@ -338,7 +366,7 @@ export const decideTurn = (view: TurnView, room: Room, names: Names) => {
     replies,
     ...reports.effects(),
     payments: payments.effects(),
-    ...{ ...budgets.effects(), ...guards.effects(), reuse: reuse.effects() }
+    ...{ ...budgets.effects(), ...guards.effects(), reuse: reuse.effects(), approvals: approvals.effects() }
   }
   const outcome: Omit<TurnAnswer, "more" | "direct" | "orgs" | "at"> = {
     taken: view.commands.filter(({ id }) => id !== null).length,

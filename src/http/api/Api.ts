@@ -31,6 +31,7 @@ import { ProviderAccountsApi } from "./accounts/ProviderAccounts.ts"
 import { ReceiptsApi } from "./Receipts.ts"
 import { ReferralsApi } from "./Referrals.ts"
 import { RunsApi } from "./Runs.ts"
+import { ApprovalsApi } from "./accounts/Approvals.ts"
 import { LabelBudgetsApi } from "./accounts/LabelBudgets.ts"
 import { SendersApi } from "./accounts/Senders.ts"
 import { SessionsApi } from "./accounts/Sessions.ts"
@@ -62,6 +63,7 @@ export class Api extends HttpApi.make("rungate")
   .add(KeysApi)
   .add(AllowancesApi)
   .add(LabelBudgetsApi)
+  .add(ApprovalsApi)
   .add(SendersApi)
   .add(MembersApi)
   .add(InvitationsApi)

@@ -186,6 +186,7 @@ export const plannedOf = Effect.fnUntraced(function* ({
   const runCaller = {
     org_id: caller.org_id,
     key_id: caller.key_id,
+    user_id: caller.key_id === null ? caller.user_id : null,
     access: caller.access,
     request_id,
     idempotency_key,

@@ -11,7 +11,7 @@ import { usd } from "../../schema/money/Money.ts"
 /** An event of an organization. `reference` says what it is about, such as a key or a payment. */
 export interface InboxEvent {
   readonly org_id: string
-  readonly kind: "budget.reached" | "topup.failed"
+  readonly kind: "budget.reached" | "topup.failed" | "run.approval_required" | "run.approved"
   readonly reference: string
   readonly data: object
 }
@@ -22,7 +22,7 @@ export interface InboxEvent {
  */
 export const writeInbox = (
   sql: SqlClient.SqlClient,
-  name: "payments" | "budgets",
+  name: "payments" | "budgets" | "approvals",
   events: ReadonlyArray<InboxEvent>,
   condition = sql.literal("true")
 ) =>

@@ -15,7 +15,7 @@ export interface NewMail {
   readonly command_id: string | null
   readonly org_id: string
   readonly run_id: string | null
-  readonly tag: "Settle" | "Cancel" | "Credit" | "Pay" | "AutoTopup"
+  readonly tag: "Settle" | "Cancel" | "Credit" | "Pay" | "AutoTopup" | "Approval"
   /** JSON text. */
   readonly payload: string
   /** JSON text that becomes the run's result; it does not travel through a turn. */

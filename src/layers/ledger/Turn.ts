@@ -13,6 +13,7 @@ import type { RunStatus } from "../../schema/runs/Run.ts"
 import type { SettleReport } from "../../schema/runs/SettleReport.ts"
 import type { Doubt } from "../../schema/catalog/Doubt.ts"
 import type { Loss } from "../../schema/wallet/Loss.ts"
+import type { ApprovalEffects, ApprovalView } from "../guards/ApprovalTurn.ts"
 import type { ContactEffects, ContactView } from "../guards/ContactTurn.ts"
 import type { FreeEffects, FreeView } from "../guards/FreeTurn.ts"
 import type { RepeatEffects, RepeatView } from "../guards/RepeatTurn.ts"
@@ -64,6 +65,8 @@ export interface TurnRun extends WalletRun {
   readonly owns?: boolean
   /** Whether other runs may wait for its result. */
   readonly buys?: boolean
+  /** Whether it waits for an approval. */
+  readonly waits?: boolean
 }
 
 /** A wallet as it was before the turn, with what the write needs to prove that it still is. */
@@ -120,6 +123,8 @@ export interface TurnView extends TurnInput {
   readonly contacts: ContactView
   /** Earlier results, and runs that wait for one. */
   readonly reuse: ReuseView
+  /** Of the runs about which members decide. */
+  readonly approvals: ApprovalView
   /** What the free runs of organizations store, for those with a free run that may be admitted. */
   readonly free: FreeView
   /** Bytes that the free runs of an organization may store in a day. 0: any number. */
@@ -158,14 +163,14 @@ export interface EndedRun {
   readonly reuse?: ReuseEnd
 }
 
-/** A run whose hold the turn reserved. It is `queued`, or already leased to this process and `running`. */
+/** A run whose hold the turn reserved. It is `queued`, or already leased to this process and `running`, or waits for an approval. */
 export interface AdmittedRun {
   readonly run_id: string
   readonly org_id: string
   readonly hold: bigint
   /** What it may store at no charge. Null if its result has a price. */
   readonly free_bytes: bigint | null
-  readonly state: "queued" | "running"
+  readonly state: "queued" | "running" | "waiting"
   /** The provider that the run calls first. */
   readonly provider: string
   readonly side_effect: boolean
@@ -223,6 +228,7 @@ export interface TurnEffects {
   readonly contacts: ContactEffects
   readonly reuse: ReuseEffects
   readonly free: FreeEffects
+  readonly approvals: ApprovalEffects
 }
 
 /** Attempts of the ended runs, counted by provider health bucket; see schema/runs/Health.ts. */

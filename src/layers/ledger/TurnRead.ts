@@ -14,6 +14,7 @@ import { dollars, MicroUsd } from "../../schema/money/Money.ts"
 import { Zones } from "../../schema/money/TimeZone.ts"
 import { decodePlan, type Plan } from "../../schema/runs/Plan.ts"
 import { isRunStatus } from "../../schema/runs/Run.ts"
+import { decodeRules } from "../../schema/guards/Approval.ts"
 import { repeatsOf, triesColumn } from "../guards/RepeatTurn.ts"
 import { texts } from "../postgres/Columns.ts"
 import { batchRowsOf } from "../postgres/Rows.ts"
@@ -52,6 +53,8 @@ const CommandRow = Schema.Struct({
   time_zones: Schema.NullOr(Zones),
   own_day: Schema.NullOr(Schema.String),
   budget_labels: Schema.NullOr(Schema.Array(Schema.String)),
+  /** JSON. */
+  approval_rules: Schema.Unknown,
   open_runs: Schema.NullOr(Schema.BigInt),
   /** Bytes that the organization has stored today at no charge. Null if it has not. */
   free_used: Schema.NullOr(Schema.BigInt),
@@ -62,6 +65,8 @@ const CommandRow = Schema.Struct({
   status: Schema.NullOr(Schema.String),
   hold: Schema.NullOr(Schema.BigInt),
   lease_token: Schema.NullOr(Schema.String),
+  /** Whether the run waits for an approval. Null if it is not open. */
+  waits: Schema.NullOr(Schema.Boolean),
   capability: Schema.NullOr(Schema.String),
   endpoint: Schema.NullOr(Schema.String),
   budget_id: Schema.NullOr(Schema.String),
@@ -103,7 +108,8 @@ const walletOf = (row: CommandRow, version: bigint): TurnWallet => ({
     spent: MicroUsd(required(row.spent, "spent")),
     ...(row.suspended === true ? { suspended: true } : {}),
     ...(row.time_zones === null ? {} : { time_zones: row.time_zones }),
-    ...(row.budget_labels === null ? {} : { budget_labels: row.budget_labels })
+    ...(row.budget_labels === null ? {} : { budget_labels: row.budget_labels }),
+    ...(row.approval_rules === null ? {} : { approval_rules: decodeRules(row.approval_rules) })
   },
   lane: required(row.wallet_lane, "lane"),
   version,
@@ -169,6 +175,7 @@ const runOf = (
     reuses: isRecord(plan) && isRecord(plan["reuse"]),
     owns: isRecord(plan) && plan["own"] !== undefined,
     buys: row.buys === true,
+    waits: row.waits === true,
     plan: decode,
     input: input ?? "null",
     request_bytes: () => row.request_bytes ?? 0
@@ -261,8 +268,8 @@ export const readTurn = (
   SELECT m.id, m.command_id, m.org_id, m.run_id, m.tag, m.payload::text AS payload, ${sql.literal(dayOf("t.now"))}::text AS day,
          (extract(epoch FROM t.now) * 1000000)::bigint AS now_micros,
          w.lane::int AS wallet_lane, w.version, w.balance, w.reserved, w.entry_seq, w.head, w.per_run_limit, w.daily_limit, w.allowances_held, w.spent_day::text AS spent_day, w.spent, w.suspended, w.time_zones,
-         CASE WHEN w.time_zones IS NOT NULL THEN ${sql.literal(dayOf("t.now", "w.time_zones"))}::text END AS own_day, w.budget_labels, w.open_runs, ${sql.literal(freeUsed("w.org_id"))} AS free_used, ${heldKeys(sql, direct)}, ${liveKeys(sql, direct)},
-         ${sql.literal(runStatus)} AS status, r.hold, o.lease_token, r.capability,
+         CASE WHEN w.time_zones IS NOT NULL THEN ${sql.literal(dayOf("t.now", "w.time_zones"))}::text END AS own_day, w.budget_labels, w.approval_rules, w.open_runs, ${sql.literal(freeUsed("w.org_id"))} AS free_used, ${heldKeys(sql, direct)}, ${liveKeys(sql, direct)},
+         ${sql.literal(runStatus)} AS status, r.hold, o.lease_token, o.state = 'waiting' AS waits, r.capability,
          r.endpoint, r.budget_id, r.key_id, r.input_hash, o.label_budgets, CASE WHEN m.tag = 'Reserve' THEN r.metadata::text END AS metadata,
          CASE WHEN m.tag IN ('Settle', 'Cancel') THEN EXISTS (SELECT FROM reuse_claims c WHERE c.run_id = m.run_id) END AS buys, ${triesColumn(sql, repeatGuard, newRunsOf(direct))}, CASE WHEN m.tag = 'Reserve' OR r.endpoint IS NOT NULL THEN r.plan::text END AS plan,
          CASE WHEN m.tag = 'Reserve' THEN r.input::text END AS input,

@@ -9,6 +9,7 @@ import { SqlClient } from "effect/sql"
 import { isRecord } from "../../schema/json/Json.ts"
 import { allowanceBudgets } from "../../schema/wallet/AllowanceCommand.ts"
 import { freeLimitOf } from "../../schema/wallet/FreeStorage.ts"
+import { readApprovals } from "../guards/ApprovalTurn.ts"
 import { contactingRuns, readContacts } from "../guards/ContactTurn.ts"
 import { noFree, readFree } from "../guards/FreeTurn.ts"
 import { askingRuns } from "../guards/RepeatTurn.ts"
@@ -145,6 +146,7 @@ export class TurnStore extends Context.Service<
           const buyers = endingBuyers(commands, runs)
           const reuse = yield* readReuse(sql, reuseAsks(asking), buyers)
           const storing = [...asking, ...buyers.flatMap((run_id) => runs.get(run_id) ?? [])]
+          const approvals = yield* readApprovals(sql, commands)
           const free = freeLimit === 0n ? noFree : yield* readFree(sql, storing)
           const { effects, answer } = decide({
             ...input,
@@ -152,6 +154,7 @@ export class TurnStore extends Context.Service<
             budgets,
             contacts,
             reuse,
+            approvals,
             free,
             free_limit: freeLimit,
             auto_topup_daily_max: autoTopupDailyMax,

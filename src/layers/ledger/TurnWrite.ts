@@ -9,6 +9,7 @@ import type { SqlClient, Statement } from "effect/sql"
 import type { MicroUsd } from "../../schema/money/Money.ts"
 import { spans, windowStart } from "../../schema/runs/Health.ts"
 import { recalledSecondsMax } from "../../schema/wallet/TurnTime.ts"
+import { approvalsHeld, writeApprovals } from "../guards/ApprovalTurn.ts"
 import { noContactConflict, writeContacts } from "../guards/ContactTurn.ts"
 import { freeFits, writeFree } from "../guards/FreeTurn.ts"
 import { askingRuns, triesAreSeen, writeRepeats } from "../guards/RepeatTurn.ts"
@@ -359,9 +360,9 @@ export const turnWriter = (sql: SqlClient.SqlClient, limits: TurnLimits) => {
                  AS n(org_id, version, balance, reserved, entry_seq, head, spent_day, spent, opened, allowances_held)
             WHERE w.org_id = n.org_id AND w.version = n.version
             RETURNING w.open_runs
-          )${writeEntries(sql, entries, at)}${writeOpened(sql, opened, at)}${writeClosed(sql, closed)}${writeReplies(sql, replies)}${deleteMail(sql, lane, stored)}${writeEnded(sql, lane, ended, effects.ended, at)}${writeAttempts(sql, lane, attempts, now)}${writeUnbooked(sql, unbookedRuns(effects))}${writeLosses(sql, lane, records.losses)}${writeUnknowns(sql, records.unknowns)}${isEmpty(effects.payments) ? none : writePayments(sql, effects.payments, autoTopupDailyMax)}${writeBudgets(sql, budgets, effects.budgets, effects.budget_alerts)}${newValues.rows}${writeRepeats(sql, effects.repeats)}${writeContacts(sql, effects.contacts)}${writeReuse(sql, lane, effects.reuse, ended)}${writeFree(sql, effects.free)}${arrived.length === 0 ? none : writeArrived(sql, arrived, refused, at)}
+          )${writeEntries(sql, entries, at)}${writeOpened(sql, opened, at)}${writeClosed(sql, closed)}${writeReplies(sql, replies)}${deleteMail(sql, lane, stored)}${writeEnded(sql, lane, ended, effects.ended, at)}${writeAttempts(sql, lane, attempts, now)}${writeUnbooked(sql, unbookedRuns(effects))}${writeLosses(sql, lane, records.losses)}${writeUnknowns(sql, records.unknowns)}${isEmpty(effects.payments) ? none : writePayments(sql, effects.payments, autoTopupDailyMax)}${writeBudgets(sql, budgets, effects.budgets, effects.budget_alerts)}${newValues.rows}${writeRepeats(sql, effects.repeats)}${writeContacts(sql, effects.contacts)}${writeReuse(sql, lane, effects.reuse, ended)}${writeFree(sql, effects.free)}${writeApprovals(sql, effects.approvals, at)}${arrived.length === 0 ? none : writeArrived(sql, arrived, refused, at)}
           SELECT CASE WHEN (SELECT count(*) FROM paid) = ${wallets.length}::int${allOf(sql, "gone", stored)}${allOf(sql, "finished", ended)}${allOf(sql, "closed", closed)}
-                            ${arrived.length === 0 ? none : keysAreLive(sql, arrived)}${budgetsAreCurrent(sql, budgets, effects.budgets)}${newValues.condition}${triesAreSeen(sql, repeatGuard === 0 ? [] : askingRuns(commands, runs), repeats, now_micros)}${noContactConflict(sql, effects.contacts, contacts, now_micros)}${reuseClaimHeld(sql, effects.reuse)}${freeFits(sql, effects.free, freeLimit)}${isTimely(sql, now_micros, wasRead, minutes)}${wasRead ? none : recallCondition(sql, orgQueue)}
+                            ${arrived.length === 0 ? none : keysAreLive(sql, arrived)}${budgetsAreCurrent(sql, budgets, effects.budgets)}${newValues.condition}${triesAreSeen(sql, repeatGuard === 0 ? [] : askingRuns(commands, runs), repeats, now_micros)}${noContactConflict(sql, effects.contacts, contacts, now_micros)}${reuseClaimHeld(sql, effects.reuse)}${freeFits(sql, effects.free, freeLimit)}${approvalsHeld(sql, effects.approvals)}${isTimely(sql, now_micros, wasRead, minutes)}${wasRead ? none : recallCondition(sql, orgQueue)}
                       THEN 1 ELSE rungate_turn_conflict() END AS whole`
     return wallets
   })

@@ -98,5 +98,6 @@ export const admittedRow = (run: NewRun, created_at: Date): RunRow => ({
   created_at,
   finished_at: null,
   erased_at: null,
+  approval: null,
   available: null
 })

@@ -10,7 +10,7 @@ import { bigints, texts } from "../postgres/Columns.ts"
 import { runStatus } from "./runStatus.ts"
 import { servedBy } from "../usage/servedBy.ts"
 import { batch } from "../postgres/Batch.ts"
-import { Settings } from "../platform/Settings.ts"
+import { addressOf, Settings } from "../platform/Settings.ts"
 import { freeIsFull, isLimitedKey } from "../usage/freeStorage.ts"
 import { freeLimitOf } from "../../schema/wallet/FreeStorage.ts"
 import { oldestOf } from "../postgres/partitions/oldestOf.ts"
@@ -46,11 +46,16 @@ const readAs: Readonly<Record<string, string>> = {
   attempts: "coalesce(r.attempts, o.attempts)::text",
   hints: "r.hints::text",
   metadata: "r.metadata::text",
+  // Of a run that waits only. The console's page is put into it where the service's address is known.
+  approval: `CASE WHEN o.state = 'waiting' THEN (SELECT json_build_object('rule', a.rule_name, 'role', a.role, 'url', '{address}/approvals?run=' || a.run_id,
+    'expires_at', to_char(a.expires_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))::text FROM approvals a WHERE a.run_id = r.run_id) END`,
   plan: `CASE WHEN r.finished_at IS NULL AND position('"own":[' IN r.plan::text) > 0 THEN r.plan::text END`
 }
 // Lists read no result, and nobody reads what every organization could spend.
 const { result: _result, available: _available, ...columnsOfAll } = RunRow.fields
-const columnTexts = Object.keys(columnsOfAll).map((name) => `${readAs[name] ?? `r.${name}`} AS ${name}`)
+const columnTexts = Object.keys(columnsOfAll)
+  .map((name) => `${readAs[name] ?? `r.${name}`} AS ${name}`)
+  .join(", ")
 
 export type Begun = Pick<NewRun, "org_id" | "key_id" | "idempotency_key" | "fingerprint">
 
@@ -99,7 +104,8 @@ export class RunStore extends Context.Service<
     RunStore,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      const { freeDailyMb, orgQueue } = yield* Settings
+      const settings = yield* Settings
+      const { freeDailyMb, orgQueue } = settings
       const freeLimit = freeLimitOf(freeDailyMb)
       const payable = "a.hold > 0 AND a.hold <= w.balance - w.reserved + w.allowances_held"
 
@@ -204,7 +210,7 @@ export class RunStore extends Context.Service<
         return yield* holder(run, row.lane, null)
       })
 
-      const columns = sql.literal(columnTexts.join(", "))
+      const columns = sql.literal(columnTexts.replace("{address}", addressOf(settings).replaceAll("'", "''")))
 
       const findOne = yield* batch({
         name: "find",

@@ -10,6 +10,8 @@ export const eventWords = {
   "run.created": "a run was admitted or refused",
   "run.started": "the first provider of a run is called",
   "run.attempt": "an attempt of a run ended",
+  "run.approval_required": "a run waits until a member approves it",
+  "run.approved": "a member approved a run",
   "run.finished": "a run has ended",
   "wallet.changed": "the balance changed",
   "wallet.low": "the balance fell below the amount that you set",

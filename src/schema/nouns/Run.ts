@@ -6,6 +6,7 @@
  */
 import { Schema } from "effect"
 import { withColumns } from "../Columns.ts"
+import { approvalRoles } from "../guards/Approval.ts"
 import { isErrorCode, statusOf } from "../Errors.ts"
 import { usd } from "../money/Money.ts"
 import { amountText, timeText } from "./Noun.ts"
@@ -15,6 +16,26 @@ import { ownMessage } from "../accounts/OwnMessages.ts"
 import { inputSubject } from "../runs/InputSubject.ts"
 import { decodePlan } from "../runs/Plan.ts"
 import { Attempt, Control, controlsOf, isFinal, isRunStatus, isStoppable, RunError, RunStatus } from "../runs/Run.ts"
+
+/** What a run waits for that needs a member's yes, with the words for the person of an agent. */
+const Waiting = Schema.Struct({
+  code: Schema.Literal("approval_required"),
+  rule: Schema.String.annotate({ description: "the name of the rule that it matches" }),
+  role: Schema.Literals(approvalRoles).annotate({ description: "the least role of a member who may decide" }),
+  url: Schema.String.annotate({ description: "the page on which a member decides" }),
+  expires_at: timeText,
+  tell: Schema.String.annotate({ description: "what an agent tells its person" })
+}).annotate({ identifier: "RunApproval" })
+const approvalColumns = Schema.decodeUnknownSync(
+  Schema.fromJsonString(
+    Schema.Struct({ rule: Schema.String, role: Schema.String, url: Schema.String, expires_at: Schema.String })
+  )
+)
+const waitingJson = (run: RunRow, text: string): string => {
+  const { rule, role, url, expires_at } = approvalColumns(text)
+  const tell = `The run ${run.run_id} may cost up to $${usd(run.quoted)} and waits for a yes (rule "${rule}"). ${role === "member" ? "A member" : `An ${role}`} of your organization can approve or deny it until ${expires_at} at ${url}. Nothing is charged before.`
+  return JSON.stringify({ code: "approval_required", rule, role, url, expires_at, tell })
+}
 
 const listed = {
   run_id: Schema.String,
@@ -42,6 +63,7 @@ const listed = {
   reused_from: Schema.optionalKey(
     Schema.String.annotate({ description: "the run whose result this is; nothing was bought" })
   ),
+  approval: Schema.optionalKey(Waiting),
   /** An older service sends none. */
   metadata: Schema.optionalKey(Schema.Record(Schema.String, Schema.String)),
   created_at: timeText
@@ -168,6 +190,8 @@ export const RunRow = Schema.Struct({
   finished_at: Schema.NullOr(Schema.Date),
   /** Time at which its input and result were erased. */
   erased_at: Schema.NullOr(Schema.Date),
+  /** JSON text of the approval that it waits for. Null for a run that waits for none. */
+  approval: Schema.NullOr(Schema.String),
   /** What its organization could spend when the row was read, or when the run ended. Null where nobody read it, as in lists. */
   available: Schema.NullOr(Schema.BigInt)
 })
@@ -253,6 +277,7 @@ export const runJson = (run: RunRow, now: number, withResult: boolean): string =
   ]
   if (withResult && run.result !== null) parts.push(`"result":${run.result}`)
   if (run.reused_from !== null) parts.push(`"reused_from":${JSON.stringify(run.reused_from)}`)
+  if (run.approval !== null) parts.push(`"approval":${waitingJson(run, run.approval)}`)
   if (run.error_code !== null)
     parts.push(`"error":${JSON.stringify({ code: run.error_code, message: run.error_message ?? "" })}`)
   const controls = controlsOf({ code: run.error_code, control: run.control, key_id: run.key_id })

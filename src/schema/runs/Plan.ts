@@ -91,6 +91,8 @@ export const Plan = Schema.Struct({
   raw: Schema.optionalKey(RawPlan),
   /** What the choice of the route was based on. Absent in plans of older versions. */
   seen: Schema.optionalKey(Seen),
+  /** The member who started the run in a session. Absent for an API key. */
+  by: Schema.optionalKey(Schema.String),
   /** The `traceparent` of the request's span, which the run's spans continue. Absent without traces. */
   trace: Schema.optionalKey(Schema.String)
 })

@@ -67,6 +67,7 @@ export const Control = Schema.Struct({
     "key_budget",
     "batch_max_total",
     "label_budget",
+    "approval_rule",
     "contact_guard"
   ]),
   manage: Schema.String.annotate({ description: "the path at which the control is read and changed" })
@@ -92,6 +93,7 @@ export const controlsOf = ({ code, control, key_id }: Met): ReadonlyArray<Contro
     return [{ control, manage: key_id === null ? "/v1/api-keys" : `/v1/api-keys/${key_id}` }]
   if (control === "batch_max_total") return [{ control, manage: "/v1/batches" }]
   if (control === "label_budget") return [{ control, manage: "/v1/label-budgets" }]
+  if (control === "approval_rule") return [{ control, manage: "/v1/approval-rules" }]
   return code === null ? [] : (controls[code] ?? [])
 }
 

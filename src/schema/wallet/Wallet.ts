@@ -5,6 +5,7 @@
  * numbered without gaps, and final runs that never change.
  */
 import { zero } from "../money/Money.ts"
+import type { ApprovalRules } from "../guards/Approval.ts"
 import type { ContactRefusal } from "../guards/ContactGuard.ts"
 import type { RepeatRefusal } from "../guards/RepeatGuard.ts"
 import * as Money from "../money/Money.ts"
@@ -52,6 +53,8 @@ export interface Wallet {
   readonly time_zones?: Zones
   /** The labels that have a budget. Absent: none has. */
   readonly budget_labels?: ReadonlyArray<string>
+  /** The rules that say which runs need an approval. Absent: there are none. */
+  readonly approval_rules?: ApprovalRules
 }
 
 export const available = (wallet: Wallet): MicroUsd => Money.minus(wallet.balance, wallet.reserved)
@@ -108,8 +111,8 @@ export type Refusal =
   | "rate_limited"
   | GuardRefusal["code"]
 
-/** The control of a run that its key's budget or its batch's `max_total` refused. */
-export type BudgetControl = "key_budget" | "batch_max_total" | "label_budget"
+/** The control of a run that its key's budget or its batch's `max_total` refused, or that nobody approved. */
+export type BudgetControl = "key_budget" | "batch_max_total" | "label_budget" | "approval_rule"
 
 export type Verdict =
   | { readonly _tag: "Admitted" }

@@ -31,6 +31,7 @@ const tagDescriptions: Readonly<Record<string, string>> = {
   referrals: "Referral code, terms and earnings.",
   keys: "API keys.",
   allowances: "API keys with an amount of the wallet's money, which other keys may give.",
+  approvals: "Which runs need the yes of a member, and what the members said.",
   labelBudgets: "What runs with a label, such as a customer, may charge and hold.",
   senders: "Domains from which the organization may send e-mail.",
   members: "The organization's people and their roles.",

@@ -51,6 +51,8 @@ const byErrorCode: Readonly<Record<string, Exit>> = {
   wallet_suspended: "money",
   repeat_guard: "money",
   contact_guard: "money",
+  approval_denied: "money",
+  approval_expired: "money",
   provider_timeout: "timed_out",
   run_not_finished: "pending",
   outcome_unknown: "unknown",

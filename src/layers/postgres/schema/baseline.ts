@@ -21,6 +21,7 @@ import runs from "./runs.sql" with { type: "text" }
 import partitions from "./partitions.sql" with { type: "text" }
 import batches from "./batches.sql" with { type: "text" }
 import guards from "./guards.sql" with { type: "text" }
+import approvals from "./approvals.sql" with { type: "text" }
 import history from "./history.sql" with { type: "text" }
 import usage from "./usage.sql" with { type: "text" }
 import events from "./events.sql" with { type: "text" }
@@ -31,7 +32,7 @@ import warranty from "./warranty.sql" with { type: "text" }
 import operator from "./operator.sql" with { type: "text" }
 
 const identity = [auditLog, service, accounts, members, keys, labels, oauth, allowances]
-const money = [wallets, payments, referrals, runs, partitions, batches, guards]
+const money = [wallets, payments, referrals, runs, partitions, batches, guards, approvals]
 const records = [history, usage, events, webhooks, catalog, receipts, warranty, operator]
 
 export const baseline = Effect.gen(function* () {

@@ -75,7 +75,7 @@ CREATE TABLE event_inbox (
   -- A run whose state changed without a ledger entry.
   run_id text,
   -- Or an event that is complete. The reference makes it unique.
-  kind text CHECK (kind IN ('budget.reached', 'topup.failed')),
+  kind text CHECK (kind IN ('budget.reached', 'topup.failed', 'run.approval_required', 'run.approved')),
   reference text,
   data json,
   created_at timestamptz NOT NULL DEFAULT now(),
@@ -88,7 +88,7 @@ CREATE INDEX event_inbox_org ON event_inbox (org_id, id);
 CREATE TABLE alert_mails (
   mail_id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   org_id text NOT NULL,
-  kind text NOT NULL CHECK (kind IN ('wallet.low', 'budget.reached', 'topup.failed')),
+  kind text NOT NULL CHECK (kind IN ('wallet.low', 'budget.reached', 'topup.failed', 'run.approval_required')),
   data json NOT NULL,
   address text NOT NULL,
   created_at timestamptz NOT NULL DEFAULT now(),

@@ -126,7 +126,8 @@ CREATE TABLE open_runs (
   run_id text PRIMARY KEY,
   org_id text NOT NULL,
   hold bigint NOT NULL CHECK (hold >= 0),
-  state text NOT NULL CHECK (state IN ('queued', 'running')),
+  -- waiting: until a member approves it (approvals.sql). Only then it is queued, so nothing that looks for queued runs finds it.
+  state text NOT NULL CHECK (state IN ('queued', 'running', 'waiting')),
   side_effect boolean NOT NULL,
   worker_id text,
   lease_token text,

@@ -52,6 +52,8 @@ CREATE TABLE wallets (
   time_zones jsonb,
   -- The labels that have a budget (label_budgets). Null: none has.
   budget_labels text[],
+  -- The active rules that say which runs need an approval (approval_rules). Null: there are none. A trigger writes it, and a turn reads it.
+  approval_rules jsonb,
   CONSTRAINT wallet_head CHECK ((head IS NULL) = (entry_seq = 0) AND length(head) = 32),
   CONSTRAINT wallet_allowances CHECK (allowances_held >= 0 AND allowances_held <= reserved)
 ) WITH (fillfactor = 50);

@@ -1,0 +1,56 @@
+/** Approvals during a turn: which new runs wait for one, and which decision counts. Each command sees what the commands before it left. */
+import {
+  type ApprovalEffects,
+  type DecidedApproval,
+  decodeRuling,
+  memberKey,
+  type WaitingRun
+} from "../../layers/guards/ApprovalTurn.ts"
+import type { TurnCommand, TurnRun, TurnView } from "../../layers/ledger/Turn.ts"
+import { type ApprovalRule, rule, type Ruled, ruleOf } from "../../schema/guards/Approval.ts"
+
+type Decision = Extract<Ruled, { readonly _tag: "Decided" }>["state"]
+type Why = Extract<Ruled, { readonly _tag: "Refused" }>["why"]
+/** `state` is null for a command that does not count. */
+interface Said {
+  readonly state: Decision | null
+  readonly why: Why | null
+  readonly rule_name: string
+}
+
+export const turnApprovals = (view: Pick<TurnView, "approvals" | "wallets" | "now_micros">) => {
+  const waiting = new Map<string, WaitingRun>()
+  const decided = new Map<string, DecidedApproval>()
+
+  return {
+    /** The rule for which a new run waits. Null if it needs no approval. */
+    ruleOf: (run: TurnRun): ApprovalRule | null => ruleOf(view.wallets.get(run.org_id)?.wallet.approval_rules, run),
+    wait: (run: TurnRun, matched: ApprovalRule) => {
+      const { run_id, org_id, hold } = run
+      waiting.set(run_id, { run_id, org_id, hold, started_by: run.plan().by ?? null, rule: matched })
+    },
+    /** What the command comes to, or why it does not count. A run that does not wait any more was decided. */
+    decide: ({ org_id, payload }: TurnCommand, run: TurnRun | null): Said => {
+      const approval = run === null ? undefined : view.approvals.approvals.get(run.run_id)
+      if (run === null || approval === undefined || run.status !== "queued" || run.waits !== true)
+        return { state: null, why: "decided", rule_name: "" }
+      const { rule_name } = approval
+      const ruling = decodeRuling(payload)
+      const role = view.approvals.roles.get(memberKey(org_id, ruling.by)) ?? null
+      const ruled = rule(approval, ruling, role, view.now_micros)
+      if (ruled._tag === "Refused") return { state: null, why: ruled.why, rule_name }
+      const { state } = ruled
+      const { by, via } = state === "expired" ? { by: null, via: null } : ruling
+      decided.set(run.run_id, { run_id: run.run_id, org_id, rule_name, state, by, via, starts: state === "approved" })
+      return { state, why: null, rule_name }
+    },
+    /** A run that ends takes its approval with it. */
+    ended: ({ run_id, org_id, waits }: TurnRun) => {
+      const before = decided.get(run_id)
+      if (before !== undefined) decided.set(run_id, { ...before, starts: false })
+      else if (waits === true && !waiting.delete(run_id))
+        decided.set(run_id, { run_id, org_id, rule_name: "", state: "cancelled", by: null, via: null, starts: false })
+    },
+    effects: (): ApprovalEffects => ({ waiting: [...waiting.values()], decided: [...decided.values()] })
+  }
+}

@@ -1,0 +1,156 @@
+/** The contract of approvals: rules that say which runs need a member's yes, the runs that wait for one, and the decisions. */
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { Wire } from "../../../schema/Errors.ts"
+import { approvalStates } from "../../../schema/guards/Approval.ts"
+import * as nouns from "../../../schema/nouns/Approval.ts"
+import { pageOf, withExample } from "../../../schema/nouns/Noun.ts"
+import { Auth, listQuery, optional } from "../shapes/Common.ts"
+import { operation } from "../shapes/Rights.ts"
+
+export const ApprovalRule = Schema.toEncoded(nouns.ApprovalRule)
+export const Approval = Schema.toEncoded(nouns.Approval)
+
+const { ruleFields } = nouns
+const settings = {
+  role: optional(ruleFields.role),
+  self_approval: optional(ruleFields.self_approval),
+  expires_after: optional(ruleFields.expires_after),
+  active: optional(ruleFields.active)
+}
+const RuleRequest = Schema.Struct({ name: nouns.ruleName, ...ruleFields, ...settings })
+  .annotate({ identifier: "ApprovalRuleRequest" })
+  .pipe(withExample({ name: "Large runs", min_hold: "1.00", role: "admin", expires_after: 86_400 }))
+const RuleChange = Schema.Struct({ ...ruleFields, ...settings, name: optional(nouns.ruleName) })
+  .annotate({ identifier: "ApprovalRuleChange" })
+  .pipe(withExample({ active: false }))
+
+const digest = optional(Schema.String.check(Schema.isMaxLength(64))).annotate({
+  description: "the digest of the approval that the member saw: another one is refused"
+})
+const Decision = Schema.Struct({ digest }).annotate({ identifier: "ApprovalDecision" }).pipe(withExample({}))
+/** As many as a page of the console shows. */
+export const decidedMax = 100
+
+const ruleParams = { approval_rule_id: Schema.String }
+const runParams = { run_id: Schema.String }
+const refusals = [Wire.invalid_request, Wire.forbidden] as const
+const undecided = [...refusals, Wire.service_unavailable] as const
+
+export class ApprovalsApi extends HttpApiGroup.make("approvals")
+  .add(
+    HttpApiEndpoint.get("rules", "/approval-rules", {
+      query: listQuery,
+      success: pageOf(ApprovalRule),
+      error: [Wire.invalid_request]
+    }).annotateMerge(
+      operation(
+        { role: "viewer", keys: "reads", command: "approval-rules list" },
+        "List approval rules",
+        "Newest first."
+      )
+    ),
+    HttpApiEndpoint.post("addRule", "/approval-rules", {
+      payload: RuleRequest,
+      success: ApprovalRule,
+      error: refusals
+    }).annotateMerge(
+      operation(
+        { role: "admin", keys: "people", command: "approval-rules add" },
+        "Add an approval rule",
+        "A run that matches all conditions of an active rule holds its money and waits for a member's yes. Without conditions every run does. By default an admin decides within a day, and not about the own run. Runs that wait already keep the rule as it was."
+      )
+    ),
+    HttpApiEndpoint.patch("changeRule", "/approval-rules/:approval_rule_id", {
+      params: ruleParams,
+      payload: RuleChange,
+      success: ApprovalRule,
+      error: refusals
+    }).annotateMerge(
+      operation(
+        { role: "admin", keys: "people", command: "approval-rules update" },
+        "Change an approval rule",
+        "Fields that are left out stay. null removes a condition."
+      )
+    ),
+    HttpApiEndpoint.delete("removeRule", "/approval-rules/:approval_rule_id", {
+      params: ruleParams,
+      success: Schema.Struct({ id: nouns.ApprovalRule.fields.id, deleted: Schema.Literal(true) }).annotate({
+        identifier: "RemovedApprovalRule"
+      }),
+      error: refusals
+    }).annotateMerge(
+      operation(
+        { role: "admin", keys: "people", command: "approval-rules remove" },
+        "Remove an approval rule",
+        "Runs that wait for an approval wait on."
+      )
+    ),
+    HttpApiEndpoint.get("list", "/approvals", {
+      query: { ...listQuery, state: Schema.optionalKey(Schema.Literals(approvalStates)) },
+      success: Schema.Struct({ items: Schema.Array(Approval), next_cursor: Schema.NullOr(Schema.String) }),
+      error: [Wire.invalid_request]
+    }).annotateMerge(
+      operation(
+        { role: "viewer", keys: "reads", command: "approvals list" },
+        "List approvals",
+        "The runs that wait for a member's yes, and those that did. Newest first."
+      )
+    ),
+    HttpApiEndpoint.get("get", "/approvals/:run_id", {
+      params: runParams,
+      success: Approval,
+      error: [Wire.invalid_request]
+    }).annotateMerge(
+      operation({ role: "viewer", keys: "reads" }, "Read an approval", "What the run would do, and what members said.")
+    ),
+    HttpApiEndpoint.post("approve", "/runs/:run_id/approve", {
+      params: runParams,
+      payload: Decision,
+      success: Approval,
+      error: undecided
+    }).annotateMerge(
+      operation(
+        { role: "member", keys: "people", command: "approvals approve" },
+        "Approve a run",
+        "Starts a run that waits. The rule says which role may. A yes counts once, for the input, the offers and the hold that the run has: it never costs more than its hold, nor calls another provider."
+      )
+    ),
+    HttpApiEndpoint.post("deny", "/runs/:run_id/deny", {
+      params: runParams,
+      payload: Decision,
+      success: Approval,
+      error: undecided
+    }).annotateMerge(
+      operation(
+        { role: "member", keys: "people", command: "approvals deny" },
+        "Deny a run",
+        "Ends a run that waits as cancelled with approval_denied, and releases its hold."
+      )
+    ),
+    HttpApiEndpoint.post("decide", "/approvals/decide", {
+      payload: Schema.Struct({
+        decision: Schema.Literals(["approve", "deny"]),
+        run_ids: Schema.NonEmptyArray(Schema.String.check(Schema.isMaxLength(60))).check(Schema.isMaxLength(decidedMax))
+      })
+        .annotate({ identifier: "ApprovalDecisions" })
+        .pipe(withExample({ decision: "approve", run_ids: ["run_01m81nzk95mq351g8pvrxgm8m4"] })),
+      success: Schema.Struct({
+        items: Schema.Array(
+          Schema.Struct({
+            run_id: Schema.String,
+            decided: Schema.Boolean,
+            message: Schema.NullOr(Schema.String).annotate({ description: "why the decision does not count" })
+          })
+        )
+      }).annotate({ identifier: "ApprovalsDecided" }),
+      error: refusals
+    }).annotateMerge(
+      operation(
+        { role: "member", keys: "people" },
+        "Decide many runs",
+        `At most ${decidedMax} runs, such as those of a batch. Each is decided by itself, and the answer says for each whether the decision counts.`
+      )
+    )
+  )
+  .middleware(Auth) {}

@@ -1,0 +1,60 @@
+/** `rungate approvals` and `rungate approval-rules`: runs that wait for a member's yes. Deciding and changing rules need a session. */
+import { Command } from "effect/cli"
+import { Approval, ApprovalRule, ApprovalsApi } from "../../api/accounts/Approvals.ts"
+import { drawn, listed, said } from "../answers/draw.ts"
+import { row } from "../answers/row.ts"
+import { argument } from "../terminal/flags.ts"
+
+const { endpoints } = ApprovalsApi
+
+const ruled = drawn(ApprovalRule, ({ name, role, active }) => [
+  active
+    ? `Runs that match the rule "${name}" wait for the yes of ${role === "member" ? "a member" : `an ${role}`}.`
+    : `The rule "${name}" is off.`
+])
+
+const rules = row(endpoints.rules, {
+  alias: "ls",
+  show: listed(ApprovalRule, "No run needs an approval. Add a rule with: rungate approval-rules add large --min-hold 1")
+})
+const addRule = row(endpoints.addRule, {
+  fields: { name: argument("name", "a name that says which runs it is about"), labels: false, active: false },
+  show: ruled,
+  examples: [
+    { command: "rungate approval-rules add large --min-hold 1", description: "Runs that may cost $1 or more" },
+    {
+      command: "rungate approval-rules add mail --capabilities email.send --role owner",
+      description: "Every e-mail, decided by an owner"
+    }
+  ]
+})
+const changeRule = row(endpoints.changeRule, {
+  fields: { approval_rule_id: "id from approval-rules list", labels: false },
+  show: ruled
+})
+const removeRule = row(endpoints.removeRule, {
+  alias: "rm",
+  fields: { approval_rule_id: "id from approval-rules list" },
+  confirm: "Remove {approval_rule_id}? New runs will no longer wait for an approval because of it.",
+  show: said("Removed {approval_rule_id}.")
+})
+
+const list = row(endpoints.list, { alias: "ls", show: listed(Approval, "No run waits for an approval.") })
+const run_id = "id from approvals list"
+const approve = row(endpoints.approve, {
+  fields: { run_id, digest: "the digest that you saw: another one is refused" },
+  show: said("Approved {run_id}. It starts as soon as there is a free slot.")
+})
+const deny = row(endpoints.deny, {
+  fields: { run_id, digest: "the digest that you saw: another one is refused" },
+  show: said("Denied {run_id}. Nothing was charged.")
+})
+
+export const approvalRules = Command.make("approval-rules").pipe(
+  Command.withDescription("List, add, change and remove the rules that say which runs need an approval"),
+  Command.withSubcommands([rules, addRule, changeRule, removeRule])
+)
+export const approvals = Command.make("approvals").pipe(
+  Command.withDescription("List, approve and deny runs that wait for a member's yes"),
+  Command.withSubcommands([list, approve, deny])
+)

@@ -1,0 +1,85 @@
+/** Reads approvals: those of an organization, and those whose time is over. Turns write them (ApprovalTurn.ts). */
+import { Context, Effect, Layer, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { approvalRoles, type ApprovalState, approvalStates } from "../../schema/guards/Approval.ts"
+import { inputSubject } from "../../schema/runs/InputSubject.ts"
+import { rowsOf } from "../postgres/Rows.ts"
+
+const Row = Schema.Struct({
+  run_id: Schema.String,
+  state: Schema.Literals(approvalStates),
+  rule: Schema.String,
+  role: Schema.Literals(approvalRoles),
+  capability: Schema.NullOr(Schema.String),
+  endpoint: Schema.NullOr(Schema.String),
+  key_id: Schema.NullOr(Schema.String),
+  /** JSON text. Null after erasure and for a large input. */
+  input: Schema.NullOr(Schema.String),
+  providers: Schema.Array(Schema.String),
+  hold: Schema.BigInt,
+  digest: Schema.NullOr(Schema.String),
+  requested_at: Schema.Date,
+  expires_at: Schema.Date,
+  decided_at: Schema.NullOr(Schema.Date),
+  decided_by: Schema.NullOr(Schema.String),
+  via: Schema.NullOr(Schema.Literals(["session", "link"]))
+})
+export type ApprovalRow = Omit<typeof Row.Type, "input"> & { readonly subject: string | null }
+const approvalRows = rowsOf(Row.fields)
+const dueRows = rowsOf({ org_id: Schema.String, run_id: Schema.String })
+
+/** Longer inputs would cost a list too much. */
+const inputCharsMax = 4000
+/** Runs that one pass ends. */
+const dueMax = 200
+
+export class ApprovalStore extends Context.Service<
+  ApprovalStore,
+  {
+    readonly find: (org_id: string, run_id: string) => Effect.Effect<ApprovalRow | null>
+    /** Newest first. */
+    readonly list: (
+      org_id: string,
+      state: ApprovalState | null,
+      before: string | null,
+      limit: number
+    ) => Effect.Effect<ReadonlyArray<ApprovalRow>>
+    /** Pending ones whose time is over, oldest first. */
+    readonly due: Effect.Effect<ReadonlyArray<{ readonly org_id: string; readonly run_id: string }>>
+  }
+>()("rungate/layers/guards/ApprovalStore") {
+  static readonly due = () => "EXISTS (SELECT FROM approvals WHERE state = 'pending' AND expires_at <= now())"
+
+  static readonly layer = Layer.effect(
+    ApprovalStore,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const approvals = sql`
+        SELECT a.run_id, a.state, a.rule_name AS rule, a.role, r.capability, r.endpoint, r.key_id,
+               CASE WHEN r.erased_at IS NULL AND length(r.input::text) <= ${inputCharsMax}::int THEN r.input::text END AS input,
+               ARRAY(SELECT json_array_elements_text(r.plan -> 'providers')) AS providers, a.hold, a.digest, a.requested_at, a.expires_at,
+               a.decided_at, a.decided_by, a.via
+        FROM approvals a JOIN runs r ON r.org_id = a.org_id AND r.run_id = a.run_id`
+      const shown = Effect.map((rows: ReadonlyArray<typeof Row.Type>) =>
+        rows.map(({ input, ...row }): ApprovalRow => ({ ...row, subject: inputSubject(input) }))
+      )
+
+      const find = (org_id: string, run_id: string) =>
+        shown(approvalRows(sql`${approvals} WHERE a.org_id = ${org_id} AND a.run_id = ${run_id}`))
+      const list = (org_id: string, state: ApprovalState | null, before: string | null, limit: number) =>
+        shown(
+          approvalRows(sql`${approvals}
+            WHERE a.org_id = ${org_id} AND (${state}::text IS NULL OR a.state = ${state}) AND (${before}::text IS NULL OR a.run_id < ${before})
+            ORDER BY a.run_id DESC LIMIT ${limit}`)
+        )
+      const due = dueRows(sql`
+        SELECT org_id, run_id FROM approvals WHERE state = 'pending' AND expires_at <= now() ORDER BY expires_at LIMIT ${dueMax}`)
+
+      return ApprovalStore.of({
+        find: (org_id, run_id) => Effect.orDie(Effect.map(find(org_id, run_id), ([row]) => row ?? null)),
+        list: (org_id, state, before, limit) => Effect.orDie(list(org_id, state, before, limit)),
+        due: Effect.orDie(due)
+      })
+    })
+  )
+}

@@ -1,0 +1,144 @@
+/**
+ * The part of a turn that is about approvals: those about which a member decides, and their writes in the turn's one statement.
+ *
+ * A turn without them reads and writes nothing here. The statement requires that each approval is still pending, so of several decisions
+ * one counts.
+ */
+import { Effect, Schema } from "effect"
+import type { SqlClient, Statement } from "effect/sql"
+import { type Role, roles } from "../../schema/accounts/Role.ts"
+import {
+  type Approval,
+  type ApprovalRule,
+  type ApprovalState,
+  approvalStates,
+  Ruling
+} from "../../schema/guards/Approval.ts"
+import { writeInbox } from "../events/Inbox.ts"
+import { bigints, booleans, texts } from "../postgres/Columns.ts"
+import { rowsOf } from "../postgres/Rows.ts"
+
+export const decodeRuling = Schema.decodeUnknownSync(Ruling)
+export const encodeRuling = Schema.encodeSync(Schema.fromJsonString(Ruling))
+
+/** A command of the turn. */
+interface Stored {
+  readonly tag: string
+  readonly org_id: string
+  readonly run_id: string | null
+  readonly payload: unknown
+}
+
+/** Approvals by run, and the roles of the members who decide, as `memberKey` names them. */
+export interface ApprovalView {
+  readonly approvals: ReadonlyMap<string, Approval>
+  readonly roles: ReadonlyMap<string, Role>
+}
+export const noApprovals: ApprovalView = { approvals: new Map(), roles: new Map() }
+export const memberKey = (org_id: string, user_id: string | null) => `${org_id} ${user_id ?? ""}`
+
+/** A run that the turn admits and that waits. */
+export interface WaitingRun {
+  readonly run_id: string
+  readonly org_id: string
+  readonly hold: bigint
+  readonly started_by: string | null
+  readonly rule: ApprovalRule
+}
+
+export interface DecidedApproval {
+  readonly run_id: string
+  readonly org_id: string
+  readonly rule_name: string
+  readonly state: Exclude<ApprovalState, "pending">
+  readonly by: string | null
+  readonly via: Ruling["via"] | null
+  /** Whether the run goes into the queue. False for one that ends in the same turn. */
+  readonly starts: boolean
+}
+
+export interface ApprovalEffects {
+  readonly waiting: ReadonlyArray<WaitingRun>
+  readonly decided: ReadonlyArray<DecidedApproval>
+}
+
+const approvalRows = rowsOf({
+  run_id: Schema.String,
+  org_id: Schema.String,
+  state: Schema.Literals(approvalStates),
+  rule_name: Schema.String,
+  role: Schema.Literals(roles),
+  self_approval: Schema.Boolean,
+  started_by: Schema.NullOr(Schema.String),
+  digest: Schema.NullOr(Schema.String),
+  expires_micros: Schema.BigInt,
+  decider: Schema.NullOr(Schema.String),
+  decider_role: Schema.NullOr(Schema.Literals(roles))
+})
+
+export const readApprovals = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, commands: ReadonlyArray<Stored>) {
+  const rulings = commands.filter(({ tag }) => tag === "Approval")
+  if (rulings.length === 0) return noApprovals
+  const rows = yield* approvalRows(sql`
+    SELECT a.run_id, a.org_id, a.state, a.rule_name, a.role, a.self_approval, a.started_by, a.digest,
+           (extract(epoch FROM a.expires_at) * 1000000)::bigint AS expires_micros, n.decider, m.role AS decider_role
+    FROM unnest(${texts(rulings.map((one) => one.org_id))}, ${texts(rulings.map((one) => one.run_id))},
+                ${texts(rulings.map((one) => decodeRuling(one.payload).by))}) AS n(org_id, run_id, decider)
+    JOIN approvals a ON a.run_id = n.run_id AND a.org_id = n.org_id
+    LEFT JOIN members m ON m.org_id = n.org_id AND m.user_id = n.decider`)
+  const view: ApprovalView = {
+    approvals: new Map(rows.map(({ run_id, ...row }) => [run_id, row])),
+    roles: new Map(
+      rows.flatMap(({ org_id, decider, decider_role }) =>
+        decider_role === null ? [] : [[memberKey(org_id, decider), decider_role] as const]
+      )
+    )
+  }
+  return view
+})
+
+const eventsOf = ({ waiting, decided }: ApprovalEffects) => [
+  ...waiting.map(({ org_id, run_id, rule }) => ({
+    ...{ org_id, kind: "run.approval_required" as const, reference: run_id },
+    data: { run_id, rule: rule.name, role: rule.role, expires_after: rule.expires_after }
+  })),
+  ...decided.flatMap(({ org_id, run_id, rule_name, state, via }) =>
+    state === "approved"
+      ? [{ org_id, kind: "run.approved" as const, reference: run_id, data: { run_id, rule: rule_name, via } }]
+      : []
+  )
+]
+
+/** Common table expressions of the turn's statement, with a leading comma. */
+export const writeApprovals = (sql: SqlClient.SqlClient, effects: ApprovalEffects, at: Statement.Fragment) => {
+  const { waiting, decided } = effects
+  const none = sql.literal("")
+  if (waiting.length + decided.length === 0) return none
+  const added = sql`, approvals_added AS (
+            INSERT INTO approvals (run_id, org_id, hold, started_by, rule_id, rule_name, role, self_approval, requested_at, expires_at)
+            SELECT n.run_id, n.org_id, n.hold, n.started_by, n.rule_id, n.rule_name, n.role, n.self_approval, ${at}, ${at} + n.seconds * interval '1 second'
+            FROM unnest(${texts(waiting.map((w) => w.run_id))}, ${texts(waiting.map((w) => w.org_id))}, ${bigints(waiting.map((w) => w.hold))},
+                        ${texts(waiting.map((w) => w.started_by))}, ${texts(waiting.map((w) => w.rule.id))}, ${texts(waiting.map((w) => w.rule.name))},
+                        ${texts(waiting.map((w) => w.rule.role))}, ${booleans(waiting.map((w) => w.rule.self_approval))},
+                        ${bigints(waiting.map((w) => BigInt(w.rule.expires_after)))})
+                 AS n(run_id, org_id, hold, started_by, rule_id, rule_name, role, self_approval, seconds)
+          )`
+  const starting = decided.filter(({ starts }) => starts)
+  const ruled = sql`, approvals_decided AS (
+            UPDATE approvals a SET state = n.state, decided_by = n.by, via = n.via, decided_at = ${at}
+            FROM unnest(${texts(decided.map((d) => d.run_id))}, ${texts(decided.map((d) => d.state))}, ${texts(decided.map((d) => d.by))},
+                        ${texts(decided.map((d) => d.via))}) AS n(run_id, state, by, via)
+            WHERE a.run_id = n.run_id AND a.state = 'pending' RETURNING 1
+          ), approvals_started AS (
+            UPDATE open_runs SET state = 'queued', since = ${at}
+            WHERE run_id = ANY(${texts(starting.map((d) => d.run_id))}) AND state = 'waiting' RETURNING 1
+          )`
+  return sql`${waiting.length === 0 ? none : added}${decided.length === 0 ? none : ruled}${writeInbox(sql, "approvals", eventsOf(effects))}`
+}
+
+/** Condition of the turn's statement: each approval was pending, and each approved run waited. */
+export const approvalsHeld = (sql: SqlClient.SqlClient, { decided }: ApprovalEffects) =>
+  decided.length === 0
+    ? sql.literal("")
+    : sql` AND (SELECT count(*) FROM approvals_decided) = ${decided.length}::int
+                            AND (SELECT count(*) FROM approvals_started) = ${decided.filter(({ starts }) => starts).length}::int`

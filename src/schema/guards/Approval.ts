@@ -1,0 +1,141 @@
+/**
+ * Approvals: which runs need a member's yes, and whether a decision counts. Pure.
+ *
+ * A run that matches a rule holds its money and waits. A yes is about its input, its offers and its hold as they were then, counts once and
+ * until it expires. The rules of the run are fixed when it is admitted, so a changed rule changes no run that waits.
+ */
+import { Schema } from "effect"
+import { allows, type Role, roles } from "../accounts/Role.ts"
+import { type MicroUsd, Usd } from "../money/Money.ts"
+
+/** Enough for the capabilities or keys of a team. A turn reads the rules of its wallet, so they are short. */
+const namesMax = 20
+const Names = Schema.Array(Schema.NonEmptyString.check(Schema.isMaxLength(100))).check(
+  Schema.isMinLength(1),
+  Schema.isMaxLength(namesMax)
+)
+const condition = <S extends Schema.Top>(schema: S, description: string) =>
+  Schema.optionalKey(Schema.NullOr(schema)).annotate({ description })
+
+/** What a run must match. It must match each condition that is given, and one name of a list. */
+export const conditionFields = {
+  min_hold: condition(Usd, "runs that hold this amount or more"),
+  capabilities: condition(Names, "runs of these capabilities"),
+  providers: condition(Names, "runs that may call one of these providers"),
+  raw: condition(Schema.Boolean, "true: only raw calls of endpoints; false: only capabilities"),
+  keys: condition(Names, "runs of these API keys"),
+  labels: condition(Schema.Record(Schema.String, Schema.String), "runs with these labels in their metadata")
+}
+export const Conditions = Schema.Struct(conditionFields)
+export type Conditions = typeof Conditions.Type
+
+export const approvalRoles = ["member", "admin", "owner"] as const
+
+const ApprovalRule = Schema.Struct({
+  id: Schema.String,
+  name: Schema.String,
+  role: Schema.Literals(approvalRoles),
+  self_approval: Schema.Boolean,
+  /** Seconds. */
+  expires_after: Schema.Int,
+  conditions: Conditions
+})
+export type ApprovalRule = typeof ApprovalRule.Type
+const ApprovalRules = Schema.Array(ApprovalRule)
+export type ApprovalRules = typeof ApprovalRules.Type
+export const decodeRules = Schema.decodeUnknownSync(ApprovalRules)
+
+/** What rules know of a run. */
+export interface RuledRun {
+  readonly hold: MicroUsd
+  readonly capability: string | null
+  readonly endpoint: string | null
+  readonly key_id: string | null
+  /** JSON text. */
+  readonly metadata?: string | null
+  readonly plan: () => { readonly providers: ReadonlyArray<string> }
+}
+
+const matches = ({ conditions }: ApprovalRule, run: RuledRun): boolean => {
+  const { min_hold, capabilities, providers, raw, keys, labels } = conditions
+  const has = (names: ReadonlyArray<string> | null | undefined, ...of: ReadonlyArray<string | null>) =>
+    (names ?? null) === null || of.some((name) => name !== null && names?.includes(name))
+  const metadata: Readonly<Record<string, string>> = JSON.parse(run.metadata ?? "{}")
+  return (
+    ((min_hold ?? null) === null || run.hold >= (min_hold ?? 0n)) &&
+    has(capabilities, run.capability) &&
+    has(keys, run.key_id) &&
+    ((raw ?? null) === null || raw === (run.endpoint !== null)) &&
+    Object.entries(labels ?? {}).every(([name, value]) => Object.hasOwn(metadata, name) && metadata[name] === value) &&
+    has(providers, ...((providers ?? null) === null ? [] : run.plan().providers))
+  )
+}
+
+/** Of two rules that match, the one with the higher role counts, then the one that forbids the own yes, then the one that expires first. */
+const strictness = (rule: ApprovalRule) =>
+  [roles.indexOf(rule.role), rule.self_approval ? 0 : 1, -rule.expires_after] as const
+const stricter = (a: ApprovalRule, b: ApprovalRule): number => {
+  const [x, y] = [strictness(a), strictness(b)]
+  return y[0] - x[0] || y[1] - x[1] || y[2] - x[2]
+}
+
+/** The rule for which the run waits. Null if it needs no yes. */
+export const ruleOf = (rules: ApprovalRules | undefined, run: RuledRun): ApprovalRule | null =>
+  rules === undefined ? null : (rules.filter((rule) => matches(rule, run)).toSorted(stricter)[0] ?? null)
+
+export const approvalStates = ["pending", "approved", "denied", "expired", "cancelled"] as const
+export type ApprovalState = (typeof approvalStates)[number]
+
+/** A command about a run that waits, as the mailbox stores it. */
+export const Ruling = Schema.Struct({
+  act: Schema.Literals(["approve", "deny", "expire"]),
+  /** The member who decides. Null for `expire`. */
+  by: Schema.NullOr(Schema.String),
+  via: Schema.Literals(["session", "link"]),
+  /** The digest of what the member saw. Null: what is stored. */
+  digest: Schema.NullOr(Schema.String)
+})
+export type Ruling = typeof Ruling.Type
+
+/** An approval as a turn reads it. */
+export interface Approval {
+  readonly state: ApprovalState
+  readonly rule_name: string
+  readonly role: Role
+  readonly self_approval: boolean
+  readonly started_by: string | null
+  readonly digest: string | null
+  /** Microseconds since 1970. */
+  readonly expires_micros: bigint
+}
+
+export type Ruled =
+  | { readonly _tag: "Decided"; readonly state: "approved" | "denied" | "expired" }
+  | { readonly _tag: "Refused"; readonly why: "decided" | "role" | "own_run" | "changed" | "not_due" }
+
+/** `role` is that of the member who decides, null for nobody of the organization. A late answer finds the approval expired. */
+export const rule = (approval: Approval, ruling: Ruling, role: Role | null, now_micros: bigint): Ruled => {
+  const refused = (why: Extract<Ruled, { _tag: "Refused" }>["why"]): Ruled => ({ _tag: "Refused", why })
+  if (approval.state !== "pending") return refused("decided")
+  const isOver = now_micros >= approval.expires_micros
+  if (ruling.act === "expire" && !isOver) return refused("not_due")
+  if (ruling.act !== "expire" && (role === null || !allows(role, approval.role))) return refused("role")
+  if (isOver) return { _tag: "Decided", state: "expired" }
+  if (ruling.digest !== null && ruling.digest !== approval.digest) return refused("changed")
+  if (ruling.act === "deny") return { _tag: "Decided", state: "denied" }
+  return !approval.self_approval && ruling.by === approval.started_by
+    ? refused("own_run")
+    : { _tag: "Decided", state: "approved" }
+}
+
+/** How a run ends that nobody approved. */
+export const unapproved = (state: "denied" | "expired", rule_name: string) =>
+  state === "denied"
+    ? ({
+        error_code: "approval_denied",
+        error_message: `a member denied this run, which the rule "${rule_name}" makes wait for an approval; nothing was charged`
+      } as const)
+    : ({
+        error_code: "approval_expired",
+        error_message: `nobody approved this run in time, which the rule "${rule_name}" makes wait for an approval; nothing was charged. Start it again, and ask for the approval sooner`
+      } as const)
