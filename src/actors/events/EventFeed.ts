@@ -171,7 +171,8 @@ export class EventFeed extends Context.Service<
             const reading = yield* log.after({ ...query, kinds, after: stream.position })
             deliver(stream, reading)
             if (stream.state !== "reading" || reading.events.length === pageMax || feed.signals !== before) continue
-            if (![...feed.streams].some(isLive)) feed.position = stream.position
+            // A reading for streams that have ended meanwhile may be under way: it continues after the position of the feed.
+            if (!feed.reading && ![...feed.streams].some(isLive)) feed.position = stream.position
             if (stream.position >= feed.position) stream.state = "live"
           }
         }).pipe(
