@@ -5,7 +5,18 @@
  */
 import { type Schema, SchemaAST } from "effect"
 
-export type Kind = "text" | "code" | "id" | "money" | "time" | "duration" | "count" | "flag" | "state" | "list"
+export type Kind =
+  | "text"
+  | "code"
+  | "id"
+  | "money"
+  | "time"
+  | "duration"
+  | "share"
+  | "count"
+  | "flag"
+  | "state"
+  | "list"
 
 /** A field of the JSON, or one of an object in it, such as `rows.total`. */
 export type FieldName<A> = {

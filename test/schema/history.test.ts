@@ -1,27 +1,21 @@
 /** What an agent is told to conclude from what is known: each conclusion alone, and all of them in order of weight. */
 import { describe, expect, test } from "bun:test"
-import {
-  channelOf,
-  type Conclusions,
-  conclude,
-  isBought,
-  recipientFields,
-  type Reusable,
-  type Touch,
-  touchCapabilities
-} from "../../src/schema/runs/History.ts"
+import { channelOf, conclude, isBought, recipientFields, touchCapabilities } from "../../src/schema/runs/History.ts"
+import type { HistoryReusable, HistoryTouch } from "../../src/schema/nouns/History.ts"
 import { emailSend } from "../../src/schema/capabilities/email.send.ts"
 import { networkInvite } from "../../src/schema/capabilities/network.invite.ts"
 import { networkMessage } from "../../src/schema/capabilities/network.message.ts"
 
-const touch: Touch = {
+type Conclusions = Parameters<typeof conclude>[0]
+
+const touch: typeof HistoryTouch.Encoded = {
   run_id: "run_touch",
   capability: "email.send",
   channel: "email",
   status: "succeeded",
   created_at: "2026-03-04T05:06:07.000Z"
 }
-const reusable: Reusable = {
+const reusable: typeof HistoryReusable.Encoded = {
   run_id: "run_bought",
   capability: "email.find",
   endpoint: null,

@@ -10,7 +10,7 @@ import { Auth, listQuery, optional } from "./shapes/Common.ts"
 const Kind = Schema.Literals(kinds)
 
 export const History = Schema.toEncoded(nouns.History)
-export const HistoryRow = Schema.toEncoded(nouns.HistoryRow)
+export const HistoryBatch = Schema.toEncoded(nouns.HistoryBatch)
 
 export const subjectCharsMax = 2_000
 export const subjectsMax = 200
@@ -38,12 +38,7 @@ export class HistoryApi extends HttpApiGroup.make("history")
         ),
         kind: optional(Kind)
       }).annotate({ identifier: "HistoryRequest" }),
-      success: Schema.Struct({
-        items: Schema.Array(HistoryRow),
-        seen: Schema.Int,
-        unseen: Schema.Int,
-        contacted: Schema.Int
-      }).annotate({ identifier: "HistoryBatch" }),
+      success: HistoryBatch,
       error: [Wire.invalid_request, Wire.service_unavailable]
     }).annotateMerge(
       operation(

@@ -17,6 +17,9 @@ export const valueAt = (one: unknown, name: string): unknown =>
 export const shownOf = (one: unknown, { name, instead }: NounColumn): unknown =>
   valueAt(one, name) ?? (instead === null ? null : (valueAt(one, instead) ?? null))
 
+/** A share from 0 to 1. */
+export const percent = (share: number): string => `${(share * 100).toFixed(share > 0.995 || share < 0.1 ? 1 : 0)} %`
+
 const only = (names: ReadonlyArray<string>, noun: string, namesMax: number): string =>
   names.length === 0 ? `no ${noun}` : `only ${names.length > namesMax ? `${names.length} ${noun}` : names.join(", ")}`
 

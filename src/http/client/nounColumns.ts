@@ -6,8 +6,10 @@
 import { Allowance } from "../../schema/nouns/Allowance.ts"
 import { ApiKey } from "../../schema/nouns/ApiKey.ts"
 import { Batch, BatchResult } from "../../schema/nouns/Batch.ts"
+import { InspectedOffer, ListedCapability, ListedEndpoint } from "../../schema/nouns/Catalog.ts"
 import { columnsOf, type NounColumns } from "../../schema/Columns.ts"
 import { Dispute } from "../../schema/nouns/Dispute.ts"
+import { HistoryRow } from "../../schema/nouns/History.ts"
 import { Invitation, Member } from "../../schema/nouns/Member.ts"
 import { BooksCheck } from "../../schema/nouns/operator/Books.ts"
 import { OpenRun, KeyOfOrganization, OperatorOrganization, Person } from "../../schema/nouns/operator/Organization.ts"
@@ -28,17 +30,8 @@ import { WebhookEndpoint } from "../../schema/nouns/Webhook.ts"
 
 const nouns = {
   ...{ Allowance, ApiKey, Batch, BatchResult, Dispute, Invitation, ListedRun, Member, OpenSession, ProviderAccount },
-  ...{
-    LabelBudget,
-    QuotedOffer,
-    Referral,
-    ReferralCredit,
-    ReferralProgram,
-    Sender,
-    Transaction,
-    UsageItem,
-    WebhookEndpoint
-  },
+  ...{ HistoryRow, InspectedOffer, LabelBudget, ListedCapability, ListedEndpoint, QuotedOffer, Referral },
+  ...{ ReferralCredit, ReferralProgram, Sender, Transaction, UsageItem, WebhookEndpoint },
   ...{ BooksCheck, Lane, Loss, LossTotal, Margin, OpenRun, OpenRuns, KeyOfOrganization, OperatorOrganization },
   ...{ OperatorPayment, Payment, PaymentMismatch, Person, SignUpInvitation }
 }

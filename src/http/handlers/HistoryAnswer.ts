@@ -2,12 +2,15 @@
 import type { SubjectSummary, Group } from "../../layers/history/index/SubjectSummary.ts"
 import { isLookup, type NoLookups } from "../../layers/history/index/Lookups.ts"
 import type { MatchRow } from "../../layers/history/HistoryStore.ts"
-import { channelOf, conclude, type Reusable, type Touch, touchCapabilities } from "../../schema/runs/History.ts"
+import { channelOf, conclude, touchCapabilities } from "../../schema/runs/History.ts"
 import { outcomeUnknown } from "../../schema/catalog/Doubt.ts"
 import { usd } from "../../schema/money/Money.ts"
-import type { HistoryRow, HistorySubject } from "../../schema/nouns/History.ts"
+import type { HistoryReusable, HistoryRow, HistorySubject, HistoryTouch } from "../../schema/nouns/History.ts"
 import { isFinal, isRunStatus } from "../../schema/runs/Run.ts"
 import type { Run } from "../../schema/segments/Docs.ts"
+
+type Touch = typeof HistoryTouch.Encoded
+type Reusable = typeof HistoryReusable.Encoded
 
 const itemText = (row: MatchRow): string => {
   const { run_id, status, kind, capability, endpoint, provider, matched } = row

@@ -14,7 +14,7 @@ import { RunStatus } from "../../schema/runs/Run.ts"
 import { kinds } from "../../schema/subjects/Form.ts"
 import { CatalogProvider, Discovered, InspectedCapability, InspectedEndpoint } from "../../schema/nouns/Catalog.ts"
 import { discoverLimitMax, queryLengthMax } from "../api/Discovery.ts"
-import { History, HistoryRow, subjectCharsMax, subjectsMax } from "../api/History.ts"
+import { History, HistoryBatch, subjectCharsMax, subjectsMax } from "../api/History.ts"
 import { waitSecondsMax } from "../api/shapes/Limits.ts"
 import { Quote } from "../api/Quotes.ts"
 import * as nouns from "../../schema/nouns/Wallet.ts"
@@ -307,15 +307,7 @@ export const history = tool({
     kind: optional(Schema.Literals(kinds).annotate({ description: "kind of the subject; detected by default" })),
     limit
   }),
-  answers: [
-    History,
-    Schema.Struct({
-      items: Schema.Array(HistoryRow),
-      seen: Schema.Int,
-      unseen: Schema.Int,
-      contacted: Schema.Int
-    }).annotate({ identifier: "HistoryBatch" })
-  ],
+  answers: [History, HistoryBatch],
   annotations: reading
 })
 

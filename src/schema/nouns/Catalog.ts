@@ -1,11 +1,12 @@
 /** What the catalog offers: capabilities, raw endpoints and providers, as they are searched, listed and inspected. */
 import { Schema } from "effect"
+import { withColumns } from "../Columns.ts"
 import { CostDriver, Filled } from "../catalog/CostDriver.ts"
 import { phoneTypes } from "../catalog/Acceptance.ts"
 import { bodyTypes, costModels, methods } from "../catalog/Endpoint.ts"
 import { hintFields } from "../Hints.ts"
-import { unmeasured } from "../runs/Health.ts"
-import { Health, healthExample, Metrics } from "./Health.ts"
+import { Metrics, unmeasured } from "../runs/Health.ts"
+import { Health, healthExample } from "./Health.ts"
 import { amountText, time, withExample } from "./Noun.ts"
 
 const currency = Schema.Literal("USD")
@@ -47,7 +48,25 @@ export const InspectedOffer = Schema.Struct({
   pricing: Schema.optionalKey(Schema.JsonObject),
   metrics: Metrics,
   health: Health
-}).annotate({ identifier: "Offer" })
+})
+  .annotate({ identifier: "Offer" })
+  .pipe(
+    withColumns({
+      list: [
+        ...(["provider", "executable", "price.amount", "metrics.success_rate", "metrics.latency_ms_p50"] as const),
+        ...(["metrics.sample_size", "health.status", "price.note"] as const)
+      ],
+      terminal: ["executable", "price.note"],
+      wide: ["metrics.sample_size", "metrics.latency_ms_p50", "health.status"],
+      titles: {
+        ...{ executable: "Runs", "price.amount": "Price, at most", "metrics.success_rate": "Success" },
+        ...{ "metrics.latency_ms_p50": "Median time", "metrics.sample_size": "Calls", "health.status": "Health" }
+      },
+      kinds: { "price.amount": "money", "metrics.success_rate": "share", "metrics.latency_ms_p50": "duration" },
+      none: { "metrics.success_rate": "–", "metrics.latency_ms_p50": "–" },
+      words: { "health.status": { unknown: "not measured" } }
+    })
+  )
 
 /** Present if the capability has an outcome warranty and the operator has turned it on. */
 const Warranty = Schema.optionalKey(
@@ -226,7 +245,15 @@ export const ListedCapability = Schema.Struct({
   hint: Schema.String
 })
   .annotate({ identifier: "ListedCapability" })
-  .pipe(withExample({ ...verifyAddresses, category: "people", hint: "rungate inspect email.verify" }))
+  .pipe(
+    withColumns({
+      list: ["capability", "category", "starting_price", "providers"],
+      wide: ["category", "providers"],
+      titles: { starting_price: "Price" },
+      kinds: { starting_price: "money", providers: "count" }
+    }),
+    withExample({ ...verifyAddresses, category: "people", hint: "rungate inspect email.verify" })
+  )
 
 export const CatalogProvider = Schema.Struct({
   provider: Schema.String,
@@ -267,6 +294,12 @@ export const CatalogProvider = Schema.Struct({
 export const ListedEndpoint = Schema.Struct(endpointFields)
   .annotate({ identifier: "ListedEndpoint" })
   .pipe(
+    withColumns({
+      list: ["endpoint", "cost", "wrapped_by"],
+      wide: ["wrapped_by"],
+      titles: { cost: "Price", wrapped_by: "Part of" },
+      kinds: { cost: "money" }
+    }),
     withExample({
       provider: "hunter",
       endpoint: "/combined/find",

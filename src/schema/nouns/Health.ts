@@ -1,14 +1,6 @@
 /** How well an offer or a raw endpoint works, by the calls of the last days. */
-import { Schema } from "effect"
-import { healthStatuses } from "../runs/Health.ts"
+import * as rules from "../runs/Health.ts"
 import { withExample } from "./Noun.ts"
-
-export const Metrics = Schema.Struct({
-  success_rate: Schema.NullOr(Schema.Number),
-  latency_ms_p50: Schema.NullOr(Schema.Int),
-  latency_ms_p95: Schema.NullOr(Schema.Int),
-  sample_size: Schema.Int
-})
 
 export const healthExample = {
   status: "healthy",
@@ -19,10 +11,4 @@ export const healthExample = {
   source: "measured"
 } as const
 
-export const Health = Schema.Struct({
-  status: Schema.Literals(healthStatuses),
-  ...Metrics.fields,
-  source: Schema.Literals(["measured", "provider_reported"])
-})
-  .annotate({ identifier: "Health" })
-  .pipe(withExample(healthExample))
+export const Health = rules.Health.annotate({ identifier: "Health" }).pipe(withExample(healthExample))

@@ -1,5 +1,6 @@
 /** What the organization knows of a person, company or URL: which runs name it, and whether it was contacted. */
 import { Schema } from "effect"
+import { withColumns } from "../Columns.ts"
 import { RunStatus } from "../runs/Run.ts"
 import { kinds } from "../subjects/Form.ts"
 import { amount, capability, endpoint, provider, run_id, such, time } from "./Noun.ts"
@@ -30,14 +31,22 @@ const run = {
   created_at: time
 }
 
-const HistoryItem = Schema.Struct({
+export const HistoryItem = Schema.Struct({
   ...run,
   status: RunStatus,
   kind: Schema.Literals(["capability", "endpoint"]),
   charged: Schema.NullOr(amount),
   input: Schema.Json,
   matched: Match
-}).annotate({ identifier: "HistoryItem" })
+})
+  .annotate({ identifier: "HistoryItem" })
+  .pipe(
+    withColumns({
+      list: ["run_id", "status", "capability", "matched", "charged", "created_at"],
+      wide: ["charged"],
+      titles: { capability: "What", matched: "Where", created_at: "When" }
+    })
+  )
 
 export const HistoryTouch = Schema.Struct({
   run_id,
@@ -87,4 +96,21 @@ export const HistoryRow = Schema.Struct({
   reusable: Schema.NullOr(HistoryReusable),
   /** Present if the subject can't be read as the given kind. */
   error: Schema.optionalKey(Schema.Struct({ code: Schema.String, message: Schema.String }))
-}).annotate({ identifier: "HistoryRow" })
+})
+  .annotate({ identifier: "HistoryRow" })
+  .pipe(
+    withColumns({
+      list: ["query", "kind", "count", "contacted", "reusable", "last_seen"],
+      wide: ["last_seen", "kind"],
+      titles: { query: "Subject", count: "Runs", reusable: "Bought" },
+      kinds: { kind: "text" }
+    })
+  )
+
+/** One row for each subject, in the order of the request. */
+export const HistoryBatch = Schema.Struct({
+  items: Schema.Array(HistoryRow),
+  seen: Schema.Int,
+  unseen: Schema.Int,
+  contacted: Schema.Int
+}).annotate({ identifier: "HistoryBatch" })

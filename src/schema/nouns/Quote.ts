@@ -34,6 +34,7 @@ export const QuotedOffer = Schema.Struct({
     withColumns({
       list: ["provider", "price", "expected_success", "excluded_because"],
       wide: ["expected_success"],
+      kinds: { expected_success: "share" },
       titles: { price: "Price, at most", expected_success: "Success", excluded_because: "Chosen" },
       words: {
         excluded_because: {

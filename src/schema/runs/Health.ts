@@ -4,26 +4,29 @@
  * A window holds only counts, so windows of different times, lanes and processes can be added exactly. Latencies are counted in
  * logarithmic buckets. A percentile is accurate to the width of a bucket, a fifth of its value.
  */
-export const healthStatuses = ["healthy", "stable", "degraded", "outage", "unknown"] as const
-export type HealthStatus = (typeof healthStatuses)[number]
+import { Schema } from "effect"
+
+export const Metrics = Schema.Struct({
+  success_rate: Schema.NullOr(Schema.Number),
+  latency_ms_p50: Schema.NullOr(Schema.Int),
+  latency_ms_p95: Schema.NullOr(Schema.Int),
+  sample_size: Schema.Int
+})
+type Metrics = typeof Metrics.Type
+
+export const Health = Schema.Struct({
+  status: Schema.Literals(["healthy", "stable", "degraded", "outage", "unknown"]),
+  ...Metrics.fields,
+  source: Schema.Literals(["measured", "provider_reported"])
+})
+type Health = typeof Health.Type
+export type HealthStatus = Health["status"]
 
 export interface Window {
   readonly attempts: number
   readonly successes: number
   /** Successes by latency bucket. Failures are left out, because their latency does not show how fast the provider is. */
   readonly latencies: ReadonlyMap<number, number>
-}
-
-export interface Metrics {
-  readonly success_rate: number | null
-  readonly latency_ms_p50: number | null
-  readonly latency_ms_p95: number | null
-  readonly sample_size: number
-}
-
-export interface Health extends Metrics {
-  readonly status: HealthStatus
-  readonly source: "measured" | "provider_reported"
 }
 
 /** The measurements of one offer or endpoint. */

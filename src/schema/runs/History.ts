@@ -4,7 +4,6 @@
  * A touch is an outbound run (specification 2.2). A paid lookup whose input named the subject can be reused instead of bought again.
  * A paid lookup whose result named the subject returned it: its result can be read again too.
  */
-import type { RunStatus } from "./Run.ts"
 import { channels } from "../guards/Touches.ts"
 import { getRun, runningRuns } from "../Steps.ts"
 
@@ -13,25 +12,21 @@ export { channels, recipientFields, touchCapabilities } from "../guards/Touches.
 export const channelOf = (capability: string | null): string | null =>
   capability !== null && Object.hasOwn(channels, capability) ? (channels[capability] ?? null) : null
 
-export interface Touch {
+/** What a hint says of a touch. */
+interface Touch {
   readonly run_id: string
   readonly capability: string
-  readonly channel: string
-  readonly status: RunStatus
   readonly created_at: string
 }
 
-export interface Reusable {
-  readonly run_id: string
-  /** Null for a raw run, which has `endpoint` instead. */
+/** What a hint says of a lookup. */
+interface Reusable extends Omit<Touch, "capability"> {
   readonly capability: string | null
   readonly endpoint: string | null
-  readonly provider: string | null
   readonly charged: string
-  readonly created_at: string
 }
 
-export interface Conclusions {
+interface Conclusions {
   readonly count: number
   readonly truncated: boolean
   readonly limit: number

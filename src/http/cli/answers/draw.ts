@@ -1,7 +1,7 @@
 /** How the answer of a row looks at a terminal. Programs get the body unchanged. */
 import { Effect, Schema } from "effect"
 import { columnsOf, type FieldName, type NounColumn } from "../../../schema/Columns.ts"
-import { shownOf } from "../../client/Words.ts"
+import { percent, shownOf } from "../../client/Words.ts"
 import { facts, type Column, table } from "../terminal/table.ts"
 import { agoOf, dollars, durationOf, timeOf } from "../terminal/values.ts"
 import type { Answer } from "./Client.ts"
@@ -71,6 +71,7 @@ const cellOf =
     if (kind === "money") return dollars(String(value))
     if (kind === "time") return moment(String(value), now)
     if (kind === "duration") return durationOf(Number(value))
+    if (kind === "share") return percent(Number(value))
     if (kind === "flag") return value === true ? "yes" : "no"
     if (Array.isArray(value)) return value.join(", ")
     return typeof value === "number" ? value : String(value)
@@ -92,7 +93,7 @@ export const nounColumns = <A, I>(
     return {
       title: title.toUpperCase(),
       of: (one) => cell(one, now),
-      right: kind === "money" || kind === "count" || kind === "duration",
+      right: ["money", "count", "duration", "share"].includes(kind),
       ...(kind === "text" || kind === "list" ? { least: textLeast } : {}),
       ...(wide === null ? {} : { dropped: wide })
     }

@@ -9,12 +9,14 @@ import {
   Discovered,
   type DiscoverItem as Item,
   InspectedCapability,
-  InspectedEndpoint
+  InspectedEndpoint,
+  InspectedOffer
 } from "../../../schema/nouns/Catalog.ts"
 import { CatalogApi } from "../../api/Catalog.ts"
 import { DiscoveryApi } from "../../api/Discovery.ts"
+import { percent } from "../../client/Words.ts"
 import { cliHints } from "../answers/commands.ts"
-import { drawnList, type Shown, tableLines } from "../answers/draw.ts"
+import { drawnList, nounTable, type Shown, tableLines } from "../answers/draw.ts"
 import { row, rowWith } from "../answers/row.ts"
 import { type Lines, show, wire } from "../answers/show.ts"
 import type { ScreenShape, Style } from "../terminal/Screen.ts"
@@ -42,9 +44,12 @@ const healthStyles: Readonly<Record<Health["status"], Style>> = {
   unknown: "dim"
 }
 
-const percent = (rate: number | null) => (rate === null ? null : `${Math.round(rate * 100)} %`)
 const healthOf = ({ status, success_rate, latency_ms_p50 }: Health) =>
-  [status, percent(success_rate) ?? "", latency_ms_p50 === null ? "" : durationOf(latency_ms_p50)]
+  [
+    status,
+    success_rate === null ? "" : percent(success_rate),
+    latency_ms_p50 === null ? "" : durationOf(latency_ms_p50)
+  ]
     .filter((part) => part !== "")
     .join(", ")
 
@@ -94,17 +99,7 @@ const capabilityLines = (capability: Capability, screen: ScreenShape): Lines => 
     ? []
     : wrap(`Warranty: ${harmless(capability.warranty.description)}`, screen.width)),
   "",
-  ...tableLines(
-    capability.offers,
-    [
-      "provider",
-      { title: "RUNS", of: (offer) => (offer.executable ? "yes" : "no") },
-      { title: "AT MOST", of: (offer) => dollars(offer.price.amount), right: true },
-      { title: "HEALTH", of: (offer) => healthOf(offer.health), least: 9 },
-      { title: "NOTE", of: (offer) => offer.price.note, least: 10 }
-    ],
-    { screen }
-  ),
+  ...nounTable(InspectedOffer, capability.offers, { screen, now: 0 }),
   ...section(screen, "Input", fieldLines(capability.input_schema, screen)),
   ...section(screen, "Output fields", wrap(harmless(capability.output_fields.join(", ")), screen.width)),
   ...hintLines(screen, capability)

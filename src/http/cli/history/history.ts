@@ -9,11 +9,11 @@ import { getRun, runningRuns } from "../../../schema/Steps.ts"
 import { memberText } from "../../../schema/json/JsonText.ts"
 import { isBought } from "../../../schema/runs/History.ts"
 import { kinds, type SubjectKind } from "../../../schema/subjects/Form.ts"
-import type { HistoryTouch } from "../../../schema/nouns/History.ts"
-import { History, HistoryApi, HistoryRow } from "../../api/History.ts"
+import { History, HistoryBatch, HistoryItem, HistoryRow, type HistoryTouch } from "../../../schema/nouns/History.ts"
+import { HistoryApi } from "../../api/History.ts"
 import type { Answer } from "../answers/Client.ts"
 import { cliHints } from "../answers/commands.ts"
-import { drawn, drawnList, factLines, type Paper, type Shown, tableLines } from "../answers/draw.ts"
+import { drawn, drawnList, factLines, nounTable, type Paper, type Shown } from "../answers/draw.ts"
 import { call } from "../answers/operation.ts"
 import { shownAs } from "../answers/row.ts"
 import { decoded, json, jsonl, type Lines, pageOf } from "../answers/show.ts"
@@ -51,47 +51,23 @@ export const historyLines = (history: typeof History.Encoded, shown: Paper & Pic
       ? []
       : [
           "",
-          ...tableLines(
-            items,
-            [
-              { field: "run_id", title: "RUN" },
-              "status",
-              {
-                title: "WHAT",
-                of: (one) => one.capability ?? `${one.provider ?? "?"} ${one.endpoint ?? ""}`,
-                least: 10
-              },
-              { title: "WHERE", of: (one) => `${one.matched.in}.${one.matched.path}`, least: 8 },
-              { title: "CHARGED", of: (one) => dollars(one.charged), right: true, dropped: 1 },
-              { title: "AGO", of: (one) => agoOf(new Date(one.created_at).getTime(), now), right: true }
-            ],
-            shown
-          )
+          ...nounTable(HistoryItem, items, shown, {
+            capability: (one) => one.capability ?? `${one.provider ?? "?"} ${one.endpoint ?? ""}`,
+            matched: ({ matched }) => `${matched.in}.${matched.path}`
+          })
         ]),
     ...(hints.length === 0 ? [] : ["", ...cliHints({ hints, commands }).map(harmless)])
   ]
 }
 
-const HistoryBatch = Schema.Struct({
-  items: Schema.Array(HistoryRow),
-  seen: Schema.Int,
-  unseen: Schema.Int,
-  contacted: Schema.Int
-})
-
 const batchLines = (batch: typeof HistoryBatch.Encoded, shown: Shown): Lines => {
   const { now } = shown
   return [
-    ...tableLines(
-      batch.items,
-      [
-        { title: "SUBJECT", of: (row) => row.query, least: 16 },
-        { title: "SEEN", of: (row) => (row.error === undefined ? row.count : "?"), right: true },
-        { title: "CONTACTED", of: (row) => touchOf(row.last_contact, now) ?? "no" },
-        { title: "REUSABLE", of: (row) => row.error?.message ?? row.reusable?.run_id ?? null, least: 12 }
-      ],
-      shown
-    ),
+    ...nounTable(HistoryRow, batch.items, shown, {
+      count: (row) => (row.error === undefined ? row.count : "?"),
+      contacted: (row) => touchOf(row.last_contact, now) ?? "no",
+      reusable: (row) => row.error?.message ?? row.reusable?.run_id ?? null
+    }),
     "",
     `${batch.seen} seen, ${batch.unseen} new, ${batch.contacted} contacted.`
   ]

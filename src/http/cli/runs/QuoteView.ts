@@ -88,7 +88,6 @@ export const quoteLines = (title: string, quote: Quote, screen: Paper["screen"])
     quote.offers,
     { screen, now: 0 },
     {
-      expected_success: ({ expected_success: share }) => (share === null ? null : `${Math.round(share * 100)} %`),
       excluded_because: ({ excluded_because: why }) =>
         why === null ? "yes" : `no: ${columnsOf(QuotedOffer).words["excluded_because"]?.[why]}`
     }

@@ -6,7 +6,7 @@
 import type { ReactNode } from "react"
 import { nounColumns as tables } from "../../client/nounColumns.ts" with { type: "macro" }
 import type { Nouns } from "../../client/nounColumns.ts"
-import { type FieldName, type NounColumn, shownOf } from "../../client/Words.ts"
+import { type FieldName, type NounColumn, percent, shownOf } from "../../client/Words.ts"
 import { duration } from "../data/time.ts"
 import { Id } from "../parts/Copy.tsx"
 import type { Column } from "../parts/Table.tsx"
@@ -31,6 +31,7 @@ const shown = (noun: keyof Nouns, { name, title, kind }: NounColumn, value: unkn
   if (kind === "code") return <code className="block min-w-40 font-mono wrap-anywhere">{text}</code>
   if (kind === "state") return <State state={text} word={wordOf(noun, name, text)} />
   if (kind === "duration") return duration(Number(value))
+  if (kind === "share") return percent(Number(value))
   if (kind === "count") return Number(value).toLocaleString("en")
   if (kind === "flag") return value === true ? "yes" : "no"
   if (Array.isArray(value)) return value.join(", ")
@@ -48,7 +49,7 @@ const cellOf = <N extends keyof Nouns>(noun: N, column: NounColumn, cells: Cells
 }
 
 const isRight = ({ kind }: NounColumn, isLast: boolean) =>
-  kind === "money" || kind === "count" || kind === "duration" || (kind === "time" && isLast)
+  ["money", "count", "duration", "share"].includes(kind) || (kind === "time" && isLast)
 
 /** The columns of a list. */
 export const columnsOf = <N extends keyof Nouns>(noun: N, cells: Cells<Row<N>> = {}): ReadonlyArray<Column<Row<N>>> => {

@@ -1,4 +1,5 @@
 /** The providers of a route as a table: the price, what was measured, and why each was left out. */
+import { percent } from "../../client/Words.ts"
 import { duration } from "../data/time.ts"
 import { wordOf } from "../lists/nouns.tsx"
 import { type Column, DataTable } from "../parts/Table.tsx"
@@ -13,8 +14,6 @@ export interface OfferRow {
   readonly latency_ms?: number | null
   readonly excluded_because: string | null
 }
-
-export const percent = (share: number): string => `${(share * 100).toFixed(share > 0.995 || share < 0.1 ? 1 : 0)} %`
 
 const unknown = <span className="text-muted">not measured</span>
 

@@ -1,10 +1,11 @@
 /** The catalog without a search: all capabilities, or what one provider has. */
 import { useCapabilities } from "../../data/capabilities.ts"
 import { useService } from "../../data/session.ts"
+import { columnsOf } from "../../lists/nouns.tsx"
 import { PagedTable } from "../../lists/PagedList.tsx"
 import { OutLink, TextLink } from "../../parts/Link.tsx"
 import { Empty, Loaded, Panel, Skeleton } from "../../parts/Page.tsx"
-import { type Column, DataTable } from "../../parts/Table.tsx"
+import { DataTable } from "../../parts/Table.tsx"
 import { capabilityPage, endpointPage } from "../../running/paths.ts"
 import { HealthBadge, healthSentence } from "./Health.tsx"
 import { CostWords, JobName, PriceFrom, ProviderCount } from "./prices.tsx"
@@ -12,27 +13,17 @@ import { useEndpoints, useProviders } from "./useCatalog.ts"
 
 type Capability = NonNullable<ReturnType<typeof useCapabilities>["data"]>[number]
 type Provider = NonNullable<ReturnType<typeof useProviders>["data"]>[number]
-type Endpoint = NonNullable<ReturnType<typeof useEndpoints>["items"]>[number]
 
 const byCategory = (a: Capability, b: Capability) =>
   a.category.localeCompare(b.category) || a.capability.localeCompare(b.capability)
 
-const capabilityColumns: ReadonlyArray<Column<Capability>> = [
-  {
-    title: "Capability",
-    cell: ({ capability, status, ...job }) => (
-      <JobName {...job} to={capabilityPage(capability)} slug={capability} isComing={status === "coming_soon"} />
-    )
-  },
-  { title: "Category", cell: ({ category }) => category, wide: true },
-  { title: "Price", cell: ({ starting_price }) => <PriceFrom price={starting_price} />, align: "right" },
-  {
-    title: "Providers",
-    cell: ProviderCount,
-    align: "right",
-    wide: true
-  }
-]
+const capabilityColumns = columnsOf("ListedCapability", {
+  capability: ({ capability, status, ...job }) => (
+    <JobName {...job} to={capabilityPage(capability)} slug={capability} isComing={status === "coming_soon"} />
+  ),
+  starting_price: ({ starting_price }) => <PriceFrom price={starting_price} />,
+  providers: ProviderCount
+})
 
 export const AllCapabilities = () => (
   <Loaded query={useCapabilities()} skeleton={<Skeleton lines={12} height={28} />}>
@@ -49,16 +40,12 @@ export const AllCapabilities = () => (
   </Loaded>
 )
 
-const endpointColumns: ReadonlyArray<Column<Endpoint>> = [
-  {
-    title: "Endpoint",
-    cell: ({ provider, endpoint, method, title }) => (
-      <JobName to={endpointPage(provider, endpoint, method)} title={title} slug={`${method} ${endpoint}`} />
-    )
-  },
-  { title: "Price", cell: ({ cost }) => <CostWords cost={cost} />, align: "right" },
-  { title: "Part of", cell: ({ wrapped_by }) => wrapped_by.join(", "), wide: true }
-]
+const endpointColumns = columnsOf("ListedEndpoint", {
+  endpoint: ({ provider, endpoint, method, title }) => (
+    <JobName to={endpointPage(provider, endpoint, method)} title={title} slug={`${method} ${endpoint}`} />
+  ),
+  cost: CostWords
+})
 
 const About = ({ provider }: { readonly provider: Provider }) => {
   const { title, homepage, capabilities, configured, health, endpoints } = provider

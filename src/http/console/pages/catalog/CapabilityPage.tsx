@@ -2,13 +2,12 @@
 import { useQuery } from "@tanstack/react-query"
 import { useParam } from "../../data/address.ts"
 import { api } from "../../data/api.ts"
-import { duration } from "../../data/time.ts"
+import { columnsOf } from "../../lists/nouns.tsx"
 import { CodeBlock, Id } from "../../parts/Copy.tsx"
 import { RowLink, TextLink } from "../../parts/Link.tsx"
 import { Empty, Loaded, PageHead, Skeleton } from "../../parts/Page.tsx"
-import { type Column, DataTable } from "../../parts/Table.tsx"
+import { DataTable } from "../../parts/Table.tsx"
 import { Badge, Money } from "../../parts/Values.tsx"
-import { percent } from "../../running/offers.tsx"
 import { Json, type Tab } from "../run/Tabs.tsx"
 import { About } from "./About.tsx"
 import { HealthBadge } from "./Health.tsx"
@@ -16,44 +15,21 @@ import { TryFrom } from "./Initial.tsx"
 import { PriceFrom, PricingWords } from "./prices.tsx"
 import { type InspectedCapability, isCapability } from "./requestParts.ts"
 
-type Offer = InspectedCapability["offers"][number]
-
-const measured = (value: string | null) => value ?? <span className="text-muted">–</span>
-
-const columns: ReadonlyArray<Column<Offer>> = [
-  {
-    title: "Provider",
-    cell: ({ provider, executable }) => (
-      <>
-        <RowLink to={`/catalog?provider=${encodeURIComponent(provider)}`}>{provider}</RowLink>{" "}
-        {!executable && <Badge tone="grey">not available</Badge>}
-      </>
-    )
-  },
-  {
-    title: "Price, at most",
-    align: "right",
-    cell: ({ price, pricing }) => (
-      <div title={price.note ?? undefined}>
-        <Money amount={price.amount} />
-        <PricingWords pricing={pricing} />
-      </div>
-    )
-  },
-  {
-    title: "Success",
-    align: "right",
-    cell: ({ metrics: { success_rate } }) => measured(success_rate === null ? null : percent(success_rate))
-  },
-  {
-    title: "Median time",
-    align: "right",
-    wide: true,
-    cell: ({ metrics: { latency_ms_p50 } }) => measured(latency_ms_p50 === null ? null : duration(latency_ms_p50))
-  },
-  { title: "Calls", align: "right", wide: true, cell: ({ metrics: { sample_size } }) => sample_size },
-  { title: "Health", cell: ({ health }) => <HealthBadge health={health} />, wide: true }
-]
+const columns = columnsOf("InspectedOffer", {
+  provider: ({ provider, executable }) => (
+    <>
+      <RowLink to={`/catalog?provider=${encodeURIComponent(provider)}`}>{provider}</RowLink>{" "}
+      {!executable && <Badge tone="grey">not available</Badge>}
+    </>
+  ),
+  "price.amount": ({ price, pricing }) => (
+    <div title={price.note ?? undefined}>
+      <Money amount={price.amount} />
+      <PricingWords pricing={pricing} />
+    </div>
+  ),
+  "health.status": ({ health }) => <HealthBadge health={health} />
+})
 
 const partsOf = (inspected: InspectedCapability): ReadonlyArray<Tab> => [
   {

@@ -1,7 +1,8 @@
 /** How well calls went: a word, the share of successes, and the median time, with the number of measured calls. */
+import { percent } from "../../../client/Words.ts"
 import { duration } from "../../data/time.ts"
+import { wordOf } from "../../lists/nouns.tsx"
 import { Badge } from "../../parts/Values.tsx"
-import { percent } from "../../running/offers.tsx"
 
 export interface HealthFacts {
   readonly status: string
@@ -18,10 +19,9 @@ const tones: Readonly<Record<string, "green" | "amber" | "red">> = {
   degraded: "amber",
   outage: "red"
 }
-const words: Readonly<Record<string, string>> = { unknown: "not measured" }
 
 export const HealthBadge = ({ health }: { readonly health: Pick<HealthFacts, "status"> }) => (
-  <Badge tone={tones[health.status] ?? "grey"}>{words[health.status] ?? health.status}</Badge>
+  <Badge tone={tones[health.status] ?? "grey"}>{wordOf("InspectedOffer", "health.status", health.status)}</Badge>
 )
 
 /** In a sentence, for pages of one capability or endpoint. */

@@ -1,6 +1,7 @@
 /** One row for each subject of a list. */
+import { columnsOf } from "../../lists/nouns.tsx"
 import { RowLink, TextLink } from "../../parts/Link.tsx"
-import { type Column, DataTable } from "../../parts/Table.tsx"
+import { DataTable } from "../../parts/Table.tsx"
 import { Money, Time } from "../../parts/Values.tsx"
 import { kindWord, type Row } from "./useHistory.ts"
 
@@ -24,44 +25,28 @@ const Contacted = ({ row: { contacted, last_contact, last_unknown } }: { readonl
   return "no"
 }
 
-const columns: ReadonlyArray<Column<Row>> = [
-  {
-    title: "Subject",
-    cell: (row) => (
+const columns = columnsOf("HistoryRow", {
+  query: (row) => (
+    <>
+      <RowLink to={addressOf(row)} className="wrap-anywhere">
+        {row.query}
+      </RowLink>
+      {row.error !== undefined && <span className="block break-words text-red">{row.error.message}</span>}
+    </>
+  ),
+  kind: ({ kind }) => (kind === null ? "" : kindWord(kind)),
+  count: ({ count, error }) => (error === undefined ? count.toLocaleString("en") : ""),
+  contacted: (row) => (row.error === undefined ? <Contacted row={row} /> : ""),
+  reusable: ({ reusable }) =>
+    reusable === null ? (
+      ""
+    ) : (
       <>
-        <RowLink to={addressOf(row)} className="wrap-anywhere">
-          {row.query}
-        </RowLink>
-        {row.error !== undefined && <span className="block break-words text-red">{row.error.message}</span>}
+        <TextLink to={`/runs/${reusable.run_id}`}>{reusable.capability ?? reusable.endpoint ?? "a result"}</TextLink>{" "}
+        <Money amount={reusable.charged} />
       </>
     )
-  },
-  { title: "Kind", cell: ({ kind }) => (kind === null ? "" : kindWord(kind)), wide: true },
-  {
-    title: "Runs",
-    cell: ({ count, error }) => (error === undefined ? count.toLocaleString("en") : ""),
-    align: "right"
-  },
-  { title: "Contacted", cell: (row) => (row.error === undefined ? <Contacted row={row} /> : "") },
-  {
-    title: "Bought",
-    cell: ({ reusable }) =>
-      reusable === null ? (
-        ""
-      ) : (
-        <>
-          <TextLink to={`/runs/${reusable.run_id}`}>{reusable.capability ?? reusable.endpoint ?? "a result"}</TextLink>{" "}
-          <Money amount={reusable.charged} />
-        </>
-      )
-  },
-  {
-    title: "Last seen",
-    cell: ({ last_seen }) => (last_seen === null ? "" : <Time at={last_seen} />),
-    align: "right",
-    wide: true
-  }
-]
+})
 
 export const ManyTable = ({ items }: { readonly items: ReadonlyArray<Row> }) => (
   <DataTable label="Subjects" rows={items} columns={columns} keyOf={({ query }) => query} toOf={addressOf} />
