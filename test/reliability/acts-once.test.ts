@@ -7,6 +7,8 @@ import type { Provider } from "../../src/schema/catalog/Provider.ts"
 import { type Executor, providerOf, startExecutor } from "./executor.ts"
 
 let executor: Executor
+/** None of these tests is about a deadline. */
+const patient = { timeoutMillis: 60_000 }
 /** What the provider does before it answers a request. */
 let before: () => Promise<unknown> = () => Promise.resolve()
 const heard: Array<string> = []
@@ -34,7 +36,7 @@ afterAll(async () => {
 
 /** Starts a job with its first request, and reads its state with the others. */
 const polled = (): Provider => {
-  const one = providerOf("acme")
+  const one = providerOf("acme", patient)
   return {
     ...one,
     offers: one.offers.map((offer) => ({
@@ -47,7 +49,7 @@ const polled = (): Provider => {
 }
 
 test("a provider that asks for a pause after the request that acts leaves it in doubt", async () => {
-  before = () => executor.call(providerOf("acme", {}, { path: "/busy" }))
+  before = () => executor.call(providerOf("acme", patient, { path: "/busy" }))
   const { answer, doubt } = await executor.call(polled())
   expect(answer).toMatchObject({ _tag: "Failure", reason: "provider_rate_limited" })
   expect(doubt).toBe("no_answer")
@@ -60,10 +62,10 @@ test("a provider that asks for a pause after the request that acts leaves it in 
 
 test("a conflict leaves a request with an idempotency key in doubt: the key may be that of a copy which was carried out", async () => {
   const path = "/conflict"
-  const keyed = await executor.call(providerOf("initech", {}, { path, headers: { "Idempotency-Key": "run_1" } }))
+  const keyed = await executor.call(providerOf("initech", patient, { path, headers: { "Idempotency-Key": "run_1" } }))
   expect([keyed.answer._tag, keyed.doubt]).toEqual(["Failure", "server_error"])
   // Without a key it says that what the request asks for is there already, such as an inbox of that name.
-  const plain = await executor.call(providerOf("initech", {}, { path }))
+  const plain = await executor.call(providerOf("initech", patient, { path }))
   expect([plain.answer._tag, plain.doubt]).toEqual(["Failure", undefined])
 })
 
