@@ -9,12 +9,13 @@ import { oauthScopes } from "../../schema/oauth/Scope.ts"
 import { type OAuthError, oauthAnswer, oauthError } from "./Answers.ts"
 import { registerPath } from "./Issuer.ts"
 import { received } from "./Received.ts"
+import { optional } from "../../schema/optional.ts"
 
 /** Other members, such as addresses of logos, are ignored: nothing here shows them. */
 const Registration = Schema.fromJsonString(
   Schema.Struct({
     redirect_uris: Schema.Array(Schema.String).check(Schema.isMinLength(1), Schema.isMaxLength(urisMax)),
-    client_name: Schema.optionalKey(Schema.NullOr(Schema.String))
+    client_name: optional(Schema.String)
   })
 )
 const decodeRegistration = Schema.decodeUnknownOption(Registration)

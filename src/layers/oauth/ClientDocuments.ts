@@ -6,6 +6,7 @@
  */
 import { Cache, Context, Duration, Effect, Exit, Layer } from "effect"
 import { type Client, clientIn, clientOf, documentUrl } from "../../schema/oauth/Client.ts"
+import { textUpTo } from "../platform/textUpTo.ts"
 import { publicRequest } from "../executor/PublicRequest.ts"
 import { HostAddresses, lookupOf } from "../webhooks/Sender.ts"
 
@@ -24,22 +25,9 @@ export const DocumentFetch = Context.Reference<((url: URL, signal: AbortSignal) 
 /** The text of an answer, if it is JSON and not too long. */
 const textOf = async (answer: Response): Promise<string | null> => {
   const isJson = /^application\/([\w.-]+\+)?json\b/i.test(answer.headers.get("content-type") ?? "")
-  const reader = answer.body?.getReader()
-  if (reader === undefined || answer.status !== 200 || !isJson) {
-    await reader?.cancel()
-    return null
-  }
-  const parts: Array<Uint8Array> = []
-  let bytes = 0
-  for (let part = await reader.read(); !part.done; part = await reader.read()) {
-    parts.push(part.value)
-    bytes += part.value.byteLength
-    if (bytes > documentBytesMax) {
-      await reader.cancel()
-      return null
-    }
-  }
-  return Buffer.concat(parts).toString("utf8")
+  if (answer.status === 200 && isJson) return await textUpTo(answer.body, documentBytesMax)
+  await answer.body?.cancel()
+  return null
 }
 
 export class ClientDocuments extends Context.Service<

@@ -6,10 +6,11 @@ import { ReuseRequest } from "../guards/Reuse.ts"
 import { Usd } from "../money/Money.ts"
 import { Metadata } from "../runs/Metadata.ts"
 import { strategies } from "../runs/Routing.ts"
+import { optional } from "../optional.ts"
 
 const metadata = Schema.NullOr(Metadata)
 const limit = Schema.NullOr(Usd)
-const reuse = Schema.optionalKey(Schema.NullOr(ReuseRequest))
+const reuse = optional(ReuseRequest)
 
 export const RowRequest = Schema.Union([
   Schema.TaggedStruct("Capability", {
@@ -24,8 +25,8 @@ export const RowRequest = Schema.Union([
     }),
     include_raw: Schema.Boolean,
     reuse,
-    accept: Schema.optionalKey(Schema.NullOr(AcceptRequest)),
-    unless_contacted_within_seconds: Schema.optionalKey(Schema.NullOr(ContactSeconds)),
+    accept: optional(AcceptRequest),
+    unless_contacted_within_seconds: optional(ContactSeconds),
     metadata
   }),
   Schema.TaggedStruct("Endpoint", {

@@ -12,6 +12,7 @@ import { fieldOf } from "../subjects/Field.ts"
 import { readNetwork } from "../subjects/Network.ts"
 import { readValue } from "../subjects/Subject.ts"
 import { searchable } from "../subjects/Text.ts"
+import { optional } from "../optional.ts"
 import { didYouMean } from "../suggestion.ts"
 import type { Issue } from "./Contract.ts"
 
@@ -22,7 +23,6 @@ const fieldsMax = 30
 /** Ten years. */
 export const ageDaysMax = 3_650
 
-const optional = <S extends Schema.Top>(schema: S) => Schema.optionalKey(Schema.NullOr(schema))
 const Fields = Schema.Array(Schema.NonEmptyString.check(Schema.isMaxLength(100)))
 const AgeDays = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: ageDaysMax }))
 /** As many providers have to give the same. */

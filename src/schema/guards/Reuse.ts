@@ -5,6 +5,7 @@
  */
 import { Schema } from "effect"
 import type { KeyAccess } from "../accounts/KeyAccess.ts"
+import { optional } from "../optional.ts"
 
 export const reuseModes = ["prefer", "only", "never"] as const
 
@@ -18,7 +19,7 @@ export const ReuseSeconds = Schema.Int.check(Schema.isBetween({ minimum: 1, maxi
 /** `reuse` of a request. */
 export const ReuseRequest = Schema.Struct({
   mode: Schema.Literals(reuseModes),
-  max_age_seconds: Schema.optionalKey(Schema.NullOr(ReuseSeconds))
+  max_age_seconds: optional(ReuseSeconds)
 }).annotate({
   identifier: "Reuse",
   description:

@@ -6,6 +6,7 @@ import { Usd } from "../money/Money.ts"
 import { budgetPeriods } from "../money/SpendDay.ts"
 import { withColumns } from "../Columns.ts"
 import { amount, amountAs, idOf, such, text, time, withExample } from "./Noun.ts"
+import { optional } from "../optional.ts"
 
 export const KeyBudget = Schema.Struct({
   limit: amount,
@@ -25,7 +26,6 @@ const words = {
   mint: "whether the key may give allowances, which are keys with an amount of its money"
 }
 
-const optional = <S extends Schema.Top>(schema: S) => Schema.optionalKey(Schema.NullOr(schema))
 const Names = Schema.Array(Schema.NonEmptyString.check(Schema.isMaxLength(200))).check(Schema.isMaxLength(200))
 const Flag = Schema.Boolean
 const Reading = Schema.Literals(keyReadings)

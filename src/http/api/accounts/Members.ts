@@ -108,7 +108,7 @@ export class InvitationsApi extends HttpApiGroup.make("invitations").add(
   }).annotateMerge(
     about(
       "Read an invitation",
-      "Shows whoever has the link what it is for: the organization, the invited address and the role. It does not use the link up. Attempts are rate-limited."
+      "Says what the link is for: the organization, the invited address and the role. It does not use the link up. Attempts are rate-limited."
     )
   ),
   HttpApiEndpoint.post("accept", "/invitations/accept", {

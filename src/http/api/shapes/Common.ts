@@ -59,7 +59,7 @@ export class Malformed extends HttpApiMiddleware.Service<Malformed>()("rungate/h
   error: [Wire.invalid_request]
 }) {}
 
-export const optional = <S extends Schema.Top>(schema: S) => Schema.optionalKey(Schema.NullOr(schema))
+export { optional } from "../../../schema/optional.ts"
 
 export const WaitSeconds = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: waitSecondsMax }))
 /** A whole number in a query, in plain digits: `Number` would also take "", " 1", "0x10" and "1e2". */

@@ -4,6 +4,7 @@
  * Messages show the URL without its query, which may contain a token.
  */
 import { Effect } from "effect"
+import { textUpTo } from "../../../platform/textUpTo.ts"
 import { ImportFailed, sourceBytesMax } from "./Import.ts"
 
 const download = async (
@@ -13,14 +14,9 @@ const download = async (
 ): Promise<string> => {
   const response = await fetch(address, { headers, redirect: "manual", signal })
   if (response.status !== 200) throw new Error(`HTTP ${response.status}`)
-  const chunks: Array<Uint8Array> = []
-  let size = 0
-  for await (const chunk of response.body ?? []) {
-    size += chunk.byteLength
-    if (size > sourceBytesMax) throw new Error(`more than ${sourceBytesMax} bytes`)
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks).toString("utf8")
+  const text = await textUpTo(response.body, sourceBytesMax)
+  if (text === null) throw new Error(`more than ${sourceBytesMax} bytes`)
+  return text
 }
 
 export const withoutQuery = (address: string): string => address.split(/[?#]/)[0] ?? address
