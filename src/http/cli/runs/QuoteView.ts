@@ -9,6 +9,7 @@ import { QuotesApi } from "../../api/Quotes.ts"
 import { SpendGuard, Wallet, WalletApi } from "../../api/Wallet.ts"
 import { nounTable, type Paper } from "../answers/draw.ts"
 import { ask, send } from "../answers/operation.ts"
+import { acceptOf, AcceptRequest, chargedAnswers } from "../../../schema/catalog/Acceptance.ts"
 import { columnsOf } from "../../../schema/Columns.ts"
 import { QuotedOffer, Quote as QuoteNoun } from "../../../schema/nouns/Quote.ts"
 import * as Money from "../../../schema/money/Money.ts"
@@ -33,7 +34,7 @@ export interface Quote {
   readonly text: string
   readonly hold: Money.MicroUsd
   readonly expected: Money.MicroUsd
-  /** The lowest price among the providers that the run may call. */
+  /** What the cheapest providers charge that the run may call: one, or two whose answers must agree. */
   readonly from: Money.MicroUsd
   readonly offers: ReadonlyArray<Offer>
   readonly routing_reason: string
@@ -43,19 +44,30 @@ export interface Quote {
 
 const decodeUsd = Schema.decodeUnknownOption(Money.Usd)
 
-const lowestPrice = (offers: ReadonlyArray<Offer>, hold: Money.MicroUsd): Money.MicroUsd =>
-  offers
-    .flatMap(({ chosen, price }) => (chosen ? Option.toArray(decodeUsd(price)) : []))
-    .reduce((lowest, price) => Money.min(lowest, price), hold)
+const decodeAsked = Schema.decodeUnknownOption(
+  Schema.fromJsonString(Schema.Struct({ accept: Schema.optionalKey(Schema.NullOr(AcceptRequest)) }))
+)
+/** How many answers the run with this body charges. */
+const answersOf = (body: string): number => chargedAnswers(acceptOf(Option.getOrNull(decodeAsked(body))?.accept))
 
-/** Null for an answer that this version can't read. */
-export const readQuote = (text: string): Quote | null => {
+/** The sum of the lowest prices of as many providers. */
+const lowestCost = (offers: ReadonlyArray<Offer>, hold: Money.MicroUsd, answers: number): Money.MicroUsd => {
+  const prices = new Map<string, Money.MicroUsd>()
+  for (const { provider, chosen, price } of offers)
+    for (const amount of chosen ? Option.toArray(decodeUsd(price)) : [])
+      prices.set(provider, Money.min(prices.get(provider) ?? amount, amount))
+  const lowest = [...prices.values()].sort((a, b) => (a < b ? -1 : 1)).slice(0, answers)
+  return lowest.length === 0 ? hold : Money.min(Money.sum(lowest), hold)
+}
+
+/** The quote of the run with this body. Null for an answer that this version can't read. */
+export const readQuote = (text: string, body: string): Quote | null => {
   const answer = decoded(Readable, text)
   if (answer === null) return null
   const { hold, expected, offers, routing_reason, would, error } = answer
   const blocked = { code: "budget_exceeded", message: "A limit would refuse the run now." }
   const refused = would === "run" ? null : (error ?? blocked)
-  return { text, hold, expected, from: lowestPrice(offers, hold), offers, routing_reason, refused }
+  return { text, hold, expected, from: lowestCost(offers, hold, answersOf(body)), offers, routing_reason, refused }
 }
 
 /** Asks for a quote with the body of a run. */
@@ -67,7 +79,7 @@ export const quoteOf = Effect.fnUntraced(function* (body: string) {
   const answer = yield* sendQuote(body)
   const failure = yield* failureOf(answer)
   if (failure !== null) return yield* failure
-  const quote = readQuote(answer.text)
+  const quote = readQuote(answer.text, body)
   if (quote !== null) return quote
   return yield* fail("failed", `This version of rungate can't read the quote of ${url}. Install the service's version.`)
 })

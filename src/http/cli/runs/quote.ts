@@ -66,8 +66,8 @@ export const quote = Command.make(
         )
       : runBody({ capability: target }, { input }, given, given)
     const title = isRaw ? `${target} ${named.value}` : target
-    yield* show(yield* sendQuote(text), given, (body) => {
-      const quote = readQuote(body)
+    yield* show(yield* sendQuote(text), given, (answer) => {
+      const quote = readQuote(answer, text)
       return quote === null ? null : quoteLines(title, quote, screen)
     })
   })

@@ -53,6 +53,20 @@ describe("rungate quote", () => {
     expect(await runCount()).toBe(before)
   })
 
+  test("costs what two answers cost if two must agree", async () => {
+    const from = async (flags: string) => {
+      const { body } = await home.shell(`rungate run ${find} ${flags} --dry-run --json`)
+      const prices = body.quote.offers.flatMap(({ chosen, price }: { chosen: boolean; price: string }) =>
+        chosen ? [Number(price)] : []
+      )
+      return { from: Number(body.quote.from), prices: prices.toSorted((a: number, b: number) => a - b) }
+    }
+    const one = await from("")
+    expect(one.from).toBe(one.prices[0])
+    const two = await from("--accept email --agree")
+    expect(two.from).toBeCloseTo(two.prices[0] + two.prices[1], 6)
+  })
+
   test("says that a run would be refused, and succeeds itself", async () => {
     const poor = await app.tenant()
     const screen = home.terminal(`rungate quote ${find}`, as(poor))
