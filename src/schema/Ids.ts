@@ -21,6 +21,7 @@ export type Prefix =
   | "snd"
   | "lbl"
   | "apr"
+  | "val"
   | "inv"
   | "evt"
   | "aud"

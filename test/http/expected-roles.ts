@@ -42,6 +42,7 @@ export const expectedRoles = {
     "approvals.rules",
     "approvals.list",
     "approvals.get",
+    "labelBudgets.values",
     "senders.list",
     "webhooks.list",
     "webhooks.get",

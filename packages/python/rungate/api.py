@@ -515,6 +515,26 @@ class LabelBudgets:
         """Set a label budget"""
         return self._transport.call("PUT", "/v1/label-budgets", body=body)
 
+    def values(
+        self,
+        *,
+        limit: int | None = None,
+        label: str | None = None,
+        id: str | None = None,
+    ) -> Pages[types.LabelValue]:
+        """List what is spent by value
+
+        limit: The maximum number of items in the response.
+        label: Name of a label in the metadata of runs, such as `customer`.
+        id: Only the value with this id, `val_…`, which `budget.reached` names.
+        """
+        return Pages(lambda cursor: self._transport.call(
+            "GET",
+            "/v1/label-budgets/values",
+            query={"limit": limit, "label": label, "id": id, "cursor": cursor},
+            repeatable=True,
+        ))
+
     def statement(
         self,
         *,

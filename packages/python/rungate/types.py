@@ -818,6 +818,8 @@ class LabelBudget(TypedDict):
     """what open runs hold; null for each value"""
     resets_at: str | None
     """null for total"""
+    time_zone: str | None
+    """the zone whose days it counts; null: the organization's"""
     created_at: str
 
 
@@ -827,6 +829,8 @@ class LabelBudgetRequest(TypedDict):
     limit: Usd
     period: Literal["day", "week", "month", "total"]
     """in the organization's time zone: weeks start on Monday, months on the first; total never resets"""
+    time_zone: NotRequired[str]
+    """the zone whose days it counts, such as Europe/Berlin"""
 
 
 class LabelStatementRun(TypedDict):
@@ -842,6 +846,23 @@ class LabelStatementRun(TypedDict):
     ledger: list[ChainEntry]
     receipt: str | None
     """a JWS in compact form; null for a run that ended before the period, and was refunded in it"""
+
+
+class LabelValue(TypedDict):
+    id: str
+    """the id that budget.reached names"""
+    label: str
+    """Name of the label in the metadata of runs."""
+    value: str
+    """The value; erased after the erasure of one of its runs, until its next run."""
+    limit: str
+    period: Literal["day", "week", "month", "total"]
+    spent: str
+    """charged in the current period"""
+    reserved: str
+    """what open runs hold"""
+    resets_at: str | None
+    """null for total"""
 
 
 class LedgerHead(TypedDict):
@@ -1897,6 +1918,11 @@ class AllowancesListAnswer(TypedDict):
 
 class LabelBudgetsListAnswer(TypedDict):
     items: list[LabelBudget]
+    next_cursor: str | None
+
+
+class LabelBudgetsValuesAnswer(TypedDict):
+    items: list[LabelValue]
     next_cursor: str | None
 
 

@@ -270,7 +270,7 @@ export const decideTurn = (view: TurnView, room: Room, names: Names) => {
     else if (verdict._tag === "Refused") {
       const { code: error_code, message: error_message, control } = verdict
       const status = error_code === "insufficient_balance" ? "failed" : "blocked"
-      if (control === "key_budget") budgets.refuse(run)
+      if (control === "key_budget" || control === "label_budget") budgets.refuse(run, control)
       fail(run, status, { error_code, error_message, control })
     } else if (verdict._tag === "Settled" && report !== null) settle(mail, run, report, verdict.charge)
     else if (verdict._tag === "Cancelled")

@@ -8,6 +8,7 @@ import { type TurnRun, type TurnView, walletDay } from "../../layers/ledger/Turn
 import { budgetReached, watchKeyBudget } from "../../schema/events/BudgetAlerts.ts"
 import { labelAsks } from "../../schema/wallet/LabelBudget.ts"
 import { type MicroUsd, max } from "../../schema/money/Money.ts"
+import type { BudgetControl } from "../../schema/wallet/Wallet.ts"
 import { chained, isOfBatch, type KeyBudget } from "../../schema/wallet/KeyBudget.ts"
 
 export const turnBudgets = (view: Pick<TurnView, "budgets" | "day" | "wallets">) => {
@@ -41,7 +42,7 @@ export const turnBudgets = (view: Pick<TurnView, "budgets" | "day" | "wallets">)
   const alertOf = (budget_id: string): BudgetAlertWrite | null => {
     const read = view.budgets.get(budget_id)
     const after = current(budget_id)
-    if (read === undefined || after === undefined || isOfBatch(after) || after.label !== undefined) return null
+    if (read === undefined || after === undefined || isOfBatch(after)) return null
     const { lastAlert, budget: before, org_id, key_id } = read
     const day = walletDay(view, org_id)
     const alert = watchKeyBudget({ lastAlert, before, after, refused: refused.get(budget_id) ?? null, day })
@@ -70,12 +71,15 @@ export const turnBudgets = (view: Pick<TurnView, "budgets" | "day" | "wallets">)
     set: (budget: KeyBudget | null, before: KeyBudget | null) => {
       if (budget !== null && budget !== before) keep(budget)
     },
-    /** Notes that the budget of its key refused the run. A run that fits no budget of this limit says nothing about its use. */
-    refuse: ({ budget_id, hold }: TurnRun) => {
-      const key_budget_id = budget_id === null ? null : (parentOf(budget_id) ?? budget_id)
-      const budget = key_budget_id === null ? undefined : current(key_budget_id)
-      if (budget === undefined || hold > budget.limit) return
-      refused.set(budget.budget_id, max(refused.get(budget.budget_id) ?? hold, hold))
+    /** Notes that the budget of its key, or one of its labels, refused the run. A run that fits no budget of this limit says nothing about its use. */
+    refuse: (run: TurnRun, control: BudgetControl) => {
+      const { budget_id, hold } = run
+      const ofKey = budget_id === null ? [] : [parentOf(budget_id) ?? budget_id]
+      for (const id of control === "label_budget" ? labelsOf(run) : ofKey) {
+        const budget = current(id)
+        if (budget === undefined || hold > budget.limit) continue
+        refused.set(id, max(refused.get(id) ?? hold, hold))
+      }
     },
     /** What to write. An alert is written with its budget, whose version keeps another turn from telling it too. */
     effects: () => {

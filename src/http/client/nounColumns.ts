@@ -17,7 +17,7 @@ import { OperatorPayment, Payment, PaymentMismatch } from "../../schema/nouns/op
 import { Loss, LossTotal, Margin } from "../../schema/nouns/operator/Provider.ts"
 import { Lane, OpenRuns } from "../../schema/nouns/operator/Queues.ts"
 import { SignUpInvitation } from "../../schema/nouns/operator/Session.ts"
-import { LabelBudget } from "../../schema/nouns/LabelBudget.ts"
+import { LabelBudget, LabelValue } from "../../schema/nouns/LabelBudget.ts"
 import { ProviderAccount } from "../../schema/nouns/ProviderAccount.ts"
 import { QuotedOffer } from "../../schema/nouns/Quote.ts"
 import { Referral, ReferralCredit, ReferralProgram } from "../../schema/nouns/Referral.ts"
@@ -30,7 +30,7 @@ import { WebhookEndpoint } from "../../schema/nouns/Webhook.ts"
 
 const nouns = {
   ...{ Allowance, ApiKey, Batch, BatchResult, Dispute, Invitation, ListedRun, Member, OpenSession, ProviderAccount },
-  ...{ HistoryRow, InspectedOffer, LabelBudget, ListedCapability, ListedEndpoint, QuotedOffer, Referral },
+  ...{ HistoryRow, InspectedOffer, LabelBudget, LabelValue, ListedCapability, ListedEndpoint, QuotedOffer, Referral },
   ...{ ReferralCredit, ReferralProgram, Sender, Transaction, UsageItem, WebhookEndpoint },
   ...{ BooksCheck, Lane, Loss, LossTotal, Margin, OpenRun, OpenRuns, KeyOfOrganization, OperatorOrganization },
   ...{ OperatorPayment, Payment, PaymentMismatch, Person, SignUpInvitation }

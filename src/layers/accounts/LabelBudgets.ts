@@ -5,7 +5,7 @@
  */
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { type BudgetPeriod, budgetPeriods } from "../../schema/money/SpendDay.ts"
+import { type BudgetPeriod, budgetPeriods, withZone, zoneChangesOn, zoneOf } from "../../schema/money/SpendDay.ts"
 import { Zones } from "../../schema/money/TimeZone.ts"
 import type { MicroUsd } from "../../schema/money/Money.ts"
 import type { KeyBudget } from "../../schema/wallet/KeyBudget.ts"
@@ -27,9 +27,17 @@ const Row = Schema.Struct({
   period: Schema.Literals(budgetPeriods),
   created_at: Schema.Date,
   today: Schema.String,
-  time_zones: Schema.NullOr(Zones)
+  /** Those of the organization, if the budget has none of its own. */
+  time_zones: Schema.NullOr(Zones),
+  own_zones: Schema.NullOr(Zones)
 })
 const budgetRows = rowsOf(Row.fields)
+const idRows = rowsOf({ budget_id: Schema.String })
+const zonesRow = oneRowOf({ zones: Schema.NullOr(Zones) })
+const zoneRow = oneRowOf({
+  ...{ own: Schema.NullOr(Zones), of_wallet: Schema.NullOr(Zones) },
+  ...{ day: Schema.String, micros: Schema.BigInt }
+})
 const labelsRow = oneRowOf({ labels: Schema.NullOr(Schema.Array(Schema.String)) })
 
 /** `counted` is null for the budget of each value, and for a value of which no run was counted. */
@@ -40,19 +48,33 @@ export interface LabelBudgetOrder {
   readonly value: string | null
   readonly limit: MicroUsd
   readonly period: BudgetPeriod
+  /** A name of PostgreSQL's list. Null: it does not change. */
+  readonly time_zone: string | null
 }
+
+/** The time zone may not change before this day. */
+export class ZoneKept extends Schema.TaggedError<ZoneKept>()("ZoneKept", { until: Schema.NullOr(Schema.String) }) {}
 
 export class LabelBudgets extends Context.Service<
   LabelBudgets,
   {
     /** Makes or changes a budget. Null if the organization has `labelBudgetsMax`. */
-    readonly set: (org_id: string, order: LabelBudgetOrder) => Effect.Effect<LabelBudgetRow | null>
+    readonly set: (org_id: string, order: LabelBudgetOrder) => Effect.Effect<LabelBudgetRow | null, ZoneKept>
     /** Newest first. */
     readonly list: (
       org_id: string,
       before: string | null,
       limit: number
     ) => Effect.Effect<ReadonlyArray<LabelBudgetRow>>
+    /** The values that have a budget and of which runs were counted, or the one with this id, in the order of their ids. */
+    readonly values: (
+      org_id: string,
+      of: { readonly label: string | null; readonly id: string | null },
+      after: string | null,
+      limit: number
+    ) => Effect.Effect<ReadonlyArray<KeyBudget>>
+    /** The time zones that a value counts in. */
+    readonly zones: (org_id: string, label: string, value: string) => Effect.Effect<Zones>
     readonly remove: (org_id: string, id: string) => Effect.Effect<boolean>
     /** The budgets that a run with this metadata would count in now. */
     readonly of: (run: {
@@ -66,8 +88,9 @@ export class LabelBudgets extends Context.Service<
     LabelBudgets,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
+      const zones = `coalesce(label_budgets.time_zones, ${zonesOf("label_budgets.org_id")})`
       const columns = sql.literal(
-        `id, label, value, amount, period, created_at, ${dayOf("now()", zonesOf("label_budgets.org_id"))}::text AS today, ${zonesOf("label_budgets.org_id")} AS time_zones`
+        `id, label, value, amount, period, created_at, ${dayOf("now()", zones)}::text AS today, ${zones} AS time_zones, time_zones AS own_zones`
       )
 
       const counted = Effect.fnUntraced(function* (org_id: string, rows: ReadonlyArray<typeof Row.Type>) {
@@ -79,16 +102,36 @@ export class LabelBudgets extends Context.Service<
         })
       })
 
-      const set = Effect.fnUntraced(function* (org_id: string, { label, value, limit, period }: LabelBudgetOrder) {
+      /** The changes of a budget's time zone with one more. Null without any. */
+      const zonesWith = Effect.fnUntraced(function* (
+        org_id: string,
+        label: string,
+        id: string | null,
+        zone: string | null
+      ) {
+        if (zone === null) return null
+        const { own, of_wallet, day, micros } = yield* zoneRow(sql`
+          SELECT b.time_zones AS own, w.time_zones AS of_wallet, (extract(epoch FROM now()) * 1000000)::bigint AS micros,
+                 spend_day(coalesce(b.time_zones, w.time_zones), now())::text AS day
+          FROM wallets w LEFT JOIN label_budgets b ON b.org_id = w.org_id AND b.label = ${label} AND b.budget_id IS NOT DISTINCT FROM ${id}
+          WHERE w.org_id = ${org_id}`)
+        if (own === null) return [{ zone, before: zoneOf(of_wallet ?? []), on: day, since: Number(micros) }]
+        return withZone(own, zone, day, micros) ?? (yield* new ZoneKept({ until: zoneChangesOn(own) }))
+      })
+
+      const set = Effect.fnUntraced(function* (org_id: string, order: LabelBudgetOrder) {
+        const { label, value, limit, period } = order
         const budget_id = value === null ? null : valueBudgetId(org_id, label, value)
         // Locks the wallet as a turn does, before the budgets.
         yield* sql`SELECT 1 FROM wallets WHERE org_id = ${org_id} FOR UPDATE`
+        const changed = yield* zonesWith(org_id, label, budget_id, order.time_zone)
         const rows = yield* budgetRows(sql`
-          INSERT INTO label_budgets (id, org_id, label, value, budget_id, amount, period)
-          SELECT ${newId("lbl")}, ${org_id}, ${label}, ${value}, ${budget_id}, ${limit}, ${period}
+          INSERT INTO label_budgets (id, org_id, label, value, budget_id, amount, period, time_zones)
+          SELECT ${newId("lbl")}, ${org_id}, ${label}, ${value}, ${budget_id}, ${limit}, ${period}, ${changed === null ? null : JSON.stringify(changed)}::jsonb
           WHERE (SELECT count(*) FROM label_budgets WHERE org_id = ${org_id}) < ${labelBudgetsMax}
              OR EXISTS (SELECT FROM label_budgets WHERE org_id = ${org_id} AND label = ${label} AND budget_id IS NOT DISTINCT FROM ${budget_id})
-          ON CONFLICT ON CONSTRAINT label_budgets_once DO UPDATE SET amount = excluded.amount, period = excluded.period
+          ON CONFLICT ON CONSTRAINT label_budgets_once DO UPDATE SET amount = excluded.amount, period = excluded.period,
+            time_zones = coalesce(excluded.time_zones, label_budgets.time_zones)
           RETURNING ${columns}`)
         return (yield* counted(org_id, rows))[0] ?? null
       }, sql.withTransaction)
@@ -99,6 +142,33 @@ export class LabelBudgets extends Context.Service<
           ORDER BY id DESC LIMIT ${limit}`)
         return yield* counted(org_id, rows)
       })
+
+      const values = Effect.fnUntraced(function* (
+        org_id: string,
+        { label, id }: { readonly label: string | null; readonly id: string | null },
+        after: string | null,
+        limit: number
+      ) {
+        const rows = yield* idRows(sql`
+          SELECT b.budget_id FROM key_budgets b CROSS JOIN LATERAL label_budget_of(b.org_id, b.label, b.budget_id) l
+          WHERE b.org_id = ${org_id} AND b.label IS NOT NULL AND (${label}::text IS NULL OR b.label = ${label})
+            AND (${id}::text IS NULL OR b.budget_id = ${id}) AND (${after}::text IS NULL OR b.budget_id > ${after}) AND l.id IS NOT NULL
+          ORDER BY b.budget_id LIMIT ${limit}`)
+        const ids = rows.map(({ budget_id }) => budget_id)
+        const budgets = ids.length === 0 ? noBudgets : yield* readBudgets(sql, ids)
+        return ids.flatMap((one) => budgets.get(one)?.budget ?? [])
+      })
+
+      const zonesOfValue = (org_id: string, label: string, value: string) => {
+        const id = valueBudgetId(org_id, label, value)
+        return Effect.map(
+          zonesRow(sql`
+            SELECT coalesce(value_zones(b.time_zones, w.time_zones, l.time_zones, now()), w.time_zones) AS zones
+            FROM wallets w LEFT JOIN key_budgets b ON b.budget_id = ${id} LEFT JOIN LATERAL label_budget_of(w.org_id, ${label}, ${id}) l ON true
+            WHERE w.org_id = ${org_id}`),
+          (row) => row.zones ?? []
+        )
+      }
 
       const remove = Effect.fnUntraced(function* (org_id: string, id: string) {
         yield* sql`SELECT 1 FROM wallets WHERE org_id = ${org_id} FOR UPDATE`
@@ -121,7 +191,9 @@ export class LabelBudgets extends Context.Service<
       })
 
       return LabelBudgets.of({
-        set: (org_id, order) => Effect.orDie(set(org_id, order)),
+        set: (org_id, order) => Effect.catchTag(set(org_id, order), "SqlError", Effect.die),
+        values: (org_id, of, after, limit) => Effect.orDie(values(org_id, of, after, limit)),
+        zones: (org_id, label, value) => Effect.orDie(zonesOfValue(org_id, label, value)),
         list: (org_id, before, limit) => Effect.orDie(list(org_id, before, limit)),
         remove: (org_id, id) => Effect.orDie(remove(org_id, id)),
         of: (run) => Effect.orDie(of(run))

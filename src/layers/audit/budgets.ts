@@ -38,7 +38,7 @@ export const budgetViolations = (
                        JOIN key_budgets c ON c.budget_id IN (s.budget_id, s.parent_id)
                        WHERE l.type = 'settle' AND ${ofWallet("l.org_id")}
                        UNION ALL
-                       SELECT c.budget_id, l.amount, c.counted_on::timestamp, spend_day(w.time_zones, l.created_at)
+                       SELECT c.budget_id, l.amount, c.counted_on::timestamp, spend_day(coalesce(c.time_zones, w.time_zones), l.created_at)
                        FROM label_budget_runs x JOIN key_budgets c USING (budget_id) JOIN ledger l ON l.org_id = x.org_id AND l.run_id = x.run_id
                        JOIN wallets w ON w.org_id = x.org_id
                        WHERE l.type = 'settle' AND ${ofWallet("x.org_id")}) e GROUP BY budget_id) l USING (budget_id)

@@ -11,9 +11,10 @@ import { budgetSteps } from "../../schema/events/Alerts.ts"
 import { type KeyBudget, purseStates } from "../../schema/wallet/KeyBudget.ts"
 import { isOfValue } from "../../schema/wallet/LabelBudget.ts"
 import { budgetPeriods } from "../../schema/money/SpendDay.ts"
+import { Zones } from "../../schema/money/TimeZone.ts"
 import type { LastAlert } from "../../schema/events/BudgetAlerts.ts"
 import { writeInbox } from "../events/Inbox.ts"
-import { bigints, texts } from "../postgres/Columns.ts"
+import { bigints, jsons, texts } from "../postgres/Columns.ts"
 import { rowsOf } from "../postgres/Rows.ts"
 
 /** A budget as it was read. */
@@ -66,6 +67,9 @@ export const BudgetRow = Schema.Struct({
   /** Null for a budget that is of no label's value. */
   label: Schema.NullOr(Schema.String),
   value: Schema.NullOr(Schema.String),
+  /** Null for a budget that counts the wallet's day. */
+  own_zones: Schema.NullOr(Zones),
+  own_day: Schema.NullOr(Schema.String),
   /** What was told last. Null if nothing was. */
   reached: Schema.NullOr(Schema.Literals(budgetSteps)),
   told_amount: Schema.NullOr(Schema.BigInt),
@@ -73,6 +77,14 @@ export const BudgetRow = Schema.Struct({
   starts_on: Schema.NullOr(Schema.String)
 })
 const budgetRows = rowsOf(BudgetRow.fields)
+
+/** The zone of a budget that has one of its own. */
+export const ownZone = ({ own_zones: zones, own_day: day }: Pick<typeof BudgetRow.Type, "own_zones" | "own_day">) =>
+  zones === null || day === null ? {} : { zone: { zones, day } }
+
+/** The time of a turn. Null: now. */
+export const momentOf = (sql: SqlClient.SqlClient, micros: bigint | null) =>
+  micros === null ? sql.literal("now()") : sql`('epoch'::timestamptz + ${micros}::bigint * interval '1 microsecond')`
 
 export const budgetOf = (row: typeof BudgetRow.Type): KeyBudget => ({
   budget_id: row.budget_id,
@@ -84,6 +96,7 @@ export const budgetOf = (row: typeof BudgetRow.Type): KeyBudget => ({
   spent_week: MicroUsd(row.spent_week),
   spent_month: MicroUsd(row.spent_month),
   spent_total: MicroUsd(row.spent_total),
+  ...ownZone(row),
   ...(row.label === null || row.value === null ? {} : { label: { name: row.label, value: row.value } }),
   ...(row.allowance === null
     ? {}
@@ -96,19 +109,27 @@ const alertOf = ({ reached, told_amount, told_period, starts_on }: typeof Budget
     : { reached, limit: MicroUsd(told_amount), period: told_period, starts_on }
 
 /** Reads budgets and their parents. The limit of a label's value is in `label_budgets`, and without one no run reaches it. */
-export const readBudgets = (sql: SqlClient.SqlClient, budget_ids: ReadonlyArray<string>) => {
+export const readBudgets = (
+  sql: SqlClient.SqlClient,
+  budget_ids: ReadonlyArray<string>,
+  micros: bigint | null = null
+) => {
+  const at = momentOf(sql, micros)
   const [limit, labels] = budget_ids.some(isOfValue)
     ? [
-        "least(b.amount, l.amount) AS amount, coalesce(l.period, b.period) AS period",
-        "LEFT JOIN LATERAL label_budget_of(b.org_id, b.label, b.budget_id) l ON b.label IS NOT NULL"
+        sql`least(b.amount, l.amount) AS amount, coalesce(l.period, b.period) AS period, z.zones AS own_zones,
+           CASE WHEN z.zones IS NOT NULL THEN spend_day(z.zones, ${at})::text END AS own_day`,
+        sql`LEFT JOIN LATERAL label_budget_of(b.org_id, b.label, b.budget_id) l ON b.label IS NOT NULL
+    LEFT JOIN wallets w ON b.label IS NOT NULL AND w.org_id = b.org_id
+    LEFT JOIN LATERAL (SELECT value_zones(b.time_zones, w.time_zones, l.time_zones, ${at}) AS zones) z ON b.label IS NOT NULL`
       ]
-    : ["b.amount, b.period", ""]
+    : [sql.literal("b.amount, b.period, NULL::jsonb AS own_zones, NULL::text AS own_day"), sql.literal("")]
   return Effect.map(
     budgetRows(sql`
-    SELECT b.budget_id, b.parent_id, b.org_id, b.key_id, b.version, ${sql.literal(limit)}, b.reserved, b.counted_on::text AS counted_on, b.spent_day,
+    SELECT b.budget_id, b.parent_id, b.org_id, b.key_id, b.version, ${limit}, b.reserved, b.counted_on::text AS counted_on, b.spent_day,
            b.spent_week, b.spent_month, b.spent_total, b.allowance, b.held, b.held_in, b.label, b.value, a.reached::int AS reached, a.amount AS told_amount, a.period AS told_period,
            a.starts_on::text AS starts_on
-    FROM key_budgets b LEFT JOIN key_budget_alerts a USING (budget_id) ${sql.literal(labels)}
+    FROM key_budgets b LEFT JOIN key_budget_alerts a USING (budget_id) ${labels}
     WHERE b.budget_id = ANY(${texts(budget_ids)})
       OR b.budget_id IN (SELECT parent_id FROM key_budgets WHERE budget_id = ANY(${texts(budget_ids)}))`),
     (rows): BudgetView =>
@@ -147,6 +168,10 @@ const writeAlerts = (sql: SqlClient.SqlClient, alerts: ReadonlyArray<BudgetAlert
 /** Whether a budget is stored. That of a label's value may have no row yet; see LabelTurn.ts. */
 export const hasRow = (read: BudgetView, { budget_id }: KeyBudget): boolean => read.get(budget_id)?.version !== null
 
+/** The zones that values count in. Null for other budgets. */
+export const zonesColumn = (budgets: ReadonlyArray<KeyBudget>) =>
+  jsons(budgets.map(({ zone }) => (zone === undefined ? null : JSON.stringify(zone.zones))))
+
 /** Stores what is counted in budgets that have a row. With a leading comma. */
 export const writeBudgets = (
   sql: SqlClient.SqlClient,
@@ -161,14 +186,14 @@ export const writeBudgets = (
       : sql`, budgeted AS (
             UPDATE key_budgets b SET version = b.version + 1, parent_written = b.version + 1, reserved = n.reserved, counted_on = n.counted_on, spent_day = n.spent_day,
                    spent_week = n.spent_week, spent_month = n.spent_month, spent_total = n.spent_total, allowance = n.allowance, held = n.held,
-                   value = coalesce(n.value, b.value)
+                   value = coalesce(n.value, b.value), time_zones = coalesce(n.time_zones::jsonb, b.time_zones)
             FROM unnest(${texts(budgets.map((b) => b.budget_id))}, ${bigints(budgets.map((b) => read.get(b.budget_id)?.version ?? null))},
                         ${bigints(budgets.map((b) => b.reserved))}, ${texts(budgets.map((b) => b.counted_on))}::date[],
                         ${bigints(budgets.map((b) => b.spent_day))}, ${bigints(budgets.map((b) => b.spent_week))},
                         ${bigints(budgets.map((b) => b.spent_month))}, ${bigints(budgets.map((b) => b.spent_total))},
                         ${texts(budgets.map((b) => b.purse?.state ?? null))}, ${bigints(budgets.map((b) => b.purse?.held ?? 0n))},
-                        ${texts(budgets.map((b) => b.label?.value ?? null))})
-                 AS n(budget_id, version, reserved, counted_on, spent_day, spent_week, spent_month, spent_total, allowance, held, value)
+                        ${texts(budgets.map((b) => b.label?.value ?? null))}, ${zonesColumn(budgets)})
+                 AS n(budget_id, version, reserved, counted_on, spent_day, spent_week, spent_month, spent_total, allowance, held, value, time_zones)
             WHERE b.budget_id = n.budget_id AND b.version = n.version
             RETURNING 1
           )`

@@ -7,11 +7,12 @@ import { Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import { MicroUsd } from "../../schema/money/Money.ts"
 import { budgetPeriods } from "../../schema/money/SpendDay.ts"
+import { Zones } from "../../schema/money/TimeZone.ts"
 import type { KeyBudget } from "../../schema/wallet/KeyBudget.ts"
 import { type LabelAsk, labelAsks, newValueBudget } from "../../schema/wallet/LabelBudget.ts"
 import { bigints, texts } from "../postgres/Columns.ts"
 import { rowsOf } from "../postgres/Rows.ts"
-import { type BudgetView, hasRow } from "./BudgetTurn.ts"
+import { type BudgetView, hasRow, momentOf, ownZone, zonesColumn } from "./BudgetTurn.ts"
 import type { AdmittedRun, TurnInput } from "./Turn.ts"
 
 /** What the row of a value has as its limit. No run reaches it. */
@@ -23,7 +24,13 @@ export const turnAsks = ({ runs, wallets }: Pick<TurnInput, "runs" | "wallets">)
     run.status === "created" ? labelAsks(wallets.get(run.org_id)?.wallet.budget_labels, run) : []
   )
 
-const limitRows = rowsOf({ budget_id: Schema.String, amount: Schema.BigInt, period: Schema.Literals(budgetPeriods) })
+const limitRows = rowsOf({
+  budget_id: Schema.String,
+  amount: Schema.BigInt,
+  period: Schema.Literals(budgetPeriods),
+  own_zones: Schema.NullOr(Zones),
+  own_day: Schema.NullOr(Schema.String)
+})
 
 /**
  * Adds the budgets of values in which no run was counted yet. They have no row: the turn that admits the first run stores them, so a refused
@@ -32,7 +39,8 @@ const limitRows = rowsOf({ budget_id: Schema.String, amount: Schema.BigInt, peri
 export const withNewValues = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   asks: ReadonlyArray<LabelAsk>,
-  stored: BudgetView
+  stored: BudgetView,
+  micros: bigint | null = null
 ) {
   if (asks.length === 0) return stored
   const budgets = new Map(stored)
@@ -45,15 +53,17 @@ export const withNewValues = Effect.fnUntraced(function* (
   }
   if (fresh.size === 0) return budgets
   const values = [...fresh.values()]
+  const at = momentOf(sql, micros)
   const rows = yield* limitRows(sql`
-    SELECT n.budget_id, l.amount, l.period
+    SELECT n.budget_id, l.amount, l.period, z.zones AS own_zones, CASE WHEN z.zones IS NOT NULL THEN spend_day(z.zones, ${at})::text END AS own_day
     FROM unnest(${texts(values.map((v) => v.budget_id))}, ${texts(values.map((v) => v.org_id))}, ${texts(values.map((v) => v.label))})
          AS n(budget_id, org_id, label)
-    CROSS JOIN LATERAL label_budget_of(n.org_id, n.label, n.budget_id) l WHERE l.id IS NOT NULL`)
-  for (const { budget_id, amount, period } of rows) {
+    CROSS JOIN LATERAL label_budget_of(n.org_id, n.label, n.budget_id) l JOIN wallets w ON w.org_id = n.org_id
+    CROSS JOIN LATERAL (SELECT value_zones(NULL, w.time_zones, l.time_zones, ${at}) AS zones) z WHERE l.id IS NOT NULL`)
+  for (const { budget_id, amount, period, ...own } of rows) {
     const ask = fresh.get(budget_id)
     if (ask === undefined) continue
-    const budget = newValueBudget(ask, MicroUsd(amount), period)
+    const budget = newValueBudget(ask, MicroUsd(amount), period, ownZone(own))
     const { org_id } = ask
     budgets.set(budget_id, {
       ...{ budget, org_id, key_id: budget_id },
@@ -70,12 +80,12 @@ export const storeNewValues = (sql: SqlClient.SqlClient, read: BudgetView, chang
   if (budgets.length === 0) return { rows: none, condition: none }
   return {
     rows: sql`, first_counted AS (
-            INSERT INTO key_budgets (budget_id, org_id, key_id, amount, period, label, value, reserved, counted_on)
-            SELECT n.budget_id, n.org_id, n.budget_id, ${unlimited}, 'total', n.label, n.value, n.reserved, n.counted_on
+            INSERT INTO key_budgets (budget_id, org_id, key_id, amount, period, label, value, reserved, counted_on, time_zones)
+            SELECT n.budget_id, n.org_id, n.budget_id, ${unlimited}, 'total', n.label, n.value, n.reserved, n.counted_on, n.time_zones::jsonb
             FROM unnest(${texts(budgets.map((b) => b.budget_id))}, ${texts(budgets.map((b) => read.get(b.budget_id)?.org_id ?? null))},
                         ${texts(budgets.map((b) => b.label?.name ?? null))}, ${texts(budgets.map((b) => b.label?.value ?? null))},
-                        ${bigints(budgets.map((b) => b.reserved))}, ${texts(budgets.map((b) => b.counted_on))}::date[])
-                 AS n(budget_id, org_id, label, value, reserved, counted_on)
+                        ${bigints(budgets.map((b) => b.reserved))}, ${texts(budgets.map((b) => b.counted_on))}::date[], ${zonesColumn(budgets)})
+                 AS n(budget_id, org_id, label, value, reserved, counted_on, time_zones)
             ON CONFLICT DO NOTHING
             RETURNING 1
           )`,

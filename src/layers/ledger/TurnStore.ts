@@ -115,7 +115,10 @@ export class TurnStore extends Context.Service<
         if (ids.size === 0) return Effect.succeed(noBudgets)
         const recalled = wasRead ? null : memory.budgets(lane, ids)
         if (recalled !== null) return Effect.succeed(recalled)
-        return Effect.flatMap(readBudgets(sql, [...ids]), (stored) => withNewValues(sql, asks, stored))
+        const { now_micros } = input
+        return Effect.flatMap(readBudgets(sql, [...ids], now_micros), (stored) =>
+          withNewValues(sql, asks, stored, now_micros)
+        )
       }
 
       const clock = yield* Clock.Clock

@@ -134,7 +134,9 @@ export const walletMemory = (now: () => number, recallMillis: number) => {
         if (before === undefined) continue
         const lastAlert = budget_alerts.find((one) => one.budget_id === budget_id)?.lastAlert ?? before.lastAlert
         const version = before.version === null ? 0n : before.version + 1n
-        memory.budgets.set(budget_id, { ...before, budget, version, lastAlert })
+        // Its day may end before that of the wallet.
+        if (budget.zone === undefined) memory.budgets.set(budget_id, { ...before, budget, version, lastAlert })
+        else memory.budgets.delete(budget_id)
       }
     },
 

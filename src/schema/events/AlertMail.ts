@@ -14,7 +14,9 @@ const Reached = Schema.Struct({
   manage: Schema.String,
   resets_at: Schema.NullOr(Schema.String),
   /** The API key whose budget it is. Absent for the daily limit. */
-  key_id: Schema.optionalKey(Schema.String)
+  key_id: Schema.optionalKey(Schema.String),
+  /** The name of the label, for the budget of one of its values. */
+  label: Schema.optionalKey(Schema.String)
 })
 const Failed = Schema.Struct({ amount: Schema.String, reason: Schema.NullOr(Schema.String) })
 const low = Schema.decodeUnknownSync(Low)
@@ -38,14 +40,16 @@ export const alertMail = (address: string, kind: AlertKind, data: unknown): Writ
       }
     }
     case "budget.reached": {
-      const { percent, limit, spent, manage, resets_at, key_id } = reached(data)
-      const whole = key_id === undefined ? `a limit of $${limit}` : `$${limit}, the budget of the API key ${key_id},`
+      const { percent, limit, spent, manage, resets_at, key_id, label } = reached(data)
+      const owner = key_id !== undefined ? `the API key ${key_id}` : `a value of the label ${label}`
+      const isBudget = key_id !== undefined || label !== undefined
+      const whole = isBudget ? `$${limit}, the budget of ${owner},` : `a limit of $${limit}`
       // A refusal uses a limit up before all of it is spent.
       const isRefusal = percent >= 100 && dollars(spent) < dollars(limit)
       const used = isRefusal ? ", and the rest was too small for a run" : `, which is ${percent} % or more`
       const end = percent >= 100 ? "Further runs are refused" : "Runs are refused when it is used up"
       return {
-        subject: `${percent} % of ${key_id === undefined ? "a spending limit" : "the budget of an API key"} is used`,
+        subject: `${percent} % of ${isBudget ? `the budget of ${key_id === undefined ? owner : "an API key"}` : "a spending limit"} is used`,
         text: lines(
           `At ${address}, $${spent} of ${whole} is spent${used}.`,
           resets_at === null ? `${end}.` : `${end}, until the limit resets at ${resets_at}.`,

@@ -5,7 +5,7 @@
  * processes that share a budget tell a crossing once.
  */
 import { type MicroUsd, plus, usd } from "../money/Money.ts"
-import { type KeyBudget, spentIn } from "../wallet/KeyBudget.ts"
+import { dayOf, type KeyBudget, spentIn } from "../wallet/KeyBudget.ts"
 import { type BudgetPeriod, periodStart, resetsAt, type Zones } from "../money/SpendDay.ts"
 import { type BudgetStep, crossed, stepOf } from "./Alerts.ts"
 
@@ -37,7 +37,10 @@ export interface BudgetAlert {
 }
 
 /** A day before `counted_on` is a clock that goes back. The sums stay those of the later day. */
-const countedDay = ({ counted_on }: KeyBudget, day: string): string => (day < counted_on ? counted_on : day)
+const countedDay = (budget: KeyBudget, of_wallet: string): string => {
+  const day = dayOf(budget, of_wallet)
+  return day < budget.counted_on ? budget.counted_on : day
+}
 
 /** What counts as told under the present limit and in the present period. */
 const alertedStep = ({ lastAlert, before, after, day }: BudgetUse, starts_on: string | null): BudgetStep | 0 => {
@@ -64,13 +67,17 @@ export const watchKeyBudget = (use: BudgetUse): BudgetAlert | null => {
   return last === undefined ? null : { lastAlert: { reached: last, limit, period, starts_on }, steps }
 }
 
-/** The data of the event. `key_id` is the key that spends from the budget. */
+/** A value is somebody's text, so the event has its id, with which the list of values names it. */
+const ofWhom = (key_id: string, { label }: KeyBudget) =>
+  label === undefined
+    ? { control: "key_budget", key_id, manage: `/v1/api-keys/${key_id}` }
+    : { control: "label_budget", label: label.name, value_id: key_id, manage: `/v1/label-budgets/values?id=${key_id}` }
+
+/** The data of the event. `key_id` is the key that spends from the budget, or the id of a label's value. */
 export const budgetReached = (key_id: string, budget: KeyBudget, day: string, percent: BudgetStep, zones?: Zones) => ({
-  control: "key_budget",
-  key_id,
-  manage: `/v1/api-keys/${key_id}`,
+  ...ofWhom(key_id, budget),
   percent,
   limit: usd(budget.limit),
   spent: usd(spentIn(budget, day)),
-  resets_at: resetsAt(budget.period, countedDay(budget, day), zones)?.toISOString() ?? null
+  resets_at: resetsAt(budget.period, countedDay(budget, day), budget.zone?.zones ?? zones)?.toISOString() ?? null
 })

@@ -15,7 +15,7 @@ export const eventWords = {
   "run.finished": "a run has ended",
   "wallet.changed": "the balance changed",
   "wallet.low": "the balance fell below the amount that you set",
-  "budget.reached": "50, 80 or 100 percent of the daily limit or of a key's budget is spent",
+  "budget.reached": "50, 80 or 100 percent of the daily limit, of a key's budget or of a label's is spent",
   "topup.failed": "a payment or an automatic top-up failed"
 } as const
 export const eventKinds = Struct.keys(eventWords)

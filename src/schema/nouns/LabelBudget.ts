@@ -2,7 +2,7 @@
 import { Schema } from "effect"
 import { withColumns } from "../Columns.ts"
 import { budgetPeriods } from "../money/SpendDay.ts"
-import { amount, amountAs, idOf, text, time, withExample } from "./Noun.ts"
+import { amount, amountAs, idOf, such, text, time, withExample } from "./Noun.ts"
 
 export const LabelBudget = Schema.Struct({
   id: idOf("lbl"),
@@ -13,6 +13,9 @@ export const LabelBudget = Schema.Struct({
   spent: Schema.NullOr(amountAs("charged in the current period; null for each value")),
   reserved: Schema.NullOr(amountAs("what open runs hold; null for each value")),
   resets_at: Schema.NullOr(time).annotate({ description: "null for total" }),
+  time_zone: Schema.NullOr(Schema.String).annotate({
+    description: "the zone whose days it counts; null: the organization's"
+  }),
   created_at: time
 })
   .annotate({ identifier: "LabelBudget" })
@@ -32,6 +35,31 @@ export const LabelBudget = Schema.Struct({
       spent: "3.72",
       reserved: "0.00",
       resets_at: "2026-12-01T00:00:00.000Z",
+      time_zone: null,
       created_at: "2026-11-22T09:30:00.000Z"
+    })
+  )
+
+/** What is counted of one value that has a budget, by itself or as each value has it. */
+export const LabelValue = Schema.Struct({
+  id: such("val_1b2c3d4e5f60718293a4b5c6d7", "the id that budget.reached names"),
+  label: LabelBudget.fields.label,
+  value: text("The value; erased after the erasure of one of its runs, until its next run."),
+  limit: amount,
+  period: LabelBudget.fields.period,
+  spent: amountAs("charged in the current period"),
+  reserved: amountAs("what open runs hold"),
+  resets_at: LabelBudget.fields.resets_at
+})
+  .annotate({ identifier: "LabelValue" })
+  .pipe(
+    withColumns({
+      list: ["label", "value", "limit", "spent", "reserved", "resets_at"],
+      wide: ["resets_at", "reserved"],
+      titles: { reserved: "Held", resets_at: "Resets" }
+    }),
+    withExample({
+      ...{ id: "val_1b2c3d4e5f60718293a4b5c6d7", label: "customer", value: "acme", limit: "25.00", period: "month" },
+      ...{ spent: "3.72", reserved: "0.00", resets_at: "2026-12-01T00:00:00.000Z" }
     })
   )

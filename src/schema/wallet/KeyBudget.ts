@@ -8,7 +8,7 @@
  */
 import { looksLike } from "../Ids.ts"
 import { type MicroUsd, minus, plus, zero } from "../money/Money.ts"
-import { type BudgetPeriod, periodStart } from "../money/SpendDay.ts"
+import { type BudgetPeriod, periodStart, type Zones } from "../money/SpendDay.ts"
 
 export interface KeyBudget {
   readonly budget_id: string
@@ -26,6 +26,8 @@ export interface KeyBudget {
   readonly purse?: Purse
   /** Set for the budget of a label's value. */
   readonly label?: { readonly name: string; readonly value: string }
+  /** Set for a budget with a time zone of its own: its changes, and the day in it. Without one, the wallet's day counts. */
+  readonly zone?: { readonly zones: Zones; readonly day: string }
   /** The budget of the batch's API key, or of a label. It counts the same runs. */
   readonly parent?: KeyBudget
 }
@@ -52,8 +54,12 @@ export const chained = (budgets: ReadonlyArray<KeyBudget>): KeyBudget | null =>
 /** Whether a budget is the `max_total` of a batch. */
 export const isOfBatch = ({ budget_id }: Pick<KeyBudget, "budget_id">): boolean => looksLike("bat", budget_id)
 
-/** The budget with the sums of the periods in which `day` lies. A day before `counted_on` resets nothing. */
-const countedOn = (budget: KeyBudget, day: string): KeyBudget => {
+/** The day that a budget counts. `day` is the wallet's. */
+export const dayOf = ({ zone }: Pick<KeyBudget, "zone">, day: string): string => zone?.day ?? day
+
+/** The budget with the sums of the periods in which its day lies. A day before `counted_on` resets nothing. */
+const countedOn = (budget: KeyBudget, of_wallet: string): KeyBudget => {
+  const day = dayOf(budget, of_wallet)
   if (day <= budget.counted_on) return budget
   const kept = (period: BudgetPeriod, spent: MicroUsd): MicroUsd =>
     periodStart(period, day) === periodStart(period, budget.counted_on) ? spent : zero

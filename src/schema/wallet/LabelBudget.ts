@@ -52,9 +52,10 @@ export const labelAsks = (
 export const newValueBudget = (
   { budget_id, label, value }: LabelAsk,
   limit: MicroUsd,
-  period: BudgetPeriod
+  period: BudgetPeriod,
+  zone: Pick<KeyBudget, "zone"> = {}
 ): KeyBudget => ({
-  ...{ budget_id, limit, period, label: { name: label, value } },
+  ...{ budget_id, limit, period, label: { name: label, value }, ...zone },
   ...{
     reserved: zero,
     counted_on: "1970-01-01",

@@ -208,13 +208,13 @@ const unfitFor = (budget: KeyBudget, amount: MicroUsd, day: string, zones: Zones
       message: `${holds} the allowance of this API key, ${limit} in total; ask for another one, or lower routing.max_cost`,
       control: "key_budget"
     }
-  const { period, label } = exceeded
+  const { period, label, zone } = exceeded
   const [owner, raise] =
     label === undefined
       ? ["this API key", raiseBudget.http]
       : [`the label ${label.name} with the value "${label.value}"`, raiseLabelBudget.http]
   return {
-    message: `${holds} the budget of ${owner}, ${limit} ${period === "total" ? "in total" : `per ${period}`}; ${resetText(period, zones)}; a person can raise it with ${raise}`,
+    message: `${holds} the budget of ${owner}, ${limit} ${period === "total" ? "in total" : `per ${period}`}; ${resetText(period, zone?.zones ?? zones)}; a person can raise it with ${raise}`,
     control: label === undefined ? "key_budget" : "label_budget"
   }
 }

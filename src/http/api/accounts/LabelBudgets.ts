@@ -4,6 +4,7 @@ import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { operation } from "../shapes/Rights.ts"
 import { Wire } from "../../../schema/Errors.ts"
 import { Usd } from "../../../schema/money/Money.ts"
+import { ZoneName } from "../../../schema/money/TimeZone.ts"
 import { isMetadataName, isMetadataValue, nameRule } from "../../../schema/runs/Metadata.ts"
 import { Auth, listQuery, optional } from "../shapes/Common.ts"
 import { BudgetRequest } from "../shapes/KeyRules.ts"
@@ -14,6 +15,7 @@ import { StatementFacts, sums } from "../../../schema/receipts/LabelStatement.ts
 import { RunStatus } from "../../../schema/runs/Run.ts"
 
 export const LabelBudget = Schema.toEncoded(nouns.LabelBudget)
+export const LabelValue = Schema.toEncoded(nouns.LabelValue)
 
 const Label = Schema.String.check(
   Schema.makeFilter((name: string) => isMetadataName(name) || nameRule, {}, true)
@@ -50,6 +52,21 @@ export class LabelBudgetsApi extends HttpApiGroup.make("labelBudgets")
     }).annotateMerge(
       operation({ role: "viewer", keys: "reads", command: "label-budgets list" }, "List label budgets", "Newest first.")
     ),
+    HttpApiEndpoint.get("values", "/label-budgets/values", {
+      query: {
+        ...listQuery,
+        label: Schema.optionalKey(Label),
+        id: Schema.optionalKey(Schema.NonEmptyString.check(Schema.isMaxLength(200)))
+      },
+      success: pageOf(LabelValue),
+      error: [Wire.invalid_request]
+    }).annotateMerge(
+      operation(
+        { role: "viewer", keys: "reads", command: "label-budgets values" },
+        "List what is spent by value",
+        "The values that have a budget and of which a run was counted, of one label if you ask for that, in no particular order."
+      )
+    ),
     HttpApiEndpoint.get("statement", "/label-budgets/statement", {
       query: {
         ...listQuery,
@@ -71,7 +88,10 @@ export class LabelBudgetsApi extends HttpApiGroup.make("labelBudgets")
         label: Label,
         value: optional(Value),
         limit: Usd,
-        period: BudgetRequest.fields.period
+        period: BudgetRequest.fields.period,
+        time_zone: Schema.optionalKey(
+          ZoneName.annotate({ description: "the zone whose days it counts, such as Europe/Berlin" })
+        )
       })
         .annotate({ identifier: "LabelBudgetRequest" })
         .pipe(withExample({ label: "customer", value: "acme", limit: "25.00", period: "month" })),
@@ -81,7 +101,7 @@ export class LabelBudgetsApi extends HttpApiGroup.make("labelBudgets")
       operation(
         { role: "admin", keys: "people", command: "label-budgets set" },
         "Set a label budget",
-        "Makes the budget of a label's value, or changes it. Without a value, each value has the budget by itself, but those that have one of their own. It counts runs from now on: what open runs hold, and what was charged in the period. A run that would pass it is blocked with the control label_budget."
+        "Makes the budget of a label's value, or changes it. Without a value, each value has the budget by itself, but those that have one of their own. It counts runs from now on: what open runs hold, and what was charged in the period. A run that would pass it is blocked with the control label_budget. time_zone is a name of the IANA list. Without one, the organization's days count, or those that the budget has. The day, week and month of a change keep their end. It changes once a month, and may be corrected on the same day."
       )
     ),
     HttpApiEndpoint.delete("remove", "/label-budgets/:label_budget_id", {

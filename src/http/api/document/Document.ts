@@ -116,6 +116,7 @@ const parameterDescriptions: Readonly<Record<string, string>> = {
   "wallet.transactions run_id": "Only entries of this run.",
   label: "Name of a label in the metadata of runs, such as `customer`.",
   value: "Value of the label.",
+  "labelBudgets.values id": "Only the value with this id, `val_…`, which `budget.reached` names.",
   period: "A month such as `2026-11`, or a day such as `2026-11-21`. The default is the present month.",
   map: "With a CSV body: which column fills which field, such as `full_name=Name,company_domain=Website`. Without it, the names of the columns decide: `First Name` fills `first_name`.",
   max_total: "With a CSV body: the most that all runs of the batch hold and charge together, such as `25.00`.",

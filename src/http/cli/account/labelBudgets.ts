@@ -1,7 +1,7 @@
 /** `rungate label-budgets`: what the runs with a label, such as a customer, may cost. Changing them needs a session. */
 import { Effect } from "effect"
 import { Command, Flag } from "effect/cli"
-import { LabelBudget, LabelBudgetsApi, StatementPage } from "../../api/accounts/LabelBudgets.ts"
+import { LabelBudget, LabelBudgetsApi, LabelValue, StatementPage } from "../../api/accounts/LabelBudgets.ts"
 import { drawn, listed, said } from "../answers/draw.ts"
 import { row, rowWith } from "../answers/row.ts"
 import { read, showList } from "../answers/show.ts"
@@ -37,6 +37,13 @@ const set = row(endpoints.set, {
     },
     { command: "rungate label-budgets set customer --limit 5 --period day", description: "Every other customer" }
   ]
+})
+
+const values = row(endpoints.values, {
+  fields: { label: "only the values of this label", id: false },
+  show: listed(LabelValue, "No run with a budget of its label was counted yet.", {
+    limit: ({ limit, period }) => `${dollars(limit)} ${period === "total" ? "in total" : `per ${period}`}`
+  })
 })
 
 /** The statement and the receipts, one JWS a line, as `rungate receipt verify` reads them. */
@@ -84,5 +91,5 @@ const remove = row(endpoints.remove, {
 
 export const labelBudgets = Command.make("label-budgets").pipe(
   Command.withDescription("List, set and remove what the runs with a label may cost; save statements of them"),
-  Command.withSubcommands([list, set, statement, remove])
+  Command.withSubcommands([list, values, set, statement, remove])
 )

@@ -8,11 +8,13 @@ import { LabelRuns, statementRunsMax } from "../../../layers/receipts/LabelRuns.
 import { notACursor, problem, refused } from "../../../schema/Errors.ts"
 import { looksLike } from "../../../schema/Ids.ts"
 import { MicroUsd, zero } from "../../../schema/money/Money.ts"
-import { dayAt, namedPeriod, resetsAt, zoneOf } from "../../../schema/money/SpendDay.ts"
-import { LabelBudget } from "../../../schema/nouns/LabelBudget.ts"
+import { dayAt, namedPeriod, resetsAt, zoneOf, type Zones } from "../../../schema/money/SpendDay.ts"
+import { LabelBudget, LabelValue } from "../../../schema/nouns/LabelBudget.ts"
+import { zoneNames } from "../../../schema/money/TimeZone.ts"
+import { didYouMean } from "../../../schema/suggestion.ts"
 import { statementSums, sumsOf } from "../../../schema/receipts/LabelStatement.ts"
 import { isRunStatus } from "../../../schema/runs/Run.ts"
-import { spentIn } from "../../../schema/wallet/KeyBudget.ts"
+import { type KeyBudget, spentIn } from "../../../schema/wallet/KeyBudget.ts"
 import { Api } from "../../api/Api.ts"
 import { CurrentCaller, listLimitDefault } from "../../api/shapes/Common.ts"
 import { makeAsCaller } from "../../middleware/Bearer.ts"
@@ -38,14 +40,26 @@ const statementRun = ({ row, ledger }: StatementRun) => ({
 })
 const statementColumns = ["run_id", "status", "capability", "endpoint", "finished_at", ...statementSums] as const
 
-const view = ({ amount, counted, today, time_zones, ...row }: LabelBudgetRow) =>
+const view = ({ amount, counted, today, time_zones, own_zones, ...row }: LabelBudgetRow) =>
   budgetJson({
     ...row,
     limit: MicroUsd(amount),
     spent: row.value === null ? null : counted === null ? zero : spentIn(counted, today),
     reserved: row.value === null ? null : (counted?.reserved ?? zero),
-    resets_at: resetsAt(row.period, today, time_zones ?? [])
+    resets_at: resetsAt(row.period, today, time_zones ?? []),
+    time_zone: own_zones === null ? null : zoneOf(own_zones)
   })
+
+const valueJson = Schema.encodeSync(LabelValue)
+/** `today` is the organization's. */
+const valueView = (today: string, zones: Zones) => (budget: KeyBudget) => {
+  const { budget_id: id, label, period, limit, reserved, zone } = budget
+  return valueJson({
+    ...{ id, label: label?.name ?? "", value: label?.value ?? "", limit, period, reserved },
+    spent: spentIn(budget, today),
+    resets_at: resetsAt(period, zone?.day ?? today, zone?.zones ?? zones)
+  })
+}
 
 export const LabelBudgetsHandlers = HttpApiBuilder.group(
   Api,
@@ -60,10 +74,19 @@ export const LabelBudgetsHandlers = HttpApiBuilder.group(
         return yield* pageOf("lbl", query, (before, limit) => budgets.list(org_id, before, limit), view)
       }),
 
+      values: Effect.fnUntraced(function* ({ query }) {
+        const { org_id } = yield* CurrentCaller
+        const { label = null, id = null } = query
+        const zones = yield* books.zones(org_id)
+        const today = dayAt(yield* Clock.currentTimeMillis, zones)
+        const read = (after: string | null, most: number) => budgets.values(org_id, { label, id }, after, most)
+        return yield* pageOf("val", query, read, valueView(today, zones))
+      }),
+
       statement: Effect.fnUntraced(
         function* ({ query: { label, value, period: named, cursor, limit } }) {
           const { org_id } = yield* CurrentCaller
-          const zones = yield* books.zones(org_id)
+          const zones = yield* budgets.zones(org_id, label, value)
           const period = named ?? dayAt(yield* Clock.currentTimeMillis, zones).slice(0, 7)
           const times = namedPeriod(period, zones)
           if (times === null)
@@ -97,7 +120,12 @@ export const LabelBudgetsHandlers = HttpApiBuilder.group(
 
       set: Effect.fnUntraced(function* ({ payload }) {
         const { org_id } = yield* CurrentCaller
-        const row = yield* asCaller(budgets.set(org_id, { ...payload, value: payload.value ?? null }))
+        const { value = null, time_zone = null } = payload
+        if (time_zone !== null && !(yield* books.hasZone(time_zone)))
+          return yield* refused("time_zone", `must be a name such as Europe/Berlin.${didYouMean(time_zone, zoneNames)}`)
+        const row = yield* asCaller(budgets.set(org_id, { ...payload, value, time_zone })).pipe(
+          Effect.catchTag("ZoneKept", ({ until }) => refused("time_zone", `may change again on ${until}`))
+        )
         if (row !== null) return view(row)
         return yield* refused("label", `can't have another budget: an organization has at most ${labelBudgetsMax}`)
       }),

@@ -35,11 +35,13 @@ CREATE TABLE key_budgets (
   -- turn that admits the first run of the value inserts it. An erasure of one of its runs writes 'erased' in place of the value.
   label text,
   value text,
+  -- The changes of the zone whose days it counts (`value_zones`). Null: the wallet's.
+  time_zones jsonb,
   CONSTRAINT key_budget_label CHECK ((label IS NULL) = (value IS NULL) AND (label IS NOT NULL) = (left(budget_id, 4) = 'val_')),
   CONSTRAINT key_budget_allowance CHECK (allowance IN ('pending', 'open', 'ended', 'closed')),
   CONSTRAINT key_budget_held CHECK (held >= 0 AND held <= amount AND (held = 0 OR allowance IN ('open', 'ended')))
 ) WITH (fillfactor = 50);
-CREATE INDEX key_budgets_labels ON key_budgets (org_id, label) WHERE label IS NOT NULL;
+CREATE INDEX key_budgets_values ON key_budgets (org_id, budget_id) WHERE label IS NOT NULL;
 CREATE INDEX key_budgets_held ON key_budgets (org_id) WHERE held > 0;
 CREATE INDEX key_budgets_unclosed ON key_budgets (budget_id) WHERE allowance IN ('pending', 'open', 'ended');
 
@@ -75,6 +77,13 @@ BEGIN
   IF NEW.counted_on < OLD.counted_on OR NEW.spent_total < OLD.spent_total THEN
     RAISE EXCEPTION 'budget % does not forget charges', OLD.budget_id
       USING ERRCODE = 'check_violation', CONSTRAINT = 'key_budget_holds';
+  END IF;
+  -- A change is added, or the last one gets another zone on its day.
+  IF OLD.time_zones <> NEW.time_zones AND OLD.time_zones <> NEW.time_zones - (-1)
+     AND (OLD.time_zones - (-1) <> NEW.time_zones - (-1) OR (OLD.time_zones -> -1) - 'zone' <> (NEW.time_zones -> -1) - 'zone'
+          OR (now() AT TIME ZONE (OLD.time_zones -> -1 ->> 'before'))::date > (OLD.time_zones -> -1 ->> 'on')::date) THEN
+    RAISE EXCEPTION 'budget % keeps the time zones that it has counted in', OLD.budget_id
+      USING ERRCODE = 'check_violation', CONSTRAINT = 'key_budget_zones';
   END IF;
   -- A limit that was lowered below what is counted stays exceeded until the period ends, but nothing is added.
   IF counted > most AND counted > coalesce(key_budget_counted(OLD, in_period, NEW.counted_on), 0) THEN

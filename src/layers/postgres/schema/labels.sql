@@ -11,6 +11,8 @@ CREATE TABLE label_budgets (
   amount bigint NOT NULL CHECK (amount >= 0),
   period text NOT NULL CHECK (period IN ('day', 'week', 'month', 'total')),
   created_at timestamptz NOT NULL DEFAULT now(),
+  -- The changes of its own time zone, oldest first. Null: the wallet's counts.
+  time_zones jsonb,
   CONSTRAINT label_budgets_value CHECK ((budget_id IS NULL) = (value IS NULL)),
   CONSTRAINT label_budgets_once UNIQUE NULLS NOT DISTINCT (org_id, label, budget_id)
 );

@@ -96,9 +96,10 @@ WHEN ((OLD.per_run_limit, OLD.daily_limit, OLD.time_zones) IS DISTINCT FROM (NEW
 EXECUTE FUNCTION audit_guard();
 
 -- The rule of `withZone` in schema/money/SpendDay.ts: a change is added, or corrects the last one while the day of that one runs. What was counted
--- before keeps its day. A time zone has a name of PostgreSQL's list.
-CREATE FUNCTION wallet_zone_changes() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
+-- before keeps its day. A time zone has a name of PostgreSQL's list. The first zone of a label's budget follows the wallet's.
+CREATE FUNCTION zone_changes() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
 DECLARE
+  zones jsonb := coalesce(OLD.time_zones, (SELECT w.time_zones FROM wallets w WHERE w.org_id = NEW.org_id));
   was jsonb := OLD.time_zones -> -1;
   becomes jsonb := NEW.time_zones -> -1;
   was_on date := was ->> 'on';
@@ -108,18 +109,33 @@ BEGIN
   IF (NEW.time_zones = kept || jsonb_build_array(becomes)) IS NOT TRUE
      OR is_time_zone(becomes ->> 'zone') IS NOT TRUE
      OR (CASE WHEN corrects THEN (now() AT TIME ZONE (was ->> 'before'))::date <= was_on
-              ELSE becomes ->> 'before' = coalesce(was ->> 'zone', 'UTC')
-               AND (becomes ->> 'on')::date = spend_day(OLD.time_zones, 'epoch'::timestamptz + (becomes ->> 'since')::bigint * interval '1 microsecond')
+              ELSE becomes ->> 'before' = coalesce(zones -> -1 ->> 'zone', 'UTC')
+               AND (becomes ->> 'on')::date = spend_day(zones, 'epoch'::timestamptz + (becomes ->> 'since')::bigint * interval '1 microsecond')
                AND (was IS NULL OR (date_trunc('month', (becomes ->> 'on')::timestamp) > date_trunc('month', was_on::timestamp)
                                     AND date_trunc('week', (becomes ->> 'on')::timestamp) > date_trunc('week', was_on::timestamp))) END) IS NOT TRUE
   THEN
-    RAISE EXCEPTION 'the time zone of % may not change like this now', OLD.org_id
-      USING ERRCODE = 'check_violation', CONSTRAINT = 'wallet_zone_changes';
+    RAISE EXCEPTION 'the time zone of % may not change like this now', NEW.org_id
+      USING ERRCODE = 'check_violation', CONSTRAINT = TG_NAME;
   END IF;
   RETURN NEW;
 END $$;
 CREATE TRIGGER wallet_zone_changes BEFORE UPDATE ON wallets FOR EACH ROW
-WHEN (OLD.time_zones IS DISTINCT FROM NEW.time_zones) EXECUTE FUNCTION wallet_zone_changes();
+WHEN (OLD.time_zones IS DISTINCT FROM NEW.time_zones) EXECUTE FUNCTION zone_changes();
+CREATE TRIGGER label_zone_starts BEFORE INSERT ON label_budgets FOR EACH ROW WHEN (NEW.time_zones IS NOT NULL) EXECUTE FUNCTION zone_changes();
+CREATE TRIGGER label_zone_changes BEFORE UPDATE ON label_budgets FOR EACH ROW
+WHEN (OLD.time_zones IS DISTINCT FROM NEW.time_zones) EXECUTE FUNCTION zone_changes();
+
+-- The zones of a value, whose budget wants a zone now: what it has counted keeps its day, whichever budget counted it. So a change is added, or
+-- corrects the last one while the day of that one runs. Null: the wallet's. A value has at most 200 changes, and then keeps its zone: each costs every count of its days.
+CREATE FUNCTION value_zones(has jsonb, of_wallet jsonb, wanted jsonb, at timestamptz) RETURNS jsonb LANGUAGE sql IMMUTABLE AS $$
+  SELECT CASE WHEN has IS NULL AND wanted IS NULL THEN NULL WHEN before = zone OR jsonb_array_length(zones) >= 200 THEN zones
+    WHEN (at AT TIME ZONE (zones -> -1 ->> 'before'))::date <= (zones -> -1 ->> 'on')::date
+      THEN zones - (-1) || jsonb_build_array((zones -> -1) || jsonb_build_object('zone', zone))
+    ELSE zones || jsonb_build_array(jsonb_build_object('zone', zone, 'before', before, 'on', spend_day(zones, at),
+                                                       'since', (extract(epoch FROM at) * 1000000)::bigint)) END
+  FROM (SELECT coalesce(has, of_wallet, '[]') AS zones, coalesce(wanted -> -1 ->> 'zone', of_wallet -> -1 ->> 'zone', 'UTC') AS zone) z,
+       LATERAL (SELECT coalesce(z.zones -> -1 ->> 'zone', 'UTC') AS before) b
+$$;
 
 -- One row for each reservation, charge, release, deposit and refund of a wallet. Only its turns append, and nobody changes or deletes a row.
 --

@@ -16,10 +16,16 @@ import { Statement } from "./Statement.tsx"
 type Budget = AnswerOf<"labelBudgets", "list">["items"][number]
 
 const form = payloadForm(payloadSchema("labelBudgets", "set"))
+const zones = ["UTC", ...Intl.supportedValuesOf("timeZone")].map((zone) => [zone, zone] as const)
 const words = {
   label: { label: "Label", placeholder: "customer" },
   value: { label: "Value (optional)", hint: "Without one, each value has the budget by itself." },
-  limit: { label: "Most that the runs may charge and hold, in USD" }
+  limit: { label: "Most that the runs may charge and hold, in USD" },
+  time_zone: {
+    label: "Time zone whose days are counted (optional)",
+    hint: "Without one, those of the organization. It can change once a month.",
+    options: [["", "As it is"] as const, ...zones]
+  }
 }
 
 const Set = () => {
@@ -62,6 +68,26 @@ const columns = columnsOf("LabelBudget", {
 })
 const actions = { title: "Actions", cell: (budget: Budget) => <Remove budget={budget} />, align: "right" as const }
 
+const valueColumns = columnsOf("LabelValue", {
+  spent: (value) => <BudgetBar budget={value} />
+})
+
+/** Each value that was counted, also of budgets that each value has by itself. */
+const Values = () => {
+  const paged = usePaged(["label-budgets", "values"], (from) =>
+    api.labelBudgets.values({ query: { limit: 50, ...from } })
+  )
+  return (
+    <PagedTable
+      paged={paged}
+      label="What is spent by value"
+      columns={valueColumns}
+      keyOf={({ id }) => id}
+      empty={<p className="text-muted">What is spent by value will be here.</p>}
+    />
+  )
+}
+
 const LabelBudgets = () => {
   const may = useMay("labelBudgets.set")
   const paged = usePaged(["label-budgets"], (from) => api.labelBudgets.list({ query: { limit: 100, ...from } }))
@@ -83,6 +109,7 @@ const LabelBudgets = () => {
             </Empty>
           }
         />
+        <Values />
         <Statement />
       </div>
     </>
