@@ -49,7 +49,7 @@ export const Wire = {
   run_not_finished: wire("run_not_finished", 409),
   repeat_guard: wire("repeat_guard", 409),
   contact_guard: wire("contact_guard", 409),
-  approval_denied: wire("approval_denied", 403),
+  approval_denied: wire("approval_denied", 409),
   approval_expired: wire("approval_expired", 409),
   wallet_suspended: wire("wallet_suspended", 409),
   request_timeout: wire("request_timeout", 408),

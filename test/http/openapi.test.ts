@@ -56,6 +56,9 @@ const bodies: Readonly<Record<string, unknown>> = {
   "webhooks.rotate": {},
   "webhooks.replayAll": { from: "2026-01-01T00:00:00Z" },
   "providerAccounts.set": { api_key: "a key of hunter", fallback: true },
+  "approvals.addRule": { name: "y", active: false },
+  "approvals.changeRule": { active: false },
+  "approvals.decide": { decision: "deny", run_ids: ["run_x"] },
   "senders.add": { domain: "openapi.example" },
   "members.setRole": { role: "viewer" },
   "invitations.create": { email: "joe@openapi.example", role: "viewer" },
@@ -96,6 +99,7 @@ describe("T66 openapi.conformance", () => {
     const mineAtHunter = { body: bodies["providerAccounts.set"] }
     expect((await app.call(session, "PUT", "/v1/provider-accounts/hunter", mineAtHunter)).status).toBe(200)
     const { body: started } = await app.call(session, "POST", "/v1/batches", { body: bodies["batches.create"] })
+    const { body: rule } = await app.call(session, "POST", "/v1/approval-rules", { body: { name: "x", active: false } })
     // What ends the session comes last.
     const ending = ["auth.signOut", "auth.endSessions", "operatorSession.signOut"]
     const inOrder = operations.toSorted((a, b) => ending.indexOf(a.id) - ending.indexOf(b.id))
@@ -112,6 +116,7 @@ describe("T66 openapi.conformance", () => {
         .replace("{batch_id}", started.id)
         .replace("{member_id}", member.id)
         .replace("{invitation_id}", invitation.id)
+        .replace("{approval_rule_id}", rule.id)
         .replace("{provider}", "hunter")
         .replace("{org_id}", org.org_id)
       const query = id === "oauth.asked" ? `?${new URLSearchParams(authorization)}` : ""

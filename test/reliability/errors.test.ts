@@ -161,6 +161,20 @@ const unfinished = async (org: Tenant) => {
   return answer
 }
 
+/** The answer to a run that nobody approves. `end` gets the run and a session of an owner. */
+const unapproved = async (end: (run_id: string, session: string) => Promise<unknown>) => {
+  const org = await app.tenant("5.00")
+  const session = await org.session()
+  await app.call(session, "POST", "/v1/approval-rules", { body: { name: "every run" } })
+  const once = { "idempotency-key": "unapproved" }
+  const { run_id } = (await org.run(verify(), once)).body
+  await end(run_id, session)
+  await org.get(`/v1/runs/${run_id}?wait=30`)
+  return org.run(verify(), once)
+}
+const denied = (run_id: string, session: string) => app.call(session, "POST", `/v1/runs/${run_id}/deny`, { body: {} })
+const late = (run_id: string) => app.sql("UPDATE approvals SET expires_at = now() WHERE run_id = $1", [run_id])
+
 describe("T62 errors.no_leak", () => {
   test("every public error code has the one form, and tells nothing of our insides", async () => {
     const [org, rich] = [await app.tenant("5.00"), await production.tenant("5.00")]
@@ -185,6 +199,8 @@ describe("T62 errors.no_leak", () => {
       ["cancelled", await cancelled()],
       ["repeat_guard", await repeated()],
       ["contact_guard", await contactedTwice()],
+      ["approval_denied", await unapproved(denied)],
+      ["approval_expired", await unapproved(late)],
       ["wallet_suspended", await suspended()],
       ["internal_error", await broken(org)],
       ["not_found", await org.get("/v1/no/such")],

@@ -1206,6 +1206,10 @@ class Quote(TypedDict):
     routing_reason: str
     would: Literal["run", "block"]
     """block: the wallet or a limit would refuse the run now; error says why"""
+    approval_required: NotRequired[Literal[True]]
+    """the run would wait for the yes of a member"""
+    approval_rule: NotRequired[str]
+    """the name of the rule that asks for it"""
     controls: list[Control]
     """the limits that would block the run"""
     error: NotRequired[RunError_1]
@@ -1221,6 +1225,19 @@ class QuotedOffer(TypedDict):
     chosen: bool
     """the run may call this provider; chosen ones come first, in order"""
     excluded_because: Literal["max_cost", "max_total", "cannot_serve", "no_account", "unavailable", "not_pinned", "attempt_limit"] | None
+
+
+class ReceiptApproval(TypedDict):
+    """of a run that a rule made wait: what members said"""
+
+    rule: str
+    state: Literal["pending", "approved", "denied", "expired", "cancelled"]
+    digest: str
+    requested_at: str
+    expires_at: str
+    decided_at: str | None
+    decided_by: str | None
+    via: str | None
 
 
 class RecoveryCodes(TypedDict):
@@ -1440,6 +1457,7 @@ class RunDetails(TypedDict):
     decision: RunDecision | None
     """every offer that was considered, with its price and the reason it was left out; null after the run was erased"""
     billing: RunDetailsBilling
+    approval: NotRequired[ReceiptApproval]
     ledger: list[ChainEntry]
     """the run's ledger entries, oldest first, and the warranty's refund"""
     created_at: str

@@ -12,7 +12,7 @@ import { usd } from "../../schema/money/Money.ts"
 import type { ChainEntry } from "../../schema/receipts/ChainEntry.ts"
 import { decisionOf } from "../../schema/receipts/Decision.ts"
 import { receiptType } from "../../schema/receipts/PublicKeys.ts"
-import { type Receipt, ReceiptAttempt } from "../../schema/receipts/Receipt.ts"
+import { type Receipt, ReceiptApproval, ReceiptAttempt } from "../../schema/receipts/Receipt.ts"
 import { requestText } from "../../schema/receipts/RequestOfRun.ts"
 import { movedOf, type RunDetails } from "../../schema/receipts/RunDetails.ts"
 import { Plan } from "../../schema/runs/Plan.ts"
@@ -23,6 +23,9 @@ export class RunOpen extends Schema.TaggedError<RunOpen>()("RunOpen", { status: 
 
 const decodePlan = Schema.decodeUnknownSync(Schema.fromJsonString(Plan))
 const decodeAttempts = Schema.decodeUnknownSync(Schema.fromJsonString(Schema.Array(ReceiptAttempt)))
+
+const decodeApproval = Schema.decodeUnknownSync(Schema.fromJsonString(ReceiptApproval))
+const approvalOf = ({ approval }: ReceiptRow) => (approval === null ? {} : { approval: decodeApproval(approval) })
 
 /** What the receipt says, without who signs it and when. */
 export const receiptOf = (
@@ -46,6 +49,7 @@ export const receiptOf = (
     charge: row.charged === null ? null : usd(row.charged),
     attempts: decodeAttempts(row.attempts ?? "[]"),
     ...(row.reused_from === null ? {} : { reused_from: row.reused_from }),
+    ...approvalOf(row),
     ledger,
     created_at: created_at.toISOString(),
     finished_at: (finished_at ?? created_at).toISOString(),
@@ -80,6 +84,7 @@ export const detailsOf = (
       charged: charged === null ? null : usd(charged),
       ...movedOf({ hold, charged, isFinal: isEnded }, ledger)
     },
+    ...approvalOf(row),
     ledger,
     created_at: created_at.toISOString(),
     finished_at: finished_at?.toISOString() ?? null,

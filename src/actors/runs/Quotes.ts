@@ -7,6 +7,7 @@ import { Clock, Context, Effect, Layer, Option } from "effect"
 import { LabelBudgets } from "../../layers/accounts/LabelBudgets.ts"
 import { chained } from "../../schema/wallet/KeyBudget.ts"
 import { Accounts } from "../../layers/accounts/Accounts.ts"
+import { decodeRules, ruleOf } from "../../schema/guards/Approval.ts"
 import { contactKey } from "../../layers/guards/ContactTurn.ts"
 import { GuardStore } from "../../layers/guards/GuardStore.ts"
 import { HistoryStore } from "../../layers/history/HistoryStore.ts"
@@ -67,6 +68,8 @@ export interface Quote {
   readonly reused_from: string | null
   /** What the wallet would decide now. */
   readonly refused: Extract<Verdict, { _tag: "Refused" }> | null
+  /** The name of the rule for which the run would wait. Null if it needs no approval. */
+  readonly approval_rule: string | null
 }
 
 /** All offers of the capability, with the reason for each that is left out. */
@@ -179,7 +182,8 @@ export class Quotes extends Context.Service<
           suspended,
           spent_today,
           today,
-          time_zones
+          time_zones,
+          approval_rules
         } = yield* books.wallet(run.org_id)
         const limit = (amount: bigint | null) => (amount === null ? null : Money.MicroUsd(amount))
         const key =
@@ -202,7 +206,10 @@ export class Quotes extends Context.Service<
         const all = [...(key?.budget ? [key.budget] : []), ...(yield* labelBudgets.of(run))]
         const guarded = yield* guardedBy(run)
         const turnRun = { ...turnRunOf({ _tag: "Reserve", run }), ...(guarded === null ? {} : { guarded }) }
-        return decide(wallet, turnRun, { _tag: "Reserve" }, today, chained(all)).verdict
+        return {
+          verdict: decide(wallet, turnRun, { _tag: "Reserve" }, today, chained(all)).verdict,
+          rule: approval_rules === null ? null : ruleOf(decodeRules(approval_rules), turnRun)
+        }
       })
 
       const quote = Effect.fnUntraced(function* (request: PlanRequest) {
@@ -227,7 +234,8 @@ export class Quotes extends Context.Service<
             ? null
             : ((yield* guards.reusable({ org_id, run_id, input_hash, reuse })) ?? reuse.found?.run_id ?? null)
         const buys = reused_from === null && reuse?.mode !== "only"
-        const verdict: Verdict = buys ? yield* verdictOn(run) : { _tag: "Admitted" }
+        const free: Verdict = { _tag: "Admitted" }
+        const { verdict, rule } = buys ? yield* verdictOn(run) : { verdict: free, rule: null }
         const hold = buys ? Money.MicroUsd(run.hold) : Money.zero
         return {
           minimum: Money.zero,
@@ -237,7 +245,8 @@ export class Quotes extends Context.Service<
           hold,
           offers: offers.map((one) => ({ ...one, expected_success: successOf(countsOf(one.provider)) })),
           routing_reason: reasonOf({ ...run, reused_from }),
-          refused: verdict._tag === "Refused" ? verdict : null
+          refused: verdict._tag === "Refused" ? verdict : null,
+          approval_rule: rule?.name ?? null
         } satisfies Quote
       })
 

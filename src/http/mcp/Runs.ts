@@ -92,7 +92,9 @@ const shown = Effect.fnUntraced(function* (
   const waiting = JSON.stringify({ run_id: run.run_id, wait_seconds: waitSecondsDefault })
   const next = isFinal(run.status)
     ? (pieces.next ?? (yield* advice(run.error?.code ?? "", name))[0])
-    : `The run is ${run.status}. Wait for it with get_run ${waiting}.`
+    : run.approval === undefined
+      ? `The run is ${run.status}. Wait for it with get_run ${waiting}.`
+      : `Tell your person: ${run.approval.tell} Do not start it again. When they have answered, read it with get_run ${waiting}.`
   return answered(
     name,
     withMembers(pieces.text, {

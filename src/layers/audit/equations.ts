@@ -127,6 +127,27 @@ const warrantyViolations = (
        OR (r.run_id IS NOT NULL AND (x.amount > coalesce(r.charged, 0) OR r.reused_from IS NOT NULL))
     LIMIT ${limit}`)
 
+/** E26. A run of a dropped month is gone. The time of a run's end is that of the database, as that of its approval is. */
+const approvalViolations = (
+  sql: SqlClient.SqlClient,
+  ofWallet: (column: string) => Statement.Fragment,
+  limit: number
+) =>
+  violationRows(sql`
+    SELECT 'E26 a run that needs an approval waits with its hold until it has one, and calls nobody before' AS equation,
+           coalesce(a.run_id, o.run_id) AS subject,
+           coalesce(a.state, 'no approval') || ', run ' || coalesce(o.state, r.status, 'gone') || ', hold ' || coalesce(a.hold, o.hold) AS detail
+    FROM (SELECT * FROM approvals WHERE ${ofWallet("org_id")}) a
+    FULL JOIN (SELECT * FROM open_runs WHERE ${ofWallet("org_id")}) o USING (run_id)
+    LEFT JOIN runs r ON r.org_id = a.org_id AND r.run_id = a.run_id
+    WHERE (coalesce(a.state, '') = 'pending') <> (coalesce(o.state, '') = 'waiting')
+       OR a.hold <> o.hold OR a.hold <> r.hold
+       OR (o.state = 'waiting' AND json_array_length(o.attempts) > 0)
+       OR (a.state = 'approved' AND coalesce(r.finished_at, o.since) < a.decided_at)
+       OR (a.state IN ('denied', 'expired', 'cancelled')
+           AND (o.run_id IS NOT NULL OR r.status <> 'cancelled' OR json_array_length(coalesce(r.attempts, '[]')) > 0))
+    LIMIT ${limit}`)
+
 /** E22. A run of a dropped month is gone. The plan's text is searched first: parsing the plans of millions of runs takes minutes. */
 const agreementViolations = (
   sql: SqlClient.SqlClient,
@@ -147,6 +168,7 @@ const others = [
   headViolations,
   budgetViolations,
   batchViolations,
+  approvalViolations,
   warrantyViolations,
   allowanceViolations,
   agreementViolations

@@ -34,6 +34,8 @@ export const ReceiptRow = Schema.Struct({
   routing_reason: Schema.String,
   error_code: Schema.NullOr(Schema.String),
   reused_from: Schema.NullOr(Schema.String),
+  /** JSON text. Null for a run that needed none. */
+  approval: Schema.NullOr(Schema.String),
   created_at: Schema.Date,
   finished_at: Schema.NullOr(Schema.Date),
   erased_at: Schema.NullOr(Schema.Date)
@@ -98,12 +100,17 @@ export class ReceiptStore extends Context.Service<
     ReceiptStore,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
+      const iso = (column: string) =>
+        sql.literal(`to_char(a.${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`)
 
       const runs = (org_id: string, run_ids: ReadonlyArray<string>) =>
         receiptRows(sql`
           SELECT r.run_id, r.request_id, r.key_id, r.fingerprint, r.kind, r.capability, r.endpoint, ${sql.literal(servedBy)} AS provider,
                  ${sql.literal(runStatus)} AS status, r.hold, r.quoted, r.charged, r.plan::text AS plan, r.attempts::text AS attempts,
-                 r.routing_reason, r.error_code, r.reused_from, r.created_at, r.finished_at, r.erased_at
+                 r.routing_reason, r.error_code, r.reused_from, r.created_at, r.finished_at, r.erased_at,
+                 (SELECT json_build_object('rule', a.rule_name, 'state', a.state, 'digest', a.digest, 'requested_at', ${iso("requested_at")},
+                    'expires_at', ${iso("expires_at")}, 'decided_at', ${iso("decided_at")}, 'decided_by', a.decided_by, 'via', a.via)
+                  FROM approvals a WHERE a.org_id = r.org_id AND a.run_id = r.run_id)::text AS approval
           FROM runs r LEFT JOIN open_runs o ON o.run_id = r.run_id
           WHERE r.org_id = ${org_id} AND r.run_id = ANY(${texts(run_ids)})`)
 

@@ -64,6 +64,10 @@ export const Quote = Schema.Struct({
   would: Schema.Literals(["run", "block"]).annotate({
     description: "block: the wallet or a limit would refuse the run now; error says why"
   }),
+  approval_required: Schema.optionalKey(
+    Schema.Literal(true).annotate({ description: "the run would wait for the yes of a member" })
+  ),
+  approval_rule: Schema.optionalKey(Schema.String.annotate({ description: "the name of the rule that asks for it" })),
   controls: Schema.Array(Control).annotate({ description: "the limits that would block the run" }),
   error: Schema.optionalKey(RunError.annotate({ description: "the error that the run would end with" }))
 })

@@ -5,6 +5,7 @@
  */
 import { Schema } from "effect"
 import { Accept } from "../catalog/Acceptance.ts"
+import { approvalStates } from "../guards/Approval.ts"
 import { amountText, provider } from "../nouns/Noun.ts"
 import { ChainEntry } from "./ChainEntry.ts"
 
@@ -55,6 +56,18 @@ export const ReceiptAttempt = Schema.Struct({
   duration_ms: Schema.Finite
 })
 
+/** `digest` is of the run's id, hold, input and plan: what the yes was about. `via` is `link` if the member used the link of an e-mail. */
+export const ReceiptApproval = Schema.Struct({
+  rule: text,
+  state: Schema.Literals(approvalStates),
+  digest: text,
+  requested_at: text,
+  expires_at: text,
+  decided_at: textOrNull,
+  decided_by: textOrNull,
+  via: textOrNull
+}).annotate({ identifier: "ReceiptApproval" })
+
 export const Receipt = Schema.Struct({
   /** The address of the service that signed. */
   iss: text,
@@ -84,6 +97,8 @@ export const Receipt = Schema.Struct({
   attempts: Schema.Array(ReceiptAttempt),
   /** The run whose result this one took, at no cost. Absent for a run that bought its own. */
   reused_from: Schema.optionalKey(text),
+  /** What members said about a run that a rule made wait. Absent for a run that needed no approval. */
+  approval: Schema.optionalKey(ReceiptApproval),
   /** Oldest first. */
   ledger: Schema.Array(ChainEntry),
   created_at: text,

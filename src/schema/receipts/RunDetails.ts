@@ -3,7 +3,7 @@ import { Schema } from "effect"
 import * as Money from "../money/Money.ts"
 import { RunStatus } from "../runs/Run.ts"
 import { ChainEntry } from "./ChainEntry.ts"
-import { ReceiptDecision } from "./Receipt.ts"
+import { ReceiptApproval, ReceiptDecision } from "./Receipt.ts"
 import { amountText, run_id, timeText } from "../nouns/Noun.ts"
 
 const amountOrNull = (description: string) => Schema.NullOr(amountText).annotate({ description })
@@ -25,6 +25,9 @@ export const RunDetails = Schema.Struct({
     held: amountOrNull("what the run held in the ledger; null if it held nothing"),
     charged: amountOrNull("null until the run ends, and for a run that delivered nothing"),
     released: amountOrNull("the part of the hold that was not charged; null until the run ends")
+  }),
+  approval: Schema.optionalKey(ReceiptApproval).annotate({
+    description: "of a run that a rule made wait: what members said"
   }),
   ledger: Schema.Array(ChainEntry).annotate({
     description: "the run's ledger entries, oldest first, and the warranty's refund"

@@ -1,5 +1,7 @@
 /** Runs that wait for a member's yes: what waits, who decides, that one answer counts, and that the money follows it. */
 import { afterEach, beforeEach, describe, expect, test } from "bun:test"
+import { Context, Effect } from "effect"
+import { Audit } from "../../../src/layers/audit/Audit.ts"
 import { type Tenant, until, verify, withApp } from "../../kit/app.ts"
 
 const app = withApp({ settings: { RUNGATE_ORG_QUEUE: "10000" } })
@@ -57,6 +59,16 @@ describe("a run that matches a rule", () => {
     expect([yes.status, yes.body.state, yes.body.via]).toEqual([200, "approved", "session"])
     expect(await read(run_id, 30)).toMatchObject({ status: "succeeded", billing: { charged: "0.003" } })
     expect((await read(run_id)).approval).toBeUndefined()
+    const receipt = await fetch(`${app.url}/v1/runs/${run_id}/receipt`, {
+      headers: { authorization: `Bearer ${org.key}` }
+    })
+    const [, body = ""] = (await receipt.text()).split(".")
+    const { rule, state, digest, via } = JSON.parse(Buffer.from(body, "base64url").toString()).approval
+    expect({ rule, state, digest, via }).toEqual({
+      ...{ rule: "Verification", state: "approved" },
+      digest: listed.digest,
+      via: "session"
+    })
     expect((await org.wallet()).reserved).toBe("0.00")
     expect((await approve(run_id)).status).toBe(400)
   })
@@ -153,6 +165,24 @@ describe("who decides", () => {
   })
 })
 
+describe("who asks", () => {
+  test("learns it from a quote, and an agent from its tool", async () => {
+    await addRule({ name: "Verification", capabilities: ["email.verify"] })
+    const quote = await org.post("/v1/quote", verify("quoted"))
+    expect(quote.body).toMatchObject({ would: "run", approval_required: true, approval_rule: "Verification" })
+    const { body } = await app.call(org.key, "POST", "/mcp", {
+      body: {
+        ...{ jsonrpc: "2.0", id: 1, method: "tools/call" },
+        params: { name: "run", arguments: { ...verify("agent"), max_cost: "0.05" } }
+      },
+      headers: { accept: "application/json, text/event-stream", "mcp-protocol-version": "2025-06-18" }
+    })
+    const text = JSON.stringify(body)
+    expect(text).toContain("Tell your person: ")
+    expect(text).toContain("/approvals?run=run_")
+  })
+})
+
 describe("one answer counts", () => {
   test("of twenty at once, and the run runs once", async () => {
     await addRule()
@@ -224,6 +254,29 @@ describe("the database keeps the rule too", () => {
     expect(await broken("UPDATE approvals SET state = 'pending' WHERE run_id = $1", run_id)).toContain(
       "approval_is_final"
     )
+  })
+
+  test("the audit names a run that ran without its approval, and one that waits without one", async () => {
+    await addRule()
+    const [ran, left] = [(await ask()).body.run_id, (await ask()).body.run_id]
+    const violations = async () =>
+      (await Effect.runPromise(Context.get(app.context, Audit).run)).violations
+        .filter(({ equation }) => equation.startsWith("E26"))
+        .map(({ subject }) => subject)
+    expect(await violations()).toEqual([])
+    await approve(ran)
+    await read(ran, 30)
+    // As a mistake in the service would leave it: triggers are off.
+    const off = (statement: string, run_id: string) =>
+      app.sql(
+        `SET session_replication_role = replica; ${statement.replace("$1", `'${run_id}'`)}; RESET session_replication_role`
+      )
+    await off("UPDATE approvals SET decided_at = requested_at + interval '50 seconds' WHERE run_id = $1", ran)
+    await off("UPDATE approvals SET state = 'cancelled', decided_at = now() WHERE run_id = $1", left)
+    expect((await violations()).toSorted()).toEqual([ran, left].toSorted())
+    await off("UPDATE approvals SET decided_at = requested_at WHERE run_id = $1", ran)
+    await off("UPDATE approvals SET state = 'pending', decided_at = NULL WHERE run_id = $1", left)
+    expect(await violations()).toEqual([])
   })
 
   test("a yes is about the input and the offers that were shown", async () => {

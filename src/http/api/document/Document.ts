@@ -140,6 +140,7 @@ const parameterDescriptions: Readonly<Record<string, string>> = {
   delivery_id: "Id of a delivery, `whd_…`.",
   session_id: "Id of a session, `ses_…`.",
   label_budget_id: "Id of a label budget, `lbl_…`.",
+  approval_rule_id: "Id of an approval rule, `apr_…`.",
   sender_id: "Id of a sender, `snd_…`.",
   resolved: "`true` includes those with a finding.",
   decided: "`true` includes those that are decided, and those that no provider has confirmed so far.",

@@ -9,6 +9,7 @@ const KnownRun = Schema.fromJsonString(
   Schema.Struct({
     run_id: Schema.String,
     status: RunStatus,
+    approval: Schema.optionalKey(Schema.Struct({ tell: Schema.String })),
     hints: Schema.optionalKey(Schema.Array(Schema.String)),
     error: Schema.optionalKey(Schema.Struct({ code: Schema.String, message: Schema.String }))
   })
