@@ -386,9 +386,13 @@ const cellsOf = (input: Body): ReadonlyArray<readonly [string, string]> | null =
   return cells.every((one) => one !== null) && cells.length > 0 ? cells : null
 }
 
-/** A field that takes one value or a list takes what stands in its cell as one. */
-const takesOne = (schema: Body, name: string) =>
-  /"anyOf":\[.*"type":"array"/.test(JSON.stringify((schema["properties"] as Record<string, unknown>)[name]))
+/** A field that takes one text or a list takes a cell without a semicolon as one. So a list of one becomes that one. */
+const asRead = (schema: Body, input: Body) => {
+  const fields = inputFieldsOf(schema)
+  const isOne = (name: string, value: unknown): value is [unknown] =>
+    fields.get(name) === "several" && Array.isArray(value) && value.length === 1
+  return Object.fromEntries(Object.entries(input).map(([name, value]) => [name, isOne(name, value) ? value[0] : value]))
+}
 
 test("and from the cells of a CSV, which API, command and console read alike", () => {
   let read = 0
@@ -396,14 +400,13 @@ test("and from the cells of a CSV, which API, command and console read alike", (
     for (const input of fc.sample(accepted(of.jsonSchema), { seed: sampleSeed, numRuns: howMany(60, 3) })) {
       const cells = cellsOf(input)
       if (cells === null) continue
-      if (cells.some(([name]) => Array.isArray(input[name]) && takesOne(of.jsonSchema, name))) continue
       read += 1
       const header = cells.map(([name]) => name)
       const rows = [cells.map(([, cell]) => cell)]
       const fieldsOf = inputFieldsOf(of.jsonSchema)
       const byService = Effect.runSync(csvRuns(unparse([header, ...rows]), undefined, fieldsOf))
       const byConsole = inputsOf(formOf(of.jsonSchema), header, rows, guessedColumns([...fieldsOf.keys()], header))
-      expect([slug, byService]).toEqual([slug, [input]])
+      expect([slug, byService]).toEqual([slug, [asRead(of.jsonSchema, input)]])
       expect([slug, byConsole]).toEqual([slug, byService])
     }
     // As people write them, and not as the API takes them.

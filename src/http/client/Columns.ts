@@ -1,18 +1,20 @@
 /** Reads a table as inputs: which column fills which field, and what a cell means. Console, command and API read alike. */
 import { isRecord } from "../../schema/json/Json.ts"
 
-/** The fields of a capability's input, with their JSON types. */
+/** The fields of a capability's input, with the types of their cells. */
 export type InputFields = ReadonlyMap<string, string | null>
+
+/** The JSON type of a field, or `several` for one that takes one text or a list. */
+export const cellTypeOf = (property: unknown): string | null => {
+  const { type, anyOf = [] } = isRecord(property) ? property : {}
+  if (typeof type === "string") return type
+  return Array.isArray(anyOf) && anyOf.some((one) => isRecord(one) && one["type"] === "array") ? "several" : null
+}
 
 /** The fields of a JSON Schema. */
 export const inputFieldsOf = (jsonSchema: unknown): InputFields => {
   const properties = isRecord(jsonSchema) && isRecord(jsonSchema["properties"]) ? jsonSchema["properties"] : {}
-  return new Map(
-    Object.entries(properties).map(([name, property]) => {
-      const type = isRecord(property) ? property["type"] : null
-      return [name, typeof type === "string" ? type : null]
-    })
-  )
+  return new Map(Object.entries(properties).map(([name, property]) => [name, cellTypeOf(property)]))
 }
 
 const lettersOf = (text: string) => text.toLowerCase().replace(/[^\p{L}\p{N}]/gu, "")
@@ -54,11 +56,14 @@ export type CellValue = string | number | boolean | ReadonlyArray<string>
 
 const number = /^-?(0|[1-9]\d{0,14})(\.\d{1,10})?$/
 
-/** A cell as the value of a field of this JSON type. Several values of a list stand in one cell, separated by semicolons. */
+/**
+ * A cell as the value of a field of this type. Several values of a list stand in one cell, separated by semicolons. A field that takes one
+ * text or a list takes a cell with a semicolon as a list.
+ */
 export const cellValue = (cell: string, type: string | null): CellValue => {
   if ((type === "integer" || type === "number") && number.test(cell)) return Number(cell)
   if (type === "boolean" && /^(true|false)$/i.test(cell)) return cell.toLowerCase() === "true"
-  if (type === "array")
+  if (type === "array" || (type === "several" && cell.includes(";")))
     return cell
       .split(";")
       .map((one) => one.trim())

@@ -3,7 +3,7 @@
  *
  * `map` says which column fills which field, `full_name=Name,company_domain=Website`. Without it, the names of the columns decide, as in the
  * console: "First Name" fills first_name. An empty cell leaves its field out. A cell of a numeric or boolean field is read as such if it
- * looks like one, several values of a list stand in one cell, separated by semicolons, and otherwise the run's own check names the field.
+ * looks like one, several values of a list stand in one cell, separated by semicolons (client/Columns.ts), and otherwise the run's own check names the field.
  */
 import { Effect, Result } from "effect"
 import { inSlices } from "../../layers/platform/inSlices.ts"

@@ -4,7 +4,7 @@
  * The check covers what the JSON Schema of a capability says about one field, and which fields it needs together. The service checks each
  * row again; a row that it refuses costs nothing.
  */
-import { type CellValue, cellValue } from "../../../../client/Columns.ts"
+import { type CellValue, cellTypeOf, cellValue } from "../../../../client/Columns.ts"
 
 export interface InputField {
   readonly name: string
@@ -35,11 +35,11 @@ export const formOf = (schema: Fields): InputForm => {
   const properties = isFields(schema["properties"]) ? schema["properties"] : {}
   const fields = Object.entries(properties).flatMap(([name, property]): ReadonlyArray<InputField> => {
     if (!isFields(property)) return []
-    const { type, description } = property
+    const { description } = property
     return [
       {
         ...{ name, required: required.includes(name), schema: property },
-        type: typeof type === "string" ? type : "string",
+        type: cellTypeOf(property) ?? "string",
         description: typeof description === "string" ? description : ""
       }
     ]
