@@ -5,7 +5,7 @@
  * processes that share a budget tell a crossing once.
  */
 import { type MicroUsd, plus, usd } from "../money/Money.ts"
-import { dayOf, type KeyBudget, spentIn } from "../wallet/KeyBudget.ts"
+import { budgetDay, type KeyBudget, spentIn } from "../wallet/KeyBudget.ts"
 import { type BudgetPeriod, periodStart, resetsAt, type Zones } from "../money/SpendDay.ts"
 import { type BudgetStep, crossed, stepOf } from "./Alerts.ts"
 
@@ -38,7 +38,7 @@ export interface BudgetAlert {
 
 /** A day before `counted_on` is a clock that goes back. The sums stay those of the later day. */
 const countedDay = (budget: KeyBudget, of_wallet: string): string => {
-  const day = dayOf(budget, of_wallet)
+  const day = budgetDay(budget, of_wallet)
   return day < budget.counted_on ? budget.counted_on : day
 }
 

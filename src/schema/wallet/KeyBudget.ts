@@ -55,11 +55,11 @@ export const chained = (budgets: ReadonlyArray<KeyBudget>): KeyBudget | null =>
 export const isOfBatch = ({ budget_id }: Pick<KeyBudget, "budget_id">): boolean => looksLike("bat", budget_id)
 
 /** The day that a budget counts. `day` is the wallet's. */
-export const dayOf = ({ zone }: Pick<KeyBudget, "zone">, day: string): string => zone?.day ?? day
+export const budgetDay = ({ zone }: Pick<KeyBudget, "zone">, day: string): string => zone?.day ?? day
 
 /** The budget with the sums of the periods in which its day lies. A day before `counted_on` resets nothing. */
 const countedOn = (budget: KeyBudget, of_wallet: string): KeyBudget => {
-  const day = dayOf(budget, of_wallet)
+  const day = budgetDay(budget, of_wallet)
   if (day <= budget.counted_on) return budget
   const kept = (period: BudgetPeriod, spent: MicroUsd): MicroUsd =>
     periodStart(period, day) === periodStart(period, budget.counted_on) ? spent : zero
