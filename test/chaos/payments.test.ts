@@ -58,22 +58,6 @@ describe("T42 webhook.crash_then_retry", () => {
     world.customers.splice(0, world.customers.length, made)
     return made
   }
-  const session = async ({ org_id }: Customer) => {
-    const token = `rg_sess_${crypto.randomUUID().replaceAll("-", "")}`
-    const user_id = `usr_${org_id}`
-    const email = `${org_id}@example.com`
-    await world.query("INSERT INTO users (user_id, org_id, email, password_hash) VALUES ($1, $2, $3, 'none')", [
-      user_id,
-      org_id,
-      email
-    ])
-    await world.query(
-      "INSERT INTO sessions (token_hash, user_id, org_id, expires_at) VALUES ($1, $2, $3, now() + interval '1 hour')",
-      [digest(token), user_id, org_id]
-    )
-    return token
-  }
-
   const checkout = async (service: Service, { token }: Customer) => {
     const asked = callUrl(service.url, token, "POST", "/v1/wallet/topups/checkout", { body: { amount: "25.00" } })
     const answer = await asked.catch(() => undefined)
@@ -196,7 +180,7 @@ describe("T42 webhook.crash_then_retry", () => {
       await deliver(front, from)
       await until("the first credit", 20_000, async () => (await topUps(payer)).length === 1)
       const body = { enabled: true, threshold: "25.00", amount: "20.00" }
-      const set = await callUrl(front.url, await session(payer), "POST", "/v1/wallet/auto-topup", { body })
+      const set = await callUrl(front.url, await world.session(payer), "POST", "/v1/wallet/auto-topup", { body })
       expect([set.status, set.text]).toEqual([200, expect.stringContaining("true")])
       await stopped(calm)
 

@@ -40,6 +40,13 @@ export interface Asked {
   readonly key: string
   readonly customer: Customer
   readonly body: { readonly capability: "email.find" | "email.send"; readonly input: Readonly<Record<string, string>> }
+  readonly more: More
+}
+
+/** Further members of a request, and another key of its customer. */
+export interface More {
+  readonly body?: Readonly<Record<string, unknown>>
+  readonly token?: (customer: Customer) => string
 }
 
 /** What a client was told; null when the connection broke or the service had to refuse. */
@@ -179,10 +186,24 @@ export class World {
     }
   }
 
-  private ask(body: Asked["body"], key: string): Asked {
+  /** A session token of an owner of the customer's organization, without a sign-up. */
+  async session({ org_id }: Customer): Promise<string> {
+    const token = `rg_sess_${crypto.randomUUID().replaceAll("-", "")}`
+    const user_id = `usr_${org_id}`
+    await this.query("INSERT INTO users (user_id, org_id, email, password_hash) VALUES ($1, $2, $3, 'none')", [
+      ...[user_id, org_id, `${org_id}@example.com`]
+    ])
+    await this.query(
+      "INSERT INTO sessions (token_hash, user_id, org_id, expires_at) VALUES ($1, $2, $3, now() + interval '30 days')",
+      [digest(token), user_id, org_id]
+    )
+    return token
+  }
+
+  private ask(body: Asked["body"], key: string, more: More): Asked {
     const customer = this.customers[this.next % this.customers.length]
     if (customer === undefined) throw new Error("open the accounts first")
-    const asked = { key, customer, body }
+    const asked = { key, customer, body, more }
     this.asked.set(key, asked)
     return asked
   }
@@ -192,24 +213,22 @@ export class World {
     return `k${this.next}`
   }
 
-  find(manner: Manner): Asked {
+  find(manner: Manner, more: More = {}): Asked {
     const key = this.newKey()
-    return this.ask(
-      { capability: "email.find", input: { first_name: manner, last_name: key, company_domain: "example.com" } },
-      key
-    )
+    const input = { first_name: manner, last_name: key, company_domain: "example.com" }
+    return this.ask({ capability: "email.find", input }, key, more)
   }
 
-  send(manner: Manner): Asked {
+  send(manner: Manner, more: More = {}): Asked {
     const key = this.newKey()
     const input = { from: "hello@example.com", to: "jane@example.com", subject: key, text: manner }
-    return this.ask({ capability: "email.send", input }, key)
+    return this.ask({ capability: "email.send", input }, key, more)
   }
 
   /** Sends, or sends again, a run with its key. */
   async submit(
     service: Service,
-    { key, customer, body }: Asked,
+    { key, customer, body, more }: Asked,
     waitSeconds = 0,
     millisMax = 30_000
   ): Promise<Told | null> {
@@ -217,11 +236,11 @@ export class World {
       const response = await fetch(`${service.url}/v1/run`, {
         method: "POST",
         headers: {
-          authorization: `Bearer ${customer.token}`,
+          authorization: `Bearer ${more.token?.(customer) ?? customer.token}`,
           "content-type": "application/json",
           "idempotency-key": key
         },
-        body: JSON.stringify({ ...body, wait_seconds: waitSeconds }),
+        body: JSON.stringify({ ...body, ...more.body, wait_seconds: waitSeconds }),
         signal: AbortSignal.timeout(millisMax)
       })
       const run_id = response.headers.get("run-id")

@@ -1,10 +1,11 @@
 /**
- * The customers of a soak: they find and send e-mails, wait or not, cancel, and ask again by the same key what was not answered.
+ * The customers of a soak: they find and send e-mails, with labels and conditions (people.ts), wait or not, cancel, and ask again by the same key what was not answered.
  *
  * What a client asks for follows from the seed. How much it asks for follows from how fast it is answered.
  */
 import { until } from "../chaos/processes.ts"
 import type { Asked, World } from "../chaos/world.ts"
+import type { People } from "./people.ts"
 import { type Random, randomOf, seedOf } from "./plan.ts"
 import type { Slots, Tell } from "./slots.ts"
 
@@ -22,14 +23,15 @@ export interface Load {
   readonly stop: () => Promise<void>
 }
 
-const next = (world: World, random: Random): Asked => {
+const next = (world: World, people: People, random: Random): Asked => {
   const kind = random()
-  if (kind < 0.15) return world.send("Hit")
-  if (kind < 0.3) return world.find("Miss")
-  return world.find(kind < 0.6 ? "Wait300" : kind < 0.65 ? "Wait2500" : "Hit")
+  const more = people.more(random, kind >= 0.15)
+  if (kind < 0.15) return world.send("Hit", more)
+  if (kind < 0.3) return world.find("Miss", more)
+  return world.find(kind < 0.6 ? "Wait300" : kind < 0.65 ? "Wait2500" : "Hit", more)
 }
 
-export const startLoad = (world: World, slots: Slots, seed: number, violate: Tell): Load => {
+export const startLoad = (world: World, slots: Slots, people: People, seed: number, violate: Tell): Load => {
   const asked = new Set<Asked>()
   const counts = { refused: 0, cancelled: 0, replayed: 0 }
   let over = false
@@ -39,7 +41,7 @@ export const startLoad = (world: World, slots: Slots, seed: number, violate: Tel
     while (!over) {
       await Bun.sleep(pauseMillisMax * random())
       // Now and then the same key again, whether or not it got an answer.
-      one = random() < 0.1 && one !== undefined ? one : next(world, random)
+      one = random() < 0.1 && one !== undefined ? one : next(world, people, random)
       const [choice, cancels, wait] = [random(), random() < 0.15, random() < 0.2 ? 3 : 1]
       const fronts = slots.fronts()
       const service = fronts[Math.floor(choice * fronts.length)]

@@ -14,6 +14,7 @@ import { type Backend, World } from "../chaos/world.ts"
 import { inflict, type Stand } from "./faults.ts"
 import { hostileBy } from "./hostility.ts"
 import { replay, startLoad } from "./load.ts"
+import { People } from "./people.ts"
 import { type Planned, roles, seedOf, type Stage, stageSeconds, stagesOf, targetsOf, worded } from "./plan.ts"
 import { Slots } from "./slots.ts"
 
@@ -143,17 +144,18 @@ class Soak {
     await Promise.race([Promise.all(busy.values()), this.stopped])
   }
 
-  async play(stand: Stand, { number, faults }: Stage): Promise<void> {
+  async play(stand: Stand, people: People, { number, faults }: Stage): Promise<void> {
     const { world, slots } = stand
     this.stage = number
     const { backend, seed } = this.options
     await world.credit(`stage${number}_`)
     let over = false
     const books = this.watchBooks(world, () => over)
-    const load = startLoad(world, slots, seedOf(seed, backend, "load", number), this.violate)
+    const load = startLoad(world, slots, people, seedOf(seed, backend, "load", number), this.violate)
+    const quieten = people.start(seedOf(seed, backend, "people", number), this.violate)
     await this.playFaults(stand, faults)
     over = true
-    await load.stop()
+    await Promise.all([load.stop(), quieten()])
     await books
     if (this.over) return
     const times: Array<string> = []
@@ -191,12 +193,12 @@ class Soak {
     )
   }
 
-  async playAll(stand: Stand): Promise<void> {
+  async playAll(stand: Stand, people: People): Promise<void> {
     const { seed, backend, from, more } = this.options
     for (const stage of stagesOf(seed, backend)) {
       if (stage.number < from) continue
       if (this.over || (stage.number > from && !more(stage.number - from))) break
-      await this.play(stand, stage)
+      await this.play(stand, people, stage)
     }
     // What a late call or a late settlement changed after its stage had been checked.
     if (!this.over) this.findAll(await findings(stand.world))
@@ -250,7 +252,10 @@ export const soak = async (options: Options): Promise<Outcome> => {
     // The first one migrates.
     for (const slot of roles.keys()) await slots.start(slot)
     await world.openAccounts()
-    await one.playAll(stand)
+    const people = new People(world, slots)
+    await people.begin()
+    await one.playAll(stand, people)
+    Object.assign(one.figures, await people.figures())
   } catch (error) {
     one.violate(error instanceof Error ? (error.stack ?? String(error)) : String(error))
   } finally {
