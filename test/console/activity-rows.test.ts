@@ -1,5 +1,6 @@
 /** Rows of Activity without a browser: what an event changes in a row, and which events a filtered list is about. */
 import { describe, expect, test } from "bun:test"
+import type { LiveEvent } from "../../src/http/console/data/live.ts"
 import { after, mayMatch, runOf, type RunRow } from "../../src/http/console/pages/activity/rows.ts"
 
 const open: RunRow = {
@@ -14,7 +15,7 @@ const open: RunRow = {
   charged: null,
   created_at: "2026-11-22T10:00:00.000Z"
 }
-const event = (type: string, data: Readonly<Record<string, unknown>>) => ({
+const event = (type: LiveEvent["type"], data: LiveEvent["data"]): LiveEvent => ({
   type,
   timestamp: "2026-11-22T10:00:01.000Z",
   data: { run_id: "run_1", capability: "email.find", endpoint: null, ...data }

@@ -3,19 +3,8 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { operation } from "./shapes/Rights.ts"
 import { Wire } from "../../schema/Errors.ts"
-import { EventKind } from "../../schema/events/Event.ts"
+import { Event } from "../../schema/nouns/Event.ts"
 import { Auth } from "./shapes/Common.ts"
-import { withExample } from "../../schema/nouns/Noun.ts"
-
-/** What the data line of an event holds. A webhook's body has the same form. */
-export const Event = Schema.Struct({
-  type: EventKind,
-  timestamp: Schema.String,
-  data: Schema.JsonObject.annotate({ description: "depends on the type; docs/api.md lists its fields" })
-})
-  .annotate({ identifier: "Event" })
-  .pipe(withExample({ type: "run.finished", timestamp: "2026-11-22T09:30:00.000Z", data: { status: "succeeded" } }))
-export type Event = typeof Event.Type
 
 const stream = HttpApiSchema.StreamSse({ data: Event })
 const headers = { "last-event-id": Schema.optionalKey(Schema.String) }

@@ -4,7 +4,8 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { operation } from "./shapes/Rights.ts"
 import { Wire } from "../../schema/Errors.ts"
 import { ChainEntry } from "../../schema/receipts/ChainEntry.ts"
-import { dayAs, pageOf } from "../../schema/nouns/Noun.ts"
+import { headFields } from "../../schema/receipts/Receipt.ts"
+import { pageOf } from "../../schema/nouns/Noun.ts"
 import { Auth, listQuery } from "./shapes/Common.ts"
 
 export const receiptMediaType = "application/jose"
@@ -14,9 +15,7 @@ const jws =
   "eyJhbGciOiJFZERTQSIsInR5cCI6InJ1bmdhdGUtcmVjZWlwdCtqd3MifQ.eyJpc3MiOiJodHRwczovL3J1bmdhdGUuZXhhbXBsZS5jb20ifQ.c2lnbmF0dXJl"
 
 export const Head = Schema.Struct({
-  day: dayAs("the UTC day whose newest entry this is"),
-  seq: Schema.Int.annotate({ description: "the number of that entry" }),
-  hash: ChainEntry.fields.hash,
+  ...headFields,
   head: Schema.String.annotate({ description: "a JWS in compact form over the same facts", examples: [jws] })
 }).annotate({ identifier: "LedgerHead" })
 

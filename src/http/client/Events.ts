@@ -7,8 +7,8 @@
 import { Effect, Schedule, Schema, Stream } from "effect"
 import { Sse } from "effect/encoding"
 import { HttpClient, HttpClientError, HttpClientRequest, type HttpClientResponse } from "effect/http"
-import { Event } from "../api/Events.ts"
 import type { EventKind } from "../../schema/events/Event.ts"
+import { Event } from "../../schema/nouns/Event.ts"
 import { plainTransport, type Target } from "./Transport.ts"
 
 export interface EventOptions {

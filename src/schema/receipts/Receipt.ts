@@ -6,7 +6,7 @@
 import { Schema } from "effect"
 import { Accept } from "../catalog/Acceptance.ts"
 import { approvalStates } from "../guards/Approval.ts"
-import { amountText, provider } from "../nouns/Noun.ts"
+import { amountText, dayAs, provider } from "../nouns/Noun.ts"
 import { ChainEntry } from "./ChainEntry.ts"
 
 const text = Schema.String
@@ -108,13 +108,11 @@ export const Receipt = Schema.Struct({
 export type Receipt = typeof Receipt.Type
 
 /** A head of the ledger: from here back, the hash chain fixes every entry. */
-export const LedgerHead = Schema.Struct({
-  iss: text,
-  iat: Schema.Int,
-  org_id: text,
-  /** The UTC day whose newest entry this is. */
-  day: text,
-  seq: Schema.Int,
-  hash: text
-})
+export const headFields = {
+  day: dayAs("the UTC day whose newest entry this is"),
+  seq: Schema.Int.annotate({ description: "the number of that entry" }),
+  hash: ChainEntry.fields.hash
+}
+/** As it is signed. */
+export const LedgerHead = Schema.Struct({ iss: text, iat: Schema.Int, org_id: text, ...headFields })
 export type LedgerHead = typeof LedgerHead.Type

@@ -7,7 +7,7 @@
 import { Effect, Option, Schema, Stream } from "effect"
 import { memberText } from "../../../schema/json/JsonText.ts"
 import type { RunStatus } from "../../../schema/runs/Run.ts"
-import type { Event } from "../../api/Events.ts"
+import type { Event } from "../../../schema/nouns/Event.ts"
 import type { CommandFailed } from "../terminal/CommandFailed.ts"
 import { RunsApi } from "../../api/Runs.ts"
 import type { Answer } from "../answers/Client.ts"

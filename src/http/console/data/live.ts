@@ -6,14 +6,11 @@
  */
 import { useEffect } from "react"
 import { wordsOfEvents } from "../../client/operations.ts" with { type: "macro" }
+import type { ReceivedEvent } from "../../client/Events.ts"
 import { api, queries } from "./api.ts"
 import { makeStore } from "./store.ts"
 
-export interface LiveEvent {
-  readonly type: string
-  readonly timestamp: string
-  readonly data: Readonly<Record<string, unknown>>
-}
+export type LiveEvent = Omit<ReceivedEvent, "id">
 
 export type Connection = "off" | "connecting" | "live" | "lost"
 export const connection = makeStore<Connection>("off")
