@@ -57,6 +57,9 @@ const refusedBecause = {
   )
 } as const
 const notOperator = refused("Your account at the identity provider is not one of an operator (RUNGATE_OIDC_OPERATORS).")
+const noFactor = refused(
+  "Your identity provider does not say that you have signed in with a second factor, which operators need here (RUNGATE_OIDC_OPERATOR_FACTORS). Set one up there, and sign in again."
+)
 const noOrganization = refused("Your account is in no organization. Ask an owner or admin of one for an invitation.")
 
 const nameOf = Schema.decodeUnknownOption(Name)
@@ -125,12 +128,16 @@ export const OpenIdPages = Layer.unwrap(
       const binding = randomText(43)
       const callback = `${yield* issuerOf(settings)}${openIdCallbackPath}`
       const next = localAddress(new URLSearchParams(url.split("?")[1] ?? "").get("next")?.slice(0, 2_000))
-      return keep(`${binding}${next}`, cookieSeconds)(to(yield* orFailed(openId.start(binding, callback))))
+      const factors = next === operatorPage ? settings.openId.operatorFactors : []
+      const acr = factors.flatMap(({ claim, value }) => (claim === "acr" ? [value] : []))
+      return keep(`${binding}${next}`, cookieSeconds)(to(yield* orFailed(openId.start(binding, callback, acr))))
     })
 
     const asOperator = Effect.fnUntraced(function* ({ email, claims }: OpenIdPerson, rules: OpenIdSettings) {
       if (email === null) return yield* Effect.fail(unverified)
       if (!rules.operators.some(hasClaim(claims))) return yield* Effect.fail(notOperator)
+      if (rules.operatorFactors.length > 0 && !rules.operatorFactors.some(hasClaim(claims)))
+        return yield* Effect.fail(noFactor)
       const { address } = yield* RequestContext
       const { token } = yield* log.by({ kind: "operator", id: null, name: email, address })(operators.makeLink(email))
       const opened = yield* operators.open(token, address)

@@ -48,8 +48,12 @@ const attempt = <A>(work: () => Promise<A>) =>
 export class OpenId extends Context.Service<
   OpenId,
   {
-    /** Where to send the browser whose cookie has the secret `binding`. `redirect_uri` is the service's own. */
-    readonly start: (binding: string, redirect_uri: string) => Effect.Effect<string, OpenIdFailed>
+    /** Where to send the browser whose cookie has the secret `binding`. `redirect_uri` is the service's own, `acr` how strongly to sign in. */
+    readonly start: (
+      binding: string,
+      redirect_uri: string,
+      acr: ReadonlyArray<string>
+    ) => Effect.Effect<string, OpenIdFailed>
     /** Redeems the code in the address `callback`, and checks who has signed in. */
     readonly finish: (binding: string, callback: URL) => Effect.Effect<OpenIdPerson, OpenIdFailed>
   }
@@ -83,12 +87,17 @@ export class OpenId extends Context.Service<
       const [remembered, forget] = yield* Effect.cachedInvalidateWithTTL(discovered, "1 hour")
       const client = Effect.tapError(remembered, () => forget)
 
-      const start = Effect.fn("OpenId.start")(function* (binding: string, redirect_uri: string) {
+      const start = Effect.fn("OpenId.start")(function* (
+        binding: string,
+        redirect_uri: string,
+        acr: ReadonlyArray<string>
+      ) {
         const { library, config } = yield* client
         const code_challenge = yield* attempt(() => library.calculatePKCECodeChallenge(derived(binding, "verifier")))
         return library.buildAuthorizationUrl(config, {
           ...{ redirect_uri, scope, code_challenge, code_challenge_method: "S256" },
-          ...{ state: derived(binding, "state"), nonce: derived(binding, "nonce") }
+          ...{ state: derived(binding, "state"), nonce: derived(binding, "nonce") },
+          ...(acr.length > 0 && { acr_values: acr.join(" ") })
         }).href
       })
 

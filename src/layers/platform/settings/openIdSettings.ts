@@ -12,6 +12,8 @@ export interface OpenIdSettings {
   readonly domains: ReadonlyMap<string, string>
   readonly roles: ReadonlyArray<ClaimValue & { readonly role: Role }>
   readonly operators: ReadonlyArray<ClaimValue>
+  /** One of these claims says that an operator has signed in with a second factor. Empty: the provider decides. */
+  readonly operatorFactors: ReadonlyArray<ClaimValue>
 }
 
 const rulesOf = (read: SettingsReader) => {
@@ -28,20 +30,32 @@ const rulesOf = (read: SettingsReader) => {
     )
     .map((text) => /^([^:=\s]+):([^=]+)=(\w+)$/.exec(text))
     .map((match) => ({ claim: match?.[1], value: match?.[2], role: roles.find((role) => role === match?.[3]) }))
-  const operators = read
-    .list("RUNGATE_OIDC_OPERATORS", "claims of people who may open the operator console: `groups:operators`")
-    .map((text) => /^([^:=\s]+):(.+)$/.exec(text))
+  const claims = (name: string, example: string, help: string): ReadonlyArray<ClaimValue> => {
+    const matches = read.list(name, `${help}: \`${example}\``).map((text) => /^([^:=\s]+):(.+)$/.exec(text))
+    if (matches.includes(null)) read.problems.push(`${name} must be claims such as ${example}`)
+    return matches.map((match) => ({ claim: match?.[1] ?? "", value: match?.[2] ?? "" }))
+  }
+  const operators = claims(
+    "RUNGATE_OIDC_OPERATORS",
+    "groups:operators",
+    "claims of people who may open the operator console"
+  )
+  const operatorFactors = claims(
+    "RUNGATE_OIDC_OPERATOR_FACTORS",
+    "amr:mfa",
+    "claims, of which an operator's sign-in needs one too; a value of `acr` is asked for"
+  )
   if (domains.includes(null))
     read.problems.push("RUNGATE_OIDC_DOMAINS must be domains with an organization's id, such as acme.com=org_…")
   if (rules.some(({ role }) => role === undefined))
     read.problems.push(
       `RUNGATE_OIDC_ROLES must be rules such as groups:platform=admin, with the roles ${roles.join(", ")}`
     )
-  if (operators.includes(null)) read.problems.push("RUNGATE_OIDC_OPERATORS must be claims such as groups:operators")
   return {
     domains: new Map(domains.map((match) => [match?.[1]?.toLowerCase() ?? "", match?.[2] ?? ""] as const)),
     roles: rules.flatMap(({ claim = "", value = "", role }) => (role === undefined ? [] : [{ claim, value, role }])),
-    operators: operators.map((match) => ({ claim: match?.[1] ?? "", value: match?.[2] ?? "" }))
+    operators,
+    operatorFactors
   }
 }
 

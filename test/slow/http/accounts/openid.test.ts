@@ -132,6 +132,24 @@ describe("who signs in", () => {
   })
 })
 
+describe("an operator who needs a second factor", () => {
+  const strict = withApp({ settings: { ...settings, RUNGATE_OIDC_OPERATOR_FACTORS: "amr:mfa,acr:gold" } })
+  const as = (claims: Partial<Person>) =>
+    signIn(verified("grace@example.com", { groups: ["operators"], ...claims }), strict, "/operator")
+
+  test("signs in only if the provider says that there was one, and asks the provider for it", async () => {
+    expect((await as({})).text).toContain("RUNGATE_OIDC_OPERATOR_FACTORS")
+    for (const claims of [{ amr: ["pwd"] }, { acr: "mfa" }]) expect((await as(claims)).status).toBe(403)
+    for (const claims of [{ amr: ["pwd", "mfa"] }, { acr: "gold" }])
+      expect((await as(claims)).location).toBe("/operator")
+    const asked = async (next: string) =>
+      new URL((await browserAt(strict.url).go(`${strict.url}/auth/openid?next=${next}`)).location ?? "").searchParams
+    expect((await asked("/operator")).get("acr_values")).toBe("gold")
+    expect((await asked("/usage")).has("acr_values")).toBe(false)
+    expect((await signIn(verified(fresh("ned")), strict)).status).toBe(303)
+  })
+})
+
 describe("who does not", () => {
   test("an address that the provider has not verified signs nobody in, links nothing and joins nothing", async () => {
     await openAcme()
