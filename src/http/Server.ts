@@ -48,6 +48,7 @@ import { OperatorProvidersHandlers } from "./handlers/operator/Providers.ts"
 import { OperatorOrganizationsHandlers } from "./handlers/operator/Organizations.ts"
 import { OperatorQueuesHandlers } from "./handlers/operator/Queues.ts"
 import { OperatorSessionsHandlers } from "./handlers/operator/Sessions.ts"
+import { PasskeysHandlers } from "./handlers/accounts/Passkeys.ts"
 import { RecoveryHandlers } from "./handlers/accounts/Recovery.ts"
 import { ReferralsHandlers } from "./handlers/Referrals.ts"
 import { RunsHandlers } from "./handlers/Runs.ts"
@@ -120,6 +121,7 @@ export const Routes = Layer.mergeAll(
       BrowserSessionsHandlers,
       ServiceHandlers,
       RecoveryHandlers,
+      PasskeysHandlers,
       ReferralsHandlers,
       EventsHandlers,
       OperatorSessionsHandlers,

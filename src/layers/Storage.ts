@@ -44,6 +44,7 @@ import { Ownership } from "./runs/Ownership.ts"
 import { ProviderAccounts } from "./provideraccounts/ProviderAccounts.ts"
 import { Identities } from "./accounts/Identities.ts"
 import { OpenId } from "./accounts/OpenId.ts"
+import { Passkeys } from "./accounts/Passkeys.ts"
 import { Passwords } from "./accounts/Passwords.ts"
 import { PaymentStore } from "./payments/PaymentStore.ts"
 import { HeadStore } from "./receipts/HeadStore.ts"
@@ -98,7 +99,10 @@ const Stores = Layer.mergeAll(
   LabelBudgets.layer,
   WaitStore.layer,
   Layer.mergeAll(
-    Connections.layer.pipe(Layer.provideMerge(Accounts.layer), Layer.provideMerge(SecondFactors.layer)),
+    Layer.merge(Connections.layer, Passkeys.layer).pipe(
+      Layer.provideMerge(Accounts.layer),
+      Layer.provideMerge(SecondFactors.layer)
+    ),
     ClientDocuments.layer,
     AllowanceStore.layer,
     WalletLanes.layer,

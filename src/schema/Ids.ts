@@ -34,6 +34,7 @@ export type Prefix =
   | "opi"
   | "pac"
   | "con"
+  | "psk"
 
 /** Two letters for each ten bits, so that 16 letters cost eight look-ups. */
 const pairs = Array.from({ length: 1024 }, (_, bits) => alphabet.charAt(bits >> 5) + alphabet.charAt(bits & 31))

@@ -64,7 +64,12 @@ export const expectedRoles = {
     "recovery.secondFactor",
     "recovery.startSecondFactor",
     "recovery.confirmSecondFactor",
-    "recovery.removeSecondFactor"
+    "recovery.removeSecondFactor",
+    "passkeys.list",
+    "passkeys.start",
+    "passkeys.create",
+    "passkeys.rename",
+    "passkeys.remove"
   ],
   /** Spends: runs, and creates keys. Own keys and allowances only, which the handlers check (members.test.ts). */
   member: [
@@ -112,7 +117,7 @@ export const expectedRoles = {
     "auditLog.list"
   ],
   /** Decides about the members. */
-  owner: ["members.setRole"]
+  owner: ["members.setRole", "members.removeFactors"]
 } as const
 
 /** What no API key may call, whatever its scope: operations about people, and changes that a leaked key must not make. */
@@ -129,11 +134,12 @@ export const peopleOnly: ReadonlyArray<string> = [
   ...["labelBudgets.set", "labelBudgets.remove", "approvals.addRule", "approvals.changeRule", "approvals.removeRule"],
   ...["approvals.approve", "approvals.deny", "approvals.decide"],
   ...["senders.add", "senders.verify", "senders.remove", "providerAccounts.set", "providerAccounts.remove"],
-  ...["members.list", "members.setRole", "members.remove", "oauth.asked", "oauth.decide"],
+  ...["members.list", "members.setRole", "members.removeFactors", "members.remove", "oauth.asked", "oauth.decide"],
   ...["invitations.list", "invitations.create", "invitations.withdraw", "browser.switch"],
   ...["auth.signOut", "auth.endSessions", "auth.sessions", "auth.endSession", "auth.session"],
   ...["recovery.resendVerification", "recovery.changePassword", "recovery.secondFactor"],
-  ...["recovery.startSecondFactor", "recovery.confirmSecondFactor", "recovery.removeSecondFactor"]
+  ...["recovery.startSecondFactor", "recovery.confirmSecondFactor", "recovery.removeSecondFactor"],
+  ...["passkeys.list", "passkeys.start", "passkeys.create", "passkeys.rename", "passkeys.remove"]
 ]
 
 /** What needs a verified e-mail address, where the service verifies them: it pays, spends, or lets somebody else in. */

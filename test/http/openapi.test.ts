@@ -16,7 +16,11 @@ type Node = ReturnType<typeof JSON.parse>
 let org: Tenant
 let session: string
 const app = withApp({
-  settings: { RUNGATE_WARRANTY_SHARE: "1", RUNGATE_ENCRYPTION_KEY: Buffer.alloc(32, 7).toString("base64") }
+  settings: {
+    RUNGATE_PUBLIC_URL: "https://openapi.example",
+    RUNGATE_WARRANTY_SHARE: "1",
+    RUNGATE_ENCRYPTION_KEY: Buffer.alloc(32, 7).toString("base64")
+  }
 })
 beforeAll(async () => {
   org = await app.tenant("50.00")
@@ -61,6 +65,7 @@ const bodies: Readonly<Record<string, unknown>> = {
   "approvals.decide": { decision: "deny", run_ids: ["run_x"] },
   "senders.add": { domain: "openapi.example" },
   "members.setRole": { role: "viewer" },
+  "passkeys.rename": { name: "y" },
   "invitations.create": { email: "joe@openapi.example", role: "viewer" },
   "auth.signUp": account,
   "browser.signUp": { ...account, email: "browser@openapi.example" },
@@ -76,6 +81,7 @@ const bodies: Readonly<Record<string, unknown>> = {
 }
 
 const coveredMin = 80
+const passkey_id = "psk_01m81nzk5dej20zws915h61fdz"
 
 describe("T66 openapi.conformance", () => {
   test("operations succeed as documented, and none fails inside", async () => {
@@ -98,6 +104,10 @@ describe("T66 openapi.conformance", () => {
     const { body: given } = await app.call(session, "POST", "/v1/allowances", { body: bodies["allowances.create"] })
     const mineAtHunter = { body: bodies["providerAccounts.set"] }
     expect((await app.call(session, "PUT", "/v1/provider-accounts/hunter", mineAtHunter)).status).toBe(200)
+    await app.sql(
+      "INSERT INTO passkeys (passkey_id, user_id, credential_id, public_key, name, counter) VALUES ($1, $2, 'x', 'k', 'x', 0)",
+      [passkey_id, mine.body.user.id]
+    )
     const { body: started } = await app.call(session, "POST", "/v1/batches", { body: bodies["batches.create"] })
     const { body: rule } = await app.call(session, "POST", "/v1/approval-rules", { body: { name: "x", active: false } })
     // What ends the session comes last.
@@ -117,6 +127,8 @@ describe("T66 openapi.conformance", () => {
         .replace("{member_id}", member.id)
         .replace("{invitation_id}", invitation.id)
         .replace("{approval_rule_id}", rule.id)
+        .replace("{user_id}", member.id)
+        .replace("{passkey_id}", passkey_id)
         .replace("{provider}", "hunter")
         .replace("{org_id}", org.org_id)
       const query = id === "oauth.asked" ? `?${new URLSearchParams(authorization)}` : ""

@@ -17,6 +17,7 @@ interface Slot {
 
 /** What an operation needs beside the slot; an operation that is not here gets an empty body. */
 const bodies: Readonly<Record<string, Json>> = {
+  "passkeys.rename": { name: "x" },
   "runs.run": { ...verify(), wait_seconds: 20 },
   "quotes.quote": verify(),
   "batches.retry": { max_total: "1.00" },
@@ -144,9 +145,9 @@ const essence = ({ status, headers, text }: Reply, sent: string) =>
     .replace(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, "<uuid>")
 
 const sessionOnly =
-  /^(senders\.(verify|remove)|keys\.(revoke|change|rotate)|members\.\w+|invitations\.\w+|auth\.endSession|webhooks\.(change|remove|rotate|replay|replayAll)|providerAccounts\.(set|remove)|labelBudgets\.remove|approvals\.(changeRule|removeRule|approve|deny)) /
+  /^(senders\.(verify|remove)|keys\.(revoke|change|rotate)|members\.\w+|invitations\.\w+|auth\.endSession|passkeys\.\w+|webhooks\.(change|remove|rotate|replay|replayAll)|providerAccounts\.(set|remove)|labelBudgets\.remove|approvals\.(changeRule|removeRule|approve|deny)) /
 /** Operations that answer an unknown id with 404. */
-const notFound = /^((allowances|members|invitations)\.|(auth\.endSession|providerAccounts\.(get|remove)) )/
+const notFound = /^((allowances|members|invitations|passkeys)\.|(auth\.endSession|providerAccounts\.(get|remove)) )/
 
 const difference = (a: string, b: string) => {
   const at = [...a].findIndex((letter, index) => letter !== b[index])

@@ -697,6 +697,10 @@ class Members:
             query={"keep_keys": keep_keys},
         )
 
+    def remove_factors(self, member_id: str) -> types.RemovedSecondFactors:
+        """Remove a member's second factors"""
+        return self._transport.call("DELETE", f"/v1/members/{segment('member_id', member_id)}/second-factors")
+
 
 class Invitations:
     def __init__(self, transport: Transport) -> None:
@@ -843,6 +847,31 @@ class Recovery:
         return self._transport.call("POST", "/v1/auth/password-reset/confirm", body=body)
 
 
+class Passkeys:
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    def list(self) -> types.PasskeysListAnswer:
+        """List your passkeys"""
+        return self._transport.call("GET", "/v1/auth/passkeys", repeatable=True)
+
+    def create(self, body: types.PasskeyRequest) -> types.Passkey:
+        """Add a passkey"""
+        return self._transport.call("POST", "/v1/auth/passkeys", body=body)
+
+    def start(self, body: types.PasskeyStart) -> types.PasskeyRegistration:
+        """Start a passkey"""
+        return self._transport.call("POST", "/v1/auth/passkeys/start", body=body)
+
+    def rename(self, passkey_id: str, body: types.PasskeyChange) -> types.Passkey:
+        """Rename a passkey"""
+        return self._transport.call("PATCH", f"/v1/auth/passkeys/{segment('passkey_id', passkey_id)}", body=body)
+
+    def remove(self, passkey_id: str) -> types.RemovedPasskey:
+        """Remove a passkey"""
+        return self._transport.call("DELETE", f"/v1/auth/passkeys/{segment('passkey_id', passkey_id)}")
+
+
 class Webhooks:
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
@@ -968,6 +997,7 @@ class Rungate:
         self.auth = Auth(transport)
         self.service = Service(transport)
         self.recovery = Recovery(transport)
+        self.passkeys = Passkeys(transport)
         self.webhooks = Webhooks(transport)
         self.provider_accounts = ProviderAccounts(transport)
 

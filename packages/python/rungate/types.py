@@ -1104,6 +1104,35 @@ class OwnSession(TypedDict):
     """All organizations of the user, oldest membership first. Sign-in takes their ids."""
 
 
+class Passkey(TypedDict):
+    id: str
+    name: str
+    created_at: str
+    last_used_at: str | None
+
+
+class PasskeyChange(TypedDict):
+    name: str
+
+
+class PasskeyRegistration(TypedDict):
+    challenge: str
+    rp_id: str
+    user_handle: str
+    credential_ids: list[str]
+
+
+class PasskeyRequest(TypedDict):
+    name: str
+    credential_id: str
+    client_data: str
+    attestation: str
+
+
+class PasskeyStart(TypedDict):
+    current_password: str
+
+
 class PasswordChangeRequest(TypedDict):
     current_password: str
     new_password: str
@@ -1330,9 +1359,22 @@ class RemovedMember(TypedDict):
     keys: list[FollowedKey]
 
 
+class RemovedPasskey(TypedDict):
+    id: str
+    deleted: Literal[True]
+
+
 class RemovedProviderAccount(TypedDict):
     provider: str
     deleted: Literal[True]
+
+
+class RemovedSecondFactors(TypedDict):
+    id: str
+    second_factor: bool
+    """Whether there was one."""
+    passkeys: int
+    sessions_ended: int
 
 
 class RemovedSender(TypedDict):
@@ -2013,6 +2055,11 @@ class AuthEndSessionsAnswer(TypedDict):
 
 class AuthSessionsAnswer(TypedDict):
     items: list[OpenSession]
+    next_cursor: None
+
+
+class PasskeysListAnswer(TypedDict):
+    items: list[Passkey]
     next_cursor: None
 
 

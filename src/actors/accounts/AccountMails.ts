@@ -12,7 +12,14 @@ import { type Content, type DueMail, Mails } from "../../layers/accounts/Mails.t
 import { type DueInvitation, InvitationMails } from "../../layers/members/InvitationMails.ts"
 import { type Mail, Mailer } from "../../layers/accounts/Mailer.ts"
 import { addressOf, Settings } from "../../layers/platform/Settings.ts"
-import { alreadyHereMail, joinMail, resetMail, verifyMail, type Written } from "../../schema/accounts/AccountMail.ts"
+import {
+  alreadyHereMail,
+  joinMail,
+  resetMail,
+  signInChangedMail,
+  verifyMail,
+  type Written
+} from "../../schema/accounts/AccountMail.ts"
 
 const claimMax = 20
 /** Mail servers accept only a few parallel messages from one sender. */
@@ -45,6 +52,8 @@ export class AccountMails extends Context.Service<
             return resetMail(address, Redacted.value(content.token))
           case "AlreadyHere":
             return alreadyHereMail(address)
+          case "Changed":
+            return signInChangedMail(address, content.change)
         }
       }
 

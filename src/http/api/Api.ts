@@ -27,6 +27,7 @@ import { OperatorQueuesApi } from "./operator/Queues.ts"
 import { OperatorSessionsApi } from "./operator/Sessions.ts"
 import { RecoveryApi } from "./accounts/Recovery.ts"
 import { AllowancesApi } from "./accounts/Allowances.ts"
+import { PasskeysApi } from "./accounts/Passkeys.ts"
 import { ProviderAccountsApi } from "./accounts/ProviderAccounts.ts"
 import { ReceiptsApi } from "./Receipts.ts"
 import { ReferralsApi } from "./Referrals.ts"
@@ -72,6 +73,7 @@ export class Api extends HttpApi.make("rungate")
   .add(BrowserSessionsApi)
   .add(ServiceApi)
   .add(RecoveryApi)
+  .add(PasskeysApi)
   .add(EventsApi)
   .add(WebhooksApi)
   .add(ProviderAccountsApi)

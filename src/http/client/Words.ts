@@ -1,5 +1,6 @@
 /** What pages and commands say of a noun where its columns are not enough. It loads no schema. */
 import type { NounColumn } from "../../schema/Columns.ts"
+import type { RemovedFactors } from "../../schema/nouns/Member.ts"
 import type { KeyScope } from "../../schema/nouns/ApiKey.ts"
 
 export type { FieldName, NounColumn } from "../../schema/Columns.ts"
@@ -66,3 +67,9 @@ export const keyState = (key: KeyStateFields, now: number) => {
   if (key.replaced_by !== null) return "replaced"
   return key.allowance ? "allowance" : "in use"
 }
+
+/** What was removed of a person's ways to sign in. */
+export const removedSentence = ({ id, second_factor, passkeys, sessions_ended }: RemovedFactors): string =>
+  second_factor || passkeys > 0
+    ? `Removed ${second_factor ? "the second factor" : "no second factor"} and ${passkeys} passkeys of ${id}, and ended ${sessions_ended} sessions.`
+    : `${id} has no second factor and no passkeys. Nothing was changed.`

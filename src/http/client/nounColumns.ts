@@ -24,14 +24,15 @@ import { Referral, ReferralCredit, ReferralProgram } from "../../schema/nouns/Re
 import { ListedRun } from "../../schema/nouns/Run.ts"
 import { Sender } from "../../schema/nouns/Sender.ts"
 import { OpenSession } from "../../schema/nouns/Session.ts"
+import { Passkey } from "../../schema/nouns/Passkey.ts"
 import { Transaction } from "../../schema/nouns/Wallet.ts"
 import { UsageItem } from "../../schema/nouns/Usage.ts"
 import { WebhookEndpoint } from "../../schema/nouns/Webhook.ts"
 
 const nouns = {
   ...{ Allowance, ApiKey, Batch, BatchResult, Dispute, Invitation, ListedRun, Member, OpenSession, ProviderAccount },
-  ...{ HistoryRow, InspectedOffer, LabelBudget, LabelValue, ListedCapability, ListedEndpoint, QuotedOffer, Referral },
-  ...{ ReferralCredit, ReferralProgram, Sender, Transaction, UsageItem, WebhookEndpoint },
+  ...{ HistoryRow, InspectedOffer, LabelBudget, LabelValue, ListedCapability, ListedEndpoint, Passkey, QuotedOffer },
+  ...{ Referral, ReferralCredit, ReferralProgram, Sender, Transaction, UsageItem, WebhookEndpoint },
   ...{ BooksCheck, Lane, Loss, LossTotal, Margin, OpenRun, OpenRuns, KeyOfOrganization, OperatorOrganization },
   ...{ OperatorPayment, Payment, PaymentMismatch, Person, SignUpInvitation }
 }

@@ -8,7 +8,7 @@ import { Argument, Command, Flag } from "effect/cli"
 import { text } from "../cli/terminal/flags.ts"
 import { losses, margins } from "./earnings.ts"
 import { json, limitOf, organizationId } from "./flags.ts"
-import { auditLog, crediting, invite, orgs, resume, revokeKey } from "./organizations.ts"
+import { auditLog, crediting, invite, orgs, removeFactors, resume, revokeKey } from "./organizations.ts"
 import { disputes, unknown } from "./outcomes.ts"
 import { show } from "./show.ts"
 import { resourceKinds } from "../../schema/catalog/Endpoint.ts"
@@ -95,6 +95,10 @@ export const operated = [
   Command.make("receipts").pipe(
     Command.withDescription("Manage the key that signs receipts"),
     Command.withSubcommands([rotate])
+  ),
+  Command.make("second-factors").pipe(
+    Command.withDescription("Help people who have lost phone and recovery codes"),
+    Command.withSubcommands([removeFactors])
   ),
   Command.make("keys").pipe(Command.withDescription("Manage API keys"), Command.withSubcommands([createKey, revokeKey]))
 ] as const

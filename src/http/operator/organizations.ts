@@ -8,6 +8,7 @@ import type { CreditType } from "../../schema/wallet/Wallet.ts"
 import { OperatorAuditEntry } from "../../schema/nouns/AuditEntry.ts"
 import { OperatorOrganization } from "../../schema/nouns/operator/Organization.ts"
 import { changeCells } from "../cli/account/auditLog.ts"
+import { removedSentence } from "../client/Words.ts"
 import { TypedUsd } from "../cli/terminal/TypedUsd.ts"
 import { consent } from "../cli/terminal/consent.ts"
 import { text, yes } from "../cli/terminal/flags.ts"
@@ -105,6 +106,22 @@ export const revokeKey = Command.make(
         )
   })
 ).pipe(Command.withDescription("Revoke an API key immediately and permanently"))
+
+export const removeFactors = Command.make(
+  "remove",
+  {
+    user_id: Argument.String("user_id").pipe(Argument.withDescription("id of a person, as admin show lists it")),
+    yes,
+    json
+  },
+  Effect.fnUntraced(function* ({ user_id, yes, json }) {
+    yield* agreed(`Remove the second factor and all passkeys of ${user_id}? Their sessions end.`, { yes })
+    const removed = yield* ask("operatorOrganizations", (organizations) =>
+      organizations.removeFactors({ params: { user_id } })
+    )
+    yield* json ? print(removed) : Console.log(removedSentence(removed))
+  })
+).pipe(Command.withDescription("Remove the second factor and all passkeys of a person who has lost them"))
 
 export const invite = Command.make(
   "invite",

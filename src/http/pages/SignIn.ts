@@ -9,7 +9,7 @@ import { Limits } from "../middleware/Limits.ts"
 import { RequestContext } from "../middleware/RequestContext.ts"
 
 /** Whoever gets this has given the right password. */
-const notMember = (organization_id: string | null) =>
+export const notMember = (organization_id: string | null) =>
   organization_id === null
     ? problem("forbidden", "Your account is in no organization. Ask the owner or an admin of one for an invitation.")
     : problem("invalid_request", "You are not a member of the organization organization_id.", [

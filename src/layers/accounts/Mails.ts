@@ -4,16 +4,20 @@
  * The text is chosen when the e-mail is sent. So the request does the same work whether or not the address has an account. The
  * token of a link is also created then, and only its digest is stored.
  */
-import { Context, Effect, Layer, type Redacted, Redacted as Secret, Schema } from "effect"
+import { Context, Effect, Layer, type Redacted, Redacted as Secret, Schema, Struct } from "effect"
 import { SqlClient } from "effect/sql"
+import { signInChanges } from "../../schema/accounts/AccountMail.ts"
 import { digest, newLinkToken } from "./Secrets.ts"
 import { oneRowOf, rowsOf } from "../postgres/Rows.ts"
 
+/** Triggers of the database queue mails of these kinds (`audit_sign_in_way`). */
+const SignInChange = Schema.Literals(Struct.keys(signInChanges))
+
 export const DueMail = Schema.Struct({
   mail_id: Schema.BigInt,
-  kind: Schema.Literals(["sign_up", "reset_password"]),
+  kind: Schema.Union([Schema.Literals(["sign_up", "reset_password"]), SignInChange]),
   address: Schema.String,
-  /** The user who signed up. Null for a password reset. */
+  /** Whom it is about. Null for a password reset. */
   user_id: Schema.NullOr(Schema.String),
   /** Attempts to send this e-mail, the current one included. */
   attempts: Schema.Number
@@ -28,11 +32,12 @@ export type Content =
   | { readonly _tag: "Verify"; readonly token: Redacted.Redacted }
   | { readonly _tag: "AlreadyHere" }
   | { readonly _tag: "Reset"; readonly token: Redacted.Redacted }
+  | { readonly _tag: "Changed"; readonly change: typeof SignInChange.Type }
   | { readonly _tag: "Drop"; readonly why: string }
 
 /** Queued e-mails per address. Further requests queue none. */
 const waitingMax = 5
-/** E-mails sent to one address per hour, so that nobody can flood a mailbox through this service. */
+/** E-mails of a kind that one address gets per hour, so that nobody floods a mailbox through this service, or keeps another mail from it. */
 const sentPerHourMax = 5
 /** Sending takes at most 30 s. Each further attempt waits twice as long. */
 const claimSeconds = 60
@@ -101,10 +106,14 @@ export class Mails extends Context.Service<
         const { owner, pending, sent } = yield* recipientRow(sql`
           SELECT (SELECT user_id FROM users WHERE lower(email) = lower(${address}) AND NOT pending) AS owner,
                  (SELECT pending FROM users WHERE user_id = ${user_id}) AS pending,
-                 (SELECT count(*) FROM mails WHERE lower(address) = lower(${address}) AND outcome = 'sent'
+                 (SELECT count(*) FROM mails WHERE lower(address) = lower(${address}) AND kind = ${kind} AND outcome = 'sent'
                     AND ended_at > now() - interval '1 hour') AS sent`)
         const drop = (why: string): Content => ({ _tag: "Drop", why })
         if (sent >= BigInt(sentPerHourMax)) return drop(`${sent} were sent to this address within an hour`)
+        if (kind !== "sign_up" && kind !== "reset_password") {
+          const changed: Content = { _tag: "Changed", change: kind }
+          return changed
+        }
         if (kind === "reset_password") {
           if (owner === null) return drop("the address has no account")
           const reset: Content = { _tag: "Reset", token: yield* createToken("reset_password", owner, resetMinutes) }

@@ -7,10 +7,12 @@ import { Clock, Context, Effect, Layer, Redacted, Result, Schema } from "effect"
 import { Secret, TOTP } from "otpauth"
 import { SqlClient } from "effect/sql"
 import { AuditLog } from "../auditlog/AuditLog.ts"
-import { isSealed, open, seal, sealedBegin } from "../platform/Encryption.ts"
+import { open, resealRows, seal, sealedAgain } from "../platform/Encryption.ts"
 import { Settings } from "../platform/Settings.ts"
 import { texts } from "../postgres/Columns.ts"
 import { rowsOf } from "../postgres/Rows.ts"
+import type { RemovedFactors } from "../../schema/nouns/Member.ts"
+import { NoEncryptionKey } from "../provideraccounts/ProviderAccounts.ts"
 import { digest, randomText } from "./Secrets.ts"
 
 /** The account has a second factor, and the sign-in came without a code. */
@@ -19,13 +21,15 @@ export class CodeNeeded extends Schema.TaggedError<CodeNeeded>()("CodeNeeded", {
 export class WrongCode extends Schema.TaggedError<WrongCode>()("WrongCode", {}) {}
 export class AlreadyOn extends Schema.TaggedError<AlreadyOn>()("AlreadyOn", {}) {}
 
+/** The user is in other organizations too, whose owners rely on the second factor. */
+export class MemberElsewhere extends Schema.TaggedError<MemberElsewhere>()("MemberElsewhere", {}) {}
+
 /** RFC 6238 recommends 160 bits. */
 const secretBytes = 20
 /** A phone's clock may be half a minute off. */
 const stepsAround = 1
 const recoveryCodes = 10
 const recoveryCodeLength = 16
-const resealMax = 1_000
 
 /** The time step of a code that is valid now and newer than the last one that was used. Else null. */
 export const stepOf = (secret: string, code: string, millis: number, last: bigint): bigint | null => {
@@ -46,19 +50,32 @@ const factorRows = rowsOf({
   confirmed: Schema.Boolean,
   recovery_codes: Schema.Int
 })
-const sealedRows = rowsOf({ user_id: Schema.String, secret: Schema.String })
+const placeRows = rowsOf({ here: Schema.Boolean, elsewhere: Schema.Boolean })
+const Sealed = Schema.Struct({ user_id: Schema.String, secret: Schema.String })
+const sealedRows = rowsOf(Sealed.fields)
 
 export class SecondFactors extends Context.Service<
   SecondFactors,
   {
     readonly state: (user_id: string) => Effect.Effect<{ readonly enabled: boolean; readonly recovery_codes: number }>
     /** Makes a secret, which counts once a code of it is confirmed. */
-    readonly start: (user_id: string, email: string) => Effect.Effect<{ secret: string; uri: string }, AlreadyOn>
+    readonly start: (
+      user_id: string,
+      email: string
+    ) => Effect.Effect<{ secret: string; uri: string }, AlreadyOn | NoEncryptionKey>
     /** Turns the second factor on, and returns its recovery codes. */
     readonly confirm: (user_id: string, code: string) => Effect.Effect<ReadonlyArray<string>, WrongCode>
     /** Uses a code up. False if the account has no second factor. */
     readonly check: (user_id: string, code: string | null) => Effect.Effect<boolean, CodeNeeded | WrongCode>
     readonly remove: (user_id: string) => Effect.Effect<void>
+    /**
+     * Removes the second factor and all passkeys of who has lost them, and ends all sessions if there were any. Null if there is no such user.
+     * `org_id`: of members of this organization, and of no other.
+     */
+    readonly reset: (
+      user_id: string,
+      org_id: string | null
+    ) => Effect.Effect<Omit<RemovedFactors, "id"> | null, MemberElsewhere>
     readonly reseal: Effect.Effect<{ readonly resealed: number; readonly unreadable: number }>
   }
 >()("rungate/layers/accounts/SecondFactors") {
@@ -70,12 +87,6 @@ export class SecondFactors extends Context.Service<
       const settings = yield* Settings
       const keys = () => settings.current().encryptionKeys
 
-      const stored = (user_id: string, secret: string) => seal(keys(), purposeOf(user_id), secret) ?? secret
-      const opened = (user_id: string, secret: string) =>
-        isSealed(secret)
-          ? Result.getOrNull(Result.map(open(keys(), purposeOf(user_id), secret), Redacted.value))
-          : secret
-
       const find = (user_id: string) =>
         Effect.map(
           factorRows(sql`
@@ -86,8 +97,10 @@ export class SecondFactors extends Context.Service<
 
       const start = Effect.fn("SecondFactors.start")(function* (user_id: string, email: string) {
         const secret = new Secret({ size: secretBytes })
+        const sealed = seal(keys(), purposeOf(user_id), secret.base32)
+        if (sealed === null) return yield* new NoEncryptionKey()
         const rows = yield* Effect.orDie(sql`
-          INSERT INTO second_factors (user_id, secret) VALUES (${user_id}, ${stored(user_id, secret.base32)})
+          INSERT INTO second_factors (user_id, secret) VALUES (${user_id}, ${sealed})
           ON CONFLICT (user_id) DO UPDATE SET secret = excluded.secret WHERE second_factors.confirmed_at IS NULL RETURNING 1 AS stored`)
         if (rows.length === 0) return yield* new AlreadyOn()
         return { secret: secret.base32, uri: new TOTP({ issuer: "Rungate", label: email, secret }).toString() }
@@ -96,8 +109,8 @@ export class SecondFactors extends Context.Service<
       /** The step of a valid code of this user's secret. */
       const stepNow = Effect.fnUntraced(function* (user_id: string, code: string, secret: string, last: bigint) {
         const now = yield* Clock.currentTimeMillis
-        const plain = opened(user_id, secret)
-        return plain === null ? null : stepOf(plain, code, now, last)
+        const opened = open(keys(), purposeOf(user_id), secret)
+        return Result.isFailure(opened) ? null : stepOf(Redacted.value(opened.success), code, now, last)
       })
 
       const confirm = Effect.fn("SecondFactors.confirm")(function* (user_id: string, code: string) {
@@ -133,36 +146,53 @@ export class SecondFactors extends Context.Service<
 
       const remove = (user_id: string) => sql`DELETE FROM second_factors WHERE user_id = ${user_id}`
 
-      const reseal = Effect.gen(function* () {
-        const begin = sealedBegin(keys())
-        const counts = { resealed: 0, unreadable: 0 }
-        if (begin === null) return counts
-        const rows = yield* sealedRows(sql`
-          SELECT user_id, secret FROM second_factors WHERE NOT starts_with(secret, ${begin}) ORDER BY user_id LIMIT ${resealMax}`)
-        for (const { user_id, secret } of rows) {
-          const plain = opened(user_id, secret)
-          counts[plain === null ? "unreadable" : "resealed"] += 1
-          if (plain !== null)
-            yield* sql`
-              UPDATE second_factors SET secret = ${stored(user_id, plain)} WHERE user_id = ${user_id} AND secret = ${secret}`
-        }
-        return counts
-      })
+      const reset = Effect.fn("SecondFactors.reset")(
+        function* (user_id: string, org_id: string | null) {
+          // Locks the user's row, so nobody joins another organization meanwhile.
+          const [user] = yield* placeRows(sql`
+            SELECT ${org_id}::text IS NULL OR EXISTS (SELECT FROM members m WHERE m.user_id = u.user_id AND m.org_id = ${org_id}) AS here,
+                   EXISTS (SELECT FROM members m WHERE m.user_id = u.user_id AND m.org_id <> ${org_id}) AS elsewhere
+            FROM users u WHERE user_id = ${user_id} FOR UPDATE`)
+          if (user?.here !== true) return null
+          if (user.elsewhere) return yield* new MemberElsewhere()
+          const factors = yield* sql`
+            DELETE FROM second_factors WHERE user_id = ${user_id} AND confirmed_at IS NOT NULL RETURNING 1 AS removed`
+          const passkeys = yield* sql`DELETE FROM passkeys WHERE user_id = ${user_id} RETURNING 1 AS removed`
+          const ended = yield* sql`
+            UPDATE sessions SET ended_at = now() WHERE user_id = ${user_id} AND ended_at IS NULL AND expires_at > now()
+              AND ${factors.length + passkeys.length > 0} RETURNING 1 AS ended`
+          return { second_factor: factors.length > 0, passkeys: passkeys.length, sessions_ended: ended.length }
+        },
+        sql.withTransaction,
+        Effect.catchTag("SqlError", Effect.die)
+      )
+
+      const reseal = resealRows(
+        keys,
+        (begin, last: typeof Sealed.Type | null, limit) =>
+          sealedRows(sql`
+            SELECT user_id, secret FROM second_factors WHERE NOT starts_with(secret, ${begin}) AND user_id > ${last?.user_id ?? ""}
+            ORDER BY user_id LIMIT ${limit}`),
+        Effect.fnUntraced(function* ({ user_id, secret }) {
+          const again = sealedAgain(keys(), purposeOf(user_id), secret)
+          if (again === null) return false
+          yield* sql`UPDATE second_factors SET secret = ${again} WHERE user_id = ${user_id} AND secret = ${secret}`
+          return true
+        })
+      )
 
       return SecondFactors.of({
         state: (user_id) =>
-          Effect.orDie(
-            Effect.map(find(user_id), (row) =>
-              row?.confirmed === true
-                ? { enabled: true, recovery_codes: row.recovery_codes }
-                : { enabled: false, recovery_codes: 0 }
-            )
-          ),
+          Effect.map(Effect.orDie(find(user_id)), (row) => ({
+            enabled: row?.confirmed === true,
+            recovery_codes: row?.recovery_codes ?? 0
+          })),
         start,
         confirm,
         check,
         remove: (user_id) => Effect.asVoid(Effect.orDie(remove(user_id))),
-        reseal: Effect.orDie(reseal)
+        reset,
+        reseal
       })
     })
   )

@@ -7,7 +7,7 @@
 import { Context, Effect, Layer, Redacted, Result, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { newId } from "../platform/Ids.ts"
-import { open, seal, sealedBegin } from "../platform/Encryption.ts"
+import { open, resealRows, seal, sealedAgain } from "../platform/Encryption.ts"
 import { Settings } from "../platform/Settings.ts"
 import { oneRowOf, rowsOf } from "../postgres/Rows.ts"
 
@@ -57,8 +57,6 @@ export type NotOpened = "removed" | "unreadable"
 export class NoEncryptionKey extends Schema.TaggedError<NoEncryptionKey>()("NoEncryptionKey", {}) {}
 
 const shownCharacters = 4
-/** Rows per statement. */
-const resealMax = 200
 
 const purposeOf = (org_id: string, provider: string) => `provider account ${provider} of ${org_id}`
 
@@ -124,30 +122,21 @@ export class ProviderAccounts extends Context.Service<
 
       /** A key that was replaced meanwhile is left alone. */
       const resealOne = Effect.fnUntraced(function* ({ org_id, provider, secret }: typeof SealedRow.Type) {
-        const purpose = purposeOf(org_id, provider)
-        const opened = open(encryptionKeys(), purpose, secret)
-        if (Result.isFailure(opened)) return false
-        const sealed = seal(encryptionKeys(), purpose, Redacted.value(opened.success))
+        const sealed = sealedAgain(encryptionKeys(), purposeOf(org_id, provider), secret)
+        if (sealed === null) return false
         yield* sql`UPDATE provider_accounts SET secret = ${sealed} WHERE ${of(org_id, provider)} AND secret = ${secret}`
         return true
       })
 
-      const reseal = Effect.gen(function* () {
-        const begin = sealedBegin(encryptionKeys())
-        const counts = { resealed: 0, unreadable: 0 }
-        if (begin === null) return counts
-        let after = { org_id: "", provider: "" }
-        for (;;) {
-          const rows = yield* sealedRows(sql`
-            SELECT org_id, provider, secret FROM provider_accounts
-            WHERE NOT starts_with(secret, ${begin}) AND (org_id, provider) > (${after.org_id}, ${after.provider})
-            ORDER BY org_id, provider LIMIT ${resealMax}`)
-          for (const row of rows) counts[(yield* resealOne(row)) ? "resealed" : "unreadable"] += 1
-          const last = rows.at(-1)
-          if (last === undefined || rows.length < resealMax) return counts
-          after = last
-        }
-      })
+      const reseal = resealRows(
+        encryptionKeys,
+        (begin, last: typeof SealedRow.Type | null, limit) =>
+          sealedRows(sql`
+              SELECT org_id, provider, secret FROM provider_accounts
+              WHERE NOT starts_with(secret, ${begin}) AND (org_id, provider) > (${last?.org_id ?? ""}, ${last?.provider ?? ""})
+              ORDER BY org_id, provider LIMIT ${limit}`),
+        resealOne
+      )
 
       return ProviderAccounts.of({
         list: (org_id) =>
@@ -169,7 +158,7 @@ export class ProviderAccounts extends Context.Service<
           ),
         open: openAccount,
         routingAccounts: (org_id) => Effect.orDie(routingAccounts(org_id)),
-        reseal: Effect.orDie(reseal)
+        reseal
       })
     })
   )

@@ -5,7 +5,7 @@
  */
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { sealedBegin } from "../platform/Encryption.ts"
+import { resealRows } from "../platform/Encryption.ts"
 import { WebhookEndpoint } from "../../schema/nouns/Webhook.ts"
 import { newId } from "../platform/Ids.ts"
 import { Settings } from "../platform/Settings.ts"
@@ -24,8 +24,6 @@ const SecretsRow = Schema.Struct({
   previous_secret: Schema.NullOr(Schema.String)
 })
 const secretsRows = rowsOf(SecretsRow.fields)
-/** Rows per statement. */
-const resealMax = 200
 
 export interface EndpointChange {
   readonly url?: string | undefined
@@ -139,26 +137,19 @@ export class WebhookEndpoints extends Context.Service<
         return true
       })
 
-      const reseal = Effect.gen(function* () {
-        const begin = sealedBegin(encryptionKeys())
-        const counts = { resealed: 0, unreadable: 0 }
-        if (begin === null) return counts
-        let after = ""
-        for (;;) {
-          const rows = yield* secretsRows(sql`
-            SELECT endpoint_id, secret, previous_secret FROM webhook_endpoints
-            WHERE NOT (starts_with(secret, ${begin}) AND starts_with(coalesce(previous_secret, ${begin}), ${begin}))
-              AND endpoint_id > ${after}
-            ORDER BY endpoint_id LIMIT ${resealMax}`)
-          for (const row of rows) counts[(yield* resealOne(row)) ? "resealed" : "unreadable"] += 1
-          const last = rows.at(-1)
-          if (last === undefined || rows.length < resealMax) return counts
-          after = last.endpoint_id
-        }
-      })
+      const reseal = resealRows(
+        encryptionKeys,
+        (begin, last: typeof SecretsRow.Type | null, limit) =>
+          secretsRows(sql`
+              SELECT endpoint_id, secret, previous_secret FROM webhook_endpoints
+              WHERE NOT (starts_with(secret, ${begin}) AND starts_with(coalesce(previous_secret, ${begin}), ${begin}))
+                AND endpoint_id > ${last?.endpoint_id ?? ""}
+              ORDER BY endpoint_id LIMIT ${limit}`),
+        resealOne
+      )
 
       return WebhookEndpoints.of({
-        reseal: Effect.orDie(reseal),
+        reseal,
         create,
         find: (org_id, endpoint_id) =>
           Effect.orDie(

@@ -60,3 +60,21 @@ export const joinMail = (address: string, token: string): Written => ({
     "The link works once, within a week of the invitation. If you don't know who invited you, ignore this mail: nothing happens without the link."
   )
 })
+
+/** What a person gets a mail about when the ways to sign in change, by its action in the audit log. */
+export const signInChanges = {
+  "passkey.created": "A passkey was added, which signs in without a password.",
+  "passkey.removed": "A passkey was removed, and signs in no more.",
+  "second_factor.created": "A second factor was turned on, so a sign-in with the password needs a code.",
+  "second_factor.removed": "The second factor was removed, so the password alone signs in.",
+  "recovery_code.used": "A recovery code was used in place of the code of an app. It works no more."
+} as const
+
+export const signInChangedMail = (address: string, change: keyof typeof signInChanges): Written => ({
+  subject: "How you sign in has changed",
+  text: lines(
+    `This is about your account at ${address}. ${signInChanges[change]}`,
+    "If it was neither you nor somebody whom you asked, set a new password, which ends all sessions, then remove passkeys that you don't know:",
+    `${address}${forgotPath}`
+  )
+})

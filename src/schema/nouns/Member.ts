@@ -88,3 +88,12 @@ export const NewInvitation = Schema.Struct({
       link: "https://rungate.example/join-organization?token=rg_join_TOKEN_OF_THE_LINK"
     })
   )
+
+/** What was removed of somebody who has lost the ways to sign in. */
+export const RemovedFactors = Schema.Struct({
+  id: idOf("usr"),
+  second_factor: Schema.Boolean.annotate({ description: "Whether there was one." }),
+  passkeys: Schema.Int,
+  sessions_ended: Schema.Int
+}).annotate({ identifier: "RemovedSecondFactors" })
+export type RemovedFactors = typeof RemovedFactors.Type

@@ -20,7 +20,13 @@ describe.skipIf(!hasBrowser)("signing in", () => {
       app = opened.app
       browser = opened.browser
     },
-    { settings: { ...provider.settings, RUNGATE_OIDC_OPERATORS: "groups:operators" } }
+    {
+      settings: {
+        ...provider.settings,
+        RUNGATE_OIDC_OPERATORS: "groups:operators",
+        RUNGATE_ENCRYPTION_KEY: Buffer.alloc(32, 7).toString("base64")
+      }
+    }
   )
 
   test("with an OpenID provider, as a customer and as an operator", async () => {
@@ -69,5 +75,48 @@ describe.skipIf(!hasBrowser)("signing in", () => {
     await asks.getByLabel("Code of your app").fill(second)
     await asks.getByRole("button", { name: "Remove it" }).click()
     await page.getByRole("button", { name: "Set up a second factor" }).waitFor()
+  })
+
+  test("with a passkey, which is made, named and removed on the Account page", async () => {
+    // Passkeys need a host name.
+    const url = app.url.replace("127.0.0.1", "localhost")
+    const { page } = await owner(browser, url, "pia@example.com")
+    const devices = await page.context().newCDPSession(page)
+    await devices.send("WebAuthn.enable")
+    await devices.send("WebAuthn.addVirtualAuthenticator", {
+      options: {
+        protocol: "ctap2",
+        transport: "internal",
+        hasResidentKey: true,
+        hasUserVerification: true,
+        isUserVerified: true,
+        automaticPresenceSimulation: true
+      }
+    })
+    await page.goto("/settings/account")
+    const panel = page.getByRole("region", { name: "Passkeys" })
+    await panel.getByLabel("Name, such as Laptop").fill("Laptop")
+    await panel.getByLabel("Current password").fill(password)
+    await panel.getByRole("button", { name: "Add a passkey" }).click()
+    await panel.getByRole("cell", { name: "Laptop", exact: true }).waitFor()
+    expect(await findings(page)).toEqual([])
+    await panel.getByRole("button", { name: "Rename Laptop" }).click()
+    const asks = page.getByRole("dialog", { name: "Rename Laptop?" })
+    await asks.getByLabel("Name, such as Laptop").fill("Phone")
+    await asks.getByRole("button", { name: "Rename it" }).click()
+    await panel.getByRole("cell", { name: "Phone", exact: true }).waitFor()
+    await page.getByRole("button", { name: "Sign out here" }).click()
+    await page.getByRole("link", { name: "Sign in", exact: true }).first().click()
+    await page.getByRole("button", { name: "Sign in with a passkey" }).click()
+    await page.getByRole("heading", { level: 1, name: "Home" }).waitFor()
+    await page.goto("/settings/account")
+    await panel.getByRole("button", { name: "Remove Phone" }).click()
+    await page.getByRole("dialog").getByRole("button", { name: "Remove it" }).click()
+    await panel.getByRole("cell", { name: "Phone", exact: true }).waitFor({ state: "detached" })
+    await page.getByRole("button", { name: "Sign out here" }).click()
+    await page.getByRole("link", { name: "Sign in", exact: true }).first().click()
+    await page.getByRole("button", { name: "Sign in with a passkey" }).click()
+    await page.getByText("The passkey did not sign in").first().waitFor()
+    expect(await findings(page)).toEqual([])
   })
 })

@@ -7,7 +7,7 @@ import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { about, own } from "../shapes/Rights.ts"
 import { Wire } from "../../../schema/Errors.ts"
 import { SignInRequest, SignUpRequest } from "../shapes/Credentials.ts"
-import { Code, LinkToken, Password } from "../shapes/AccountFields.ts"
+import { Base64url, Code, CredentialId, LinkToken, Password } from "../shapes/AccountFields.ts"
 import { Auth, optional } from "../shapes/Common.ts"
 import * as nouns from "../../../schema/nouns/Session.ts"
 
@@ -19,6 +19,14 @@ const forPages =
 export const JoinRequest = Schema.Struct({ token: LinkToken, password: Password, code: optional(Code) }).annotate({
   identifier: "BrowserJoinRequest"
 })
+const PasskeySignIn = Schema.Struct({
+  credential_id: CredentialId,
+  client_data: Base64url,
+  authenticator_data: Base64url,
+  signature: Base64url,
+  user_handle: Base64url,
+  organization_id: optional(Schema.NonEmptyString.check(Schema.isMaxLength(200)))
+}).annotate({ identifier: "PasskeySignInRequest" })
 export const SwitchRequest = Schema.Struct({
   organization_id: Schema.NonEmptyString.check(Schema.isMaxLength(200)).annotate({
     examples: ["org_01m81nzgh66f8vfxqbkda58gtf"]
@@ -31,6 +39,25 @@ export class BrowserSessionsApi extends HttpApiGroup.make("browser").add(
     success: Session,
     error: [Wire.invalid_request, Wire.unauthorized, Wire.forbidden, Wire.rate_limited]
   }).annotateMerge(about("Sign in with a cookie", forPages)),
+  HttpApiEndpoint.post("startPasskey", "/auth/browser/passkey/start", {
+    success: Schema.Struct({ challenge: Base64url, rp_id: Schema.String }).annotate({ identifier: "PasskeyChallenge" }),
+    error: [Wire.invalid_request, Wire.forbidden, Wire.rate_limited]
+  }).annotateMerge(
+    about(
+      "Start a sign-in with a passkey",
+      "Returns a challenge for one use within five minutes. It says nothing of any account."
+    )
+  ),
+  HttpApiEndpoint.post("passkey", "/auth/browser/passkey", {
+    payload: PasskeySignIn,
+    success: Session,
+    error: [Wire.invalid_request, Wire.unauthorized, Wire.forbidden, Wire.rate_limited]
+  }).annotateMerge(
+    about(
+      "Sign in with a passkey",
+      "With what the authenticator has signed. It stands for the password and the code of a second factor. The session is in a cookie that scripts can't read."
+    )
+  ),
   HttpApiEndpoint.post("signUp", "/auth/browser/sign-up", {
     payload: SignUpRequest,
     success: Session,

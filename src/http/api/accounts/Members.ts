@@ -37,6 +37,17 @@ export class MembersApi extends HttpApiGroup.make("members")
         "The new role counts from the member's next request. A member's keys without a scope get one; a viewer's keys, connections and allowances are revoked. The last owner keeps the role until there is another one."
       )
     ),
+    HttpApiEndpoint.delete("removeFactors", "/members/:member_id/second-factors", {
+      params: member,
+      success: nouns.RemovedFactors,
+      error: [Wire.invalid_request, Wire.not_found]
+    }).annotateMerge(
+      operation(
+        { role: "owner", keys: "people", command: "members remove-second-factors" },
+        "Remove a member's second factors",
+        "For another person who has lost phone and recovery codes. Removes the second factor and all passkeys, ends all sessions, and the person gets a mail. The password stays. For yourself, and for people who are in other organizations too, ask another owner or the operator of the service."
+      )
+    ),
     HttpApiEndpoint.delete("remove", "/members/:member_id", {
       params: member,
       query: { keep_keys: Schema.optionalKey(Schema.Literals(["true", "false"])) },

@@ -3,6 +3,7 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { Wire } from "../../../schema/Errors.ts"
 import { Usd } from "../../../schema/money/Money.ts"
+import { RemovedFactors } from "../../../schema/nouns/Member.ts"
 import { org_id, pageOf, withExample } from "../../../schema/nouns/Noun.ts"
 import {
   OperatorCredit,
@@ -111,6 +112,17 @@ export class OperatorOrganizationsApi extends HttpApiGroup.make("operatorOrganiz
         "Resume an organization's suspended wallet",
         "Checks its books. If they add up, the wallet takes new runs at once. Otherwise the answer names violations, and the wallet stays suspended.",
         "admin resume"
+      )
+    ),
+    HttpApiEndpoint.delete("removeFactors", "/operator/users/:user_id/second-factors", {
+      params: { user_id: Schema.String },
+      success: RemovedFactors,
+      error: [Wire.not_found]
+    }).annotateMerge(
+      forOperators(
+        "Remove any person's second factors",
+        "The second factor and all passkeys, of somebody who has lost them. Ends all sessions, and the person gets a mail. The password stays.",
+        "admin second-factors remove"
       )
     ),
     HttpApiEndpoint.delete("revokeKey", "/operator/api-keys/:key_id", {

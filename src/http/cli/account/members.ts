@@ -2,8 +2,9 @@
 import { Effect, Schema } from "effect"
 import { Argument, Command } from "effect/cli"
 import { roles } from "../../../schema/accounts/Role.ts"
-import { FollowedKeys, Member } from "../../../schema/nouns/Member.ts"
+import { FollowedKeys, Member, RemovedFactors } from "../../../schema/nouns/Member.ts"
 import { MembersApi } from "../../api/accounts/Members.ts"
+import { removedSentence } from "../../client/Words.ts"
 import { listed, said } from "../answers/draw.ts"
 import { row, rowWith } from "../answers/row.ts"
 import { wire } from "../answers/show.ts"
@@ -62,7 +63,18 @@ const remove = rowWith(
   }
 )
 
+const removeFactors = row(endpoints.removeFactors, {
+  about: "Remove the second factor and all passkeys of a member who has lost them; needs an owner's session",
+  fields: { member_id },
+  confirm: ({ member_id }) =>
+    `Remove the second factor and all passkeys of ${String(member_id)}? Their sessions end, and their password alone signs in.`,
+  show: said((text) => {
+    const removed = wire(RemovedFactors, text)
+    return removed === null ? "Removed." : removedSentence(removed)
+  })
+})
+
 export const members = Command.make("members").pipe(
   Command.withDescription("List members, change their roles and remove them"),
-  Command.withSubcommands([list, setRole, remove])
+  Command.withSubcommands([list, setRole, remove, removeFactors])
 )

@@ -1,9 +1,19 @@
-/** E-mail and password. Also stands in the dialog of a session that has ended. */
+/** E-mail and password, or a passkey. Also stands in the dialog of a session that has ended. */
 import { ActionForm } from "../actions/Actions.tsx"
 import { textIn, useAction } from "../actions/useAction.ts"
 import { api } from "../data/api.ts"
+import { Button } from "../parts/Button.tsx"
+import { hasPasskeys, signInWithPasskey } from "./passkey.ts"
 import { useCode } from "./useCode.tsx"
-import { EmailField, PasswordField } from "../parts/Field.tsx"
+import { EmailField, FormProblem, PasswordField } from "../parts/Field.tsx"
+
+/** Some browsers keep no secure cookie at http://localhost. Then the session is missing from the next request. */
+const cookieKept = () =>
+  api.auth.session({}).catch(() => {
+    throw new Error(
+      "The sign-in is right, but this browser did not keep the session cookie. Allow cookies for this address, or open the console over https."
+    )
+  })
 
 export const SignInForm = ({
   email = "",
@@ -15,28 +25,34 @@ export const SignInForm = ({
   readonly onDone: () => void
 }) => {
   const { codeField, withCode } = useCode()
+  const chosen = organization_id === null ? {} : { organization_id }
   const signIn = useAction(
     async (form: FormData) => {
-      const chosen = organization_id === null ? {} : { organization_id }
       await withCode(form, (code) =>
         api.browser.signIn({
           payload: { email: textIn(form, "email"), password: textIn(form, "password"), ...chosen, ...code }
         })
       )
-      // Some browsers keep no secure cookie at http://localhost. Then the session is missing from the next request.
-      await api.auth.session({}).catch(() => {
-        throw new Error(
-          "The password is right, but this browser did not keep the session cookie. Allow cookies for this address, or open the console over https."
-        )
-      })
+      await cookieKept()
     },
     { after: onDone }
   )
+  const passkey = useAction(() => signInWithPasskey(chosen).then(cookieKept), { after: onDone })
   return (
-    <ActionForm action={signIn} submit="Sign in" signsIn narrow>
-      <EmailField autoComplete="username" defaultValue={email} />
-      <PasswordField label="Password" name="password" />
-      {codeField}
-    </ActionForm>
+    <>
+      <ActionForm action={signIn} submit="Sign in" signsIn narrow>
+        <EmailField autoComplete="username" defaultValue={email} />
+        <PasswordField label="Password" name="password" />
+        {codeField}
+      </ActionForm>
+      {hasPasskeys && (
+        <div className="mt-4 space-y-4">
+          <FormProblem error={passkey.error} signsIn />
+          <Button className="w-full" busy={passkey.isPending} onClick={() => passkey.mutate()}>
+            Sign in with a passkey
+          </Button>
+        </div>
+      )}
+    </>
   )
 }

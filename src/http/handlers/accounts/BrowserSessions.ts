@@ -2,20 +2,31 @@
 import { Effect, Option } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Accounts, type NewSession } from "../../../layers/accounts/Accounts.ts"
+import { Passkeys, signInUse } from "../../../layers/accounts/Passkeys.ts"
+import { SignInAddresses } from "../../../layers/accounts/SignInAddresses.ts"
 import { Members } from "../../../layers/members/Members.ts"
 import { Settings } from "../../../layers/platform/Settings.ts"
 import { problem } from "../../../schema/Errors.ts"
 import { requireOwnPage, setSessionCookie } from "../../access/SessionCookie.ts"
+import { makeSite } from "../../pages/PasskeySite.ts"
 import { Api } from "../../api/Api.ts"
+import { allowAttempt } from "../../middleware/Attempts.ts"
 import { bearer } from "../../middleware/Bearer.ts"
+import { Limits } from "../../middleware/Limits.ts"
+import { RequestContext } from "../../middleware/RequestContext.ts"
 import { makeAccept } from "../../pages/AcceptInvitation.ts"
-import { makeSignIn } from "../../pages/SignIn.ts"
+import { makeSignIn, notMember } from "../../pages/SignIn.ts"
 import { makeSignUp } from "../../pages/SignUp.ts"
 import { shownSession } from "./shownSession.ts"
 
-const notMember = problem("invalid_request", "organization_id is not an organization of yours.", [
+const notMemberOf = problem("invalid_request", "organization_id is not an organization of yours.", [
   { path: "organization_id", message: "is not an organization of yours; GET /v1/auth/session lists them" }
 ])
+
+const refused = problem(
+  "unauthorized",
+  "The passkey did not sign in: it is not registered here or was removed, the start is older than five minutes or was used, or it has not verified its person. Start again, or sign in with your password."
+)
 
 export const BrowserSessionsHandlers = HttpApiBuilder.group(
   Api,
@@ -27,6 +38,10 @@ export const BrowserSessionsHandlers = HttpApiBuilder.group(
     const accept = yield* makeAccept
     const signIn = yield* makeSignIn
     const signUp = yield* makeSignUp
+    const addresses = yield* SignInAddresses
+    const limits = yield* Limits
+    const passkeys = yield* Passkeys
+    const site = yield* makeSite
     const ownPage = requireOwnPage(settings.publicUrl)
 
     const opened = Effect.fnUntraced(function* ({ token, session }: NewSession) {
@@ -36,6 +51,27 @@ export const BrowserSessionsHandlers = HttpApiBuilder.group(
 
     return handlers.handleAll({
       signIn: ({ payload }) => Effect.andThen(ownPage, Effect.flatMap(signIn(payload), opened)),
+
+      startPasskey: Effect.fnUntraced(function* () {
+        yield* ownPage
+        return { challenge: yield* passkeys.challenge(signInUse), rp_id: (yield* site).hostname }
+      }),
+
+      passkey: Effect.fnUntraced(function* ({ payload: { organization_id = null, ...given } }) {
+        yield* ownPage
+        yield* allowAttempt(limits, given.credential_id)
+        const session = yield* passkeys
+          .signIn(yield* site, given, organization_id)
+          .pipe(
+            Effect.catchTag("PasskeyRefused", ({ message }) =>
+              Effect.andThen(Effect.logInfo(`a sign-in with a passkey was refused: ${message}`), Effect.fail(refused))
+            )
+          )
+        if (session === null) return yield* Effect.fail(notMember(organization_id))
+        yield* addresses.remember(session.session.user_id, (yield* RequestContext).address)
+        return yield* opened(session)
+      }),
+
       signUp: ({ payload }) => Effect.andThen(ownPage, Effect.flatMap(signUp(payload), opened)),
       accept: ({ payload }) =>
         Effect.andThen(ownPage, Effect.flatMap(accept(payload.token, payload.password, payload.code ?? null), opened)),
@@ -43,7 +79,7 @@ export const BrowserSessionsHandlers = HttpApiBuilder.group(
         yield* ownPage
         const token = yield* members.switchTo(yield* bearer, organization_id)
         const session = token === null ? Option.none() : yield* accounts.session(token)
-        if (token === null || Option.isNone(session)) return yield* Effect.fail(notMember)
+        if (token === null || Option.isNone(session)) return yield* Effect.fail(notMemberOf)
         return yield* opened({ token, session: session.value })
       })
     })

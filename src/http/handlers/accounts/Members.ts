@@ -1,9 +1,11 @@
 /** Members and their roles. Auth.ts has checked the caller's role; what depends on the member is checked here. */
 import { Effect, Schema } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
+import { AccountMails } from "../../../actors/accounts/AccountMails.ts"
+import { SecondFactors } from "../../../layers/accounts/SecondFactors.ts"
 import { type FollowedKey, type MemberRow, Members } from "../../../layers/members/Members.ts"
 import { Settings } from "../../../layers/platform/Settings.ts"
-import { problem } from "../../../schema/Errors.ts"
+import { problem, refused } from "../../../schema/Errors.ts"
 import { withCommands } from "../../../schema/Hints.ts"
 import { looksLike } from "../../../schema/Ids.ts"
 import { Member } from "../../../schema/nouns/Member.ts"
@@ -26,6 +28,15 @@ const lastOwner = problem(
   [{ path: "path.member_id", message: "is the only owner of this organization" }]
 )
 
+const ownFactors = refused(
+  "path.member_id",
+  "is you. Remove your own second factor and passkeys on the console's Account page; without phone and recovery codes, ask another owner, or the operator of the service"
+)
+const elsewhere = refused(
+  "path.member_id",
+  "is in other organizations too, which rely on the second factor; only the operator of the service can remove it"
+)
+
 const memberJson = Schema.encodeSync(Member)
 const keysView = (keys: ReadonlyArray<FollowedKey>) => keys.map(({ key_id, ...key }) => ({ id: key_id, ...key }))
 
@@ -34,6 +45,8 @@ export const MembersHandlers = HttpApiBuilder.group(
   "members",
   Effect.fnUntraced(function* (handlers) {
     const members = yield* Members
+    const factors = yield* SecondFactors
+    const mails = yield* AccountMails
     const asCaller = yield* makeAsCaller
     const settings = yield* Settings
 
@@ -56,6 +69,17 @@ export const MembersHandlers = HttpApiBuilder.group(
         if (row === null) return yield* Effect.fail(unknown(member_id))
         const { keys, ...member } = row
         return { ...view(member), keys: keysView(keys) }
+      }),
+
+      removeFactors: Effect.fnUntraced(function* ({ params: { member_id } }) {
+        const { org_id, user_id } = yield* CurrentCaller
+        if (user_id === member_id) return yield* ownFactors
+        const removed = looksLike("usr", member_id)
+          ? yield* asCaller(factors.reset(member_id, org_id)).pipe(Effect.catchTag("MemberElsewhere", () => elsewhere))
+          : null
+        if (removed === null) return yield* Effect.fail(unknown(member_id))
+        yield* mails.wake
+        return { id: member_id, ...removed }
       }),
 
       remove: Effect.fnUntraced(function* ({ params: { member_id }, query }) {

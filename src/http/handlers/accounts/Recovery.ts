@@ -10,6 +10,7 @@ import { Api } from "../../api/Api.ts"
 import { allowAttempt, linkAccount } from "../../middleware/Attempts.ts"
 import { makeAsCaller, makeOwnSession } from "../../middleware/Bearer.ts"
 import { allowCode, codeRefused } from "../../pages/SignIn.ts"
+import { makeWithPassword, wrongPassword } from "./withPassword.ts"
 import { RequestContext } from "../../middleware/RequestContext.ts"
 import { Limits } from "../../middleware/Limits.ts"
 import { withCommands, type Sentence, sentenceOf } from "../../../schema/Hints.ts"
@@ -30,8 +31,6 @@ const addressTaken = refusedField(
   "token",
   "is for an address that another account has verified; sign in to that account"
 )
-const wrongPassword = refusedField("current_password", "is not your password")
-
 const wrongCode = refusedField(
   "code",
   "is wrong, too old, or was used before; send the app's next code for the secret that was started last"
@@ -39,6 +38,10 @@ const wrongCode = refusedField(
 const alreadyOn = problem(
   "invalid_request",
   withCommands`Your account has a second factor already. Remove it first with ${viaApi("POST", "/v1/auth/second-factor/remove")}`
+)
+const noEncryptionKey = problem(
+  "invalid_request",
+  "This service can't store the secret of an authenticator app, because it has no key to encrypt it with. The operator can set RUNGATE_ENCRYPTION_KEY. A passkey has no secret here: add one instead."
 )
 
 const accepted = {
@@ -58,14 +61,7 @@ export const RecoveryHandlers = HttpApiBuilder.group(
     const asCaller = yield* makeAsCaller
 
     const session = yield* makeOwnSession
-
-    /** The session, if the person has given the password too. */
-    const withPassword = Effect.fnUntraced(function* (password: string) {
-      const mine = yield* session
-      yield* allowAttempt(limits, mine.email)
-      if (!(yield* passwords.matches(mine.user_id, Redacted.make(password)))) return yield* Effect.fail(wrongPassword)
-      return mine
-    })
+    const withPassword = yield* makeWithPassword
 
     return handlers.handleAll({
       verifyEmail: Effect.fnUntraced(function* ({ payload: { token } }) {
@@ -93,7 +89,7 @@ export const RecoveryHandlers = HttpApiBuilder.group(
         yield* allowAttempt(limits, mine.email)
         yield* passwords
           .change(mine, Redacted.make(current_password), Redacted.make(new_password), (yield* RequestContext).address)
-          .pipe(Effect.catchTag("WrongPassword", () => Effect.fail(wrongPassword)))
+          .pipe(Effect.catchTag("WrongPassword", () => wrongPassword))
         return { password_changed: true as const }
       }),
 
@@ -102,7 +98,10 @@ export const RecoveryHandlers = HttpApiBuilder.group(
       startSecondFactor: Effect.fnUntraced(function* ({ payload: { current_password } }) {
         const { user_id, email } = yield* withPassword(current_password)
         return yield* asCaller(factors.start(user_id, email)).pipe(
-          Effect.catchTag("AlreadyOn", () => Effect.fail(alreadyOn))
+          Effect.catchTags({
+            AlreadyOn: () => Effect.fail(alreadyOn),
+            NoEncryptionKey: () => Effect.fail(noEncryptionKey)
+          })
         )
       }),
 
@@ -112,6 +111,7 @@ export const RecoveryHandlers = HttpApiBuilder.group(
         const recovery_codes = yield* asCaller(factors.confirm(user_id, code)).pipe(
           Effect.catchTag("WrongCode", () => Effect.fail(wrongCode))
         )
+        yield* accountMails.wake
         return { recovery_codes }
       }),
 
@@ -120,6 +120,7 @@ export const RecoveryHandlers = HttpApiBuilder.group(
         yield* allowCode(limits, email, code)
         yield* factors.check(user_id, code).pipe(Effect.catchTags(codeRefused(limits, email)))
         yield* asCaller(factors.remove(user_id))
+        yield* accountMails.wake
         return { removed: true as const }
       }),
 

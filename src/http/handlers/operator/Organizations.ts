@@ -7,6 +7,7 @@ import { HttpApiBuilder } from "effect/http-api"
 import { creditMax, makeCredits, type NewCredit } from "../../../actors/operator/Credits.ts"
 import { EventFeed } from "../../../actors/events/EventFeed.ts"
 import { Accounts } from "../../../layers/accounts/Accounts.ts"
+import { SecondFactors } from "../../../layers/accounts/SecondFactors.ts"
 import { Audit } from "../../../layers/audit/Audit.ts"
 import { BooksWatch } from "../../../layers/audit/BooksWatch.ts"
 import type { Violation } from "../../../layers/audit/equations.ts"
@@ -30,6 +31,8 @@ import { WalletAudit } from "../../../schema/nouns/Wallet.ts"
 
 const noKey = (key_id: string) =>
   problem("not_found", `There is no API key "${shownName(key_id)}". The keys of an organization are a part of it.`)
+const noPerson = (user_id: string) =>
+  problem("not_found", `There is no person "${shownName(user_id)}". The people of an organization are a part of it.`)
 const badAmount = refused("amount", `must be above 0 and at most ${usd(creditMax)}`)
 const storedCredit = (reference: string) =>
   problem(
@@ -64,6 +67,7 @@ export const OperatorOrganizationsHandlers = HttpApiBuilder.group(
     const books = yield* Books
     const limits = yield* WalletLimits
     const credits = yield* makeCredits
+    const factors = yield* SecondFactors
     const feed = yield* EventFeed
     const stateOf = yield* makeOrganizationState
     const watch = yield* BooksWatch
@@ -115,6 +119,14 @@ export const OperatorOrganizationsHandlers = HttpApiBuilder.group(
         const done = yield* watch.resume(org_id, yield* operatorActor)
         if (done._tag === "Violated") return yield* Effect.fail(stillSuspended(org_id, done.violations))
         return { org_id, suspended: false, already: done._tag === "NotSuspended" } as const
+      }),
+
+      removeFactors: Effect.fnUntraced(function* ({ params: { user_id: id } }) {
+        const removed = looksLike("usr", id)
+          ? yield* asOperator(factors.reset(id, null)).pipe(Effect.catchTag("MemberElsewhere", Effect.die))
+          : null
+        if (removed === null) return yield* Effect.fail(noPerson(id))
+        return { id, ...removed }
       }),
 
       revokeKey: Effect.fnUntraced(function* ({ params: { key_id } }) {

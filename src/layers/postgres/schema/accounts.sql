@@ -37,6 +37,8 @@ CREATE TABLE users (
   -- does not tell whether the address has an account.
   pending boolean NOT NULL DEFAULT false,
   email_verified_at timestamptz,
+  -- When the last challenge of a passkey was made that this person has used, in milliseconds.
+  last_challenge bigint NOT NULL DEFAULT 0,
   CONSTRAINT user_verified CHECK (NOT (pending AND email_verified_at IS NOT NULL))
 );
 CREATE UNIQUE INDEX users_email ON users (lower(email)) WHERE NOT pending;
@@ -59,16 +61,20 @@ CREATE TRIGGER audited_password AFTER UPDATE ON users FOR EACH ROW
 WHEN (OLD.password_hash IS DISTINCT FROM NEW.password_hash) EXECUTE FUNCTION audit_password();
 
 -- Other ways to sign in are in the audit log of each organization of the user. Arguments: what a row is called in an action, columns that
--- the log must not show, and the verb if it is neither created nor removed.
+-- the log must not show, and the verb if it is neither created nor removed. Who has verified the address also gets a mail of each action that
+-- `mails` has as a kind, once in a transaction.
 CREATE FUNCTION audit_sign_in_way() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
   any_row jsonb := CASE TG_OP WHEN 'DELETE' THEN to_jsonb(OLD) ELSE to_jsonb(NEW) END;
   shown jsonb := any_row - string_to_array(TG_ARGV[1], ',');
   removed boolean := TG_OP = 'DELETE';
+  action text := TG_ARGV[0] || '.' || coalesce(TG_ARGV[2], CASE WHEN removed THEN 'removed' ELSE 'created' END);
 BEGIN
-  PERFORM audit_write(audit_actor(), m.org_id, TG_ARGV[0] || '.' || coalesce(TG_ARGV[2], CASE WHEN removed THEN 'removed' ELSE 'created' END), any_row ->> 'user_id',
-                      CASE WHEN removed THEN shown END, CASE WHEN NOT removed THEN shown END)
+  PERFORM audit_write(audit_actor(), m.org_id, action, any_row ->> 'user_id', CASE WHEN removed THEN shown END, CASE WHEN NOT removed THEN shown END)
   FROM (SELECT 1) AS always LEFT JOIN members m ON m.user_id = any_row ->> 'user_id';
+  INSERT INTO mails (kind, address, user_id) SELECT action, u.email, u.user_id FROM users u
+  WHERE u.user_id = any_row ->> 'user_id' AND NOT u.pending AND action NOT IN ('identity.created', 'identity.removed', 'passkey.renamed')
+    AND NOT EXISTS (SELECT FROM mails m WHERE m.user_id = u.user_id AND m.kind = action AND m.created_at = now());
   RETURN NULL;
 END $$;
 
@@ -99,8 +105,8 @@ EXECUTE FUNCTION identity_is_of_verified_user();
 -- One row for each person with a second factor. Its owner writes it, and each sign-in with a code.
 CREATE TABLE second_factors (
   user_id text PRIMARY KEY REFERENCES users ON DELETE CASCADE,
-  -- Encrypted with the first key of RUNGATE_ENCRYPTION_KEY, if there is one.
-  secret text NOT NULL,
+  -- Encrypted with RUNGATE_ENCRYPTION_KEY.
+  secret text NOT NULL CHECK (secret ~ '^v1\.[A-Za-z0-9_-]{8}\.[A-Za-z0-9_-]{16}\.[A-Za-z0-9_-]+$'),
   -- Null until a code of the secret was given. Until then it does not count.
   confirmed_at timestamptz,
   -- The time step of the last code.
@@ -127,6 +133,38 @@ BEGIN
 END $$;
 CREATE TRIGGER second_factor_goes_on BEFORE UPDATE ON second_factors FOR EACH ROW WHEN (OLD.confirmed_at IS NOT NULL)
 EXECUTE FUNCTION second_factor_goes_on();
+
+-- One row for each passkey of a person (WebAuthn). Its owner writes it, and each sign-in with it.
+CREATE TABLE passkeys (
+  passkey_id text PRIMARY KEY,
+  user_id text NOT NULL REFERENCES users ON DELETE CASCADE,
+  -- Base64url of at most 1,023 bytes, as browsers write it.
+  credential_id text NOT NULL UNIQUE CHECK (credential_id ~ '^[A-Za-z0-9_-]+$' AND length(credential_id) <= 1364),
+  public_key bytea NOT NULL CHECK (length(public_key) BETWEEN 1 AND 2000),
+  name text NOT NULL CHECK (length(name) BETWEEN 1 AND 200),
+  -- The last count of the authenticator. 0 if it does not count.
+  counter bigint NOT NULL CHECK (counter >= 0),
+  created_at timestamptz NOT NULL DEFAULT now(),
+  last_used_at timestamptz
+);
+CREATE INDEX passkeys_user ON passkeys (user_id);
+CREATE TRIGGER name_is_printable BEFORE INSERT OR UPDATE ON passkeys FOR EACH ROW EXECUTE FUNCTION name_is_printable();
+CREATE TRIGGER audited AFTER INSERT OR DELETE ON passkeys FOR EACH ROW
+EXECUTE FUNCTION audit_sign_in_way('passkey', 'user_id,credential_id,public_key,counter,created_at,last_used_at');
+CREATE TRIGGER audited_name AFTER UPDATE ON passkeys FOR EACH ROW WHEN (OLD.name IS DISTINCT FROM NEW.name)
+EXECUTE FUNCTION audit_sign_in_way('passkey', 'user_id,credential_id,public_key,counter,created_at,last_used_at', 'renamed');
+
+-- No challenge works twice, and no count of an authenticator comes back, which a copy of it would send.
+CREATE FUNCTION passkey_goes_on() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  RAISE EXCEPTION 'the challenges and counts of % go on and never come back', OLD.user_id
+    USING ERRCODE = 'check_violation', CONSTRAINT = 'passkey_goes_on';
+END $$;
+CREATE TRIGGER passkey_goes_on BEFORE UPDATE ON passkeys FOR EACH ROW
+WHEN (NEW.counter < OLD.counter OR (NEW.user_id, NEW.credential_id, NEW.public_key) IS DISTINCT FROM (OLD.user_id, OLD.credential_id, OLD.public_key))
+EXECUTE FUNCTION passkey_goes_on();
+CREATE TRIGGER challenge_goes_on BEFORE UPDATE ON users FOR EACH ROW WHEN (NEW.last_challenge < OLD.last_challenge)
+EXECUTE FUNCTION passkey_goes_on();
 
 -- One row for each sign-in of a person in the web console. Signing in and out writes it.
 CREATE TABLE sessions (
@@ -183,9 +221,11 @@ CREATE TABLE mail_tokens (
 CREATE INDEX mail_tokens_user ON mail_tokens (user_id, purpose);
 
 -- Mails that are to be sent: written with what they are about, sent by workers after its commit. What is in a mail is decided when it is sent.
+-- A kind with a dot is an action of the audit log.
 CREATE TABLE mails (
   mail_id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-  kind text NOT NULL CHECK (kind IN ('sign_up', 'reset_password')),
+  kind text NOT NULL CHECK (kind IN ('sign_up', 'reset_password', 'passkey.created', 'passkey.removed', 'second_factor.created',
+    'second_factor.removed', 'recovery_code.used')),
   address text NOT NULL,
   user_id text REFERENCES users,
   created_at timestamptz NOT NULL DEFAULT now(),
@@ -193,7 +233,7 @@ CREATE TABLE mails (
   attempts integer NOT NULL DEFAULT 0 CHECK (attempts >= 0),
   ended_at timestamptz,
   outcome text CHECK (outcome IN ('sent', 'dropped', 'failed')),
-  CONSTRAINT mail_about CHECK ((kind = 'sign_up') = (user_id IS NOT NULL)),
+  CONSTRAINT mail_about CHECK ((kind <> 'reset_password') = (user_id IS NOT NULL)),
   CONSTRAINT mail_ended CHECK ((ended_at IS NULL) = (outcome IS NULL))
 );
 CREATE INDEX mails_due ON mails (send_at) WHERE ended_at IS NULL;

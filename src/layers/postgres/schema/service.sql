@@ -21,10 +21,11 @@ BEGIN
   RETURN NEW;
 END $$;
 
--- One row: what tells this installation from others that share a Redis with it. The schema makes it.
+-- One row: what tells this installation from others that share a Redis with it, and the key that signs challenges of passkeys. The schema makes it.
 CREATE TABLE installation (
   only_row boolean PRIMARY KEY DEFAULT true CHECK (only_row),
   id uuid NOT NULL DEFAULT gen_random_uuid(),
+  challenge_key bytea NOT NULL DEFAULT sha256(uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid())),
   created_at timestamptz NOT NULL DEFAULT now()
 );
 INSERT INTO installation DEFAULT VALUES;

@@ -3,6 +3,7 @@ import { describe, expect, test } from "bun:test"
 import { TOTP } from "otpauth"
 import { stepOf } from "../../../../src/layers/accounts/SecondFactors.ts"
 import { type Reply, startApp, until, withApp } from "../../../kit/app.ts"
+import { operatorOf, ownPage } from "../../../http/operator/operator.ts"
 
 const password = "correct horse battery"
 const keyOf = (text: string) => Buffer.from(text.padEnd(32, "x")).toString("base64")
@@ -163,8 +164,93 @@ describe("its secret", () => {
   })
 })
 
+describe("without an encryption key", () => {
+  const plain = withApp()
+  test("no secret is stored, and the answer says what to do", async () => {
+    const sign = { email: "nia@example.com", password, organization: "Acme" }
+    const { body } = await plain.call(null, "POST", "/v1/auth/sign-up", { body: sign })
+    const reply = await plain.call(body.session_token, "POST", "/v1/auth/second-factor", {
+      body: { current_password: password }
+    })
+    expect([reply.status, reply.body.error.message]).toEqual([400, expect.stringContaining("RUNGATE_ENCRYPTION_KEY")])
+    const stored = plain.sql("INSERT INTO second_factors (user_id, secret) VALUES ($1, 'JBSWY3DP')", [body.user.id])
+    await expect(stored).rejects.toThrow("second_factors_secret_check")
+  })
+})
+
+describe("whoever has lost phone and recovery codes", () => {
+  /** Somebody with a second factor who belongs to the organization of `host` alone. */
+  const memberOf = async (host: string, role: string) => {
+    const email = `lou.${(count += 1)}@example.com`
+    const invited = await app.call(host, "POST", "/v1/invitations", { body: { email, role } })
+    const token = new URL(invited.body.link).searchParams.get("token")
+    const { body } = await app.call(null, "POST", "/v1/invitations/accept", { body: { token, password } })
+    const mine = { email, token: String(body.session_token), id: String(body.user.id) }
+    const started = await post(mine.token, "/second-factor", { current_password: password })
+    await post(mine.token, "/second-factor/confirm", { code: codeOf(started.body.uri) })
+    await app.sql(
+      "INSERT INTO passkeys (passkey_id, user_id, credential_id, public_key, name, counter) VALUES ('psk_' || $1, $1, $1, 'k', 'n', 0)",
+      [mine.id]
+    )
+    return mine
+  }
+  const remove = (by: string, id: string) => app.call(by, "DELETE", `/v1/members/${id}/second-factors`)
+  const mailsTo = async (email: string) =>
+    (await app.sql("SELECT kind FROM mails WHERE address = $1 ORDER BY kind", [email])).map(({ kind }) => kind)
+
+  test("gets a way back from an owner: sessions end, and the mail and the audit log say it", async () => {
+    const host = await person()
+    const member = await memberOf(host.token, "owner")
+    expect(refusal(await signIn(member.email))).toEqual([401, "code"])
+    expect((await remove(host.token, member.id)).body).toEqual({
+      id: member.id,
+      second_factor: true,
+      passkeys: 1,
+      sessions_ended: 1
+    })
+    expect((await app.call(member.token, "GET", "/v1/auth/session")).status).toBe(401)
+    expect((await signIn(member.email)).status).toBe(200)
+    const log = await app.sql(
+      "SELECT action, actor_id FROM audit_log WHERE object = $1 AND action ~ 'removed|ended' ORDER BY action",
+      [member.id]
+    )
+    expect(log).toEqual(
+      ["passkey.removed", "second_factor.removed", "sessions.ended"].map((action) => ({ action, actor_id: host.id }))
+    )
+    expect(await mailsTo(member.email)).toEqual([
+      "passkey.created",
+      "passkey.removed",
+      "second_factor.created",
+      "second_factor.removed"
+    ])
+    // Nothing is left, so nothing ends.
+    expect((await remove(host.token, member.id)).body).toMatchObject({ second_factor: false, sessions_ended: 0 })
+  })
+
+  test("does not get it from an admin, from a stranger, alone, or where other organizations rely on it", async () => {
+    const host = await person()
+    const member = await memberOf(host.token, "admin")
+    const stranger = await person()
+    expect((await remove(member.token, host.id)).status).toBe(403)
+    expect((await remove(stranger.token, member.id)).status).toBe(404)
+    expect(refusal(await remove(host.token, host.id))).toEqual([400, "path.member_id"])
+    await app.sql("INSERT INTO members (org_id, user_id, role) VALUES ($1, $2, 'viewer')", [stranger.org_id, member.id])
+    expect(refusal(await remove(host.token, member.id))).toEqual([400, "path.member_id"])
+    expect(refusal(await remove(stranger.token, member.id))).toEqual([400, "path.member_id"])
+    expect(refusal(await signIn(member.email))).toEqual([401, "code"])
+    const { cookie } = await operatorOf(app)
+    const byOperator = (id: string) =>
+      app.call(null, "DELETE", `/v1/operator/users/${id}/second-factors`, { headers: { ...ownPage(app), cookie } })
+    expect((await byOperator(member.id)).body).toMatchObject({ second_factor: true, passkeys: 1 })
+    expect((await byOperator("usr_01m81nzgvweh2hdt7twdxbzz25")).status).toBe(404)
+    expect((await signIn(member.email)).status).toBe(200)
+  })
+})
+
 describe("brute force", () => {
-  const limited = withApp({ settings: { RUNGATE_RATE_LIMIT: "50", RUNGATE_TRUSTED_PROXIES: "1" } })
+  const limited = withApp({
+    settings: { RUNGATE_RATE_LIMIT: "50", RUNGATE_TRUSTED_PROXIES: "1", RUNGATE_ENCRYPTION_KEY: old }
+  })
 
   test("of codes is slowed over all addresses, those that have signed in before too", async () => {
     const email = "eve@example.com"

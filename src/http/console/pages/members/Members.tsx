@@ -7,6 +7,7 @@ import { PagedTable, usePaged } from "../../lists/PagedList.tsx"
 import { Empty, PageHead, Panel } from "../../parts/Page.tsx"
 import { Badge } from "../../parts/Values.tsx"
 import { Invitations } from "./Invitations.tsx"
+import { RemoveFactors } from "./RemoveFactors.tsx"
 import { RemoveMember } from "./RemoveMember.tsx"
 import { RoleOf } from "./RoleOf.tsx"
 import { type Member, roleWords } from "./roles.ts"
@@ -45,6 +46,12 @@ const Members = () => {
       return (
         <div className="flex flex-wrap items-center justify-between gap-2">
           {isOwner ? <RoleOf member={member} /> : member.role}
+          {isOwner && !isSelf && (
+            <RemoveFactors
+              email={member.email}
+              send={() => api.members.removeFactors({ params: { member_id: member.id } })}
+            />
+          )}
           {(isOwner || isSelf) && <RemoveMember member={member} isSelf={isSelf} />}
         </div>
       )

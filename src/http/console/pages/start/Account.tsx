@@ -8,6 +8,7 @@ import { Id } from "../../parts/Copy.tsx"
 import { PasswordField, passwordLengthMin } from "../../parts/Field.tsx"
 import { PageHead, Panel } from "../../parts/Page.tsx"
 import { Time } from "../../parts/Values.tsx"
+import { Passkeys } from "./Passkeys.tsx"
 import { SecondFactor } from "./SecondFactor.tsx"
 import { Sessions } from "./Sessions.tsx"
 
@@ -63,6 +64,7 @@ const Account = () => {
           />
         </Panel>
         <Password />
+        <Passkeys />
         <SecondFactor />
         <Sessions />
       </div>

@@ -1,6 +1,8 @@
 /** What an organization has: open runs, the newest entries of its ledger, payments, and people. */
 import type { AnswerOf } from "../../../../client/Browser.ts"
+import { api } from "../../../data/api.ts"
 import { columnsOf } from "../../../lists/nouns.tsx"
+import { RemoveFactors } from "../../members/RemoveFactors.tsx"
 import { paymentCells } from "../paymentCells.tsx"
 import { TablePanel } from "../SmallTable.tsx"
 
@@ -51,6 +53,16 @@ export const People = ({ detail }: Of) => (
     rows={detail.people}
     keyOf={({ id }) => id}
     none="Nobody is a member."
-    columns={columnsOf("Person")}
+    columns={columnsOf("Person", {
+      email: ({ id, email }) => (
+        <div className="flex flex-wrap items-center justify-between gap-2">
+          <span className="min-w-28 wrap-anywhere">{email}</span>
+          <RemoveFactors
+            email={email}
+            send={() => api.operatorOrganizations.removeFactors({ params: { user_id: id } })}
+          />
+        </div>
+      )
+    })}
   />
 )

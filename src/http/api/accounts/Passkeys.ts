@@ -1,0 +1,63 @@
+/** The contract of passkeys: what a person does with the own ones. Signing in with one is in BrowserSessions.ts. */
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { own } from "../shapes/Rights.ts"
+import { Wire } from "../../../schema/Errors.ts"
+import { Base64url, CredentialId, Name, Password } from "../shapes/AccountFields.ts"
+import { Auth } from "../shapes/Common.ts"
+import * as nouns from "../../../schema/nouns/Passkey.ts"
+
+const Passkey = Schema.toEncoded(nouns.Passkey)
+const one = { passkey_id: Schema.String }
+
+export class PasskeysApi extends HttpApiGroup.make("passkeys")
+  .add(
+    HttpApiEndpoint.get("list", "/auth/passkeys", {
+      success: Schema.Struct({ items: Schema.Array(Passkey), next_cursor: Schema.Null }),
+      error: [Wire.forbidden]
+    }).annotateMerge(own("List your passkeys", "Newest first, at most 20.")),
+    HttpApiEndpoint.post("start", "/auth/passkeys/start", {
+      payload: Schema.Struct({ current_password: Password }).annotate({ identifier: "PasskeyStart" }),
+      success: Schema.Struct({
+        challenge: Base64url,
+        rp_id: Schema.String,
+        user_handle: Base64url,
+        credential_ids: Schema.Array(CredentialId)
+      }).annotate({ identifier: "PasskeyRegistration" }),
+      error: [Wire.invalid_request, Wire.forbidden, Wire.rate_limited]
+    }).annotateMerge(
+      own(
+        "Start a passkey",
+        "Returns what a browser needs to make one: a challenge for one use within five minutes, and the credentials that you have."
+      )
+    ),
+    HttpApiEndpoint.post("create", "/auth/passkeys", {
+      payload: Schema.Struct({
+        name: Name,
+        credential_id: CredentialId,
+        client_data: Base64url,
+        attestation: Base64url
+      }).annotate({ identifier: "PasskeyRequest" }),
+      success: Passkey,
+      error: [Wire.invalid_request, Wire.forbidden, Wire.rate_limited]
+    }).annotateMerge(
+      own(
+        "Add a passkey",
+        "It must be discoverable and verify its person, such as by a PIN or a fingerprint. It signs in without the password."
+      )
+    ),
+    HttpApiEndpoint.patch("rename", "/auth/passkeys/:passkey_id", {
+      params: one,
+      payload: Schema.Struct({ name: Name }).annotate({ identifier: "PasskeyChange" }),
+      success: Passkey,
+      error: [Wire.invalid_request, Wire.forbidden, Wire.not_found]
+    }).annotateMerge(own("Rename a passkey", "")),
+    HttpApiEndpoint.delete("remove", "/auth/passkeys/:passkey_id", {
+      params: one,
+      success: Schema.Struct({ id: nouns.Passkey.fields.id, deleted: Schema.Literal(true) }).annotate({
+        identifier: "RemovedPasskey"
+      }),
+      error: [Wire.forbidden, Wire.not_found]
+    }).annotateMerge(own("Remove a passkey", "It signs in no more. Password and sessions stay."))
+  )
+  .middleware(Auth) {}

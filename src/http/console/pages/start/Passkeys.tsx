@@ -1,0 +1,99 @@
+/** The person's passkeys: adding one with this browser, and renaming and removing them. */
+import { useQuery } from "@tanstack/react-query"
+import type { AnswerOf } from "../../../client/Browser.ts"
+import { addPasskey, hasPasskeys } from "../../account/passkey.ts"
+import { ActionForm, ConfirmAction } from "../../actions/Actions.tsx"
+import { textIn, useAction } from "../../actions/useAction.ts"
+import { api } from "../../data/api.ts"
+import { useSession } from "../../data/session.ts"
+import { columnsOf } from "../../lists/nouns.tsx"
+import { Field, PasswordField } from "../../parts/Field.tsx"
+import { Loaded, Panel } from "../../parts/Page.tsx"
+import { type Column, DataTable } from "../../parts/Table.tsx"
+
+type Passkey = AnswerOf<"passkeys", "list">["items"][number]
+
+const changes = ["passkeys"]
+
+const NameField = ({ name = "" }: { readonly name?: string }) => (
+  <Field label="Name, such as Laptop" name="name" defaultValue={name} autoComplete="off" required maxLength={200} />
+)
+
+const Add = () => {
+  const email = useSession()?.user.email ?? ""
+  const add = useAction((form: FormData) => addPasskey(textIn(form, "name"), textIn(form, "current_password"), email), {
+    says: "The passkey is added.",
+    changes
+  })
+  return (
+    <ActionForm
+      action={add}
+      submit="Add a passkey"
+      look="plain"
+      saved="The passkey is added."
+      className="max-w-sm space-y-4"
+    >
+      <NameField />
+      <PasswordField label="Current password" name="current_password" />
+    </ActionForm>
+  )
+}
+
+const Change = ({ passkey: { id, name } }: { readonly passkey: Passkey }) => {
+  const params = { passkey_id: id }
+  const rename = useAction(
+    (form: FormData) => api.passkeys.rename({ params, payload: { name: textIn(form, "name") } }),
+    { says: "The passkey has its new name.", changes }
+  )
+  const remove = useAction(() => api.passkeys.remove({ params }), { says: "The passkey is removed.", changes })
+  return (
+    <div className="flex flex-wrap justify-end gap-2">
+      <ConfirmAction
+        action={rename}
+        word="Rename"
+        label={`Rename ${name}`}
+        buttonLook="plain"
+        look="primary"
+        title={`Rename ${name}?`}
+        confirm="Rename it"
+      >
+        <NameField name={name} />
+      </ConfirmAction>
+      <ConfirmAction
+        action={remove}
+        word="Remove"
+        label={`Remove ${name}`}
+        title={`Remove ${name}?`}
+        confirm="Remove it"
+      >
+        <p>It signs in no more. Your password and your sessions stay.</p>
+      </ConfirmAction>
+    </div>
+  )
+}
+
+const columns: ReadonlyArray<Column<Passkey>> = [
+  ...columnsOf("Passkey"),
+  { title: "Actions", cell: (passkey) => <Change passkey={passkey} />, align: "right" }
+]
+
+export const Passkeys = () => {
+  const passkeys = useQuery({ queryKey: changes, queryFn: () => api.passkeys.list({}) })
+  return (
+    <Panel title="Passkeys">
+      <div className="space-y-4">
+        <p className="text-muted">
+          A passkey signs in without your password and without a code, with the lock of your device.
+        </p>
+        <Loaded query={passkeys}>
+          {({ items }) =>
+            items.length > 0 && (
+              <DataTable label="Your passkeys" rows={items} columns={columns} keyOf={({ id }) => id} />
+            )
+          }
+        </Loaded>
+        {hasPasskeys ? <Add /> : <p>This browser can't make passkeys. A newer one can.</p>}
+      </div>
+    </Panel>
+  )
+}

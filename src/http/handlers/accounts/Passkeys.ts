@@ -1,0 +1,86 @@
+/** A person's own passkeys. Starting one needs the password, as a second factor does. */
+import { Effect, Schema } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { AccountMails } from "../../../actors/accounts/AccountMails.ts"
+import { Passkeys, registerUse } from "../../../layers/accounts/Passkeys.ts"
+import { problem } from "../../../schema/Errors.ts"
+import { Passkey } from "../../../schema/nouns/Passkey.ts"
+import { shownName } from "../../../schema/json/StorableText.ts"
+import { makeSite } from "../../pages/PasskeySite.ts"
+import { Api } from "../../api/Api.ts"
+import { allowAttempt } from "../../middleware/Attempts.ts"
+import { makeAsCaller, makeOwnSession } from "../../middleware/Bearer.ts"
+import { Limits } from "../../middleware/Limits.ts"
+import { RequestContext } from "../../middleware/RequestContext.ts"
+import { makeWithPassword } from "./withPassword.ts"
+
+const refused = problem(
+  "invalid_request",
+  "The passkey was not added: the start is older than five minutes or was used, the browser was at another address, the passkey has not verified its person, or it is added already. Start again."
+)
+const tooMany = problem("invalid_request", "You have 20 passkeys, which is the most. Remove one that you don't use.")
+const unknown = (id: string) =>
+  problem("not_found", `You have no passkey "${shownName(id)}". List them with GET /v1/auth/passkeys.`, [
+    { path: "path.passkey_id", message: "is not a passkey of yours" }
+  ])
+
+const shown = Schema.encodeSync(Passkey)
+
+export const PasskeysHandlers = HttpApiBuilder.group(
+  Api,
+  "passkeys",
+  Effect.fnUntraced(function* (handlers) {
+    const passkeys = yield* Passkeys
+    const mails = yield* AccountMails
+    const limits = yield* Limits
+    const asCaller = yield* makeAsCaller
+    const session = yield* makeOwnSession
+    const site = yield* makeSite
+    const withPassword = yield* makeWithPassword
+
+    return handlers.handleAll({
+      list: Effect.fnUntraced(function* () {
+        const rows = yield* passkeys.list((yield* session).user_id)
+        return { items: rows.map((row) => shown(row)), next_cursor: null }
+      }),
+
+      start: Effect.fnUntraced(function* ({ payload: { current_password } }) {
+        const { hostname } = yield* site
+        const { user_id } = yield* withPassword(current_password)
+        return {
+          challenge: yield* passkeys.challenge(registerUse(user_id)),
+          rp_id: hostname,
+          user_handle: Buffer.from(user_id).toString("base64url"),
+          credential_ids: yield* passkeys.credentials(user_id)
+        }
+      }),
+
+      create: Effect.fnUntraced(function* ({ payload }) {
+        const { user_id, email } = yield* session
+        yield* allowAttempt(limits, email)
+        const { address } = yield* RequestContext
+        const row = yield* passkeys.add(yield* site, user_id, payload, address).pipe(
+          Effect.catchTags({
+            PasskeyRefused: ({ message }) =>
+              Effect.andThen(Effect.logInfo(`a passkey was refused: ${message}`), Effect.fail(refused)),
+            TooManyPasskeys: () => Effect.fail(tooMany)
+          })
+        )
+        yield* mails.wake
+        return shown(row)
+      }),
+
+      rename: Effect.fnUntraced(function* ({ params: { passkey_id }, payload: { name } }) {
+        const row = yield* asCaller(passkeys.rename((yield* session).user_id, passkey_id, name))
+        return row === null ? yield* Effect.fail(unknown(passkey_id)) : shown(row)
+      }),
+
+      remove: Effect.fnUntraced(function* ({ params: { passkey_id } }) {
+        const removed = yield* asCaller(passkeys.remove((yield* session).user_id, passkey_id))
+        if (!removed) return yield* Effect.fail(unknown(passkey_id))
+        yield* mails.wake
+        return { id: passkey_id, deleted: true as const }
+      })
+    })
+  })
+)

@@ -1,0 +1,245 @@
+/**
+ * Passkeys: keys of a person's devices that sign in without a password (WebAuthn). `@simplewebauthn/server` checks origin, RP ID, user
+ * verification, signature and count.
+ *
+ * A challenge is signed and not stored, so strangers store nothing. It works once within five minutes, for one use: the user's row keeps
+ * when the last one that was used was made, and only later ones work.
+ */
+import { createHmac, timingSafeEqual } from "node:crypto"
+import { Clock, Context, Effect, Layer, Option, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { AuditLog } from "../auditlog/AuditLog.ts"
+import { newId } from "../platform/Ids.ts"
+import { oneRowOf, rowsOf } from "../postgres/Rows.ts"
+import type { Passkey } from "../../schema/nouns/Passkey.ts"
+import { Accounts, type NewSession } from "./Accounts.ts"
+
+/** `message` is for the log: it names the rule, and no secret. */
+export class PasskeyRefused extends Schema.TaggedError<PasskeyRefused>()("PasskeyRefused", {
+  message: Schema.String
+}) {}
+export class TooManyPasskeys extends Schema.TaggedError<TooManyPasskeys>()("TooManyPasskeys", {}) {}
+
+/** What an authenticator has made, as browsers write it: base64url. */
+export interface NewCredential {
+  readonly name: string
+  readonly credential_id: string
+  readonly client_data: string
+  readonly attestation: string
+}
+export interface Assertion {
+  readonly credential_id: string
+  readonly client_data: string
+  readonly authenticator_data: string
+  readonly signature: string
+  readonly user_handle: string
+}
+
+export const passkeysMax = 20
+const challengeMillis = 300_000
+/** Eight bytes of time, and sixteen random ones. */
+const bodyBytes = 24
+
+export const signInUse = "sign in"
+export const registerUse = (user_id: string) => `register ${user_id}`
+
+const signed = (key: Uint8Array, use: string, body: Uint8Array) =>
+  Buffer.concat([body, createHmac("sha256", key).update(body).update(use).digest()])
+
+export const newChallenge = (key: Uint8Array, use: string, now: number): string => {
+  const body = Buffer.from(crypto.getRandomValues(new Uint8Array(bodyBytes)))
+  body.writeBigUInt64BE(BigInt(now))
+  return signed(key, use, body).toString("base64url")
+}
+
+/** When a challenge was made. Null if it is not of this service, for another use, or too old. */
+export const issuedAt = (key: Uint8Array, use: string, challenge: string, now: number): bigint | null => {
+  const bytes = Buffer.from(challenge, "base64url")
+  const right = signed(key, use, bytes.subarray(0, bodyBytes))
+  if (bytes.length !== right.length || !timingSafeEqual(bytes, right)) return null
+  const issued = bytes.readBigUInt64BE()
+  return issued > BigInt(now - challengeMillis) ? issued : null
+}
+
+const clientDataOf = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Struct({ challenge: Schema.String })))
+const challengeIn = (client_data: string): string =>
+  Option.match(clientDataOf(Buffer.from(client_data, "base64url").toString()), {
+    onNone: () => "",
+    onSome: ({ challenge }) => challenge
+  })
+
+const library = Effect.promise(() => import("@simplewebauthn/server"))
+const checked = <A>(work: () => Promise<A>) =>
+  Effect.tryPromise({
+    try: work,
+    catch: (error) => new PasskeyRefused({ message: error instanceof Error ? error.message : String(error) })
+  })
+const refused = (message: string) => Effect.fail(new PasskeyRefused({ message }))
+
+const passkeyRows = rowsOf({
+  id: Schema.String,
+  name: Schema.String,
+  created_at: Schema.Date,
+  last_used_at: Schema.NullOr(Schema.Date)
+})
+const keyRows = rowsOf({
+  user_id: Schema.String,
+  password_hash: Schema.String,
+  public_key: Schema.Uint8Array,
+  counter: Schema.BigInt
+})
+const challengeKeyRow = oneRowOf({ challenge_key: Schema.Uint8Array })
+const idRows = rowsOf({ credential_id: Schema.String })
+
+export class Passkeys extends Context.Service<
+  Passkeys,
+  {
+    /** A challenge for `signInUse` or `registerUse`. */
+    readonly challenge: (use: string) => Effect.Effect<string>
+    readonly list: (user_id: string) => Effect.Effect<ReadonlyArray<Passkey>>
+    /** The credentials of the user, which browsers don't register twice. */
+    readonly credentials: (user_id: string) => Effect.Effect<ReadonlyArray<string>>
+    /** `site` is this service's address, and `address` the client's, for the audit log. */
+    readonly add: (
+      site: URL,
+      user_id: string,
+      given: NewCredential,
+      address: string
+    ) => Effect.Effect<Passkey, PasskeyRefused | TooManyPasskeys>
+    /** Null if it is not the user's. */
+    readonly rename: (user_id: string, passkey_id: string, name: string) => Effect.Effect<Passkey | null>
+    readonly remove: (user_id: string, passkey_id: string) => Effect.Effect<boolean>
+    /** Null if its person is in no organization, or not in `org_id`. */
+    readonly signIn: (
+      site: URL,
+      given: Assertion,
+      org_id: string | null
+    ) => Effect.Effect<NewSession | null, PasskeyRefused>
+  }
+>()("rungate/layers/accounts/Passkeys") {
+  static readonly layer = Layer.effect(
+    Passkeys,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const accounts = yield* Accounts
+      const log = yield* AuditLog
+      const { challenge_key: key } = yield* challengeKeyRow(sql`SELECT challenge_key FROM installation`)
+      const columns = sql.literal("passkey_id AS id, name, created_at, last_used_at")
+      const of = (user_id: string, passkey_id: string) => sql`user_id = ${user_id} AND passkey_id = ${passkey_id}`
+
+      const challengeFor = Effect.fnUntraced(function* (use: string, client_data: string) {
+        const challenge = challengeIn(client_data)
+        const issued = issuedAt(key, use, challenge, yield* Clock.currentTimeMillis)
+        return issued === null
+          ? yield* refused("the challenge is too old, or of something else")
+          : { challenge, issued }
+      })
+
+      /** Uses a challenge up. It locks the user, so of two uses at once the second finds no row. */
+      const useUp = Effect.fnUntraced(function* (user_id: string, issued: bigint) {
+        const used = yield* sql`
+          UPDATE users SET last_challenge = ${issued} WHERE user_id = ${user_id} AND last_challenge < ${issued} RETURNING 1 AS used`
+        if (used.length === 0) return yield* refused("the challenge was used")
+      })
+
+      const add = Effect.fn("Passkeys.add")(
+        function* (site: URL, user_id: string, given: NewCredential, address: string) {
+          const { name, credential_id: id, client_data, attestation } = given
+          const { challenge, issued } = yield* challengeFor(registerUse(user_id), client_data)
+          const { verifyRegistrationResponse } = yield* library
+          const { verified, registrationInfo } = yield* checked(() =>
+            verifyRegistrationResponse({
+              response: {
+                ...{ id, rawId: id, type: "public-key", clientExtensionResults: {} },
+                response: { clientDataJSON: client_data, attestationObject: attestation }
+              },
+              ...{ expectedChallenge: challenge, expectedOrigin: site.origin, expectedRPID: site.hostname },
+              requireUserVerification: true
+            })
+          )
+          if (!verified) return yield* refused("the attestation is wrong")
+          const { publicKey, counter } = registrationInfo.credential
+          return yield* log.by({ kind: "person", id: user_id, name: null, address })(
+            Effect.gen(function* () {
+              yield* useUp(user_id, issued)
+              const mine = yield* idRows(sql`SELECT credential_id FROM passkeys WHERE user_id = ${user_id}`)
+              if (mine.length >= passkeysMax) return yield* new TooManyPasskeys()
+              const [row] = yield* passkeyRows(sql`
+                INSERT INTO passkeys (passkey_id, user_id, credential_id, public_key, name, counter)
+                VALUES (${newId("psk")}, ${user_id}, ${id}, ${publicKey}, ${name}, ${BigInt(counter)})
+                ON CONFLICT (credential_id) DO NOTHING RETURNING ${columns}`)
+              return row ?? (yield* refused("the credential is registered already"))
+            })
+          )
+        },
+        Effect.catchTag("SqlError", Effect.die)
+      )
+
+      const signIn = Effect.fn("Passkeys.signIn")(
+        function* (site: URL, given: Assertion, org_id: string | null) {
+          const { credential_id: id, client_data, user_handle } = given
+          const { challenge, issued } = yield* challengeFor(signInUse, client_data)
+          const [row] = yield* keyRows(sql`
+            SELECT user_id, password_hash, public_key, counter FROM passkeys JOIN users USING (user_id) WHERE credential_id = ${id}`)
+          if (row === undefined) return yield* refused("the credential is unknown")
+          if (Buffer.from(user_handle, "base64url").toString() !== row.user_id)
+            return yield* refused("the credential is another person's")
+          const { verifyAuthenticationResponse } = yield* library
+          const { verified, authenticationInfo } = yield* checked(() =>
+            verifyAuthenticationResponse({
+              response: {
+                ...{ id, rawId: id, type: "public-key", clientExtensionResults: {} },
+                response: {
+                  ...{ clientDataJSON: client_data, authenticatorData: given.authenticator_data },
+                  ...{ signature: given.signature, userHandle: user_handle }
+                }
+              },
+              ...{ expectedChallenge: challenge, expectedOrigin: site.origin, expectedRPID: site.hostname },
+              credential: { id, publicKey: new Uint8Array(row.public_key), counter: Number(row.counter) },
+              requireUserVerification: true
+            })
+          )
+          if (!verified) return yield* refused("the signature is wrong")
+          const counter = BigInt(authenticationInfo.newCounter)
+          return yield* sql.withTransaction(
+            Effect.gen(function* () {
+              yield* useUp(row.user_id, issued)
+              const counted = yield* sql`
+                UPDATE passkeys SET counter = ${counter}, last_used_at = now()
+                WHERE credential_id = ${id} AND (counter < ${counter} OR (counter = 0 AND ${counter} = 0)) RETURNING 1 AS counted`
+              if (counted.length === 0) return yield* refused("the count came back, or the passkey was removed")
+              return yield* accounts.open(row.user_id, row.password_hash, org_id, true)
+            })
+          )
+        },
+        Effect.catchTag("SqlError", Effect.die)
+      )
+
+      return Passkeys.of({
+        challenge: (use) => Effect.map(Clock.currentTimeMillis, (now) => newChallenge(key, use, now)),
+        list: (user_id) =>
+          Effect.orDie(
+            passkeyRows(sql`SELECT ${columns} FROM passkeys WHERE user_id = ${user_id} ORDER BY passkey_id DESC`)
+          ),
+        credentials: (user_id) =>
+          Effect.map(Effect.orDie(idRows(sql`SELECT credential_id FROM passkeys WHERE user_id = ${user_id}`)), (rows) =>
+            rows.map(({ credential_id }) => credential_id)
+          ),
+        add,
+        rename: (user_id, passkey_id, name) =>
+          Effect.map(
+            Effect.orDie(
+              passkeyRows(sql`UPDATE passkeys SET name = ${name} WHERE ${of(user_id, passkey_id)} RETURNING ${columns}`)
+            ),
+            ([row]) => row ?? null
+          ),
+        remove: (user_id, passkey_id) =>
+          Effect.map(
+            Effect.orDie(sql`DELETE FROM passkeys WHERE ${of(user_id, passkey_id)} RETURNING 1 AS removed`),
+            (rows) => rows.length > 0
+          ),
+        signIn
+      })
+    })
+  )
+}
