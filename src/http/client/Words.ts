@@ -68,8 +68,10 @@ export const keyState = (key: KeyStateFields, now: number) => {
   return key.allowance ? "allowance" : "in use"
 }
 
+const counted = (count: number, noun: string) => `${count} ${noun}${count === 1 ? "" : "s"}`
+
 /** What was removed of a person's ways to sign in. */
 export const removedSentence = ({ id, second_factor, passkeys, sessions_ended }: RemovedFactors): string =>
   second_factor || passkeys > 0
-    ? `Removed ${second_factor ? "the second factor" : "no second factor"} and ${passkeys} passkeys of ${id}, and ended ${sessions_ended} sessions.`
+    ? `Removed ${second_factor ? "the second factor and " : ""}${counted(passkeys, "passkey")} of ${id}, and ended ${counted(sessions_ended, "session")}.`
     : `${id} has no second factor and no passkeys. Nothing was changed.`

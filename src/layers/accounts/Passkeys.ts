@@ -11,7 +11,7 @@ import { SqlClient } from "effect/sql"
 import { AuditLog } from "../auditlog/AuditLog.ts"
 import { newId } from "../platform/Ids.ts"
 import { oneRowOf, rowsOf } from "../postgres/Rows.ts"
-import type { Passkey } from "../../schema/nouns/Passkey.ts"
+import { type Assertion, NewCredential } from "../../schema/nouns/Passkey.ts"
 import { Accounts, type NewSession } from "./Accounts.ts"
 
 /** `message` is for the log: it names the rule, and no secret. */
@@ -20,20 +20,7 @@ export class PasskeyRefused extends Schema.TaggedError<PasskeyRefused>()("Passke
 }) {}
 export class TooManyPasskeys extends Schema.TaggedError<TooManyPasskeys>()("TooManyPasskeys", {}) {}
 
-/** What an authenticator has made, as browsers write it: base64url. */
-export interface NewCredential {
-  readonly name: string
-  readonly credential_id: string
-  readonly client_data: string
-  readonly attestation: string
-}
-export interface Assertion {
-  readonly credential_id: string
-  readonly client_data: string
-  readonly authenticator_data: string
-  readonly signature: string
-  readonly user_handle: string
-}
+const NewPasskey = Schema.Struct({ name: Schema.String, ...NewCredential })
 
 export const passkeysMax = 20
 const challengeMillis = 300_000
@@ -63,10 +50,7 @@ export const issuedAt = (key: Uint8Array, use: string, challenge: string, now: n
 
 const clientDataOf = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Struct({ challenge: Schema.String })))
 const challengeIn = (client_data: string): string =>
-  Option.match(clientDataOf(Buffer.from(client_data, "base64url").toString()), {
-    onNone: () => "",
-    onSome: ({ challenge }) => challenge
-  })
+  Option.getOrUndefined(clientDataOf(Buffer.from(client_data, "base64url").toString()))?.challenge ?? ""
 
 const library = Effect.promise(() => import("@simplewebauthn/server"))
 const checked = <A>(work: () => Promise<A>) =>
@@ -76,12 +60,12 @@ const checked = <A>(work: () => Promise<A>) =>
   })
 const refused = (message: string) => Effect.fail(new PasskeyRefused({ message }))
 
-const passkeyRows = rowsOf({
-  id: Schema.String,
-  name: Schema.String,
-  created_at: Schema.Date,
-  last_used_at: Schema.NullOr(Schema.Date)
+const PasskeyRow = Schema.Struct({
+  ...{ id: Schema.String, credential_id: Schema.String, name: Schema.String },
+  ...{ created_at: Schema.Date, last_used_at: Schema.NullOr(Schema.Date) }
 })
+type PasskeyRow = typeof PasskeyRow.Type
+const passkeyRows = rowsOf(PasskeyRow.fields)
 const keyRows = rowsOf({
   user_id: Schema.String,
   password_hash: Schema.String,
@@ -89,30 +73,36 @@ const keyRows = rowsOf({
   counter: Schema.BigInt
 })
 const challengeKeyRow = oneRowOf({ challenge_key: Schema.Uint8Array })
-const idRows = rowsOf({ credential_id: Schema.String })
+
+/** What the library takes of a browser, and what it compares it with. */
+const answerOf = <R>(id: string, response: R) => ({
+  response: { id, rawId: id, type: "public-key" as const, clientExtensionResults: {}, response }
+})
+const expected = ({ origin, hostname }: URL, challenge: string) => ({
+  ...{ expectedChallenge: challenge, expectedOrigin: origin, expectedRPID: hostname },
+  requireUserVerification: true
+})
 
 export class Passkeys extends Context.Service<
   Passkeys,
   {
     /** A challenge for `signInUse` or `registerUse`. */
     readonly challenge: (use: string) => Effect.Effect<string>
-    readonly list: (user_id: string) => Effect.Effect<ReadonlyArray<Passkey>>
-    /** The credentials of the user, which browsers don't register twice. */
-    readonly credentials: (user_id: string) => Effect.Effect<ReadonlyArray<string>>
+    readonly list: (user_id: string) => Effect.Effect<ReadonlyArray<PasskeyRow>>
     /** `site` is this service's address, and `address` the client's, for the audit log. */
     readonly add: (
       site: URL,
       user_id: string,
-      given: NewCredential,
+      given: typeof NewPasskey.Type,
       address: string
-    ) => Effect.Effect<Passkey, PasskeyRefused | TooManyPasskeys>
+    ) => Effect.Effect<PasskeyRow, PasskeyRefused | TooManyPasskeys>
     /** Null if it is not the user's. */
-    readonly rename: (user_id: string, passkey_id: string, name: string) => Effect.Effect<Passkey | null>
+    readonly rename: (user_id: string, passkey_id: string, name: string) => Effect.Effect<PasskeyRow | null>
     readonly remove: (user_id: string, passkey_id: string) => Effect.Effect<boolean>
     /** Null if its person is in no organization, or not in `org_id`. */
     readonly signIn: (
       site: URL,
-      given: Assertion,
+      given: typeof Assertion.Type,
       org_id: string | null
     ) => Effect.Effect<NewSession | null, PasskeyRefused>
   }
@@ -124,8 +114,11 @@ export class Passkeys extends Context.Service<
       const accounts = yield* Accounts
       const log = yield* AuditLog
       const { challenge_key: key } = yield* challengeKeyRow(sql`SELECT challenge_key FROM installation`)
-      const columns = sql.literal("passkey_id AS id, name, created_at, last_used_at")
+      const columns = sql.literal("passkey_id AS id, name, created_at, last_used_at, credential_id")
       const of = (user_id: string, passkey_id: string) => sql`user_id = ${user_id} AND passkey_id = ${passkey_id}`
+
+      const list = (user_id: string) =>
+        passkeyRows(sql`SELECT ${columns} FROM passkeys WHERE user_id = ${user_id} ORDER BY passkey_id DESC`)
 
       const challengeFor = Effect.fnUntraced(function* (use: string, client_data: string) {
         const challenge = challengeIn(client_data)
@@ -143,18 +136,14 @@ export class Passkeys extends Context.Service<
       })
 
       const add = Effect.fn("Passkeys.add")(
-        function* (site: URL, user_id: string, given: NewCredential, address: string) {
+        function* (site: URL, user_id: string, given: typeof NewPasskey.Type, address: string) {
           const { name, credential_id: id, client_data, attestation } = given
           const { challenge, issued } = yield* challengeFor(registerUse(user_id), client_data)
           const { verifyRegistrationResponse } = yield* library
           const { verified, registrationInfo } = yield* checked(() =>
             verifyRegistrationResponse({
-              response: {
-                ...{ id, rawId: id, type: "public-key", clientExtensionResults: {} },
-                response: { clientDataJSON: client_data, attestationObject: attestation }
-              },
-              ...{ expectedChallenge: challenge, expectedOrigin: site.origin, expectedRPID: site.hostname },
-              requireUserVerification: true
+              ...answerOf(id, { clientDataJSON: client_data, attestationObject: attestation }),
+              ...expected(site, challenge)
             })
           )
           if (!verified) return yield* refused("the attestation is wrong")
@@ -162,8 +151,7 @@ export class Passkeys extends Context.Service<
           return yield* log.by({ kind: "person", id: user_id, name: null, address })(
             Effect.gen(function* () {
               yield* useUp(user_id, issued)
-              const mine = yield* idRows(sql`SELECT credential_id FROM passkeys WHERE user_id = ${user_id}`)
-              if (mine.length >= passkeysMax) return yield* new TooManyPasskeys()
+              if ((yield* list(user_id)).length >= passkeysMax) return yield* new TooManyPasskeys()
               const [row] = yield* passkeyRows(sql`
                 INSERT INTO passkeys (passkey_id, user_id, credential_id, public_key, name, counter)
                 VALUES (${newId("psk")}, ${user_id}, ${id}, ${publicKey}, ${name}, ${BigInt(counter)})
@@ -176,7 +164,7 @@ export class Passkeys extends Context.Service<
       )
 
       const signIn = Effect.fn("Passkeys.signIn")(
-        function* (site: URL, given: Assertion, org_id: string | null) {
+        function* (site: URL, given: typeof Assertion.Type, org_id: string | null) {
           const { credential_id: id, client_data, user_handle } = given
           const { challenge, issued } = yield* challengeFor(signInUse, client_data)
           const [row] = yield* keyRows(sql`
@@ -187,16 +175,12 @@ export class Passkeys extends Context.Service<
           const { verifyAuthenticationResponse } = yield* library
           const { verified, authenticationInfo } = yield* checked(() =>
             verifyAuthenticationResponse({
-              response: {
-                ...{ id, rawId: id, type: "public-key", clientExtensionResults: {} },
-                response: {
-                  ...{ clientDataJSON: client_data, authenticatorData: given.authenticator_data },
-                  ...{ signature: given.signature, userHandle: user_handle }
-                }
-              },
-              ...{ expectedChallenge: challenge, expectedOrigin: site.origin, expectedRPID: site.hostname },
-              credential: { id, publicKey: new Uint8Array(row.public_key), counter: Number(row.counter) },
-              requireUserVerification: true
+              ...answerOf(id, {
+                ...{ clientDataJSON: client_data, authenticatorData: given.authenticator_data },
+                ...{ signature: given.signature, userHandle: user_handle }
+              }),
+              ...expected(site, challenge),
+              credential: { id, publicKey: new Uint8Array(row.public_key), counter: Number(row.counter) }
             })
           )
           if (!verified) return yield* refused("the signature is wrong")
@@ -217,14 +201,7 @@ export class Passkeys extends Context.Service<
 
       return Passkeys.of({
         challenge: (use) => Effect.map(Clock.currentTimeMillis, (now) => newChallenge(key, use, now)),
-        list: (user_id) =>
-          Effect.orDie(
-            passkeyRows(sql`SELECT ${columns} FROM passkeys WHERE user_id = ${user_id} ORDER BY passkey_id DESC`)
-          ),
-        credentials: (user_id) =>
-          Effect.map(Effect.orDie(idRows(sql`SELECT credential_id FROM passkeys WHERE user_id = ${user_id}`)), (rows) =>
-            rows.map(({ credential_id }) => credential_id)
-          ),
+        list: (user_id) => Effect.orDie(list(user_id)),
         add,
         rename: (user_id, passkey_id, name) =>
           Effect.map(

@@ -3,6 +3,16 @@ import { Schema } from "effect"
 import { withColumns } from "../Columns.ts"
 import { idOf, such, time, withExample } from "./Noun.ts"
 
+/** Bytes as WebAuthn writes them. An attestation with certificates takes a few thousand. */
+export const Base64url = Schema.String.check(Schema.isPattern(/^[A-Za-z0-9_-]+$/), Schema.isMaxLength(20_000))
+/** Of at most 1,023 bytes. */
+export const CredentialId = Base64url.check(Schema.isMaxLength(1_364))
+
+/** What an authenticator has made for a new passkey, and signed to sign in. */
+export const NewCredential = { credential_id: CredentialId, client_data: Base64url, attestation: Base64url }
+const assertion = { authenticator_data: Base64url, signature: Base64url, user_handle: Base64url }
+export const Assertion = Schema.Struct({ credential_id: CredentialId, client_data: Base64url, ...assertion })
+
 export const Passkey = Schema.Struct({
   id: idOf("psk"),
   name: such("Laptop"),
@@ -24,4 +34,3 @@ export const Passkey = Schema.Struct({
       last_used_at: null
     })
   )
-export type Passkey = typeof Passkey.Type

@@ -7,8 +7,9 @@ import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { about, own } from "../shapes/Rights.ts"
 import { Wire } from "../../../schema/Errors.ts"
 import { SignInRequest, SignUpRequest } from "../shapes/Credentials.ts"
-import { Base64url, Code, CredentialId, LinkToken, Password } from "../shapes/AccountFields.ts"
+import { Code, LinkToken, Password } from "../shapes/AccountFields.ts"
 import { Auth, optional } from "../shapes/Common.ts"
+import { Assertion, Base64url } from "../../../schema/nouns/Passkey.ts"
 import * as nouns from "../../../schema/nouns/Session.ts"
 
 const Session = Schema.toEncoded(nouns.Session)
@@ -20,11 +21,7 @@ export const JoinRequest = Schema.Struct({ token: LinkToken, password: Password,
   identifier: "BrowserJoinRequest"
 })
 const PasskeySignIn = Schema.Struct({
-  credential_id: CredentialId,
-  client_data: Base64url,
-  authenticator_data: Base64url,
-  signature: Base64url,
-  user_handle: Base64url,
+  ...Assertion.fields,
   organization_id: optional(Schema.NonEmptyString.check(Schema.isMaxLength(200)))
 }).annotate({ identifier: "PasskeySignInRequest" })
 export const SwitchRequest = Schema.Struct({

@@ -3,7 +3,7 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { own } from "../shapes/Rights.ts"
 import { Wire } from "../../../schema/Errors.ts"
-import { Base64url, CredentialId, Name, Password } from "../shapes/AccountFields.ts"
+import { Name, Password } from "../shapes/AccountFields.ts"
 import { Auth } from "../shapes/Common.ts"
 import * as nouns from "../../../schema/nouns/Passkey.ts"
 
@@ -19,10 +19,10 @@ export class PasskeysApi extends HttpApiGroup.make("passkeys")
     HttpApiEndpoint.post("start", "/auth/passkeys/start", {
       payload: Schema.Struct({ current_password: Password }).annotate({ identifier: "PasskeyStart" }),
       success: Schema.Struct({
-        challenge: Base64url,
+        challenge: nouns.Base64url,
         rp_id: Schema.String,
-        user_handle: Base64url,
-        credential_ids: Schema.Array(CredentialId)
+        user_handle: nouns.Base64url,
+        credential_ids: Schema.Array(nouns.CredentialId)
       }).annotate({ identifier: "PasskeyRegistration" }),
       error: [Wire.invalid_request, Wire.forbidden, Wire.rate_limited]
     }).annotateMerge(
@@ -32,12 +32,7 @@ export class PasskeysApi extends HttpApiGroup.make("passkeys")
       )
     ),
     HttpApiEndpoint.post("create", "/auth/passkeys", {
-      payload: Schema.Struct({
-        name: Name,
-        credential_id: CredentialId,
-        client_data: Base64url,
-        attestation: Base64url
-      }).annotate({ identifier: "PasskeyRequest" }),
+      payload: Schema.Struct({ name: Name, ...nouns.NewCredential }).annotate({ identifier: "PasskeyRequest" }),
       success: Passkey,
       error: [Wire.invalid_request, Wire.forbidden, Wire.rate_limited]
     }).annotateMerge(

@@ -37,7 +37,3 @@ export const Password = password.check(Schema.isMaxLength(passwordLengthMax), wi
 export const Code = Schema.NonEmptyString.check(Schema.isMaxLength(40), withoutNul)
 /** The token of a mailed link. */
 export const LinkToken = textSuchAs("TOKEN_OF_THE_LINK").check(Schema.isMaxLength(200), withoutNul)
-/** Bytes as WebAuthn writes them. An attestation with certificates takes a few thousand. */
-export const Base64url = Schema.String.check(Schema.isPattern(/^[A-Za-z0-9_-]+$/), Schema.isMaxLength(20_000))
-/** Of at most 1,023 bytes. */
-export const CredentialId = Base64url.check(Schema.isMaxLength(1_364))

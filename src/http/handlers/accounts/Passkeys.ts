@@ -51,7 +51,8 @@ export const PasskeysHandlers = HttpApiBuilder.group(
           challenge: yield* passkeys.challenge(registerUse(user_id)),
           rp_id: hostname,
           user_handle: Buffer.from(user_id).toString("base64url"),
-          credential_ids: yield* passkeys.credentials(user_id)
+          // Browsers register none of these twice.
+          credential_ids: (yield* passkeys.list(user_id)).map(({ credential_id }) => credential_id)
         }
       }),
 

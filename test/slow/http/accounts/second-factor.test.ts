@@ -1,6 +1,7 @@
 /** Codes of an authenticator app as the second step of a password, over the real API, and attacks on them. */
 import { describe, expect, test } from "bun:test"
 import { TOTP } from "otpauth"
+import { removedSentence } from "../../../../src/http/client/Words.ts"
 import { stepOf } from "../../../../src/layers/accounts/SecondFactors.ts"
 import { type Reply, startApp, until, withApp } from "../../../kit/app.ts"
 import { operatorOf, ownPage } from "../../../http/operator/operator.ts"
@@ -289,4 +290,11 @@ test("the step of a code is the one that it is valid for, and newer than the las
     expect(stepOf(secret, code, (seconds + 30) * 1_000, 0n)).toBe(step)
     expect(stepOf(secret, code, (seconds + 90) * 1_000, 0n)).toBeNull()
   }
+})
+
+test("commands and pages say what was removed", () => {
+  const removed = { id: "usr_1", second_factor: true, passkeys: 1, sessions_ended: 2 }
+  expect(removedSentence(removed)).toBe("Removed the second factor and 1 passkey of usr_1, and ended 2 sessions.")
+  expect(removedSentence({ ...removed, second_factor: false })).toStartWith("Removed 1 passkey of usr_1")
+  expect(removedSentence({ ...removed, second_factor: false, passkeys: 0 })).toContain("Nothing was changed")
 })
