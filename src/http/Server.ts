@@ -67,6 +67,7 @@ import { consoleDoor } from "./pages/Console.ts"
 import { HomeRoute, type HomeServices } from "./pages/Home.ts"
 import { OpenApiRoute } from "./pages/OpenApiDocument.ts"
 import { OpenIdPages } from "./pages/OpenIdPages.ts"
+import { ApproveRunPage } from "./pages/ApproveRun.ts"
 import { JoinOrganizationPage } from "./pages/JoinOrganization.ts"
 import { MetadataRoutes } from "./oauth/Metadata.ts"
 import { RegisterRoute } from "./oauth/Register.ts"
@@ -150,6 +151,7 @@ export const Routes = Layer.mergeAll(
   JoinRoute,
   AccountPages,
   JoinOrganizationPage,
+  ApproveRunPage,
   OpenIdPages,
   ProblemPages,
   ReturnPages,

@@ -2,9 +2,12 @@
  * Sends e-mails to members: alerts, and webhook endpoints that were paused. A failed one is retried for
  * about four hours.
  */
-import { Cause, Effect, Layer } from "effect"
+import { Cause, Effect, Layer, Redacted } from "effect"
 import { oneLine } from "../../layers/postgres/Batch.ts"
 import { DueWork, repeatedly } from "../../layers/postgres/DueWork.ts"
+import { ApprovalStore } from "../../layers/members/ApprovalStore.ts"
+import { approvalPath, linkOf } from "../../schema/accounts/AccountMail.ts"
+import { isRecord } from "../../schema/json/Json.ts"
 import { AlertMailStore } from "../../layers/events/AlertMailStore.ts"
 import type { DueMail, Outbox } from "../../layers/events/mailOutbox.ts"
 import { Mailer } from "../../layers/accounts/Mailer.ts"
@@ -26,15 +29,18 @@ export const AlertMails = Layer.effectDiscard(
     const alerts = yield* AlertMailStore
     const pauses = yield* PauseMails
     const mailer = yield* Mailer
+    const approvals = yield* ApprovalStore
     const address = addressOf(yield* Settings)
     const { whenDue } = yield* DueWork
 
     /** Logs mail ids only, so that the log holds no e-mail addresses. */
     const sender =
-      <Kind extends string>(outbox: Outbox<Kind>, write: (mail: DueMail<Kind>) => Written) =>
+      <Kind extends string>(outbox: Outbox<Kind>, write: (mail: DueMail<Kind>) => Effect.Effect<Written | null>) =>
       (mail: DueMail<Kind>) => {
         const { mail_id, kind, address: to, attempts } = mail
-        return Effect.suspend(() => mailer.send({ to, ...write(mail) })).pipe(
+        return Effect.flatMap(write(mail), (written) =>
+          written === null ? Effect.void : mailer.send({ to, ...written })
+        ).pipe(
           Effect.andThen(outbox.ended(mail_id, "sent")),
           Effect.catchTag("MailNotSent", ({ message }) =>
             attempts < attemptsMax
@@ -54,7 +60,10 @@ export const AlertMails = Layer.effectDiscard(
         )
       }
 
-    const sendDue = <Kind extends string>(outbox: Outbox<Kind>, write: (mail: DueMail<Kind>) => Written) => {
+    const sendDue = <Kind extends string>(
+      outbox: Outbox<Kind>,
+      write: (mail: DueMail<Kind>) => Effect.Effect<Written | null>
+    ) => {
       const send = sender(outbox, write)
       const pass = Effect.gen(function* () {
         let more = true
@@ -66,8 +75,16 @@ export const AlertMails = Layer.effectDiscard(
       })
       return whenDue("alert mails", outbox.anyDue, pass)
     }
-    yield* sendDue(alerts, ({ kind, data }) => alertMail(address, kind, data))
-    yield* sendDue(pauses, ({ data }) => pauseMail(address, data))
+    yield* sendDue(alerts, ({ kind, data, address: to }) => {
+      if (kind !== "run.approval_required" || !isRecord(data)) return Effect.sync(() => alertMail(address, kind, data))
+      // Its link is stored as a digest, so the outbox does not have it. Null: nobody has to decide any more.
+      return Effect.map(approvals.link(String(data["run_id"]), to), (token) =>
+        token === null
+          ? null
+          : alertMail(address, kind, { ...data, link: linkOf(address, approvalPath, Redacted.value(token)) })
+      )
+    })
+    yield* sendDue(pauses, ({ data }) => Effect.sync(() => pauseMail(address, data)))
     yield* repeatedly("deletion of old alert mails", forgetEvery, Effect.andThen(alerts.forget, pauses.forget))
   })
 )

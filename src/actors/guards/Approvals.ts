@@ -6,7 +6,7 @@
 import { Context, Effect, Layer } from "effect"
 import { crashPoint } from "../../layers/platform/CrashPoint.ts"
 import { encodeRuling } from "../../layers/guards/ApprovalTurn.ts"
-import { ApprovalStore } from "../../layers/guards/ApprovalStore.ts"
+import { ApprovalStore } from "../../layers/members/ApprovalStore.ts"
 import { DueWork } from "../../layers/postgres/DueWork.ts"
 import { problem, type ProblemOf } from "../../schema/Errors.ts"
 import type { Ruling } from "../../schema/guards/Approval.ts"

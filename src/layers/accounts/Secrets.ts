@@ -22,7 +22,7 @@ export const randomPassword = (): Redacted.Redacted => Redacted.make(randomText(
 export const digest = (token: string): Uint8Array => new Bun.CryptoHasher("sha256").update(token).digest()
 
 /** What a link is for. */
-export type LinkPurpose = "verify" | "reset" | "invite" | "join" | "operator"
+export type LinkPurpose = "verify" | "reset" | "invite" | "join" | "operator" | "approve"
 
 /** Creates a link's token. Its prefix lets people and secret scanners recognize it. */
 export const newLinkToken = (purpose: LinkPurpose): Redacted.Redacted =>

@@ -44,9 +44,12 @@ export class AlertMailStore extends Context.Service<
           INSERT INTO alert_mails (org_id, kind, data, address)
           SELECT ${org_id}, n.kind, n.data::json, u.email
           FROM unnest(${texts(mailed.map(({ kind }) => kind))}, ${jsons(mailed.map(({ data }) => JSON.stringify(data)))}) AS n(kind, data),
-               (SELECT email FROM members JOIN users USING (user_id) WHERE members.org_id = ${org_id} AND NOT pending
-                ORDER BY user_id LIMIT ${recipientsMax}) u
-          WHERE (SELECT count(*) FROM alert_mails WHERE org_id = ${org_id} AND created_at > now() - interval '1 day') < ${perDayMax}`)
+               LATERAL (SELECT email FROM members JOIN users USING (user_id)
+                        WHERE members.org_id = ${org_id} AND NOT pending AND (n.kind <> 'run.approval_required' OR may_decide(role, n.data::json ->> 'role'))
+                        ORDER BY user_id LIMIT ${recipientsMax}) u
+          -- Runs that wait leave room for the other alerts, and those for them.
+          WHERE (SELECT count(*) FROM alert_mails m WHERE m.org_id = ${org_id} AND m.created_at > now() - interval '1 day'
+                   AND (m.kind = 'run.approval_required') = (n.kind = 'run.approval_required')) < ${perDayMax}`)
       }
 
       return AlertMailStore.of({ ...mailOutbox(sql, "alert_mails", alertKinds), queue })

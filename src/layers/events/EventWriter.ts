@@ -22,7 +22,7 @@ import {
   watchRefusal
 } from "../../schema/events/Alerts.ts"
 import { EventKind, type NewEvent } from "../../schema/events/Event.ts"
-import { missingEvents } from "../../schema/events/RunEvents.ts"
+import { inboxEvent, missingEvents } from "../../schema/events/RunEvents.ts"
 import { walletChanged } from "../../schema/events/WalletEvents.ts"
 import { entryTypes } from "../../schema/wallet/Wallet.ts"
 import { AlertMailStore } from "./AlertMailStore.ts"
@@ -201,7 +201,7 @@ export class EventWriter extends Context.Service<
         for (const { run_id, kind, data, created_at } of inbox.toSorted((a, b) => (a.id < b.id ? -1 : 1))) {
           take(run_id)
           if (kind !== null && typeof data === "object" && data !== null)
-            events.push({ kind, run_id: null, step: null, data, happened_at: created_at })
+            events.push(inboxEvent(kind, data, created_at))
         }
         for (const run_id of touched) take(run_id)
         if (events.length > 0) yield* append(org_id, head.position, events)

@@ -16,6 +16,7 @@ export const resetPath = "/reset-password"
 export const forgotPath = "/forgot-password"
 export const invitationPath = "/invitation"
 export const joinPath = "/join-organization"
+export const approvalPath = "/approve-run"
 
 /** The owner of the demo organization of a sandbox. No mail reaches this address. */
 export const demoEmail = "demo@example.com"

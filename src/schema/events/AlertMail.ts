@@ -3,7 +3,7 @@ import { Schema } from "effect"
 import type { Written } from "../accounts/AccountMail.ts"
 import { dollars } from "../money/Money.ts"
 
-export const alertKinds = ["wallet.low", "budget.reached", "topup.failed"] as const
+export const alertKinds = ["wallet.low", "budget.reached", "topup.failed", "run.approval_required"] as const
 export type AlertKind = (typeof alertKinds)[number]
 
 const Low = Schema.Struct({ balance: Schema.String, available: Schema.String, low_balance: Schema.String })
@@ -19,6 +19,9 @@ const Reached = Schema.Struct({
   label: Schema.optionalKey(Schema.String)
 })
 const Failed = Schema.Struct({ amount: Schema.String, reason: Schema.NullOr(Schema.String) })
+/** `link` is the member's own. It is put in when the e-mail is sent. */
+const Waits = Schema.Struct({ run_id: Schema.String, rule: Schema.String, link: Schema.String })
+const waits = Schema.decodeUnknownSync(Waits)
 const low = Schema.decodeUnknownSync(Low)
 const reached = Schema.decodeUnknownSync(Reached)
 const failed = Schema.decodeUnknownSync(Failed)
@@ -54,6 +57,17 @@ export const alertMail = (address: string, kind: AlertKind, data: unknown): Writ
           `At ${address}, $${spent} of ${whole} is spent${used}.`,
           resets_at === null ? `${end}.` : `${end}, until the limit resets at ${resets_at}.`,
           `Read or change the limit at ${manage}.`
+        )
+      }
+    }
+    case "run.approval_required": {
+      const { run_id, rule, link } = waits(data)
+      return {
+        subject: "A run waits for your approval",
+        text: lines(
+          `At ${address}, the run ${run_id} waits for the yes of a member, because it matches the rule "${rule}". To see what it would do and cost, and to approve or deny it, open this link:`,
+          link,
+          "The link is yours alone and works once. Opening it changes nothing. Without an answer the run ends and is charged nothing."
         )
       }
     }

@@ -33,6 +33,16 @@ const startedStep = 1
 /** The last step of a run. A run has far fewer attempts. */
 export const finishedStep = 30_000
 
+/** Steps of what members say about a run, which its state does not show later. */
+const approvalSteps: Readonly<Record<string, number>> = { "run.approval_required": 29_998, "run.approved": 29_999 }
+
+/** An event of the inbox. That of a run names it in its data. */
+export const inboxEvent = (kind: NewEvent["kind"], data: object, happened_at: Date): NewEvent => {
+  const step = approvalSteps[kind] ?? null
+  const run_id = step !== null && "run_id" in data ? String(data.run_id) : null
+  return { kind, run_id, step, data, happened_at }
+}
+
 const latest = (a: Date, b: Date): Date => (a > b ? a : b)
 
 /** `logged` are the steps that the log has. `now` is the time of an attempt that ended just now. */

@@ -71,6 +71,10 @@ describe("a run that matches a rule", () => {
     })
     expect((await org.wallet()).reserved).toBe("0.00")
     expect((await approve(run_id)).status).toBe(400)
+    const kinds = () =>
+      app.sql("SELECT kind FROM events WHERE run_id = $1 AND kind LIKE 'run.appro%' ORDER BY position", [run_id])
+    await until("its events", kinds, (rows) => rows.length === 2)
+    expect((await kinds()).map(({ kind }) => kind)).toEqual(["run.approval_required", "run.approved"])
   })
 
   test("does not wait if another rule, key, label or amount is meant, or if the rule is off or removed", async () => {

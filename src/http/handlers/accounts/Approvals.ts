@@ -10,7 +10,7 @@ import {
   conditionBytesMax,
   type Unstored
 } from "../../../layers/guards/ApprovalRules.ts"
-import { type ApprovalRow, ApprovalStore } from "../../../layers/guards/ApprovalStore.ts"
+import { type ApprovalRow, ApprovalStore } from "../../../layers/members/ApprovalStore.ts"
 import { problem, refused } from "../../../schema/Errors.ts"
 import type { Ruling } from "../../../schema/guards/Approval.ts"
 import { looksLike } from "../../../schema/Ids.ts"

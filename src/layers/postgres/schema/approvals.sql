@@ -83,6 +83,9 @@ BEGIN
 END $$;
 CREATE TRIGGER approval_begins AFTER INSERT ON approvals FOR EACH ROW EXECUTE FUNCTION approval_begins();
 
+CREATE FUNCTION may_decide(has text, needed text) RETURNS boolean LANGUAGE sql IMMUTABLE AS $$
+  SELECT array_position(ARRAY['viewer', 'member', 'admin', 'owner'], has) >= array_position(ARRAY['viewer', 'member', 'admin', 'owner'], needed) $$;
+
 -- An approval is decided once, by a member who may. A member who lost the role meanwhile undoes the turn, which then reads it.
 CREATE FUNCTION approval_changes() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
 DECLARE has text;
@@ -90,9 +93,7 @@ BEGIN
   IF OLD.state <> 'pending' THEN PERFORM approval_refused(OLD.run_id, 'approval_is_final'); END IF;
   IF NEW.state IN ('approved', 'denied') THEN
     SELECT m.role INTO has FROM members m WHERE m.org_id = NEW.org_id AND m.user_id = NEW.decided_by FOR KEY SHARE;
-    IF array_position(ARRAY['viewer', 'member', 'admin', 'owner'], has) >= array_position(ARRAY['viewer', 'member', 'admin', 'owner'], NEW.role) THEN
-      RETURN NEW;
-    END IF;
+    IF may_decide(has, NEW.role) THEN RETURN NEW; END IF;
     PERFORM rungate_turn_conflict();
   END IF;
   RETURN NEW;

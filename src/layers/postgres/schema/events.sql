@@ -54,9 +54,9 @@ CREATE TABLE events (
   org_id text NOT NULL,
   position bigint NOT NULL CHECK (position > 0),
   kind text NOT NULL CHECK (kind IN ('run.created', 'run.started', 'run.attempt', 'run.finished', 'wallet.changed', 'wallet.low',
-    'budget.reached', 'topup.failed')),
+    'budget.reached', 'topup.failed', 'run.approval_required', 'run.approved')),
   run_id text,
-  -- Orders the events of a run: created, started, each attempt, finished.
+  -- Orders the events of a run: created, started, each attempt, finished. Those of its approval have a step of their own.
   step smallint,
   data json NOT NULL,
   happened_at timestamptz NOT NULL,

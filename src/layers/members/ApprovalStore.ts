@@ -1,8 +1,9 @@
 /** Reads approvals: those of an organization, and those whose time is over. Turns write them (ApprovalTurn.ts). */
-import { Context, Effect, Layer, Schema } from "effect"
+import { Context, Effect, Layer, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { approvalRoles, type ApprovalState, approvalStates } from "../../schema/guards/Approval.ts"
 import { inputSubject } from "../../schema/runs/InputSubject.ts"
+import { digest, newLinkToken } from "../accounts/Secrets.ts"
 import { rowsOf } from "../postgres/Rows.ts"
 
 const Row = Schema.Struct({
@@ -28,6 +29,10 @@ export type ApprovalRow = Omit<typeof Row.Type, "input"> & { readonly subject: s
 const approvalRows = rowsOf(Row.fields)
 const dueRows = rowsOf({ org_id: Schema.String, run_id: Schema.String })
 
+const linkRows = rowsOf({ org_id: Schema.String, run_id: Schema.String, user_id: Schema.String })
+/** Of the approval `a` and the member `m`. */
+const open = "a.state = 'pending' AND a.expires_at > now() AND may_decide(m.role, a.role)"
+
 /** Longer inputs would cost a list too much. */
 const inputCharsMax = 4000
 /** Runs that one pass ends. */
@@ -44,10 +49,16 @@ export class ApprovalStore extends Context.Service<
       before: string | null,
       limit: number
     ) => Effect.Effect<ReadonlyArray<ApprovalRow>>
+    /** A new link for the member with this address, who may decide now. Null if the run does not wait any more, or the member may not. */
+    readonly link: (run_id: string, address: string) => Effect.Effect<Redacted.Redacted | null>
+    /** What the link of a member is about, while the run waits and the member may decide. Null for any other token. */
+    readonly linked: (
+      token: Redacted.Redacted
+    ) => Effect.Effect<(ApprovalRow & { readonly org_id: string; readonly user_id: string }) | null>
     /** Pending ones whose time is over, oldest first. */
     readonly due: Effect.Effect<ReadonlyArray<{ readonly org_id: string; readonly run_id: string }>>
   }
->()("rungate/layers/guards/ApprovalStore") {
+>()("rungate/layers/members/ApprovalStore") {
   static readonly due = () => "EXISTS (SELECT FROM approvals WHERE state = 'pending' AND expires_at <= now())"
 
   static readonly layer = Layer.effect(
@@ -72,12 +83,33 @@ export class ApprovalStore extends Context.Service<
             WHERE a.org_id = ${org_id} AND (${state}::text IS NULL OR a.state = ${state}) AND (${before}::text IS NULL OR a.run_id < ${before})
             ORDER BY a.run_id DESC LIMIT ${limit}`)
         )
+      const link = Effect.fnUntraced(function* (run_id: string, address: string) {
+        const token = newLinkToken("approve")
+        const rows = yield* sql`
+          INSERT INTO approval_links (token_hash, run_id, user_id)
+          SELECT ${digest(Redacted.value(token))}, a.run_id, m.user_id
+          FROM approvals a JOIN members m ON m.org_id = a.org_id JOIN users u ON u.user_id = m.user_id
+          WHERE a.run_id = ${run_id} AND u.email = ${address} AND NOT u.pending AND ${sql.literal(open)}
+          LIMIT 1 RETURNING 1`
+        return rows.length === 0 ? null : token
+      })
+      const linked = Effect.fnUntraced(function* (token: Redacted.Redacted) {
+        const [one] = yield* linkRows(sql`
+          SELECT a.org_id, a.run_id, m.user_id FROM approval_links l JOIN approvals a USING (run_id)
+          JOIN members m ON m.org_id = a.org_id AND m.user_id = l.user_id
+          WHERE l.token_hash = ${digest(Redacted.value(token))} AND ${sql.literal(open)}`)
+        if (one === undefined) return null
+        const [row] = yield* find(one.org_id, one.run_id)
+        return row === undefined ? null : { ...row, ...one }
+      })
       const due = dueRows(sql`
         SELECT org_id, run_id FROM approvals WHERE state = 'pending' AND expires_at <= now() ORDER BY expires_at LIMIT ${dueMax}`)
 
       return ApprovalStore.of({
         find: (org_id, run_id) => Effect.orDie(Effect.map(find(org_id, run_id), ([row]) => row ?? null)),
         list: (org_id, state, before, limit) => Effect.orDie(list(org_id, state, before, limit)),
+        link: (run_id, address) => Effect.orDie(link(run_id, address)),
+        linked: (token) => Effect.orDie(linked(token)),
         due: Effect.orDie(due)
       })
     })
