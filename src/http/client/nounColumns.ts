@@ -4,6 +4,7 @@
  * A bundler macro, as operations.ts is: the console's bundle holds the finished tables in place of the schemas.
  */
 import { Allowance } from "../../schema/nouns/Allowance.ts"
+import { Approval, ApprovalRule } from "../../schema/nouns/Approval.ts"
 import { ApiKey } from "../../schema/nouns/ApiKey.ts"
 import { Batch, BatchResult } from "../../schema/nouns/Batch.ts"
 import { InspectedOffer, ListedCapability, ListedEndpoint } from "../../schema/nouns/Catalog.ts"
@@ -30,6 +31,7 @@ import { UsageItem } from "../../schema/nouns/Usage.ts"
 import { WebhookEndpoint } from "../../schema/nouns/Webhook.ts"
 
 const nouns = {
+  ...{ Approval, ApprovalRule },
   ...{ Allowance, ApiKey, Batch, BatchResult, Dispute, Invitation, ListedRun, Member, OpenSession, ProviderAccount },
   ...{ HistoryRow, InspectedOffer, LabelBudget, LabelValue, ListedCapability, ListedEndpoint, Passkey, QuotedOffer },
   ...{ Referral, ReferralCredit, ReferralProgram, Sender, Transaction, UsageItem, WebhookEndpoint },

@@ -96,6 +96,7 @@ const inSettings: ReadonlyArray<Page> = [
 ]
 
 const inPalette: ReadonlyArray<Page> = [
+  { path: "/approvals", title: "Approvals", load: () => import("./pages/approvals/Approvals.tsx") },
   { path: "/batches/new", title: "New batch", load: () => import("./pages/batches/new/NewBatch.tsx") }
 ]
 

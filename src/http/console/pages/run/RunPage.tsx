@@ -18,6 +18,7 @@ import { Trouble } from "./Trouble.tsx"
 import { type Details, useDetails } from "./useDetails.ts"
 import { type Run, useRun } from "./useRun.ts"
 import { Warranty } from "./warranty/Warranty.tsx"
+import { Waits } from "../approvals/Waits.tsx"
 import { Why } from "./Why.tsx"
 
 const Actions = ({ run, details }: { readonly run: Run; readonly details: Details | undefined }) => {
@@ -63,6 +64,7 @@ const Shown = ({ run }: { readonly run: Run }) => {
         </div>
       </PageHead>
       <div className="grid grid-cols-1 gap-6">
+        {run.approval !== undefined && <Waits run={run} />}
         <Trouble run={run} />
         <MoneyBar run={run} details={details} />
         <Attempts run={run} />

@@ -1,0 +1,73 @@
+/** The rules that say which runs need a member's yes, and the form of a new one, from the contract. */
+import type { AnswerOf } from "../../../client/Browser.ts"
+import { payloadSchema } from "../../../client/payloadSchema.ts" with { type: "macro" }
+import { ActionButton, ActionForm, ConfirmAction } from "../../actions/Actions.tsx"
+import { useAction } from "../../actions/useAction.ts"
+import { api } from "../../data/api.ts"
+import { useMay } from "../../data/session.ts"
+import { payloadForm } from "../../forms/payload.ts"
+import { PayloadFields, payloadIn } from "../../forms/PayloadFields.tsx"
+import { columnsOf } from "../../lists/nouns.tsx"
+import { PagedTable, usePaged } from "../../lists/PagedList.tsx"
+import { Empty, Panel } from "../../parts/Page.tsx"
+
+type Rule = AnswerOf<"approvals", "rules">["items"][number]
+
+const form = payloadForm(payloadSchema("approvals", "addRule"), ["active"])
+const changes = ["approval-rules"]
+
+const Add = () => {
+  const add = useAction((sent: FormData) => api.approvals.addRule({ payload: payloadIn(sent) }), {
+    says: "The rule is added. It applies to runs from now on.",
+    changes
+  })
+  return (
+    <Panel title="Add a rule" className="mt-6">
+      <ActionForm action={add} submit="Add the rule" className="space-y-3">
+        <PayloadFields form={form} words={{ name: { placeholder: "Large runs" } }} />
+      </ActionForm>
+    </Panel>
+  )
+}
+
+const Actions = ({ rule: { id, name, active } }: { readonly rule: Rule }) => {
+  const params = { approval_rule_id: id }
+  const turn = useAction(() => api.approvals.changeRule({ params, payload: { active: !active } }), { changes })
+  const remove = useAction(() => api.approvals.removeRule({ params }), { says: `${name} is removed.`, changes })
+  return (
+    <div className="flex flex-wrap items-start justify-end gap-2">
+      <ActionButton action={turn}>{active ? "Turn off" : "Turn on"}</ActionButton>
+      <ConfirmAction action={remove} word="Remove" title={`Remove ${name}?`} confirm="Remove the rule" cancel="Keep it">
+        <p>New runs no longer wait because of it. Runs that wait already wait on.</p>
+      </ConfirmAction>
+    </div>
+  )
+}
+
+export const Rules = () => {
+  const may = useMay("approvals.addRule")
+  const paged = usePaged(["approval-rules"], (from) => api.approvals.rules({ query: { limit: 50, ...from } }))
+  const actions = {
+    title: "Actions",
+    cell: (rule: Rule) => <Actions rule={rule} />,
+    align: "right" as const
+  }
+  return (
+    <>
+      <Panel title="Rules" className="mt-6">
+        <PagedTable
+          paged={paged}
+          label="Which runs wait"
+          columns={[...columnsOf("ApprovalRule"), ...(may ? [actions] : [])]}
+          keyOf={({ id }) => id}
+          empty={
+            <Empty title="No run needs an approval.">
+              <p className="text-muted">A rule says from which amount, for which capabilities or keys a run waits.</p>
+            </Empty>
+          }
+        />
+      </Panel>
+      {may && <Add />}
+    </>
+  )
+}
