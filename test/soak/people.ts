@@ -1,5 +1,5 @@
 /**
- * The people of a soak: they change budgets of labels and daily limits while their keys run, and the keys' runs have labels and conditions.
+ * The people of a soak: they change budgets of labels and daily limits and decide on runs that wait for them, and the keys' runs have labels and conditions.
  *
  * What they do follows from the seed. The audit compares what the budgets count with the ledger (E15), and the charges of answers that had to
  * agree with their providers (E22).
@@ -66,6 +66,8 @@ export class People {
       this.pinned.set(customer.org_id, (await done("POST", "/v1/api-keys", key)).api_key)
       await done("PUT", "/v1/label-budgets", { label: "customer", limit: "2.00", period: "day" })
       await done("PUT", "/v1/label-budgets", { label: "campaign", value: "spring", limit: "20.00", period: "week" })
+      const rule = { name: "campaigns", labels: { campaign: "spring" }, expires_after: 60 }
+      await done("POST", "/v1/approval-rules", rule)
       if (at % 2 === 1) await done("POST", "/v1/spend-guard", { time_zone: timeZone })
     }
   }
@@ -107,29 +109,66 @@ export class People {
     }
   }
 
+  /** Approves most runs that wait for it, and denies the others. */
+  private async decide(random: Random, session: string, violate: Tell): Promise<void> {
+    const listed = await this.ask(session, "GET", "/v1/approvals?state=pending")
+    const items: ReadonlyArray<{ readonly run_id: string }> = listed?.body.items ?? []
+    if (items.length === 0) return
+    const decision = random() < 0.8 ? "approve" : "deny"
+    const run_ids = items.map(({ run_id }) => run_id)
+    const answer = await this.ask(session, "POST", "/v1/approvals/decide", { decision, run_ids })
+    if (answer !== null && answer.status !== 200) violate(`a decision was answered ${JSON.stringify(answer)}`)
+  }
+
   /** How often the features met: figures of the whole soak. */
   async figures(): Promise<Readonly<Record<string, number>>> {
     const [row] = await this.world.query<Record<string, number>>(`
       SELECT (SELECT count(*) FROM label_budget_runs) AS counted_in_labels,
              (SELECT count(*) FROM runs WHERE control = 'label_budget') AS over_label_budgets,
+             (SELECT count(*) FROM approvals WHERE state = 'approved') AS approved, (SELECT count(*) FROM approvals WHERE state = 'denied') AS denied,
              (SELECT count(*) FROM runs r WHERE (SELECT count(*) FROM json_array_elements(r.attempts) AS one
                                                  WHERE one.value ->> 'outcome' = 'succeeded') = 2) AS agreed`)
     return { ...this.counts, ...row }
   }
 
-  /** Changes one thing after the other until it is stopped. */
-  start(seed: number, violate: Tell): () => Promise<void> {
-    const random = randomOf(seedOf(seed, "people"))
+  /** Does one thing after the other until it is stopped. */
+  private repeat(violate: Tell, act: () => Promise<void>, pause: () => number): () => Promise<void> {
     let over = false
     const acting = (async () => {
       while (!over) {
-        await this.change(random, violate)
-        await Bun.sleep(pauseMillis * random())
+        await act()
+        await Bun.sleep(pause())
       }
     })().catch((error) => violate(String(error)))
     return async () => {
       over = true
       await acting
+    }
+  }
+
+  changing(seed: number, violate: Tell): () => Promise<void> {
+    const random = randomOf(seedOf(seed, "changes"))
+    return this.repeat(
+      violate,
+      () => this.change(random, violate),
+      () => pauseMillis * random()
+    )
+  }
+
+  /** Two people of each organization decide on the same runs at the same time. Until they stop, every run that waits goes on. */
+  deciding(seed: number, violate: Tell): () => Promise<void> {
+    const stops = [...this.sessions.values()].flatMap((session, at) =>
+      [0, 1].map((person) => {
+        const random = randomOf(seedOf(seed, "decisions", at, person))
+        return this.repeat(
+          violate,
+          () => this.decide(random, session, violate),
+          () => pauseMillis
+        )
+      })
+    )
+    return async () => {
+      await Promise.all(stops.map((stop) => stop()))
     }
   }
 }

@@ -152,12 +152,13 @@ class Soak {
     let over = false
     const books = this.watchBooks(world, () => over)
     const load = startLoad(world, slots, people, seedOf(seed, backend, "load", number), this.violate)
-    const quieten = people.start(seedOf(seed, backend, "people", number), this.violate)
+    const stopChanges = people.changing(seedOf(seed, backend, "people", number), this.violate)
+    const stopDecisions = people.deciding(seedOf(seed, backend, "people", number), this.violate)
     await this.playFaults(stand, faults)
     over = true
-    await Promise.all([load.stop(), quieten()])
+    await Promise.all([load.stop(), stopChanges()])
     await books
-    if (this.over) return
+    if (this.over) return await stopDecisions()
     const times: Array<string> = []
     let since = performance.now()
     const took = (what: string) => {
@@ -178,6 +179,8 @@ class Soak {
       took("settled in")
     } catch (error) {
       this.find("acknowledged", String(error))
+    } finally {
+      await stopDecisions()
     }
     if (this.over) return
     const settle = (performance.now() - quiet) / 1_000
