@@ -62,6 +62,7 @@ const bodies: Readonly<Record<string, unknown>> = {
   "providerAccounts.set": { api_key: "a key of hunter", fallback: true },
   "approvals.addRule": { name: "y", active: false },
   "approvals.changeRule": { active: false },
+  "approvals.approve": {},
   "approvals.decide": { decision: "deny", run_ids: ["run_x"] },
   "senders.add": { domain: "openapi.example" },
   "members.setRole": { role: "viewer" },
@@ -90,6 +91,12 @@ describe("T66 openapi.conformance", () => {
     const { body: run } = await org.run(verify("bounce", "sandbox.test"))
     const { body: queued } = await org.run({ ...verify(), async: true })
     expect(queued.run_id).toStartWith("run_")
+    const asks = { name: "asks", capabilities: ["email.find"] }
+    expect((await app.call(session, "POST", "/v1/approval-rules", { body: asks })).status).toBe(200)
+    const { body: waiting } = await org.run({
+      capability: "email.find",
+      input: { full_name: "A B", company_domain: "a.example" }
+    })
     const { body: key } = await app.call(session, "POST", "/v1/api-keys", { body: bodies["keys.create"] })
     const statuses: Array<string> = []
     const { body: sender } = await app.call(session, "POST", "/v1/senders", { body: { domain: "other.example" } })
@@ -118,7 +125,7 @@ describe("T66 openapi.conformance", () => {
     for (const { id, method, path } of inOrder) {
       const isOperators = id.startsWith("operator")
       const filled = path
-        .replace("{run_id}", run.run_id)
+        .replace("{run_id}", id.startsWith("approvals.") ? waiting.run_id : run.run_id)
         .replace("{key_id}", key.id)
         .replace("{allowance_id}", given.id)
         .replace("{sender_id}", sender.id)
