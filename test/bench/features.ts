@@ -3,9 +3,10 @@
  *
  * CPU of the service, PostgreSQL and Redis, with and without in turn on one PostgreSQL, until all background work of a window has ended. The
  * machine's speed changes over minutes, so a ratio of neighbours says more than two figures. `--rounds`, `--seconds` and `--only` (names,
- * separated by commas) change the size.
+ * separated by commas) change the size. `--against` compares with the program of another version, as `RUNGATE_BENCH_PROGRAM` names it (stage.ts).
  */
 import { Client } from "pg"
+import { digest } from "../../src/layers/accounts/Accounts.ts"
 import { busySeconds, cpuSeconds } from "./machine.ts"
 import { fund, loadIn, newDatabase, openStage, program, type Running, start } from "./stage.ts"
 
@@ -16,6 +17,7 @@ const option = (name: string): string | undefined => {
 const rounds = Number(option("rounds") ?? 8)
 const seconds = Number(option("seconds") ?? 1)
 const only = option("only")?.split(",")
+const against = option("against")
 const clients = 32
 
 const stage = await openStage()
@@ -30,9 +32,9 @@ interface Side {
 }
 
 /** A service with a database and funded keys of its own. */
-const open = async (settings: Readonly<Record<string, string>>) => {
+const open = async (settings: Readonly<Record<string, string>>, of?: string) => {
   const url = await newDatabase(stage)
-  const running = await start([await program(), "serve"], {
+  const running = await start([of ?? (await program()), "serve"], {
     DATABASE_URL: url,
     PORT: "0",
     RUNGATE_RATE_LIMIT: "0",
@@ -55,6 +57,28 @@ const open = async (settings: Readonly<Record<string, string>>) => {
 
 const service = await open({})
 const unguarded = await open({ RUNGATE_REPEAT_GUARD: "0" })
+const other = against === undefined ? null : await open({}, against)
+
+/** A side whose organization's owner has changed something before. */
+const changed = async (side: Side, n: number, method: string, path: string, request: object): Promise<Side> => {
+  const token = `rg_sess_${crypto.randomUUID().replaceAll("-", "")}`
+  const user_id = `usr_bench${n}`
+  await side.database.query(
+    "INSERT INTO users (user_id, org_id, email, password_hash) VALUES ($1, $2, $1 || '@example.com', 'none')",
+    [user_id, service.org(n)]
+  )
+  await side.database.query(
+    "INSERT INTO sessions (token_hash, user_id, org_id, expires_at) VALUES ($1, $2, $3, now() + interval '1 hour')",
+    [digest(token), user_id, service.org(n)]
+  )
+  const answer = await fetch(`${side.running.url}${path}`, {
+    method,
+    headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+    body: JSON.stringify(request)
+  })
+  if (answer.status !== 200) throw new Error(`${path} answered ${answer.status}: ${await answer.text()}`)
+  return side
+}
 
 const budgetOf = async (n: number) => {
   await service.database.query(
@@ -102,6 +126,7 @@ const mail = {
   input: { from: "hello@example.com", to: "p%n@example.com", subject: "Hello", text: "Hello" }
 }
 const labels = { campaign: "spring", customer: "customer 7", agent: "researcher" }
+const budgetOfLabel = { label: "customer", limit: "1000000.00", period: "day" }
 const reuse = { mode: "prefer", max_age_seconds: 86_400 }
 
 type Feature = readonly [name: string, with_: Side, without: Side]
@@ -109,11 +134,33 @@ const features: ReadonlyArray<Feature> = [
   ["the same run again", service.side(0), service.side(1)],
   ["a key with a budget", await budgetOf(2), service.side(1)],
   ["metadata of three labels", service.side(3, { ...same, metadata: labels }), service.side(1)],
+  [
+    "a budget of one of its labels",
+    await changed(service.side(11, { ...same, metadata: labels }), 11, "PUT", "/v1/label-budgets", budgetOfLabel),
+    service.side(3, { ...same, metadata: labels })
+  ],
+  [
+    "no label, beside such budgets",
+    await changed(service.side(12), 12, "PUT", "/v1/label-budgets", budgetOfLabel),
+    service.side(1)
+  ],
+  ["a wanted field (accept)", service.side(13, { ...same, accept: { fields: ["email"] } }), service.side(1)],
+  [
+    "a time zone",
+    await changed(service.side(14), 14, "POST", "/v1/spend-guard", { time_zone: "Pacific/Auckland" }),
+    service.side(1)
+  ],
+  [
+    "an approval rule of others",
+    await changed(service.side(15), 15, "POST", "/v1/approval-rules", { name: "large", min_hold: "100.00" }),
+    service.side(1)
+  ],
   ["a listening event stream", listening(service.side(4)), service.side(1)],
   ["a webhook endpoint", await webhookOf(5), service.side(1)],
   ["repeat guard on (off without)", service.side(1), unguarded.side(1)],
   ["reuse that finds nothing", service.side(6, { ...person, reuse }), service.side(7, person)],
   ["reuse of a result", service.side(8, { ...same, reuse }), service.side(1)],
+  ...(other === null ? [] : [["this version (--against)", service.side(1), other.side(1)] as const]),
   ["contact guard", service.side(9, { ...mail, unless_contacted_within_seconds: 3_600 }), service.side(10, mail)]
 ]
 
@@ -168,7 +215,7 @@ for (const [name, with_, without] of features) {
   )
 }
 receiver.stop(true)
-for (const { running, database } of [service, unguarded]) {
+for (const { running, database } of [service, unguarded, ...(other === null ? [] : [other])]) {
   await database.end()
   await running.stop()
 }
