@@ -19,7 +19,7 @@ import { newId } from "../../layers/platform/Ids.ts"
 import { OwnAccounts } from "../../layers/provideraccounts/OwnAccounts.ts"
 import { Ownership } from "../../layers/runs/Ownership.ts"
 import { RunStore } from "../../layers/runs/RunStore.ts"
-import { admittedRow, type NewRun } from "../../layers/runs/NewRuns.ts"
+import { type NewRun, admittedRow } from "../../layers/runs/NewRuns.ts"
 import { watchDisk } from "../../layers/postgres/embedded/DiskSpace.ts"
 import { Settings } from "../../layers/platform/Settings.ts"
 import { seesRunsOf } from "../../schema/accounts/KeyAccess.ts"
@@ -50,10 +50,15 @@ import {
 } from "./RunRequests.ts"
 import { PendingRun, type Submitted, type ToEnd, toEndOf } from "../mailbox/PendingRun.ts"
 import { diskIsFull } from "./Unavailable.ts"
-import { traced } from "./RequestTrace.ts"
 import type { Place } from "../mailbox/Places.ts"
 import { Waiters } from "../mailbox/Waiters.ts"
 import { isFinalRow, type RunRow } from "../../schema/nouns/Run.ts"
+
+/** The worker that executes the run continues the trace of its request, a `traceparent`. Without one, the run is as it was. */
+const traced = <E>(prepared: Effect.Effect<NewRun, E>, trace: string | null | undefined) =>
+  trace === undefined || trace === null
+    ? prepared
+    : Effect.map(prepared, (run): NewRun => ({ ...run, plan: { ...run.plan, trace } }))
 
 const movedBudget = problem("rate_limited", "The budget of this API key was replaced meanwhile. Try again.")
 

@@ -1,12 +1,56 @@
 /** What surrounds every page of a session: rail, balance, palette, shortcuts, and the live connection. */
 import { useLocation } from "@tanstack/react-router"
 import type { ReactNode } from "react"
-import { Unverified } from "../account/Unverified.tsx"
 import { useLiveConnection } from "../data/live.ts"
 import { useSession } from "../data/session.ts"
 import { BottomBar, Rail, TopBar } from "./Rail.tsx"
-import { SettingsNav } from "./SettingsNav.tsx"
 import { Overlays, SkipLink, useShortcuts } from "./Shortcuts.tsx"
+import { useAction } from "../actions/useAction.ts"
+import { api } from "../data/api.ts"
+import { Button } from "../parts/Button.tsx"
+import { pagesAt } from "../data/page.ts"
+import { useCurrentInSight } from "../look/useCurrentInSight.ts"
+import { Link } from "../parts/Link.tsx"
+
+/** The pages of the settings, above each of them. */
+const SettingsNav = () => {
+  const { pathname } = useLocation()
+  const list = useCurrentInSight(pathname)
+  const isCurrent = (path: string) => pathname === path || pathname.startsWith(`${path}/`)
+  return (
+    <nav ref={list} aria-label="Settings" className="mb-6 flex gap-1 overflow-x-auto border-b border-line">
+      {pagesAt("settings").map(({ path, title }) => (
+        <Link
+          key={path}
+          to={path}
+          aria-current={isCurrent(path) ? "page" : undefined}
+          className={`border-b-2 px-3 py-2 whitespace-nowrap ${isCurrent(path) ? "border-accent font-semibold" : "border-transparent text-muted hover:text-text"}`}
+        >
+          {title}
+        </Link>
+      ))}
+    </nav>
+  )
+}
+
+/** Says that the e-mail address is not verified yet, and what waits for it. */
+const Unverified = ({ email }: { readonly email: string }) => {
+  const resend = useAction(() => api.recovery.resendVerification({}))
+  return (
+    <div className="flex flex-wrap items-center justify-between gap-3 border-b border-line bg-amber-soft px-6 py-2 text-amber max-sm:px-4">
+      <p>
+        {resend.error !== null
+          ? resend.error.message
+          : resend.isSuccess
+            ? `A new link is on its way to ${email}.`
+            : `Open the link that was mailed to ${email}. Until then you can look around, but not create keys, run or pay.`}
+      </p>
+      <Button busy={resend.isPending} onClick={() => resend.mutate()}>
+        Send the link again
+      </Button>
+    </div>
+  )
+}
 
 export const Frame = ({ children }: { readonly children: ReactNode }) => {
   useLiveConnection()

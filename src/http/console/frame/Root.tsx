@@ -1,15 +1,35 @@
 /** Decides what stands around a page: the frame for a session, a plain column for people who are signed out. */
 import { lazyRouteComponent, Navigate, Outlet, useMatches } from "@tanstack/react-router"
 import { Suspense } from "react"
-import { Expired } from "../account/Expired.tsx"
 import { sessionEnded } from "../data/api.ts"
 import { allPages, type Page } from "../data/page.ts"
-import { useSessionQuery } from "../data/session.ts"
+import { sessionChanged, sessionRenewed, useSession, useSessionQuery } from "../data/session.ts"
 import { useStore } from "../data/store.ts"
 import { Announcer } from "../parts/Announcer.tsx"
 import { Failed, Skeleton } from "../parts/Page.tsx"
 import { Frame } from "./Frame.tsx"
 import { SignedOut } from "./SignedOut.tsx"
+import { Button } from "../parts/Button.tsx"
+import { Dialog } from "../parts/Dialog.tsx"
+import { SignInForm } from "../account/SignInForm.tsx"
+
+/** Asks to sign in again over the page, which stays with everything that was typed into it. */
+const Expired = () => {
+  const session = useSession()
+  return (
+    <Dialog open onClose={() => {}} title="Your session has ended">
+      <p className="mb-4 text-muted">Sign in again. The page stays as it is.</p>
+      <SignInForm
+        email={session?.user.email ?? ""}
+        organization_id={session?.organization.id ?? null}
+        onDone={() => void sessionRenewed()}
+      />
+      <Button look="quiet" className="mt-3" onClick={() => sessionChanged("/")}>
+        Leave this page
+      </Button>
+    </Dialog>
+  )
+}
 
 /** Customers never load it. */
 export const OperatorFrame = lazyRouteComponent(() => import("./OperatorFrame.tsx"))

@@ -10,7 +10,6 @@ import { Menu } from "../../parts/Menu.tsx"
 import { Loaded, PageHead, Skeleton } from "../../parts/Page.tsx"
 import { Status, Time } from "../../parts/Values.tsx"
 import { Attempts } from "./Attempts.tsx"
-import { commandsFor } from "./commands.ts"
 import { MoneyBar } from "./MoneyBar.tsx"
 import { RunAgain } from "./RunAgain.tsx"
 import { RunTabs } from "./RunTabs.tsx"
@@ -20,6 +19,25 @@ import { type Run, useRun } from "./useRun.ts"
 import { Warranty } from "./warranty/Warranty.tsx"
 import { Waits } from "../approvals/Waits.tsx"
 import { Why } from "./Why.tsx"
+import { commandsOf } from "../../running/commands.ts"
+import { isRunBody } from "../../running/request.ts"
+
+type Copied = readonly [word: string, text: string]
+
+const readingOf = (run_id: string, address: string): ReadonlyArray<Copied> => [
+  ["Read it with curl", `curl -s ${address}/v1/runs/${run_id} -H "Authorization: Bearer $RUNGATE_API_KEY"`],
+  ["Read it with the command", `rungate runs get ${run_id}`],
+  ["Address of this page", `${address}/runs/${run_id}`]
+]
+
+/** An erased run can only be read. */
+const commandsFor = (run_id: string, details: Details | undefined, address: string): ReadonlyArray<Copied> => {
+  const request = details?.request
+  const reading = readingOf(run_id, address)
+  if (details === undefined || !isRunBody(request)) return reading
+  const cap = details.billing.held ?? details.billing.quoted
+  return [...commandsOf(request, { address, cap }), ...reading]
+}
 
 const Actions = ({ run, details }: { readonly run: Run; readonly details: Details | undefined }) => {
   const may = useMay("runs.run")

@@ -1,7 +1,7 @@
 /** A new batch: a file, what to run for each of its rows, a preview, the price, and the button. */
 import { useMemo, useState } from "react"
 import { useFilters } from "../../../data/address.ts"
-import { useCapabilities } from "../../../data/capabilities.ts"
+import { catalogStaleMillis, useCapabilities } from "../../../data/capabilities.ts"
 import { Select } from "../../../parts/Field.tsx"
 import { TextLink } from "../../../parts/Link.tsx"
 import { Failed, Loaded, PageHead, Panel } from "../../../parts/Page.tsx"
@@ -9,10 +9,24 @@ import type { Sheet } from "../readFile.ts"
 import { Cost } from "./Cost.tsx"
 import { FileDrop } from "./FileDrop.tsx"
 import { guessedColumns } from "../../../../client/Columns.ts"
-import { type InputForm, inputsOf, problemsOf } from "./inputs.ts"
+import { type InputForm, formOf, inputsOf, problemsOf } from "./inputs.ts"
 import { MappingForm } from "./MappingForm.tsx"
 import { Preview } from "./Preview.tsx"
-import { useForm } from "./useForm.ts"
+import { useQuery } from "@tanstack/react-query"
+import { api } from "../../../data/api.ts"
+
+/** The form of a capability's input. */
+/** Null for a capability that does not exist. */
+const useForm = (capability: string) =>
+  useQuery({
+    queryKey: ["capability", capability, "form"],
+    queryFn: async () => {
+      const contract = await api.catalog.inspect({ payload: { capability } })
+      return "input_schema" in contract ? formOf(contract.input_schema) : null
+    },
+    enabled: capability !== "",
+    staleTime: catalogStaleMillis
+  })
 
 const Rows = ({
   sheet,
