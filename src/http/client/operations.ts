@@ -4,7 +4,7 @@
  * Bundler macros: the console's bundle holds the finished tables in place of the contract and its schemas, which are ten times as large.
  */
 import { Context } from "effect"
-import { HttpApi, type HttpApiEndpoint } from "effect/http-api"
+import { HttpApi, type HttpApiEndpoint, OpenApi } from "effect/http-api"
 import { allows, type Role, roles } from "../../schema/accounts/Role.ts"
 import { type EventKind, eventWords } from "../../schema/events/Event.ts"
 import { type EntryType, entryWords } from "../../schema/wallet/Wallet.ts"
@@ -23,12 +23,21 @@ export const operations = (): Record<string, Record<string, string>> => {
   return table
 }
 
-/** The roles that may call what not every role may call, such as `runs.run`. */
-export const allowedRoles = (): Record<string, ReadonlyArray<Role>> => {
-  const table: Record<string, ReadonlyArray<Role>> = {}
+/** Who may call what not every role may call, such as `runs.run`: the roles, and a sentence for others. */
+export const restrictedOperations = () => {
+  const table: Record<string, { readonly roles: ReadonlyArray<Role>; readonly words: string }> = {}
+  const either = new Intl.ListFormat("en-GB", { type: "disjunction" })
   eachOperation((group, { identifier, annotations }) => {
     const role = Context.getOrUndefined(annotations, Rights)?.role ?? "viewer"
-    if (role !== "viewer") table[`${group}.${identifier}`] = roles.filter((one) => allows(one, role))
+    if (role === "viewer") return
+    const allowed = roles.filter((one) => allows(one, role))
+    const who = either.format(allowed.map((one) => (/^[aeiou]/.test(one) ? `an ${one}` : `a ${one}`)))
+    const summary = Context.getOrUndefined(annotations, OpenApi.Summary) ?? ""
+    const what = `${summary.charAt(0).toLowerCase()}${summary.slice(1)}`.replace(/\byour\b/, "the organization's")
+    table[`${group}.${identifier}`] = {
+      roles: allowed,
+      words: `${who.charAt(0).toUpperCase()}${who.slice(1)} can ${what}.`
+    }
   })
   return table
 }

@@ -136,7 +136,7 @@ describe.skipIf(!hasBrowser)("History in a browser", () => {
     await withRuns(tab)
     await withRole(app, email, "member")
     await opened(tab, addressOf(ada), "History")
-    await tab.page.getByText("An owner or an admin of the organization can erase this.").waitFor()
+    await tab.page.getByText("An admin or an owner can erase a subject.").waitFor()
     expect(await tab.page.getByRole("button", { name: "Erase this subject" }).count()).toBe(0)
     await tab.context.close()
   })

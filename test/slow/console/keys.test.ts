@@ -125,7 +125,7 @@ describe.skipIf(!hasBrowser)("the pages of API keys", () => {
     await viewer.page.getByText("Your role is viewer.").waitFor()
     expect(await viewer.page.getByRole("button", { name: /Rotate|Revoke|Save/ }).count()).toBe(0)
     await viewer.page.goto("/settings/keys/new")
-    await viewer.page.getByText("An owner, an admin or a member can create a key.").waitFor()
+    await viewer.page.getByText("A member, an admin or an owner can create an API key.").waitFor()
     const member = await invited(browser, app.url, person, "member-keys@example.com", "member")
     await member.page.goto(`/settings/keys/${id}`)
     await member.page.getByRole("button", { name: "Revoke the key" }).click()

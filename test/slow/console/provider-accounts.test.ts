@@ -57,7 +57,7 @@ describe.skipIf(!hasBrowser)("the page of provider accounts", () => {
 
     const viewer = await invited(browser, app.url, person, "looks@example.com", "viewer")
     await looked(viewer, path, "provider-accounts-viewer", heading)
-    await viewer.page.getByText("An owner or an admin of the organization can set accounts.").waitFor()
+    await viewer.page.getByText("An admin or an owner can set the organization's account at a provider.").waitFor()
     expect(await viewer.page.getByRole("button", { name: /the account/ }).count()).toBe(0)
     await viewer.context.close()
 

@@ -180,7 +180,7 @@ describe.skipIf(!hasBrowser)("the page of a run", () => {
     await opened(run_id, "email.find")
     await tab.page.getByRole("region", { name: "Providers that were considered" }).waitFor()
     expect(await tab.page.getByRole("button", { name: "Run again" }).count()).toBe(0)
-    await tab.page.getByText("A member, an admin or an owner can run it again.").waitFor()
+    await tab.page.getByText("A member, an admin or an owner can run a capability or a raw endpoint.").waitFor()
     const stranger = await openTab(browser, app.url)
     await signedUp(app, stranger, "stranger@example.com")
     await stranger.page.goto(`/runs/${run_id}`)

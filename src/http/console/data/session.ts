@@ -1,12 +1,13 @@
 /** Who is signed in, and what this service is. */
 import { useQuery } from "@tanstack/react-query"
 import { type AnswerOf, ApiError, type OperationId } from "../../client/Browser.ts"
-import { allowedRoles } from "../../client/operations.ts" with { type: "macro" }
+import { restrictedOperations } from "../../client/operations.ts" with { type: "macro" }
 import { api, queries, sessionEnded, signedInAs } from "./api.ts"
 
 export type OwnSession = AnswerOf<"auth", "session">
 
 const sessionKey = ["session"]
+const restricted = restrictedOperations()
 
 /** Null for somebody who is signed out. A session that ends while its page is open stays known, so that the page stays. */
 const readSession = async (): Promise<OwnSession | null> => {
@@ -38,7 +39,14 @@ export const useService = () =>
 /** Whether the person's role may call an operation. The service decides; this only says so before a click. */
 export const useMay = (operation: OperationId): boolean => {
   const session = useSession()
-  return session !== null && allowedRoles()[operation]?.includes(session.role) !== false
+  return session !== null && restricted[operation]?.roles.includes(session.role) !== false
+}
+
+/** Who may call an operation, for somebody who may not. Null for others. */
+export const useDenied = (operation: OperationId): string | null => {
+  const may = useMay(operation)
+  const session = useSession()
+  return may || session === null ? null : `Your role is ${session.role}. ${restricted[operation]?.words}`
 }
 
 /** Other tabs of this browser learn that the session changed: they would show one organization's page with another's data. */

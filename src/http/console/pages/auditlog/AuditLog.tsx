@@ -1,7 +1,7 @@
 /** Who changed what in the organization, when and from where. Nobody can change or delete an entry. */
 import { setOnly, useFilters } from "../../data/address.ts"
 import { api } from "../../data/api.ts"
-import { useMay } from "../../data/session.ts"
+import { Allowed } from "../../parts/Denied.tsx"
 import { FilterSelect, Period } from "../../lists/Filters.tsx"
 import { PagedTable, usePaged } from "../../lists/PagedList.tsx"
 import { SearchBox } from "../../lists/SearchBox.tsx"
@@ -92,13 +92,14 @@ const Log = () => {
 }
 
 const AuditLog = () => {
-  const may = useMay("auditLog.list")
   return (
     <>
       <PageHead title="Audit log">
         Entries can't be changed or deleted. Client addresses are deleted after 180 days.
       </PageHead>
-      {may ? <Log /> : <p className="text-muted">An owner or an admin of the organization can read the audit log.</p>}
+      <Allowed operation="auditLog.list">
+        <Log />
+      </Allowed>
     </>
   )
 }

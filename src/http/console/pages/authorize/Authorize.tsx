@@ -9,7 +9,7 @@ import type { AnswerOf } from "../../../client/Browser.ts"
 import { onForm } from "../../actions/useAction.ts"
 import { type Search, useFilters } from "../../data/address.ts"
 import { api } from "../../data/api.ts"
-import { useMay } from "../../data/session.ts"
+import { Allowed } from "../../parts/Denied.tsx"
 import { payloadSchema } from "../../../client/payloadSchema.ts" with { type: "macro" }
 import { payloadForm } from "../../forms/payload.ts"
 import { PayloadFields, payloadIn } from "../../forms/PayloadFields.tsx"
@@ -119,7 +119,6 @@ const Decide = ({ request, consent }: { readonly request: Request; readonly cons
 const Authorize = () => {
   const [search] = useFilters()
   const request = requestIn(search)
-  const may = useMay("oauth.decide")
   const consent = useQuery({
     queryKey: ["authorization", request],
     queryFn: () => api.oauth.asked({ query: request }),
@@ -144,11 +143,9 @@ const Authorize = () => {
   )
   return (
     <FormPage title="Connect an agent" lead={lead}>
-      {may ? (
+      <Allowed operation="oauth.decide">
         <Decide request={request} consent={consent.data} />
-      ) : (
-        <p className="text-muted">Your role is viewer. An owner, an admin or a member can connect an agent.</p>
-      )}
+      </Allowed>
     </FormPage>
   )
 }

@@ -1,5 +1,5 @@
 /** All batches, newest first, with their progress. */
-import { useMay } from "../../data/session.ts"
+import { useDenied, useMay } from "../../data/session.ts"
 import { columnsOf } from "../../lists/nouns.tsx"
 import { PagedTable } from "../../lists/PagedList.tsx"
 import { ButtonLink } from "../../parts/Button.tsx"
@@ -44,6 +44,7 @@ const List = () => (
 
 const Batches = () => {
   const may = useMay("batches.create")
+  const denied = useDenied("batches.create")
   return (
     <>
       <PageHead
@@ -56,7 +57,7 @@ const Batches = () => {
           )
         }
       >
-        {!may && "Your role is viewer. A member, an admin or an owner can start a batch."}
+        {denied}
       </PageHead>
       <List />
     </>

@@ -1,7 +1,7 @@
 /** Tries a capability or an endpoint: a form made from its schema, what it would cost, a button that says so, and the result below. */
 import { type FormEvent, useEffect, useRef, useState } from "react"
 import { exactDollars } from "../../data/money.ts"
-import { useMay } from "../../data/session.ts"
+import { Allowed } from "../../parts/Denied.tsx"
 import { announce } from "../../parts/Announcer.tsx"
 import { Button } from "../../parts/Button.tsx"
 import type { Draft } from "../../forms/draft.ts"
@@ -48,7 +48,6 @@ interface TryItProps {
 }
 
 export const TryIt = ({ inspected, initial, options }: TryItProps) => {
-  const may = useMay("runs.run")
   const form = useForm(inspected, initial, options)
   const [run_id, setRun] = useState<string | null>(null)
   const [isPressed, setPressed] = useState(false)
@@ -98,7 +97,7 @@ export const TryIt = ({ inspected, initial, options }: TryItProps) => {
         </p>
         <FormProblem error={start.error} />
         <div className="flex flex-wrap items-center gap-2">
-          {may ? (
+          <Allowed operation="runs.run">
             <Button
               look="primary"
               onClick={press}
@@ -107,9 +106,7 @@ export const TryIt = ({ inspected, initial, options }: TryItProps) => {
             >
               {start.isPending ? "Running" : offered !== null ? runWord(offered) : "Run"}
             </Button>
-          ) : (
-            <p className="text-muted">Your role is viewer. A member, an admin or an owner can run this.</p>
-          )}
+          </Allowed>
           {body !== null && quote !== null && (
             <Menu
               actions={commandsOf(body, { address: location.origin, cap: quote.hold }).map(([word, text]) => ({

@@ -3,7 +3,7 @@ import type { AnswerOf } from "../../../client/Browser.ts"
 import { ActionForm } from "../../actions/Actions.tsx"
 import { useAction } from "../../actions/useAction.ts"
 import { api, queries } from "../../data/api.ts"
-import { useMay } from "../../data/session.ts"
+import { useDenied, useMay } from "../../data/session.ts"
 import type { Wording } from "../../forms/Inputs.tsx"
 import { Meter } from "../../forms/Meter.tsx"
 import { payloadSchema } from "../../../client/payloadSchema.ts" with { type: "macro" }
@@ -85,7 +85,7 @@ const Limits = ({ guard }: { readonly guard: Guarded }) => {
       <ActionForm
         action={save}
         submit="Save the limits"
-        denied={may ? null : "An owner or an admin of the organization can change the limits."}
+        denied={useDenied("wallet.setGuard")}
         saved="Saved. The next run obeys these limits."
       >
         <PayloadFields form={form} words={wordsOf(guard.time_zone, wallet?.available)} before={guard} disabled={!may} />

@@ -3,6 +3,7 @@ import { useMutation, useQuery } from "@tanstack/react-query"
 import { useState } from "react"
 import { api, queries } from "../../data/api.ts"
 import { useMay } from "../../data/session.ts"
+import { Denied } from "../../parts/Denied.tsx"
 import { announce } from "../../parts/Announcer.tsx"
 import { Button } from "../../parts/Button.tsx"
 import { Dialog } from "../../parts/Dialog.tsx"
@@ -77,7 +78,7 @@ export const Erase = ({ subject }: { readonly subject: Subject }) => {
   const [asks, setAsks] = useState(false)
   const { fresh, erase, counted } = useErasure(subject, asks)
   const may = useMay("history.erase")
-  if (!may) return <p className="text-small text-muted">An owner or an admin of the organization can erase this.</p>
+  if (!may) return <Denied operation="history.erase" />
   const done = erase.data
   const ended = counted?.ended ?? 0
   const title =

@@ -3,6 +3,7 @@ import { ActionForm } from "../../actions/Actions.tsx"
 import { textIn, useAction } from "../../actions/useAction.ts"
 import { api, queries } from "../../data/api.ts"
 import { useMay } from "../../data/session.ts"
+import { Denied } from "../../parts/Denied.tsx"
 import { Button } from "../../parts/Button.tsx"
 import { CodeBlock } from "../../parts/Copy.tsx"
 import { Field } from "../../parts/Field.tsx"
@@ -22,7 +23,7 @@ export const CreateKey = ({
     (form: FormData) => api.keys.create({ payload: { name: textIn(form, "name"), environment } }),
     { after: () => onShown(true) }
   )
-  if (!may) return <p className="text-muted">Your role is viewer. An owner, an admin or a member can create a key.</p>
+  if (!may) return <Denied operation="keys.create" />
   if (create.data !== undefined)
     return (
       <>

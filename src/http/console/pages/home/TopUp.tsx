@@ -3,6 +3,7 @@ import { ActionForm } from "../../actions/Actions.tsx"
 import { textIn, useAction } from "../../actions/useAction.ts"
 import { api, queries } from "../../data/api.ts"
 import { useMay } from "../../data/session.ts"
+import { Denied } from "../../parts/Denied.tsx"
 import { announce } from "../../parts/Announcer.tsx"
 import { AmountField } from "../../parts/Field.tsx"
 
@@ -21,7 +22,7 @@ export const TopUp = ({
       return queries.invalidateQueries({ queryKey: ["wallet"] })
     }
   })
-  if (!may) return <p className="text-muted">An owner or an admin of the organization can top up.</p>
+  if (!may) return <Denied operation="topups.checkout" />
   return (
     <ActionForm
       action={pay}

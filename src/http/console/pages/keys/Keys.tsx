@@ -2,7 +2,7 @@
 import { scopeWords } from "../../../client/Words.ts"
 import { useFilters } from "../../data/address.ts"
 import { api } from "../../data/api.ts"
-import { useMay } from "../../data/session.ts"
+import { useDenied, useMay } from "../../data/session.ts"
 import { FilterSelect } from "../../lists/Filters.tsx"
 import { columnsOf } from "../../lists/nouns.tsx"
 import { PagedTable, usePaged } from "../../lists/PagedList.tsx"
@@ -22,6 +22,7 @@ const columns = columnsOf("ApiKey", {
 const Keys = () => {
   const [search] = useFilters()
   const may = useMay("keys.create")
+  const denied = useDenied("keys.create")
   const shown = search["show"] === "all" ? "all" : ""
   const paged = usePaged(["keys", "paged"], (from) => api.keys.list({ query: { limit: 100, ...from } }))
   const items = paged.items?.filter((key) => !key.allowance && (shown === "all" || isUsable(key))) ?? null
@@ -39,7 +40,7 @@ const Keys = () => {
         }
       >
         Programs and agents call Rungate with a key. People sign in.
-        {!may && " Your role is viewer: a member, an admin or an owner can create keys."}
+        {denied !== null && ` ${denied}`}
       </PageHead>
       <div className="mb-4 flex">
         <FilterSelect

@@ -4,7 +4,7 @@ import { textIn, useAction } from "../../actions/useAction.ts"
 import { useGo } from "../../data/address.ts"
 import { api } from "../../data/api.ts"
 import { present } from "../../data/clock.ts"
-import { useMay } from "../../data/session.ts"
+import { Allowed } from "../../parts/Denied.tsx"
 import { payloadSchema } from "../../../client/payloadSchema.ts" with { type: "macro" }
 import { payloadForm } from "../../forms/payload.ts"
 import { PayloadFields, payloadIn } from "../../forms/PayloadFields.tsx"
@@ -54,15 +54,12 @@ const Form = () => {
 }
 
 const NewAllowance = () => {
-  const may = useMay("allowances.create")
   return (
     <>
       <PageHead title="Give an allowance">A key with an amount of the wallet's money.</PageHead>
-      {may ? (
+      <Allowed operation="allowances.create">
         <Form />
-      ) : (
-        <p className="text-muted">Your role is viewer. An owner, an admin or a member can give an allowance.</p>
-      )}
+      </Allowed>
     </>
   )
 }

@@ -3,7 +3,8 @@ import { ActionForm } from "../../actions/Actions.tsx"
 import { useAction } from "../../actions/useAction.ts"
 import { useGo } from "../../data/address.ts"
 import { api } from "../../data/api.ts"
-import { useMay, useService } from "../../data/session.ts"
+import { useService } from "../../data/session.ts"
+import { Allowed } from "../../parts/Denied.tsx"
 import { payloadSchema } from "../../../client/payloadSchema.ts" with { type: "macro" }
 import { payloadForm } from "../../forms/payload.ts"
 import { PayloadFields, payloadIn } from "../../forms/PayloadFields.tsx"
@@ -47,15 +48,12 @@ const Form = ({ environment }: { readonly environment: "test" | "live" }) => {
 }
 
 const NewKey = () => {
-  const may = useMay("keys.create")
   return (
     <>
       <PageHead title="Create an API key" />
-      {may ? (
+      <Allowed operation="keys.create">
         <Loaded query={useService()}>{({ environment }) => <Form environment={environment} />}</Loaded>
-      ) : (
-        <p className="text-muted">Your role is viewer. An owner, an admin or a member can create a key.</p>
-      )}
+      </Allowed>
     </>
   )
 }

@@ -4,6 +4,7 @@ import { ActionForm, ConfirmAction } from "../../actions/Actions.tsx"
 import { useAction } from "../../actions/useAction.ts"
 import { api } from "../../data/api.ts"
 import { useMay } from "../../data/session.ts"
+import { Allowed } from "../../parts/Denied.tsx"
 import { payloadSchema } from "../../../client/payloadSchema.ts" with { type: "macro" }
 import { payloadForm } from "../../forms/payload.ts"
 import { PayloadFields, payloadIn } from "../../forms/PayloadFields.tsx"
@@ -97,7 +98,9 @@ const LabelBudgets = () => {
         What the runs with a label of yours, such as a customer, may cost. A run above a budget is blocked.
       </PageHead>
       <div className="grid grid-cols-1 gap-6">
-        {may ? <Set /> : <p className="text-muted">An owner or an admin of the organization can set budgets.</p>}
+        <Allowed operation="labelBudgets.set">
+          <Set />
+        </Allowed>
         <PagedTable
           paged={paged}
           label="Label budgets"

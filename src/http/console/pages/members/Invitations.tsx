@@ -4,6 +4,7 @@ import { ActionForm, ConfirmAction } from "../../actions/Actions.tsx"
 import { textIn, useAction } from "../../actions/useAction.ts"
 import { api } from "../../data/api.ts"
 import { useMay, useService, useSession } from "../../data/session.ts"
+import { Denied } from "../../parts/Denied.tsx"
 import { Secret } from "../../forms/Secret.tsx"
 import { columnsOf } from "../../lists/nouns.tsx"
 import { PagedTable, usePaged } from "../../lists/PagedList.tsx"
@@ -109,7 +110,7 @@ export const Invitations = () => {
   if (!may)
     return (
       <Panel title="Invitations">
-        <p className="text-muted">An owner or an admin of the organization can invite people.</p>
+        <Denied operation="invitations.create" />
       </Panel>
     )
   return (

@@ -6,6 +6,7 @@ import { ActionForm, ConfirmAction } from "../../actions/Actions.tsx"
 import { useAction } from "../../actions/useAction.ts"
 import { api } from "../../data/api.ts"
 import { useMay } from "../../data/session.ts"
+import { Allowed } from "../../parts/Denied.tsx"
 import { payloadSchema } from "../../../client/payloadSchema.ts" with { type: "macro" }
 import { payloadForm } from "../../forms/payload.ts"
 import { PayloadFields, payloadIn } from "../../forms/PayloadFields.tsx"
@@ -118,11 +119,9 @@ const ProviderAccounts = () => {
       <Loaded query={useAccounts()} skeleton={<Skeleton lines={6} height={28} />}>
         {({ items }) => (
           <div className="grid grid-cols-1 gap-6">
-            {may ? (
+            <Allowed operation="providerAccounts.set">
               <SetAccount taken={new Set(items.map((one) => one.provider))} />
-            ) : (
-              <p className="text-muted">An owner or an admin of the organization can set accounts.</p>
-            )}
+            </Allowed>
             {items.length === 0 ? (
               <Empty title="Your accounts will be here, each with the last characters of its key.">
                 <p className="text-muted">Without one, runs use this service's accounts, at its prices.</p>

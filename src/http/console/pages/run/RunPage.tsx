@@ -4,6 +4,7 @@ import { useAction } from "../../actions/useAction.ts"
 import { useParam } from "../../data/address.ts"
 import { api } from "../../data/api.ts"
 import { useMay } from "../../data/session.ts"
+import { Denied } from "../../parts/Denied.tsx"
 import { duration } from "../../data/time.ts"
 import { Id, toClipboard } from "../../parts/Copy.tsx"
 import { Menu } from "../../parts/Menu.tsx"
@@ -58,9 +59,7 @@ const Actions = ({ run, details }: { readonly run: Run; readonly details: Detail
         Copy as
       </Menu>
       {run.done && <RunAgain details={details} />}
-      {!may && (
-        <p className="text-small text-muted">Your role is viewer. A member, an admin or an owner can run it again.</p>
-      )}
+      <Denied operation="runs.run" />
     </>
   )
 }

@@ -3,6 +3,7 @@ import { ActionForm } from "../../actions/Actions.tsx"
 import { useAction } from "../../actions/useAction.ts"
 import { api } from "../../data/api.ts"
 import { useMay } from "../../data/session.ts"
+import { Allowed } from "../../parts/Denied.tsx"
 import { payloadSchema } from "../../../client/payloadSchema.ts" with { type: "macro" }
 import { payloadForm } from "../../forms/payload.ts"
 import { PayloadFields, payloadIn } from "../../forms/PayloadFields.tsx"
@@ -39,7 +40,9 @@ const Senders = () => {
     <>
       <PageHead title="Senders">Domains from which your runs may send e-mail.</PageHead>
       <div className="grid grid-cols-1 gap-6">
-        {may ? <Add /> : <p className="text-muted">An owner or an admin of the organization can add domains.</p>}
+        <Allowed operation="senders.add">
+          <Add />
+        </Allowed>
         <PagedList
           paged={paged}
           empty={

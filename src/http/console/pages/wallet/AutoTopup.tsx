@@ -6,7 +6,7 @@ import { ActionForm } from "../../actions/Actions.tsx"
 import { useAction } from "../../actions/useAction.ts"
 import { api, queries } from "../../data/api.ts"
 import { exactDollars } from "../../data/money.ts"
-import { useMay } from "../../data/session.ts"
+import { useDenied, useMay } from "../../data/session.ts"
 import { payloadSchema } from "../../../client/payloadSchema.ts" with { type: "macro" }
 import { payloadForm } from "../../forms/payload.ts"
 import { PayloadFields, payloadIn } from "../../forms/PayloadFields.tsx"
@@ -56,7 +56,7 @@ const Form = ({ setting, may }: { readonly setting: Setting; readonly may: boole
       action={save}
       submit="Save the automatic top-up"
       look="plain"
-      denied={may ? null : "An owner or an admin of the organization can change it."}
+      denied={useDenied("topups.setAutoTopup")}
       saved={
         save.data?.enabled === true
           ? `Saved: ${exactDollars(save.data.amount)} is charged when the balance is below ${exactDollars(save.data.threshold)}.`

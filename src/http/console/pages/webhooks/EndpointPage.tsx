@@ -5,6 +5,7 @@ import { useAction } from "../../actions/useAction.ts"
 import { useParam } from "../../data/address.ts"
 import { api } from "../../data/api.ts"
 import { useMay } from "../../data/session.ts"
+import { Allowed } from "../../parts/Denied.tsx"
 import { payloadSchema } from "../../../client/payloadSchema.ts" with { type: "macro" }
 import { payloadForm } from "../../forms/payload.ts"
 import { PayloadFields, payloadIn } from "../../forms/PayloadFields.tsx"
@@ -103,11 +104,9 @@ const Shown = ({ endpoint }: { readonly endpoint: Endpoint }) => {
         )}
         <Trouble endpoint={endpoint} />
         <Deliveries endpoint={endpoint} />
-        {may ? (
+        <Allowed operation="webhooks.change">
           <Manage endpoint={endpoint} onSecret={setSecret} />
-        ) : (
-          <p className="text-muted">An owner or an admin of the organization can change, pause and replay.</p>
-        )}
+        </Allowed>
       </div>
     </>
   )

@@ -3,7 +3,7 @@ import { ActionForm } from "../../actions/Actions.tsx"
 import { useAction } from "../../actions/useAction.ts"
 import { useGo } from "../../data/address.ts"
 import { api } from "../../data/api.ts"
-import { useMay } from "../../data/session.ts"
+import { Allowed } from "../../parts/Denied.tsx"
 import { payloadSchema } from "../../../client/payloadSchema.ts" with { type: "macro" }
 import { payloadForm } from "../../forms/payload.ts"
 import { PayloadFields, payloadIn } from "../../forms/PayloadFields.tsx"
@@ -38,11 +38,12 @@ const Form = () => {
 }
 
 const NewEndpoint = () => {
-  const may = useMay("webhooks.create")
   return (
     <>
       <PageHead title="Add a webhook endpoint">Events from now on are posted to it.</PageHead>
-      {may ? <Form /> : <p className="text-muted">An owner or an admin of the organization can add endpoints.</p>}
+      <Allowed operation="webhooks.create">
+        <Form />
+      </Allowed>
     </>
   )
 }

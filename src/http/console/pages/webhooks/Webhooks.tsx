@@ -1,5 +1,5 @@
 /** Webhook endpoints: where events are posted, and whether they arrive. */
-import { useMay } from "../../data/session.ts"
+import { useDenied, useMay } from "../../data/session.ts"
 import { columnsOf } from "../../lists/nouns.tsx"
 import { ButtonLink } from "../../parts/Button.tsx"
 import { RowLink } from "../../parts/Link.tsx"
@@ -19,6 +19,7 @@ const columns = columnsOf("WebhookEndpoint", {
 
 const Webhooks = () => {
   const may = useMay("webhooks.create")
+  const denied = useDenied("webhooks.create")
   return (
     <>
       <PageHead
@@ -32,7 +33,7 @@ const Webhooks = () => {
         }
       >
         Events are posted to your endpoints, signed by the Standard Webhooks specification.
-        {!may && " An owner or an admin of the organization can add endpoints."}
+        {denied !== null && ` ${denied}`}
       </PageHead>
       <Loaded query={useEndpoints()} skeleton={<Skeleton lines={5} height={28} />}>
         {({ items }) => (

@@ -5,6 +5,7 @@ import { useGo } from "../../../data/address.ts"
 import { queries } from "../../../data/api.ts"
 import { amountOf, exactDollars, isLess, microsOf } from "../../../data/money.ts"
 import { useMay } from "../../../data/session.ts"
+import { Denied } from "../../../parts/Denied.tsx"
 import { useWallet } from "../../../frame/Balance.tsx"
 import { Amounts } from "../../../lists/Facts.tsx"
 import { Button } from "../../../parts/Button.tsx"
@@ -148,7 +149,7 @@ export const Cost = ({ rows, plan }: { readonly rows: ReadonlyArray<CheckedRow>;
               suggested={timesOf(data.maximum, good.length)}
             />
           ) : (
-            <p className="mt-4 text-muted">Your role is viewer. An owner, an admin or a member can run a batch.</p>
+            <Denied operation="batches.create" />
           )}
         </>
       )}
