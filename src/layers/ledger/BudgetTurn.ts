@@ -172,7 +172,7 @@ export const hasRow = (read: BudgetView, { budget_id }: KeyBudget): boolean => r
 export const zonesColumn = (budgets: ReadonlyArray<KeyBudget>) =>
   jsons(budgets.map(({ zone }) => (zone === undefined ? null : JSON.stringify(zone.zones))))
 
-/** Stores what is counted in budgets that have a row. With a leading comma. */
+/** Stores what is counted in budgets that have a row. An admitted run writes its value, which may be erased; a refused one does not. With a leading comma. */
 export const writeBudgets = (
   sql: SqlClient.SqlClient,
   read: BudgetView,
@@ -192,7 +192,7 @@ export const writeBudgets = (
                         ${bigints(budgets.map((b) => b.spent_day))}, ${bigints(budgets.map((b) => b.spent_week))},
                         ${bigints(budgets.map((b) => b.spent_month))}, ${bigints(budgets.map((b) => b.spent_total))},
                         ${texts(budgets.map((b) => b.purse?.state ?? null))}, ${bigints(budgets.map((b) => b.purse?.held ?? 0n))},
-                        ${texts(budgets.map((b) => b.label?.value ?? null))}, ${zonesColumn(budgets)})
+                        ${texts(budgets.map((b) => (b.reserved > (read.get(b.budget_id)?.budget.reserved ?? b.reserved) ? (b.label?.value ?? null) : null)))}, ${zonesColumn(budgets)})
                  AS n(budget_id, version, reserved, counted_on, spent_day, spent_week, spent_month, spent_total, allowance, held, value, time_zones)
             WHERE b.budget_id = n.budget_id AND b.version = n.version
             RETURNING 1

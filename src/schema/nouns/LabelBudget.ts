@@ -22,6 +22,7 @@ export const LabelBudget = Schema.Struct({
   .pipe(
     withColumns({
       list: ["id", "label", "value", "limit", "spent", "created_at"],
+      terminal: ["id"],
       wide: ["created_at"],
       titles: { created_at: "Set" },
       none: { value: "(each value)" }

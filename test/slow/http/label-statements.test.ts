@@ -197,6 +197,9 @@ describe("a saved statement", () => {
       expect.stringContaining("the receipts are others")
     )
     const others = await saved("other")
+    expect((await verified(lines.with(1, others[1] ?? ""))).wrong).toContainEqual(
+      expect.stringContaining("the receipts are others")
+    )
     expect((await verified([lines[0] ?? "", ...others.slice(1)])).code).toBe(1)
     expect((await verified([...lines.slice(1)])).code).toBe(1)
   })

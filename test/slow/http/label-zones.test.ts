@@ -74,6 +74,15 @@ describe("the time zone of a label budget", () => {
       runs: 1,
       from: new Date(dayStart(day, zones)).toISOString()
     })
+    await app.books()
+    // As if a hold on the next day of the zone had begun it: the charge is of the day before.
+    await app.sql(
+      `UPDATE key_budgets SET counted_on = counted_on + 1, spent_day = 0,
+         spent_week = CASE WHEN extract(isodow FROM counted_on) = 7 THEN 0 ELSE spent_week END,
+         spent_month = CASE WHEN extract(day FROM counted_on + 1) = 1 THEN 0 ELSE spent_month END
+       WHERE org_id = $1 AND value = 'acme'`,
+      [org.org_id]
+    )
   })
 
   test("keeps the day, week and month of its change, and changes once a month", async () => {
