@@ -67,6 +67,7 @@ const bodies: Readonly<Record<string, unknown>> = {
   "senders.add": { domain: "openapi.example" },
   "members.setRole": { role: "viewer" },
   "passkeys.rename": { name: "y" },
+  "passkeys.start": { current_password: account.password },
   "invitations.create": { email: "joe@openapi.example", role: "viewer" },
   "auth.signUp": account,
   "browser.signUp": { ...account, email: "browser@openapi.example" },
@@ -111,14 +112,18 @@ describe("T66 openapi.conformance", () => {
     const { body: given } = await app.call(session, "POST", "/v1/allowances", { body: bodies["allowances.create"] })
     const mineAtHunter = { body: bodies["providerAccounts.set"] }
     expect((await app.call(session, "PUT", "/v1/provider-accounts/hunter", mineAtHunter)).status).toBe(200)
+    await app.sql("UPDATE users SET password_hash = $1 WHERE user_id = $2", [
+      await Bun.password.hash(account.password),
+      mine.body.user.id
+    ])
     await app.sql(
       "INSERT INTO passkeys (passkey_id, user_id, credential_id, public_key, name, counter) VALUES ($1, $2, 'x', 'k', 'x', 0)",
       [passkey_id, mine.body.user.id]
     )
     const { body: started } = await app.call(session, "POST", "/v1/batches", { body: bodies["batches.create"] })
     const { body: rule } = await app.call(session, "POST", "/v1/approval-rules", { body: { name: "x", active: false } })
-    // What ends the session comes last.
-    const ending = ["auth.signOut", "auth.endSessions", "operatorSession.signOut"]
+    // What ends the session, or the membership that others need, comes last.
+    const ending = ["members.remove", "auth.signOut", "auth.endSessions", "operatorSession.signOut"]
     const inOrder = operations.toSorted((a, b) => ending.indexOf(a.id) - ending.indexOf(b.id))
     const operator = await operatorOf(app)
     const link = await printedLink(app)
