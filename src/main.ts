@@ -104,6 +104,7 @@ const groups = {
     approvals: async () => client((await import("./http/cli/account/approvals.ts")).approvals),
     "approval-rules": async () => client((await import("./http/cli/account/approvals.ts")).approvalRules),
     "label-budgets": async () => client((await import("./http/cli/account/labelBudgets.ts")).labelBudgets),
+    "opt-outs": async () => client((await import("./http/cli/account/optOuts.ts")).optOuts),
     senders: async () => client((await import("./http/cli/account/senders.ts")).senders),
     webhooks: async () => client((await import("./http/cli/webhooks/webhooks.ts")).webhooks),
     "provider-accounts": async () => client((await import("./http/cli/account/providerAccounts.ts")).providerAccounts),

@@ -13,6 +13,7 @@ import { LogSink } from "../layers/observability/LogSink.ts"
 import { underway } from "../layers/platform/Underway.ts"
 import { Api } from "./api/Api.ts"
 import { DocsRoutes, type DocsServices } from "./pages/Docs.ts"
+import { UnsubscribePage } from "./pages/Unsubscribe.ts"
 import { AccountPages } from "./pages/AccountPages.ts"
 import { OperatorAuthLayer } from "./access/OperatorCookie.ts"
 import { CallerChecks } from "./middleware/CallerChecks.ts"
@@ -42,6 +43,8 @@ import { OperatorOutcomesHandlers } from "./handlers/operator/Outcomes.ts"
 import { OperatorAuditLogHandlers } from "./handlers/operator/AuditLog.ts"
 import { OperatorCatalogHandlers } from "./handlers/operator/Catalog.ts"
 import { OperatorImpersonationHandlers } from "./handlers/operator/Impersonation.ts"
+import { OperatorOptOutsHandlers } from "./handlers/operator/OptOuts.ts"
+import { OptOutsHandlers } from "./handlers/accounts/OptOuts.ts"
 import { OperatorInvitationsHandlers } from "./handlers/operator/Invitations.ts"
 import { OperatorPaymentsHandlers } from "./handlers/operator/Payments.ts"
 import { OperatorProvidersHandlers } from "./handlers/operator/Providers.ts"
@@ -111,6 +114,7 @@ export const Routes = Layer.mergeAll(
       AllowancesHandlers,
       LabelBudgetsHandlers,
       ApprovalsHandlers,
+      OptOutsHandlers,
       SendersHandlers,
       MembersHandlers,
       InvitationsHandlers,
@@ -135,6 +139,7 @@ export const Routes = Layer.mergeAll(
       OperatorOutcomesHandlers,
       OperatorDisputesHandlers,
       OperatorInvitationsHandlers,
+      OperatorOptOutsHandlers,
       OperatorPaymentsHandlers,
       OperatorProvidersHandlers
     ]),
@@ -150,6 +155,7 @@ export const Routes = Layer.mergeAll(
   TokenRoutes,
   JoinRoute,
   AccountPages,
+  UnsubscribePage,
   JoinOrganizationPage,
   ApproveRunPage,
   OpenIdPages,

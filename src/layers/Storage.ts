@@ -26,6 +26,7 @@ import { HistoryStore } from "./history/HistoryStore.ts"
 import { ApprovalRules } from "./guards/ApprovalRules.ts"
 import { ApprovalStore } from "./members/ApprovalStore.ts"
 import { GuardStore } from "./guards/GuardStore.ts"
+import { OptOuts } from "./guards/OptOuts.ts"
 import { Installation } from "./queues/Installation.ts"
 import { InvitationMails } from "./members/InvitationMails.ts"
 import { Invitations } from "./accounts/Invitations.ts"
@@ -91,6 +92,7 @@ const Stores = Layer.mergeAll(
   RunStore.layer,
   TurnStore.layer,
   Layer.mergeAll(GuardStore.layer, ApprovalRules.layer, ApprovalStore.layer),
+  OptOuts.layer,
   MailStore.layer,
   Leases.layer,
   Partitions.layer,

@@ -96,6 +96,10 @@ export const errorGuide: Readonly<Record<ErrorCode, ErrorAdvice>> = {
     meaning: "A rule made the run wait for an approval, and nobody answered in time. Nothing was charged",
     advice: "Start it again, and ask the person sooner: `approval.tell` has the words"
   },
+  opt_out: {
+    meaning: "A recipient is on an opt-out list, of the organization or of the service. Nothing was held or sent",
+    advice: "Leave out the recipient that the message names. `GET /v1/opt-outs` lists the organization's entries"
+  },
   wallet_suspended: {
     meaning:
       "A check found that the wallet's books do not add up, so it takes no new runs. Nothing was held or charged",

@@ -51,6 +51,7 @@ export const Wire = {
   contact_guard: wire("contact_guard", 409),
   approval_denied: wire("approval_denied", 409),
   approval_expired: wire("approval_expired", 409),
+  opt_out: wire("opt_out", 409),
   wallet_suspended: wire("wallet_suspended", 409),
   request_timeout: wire("request_timeout", 408),
   gone: wire("gone", 410),

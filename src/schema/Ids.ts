@@ -22,6 +22,7 @@ export type Prefix =
   | "lbl"
   | "apr"
   | "val"
+  | "opt"
   | "inv"
   | "evt"
   | "aud"

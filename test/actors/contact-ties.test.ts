@@ -51,14 +51,20 @@ const worldOf = ({ ties = {}, contacts = {}, days }: Past) => {
       })
   })
   const guards = GuardStore.of({
-    ...{ tries: unexpected, contactDays: unexpected, setContactDays: unexpected, contacts: unexpected },
+    ...{
+      tries: unexpected,
+      contactDays: unexpected,
+      setContactDays: unexpected,
+      contacts: unexpected,
+      optOuts: unexpected
+    },
     ...{
       reusable: unexpected,
       saved: unexpected,
       rawResults: () => Stream.fromEffect(unexpected()),
       forget: Effect.void
     },
-    contactRule: () => Effect.succeed({ days: days ?? null, claimed_since: claimedSince }),
+    contactRule: () => Effect.succeed({ days: days ?? null, claimed_since: claimedSince, opt_outs: false }),
     personRuns: (_, run_ids) =>
       Stream.fromIterable(
         all

@@ -43,6 +43,9 @@ export const expectedRoles = {
     "approvals.list",
     "approvals.get",
     "labelBudgets.values",
+    "optOuts.list",
+    "optOuts.check",
+    "optOuts.export",
     "senders.list",
     "webhooks.list",
     "webhooks.get",
@@ -87,7 +90,9 @@ export const expectedRoles = {
     "keys.change",
     "keys.rotate",
     "allowances.create",
-    "oauth.decide"
+    "oauth.decide",
+    "optOuts.add",
+    "optOuts.import"
   ],
   /** Pays in, sets limits, deletes, and decides who and what else gets access. */
   admin: [
@@ -100,6 +105,7 @@ export const expectedRoles = {
     "approvals.addRule",
     "approvals.changeRule",
     "approvals.removeRule",
+    "optOuts.remove",
     "senders.add",
     "senders.verify",
     "senders.remove",
@@ -133,6 +139,7 @@ export const peopleOnly: ReadonlyArray<string> = [
   ],
   ...["labelBudgets.set", "labelBudgets.remove", "approvals.addRule", "approvals.changeRule", "approvals.removeRule"],
   ...["approvals.approve", "approvals.deny", "approvals.decide"],
+  ...["optOuts.remove"],
   ...["senders.add", "senders.verify", "senders.remove", "providerAccounts.set", "providerAccounts.remove"],
   ...["members.list", "members.setRole", "members.removeFactors", "members.remove", "oauth.asked", "oauth.decide"],
   ...["invitations.list", "invitations.create", "invitations.withdraw", "browser.switch"],

@@ -54,6 +54,9 @@ const bodies: Readonly<Record<string, unknown>> = {
   "keys.change": { name: "y" },
   "keys.rotate": { grace_seconds: 60 },
   "batches.create": { runs: [verify()] },
+  "labelBudgets.set": { label: "customer", limit: "25.00", period: "month" },
+  "optOuts.add": { values: ["nobody@opted-out.example"] },
+  "optOuts.check": { values: ["nobody@opted-out.example"] },
   "batches.retry": {},
   "webhooks.create": { url: "https://openapi.example/hooks", events: ["run.finished"] },
   "webhooks.change": { events: ["run.created"] },
@@ -79,6 +82,8 @@ const bodies: Readonly<Record<string, unknown>> = {
   "operatorImpersonation.begin": { reason: "The customer asked about a run" },
   "operatorDisputes.refuse": { note: "no proof" },
   "operatorDisputes.accept": { note: "seen the bounce" },
+  "operatorOptOuts.add": { values: ["nobody@opted-out.example"] },
+  "operatorOptOuts.check": { values: ["nobody@opted-out.example"] },
   "operatorInvitations.create": { email: "invited@openapi.example" }
 }
 
@@ -122,6 +127,8 @@ describe("T66 openapi.conformance", () => {
     )
     const { body: started } = await app.call(session, "POST", "/v1/batches", { body: bodies["batches.create"] })
     const { body: rule } = await app.call(session, "POST", "/v1/approval-rules", { body: { name: "x", active: false } })
+    await app.call(session, "POST", "/v1/opt-outs", { body: { values: ["left@opted-out.example"] } })
+    const [optOut] = (await app.call(session, "GET", "/v1/opt-outs")).body.items
     // What ends the session, or the membership that others need, comes last.
     const ending = ["members.remove", "auth.signOut", "auth.endSessions", "operatorSession.signOut"]
     const inOrder = operations.toSorted((a, b) => ending.indexOf(a.id) - ending.indexOf(b.id))
@@ -136,6 +143,7 @@ describe("T66 openapi.conformance", () => {
         .replace("{sender_id}", sender.id)
         .replace("{endpoint_id}", endpoint.id)
         .replace("{batch_id}", started.id)
+        .replace("{opt_out_id}", optOut.id)
         .replace("{member_id}", member.id)
         .replace("{invitation_id}", invitation.id)
         .replace("{approval_rule_id}", rule.id)
@@ -151,7 +159,9 @@ describe("T66 openapi.conformance", () => {
       const filledBody =
         id === "oauth.decide" ? { ...authorization, organization_id: org.org_id, approve: true } : bodies[id]
       const body = id === "operatorSession.signIn" ? { token: link } : filledBody
-      const { status } = await app.call(isOperators ? null : session, method, asked, { body, headers })
+      const csv = { raw: "value\ncsv@opted-out.example", headers: { ...headers, "content-type": "text/csv" } }
+      const sent = /OptOuts\.import$/i.test(id) ? csv : { body, headers }
+      const { status } = await app.call(isOperators ? null : session, method, asked, sent)
       statuses.push(`${id} ${status}`)
     }
     const succeeded = new Set([...seen.keys()].filter((one) => / 2\d\d$/.test(one)).map((one) => one.split(" ")[0]))
@@ -209,8 +219,9 @@ describe("T66 openapi.conformance", () => {
       if (!(operation.description?.length > 10) || !(operation.summary?.length > 0)) say("no description")
       if (operation.tags.length !== 1) say("no tag")
       if (!statuses.some((status) => status.startsWith("4"))) say("no 4xx")
-      const body = operation.requestBody?.content["application/json"]
-      if ((body !== undefined) !== statuses.includes("415")) say("415 goes with a body")
+      const content = operation.requestBody?.content
+      const body = content?.["application/json"]
+      if ((content !== undefined) !== statuses.includes("415")) say("415 goes with a body")
       if (body !== undefined && body.example === undefined) say("no example of the request")
       if (body !== undefined && valid(body.schema, body.example) !== null)
         say(`request: ${valid(body.schema, body.example)}`)
@@ -219,7 +230,7 @@ describe("T66 openapi.conformance", () => {
         if (response.headers["x-request-id"] === undefined) say(`${status} without x-request-id`)
         if (status === "429" && response.headers["Retry-After"] === undefined) say("429 without Retry-After")
         const json = response.content?.["application/json"]
-        const contents = ["text/event-stream", "application/x-ndjson", "application/jose"]
+        const contents = ["text/event-stream", "application/x-ndjson", "application/jose", "text/csv"]
         const shown = json ?? contents.map((type) => response.content?.[type]).find((one) => one !== undefined)
         if (status.startsWith("2") && status !== "204" && shown?.example === undefined)
           say(`${status} without an example`)

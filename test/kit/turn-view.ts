@@ -9,6 +9,7 @@ import type { AutoTopup as AutoTopupCommand, Pay } from "../../src/actors/mailbo
 import { decideTurn } from "../../src/actors/wallet/DecideTurn.ts"
 import { noApprovals } from "../../src/layers/guards/ApprovalTurn.ts"
 import { noContacts } from "../../src/layers/guards/ContactTurn.ts"
+import { noOptOuts } from "../../src/layers/guards/OptOutTurn.ts"
 import { noRepeats } from "../../src/layers/guards/RepeatTurn.ts"
 import { noReuse } from "../../src/layers/guards/ReuseTurn.ts"
 import { noBudgets } from "../../src/layers/ledger/BudgetTurn.ts"
@@ -128,6 +129,7 @@ export const turnView = (commands: ReadonlyArray<TurnCommand>, given: Omit<Given
     ...{
       reuse: noReuse,
       approvals: noApprovals,
+      opt_outs: noOptOuts,
       free: noFree,
       free_limit: 0n,
       repeat_guard: 3,

@@ -139,15 +139,18 @@ const essence = ({ status, headers, text }: Reply, sent: string) =>
     .replace(/\b([a-z]{2,4})_[0-9a-z]{26}\b/g, "<$1>")
     .replace(/rg_(test|sess)_[0-9A-Za-z]+(…[0-9A-Za-z]+)?/g, "<token>")
     .replace(/[0-9A-Za-z]{4}…[0-9A-Za-z]{4}/g, "<display>")
+    // Opt-outs answer the digest of what was sent.
+    .replace(/\b[0-9a-f]{64}\b/g, "<digest>")
     .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, "<time>")
     .replace(/\\*"(duration_ms|count)\\*":\d+/g, "<number>")
     // A run of one's own is replayed, queued or running by now, and its key shows it.
     .replace(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, "<uuid>")
 
 const sessionOnly =
-  /^(senders\.(verify|remove)|keys\.(revoke|change|rotate)|members\.\w+|invitations\.\w+|auth\.endSession|passkeys\.\w+|webhooks\.(change|remove|rotate|replay|replayAll)|providerAccounts\.(set|remove)|labelBudgets\.remove|approvals\.(changeRule|removeRule|approve|deny)) /
+  /^(senders\.(verify|remove)|keys\.(revoke|change|rotate)|members\.\w+|invitations\.\w+|auth\.endSession|passkeys\.\w+|webhooks\.(change|remove|rotate|replay|replayAll)|providerAccounts\.(set|remove)|labelBudgets\.remove|optOuts\.remove|approvals\.(changeRule|removeRule|approve|deny)) /
 /** Operations that answer an unknown id with 404. */
-const notFound = /^((allowances|members|invitations|passkeys)\.|(auth\.endSession|providerAccounts\.(get|remove)) )/
+const notFound =
+  /^((allowances|members|invitations|passkeys)\.|(auth\.endSession|providerAccounts\.(get|remove)|optOuts\.remove) )/
 
 const difference = (a: string, b: string) => {
   const at = [...a].findIndex((letter, index) => letter !== b[index])

@@ -114,6 +114,13 @@ const contactedTwice = async () => {
   await org.run(message)
   return org.run(message)
 }
+/** The answer to a message to somebody who has opted out. */
+const optedOut = async () => {
+  const org = await app.tenant("5.00")
+  await org.post("/v1/opt-outs", { values: ["ada@example.com"] })
+  const input = { from: "hello@example.com", to: "ada@example.com", subject: "Hello", text: "Hello" }
+  return org.run({ capability: "email.send", input })
+}
 /** What a client gets that waits for a run which somebody cancels. One run at a time is executed, so the second one is queued. */
 const cancelled = async () => {
   const org = await app.tenant("5.00")
@@ -201,6 +208,7 @@ describe("T62 errors.no_leak", () => {
       ["contact_guard", await contactedTwice()],
       ["approval_denied", await unapproved(denied)],
       ["approval_expired", await unapproved(late)],
+      ["opt_out", await optedOut()],
       ["wallet_suspended", await suspended()],
       ["internal_error", await broken(org)],
       ["not_found", await org.get("/v1/no/such")],

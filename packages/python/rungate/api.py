@@ -637,6 +637,43 @@ class Approvals:
         return self._transport.call("POST", "/v1/approvals/decide", body=body)
 
 
+class OptOuts:
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    def list(self, *, limit: int | None = None) -> Pages[types.OptOut]:
+        """List opt-outs
+
+        limit: The maximum number of items in the response.
+        """
+        return Pages(lambda cursor: self._transport.call(
+            "GET",
+            "/v1/opt-outs",
+            query={"limit": limit, "cursor": cursor},
+            repeatable=True,
+        ))
+
+    def add(self, body: types.OptOutRequest) -> types.OptOutsAdded:
+        """Add opt-outs"""
+        return self._transport.call("POST", "/v1/opt-outs", body=body)
+
+    def check(self, body: types.OptOutCheckRequest) -> types.OptOutsCheckAnswer:
+        """Check opt-outs"""
+        return self._transport.call("POST", "/v1/opt-outs/check", body=body)
+
+    def import_(self) -> types.OptOutsAdded:
+        """Import opt-outs"""
+        return self._transport.call("POST", "/v1/opt-outs/import")
+
+    def export(self) -> str:
+        """Export opt-outs"""
+        return self._transport.call("GET", "/v1/opt-outs/export", repeatable=True, accept="text/csv")
+
+    def remove(self, opt_out_id: str) -> types.RemovedOptOut:
+        """Remove an opt-out"""
+        return self._transport.call("DELETE", f"/v1/opt-outs/{segment('opt_out_id', opt_out_id)}")
+
+
 class Senders:
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
@@ -990,6 +1027,7 @@ class Rungate:
         self.allowances = Allowances(transport)
         self.label_budgets = LabelBudgets(transport)
         self.approvals = Approvals(transport)
+        self.opt_outs = OptOuts(transport)
         self.senders = Senders(transport)
         self.members = Members(transport)
         self.invitations = Invitations(transport)

@@ -437,7 +437,7 @@ class CommandHint(TypedDict):
 
 
 class Control(TypedDict):
-    control: Literal["daily_spend_guard", "per_run_limit", "key_budget", "batch_max_total", "label_budget", "approval_rule", "contact_guard"]
+    control: Literal["daily_spend_guard", "per_run_limit", "key_budget", "batch_max_total", "label_budget", "approval_rule", "contact_guard", "opt_out"]
     manage: str
     """the path at which the control is read and changed"""
 
@@ -1076,6 +1076,69 @@ class OpenSession(TypedDict):
     expires_at: str
 
 
+class OptOut(TypedDict):
+    id: str
+    kind: Literal["email", "domain", "phone", "profile"]
+    hint: str | None
+    """the value with its middle left out; null if only the digest is known"""
+    digest: str
+    """the SHA-256 of the normalized value, in hexadecimal"""
+    source: Literal["api", "console", "import", "one_click", "complaint"]
+    reason: str | None
+    run_id: str | None
+    """of a one-click opt-out: the run that sent the message"""
+    created_by: str | None
+    """the person, API key or operator; null for the recipient"""
+    created_at: str
+
+
+class OptOutCheck(TypedDict):
+    value: str
+    """as it was sent"""
+    kind: Literal["email", "domain", "phone", "profile"] | None
+    """null for a text that is no value"""
+    digest: str | None
+    """the SHA-256 of the normalized value, in hexadecimal"""
+    opted_out: bool
+    opt_out_id: str | None
+    """the entry, which may be that of the address's domain"""
+    since: str | None
+
+
+class OptOutCheckRequest(TypedDict):
+    values: list[str]
+    """addresses, domains, phone numbers with +, profiles, or digests such as email:<SHA-256>; at most 1000"""
+
+
+class OptOutMatch(TypedDict):
+    """the entry of the opt-out list that refused the run, with the SHA-256 of the normalized value"""
+
+    opt_out_id: str
+    list: Literal["organization", "service"]
+    kind: Literal["email", "domain", "phone", "profile"]
+    digest: str
+    since: str
+
+
+class OptOutRequest(TypedDict):
+    values: list[str]
+    """addresses, domains, phone numbers with +, profiles, or digests such as email:<SHA-256>; at most 1000"""
+    reason: NotRequired[str | None]
+    source: NotRequired[Literal["api", "console", "complaint"] | None]
+    """where it comes from; default: api"""
+
+
+class OptOutsAdded(TypedDict):
+    added: int
+    """entries that are new"""
+    already: int
+    """values that the list had"""
+    refused: int
+    """rows of an import that have no value"""
+    refusals: list[str]
+    """the first of them, each with its row"""
+
+
 class OwnSessionOrganization(TypedDict):
     id: str
     name: str
@@ -1359,6 +1422,11 @@ class RemovedMember(TypedDict):
     keys: list[FollowedKey]
 
 
+class RemovedOptOut(TypedDict):
+    id: str
+    deleted: Literal[True]
+
+
 class RemovedPasskey(TypedDict):
     id: str
     deleted: Literal[True]
@@ -1498,6 +1566,7 @@ class RunDetails(TypedDict):
     """the body of POST /v1/run that asks for the same again; null after the run was erased"""
     decision: RunDecision | None
     """every offer that was considered, with its price and the reason it was left out; null after the run was erased"""
+    opt_out: NotRequired[OptOutMatch]
     billing: RunDetailsBilling
     approval: NotRequired[ReceiptApproval]
     ledger: list[ChainEntry]
@@ -2023,6 +2092,15 @@ class ApprovalsRulesAnswer(TypedDict):
 class ApprovalsListAnswer(TypedDict):
     items: list[Approval]
     next_cursor: str | None
+
+
+class OptOutsListAnswer(TypedDict):
+    items: list[OptOut]
+    next_cursor: str | None
+
+
+class OptOutsCheckAnswer(TypedDict):
+    items: list[OptOutCheck]
 
 
 class SendersListAnswer(TypedDict):

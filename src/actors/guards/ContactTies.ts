@@ -1,5 +1,5 @@
 /**
- * Completes whom a guarded run contacts: all identities that earlier runs tie to a recipient, and contacts from before they were claimed.
+ * Completes whom a guarded run contacts, or one that names a person by a provider's id only: all identities that earlier runs tie to a recipient, and contacts from before they were claimed.
  *
  * It happens before the turn, from history and the runs that history has not indexed yet. The turn then decides on all of a person's
  * identities at once, so it does not matter by which of them two runs name the person.
@@ -12,6 +12,7 @@ import type { SubjectSummary } from "../../layers/history/index/SubjectSummary.t
 import type { NewRun } from "../../layers/runs/NewRuns.ts"
 import { problem } from "../../schema/Errors.ts"
 import { guardedSeconds, type Recipient } from "../../schema/guards/ContactGuard.ts"
+import { optOutKeys } from "../../schema/guards/OptOut.ts"
 import { subjectOfIdentity, tiesIn } from "../../schema/guards/PersonTies.ts"
 import { parsedOrText } from "../../schema/json/Json.ts"
 import type { Run } from "../../schema/segments/Docs.ts"
@@ -61,6 +62,9 @@ const tie = ({ identities }: Person, groups: ReadonlyArray<ReadonlyArray<string>
     if (tied.some((one) => identities.has(one)))
       for (const one of tied) if (identities.size < identitiesMax) identities.add(one)
 }
+
+/** A provider's id of a person or a conversation is on no opt-out list. What is tied to it may be. */
+const isById = ({ identities }: Recipient) => identities.every((identity) => optOutKeys(identity).length === 0)
 
 export const contactTies = (history: HistoryStore["Service"], guards: GuardStore["Service"]) => {
   /** What history knows of each identity that it has a subject for. */
@@ -138,10 +142,10 @@ export const contactTies = (history: HistoryStore["Service"], guards: GuardStore
     function* (run: NewRun) {
       const { contacts } = run.plan
       if (contacts === undefined) return run
-      const { days, claimed_since } = yield* guards.contactRule(run.org_id)
+      const { days, claimed_since, opt_outs } = yield* guards.contactRule(run.org_id)
       const seconds = guardedSeconds(contacts, days)
-      if (seconds === null) return run
-      const isCovered = claimed_since.getTime() < (yield* Clock.currentTimeMillis) - seconds * 1_000
+      if (seconds === null && !(opt_outs && contacts.recipients.some(isById))) return run
+      const isCovered = seconds === null || claimed_since.getTime() < (yield* Clock.currentTimeMillis) - seconds * 1_000
       const recipients = yield* completed(run.org_id, contacts.recipients, isCovered ? null : claimed_since)
       return { ...run, plan: { ...run.plan, contacts: { ...contacts, recipients } } }
     },

@@ -50,6 +50,7 @@ export const receiptOf = (
     attempts: decodeAttempts(row.attempts ?? "[]"),
     ...(row.reused_from === null ? {} : { reused_from: row.reused_from }),
     ...approvalOf(row),
+    ...(row.opt_out === null ? {} : { opt_out: row.opt_out }),
     ledger,
     created_at: created_at.toISOString(),
     finished_at: (finished_at ?? created_at).toISOString(),
@@ -78,6 +79,7 @@ export const detailsOf = (
     key_id,
     request: plan === null || request === null ? null : requestText({ ...row, ...request, plan }),
     decision: plan === null ? null : decisionOf(plan, reasonOf(row)),
+    ...(row.opt_out === null ? {} : { opt_out: row.opt_out }),
     billing: {
       currency: "USD",
       quoted: usd(quoted),

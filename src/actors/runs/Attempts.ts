@@ -6,10 +6,19 @@
 import { Cause, Clock, Effect, Schedule, type Schema } from "effect"
 import { Catalog } from "../../layers/catalog/Catalog.ts"
 import { Endpoints } from "../../layers/catalog/Endpoints.ts"
-import { type ProviderAnswer, Providers, type RawProviderAnswer } from "../../layers/executor/Providers.ts"
+import {
+  type ProviderAnswer,
+  type ProviderCall,
+  Providers,
+  type RawProviderAnswer
+} from "../../layers/executor/Providers.ts"
+import { OptOuts } from "../../layers/guards/OptOuts.ts"
+import { addressOf, Settings } from "../../layers/platform/Settings.ts"
 import { crashPoint } from "../../layers/platform/CrashPoint.ts"
 import { type LeasedRun, Leases } from "../../layers/runs/Leases.ts"
 import { Ownership } from "../../layers/runs/Ownership.ts"
+import { emailSend } from "../../schema/capabilities/email.send.ts"
+import { unsubscribeIn } from "../../schema/guards/Unsubscribe.ts"
 import type { Capability } from "../../schema/catalog/Capability.ts"
 import type { Doubt } from "../../schema/catalog/Doubt.ts"
 import { failure } from "../../schema/catalog/Provider.ts"
@@ -93,6 +102,8 @@ export const makeAttempt = Effect.gen(function* () {
   const ownership = yield* Ownership
   const slots = yield* RunSlots
   const clock = yield* Clock.Clock
+  const optOuts = yield* OptOuts
+  const address = addressOf(yield* Settings)
 
   const afterBug = Effect.fnUntraced(function* (provider: string, began: number, cause: Cause.Cause<never>) {
     yield* Effect.logError(`${provider}: adapter failed: ${Cause.pretty(cause)}`)
@@ -157,6 +168,14 @@ export const makeAttempt = Effect.gen(function* () {
     return { answered, delivered: rawDeliveryOf(step, raw, fee, plan.markup, answered, catalog.sandbox) }
   })
 
+  /** A message gets the link with which its recipient opts out. */
+  const callWith = (request: ProviderCall) =>
+    request.capability === emailSend.slug
+      ? Effect.flatMap(retrying(optOuts.secret), (secret) =>
+          providers.call({ ...request, ...unsubscribeIn(secret, address, request, request.input) })
+        )
+      : providers.call(request)
+
   /** Without a generator: thousands of runs may wait here for a slow provider. */
   const offerAttempt = (run: LeasedRun, attempt: AttemptCall): Effect.Effect<Attempted> => {
     const { step, input, number, state, keep } = attempt
@@ -169,7 +188,7 @@ export const makeAttempt = Effect.gen(function* () {
     const { owned, slug } = capability
     const asking = { run_id, org_id, own, offer, capability: slug, input, attempt: number, include_raw, state, keep }
     const request = accept === undefined ? asking : { ...asking, wanted: accept.fields }
-    const called = owned === null || catalog.sandbox ? providers.call(request) : ofOwned(org_id, owned, input)
+    const called = owned === null || catalog.sandbox ? callWith(request) : ofOwned(org_id, owned, input)
     return Effect.flatMap(catchingBugs(provider, called), (all) => {
       const checked = checkedAnswer(capability, withoutCost(all, own))
       const answered = acceptedAnswer(capability, plan, checked, clock.currentTimeMillisUnsafe())

@@ -8,8 +8,9 @@ import { LabelBudgets } from "../../layers/accounts/LabelBudgets.ts"
 import { chained } from "../../schema/wallet/KeyBudget.ts"
 import { Accounts } from "../../layers/accounts/Accounts.ts"
 import { decodeRules, ruleOf } from "../../schema/guards/Approval.ts"
-import { contactKey } from "../../layers/guards/ContactTurn.ts"
+import { contactKey, type Contacting } from "../../layers/guards/ContactTurn.ts"
 import { GuardStore } from "../../layers/guards/GuardStore.ts"
+import { optOutKey } from "../../layers/guards/OptOutTurn.ts"
 import { HistoryStore } from "../../layers/history/HistoryStore.ts"
 import { Settings } from "../../layers/platform/Settings.ts"
 import { Books } from "../../layers/ledger/Books.ts"
@@ -21,7 +22,8 @@ import * as Money from "../../schema/money/Money.ts"
 import { priceMax } from "../../schema/money/Pricing.ts"
 import { marked } from "../../schema/accounts/OwnAccount.ts"
 import { countsFor, expectedCharge, successOf } from "../../schema/runs/Quote.ts"
-import { contactRefusal } from "../../schema/guards/ContactGuard.ts"
+import { contactRefusal, contactsPeople } from "../../schema/guards/ContactGuard.ts"
+import { optOutRefusal } from "../../schema/guards/OptOut.ts"
 import { repeatRefusal } from "../../schema/guards/RepeatGuard.ts"
 import { reasonOf } from "../../schema/guards/Reuse.ts"
 import { decide, type Verdict, type Wallet } from "../../schema/wallet/Wallet.ts"
@@ -154,15 +156,22 @@ export class Quotes extends Context.Service<
       const withTies = contactTies(yield* HistoryStore, guards)
       const { repeatGuard } = yield* Settings
 
+      const optedOut = (run: Contacting) =>
+        Effect.map(guards.optOuts(run), ({ matches }) =>
+          optOutRefusal(run.contacts, (key) => matches.get(optOutKey(run.org_id, key)))
+        )
+
       /** Why a guard refuses the run now. Null if none does. */
       const guardedBy = Effect.fnUntraced(function* (run: NewRun) {
-        const repeated = repeatGuard === 0 ? null : repeatRefusal(yield* guards.tries(run), repeatGuard)
-        if (repeated !== null) return repeated
         // Without history the quote knows the identities in the request only.
         const { plan } = yield* withTies(run).pipe(Effect.catch(() => Effect.succeed(run)))
         const { contacts } = plan
-        if (contacts === undefined) return null
         const { org_id, run_id } = run
+        const opted = contacts === undefined ? null : yield* optedOut({ org_id, run_id, contacts })
+        if (opted !== null) return opted
+        const repeated = repeatGuard === 0 ? null : repeatRefusal(yield* guards.tries(run), repeatGuard)
+        if (repeated !== null) return repeated
+        if (contacts === undefined || !contactsPeople(run.capability)) return null
         const { days, latest } = yield* guards.contacts({ org_id, run_id, contacts })
         return contactRefusal(contacts, {
           days: days.get(org_id) ?? null,

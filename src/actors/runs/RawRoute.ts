@@ -19,6 +19,7 @@ import type { Endpoint } from "../../schema/catalog/Endpoint.ts"
 import { problem, type ProblemOf } from "../../schema/Errors.ts"
 import { plannedReuse } from "../../schema/guards/Reuse.ts"
 import { requestHashOf } from "../../schema/guards/InputHash.ts"
+import { rawContacts } from "../../schema/guards/RawRecipients.ts"
 import * as Money from "../../schema/money/Money.ts"
 import { ownedBy, type OwnOffer } from "../../schema/accounts/OwnAccount.ts"
 import { markedUp, type Plan, totalOf } from "../../schema/runs/Plan.ts"
@@ -331,7 +332,7 @@ export const rawRun = (request: EndpointRequest, run_id: string, route: RawRoute
     routing: "pinned",
     include_raw: false,
     side_effect: actsOutside(endpoint),
-    ...(endpoint.acts === true ? { acts: true as const } : {}),
+    ...(endpoint.acts === true ? { acts: true as const, ...rawContacts(request.input) } : {}),
     ...markedUp(markup),
     excluded: [],
     ...totalOf(request.max_total ?? null, [hold], []),

@@ -7,6 +7,7 @@
 import { Context, Effect, Layer } from "effect"
 import { oneLine } from "../../layers/postgres/Batch.ts"
 import { Catalog } from "../../layers/catalog/Catalog.ts"
+import { OptOuts } from "../../layers/guards/OptOuts.ts"
 import { crashPoint } from "../../layers/platform/CrashPoint.ts"
 import { type LeasedRun, Leases, type LostRun } from "../../layers/runs/Leases.ts"
 import { MailStore } from "../../layers/ledger/MailStore.ts"
@@ -90,6 +91,7 @@ export class RunActor extends Context.Service<
       const outcomes = yield* OfferOutcomes
       const settings = yield* Settings
 
+      const optOuts = yield* OptOuts
       const waiters = yield* Waiters
       const attempt = yield* makeAttempt
       const traces = yield* Traces
@@ -134,9 +136,10 @@ export class RunActor extends Context.Service<
         input: unknown,
         attempts: ReadonlyArray<Attempt>,
         reports: Reports,
-        unknown: SettleReport["unknown"]
+        unknown: SettleReport["unknown"],
+        refused: SettleReport["error"] = null
       ) => {
-        const status = finalStatus(attempts)
+        const status = refused === null ? finalStatus(attempts) : "failed"
         const capability = catalog.find(run.capability ?? "")?.capability
         return post(
           run,
@@ -152,12 +155,27 @@ export class RunActor extends Context.Service<
             // Whoever answered that there is nothing, also if another one failed after it.
             provider: (attempts.findLast((one) => one.outcome === status) ?? attempts.at(-1))?.provider ?? null,
             attempts,
-            hints: hintsOf({ status, plan, attempts, capability, input }),
-            error: explainFailure(status, attempts, plan, unknown?.why)
+            hints: refused === null ? hintsOf({ status, plan, attempts, capability, input }) : [],
+            error: refused ?? explainFailure(status, attempts, plan, unknown?.why)
           },
           null
         )
       }
+
+      /** Ends a run whose recipient opted out while it waited. The turn has checked a run that it started itself. */
+      const optedOut = Effect.fnUntraced(function* (
+        run: LeasedRun,
+        input: unknown,
+        attempts: ReadonlyArray<Attempt>,
+        reports: Reports
+      ) {
+        const { contacts } = run.plan
+        const refused = contacts === undefined ? null : yield* retrying(optOuts.refuse({ ...run, contacts }))
+        if (refused === null) return false
+        const { code, message } = refused
+        yield* settleFailure(run, run.plan, input, attempts, reports, undefined, { code, message })
+        return true
+      })
 
       const settleDelivery = (
         run: LeasedRun,
@@ -238,6 +256,7 @@ export class RunActor extends Context.Service<
             return slots.queued([run.org_id])
           }
           if (!recorded) {
+            if (yield* optedOut(run, input, attempts, reports ?? noReports)) return
             yield* crashPoint("attempt.before")
             const startedText = JSON.stringify([...attempts, startedAttempt(step)])
             const isHeld = yield* retrying(leases.attempt(run.run_id, run.lease_token, startedText))

@@ -239,7 +239,7 @@ export const decideTurn = (view: TurnView, room: Room, names: Names) => {
   }
 
   const fail = (run: TurnRun, status: RunStatus, why: Failure) => {
-    guards.refused(run)
+    guards.refused(run, why.error_code)
     end(run, { ...plain, ...why, status })
   }
 

@@ -17,6 +17,8 @@ import { OperatorBooksApi } from "./operator/Books.ts"
 import { OperatorAuditLogApi } from "./operator/AuditLog.ts"
 import { OperatorCatalogApi } from "./operator/Catalog.ts"
 import { OperatorImpersonationApi } from "./operator/Impersonation.ts"
+import { OperatorOptOutsApi } from "./operator/OptOuts.ts"
+import { OptOutsApi } from "./OptOuts.ts"
 import { OperatorInvitationsApi } from "./operator/Invitations.ts"
 import { OperatorDisputesApi } from "./operator/Disputes.ts"
 import { OperatorOutcomesApi } from "./operator/Outcomes.ts"
@@ -65,6 +67,7 @@ export class Api extends HttpApi.make("rungate")
   .add(AllowancesApi)
   .add(LabelBudgetsApi)
   .add(ApprovalsApi)
+  .add(OptOutsApi)
   .add(SendersApi)
   .add(MembersApi)
   .add(InvitationsApi)
@@ -86,6 +89,7 @@ export class Api extends HttpApi.make("rungate")
   .add(OperatorOutcomesApi)
   .add(OperatorDisputesApi)
   .add(OperatorInvitationsApi)
+  .add(OperatorOptOutsApi)
   .add(OperatorPaymentsApi)
   .add(OperatorProvidersApi)
   .add(OperatorCatalogApi)

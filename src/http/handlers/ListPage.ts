@@ -16,7 +16,7 @@ export const cut = <A>(rows: ReadonlyArray<A>, limit: number, cursorOf: (row: A)
   return { rows: shown, next: rows.length > limit && last !== undefined ? cursorOf(last) : null }
 }
 
-interface PageQuery {
+export interface PageQuery {
   readonly limit?: number
   readonly cursor?: string
 }

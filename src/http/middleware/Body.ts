@@ -14,7 +14,7 @@ export const bodyBytesMax = 1024 * 1024
 /** 10,000 runs of 800 bytes. */
 export const batchBytesMax = 8 * bodyBytesMax
 
-/** The limits of a body. Those of a batch are higher, because it is many runs in one request. */
+/** The limits of a body. Those of a batch and of an import are higher, because they are many rows in one request. */
 export interface BodyLimits {
   readonly bytes: number
   /** Objects and arrays. */
@@ -34,7 +34,8 @@ const ofBatch: BodyLimits = {
 }
 
 /** `url` has the path and the query. */
-export const bodyLimits = (url: string): BodyLimits => (/^\/v1\/batches($|\?)/.test(url) ? ofBatch : ordinary)
+export const bodyLimits = (url: string): BodyLimits =>
+  /^\/v1\/(batches|(operator\/)?opt-outs\/import)($|\?)/.test(url) ? ofBatch : ordinary
 /** A megabyte over a slow mobile connection takes about this long; a client that sends a byte per second takes days. */
 const bodySecondsMax = 15
 
@@ -47,7 +48,7 @@ export type BodyProblem = ProblemOf<"invalid_request" | "request_timeout" | "pay
 
 export const tooLarge = problem(
   "payload_too_large",
-  "The request body is larger than 1 MiB, or than 8 MiB for POST /v1/batches. Send less in one request."
+  "The request body is larger than 1 MiB, or than 8 MiB for POST /v1/batches and imports. Send less in one request."
 )
 const late = (seconds: number) =>
   problem(

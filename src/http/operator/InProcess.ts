@@ -73,6 +73,10 @@ const handlersOf = {
     import("../handlers/operator/Invitations.ts").then((loaded) =>
       served(groups.operatorInvitations, loaded.OperatorInvitationsHandlers)
     ),
+  operatorOptOuts: () =>
+    import("../handlers/operator/OptOuts.ts").then((loaded) =>
+      served(groups.operatorOptOuts, loaded.OperatorOptOutsHandlers)
+    ),
   operatorAuditLog: () =>
     import("../handlers/operator/AuditLog.ts").then((loaded) =>
       served(groups.operatorAuditLog, loaded.OperatorAuditLogHandlers)

@@ -9,6 +9,7 @@ import { text } from "../cli/terminal/flags.ts"
 import { losses, margins } from "./earnings.ts"
 import { json, limitOf, organizationId } from "./flags.ts"
 import { auditLog, crediting, invite, orgs, removeFactors, resume, revokeKey } from "./organizations.ts"
+import { optOuts } from "./optOuts.ts"
 import { disputes, unknown } from "./outcomes.ts"
 import { show } from "./show.ts"
 import { resourceKinds } from "../../schema/catalog/Endpoint.ts"
@@ -91,6 +92,7 @@ export const operated = [
   unknown,
   resume,
   disputes,
+  optOuts,
   resources,
   Command.make("receipts").pipe(
     Command.withDescription("Manage the key that signs receipts"),

@@ -54,7 +54,7 @@ export const csvLines = function* (given: string): Generator<void, Result.Result
     if (read - meta.cursor > rowCharsMax)
       return `has more than ${rowCharsMax} characters in row ${rows + data.length + 1}. Is a quote not closed?`
     const many = lines.length > batchRowsMax + 1 || rows + data.length > linesMax
-    return many ? `has more than ${batchRowsMax} rows; send several batches` : null
+    return many ? `has more than ${batchRowsMax} rows; send them in several requests` : null
   }
   const chunk = (parsed: ParseResult<Line>, parser: Parser) => {
     read = Math.min(read + stepChars, text.length)

@@ -7,6 +7,7 @@
 import { Effect } from "effect"
 import type { SqlClient, SqlError, Statement } from "effect/sql"
 import { allowanceViolations, budgetViolations } from "./budgets.ts"
+import { optOutViolations } from "./optOuts.ts"
 import { type Violation, violationRows } from "./Violation.ts"
 
 export { Violation, violationRows } from "./Violation.ts"
@@ -171,7 +172,8 @@ const others = [
   approvalViolations,
   warrantyViolations,
   allowanceViolations,
-  agreementViolations
+  agreementViolations,
+  optOutViolations
 ]
 
 export const violations = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, org_id: string | null) {

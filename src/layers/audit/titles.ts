@@ -26,6 +26,7 @@ const titles: ReadonlyArray<Equation> = [
   { id: "E18", title: "Each allowance holds what the ledger says, and no more than it has left" },
   { id: "E19", title: "Each refund of the warranty is one entry of at most its run's charge" },
   { id: "E22", title: "A run that needs two providers to agree has the answers of two, or no success" },
+  { id: "E23", title: "No run that was admitted after an opt-out contacts the person" },
   { id: "E26", title: "A run that needs an approval calls nobody before it has one, and holds its money until then" },
   { id: "U1", title: "The charges of usage equal the settlements of the ledger" },
   { id: "U2", title: "No label is counted more often than there are runs" },

@@ -179,7 +179,8 @@ export const HttpProviders = Layer.effect(
     /** One attempt of an offer: sends requests and follows the state that each response leaves, until there is a result. */
     const pollUntilDone = Effect.fnUntraced(function* (to: Connection, providerCall: ProviderCall, attempt: Attempt) {
       const { offer, provider } = providerCall.offer
-      const context = { run_id: providerCall.run_id, ...defined({ wanted: providerCall.wanted }) }
+      const { run_id, wanted, unsubscribe } = providerCall
+      const context = { run_id, ...defined({ wanted, unsubscribe }) }
       let state = providerCall.state
       for (let poll = 0; poll < pollsMax; poll++) {
         const sent = yield* buildRequest(provider.slug, () =>

@@ -26,6 +26,8 @@ export interface ProviderCall {
   readonly include_raw: boolean
   /** The fields that `accept` wants. Absent: none. */
   readonly wanted?: ReadonlyArray<string>
+  /** See `CallContext`. */
+  readonly unsubscribe?: string
   /** The state that an earlier execution of this attempt stored; null for a new attempt. */
   readonly state: Schema.Json
   /** Stores a state durably. False when another worker owns the run now; this execution must then stop. */

@@ -7,7 +7,7 @@
  */
 import { Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
-import { type Contact, type Contacts, contactsPeople, guardedSeconds } from "../../schema/guards/ContactGuard.ts"
+import { type Contact, type Contacts, guardedSeconds, plannedContacts } from "../../schema/guards/ContactGuard.ts"
 import { bigints, texts } from "../postgres/Columns.ts"
 import { rowsOf } from "../postgres/Rows.ts"
 
@@ -35,18 +35,20 @@ export interface ContactEffects {
 }
 export const noContactEffects: ContactEffects = { claimed: [], released: [] }
 
-/** The runs that may be admitted and contact people. */
+/** The runs that may be admitted and contact people. The contact guard knows only those of capabilities. */
 export const contactingRuns = (
   asking: ReadonlyArray<{
     readonly org_id: string
     readonly run_id: string
     readonly status: string
     readonly capability: string | null
+    readonly method: string | null
     readonly plan: () => { readonly contacts?: Contacts }
   }>
 ): ReadonlyArray<Contacting> =>
-  asking.flatMap(({ org_id, run_id, status, capability, plan }) => {
-    const contacts = status === "created" && contactsPeople(capability) ? plan().contacts : undefined
+  asking.flatMap((run) => {
+    const { org_id, run_id } = run
+    const contacts = run.status === "created" ? plannedContacts(run) : undefined
     return contacts === undefined ? [] : [{ org_id, run_id, contacts }]
   })
 

@@ -15,6 +15,7 @@ import { dayOf, zonesOf } from "../postgres/SpendDay.ts"
 import { runsInPages } from "../runs/runsWithin.ts"
 import { askAgain, readAsks, type ReuseAsk } from "./ReuseTurn.ts"
 import { type Contacting, type ContactView, readContacts } from "./ContactTurn.ts"
+import { type OptOutView, readOptOuts } from "./OptOutTurn.ts"
 
 const dayRows = rowsOf({ days: Schema.NullOr(Schema.Int) })
 const savedRows = rowsOf({ day: Schema.String, runs: Schema.BigInt, saved: Schema.BigInt })
@@ -33,7 +34,9 @@ const ContactRule = Schema.Struct({
   /** `contact_guard_days`. Null: no guard for the organization as a whole. */
   days: Schema.NullOr(Schema.Int),
   /** The time from which on runs claim whom they contact. */
-  claimed_since: Schema.Date
+  claimed_since: Schema.Date,
+  /** Whether an opt-out list that counts for the organization has entries. */
+  opt_outs: Schema.Boolean
 })
 const contactRuleRow = oneRowOf(ContactRule.fields)
 /** A run that ties identities of a person. JSON texts. */
@@ -65,6 +68,8 @@ export class GuardStore extends Context.Service<
     readonly setContactDays: (org_id: string, days: number | null) => Effect.Effect<void>
     /** The setting of the run's organization, and the latest contacts of the run's recipients. */
     readonly contacts: (run: Contacting) => Effect.Effect<ContactView>
+    /** The opt-out list's entries that cover recipients of the run. */
+    readonly optOuts: (run: Contacting) => Effect.Effect<OptOutView>
     /** The run whose result this one would take or wait for. Null if it would buy. */
     readonly reusable: (ask: ReuseAsk) => Effect.Effect<string | null>
     /** Runs that took a result, and what they did not pay, for each day with such a run. Dates; `to` is the day after the last. */
@@ -139,7 +144,8 @@ export class GuardStore extends Context.Service<
         contactRule: (org_id) =>
           Effect.orDie(
             contactRuleRow(sql`
-            SELECT g.days::int AS days, s.created_at AS claimed_since
+            SELECT g.days::int AS days, s.created_at AS claimed_since,
+                   EXISTS (SELECT FROM opt_outs WHERE org_id = ${org_id}) OR EXISTS (SELECT FROM opt_outs WHERE org_id IS NULL) AS opt_outs
             FROM contact_secret s LEFT JOIN contact_guards g ON g.org_id = ${org_id}`)
           ),
         personRuns: (org_id, run_ids) =>
@@ -152,6 +158,7 @@ export class GuardStore extends Context.Service<
             )
           ),
         contacts: (run) => Effect.orDie(readContacts(sql, [run])),
+        optOuts: (run) => Effect.orDie(readOptOuts(sql, [run])),
         forget: Effect.orDie(
           Effect.gen(function* () {
             yield* askAgain(sql)

@@ -15,6 +15,7 @@ import type { Doubt } from "../../schema/catalog/Doubt.ts"
 import type { Loss } from "../../schema/wallet/Loss.ts"
 import type { ApprovalEffects, ApprovalView } from "../guards/ApprovalTurn.ts"
 import type { ContactEffects, ContactView } from "../guards/ContactTurn.ts"
+import type { OptOutEffects, OptOutView } from "../guards/OptOutTurn.ts"
 import type { FreeEffects, FreeView } from "../guards/FreeTurn.ts"
 import type { RepeatEffects, RepeatView } from "../guards/RepeatTurn.ts"
 import type { ReuseEffects, ReuseEnd, ReuseView } from "../guards/ReuseTurn.ts"
@@ -121,6 +122,8 @@ export interface TurnView extends TurnInput {
   readonly budgets: BudgetView
   /** Whom the runs that may be admitted would contact, and who was contacted. */
   readonly contacts: ContactView
+  /** Which of these people are on an opt-out list. */
+  readonly opt_outs: OptOutView
   /** Earlier results, and runs that wait for one. */
   readonly reuse: ReuseView
   /** Of the runs about which members decide. */
@@ -226,6 +229,7 @@ export interface TurnEffects {
   readonly budget_alerts: ReadonlyArray<BudgetAlertWrite>
   readonly repeats: RepeatEffects
   readonly contacts: ContactEffects
+  readonly opt_outs: OptOutEffects
   readonly reuse: ReuseEffects
   readonly free: FreeEffects
   readonly approvals: ApprovalEffects

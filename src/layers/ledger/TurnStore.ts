@@ -13,6 +13,7 @@ import { readApprovals } from "../guards/ApprovalTurn.ts"
 import { contactingRuns, readContacts } from "../guards/ContactTurn.ts"
 import { noFree, readFree } from "../guards/FreeTurn.ts"
 import { askingRuns } from "../guards/RepeatTurn.ts"
+import { readOptOuts } from "../guards/OptOutTurn.ts"
 import { endingBuyers, readReuse, reuseAsks } from "../guards/ReuseTurn.ts"
 import { crashPoint } from "../platform/CrashPoint.ts"
 import { Settings } from "../platform/Settings.ts"
@@ -145,7 +146,9 @@ export class TurnStore extends Context.Service<
           const payments = yield* paymentsOf(commands)
           const budgets = yield* budgetsOf(lane, input, wasRead)
           const asking = askingRuns(commands, runs)
-          const contacts = yield* readContacts(sql, contactingRuns(asking))
+          const contacting = contactingRuns(asking)
+          const contacts = yield* readContacts(sql, contacting)
+          const opt_outs = yield* readOptOuts(sql, contacting)
           const buyers = endingBuyers(commands, runs)
           const reuse = yield* readReuse(sql, reuseAsks(asking), buyers)
           const storing = [...asking, ...buyers.flatMap((run_id) => runs.get(run_id) ?? [])]
@@ -156,6 +159,7 @@ export class TurnStore extends Context.Service<
             payments,
             budgets,
             contacts,
+            opt_outs,
             reuse,
             approvals,
             free,
@@ -170,7 +174,7 @@ export class TurnStore extends Context.Service<
             return yield* new TurnConflict({ read: false })
           }
           yield* crashPoint("turn.before_commit")
-          const wallets = yield* write(lane, { ...input, budgets, contacts }, arrived, effects, wasRead)
+          const wallets = yield* write(lane, { ...input, budgets, contacts, opt_outs }, arrived, effects, wasRead)
           memory.wrote(lane, wallets, taken)
           memory.keepBudgets(lane, budgets, effects)
           memory.drop(lane, input.autos.keys())

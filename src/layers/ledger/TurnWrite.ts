@@ -12,6 +12,7 @@ import { recalledSecondsMax } from "../../schema/wallet/TurnTime.ts"
 import { approvalsHeld, writeApprovals } from "../guards/ApprovalTurn.ts"
 import { noContactConflict, writeContacts } from "../guards/ContactTurn.ts"
 import { freeFits, writeFree } from "../guards/FreeTurn.ts"
+import { optOutsAreCurrent, writeRefused } from "../guards/OptOutTurn.ts"
 import { askingRuns, triesAreSeen, writeRepeats } from "../guards/RepeatTurn.ts"
 import { reuseClaimHeld, writeReuse } from "../guards/ReuseTurn.ts"
 import { bigints, booleans, byteas, jsons, texts } from "../postgres/Columns.ts"
@@ -316,12 +317,12 @@ export const turnWriter = (sql: SqlClient.SqlClient, limits: TurnLimits) => {
   const none = sql.literal("")
   return Effect.fnUntraced(function* (
     lane: number,
-    input: TurnInput & Pick<TurnView, "budgets" | "contacts">,
+    input: TurnInput & Pick<TurnView, "budgets" | "contacts" | "opt_outs">,
     arrived: ReadonlyArray<NewRun>,
     effects: TurnEffects,
     wasRead: boolean
   ) {
-    const { commands, runs, repeats, now_micros, budgets, contacts } = input
+    const { commands, runs, repeats, now_micros, budgets, contacts, opt_outs } = input
     const { opened, closed, replies, attempts, records } = effects
     const stored = commands.flatMap(({ id }) => (id === null ? [] : [id]))
     const arrivedIds = new Set(arrived.map((run) => run.run_id))
@@ -360,9 +361,9 @@ export const turnWriter = (sql: SqlClient.SqlClient, limits: TurnLimits) => {
                  AS n(org_id, version, balance, reserved, entry_seq, head, spent_day, spent, opened, allowances_held)
             WHERE w.org_id = n.org_id AND w.version = n.version
             RETURNING w.open_runs
-          )${writeEntries(sql, entries, at)}${writeOpened(sql, opened, at)}${writeClosed(sql, closed)}${writeReplies(sql, replies)}${deleteMail(sql, lane, stored)}${writeEnded(sql, lane, ended, effects.ended, at)}${writeAttempts(sql, lane, attempts, now)}${writeUnbooked(sql, unbookedRuns(effects))}${writeLosses(sql, lane, records.losses)}${writeUnknowns(sql, records.unknowns)}${isEmpty(effects.payments) ? none : writePayments(sql, effects.payments, autoTopupDailyMax)}${writeBudgets(sql, budgets, effects.budgets, effects.budget_alerts)}${newValues.rows}${writeRepeats(sql, effects.repeats)}${writeContacts(sql, effects.contacts)}${writeReuse(sql, lane, effects.reuse, ended)}${writeFree(sql, effects.free)}${writeApprovals(sql, effects.approvals, at)}${arrived.length === 0 ? none : writeArrived(sql, arrived, refused, at)}
+          )${writeEntries(sql, entries, at)}${writeOpened(sql, opened, at)}${writeClosed(sql, closed)}${writeReplies(sql, replies)}${deleteMail(sql, lane, stored)}${writeEnded(sql, lane, ended, effects.ended, at)}${writeAttempts(sql, lane, attempts, now)}${writeUnbooked(sql, unbookedRuns(effects))}${writeLosses(sql, lane, records.losses)}${writeUnknowns(sql, records.unknowns)}${isEmpty(effects.payments) ? none : writePayments(sql, effects.payments, autoTopupDailyMax)}${writeBudgets(sql, budgets, effects.budgets, effects.budget_alerts)}${newValues.rows}${writeRepeats(sql, effects.repeats)}${writeContacts(sql, effects.contacts)}${writeRefused(sql, effects.opt_outs.refused)}${writeReuse(sql, lane, effects.reuse, ended)}${writeFree(sql, effects.free)}${writeApprovals(sql, effects.approvals, at)}${arrived.length === 0 ? none : writeArrived(sql, arrived, refused, at)}
           SELECT CASE WHEN (SELECT count(*) FROM paid) = ${wallets.length}::int${allOf(sql, "gone", stored)}${allOf(sql, "finished", ended)}${allOf(sql, "closed", closed)}
-                            ${arrived.length === 0 ? none : keysAreLive(sql, arrived)}${budgetsAreCurrent(sql, budgets, effects.budgets)}${newValues.condition}${triesAreSeen(sql, repeatGuard === 0 ? [] : askingRuns(commands, runs), repeats, now_micros)}${noContactConflict(sql, effects.contacts, contacts, now_micros)}${reuseClaimHeld(sql, effects.reuse)}${freeFits(sql, effects.free, freeLimit)}${approvalsHeld(sql, effects.approvals)}${isTimely(sql, now_micros, wasRead, minutes)}${wasRead ? none : recallCondition(sql, orgQueue)}
+                            ${arrived.length === 0 ? none : keysAreLive(sql, arrived)}${budgetsAreCurrent(sql, budgets, effects.budgets)}${newValues.condition}${triesAreSeen(sql, repeatGuard === 0 ? [] : askingRuns(commands, runs), repeats, now_micros)}${noContactConflict(sql, effects.contacts, contacts, now_micros)}${optOutsAreCurrent(sql, effects.opt_outs, opt_outs)}${reuseClaimHeld(sql, effects.reuse)}${freeFits(sql, effects.free, freeLimit)}${approvalsHeld(sql, effects.approvals)}${isTimely(sql, now_micros, wasRead, minutes)}${wasRead ? none : recallCondition(sql, orgQueue)}
                       THEN 1 ELSE rungate_turn_conflict() END AS whole`
     return wallets
   })

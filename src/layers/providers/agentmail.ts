@@ -9,6 +9,7 @@ import type { InputOf } from "../../schema/catalog/Capability.ts"
 import { emailInboxCreate, type Inbox } from "../../schema/capabilities/email.inbox_create.ts"
 import { emailInboxList } from "../../schema/capabilities/email.inbox_list.ts"
 import { emailMessages, emailMessagesDefaultLimit, type Message } from "../../schema/capabilities/email.messages.ts"
+import { withUnsubscribe } from "../../schema/guards/Unsubscribe.ts"
 import { emailSend, recipients } from "../../schema/capabilities/email.send.ts"
 import { inUsd } from "../../schema/money/Rates.ts"
 import {
@@ -195,7 +196,7 @@ const send = offer(emailSend, {
         cc: input.cc,
         bcc: input.bcc,
         reply_to: input.reply_to,
-        headers: input.headers
+        headers: withUnsubscribe(input.headers, context.unsubscribe)
       }),
       labels: labelsOf(input.tags ?? {}, context.run_id)
     }

@@ -5,6 +5,7 @@
  * don't see, so that such a send can be looked up. Postmark reports no cost. The price is that of the smallest plan, $1.80 per 1,000
  * messages.
  */
+import { withUnsubscribe } from "../../schema/guards/Unsubscribe.ts"
 import { emailSend, recipients } from "../../schema/capabilities/email.send.ts"
 import { inCredits } from "../../schema/money/Rates.ts"
 import { plainAddress } from "../../schema/mail/Bounce.ts"
@@ -38,6 +39,9 @@ type Tags = Readonly<Record<string, string>>
 const hasRoom = (tags: Tags): boolean => Object.keys(tags).length < metadataMax && !namesRun(tags)
 const metadataOf = (tags: Tags, run_id: string): Tags => (hasRoom(tags) ? { ...tags, [runField]: run_id } : tags)
 
+const headersOf = (headers: Tags | undefined) =>
+  headers === undefined ? {} : { Headers: Object.entries(headers).map(([Name, Value]) => ({ Name, Value })) }
+
 /** True if the first message in the answer belongs to another run. Then Postmark ignored the filter by run id. */
 const isOthers = (reply: Reply, run_id: string): boolean => {
   const metadata = at(reply.body, "Messages", 0, "Metadata")
@@ -52,7 +56,7 @@ const send = offer(emailSend, {
   // Addresses of inboxes belong to another provider.
   serves: (input) => !isInbox(input.from),
   through: "sender",
-  request: (input, { run_id }) => ({
+  request: (input, { run_id, unsubscribe }) => ({
     method: "POST",
     path: "/email",
     body: {
@@ -67,9 +71,7 @@ const send = offer(emailSend, {
         ReplyTo: input.reply_to
       }),
       Metadata: metadataOf(input.tags ?? {}, run_id),
-      ...(input.headers === undefined
-        ? {}
-        : { Headers: Object.entries(input.headers).map(([Name, Value]) => ({ Name, Value })) }),
+      ...headersOf(withUnsubscribe(input.headers, unsubscribe)),
       MessageStream: "outbound"
     }
   }),

@@ -5,6 +5,7 @@
  * events give back. Resend reports no cost. The price is the published overage rate, $0.90 per 1,000 messages, of which one counts as a
  * credit. Resend's list of sent e-mails has no filter by tag or key, so a send of unknown outcome can't be looked up.
  */
+import { withUnsubscribe } from "../../schema/guards/Unsubscribe.ts"
 import { emailSend, recipients } from "../../schema/capabilities/email.send.ts"
 import { inCredits } from "../../schema/money/Rates.ts"
 import { plainAddress } from "../../schema/mail/Bounce.ts"
@@ -44,7 +45,7 @@ const send = offer(emailSend, {
         cc: input.cc,
         bcc: input.bcc,
         reply_to: input.reply_to,
-        headers: input.headers
+        headers: withUnsubscribe(input.headers, context.unsubscribe)
       }),
       tags: Object.entries(tagsOf(input.tags ?? {}, context.run_id)).map(([name, value]) => ({ name, value }))
     }

@@ -10,6 +10,7 @@ import { runStatus } from "../runs/runStatus.ts"
 import { servedBy } from "../usage/servedBy.ts"
 import { texts } from "../postgres/Columns.ts"
 import { rowsOf } from "../postgres/Rows.ts"
+import { OptOutMatch } from "../../schema/guards/OptOut.ts"
 import { type ChainEntry, firstPrevious, timeOf } from "../../schema/receipts/ChainEntry.ts"
 import { usd } from "../../schema/money/Money.ts"
 import { type EntryType, entryTypes } from "../../schema/wallet/Wallet.ts"
@@ -36,6 +37,7 @@ export const ReceiptRow = Schema.Struct({
   reused_from: Schema.NullOr(Schema.String),
   /** JSON text. Null for a run that needed none. */
   approval: Schema.NullOr(Schema.String),
+  opt_out: Schema.NullOr(OptOutMatch),
   created_at: Schema.Date,
   finished_at: Schema.NullOr(Schema.Date),
   erased_at: Schema.NullOr(Schema.Date)
@@ -107,7 +109,10 @@ export class ReceiptStore extends Context.Service<
         receiptRows(sql`
           SELECT r.run_id, r.request_id, r.key_id, r.fingerprint, r.kind, r.capability, r.endpoint, ${sql.literal(servedBy)} AS provider,
                  ${sql.literal(runStatus)} AS status, r.hold, r.quoted, r.charged, r.plan::text AS plan, r.attempts::text AS attempts,
-                 r.routing_reason, r.error_code, r.reused_from, r.created_at, r.finished_at, r.erased_at,
+                 r.routing_reason, r.error_code, r.reused_from, (
+                   SELECT json_build_object('opt_out_id', x.opt_out_id, 'list', x.list, 'kind', x.kind, 'digest', encode(x.digest, 'hex'),
+                     'since', to_char(x.since AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))
+                   FROM opt_out_refusals x WHERE x.run_id = r.run_id AND x.org_id = r.org_id) AS opt_out, r.created_at, r.finished_at, r.erased_at,
                  (SELECT json_build_object('rule', a.rule_name, 'state', a.state, 'digest', a.digest, 'requested_at', ${iso("requested_at")},
                     'expires_at', ${iso("expires_at")}, 'decided_at', ${iso("decided_at")}, 'decided_by', a.decided_by, 'via', a.via)
                   FROM approvals a WHERE a.org_id = r.org_id AND a.run_id = r.run_id)::text AS approval

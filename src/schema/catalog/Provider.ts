@@ -91,6 +91,8 @@ export interface CallContext {
   readonly run_id: string
   /** The fields that `accept` of the request wants. Absent: none. */
   readonly wanted?: ReadonlyArray<string>
+  /** The address with which the recipient of a message opts out. Absent for a call that sends none, or one to several people. */
+  readonly unsubscribe?: string
 }
 
 /** What a look-up gets besides the input. `age_seconds` is the time since the run ended. */

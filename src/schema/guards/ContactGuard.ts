@@ -37,6 +37,18 @@ export type Contacts = typeof Contacts.Type
 export const contactsPeople = (capability: string | null): boolean =>
   capability !== null && touchCapabilities.includes(capability)
 
+/** Whom a run would contact, from its plan. Undefined for a run that contacts nobody; the plan of most of them is not read. */
+export const plannedContacts = ({
+  capability,
+  method,
+  plan
+}: {
+  readonly capability: string | null
+  readonly method: string | null
+  readonly plan: () => { readonly contacts?: Contacts }
+}): Contacts | undefined =>
+  contactsPeople(capability) || (capability === null && method !== "GET") ? plan().contacts : undefined
+
 /** The kinds of identity that a person has as a recipient. History's index has the same keys for the first two. */
 export const identityIn = (field: string, text: string): string => {
   if (field === "provider_member_id") return `member:${text}`

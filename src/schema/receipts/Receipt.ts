@@ -6,6 +6,7 @@
 import { Schema } from "effect"
 import { Accept } from "../catalog/Acceptance.ts"
 import { approvalStates } from "../guards/Approval.ts"
+import { OptOutMatch } from "../guards/OptOut.ts"
 import { amountText, dayAs, provider } from "../nouns/Noun.ts"
 import { ChainEntry } from "./ChainEntry.ts"
 
@@ -99,6 +100,8 @@ export const Receipt = Schema.Struct({
   reused_from: Schema.optionalKey(text),
   /** What members said about a run that a rule made wait. Absent for a run that needed no approval. */
   approval: Schema.optionalKey(ReceiptApproval),
+  /** Absent for a run that no opt-out has refused. */
+  opt_out: Schema.optionalKey(OptOutMatch),
   /** Oldest first. */
   ledger: Schema.Array(ChainEntry),
   created_at: text,

@@ -1,5 +1,6 @@
 /** What a run asked for, why its providers were chosen, and what it moved in the ledger: a receipt's facts, also of a run that has not ended. */
 import { Schema } from "effect"
+import { OptOutMatch } from "../guards/OptOut.ts"
 import * as Money from "../money/Money.ts"
 import { RunStatus } from "../runs/Run.ts"
 import { ChainEntry } from "./ChainEntry.ts"
@@ -19,6 +20,7 @@ export const RunDetails = Schema.Struct({
     description:
       "every offer that was considered, with its price and the reason it was left out; null after the run was erased"
   }),
+  opt_out: Schema.optionalKey(OptOutMatch),
   billing: Schema.Struct({
     currency: Schema.Literal("USD"),
     quoted: amountText,

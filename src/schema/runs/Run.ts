@@ -68,7 +68,8 @@ export const Control = Schema.Struct({
     "batch_max_total",
     "label_budget",
     "approval_rule",
-    "contact_guard"
+    "contact_guard",
+    "opt_out"
   ]),
   manage: Schema.String.annotate({ description: "the path at which the control is read and changed" })
 }).annotate({ identifier: "Control" })
@@ -77,7 +78,8 @@ export type Control = typeof Control.Type
 const controls: Readonly<Record<string, ReadonlyArray<Control>>> = {
   budget_exceeded: [{ control: "daily_spend_guard", manage: "/v1/spend-guard" }],
   cost_limit_exceeded: [{ control: "per_run_limit", manage: "/v1/spend-guard" }],
-  contact_guard: [{ control: "contact_guard", manage: "/v1/spend-guard" }]
+  contact_guard: [{ control: "contact_guard", manage: "/v1/spend-guard" }],
+  opt_out: [{ control: "opt_out", manage: "/v1/opt-outs" }]
 }
 
 /** A refusal. `control` names the limit where the code does not say it. */

@@ -7,6 +7,7 @@
 import { zero } from "../money/Money.ts"
 import type { ApprovalRules } from "../guards/Approval.ts"
 import type { ContactRefusal } from "../guards/ContactGuard.ts"
+import type { OptOutRefusal } from "../guards/OptOut.ts"
 import type { RepeatRefusal } from "../guards/RepeatGuard.ts"
 import * as Money from "../money/Money.ts"
 import type { RunStatus } from "../runs/Run.ts"
@@ -101,7 +102,7 @@ export type Command =
     }
 
 /** What a guard says about a run that it refuses. */
-export type GuardRefusal = RepeatRefusal | ContactRefusal
+export type GuardRefusal = RepeatRefusal | ContactRefusal | OptOutRefusal
 
 export type Refusal =
   | "insufficient_balance"

@@ -61,7 +61,7 @@ const claims = Effect.fnUntraced(function* (org_id: string) {
 
 describe("the runs that a turn looks up contacts for", () => {
   const asked = (changed: object = {}) => ({
-    ...{ org_id: "org_1", run_id: "run_1", status: "created", capability: "email.send" },
+    ...{ org_id: "org_1", run_id: "run_1", status: "created", capability: "email.send", method: null },
     plan: () => ({ contacts: contactsOf([ada]) }),
     ...changed
   })
@@ -70,7 +70,10 @@ describe("the runs that a turn looks up contacts for", () => {
   test("are those that may be admitted and contact people", () => {
     expect(contactingRuns([asked()])).toEqual([{ org_id: "org_1", run_id: "run_1", contacts: contactsOf([ada]) }])
     expect(contactingRuns([asked({ status: "queued" }), asked({ plan: () => ({}) })])).toEqual([])
-    const others = ["email.find", null].map((capability) => asked({ capability, plan: unread }))
+    const others = [
+      asked({ capability: "email.find", plan: unread }),
+      asked({ capability: null, method: "GET", plan: unread })
+    ]
     expect(contactingRuns(others)).toEqual([])
   })
 

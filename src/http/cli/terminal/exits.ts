@@ -53,6 +53,7 @@ const byErrorCode: Readonly<Record<string, Exit>> = {
   contact_guard: "money",
   approval_denied: "money",
   approval_expired: "money",
+  opt_out: "money",
   provider_timeout: "timed_out",
   run_not_finished: "pending",
   outcome_unknown: "unknown",

@@ -13,7 +13,8 @@ const words: Readonly<Record<string, string>> = {
   key_budget: "the key's budget",
   batch_max_total: "the batch's limit",
   label_budget: "the label's budget",
-  contact_guard: "the contact guard"
+  contact_guard: "the contact guard",
+  opt_out: "the opt-outs"
 }
 
 const linkOf = (control: string): string => `Change ${words[control] ?? control}`
@@ -22,6 +23,7 @@ const linkOf = (control: string): string => `Change ${words[control] ?? control}
 export const pageOf = (manage: string): string => {
   if (manage.startsWith("/v1/api-keys")) return manage.replace("/v1/api-keys", "/settings/keys")
   if (manage.startsWith("/v1/batches")) return manage.replace("/v1", "")
+  if (manage.startsWith("/v1/opt-outs")) return "/settings/opt-outs"
   return "/settings/guard"
 }
 

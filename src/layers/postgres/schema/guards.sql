@@ -87,3 +87,62 @@ CREATE TABLE reuse_savings (
   created_at timestamptz NOT NULL DEFAULT now()
 );
 CREATE INDEX reuse_savings_org ON reuse_savings (org_id, created_at);
+
+-- Whom runs must not contact. People, imports and recipients write it.
+-- `digest` is the SHA-256 of the normalized value (schema/guards/OptOut.ts), the form of other systems' lists. Whoever has a list can test a
+-- guess, and no one can read it. Erasing a person from history leaves these rows.
+CREATE TABLE opt_outs (
+  id text PRIMARY KEY,
+  -- Null: for the whole service.
+  org_id text REFERENCES orgs,
+  kind text NOT NULL CHECK (kind IN ('email', 'domain', 'phone', 'profile')),
+  digest bytea NOT NULL CHECK (length(digest) = 32),
+  -- The value with its middle left out. Null if only the digest is known.
+  hint text CHECK (length(hint) <= 200),
+  source text NOT NULL CHECK (source IN ('api', 'console', 'import', 'one_click', 'complaint')),
+  reason text CHECK (length(reason) <= 500),
+  -- The run whose message had the link of a one-click opt-out.
+  run_id text CHECK ((run_id IS NOT NULL) = (source = 'one_click')),
+  -- Id of the person or key, or name of the operator. Null for the recipient.
+  created_by text DEFAULT coalesce(audit_actor() ->> 'id', audit_actor() ->> 'name'),
+  -- Not the time at which the transaction began: it has waited for turns that did not see this row, and their runs are older.
+  created_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+  CONSTRAINT opt_outs_once UNIQUE NULLS NOT DISTINCT (digest, kind, org_id)
+);
+CREATE INDEX opt_outs_of ON opt_outs (org_id, id);
+
+-- One row: the version of the service's list. A turn that admits a run which contacts people locks it.
+CREATE TABLE opt_out_service (
+  singleton boolean PRIMARY KEY DEFAULT true CHECK (singleton),
+  version bigint NOT NULL DEFAULT 0
+);
+INSERT INTO opt_out_service DEFAULT VALUES;
+
+-- A new entry makes each turn roll back that has not read it: by the wallet's version, or by that of the service's list.
+CREATE FUNCTION opt_outs_apply() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
+BEGIN
+  UPDATE wallets w SET version = w.version + 1 WHERE w.org_id IN (SELECT org_id FROM fresh);
+  UPDATE opt_out_service SET version = version + 1 WHERE EXISTS (SELECT FROM fresh WHERE org_id IS NULL);
+  RETURN NULL;
+END $$;
+CREATE TRIGGER opt_outs_apply AFTER INSERT ON opt_outs REFERENCING NEW TABLE AS fresh FOR EACH STATEMENT EXECUTE FUNCTION opt_outs_apply();
+
+CREATE FUNCTION opt_outs_never_change() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN RAISE EXCEPTION 'an opt-out never changes: remove it, and add another one' USING ERRCODE = 'check_violation'; END $$;
+CREATE TRIGGER opt_outs_never_change BEFORE UPDATE ON opt_outs FOR EACH ROW EXECUTE FUNCTION opt_outs_never_change();
+-- An import is long, and each of its rows says who made it.
+CREATE TRIGGER audited AFTER INSERT ON opt_outs FOR EACH ROW WHEN (NEW.source IN ('api', 'console', 'complaint'))
+EXECUTE FUNCTION audit_row('opt_out', 'id', 'id,org_id,digest,run_id,created_by,created_at', 'all');
+CREATE TRIGGER audited_removal AFTER DELETE ON opt_outs FOR EACH ROW
+EXECUTE FUNCTION audit_row('opt_out', 'id', 'id,org_id,digest,run_id,created_by,created_at', 'all');
+
+-- One row for each run that an entry refused, with what the entry was: its receipt shows it. The turn or the worker that refuses the run writes it.
+CREATE TABLE opt_out_refusals (
+  run_id text PRIMARY KEY,
+  org_id text NOT NULL REFERENCES orgs,
+  opt_out_id text NOT NULL,
+  list text NOT NULL CHECK (list IN ('organization', 'service')),
+  kind text NOT NULL,
+  digest bytea NOT NULL CHECK (length(digest) = 32),
+  since timestamptz NOT NULL
+);

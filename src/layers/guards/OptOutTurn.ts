@@ -1,0 +1,104 @@
+/**
+ * The opt-out part of a turn: which recipients of its runs are on a list, and the evidence of the runs that it refuses for that.
+ *
+ * One statement reads it, only in a turn that may admit runs which contact people. An entry of an organization gives its wallet a new
+ * version, and one of the service gives `opt_out_service` one. The turn's write proves both versions, so no run is admitted after the
+ * commit of an entry that it has not read.
+ */
+import { Effect, Schema } from "effect"
+import type { SqlClient } from "effect/sql"
+import { type OptOutKey, optOutKeys, optOutKinds, OptOutMatch } from "../../schema/guards/OptOut.ts"
+import { texts } from "../postgres/Columns.ts"
+import { rowsOf } from "../postgres/Rows.ts"
+import type { Contacting } from "./ContactTurn.ts"
+
+export interface OptOutView {
+  /** Of the list of the service. Null if nothing was read. */
+  readonly version: bigint | null
+  /** Keyed by `optOutKey`. */
+  readonly matches: ReadonlyMap<string, OptOutMatch>
+}
+export const noOptOuts: OptOutView = { version: null, matches: new Map() }
+export const optOutKey = (org_id: string, { kind, digest }: OptOutKey): string => `${org_id} ${kind} ${digest}`
+
+/** A run that the turn refused because of an entry. */
+export interface OptedOut {
+  readonly org_id: string
+  readonly run_id: string
+  readonly match: OptOutMatch
+}
+
+export interface OptOutEffects {
+  readonly refused: ReadonlyArray<OptedOut>
+  /** Whether the turn admits a run that contacts people. */
+  readonly admits: boolean
+}
+
+const matchRows = rowsOf({
+  version: Schema.BigInt,
+  org_id: Schema.NullOr(Schema.String),
+  opt_out_id: Schema.NullOr(Schema.String),
+  list: Schema.NullOr(OptOutMatch.fields.list),
+  kind: Schema.NullOr(Schema.Literals(optOutKinds)),
+  digest: Schema.NullOr(Schema.String),
+  since: Schema.NullOr(Schema.Date)
+})
+
+/** The entries that cover recipients of these runs. Where both lists have one, it is the organization's. */
+export const readOptOuts = (sql: SqlClient.SqlClient, runs: ReadonlyArray<Contacting>) => {
+  if (runs.length === 0) return Effect.succeed(noOptOuts)
+  const keys = new Map<string, OptOutKey & { readonly org_id: string }>()
+  for (const { org_id, contacts } of runs)
+    for (const key of contacts.recipients.flatMap(({ identities }) => identities.flatMap(optOutKeys)))
+      keys.set(optOutKey(org_id, key), { org_id, ...key })
+  const all = [...keys.values()]
+  return Effect.map(
+    matchRows(sql`
+      SELECT s.version, o.* FROM opt_out_service s LEFT JOIN LATERAL (
+        SELECT n.org_id, o.id AS opt_out_id, CASE WHEN o.org_id IS NULL THEN 'service' ELSE 'organization' END AS list, o.kind,
+               encode(o.digest, 'hex') AS digest, o.created_at AS since
+        FROM unnest(${texts(all.map((one) => one.org_id))}, ${texts(all.map((one) => one.kind))}, ${texts(all.map((one) => one.digest))})
+             AS n(org_id, kind, digest)
+        JOIN opt_outs o ON o.digest = decode(n.digest, 'hex') AND o.kind = n.kind AND (o.org_id = n.org_id OR o.org_id IS NULL)
+        ORDER BY o.org_id NULLS FIRST
+      ) o ON true`),
+    (rows): OptOutView => {
+      const matches = new Map<string, OptOutMatch>()
+      for (const { org_id, opt_out_id, list, kind, digest, since } of rows)
+        if (
+          org_id !== null &&
+          opt_out_id !== null &&
+          list !== null &&
+          kind !== null &&
+          digest !== null &&
+          since !== null
+        )
+          matches.set(optOutKey(org_id, { kind, digest }), {
+            ...{ opt_out_id, list, kind, digest },
+            since: since.toISOString()
+          })
+      return { version: rows[0]?.version ?? null, matches }
+    }
+  )
+}
+
+/** A part of a statement, with a leading comma: the evidence of refused runs. */
+export const writeRefused = (sql: SqlClient.SqlClient, refused: ReadonlyArray<OptedOut>) =>
+  refused.length === 0
+    ? sql.literal("")
+    : sql`, opted_out AS (
+            INSERT INTO opt_out_refusals (run_id, org_id, opt_out_id, list, kind, digest, since)
+            SELECT run_id, org_id, opt_out_id, list, kind, decode(digest, 'hex'), since::timestamptz
+            FROM unnest(${texts(refused.map((r) => r.run_id))}, ${texts(refused.map((r) => r.org_id))}, ${texts(refused.map((r) => r.match.opt_out_id))},
+                        ${texts(refused.map((r) => r.match.list))}, ${texts(refused.map((r) => r.match.kind))},
+                        ${texts(refused.map((r) => r.match.digest))}, ${texts(refused.map((r) => r.match.since))})
+                 AS n(run_id, org_id, opt_out_id, list, kind, digest, since)
+            ON CONFLICT (run_id) DO NOTHING
+          )`
+
+/** Condition of the turn's statement: the list of the service is as it was read. The lock makes a new entry wait for this turn. */
+export const optOutsAreCurrent = (sql: SqlClient.SqlClient, { admits }: OptOutEffects, { version }: OptOutView) =>
+  admits
+    ? sql`
+                            AND EXISTS (SELECT FROM (SELECT 1 FROM opt_out_service WHERE version = ${version} FOR SHARE) s)`
+    : sql.literal("")

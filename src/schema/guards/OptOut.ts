@@ -1,0 +1,155 @@
+/**
+ * Opt-outs: addresses, domains, phone numbers and profiles that runs must not contact. Pure.
+ *
+ * A list has the SHA-256 of each normalized value, the form in which advertisers and mail services exchange such lists. So erasing a person
+ * leaves the entry, and lists of several systems can be compared. The opt-out of a domain covers its addresses and its subdomains.
+ */
+import { Schema } from "effect"
+import { domainOf, withParents } from "../accounts/Sender.ts"
+import { readHost } from "../subjects/Domain.ts"
+import { readEmail } from "../subjects/Email.ts"
+import { readNetwork } from "../subjects/Network.ts"
+import { readInternational } from "../subjects/Phone.ts"
+import type { Contacts } from "./ContactGuard.ts"
+
+export const optOutKinds = ["email", "domain", "phone", "profile"] as const
+export type OptOutKind = (typeof optOutKinds)[number]
+export const optOutSources = ["api", "console", "import", "one_click", "complaint"] as const
+export type OptOutSource = (typeof optOutSources)[number]
+
+/** Entries of one list. More than the largest senders of mail suppress; the limit keeps a script from filling the table. */
+export const optOutsMax = 1_000_000
+/** Values of one request, without an import. */
+export const optOutsAtOnce = 1_000
+export const optOutReasonMax = 500
+
+export const optOutDigest = (normalized: string): string =>
+  new Bun.CryptoHasher("sha256").update(normalized).digest("hex")
+
+/** What an entry and a recipient are compared by. */
+export interface OptOutKey {
+  readonly kind: OptOutKind
+  /** Hexadecimal. */
+  readonly digest: string
+}
+
+const kindOf = (text: string): OptOutKind =>
+  text.includes("@") && !text.startsWith("@")
+    ? "email"
+    : text.startsWith("+")
+      ? "phone"
+      : /^\/?(in|pub)\/|linkedin\.\w+\//i.test(text)
+        ? "profile"
+        : "domain"
+
+/** A public suffix such as co.uk is no domain of anybody. */
+const readDomain = (text: string): string | null => {
+  const host = readHost(text.replace(/^@/, ""))
+  return host === null || host.registrable === null ? null : host.name
+}
+const readers: Readonly<Record<OptOutKind, (text: string) => string | null>> = {
+  email: (text) => readEmail(text, true)?.normalized ?? null,
+  domain: readDomain,
+  phone: readInternational,
+  profile: (text) => readNetwork(text)
+}
+
+/** The value with the middle left out, for people. */
+export const optOutHint = (kind: OptOutKind, normalized: string): string => {
+  const shown = (text: string) => `${Array.from(text)[0] ?? ""}•••`
+  if (kind === "email") return `${shown(normalized)}@${domainOf(normalized)}`
+  if (kind === "phone") return `${normalized.slice(0, 3)}•••${normalized.slice(-2)}`
+  if (kind === "profile") return normalized.replace(/[^/]+$/, shown)
+  return normalized
+}
+
+export interface ReadOptOut extends OptOutKey {
+  /** Null for an entry of which only the digest is known. */
+  readonly hint: string | null
+}
+
+const byDigest = /^(email|domain|phone|profile):([0-9a-f]{64})$/i
+
+/** The value that an entry is made of. Null for its digest, `email:<SHA-256>`. */
+const parsed = (
+  value: string
+): { readonly kind: OptOutKind; readonly normalized: string | null; readonly digest: string } | null => {
+  const text = value.trim()
+  const [, named = "", digest = ""] = byDigest.exec(text.toLowerCase()) ?? []
+  const digested = optOutKinds.find((kind) => kind === named)
+  if (digested !== undefined) return { kind: digested, normalized: null, digest }
+  const kind = kindOf(text)
+  const normalized = readers[kind](text)
+  return normalized === null ? null : { kind, normalized, digest: optOutDigest(normalized) }
+}
+
+/** Reads a value, whose form says its kind, or a digest. Null if it is none. */
+export const readOptOut = (value: string): ReadOptOut | null => {
+  const read = parsed(value)
+  if (read === null) return null
+  const { kind, normalized, digest } = read
+  return { kind, digest, hint: normalized === null ? null : optOutHint(kind, normalized).slice(0, 200) }
+}
+
+const keyed = (kind: OptOutKind, values: ReadonlyArray<string>): ReadonlyArray<OptOutKey> =>
+  values.map((one) => ({ kind, digest: optOutDigest(one) }))
+
+/** The keys of the entries that cover an identity of a recipient, such as `e:ada@example.com`. Ids of providers have none. */
+export const optOutKeys = (identity: string): ReadonlyArray<OptOutKey> => {
+  const text = identity.slice(identity.indexOf(":") + 1)
+  if (identity.startsWith("n:")) return keyed("profile", [text])
+  if (!identity.startsWith("e:")) return []
+  return [...keyed("email", [text]), ...keyed("domain", withParents(domainOf(text)))]
+}
+
+/** The keys of the entries that cover a value. A digest says nothing of its domain. */
+export const coveringKeys = (value: string): ReadonlyArray<OptOutKey> => {
+  const read = parsed(value)
+  if (read === null) return []
+  const { kind, normalized, digest } = read
+  if (normalized !== null && kind === "email") return optOutKeys(`e:${normalized}`)
+  if (normalized !== null && kind === "domain") return keyed(kind, withParents(normalized))
+  return [{ kind, digest }]
+}
+
+/** The entry that refused a run, as the run keeps it. */
+export const OptOutMatch = Schema.Struct({
+  opt_out_id: Schema.String,
+  list: Schema.Literals(["organization", "service"]),
+  kind: Schema.Literals(optOutKinds),
+  /** Hexadecimal. */
+  digest: Schema.String,
+  /** ISO 8601. */
+  since: Schema.String
+}).annotate({
+  identifier: "OptOutMatch",
+  description: "the entry of the opt-out list that refused the run, with the SHA-256 of the normalized value"
+})
+export type OptOutMatch = typeof OptOutMatch.Type
+
+export interface OptOutRefusal {
+  readonly code: "opt_out"
+  readonly message: string
+  readonly match: OptOutMatch
+}
+
+/** The refusal of a run if one of its recipients is on a list. */
+export const optOutRefusal = (
+  { recipients }: Contacts,
+  matchOf: (key: OptOutKey) => OptOutMatch | undefined
+): OptOutRefusal | null => {
+  for (const { shown, identities } of recipients)
+    for (const key of identities.flatMap(optOutKeys)) {
+      const match = matchOf(key)
+      if (match === undefined) continue
+      const { opt_out_id, list, kind, digest, since } = match
+      const whose = list === "service" ? "of this service" : "of this organization"
+      const what = kind === "email" ? "address" : kind
+      return {
+        code: "opt_out",
+        message: `${shown} is on the opt-out list ${whose}: the ${what} with the SHA-256 ${digest} is entry ${opt_out_id}, since ${since}; leave this recipient out`,
+        match
+      }
+    }
+  return null
+}
