@@ -128,11 +128,13 @@ const unreachable = (cause: unknown) =>
 /** Sends a request of this page. Rejects with an `ApiError`, or with the signal's reason. */
 export const send = async (method: string, address: string, sent: Sent, options: CallOptions): Promise<Response> => {
   const { signal, headers = {} } = options
-  const json = sent.payload === undefined ? {} : { "content-type": "application/json" }
+  // Text is a CSV. Nothing else is sent as it stands.
+  const isText = typeof sent.payload === "string"
+  const json = sent.payload === undefined ? {} : { "content-type": isText ? "text/csv" : "application/json" }
   const response = await fetch(address, {
     method,
     headers: { accept: "application/json", "x-rungate-console": "1", ...json, ...headers },
-    ...(sent.payload === undefined ? {} : { body: JSON.stringify(sent.payload) }),
+    ...(sent.payload === undefined ? {} : { body: isText ? String(sent.payload) : JSON.stringify(sent.payload) }),
     ...(signal === undefined ? {} : { signal }),
     credentials: "same-origin",
     redirect: "error"

@@ -19,6 +19,7 @@ import { Loss, LossTotal, Margin } from "../../schema/nouns/operator/Provider.ts
 import { Lane, OpenRuns } from "../../schema/nouns/operator/Queues.ts"
 import { SignUpInvitation } from "../../schema/nouns/operator/Session.ts"
 import { LabelBudget, LabelValue } from "../../schema/nouns/LabelBudget.ts"
+import { OptOut } from "../../schema/nouns/OptOut.ts"
 import { ProviderAccount } from "../../schema/nouns/ProviderAccount.ts"
 import { QuotedOffer } from "../../schema/nouns/Quote.ts"
 import { Referral, ReferralCredit, ReferralProgram } from "../../schema/nouns/Referral.ts"
@@ -34,7 +35,7 @@ const nouns = {
   ...{ Approval, ApprovalRule },
   ...{ Allowance, ApiKey, Batch, BatchResult, Dispute, Invitation, ListedRun, Member, OpenSession, ProviderAccount },
   ...{ HistoryRow, InspectedOffer, LabelBudget, LabelValue, ListedCapability, ListedEndpoint, Passkey, QuotedOffer },
-  ...{ Referral, ReferralCredit, ReferralProgram, Sender, Transaction, UsageItem, WebhookEndpoint },
+  ...{ OptOut, Referral, ReferralCredit, ReferralProgram, Sender, Transaction, UsageItem, WebhookEndpoint },
   ...{ BooksCheck, Lane, Loss, LossTotal, Margin, OpenRun, OpenRuns, KeyOfOrganization, OperatorOrganization },
   ...{ OperatorPayment, Payment, PaymentMismatch, Person, SignUpInvitation }
 }

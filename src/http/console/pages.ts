@@ -67,6 +67,7 @@ const inSettings: ReadonlyArray<Page> = [
     load: () => import("./pages/labelbudgets/LabelBudgets.tsx")
   },
   { path: "/settings/senders", title: "Senders", icon: "senders", load: () => import("./pages/senders/Senders.tsx") },
+  { path: "/settings/opt-outs", title: "Opt-outs", icon: "unknown", load: () => import("./pages/optouts/OptOuts.tsx") },
   {
     path: "/settings/webhooks",
     title: "Webhooks",
@@ -212,6 +213,12 @@ const ofOperator: ReadonlyArray<Page> = [
     icon: "invitations",
     shortcut: "i",
     load: () => import("./pages/operator/Invitations.tsx")
+  },
+  {
+    path: "/operator/opt-outs",
+    title: "Opt-outs",
+    icon: "unknown",
+    load: () => import("./pages/operator/OptOuts.tsx")
   },
   {
     path: "/operator/catalog",

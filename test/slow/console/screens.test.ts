@@ -37,6 +37,7 @@ const customerPages = [
   ["allowance-new", "/settings/keys/new-allowance"],
   ["guard", "/settings/guard"],
   ["label-budgets", "/settings/label-budgets"],
+  ["opt-outs", "/settings/opt-outs"],
   ["senders", "/settings/senders"],
   ["webhooks", "/settings/webhooks"],
   ["webhook", "/settings/webhooks/$hook"],
@@ -125,6 +126,7 @@ describe.skipIf(!hasBrowser)("pages look as they were approved", () => {
     await send("POST", "/v1/allowances", { name: "Researcher", amount: "0.50", expires_at })
     await send("POST", "/v1/senders", { domain: "acme-shop.com" })
     await send("POST", "/v1/invitations", { email: "grace@example.com", role: "member" })
+    await send("POST", "/v1/opt-outs", { values: ["ada@acme.example", "example.org"], reason: "asked by phone" })
     await send("PUT", "/v1/label-budgets", { label: "customer", limit: "5.00", period: "day" })
     await send("PUT", "/v1/label-budgets", { label: "customer", value: "acme", limit: "25.00", period: "month" })
     await send("PUT", "/v1/provider-accounts/hunter", { api_key: "a key of hunter" })
