@@ -12,7 +12,7 @@ import { problem, type ProblemOf } from "../../schema/Errors.ts"
 import type { Ruling } from "../../schema/guards/Approval.ts"
 import { CommandClient } from "../mailbox/CommandClient.ts"
 
-export type Undecided = ProblemOf<"invalid_request" | "forbidden" | "service_unavailable">
+type Undecided = ProblemOf<"invalid_request" | "forbidden" | "service_unavailable">
 
 const because = (path: string, message: string) =>
   problem("invalid_request", `This run ${message}.`, [{ path, message }])

@@ -46,7 +46,7 @@ export type ApprovalRules = typeof ApprovalRules.Type
 export const decodeRules = Schema.decodeUnknownSync(ApprovalRules)
 
 /** What rules know of a run. */
-export interface RuledRun {
+interface RuledRun {
   readonly hold: MicroUsd
   readonly capability: string | null
   readonly endpoint: string | null

@@ -36,7 +36,6 @@ export const ApprovalRule = Schema.Struct({ id: idOf("apr"), name: ruleName, ...
     }),
     withExample({ id: "apr_01m81nzk5dej20zws915h61fdz", ...rule, created_at: "2026-11-22T09:30:00.000Z" })
   )
-export const ruleExample = rule
 
 export const Approval = Schema.Struct({
   run_id,

@@ -30,7 +30,7 @@ const digest = optional(Schema.String.check(Schema.isMaxLength(64))).annotate({
 })
 const Decision = Schema.Struct({ digest }).annotate({ identifier: "ApprovalDecision" }).pipe(withExample({}))
 /** As many as a page of the console shows. */
-export const decidedMax = 100
+const decidedMax = 100
 
 const ruleParams = { approval_rule_id: Schema.String }
 const runParams = { run_id: Schema.String }
