@@ -19,6 +19,7 @@ const periods = ["day", "week", "month", "total"] as const
 const limits = ["0.02", "0.50", "2.00", "50.00"] as const
 /** A zone whose day is another one than UTC's for half of each day. */
 const timeZone = "Pacific/Auckland"
+const valueZone = "America/Los_Angeles"
 
 /** Asks a process that has an address. Null: nobody answered, or the service had to refuse. */
 const call = async (url: string | undefined, token: string, method: string, path: string, body?: object) => {
@@ -96,7 +97,10 @@ export class People {
     }
     if (kind < 0.6) {
       const value = which < 0.4 ? null : valueOf(random)
-      told(await this.ask(session, "PUT", "/v1/label-budgets", { label: "customer", value, limit, period }), [200])
+      // The budget of a value has a zone of its own, so the value changes its zone when that budget comes or goes.
+      const zone = value === "c1" || value === "c2" ? { time_zone: valueZone } : {}
+      const budget = { label: "customer", value, limit, period, ...zone }
+      told(await this.ask(session, "PUT", "/v1/label-budgets", budget), [200])
     } else if (kind < 0.85) {
       const listed = await this.ask(session, "GET", "/v1/label-budgets")
       const items: ReadonlyArray<{ readonly id: string }> = listed?.body.items ?? []
