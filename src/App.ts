@@ -11,6 +11,7 @@ import { Allowances, AllowanceWorker } from "./actors/allowances/Allowances.ts"
 import { Admission } from "./actors/runs/Admission.ts"
 import { BackgroundWorker } from "./actors/BackgroundWorker.ts"
 import { BooksWorker } from "./actors/BooksWorker.ts"
+import { CreditsReader } from "./actors/operator/CreditsReader.ts"
 import { BatchFeeder } from "./actors/batches/BatchFeeder.ts"
 import { CommandClient } from "./actors/mailbox/CommandClient.ts"
 import { PaymentWorker } from "./actors/payments/PaymentWorker.ts"
@@ -57,6 +58,7 @@ import { NoPayments, type Payments } from "./layers/payments/Payments.ts"
 import { SimulatedPayments } from "./layers/payments/Simulated.ts"
 import { StripePayments } from "./layers/payments/Stripe.ts"
 import type { Providers } from "./layers/executor/Providers.ts"
+import { ProviderCredits } from "./layers/executor/ProviderCredits.ts"
 import { Queues } from "./layers/queues/Queues.ts"
 import { Redis } from "./layers/queues/Redis.ts"
 import { SandboxProviders } from "./layers/executor/Sandbox.ts"
@@ -91,7 +93,15 @@ const Infrastructure = Layer.merge(ProvidersLayer, PaymentsLayer).pipe(
   Layer.provideMerge(Endpoints.layer),
   Layer.provideMerge(Catalog.layer),
   Layer.provideMerge(
-    Layer.mergeAll(Signals.layer, Queues.layer, Health.layer, CostDrifts.layer, OfferOutcomes.layer, Dns.layer)
+    Layer.mergeAll(
+      Signals.layer,
+      Queues.layer,
+      Health.layer,
+      CostDrifts.layer,
+      ProviderCredits.layer,
+      OfferOutcomes.layer,
+      Dns.layer
+    )
   ),
   Layer.provideMerge(Redis.layer),
   Layer.provideMerge(ServiceDatabase.pipe(Layer.provideMerge(Storage))),
@@ -130,6 +140,7 @@ const Working = Workers.pipe(
       UsageWorker,
       HeadWorker,
       BooksWorker,
+      CreditsReader,
       BatchFeeder,
       WebhookWorker.pipe(Layer.provide(WebhookSender.layer))
     )

@@ -19,6 +19,8 @@ import { Queues } from "../layers/queues/Queues.ts"
 import { Replica } from "../layers/standby/Replica.ts"
 import type { LossTotal } from "../schema/nouns/operator/Provider.ts"
 import { WebhookDeliveries } from "../layers/webhooks/Deliveries.ts"
+import { CreditsStore } from "../layers/executor/CreditsStore.ts"
+import { outlookOf } from "../schema/catalog/Credits.ts"
 import { usd } from "../schema/money/Money.ts"
 import type { Window } from "../schema/runs/Health.ts"
 
@@ -54,6 +56,41 @@ const driftLines = (drifts: ReadonlyArray<OfferDrift>): ReadonlyArray<string> =>
     const ratio = (Number(measured) / Math.max(1, Number(expected))).toFixed(3)
     return `rungate_cost_drift_ratio{provider="${provider}",capability="${capability.replace(/["\\\n]/g, "")}"} ${ratio}`
   })
+
+/** What accounts at providers have left. Names without a value for accounts of which nothing is known. */
+const creditNumbers = Effect.gen(function* () {
+  const now = yield* Clock.currentTimeMillis
+  const accounts = (yield* (yield* CreditsStore).list).map((row) => ({ ...row, ...outlookOf(row, now) }))
+  const lines = (name: string, value: (one: (typeof accounts)[number]) => string | number | null) =>
+    accounts.flatMap((one) => {
+      const shown = value(one)
+      return shown === null ? [] : [`${name}{provider="${one.provider}",unit="${one.unit}"} ${shown}`]
+    })
+  return [
+    ...number(
+      "rungate_provider_credits",
+      "What the account at a provider has left, in its unit, without what calls reserve.",
+      "gauge",
+      lines("rungate_provider_credits", ({ available }) => (available === null ? null : usd(available)))
+    ),
+    ...number(
+      "rungate_provider_credits_days_left",
+      "Days until the account is empty at the present use.",
+      "gauge",
+      lines("rungate_provider_credits_days_left", ({ days_left }) => days_left)
+    ),
+    ...number(
+      "rungate_provider_credits_warning",
+      "1 for an account that is low, empty or expires soon.",
+      "gauge",
+      accounts.flatMap(({ provider, state }) =>
+        ["low", "empty", "expiring"].includes(state)
+          ? [`rungate_provider_credits_warning{provider="${provider}",state="${state}"} 1`]
+          : []
+      )
+    )
+  ]
+})
 
 const readLines = (answered: Readonly<Record<string, number>>): ReadonlyArray<string> =>
   Object.entries(answered).map(([by, count]) => `rungate_standby_reads_total{answered_by="${by}"} ${count}`)
@@ -190,6 +227,7 @@ export const metricsText = Effect.gen(function* () {
       ]
     ),
     ...(yield* booksNumbers),
+    ...(yield* creditNumbers),
     ...number("rungate_queue_depth", "Wake-ups waiting.", "gauge", [`rungate_queue_depth ${yield* queues.depth}`]),
     ...(yield* webhookNumbers),
     ...(yield* processNumbers)
@@ -203,6 +241,7 @@ export type MetricsServices =
   | BooksWatch
   | Breakers
   | CostDrifts
+  | CreditsStore
   | EventFeed
   | Health
   | Losses

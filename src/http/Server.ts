@@ -47,6 +47,7 @@ import { OperatorOptOutsHandlers } from "./handlers/operator/OptOuts.ts"
 import { OptOutsHandlers } from "./handlers/accounts/OptOuts.ts"
 import { OperatorInvitationsHandlers } from "./handlers/operator/Invitations.ts"
 import { OperatorPaymentsHandlers } from "./handlers/operator/Payments.ts"
+import { OperatorCreditsHandlers } from "./handlers/operator/Credits.ts"
 import { OperatorProvidersHandlers } from "./handlers/operator/Providers.ts"
 import { OperatorOrganizationsHandlers } from "./handlers/operator/Organizations.ts"
 import { OperatorQueuesHandlers } from "./handlers/operator/Queues.ts"
@@ -141,7 +142,8 @@ export const Routes = Layer.mergeAll(
       OperatorInvitationsHandlers,
       OperatorOptOutsHandlers,
       OperatorPaymentsHandlers,
-      OperatorProvidersHandlers
+      OperatorProvidersHandlers,
+      OperatorCreditsHandlers
     ]),
     Layer.provide([AuthLayer, OperatorAuthLayer, RequestChecksLayer])
   ),

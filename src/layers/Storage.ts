@@ -14,6 +14,7 @@ import { BackgroundMigrations } from "./postgres/BackgroundMigrations.ts"
 import { Books } from "./ledger/Books.ts"
 import { CatalogStore } from "./catalog/CatalogStore.ts"
 import { ProviderChecks } from "./catalog/ProviderChecks.ts"
+import { CreditsStore } from "./executor/CreditsStore.ts"
 import { BatchErasure } from "./history/BatchErasure.ts"
 import { Erasure } from "./history/Erasure.ts"
 import { AlertMailStore } from "./events/AlertMailStore.ts"
@@ -120,7 +121,7 @@ const Stores = Layer.mergeAll(
   ReferralShares.layer,
   Layer.merge(Books.layer, WalletLimits.layer),
   PaymentStore.layer,
-  Layer.merge(CatalogStore.layer, ProviderChecks.layer),
+  Layer.mergeAll(CatalogStore.layer, ProviderChecks.layer, CreditsStore.layer),
   Installation.layer,
   BooksWatch.layer.pipe(Layer.provideMerge(Audit.layer)),
   Layer.merge(Losses.layer, Margins.layer),

@@ -225,6 +225,7 @@ export const startApp = async (options: Options = {}): Promise<App> => {
     RUNGATE_REQUEST_LOG: "off",
     RUNGATE_AUDIT_MINUTES: "0", // a test may damage its books on purpose
     RUNGATE_REPEAT_GUARD: "0", // many tests repeat what fails
+    RUNGATE_CREDITS_MINUTES: "0", // a reading would take an answer that a test scripted for a run
     RUNGATE_HEALTH_SECONDS: "0", // what one test measured must not route another one's runs
     // Most tests have one organization: it may use all slots of a test that says how many there are.
     ...(concurrency === undefined ? {} : { RUNGATE_ORG_CONCURRENCY: concurrency }),

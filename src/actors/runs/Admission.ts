@@ -6,6 +6,7 @@
 import { Context, Effect, Layer } from "effect"
 import { Marketplace } from "../../layers/catalog/Marketplace.ts"
 import { Breakers } from "../../layers/executor/Breakers.ts"
+import { ProviderCredits } from "../../layers/executor/ProviderCredits.ts"
 import { Catalog } from "../../layers/catalog/Catalog.ts"
 import { catalogVersion } from "../../layers/catalog/CatalogVersion.ts"
 import { crashPoint } from "../../layers/platform/CrashPoint.ts"
@@ -115,6 +116,7 @@ export class Admission extends Context.Service<
       const actors = yield* Marketplace
       const health = yield* Health
       const breakers = yield* Breakers
+      const credits = yield* ProviderCredits
       const drifts = yield* CostDrifts
       const ownership = yield* Ownership
       const ownAccounts = yield* OwnAccounts
@@ -295,7 +297,7 @@ export class Admission extends Context.Service<
         })
 
       const { ownAccountFee } = settings
-      const context = { catalog, health, breakers, drifts, ownership, ownAccounts, ownAccountFee }
+      const context = { catalog, health, breakers, credits, drifts, ownership, ownAccounts, ownAccountFee }
       const plan = (request: CapabilityRequest) =>
         Effect.map(capabilityRoute(context, request), (route) => ({
           _tag: "Capability" as const,
@@ -308,7 +310,7 @@ export class Admission extends Context.Service<
         yield* checkScope(access, { ...call, acts: false })
         const capped = { ...request, max_cost: capFor(access, max_cost) }
         const route = yield* Effect.mapError(
-          rawRoute({ endpoints, actors, breakers, drifts, ownership, ownAccounts }, settings, capped, load),
+          rawRoute({ endpoints, actors, breakers, credits, drifts, ownership, ownAccounts }, settings, capped, load),
           (refusal) => ofKeyCap(access, max_cost, refusal)
         )
         yield* checkScope(access, { ...call, acts: actsOutside(route.endpoint) })

@@ -6,6 +6,7 @@
 import { Cause, Clock, Effect, Schedule, type Schema } from "effect"
 import { Catalog } from "../../layers/catalog/Catalog.ts"
 import { Endpoints } from "../../layers/catalog/Endpoints.ts"
+import { ProviderCredits } from "../../layers/executor/ProviderCredits.ts"
 import {
   type ProviderAnswer,
   type ProviderCall,
@@ -21,16 +22,16 @@ import { emailSend } from "../../schema/capabilities/email.send.ts"
 import { unsubscribeIn } from "../../schema/guards/Unsubscribe.ts"
 import type { Capability } from "../../schema/catalog/Capability.ts"
 import type { Doubt } from "../../schema/catalog/Doubt.ts"
-import { failure } from "../../schema/catalog/Provider.ts"
+import { failure, notCalled } from "../../schema/catalog/Provider.ts"
 import { madeBy } from "../../schema/catalog/Resources.ts"
 import { parsedOrText } from "../../schema/json/Json.ts"
 import * as Money from "../../schema/money/Money.ts"
-import { type Price } from "../../schema/money/Pricing.ts"
+import { estimatedCost, type Price, priceMax } from "../../schema/money/Pricing.ts"
 import { ownOffer, type Step } from "../../schema/accounts/OwnAccount.ts"
 import type { Plan } from "../../schema/runs/Plan.ts"
 import { priceFrom } from "../../schema/runs/PlannedPrice.ts"
 import type { RawPlan } from "../../schema/runs/RawPlan.ts"
-import { acceptedAnswer, checkedAnswer, type Delivered, deliveryOf, rawDeliveryOf } from "./Delivery.ts"
+import { acceptedAnswer, checkedAnswer, type Delivered, deliveryOf, rawDeliveryOf, reportOf } from "./Delivery.ts"
 import { RunSlots } from "./RunSlots.ts"
 
 /** Half a minute: longer than a database takes to restart. */
@@ -93,11 +94,35 @@ const gone = ({ state }: AttemptCall): Attempted => {
   return { answered: { answer, duration_ms: 0, raw: null, measured: null, ...doubt }, delivered: null }
 }
 
+/** The attempt that is not made, because the service's account has too few credits left. The next provider is tried. */
+const outOfCredits: Attempted = {
+  answered: {
+    answer: failure(notCalled, "this service could not call the provider now; nothing was sent"),
+    duration_ms: 0,
+    raw: null,
+    measured: null
+  },
+  delivered: null
+}
+
+/** What the call has cost at its provider: as reported, or by its rate. A call whose answer is missing may cost too. */
+const spentOf = ({ answered, delivered }: Attempted, rated: Money.MicroUsd): Money.MicroUsd => {
+  const reported = reportOf(answered)
+  if (reported !== null) return reported
+  const { answer, doubt } = answered
+  const isFree =
+    answer._tag === "Failure"
+      ? doubt === undefined || doubt === "server_error"
+      : answer._tag === "NoMatch" && delivered === null
+  return isFree ? Money.zero : rated
+}
+
 /** The function that makes one attempt. */
 export const makeAttempt = Effect.gen(function* () {
   const catalog = yield* Catalog
   const endpoints = yield* Endpoints
   const providers = yield* Providers
+  const credits = yield* ProviderCredits
   const leases = yield* Leases
   const ownership = yield* Ownership
   const slots = yield* RunSlots
@@ -205,6 +230,42 @@ export const makeAttempt = Effect.gen(function* () {
     })
   }
 
+  /** The most that the call costs at its provider. */
+  const costOfStep = ({ plan, capability, hold }: LeasedRun, step: Step, input: unknown): Money.MicroUsd => {
+    const { raw, markup } = plan
+    const entry = catalog.find(capability ?? "")
+    const price = agreedPrice(plan, step) ?? catalog.offer(capability ?? "", step.provider)?.offer.price
+    const charge =
+      raw !== undefined
+        ? Money.dollars(raw.estimate ?? raw.hold)
+        : entry === undefined || price === undefined
+          ? Money.MicroUsd(hold)
+          : priceMax(price, entry.capability.demand(input))
+    return estimatedCost(charge, markup)
+  }
+
+  /** Makes a call through the service's account, if the account has the credits for it. Most accounts have no limit that is known. */
+  const withCredits = (
+    run: LeasedRun,
+    { step, input, number }: AttemptCall,
+    call: Effect.Effect<Attempted>
+  ): Effect.Effect<Attempted> => {
+    const { provider, own } = step
+    if (own) return call
+    const watched = Effect.tap(call, ({ answered: { answer } }) =>
+      answer._tag === "Failure" && answer.outOfCredits === true ? credits.markEmpty(provider) : Effect.void
+    )
+    if (!credits.isLimited(provider)) return watched
+    const cost = costOfStep(run, step, input)
+    return Effect.flatMap(
+      retrying(credits.reserve(provider, run.run_id, `${run.run_id}#${number}`, cost)),
+      (reservation) =>
+        reservation === null
+          ? Effect.succeed(outOfCredits)
+          : Effect.tap(watched, (attempted) => retrying(reservation.end(spentOf(attempted, cost))))
+    )
+  }
+
   const attempt = (
     run: LeasedRun,
     step: Step,
@@ -216,7 +277,8 @@ export const makeAttempt = Effect.gen(function* () {
     const job = number === run.attempts.length ? run.job : null
     const { state, resumed } = job ?? { state: null, resumed: 0 }
     const call = { step, input, number, state, keep: keeping(run, resumed, started_job) }
-    return run.plan.raw === undefined ? offerAttempt(run, call) : rawAttempt(run, run.plan.raw, call)
+    const { raw } = run.plan
+    return withCredits(run, call, raw === undefined ? offerAttempt(run, call) : rawAttempt(run, raw, call))
   }
 
   return attempt

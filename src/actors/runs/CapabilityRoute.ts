@@ -7,6 +7,7 @@ import { Clock, Effect, Result } from "effect"
 import type { Catalog, CatalogEntry } from "../../layers/catalog/Catalog.ts"
 import type { Breakers } from "../../layers/executor/Breakers.ts"
 import type { CostDrifts } from "../../layers/executor/CostDrifts.ts"
+import type { ProviderCredits } from "../../layers/executor/ProviderCredits.ts"
 import type { Health } from "../../layers/executor/Health.ts"
 import type { OwnAccounts } from "../../layers/provideraccounts/OwnAccounts.ts"
 import type { Ownership } from "../../layers/runs/Ownership.ts"
@@ -18,7 +19,7 @@ import { contactsPeople } from "../../schema/guards/ContactGuard.ts"
 import { touchCapabilities } from "../../schema/guards/Touches.ts"
 import type { Capability } from "../../schema/catalog/Capability.ts"
 import type { MicroUsd } from "../../schema/money/Money.ts"
-import type { Demand } from "../../schema/money/Pricing.ts"
+import type { Demand, Price } from "../../schema/money/Pricing.ts"
 import { type Candidate, canServe, type Route, route, type RoutingRequest } from "../../schema/runs/Routing.ts"
 import { discover } from "../../schema/Steps.ts"
 import { notReusable } from "../guards/GuardedPlans.ts"
@@ -37,13 +38,17 @@ export interface RouteServices {
   readonly catalog: Catalog["Service"]
   readonly health: Health["Service"]
   readonly breakers: Breakers["Service"]
+  readonly credits: ProviderCredits["Service"]
   readonly drifts: CostDrifts["Service"]
   readonly ownership: Ownership["Service"]
   readonly ownAccounts: OwnAccounts["Service"]
   readonly ownAccountFee: MicroUsd
 }
 
-type OfferServices = Pick<RouteServices, "catalog" | "health" | "breakers" | "ownAccounts" | "ownAccountFee">
+type OfferServices = Pick<
+  RouteServices,
+  "catalog" | "health" | "breakers" | "credits" | "ownAccounts" | "ownAccountFee"
+>
 
 /** A checked request with its route. */
 export interface CapabilityRoute {
@@ -149,19 +154,22 @@ const checked = (
   return Effect.succeed({ entry, input })
 }
 
-/** The offers as routing ranks them, with prices, health and breakers of now. */
+/** The offers as routing ranks them, with prices, health, breakers and credits of now. */
 const candidatesOf = (
-  { health, breakers }: OfferServices,
+  { health, breakers, credits }: OfferServices,
   { offers, capability: { slug: capability } }: CatalogEntry,
   org_id: string,
   now: number
-): ReadonlyArray<Candidate> =>
-  offers.map(({ provider: { slug }, offer, executable }) => ({
+): ReadonlyArray<Candidate> => {
+  const isLeftOut = (slug: string, price: Price) =>
+    breakers.tripped(slug, capability, org_id, now) !== null || credits.isOut(slug, price, now)
+  return offers.map(({ provider: { slug }, offer, executable }) => ({
     provider: slug,
     offer,
     metrics: health.offer(capability, slug).expected,
-    barred: !executable ? "no_account" : breakers.tripped(slug, capability, org_id, now) !== null ? "unavailable" : null
+    barred: !executable ? "no_account" : isLeftOut(slug, offer.price) ? "unavailable" : null
   }))
+}
 
 /** The offers as this organization calls them: through its own accounts where it has some. */
 const throughAccounts = (

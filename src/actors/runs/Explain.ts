@@ -5,7 +5,7 @@
  */
 import type { Capability } from "../../schema/catalog/Capability.ts"
 import { type Doubt, doubtSentences, outcomeUnknown } from "../../schema/catalog/Doubt.ts"
-import { suppressed } from "../../schema/catalog/Provider.ts"
+import { notCalled, suppressed } from "../../schema/catalog/Provider.ts"
 import { refused } from "../../schema/accounts/OwnAccount.ts"
 import type { OverTotal, Plan } from "../../schema/runs/Plan.ts"
 import type { Attempt, RunError, RunStatus } from "../../schema/runs/Run.ts"
@@ -53,6 +53,11 @@ export const explainFailure = (
     return {
       code: "provider_error",
       message: `${last.provider} does not write to this recipient: the address is on its suppression list, after a bounce, a complaint or an unsubscribe. Nothing was sent or charged, and no other provider was asked.`
+    }
+  if (attempts.length > 0 && attempts.every((one) => one.outcome === notCalled))
+    return {
+      code: "provider_not_available",
+      message: `No provider of this run can be called now (${tried}). Nothing was charged. Try again later.${budget}`
     }
   return { code: "provider_error", message: `No attempt delivered a result (${tried}). Nothing was charged.${budget}` }
 }

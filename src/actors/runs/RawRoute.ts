@@ -5,6 +5,7 @@
 import { Clock, Effect } from "effect"
 import type { Marketplace } from "../../layers/catalog/Marketplace.ts"
 import type { CostDrifts } from "../../layers/executor/CostDrifts.ts"
+import type { ProviderCredits } from "../../layers/executor/ProviderCredits.ts"
 import { capOf, rateCardOf } from "../../schema/runs/RawHold.ts"
 import type { Breakers } from "../../layers/executor/Breakers.ts"
 import type { ActorInput } from "../../layers/catalog/CatalogStore.ts"
@@ -146,6 +147,7 @@ export interface RawServices {
   readonly endpoints: Endpoints["Service"]
   readonly actors: Marketplace["Service"]
   readonly breakers: Breakers["Service"]
+  readonly credits: ProviderCredits["Service"]
   readonly drifts: CostDrifts["Service"]
   readonly ownership: Ownership["Service"]
   readonly ownAccounts: OwnAccounts["Service"]
@@ -188,6 +190,11 @@ const refusedPlatform = ({ slug }: RawProvider) =>
     "provider_not_available",
     `${slug} currently refuses this service's account. Only the operator can fix this. Nothing was held.`
   )
+const outPlatform = ({ slug }: RawProvider) =>
+  problem(
+    "provider_not_available",
+    `${slug} is unavailable through this service now. Try again later, or use another provider. Nothing was held.`
+  )
 const refusedOwn = ({ slug }: RawProvider) =>
   problem(
     "provider_not_available",
@@ -202,7 +209,7 @@ const unmetered = ({ slug }: RawProvider, { path }: Endpoint) =>
 
 /** The accounts that can make the call now, or why none can. A refused account would be refused again. Other failures may pass. */
 const accountsFor = Effect.fnUntraced(function* (
-  { breakers, ownAccounts, ownership }: RawServices,
+  { breakers, credits, ownAccounts, ownership }: RawServices,
   provider: RawProvider,
   endpoint: Endpoint,
   request: EndpointRequest,
@@ -211,11 +218,12 @@ const accountsFor = Effect.fnUntraced(function* (
   const now = yield* Clock.currentTimeMillis
   const isRefused = (trip: { readonly reason: string } | null) => trip?.reason === "provider_account"
   const mine = ownAccounts.of(request.org_id).get(provider.slug)
-  const platformRefused = isRefused(breakers.tripped(provider.slug, endpoint.path, request.org_id, now))
+  const isOut = credits.isOut(provider.slug, null, now)
+  const platformRefused = isOut || isRefused(breakers.tripped(provider.slug, endpoint.path, request.org_id, now))
   const configured = sandbox || provider.status === "live"
   const metered = sandbox || isMetered(provider, endpoint)
   const platform = configured && metered && !platformRefused
-  const why = !configured ? noAccount : metered ? refusedPlatform : unmetered
+  const why = !configured ? noAccount : !metered ? unmetered : isOut ? outPlatform : refusedPlatform
   // In the sandbox nobody owns an object.
   const owned = sandbox ? Effect.void : ownedByRaw(ownership, provider.slug, endpoint, request)
   if (mine === undefined) {

@@ -16,6 +16,7 @@ import { InvitationsApi, MembersApi } from "./accounts/Members.ts"
 import { OperatorBooksApi } from "./operator/Books.ts"
 import { OperatorAuditLogApi } from "./operator/AuditLog.ts"
 import { OperatorCatalogApi } from "./operator/Catalog.ts"
+import { OperatorCreditsApi } from "./operator/Credits.ts"
 import { OperatorImpersonationApi } from "./operator/Impersonation.ts"
 import { OperatorOptOutsApi } from "./operator/OptOuts.ts"
 import { OptOutsApi } from "./OptOuts.ts"
@@ -92,6 +93,7 @@ export class Api extends HttpApi.make("rungate")
   .add(OperatorOptOutsApi)
   .add(OperatorPaymentsApi)
   .add(OperatorProvidersApi)
+  .add(OperatorCreditsApi)
   .add(OperatorCatalogApi)
   .add(OperatorAuditLogApi)
   .prefix("/v1")

@@ -236,12 +236,14 @@ const ofOperator: ReadonlyArray<Page> = [
   }
 ]
 
-const ofOneOrganization: ReadonlyArray<Page> = [
+/** Pages that other pages of the operator lead to. */
+const belowOperator: ReadonlyArray<Page> = [
   {
     path: "/operator/organizations/$org_id",
     title: "Organization",
     load: () => import("./pages/operator/organization/Organization.tsx")
-  }
+  },
+  { path: "/operator/credits", title: "Provider credits", load: () => import("./pages/operator/Credits.tsx") }
 ]
 
 const placed = (place: NonNullable<Page["place"]>, pages: ReadonlyArray<Page>): ReadonlyArray<Page> =>
@@ -256,5 +258,5 @@ export const pages: ReadonlyArray<Page> = [
   ...ofOneObject,
   ...opened("public", ofStrangers),
   ...placed("operator", opened("operator", ofOperator)),
-  ...opened("operator", ofOneOrganization)
+  ...opened("operator", belowOperator)
 ]

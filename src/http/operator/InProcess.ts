@@ -85,6 +85,10 @@ const handlersOf = {
     import("../handlers/operator/Catalog.ts").then((loaded) =>
       served(groups.operatorCatalog, loaded.OperatorCatalogHandlers)
     ),
+  operatorCredits: () =>
+    import("../handlers/operator/Credits.ts").then((loaded) =>
+      served(groups.operatorCredits, loaded.OperatorCreditsHandlers)
+    ),
   operatorProviders: () =>
     Promise.all([
       import("../handlers/operator/Providers.ts"),

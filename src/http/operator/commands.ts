@@ -6,6 +6,7 @@
 import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { text } from "../cli/terminal/flags.ts"
+import { credits } from "./credits.ts"
 import { losses, margins } from "./earnings.ts"
 import { json, limitOf, organizationId } from "./flags.ts"
 import { auditLog, crediting, invite, orgs, removeFactors, resume, revokeKey } from "./organizations.ts"
@@ -89,6 +90,7 @@ export const operated = [
   crediting("refund", "refund", "Refund an organization"),
   losses,
   margins,
+  credits,
   unknown,
   resume,
   disputes,

@@ -7,6 +7,7 @@
 import { Effect } from "effect"
 import type { SqlClient, SqlError, Statement } from "effect/sql"
 import { allowanceViolations, budgetViolations } from "./budgets.ts"
+import { creditViolations } from "./credits.ts"
 import { optOutViolations } from "./optOuts.ts"
 import { type Violation, violationRows } from "./Violation.ts"
 
@@ -128,14 +129,14 @@ const warrantyViolations = (
        OR (r.run_id IS NOT NULL AND (x.amount > coalesce(r.charged, 0) OR r.reused_from IS NOT NULL))
     LIMIT ${limit}`)
 
-/** E26. A run of a dropped month is gone. The time of a run's end is that of the database, as that of its approval is. */
+/** E25. A run of a dropped month is gone. The time of a run's end is that of the database, as that of its approval is. */
 const approvalViolations = (
   sql: SqlClient.SqlClient,
   ofWallet: (column: string) => Statement.Fragment,
   limit: number
 ) =>
   violationRows(sql`
-    SELECT 'E26 a run that needs an approval waits with its hold until it has one, and calls nobody before' AS equation,
+    SELECT 'E25 a run that needs an approval waits with its hold until it has one, and calls nobody before' AS equation,
            coalesce(a.run_id, o.run_id) AS subject,
            coalesce(a.state, 'no approval') || ', run ' || coalesce(o.state, r.status, 'gone') || ', hold ' || coalesce(a.hold, o.hold) AS detail
     FROM (SELECT * FROM approvals WHERE ${ofWallet("org_id")}) a
@@ -166,6 +167,7 @@ const agreementViolations = (
 
 /** Equations of one statement. */
 const others = [
+  creditViolations,
   headViolations,
   budgetViolations,
   batchViolations,

@@ -7,6 +7,7 @@
 import { Cause, Clock, Effect, Layer } from "effect"
 import { withRequest, doubtOf, type Found, withEnd, type Trail, trailOf } from "../../schema/catalog/Doubt.ts"
 import type { Bounce } from "../../schema/mail/Bounce.ts"
+import type { CreditsLeft } from "../../schema/catalog/Credits.ts"
 import {
   type Failure,
   failure,
@@ -342,16 +343,23 @@ export const HttpProviders = Layer.effect(
         const reply = "_tag" in sent ? sent : yield* exchange(to, sent, attempt)
         return "_tag" in reply ? reply : finding(reply)
       })
-      return withDeadline<A | Failure | null>(
-        to.target,
-        { millis: timeoutMillis, resumed: false },
-        work,
-        (failed) => failed
-      ).pipe(
+      const bounds = { millis: timeoutMillis, resumed: false }
+      return withDeadline<A | Failure | null>(to.target, bounds, work, (failed) => failed).pipe(
         Effect.map(({ result }) => (result !== null && isFailure(result) ? sanitized(result) : result)),
         Effect.tap((result) => applyPause(to, result !== null && isFailure(result) ? result : null))
       )
     }
+
+    /** The same through the caller's connection. */
+    const readThrough = <A extends { readonly _tag: string }>(
+      caller: Parameters<typeof connect>[1],
+      provider: Provider,
+      write: () => ProviderRequest,
+      finding: (reply: Reply) => A | Failure | null
+    ): Effect.Effect<A | Failure | null> =>
+      Effect.flatMap(connect(provider, caller), (to) =>
+        "_tag" in to ? Effect.succeed(to) : read<A>(to, provider, write, finding)
+      )
 
     const lookUp = (lookup: LookupCall): Effect.Effect<Found | Failure | null> => {
       const { run_id, input, age_seconds } = lookup
@@ -359,16 +367,8 @@ export const HttpProviders = Layer.effect(
       const { reconcile } = offer
       if (reconcile === undefined) return Effect.succeed(null)
       const context = { run_id, age_seconds }
-      return Effect.flatMap(connect(provider, lookup), (to) =>
-        "_tag" in to
-          ? Effect.succeed(to)
-          : read<Found>(
-              to,
-              provider,
-              () => requestOf(reconcile.call(input, context)),
-              (reply) => reconcile.finding(reply, input, context)
-            )
-      )
+      const write = () => requestOf(reconcile.call(input, context))
+      return readThrough<Found>(lookup, provider, write, (reply) => reconcile.finding(reply, input, context))
     }
 
     const bounced = (call: BounceCall): Effect.Effect<Bounce | Failure | null> => {
@@ -388,6 +388,13 @@ export const HttpProviders = Layer.effect(
       })
     }
 
-    return Providers.of({ call, callRaw, lookUp, bounced })
+    const service = { org_id: "", own: false }
+    const credits = (provider: Provider): Effect.Effect<CreditsLeft | Failure | null> => {
+      const { credits } = provider
+      if (credits === undefined) return Effect.succeed(null)
+      return readThrough<CreditsLeft>(service, provider, () => requestOf(credits.request), credits.read)
+    }
+
+    return Providers.of({ call, callRaw, lookUp, bounced, credits })
   })
 )

@@ -7,7 +7,8 @@ import { Context, type Effect, type Schema } from "effect"
 import type { Bounce, SentMessage } from "../../schema/mail/Bounce.ts"
 import type { Doubt, Found } from "../../schema/catalog/Doubt.ts"
 import type { MicroUsd } from "../../schema/money/Money.ts"
-import type { Failure } from "../../schema/catalog/Provider.ts"
+import type { CreditsLeft } from "../../schema/catalog/Credits.ts"
+import type { Failure, Provider } from "../../schema/catalog/Provider.ts"
 import type { RawPlan } from "../../schema/runs/RawPlan.ts"
 import type { CatalogOffer } from "../catalog/Catalog.ts"
 import type { RawProvider } from "../catalog/Endpoints.ts"
@@ -115,5 +116,7 @@ export class Providers extends Context.Service<
     readonly lookUp: (call: LookupCall) => Effect.Effect<Found | Failure | null>
     /** Asks the provider whether a message bounced. Null when it can't be asked, or its answer would prove nothing. */
     readonly bounced: (call: BounceCall) => Effect.Effect<Bounce | Failure | null>
+    /** Asks the provider what the service's account has left. Null when it can't be asked. */
+    readonly credits: (provider: Provider) => Effect.Effect<CreditsLeft | Failure | null>
   }
 >()("rungate/layers/executor/Providers") {}

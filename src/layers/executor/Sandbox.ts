@@ -184,6 +184,6 @@ export const SandboxProviders = Layer.effect(
       Effect.flatMap(refusedAccount(providerCall.org_id, providerCall.provider.slug, providerCall.own), (answer) =>
         answer === null ? answerAfter(delay, simulateRawCall(providerCall)) : Effect.succeed({ answer, duration_ms: 0 })
       )
-    return Providers.of({ call, callRaw, lookUp, bounced })
+    return Providers.of({ call, callRaw, lookUp, bounced, credits: () => Effect.succeed(null) })
   })
 )

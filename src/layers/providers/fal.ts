@@ -14,6 +14,7 @@ import { cost, match, noMatch } from "./kit/outcome.ts"
 import { at, list, number, text, whole } from "./kit/read.ts"
 import { refusal, httpErrors, unreadable } from "./kit/httpErrors.ts"
 import { defined } from "../../schema/defined.ts"
+import { creditsCall } from "./kit/credits.ts"
 
 /** The path of a job, such as "/fal-ai/flux/requests/764cabcf-b745". Checked in answers and in the stored state. */
 const jobPath = /^(\/[A-Za-z0-9][A-Za-z0-9._-]*){1,6}\/requests\/[A-Za-z0-9-]{1,64}$/
@@ -191,5 +192,10 @@ export const fal = provider({
     // The offers read these themselves: refused prompts, and errors of the queue while a job continues.
     answers: [422, 500, 502, 503, 504]
   }),
+  credits: creditsCall(
+    { method: "GET", path: "/v1/account/billing", query: { expand: "credits" }, origin: "https://api.fal.ai" },
+    "USD",
+    (body) => number(body, "credits", "current_balance")
+  ),
   offers: [image, video]
 })

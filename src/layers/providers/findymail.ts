@@ -12,8 +12,9 @@ import { inCredits } from "../../schema/money/Rates.ts"
 import { type Outcome, offer, provider, type Reply } from "../../schema/catalog/Provider.ts"
 import { match, noMatch } from "./kit/outcome.ts"
 import { international } from "./kit/phone.ts"
-import { at, flag, isRecord, list, text } from "./kit/read.ts"
+import { at, flag, isRecord, list, text, number } from "./kit/read.ts"
 import { errorText, httpErrors, unreadable } from "./kit/httpErrors.ts"
+import { creditsCall } from "./kit/credits.ts"
 
 const note = "A credit costs $0.0198 in the Starter plan, the only published one ($99 for 5,000 a month)."
 
@@ -107,5 +108,6 @@ export const findymail = provider({
   timeoutMillis: 30_000,
   // 423: the subscription is paused.
   httpErrors: (reply) => (nothing(reply) ? undefined : standard(reply)),
+  credits: creditsCall("/credits", "credit", (body) => number(body, "credits")),
   offers: [find, verify, findPhone]
 })

@@ -9,9 +9,10 @@ import { webSearch, webSearchDefaultLimit } from "../../schema/capabilities/web.
 import { inCredits } from "../../schema/money/Rates.ts"
 import { offer, provider, type Reply } from "../../schema/catalog/Provider.ts"
 import { cost, match, noMatch } from "./kit/outcome.ts"
-import { at, flag, isRecord, list, text, texts, whole } from "./kit/read.ts"
+import { at, flag, isRecord, list, text, texts, whole, number } from "./kit/read.ts"
 import { refusal, httpErrors, unreadable } from "./kit/httpErrors.ts"
 import { defined } from "../../schema/defined.ts"
+import { creditsCall } from "./kit/credits.ts"
 
 /** Results whose credits the flat price covers. */
 const resultsMax = 10
@@ -141,5 +142,9 @@ export const firecrawl = provider({
   timeoutMillis: 30_000,
   httpErrors: httpErrors({ reasons: { 408: "provider_timeout" } }),
   measured: credits,
+  credits: creditsCall("/team/credit-usage", "credit", (body) => number(body, "data", "remainingCredits"), {
+    path: ["data", "billingPeriodEnd"],
+    renews: true
+  }),
   offers: [search, scrape]
 })

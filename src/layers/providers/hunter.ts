@@ -18,6 +18,7 @@ import { accepts, issue, redeem } from "./kit/cursor.ts"
 import { match, noMatch } from "./kit/outcome.ts"
 import { at, flag, host, isRecord, list, number, place, providerIds, text, texts, whole } from "./kit/read.ts"
 import { refusal, httpErrors, unreadable } from "./kit/httpErrors.ts"
+import { creditsCall, leftOf } from "./kit/credits.ts"
 
 const oneCredit = inCredits.flat("1")
 const halfCredit = inCredits.flat("0.5")
@@ -312,7 +313,18 @@ export const hunter = provider({
   timeoutMillis: 30_000,
   httpErrors: httpErrors({
     answers: [202, 404, 451],
-    reasons: { 403: "provider_rate_limited", 429: "provider_account" }
+    reasons: { 403: "provider_rate_limited", 429: "provider_account" },
+    empty: [429]
   }),
+  // Older answers have only what the plan includes and what was used.
+  credits: creditsCall(
+    "/account",
+    "credit",
+    (body) => {
+      const credits = at(body, "data", "requests", "credits")
+      return number(credits, "remaining") ?? leftOf(number(credits, "available"), number(credits, "used"))
+    },
+    { path: ["data", "reset_date"], renews: true }
+  ),
   offers: [find, verify, enrichPerson, enrichCompany, findCompanies, technologies]
 })

@@ -9,8 +9,9 @@ import type { EmailStatus } from "../../schema/capabilities/shapes.ts"
 import { inCredits } from "../../schema/money/Rates.ts"
 import { failure, offer, provider } from "../../schema/catalog/Provider.ts"
 import { match } from "./kit/outcome.ts"
-import { flag, text } from "./kit/read.ts"
+import { flag, text, number } from "./kit/read.ts"
 import { httpErrors, unreadable } from "./kit/httpErrors.ts"
+import { creditsCall } from "./kit/credits.ts"
 
 /** How long the provider waits for the address's mail server. */
 const serverSeconds = 20
@@ -65,5 +66,6 @@ export const millionverifier = provider({
       return /api ?key|credit/i.test(error) ? "provider_account" : "provider_error"
     }
   }),
+  credits: creditsCall("/api/v3/credits", "credit", (body) => number(body, "credits")),
   offers: [verify]
 })

@@ -9,8 +9,9 @@ import type { EmailStatus } from "../../schema/capabilities/shapes.ts"
 import { inCredits } from "../../schema/money/Rates.ts"
 import { type Failure, offer, provider, type Reply } from "../../schema/catalog/Provider.ts"
 import { cost, match } from "./kit/outcome.ts"
-import { text, texts } from "./kit/read.ts"
+import { text, texts, number } from "./kit/read.ts"
 import { errorText, httpErrors, unreadable } from "./kit/httpErrors.ts"
+import { creditsCall } from "./kit/credits.ts"
 
 /** How long the provider waits for the address's mail server. Shorter than our own timeout. */
 const serverSeconds = 20
@@ -80,6 +81,11 @@ export const neverbounce = provider({
       if (status === null || status === "success") return undefined
       return reasons[status] ?? (/credit/i.test(errorText(reply)) ? "provider_account" : "provider_error")
     }
+  }),
+  // Free credits are of the month, and paid ones are used after them.
+  credits: creditsCall("/v4.2/account/info", "credit", (body) => {
+    const [paid, free] = ["paid", "free"].map((kind) => number(body, "credits_info", `${kind}_credits_remaining`))
+    return paid === null ? null : (paid ?? 0) + (free ?? 0)
   }),
   offers: [verify]
 })

@@ -16,6 +16,7 @@ import { at, host, isRecord, list, number, text, whole } from "./kit/read.ts"
 import { withSites } from "./kit/sites.ts"
 import { errorText, httpErrors, unreadable } from "./kit/httpErrors.ts"
 import { defined } from "../../schema/defined.ts"
+import { creditsCall } from "./kit/credits.ts"
 
 const credits = (reply: Reply) => cost("credit", reply.body, "credits")
 
@@ -236,5 +237,6 @@ export const serper = provider({
     reason: (reply) => (reply.status === 400 && /credits/i.test(errorText(reply)) ? "provider_account" : undefined)
   }),
   measured: credits,
+  credits: creditsCall("/account", "credit", (body) => number(body, "balance")),
   offers: [search, results, places, news]
 })

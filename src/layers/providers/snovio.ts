@@ -23,7 +23,21 @@ import {
 import { inCredits } from "../../schema/money/Rates.ts"
 import { httpErrors, refusal, unreadable } from "./kit/httpErrors.ts"
 import { match, noMatch } from "./kit/outcome.ts"
-import { at, flag, host, isRecord, list, providerIds, segment, text, texts, webAddress, whole } from "./kit/read.ts"
+import {
+  at,
+  flag,
+  host,
+  isRecord,
+  list,
+  providerIds,
+  segment,
+  text,
+  texts,
+  webAddress,
+  whole,
+  number
+} from "./kit/read.ts"
+import { creditsCall } from "./kit/credits.ts"
 
 const note = "Starter plan, $39 for 1,000 credits a month; what is not found is free."
 
@@ -312,5 +326,6 @@ export const snovio = provider({
   spacingMillis,
   timeoutMillis: 60_000,
   httpErrors: httpErrors({ answers: [tooMany] }),
+  credits: creditsCall("/v1/get-balance", "credit", (body) => number(body, "data", "balance")),
   offers: [find, verify, enrichPerson, readProfile, enrichCompany]
 })

@@ -9,9 +9,10 @@ import { webSearch, webSearchDefaultLimit } from "../../schema/capabilities/web.
 import { inCredits } from "../../schema/money/Rates.ts"
 import { offer, provider, type Reply } from "../../schema/catalog/Provider.ts"
 import { cost, match, noMatch } from "./kit/outcome.ts"
-import { host, list, number, text } from "./kit/read.ts"
+import { host, list, number, text, at } from "./kit/read.ts"
 import { httpErrors, unreadable } from "./kit/httpErrors.ts"
 import { defined } from "../../schema/defined.ts"
+import { creditsCall, leftOf } from "./kit/credits.ts"
 
 /** Tavily's maximum number of results. */
 const resultsMax = 20
@@ -166,7 +167,15 @@ export const tavily = provider({
   credit: "0.008",
   concurrency: 10,
   timeoutMillis: 20_000,
-  httpErrors: httpErrors({ reasons: { 432: "provider_account", 433: "provider_account" } }),
+  httpErrors: httpErrors({ reasons: { 432: "provider_account", 433: "provider_account" }, empty: [432, 433] }),
   measured: credits,
+  // The plan and the pay-as-you-go limit of the account, and the limit of the key if it has one.
+  credits: creditsCall("/usage", "credit", (body) => {
+    const account = at(body, "account")
+    const plan = leftOf(number(account, "plan_limit"), number(account, "plan_usage"))
+    const extra = leftOf(number(account, "paygo_limit"), number(account, "paygo_usage")) ?? 0
+    const key = leftOf(number(body, "key", "limit"), number(body, "key", "usage")) ?? Infinity
+    return plan === null ? null : Math.min(plan + extra, key)
+  }),
   offers: [search, news, scrape]
 })

@@ -13,6 +13,7 @@ import { inCredits } from "../../schema/money/Rates.ts"
 import { httpErrors, unreadable } from "./kit/httpErrors.ts"
 import { match, noMatch } from "./kit/outcome.ts"
 import { flag, host, list, number, text, whole } from "./kit/read.ts"
+import { creditsCall, leftOf } from "./kit/credits.ts"
 
 const note = "Assumed: the smallest plan, $59 for 1,500 credits a month."
 
@@ -101,5 +102,11 @@ export const theirstack = provider({
   concurrency: 4,
   timeoutMillis: 60_000,
   httpErrors: httpErrors(),
+  credits: creditsCall(
+    "/v0/billing/credit-balance",
+    "credit",
+    (body) => leftOf(number(body, "api_credits"), number(body, "used_api_credits")),
+    { path: ["earliest_expiration"], renews: false }
+  ),
   offers: [jobs, technologies]
 })

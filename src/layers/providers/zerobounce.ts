@@ -8,8 +8,9 @@ import type { EmailStatus } from "../../schema/capabilities/shapes.ts"
 import { inCredits } from "../../schema/money/Rates.ts"
 import { offer, provider } from "../../schema/catalog/Provider.ts"
 import { match } from "./kit/outcome.ts"
-import { flag, text } from "./kit/read.ts"
+import { flag, text, number } from "./kit/read.ts"
 import { httpErrors, unreadable } from "./kit/httpErrors.ts"
+import { creditsCall } from "./kit/credits.ts"
 
 const statuses: Readonly<Record<string, EmailStatus>> = {
   valid: "valid",
@@ -62,5 +63,6 @@ export const zerobounce = provider({
       return /api key|credit/i.test(error) ? "provider_account" : "provider_error"
     }
   }),
+  credits: creditsCall("/v2/getcredits", "credit", (body) => number(body, "Credits")),
   offers: [verify]
 })

@@ -9,6 +9,7 @@ import type { Schema } from "effect"
 import type { Bounce, SentMessage } from "../mail/Bounce.ts"
 import type { BounceEvents } from "../mail/BounceEvents.ts"
 import type { Capability } from "./Capability.ts"
+import type { CreditsLeft } from "./Credits.ts"
 import type { Issue } from "./Contract.ts"
 import type { Found } from "./Doubt.ts"
 import type { ResourceKind } from "./Endpoint.ts"
@@ -50,6 +51,9 @@ export type Cost =
 /** The outcome of a send to somebody who closed their address to the sender, or whose address was closed by a bounce. */
 export const suppressed = "recipient_suppressed"
 
+/** The outcome of an attempt that was not made, because the service's account has too few credits left. */
+export const notCalled = "provider_unavailable"
+
 /**
  * A failed call. `provider_account` is a problem of the operator's account (401, 402, 403), and never the caller's fault.
  */
@@ -65,9 +69,14 @@ export type Failure = {
     | "invalid_response"
     /** A recipient is on the provider's suppression list. The run ends, and it does not count in the provider's health. */
     | typeof suppressed
+    /** The service's account has too few credits left for the call, so nothing was sent. */
+    | typeof notCalled
   readonly detail: string
   readonly retryAfterSeconds?: number
+  /** The provider says that the account has no credits left. */
+  readonly outOfCredits?: true
 }
+
 export type Outcome<O> =
   | { readonly _tag: "Match"; readonly output: O; readonly cost?: Cost }
   | { readonly _tag: "NoMatch"; readonly detail: string; readonly cost?: Cost }
@@ -216,6 +225,8 @@ export interface Provider {
    * month, a credit is one call or message, and its price is a share of the plan.
    */
   readonly credit: string | null
+  /** The call that says what the account has left. It costs nothing. Absent if the provider has none. */
+  readonly credits?: { readonly request: Call; readonly read: (reply: Reply) => CreditsLeft | Failure }
 }
 
 /** An offer before its provider gives it a price. */
@@ -272,16 +283,16 @@ const terms = <I, O>(capability: Capability<I, O>, definition: Terms<I>) => ({
     (definition.serves?.(input) ?? true)
 })
 
+const notAsked = (capability: string) => () => {
+  throw new Error(`${capability}: the service answers it itself`)
+}
+
 /** An offer of a capability that the service answers from its own records: no provider is called. */
 export const recorded = <I, O>(capability: Capability<I, O>, definition: Terms<NoInfer<I>>): UnpricedOffer => ({
   ...terms(capability, definition),
   wired: true,
-  request: () => {
-    throw new Error(`${capability.slug}: the service answers it itself`)
-  },
-  next: () => {
-    throw new Error(`${capability.slug}: the service answers it itself`)
-  },
+  request: notAsked(capability.slug),
+  next: notAsked(capability.slug),
   response: () => failure("provider_error", "the service answers it itself"),
   timeoutMillis: null
 })
@@ -352,38 +363,31 @@ export const provider = (
     readonly measured?: (reply: Reply) => Cost | null
     readonly httpErrors?: (reply: Reply) => Failure | undefined
   }
-): Provider => ({
-  ...definition,
-  headers: definition.headers ?? {},
-  spacingMillis: definition.spacingMillis ?? 0,
-  origins: definition.origins ?? [],
-  excluded: definition.excluded ?? null,
-  free: definition.free ?? false,
-  credit: definition.credit ?? null,
-  measured: definition.measured ?? reportsNoCost,
-  offers: definition.offers.map(({ reconcile, bounce, ...one }) => ({
-    ...one,
-    price: priceOf(one.rate, { credit: definition.credit ?? null, markup: defaultMarkup }),
-    response: (reply, input, state) => definition.httpErrors?.(reply) ?? one.response(reply, input, state),
-    ...(reconcile === undefined
-      ? {}
-      : {
-          reconcile: {
-            ...reconcile,
-            finding: (reply, input, context) =>
-              definition.httpErrors?.(reply) ?? reconcile.finding(reply, input, context)
-          }
-        }),
-    ...(bounce === undefined
-      ? {}
-      : {
-          bounce: {
-            ...bounce,
-            finding: (reply, message) => definition.httpErrors?.(reply) ?? bounce.finding(reply, message)
-          }
-        })
-  }))
-})
+): Provider => {
+  const { credits, httpErrors, offers } = definition
+  const checked =
+    <Rest extends ReadonlyArray<unknown>, A>(read: (reply: Reply, ...rest: Rest) => A) =>
+    (reply: Reply, ...rest: Rest): A | Failure =>
+      httpErrors?.(reply) ?? read(reply, ...rest)
+  return {
+    ...definition,
+    ...(credits && { credits: { ...credits, read: checked(credits.read) } }),
+    headers: definition.headers ?? {},
+    spacingMillis: definition.spacingMillis ?? 0,
+    origins: definition.origins ?? [],
+    excluded: definition.excluded ?? null,
+    free: definition.free ?? false,
+    credit: definition.credit ?? null,
+    measured: definition.measured ?? reportsNoCost,
+    offers: offers.map(({ reconcile, bounce, ...one }) => ({
+      ...one,
+      price: priceOf(one.rate, { credit: definition.credit ?? null, markup: defaultMarkup }),
+      response: checked(one.response),
+      ...(reconcile && { reconcile: { ...reconcile, finding: checked(reconcile.finding) } }),
+      ...(bounce && { bounce: { ...bounce, finding: checked(bounce.finding) } })
+    }))
+  }
+}
 
 /** The provider with the prices that follow from these rates; the provider itself if they are its own. */
 export const withRates = (provider: Provider, rates: Rates): Provider =>

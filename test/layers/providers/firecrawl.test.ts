@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test"
 import { readFileSync } from "node:fs"
 import { firecrawl } from "../../../src/layers/providers/firecrawl.ts"
 import { conforms } from "./conformance.ts"
-import { answer, fixture, offerOf, post, runId, secretAsBearer, stage } from "./stage.ts"
+import { answer, failed, fixture, offerOf, post, runId, secretAsBearer, stage } from "./stage.ts"
 
 const play = stage(firecrawl)
 const documented = (name: string, status = 200) => {
@@ -91,7 +91,7 @@ describe("firecrawl web.search", () => {
   ] as const
   for (const [played, reason, detail] of failures) {
     test(`${detail} is ${reason}`, async () => {
-      expect((await play("web.search", input, played)).outcome).toEqual({ _tag: "Failure", reason, detail })
+      expect((await play("web.search", input, played)).outcome).toEqual(failed(reason, detail))
     })
   }
 })

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test"
 import { hunter } from "../../../src/layers/providers/hunter.ts"
 import { conforms } from "./conformance.ts"
-import { answer, fixture, get, offerOf, post, runId, secretInHeader, stage } from "./stage.ts"
+import { answer, failed, fixture, get, offerOf, post, runId, secretInHeader, stage } from "./stage.ts"
 
 const play = stage(hunter)
 const jane = { first_name: "Patrick", last_name: "Collison", company_domain: "stripe.com" }
@@ -96,7 +96,7 @@ describe("hunter email.find", () => {
   for (const [played, reason, detail] of failures) {
     test(`${played.status} is ${reason}`, async () => {
       const { outcome } = await play("email.find", jane, played)
-      expect(outcome).toEqual({ _tag: "Failure", reason, detail })
+      expect(outcome).toEqual(failed(reason, detail))
     })
   }
 })

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test"
 import { leadmagic } from "../../../src/layers/providers/leadmagic/index.ts"
 import { conforms } from "./conformance.ts"
 import { altered, example } from "./example.ts"
-import { answer, fixture, offerOf, post, runId, secretInHeader, stage } from "./stage.ts"
+import { answer, failed, fixture, offerOf, post, runId, secretInHeader, stage } from "./stage.ts"
 
 const play = stage(leadmagic)
 
@@ -65,7 +65,7 @@ describe("leadmagic email.find", () => {
   for (const [name, status, reason, detail] of failures) {
     test(`${name} is ${reason}`, async () => {
       const { outcome } = await play("email.find", bill, fixture("leadmagic", name, status))
-      expect(outcome).toEqual({ _tag: "Failure", reason, detail })
+      expect(outcome).toEqual(failed(reason, detail))
     })
   }
 

@@ -121,7 +121,8 @@ describe("peopledatalabs people.enrich", () => {
         _tag: "Failure",
         reason,
         detail: `HTTP ${status}: ${words}`,
-        ...(status === 429 ? { retryAfterSeconds: 7 } : {})
+        ...(status === 429 ? { retryAfterSeconds: 7 } : {}),
+        ...(status === 402 ? { outOfCredits: true } : {})
       })
     })
   }

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test"
 import { prospeo } from "../../../src/layers/providers/prospeo/index.ts"
 import { conforms } from "./conformance.ts"
 import { reviewed } from "./example.ts"
-import { answer, fixture, offerOf, post, runId, secretInHeader, stage } from "./stage.ts"
+import { answer, failed, fixture, offerOf, post, runId, secretInHeader, stage } from "./stage.ts"
 
 const play = stage(prospeo)
 const credit = { unit: "credit", amount: "1" } as const
@@ -106,7 +106,7 @@ describe("prospeo email.find", () => {
   ] as const
   for (const [played, reason, detail] of failures) {
     test(`${detail} is ${reason}`, async () => {
-      expect((await play("email.find", input, played)).outcome).toEqual({ _tag: "Failure", reason, detail })
+      expect((await play("email.find", input, played)).outcome).toEqual(failed(reason, detail))
     })
   }
 })

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs"
 import { serper } from "../../../src/layers/providers/serper.ts"
 import { flat } from "../../../src/schema/money/Pricing.ts"
 import { conforms } from "./conformance.ts"
-import { answer, fixture, offerOf, post, runId, secretInHeader, stage } from "./stage.ts"
+import { answer, failed, fixture, offerOf, post, runId, secretInHeader, stage } from "./stage.ts"
 
 const play = stage(serper)
 const documented = (name: string) => {
@@ -89,7 +89,7 @@ describe("serper web.search", () => {
   ] as const
   for (const [played, reason, detail] of failures) {
     test(`${detail} is ${reason}`, async () => {
-      expect((await play("web.search", { query: "q" }, played)).outcome).toEqual({ _tag: "Failure", reason, detail })
+      expect((await play("web.search", { query: "q" }, played)).outcome).toEqual(failed(reason, detail))
     })
   }
 })

@@ -10,7 +10,7 @@ import { Breakers } from "../../../src/layers/executor/Breakers.ts"
 import { HttpProviders } from "../../../src/layers/executor/HttpProviders.ts"
 import { Providers } from "../../../src/layers/executor/Providers.ts"
 import { Settings } from "../../../src/layers/platform/Settings.ts"
-import type { Offer, Outcome, Provider } from "../../../src/schema/catalog/Provider.ts"
+import type { Failure, Offer, Outcome, Provider } from "../../../src/schema/catalog/Provider.ts"
 
 export interface Played {
   readonly status: number
@@ -73,6 +73,14 @@ export const answer = (status: number, body: unknown, headers: Record<string, st
   status,
   body: typeof body === "string" ? body : JSON.stringify(body),
   headers
+})
+
+/** The failure of a call, and whether its words say that the account has no credits left. */
+export const failed = (reason: Failure["reason"], detail: string, words = detail): Failure => ({
+  _tag: "Failure",
+  reason,
+  detail,
+  ...(reason === "provider_account" && /^HTTP 4(02|29|32|33)|credit/i.test(words) ? { outOfCredits: true } : {})
 })
 
 /** The token that a provider of access tokens issues here. */

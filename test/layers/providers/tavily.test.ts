@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test"
 import { readFileSync } from "node:fs"
 import { tavily } from "../../../src/layers/providers/tavily.ts"
 import { conforms } from "./conformance.ts"
-import { answer, fixture, offerOf, post, runId, secretAsBearer, stage } from "./stage.ts"
+import { answer, failed, fixture, offerOf, post, runId, secretAsBearer, stage } from "./stage.ts"
 
 const play = stage(tavily)
 const documented = (name: string, status = 200) => {
@@ -84,7 +84,7 @@ describe("tavily web.search", () => {
   for (const [status, reason, words] of failures) {
     test(`${status} is ${reason}`, async () => {
       const { outcome } = await play("web.search", input, fixture("tavily", `search.${status}`, status))
-      expect(outcome).toEqual({ _tag: "Failure", reason, detail: expect.stringContaining(words) })
+      expect(outcome).toEqual({ ...failed(reason, "", `HTTP ${status}`), detail: expect.stringContaining(words) })
     })
   }
 })

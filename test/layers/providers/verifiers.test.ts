@@ -3,7 +3,7 @@ import { millionverifier } from "../../../src/layers/providers/millionverifier.t
 import { neverbounce } from "../../../src/layers/providers/neverbounce.ts"
 import { conforms } from "./conformance.ts"
 import { example, reviewed } from "./example.ts"
-import { answer, get, offerOf, runId, stage } from "./stage.ts"
+import { answer, failed, get, offerOf, runId, stage } from "./stage.ts"
 
 const secret = "s3cret-of-the/account"
 const input = { email: "support@neverbounce.com" }
@@ -97,7 +97,7 @@ describe("neverbounce email.verify", () => {
   ] as const
   for (const [played, reason, detail] of failures) {
     test(`${detail} is ${reason}`, async () => {
-      expect((await play("email.verify", input, played)).outcome).toEqual({ _tag: "Failure", reason, detail })
+      expect((await play("email.verify", input, played)).outcome).toEqual(failed(reason, detail))
     })
   }
 

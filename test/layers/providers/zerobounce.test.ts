@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test"
 import { zerobounce } from "../../../src/layers/providers/zerobounce.ts"
 import { reviewed } from "./example.ts"
-import { answer, fixture, get, secretInHeader, stage } from "./stage.ts"
+import { answer, failed, fixture, get, secretInHeader, stage } from "./stage.ts"
 
 const play = stage(zerobounce)
 const input = { email: "valid@example.com" }
@@ -88,11 +88,7 @@ describe("zerobounce email.verify", () => {
 
   test("an error comes as HTTP 200", async () => {
     const { outcome } = await play("email.verify", input, fixture("zerobounce", "validate.error"))
-    expect(outcome).toEqual({
-      _tag: "Failure",
-      reason: "provider_account",
-      detail: "HTTP 200: Invalid API key or your account ran out of credits"
-    })
+    expect(outcome).toEqual(failed("provider_account", "HTTP 200: Invalid API key or your account ran out of credits"))
     const other = await play("email.verify", input, answer(200, { error: "Missing parameter: email" }))
     expect(other.outcome).toMatchObject({ reason: "provider_error" })
   })

@@ -65,6 +65,8 @@ describe.skipIf(!hasBrowser)("the operator console", () => {
     await looked(tab, "/operator/books", "operator-books", "Books")
     await tab.page.getByText("No command is dead-lettered").waitFor()
     await looked(tab, "/operator/providers", "operator-providers", "Providers")
+    await tab.page.getByRole("link", { name: "Provider credits" }).click()
+    await looked(tab, "/operator/credits", "operator-credits", "Provider credits")
     await looked(tab, "/operator/payments", "operator-payments", "Payments")
     await looked(tab, "/operator/unknown", "operator-unknown", "Unknown outcomes")
     await looked(tab, "/operator/disputes", "operator-no-disputes", "Disputes")

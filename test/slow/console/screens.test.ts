@@ -68,6 +68,7 @@ const operatorPages = [
   ["operator-books", "/operator/books"],
   ["operator-queues", "/operator/queues"],
   ["operator-providers", "/operator/providers"],
+  ["operator-credits", "/operator/credits"],
   ["operator-payments", "/operator/payments"],
   ["operator-unknown", "/operator/unknown"],
   ["operator-disputes", "/operator/disputes"],
@@ -136,6 +137,9 @@ describe.skipIf(!hasBrowser)("pages look as they were approved", () => {
     const [row] = await app.sql("SELECT org_id FROM users WHERE email = 'ada@example.com'")
     made.set("org", String(row?.["org_id"]))
     await app.sql("INSERT INTO referral_codes (org_id, code) VALUES ($1, 'spring24')", [row?.["org_id"]])
+    await app.sql(
+      "INSERT INTO provider_credits (provider, balance, low_below) VALUES ('hunter', 1600000000, NULL), ('lusha', 40000000, 50000000), ('findymail', NULL, NULL)"
+    )
     return person
   }
   const operatorSignedIn = async (): Promise<Tab> => {

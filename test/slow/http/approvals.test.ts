@@ -265,7 +265,7 @@ describe("the database keeps the rule too", () => {
     const [ran, left] = [(await ask()).body.run_id, (await ask()).body.run_id]
     const violations = async () =>
       (await Effect.runPromise(Context.get(app.context, Audit).run)).violations
-        .filter(({ equation }) => equation.startsWith("E26"))
+        .filter(({ equation }) => equation.startsWith("E25"))
         .map(({ subject }) => subject)
     expect(await violations()).toEqual([])
     await approve(ran)

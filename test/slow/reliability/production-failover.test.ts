@@ -5,6 +5,7 @@
 import { afterAll, afterEach, beforeEach, describe, expect, test } from "bun:test"
 import { Effect, Logger } from "effect"
 import { Breakers } from "../../../src/layers/executor/Breakers.ts"
+import { ProviderCredits } from "../../../src/layers/executor/ProviderCredits.ts"
 import { dollars } from "../../../src/schema/money/Money.ts"
 import { figures, type Tenant, verify, withApp } from "../../kit/app.ts"
 import { answer } from "../../layers/providers/stage.ts"
@@ -32,12 +33,20 @@ const breakers = () => {
   const found = Effect.runSync(Effect.provideContext(Effect.serviceOption(Breakers), app.context))
   return found._tag === "Some" ? found.value : expect.unreachable("the app has no breakers")
 }
+const credits = () => {
+  const found = Effect.runSync(Effect.provideContext(Effect.serviceOption(ProviderCredits), app.context))
+  return found._tag === "Some" ? found.value : expect.unreachable("the app has no credits")
+}
 /** What one test made of the providers must not route another one's runs: everybody delivers once. */
 const heal = () =>
   Effect.runPromise(
     Effect.forEach(breakers().all(), ({ provider, subject, org_id }) =>
       breakers().record(provider, subject, org_id, null)
-    ).pipe(Effect.provide(Logger.layer([])))
+    ).pipe(
+      Effect.andThen(Effect.promise(() => app.sql("DELETE FROM provider_credits"))),
+      Effect.andThen(credits().refresh),
+      Effect.provide(Logger.layer([]))
+    )
   )
 afterEach(async () => {
   await heal()

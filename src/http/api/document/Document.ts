@@ -60,6 +60,7 @@ const tagDescriptions: Readonly<Record<string, string>> = {
   operatorInvitations: "Invitations to sign up. For the operator of the service only.",
   operatorPayments: "Payments of all organizations. For the operator of the service only.",
   operatorProviders: "Accounts, health, margins and losses of providers. For the operator of the service only.",
+  operatorCredits: "What accounts at providers have left. For the operator of the service only.",
   operatorSession: "The operator's session in the console. For the operator of the service only."
 }
 

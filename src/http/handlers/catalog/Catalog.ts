@@ -7,6 +7,7 @@ import { routableNow } from "../../../actors/runs/CapabilityRoute.ts"
 import { foundEndpoint, runnable } from "../../../actors/runs/RawRoute.ts"
 import { Endpoints } from "../../../layers/catalog/Endpoints.ts"
 import { Breakers } from "../../../layers/executor/Breakers.ts"
+import { ProviderCredits } from "../../../layers/executor/ProviderCredits.ts"
 import { CostDrifts } from "../../../layers/executor/CostDrifts.ts"
 import { Health } from "../../../layers/executor/Health.ts"
 import { scenarioWords } from "../../../layers/executor/Sandbox.ts"
@@ -168,6 +169,7 @@ export const CatalogHandlers = HttpApiBuilder.group(
     const actors = yield* Marketplace
     const health = yield* Health
     const breakers = yield* Breakers
+    const credits = yield* ProviderCredits
     const drifts = yield* CostDrifts
     const { rawMinCap, ownAccountFee, warrantyShareBps } = yield* Settings
     const service = { sandbox: catalog.sandbox, warranty: warrantyShareBps > 0 }
@@ -214,7 +216,7 @@ export const CatalogHandlers = HttpApiBuilder.group(
           )
         }
         const { org_id } = yield* CurrentCaller
-        const services = { catalog, health, breakers, ownAccounts, ownAccountFee }
+        const services = { catalog, health, breakers, credits, ownAccounts, ownAccountFee }
         const executable = routableNow(services, entry, org_id, yield* Clock.currentTimeMillis)
         return entryView(drifts.priced(entry), service, health, executable, (offered) =>
           isCallable(offered, entry.capability, catalog.sandbox) ? ownOf(offered.provider.slug) : {}

@@ -21,6 +21,7 @@ import { keyVariable } from "../../../layers/catalog/ProviderReadiness.ts"
 import { Breakers } from "../../../layers/executor/Breakers.ts"
 import { OwnAccounts } from "../../../layers/provideraccounts/OwnAccounts.ts"
 import { CostDrifts } from "../../../layers/executor/CostDrifts.ts"
+import { ProviderCredits } from "../../../layers/executor/ProviderCredits.ts"
 import { Health } from "../../../layers/executor/Health.ts"
 import { Books } from "../../../layers/ledger/Books.ts"
 import { newId } from "../../../layers/platform/Ids.ts"
@@ -88,7 +89,7 @@ const waitMillis = 600_000
 const AdmissionLayer = Admission.layer.pipe(
   Layer.provide(Layer.mergeAll(Lanes.layer, Waiters.layer, DirectCommands.layer, Breakers.layer)),
   Layer.provide(Layer.merge(Endpoints.layer, OwnAccounts.layer)),
-  Layer.provideMerge(Layer.mergeAll(Catalog.layer, Health.layer, CostDrifts.layer)),
+  Layer.provideMerge(Layer.mergeAll(Catalog.layer, Health.layer, CostDrifts.layer, ProviderCredits.layer)),
   Layer.provide(Layer.mergeAll(Signals.layer, Queues.layer)),
   Layer.provide(Redis.layer),
   Layer.provideMerge(Storage)

@@ -235,6 +235,12 @@ const serverSettingsOf = (read: SettingsReader, production: boolean, publicUrl: 
 })
 
 const observabilityOf = (read: SettingsReader) => ({
+  creditsMinutes: read.int(
+    "RUNGATE_CREDITS_MINUTES",
+    10,
+    [0, 1_440],
+    "how often it is read what your [accounts at providers](#provider-credits) have left; ten times as often if low; `0`: never"
+  ),
   auditMinutes: read.int(
     "RUNGATE_AUDIT_MINUTES",
     60,

@@ -30,10 +30,11 @@ import catalog from "./catalog.sql" with { type: "text" }
 import receipts from "./receipts.sql" with { type: "text" }
 import warranty from "./warranty.sql" with { type: "text" }
 import operator from "./operator.sql" with { type: "text" }
+import credits from "./credits.sql" with { type: "text" }
 
 const identity = [auditLog, service, accounts, members, keys, labels, oauth, allowances]
 const money = [wallets, payments, referrals, runs, partitions, batches, guards, approvals]
-const records = [history, usage, events, webhooks, catalog, receipts, warranty, operator]
+const records = [history, usage, events, webhooks, catalog, receipts, warranty, operator, credits]
 
 export const baseline = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient

@@ -12,7 +12,8 @@ import { results, traffic } from "./seo.ts"
 import { posts } from "./posts.ts"
 import { ads, profile } from "./social.ts"
 import { availability, news, places, scrape } from "./web.ts"
-import { at } from "../kit/read.ts"
+import { at, number } from "../kit/read.ts"
+import { creditsCall, leftOf } from "../kit/credits.ts"
 
 export const apify = provider({
   slug: "apify",
@@ -24,6 +25,14 @@ export const apify = provider({
   // An actor starts a container before it scrapes, which takes minutes.
   timeoutMillis: 300_000,
   measured: (reply) => runCost(at(reply.body, "data")),
+  // Usage in USD is limited by the month.
+  credits: creditsCall(
+    "/users/me/limits",
+    "USD",
+    (body) =>
+      leftOf(number(body, "data", "limits", "maxMonthlyUsageUsd"), number(body, "data", "current", "monthlyUsageUsd")),
+    { path: ["data", "monthlyUsageCycle", "endAt"], renews: true }
+  ),
   offers: [
     findPeople,
     enrichCompany,

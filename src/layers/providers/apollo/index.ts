@@ -9,6 +9,8 @@ import { findJobs, findNews } from "./events.ts"
 import { enrichPerson, findPeople } from "./people.ts"
 import { findPhone, isPending } from "./phones.ts"
 import { httpErrors } from "../kit/httpErrors.ts"
+import { number } from "../kit/read.ts"
+import { creditsCall } from "../kit/credits.ts"
 
 const standard = httpErrors()
 
@@ -23,5 +25,11 @@ export const apollo = provider({
   concurrency: 5,
   timeoutMillis: 30_000,
   httpErrors: (reply) => (isPending(reply) ? undefined : standard(reply)),
+  credits: creditsCall(
+    { method: "POST", path: "/usage_stats/credit_usage_stats", reads: true },
+    "credit",
+    (body) => number(body, "credit_usage_stats", "lead_credit", "left_over"),
+    { path: ["current_credit_cycle", "end_date"], renews: true }
+  ),
   offers: [findPeople, enrichPerson, findPhone, enrichCompany, findCompanies, technologies, findJobs, findNews]
 })

@@ -9,6 +9,8 @@ import { ads, jobs } from "./jobs.ts"
 import { backlinks, domainOverview, keywords } from "./seo.ts"
 import { news, places, results } from "./serp.ts"
 import { spent, taskError } from "./task.ts"
+import { number } from "../kit/read.ts"
+import { creditsCall } from "../kit/credits.ts"
 
 export const dataforseo = provider({
   slug: "dataforseo",
@@ -21,5 +23,8 @@ export const dataforseo = provider({
   timeoutMillis: 60_000,
   httpErrors: taskError,
   measured: spent,
+  credits: creditsCall("/v3/appendix/user_data", "USD", (body) =>
+    number(body, "tasks", 0, "result", 0, "money", "balance")
+  ),
   offers: [results, news, places, jobs, ads, keywords, backlinks, domainOverview, technologies, scrape, records]
 })

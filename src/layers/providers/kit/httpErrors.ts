@@ -11,6 +11,8 @@ export interface ErrorRules {
   readonly answers?: ReadonlyArray<number>
   /** Statuses that have another meaning at this provider than usual. */
   readonly reasons?: Readonly<Record<number, Failure["reason"]>>
+  /** Statuses that say that the account has no credits left, whatever the message is. 402 always does. */
+  readonly empty?: ReadonlyArray<number>
   /** Reads errors from the reply's body. Called before the status is checked. */
   readonly reason?: (reply: Reply) => Failure["reason"] | undefined
 }
@@ -53,14 +55,26 @@ const standardReason = (status: number): Failure["reason"] => {
   return status === 429 ? "provider_rate_limited" : "provider_error"
 }
 
+/** Words with which providers refuse a call because an account has no credits left. Their statuses differ: 402, 403, 429, 432 … */
+const outOfCredits = /credit|balance|quota|funds|billing|payment|usage limit|plan limit/i
+
 /** The failure for an error status. Offers call it for statuses of `answers` that turn out to be errors. */
-export const refusal = (reply: Reply, reason: Failure["reason"] = standardReason(reply.status)): Failure => {
+export const refusal = (
+  reply: Reply,
+  reason: Failure["reason"] = standardReason(reply.status),
+  emptyStatuses: ReadonlyArray<number> = []
+): Failure => {
   const message = errorText(reply)
-  return failure(
-    reason,
-    message === "" ? `HTTP ${reply.status}` : `HTTP ${reply.status}: ${message}`,
-    retryAfterSeconds(reply)
-  )
+  const empty =
+    reason === "provider_account" && ([402, ...emptyStatuses].includes(reply.status) || outOfCredits.test(message))
+  return {
+    ...failure(
+      reason,
+      message === "" ? `HTTP ${reply.status}` : `HTTP ${reply.status}: ${message}`,
+      retryAfterSeconds(reply)
+    ),
+    ...(empty ? { outOfCredits: true as const } : {})
+  }
 }
 
 /** The failure for a success status whose body lacks what the adapter expects. */
@@ -71,7 +85,7 @@ export const httpErrors =
   (rules: ErrorRules = {}) =>
   (reply: Reply): Failure | undefined => {
     const reason = rules.reason?.(reply) ?? rules.reasons?.[reply.status]
-    if (reason !== undefined) return refusal(reply, reason)
+    if (reason !== undefined) return refusal(reply, reason, rules.empty)
     if (rules.answers?.includes(reply.status) === true) return undefined
     if (reply.status < 200 || reply.status >= 300) return refusal(reply)
     return reply.body === undefined

@@ -15,9 +15,10 @@ import { findAds, findJobs } from "./listings.ts"
 import { findPhone, networkPage } from "./people.ts"
 import { consumed, field, missed, note, notFound } from "./report.ts"
 import { match, noMatch } from "../kit/outcome.ts"
-import { at, flag, host, list, providerIds, text, webAddress, whole } from "../kit/read.ts"
+import { at, flag, host, list, providerIds, text, webAddress, whole, number } from "../kit/read.ts"
 import { errorText, httpErrors, refusal, unreadable } from "../kit/httpErrors.ts"
 import { defined } from "../../../schema/defined.ts"
+import { creditsCall } from "../kit/credits.ts"
 
 const statuses: Readonly<Record<string, EmailStatus>> = {
   valid: "valid",
@@ -161,5 +162,11 @@ export const leadmagic = provider({
     // By LeadMagic's specification, a wrong key is answered with 400.
     reason: (reply) => (reply.status === 400 && /api key/i.test(errorText(reply)) ? "provider_account" : undefined)
   }),
+  // Frozen credits can't be used.
+  credits: creditsCall(
+    { method: "POST", path: "/credits", body: {}, reads: true },
+    "credit",
+    (body) => number(body, "credits_liquid") ?? number(body, "credits")
+  ),
   offers: [find, verify, enrichCompany, findPhone, findJobs, findAds, networkPage]
 })

@@ -6,10 +6,11 @@
  */
 import { provider } from "../../../schema/catalog/Provider.ts"
 import { httpErrors } from "../kit/httpErrors.ts"
-import { text } from "../kit/read.ts"
+import { text, number } from "../kit/read.ts"
 import { measured, reasons } from "./answer.ts"
 import { enrichCompany, findCompanies } from "./companies.ts"
 import { enrichPerson, findEmail, findPeople, findPhone } from "./people.ts"
+import { creditsCall } from "../kit/credits.ts"
 
 export const prospeo = provider({
   slug: "prospeo",
@@ -25,6 +26,10 @@ export const prospeo = provider({
     // The offers read 400 themselves, because a miss is a 400 with its own code.
     answers: [400, 404],
     reason: (reply) => reasons[text(reply.body, "error_code") ?? ""]
+  }),
+  credits: creditsCall("/account-information", "credit", (body) => number(body, "response", "remaining_credits"), {
+    path: ["response", "next_quota_renewal_date"],
+    renews: true
   }),
   offers: [findEmail, enrichPerson, findPeople, enrichCompany, findPhone, findCompanies]
 })

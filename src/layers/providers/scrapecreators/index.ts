@@ -11,12 +11,13 @@ import { webSearch, webSearchDefaultLimit } from "../../../schema/capabilities/w
 import { inCredits } from "../../../schema/money/Rates.ts"
 import { offer, provider, type Reply } from "../../../schema/catalog/Provider.ts"
 import { match, noMatch } from "../kit/outcome.ts"
-import { at, flag, host, list, place, providerIds, text, webAddress, whole } from "../kit/read.ts"
+import { at, flag, host, list, place, providerIds, text, webAddress, whole, number } from "../kit/read.ts"
 import { ads } from "./ads.ts"
 import { charged, missing } from "./answer.ts"
 import { posts } from "./posts.ts"
 import { profile } from "./profiles.ts"
 import { httpErrors, unreadable } from "../kit/httpErrors.ts"
+import { creditsCall } from "../kit/credits.ts"
 
 const note = "A credit is assumed at $0.002, as in a small pack; one of a pack of 500,000 costs $0.000994."
 const oneCredit = inCredits.flat("1")
@@ -215,5 +216,6 @@ export const scrapecreators = provider({
       return status === 429 ? "provider_rate_limited" : undefined
     }
   }),
+  credits: creditsCall("/v1/account/credit-balance", "credit", (body) => number(body, "creditCount")),
   offers: [profile(note), posts(note), ads(oneCredit, note), networkPage, enrichCompany, search]
 })

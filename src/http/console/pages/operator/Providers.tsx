@@ -5,6 +5,7 @@ import type { AnswerOf } from "../../../client/Browser.ts"
 import { api } from "../../data/api.ts"
 import { exactDollars } from "../../data/money.ts"
 import { CodeBlock, Id } from "../../parts/Copy.tsx"
+import { TextLink } from "../../parts/Link.tsx"
 import { Loaded, PageHead, Panel, Skeleton } from "../../parts/Page.tsx"
 import { Time } from "../../parts/Values.tsx"
 import { HealthBadge } from "../catalog/Health.tsx"
@@ -133,7 +134,7 @@ const Providers = () => {
   })
   return (
     <>
-      <PageHead title="Providers">
+      <PageHead title="Providers" actions={<TextLink to="/operator/credits">Provider credits</TextLink>}>
         {state.data?.mode === "sandbox" && "This is the sandbox, which simulates all of them."}
       </PageHead>
       <div className="grid grid-cols-1 gap-6">

@@ -1,0 +1,61 @@
+/** The contract of what the operator's accounts at providers have left. Only operators may call it: customers see no balance. */
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { Wire } from "../../../schema/Errors.ts"
+import { Usd } from "../../../schema/money/Money.ts"
+import { withExample } from "../../../schema/nouns/Noun.ts"
+import { ProviderCredits } from "../../../schema/nouns/operator/Credits.ts"
+import { optional } from "../shapes/Common.ts"
+import { Timestamp } from "../shapes/KeyRules.ts"
+import { forOperators, OperatorAuth } from "./OperatorAuth.ts"
+
+const Provider = Schema.NonEmptyString.check(Schema.isMaxLength(64))
+const list = Schema.Struct({ items: Schema.Array(Schema.toEncoded(ProviderCredits)) })
+
+const SetCredits = Schema.Struct({
+  balance: Schema.optionalKey(Usd).annotate({
+    description: "What is left, of a prepaid package or of an account that can't be read. Calls count it down."
+  }),
+  unit: Schema.optionalKey(ProviderCredits.fields.unit),
+  expires_at: optional(Timestamp),
+  low_below: optional(Usd).annotate({ description: "The account is low below this amount. Null: only by its use." })
+})
+  .annotate({ identifier: "SetProviderCreditsRequest" })
+  .pipe(withExample({ low_below: "500.00" }))
+
+export class OperatorCreditsApi extends HttpApiGroup.make("operatorCredits")
+  .add(
+    HttpApiEndpoint.get("list", "/operator/credits", { success: list }).annotateMerge(
+      forOperators(
+        "List provider credits",
+        "What each account at a provider has left, how long it lasts and when it expires. An empty account's offers are left out of routing.",
+        "admin credits list"
+      )
+    ),
+    HttpApiEndpoint.put("set", "/operator/credits/:provider", {
+      params: { provider: Provider },
+      payload: SetCredits,
+      success: Schema.toEncoded(ProviderCredits),
+      error: [Wire.invalid_request, Wire.not_found]
+    }).annotateMerge(
+      forOperators(
+        "Set provider credits",
+        "Sets a balance by hand, where the provider has no call that reads it, or below which amount the account is low.",
+        "admin credits set"
+      )
+    ),
+    HttpApiEndpoint.post("refresh", "/operator/credits/refresh", {
+      payload: Schema.Struct({ provider: optional(Provider) }).annotate({
+        identifier: "RefreshProviderCreditsRequest"
+      }),
+      success: list,
+      error: [Wire.invalid_request, Wire.not_found]
+    }).annotateMerge(
+      forOperators(
+        "Read provider credits now",
+        "Makes the reading of one account due now, or of all. A worker reads it within seconds; the answer is the state before.",
+        "admin credits refresh"
+      )
+    )
+  )
+  .middleware(OperatorAuth) {}

@@ -1,0 +1,94 @@
+/** What the operator's accounts at providers have left, and when they run out. */
+import { useQuery } from "@tanstack/react-query"
+import { useState } from "react"
+import { payloadSchema } from "../../../client/payloadSchema.ts" with { type: "macro" }
+import { ActionButton, ActionForm } from "../../actions/Actions.tsx"
+import { textIn, useAction } from "../../actions/useAction.ts"
+import { api } from "../../data/api.ts"
+import { operatorChanged } from "../../data/operator.ts"
+import { PayloadFields, payloadIn } from "../../forms/PayloadFields.tsx"
+import { payloadForm } from "../../forms/payload.ts"
+import { columnsOf } from "../../lists/nouns.tsx"
+import { Field } from "../../parts/Field.tsx"
+import { Loaded, PageHead, Panel } from "../../parts/Page.tsx"
+import { SmallTable } from "./SmallTable.tsx"
+
+const refreshMillis = 15_000
+
+const columns = columnsOf("ProviderCredits", { unit: ({ unit, renews }) => (renews ? `${unit}, renews` : unit) })
+
+const form = payloadForm(payloadSchema("operatorCredits", "set"))
+const words = {
+  balance: { label: "Balance (optional)" },
+  unit: {
+    label: "Unit",
+    options: [
+      ["credit", "Credits of the provider"],
+      ["USD", "USD"]
+    ]
+  },
+  expires_at: { label: "Expires (optional)" },
+  low_below: { label: "Low below (optional)" }
+} as const
+
+const SetCredits = () => {
+  // A new form after each account.
+  const [round, setRound] = useState(0)
+  const set = useAction(
+    (sent: FormData) =>
+      api.operatorCredits.set({ params: { provider: textIn(sent, "provider").trim() }, payload: payloadIn(sent) }),
+    {
+      says: ({ provider }) => `The credits of ${provider} are set.`,
+      after: () => {
+        setRound((before) => before + 1)
+        operatorChanged()
+      }
+    }
+  )
+  return (
+    <Panel title="Set an account">
+      <ActionForm key={round} action={set} submit="Set the account" className="space-y-3">
+        <Field name="provider" label="Provider" required placeholder="lusha" />
+        <PayloadFields form={form} words={words} initial={{ unit: "credit" }} />
+      </ActionForm>
+    </Panel>
+  )
+}
+
+const Credits = () => {
+  const credits = useQuery({
+    queryKey: ["operator", "credits"],
+    queryFn: () => api.operatorCredits.list({}),
+    refetchInterval: refreshMillis
+  })
+  const refresh = useAction(() => api.operatorCredits.refresh({ payload: {} }), {
+    says: "The accounts are read within seconds.",
+    after: operatorChanged
+  })
+  return (
+    <>
+      <PageHead title="Provider credits">
+        What your accounts at providers have left. An empty account's offers are left out of routing, and customers see
+        no balance.
+      </PageHead>
+      <div className="grid grid-cols-1 gap-6">
+        <Panel title="Accounts" actions={<ActionButton action={refresh}>Read all now</ActionButton>}>
+          <Loaded query={credits}>
+            {({ items }) => (
+              <SmallTable
+                label="Accounts"
+                rows={items}
+                keyOf={({ provider }) => provider}
+                none="No account was read or set yet."
+                columns={columns}
+              />
+            )}
+          </Loaded>
+        </Panel>
+        <SetCredits />
+      </div>
+    </>
+  )
+}
+
+export default Credits

@@ -1,0 +1,62 @@
+/** Provider credits: what accounts have left, balances set by hand, and readings that are due now. */
+import { Clock, Effect, Schema } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { type CreditsRow, CreditsStore } from "../../../layers/executor/CreditsStore.ts"
+import { providers } from "../../../layers/providers/index.ts"
+import { outlookOf } from "../../../schema/catalog/Credits.ts"
+import { problem, refused } from "../../../schema/Errors.ts"
+import { ProviderCredits } from "../../../schema/nouns/operator/Credits.ts"
+import { didYouMean } from "../../../schema/suggestion.ts"
+import { makeAsOperator } from "../../access/OperatorCookie.ts"
+import { Api } from "../../api/Api.ts"
+
+const creditsJson = Schema.encodeSync(ProviderCredits)
+const view = (row: CreditsRow, now: number) => creditsJson({ ...row, ...outlookOf(row, now) })
+
+const providerOf = (slug: string) => {
+  const provider = providers.find((one) => one.slug === slug)
+  const names = providers.map((one) => one.slug)
+  return provider === undefined
+    ? Effect.fail(problem("not_found", `There is no provider "${slug}".${didYouMean(slug, names)}`))
+    : Effect.succeed(provider)
+}
+
+export const OperatorCreditsHandlers = HttpApiBuilder.group(
+  Api,
+  "operatorCredits",
+  Effect.fnUntraced(function* (handlers) {
+    const asOperator = yield* makeAsOperator
+    const store = yield* CreditsStore
+    const list = Effect.gen(function* () {
+      const [rows, now] = [yield* store.list, yield* Clock.currentTimeMillis]
+      return { items: rows.map((row) => view(row, now)) }
+    })
+    return handlers.handleAll({
+      list: () => list,
+
+      set: Effect.fnUntraced(function* ({ params, payload: { balance, unit = "credit", expires_at, low_below } }) {
+        const { slug, credits, credit } = yield* providerOf(params.provider)
+        if (balance === undefined && low_below === undefined)
+          return yield* refused("balance", "is missing; give balance or low_below")
+        if (balance === undefined && expires_at !== undefined)
+          return yield* refused("expires_at", "belongs to a balance; give balance too")
+        if (balance !== undefined && credits !== undefined)
+          return yield* refused("balance", `can't be set: the service reads it at ${slug}. Set low_below alone`)
+        if (balance !== undefined && unit === "credit" && credit === null)
+          return yield* refused("unit", `must be USD: ${slug} has no credits`)
+        if (balance !== undefined)
+          yield* asOperator(store.setByHand(slug, { unit, balance, expires_at: expires_at ?? null }))
+        if (low_below !== undefined) yield* asOperator(store.setLowBelow(slug, low_below))
+        const row = (yield* store.list).find(({ provider }) => provider === slug)
+        if (row === undefined) return yield* Effect.die(new Error("the credits that were set are not stored"))
+        return view(row, yield* Clock.currentTimeMillis)
+      }),
+
+      refresh: Effect.fnUntraced(function* ({ payload: { provider = null } }) {
+        if (provider !== null) yield* providerOf(provider)
+        yield* store.refresh(provider)
+        return yield* list
+      })
+    })
+  })
+)

@@ -1,0 +1,191 @@
+/**
+ * What the operator's accounts at providers have left, as the database has it: readings, values set by hand, and reservations of calls.
+ *
+ * The database decides about reservations (schema/credits.sql), so calls of all processes together never reserve more than is left.
+ */
+import { Context, Effect, Layer, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { burnAfter, type CreditsLeft, emptyMinutes, microsOf } from "../../schema/catalog/Credits.ts"
+import { texts } from "../postgres/Columns.ts"
+import { rowsOf } from "../postgres/Rows.ts"
+
+const CreditsRow = Schema.Struct({
+  provider: Schema.String,
+  unit: Schema.Literals(["credit", "USD"]),
+  balance: Schema.NullOr(Schema.BigInt),
+  source: Schema.Literals(["read", "set"]),
+  read_at: Schema.NullOr(Schema.Date),
+  reserved: Schema.BigInt,
+  burn_per_day: Schema.BigInt,
+  burn_balance: Schema.NullOr(Schema.BigInt),
+  burn_at: Schema.NullOr(Schema.Date),
+  low_below: Schema.NullOr(Schema.BigInt),
+  expires_at: Schema.NullOr(Schema.Date),
+  renews: Schema.Boolean,
+  empty_until: Schema.NullOr(Schema.Date),
+  read_error: Schema.NullOr(Schema.String)
+})
+export type CreditsRow = typeof CreditsRow.Type
+const creditsRows = rowsOf(CreditsRow.fields)
+const claimedRows = rowsOf({ ...CreditsRow.fields, started_at: Schema.Date })
+const doneRows = rowsOf({ done: Schema.Boolean })
+const lostRows = rowsOf({ provider: Schema.String, hold_id: Schema.String, amount: Schema.BigInt })
+
+export interface CreditsClaim extends CreditsRow {
+  /** By the database's clock, before the provider is asked. */
+  readonly started_at: Date
+}
+
+export interface CreditsByHand {
+  readonly unit: CreditsRow["unit"]
+  readonly balance: bigint
+  readonly expires_at: Date | null
+}
+
+/** Long enough for a provider that answers slowly. */
+const readingMinutes = 2
+const errorCharsMax = 300
+const lostMax = 100
+
+export class CreditsStore extends Context.Service<
+  CreditsStore,
+  {
+    readonly list: Effect.Effect<ReadonlyArray<CreditsRow>>
+    /** Adds accounts that can be read. */
+    readonly add: (providers: ReadonlyArray<string>) => Effect.Effect<void>
+    /** Makes the next readings due now: of one account, or of all. */
+    readonly refresh: (provider: string | null) => Effect.Effect<void>
+    /** Takes the reading of one account, if one is due. No other process reads it for two minutes. */
+    readonly claim: Effect.Effect<CreditsClaim | null>
+    /** Stores a reading. The next one is due in `minutes`. */
+    readonly store: (claim: CreditsClaim, left: CreditsLeft, minutes: number) => Effect.Effect<void>
+    /** Counts the use per day of a balance that was set by hand. */
+    readonly count: (claim: CreditsClaim, minutes: number) => Effect.Effect<void>
+    /** The next reading is due in `minutes` at the latest. */
+    readonly sooner: (provider: string, minutes: number) => Effect.Effect<void>
+    readonly failed: (provider: string, why: string, minutes: number) => Effect.Effect<void>
+    readonly setByHand: (provider: string, credits: CreditsByHand) => Effect.Effect<void>
+    readonly setLowBelow: (provider: string, low_below: bigint | null) => Effect.Effect<void>
+    /** False if less is left. True again for the same `hold_id`. */
+    readonly reserve: (provider: string, hold_id: string, run_id: string, amount: bigint) => Effect.Effect<boolean>
+    /** Ends a reservation, if there is one, and counts what was spent. */
+    readonly spend: (provider: string, hold_id: string, amount: bigint) => Effect.Effect<void>
+    /** The provider refused a call because the account is empty. */
+    readonly markEmpty: (provider: string) => Effect.Effect<void>
+    /** Ends reservations of runs that are no longer open: their worker died. They count as spent. */
+    readonly endLost: Effect.Effect<void>
+  }
+>()("rungate/layers/executor/CreditsStore") {
+  /** Whether a reading is due. */
+  static readonly due = () => "EXISTS (SELECT FROM provider_credits WHERE next_read_at <= now())"
+
+  static readonly layer = Layer.effect(
+    CreditsStore,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const columns = sql`provider, unit, balance, source, read_at, reserved, burn_per_day, burn_balance, burn_at, low_below, expires_at, renews, empty_until, read_error`
+      const inMinutes = (minutes: number) => sql`now() + make_interval(secs => ${minutes * 60}::float8)`
+
+      const burnOf = ({ burn_per_day, burn_balance, burn_at, started_at }: CreditsClaim, balance: bigint) =>
+        burn_balance === null || burn_at === null
+          ? burn_per_day
+          : burnAfter(burn_per_day, burn_balance, balance, started_at.getTime() - burn_at.getTime())
+
+      const store = (claim: CreditsClaim, left: CreditsLeft, minutes: number) => {
+        const { provider, started_at } = claim
+        const balance = microsOf(left.balance)
+        // One transaction: nobody sees the new balance without what was spent since.
+        return sql.withTransaction(
+          Effect.andThen(
+            sql`SELECT drop_spent_credits(${provider}, ${started_at})`,
+            sql`
+              UPDATE provider_credits SET unit = ${left.unit}, balance = ${balance}, source = 'read', read_at = ${started_at}, read_error = NULL,
+                burn_per_day = ${burnOf(claim, balance)}, burn_balance = ${balance}, burn_at = ${started_at},
+                expires_at = ${left.expires_at ?? null}, renews = ${left.renews ?? false},
+                empty_until = CASE WHEN ${balance > 0n} THEN NULL ELSE empty_until END, next_read_at = ${inMinutes(minutes)}
+              WHERE provider = ${provider}`
+          )
+        )
+      }
+
+      const endLost = Effect.gen(function* () {
+        const lost = yield* lostRows(sql`
+          SELECT h.provider, h.hold_id, h.amount FROM provider_credit_holds h LEFT JOIN open_runs o USING (run_id)
+          WHERE h.ended_at IS NULL AND h.run_id IS NOT NULL AND o.run_id IS NULL LIMIT ${lostMax}`)
+        for (const { provider, hold_id, amount } of lost)
+          yield* sql`SELECT spend_credits(${provider}, ${hold_id}, ${amount})`
+      })
+
+      return CreditsStore.of({
+        list: Effect.orDie(creditsRows(sql`SELECT ${columns} FROM provider_credits ORDER BY provider`)),
+        add: (providers) =>
+          sql`INSERT INTO provider_credits (provider) SELECT unnest(${texts(providers)}::text[]) ON CONFLICT DO NOTHING`.pipe(
+            Effect.asVoid,
+            Effect.orDie
+          ),
+        refresh: (provider) =>
+          sql`UPDATE provider_credits SET next_read_at = now() WHERE ${provider}::text IS NULL OR provider = ${provider}`.pipe(
+            Effect.asVoid,
+            Effect.orDie
+          ),
+        claim: claimedRows(sql`
+          UPDATE provider_credits SET next_read_at = ${inMinutes(readingMinutes)}
+          WHERE provider = (SELECT provider FROM provider_credits WHERE next_read_at <= now() ORDER BY next_read_at LIMIT 1 FOR UPDATE SKIP LOCKED)
+          RETURNING ${columns}, now() AS started_at`).pipe(
+          Effect.map(([claim]) => claim ?? null),
+          Effect.orDie
+        ),
+        store: (claim, left, minutes) => Effect.orDie(Effect.asVoid(store(claim, left, minutes))),
+        count: (claim, minutes) =>
+          sql`
+            UPDATE provider_credits SET burn_per_day = ${burnOf(claim, claim.balance ?? 0n)}, burn_balance = ${claim.balance},
+              burn_at = ${claim.started_at}, next_read_at = ${inMinutes(minutes)}
+            WHERE provider = ${claim.provider} AND source = 'set'`.pipe(Effect.asVoid, Effect.orDie),
+        sooner: (provider, minutes) =>
+          sql`UPDATE provider_credits SET next_read_at = least(next_read_at, ${inMinutes(minutes)}) WHERE provider = ${provider}`.pipe(
+            Effect.asVoid,
+            Effect.orDie
+          ),
+        failed: (provider, why, minutes) =>
+          sql`
+            UPDATE provider_credits SET read_error = ${why.slice(0, errorCharsMax)}, next_read_at = ${inMinutes(minutes)}
+            WHERE provider = ${provider}`.pipe(Effect.asVoid, Effect.orDie),
+        setByHand: (provider, { unit, balance, expires_at }) =>
+          Effect.orDie(
+            Effect.asVoid(
+              sql`
+                INSERT INTO provider_credits AS c (provider, unit, balance, source, read_at, burn_balance, burn_at, expires_at)
+                VALUES (${provider}, ${unit}, ${balance}, 'set', now(), ${balance}, now(), ${expires_at})
+                ON CONFLICT (provider) DO UPDATE SET unit = excluded.unit, balance = excluded.balance, source = 'set', read_at = now(),
+                  burn_per_day = CASE WHEN c.unit = excluded.unit THEN c.burn_per_day ELSE 0 END, burn_balance = excluded.balance, burn_at = now(),
+                  expires_at = excluded.expires_at, renews = false, empty_until = NULL, read_error = NULL`
+            )
+          ),
+        setLowBelow: (provider, low_below) =>
+          Effect.orDie(
+            Effect.asVoid(
+              sql`
+                INSERT INTO provider_credits (provider, low_below) VALUES (${provider}, ${low_below})
+                ON CONFLICT (provider) DO UPDATE SET low_below = excluded.low_below`
+            )
+          ),
+        reserve: (provider, hold_id, run_id, amount) =>
+          doneRows(sql`SELECT reserve_credits(${provider}, ${hold_id}, ${run_id}, ${amount}) AS done`).pipe(
+            Effect.map(([row]) => row?.done === true),
+            Effect.orDie
+          ),
+        spend: (provider, hold_id, amount) =>
+          Effect.orDie(Effect.asVoid(sql`SELECT spend_credits(${provider}, ${hold_id}, ${amount})`)),
+        markEmpty: (provider) =>
+          sql`
+            INSERT INTO provider_credits (provider, empty_until) VALUES (${provider}, ${inMinutes(emptyMinutes)})
+            ON CONFLICT (provider) DO UPDATE SET empty_until = excluded.empty_until,
+              next_read_at = least(provider_credits.next_read_at, now() + interval '1 minute')`.pipe(
+            Effect.asVoid,
+            Effect.orDie
+          ),
+        endLost: Effect.orDie(endLost)
+      })
+    })
+  )
+}

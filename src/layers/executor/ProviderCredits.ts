@@ -1,0 +1,144 @@
+/**
+ * Keeps calls from accounts that have too few credits left, before a customer sees a refusal.
+ *
+ * A call through an account with much left is only counted in memory, and the sums are stored every few seconds. Below the head-room of 1,000
+ * calls each call reserves its cost in the database first. An account that nobody reads or sets limits nothing, and costs nothing.
+ */
+import { Clock, Context, Effect, Layer, Schedule } from "effect"
+import { availableOf, costIn, type CreditsAccount, emptyMinutes, headRoomCalls } from "../../schema/catalog/Credits.ts"
+import type { MicroUsd } from "../../schema/money/Money.ts"
+import { estimatedCost, type Price, priceMin } from "../../schema/money/Pricing.ts"
+import { Settings } from "../platform/Settings.ts"
+import { logFailure } from "../postgres/Batch.ts"
+import { providers } from "../providers/index.ts"
+import { type CreditsRow, CreditsStore } from "./CreditsStore.ts"
+
+/** The permission to make one call. */
+export interface Reservation {
+  /** Ends it with what the call cost. */
+  readonly end: (spent: MicroUsd) => Effect.Effect<void>
+}
+const unlimited: Reservation = { end: () => Effect.void }
+
+export class ProviderCredits extends Context.Service<
+  ProviderCredits,
+  {
+    /** Whether anything is known of the account. */
+    readonly isLimited: (provider: string) => boolean
+    /** Whether the account has too few credits left for the cheapest call at this price. */
+    readonly isOut: (provider: string, price: Price | null, now: number) => boolean
+    /** Reserves the cost of a call. Null if less is left. `hold_id` names the attempt of the run. */
+    readonly reserve: (
+      provider: string,
+      run_id: string,
+      hold_id: string,
+      cost: MicroUsd
+    ) => Effect.Effect<Reservation | null>
+    /** The provider refused a call because the account is empty. */
+    readonly markEmpty: (provider: string) => Effect.Effect<void>
+    /** Stores what was counted, and reads what is left. */
+    readonly refresh: Effect.Effect<void>
+  }
+>()("rungate/layers/executor/ProviderCredits") {
+  static readonly layer = Layer.effect(
+    ProviderCredits,
+    Effect.gen(function* () {
+      const store = yield* CreditsStore
+      const { current, healthSeconds, markup, mode } = yield* Settings
+      let accounts: ReadonlyMap<string, CreditsAccount & Pick<CreditsRow, "unit">> = new Map()
+      /** What calls of this process have cost since the last refresh. */
+      const spent = new Map<string, bigint>()
+      const count = (provider: string, amount: bigint) => {
+        if (amount > 0n) spent.set(provider, (spent.get(provider) ?? 0n) + amount)
+      }
+
+      const amountOf = (provider: string, unit: CreditsRow["unit"], cost: MicroUsd) => {
+        const credit = current().accounts.get(provider)?.creditUsd
+        return costIn(unit, credit ?? providers.find(({ slug }) => slug === provider)?.credit ?? null, cost)
+      }
+
+      /** What is left for more calls. Null if that is unknown. */
+      const leftOf = (provider: string, account: CreditsAccount, now: number) => {
+        const available = availableOf(account, now)
+        return available === null ? null : available - (spent.get(provider) ?? 0n)
+      }
+
+      const flush = Effect.gen(function* () {
+        for (const [provider, amount] of [...spent]) {
+          spent.delete(provider)
+          yield* store
+            .spend(provider, `sum_${crypto.randomUUID()}`, amount)
+            .pipe(Effect.onError(() => Effect.sync(() => count(provider, amount))))
+        }
+      })
+      const refresh = Effect.gen(function* () {
+        yield* flush
+        accounts = new Map((yield* store.list).map((row) => [row.provider, row]))
+      })
+
+      const isOut = (provider: string, price: Price | null, now: number) => {
+        const account = accounts.get(provider)
+        const left = account === undefined ? null : leftOf(provider, account, now)
+        if (account === undefined || left === null) return false
+        const least = price === null ? 0n : amountOf(provider, account.unit, estimatedCost(priceMin(price), markup))
+        return left <= 0n || left < least
+      }
+
+      const reserve = Effect.fnUntraced(function* (provider: string, run_id: string, hold_id: string, cost: MicroUsd) {
+        const account = accounts.get(provider)
+        const now = yield* Clock.currentTimeMillis
+        const left = account === undefined ? null : leftOf(provider, account, now)
+        if (account === undefined || left === null) return unlimited
+        const inUnit = (amount: MicroUsd) => amountOf(provider, account.unit, amount)
+        const amount = inUnit(cost)
+        if (left <= 0n || left < amount) return null
+        if (left >= amount * headRoomCalls)
+          return { end: (cost: MicroUsd) => Effect.sync(() => count(provider, inUnit(cost))) }
+        if (!(yield* store.reserve(provider, hold_id, run_id, amount))) return null
+        return { end: (cost: MicroUsd) => store.spend(provider, hold_id, inUnit(cost)) }
+      })
+
+      const markEmpty = Effect.fnUntraced(function* (provider: string) {
+        const now = yield* Clock.currentTimeMillis
+        const account = accounts.get(provider)
+        // The other calls of this process stop at once, and those of other processes after their next refresh.
+        if (account !== undefined)
+          accounts = new Map(accounts).set(provider, {
+            ...account,
+            empty_until: new Date(now + emptyMinutes * 60_000)
+          })
+        yield* store.markEmpty(provider)
+        if (account === undefined) yield* refresh
+        yield* Effect.logError(
+          `${provider}: the service's account has no credits left, so its offers are left out of routing. Buy credits, then run: rungate admin credits refresh ${provider}`
+        )
+      })
+
+      // Simulated providers have no accounts.
+      if (mode === "sandbox")
+        return ProviderCredits.of({
+          isLimited: () => false,
+          isOut: () => false,
+          reserve: () => Effect.succeed(unlimited),
+          markEmpty: () => Effect.void,
+          refresh: Effect.void
+        })
+
+      const refreshOrWarn = Effect.catchCause(refresh, logFailure("Reading provider credits failed; keeping the last"))
+      yield* refreshOrWarn
+      if (healthSeconds > 0)
+        yield* refreshOrWarn.pipe(Effect.schedule(Schedule.spaced(`${healthSeconds} seconds`)), Effect.forkScoped)
+      yield* Effect.addFinalizer(() =>
+        Effect.catchCause(flush, logFailure("Storing what calls cost failed; the next reading of the balance has it"))
+      )
+      return ProviderCredits.of({
+        isLimited: (provider) => accounts.has(provider),
+        isOut,
+        reserve,
+        markEmpty: (provider) =>
+          Effect.catchCause(markEmpty(provider), logFailure(`Recording that ${provider} has no credits left failed`)),
+        refresh
+      })
+    })
+  )
+}

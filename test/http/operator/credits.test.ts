@@ -1,0 +1,107 @@
+/** Provider credits over HTTP: an operator sets and reads them, a wrong request names its field, and nobody else sees a balance. */
+import { beforeAll, describe, expect, test } from "bun:test"
+import { type Reply, verify, withApp } from "../../kit/app.ts"
+import { type OperatorTab, operatorOf, ownPage } from "./operator.ts"
+
+const app = withApp()
+let operator: OperatorTab
+beforeAll(async () => {
+  operator = await operatorOf(app)
+})
+
+const put = (provider: string, body: unknown): Promise<Reply> =>
+  app.call(null, "PUT", `/v1/operator/credits/${provider}`, {
+    headers: { ...ownPage(app), cookie: operator.cookie },
+    body
+  })
+
+test("a balance that was set by hand is listed with what follows from it, and the audit log has who set it", async () => {
+  const { status, body } = await put("lusha", {
+    balance: "4321.25",
+    expires_at: "2100-01-31T00:00:00Z",
+    low_below: "5000"
+  })
+  expect(status).toBe(200)
+  expect(body).toMatchObject({
+    provider: "lusha",
+    state: "low",
+    unit: "credit",
+    balance: "4321.25",
+    reserved: "0.00",
+    available: "4321.25",
+    burn_per_day: "0.00",
+    days_left: null,
+    expires_at: "2100-01-31T00:00:00.000Z",
+    renews: false,
+    low_below: "5000.00",
+    source: "set"
+  })
+  expect((await put("lusha", { low_below: null })).body).toMatchObject({ state: "ok", balance: "4321.25" })
+  const listed = await operator.get("/credits")
+  expect(listed.body.items).toEqual([
+    expect.objectContaining({ provider: "lusha", balance: "4321.25", low_below: null })
+  ])
+  const { body: log } = await operator.get("/audit-log?action=provider_credits")
+  expect(log.items[0]).toMatchObject({ object: "lusha", actor: { kind: "operator", name: "grace" } })
+})
+
+test("a reading is due now, of one account or of all", async () => {
+  await put("hunter", { low_below: "10" })
+  await app.sql("UPDATE provider_credits SET next_read_at = now() + interval '1 hour'")
+  expect((await operator.post("/credits/refresh", { provider: "hunter" })).status).toBe(200)
+  const due = "SELECT provider FROM provider_credits WHERE next_read_at <= now() ORDER BY 1"
+  expect(await app.sql(due)).toEqual([{ provider: "hunter" }])
+  expect((await operator.post("/credits/refresh", {})).status).toBe(200)
+  expect(await app.sql(due)).toEqual([{ provider: "hunter" }, { provider: "lusha" }])
+})
+
+describe("a wrong request names its field", () => {
+  test.each([
+    ["lusha", {}, "balance"],
+    ["lusha", { expires_at: "2100-01-01T00:00:00Z", low_below: "1" }, "expires_at"],
+    ["hunter", { balance: "10" }, "balance"],
+    ["brave", { balance: "10" }, "unit"],
+    ["lusha", { balance: "-1" }, "balance"],
+    ["lusha", { balance: "1e5" }, "balance"],
+    ["lusha", { balance: "10", unit: "EUR" }, "unit"],
+    ["lusha", { balance: "10", expires_at: "tomorrow" }, "expires_at"]
+  ])("%s %j", async (provider, body, field) => {
+    const { status, body: refusal } = await put(provider, body)
+    expect([status, refusal.error.code, refusal.error.details[0].path]).toEqual([400, "invalid_request", field])
+  })
+
+  test("an unknown provider does not exist", async () => {
+    expect((await put("hunt'; --", { low_below: "1" })).status).toBe(404)
+    const { status, body } = await put("huntr", { low_below: "1" })
+    expect([status, body.error.message]).toEqual([404, expect.stringContaining("hunter")])
+    expect((await operator.post("/credits/refresh", { provider: "nobody" })).status).toBe(404)
+    expect(await app.sql("SELECT 1 FROM provider_credits WHERE provider NOT IN ('lusha', 'hunter')")).toEqual([])
+  })
+})
+
+test("no customer's request shows a balance, and none may read or set one", async () => {
+  const org = await app.tenant("5.00")
+  await put("lusha", { balance: "4321.25" })
+  const answers = await Promise.all([
+    org.run(verify()),
+    org.post("/v1/quote", verify()),
+    org.post("/v1/inspect", { capability: "people.enrich" }),
+    org.post("/v1/discover", { query: "lusha" }),
+    org.get("/v1/catalog/providers"),
+    org.get("/v1/catalog/providers/lusha"),
+    org.get("/v1/wallet"),
+    org.get("/v1/service"),
+    org.get("/openapi.json")
+  ])
+  for (const { text } of answers) expect(text).not.toContain("4321")
+  for (const [method, path] of [
+    ["GET", "/v1/operator/credits"],
+    ["PUT", "/v1/operator/credits/lusha"],
+    ["POST", "/v1/operator/credits/refresh"]
+  ] as const) {
+    const body = method === "GET" ? {} : { body: { low_below: "1" } }
+    expect((await app.call(org.key, method, path, body)).status).toBe(403)
+    expect((await app.call(null, method, path, body)).status).toBe(403)
+  }
+  expect(await app.metrics()).toContain('rungate_provider_credits{provider="lusha",unit="credit"} 4321.25')
+})

@@ -1,0 +1,271 @@
+/**
+ * The credits of the operator's accounts at providers: calls never spend more than is left, in however many processes; an empty account's
+ * offers are left out before a customer sees a refusal; readings and calls that overlap count nothing twice and lose nothing.
+ */
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test"
+import { Effect } from "effect"
+import { CreditsStore } from "../../../src/layers/executor/CreditsStore.ts"
+import { ProviderCredits } from "../../../src/layers/executor/ProviderCredits.ts"
+import { type App, startApp, type Tenant, until, verify, withApp } from "../../kit/app.ts"
+import { providers } from "../../../src/layers/providers/index.ts"
+import { answer } from "../../layers/providers/stage.ts"
+import { hasten, type Line, standIn } from "../../layers/providers/standin.ts"
+
+const there = standIn()
+const settings = {
+  ...there.settings,
+  RUNGATE_CREDITS_MINUTES: "10",
+  RUNGATE_PROVIDER_LEADMAGIC_CREDIT_USD: "0.01"
+}
+const unhasten = hasten()
+let org: Tenant
+const app = withApp({ settings })
+afterAll(async () => {
+  await there.stop()
+  unhasten()
+})
+
+// A reading at the start must not take an answer that a test scripts for a run.
+beforeAll(async () => {
+  const open = "SELECT 1 FROM provider_credits WHERE read_error IS NULL"
+  const readable = providers.filter(({ credits }) => credits !== undefined).length
+  await until(
+    "readings",
+    () => there.heard().length,
+    (count) => count >= readable,
+    20
+  )
+  await until(
+    "their ends",
+    () => app.sql(open),
+    (rows) => rows.length === 0,
+    20
+  )
+})
+
+const service = <A>(of: Effect.Effect<A, never, CreditsStore | ProviderCredits>, on: App = app): Promise<A> =>
+  Effect.runPromise(Effect.provideContext(of, on.context as never))
+/** Requests that are no readings. */
+const calls = () => there.heard("leadmagic").filter(({ path }) => path !== "/credits")
+const refresh = (on: App = app) =>
+  service(
+    Effect.flatMap(ProviderCredits, (credits) => credits.refresh),
+    on
+  )
+
+/** An account at LeadMagic with so many credits, of which a verification costs a quarter. */
+const account = async (credits: number, source: "read" | "set" = "set") => {
+  await app.sql("DELETE FROM provider_credit_holds")
+  await app.sql("DELETE FROM provider_credits")
+  await app.sql(
+    "INSERT INTO provider_credits (provider, balance, source, next_read_at) VALUES ('leadmagic', $1, $2, now() + interval '1 hour')",
+    [credits * 1_000_000, source]
+  )
+  await refresh()
+}
+const left = async () => {
+  const [row] = await app.sql("SELECT balance, reserved, read_error FROM provider_credits WHERE provider = 'leadmagic'")
+  return { balance: Number(row?.["balance"]) / 1e6, reserved: Number(row?.["reserved"]) / 1e6 }
+}
+beforeEach(async () => {
+  there.forget()
+  org = await app.tenant("5.00")
+  await account(1_000_000)
+})
+afterEach(async () => {
+  const holds =
+    "SELECT c.reserved, coalesce(sum(h.amount), 0) AS holds FROM provider_credits c LEFT JOIN provider_credit_holds h USING (provider) GROUP BY provider"
+  for (const { reserved, holds: held } of await app.sql(holds)) expect(reserved).toEqual(held)
+  await app.books()
+})
+
+const valid: Line = answer(200, { email_status: "valid", credits_consumed: 0.25 })
+const verified: Line = answer(200, { result: "ok", email: "jane.doe@example.com" })
+const pinned = (tenant = org) => tenant.run({ ...verify(), routing: { provider: "leadmagic" } })
+const cheapest = (tenant = org) => tenant.run({ ...verify(), routing: { strategy: "cheapest" } })
+const outcomes = (body: { attempts: ReadonlyArray<{ provider: string; outcome: string }> }) =>
+  body.attempts.map(({ provider, outcome }) => `${provider} ${outcome}`)
+
+/** Answers that wait until `open`. */
+const gate = (line: Line) => {
+  const opened = Promise.withResolvers<void>()
+  const arrived: Array<() => void> = []
+  const held: Line = async (request) => {
+    arrived.shift()?.()
+    await opened.promise
+    return typeof line === "function" ? line(request) : line
+  }
+  const arrival = () => {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    arrived.push(resolve)
+    return promise
+  }
+  return { line: held, arrival, open: opened.resolve }
+}
+
+describe("an account that is nearly empty", () => {
+  test("ten runs at once make as many calls as the credits pay for, and the others are charged nothing", async () => {
+    await account(0.75)
+    there.play("leadmagic", ...Array.from({ length: 10 }, () => valid))
+    const ended = await Promise.all(Array.from({ length: 10 }, () => pinned()))
+    const succeeded = ended.filter(({ body }) => body.status === "succeeded")
+    expect([succeeded.length, calls().length]).toEqual([3, 3])
+    const others = ended.filter(({ body }) => body.status !== "succeeded").map(({ body }) => body.error)
+    expect(others.map(({ code }) => code)).toEqual(others.map(() => "provider_not_available"))
+    expect(JSON.stringify(others)).not.toMatch(/credit/i)
+    expect(await left()).toEqual({ balance: 0, reserved: 0 })
+    expect((await org.wallet()).reserved).toBe("0.00")
+  })
+
+  test("two processes together make no call too many", async () => {
+    await account(1)
+    const other = await startApp({ beside: app, settings })
+    try {
+      await refresh(other)
+      there.play("leadmagic", ...Array.from({ length: 16 }, () => valid))
+      const ended = await Promise.all(Array.from({ length: 16 }, (_, n) => pinned(n % 2 === 0 ? org : org.over(other))))
+      expect(ended.filter(({ body }) => body.status === "succeeded")).toHaveLength(4)
+      expect(calls()).toHaveLength(4)
+      expect(await left()).toEqual({ balance: 0, reserved: 0 })
+    } finally {
+      await other.stop()
+    }
+  })
+
+  test("a run that was planned while another one took the last credits goes on to the next provider", async () => {
+    await account(0.25)
+    const first = gate(valid)
+    const arrived = first.arrival()
+    there.play("leadmagic", first.line)
+    const taking = pinned()
+    await arrived
+    there.play("millionverifier", verified)
+    const { body } = await cheapest()
+    expect(outcomes(body)).toEqual(["leadmagic provider_unavailable", "millionverifier succeeded"])
+    first.open()
+    expect((await taking).body.status).toBe("succeeded")
+  })
+
+  test("a call that failed gives its credits back", async () => {
+    await account(0.25)
+    there.play("leadmagic", answer(500, "oops"), valid)
+    expect((await pinned()).body.status).toBe("failed")
+    expect(await left()).toEqual({ balance: 0.25, reserved: 0 })
+    expect((await pinned()).body.status).toBe("succeeded")
+  })
+})
+
+describe("an empty account", () => {
+  test("is left out of runs, quotes and inspect, and says nothing of credits to customers", async () => {
+    await account(0)
+    there.play("millionverifier", verified)
+    const { body } = await cheapest()
+    expect(outcomes(body)).toEqual(["millionverifier succeeded"])
+    const refused = await pinned()
+    expect([refused.status, refused.body.error.code]).toEqual([409, "provider_not_available"])
+    const inspected = await org.post("/v1/inspect", { capability: "email.verify" })
+    const offer = inspected.body.offers.find((one: { provider: string }) => one.provider === "leadmagic")
+    const quoted = await org.post("/v1/quote", { ...verify(), routing: { provider: "leadmagic" } })
+    for (const { text } of [refused, inspected, quoted])
+      expect(text).not.toMatch(/out of credits|insufficient|balance/i)
+    expect(offer.provider).toBe("leadmagic")
+    expect(quoted.status).toBe(409)
+    expect(calls()).toEqual([])
+  })
+
+  test("a refusal of one customer's call keeps the provider from the next customer's", async () => {
+    await app.sql("DELETE FROM provider_credits")
+    await refresh()
+    there.play("leadmagic", answer(402, { message: "Not enough credits." }), valid)
+    there.play("millionverifier", verified, verified)
+    expect(outcomes((await cheapest()).body)).toEqual(["leadmagic provider_account", "millionverifier succeeded"])
+    const another = await app.tenant("5.00")
+    expect(outcomes((await cheapest(another)).body)).toEqual(["millionverifier succeeded"])
+    expect(calls()).toHaveLength(1)
+    expect(app.logs.some((line) => line.includes("leadmagic: the service's account has no credits left"))).toBe(true)
+  })
+})
+
+describe("readings", () => {
+  const read = async (credits: number) => {
+    there.play("leadmagic", answer(200, { credits }))
+    await app.sql("UPDATE provider_credits SET next_read_at = now(), read_at = NULL WHERE provider = 'leadmagic'")
+    await until(
+      "a reading",
+      () => app.sql("SELECT 1 FROM provider_credits WHERE provider = 'leadmagic' AND read_at IS NOT NULL"),
+      (rows) => rows.length === 1,
+      20
+    )
+    await refresh()
+  }
+
+  test("replace the balance, and clear the mark of an empty account", async () => {
+    await account(0, "read")
+    await app.sql("UPDATE provider_credits SET empty_until = now() + interval '15 minutes'")
+    await refresh()
+    expect((await pinned()).status).toBe(409)
+    await read(10)
+    expect(await left()).toEqual({ balance: 10, reserved: 0 })
+    there.play("leadmagic", valid)
+    expect((await pinned()).body.status).toBe("succeeded")
+  })
+
+  test("a failed reading changes no balance, and says why", async () => {
+    await account(10, "read")
+    there.play("leadmagic", answer(500, "oops"))
+    await app.sql("UPDATE provider_credits SET next_read_at = now()")
+    const rows = await until(
+      "the error",
+      () => app.sql("SELECT balance, read_error FROM provider_credits"),
+      ([row]) => row?.["read_error"] !== null,
+      20
+    )
+    expect(rows).toEqual([{ balance: "10000000", read_error: "HTTP 500" }])
+  })
+
+  test("a call that ends while the balance is read stays reserved until the next reading", async () => {
+    await account(10, "read")
+    const call = gate(valid)
+    const arrived = call.arrival()
+    there.play("leadmagic", call.line)
+    const running = pinned()
+    await arrived
+    expect(await left()).toEqual({ balance: 10, reserved: 0.25 })
+    // The reading starts before the call ends, and its answer may or may not contain the call.
+    await read(10)
+    expect(await left()).toEqual({ balance: 10, reserved: 0.25 })
+    call.open()
+    expect((await running).body.status).toBe("succeeded")
+    expect(await left()).toEqual({ balance: 10, reserved: 0.25 })
+    await read(9.75)
+    expect(await left()).toEqual({ balance: 9.75, reserved: 0 })
+  })
+
+  test("what was reserved for a run that is no longer open counts as spent", async () => {
+    await account(10, "read")
+    await service(
+      Effect.gen(function* () {
+        const store = yield* CreditsStore
+        expect(yield* store.reserve("leadmagic", "run_gone#1", "run_gone", 250_000n)).toBe(true)
+        expect(yield* store.reserve("leadmagic", "run_gone#1", "run_gone", 250_000n)).toBe(true)
+        yield* store.endLost
+        yield* store.endLost
+      })
+    )
+    expect(await left()).toEqual({ balance: 10, reserved: 0.25 })
+    await read(9.75)
+    expect(await left()).toEqual({ balance: 9.75, reserved: 0 })
+  })
+})
+
+test("an account with much left makes no statement for a call, and its use is stored in sums", async () => {
+  await account(1_000_000)
+  there.play("leadmagic", valid, valid)
+  await pinned()
+  await pinned()
+  expect(await left()).toEqual({ balance: 1_000_000, reserved: 0 })
+  await refresh()
+  expect(await left()).toEqual({ balance: 999_999.5, reserved: 0 })
+  await refresh()
+  expect(await left()).toEqual({ balance: 999_999.5, reserved: 0 })
+})
