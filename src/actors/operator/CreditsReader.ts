@@ -9,8 +9,7 @@ import { Providers } from "../../layers/executor/Providers.ts"
 import { Settings } from "../../layers/platform/Settings.ts"
 import { DueWork, repeatedly } from "../../layers/postgres/DueWork.ts"
 import { providers } from "../../layers/providers/index.ts"
-import { type CreditsState, outlookOf } from "../../schema/catalog/Credits.ts"
-import { usd } from "../../schema/money/Money.ts"
+import { type CreditsState, microsOf, outlookOf } from "../../schema/catalog/Credits.ts"
 
 /** Accounts may be added while the service runs. */
 const addEvery = "5 minutes"
@@ -35,34 +34,27 @@ export const CreditsReader = Layer.effectDiscard(
     const readable = (slug: string) =>
       providers.find((one) => one.slug === slug && one.credits !== undefined && current().accounts.has(slug))
 
-    /** Logged once for each state that an account gets into, by the process that reads it. */
-    const logged = new Map<string, CreditsState>()
-    const warn = Effect.fnUntraced(function* (slug: string) {
-      const row = (yield* store.list).find(({ provider }) => provider === slug)
-      if (row === undefined) return false
-      const { state, available } = outlookOf(row, yield* Clock.currentTimeMillis)
-      const warning = warnings[state]
-      if (warning !== undefined && logged.get(slug) !== state)
-        yield* Effect.logWarning(
-          `${slug}: the service's account ${warning}: ${usd(available ?? 0n)} ${row.unit} left. See rungate admin credits list`
-        )
-      logged.set(slug, state)
-      return state === "low" || state === "empty"
-    })
-
     const readOne = Effect.fnUntraced(function* (claim: CreditsClaim) {
       const { provider: slug, source } = claim
       const provider = readable(slug)
-      const soon = Math.max(1, creditsMinutes / lowTimes)
-      if (source === "set") yield* store.count(claim, creditsMinutes)
-      else if (provider === undefined) yield* store.failed(slug, "there is no account that can be read", creditsMinutes)
-      else {
-        const left = yield* credits(provider)
-        yield* left === null || left._tag === "Failure"
-          ? store.failed(slug, left?.detail ?? "it can't be read", creditsMinutes)
-          : store.store(claim, left, creditsMinutes)
-      }
-      if (yield* warn(slug)) yield* store.sooner(slug, soon)
+      if (source === "set") return yield* store.count(claim, creditsMinutes)
+      if (provider === undefined)
+        return yield* store.failed(slug, "there is no account that can be read", creditsMinutes)
+      const left = yield* credits(provider)
+      if (left === null || left._tag === "Failure")
+        return yield* store.failed(slug, left?.detail ?? "it can't be read", creditsMinutes)
+      const now = yield* Clock.currentTimeMillis
+      const { expires_at = null, renews = false } = left
+      const after = { ...claim, balance: microsOf(left.balance), expires_at, renews, empty_until: null }
+      const { state } = outlookOf(after, now)
+      const isLow = state === "low" || state === "empty"
+      yield* store.store(claim, left, isLow ? Math.max(1, creditsMinutes / lowTimes) : creditsMinutes)
+      // Logged by the reading that finds it, once.
+      const warning = state === outlookOf(claim, now).state ? undefined : warnings[state]
+      if (warning !== undefined)
+        yield* Effect.logWarning(
+          `${slug}: the service's account ${warning}: ${left.balance} ${left.unit} left. See rungate admin credits list`
+        )
     })
 
     const pass = Effect.gen(function* () {

@@ -61,8 +61,6 @@ export class CreditsStore extends Context.Service<
     readonly store: (claim: CreditsClaim, left: CreditsLeft, minutes: number) => Effect.Effect<void>
     /** Counts the use per day of a balance that was set by hand. */
     readonly count: (claim: CreditsClaim, minutes: number) => Effect.Effect<void>
-    /** The next reading is due in `minutes` at the latest. */
-    readonly sooner: (provider: string, minutes: number) => Effect.Effect<void>
     readonly failed: (provider: string, why: string, minutes: number) => Effect.Effect<void>
     readonly setByHand: (provider: string, credits: CreditsByHand) => Effect.Effect<void>
     readonly setLowBelow: (provider: string, low_below: bigint | null) => Effect.Effect<void>
@@ -141,11 +139,6 @@ export class CreditsStore extends Context.Service<
             UPDATE provider_credits SET burn_per_day = ${burnOf(claim, claim.balance ?? 0n)}, burn_balance = ${claim.balance},
               burn_at = ${claim.started_at}, next_read_at = ${inMinutes(minutes)}
             WHERE provider = ${claim.provider} AND source = 'set'`.pipe(Effect.asVoid, Effect.orDie),
-        sooner: (provider, minutes) =>
-          sql`UPDATE provider_credits SET next_read_at = least(next_read_at, ${inMinutes(minutes)}) WHERE provider = ${provider}`.pipe(
-            Effect.asVoid,
-            Effect.orDie
-          ),
         failed: (provider, why, minutes) =>
           sql`
             UPDATE provider_credits SET read_error = ${why.slice(0, errorCharsMax)}, next_read_at = ${inMinutes(minutes)}
