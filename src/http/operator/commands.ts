@@ -6,6 +6,7 @@
 import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { text } from "../cli/terminal/flags.ts"
+import { bills } from "./bills.ts"
 import { credits } from "./credits.ts"
 import { losses, margins } from "./earnings.ts"
 import { json, limitOf, organizationId } from "./flags.ts"
@@ -91,6 +92,7 @@ export const operated = [
   losses,
   margins,
   credits,
+  bills,
   unknown,
   resume,
   disputes,

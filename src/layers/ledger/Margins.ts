@@ -6,6 +6,7 @@
  */
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
+import type { RecordedCost } from "../../schema/money/Bill.ts"
 import { EndedRuns } from "../../schema/nouns/operator/Provider.ts"
 import { rowsOf } from "../postgres/Rows.ts"
 
@@ -22,6 +23,8 @@ export const MarginRow = Schema.Struct({
 export type MarginRow = typeof MarginRow.Type
 const marginRows = rowsOf(MarginRow.fields)
 
+const costRows = rowsOf({ run_id: Schema.String, day: Schema.String, cost: Schema.BigInt })
+
 const endedRows = rowsOf(EndedRuns.fields)
 
 /** A report reads every run of its days, which may be millions. */
@@ -34,6 +37,13 @@ export class Margins extends Context.Service<
     readonly list: (days: number) => Effect.Effect<ReadonlyArray<MarginRow>>
     /** All runs that ended in these days, by how they ended. */
     readonly ended: (days: number) => Effect.Effect<ReadonlyArray<EndedRuns>>
+    /** What runs that this provider delivered have cost, by the days on which they ended, the last one included. */
+    readonly costs: (
+      provider: string,
+      from: string,
+      to: string,
+      limit: number
+    ) => Effect.Effect<ReadonlyArray<RecordedCost>>
   }
 >()("rungate/layers/ledger/Margins") {
   static readonly layer = Layer.effect(
@@ -48,6 +58,14 @@ export class Margins extends Context.Service<
         )
       const within = (days: number) => sql`finished_at >= now() - ${days}::int * interval '1 day'`
       return Margins.of({
+        costs: (provider, from, to, limit) =>
+          slowly(
+            costRows(sql`
+              SELECT run_id, to_char(finished_at AT TIME ZONE 'UTC', 'YYYY-MM-DD') AS day, provider_cost AS cost FROM runs
+              WHERE provider = ${provider} AND provider_cost > 0 AND finished_at >= ${from}::date::timestamp AT TIME ZONE 'UTC'
+                AND finished_at < (${to}::date + 1)::timestamp AT TIME ZONE 'UTC'
+              LIMIT ${limit}`)
+          ),
         list: (days) =>
           slowly(
             marginRows(sql`

@@ -105,3 +105,57 @@ test("no customer's request shows a balance, and none may read or set one", asyn
   }
   expect(await app.metrics()).toContain('rungate_provider_credits{provider="lusha",unit="credit"} 4321.25')
 })
+
+describe("a provider's bill", () => {
+  const run = async (ended: string, cost: string) => {
+    const org = await app.tenant("5.00")
+    const { body } = await org.run(verify())
+    await app.sql("ALTER TABLE runs DISABLE TRIGGER ALL")
+    await app.sql("UPDATE runs SET provider = 'hunter', finished_at = $2, provider_cost = $3 WHERE run_id = $1", [
+      body.run_id,
+      ended,
+      cost
+    ])
+    await app.sql("ALTER TABLE runs ENABLE TRIGGER ALL")
+    return String(body.run_id)
+  }
+  const match = (body: object) => operator.post("/bills/match", { provider: "hunter", ...body })
+
+  test("is compared by run and by day, in credits", async () => {
+    // A credit of Hunter costs $0.0245.
+    const first = await run("2026-11-20T23:59:59Z", "24500")
+    await run("2026-11-21T00:00:00Z", "49000")
+    await run("2026-11-23T00:00:00Z", "24500")
+    const lines = [
+      { date: "2026-11-20", amount: "2", reference: first },
+      { date: "2026-11-21", amount: "1.5" },
+      { date: "2026-11-21", amount: "0.5", reference: "inv-1" },
+      { date: "2026-11-22", amount: "3" }
+    ]
+    const { status, body } = await match({ from: "2026-11-20", to: "2026-11-22", lines })
+    expect([status, body]).toEqual([
+      200,
+      {
+        provider: "hunter",
+        unit: "credit",
+        billed: "7.00",
+        recorded: "3.00",
+        differences: [
+          { kind: "other_amount", day: "2026-11-20", run_id: first, billed: "2.00", recorded: "1.00" },
+          { kind: "not_recorded", day: "2026-11-22", run_id: null, billed: "3.00", recorded: "0.00" }
+        ]
+      }
+    ])
+  })
+
+  test.each([
+    [{ from: "2026-11-20", to: "2026-11-22", lines: [{ date: "2026-11-23", amount: "1" }] }, "lines.0.date"],
+    [{ from: "2026-11-20", to: "2026-11-22", lines: [{ date: "yesterday", amount: "1" }] }, "lines.0.date"],
+    [{ from: "2026-11-20", to: "2026-11-22", lines: [{ date: "2026-11-21", amount: "-1" }] }, "lines.0.amount"],
+    [{ from: "2026-02-31", to: "2026-11-22", lines: [] }, "from"],
+    [{ provider: "brave", from: "2026-11-20", to: "2026-11-22", lines: [] }, "unit"]
+  ])("%j names what is wrong", async (body, field) => {
+    const { status, body: refusal } = await match(body)
+    expect([status, refusal.error.details?.[0].path]).toEqual([400, field])
+  })
+})

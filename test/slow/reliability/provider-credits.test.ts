@@ -3,9 +3,15 @@
  * offers are left out before a customer sees a refusal; readings and calls that overlap count nothing twice and lose nothing.
  */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test"
-import { Effect } from "effect"
+import { mkdtempSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { Context, Effect } from "effect"
+import { Audit } from "../../../src/layers/audit/Audit.ts"
 import { CreditsStore } from "../../../src/layers/executor/CreditsStore.ts"
 import { ProviderCredits } from "../../../src/layers/executor/ProviderCredits.ts"
+import { runMain } from "../../chaos/processes.ts"
+import { compiledCommand } from "../../kit/compiled-command.ts"
 import { type App, startApp, type Tenant, until, verify, withApp } from "../../kit/app.ts"
 import { providers } from "../../../src/layers/providers/index.ts"
 import { answer } from "../../layers/providers/stage.ts"
@@ -210,6 +216,18 @@ describe("readings", () => {
     expect((await pinned()).body.status).toBe("succeeded")
   })
 
+  test("an account that gets low is logged once, and read again sooner", async () => {
+    await account(10, "read")
+    await app.sql("UPDATE provider_credits SET low_below = 5000000")
+    const warnings = () => app.logs.filter((line) => line.includes("leadmagic: the service's account is low"))
+    const before = warnings().length
+    await read(4)
+    await read(3)
+    expect(warnings()).toHaveLength(before + 1)
+    const soon = "SELECT next_read_at < now() + interval '2 minutes' AS soon FROM provider_credits"
+    expect(await app.sql(soon)).toEqual([{ soon: true }])
+  })
+
   test("a failed reading changes no balance, and says why", async () => {
     await account(10, "read")
     there.play("leadmagic", answer(500, "oops"))
@@ -256,6 +274,57 @@ describe("readings", () => {
     await read(9.75)
     expect(await left()).toEqual({ balance: 9.75, reserved: 0 })
   })
+})
+
+describe("rungate admin", () => {
+  const admin = async (...args: ReadonlyArray<string>) => {
+    const env = { DATABASE_URL: app.databaseUrl, RUNGATE_MODE: "production" }
+    const { ended, output, errors } = runMain(["admin", ...args], env, [await compiledCommand()])
+    return { code: (await ended).code, out: output(), err: errors() }
+  }
+
+  test("credits set, list and refresh", async () => {
+    const set = await admin(
+      "credits",
+      "set",
+      "lusha",
+      "--balance",
+      "5000",
+      "--expires",
+      "2100-01-31",
+      "--low-below",
+      "10"
+    )
+    expect([set.code, set.out]).toEqual([0, expect.stringMatching(/lusha +ok +5000.00 credit/)])
+    const listed = await admin("credits", "list")
+    expect(listed.out).toMatch(/lusha .*2100-01-31/)
+    expect(listed.out).toMatch(/leadmagic +ok +1000000.00 credit/)
+    expect((await admin("credits", "refresh", "hunter", "--json")).code).toBe(0)
+    const wrong = await admin("credits", "set", "hunter", "--balance", "5")
+    expect([wrong.code, wrong.err]).toEqual([5, expect.stringContaining("the service reads it at hunter")])
+  })
+
+  test("bills match", async () => {
+    const file = join(mkdtempSync(join(tmpdir(), "bill-")), "bill.csv")
+    const match = (...more: ReadonlyArray<string>) =>
+      admin("bills", "match", "-f", file, "--provider", "lusha", "--from", "2026-11-01", "--to", "2026-11-30", ...more)
+    writeFileSync(file, 'Date,Credits\n2026-11-21T10:00:00Z,"1,250.5"\n')
+    const { code, out } = await match("--amount-column", "credits")
+    expect([code, out]).toEqual([0, expect.stringMatching(/2026-11-21 .*not recorded +1250.50 +0.00/)])
+    expect((await match()).err).toContain('has no column "amount". Its columns are Date, Credits.')
+    writeFileSync(file, "date,amount\n2026-11-21,free\n")
+    expect((await match()).err).toContain('has "free" for an amount, in row 1')
+  })
+})
+
+test("E23: the audit names an account whose reservations are not those of its calls", async () => {
+  const { run } = Context.get(app.context, Audit)
+  const found = async () =>
+    (await Effect.runPromise(run)).violations.filter(({ equation }) => equation.startsWith("E23"))
+  expect(await found()).toEqual([])
+  await app.sql("UPDATE provider_credits SET reserved = 7")
+  expect(await found()).toMatchObject([{ subject: "leadmagic", detail: "reserved 7, calls 0" }])
+  await app.sql("UPDATE provider_credits SET reserved = 0")
 })
 
 test("an account with much left makes no statement for a call, and its use is stored in sums", async () => {

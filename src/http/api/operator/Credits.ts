@@ -4,7 +4,7 @@ import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { Wire } from "../../../schema/Errors.ts"
 import { Usd } from "../../../schema/money/Money.ts"
 import { withExample } from "../../../schema/nouns/Noun.ts"
-import { ProviderCredits } from "../../../schema/nouns/operator/Credits.ts"
+import { BillMatch, ProviderCredits } from "../../../schema/nouns/operator/Credits.ts"
 import { optional } from "../shapes/Common.ts"
 import { Timestamp } from "../shapes/KeyRules.ts"
 import { forOperators, OperatorAuth } from "./OperatorAuth.ts"
@@ -22,6 +22,36 @@ const SetCredits = Schema.Struct({
 })
   .annotate({ identifier: "SetProviderCreditsRequest" })
   .pipe(withExample({ low_below: "500.00" }))
+
+/** A day of the calendar, which JavaScript would make of 2026-02-31 too. */
+const isDay = (text: string): boolean => {
+  const millis = /^20\d\d-\d\d-\d\d$/.test(text) ? Date.parse(text) : Number.NaN
+  return !Number.isNaN(millis) && new Date(millis).toISOString().startsWith(text)
+}
+const Day = Schema.String.annotate({ format: "date" }).check(
+  Schema.makeFilter((text: string) => isDay(text) || 'must be a day such as "2026-11-21"')
+)
+/** Lines of one bill. The command sends more than a request over HTTP may have. */
+const linesMax = 100_000
+
+const Bill = Schema.Struct({
+  provider: Provider,
+  from: Day,
+  to: Day.annotate({ description: "The last day." }),
+  unit: Schema.optionalKey(ProviderCredits.fields.unit),
+  lines: Schema.Array(
+    Schema.Struct({ date: Day, amount: Usd, reference: optional(Schema.String.check(Schema.isMaxLength(200))) })
+  ).check(Schema.isMaxLength(linesMax))
+})
+  .annotate({ identifier: "MatchBillRequest" })
+  .pipe(
+    withExample({
+      provider: "hunter",
+      from: "2026-11-01",
+      to: "2026-11-30",
+      lines: [{ date: "2026-11-21", amount: "12.50" }]
+    })
+  )
 
 export class OperatorCreditsApi extends HttpApiGroup.make("operatorCredits")
   .add(
@@ -55,6 +85,19 @@ export class OperatorCreditsApi extends HttpApiGroup.make("operatorCredits")
         "Read provider credits now",
         "Makes the reading of one account due now, or of all. A worker reads it within seconds; the answer is the state before.",
         "admin credits refresh"
+      )
+    )
+  )
+  .add(
+    HttpApiEndpoint.post("matchBill", "/operator/bills/match", {
+      payload: Bill,
+      success: Schema.toEncoded(BillMatch),
+      error: [Wire.invalid_request, Wire.not_found]
+    }).annotateMerge(
+      forOperators(
+        "Compare a provider's bill",
+        "Compares the lines of a bill with what runs of these days have cost: by run where a line's reference is a run's id, otherwise by day. Nothing is stored.",
+        "admin bills match"
       )
     )
   )

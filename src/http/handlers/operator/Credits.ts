@@ -2,14 +2,22 @@
 import { Clock, Effect, Schema } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { type CreditsRow, CreditsStore } from "../../../layers/executor/CreditsStore.ts"
+import { Margins } from "../../../layers/ledger/Margins.ts"
+import { Settings } from "../../../layers/platform/Settings.ts"
 import { providers } from "../../../layers/providers/index.ts"
-import { outlookOf } from "../../../schema/catalog/Credits.ts"
+import { costIn, outlookOf } from "../../../schema/catalog/Credits.ts"
 import { problem, refused } from "../../../schema/Errors.ts"
-import { ProviderCredits } from "../../../schema/nouns/operator/Credits.ts"
+import { matchBill } from "../../../schema/money/Bill.ts"
+import { MicroUsd } from "../../../schema/money/Money.ts"
+import { BillMatch, ProviderCredits } from "../../../schema/nouns/operator/Credits.ts"
 import { didYouMean } from "../../../schema/suggestion.ts"
 import { makeAsOperator } from "../../access/OperatorCookie.ts"
 import { Api } from "../../api/Api.ts"
 
+/** More runs than a month has. A longer bill is compared in parts. */
+const runsMax = 200_000
+
+const billJson = Schema.encodeSync(BillMatch)
 const creditsJson = Schema.encodeSync(ProviderCredits)
 const view = (row: CreditsRow, now: number) => creditsJson({ ...row, ...outlookOf(row, now) })
 
@@ -27,6 +35,8 @@ export const OperatorCreditsHandlers = HttpApiBuilder.group(
   Effect.fnUntraced(function* (handlers) {
     const asOperator = yield* makeAsOperator
     const store = yield* CreditsStore
+    const margins = yield* Margins
+    const { current } = yield* Settings
     const list = Effect.gen(function* () {
       const [rows, now] = [yield* store.list, yield* Clock.currentTimeMillis]
       return { items: rows.map((row) => view(row, now)) }
@@ -56,6 +66,24 @@ export const OperatorCreditsHandlers = HttpApiBuilder.group(
         if (provider !== null) yield* providerOf(provider)
         yield* store.refresh(provider)
         return yield* list
+      }),
+
+      matchBill: Effect.fnUntraced(function* ({ payload: { provider, from, to, unit = "credit", lines } }) {
+        const { slug, credit } = yield* providerOf(provider)
+        const price = current().accounts.get(slug)?.creditUsd ?? credit
+        if (unit === "credit" && price === null) return yield* refused("unit", `must be USD: ${slug} has no credits`)
+        const outside = lines.findIndex(({ date }) => date < from || date > to)
+        if (outside >= 0) return yield* refused(`lines.${outside}.date`, `must be from ${from} to ${to}`)
+        const costs = yield* margins.costs(slug, from, to, runsMax + 1)
+        if (costs.length > runsMax)
+          return yield* refused("to", `is too late: more than ${runsMax} runs; give fewer days`)
+        const recorded = costs.map((one) => ({ ...one, cost: costIn(unit, price, MicroUsd(one.cost)) }))
+        const billed = lines.map(({ date, amount, reference }) => ({
+          day: date,
+          amount,
+          reference: reference ?? null
+        }))
+        return billJson({ provider: slug, unit, ...matchBill(billed, recorded) })
       })
     })
   })

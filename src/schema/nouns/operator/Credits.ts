@@ -1,8 +1,9 @@
 /** What the operator's accounts at providers have left. Customers never see it. */
 import { Schema } from "effect"
 import { creditsStates } from "../../catalog/Credits.ts"
+import { billDifferences } from "../../money/Bill.ts"
 import { withColumns } from "../../Columns.ts"
-import { amount, amountAs, nullableText, provider, time, timeAs } from "../Noun.ts"
+import { amount, amountAs, dayAs, nullableText, provider, time, timeAs } from "../Noun.ts"
 
 export const ProviderCredits = Schema.Struct({
   provider,
@@ -45,3 +46,19 @@ export const ProviderCredits = Schema.Struct({
       words: { state: { ok: "ok", low: "low", empty: "empty", expiring: "expires soon", unknown: "unknown" } }
     })
   )
+
+export const BillMatch = Schema.Struct({
+  provider,
+  unit: ProviderCredits.fields.unit,
+  billed: amount,
+  recorded: amountAs("What runs that the provider delivered have cost, in the unit of the bill."),
+  differences: Schema.Array(
+    Schema.Struct({
+      kind: Schema.Literals(billDifferences),
+      day: dayAs(),
+      run_id: nullableText.annotate({ description: "The run that the line names. Null for a day." }),
+      billed: amount,
+      recorded: amount
+    })
+  )
+}).annotate({ identifier: "BillMatch" })
