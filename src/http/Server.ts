@@ -58,6 +58,7 @@ import { ReferralsHandlers } from "./handlers/Referrals.ts"
 import { RunsHandlers } from "./handlers/Runs.ts"
 import { ApprovalsHandlers } from "./handlers/accounts/Approvals.ts"
 import { LabelBudgetsHandlers } from "./handlers/accounts/LabelBudgets.ts"
+import { ConfigurationHandlers } from "./handlers/configuration/Configuration.ts"
 import { SendersHandlers } from "./handlers/accounts/Senders.ts"
 import { AllowancesHandlers } from "./handlers/accounts/Allowances.ts"
 import { ProviderAccountsHandlers } from "./handlers/accounts/ProviderAccounts.ts"
@@ -116,6 +117,7 @@ export const Routes = Layer.mergeAll(
       LabelBudgetsHandlers,
       ApprovalsHandlers,
       OptOutsHandlers,
+      ConfigurationHandlers,
       SendersHandlers,
       MembersHandlers,
       InvitationsHandlers,

@@ -106,6 +106,11 @@ export const errorGuide: Readonly<Record<ErrorCode, ErrorAdvice>> = {
     advice:
       "`GET /v1/wallet/audit` says what is wrong. Ask the operator, who resumes the wallet when its books add up. Then a new run"
   },
+  configuration_changed: {
+    meaning:
+      "Keys, limits, webhooks or budgets changed after the preview, or this request was applied already. Nothing was changed",
+    advice: "Preview the configuration again, then apply it with the new `digest`"
+  },
   gone: {
     meaning: "The events after this `Last-Event-ID` were deleted: they are kept for 30 days",
     advice: "Connect without the header, and read what you missed with `GET /v1/runs` and `GET /v1/wallet/transactions`"

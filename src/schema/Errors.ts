@@ -53,6 +53,7 @@ export const Wire = {
   approval_expired: wire("approval_expired", 409),
   opt_out: wire("opt_out", 409),
   wallet_suspended: wire("wallet_suspended", 409),
+  configuration_changed: wire("configuration_changed", 409),
   request_timeout: wire("request_timeout", 408),
   gone: wire("gone", 410),
   payload_too_large: wire("payload_too_large", 413),

@@ -46,6 +46,7 @@ export const expectedRoles = {
     "optOuts.list",
     "optOuts.check",
     "optOuts.export",
+    "configuration.export",
     "senders.list",
     "webhooks.list",
     "webhooks.get",
@@ -100,6 +101,8 @@ export const expectedRoles = {
     "topups.setAutoTopup",
     "wallet.setGuard",
     "history.erase",
+    "configuration.preview",
+    "configuration.apply",
     "labelBudgets.set",
     "labelBudgets.remove",
     "approvals.addRule",
@@ -140,6 +143,7 @@ export const peopleOnly: ReadonlyArray<string> = [
   ...["labelBudgets.set", "labelBudgets.remove", "approvals.addRule", "approvals.changeRule", "approvals.removeRule"],
   ...["approvals.approve", "approvals.deny", "approvals.decide"],
   ...["optOuts.remove"],
+  ...["configuration.preview", "configuration.apply"],
   ...["senders.add", "senders.verify", "senders.remove", "providerAccounts.set", "providerAccounts.remove"],
   ...["members.list", "members.setRole", "members.removeFactors", "members.remove", "oauth.asked", "oauth.decide"],
   ...["invitations.list", "invitations.create", "invitations.withdraw", "browser.switch"],
@@ -152,5 +156,6 @@ export const peopleOnly: ReadonlyArray<string> = [
 /** What needs a verified e-mail address, where the service verifies them: it pays, spends, or lets somebody else in. */
 export const verifiedOnly: ReadonlyArray<string> = [
   ...["runs.run", "quotes.quote", "batches.create", "batches.retry", "topups.checkout", "topups.setAutoTopup"],
-  ...["keys.create", "keys.change", "keys.rotate", "allowances.create", "invitations.create"]
+  ...["keys.create", "keys.change", "keys.rotate", "allowances.create", "invitations.create"],
+  ...["configuration.preview", "configuration.apply"]
 ]

@@ -97,11 +97,14 @@ const slotsOf = (document: Json, tools: Json): ReadonlyArray<Slot> => {
           }
         })
       }
-      for (const place of schema === undefined ? [] : freeTexts(schema, document))
+      for (const place of schema === undefined ? [] : freeTexts(schema, document)) {
+        // A file's keys are told apart by their names, and the sweep has made keys whose names are ids.
+        if (id === "configuration.preview" && place.join(".") === "configuration.keys.0.name") continue
         found.push({
           name: `${id} body ${place.join(".")}`,
           send: (token, text) => app.call(token, method, path, { body: withText(body, place, text) })
         })
+      }
     }
   }
   for (const { name, inputSchema } of tools) {

@@ -674,6 +674,23 @@ class OptOuts:
         return self._transport.call("DELETE", f"/v1/opt-outs/{segment('opt_out_id', opt_out_id)}")
 
 
+class Configuration:
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    def export(self) -> types.ConfigurationExport:
+        """Export the configuration"""
+        return self._transport.call("GET", "/v1/configuration", repeatable=True)
+
+    def apply(self, body: types.ConfigurationRequest) -> types.AppliedConfiguration:
+        """Apply a configuration"""
+        return self._transport.call("PUT", "/v1/configuration", body=body)
+
+    def preview(self, body: types.ConfigurationPreviewRequest) -> types.ConfigurationPreview:
+        """Preview a configuration"""
+        return self._transport.call("POST", "/v1/configuration/preview", body=body)
+
+
 class Senders:
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
@@ -1028,6 +1045,7 @@ class Rungate:
         self.label_budgets = LabelBudgets(transport)
         self.approvals = Approvals(transport)
         self.opt_outs = OptOuts(transport)
+        self.configuration = Configuration(transport)
         self.senders = Senders(transport)
         self.members = Members(transport)
         self.invitations = Invitations(transport)

@@ -99,6 +99,13 @@ class ApiKeyRotation(TypedDict):
     """how long the old key works; the default is 0: it stops at once"""
 
 
+class AppliedConfiguration(TypedDict):
+    digest: str
+    """of the state that was compared"""
+    changes: list[ConfigurationChange]
+    created: list[NewSecret]
+
+
 class Approval(TypedDict):
     run_id: str
     state: Literal["pending", "approved", "denied", "expired", "cancelled"]
@@ -183,6 +190,52 @@ class ApprovalRuleChange(TypedDict):
     """seconds until a run that nobody approves ends: a minute to seven days"""
     active: NotRequired[bool | None]
     name: NotRequired[str | None]
+
+
+class ApprovalRuleEntry(TypedDict):
+    min_hold: NotRequired[Usd | None]
+    """runs that hold this amount or more"""
+    capabilities: NotRequired[list[str] | None]
+    """runs of these capabilities"""
+    providers: NotRequired[list[str] | None]
+    """runs that may call one of these providers"""
+    raw: NotRequired[bool | None]
+    """true: only raw calls of endpoints; false: only capabilities"""
+    keys: NotRequired[list[str] | None]
+    """runs of these API keys"""
+    labels: NotRequired[dict[str, str] | None]
+    """runs with these labels in their metadata"""
+    role: NotRequired[Literal["member", "admin", "owner"] | None]
+    """the least role of a member who may decide"""
+    self_approval: NotRequired[bool | None]
+    """whether a member may approve a run that the member started"""
+    expires_after: NotRequired[int | None]
+    """seconds until a run that nobody approves ends: a minute to seven days"""
+    active: NotRequired[bool | None]
+    name: str
+
+
+class ApprovalRuleEntry_1(TypedDict):
+    min_hold: NotRequired[Usd | None]
+    """runs that hold this amount or more"""
+    capabilities: NotRequired[list[str] | None]
+    """runs of these capabilities"""
+    providers: NotRequired[list[str] | None]
+    """runs that may call one of these providers"""
+    raw: NotRequired[bool | None]
+    """true: only raw calls of endpoints; false: only capabilities"""
+    keys: NotRequired[list[str] | None]
+    """runs of these API keys"""
+    labels: NotRequired[dict[str, str] | None]
+    """runs with these labels in their metadata"""
+    role: NotRequired[Literal["member", "admin", "owner"] | None]
+    """the least role of a member who may decide"""
+    self_approval: NotRequired[bool | None]
+    """whether a member may approve a run that the member started"""
+    expires_after: NotRequired[int | None]
+    """seconds until a run that nobody approves ends: a minute to seven days"""
+    active: NotRequired[bool | None]
+    name: str
 
 
 class ApprovalRuleRequest(TypedDict):
@@ -434,6 +487,80 @@ class CommandHint(TypedDict):
     """a request, as the message or a hint names it"""
     cli: str
     """the command line that does the same"""
+
+
+class Configuration(TypedDict):
+    keys: NotRequired[list[KeyEntry] | None]
+    spend_guard: NotRequired[SpendGuardRequest_1 | None]
+    webhooks: NotRequired[list[WebhookEntry] | None]
+    label_budgets: NotRequired[list[LabelBudgetRequest_1] | None]
+    approval_rules: NotRequired[list[ApprovalRuleEntry] | None]
+
+
+class ConfigurationChange(TypedDict):
+    action: Literal["create", "change", "remove"]
+    section: Literal["keys", "spend_guard", "webhooks", "label_budgets", "approval_rules"]
+    name: str
+    """the name of a key or rule, the URL of a webhook endpoint, label=value of a label budget"""
+    fields: list[ConfigurationField]
+    """the values as people read them; null: no such rule"""
+
+
+class ConfigurationExport(TypedDict):
+    digest: str
+    configuration: Configuration
+
+
+class ConfigurationField(TypedDict):
+    field: str
+    before: str | None
+    after: str | None
+
+
+class ConfigurationPreview(TypedDict):
+    digest: str
+    """of the state that was compared"""
+    changes: list[ConfigurationChange]
+    replay: ConfigurationReplay | None
+
+
+class ConfigurationPreviewRequest(TypedDict):
+    configuration: Configuration_1
+    prune: NotRequired[bool | None]
+    """whether what is in no entry of a section, such as a key, is revoked or removed; the default is false"""
+
+
+class ConfigurationReplayRulesItem(TypedDict):
+    rule: str
+    blocked_runs: int
+
+
+ConfigurationReplay = TypedDict(
+    "ConfigurationReplay",
+    {
+        "from": "str",
+        "runs": "int",
+        "blocked_runs": "int",
+        "rules": "list[ConfigurationReplayRulesItem]",
+        "not_replayed": "list[str]",
+        "cut": "bool",
+    },
+)
+
+
+class ConfigurationRequest(TypedDict):
+    configuration: Configuration_1
+    prune: NotRequired[bool | None]
+    """whether what is in no entry of a section, such as a key, is revoked or removed; the default is false"""
+    digest: str
+
+
+class Configuration_1(TypedDict):
+    keys: NotRequired[list[KeyEntry_1] | None]
+    spend_guard: NotRequired[SpendGuardRequest | None]
+    webhooks: NotRequired[list[WebhookEntry_1] | None]
+    label_budgets: NotRequired[list[LabelBudgetRequest] | None]
+    approval_rules: NotRequired[list[ApprovalRuleEntry_1] | None]
 
 
 class Control(TypedDict):
@@ -773,6 +900,26 @@ class KeyBudgetRequest(TypedDict):
     """in the organization's time zone: weeks start on Monday, months on the first; total never resets"""
 
 
+class KeyBudgetRequest_1(TypedDict):
+    limit: Usd
+    period: Literal["day", "week", "month", "total"]
+    """in the organization's time zone: weeks start on Monday, months on the first; total never resets"""
+
+
+class KeyEntry(TypedDict):
+    name: str
+    expires_at: NotRequired[str | None]
+    budget: NotRequired[KeyBudgetRequest_1 | None]
+    allow: NotRequired[KeyScopeRequest_1 | None]
+
+
+class KeyEntry_1(TypedDict):
+    name: str
+    expires_at: NotRequired[str | None]
+    budget: NotRequired[KeyBudgetRequest | None]
+    allow: NotRequired[KeyScopeRequest | None]
+
+
 class KeyScope(TypedDict):
     capabilities: NotRequired[list[str]]
     providers: NotRequired[list[str]]
@@ -787,6 +934,24 @@ class KeyScope(TypedDict):
 
 
 class KeyScopeRequest(TypedDict):
+    capabilities: NotRequired[list[str] | None]
+    """the only capabilities that may run; raw calls then need raw: true"""
+    providers: NotRequired[list[str] | None]
+    """the only providers that runs may call"""
+    raw: NotRequired[bool | None]
+    """whether raw endpoints may be called; the default is true without capabilities, and false with them"""
+    read_only: NotRequired[bool | None]
+    """reads and lookups only: no run that acts outside, such as sending a message; raw calls with GET only"""
+    max_cost: NotRequired[Usd | None]
+    mint: NotRequired[bool | None]
+    """whether the key may give allowances, which are keys with an amount of its money"""
+    read: NotRequired[Literal["own", "organization"] | None]
+    """whose runs it reads; allowances and agents: own"""
+    labels: NotRequired[dict[str, str] | None]
+    """labels that all of its runs have, such as {"customer": "acme"}; a request may not give them another value"""
+
+
+class KeyScopeRequest_1(TypedDict):
     capabilities: NotRequired[list[str] | None]
     """the only capabilities that may run; raw calls then need raw: true"""
     providers: NotRequired[list[str] | None]
@@ -824,6 +989,16 @@ class LabelBudget(TypedDict):
 
 
 class LabelBudgetRequest(TypedDict):
+    label: str
+    value: NotRequired[str | None]
+    limit: Usd
+    period: Literal["day", "week", "month", "total"]
+    """in the organization's time zone: weeks start on Monday, months on the first; total never resets"""
+    time_zone: NotRequired[str]
+    """the zone whose days it counts, such as Europe/Berlin"""
+
+
+class LabelBudgetRequest_1(TypedDict):
     label: str
     value: NotRequired[str | None]
     limit: Usd
@@ -988,6 +1163,15 @@ class NewInvitation(TypedDict):
 class NewSecondFactor(TypedDict):
     secret: str
     uri: str
+
+
+class NewSecret(TypedDict):
+    section: Literal["keys", "spend_guard", "webhooks", "label_budgets", "approval_rules"]
+    name: str
+    """the name of a key or rule, the URL of a webhook endpoint, label=value of a label budget"""
+    id: str
+    secret: str
+    """the API key, or the secret that signs webhooks; it is shown only once"""
 
 
 class NewSessionOrganization(TypedDict):
@@ -1809,6 +1993,14 @@ class SpendGuardRequest(TypedDict):
     contact_guard_days: NotRequired[int | None]
 
 
+class SpendGuardRequest_1(TypedDict):
+    per_run_limit: NotRequired[Usd | None]
+    daily_limit: NotRequired[Usd | None]
+    low_balance: NotRequired[Usd | None]
+    time_zone: NotRequired[str]
+    contact_guard_days: NotRequired[int | None]
+
+
 class Transaction(TypedDict):
     id: str
     type: Literal["reserve", "settle", "release", "topup", "bonus", "refund"]
@@ -1952,6 +2144,20 @@ class WebhookEndpointRequest(TypedDict):
     url: str
     events: list[Literal["run.created", "run.started", "run.attempt", "run.approval_required", "run.approved", "run.finished", "wallet.changed", "wallet.low", "budget.reached", "topup.failed"]]
     """The kinds of events that are sent."""
+
+
+class WebhookEntry(TypedDict):
+    url: str
+    events: list[Literal["run.created", "run.started", "run.attempt", "run.approval_required", "run.approved", "run.finished", "wallet.changed", "wallet.low", "budget.reached", "topup.failed"]]
+    """The kinds of events that are sent."""
+    status: NotRequired[Literal["active", "paused"] | None]
+
+
+class WebhookEntry_1(TypedDict):
+    url: str
+    events: list[Literal["run.created", "run.started", "run.attempt", "run.approval_required", "run.approved", "run.finished", "wallet.changed", "wallet.low", "budget.reached", "topup.failed"]]
+    """The kinds of events that are sent."""
+    status: NotRequired[Literal["active", "paused"] | None]
 
 
 WebhookReplay = TypedDict(

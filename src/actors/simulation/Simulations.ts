@@ -19,6 +19,7 @@ import { countsFor } from "../../schema/runs/Quote.ts"
 import type { PastRun } from "../../schema/simulation/PastRun.ts"
 import type { Policy } from "../../schema/simulation/Policy.ts"
 import type { CountsOf } from "../../schema/simulation/Rehearsal.ts"
+import { type Replay, replayed, type ReplayQuestion } from "./replayed.ts"
 import { simulation, type Simulated } from "../../schema/simulation/Simulation.ts"
 
 /** Runs of one simulation. They take between one and two seconds. */
@@ -149,7 +150,11 @@ const kindsOf = function* (runs: ReadonlyArray<PastRun>) {
 
 export class Simulations extends Context.Service<
   Simulations,
-  { readonly simulate: (question: Question) => Effect.Effect<Simulation, TooManyRuns | SimulationBusy> }
+  {
+    readonly simulate: (question: Question) => Effect.Effect<Simulation, TooManyRuns | SimulationBusy>
+    /** What the rules would have blocked of the runs since `from`. */
+    readonly replay: (question: ReplayQuestion) => Effect.Effect<Replay, SimulationBusy>
+  }
 >()("rungate/actors/simulation/Simulations") {
   static readonly layer = Layer.effect(
     Simulations,
@@ -229,20 +234,22 @@ export class Simulations extends Context.Service<
           else waiting.set(org_id, now)
         })
 
+      const inTurn = <A, E>(org_id: string, work: Effect.Effect<A, E>) =>
+        Effect.suspend((): Effect.Effect<A, E | SimulationBusy> => {
+          const all = [...waiting.values()].reduce((sum, one) => sum + one, 0)
+          const own = waiting.get(org_id) ?? 0
+          if (own >= (all < waitingMax / 2 ? orgWaitingMax : 1) || all >= waitingMax)
+            return new SimulationBusy({ message: busy })
+          return Effect.acquireUseRelease(
+            count(org_id, 1),
+            () => oneAtATime.withPermit(work),
+            () => count(org_id, -1)
+          )
+        })
+
       return Simulations.of({
-        simulate: (question) =>
-          Effect.suspend(() => {
-            const { org_id } = question
-            const all = [...waiting.values()].reduce((sum, one) => sum + one, 0)
-            const own = waiting.get(org_id) ?? 0
-            if (own >= (all < waitingMax / 2 ? orgWaitingMax : 1) || all >= waitingMax)
-              return new SimulationBusy({ message: busy })
-            return Effect.acquireUseRelease(
-              count(org_id, 1),
-              () => oneAtATime.withPermit(run(question)),
-              () => count(org_id, -1)
-            )
-          })
+        simulate: (question) => inTurn(question.org_id, run(question)),
+        replay: (question) => inTurn(question.org_id, replayed(reads, question))
       })
     })
   )

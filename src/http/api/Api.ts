@@ -1,5 +1,6 @@
 /** The whole contract under `/v1`. The OpenAPI document, the handlers and the typed client are derived from it. */
 import { HttpApi, OpenApi } from "effect/http-api"
+import { ConfigurationApi } from "./Configuration.ts"
 import { CatalogApi } from "./Catalog.ts"
 import { Malformed, RequestChecks } from "./shapes/Common.ts"
 import { completed } from "./document/Document.ts"
@@ -69,6 +70,7 @@ export class Api extends HttpApi.make("rungate")
   .add(LabelBudgetsApi)
   .add(ApprovalsApi)
   .add(OptOutsApi)
+  .add(ConfigurationApi)
   .add(SendersApi)
   .add(MembersApi)
   .add(InvitationsApi)

@@ -24,6 +24,17 @@ const Events = Schema.Array(EventKind)
   .check(Schema.isMinLength(1), Schema.isMaxLength(eventKinds.length))
   .annotate({ description: "The kinds of events that are sent." })
 
+export const WebhookEndpointRequest = Schema.Struct({ url: Url, events: Events })
+  .annotate({ identifier: "WebhookEndpointRequest" })
+  .pipe(withExample({ url: "https://example.com/webhooks", events: ["run.finished", "wallet.low"] }))
+export const WebhookEndpointChange = Schema.Struct({
+  url: optional(Url),
+  events: optional(Events),
+  status: optional(Schema.Literals(["active", "paused"]))
+})
+  .annotate({ identifier: "WebhookEndpointChange" })
+  .pipe(withExample({ status: "paused" }))
+
 export const WebhooksReplayed = Schema.Struct({ replayed: Schema.Int }).annotate({ identifier: "WebhooksReplayed" })
 
 const params = { endpoint_id: Schema.String }
@@ -41,9 +52,7 @@ export class WebhooksApi extends HttpApiGroup.make("webhooks")
       )
     ),
     HttpApiEndpoint.post("create", "/webhook-endpoints", {
-      payload: Schema.Struct({ url: Url, events: Events })
-        .annotate({ identifier: "WebhookEndpointRequest" })
-        .pipe(withExample({ url: "https://example.com/webhooks", events: ["run.finished", "wallet.low"] })),
+      payload: WebhookEndpointRequest,
       success: NewWebhookEndpoint,
       error: errors
     }).annotateMerge(
@@ -60,13 +69,7 @@ export class WebhooksApi extends HttpApiGroup.make("webhooks")
     }).annotateMerge(operation({ role: "viewer", keys: "reads" }, "Get a webhook endpoint", "Without its secret.")),
     HttpApiEndpoint.patch("change", "/webhook-endpoints/:endpoint_id", {
       params,
-      payload: Schema.Struct({
-        url: optional(Url),
-        events: optional(Events),
-        status: optional(Schema.Literals(["active", "paused"]))
-      })
-        .annotate({ identifier: "WebhookEndpointChange" })
-        .pipe(withExample({ status: "paused" })),
+      payload: WebhookEndpointChange,
       success: WebhookEndpoint,
       error: errors
     }).annotateMerge(

@@ -7,6 +7,7 @@ import { Settings } from "../../layers/platform/Settings.ts"
 import { Signals, webhooksDue } from "../../layers/queues/Signals.ts"
 import { type DeliveryRow, WebhookDeliveries } from "../../layers/webhooks/Deliveries.ts"
 import { endpointsMax, WebhookEndpoints } from "../../layers/webhooks/Endpoints.ts"
+import { withoutNulls } from "../../schema/defined.ts"
 import { problem, refused } from "../../schema/Errors.ts"
 import { withCommands } from "../../schema/Hints.ts"
 import { looksLike } from "../../schema/Ids.ts"
@@ -14,13 +15,14 @@ import { NewWebhookEndpoint, WebhookDelivery, WebhookEndpoint } from "../../sche
 import { listWebhooks } from "../../schema/Steps.ts"
 import { webhookUrl } from "../../layers/webhooks/WebhookUrl.ts"
 import { Api } from "../api/Api.ts"
+import type { WebhookEndpointChange, WebhookEndpointRequest } from "../api/Webhooks.ts"
 import { pageOf } from "./ListPage.ts"
 import { makeAsCaller } from "../middleware/Bearer.ts"
 import { CurrentCaller } from "../api/shapes/Common.ts"
 
 const graceSecondsDefault = 86_400
 
-const endpointJson = Schema.encodeSync(WebhookEndpoint)
+export const webhookView = Schema.encodeSync(WebhookEndpoint)
 const newEndpointJson = Schema.encodeSync(NewWebhookEndpoint)
 const deliveryJson = Schema.encodeSync(WebhookDelivery)
 
@@ -43,26 +45,58 @@ const timeOf = (path: string, text: string) => {
     : Effect.succeed(time)
 }
 
+/** The handlers and the configuration of an organization use this. */
+export const makeWebhookWrites = Effect.gen(function* () {
+  const endpoints = yield* WebhookEndpoints
+  const log = yield* EventLog
+  const feed = yield* EventFeed
+  const { webhookAllowPrivate } = yield* Settings
+
+  const checkedUrl = (text: string) => {
+    const checked = webhookUrl(text, webhookAllowPrivate)
+    return checked._tag === "Refused" ? refused("url", checked.message) : Effect.succeed(checked.url)
+  }
+
+  const create = Effect.fnUntraced(function* (payload: typeof WebhookEndpointRequest.Type) {
+    const { org_id } = yield* CurrentCaller
+    const url = yield* checkedUrl(payload.url)
+    yield* feed.listen(org_id)
+    const position = (yield* log.heads([org_id])).get(org_id) ?? 0n
+    const created = yield* endpoints.create(org_id, { url, events: [...new Set(payload.events)], position })
+    if (created !== null) return created
+    return yield* refused(
+      "url",
+      `can't be added: an organization has at most ${endpointsMax} webhook endpoints; remove one first`
+    )
+  })
+
+  const change = Effect.fnUntraced(function* (endpoint_id: string, payload: typeof WebhookEndpointChange.Type) {
+    const { org_id } = yield* CurrentCaller
+    const { url, events, status } = withoutNulls(payload)
+    return yield* endpoints.change(org_id, endpoint_id, {
+      url: url === undefined ? url : yield* checkedUrl(url),
+      events: events === undefined ? events : [...new Set(events)],
+      paused: status === undefined ? status : status === "paused"
+    })
+  })
+
+  return { checkedUrl, create, change }
+})
+
 export const WebhooksHandlers = HttpApiBuilder.group(
   Api,
   "webhooks",
   Effect.fnUntraced(function* (handlers) {
     const endpoints = yield* WebhookEndpoints
     const deliveries = yield* WebhookDeliveries
-    const log = yield* EventLog
-    const feed = yield* EventFeed
     const signals = yield* Signals
     const asCaller = yield* makeAsCaller
-    const { webhookAllowPrivate } = yield* Settings
+    const writes = yield* makeWebhookWrites
 
     const endpointOf = Effect.fnUntraced(function* (org_id: string, endpoint_id: string) {
       const row = looksLike("whe", endpoint_id) ? yield* endpoints.find(org_id, endpoint_id) : null
       return row ?? (yield* Effect.fail(unknown(endpoint_id)))
     })
-    const checkedUrl = (text: string) => {
-      const checked = webhookUrl(text, webhookAllowPrivate)
-      return checked._tag === "Refused" ? refused("url", checked.message) : Effect.succeed(checked.url)
-    }
     const notPaused = ({ status }: WebhookEndpoint) =>
       status === "active"
         ? Effect.void
@@ -71,39 +105,22 @@ export const WebhooksHandlers = HttpApiBuilder.group(
     return handlers.handleAll({
       list: Effect.fnUntraced(function* () {
         const { org_id } = yield* CurrentCaller
-        return { items: (yield* endpoints.list(org_id)).map((row) => endpointJson(row)), next_cursor: null }
+        return { items: (yield* endpoints.list(org_id)).map((row) => webhookView(row)), next_cursor: null }
       }),
       create: Effect.fnUntraced(function* ({ payload }) {
-        const { org_id } = yield* CurrentCaller
-        const url = yield* checkedUrl(payload.url)
-        yield* feed.listen(org_id)
-        const position = (yield* log.heads([org_id])).get(org_id) ?? 0n
-        const created = yield* asCaller(
-          endpoints.create(org_id, { url, events: [...new Set(payload.events)], position })
-        )
-        if (created !== null) return newEndpointJson({ ...created.row, secret: created.secret })
-        return yield* refused(
-          "url",
-          `can't be added: an organization has at most ${endpointsMax} webhook endpoints; remove one first`
-        )
+        const { row, secret } = yield* asCaller(writes.create(payload))
+        return newEndpointJson({ ...row, secret })
       }),
       get: Effect.fnUntraced(function* ({ params: { endpoint_id } }) {
         const { org_id } = yield* CurrentCaller
-        return endpointJson(yield* endpointOf(org_id, endpoint_id))
+        return webhookView(yield* endpointOf(org_id, endpoint_id))
       }),
       change: Effect.fnUntraced(function* ({ params: { endpoint_id }, payload }) {
         const { org_id } = yield* CurrentCaller
         yield* endpointOf(org_id, endpoint_id)
-        const url = (payload.url ?? null) === null ? undefined : yield* checkedUrl(payload.url ?? "")
-        const changed = yield* asCaller(
-          endpoints.change(org_id, endpoint_id, {
-            url,
-            events: payload.events === undefined || payload.events === null ? undefined : [...new Set(payload.events)],
-            paused: payload.status === undefined || payload.status === null ? undefined : payload.status === "paused"
-          })
-        )
+        const changed = yield* asCaller(writes.change(endpoint_id, payload))
         yield* signals.publish([webhooksDue])
-        return changed === null ? yield* Effect.fail(unknown(endpoint_id)) : endpointJson(changed)
+        return changed === null ? yield* Effect.fail(unknown(endpoint_id)) : webhookView(changed)
       }),
       remove: Effect.fnUntraced(function* ({ params: { endpoint_id } }) {
         const { org_id } = yield* CurrentCaller

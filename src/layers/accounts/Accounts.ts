@@ -160,6 +160,8 @@ export class Accounts extends Context.Service<
       rules?: KeyRules
     ) => Effect.Effect<NewKey, TooManyKeys>
     readonly keys: (org_id: string, before: string | null, limit: number) => Effect.Effect<ReadonlyArray<KeyRow>>
+    /** The keys that people make and change: in use, of no allowance and of no connected agent. */
+    readonly changeableKeys: (org_id: string) => Effect.Effect<ReadonlyArray<KeyRow>>
     /** None if the key does not exist or belongs to another organization. */
     readonly key: (org_id: string, key_id: string) => Effect.Effect<Option.Option<KeyRow>>
     readonly revokeKey: (org_id: string, key_id: string) => Effect.Effect<Option.Option<KeyRow>>
@@ -366,6 +368,7 @@ export class Accounts extends Context.Service<
         principal,
         access,
         createKey: keys.create,
+        changeableKeys: (org_id) => Effect.orDie(keys.changeable(org_id)),
         keys: (org_id, before, limit) => Effect.orDie(keys.list(org_id, before, limit)),
         key: (org_id, key_id) => Effect.orDie(keys.find(org_id, key_id)),
         revokeKey: (org_id, key_id) => Effect.orDie(keys.revoke(org_id, key_id)),

@@ -174,6 +174,16 @@ export const apiKeys = (sql: SqlClient.SqlClient) => {
       withBudgets
     )
 
+  /** Those that people make and change: neither ended nor replaced, of no allowance and of no connected agent. */
+  const changeable = (org_id: string) =>
+    Effect.flatMap(
+      storedRows(sql`
+      SELECT ${columns} FROM api_keys WHERE org_id = ${org_id} AND revoked_at IS NULL AND replaced_by IS NULL
+        AND (expires_at IS NULL OR expires_at > now()) AND NOT EXISTS (SELECT FROM allowances a WHERE a.key_id = api_keys.key_id)
+        AND NOT EXISTS (SELECT FROM oauth_grants g WHERE g.key_id = api_keys.key_id) ORDER BY key_id`),
+      withBudgets
+    )
+
   const first = (rows: ReadonlyArray<StoredKey>) => Effect.map(withBudgets(rows), ([row]) => Option.fromNullishOr(row))
 
   const find = (org_id: string, key_id: string) =>
@@ -273,5 +283,5 @@ export const apiKeys = (sql: SqlClient.SqlClient) => {
     return yield* Effect.catchTag(sql.withTransaction(renewed), "SqlError", Effect.die)
   })
 
-  return { create, insertKey, list, find, revoke, change, rotate, renew }
+  return { create, insertKey, list, changeable, find, revoke, change, rotate, renew }
 }

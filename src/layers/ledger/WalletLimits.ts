@@ -23,7 +23,10 @@ const amountOf = (amount: bigint | null) => (amount === null ? null : MicroUsd(a
 export class WalletLimits extends Context.Service<
   WalletLimits,
   {
-    /** Locks the wallet until the transaction ends: no turn changes it, and nobody else its limits or budgets. */
+    /**
+     * Locks what a configuration holds until the transaction ends: the wallet, which no turn changes then, and keys and webhook endpoints, which
+     * nobody else creates or changes. The wallet is first, because a turn holds it when it locks keys.
+     */
     readonly lock: (org_id: string) => Effect.Effect<void>
     readonly change: (
       org_id: string,
@@ -40,6 +43,13 @@ export class WalletLimits extends Context.Service<
           SELECT per_run_limit, daily_limit, time_zones, ${sql.literal(todayOf("wallets", "t.now"))}::text AS day,
                  (extract(epoch FROM t.now) * 1000000)::bigint AS now_micros
           FROM wallets CROSS JOIN (SELECT clock_timestamp() AS now) t WHERE org_id = ${org_id} FOR UPDATE OF wallets`)
+
+      const lock = Effect.fnUntraced(function* (org_id: string) {
+        yield* locked(org_id)
+        yield* sql`SELECT 1 FROM orgs WHERE org_id = ${org_id} FOR UPDATE`
+        yield* sql`SELECT 1 FROM api_keys WHERE org_id = ${org_id} AND revoked_at IS NULL ORDER BY key_id FOR SHARE`
+        yield* sql`SELECT 1 FROM webhook_endpoints WHERE org_id = ${org_id} ORDER BY endpoint_id FOR SHARE`
+      })
 
       const change = Effect.fnUntraced(function* (org_id: string, wanted: LimitsChange) {
         const { day, now_micros, time_zones, ...row } = yield* locked(org_id)
@@ -59,7 +69,7 @@ export class WalletLimits extends Context.Service<
       }, sql.withTransaction)
 
       return WalletLimits.of({
-        lock: (org_id) => Effect.asVoid(Effect.orDie(locked(org_id))),
+        lock: (org_id) => Effect.orDie(lock(org_id)),
         change: (org_id, wanted) => Effect.orDie(change(org_id, wanted))
       })
     })

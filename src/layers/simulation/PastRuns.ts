@@ -48,6 +48,29 @@ export interface PastQuestion {
   readonly limit: number
 }
 
+export const LimitedRun = Schema.Struct({
+  run_id: Schema.String,
+  key_id: Schema.NullOr(Schema.String),
+  capability: Schema.NullOr(Schema.String),
+  provider: Schema.NullOr(Schema.String),
+  hold: Schema.BigInt,
+  charged: Schema.BigInt,
+  /** JSON text. */
+  metadata: Schema.NullOr(Schema.String),
+  created_at: Schema.Date,
+  finished_at: Schema.Date
+})
+const limitedRows = rowsOf(LimitedRun.fields)
+
+export interface NewestQuestion {
+  readonly org_id: string
+  readonly from: Date
+  /** Null: from the newest on. */
+  readonly before: string | null
+  readonly limit: number
+  readonly labels: boolean
+}
+
 /** The kind of a longer input is not told apart: only the names of its fields would be used. */
 const inputBytesMax = 2_000
 /** Runs in one text: some tens of kilobytes. */
@@ -95,6 +118,8 @@ export class PastRuns extends Context.Service<
   {
     /** Oldest first. Runs that a limit blocked, that were cancelled or that took another run's result called nobody, and are left out. */
     readonly page: (question: PastQuestion) => Effect.Effect<PastPage>
+    /** Newest first, with what limits decide by. `metadata` is left out unless `labels`. */
+    readonly newest: (question: NewestQuestion) => Effect.Effect<ReadonlyArray<typeof LimitedRun.Type>>
   }
 >()("rungate/layers/simulation/PastRuns") {
   static readonly layer = Layer.effect(
@@ -125,7 +150,17 @@ export class PastRuns extends Context.Service<
           last: parts.at(-1) ?? null
         }
       })
-      return PastRuns.of({ page: (question) => Effect.orDie(page(question)) })
+      const newest = ({ org_id, from, before, limit, labels }: NewestQuestion) =>
+        limitedRows(sql`
+          SELECT run_id, key_id, capability, provider, hold, coalesce(charged, 0) AS charged, CASE WHEN ${labels} THEN metadata::text END AS metadata,
+                 created_at, finished_at
+          FROM runs WHERE org_id = ${org_id} AND run_id > run_id_at(${from}::timestamptz) AND (${before}::text IS NULL OR run_id < ${before})
+            AND status IN ('succeeded', 'no_match', 'failed', 'timed_out') AND finished_at IS NOT NULL
+          ORDER BY run_id DESC LIMIT ${limit}`)
+      return PastRuns.of({
+        newest: (question) => Effect.orDie(newest(question)),
+        page: (question) => Effect.orDie(page(question))
+      })
     })
   )
 }

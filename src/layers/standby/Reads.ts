@@ -31,6 +31,7 @@ export class Reads extends Context.Service<
     readonly entries: Books["Service"]["entries"]
     readonly usage: UsageStore["Service"]["usage"]
     readonly pastRuns: PastRuns["Service"]["page"]
+    readonly newestRuns: PastRuns["Service"]["newest"]
     readonly subjectHistory: HistoryStore["Service"]["subjectHistory"]
     readonly batch: HistoryStore["Service"]["batch"]
   }
@@ -53,6 +54,7 @@ export class Reads extends Context.Service<
           entries: books.entries,
           usage: usage.usage,
           pastRuns: past.page,
+          newestRuns: past.newest,
           subjectHistory: history.subjectHistory,
           batch: history.batch
         }
@@ -71,6 +73,7 @@ export class Reads extends Context.Service<
         entries: (...args) => prefer(replica.books.entries(...args), primary.books.entries(...args)),
         usage: (question) => prefer(replica.usage.usage(question), primary.usage.usage(question)),
         pastRuns: (filter) => prefer(replica.past.page(filter), primary.past.page(filter)),
+        newestRuns: (filter) => prefer(replica.past.newest(filter), primary.past.newest(filter)),
         subjectHistory: (...args) =>
           prefer(replica.history.subjectHistory(...args), primary.history.subjectHistory(...args)),
         batch: (...args) => prefer(replica.history.batch(...args), primary.history.batch(...args))

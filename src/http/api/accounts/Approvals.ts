@@ -18,10 +18,10 @@ const settings = {
   expires_after: optional(ruleFields.expires_after),
   active: optional(ruleFields.active)
 }
-const RuleRequest = Schema.Struct({ name: nouns.ruleName, ...ruleFields, ...settings })
+export const RuleRequest = Schema.Struct({ name: nouns.ruleName, ...ruleFields, ...settings })
   .annotate({ identifier: "ApprovalRuleRequest" })
   .pipe(withExample({ name: "Large runs", min_hold: "1.00", role: "admin", expires_after: 86_400 }))
-const RuleChange = Schema.Struct({ ...ruleFields, ...settings, name: optional(nouns.ruleName) })
+export const RuleChange = Schema.Struct({ ...ruleFields, ...settings, name: optional(nouns.ruleName) })
   .annotate({ identifier: "ApprovalRuleChange" })
   .pipe(withExample({ active: false }))
 

@@ -23,6 +23,24 @@ const NewApiKey = Schema.Struct({ id: Schema.String, api_key: Schema.String, not
     })
   )
 
+export const ApiKeyRequest = Schema.Struct({
+  name: Name,
+  environment: Schema.Literals(["test", "live"]),
+  ...ruleFields
+})
+  .annotate({ identifier: "ApiKeyRequest" })
+  .pipe(
+    withExample({
+      name: "agent",
+      environment: "test",
+      budget: { limit: "5.00", period: "day" },
+      allow: { capabilities: ["email.find", "email.verify"], max_cost: "0.50" }
+    })
+  )
+export const ApiKeyChange = Schema.Struct({ name: Schema.optionalKey(Name), ...ruleFields })
+  .annotate({ identifier: "ApiKeyChange" })
+  .pipe(withExample({ budget: { limit: "5.00", period: "day" }, expires_at: null }))
+
 const params = { key_id: Schema.String }
 
 /** The longest time for which a replaced key may go on: 30 days. */
@@ -53,20 +71,7 @@ export class KeysApi extends HttpApiGroup.make("keys")
       )
     ),
     HttpApiEndpoint.post("create", "/api-keys", {
-      payload: Schema.Struct({
-        name: Name,
-        environment: Schema.Literals(["test", "live"]),
-        ...ruleFields
-      })
-        .annotate({ identifier: "ApiKeyRequest" })
-        .pipe(
-          withExample({
-            name: "agent",
-            environment: "test",
-            budget: { limit: "5.00", period: "day" },
-            allow: { capabilities: ["email.find", "email.verify"], max_cost: "0.50" }
-          })
-        ),
+      payload: ApiKeyRequest,
       success: NewApiKey,
       error: [Wire.invalid_request, Wire.forbidden]
     }).annotateMerge(
@@ -78,11 +83,7 @@ export class KeysApi extends HttpApiGroup.make("keys")
     ),
     HttpApiEndpoint.patch("change", "/api-keys/:key_id", {
       params,
-      payload: Schema.Struct({ name: Schema.optionalKey(Name), ...ruleFields })
-        .annotate({
-          identifier: "ApiKeyChange"
-        })
-        .pipe(withExample({ budget: { limit: "5.00", period: "day" }, expires_at: null })),
+      payload: ApiKeyChange,
       success: ApiKey,
       error: [Wire.invalid_request, Wire.forbidden]
     }).annotateMerge(

@@ -43,6 +43,18 @@ export const StatementRun = Schema.Struct({
 
 export const StatementPage = Schema.Struct({ ...pageOf(StatementRun).fields, statement })
 
+export const LabelBudgetRequest = Schema.Struct({
+  label: Label,
+  value: optional(Value),
+  limit: Usd,
+  period: BudgetRequest.fields.period,
+  time_zone: Schema.optionalKey(
+    ZoneName.annotate({ description: "the zone whose days it counts, such as Europe/Berlin" })
+  )
+})
+  .annotate({ identifier: "LabelBudgetRequest" })
+  .pipe(withExample({ label: "customer", value: "acme", limit: "25.00", period: "month" }))
+
 export class LabelBudgetsApi extends HttpApiGroup.make("labelBudgets")
   .add(
     HttpApiEndpoint.get("list", "/label-budgets", {
@@ -84,17 +96,7 @@ export class LabelBudgetsApi extends HttpApiGroup.make("labelBudgets")
       )
     ),
     HttpApiEndpoint.put("set", "/label-budgets", {
-      payload: Schema.Struct({
-        label: Label,
-        value: optional(Value),
-        limit: Usd,
-        period: BudgetRequest.fields.period,
-        time_zone: Schema.optionalKey(
-          ZoneName.annotate({ description: "the zone whose days it counts, such as Europe/Berlin" })
-        )
-      })
-        .annotate({ identifier: "LabelBudgetRequest" })
-        .pipe(withExample({ label: "customer", value: "acme", limit: "25.00", period: "month" })),
+      payload: LabelBudgetRequest,
       success: LabelBudget,
       error: [Wire.invalid_request, Wire.forbidden]
     }).annotateMerge(

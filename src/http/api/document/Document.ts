@@ -34,6 +34,8 @@ const tagDescriptions: Readonly<Record<string, string>> = {
   approvals: "Which runs need the yes of a member, and what the members said.",
   optOuts: "Addresses, domains and profiles that runs must not contact.",
   labelBudgets: "What runs with a label, such as a customer, may charge and hold.",
+  configuration:
+    "API keys, spend guard, webhooks, label budgets and approval rules as one document: exported, compared, and applied whole or not at all.",
   senders: "Domains from which the organization may send e-mail.",
   members: "The organization's people and their roles.",
   invitations: "Invitations to join the organization.",

@@ -16,12 +16,13 @@ import type { Ruling } from "../../../schema/guards/Approval.ts"
 import { looksLike } from "../../../schema/Ids.ts"
 import { Approval, ApprovalRule } from "../../../schema/nouns/Approval.ts"
 import { Api } from "../../api/Api.ts"
+import type { RuleChange as ChangeRequest, RuleRequest } from "../../api/accounts/Approvals.ts"
 import { CurrentCaller } from "../../api/shapes/Common.ts"
 import { makeAsCaller } from "../../middleware/Bearer.ts"
 import { pageBy, pageOf } from "../ListPage.ts"
 
 const ruleJson = Schema.encodeSync(ApprovalRule)
-const ruleView = ({ conditions, ...row }: ApprovalRuleRow) => ruleJson({ ...row, ...conditions })
+export const approvalRuleView = ({ conditions, ...row }: ApprovalRuleRow) => ruleJson({ ...row, ...conditions })
 const approvalView: (row: ApprovalRow) => typeof Approval.Encoded = Schema.encodeSync(Approval)
 
 /** Who decides by default: an admin, within a day, and not about the own run. */
@@ -75,15 +76,30 @@ const kept = (id: string, stored: ApprovalRuleRow | Unstored) => {
     case "unknown":
       return unknownRule(id)
     default:
-      return Effect.succeed(ruleView(stored))
+      return Effect.succeed(approvalRuleView(stored))
   }
 }
+
+/** The handlers and the configuration of an organization use this. */
+export const makeRuleWrites = Effect.map(ApprovalRules, (rules) => ({
+  add: Effect.fnUntraced(function* (payload: typeof RuleRequest.Type) {
+    const { org_id } = yield* CurrentCaller
+    return yield* kept("", yield* rules.add(org_id, changed(defaults, payload.name, payload)))
+  }),
+  change: Effect.fnUntraced(function* (id: string, payload: typeof ChangeRequest.Type) {
+    const { org_id } = yield* CurrentCaller
+    const before = looksLike("apr", id) ? yield* rules.find(org_id, id) : null
+    if (before === null) return yield* unknownRule(id)
+    return yield* kept(id, yield* rules.change(org_id, id, changed(before, before.name, payload)))
+  })
+}))
 
 export const ApprovalsHandlers = HttpApiBuilder.group(
   Api,
   "approvals",
   Effect.fnUntraced(function* (handlers) {
     const [rules, store, approvals] = [yield* ApprovalRules, yield* ApprovalStore, yield* Approvals]
+    const writes = yield* makeRuleWrites
     const asCaller = yield* makeAsCaller
 
     const find = Effect.fnUntraced(function* (run_id: string) {
@@ -101,17 +117,13 @@ export const ApprovalsHandlers = HttpApiBuilder.group(
     return handlers.handleAll({
       rules: Effect.fnUntraced(function* ({ query }) {
         const { org_id } = yield* CurrentCaller
-        return yield* pageOf("apr", query, (before, limit) => rules.list(org_id, before, limit), ruleView)
+        return yield* pageOf("apr", query, (before, limit) => rules.list(org_id, before, limit), approvalRuleView)
       }),
       addRule: Effect.fnUntraced(function* ({ payload }) {
-        const { org_id } = yield* CurrentCaller
-        return yield* kept("", yield* asCaller(rules.add(org_id, changed(defaults, payload.name, payload))))
+        return yield* asCaller(writes.add(payload))
       }),
       changeRule: Effect.fnUntraced(function* ({ params: { approval_rule_id: id }, payload }) {
-        const { org_id } = yield* CurrentCaller
-        const before = looksLike("apr", id) ? yield* rules.find(org_id, id) : null
-        if (before === null) return yield* unknownRule(id)
-        return yield* kept(id, yield* asCaller(rules.change(org_id, id, changed(before, before.name, payload))))
+        return yield* asCaller(writes.change(id, payload))
       }),
       removeRule: Effect.fnUntraced(function* ({ params: { approval_rule_id: id } }) {
         const { org_id } = yield* CurrentCaller

@@ -1,83 +1,33 @@
 /** API keys and their rules. The raw key appears only in the answer that creates it. */
-import { Clock, Effect, Option, Redacted, Schema } from "effect"
+import { Effect, Option, Redacted } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Accounts, type KeyRow } from "../../../layers/accounts/Accounts.ts"
-import type { KeyEnded, KeyRules } from "../../../layers/accounts/ApiKeys.ts"
-import { Settings } from "../../../layers/platform/Settings.ts"
-import { isUnrestricted, scopeFor } from "../../../schema/accounts/KeyAccess.ts"
+import { isUnrestricted } from "../../../schema/accounts/KeyAccess.ts"
 import { allows } from "../../../schema/accounts/Role.ts"
-import { defined } from "../../../schema/defined.ts"
-import { problem, refused } from "../../../schema/Errors.ts"
-import { looksLike } from "../../../schema/Ids.ts"
-import { resetsAt, type BudgetPeriod } from "../../../schema/money/SpendDay.ts"
-import { type KeyBudget, spentIn } from "../../../schema/wallet/KeyBudget.ts"
-import type { MicroUsd } from "../../../schema/money/Money.ts"
-import { Api } from "../../api/Api.ts"
-import { pageOf } from "../ListPage.ts"
-import { type Caller, CurrentCaller } from "../../api/shapes/Common.ts"
-import { needsRole } from "../../access/Access.ts"
-import { makeAsCaller } from "../../middleware/Bearer.ts"
-import { ApiKey, type KeyScopeRequest } from "../../../schema/nouns/ApiKey.ts"
-import { makeScopes, note, tooMany } from "./KeyScope.ts"
+import { problem } from "../../../schema/Errors.ts"
 import { withCommands } from "../../../schema/Hints.ts"
-import { createAllowance, signIn } from "../../../schema/Steps.ts"
-
-const keyJson = Schema.encodeSync(ApiKey)
-
-const budgetOf = (budget: KeyBudget, { today, time_zones }: KeyRow) => ({
-  ...budget,
-  spent: spentIn(budget, today),
-  resets_at: resetsAt(budget.period, today, time_zones ?? [])
-})
-
-const keyView = (row: KeyRow) =>
-  keyJson({
-    ...row,
-    id: row.key_id,
-    revoked: row.revoked_at !== null,
-    budget: row.budget === null ? null : budgetOf(row.budget, row)
-  })
+import { looksLike } from "../../../schema/Ids.ts"
+import type { KeyScopeRequest } from "../../../schema/nouns/ApiKey.ts"
+import { signIn } from "../../../schema/Steps.ts"
+import { needsRole } from "../../access/Access.ts"
+import { Api } from "../../api/Api.ts"
+import { type Caller, CurrentCaller } from "../../api/shapes/Common.ts"
+import { makeAsCaller } from "../../middleware/Bearer.ts"
+import { pageOf } from "../ListPage.ts"
+import { note, tooMany } from "./KeyScope.ts"
+import { ended, isAllowance, keyView, makeKeyWrites, unknownKey } from "./KeyWrites.ts"
 
 const needsPerson = problem(
   "forbidden",
   withCommands`An API key may revoke itself and no other key. Sign in with ${signIn} and use the session token.`
 )
-const unknownKey = (key_id: string) =>
-  refused("path.key_id", "is not a key of this organization", `There is no API key "${key_id}".`)
-
-const ended = (key_id: string, { replaced_by }: KeyEnded) =>
-  replaced_by === null
-    ? refused("path.key_id", "is revoked or expired", `${key_id} was revoked or has expired. Create another key.`)
-    : refused(
-        "path.key_id",
-        `was replaced by ${replaced_by}`,
-        `${key_id} was replaced by ${replaced_by}. Change or rotate that one.`
-      )
-
-const isAllowance = (key_id: string) =>
-  Effect.fail(
-    problem(
-      "invalid_request",
-      withCommands`${key_id} is the key of an allowance, which can't be changed or rotated. Create another with ${createAllowance}, and revoke this one.`,
-      [{ path: "path.key_id", message: "is the key of an allowance" }]
-    )
-  )
-
-interface RulesGiven {
-  readonly expires_at?: Date | null
-  readonly budget?: { readonly limit: MicroUsd; readonly period: BudgetPeriod } | null
-  readonly allow?: KeyScopeRequest | null
-}
-
 export const KeysHandlers = HttpApiBuilder.group(
   Api,
   "keys",
   Effect.fnUntraced(function* (handlers) {
     const accounts = yield* Accounts
     const asCaller = yield* makeAsCaller
-    const settings = yield* Settings
-    const { mode } = settings
-    const { environment, allowOf } = yield* makeScopes
+    const writes = yield* makeKeyWrites
 
     const rowOf = (org_id: string, key_id: string) =>
       looksLike("key", key_id) ? accounts.key(org_id, key_id) : Effect.succeed(Option.none<KeyRow>())
@@ -105,17 +55,6 @@ export const KeysHandlers = HttpApiBuilder.group(
       return caller
     })
 
-    const rulesOf = Effect.fnUntraced(function* ({ expires_at, budget, allow }: RulesGiven, role: Caller["role"]) {
-      if (expires_at !== undefined && expires_at !== null && expires_at.getTime() <= (yield* Clock.currentTimeMillis))
-        return yield* refused("expires_at", "must be in the future; to end a key now, revoke it")
-      const rules: KeyRules = defined({
-        expires_at,
-        budget,
-        allow: allow === undefined ? allow : scopeFor(role, allow === null ? null : yield* allowOf(allow))
-      })
-      return rules
-    })
-
     return handlers.handleAll({
       list: Effect.fnUntraced(function* ({ query }) {
         const { org_id } = yield* CurrentCaller
@@ -129,31 +68,13 @@ export const KeysHandlers = HttpApiBuilder.group(
       }),
 
       create: Effect.fnUntraced(function* ({ payload }) {
-        const { org_id, role } = yield* CurrentCaller
-        if (payload.environment !== environment)
-          return yield* refused(
-            "environment",
-            `must be "${environment}": this is ${mode === "sandbox" ? "the sandbox" : "production"}`
-          )
-        const rules = yield* rulesOf({ ...payload, allow: payload.allow ?? null }, role)
-        const { id, token } = yield* accounts.createKey(org_id, payload.name, payload.environment, rules).pipe(
-          asCaller,
-          Effect.catch(() => Effect.fail(tooMany))
-        )
+        const { id, token } = yield* asCaller(writes.create(payload))
         return { id, api_key: Redacted.value(token), note }
       }),
 
       change: Effect.fnUntraced(function* ({ params: { key_id }, payload }) {
-        const { org_id, role } = yield* ownKey("change", key_id, payload.allow)
-        const rules = yield* rulesOf(payload, role)
-        if (!looksLike("key", key_id)) return yield* unknownKey(key_id)
-        const row = yield* accounts
-          .changeKey(org_id, key_id, { ...rules, ...defined({ name: payload.name }) })
-          .pipe(
-            asCaller,
-            Effect.catchTags({ KeyEnded: (why) => ended(key_id, why), IsAllowance: () => isAllowance(key_id) })
-          )
-        return Option.isSome(row) ? keyView(row.value) : yield* unknownKey(key_id)
+        yield* ownKey("change", key_id, payload.allow)
+        return keyView(yield* asCaller(writes.change(key_id, payload)))
       }),
 
       rotate: Effect.fnUntraced(function* ({ params: { key_id }, payload }) {

@@ -16,6 +16,7 @@ import { statementSums, sumsOf } from "../../../schema/receipts/LabelStatement.t
 import { isRunStatus } from "../../../schema/runs/Run.ts"
 import { type KeyBudget, spentIn } from "../../../schema/wallet/KeyBudget.ts"
 import { Api } from "../../api/Api.ts"
+import type { LabelBudgetRequest } from "../../api/accounts/LabelBudgets.ts"
 import { CurrentCaller, listLimitDefault } from "../../api/shapes/Common.ts"
 import { makeAsCaller } from "../../middleware/Bearer.ts"
 import { csvAnswer, wantsCsv } from "../CsvPage.ts"
@@ -40,7 +41,22 @@ const statementRun = ({ row, ledger }: StatementRun) => ({
 })
 const statementColumns = ["run_id", "status", "capability", "endpoint", "finished_at", ...statementSums] as const
 
-const view = ({ amount, counted, today, time_zones, own_zones, ...row }: LabelBudgetRow) =>
+export const makeLabelBudgetWrite = Effect.gen(function* () {
+  const [budgets, books] = [yield* LabelBudgets, yield* Books]
+  return Effect.fnUntraced(function* (payload: typeof LabelBudgetRequest.Type) {
+    const { org_id } = yield* CurrentCaller
+    const { value = null, time_zone = null } = payload
+    if (time_zone !== null && !(yield* books.hasZone(time_zone)))
+      return yield* refused("time_zone", `must be a name such as Europe/Berlin.${didYouMean(time_zone, zoneNames)}`)
+    const row = yield* budgets
+      .set(org_id, { ...payload, value, time_zone })
+      .pipe(Effect.catchTag("ZoneKept", ({ until }) => refused("time_zone", `may change again on ${until}`)))
+    if (row !== null) return row
+    return yield* refused("label", `can't have another budget: an organization has at most ${labelBudgetsMax}`)
+  })
+})
+
+export const labelBudgetView = ({ amount, counted, today, time_zones, own_zones, ...row }: LabelBudgetRow) =>
   budgetJson({
     ...row,
     limit: MicroUsd(amount),
@@ -68,10 +84,11 @@ export const LabelBudgetsHandlers = HttpApiBuilder.group(
     const budgets = yield* LabelBudgets
     const [statements, label_runs, books] = [yield* LabelStatements, yield* LabelRuns, yield* Books]
     const asCaller = yield* makeAsCaller
+    const write = yield* makeLabelBudgetWrite
     return handlers.handleAll({
       list: Effect.fnUntraced(function* ({ query }) {
         const { org_id } = yield* CurrentCaller
-        return yield* pageOf("lbl", query, (before, limit) => budgets.list(org_id, before, limit), view)
+        return yield* pageOf("lbl", query, (before, limit) => budgets.list(org_id, before, limit), labelBudgetView)
       }),
 
       values: Effect.fnUntraced(function* ({ query }) {
@@ -119,15 +136,7 @@ export const LabelBudgetsHandlers = HttpApiBuilder.group(
       ),
 
       set: Effect.fnUntraced(function* ({ payload }) {
-        const { org_id } = yield* CurrentCaller
-        const { value = null, time_zone = null } = payload
-        if (time_zone !== null && !(yield* books.hasZone(time_zone)))
-          return yield* refused("time_zone", `must be a name such as Europe/Berlin.${didYouMean(time_zone, zoneNames)}`)
-        const row = yield* asCaller(budgets.set(org_id, { ...payload, value, time_zone })).pipe(
-          Effect.catchTag("ZoneKept", ({ until }) => refused("time_zone", `may change again on ${until}`))
-        )
-        if (row !== null) return view(row)
-        return yield* refused("label", `can't have another budget: an organization has at most ${labelBudgetsMax}`)
+        return labelBudgetView(yield* asCaller(write(payload)))
       }),
 
       remove: Effect.fnUntraced(function* ({ params: { label_budget_id } }) {

@@ -1,0 +1,103 @@
+/** The contract of the configuration as code: keys, limits, webhooks and rules of an organization in one document. */
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { Wire } from "../../schema/Errors.ts"
+import { withExample } from "../../schema/nouns/Noun.ts"
+import * as nouns from "../../schema/nouns/Configuration.ts"
+import { RuleChange, RuleRequest } from "./accounts/Approvals.ts"
+import { ApiKeyChange, ApiKeyRequest } from "./accounts/Keys.ts"
+import { LabelBudgetRequest } from "./accounts/LabelBudgets.ts"
+import { Auth, optional } from "./shapes/Common.ts"
+import { operation } from "./shapes/Rights.ts"
+import { SpendGuardRequest } from "./Wallet.ts"
+import { WebhookEndpointChange, WebhookEndpointRequest } from "./Webhooks.ts"
+
+/** More than an organization may have. */
+const entriesMax = 10_000
+const listOf = <S extends Schema.Top>(entry: S) => optional(Schema.Array(entry).check(Schema.isMaxLength(entriesMax)))
+
+// The service has keys of one environment only, so the same file serves a sandbox and production.
+const { environment: _, ...keyFields } = ApiKeyRequest.fields
+
+// Each entry has the fields of the requests that create and change it.
+export const KeyEntry = Schema.Struct({ ...ApiKeyChange.fields, ...keyFields }).annotate({ identifier: "KeyEntry" })
+export const WebhookEntry = Schema.Struct({
+  ...WebhookEndpointChange.fields,
+  ...WebhookEndpointRequest.fields
+}).annotate({ identifier: "WebhookEntry" })
+
+export const ApprovalRuleEntry = Schema.Struct({ ...RuleChange.fields, ...RuleRequest.fields }).annotate({
+  identifier: "ApprovalRuleEntry"
+})
+
+export const Configuration = Schema.Struct({
+  keys: listOf(KeyEntry),
+  spend_guard: optional(SpendGuardRequest),
+  webhooks: listOf(WebhookEntry),
+  label_budgets: listOf(LabelBudgetRequest),
+  approval_rules: listOf(ApprovalRuleEntry)
+})
+  .annotate({ identifier: "Configuration" })
+  .pipe(
+    withExample({
+      keys: [{ name: "agent", budget: { limit: "5.00", period: "day" }, allow: { capabilities: ["email.find"] } }],
+      spend_guard: { daily_limit: "20.00" },
+      label_budgets: [{ label: "customer", value: "acme", limit: "25.00", period: "month" }]
+    })
+  )
+
+const fields = {
+  configuration: Configuration,
+  prune: optional(
+    Schema.Boolean.annotate({
+      description:
+        "whether what is in no entry of a section, such as a key, is revoked or removed; the default is false"
+    })
+  )
+}
+const ConfigurationExport = Schema.Struct({
+  digest: Schema.String,
+  configuration: Schema.toEncoded(Configuration)
+}).annotate({ identifier: "ConfigurationExport" })
+
+export const ConfigurationPreview = Schema.toEncoded(nouns.ConfigurationPreview)
+export const AppliedConfiguration = Schema.toEncoded(nouns.AppliedConfiguration)
+
+export class ConfigurationApi extends HttpApiGroup.make("configuration")
+  .add(
+    HttpApiEndpoint.get("export", "/configuration", {
+      success: ConfigurationExport,
+      error: [Wire.invalid_request]
+    }).annotateMerge(
+      operation(
+        { role: "viewer", keys: "reads", command: "export" },
+        "Export the configuration",
+        "API keys, spend guard, webhook endpoints, label budgets and approval rules, without secrets. Applying it changes nothing."
+      )
+    ),
+    HttpApiEndpoint.post("preview", "/configuration/preview", {
+      payload: Schema.Struct(fields).annotate({ identifier: "ConfigurationPreviewRequest" }),
+      success: ConfigurationPreview,
+      error: [Wire.invalid_request, Wire.forbidden, Wire.service_unavailable]
+    }).annotateMerge(
+      operation(
+        { role: "admin", keys: "people", verified: true, command: "apply" },
+        "Preview a configuration",
+        "Makes all changes and undoes them, so what it accepts can be applied. Returns them, and how many runs of the last 30 days the changed rules would have blocked. Keys and approval rules are matched by name, webhook endpoints by URL, label budgets by label and value. A section or field that is left out stays as it is."
+      )
+    ),
+    HttpApiEndpoint.put("apply", "/configuration", {
+      payload: Schema.Struct({ ...fields, digest: Schema.String.check(Schema.isMaxLength(100)) }).annotate({
+        identifier: "ConfigurationRequest"
+      }),
+      success: AppliedConfiguration,
+      error: [Wire.invalid_request, Wire.forbidden, Wire.configuration_changed]
+    }).annotateMerge(
+      operation(
+        { role: "admin", keys: "people", verified: true, command: "apply" },
+        "Apply a configuration",
+        "Makes all changes in one transaction, or none. digest is that of the preview or the export: if anything changed since, the answer is 409, so a request that is sent twice counts once. New keys and signing secrets are in this response and never shown again."
+      )
+    )
+  )
+  .middleware(Auth) {}

@@ -1,0 +1,144 @@
+/**
+ * `rungate apply` and `rungate export`: keys, limits, webhooks and rules as a file.
+ *
+ * The service compares, and applies what was shown or nothing: the digest of its preview goes back with the file. What it says of a field is
+ * shown with the line of the file.
+ */
+import { Effect, Schema } from "effect"
+import { Command, Flag } from "effect/cli"
+import { faultsIn, NotConfiguration, parsedYaml, yamlText } from "../../client/YamlText.ts"
+import {
+  AppliedConfiguration,
+  type ConfigurationChange,
+  ConfigurationPreview,
+  NewSecret
+} from "../../../schema/nouns/Configuration.ts"
+import { ConfigurationApi } from "../../api/Configuration.ts"
+import { publicErrorIn } from "../../api/shapes/PublicError.ts"
+import type { Answer } from "../answers/Client.ts"
+import { nounTable } from "../answers/draw.ts"
+import { call, send } from "../answers/operation.ts"
+import { failureOf, formatOf, json, printed, read } from "../answers/show.ts"
+import { outputFlag, saveFile } from "../receipts/files.ts"
+import { Credentials } from "../state/Credentials.ts"
+import { consent } from "../terminal/consent.ts"
+import { fail } from "../terminal/exits.ts"
+import { boolean, yes } from "../terminal/flags.ts"
+import { Screen, type ScreenShape } from "../terminal/Screen.ts"
+
+const { preview, apply: put, export: get } = ConfigurationApi.endpoints
+/** A preview replays 30 days of runs, and may wait for others. */
+const answerSeconds = 60
+
+const fileAt = Effect.fnUntraced(function* (file: string) {
+  const name = file === "-" ? "stdin" : file
+  const text = yield* Effect.tryPromise({
+    try: () => (file === "-" ? Bun.stdin.text() : Bun.file(file).text()),
+    catch: () => fail("usage", `Can't read ${name}. Name a file with -f, or - for stdin.`)
+  })
+  const parsed = yield* Effect.try({
+    try: () => parsedYaml(text),
+    catch: (error) =>
+      fail("usage", `${name} ${error instanceof NotConfiguration ? error.message : "is nested too deeply"}.`)
+  })
+  return { name, ...parsed }
+})
+type File = Effect.Success<ReturnType<typeof fileAt>>
+
+/** An error of the service, with the place in the file of each field that it names. */
+const checked = Effect.fnUntraced(function* (answer: Answer, file: File) {
+  const faults = publicErrorIn(answer.text)?.error.details ?? []
+  const failure = yield* failureOf(answer)
+  if (failure === null) return
+  const places = faultsIn(file, faults).map(({ line, fault }) => `${file.name}:${line}: ${fault}`)
+  return yield* places.length === 0 ? failure : fail("usage", places.join("\n"))
+})
+
+const signs = { create: ["+", "green"], change: ["~", "yellow"], remove: ["-", "red"] } as const
+const changeLines = ({ action, section, name, fields }: ConfigurationChange, { paint }: ScreenShape) => {
+  const [sign, colour] = signs[action]
+  const shown = (value: string | null) => value ?? "(none)"
+  return [
+    paint(colour, `${sign} ${section}${section === name ? "" : ` ${name}`}`),
+    ...fields.map(({ field, before, after }) =>
+      action === "create" ? `    ${field}: ${shown(after)}` : `    ${field}: ${shown(before)} → ${shown(after)}`
+    )
+  ]
+}
+
+const replayLines = ({ replay, changes }: typeof ConfigurationPreview.Encoded) => {
+  if (replay === null) return changes.length === 0 ? [] : [""]
+  const blocked = replay.rules.filter((one) => one.blocked_runs > 0)
+  return [
+    "",
+    `Of ${replay.runs} runs since ${replay.from.slice(0, 10)}, this would have blocked ${replay.blocked_runs}.${replay.cut ? " Older runs of the 30 days are too many to replay." : ""}`,
+    ...blocked.map(({ rule, blocked_runs }) => `    ${blocked_runs} by ${rule}`),
+    ...replay.not_replayed.map((rule) => `    Past runs don't tell what ${rule} would have blocked.`)
+  ]
+}
+
+export const apply = Command.make(
+  "apply",
+  {
+    file: Flag.String("file").pipe(Flag.withAlias("f"), Flag.withDescription("the YAML file, or - for stdin")),
+    prune: boolean("prune", "revoke or remove what a section of the file does not name"),
+    dry: boolean("dry-run", "show what would change, and change nothing"),
+    yes,
+    json
+  },
+  Effect.fnUntraced(function* ({ file: path, prune, dry, yes, json }) {
+    const screen = yield* Screen
+    const file = yield* fileAt(path)
+    const token = yield* (yield* Credentials).session
+    const payload = { configuration: file.value, prune }
+    const ask = { token, seconds: answerSeconds }
+    const previewed = yield* send(preview, { payload }, ask)
+    const person = formatOf(screen, { json }) === "table"
+    if (previewed.status >= 400 || dry) if (!person) yield* screen.out(printed(previewed.text))
+    yield* checked(previewed, file)
+    const shown = yield* read(ConfigurationPreview, previewed)
+    const { changes, digest } = shown
+    if (person) {
+      const diff = [...changes.flatMap((one) => changeLines(one, screen)), ...replayLines(shown)]
+      yield* screen.out(diff.map((line) => `${line}\n`).join(""))
+      if (changes.length === 0) yield* screen.say("Nothing to change.")
+    }
+    if (dry || (person && changes.length === 0)) return
+    const count = changes.length === 1 ? "this change" : `these ${changes.length} changes`
+    if (changes.length > 0) yield* consent(`Apply ${count}?`, { yes })
+    const answer = yield* send(put, { payload: { ...payload, digest } }, ask)
+    if (!person) yield* screen.out(printed(answer.text))
+    yield* checked(answer, file)
+    const { created } = yield* read(AppliedConfiguration, answer)
+    if (!person) return
+    const table = nounTable(NewSecret, created, { screen, now: 0 })
+    if (created.length > 0) yield* screen.out(table.map((line) => `${line}\n`).join(""))
+    yield* screen.say(`Applied.${created.length === 0 ? "" : " Store the secrets now; they are not shown again."}`)
+  })
+).pipe(
+  Command.withDescription("Apply a file with API keys, limits, webhooks and rules"),
+  Command.withExamples([
+    { command: "rungate apply -f rungate.yaml --dry-run", description: "Show what would change" },
+    {
+      command: "rungate apply -f rungate.yaml --yes --prune",
+      description: "Apply it in CI, and remove what it does not name"
+    }
+  ])
+)
+
+const Exported = Schema.Struct({ configuration: Schema.Unknown })
+
+export const exportFile = Command.make(
+  "export",
+  { output: outputFlag("stdout"), json },
+  Effect.fnUntraced(function* ({ output, json }) {
+    const screen = yield* Screen
+    const answer = yield* call(get, {})
+    if (json) yield* screen.out(printed(answer.text))
+    const { configuration } = yield* read(Exported, answer)
+    if (!json) yield* saveFile(output ?? "-", yamlText(configuration), "the configuration")
+  })
+).pipe(
+  Command.withDescription("Write the file that rungate apply takes"),
+  Command.withExamples([{ command: "rungate export -o rungate.yaml", description: "Save it" }])
+)

@@ -1,0 +1,73 @@
+/** What a configuration file changes, how many past runs its rules would have blocked, and what applying it created. */
+import { Schema } from "effect"
+import { withColumns } from "../Columns.ts"
+import { sections } from "../configuration/Diff.ts"
+import { text, timeText, withExample } from "./Noun.ts"
+
+const section = Schema.Literals(sections)
+const name = text("the name of a key or rule, the URL of a webhook endpoint, label=value of a label budget")
+
+export const ConfigurationChange = Schema.Struct({
+  action: Schema.Literals(["create", "change", "remove"]),
+  section,
+  name,
+  fields: Schema.Array(
+    Schema.Struct({
+      field: Schema.String,
+      before: Schema.NullOr(Schema.String),
+      after: Schema.NullOr(Schema.String)
+    }).annotate({ identifier: "ConfigurationField" })
+  ).annotate({ description: "the values as people read them; null: no such rule" })
+}).annotate({ identifier: "ConfigurationChange" })
+export type ConfigurationChange = typeof ConfigurationChange.Type
+
+const Replay = Schema.Struct({
+  from: timeText.annotate({ description: "runs since then were replayed" }),
+  runs: Schema.Int,
+  blocked_runs: Schema.Int,
+  rules: Schema.Array(Schema.Struct({ rule: Schema.String, blocked_runs: Schema.Int })),
+  not_replayed: Schema.Array(Schema.String).annotate({ description: "changed rules of which past runs tell nothing" }),
+  cut: Schema.Boolean.annotate({
+    description: "whether older runs of the last 30 days were left out, because they are too many"
+  })
+}).annotate({ identifier: "ConfigurationReplay" })
+
+const digest = text("of the state that was compared")
+const changes = Schema.Array(ConfigurationChange)
+const change = {
+  action: "change",
+  section: "keys",
+  name: "agent",
+  fields: [{ field: "budget", before: "limit $5.00, period day", after: "limit $2.00, period day" }]
+} as const
+const sha = "sha256:5d41402abc4b2a76b9719d911017c592"
+
+export const ConfigurationPreview = Schema.Struct({ digest, changes, replay: Schema.NullOr(Replay) })
+  .annotate({ identifier: "ConfigurationPreview" })
+  .pipe(
+    withExample({
+      digest: sha,
+      changes: [change],
+      replay: {
+        from: "2026-10-23T10:00:00.000Z",
+        runs: 4210,
+        blocked_runs: 14,
+        rules: [{ rule: "keys.agent.budget", blocked_runs: 14 }],
+        not_replayed: [],
+        cut: false
+      }
+    })
+  )
+
+export const NewSecret = Schema.Struct({
+  section,
+  name,
+  id: Schema.String,
+  secret: text("the API key, or the secret that signs webhooks; it is shown only once")
+})
+  .annotate({ identifier: "NewSecret" })
+  .pipe(withColumns({ list: ["section", "name", "id", "secret"] }))
+
+export const AppliedConfiguration = Schema.Struct({ digest, changes, created: Schema.Array(NewSecret) })
+  .annotate({ identifier: "AppliedConfiguration" })
+  .pipe(withExample({ digest: sha, changes: [change], created: [] }))
