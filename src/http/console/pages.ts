@@ -93,6 +93,12 @@ const inSettings: ReadonlyArray<Page> = [
     icon: "provider",
     load: () => import("./pages/provideraccounts/ProviderAccounts.tsx")
   },
+  {
+    path: "/settings/code",
+    title: "As code",
+    icon: "code",
+    load: () => import("./pages/configuration/Configuration.tsx")
+  },
   { path: "/settings/account", title: "Account", icon: "account", load: () => import("./pages/start/Account.tsx") }
 ]
 

@@ -46,6 +46,7 @@ const customerPages = [
   ["audit-log", "/settings/audit-log"],
   ["referrals", "/settings/referrals"],
   ["provider-accounts", "/settings/provider-accounts"],
+  ["code", "/settings/code"],
   ["account", "/settings/account"],
   ["missing", "/no/such/page"]
 ] as const

@@ -20,6 +20,7 @@ export const icons = [
   "referrals",
   "provider",
   "account",
+  "code",
   "overview",
   "organizations",
   "books",

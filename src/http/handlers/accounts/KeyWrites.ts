@@ -77,7 +77,7 @@ export const makeKeyWrites = Effect.gen(function* () {
         `must be "${environment}": this is ${environment === "test" ? "the sandbox" : "production"}`
       )
     const rules = yield* rulesOf({ ...payload, allow: payload.allow ?? null }, role)
-    return yield* Effect.catch(accounts.createKey(org_id, payload.name, environment, rules), () => Effect.fail(tooMany))
+    return yield* Effect.mapError(accounts.createKey(org_id, payload.name, environment, rules), () => tooMany)
   })
 
   const change = Effect.fnUntraced(function* (key_id: string, { name, ...payload }: Change) {

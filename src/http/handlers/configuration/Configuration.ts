@@ -164,8 +164,8 @@ export const ConfigurationHandlers = HttpApiBuilder.group(
           : { from: from.toISOString(), runs: 0, blocked_runs: 0, rules: [], not_replayed, cut: false }
       const labels = rules.some(({ rule }) => rule.startsWith("label_budgets."))
       const zones = yield* books.zones(org_id)
-      const replay = yield* Effect.catch(simulations.replay({ org_id, from, rules, labels, zones }), ({ message }) =>
-        Effect.fail(problem("service_unavailable", message))
+      const replay = yield* Effect.mapError(simulations.replay({ org_id, from, rules, labels, zones }), ({ message }) =>
+        problem("service_unavailable", message)
       )
       return { ...replay, from: replay.from.toISOString(), not_replayed }
     })

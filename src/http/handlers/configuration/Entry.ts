@@ -1,5 +1,5 @@
 /** An object of a configuration: how it is compared, written and replayed, whatever its section. */
-import { Effect, Schema } from "effect"
+import { type Effect, Schema } from "effect"
 import type { Existing, Fields, Section, Wanted } from "../../../schema/configuration/Diff.ts"
 import type { ReplayRule } from "../../../schema/configuration/Replay.ts"
 import { type Problem, problem, type ProblemOf } from "../../../schema/Errors.ts"
