@@ -46,8 +46,6 @@ const bodies: Readonly<Record<string, unknown>> = {
   "wallet.setGuard": {},
   "configuration.preview": { configuration: {} },
   "labelBudgets.set": { label: "customer", value: "openapi", limit: "1.00", period: "day" },
-  "approvals.addRule": { name: "openapi", active: false },
-  "approvals.changeRule": { active: false },
   "topups.checkout": { amount: "10.00" },
   "topups.setAutoTopup": { enabled: false, threshold: "5.00", amount: "10.00" },
   "keys.create": { name: "x", environment: "test" },
@@ -121,8 +119,6 @@ describe("T66 openapi.conformance", () => {
     const { body: given } = await app.call(session, "POST", "/v1/allowances", { body: bodies["allowances.create"] })
     const budget = { body: { label: "team", limit: "1.00", period: "day" } }
     const { body: labelBudget } = await app.call(session, "PUT", "/v1/label-budgets", budget)
-    const unused = { body: { name: "unused", active: false } }
-    const { body: rule } = await app.call(session, "POST", "/v1/approval-rules", unused)
     const mineAtHunter = { body: bodies["providerAccounts.set"] }
     expect((await app.call(session, "PUT", "/v1/provider-accounts/hunter", mineAtHunter)).status).toBe(200)
     await app.sql("UPDATE users SET password_hash = $1 WHERE user_id = $2", [

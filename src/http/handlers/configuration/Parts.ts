@@ -181,7 +181,11 @@ const makeLabelBudgets = Effect.gen(function* () {
     section: "label_budgets",
     existing: (org_id) =>
       Effect.map(budgets.list(org_id, null, labelBudgetsMax), (rows) =>
-        rows.map((row) => ({ id: row.id, name: labelName(row), fields: shown(labelBudgetView(row)) }))
+        rows.map((row) => ({
+          id: row.id,
+          name: labelName(row),
+          fields: { ...shown(withoutNulls(labelBudgetView(row))), value: row.value }
+        }))
       ),
     entries: ({ label_budgets: given }, existing) => {
       if (given === undefined || given === null) return Effect.succeed(null)
