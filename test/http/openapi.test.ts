@@ -56,7 +56,6 @@ const bodies: Readonly<Record<string, unknown>> = {
   "keys.change": { name: "y" },
   "keys.rotate": { grace_seconds: 60 },
   "batches.create": { runs: [verify()] },
-  "labelBudgets.set": { label: "customer", limit: "25.00", period: "month" },
   "optOuts.add": { values: ["nobody@opted-out.example"] },
   "optOuts.check": { values: ["nobody@opted-out.example"] },
   "batches.retry": {},

@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { makeAsOperator } from "../../access/OperatorCookie.ts"
 import { Api } from "../../api/Api.ts"
-import { CurrentOperator } from "../../api/operator/OperatorAuth.ts"
+import type { CurrentOperator } from "../../api/operator/OperatorAuth.ts"
 import { makeOptOutLists } from "../accounts/OptOutLists.ts"
 
 export const OperatorOptOutsHandlers = HttpApiBuilder.group(
