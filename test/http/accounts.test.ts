@@ -240,7 +240,9 @@ describe("who may sign up", () => {
           email_verified_at: expect.stringMatching(/Z$/)
         }
       ])
-      expect((await command(app, "show", body.organization.id)).out).toMatch(/page@example\.com .* verified 20/)
+      expect((await command(app, "show", body.organization.id)).out).toMatch(
+        /page@example\.com .*verified .*owner .*20/
+      )
     })
 
     test("a reset without a mail server sends nothing, and the log has neither its link nor the address", async () => {

@@ -25,7 +25,7 @@ beforeAll(async () => {
 /** What differs between any two requests. */
 const own = new Set(["x-request-id", "date", "connection"])
 /** How long a stream is, is not known before its end. */
-const streams = new Set(["text/event-stream", "application/x-ndjson"])
+const streams = new Set(["text/event-stream", "application/x-ndjson", "text/csv; charset=utf-8"])
 const length = new Set(["content-length", "transfer-encoding"])
 const shown = (headers: Headers) => {
   const isStream = streams.has(headers.get("content-type") ?? "")
@@ -61,6 +61,10 @@ describe("HEAD", () => {
       () => org.get(`/v1/batches/${batch.id}`),
       ({ body }) => body.done
     )
+    const queries: Readonly<Record<string, string>> = {
+      "/v1/history": "?q=a@b.example",
+      "/v1/label-budgets/statement": "?label=customer&value=acme"
+    }
     for (const path of paths) {
       const filled = path
         .replace("{run_id}", run_id)
@@ -69,9 +73,10 @@ describe("HEAD", () => {
         .replace("{allowance_id}", allowance.id)
         .replace("{batch_id}", batch.id)
         .replace("{provider}", "hunter")
-      const { status } = await both(path === "/v1/history" ? `${filled}?q=a@b.example` : filled, session)
-      // A request of a client that is not registered is refused, in both.
-      expect([path, status]).toEqual([path, path === "/v1/oauth/authorization" ? 400 : 200])
+      const { status } = await both(`${filled}${queries[path] ?? ""}`, session)
+      // A client that is not registered is refused, and so is a run that waits for nobody, in both.
+      const refused = ["/v1/oauth/authorization", "/v1/approvals/{run_id}"]
+      expect([path, status]).toEqual([path, refused.includes(path) ? 400 : 200])
     }
   })
 

@@ -256,7 +256,8 @@ describe("a raw run of an actor", () => {
     const { answer } = await play(
       apifyPlays({ start: () => json({ error: { type: "x", message: "Not like this" } }, status) })
     )
-    expect(answer).toEqual({ _tag: "Failure", reason, detail: `HTTP ${status}: Not like this` } as never)
+    const credits = status === 402 ? { outOfCredits: true } : {}
+    expect(answer).toEqual({ _tag: "Failure", reason, detail: `HTTP ${status}: Not like this`, ...credits } as never)
     expect(lines().length).toBe(1)
   })
 

@@ -180,6 +180,11 @@ const unapproved = async (end: (run_id: string, session: string) => Promise<unkn
   return org.run(verify(), once)
 }
 const denied = (run_id: string, session: string) => app.call(session, "POST", `/v1/runs/${run_id}/deny`, { body: {} })
+/** The answer to a file whose author saw another configuration. */
+const outdated = async () => {
+  const session = await (await app.tenant()).session()
+  return app.call(session, "PUT", "/v1/configuration", { body: { digest: "of another time", configuration: {} } })
+}
 const late = (run_id: string) => app.sql("UPDATE approvals SET expires_at = now() WHERE run_id = $1", [run_id])
 
 describe("T62 errors.no_leak", () => {
@@ -209,6 +214,7 @@ describe("T62 errors.no_leak", () => {
       ["approval_denied", await unapproved(denied)],
       ["approval_expired", await unapproved(late)],
       ["opt_out", await optedOut()],
+      ["configuration_changed", await outdated()],
       ["wallet_suspended", await suspended()],
       ["internal_error", await broken(org)],
       ["not_found", await org.get("/v1/no/such")],
@@ -273,7 +279,7 @@ describe("T62 errors.no_leak", () => {
       ["api_keys", "GET", "/v1/wallet", undefined],
       ["api_keys", "POST", "/v1/api-keys", { name: "x", environment: "test" }],
       ["mailbox", "POST", "/v1/wallet/topups/checkout", { amount: "10.00" }],
-      ["mailbox", "POST", "/v1/spend-guard", {}],
+      ["wallets", "POST", "/v1/spend-guard", {}],
       ["users", "POST", "/v1/auth/sign-in", { email: "a@example.com", password: "xxxxxxxxxx" }]
     ] as const
     const violations: Array<string> = []

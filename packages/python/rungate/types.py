@@ -991,6 +991,7 @@ class LabelBudget(TypedDict):
 class LabelBudgetRequest(TypedDict):
     label: str
     value: NotRequired[str | None]
+    """the value whose runs the budget counts; null: each value has the budget by itself"""
     limit: Usd
     period: Literal["day", "week", "month", "total"]
     """in the organization's time zone: weeks start on Monday, months on the first; total never resets"""
@@ -1001,6 +1002,7 @@ class LabelBudgetRequest(TypedDict):
 class LabelBudgetRequest_1(TypedDict):
     label: str
     value: NotRequired[str | None]
+    """the value whose runs the budget counts; null: each value has the budget by itself"""
     limit: Usd
     period: Literal["day", "week", "month", "total"]
     """in the organization's time zone: weeks start on Monday, months on the first; total never resets"""

@@ -6,8 +6,8 @@
 import { Schema } from "effect"
 
 const namesMax = 16
-const valueCharsMax = 500
-const nameCharsMax = 64
+export const valueCharsMax = 500
+export const nameCharsMax = 64
 const namePattern = new RegExp(`^[A-Za-z0-9_.-]{1,${nameCharsMax}}$`)
 
 export const isMetadataName = (name: string): boolean => namePattern.test(name) && name !== "__proto__"

@@ -211,9 +211,9 @@ describe("a turn", () => {
       const view = turnView([credit("1.00"), credit("1.00")], { runs })
       yield* worldOf({ outcomes: [{ view, rejects: direct.slice(0, 1) }], direct }).turn()
       // Two stored commands and two of three direct ones, in a turn of two seconds.
-      expect(counted().map((sum, at) => sum - (before[at] ?? 0))).toEqual([4, 2])
+      expect(counted().map((sum, at) => Number((sum - (before[at] ?? 0)).toFixed(6)))).toEqual([4, 2])
       yield* worldOf({ outcomes: ["no command"] }).turn()
-      expect(counted().map((sum, at) => sum - (before[at] ?? 0))).toEqual([4, 2])
+      expect(counted().map((sum, at) => Number((sum - (before[at] ?? 0)).toFixed(6)))).toEqual([4, 2])
     })
   )
 })

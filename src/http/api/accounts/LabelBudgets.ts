@@ -5,7 +5,7 @@ import { operation } from "../shapes/Rights.ts"
 import { Wire } from "../../../schema/Errors.ts"
 import { Usd } from "../../../schema/money/Money.ts"
 import { ZoneName } from "../../../schema/money/TimeZone.ts"
-import { isMetadataName, isMetadataValue, nameRule } from "../../../schema/runs/Metadata.ts"
+import { isMetadataName, nameCharsMax, nameRule, valueCharsMax } from "../../../schema/runs/Metadata.ts"
 import { Auth, listQuery, optional } from "../shapes/Common.ts"
 import { BudgetRequest } from "../shapes/KeyRules.ts"
 import * as nouns from "../../../schema/nouns/LabelBudget.ts"
@@ -18,11 +18,12 @@ export const LabelBudget = Schema.toEncoded(nouns.LabelBudget)
 export const LabelValue = Schema.toEncoded(nouns.LabelValue)
 
 const Label = Schema.String.check(
+  Schema.isMaxLength(nameCharsMax),
   Schema.makeFilter((name: string) => isMetadataName(name) || nameRule, {}, true)
 ).annotate({ description: "the name of a label in the metadata of runs, such as customer" })
-const Value = Schema.String.check(
-  Schema.makeFilter((value: string) => isMetadataValue(value) || "has too many characters", {}, true)
-).annotate({ description: "the value whose runs the budget counts; null: each value has the budget by itself" })
+const Value = Schema.String.check(Schema.isMaxLength(valueCharsMax)).annotate({
+  description: "the value whose runs the budget counts; null: each value has the budget by itself"
+})
 
 const statement = Schema.NullOr(
   Schema.Struct({ ...StatementFacts.fields, signed: text("a JWS in compact form over the same facts") })

@@ -12,7 +12,7 @@ import {
   type ConfigurationChange,
   ConfigurationPreview,
   NewSecret
-} from "../../../schema/nouns/Configuration.ts"
+} from "../../../schema/configuration/Configuration.ts"
 import { ConfigurationApi } from "../../api/Configuration.ts"
 import { publicErrorIn } from "../../api/shapes/PublicError.ts"
 import type { Answer } from "../answers/Client.ts"

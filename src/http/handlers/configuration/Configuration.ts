@@ -15,7 +15,7 @@ import { type Existing, shownValue, type Step, stepsOf } from "../../../schema/c
 import { problem, refused } from "../../../schema/Errors.ts"
 import { canonicalJson } from "../../../schema/json/CanonicalJson.ts"
 import { dayMillis } from "../../../schema/money/SpendDay.ts"
-import type { ConfigurationChange } from "../../../schema/nouns/Configuration.ts"
+import type { ConfigurationChange } from "../../../schema/configuration/Configuration.ts"
 import { Api } from "../../api/Api.ts"
 import type { Configuration } from "../../api/Configuration.ts"
 import { CurrentCaller } from "../../api/shapes/Common.ts"

@@ -33,7 +33,7 @@ const databaseSchemaOf = (read: SettingsReader) => {
     name,
     null,
     "the [schema](#several-installations-in-one-database) of all tables; made at the first start",
-    { default: "`public`" }
+    { default: "the role's, usually public" }
   )
   if (schema === null || schemaName.test(schema)) return schema
   read.problems.push(
