@@ -108,6 +108,7 @@ const planRequestOf = (feed: Feed, access: KeyAccess | null, { row, request, ret
   const caller: RunCaller = {
     org_id: feed.org_id,
     key_id: feed.key_id,
+    user_id: feed.started_by,
     access,
     request_id: feed.request_id,
     idempotency_key: key,

@@ -91,7 +91,7 @@ export class ConfigurationApi extends HttpApiGroup.make("configuration")
         identifier: "ConfigurationRequest"
       }),
       success: AppliedConfiguration,
-      error: [Wire.invalid_request, Wire.forbidden, Wire.configuration_changed]
+      error: [Wire.invalid_request, Wire.forbidden, Wire.configuration_changed, Wire.service_unavailable]
     }).annotateMerge(
       operation(
         { role: "admin", keys: "people", verified: true, command: "apply" },

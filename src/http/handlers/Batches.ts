@@ -22,7 +22,7 @@ import { ownMessage } from "../../schema/accounts/OwnMessages.ts"
 import { didYouMean } from "../../schema/suggestion.ts"
 import { Api } from "../api/Api.ts"
 import type { BatchRequest } from "../api/Batches.ts"
-import { CurrentCaller, listLimitMax } from "../api/shapes/Common.ts"
+import { CurrentCaller, listLimitMax, personOf } from "../api/shapes/Common.ts"
 import { csvLines, csvRows } from "../api/shapes/Csv.ts"
 import { inputFieldsOf } from "../client/Columns.ts"
 import { digestOf } from "../submission/Fingerprint.ts"
@@ -148,6 +148,7 @@ export const BatchesHandlers = HttpApiBuilder.group(
       create: Effect.fnUntraced(function* ({ headers, query, payload }) {
         const caller = yield* CurrentCaller
         const { org_id, key_id, access } = caller
+        const started_by = personOf(caller)
         const { request_id } = yield* RequestContext
         const idempotency_key = yield* idempotencyKeyOf(headers["idempotency-key"])
         const isCsv = typeof payload === "string"
@@ -162,7 +163,7 @@ export const BatchesHandlers = HttpApiBuilder.group(
         const requests = yield* rowsOf(batch.runs, rowCaller)
         const fingerprint = digestOf(batch)
         const created = yield* store.create({
-          ...{ org_id, key_id, request_id, idempotency_key, fingerprint, requests },
+          ...{ org_id, key_id, started_by, request_id, idempotency_key, fingerprint, requests },
           key_budget_id: access?.budget_id ?? null,
           max_total: batch.max_total ?? null,
           metadata: storedMetadata(batch.metadata ?? null)
@@ -220,12 +221,14 @@ export const BatchesHandlers = HttpApiBuilder.group(
       }),
 
       retry: Effect.fnUntraced(function* ({ params: { batch_id }, payload }) {
-        const { org_id, key_id, access } = yield* CurrentCaller
+        const caller = yield* CurrentCaller
+        const { org_id, key_id, access } = caller
+        const started_by = personOf(caller)
         const { request_id } = yield* RequestContext
         const before = yield* batchOf(batch_id)
         const max_total = payload.max_total ?? null
         const scoped = (access?.allow ?? null) !== null
-        const retried = yield* store.retry({ org_id, batch_id, key_id, scoped, request_id, max_total })
+        const retried = yield* store.retry({ org_id, batch_id, key_id, started_by, scoped, request_id, max_total })
         yield* crashPoint("batch.retried")
         switch (retried._tag) {
           case "NotItsOwn":

@@ -16,6 +16,7 @@ import { memberText } from "../../schema/json/JsonText.ts"
 import { usd } from "../../schema/money/Money.ts"
 import { maySeeWallet } from "../access/Access.ts"
 import type { RunRequest } from "../api/Runs.ts"
+import { personOf } from "../api/shapes/Common.ts"
 import { fingerprintOf } from "./Fingerprint.ts"
 import { type Waits, waitsFor } from "../standards/Prefer.ts"
 import { httpStatusOf, isFinalRow, pollUrl, runJson, type RunRow, withoutWallet } from "../../schema/nouns/Run.ts"
@@ -186,7 +187,7 @@ export const plannedOf = Effect.fnUntraced(function* ({
   const runCaller = {
     org_id: caller.org_id,
     key_id: caller.key_id,
-    user_id: caller.key_id === null ? caller.user_id : null,
+    user_id: personOf(caller),
     access: caller.access,
     request_id,
     idempotency_key,

@@ -8,6 +8,7 @@ import { Effect, Option, Redacted, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import { Allow } from "../../schema/accounts/KeyAccess.ts"
 import type { MicroUsd } from "../../schema/money/Money.ts"
+import { namesMax } from "../../schema/guards/Approval.ts"
 import type { KeyBudget } from "../../schema/wallet/KeyBudget.ts"
 import type { BudgetPeriod } from "../../schema/money/SpendDay.ts"
 import { noBudgets, readBudgets } from "../ledger/BudgetTurn.ts"
@@ -247,6 +248,8 @@ export const apiKeys = (sql: SqlClient.SqlClient) => {
   /** Makes a key with the same rules. Both share one budget, so what they spend is counted together. */
   const rotate = Effect.fn("ApiKeys.rotate")(function* (org_id: string, key_id: string, graceSeconds: number) {
     const rotated = Effect.gen(function* () {
+      // As a turn does, which locks keys after its wallet.
+      yield* sql`SELECT 1 FROM wallets WHERE org_id = ${org_id} FOR UPDATE`
       const before = yield* locked(org_id, key_id)
       if (before === undefined) return Option.none<NewKey>()
       const { expires_at, budget_id } = before
@@ -257,7 +260,16 @@ export const apiKeys = (sql: SqlClient.SqlClient) => {
         WHERE key_id = ${key_id}`
       if (budget_id !== null)
         yield* sql`UPDATE key_budgets SET key_id = ${id}, version = version + 1 WHERE budget_id = ${budget_id}`
-      return Option.some(yield* insertKey(org_id, id, before, { expires_at, allow: allowOf(before.allow), budget_id }))
+      const made = yield* insertKey(org_id, id, before, { expires_at, allow: allowOf(before.allow), budget_id })
+      // A rule about the key is about its successor too. Names of keys that ended make room.
+      yield* sql`
+        UPDATE approval_rules SET conditions = jsonb_set(conditions, '{keys}', (
+          SELECT jsonb_agg(key_id ORDER BY nth DESC) FROM (
+            SELECT k.key_id, row_number() OVER (ORDER BY k.key_id = ${id} DESC, k.revoked_at IS NULL DESC, k.created_at DESC) AS nth
+            FROM api_keys k WHERE k.org_id = ${org_id} AND (k.key_id = ${id} OR conditions -> 'keys' ? k.key_id)
+          ) n WHERE nth <= ${namesMax}))
+        WHERE org_id = ${org_id} AND conditions -> 'keys' ? ${key_id}`
+      return Option.some(made)
     })
     return yield* Effect.catchTag(sql.withTransaction(rotated), "SqlError", Effect.die)
   })

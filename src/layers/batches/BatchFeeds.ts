@@ -17,6 +17,7 @@ export const Feed = Schema.Struct({
   batch_id: Schema.String,
   org_id: Schema.String,
   key_id: Schema.NullOr(Schema.String),
+  started_by: Schema.NullOr(Schema.String),
   request_id: Schema.String,
   /** JSON text. */
   metadata: Schema.NullOr(Schema.String),
@@ -132,7 +133,7 @@ export class BatchFeeds extends Context.Service<
           )
           UPDATE batches b SET lease_token = gen_random_uuid()::text, lease_until = ${until}, fed_at = now()
           FROM free, key_budgets k WHERE b.batch_id = free.batch_id AND k.budget_id = b.budget_id
-          RETURNING b.batch_id, b.org_id, b.key_id, b.request_id, b.metadata::text AS metadata, b.max_total, b.charged, b.status,
+          RETURNING b.batch_id, b.org_id, b.key_id, b.started_by, b.request_id, b.metadata::text AS metadata, b.max_total, b.charged, b.status,
                     b.budget_id, k.parent_id, b.lease_token, ${around}`)
 
       const renew = ({ batch_id, lease_token }: Holder) =>

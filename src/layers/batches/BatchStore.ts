@@ -18,6 +18,8 @@ import { type Retried, type Retry, retryBlocked } from "./retryBlocked.ts"
 export interface NewBatch {
   readonly org_id: string
   readonly key_id: string | null
+  /** The person who starts it in a session. Null for an API key. */
+  readonly started_by: string | null
   /** The budget of the API key. */
   readonly key_budget_id: string | null
   readonly request_id: string
@@ -159,8 +161,8 @@ export class BatchStore extends Context.Service<
             INSERT INTO key_budgets (budget_id, org_id, key_id, amount, period, parent_id)
             VALUES (${batch_id}, ${org_id}, ${batch.key_id ?? batch_id}, ${batch.max_total ?? unlimited}, 'total', ${batch.key_budget_id})`
           yield* sql`
-            INSERT INTO batches (batch_id, org_id, key_id, request_id, idempotency_key, fingerprint, metadata, max_total, budget_id, total)
-            VALUES (${batch_id}, ${org_id}, ${batch.key_id}, ${batch.request_id}, ${idempotency_key}, ${batch.fingerprint},
+            INSERT INTO batches (batch_id, org_id, key_id, started_by, request_id, idempotency_key, fingerprint, metadata, max_total, budget_id, total)
+            VALUES (${batch_id}, ${org_id}, ${batch.key_id}, ${batch.started_by}, ${batch.request_id}, ${idempotency_key}, ${batch.fingerprint},
                     ${batch.metadata}::jsonb, ${batch.max_total}, ${batch_id}, ${batch.requests.length}::int)`
           yield* sql`
             INSERT INTO batch_rows (batch_id, row, request)

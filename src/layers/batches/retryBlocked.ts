@@ -17,6 +17,8 @@ export interface Retry {
   readonly key_id: string | null
   /** Whether the key has a scope. Such a key retries only batches that it started. */
   readonly scoped: boolean
+  /** As for a new batch. Null: whoever started it stays. */
+  readonly started_by: string | null
   readonly request_id: string
   /** Replaces that of the batch. Null: it stays. */
   readonly max_total: bigint | null
@@ -48,7 +50,7 @@ const countRow = oneRowOf({ count: Schema.Int })
 
 export const retryBlocked =
   (sql: SqlClient.SqlClient) =>
-  ({ org_id, batch_id, key_id, scoped, request_id, max_total }: Retry): Effect.Effect<Retried> =>
+  ({ org_id, batch_id, key_id, started_by, scoped, request_id, max_total }: Retry): Effect.Effect<Retried> =>
     Effect.gen(function* () {
       // As for a new batch: concurrent requests can't exceed the limit of unfinished batches together.
       yield* sql`SELECT 1 FROM orgs WHERE org_id = ${org_id} FOR NO KEY UPDATE`
@@ -78,7 +80,7 @@ export const retryBlocked =
         yield* sql`
           UPDATE key_budgets SET amount = spent_total + ${max_total - charged}::bigint, version = version + 1 WHERE budget_id = ${budget_id}`
       yield* sql`
-        UPDATE batches SET status = 'running', finished_at = NULL, blocked = blocked - ${rows.length}::int, key_id = ${key_id},
+        UPDATE batches SET status = 'running', finished_at = NULL, blocked = blocked - ${rows.length}::int, key_id = ${key_id}, started_by = coalesce(${started_by}::text, started_by),
                made_by = coalesce(made_by, key_id), request_id = ${request_id}, max_total = coalesce(${max_total}::bigint, max_total), fed_at = now()
         WHERE batch_id = ${batch_id}`
       return { _tag: "Retried", rows: rows.length } satisfies Retried

@@ -42,14 +42,15 @@ export class AlertMailStore extends Context.Service<
         if (mailed.length === 0) return Effect.void
         return Effect.asVoid(sql`
           INSERT INTO alert_mails (org_id, kind, data, address)
-          SELECT ${org_id}, n.kind, n.data::json, u.email
-          FROM unnest(${texts(mailed.map(({ kind }) => kind))}, ${jsons(mailed.map(({ data }) => JSON.stringify(data)))}) AS n(kind, data),
+          SELECT ${org_id}, kind, data, email FROM (SELECT n.kind, n.data::json AS data, u.email,
+            row_number() OVER (PARTITION BY n.kind = 'run.approval_required' ORDER BY n.place) AS nth
+          FROM unnest(${texts(mailed.map(({ kind }) => kind))}, ${jsons(mailed.map(({ data }) => JSON.stringify(data)))}) WITH ORDINALITY AS n(kind, data, place),
                LATERAL (SELECT email FROM members JOIN users USING (user_id)
                         WHERE members.org_id = ${org_id} AND NOT pending AND (n.kind <> 'run.approval_required' OR may_decide(role, n.data::json ->> 'role'))
-                        ORDER BY user_id LIMIT ${recipientsMax}) u
+                        ORDER BY user_id LIMIT ${recipientsMax}) u) n
           -- Runs that wait leave room for the other alerts, and those for them.
-          WHERE (SELECT count(*) FROM alert_mails m WHERE m.org_id = ${org_id} AND m.created_at > now() - interval '1 day'
-                   AND (m.kind = 'run.approval_required') = (n.kind = 'run.approval_required')) < ${perDayMax}`)
+          WHERE nth + (SELECT count(*) FROM alert_mails m WHERE m.org_id = ${org_id} AND m.created_at > now() - interval '1 day'
+                   AND (m.kind = 'run.approval_required') = (n.kind = 'run.approval_required')) <= ${perDayMax}`)
       }
 
       return AlertMailStore.of({ ...mailOutbox(sql, "alert_mails", alertKinds), queue })

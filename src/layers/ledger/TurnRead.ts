@@ -273,7 +273,7 @@ export const readTurn = (
          r.endpoint, r.budget_id, r.key_id, r.input_hash, o.label_budgets, CASE WHEN m.tag = 'Reserve' THEN r.metadata::text END AS metadata,
          CASE WHEN m.tag IN ('Settle', 'Cancel') THEN EXISTS (SELECT FROM reuse_claims c WHERE c.run_id = m.run_id) END AS buys, ${triesColumn(sql, repeatGuard, newRunsOf(direct))}, CASE WHEN m.tag = 'Reserve' OR r.endpoint IS NOT NULL THEN r.plan::text END AS plan,
          CASE WHEN m.tag = 'Reserve' THEN r.input::text END AS input,
-         CASE WHEN m.tag IN ('Reserve', 'Cancel') THEN octet_length(r.input::text) + octet_length(r.plan::text) + coalesce(octet_length(r.metadata::text), 0) END AS request_bytes,
+         CASE WHEN m.tag IN ('Reserve', 'Cancel', 'Approval') THEN octet_length(r.input::text) + octet_length(r.plan::text) + coalesce(octet_length(r.metadata::text), 0) END AS request_bytes,
          CASE WHEN m.tag = 'Credit' THEN (
            SELECT json_object_agg(l.type, l.txn_id) FROM ledger l
            WHERE l.run_id IS NULL AND l.org_id = m.org_id AND l.type IN ('bonus', 'refund') AND l.reference = m.command_id

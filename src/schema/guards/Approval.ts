@@ -9,7 +9,7 @@ import { allows, type Role, roles } from "../accounts/Role.ts"
 import { type MicroUsd, Usd } from "../money/Money.ts"
 
 /** Enough for the capabilities or keys of a team. A turn reads the rules of its wallet, so they are short. */
-const namesMax = 20
+export const namesMax = 20
 const Names = Schema.Array(Schema.NonEmptyString.check(Schema.isMaxLength(100))).check(
   Schema.isMinLength(1),
   Schema.isMaxLength(namesMax)

@@ -25,7 +25,15 @@ const fed = Effect.gen(function* () {
   const { id: key_id } = yield* accounts.createKey(org_id, "key", "test", { budget })
   const [key] = yield* sql<{ budget_id: string }>`SELECT budget_id FROM api_keys WHERE key_id = ${key_id}`
   yield* (yield* BatchStore).create({
-    ...{ org_id, key_id, key_budget_id: null, request_id: "req_test", idempotency_key: null, fingerprint: "" },
+    ...{
+      org_id,
+      key_id,
+      key_budget_id: null,
+      started_by: null,
+      request_id: "req_test",
+      idempotency_key: null,
+      fingerprint: ""
+    },
     ...{ max_total, metadata: null, requests: ["{}"] }
   })
   const feed = (yield* (yield* BatchFeeds).claim(10)).find((one) => one.org_id === org_id)

@@ -95,6 +95,44 @@ describe("a run that matches a rule", () => {
     expect((await ask()).status).toBe(200)
   })
 
+  test("of a batch that a person started is not approved by that person", async () => {
+    await addRule({ role: "member" })
+    const started = await as(owner, "POST", "/v1/batches", { runs: [verify("row")] })
+    expect(started.status).toBe(202)
+    const pending = () => org.get("/v1/approvals?state=pending")
+    const [{ run_id }] = (await until("the row waits", pending, ({ body }) => body.items.length === 1)).body.items
+    const own = await approve(run_id)
+    expect([own.status, own.body.error?.code]).toEqual([403, "forbidden"])
+    expect((await approve(run_id, other)).body.state).toBe("approved")
+    expect(await read(run_id, 30)).toMatchObject({ status: "succeeded" })
+  })
+
+  test("waits for its key's rule under the key's successor too", async () => {
+    const { id, keys } = await addRule({ keys: [org.key_id, "key_of_nobody"] })
+    expect(keys).toContain(org.key_id)
+    const rotated = await as(owner, "POST", `/v1/api-keys/${org.key_id}/rotate`, { grace_seconds: 600 })
+    expect(rotated.status).toBe(200)
+    expect((await ask({}, rotated.body.key)).status).toBe(202)
+    expect((await ask()).status).toBe(202)
+    const [rule] = (await as(owner, "GET", "/v1/approval-rules")).body.items
+    expect([rule.id, [...rule.keys].sort()]).toEqual([id, [org.key_id, rotated.body.id].sort()])
+  })
+
+  test("that nobody approves counts the whole request as stored", async () => {
+    await addRule()
+    const day = async () =>
+      Number(
+        (
+          await app.sql("SELECT coalesce(sum(bytes), 0) AS bytes FROM free_storage WHERE org_id = $1", [org.org_id])
+        )[0]?.["bytes"]
+      )
+    const large = { metadata: { note: "x".repeat(500), more: "y".repeat(500), most: "z".repeat(500) } }
+    const { run_id } = (await ask(large)).body
+    const before = await day()
+    expect((await deny(run_id)).body.state).toBe("denied")
+    expect((await day()) - before).toBeGreaterThan(2_500)
+  })
+
   test("ends as cancelled when it is denied, when it expires and when it is cancelled, and its hold returns", async () => {
     await addRule()
     const [denied, expired, late, cancelled] = (await Promise.all([ask(), ask(), ask(), ask()])).map(

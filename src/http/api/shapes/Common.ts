@@ -26,6 +26,9 @@ export interface Caller {
 /** The organization, key and user of the request's credential. */
 export class CurrentCaller extends Context.Service<CurrentCaller, Caller>()("rungate/http/api/shapes/CurrentCaller") {}
 
+/** The person who acts in a session. Null for an API key, whoever made it: an agent's runs are for its people to approve. */
+export const personOf = ({ key_id, user_id }: Caller): string | null => (key_id === null ? user_id : null)
+
 /** Calls carry `Authorization: Bearer <token>`: an API key (`rg_test_…`, `rg_live_…`) or a session (`rg_sess_…`). */
 export class Auth extends HttpApiMiddleware.Service<Auth, { provides: CurrentCaller }>()(
   "rungate/http/api/shapes/Auth",

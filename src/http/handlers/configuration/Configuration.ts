@@ -4,7 +4,7 @@
  * A preview makes all changes and rolls them back, so both are one way. The caller's digest is compared under the locks of the transaction.
  */
 import { createHash } from "node:crypto"
-import { Clock, Effect } from "effect"
+import { Clock, Effect, Semaphore } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Simulations } from "../../../actors/simulation/Simulations.ts"
 import { EventFeed } from "../../../actors/events/EventFeed.ts"
@@ -24,13 +24,20 @@ import { type Entry, located, type Part, type Rules } from "./Entry.ts"
 import { makeParts } from "./Parts.ts"
 
 /** Changes of one request, each a few statements under the wallet's lock. */
-const changesMax = 500
+const changesMax = 200
+/** Turns of other wallets of the lane wait for the lock. After this long everything is rolled back. */
+const lockedMillisMax = 2_000
 /** Days of runs that a preview replays. */
 const replayDays = 30
 
 const changed = problem(
   "configuration_changed",
   "The configuration changed since digest was computed, and nothing was applied. Preview it again."
+)
+
+const tooSlow = problem(
+  "service_unavailable",
+  "The configuration has too many parts to be compared at once, and nothing was applied. Try again, or apply a part of the file."
 )
 
 interface State {
@@ -81,7 +88,13 @@ export const ConfigurationHandlers = HttpApiBuilder.group(
     const simulations = yield* Simulations
     const feed = yield* EventFeed
     const signals = yield* Signals
-    const asCaller = yield* makeAsCaller
+    const caller = yield* makeAsCaller
+    const oneAtATime = Semaphore.makeUnsafe(1)
+    /** One after the other, so that a flood of previews holds one lock at a time. */
+    const asCaller = <A, E, R>(work: Effect.Effect<A, E, R>) =>
+      caller(
+        Effect.timeoutOrElse(work, { duration: `${lockedMillisMax} millis`, orElse: () => Effect.fail(tooSlow) })
+      ).pipe(oneAtATime.withPermits(1))
 
     const stateOf = Effect.fnUntraced(function* (org_id: string) {
       const parts = yield* Effect.forEach(all, (part) =>

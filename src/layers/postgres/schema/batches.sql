@@ -9,6 +9,8 @@ CREATE TABLE batches (
   org_id text NOT NULL REFERENCES orgs,
   -- The newest key that started or retried it. Null for a session.
   key_id text,
+  -- The person who started or retried it last in a session: nobody approves the own runs.
+  started_by text,
   request_id text NOT NULL,
   idempotency_key text,
   fingerprint text NOT NULL,
