@@ -98,8 +98,10 @@ const slotsOf = (document: Json, tools: Json): ReadonlyArray<Slot> => {
         })
       }
       for (const place of schema === undefined ? [] : freeTexts(schema, document)) {
-        // A file's keys are told apart by their names, and the sweep has made keys whose names are ids.
-        if (id === "configuration.preview" && place.join(".") === "configuration.keys.0.name") continue
+        // A file's keys and rules are told apart by their names, and the sweep has made some whose names are ids. It has opted ids out too.
+        if (id === "configuration.preview" && /^configuration\.(keys|approval_rules)\.0\.name$/.test(place.join(".")))
+          continue
+        if (id === "optOuts.check") continue
         found.push({
           name: `${id} body ${place.join(".")}`,
           send: (token, text) => app.call(token, method, path, { body: withText(body, place, text) })

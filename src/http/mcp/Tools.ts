@@ -230,7 +230,7 @@ const runAs = (repeated: string) =>
   tool({
     name: "run",
     title: "Run and pay",
-    description: `Run a capability, or call a provider's raw endpoint, and wait for the result. SPENDS MONEY from the prepaid wallet, at most max_cost; billing.charged is the charge. Some capabilities act on the outside world (send a message, register a domain). Failures are not charged. After outcome_unknown don't repeat the run, because the provider may have executed it; tell your user. Call history first to reuse earlier results. done: false means that the run is still executing: follow next, don't start it again. ${repeated}`,
+    description: `Run a capability, or call a provider's raw endpoint, and wait for the result. SPENDS MONEY from the prepaid wallet, at most max_cost; billing.charged is the charge. Some capabilities act on the outside world (send a message, register a domain). Failures are not charged. After outcome_unknown don't repeat the run; tell your user. Call history first to reuse earlier results. done: false: follow next, don't start it again. ${repeated}`,
     parameters: RunParameters,
     answers: [SentRun],
     annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true }

@@ -103,7 +103,7 @@ describe.skipIf(!hasBrowser)("allowances in the console", () => {
     expect(await viewer.page.getByRole("button", { name: /^Revoke/ }).count()).toBe(0)
     expect(await viewer.page.getByRole("link", { name: "Give an allowance" }).count()).toBe(0)
     await viewer.page.goto("/settings/keys/new-allowance")
-    await viewer.page.getByText("An owner, an admin or a member can give an allowance.").waitFor()
+    await viewer.page.getByText("Your role is viewer.").waitFor()
     const member = await invited(browser, app.url, person, "member-allowances@example.com", "member")
     await member.page.goto("/settings/keys")
     await member.page.getByRole("button", { name: "Revoke the allowance agent" }).click()

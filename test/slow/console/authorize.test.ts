@@ -52,7 +52,7 @@ describe.skipIf(!hasBrowser)("the consent page", () => {
     await settled(person, "Sign in")
     await page.getByLabel("E-mail address").fill("consents@example.com")
     await page.getByLabel("Password").fill(password)
-    await page.getByRole("button", { name: "Sign in" }).click()
+    await page.getByRole("button", { name: "Sign in", exact: true }).click()
     await settled(person, "Connect an agent")
     await page.getByText(client_name).waitFor()
     await page.getByText(`a program on your machine (127.0.0.1:${program.port})`).waitFor()

@@ -237,7 +237,7 @@ describe.skipIf(!hasBrowser)("the console in a browser", () => {
     await screenshot(page, "session-ended")
     expect(await findings(page)).toEqual([])
     await dialog.getByLabel("Password").fill(password)
-    await dialog.getByRole("button", { name: "Sign in" }).click()
+    await dialog.getByRole("button", { name: "Sign in", exact: true }).click()
     await dialog.waitFor({ state: "detached" })
     expect(await name.inputValue()).toBe("typed before the end")
     await page.getByRole("button", { name: "Create the key" }).click()
@@ -260,7 +260,7 @@ describe.skipIf(!hasBrowser)("the console in a browser", () => {
       await page.goto(address)
       await page.getByLabel("E-mail address").fill("returns@example.com")
       await page.getByLabel("Password").fill(password)
-      await page.getByRole("button", { name: "Sign in" }).click()
+      await page.getByRole("button", { name: "Sign in", exact: true }).click()
       await page.waitForURL(`${app.url}${lands}`)
       await tab.context.clearCookies()
     }

@@ -111,11 +111,11 @@ describe.skipIf(!hasBrowser)("pages whose data does not come", () => {
     expect(names.slice(0, 7)).toEqual([
       "API keys",
       "Spend guard",
+      "Label budgets",
       "Senders",
+      "Opt-outs",
       "Webhooks",
-      "Members",
-      "Audit log",
-      "Referrals"
+      "Members"
     ])
     for (const name of names) {
       await list.getByRole("link", { name, exact: true }).click()

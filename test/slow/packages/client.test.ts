@@ -13,7 +13,7 @@ type Json = ReturnType<typeof JSON.parse>
 const root = join(import.meta.dir, "..", "..", "..")
 const folder = mkdtempSync(join(tmpdir(), "rungate-client-"))
 const installed = join(folder, "node_modules", "@rungate", "client")
-const bytesMax = 110_000
+const bytesMax = 135_000
 let app: App
 let org: Tenant
 /** Its types are generated with it, and tested by compiling a program. */

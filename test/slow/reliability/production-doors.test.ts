@@ -244,8 +244,9 @@ describe("in the sources", () => {
 
   test("one file asks providers, one executes runs, one admits them, and five read the network", () => {
     expect(saying(/\bproviders\.(call|callRaw)\(/)).toEqual(["actors/runs/Attempts.ts"])
-    // The others only read what a provider says of calls that were made before.
+    // The others only read what a provider says of calls that were made before, or of the operator's account.
     expect(saying(/\byield\* Providers\b/)).toEqual([
+      "actors/operator/CreditsReader.ts",
       "actors/runs/Attempts.ts",
       "actors/runs/OutcomeLookups.ts",
       "actors/warranty/Warranties.ts"

@@ -317,10 +317,10 @@ describe("rungate admin", () => {
   })
 })
 
-test("E23: the audit names an account whose reservations are not those of its calls", async () => {
+test("E24: the audit names an account whose reservations are not those of its calls", async () => {
   const { run } = Context.get(app.context, Audit)
   const found = async () =>
-    (await Effect.runPromise(run)).violations.filter(({ equation }) => equation.startsWith("E23"))
+    (await Effect.runPromise(run)).violations.filter(({ equation }) => equation.startsWith("E24"))
   expect(await found()).toEqual([])
   await app.sql("UPDATE provider_credits SET reserved = 7")
   expect(await found()).toMatchObject([{ subject: "leadmagic", detail: "reserved 7, calls 0" }])
