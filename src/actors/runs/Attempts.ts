@@ -252,8 +252,11 @@ export const makeAttempt = Effect.gen(function* () {
   ): Effect.Effect<Attempted> => {
     const { provider, own } = step
     if (own) return call
+    // A raw endpoint may need a plan or a quota that the account never had, so its refusal says nothing of the other calls.
     const watched = Effect.tap(call, ({ answered: { answer } }) =>
-      answer._tag === "Failure" && answer.outOfCredits === true ? credits.markEmpty(provider) : Effect.void
+      run.plan.raw === undefined && answer._tag === "Failure" && answer.outOfCredits === true
+        ? credits.markEmpty(provider)
+        : Effect.void
     )
     if (!credits.isLimited(provider)) return watched
     const cost = costOfStep(run, step, input)

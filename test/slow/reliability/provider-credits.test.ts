@@ -21,6 +21,7 @@ const there = standIn()
 const settings = {
   ...there.settings,
   RUNGATE_CREDITS_MINUTES: "10",
+  RUNGATE_ENCRYPTION_KEY: Buffer.alloc(32, 1).toString("base64"),
   RUNGATE_PROVIDER_LEADMAGIC_CREDIT_USD: "0.01"
 }
 const unhasten = hasten()
@@ -189,6 +190,22 @@ describe("an empty account", () => {
     expect(outcomes((await cheapest(another)).body)).toEqual(["millionverifier succeeded"])
     expect(calls()).toHaveLength(1)
     expect(app.logs.some((line) => line.includes("leadmagic: the service's account has no credits left"))).toBe(true)
+  })
+
+  test("a refusal of a raw call or of a customer's own account keeps nobody else from the provider", async () => {
+    await app.sql("DELETE FROM provider_credits")
+    await refresh()
+    const refusal = answer(402, { message: "Not enough credits." })
+    there.play("leadmagic", refusal, refusal, valid)
+    const input = { email: "jane.doe@example.com" }
+    const raw = await org.run({ provider: "leadmagic", endpoint: "/v1/people/email-validation", input })
+    expect(outcomes(raw.body)).toEqual(["leadmagic provider_account"])
+    const owner = await app.tenant("5.00")
+    const body = { api_key: "their-own-key-4711" }
+    await app.call(await owner.session(), "PUT", "/v1/provider-accounts/leadmagic", { body })
+    expect((await pinned(owner)).body.attempts).toMatchObject([{ outcome: "provider_account", account: "own" }])
+    expect((await pinned(await app.tenant("5.00"))).body.status).toBe("succeeded")
+    expect(calls()).toHaveLength(3)
   })
 })
 
