@@ -335,6 +335,9 @@ describe("every offer of an actor", () => {
     ])
   })
 
+  const noMemory = answer(402, {
+    error: { type: "actor-memory-limit-exceeded", message: "By launching this job you will exceed the memory limit." }
+  })
   const failing: ReadonlyArray<[string, ReadonlyArray<Played>, string, string]> = [
     ["fails", [started, example("run.failed")], "provider_error", "the actor's run ended as FAILED: Actor failed"],
     ["is ended for its time", [started, example("run.timed_out")], "provider_timeout", "TIMED-OUT"],
@@ -342,6 +345,7 @@ describe("every offer of an actor", () => {
     ["refuses its input", [example("actor_run.400", 400)], "provider_error", "HTTP 400: Invalid input"],
     ["is refused a token", [example("actor_run.401", 401)], "provider_account", "HTTP 401: Authentication token"],
     ["wants money", [example("actor_run.402", 402)], "provider_account", "HTTP 402"],
+    ["finds no memory free", [noMemory], "provider_rate_limited", "HTTP 402: By launching this job"],
     ["needs permission", [example("actor_run.403", 403)], "provider_account", "HTTP 403"],
     ["is gone", [example("actor_run.404", 404)], "provider_error", "HTTP 404: The requested resource was not found."],
     ["takes too long to start", [example("actor_run.408", 408)], "provider_timeout", "HTTP 408"],

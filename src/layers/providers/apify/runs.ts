@@ -160,7 +160,12 @@ export const pollAgain = (error: Failure, stage: RunStage | null): RunProgress =
     ? error
     : { _tag: "Working", stage: { ...stage, misses: stage.misses + 1 } }
 
-export const runErrors = httpErrors({ reasons: { 408: "provider_timeout" } })
+export const runErrors = httpErrors({
+  reasons: { 408: "provider_timeout" },
+  // A 402 too, but the account's other runs use its memory, and it has credits.
+  reason: (reply) =>
+    text(reply.body, "error", "type") === "actor-memory-limit-exceeded" ? "provider_rate_limited" : undefined
+})
 
 const isTransient = (status: number) => status === 408 || status === 429 || status >= 500
 
