@@ -16,6 +16,7 @@ const now = Date.parse("2026-11-26T12:00:00Z")
 const account = (changes: Partial<CreditsAccount> = {}): CreditsAccount => ({
   source: "read",
   balance: 100_000_000n,
+  read_at: new Date(now),
   reserved: 0n,
   burn_per_day: 0n,
   low_below: null,
@@ -66,6 +67,16 @@ test("use per day comes near the use of the last days, stays with a top-up, and 
       }
     )
   )
+})
+
+test("a reading that is older than six hours limits nothing, and a balance that was set always does", () => {
+  const spent = { reserved: 100_000_000n }
+  expect(availableOf(account({ ...spent, read_at: inDays(-0.249) }), now)).toBe(0n)
+  expect(availableOf(account({ ...spent, read_at: inDays(-0.251) }), now)).toBeNull()
+  expect(availableOf(account({ ...spent, read_at: null }), now)).toBeNull()
+  expect(availableOf(account({ ...spent, read_at: inDays(-9), source: "set" }), now)).toBe(0n)
+  expect(availableOf(account({ read_at: null, empty_until: inDays(0.01) }), now)).toBe(0n)
+  expect(stateOf({ ...spent, read_at: inDays(-1) })).toBe("unknown")
 })
 
 test("what is available is never negative, and nothing of an empty account or an expired package", () => {

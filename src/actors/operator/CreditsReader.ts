@@ -45,7 +45,9 @@ export const CreditsReader = Layer.effectDiscard(
         return yield* store.failed(slug, left?.detail ?? "it can't be read", creditsMinutes)
       const now = yield* Clock.currentTimeMillis
       const { expires_at = null, renews = false } = left
-      const after = { ...claim, balance: microsOf(left.balance), expires_at, renews, empty_until: null }
+      const balance = microsOf(left.balance)
+      const read = { source: "read" as const, balance, read_at: claim.started_at, expires_at, renews }
+      const after = { ...claim, ...read, empty_until: null }
       const { state } = outlookOf(after, now)
       const isLow = state === "low" || state === "empty"
       yield* store.store(claim, left, isLow ? Math.max(1, creditsMinutes / lowTimes) : creditsMinutes)

@@ -44,7 +44,7 @@ export class ProviderCredits extends Context.Service<
     ProviderCredits,
     Effect.gen(function* () {
       const store = yield* CreditsStore
-      const { current, healthSeconds, markup, mode } = yield* Settings
+      const { creditsMinutes, current, healthSeconds, markup, mode } = yield* Settings
       let accounts: ReadonlyMap<string, CreditsAccount & Pick<CreditsRow, "unit">> = new Map()
       /** What calls of this process have cost since the last refresh. */
       const spent = new Map<string, bigint>()
@@ -73,7 +73,11 @@ export class ProviderCredits extends Context.Service<
       })
       const refresh = Effect.gen(function* () {
         yield* flush
-        accounts = new Map((yield* store.list).map((row) => [row.provider, row]))
+        // A balance that nobody reads any more is unknown. A refusal still counts.
+        const isRead = (row: CreditsRow) => row.source === "set" || creditsMinutes > 0
+        accounts = new Map(
+          (yield* store.list).map((row) => [row.provider, isRead(row) ? row : { ...row, balance: null }])
+        )
       })
 
       const isOut = (provider: string, price: Price | null, now: number) => {

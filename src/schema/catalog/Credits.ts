@@ -23,6 +23,9 @@ export const headRoomCalls = 1_000n
 /** After a provider said that the account is empty, its offers are left out for this long, unless a reading says otherwise before. */
 export const emptyMinutes = 15
 
+/** An older reading says nothing: what was spent since is only added up, and would end above any balance. */
+const staleHours = 6
+
 export const lowDays = 3
 export const expiringDays = 7
 const dayMillis = 86_400_000
@@ -56,6 +59,8 @@ export interface CreditsAccount {
   readonly source: "read" | "set"
   /** Null before the first reading. */
   readonly balance: bigint | null
+  /** When the balance was read or set. */
+  readonly read_at: Date | null
   readonly reserved: bigint
   readonly burn_per_day: bigint
   readonly low_below: bigint | null
@@ -69,10 +74,11 @@ export type CreditsState = (typeof creditsStates)[number]
 
 /** What calls can still reserve. Null if that is unknown. Nothing of a prepaid package that has expired. */
 export const availableOf = (account: CreditsAccount, now: number): bigint | null => {
-  const { balance, reserved, expires_at, source } = account
+  const { balance, read_at, reserved, expires_at, source } = account
   if (account.empty_until !== null && account.empty_until.getTime() > now) return 0n
   if (source === "set" && expires_at !== null && expires_at.getTime() <= now) return 0n
-  if (balance === null) return null
+  const isStale = source === "read" && (read_at === null || now - read_at.getTime() > staleHours * 3_600_000)
+  if (balance === null || isStale) return null
   return balance > reserved ? balance - reserved : 0n
 }
 

@@ -65,7 +65,7 @@ const account = async (credits: number, source: "read" | "set" = "set") => {
   await app.sql("DELETE FROM provider_credit_holds")
   await app.sql("DELETE FROM provider_credits")
   await app.sql(
-    "INSERT INTO provider_credits (provider, balance, source, next_read_at) VALUES ('leadmagic', $1, $2, now() + interval '1 hour')",
+    "INSERT INTO provider_credits (provider, balance, source, read_at, next_read_at) VALUES ('leadmagic', $1, $2, now(), now() + interval '1 hour')",
     [credits * 1_000_000, source]
   )
   await refresh()
@@ -212,10 +212,10 @@ describe("an empty account", () => {
 describe("readings", () => {
   const read = async (credits: number) => {
     there.play("leadmagic", answer(200, { credits }))
-    await app.sql("UPDATE provider_credits SET next_read_at = now(), read_at = NULL WHERE provider = 'leadmagic'")
+    await app.sql("UPDATE provider_credits SET next_read_at = now(), read_at = now() - interval '1 hour'")
     await until(
       "a reading",
-      () => app.sql("SELECT 1 FROM provider_credits WHERE provider = 'leadmagic' AND read_at IS NOT NULL"),
+      () => app.sql("SELECT 1 FROM provider_credits WHERE read_at > now() - interval '30 minutes'"),
       (rows) => rows.length === 1,
       20
     )
@@ -256,6 +256,31 @@ describe("readings", () => {
       20
     )
     expect(rows).toEqual([{ balance: "10000000", read_error: "HTTP 500" }])
+  })
+
+  const expectNoLimit = async (on: App = app) => {
+    there.play("leadmagic", valid)
+    expect((await pinned(org.over(on))).body.status).toBe("succeeded")
+    await refresh(on)
+    expect(await app.sql("SELECT hold_id FROM provider_credit_holds")).toEqual([])
+  }
+
+  test("that are six hours old keep no offer out, and nothing is reserved against them", async () => {
+    await account(0, "read")
+    expect((await pinned()).status).toBe(409)
+    await app.sql("UPDATE provider_credits SET read_at = now() - interval '7 hours'")
+    await refresh()
+    await expectNoLimit()
+  })
+
+  test("that the service no longer makes keep no offer out", async () => {
+    await account(0, "read")
+    const other = await startApp({ beside: app, settings: { ...settings, RUNGATE_CREDITS_MINUTES: "0" } })
+    try {
+      await expectNoLimit(other)
+    } finally {
+      await other.stop()
+    }
   })
 
   test("a call that ends while the balance is read stays reserved until the next reading", async () => {

@@ -238,7 +238,7 @@ const observabilityOf = (read: SettingsReader) => ({
   creditsMinutes: read.int(
     "RUNGATE_CREDITS_MINUTES",
     10,
-    [0, 1_440],
+    [0, 180],
     "how often it is read what your [accounts at providers](#provider-credits) have left; ten times as often if low; `0`: never"
   ),
   auditMinutes: read.int(
