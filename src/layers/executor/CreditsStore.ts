@@ -98,7 +98,7 @@ export class CreditsStore extends Context.Service<
             sql`SELECT drop_spent_credits(${provider}, ${started_at})`,
             sql`
               UPDATE provider_credits SET unit = ${left.unit}, balance = ${balance}, source = 'read', read_at = ${started_at}, read_error = NULL,
-                burn_per_day = ${burnOf(claim, balance)}, burn_balance = ${balance}, burn_at = ${started_at},
+                burn_per_day = ${claim.unit === left.unit ? burnOf(claim, balance) : 0n}, burn_balance = ${balance}, burn_at = ${started_at},
                 expires_at = ${left.expires_at ?? null}, renews = ${left.renews ?? false},
                 empty_until = CASE WHEN ${balance > 0n} THEN NULL ELSE empty_until END, next_read_at = ${inMinutes(minutes)}
               WHERE provider = ${provider}`

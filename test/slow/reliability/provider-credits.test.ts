@@ -245,6 +245,14 @@ describe("readings", () => {
     expect(await app.sql(soon)).toEqual([{ soon: true }])
   })
 
+  test("replace a balance that was set by hand, once the provider can be read", async () => {
+    await account(5, "set")
+    await app.sql("UPDATE provider_credits SET unit = 'USD', burn_per_day = 7, burn_balance = 5000000, burn_at = now()")
+    await read(40)
+    const rows = await app.sql("SELECT balance, unit, source, burn_per_day FROM provider_credits")
+    expect(rows).toEqual([{ balance: "40000000", unit: "credit", source: "read", burn_per_day: "0" }])
+  })
+
   test("a failed reading changes no balance, and says why", async () => {
     await account(10, "read")
     there.play("leadmagic", answer(500, "oops"))
