@@ -185,7 +185,7 @@ describe("a send whose answer was lost", () => {
       expect([times, (await rowOf(run_id)).looks, looks().length]).toEqual([times, times, times])
     }
     expect(await listed()).toMatchObject([{ run_id, next_look: expect.any(String) }])
-    expect(await admin("--org", org.org_id)).toMatch(/finding +next look-up\n/)
+    expect(await admin("--org", org.org_id)).toMatch(/FINDING +NEXT LOOK-UP\n/)
     await admin("resolve", run_id, "--not-delivered", "--note", "not in Postmark's activity")
     await due(run_id)
     await passed()
