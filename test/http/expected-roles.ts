@@ -153,9 +153,10 @@ export const peopleOnly: ReadonlyArray<string> = [
   ...["passkeys.list", "passkeys.start", "passkeys.create", "passkeys.rename", "passkeys.remove"]
 ]
 
-/** What needs a verified e-mail address, where the service verifies them: it pays, spends, or lets somebody else in. */
+/** What needs a verified e-mail address, where the service verifies them: it pays, spends, lets somebody else in, or adds a way to sign in. */
 export const verifiedOnly: ReadonlyArray<string> = [
   ...["runs.run", "quotes.quote", "batches.create", "batches.retry", "topups.checkout", "topups.setAutoTopup"],
   ...["keys.create", "keys.change", "keys.rotate", "allowances.create", "invitations.create"],
+  ...["recovery.startSecondFactor", "recovery.confirmSecondFactor", "passkeys.start", "passkeys.create"],
   ...["configuration.preview", "configuration.apply"]
 ]

@@ -123,7 +123,12 @@ const ResetPage = HttpRouter.use(
     yield* router.add(
       "GET",
       resetPath,
-      opened("Set a new password", "A new password ends all your sessions.", passwords, "Set the password")
+      opened(
+        "Set a new password",
+        "A new password ends all your sessions and removes your passkeys.",
+        passwords,
+        "Set the password"
+      )
     )
     yield* router.add(
       "POST",

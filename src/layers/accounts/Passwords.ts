@@ -23,7 +23,7 @@ const passwordRows = rowsOf({ password_hash: Schema.String })
 export class Passwords extends Context.Service<
   Passwords,
   {
-    /** Returns the address. */
+    /** Returns the address. Other ways to sign in that were added before are removed. */
     readonly verifyEmail: (token: Redacted.Redacted) => Effect.Effect<string, LinkRefused | AddressTaken>
     /** Ends all other sessions of the user. `address` is the client's, for the audit log. */
     readonly change: (
@@ -32,7 +32,7 @@ export class Passwords extends Context.Service<
       next: Redacted.Redacted,
       address: string
     ) => Effect.Effect<void, WrongPassword>
-    /** Ends all sessions of the user. Returns the user's address. */
+    /** Ends all sessions of the user, and removes all passkeys. Returns the user's address. */
     readonly reset: (
       token: Redacted.Redacted,
       next: Redacted.Redacted,
@@ -83,6 +83,9 @@ export class Passwords extends Context.Service<
             Effect.gen(function* () {
               const user_id = yield* consume(token, "verify_email")
               yield* dropReferralOfExistingUser(user_id)
+              // Whoever signed up with the address may not be its owner. While the user is pending, no mail tells of the removal.
+              yield* sql`DELETE FROM passkeys WHERE user_id = ${user_id}`
+              yield* sql`DELETE FROM second_factors WHERE user_id = ${user_id}`
               const [user] = yield* emailRows(sql`
                 UPDATE users SET pending = false, email_verified_at = now() WHERE user_id = ${user_id} AND pending RETURNING email`)
               if (user === undefined) return yield* new LinkRefused()
@@ -153,6 +156,10 @@ export class Passwords extends Context.Service<
               if (user === undefined) return yield* new LinkRefused()
               yield* endSessions(user_id, null)
               yield* sql`DELETE FROM mail_tokens WHERE user_id = ${user_id} AND purpose = 'reset_password'`
+              // Somebody else may have added them with the old password. A second factor stays, because it protects from a stolen mailbox.
+              yield* log.by({ kind: "person", id: user_id, name: null, address })(
+                sql`DELETE FROM passkeys WHERE user_id = ${user_id}`
+              )
               return user.email
             })
           )

@@ -37,6 +37,48 @@ describe.each(suites)("mails %s", (_name, open) => {
     return body.session_token
   }
 
+  test("what a stranger added to an account before its address was verified signs in no more", async () => {
+    const email = "eve@example.com"
+    const { body } = await signUp(email)
+    const token: string = body.session_token
+    for (const [path, payload] of [
+      ["passkeys/start", { current_password: password }],
+      ["passkeys", { name: "Eve", credential_id: "x", client_data: "x", attestation: "x" }],
+      ["second-factor", { current_password: password }],
+      ["second-factor/confirm", { code: "000000" }]
+    ] as const) {
+      const refused = await post(path, payload, token)
+      expect([path, refused.status, refused.body.error?.code]).toEqual([path, 403, "forbidden"])
+    }
+    const addWays = (name: string) =>
+      app.sql(
+        `WITH passkey AS (INSERT INTO passkeys (passkey_id, user_id, credential_id, public_key, name, counter)
+                          SELECT $1, user_id, $1, 'k', 'Eve', 0 FROM users WHERE email = $2)
+         INSERT INTO second_factors (user_id, secret, confirmed_at)
+         SELECT user_id, 'v1.aaaaaaaa.aaaaaaaaaaaaaaaa.a', now() FROM users WHERE email = $2 ON CONFLICT DO NOTHING`,
+        [name, email]
+      )
+    const ways = async () => {
+      const rows = await app.sql(
+        "SELECT (SELECT count(*)::int FROM passkeys p WHERE p.user_id = u.user_id) AS passkeys, (SELECT count(*)::int FROM second_factors f WHERE f.user_id = u.user_id) AS factors FROM users u WHERE email = $1",
+        [email]
+      )
+      return rows[0]
+    }
+    await addWays("psk_pending")
+    expect(await ways()).toEqual({ passkeys: 1, factors: 1 })
+    expect((await post("verify-email", { token: tokenIn(await mail(email)) })).status).toBe(200)
+    expect(await ways()).toEqual({ passkeys: 0, factors: 0 })
+
+    // The stranger still knows the password. A second factor protects from a stolen mailbox, so it stays.
+    // This also sends a mail.
+    await addWays("psk_later")
+    await post("password-reset", { email })
+    const reset = { token: tokenIn(await mail(email, 3)), new_password: another }
+    expect((await post("password-reset/confirm", reset)).body).toEqual({ password_changed: true })
+    expect(await ways()).toEqual({ passkeys: 0, factors: 1 })
+  })
+
   test("an unverified organization looks around, and mints, runs and pays nothing until its link was used", async () => {
     const signed = await signUp("ada@example.com")
     expect([signed.status, signed.body.verification]).toEqual([200, "pending"])

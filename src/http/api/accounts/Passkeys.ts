@@ -1,7 +1,7 @@
 /** The contract of passkeys: what a person does with the own ones. Signing in with one is in BrowserSessions.ts. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
-import { own } from "../shapes/Rights.ts"
+import { operation, own } from "../shapes/Rights.ts"
 import { Wire } from "../../../schema/Errors.ts"
 import { Name, Password } from "../shapes/AccountFields.ts"
 import { Auth } from "../shapes/Common.ts"
@@ -26,7 +26,8 @@ export class PasskeysApi extends HttpApiGroup.make("passkeys")
       }).annotate({ identifier: "PasskeyRegistration" }),
       error: [Wire.invalid_request, Wire.forbidden, Wire.rate_limited]
     }).annotateMerge(
-      own(
+      operation(
+        { role: "viewer", keys: "people", verified: true },
         "Start a passkey",
         "Returns what a browser needs to make one: a challenge for one use within five minutes, and the credentials that you have."
       )
@@ -36,7 +37,8 @@ export class PasskeysApi extends HttpApiGroup.make("passkeys")
       success: Passkey,
       error: [Wire.invalid_request, Wire.forbidden, Wire.rate_limited]
     }).annotateMerge(
-      own(
+      operation(
+        { role: "viewer", keys: "people", verified: true },
         "Add a passkey",
         "It must be discoverable and verify its person, such as by a PIN or a fingerprint. It signs in without the password."
       )

@@ -1,7 +1,7 @@
 /** The contract of e-mail verification and passwords: what a person does with an account besides signing in. Attempts are rate-limited. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
-import { about, own } from "../shapes/Rights.ts"
+import { about, operation, own } from "../shapes/Rights.ts"
 import { Wire } from "../../../schema/Errors.ts"
 import { Code, Email, LinkToken, NewPassword, Password } from "../shapes/AccountFields.ts"
 import { Auth } from "../shapes/Common.ts"
@@ -57,7 +57,8 @@ export class RecoveryApi extends HttpApiGroup.make("recovery").add(
     error: [Wire.invalid_request, Wire.forbidden, Wire.rate_limited]
   })
     .annotateMerge(
-      own(
+      operation(
+        { role: "viewer", keys: "people", verified: true },
         "Start a second factor",
         "Returns a new secret (TOTP) for an authenticator app. It counts once you confirm a code of it."
       )
@@ -69,7 +70,8 @@ export class RecoveryApi extends HttpApiGroup.make("recovery").add(
     error: [Wire.invalid_request, Wire.forbidden, Wire.rate_limited]
   })
     .annotateMerge(
-      own(
+      operation(
+        { role: "viewer", keys: "people", verified: true },
         "Turn the second factor on",
         "With a code of the secret that was started last. Returns ten recovery codes, once. Each stands in for one code."
       )
@@ -103,7 +105,7 @@ export class RecoveryApi extends HttpApiGroup.make("recovery").add(
   }).annotateMerge(
     about(
       "Set a new password with a link",
-      "The token is in the link that was mailed. It works once, within an hour. The new password ends all your sessions."
+      "The token is in the link that was mailed. It works once, within an hour. The new password ends all your sessions and removes your passkeys. A second factor stays."
     )
   )
 ) {}

@@ -28,7 +28,7 @@ const Reset = () => {
       </FormPage>
     )
   return (
-    <FormPage title="Set a new password" lead="A new password ends all your sessions.">
+    <FormPage title="Set a new password" lead="A new password ends all your sessions and removes your passkeys.">
       <ActionForm action={reset} submit="Set the password" narrow>
         <PasswordField label="New password" name="new_password" isNew />
       </ActionForm>
