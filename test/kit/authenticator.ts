@@ -41,6 +41,10 @@ export interface Forged {
   readonly user_handle?: string
   readonly type?: string
   readonly key?: KeyObject
+  /** Bytes that the public key has more than it needs. */
+  readonly padding?: number
+  /** The id that the authenticator has signed, if it is not the one that is sent. */
+  readonly signed_id?: string
 }
 
 export const authenticatorAt = (origin: string) => {
@@ -69,14 +73,15 @@ export const authenticatorAt = (origin: string) => {
       const { publicKey, privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" })
       const { x = "", y = "" } = publicKey.export({ format: "jwk" })
       const id = forge.id ?? text(randomBytes(32))
-      const raw = Buffer.from(id, "base64url")
+      const raw = Buffer.from(forge.signed_id ?? id, "base64url")
       // EC2, ES256, P-256.
       const cose = new Map<number, Cbor>([
         [1, 2],
         [3, -7],
         [-1, 1],
         [-2, Buffer.from(x, "base64url")],
-        [-3, Buffer.from(y, "base64url")]
+        [-3, Buffer.from(y, "base64url")],
+        ...(forge.padding === undefined ? [] : [[-100, Buffer.alloc(forge.padding)] as const])
       ])
       const attested = Buffer.concat([
         Buffer.alloc(16),

@@ -18,11 +18,14 @@ import { Accounts, type NewSession } from "./Accounts.ts"
 export class PasskeyRefused extends Schema.TaggedError<PasskeyRefused>()("PasskeyRefused", {
   message: Schema.String
 }) {}
+export class PublicKeyTooLong extends Schema.TaggedError<PublicKeyTooLong>()("PublicKeyTooLong", {}) {}
 export class TooManyPasskeys extends Schema.TaggedError<TooManyPasskeys>()("TooManyPasskeys", {}) {}
 
 const NewPasskey = Schema.Struct({ name: Schema.String, ...NewCredential })
 
 export const passkeysMax = 20
+/** Bytes, as in the table. An RSA key of 4,096 bits has about 530. */
+export const publicKeyMax = 2_000
 const challengeMillis = 300_000
 /** Eight bytes of time, and sixteen random ones. */
 const bodyBytes = 24
@@ -95,7 +98,7 @@ export class Passkeys extends Context.Service<
       user_id: string,
       given: typeof NewPasskey.Type,
       address: string
-    ) => Effect.Effect<PasskeyRow, PasskeyRefused | TooManyPasskeys>
+    ) => Effect.Effect<PasskeyRow, PasskeyRefused | PublicKeyTooLong | TooManyPasskeys>
     /** Null if it is not the user's. */
     readonly rename: (user_id: string, passkey_id: string, name: string) => Effect.Effect<PasskeyRow | null>
     readonly remove: (user_id: string, passkey_id: string) => Effect.Effect<boolean>
@@ -147,7 +150,9 @@ export class Passkeys extends Context.Service<
             })
           )
           if (!verified) return yield* refused("the attestation is wrong")
-          const { publicKey, counter } = registrationInfo.credential
+          const { id: signed_id, publicKey, counter } = registrationInfo.credential
+          if (signed_id !== id) return yield* refused("the attestation is of another credential")
+          if (publicKey.length > publicKeyMax) return yield* new PublicKeyTooLong()
           return yield* log.by({ kind: "person", id: user_id, name: null, address })(
             Effect.gen(function* () {
               yield* useUp(user_id, issued)

@@ -2,8 +2,8 @@
 import { Effect, Schema } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { AccountMails } from "../../../actors/accounts/AccountMails.ts"
-import { Passkeys, registerUse } from "../../../layers/accounts/Passkeys.ts"
-import { problem } from "../../../schema/Errors.ts"
+import { Passkeys, publicKeyMax, registerUse } from "../../../layers/accounts/Passkeys.ts"
+import { problem, refused as refusedField } from "../../../schema/Errors.ts"
 import { Passkey } from "../../../schema/nouns/Passkey.ts"
 import { shownName } from "../../../schema/json/StorableText.ts"
 import { makeSite } from "../../pages/PasskeySite.ts"
@@ -17,6 +17,10 @@ import { makeWithPassword } from "./withPassword.ts"
 const refused = problem(
   "invalid_request",
   "The passkey was not added: the start is older than five minutes or was used, the browser was at another address, the passkey has not verified its person, or it is added already. Start again."
+)
+const tooLong = refusedField(
+  "attestation",
+  `has a public key of more than ${publicKeyMax.toLocaleString("en")} bytes; use another authenticator`
 )
 const tooMany = problem("invalid_request", "You have 20 passkeys, which is the most. Remove one that you don't use.")
 const unknown = (id: string) =>
@@ -64,6 +68,7 @@ export const PasskeysHandlers = HttpApiBuilder.group(
           Effect.catchTags({
             PasskeyRefused: ({ message }) =>
               Effect.andThen(Effect.logInfo(`a passkey was refused: ${message}`), Effect.fail(refused)),
+            PublicKeyTooLong: () => tooLong,
             TooManyPasskeys: () => Effect.fail(tooMany)
           })
         )

@@ -75,6 +75,9 @@ describe("a passkey", () => {
       { type: "webauthn.get" }
     ])
       expect((await add(token, forge)).reply.status).toBe(400)
+    const { reply: large } = await add(token, { padding: 2_000 })
+    expect([large.status, large.body.error.details?.[0]?.path]).toEqual([400, "attestation"])
+    expect((await add(token, { signed_id: "c2lnbmVk" })).reply.status).toBe(400)
     expect(await list(token)).toEqual([])
     const key = await app.tenant()
     expect((await key.get("/v1/auth/passkeys")).status).toBe(403)
