@@ -2,6 +2,7 @@
 import { describe, expect, test } from "bun:test"
 import { contactRefusal, type Contact, recipientsOf } from "../../src/schema/guards/ContactGuard.ts"
 import { inputHashOf, requestHashOf } from "../../src/schema/guards/InputHash.ts"
+import { rawContacts } from "../../src/schema/guards/RawRecipients.ts"
 import { tiesIn } from "../../src/schema/guards/PersonTies.ts"
 import { repeatRefusal, repeatSeconds, type Try } from "../../src/schema/guards/RepeatGuard.ts"
 import { decideReuse, joinsMax, plannedReuse } from "../../src/schema/guards/Reuse.ts"
@@ -9,6 +10,29 @@ import { decideReuse, joinsMax, plannedReuse } from "../../src/schema/guards/Reu
 const second = 1_000_000n
 const tries = (...at: ReadonlyArray<number>): ReadonlyArray<Try> =>
   at.map((seconds, n) => ({ run_id: `run_${n}`, at: BigInt(seconds) * second }))
+
+describe("the recipients of a raw call", () => {
+  const identitiesOf = (to: unknown) =>
+    (rawContacts({ to }).contacts?.recipients ?? []).flatMap(({ identities }) => identities)
+
+  test("are all addresses of a text, whatever else is in it", () => {
+    for (const text of [
+      '"Doe, Jane" <jane@x.example>, out@y.example',
+      "jane@x.example, nobody, out@y.example",
+      "Team: Jane <jane@x.example>,\r\n out@y.example;",
+      "jane@x.example out@y.example",
+      `${"Jane ".repeat(2_000)}<jane@x.example>; JANE@x.example; mailto:out@y.example?subject=Hello`
+    ])
+      expect(identitiesOf(text)).toEqual(["e:jane@x.example", "e:out@y.example"])
+    expect(identitiesOf('"jane"@x.example, out@y.example')).toEqual(["e:jane@x.example", "e:out@y.example"])
+    expect(identitiesOf("nobody, @, a@")).toEqual([])
+  })
+
+  test("of a long text are read in one pass", () => {
+    const text = `${"a".repeat(2_000_000)} jane@x.example`
+    expect(identitiesOf(text)).toEqual(["e:jane@x.example"])
+  })
+})
 
 describe("the repeat guard", () => {
   test("refuses from its number on, and 0 refuses nothing", () => {

@@ -1,6 +1,6 @@
 /** Whom a raw call that acts contacts, by the names that providers of messages give such fields. Pure. */
 import { isRecord } from "../json/Json.ts"
-import { readEmail, readEmails } from "../subjects/Email.ts"
+import { readEmail } from "../subjects/Email.ts"
 import { type Contacts, identityIn, type Recipient } from "./ContactGuard.ts"
 
 /** In lower case. What a field with another name holds is no recipient. */
@@ -21,10 +21,10 @@ const recipientsIn = (field: string, value: unknown): ReadonlyArray<Recipient> =
   if (isRecord(value)) return recipientsIn(field, value["email"])
   if (typeof value !== "string" || value.trim() === "") return []
   if (/url|member/.test(field)) return [{ shown: value, identities: [identityIn(field, value.trim())] }]
-  const emails = readEmails(value, true) ?? [readEmail(value, true)]
-  return emails.flatMap((email) =>
-    email === null ? [] : [{ shown: email.normalized, identities: [`e:${email.normalized}`] }]
-  )
+  // Both: a name may have a comma ("Doe, Jane" <jane@example.com>), and a local part quotes ("jane"@example.com).
+  const parts = [...value.split(/[,;]/), ...value.split(/[\s<>,;:"()]+/)]
+  const emails = new Set(parts.flatMap((part) => readEmail(part, true)?.normalized ?? []))
+  return [...emails].map((email) => ({ shown: email, identities: [`e:${email}`] }))
 }
 
 const rawRecipients = (input: unknown, depth = 0): ReadonlyArray<Recipient> => {

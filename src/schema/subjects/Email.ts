@@ -76,12 +76,12 @@ const bareAddress = (text: string): string => {
 }
 
 /** Reads a list of addresses, as in a message header. Null if any part is not an address. */
-export const readEmails = (value: string, loose = false): ReadonlyArray<Email> | null => {
+export const readEmails = (value: string): ReadonlyArray<Email> | null => {
   if (value.length > lengthMax || !/[,;]/.test(value) || !sign.test(value)) return null
   const emails: Array<Email> = []
   for (const part of value.split(/[,;]/)) {
     if (part.trim() === "") continue
-    const email = readEmail(part, loose)
+    const email = readEmail(part)
     if (email === null) return null
     emails.push(email)
   }
