@@ -6,7 +6,7 @@ import { GuardStore } from "../../src/layers/guards/GuardStore.ts"
 import { HistoryStore } from "../../src/layers/history/HistoryStore.ts"
 import type { SubjectSummary } from "../../src/layers/history/index/SubjectSummary.ts"
 import type { NewRun } from "../../src/layers/runs/NewRuns.ts"
-import { recipientsOf } from "../../src/schema/guards/ContactGuard.ts"
+import { type Contacts, recipientsOf } from "../../src/schema/guards/ContactGuard.ts"
 import type { Run } from "../../src/schema/segments/Docs.ts"
 import type { Subject } from "../../src/schema/subjects/Subject.ts"
 
@@ -64,7 +64,7 @@ const worldOf = ({ ties = {}, contacts = {}, days }: Past) => {
       rawResults: () => Stream.fromEffect(unexpected()),
       forget: Effect.void
     },
-    contactRule: () => Effect.succeed({ days: days ?? null, claimed_since: claimedSince, opt_outs: false }),
+    contactRule: () => Effect.succeed({ days: days ?? null, claimed_since: claimedSince }),
     personRuns: (_, run_ids) =>
       Stream.fromIterable(
         all
@@ -80,6 +80,7 @@ const worldOf = ({ ties = {}, contacts = {}, days }: Past) => {
   const complete = contactTies(history, guards)
   return {
     questions,
+    complete: (contacts: Contacts) => Effect.runPromise(complete(newRun({ contacts }))),
     completed: async (to: ReadonlyArray<string>, within_seconds: number | null = 365 * 86_400) => {
       const contacts = { within_seconds, recipients: recipientsOf("email.send", { to }) }
       const completed = await Effect.runPromise(complete(newRun({ contacts })))
@@ -148,5 +149,13 @@ describe("the recipients of a guarded run", () => {
     const guarded = worldOf({ days: 30 })
     await guarded.completed(["ada@example.com"], null)
     expect(guarded.questions).toEqual([["ada@example.com"]])
+  })
+
+  // It may wait for an approval, and an opt-out of the person may be added meanwhile.
+  test("a run without a guard that names a person by an id only has the ties of the person", async () => {
+    const { questions, complete } = worldOf({})
+    const recipients = recipientsOf("network.message", { provider_member_id: "ACoAA1" })
+    await complete({ within_seconds: null, recipients })
+    expect(questions).toEqual([["acoaa1"]])
   })
 })

@@ -63,7 +63,7 @@ const tie = ({ identities }: Person, groups: ReadonlyArray<ReadonlyArray<string>
       for (const one of tied) if (identities.size < identitiesMax) identities.add(one)
 }
 
-/** A provider's id of a person or a conversation is on no opt-out list. What is tied to it may be. */
+/** A provider's id of a person or a conversation is on no opt-out list. What is tied to it may be, also by an entry that comes while the run waits. */
 const isById = ({ identities }: Recipient) => identities.every((identity) => optOutKeys(identity).length === 0)
 
 export const contactTies = (history: HistoryStore["Service"], guards: GuardStore["Service"]) => {
@@ -142,9 +142,9 @@ export const contactTies = (history: HistoryStore["Service"], guards: GuardStore
     function* (run: NewRun) {
       const { contacts } = run.plan
       if (contacts === undefined) return run
-      const { days, claimed_since, opt_outs } = yield* guards.contactRule(run.org_id)
+      const { days, claimed_since } = yield* guards.contactRule(run.org_id)
       const seconds = guardedSeconds(contacts, days)
-      if (seconds === null && !(opt_outs && contacts.recipients.some(isById))) return run
+      if (seconds === null && !contacts.recipients.some(isById)) return run
       const isCovered = seconds === null || claimed_since.getTime() < (yield* Clock.currentTimeMillis) - seconds * 1_000
       const recipients = yield* completed(run.org_id, contacts.recipients, isCovered ? null : claimed_since)
       return { ...run, plan: { ...run.plan, contacts: { ...contacts, recipients } } }

@@ -34,9 +34,7 @@ const ContactRule = Schema.Struct({
   /** `contact_guard_days`. Null: no guard for the organization as a whole. */
   days: Schema.NullOr(Schema.Int),
   /** The time from which on runs claim whom they contact. */
-  claimed_since: Schema.Date,
-  /** Whether an opt-out list that counts for the organization has entries. */
-  opt_outs: Schema.Boolean
+  claimed_since: Schema.Date
 })
 const contactRuleRow = oneRowOf(ContactRule.fields)
 /** A run that ties identities of a person. JSON texts. */
@@ -144,8 +142,7 @@ export class GuardStore extends Context.Service<
         contactRule: (org_id) =>
           Effect.orDie(
             contactRuleRow(sql`
-            SELECT g.days::int AS days, s.created_at AS claimed_since,
-                   EXISTS (SELECT FROM opt_outs WHERE org_id = ${org_id}) OR EXISTS (SELECT FROM opt_outs WHERE org_id IS NULL) AS opt_outs
+            SELECT g.days::int AS days, s.created_at AS claimed_since
             FROM contact_secret s LEFT JOIN contact_guards g ON g.org_id = ${org_id}`)
           ),
         personRuns: (org_id, run_ids) =>
