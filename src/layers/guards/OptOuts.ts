@@ -53,8 +53,10 @@ interface From {
 export class OptOuts extends Context.Service<
   OptOuts,
   {
-    /** How many are new. Null, and nothing is added, if an organization would have more than `optOutsMax`. A recipient's own always fits. */
-    readonly add: (org_id: string | null, entries: ReadonlyArray<NewOptOut>, from: From) => Effect.Effect<number | null>
+    /** Whether an organization would have at most `optOutsMax`. A count reads up to a million rows, so it locks nothing; additions at once may go over. */
+    readonly fits: (org_id: string | null, more: number) => Effect.Effect<boolean>
+    /** How many are new. The wallet is locked meanwhile: add few at a time. A recipient's own needs not fit. */
+    readonly add: (org_id: string | null, entries: ReadonlyArray<NewOptOut>, from: From) => Effect.Effect<number>
     /** Newest first. */
     readonly list: (
       org_id: string | null,
@@ -92,10 +94,6 @@ export class OptOuts extends Context.Service<
         yield* org_id === null
           ? sql`SELECT 1 FROM opt_out_service FOR UPDATE`
           : sql`SELECT 1 FROM wallets WHERE org_id = ${org_id} FOR UPDATE`
-        if (org_id !== null && source !== "one_click") {
-          const { count } = yield* countRow(sql`SELECT count(*)::int AS count FROM opt_outs WHERE org_id = ${org_id}`)
-          if (count + entries.length > optOutsMax) return null
-        }
         const added = yield* sql`
           INSERT INTO opt_outs (id, org_id, kind, digest, hint, reason, source, run_id)
           SELECT id, ${org_id}, kind, decode(digest, 'hex'), hint, reason, ${source}, ${run_id}
@@ -129,6 +127,15 @@ export class OptOuts extends Context.Service<
       })
 
       return OptOuts.of({
+        fits: (org_id, more) =>
+          org_id === null
+            ? Effect.succeed(true)
+            : Effect.orDie(
+                Effect.map(
+                  countRow(sql`SELECT count(*)::int AS count FROM opt_outs WHERE org_id = ${org_id}`),
+                  ({ count }) => count + more <= optOutsMax
+                )
+              ),
         add: (org_id, entries, from) => Effect.orDie(add(org_id, entries, from)),
         list: (org_id, before, limit) =>
           Effect.orDie(

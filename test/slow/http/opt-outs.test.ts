@@ -203,6 +203,24 @@ describe("the list of an organization", () => {
   })
 })
 
+describe("a long import", () => {
+  test("holds the wallet for a few entries at a time, and is counted before", async () => {
+    const org = await app.tenant("5.00")
+    const text = Array.from({ length: 1_201 }, (_, n) => `p${n}@long.example`).join("\n")
+    const imported = await app.call(org.key, "POST", "/v1/opt-outs/import", {
+      raw: text,
+      headers: { "content-type": "text/csv" }
+    })
+    expect(imported.body).toEqual({ added: 1_201, already: 0, refused: 0, refusals: [] })
+    const groups = await app.sql(
+      "SELECT count(*)::int AS entries FROM opt_outs WHERE org_id = $1 GROUP BY xmin::text ORDER BY 1",
+      [org.org_id]
+    )
+    expect(groups.map(({ entries }) => entries)).toEqual([201, 500, 500])
+    expect(codeOf(await org.run(send("p1200@long.example")))).toEqual(blocked)
+  })
+})
+
 describe("the list of the service", () => {
   test("stops every organization's runs, and no organization sees it", async () => {
     const [org, operator] = [await app.tenant("5.00"), await operatorOf(app)]

@@ -4,7 +4,13 @@ import { HttpServerResponse } from "effect/http"
 import { inSlices } from "../../../layers/platform/inSlices.ts"
 import { type NewOptOut, OptOuts } from "../../../layers/guards/OptOuts.ts"
 import { problem, refused } from "../../../schema/Errors.ts"
-import { coveringKeys, optOutReasonMax, optOutsMax, readOptOut } from "../../../schema/guards/OptOut.ts"
+import {
+  coveringKeys,
+  type OptOutSource,
+  optOutReasonMax,
+  optOutsMax,
+  readOptOut
+} from "../../../schema/guards/OptOut.ts"
 import { looksLike } from "../../../schema/Ids.ts"
 import { OptOut, OptOutCheck } from "../../../schema/nouns/OptOut.ts"
 import { csvLines as csvOf, csvRows } from "../../api/shapes/Csv.ts"
@@ -43,6 +49,17 @@ const rowsOf = (lines: ReadonlyArray<ReadonlyArray<string>>) => {
 /** Makes a change in the name of the caller, for the audit log. */
 type By<Who> = <A, E, R>(change: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R | Who>
 
+/** A run of the organization waits for no more than this many. What is added stays if a later part fails, and may be sent again. */
+const addedAtOnce = 500
+const adding = <Who>(by: By<Who>, store: OptOuts["Service"]) =>
+  Effect.fnUntraced(function* (org_id: string | null, entries: ReadonlyArray<NewOptOut>, source: OptOutSource) {
+    if (!(yield* store.fits(org_id, entries.length))) return yield* full
+    let added = 0
+    for (let from = 0; from < entries.length; from += addedAtOnce)
+      added += yield* by(store.add(org_id, entries.slice(from, from + addedAtOnce), { source }))
+    return added
+  })
+
 export const makeOptOutLists = <Who>(by: By<Who>) =>
   Effect.map(OptOuts, (store) => ({
     list: (org_id: string | null, query: PageQuery) =>
@@ -61,8 +78,7 @@ export const makeOptOutLists = <Who>(by: By<Who>) =>
           )
         entries.push({ ...entry, reason })
       }
-      const count = yield* by(store.add(org_id, entries, { source: source ?? "api" }))
-      if (count === null) return yield* full
+      const count = yield* adding(by, store)(org_id, entries, source ?? "api")
       return { added: count, already: values.length - count, refused: 0, refusals: [] }
     }),
     check: Effect.fnUntraced(function* (org_id: string | null, values: ReadonlyArray<string>) {
@@ -104,8 +120,7 @@ export const makeOptOutLists = <Who>(by: By<Who>) =>
             reason: reason === "" ? null : reason
           })
       }
-      const count = entries.length === 0 ? 0 : yield* by(store.add(org_id, entries, { source: "import" }))
-      if (count === null) return yield* full
+      const count = yield* adding(by, store)(org_id, entries, "import")
       return {
         ...{ added: count, already: entries.length - count, refused: wrong.length },
         refusals: wrong.slice(0, refusalsMax).map((row) => `row ${row} has no value that can be read`)
