@@ -1380,6 +1380,7 @@ class PasskeyRequest(TypedDict):
 
 class PasskeyStart(TypedDict):
     current_password: str
+    code: NotRequired[str | None]
 
 
 class PasswordChangeRequest(TypedDict):

@@ -3,8 +3,8 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { operation, own } from "../shapes/Rights.ts"
 import { Wire } from "../../../schema/Errors.ts"
-import { Name, Password } from "../shapes/AccountFields.ts"
-import { Auth } from "../shapes/Common.ts"
+import { Code, Name, Password } from "../shapes/AccountFields.ts"
+import { Auth, optional } from "../shapes/Common.ts"
 import * as nouns from "../../../schema/nouns/Passkey.ts"
 
 const Passkey = Schema.toEncoded(nouns.Passkey)
@@ -17,19 +17,21 @@ export class PasskeysApi extends HttpApiGroup.make("passkeys")
       error: [Wire.forbidden]
     }).annotateMerge(own("List your passkeys", "Newest first, at most 20.")),
     HttpApiEndpoint.post("start", "/auth/passkeys/start", {
-      payload: Schema.Struct({ current_password: Password }).annotate({ identifier: "PasskeyStart" }),
+      payload: Schema.Struct({ current_password: Password, code: optional(Code) }).annotate({
+        identifier: "PasskeyStart"
+      }),
       success: Schema.Struct({
         challenge: nouns.Base64url,
         rp_id: Schema.String,
         user_handle: nouns.Base64url,
         credential_ids: Schema.Array(nouns.CredentialId)
       }).annotate({ identifier: "PasskeyRegistration" }),
-      error: [Wire.invalid_request, Wire.forbidden, Wire.rate_limited]
+      error: [Wire.invalid_request, Wire.unauthorized, Wire.forbidden, Wire.rate_limited]
     }).annotateMerge(
       operation(
         { role: "viewer", keys: "people", verified: true },
         "Start a passkey",
-        "Returns what a browser needs to make one: a challenge for one use within five minutes, and the credentials that you have."
+        "Returns what a browser needs to make one: a challenge for one use within five minutes, and the credentials that you have. With a second factor it needs its code too."
       )
     ),
     HttpApiEndpoint.post("create", "/auth/passkeys", {

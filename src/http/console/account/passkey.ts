@@ -14,8 +14,12 @@ const publicKey = "public-key"
 /** EdDSA, ES256 and RS256, which the service checks. */
 const algorithms = [-8, -7, -257]
 
-export const addPasskey = async (name: string, current_password: string, email: string) => {
-  const { challenge, rp_id, user_handle, credential_ids } = await api.passkeys.start({ payload: { current_password } })
+export const addPasskey = async (
+  name: string,
+  proof: { readonly current_password: string; readonly code?: string },
+  email: string
+) => {
+  const { challenge, rp_id, user_handle, credential_ids } = await api.passkeys.start({ payload: proof })
   const options = PublicKeyCredential.parseCreationOptionsFromJSON({
     challenge,
     rp: { id: rp_id, name: "Rungate" },

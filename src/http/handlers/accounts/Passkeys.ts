@@ -1,11 +1,13 @@
-/** A person's own passkeys. Starting one needs the password, as a second factor does. */
+/** A person's own passkeys. Starting one needs the password, and the code of a second factor. */
 import { Effect, Schema } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { AccountMails } from "../../../actors/accounts/AccountMails.ts"
 import { Passkeys, publicKeyMax, registerUse } from "../../../layers/accounts/Passkeys.ts"
+import { SecondFactors } from "../../../layers/accounts/SecondFactors.ts"
 import { problem, refused as refusedField } from "../../../schema/Errors.ts"
 import { Passkey } from "../../../schema/nouns/Passkey.ts"
 import { shownName } from "../../../schema/json/StorableText.ts"
+import { allowCode, codeRefused } from "../../pages/SignIn.ts"
 import { makeSite } from "../../pages/PasskeySite.ts"
 import { Api } from "../../api/Api.ts"
 import { allowAttempt } from "../../middleware/Attempts.ts"
@@ -35,6 +37,7 @@ export const PasskeysHandlers = HttpApiBuilder.group(
   "passkeys",
   Effect.fnUntraced(function* (handlers) {
     const passkeys = yield* Passkeys
+    const factors = yield* SecondFactors
     const mails = yield* AccountMails
     const limits = yield* Limits
     const asCaller = yield* makeAsCaller
@@ -48,9 +51,11 @@ export const PasskeysHandlers = HttpApiBuilder.group(
         return { items: rows.map((row) => shown(row)), next_cursor: null }
       }),
 
-      start: Effect.fnUntraced(function* ({ payload: { current_password } }) {
+      start: Effect.fnUntraced(function* ({ payload: { current_password, code = null } }) {
         const { hostname } = yield* site
-        const { user_id } = yield* withPassword(current_password)
+        const { user_id, email } = yield* withPassword(current_password)
+        yield* allowCode(limits, email, code)
+        yield* factors.check(user_id, code).pipe(Effect.catchTags(codeRefused(limits, email)))
         return {
           challenge: yield* passkeys.challenge(registerUse(user_id)),
           rp_id: hostname,

@@ -44,6 +44,22 @@ const logOf = (id: string) =>
     .then((rows) => rows.map(({ action, actor }) => `${action} by ${actor}`))
 
 describe("a second factor", () => {
+  test("is needed to add a passkey, which would stand for its code", async () => {
+    const host = app.url.replace("127.0.0.1", "localhost")
+    const { token, uri, codes } = await guarded()
+    const start = async (code?: string) => {
+      const body = JSON.stringify({ current_password: password, ...(code === undefined ? {} : { code }) })
+      const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" }
+      const answer = await fetch(`${host}/v1/auth/passkeys/start`, { method: "POST", headers, body })
+      return [answer.status, (await answer.json()).error?.details?.[0]?.path]
+    }
+    expect(await start()).toEqual([401, "code"])
+    expect(await start("000000")).toEqual([401, "code"])
+    expect(await start(codeOf(uri, 1))).toEqual([200, undefined])
+    expect(await start(codes[0])).toEqual([200, undefined])
+    expect(await start(codes[0])).toEqual([401, "code"])
+  })
+
   test("counts once a code is confirmed; then a password alone opens nothing, through any door", async () => {
     const who = await person()
     const started = await post(who.token, "/second-factor", { current_password: password })

@@ -2,6 +2,7 @@
 import { useQuery } from "@tanstack/react-query"
 import type { AnswerOf } from "../../../client/Browser.ts"
 import { addPasskey, hasPasskeys } from "../../account/passkey.ts"
+import { CodeField } from "../../account/useCode.tsx"
 import { ActionForm, ConfirmAction } from "../../actions/Actions.tsx"
 import { textIn, useAction } from "../../actions/useAction.ts"
 import { api } from "../../data/api.ts"
@@ -21,10 +22,15 @@ const NameField = ({ name = "" }: { readonly name?: string }) => (
 
 const Add = () => {
   const email = useSession()?.user.email ?? ""
-  const add = useAction((form: FormData) => addPasskey(textIn(form, "name"), textIn(form, "current_password"), email), {
-    says: "The passkey is added.",
-    changes
-  })
+  const { data: factor } = useQuery({ queryKey: ["secondFactor"], queryFn: () => api.recovery.secondFactor({}) })
+  const add = useAction(
+    (form: FormData) => {
+      const code = textIn(form, "code").trim()
+      const proof = { current_password: textIn(form, "current_password"), ...(code === "" ? {} : { code }) }
+      return addPasskey(textIn(form, "name"), proof, email)
+    },
+    { says: "The passkey is added.", changes }
+  )
   return (
     <ActionForm
       action={add}
@@ -35,6 +41,7 @@ const Add = () => {
     >
       <NameField />
       <PasswordField label="Current password" name="current_password" />
+      {factor?.enabled === true && <CodeField />}
     </ActionForm>
   )
 }
