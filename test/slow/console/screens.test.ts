@@ -139,7 +139,7 @@ describe.skipIf(!hasBrowser)("pages look as they were approved", () => {
     made.set("org", String(row?.["org_id"]))
     await app.sql("INSERT INTO referral_codes (org_id, code) VALUES ($1, 'spring24')", [row?.["org_id"]])
     await app.sql(
-      "INSERT INTO provider_credits (provider, balance, low_below) VALUES ('hunter', 1600000000, NULL), ('lusha', 40000000, 50000000), ('findymail', NULL, NULL)"
+      "INSERT INTO provider_credits (provider, balance, low_below, source) VALUES ('hunter', 1600000000, NULL, 'set'), ('lusha', 40000000, 50000000, 'set'), ('findymail', NULL, NULL, 'read')"
     )
     return person
   }
