@@ -111,6 +111,12 @@ const ran: Array<{ readonly run_id: string; readonly entries: ReadonlyArray<stri
 const delivering = new Set<Pair>()
 let turns = 0
 
+/** What the service adds to a mail, and no example of a provider has. */
+const unsubscribeHeader =
+  /,?"headers":(?:\{"List-Unsubscribe":"[^"]+","List-Unsubscribe-Post":"[^"]+"\}|\[\{"name":"List-Unsubscribe","value":"[^"]+"\},\{"name":"List-Unsubscribe-Post","value":"[^"]+"\}\])/i
+const withoutUnsubscribe = (asked: object) =>
+  JSON.parse(JSON.stringify(asked).replace(unsubscribeHeader, "").replace("{,", "{"))
+
 describe("every pair of a provider and a capability delivers", () => {
   for (const pair of pairs.filter((one) => one.capability.status === "live")) {
     const { provider, capability } = pair
@@ -123,7 +129,8 @@ describe("every pair of a provider and a capability delivers", () => {
         there.forget()
         there.play(provider.slug, ...scene.answers)
         const { status, body } = await pinned(pair, scene.input)
-        expect(there.heard().map((one) => essence(pair, one))).toEqual(scene.asked.map((one) => essence(pair, one)))
+        const heard = there.heard().map((one) => withoutUnsubscribe(essence(pair, one)))
+        expect(heard).toEqual(scene.asked.map((one) => essence(pair, one)))
         expect(body).toMatchObject({
           status: delivered ? "succeeded" : "no_match",
           provider: provider.slug,
