@@ -14,6 +14,8 @@ const open = new Set([
   "auth.signIn",
   "browser.signUp",
   "browser.signIn",
+  "browser.startPasskey",
+  "browser.passkey",
   "browser.accept",
   "invitations.preview",
   "invitations.accept",

@@ -260,7 +260,7 @@ export const apiKeys = (sql: SqlClient.SqlClient) => {
         WHERE key_id = ${key_id}`
       if (budget_id !== null)
         yield* sql`UPDATE key_budgets SET key_id = ${id}, version = version + 1 WHERE budget_id = ${budget_id}`
-      const made = yield* insertKey(org_id, id, before, { expires_at, allow: allowOf(before.allow), budget_id })
+      const key = yield* insertKey(org_id, id, before, { expires_at, allow: allowOf(before.allow), budget_id })
       // A rule about the key is about its successor too. Names of keys that ended make room.
       yield* sql`
         UPDATE approval_rules SET conditions = jsonb_set(conditions, '{keys}', (
@@ -269,7 +269,7 @@ export const apiKeys = (sql: SqlClient.SqlClient) => {
             FROM api_keys k WHERE k.org_id = ${org_id} AND (k.key_id = ${id} OR conditions -> 'keys' ? k.key_id)
           ) n WHERE nth <= ${namesMax}))
         WHERE org_id = ${org_id} AND conditions -> 'keys' ? ${key_id}`
-      return Option.some(made)
+      return Option.some(key)
     })
     return yield* Effect.catchTag(sql.withTransaction(rotated), "SqlError", Effect.die)
   })

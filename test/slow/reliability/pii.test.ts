@@ -21,7 +21,7 @@ const domain = "canary-corp.example"
 const { email, name, phone, text } = canaries
 
 /** Tables that may hold inputs and results of runs: the runs and the commands that are not applied yet. */
-const runStore = /^public\.(runs|open_runs|mailbox|history_\w+)$/
+const runStore = new RegExp(`^${preparedSchema}\\.(runs|open_runs|mailbox|history_\\w+)$`)
 
 const people = endpointOf({
   path: "/people/{who}",
