@@ -1,5 +1,5 @@
 /**
- * Stores the budgets of labels. Triggers apply them to wallets (postgres/schema/labels.sql).
+ * Stores the budgets of labels. Triggers apply them to wallets (postgres/schema/keys.sql).
  *
  * What is counted is in `key_budgets`, and turns write it (ledger/LabelTurn.ts).
  */

@@ -1,7 +1,7 @@
 /**
  * What the operator's accounts at providers have left, as the database has it: readings, values set by hand, and reservations of calls.
  *
- * The database decides about reservations (schema/credits.sql), so calls of all processes together never reserve more than is left.
+ * The database decides about reservations (schema/operator.sql), so calls of all processes together never reserve more than is left.
  */
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"

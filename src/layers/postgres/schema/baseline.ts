@@ -11,7 +11,6 @@ import service from "./service.sql" with { type: "text" }
 import accounts from "./accounts.sql" with { type: "text" }
 import members from "./members.sql" with { type: "text" }
 import keys from "./keys.sql" with { type: "text" }
-import labels from "./labels.sql" with { type: "text" }
 import oauth from "./oauth.sql" with { type: "text" }
 import allowances from "./allowances.sql" with { type: "text" }
 import wallets from "./wallets.sql" with { type: "text" }
@@ -30,11 +29,10 @@ import catalog from "./catalog.sql" with { type: "text" }
 import receipts from "./receipts.sql" with { type: "text" }
 import warranty from "./warranty.sql" with { type: "text" }
 import operator from "./operator.sql" with { type: "text" }
-import credits from "./credits.sql" with { type: "text" }
 
-const identity = [auditLog, service, accounts, members, keys, labels, oauth, allowances]
+const identity = [auditLog, service, accounts, members, keys, oauth, allowances]
 const money = [wallets, payments, referrals, runs, partitions, batches, guards, approvals]
-const records = [history, usage, events, webhooks, catalog, receipts, warranty, operator, credits]
+const records = [history, usage, events, webhooks, catalog, receipts, warranty, operator]
 
 export const baseline = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient

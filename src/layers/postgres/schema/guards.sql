@@ -89,7 +89,7 @@ CREATE TABLE reuse_savings (
 CREATE INDEX reuse_savings_org ON reuse_savings (org_id, created_at);
 
 -- Whom runs must not contact. People, imports and recipients write it.
--- `digest` is the SHA-256 of the normalized value (schema/guards/OptOut.ts), the form of other systems' lists. Whoever has a list can test a
+-- `digest` is the SHA-256 of the normalized value (schema/guards/OptOut.ts), as in other systems' lists. Somebody who has a list can test a
 -- guess, and no one can read it. Erasing a person from history leaves these rows.
 CREATE TABLE opt_outs (
   id text PRIMARY KEY,

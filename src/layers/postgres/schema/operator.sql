@@ -65,3 +65,90 @@ CREATE TABLE books_schedule (
   next_at timestamptz NOT NULL DEFAULT now() + interval '10 minutes'
 );
 INSERT INTO books_schedule DEFAULT VALUES;
+
+-- What the operator's accounts at providers have left. Amounts are millionths of the unit.
+--
+-- A reservation raises `reserved` and adds a row in one function, under the lock of the account's row. So calls never reserve more than is left.
+
+-- One row for each account whose credits are read, set by hand, or were refused as empty. The reader of balances and operators write it.
+CREATE TABLE provider_credits (
+  provider text PRIMARY KEY CHECK (provider ~ '^[a-z0-9_]{1,64}$'),
+  unit text NOT NULL DEFAULT 'credit' CHECK (unit IN ('credit', 'USD')),
+  -- Null before the first reading.
+  balance bigint CHECK (balance >= 0),
+  source text NOT NULL DEFAULT 'read' CHECK (source IN ('read', 'set')),
+  read_at timestamptz,
+  -- The sum of provider_credit_holds.
+  reserved bigint NOT NULL DEFAULT 0 CHECK (reserved >= 0),
+  burn_per_day bigint NOT NULL DEFAULT 0 CHECK (burn_per_day >= 0),
+  -- The balance that the use per day was last computed from, and when.
+  burn_balance bigint,
+  burn_at timestamptz,
+  low_below bigint CHECK (low_below >= 0),
+  expires_at timestamptz,
+  -- The plan gives new credits at expires_at.
+  renews boolean NOT NULL DEFAULT false,
+  -- The provider refused a call because the account is empty.
+  empty_until timestamptz,
+  -- Why the last reading failed.
+  read_error text CHECK (length(read_error) <= 300),
+  next_read_at timestamptz NOT NULL DEFAULT now(),
+  CONSTRAINT balance_was_given CHECK (source = 'read' OR balance IS NOT NULL)
+);
+CREATE TRIGGER audited AFTER INSERT OR UPDATE OR DELETE ON provider_credits FOR EACH ROW
+EXECUTE FUNCTION audit_row('provider_credits', 'provider', 'provider,org_id,created_at,next_read_at,reserved', 'known');
+
+-- One row for each call that an account with few credits reserved, and for what was spent since the balance was read. Workers write it.
+CREATE TABLE provider_credit_holds (
+  -- The run and the number of its attempt, or the sum that a process spent.
+  hold_id text PRIMARY KEY CHECK (length(hold_id) <= 100),
+  provider text NOT NULL REFERENCES provider_credits,
+  -- The run of an attempt.
+  run_id text,
+  amount bigint NOT NULL CHECK (amount >= 0),
+  -- Null while the call may still be made. Then what it spent, until a reading that began later contains it.
+  ended_at timestamptz
+);
+CREATE INDEX provider_credit_holds_provider ON provider_credit_holds (provider, ended_at);
+
+-- Reserves the cost of a call. False if less is left. An attempt that is resumed has its reservation already.
+CREATE FUNCTION reserve_credits(account text, hold text, run text, cost bigint) RETURNS boolean LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM FROM provider_credits WHERE provider = account FOR UPDATE;
+  IF EXISTS (SELECT FROM provider_credit_holds WHERE hold_id = hold) THEN RETURN true; END IF;
+  UPDATE provider_credits SET reserved = reserved + cost
+  WHERE provider = account AND balance - reserved >= cost AND (empty_until IS NULL OR empty_until <= now());
+  IF NOT FOUND THEN RETURN false; END IF;
+  INSERT INTO provider_credit_holds (hold_id, provider, run_id, amount) VALUES (hold, account, run, cost);
+  RETURN true;
+END $$;
+
+-- Ends a reservation, and counts what was spent: in a balance that was set by hand at once, and otherwise until the balance is read again.
+CREATE FUNCTION spend_credits(account text, hold text, spent bigint) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+  held bigint;
+  by_hand boolean;
+BEGIN
+  SELECT source = 'set' INTO by_hand FROM provider_credits WHERE provider = account FOR UPDATE;
+  IF by_hand IS NULL OR EXISTS (SELECT FROM provider_credit_holds WHERE hold_id = hold AND ended_at IS NOT NULL) THEN RETURN; END IF;
+  DELETE FROM provider_credit_holds WHERE hold_id = hold RETURNING amount INTO held;
+  IF by_hand OR spent = 0 THEN
+    UPDATE provider_credits SET reserved = reserved - coalesce(held, 0),
+      balance = CASE WHEN by_hand THEN greatest(0, balance - spent) ELSE balance END
+    WHERE provider = account;
+  ELSE
+    INSERT INTO provider_credit_holds (hold_id, provider, amount, ended_at) VALUES (hold, account, spent, clock_timestamp());
+    UPDATE provider_credits SET reserved = reserved - coalesce(held, 0) + spent WHERE provider = account;
+  END IF;
+END $$;
+
+-- Drops what was spent before a reading began, which the balance contains. Calls that were under way meanwhile stay reserved.
+CREATE FUNCTION drop_spent_credits(account text, before timestamptz) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+  dropped bigint;
+BEGIN
+  PERFORM FROM provider_credits WHERE provider = account FOR UPDATE;
+  WITH gone AS (DELETE FROM provider_credit_holds WHERE provider = account AND ended_at < before RETURNING amount)
+  SELECT coalesce(sum(amount), 0) INTO dropped FROM gone;
+  UPDATE provider_credits SET reserved = reserved - dropped WHERE provider = account AND dropped > 0;
+END $$;

@@ -80,7 +80,9 @@ const Exchange = ({ lists, name, path }: ListProps) => {
         <a href={path} download="opt-outs.csv">
           Export the list
         </a>{" "}
-        <span className="text-muted">It has digests and not addresses. Whoever has it can test a guess.</span>
+        <span className="text-muted">
+          The file has digests of addresses. Anybody who has it can check whether an address is in it.
+        </span>
       </p>
     </Panel>
   )
