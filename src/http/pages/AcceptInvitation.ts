@@ -57,7 +57,7 @@ export const makeAccept = Effect.gen(function* () {
           NotInvited: () => Effect.fail(notInvited),
           WeakPassword: () => Effect.fail(weak),
           WrongAccountPassword: () => Effect.andThen(limits.failedAttempt(email), Effect.fail(wrongPassword)),
-          ...codeRefused(limits, email)
+          ...codeRefused(limits, email, "unauthorized")
         })
       )
     yield* addresses.remember(session.session.user_id, client)

@@ -19,22 +19,28 @@ export const notMember = (organization_id: string | null) =>
         }
       ])
 
-const codeProblem = (message: string) => problem("unauthorized", `code ${message}`, [{ path: "code", message }])
-const codeNeeded = codeProblem(
-  "is missing: the account has a second factor; send the code of its app, or a recovery code"
-)
-const wrongCode = codeProblem("is wrong, too old, or was used before; wait for the app's next one")
-
 /** Attempts with a code count for themselves, from every address: whoever guesses codes may know the password. */
 const codeAccount = (email: string) => `code of ${email}`
 export const allowCode = (limits: Limits["Service"], email: string, code: string | null) =>
   code === null ? Effect.void : allowAttempt(limits, codeAccount(email), Effect.succeed(false))
 
-/** Whoever gets one of these has given the right password. */
-export const codeRefused = (limits: Limits["Service"], email: string) => ({
-  CodeNeeded: () => Effect.fail(codeNeeded),
-  WrongCode: () => Effect.andThen(limits.failedAttempt(codeAccount(email)), Effect.fail(wrongCode))
-})
+/** Whoever gets one of these has given the right password. `code` is an error code: of a person who is signed in, 401 would say that the session has ended. */
+export const codeRefused = <C extends "unauthorized" | "invalid_request">(
+  limits: Limits["Service"],
+  email: string,
+  code: C
+) => {
+  const refusal = (message: string) => Effect.fail(problem(code, `code ${message}`, [{ path: "code", message }]))
+  return {
+    CodeNeeded: () =>
+      refusal("is missing: the account has a second factor; send the code of its app, or a recovery code"),
+    WrongCode: () =>
+      Effect.andThen(
+        limits.failedAttempt(codeAccount(email)),
+        refusal("is wrong, too old, or was used before; wait for the app's next one")
+      )
+  }
+}
 
 export const makeSignIn = Effect.gen(function* () {
   const accounts = yield* Accounts
@@ -48,7 +54,7 @@ export const makeSignIn = Effect.gen(function* () {
     const session = yield* accounts.signIn(email, Redacted.make(password), organization_id ?? null, code).pipe(
       Effect.catchTags({
         NotMember: () => Effect.fail(notMember(organization_id ?? null)),
-        ...codeRefused(limits, email)
+        ...codeRefused(limits, email, "unauthorized")
       })
     )
     if (Option.isSome(session)) {

@@ -26,7 +26,7 @@ export class PasskeysApi extends HttpApiGroup.make("passkeys")
         user_handle: nouns.Base64url,
         credential_ids: Schema.Array(nouns.CredentialId)
       }).annotate({ identifier: "PasskeyRegistration" }),
-      error: [Wire.invalid_request, Wire.unauthorized, Wire.forbidden, Wire.rate_limited]
+      error: [Wire.invalid_request, Wire.forbidden, Wire.rate_limited]
     }).annotateMerge(
       operation(
         { role: "viewer", keys: "people", verified: true },

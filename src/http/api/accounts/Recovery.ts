@@ -80,7 +80,7 @@ export class RecoveryApi extends HttpApiGroup.make("recovery").add(
   HttpApiEndpoint.post("removeSecondFactor", "/auth/second-factor/remove", {
     payload: Schema.Struct({ current_password: Password, code: Code }).annotate({ identifier: "SecondFactorRemoval" }),
     success: Schema.Struct({ removed: Schema.Literal(true) }).annotate({ identifier: "SecondFactorRemoved" }),
-    error: [Wire.invalid_request, Wire.unauthorized, Wire.forbidden, Wire.rate_limited]
+    error: [Wire.invalid_request, Wire.forbidden, Wire.rate_limited]
   })
     .annotateMerge(own("Remove the second factor", "With the password, and a code or a recovery code."))
     .middleware(Auth),

@@ -55,7 +55,7 @@ export const PasskeysHandlers = HttpApiBuilder.group(
         const { hostname } = yield* site
         const { user_id, email } = yield* withPassword(current_password)
         yield* allowCode(limits, email, code)
-        yield* factors.check(user_id, code).pipe(Effect.catchTags(codeRefused(limits, email)))
+        yield* factors.check(user_id, code).pipe(Effect.catchTags(codeRefused(limits, email, "invalid_request")))
         return {
           challenge: yield* passkeys.challenge(registerUse(user_id)),
           rp_id: hostname,

@@ -118,7 +118,7 @@ export const RecoveryHandlers = HttpApiBuilder.group(
       removeSecondFactor: Effect.fnUntraced(function* ({ payload: { current_password, code } }) {
         const { user_id, email } = yield* withPassword(current_password)
         yield* allowCode(limits, email, code)
-        yield* factors.check(user_id, code).pipe(Effect.catchTags(codeRefused(limits, email)))
+        yield* factors.check(user_id, code).pipe(Effect.catchTags(codeRefused(limits, email, "invalid_request")))
         yield* asCaller(factors.remove(user_id))
         yield* accountMails.wake
         return { removed: true as const }
