@@ -2,7 +2,6 @@
 import { describe, expect, test } from "bun:test"
 import { type Draft, payloadOf } from "../../src/http/console/forms/draft.ts"
 import { payloadForm } from "../../src/http/console/forms/payload.ts"
-import { payloadSchema } from "../../src/http/client/payloadSchema.ts"
 import { activityOf, groupBy, groupingsIn, valueWords } from "../../src/http/console/pages/usage/groupings.ts"
 
 const key = {
@@ -33,7 +32,7 @@ const unchanged = {
 }
 
 describe("the rules of a key", () => {
-  const form = payloadForm(payloadSchema("keys", "change"))
+  const form = payloadForm("keys", "change")
 
   test("an empty form is a key without rules", () => {
     const empty = { name: "agent", budget: { limit: " " }, allow: { capabilities: "", read_only: "" } }
@@ -76,12 +75,12 @@ describe("the rules of a key", () => {
   test("a field that the service needs is always sent, and a list that was emptied", () => {
     const setting = { enabled: true, threshold: "5.00", amount: "25.00", last_error: null }
     const drafts = { enabled: "", threshold: "5.00", amount: "25.00" }
-    expect(payloadOf(payloadForm(payloadSchema("topups", "setAutoTopup")), drafts, setting)).toEqual({
+    expect(payloadOf(payloadForm("topups", "setAutoTopup"), drafts, setting)).toEqual({
       ...{ enabled: false, threshold: "5.00", amount: "25.00" }
     })
     const endpoint = { url: "https://example.com", events: ["run.finished"] }
     const emptied = { url: "https://example.com", events: "" }
-    expect(payloadOf(payloadForm(payloadSchema("webhooks", "change")), emptied, endpoint)).toEqual({ events: [] })
+    expect(payloadOf(payloadForm("webhooks", "change"), emptied, endpoint)).toEqual({ events: [] })
   })
 })
 

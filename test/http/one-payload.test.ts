@@ -12,9 +12,9 @@ import { SendersApi } from "../../src/http/api/accounts/Senders.ts"
 import { TopUpsApi } from "../../src/http/api/TopUps.ts"
 import { WalletApi } from "../../src/http/api/Wallet.ts"
 import { WebhooksApi } from "../../src/http/api/Webhooks.ts"
-import { payloadSchema } from "../../src/http/client/payloadSchema.ts"
 import { draftOf, payloadOf } from "../../src/http/console/forms/draft.ts"
 import { payloadForm } from "../../src/http/console/forms/payload.ts"
+import type { ObjectField } from "../../src/http/console/forms/schema.ts"
 import { malformedBody } from "../../src/http/middleware/MalformedRequest.ts"
 import { eventKinds } from "../../src/schema/events/Event.ts"
 import { howMany, sampleSeed } from "../kit/input-samples.ts"
@@ -61,7 +61,7 @@ const scopeWords = ({ capabilities, providers, max_cost, raw, read_only, mint, r
 interface Form {
   readonly name: string
   readonly endpoint: { readonly payload: ReadonlyMap<string, { readonly schemas: ReadonlyArray<Schema.Top> }> }
-  readonly schema: unknown
+  readonly fields: ObjectField
   readonly bodies: fc.Arbitrary<Body>
   readonly words: (body: Body) => ReadonlyArray<string>
   /** The arguments of the tool that does the same. */
@@ -74,7 +74,7 @@ const forms: ReadonlyArray<Form> = [
   {
     name: "a key",
     endpoint: KeysApi.endpoints.create,
-    schema: payloadSchema("keys", "create"),
+    fields: payloadForm("keys", "create"),
     bodies: some({ name, environment: fc.constantFrom("test", "live"), budget, expires_at: time, allow }, [
       "name",
       "environment"
@@ -88,7 +88,7 @@ const forms: ReadonlyArray<Form> = [
   {
     name: "the change of a key",
     endpoint: KeysApi.endpoints.change,
-    schema: payloadSchema("keys", "change"),
+    fields: payloadForm("keys", "change"),
     bodies: some({ name, budget, allow, expires_at: time }).filter((body) => Object.keys(body).length > 0),
     words: (body) => [
       ...["keys", "update", "key_1", ...flag("name", body["name"])],
@@ -99,7 +99,7 @@ const forms: ReadonlyArray<Form> = [
   {
     name: "an allowance",
     endpoint: AllowancesApi.endpoints.create,
-    schema: payloadSchema("allowances", "create"),
+    fields: payloadForm("allowances", "create"),
     bodies: some({ name, amount, expires_at: time, allow }, ["name", "amount", "expires_at"]),
     words: ({ name, amount, expires_at, allow }) => [
       ...["allowances", "create", name, `--amount=${amount}`, "--expires", expires_at, ...scopeWords(allow)]
@@ -110,7 +110,7 @@ const forms: ReadonlyArray<Form> = [
   {
     name: "a webhook",
     endpoint: WebhooksApi.endpoints.create,
-    schema: payloadSchema("webhooks", "create"),
+    fields: payloadForm("webhooks", "create"),
     bodies: some(
       {
         url: seldom(fc.webUrl(), fc.constant(`https://example.com/${"x".repeat(2_000)}`)),
@@ -125,7 +125,7 @@ const forms: ReadonlyArray<Form> = [
   {
     name: "the spend guard",
     endpoint: WalletApi.endpoints.setGuard,
-    schema: payloadSchema("wallet", "setGuard"),
+    fields: payloadForm("wallet", "setGuard"),
     bodies: some({
       ...{ per_run_limit: amount, daily_limit: amount, low_balance: amount },
       contact_guard_days: seldom(fc.integer({ min: 1, max: 365 }), fc.constantFrom(0, 366))
@@ -138,14 +138,14 @@ const forms: ReadonlyArray<Form> = [
   {
     name: "the automatic top-up",
     endpoint: TopUpsApi.endpoints.setAutoTopup,
-    schema: payloadSchema("topups", "setAutoTopup"),
+    fields: payloadForm("topups", "setAutoTopup"),
     bodies: some({ enabled: fc.constant(true), threshold: amount, amount }, ["enabled", "threshold", "amount"]),
     words: ({ threshold, amount }) => ["auto-topup", "set", `--threshold=${threshold}`, `--amount=${amount}`]
   },
   {
     name: "a sender",
     endpoint: SendersApi.endpoints.add,
-    schema: payloadSchema("senders", "add"),
+    fields: payloadForm("senders", "add"),
     bodies: some({ domain: seldom(fc.domain(), fc.constant("x".repeat(254))) }, ["domain"]),
     words: ({ domain }) => ["senders", "add", domain]
   }
@@ -199,10 +199,9 @@ for (const form of forms)
         refused: expect.arrayContaining([...made.refused])
       })
     }
-    const fields = payloadForm(form.schema)
     for (const body of fc.sample(form.bodies, { seed: sampleSeed, numRuns: howMany(500, 25) })) {
       same("command", body, arrived(http, await typed(form.words(body))))
-      same("console", body, http(JSON.stringify(payloadOf(fields, draftOf(fields, body)))))
+      same("console", body, http(JSON.stringify(payloadOf(form.fields, draftOf(form.fields, body)))))
       if (form.tool === undefined) continue
       const [tool, given] = form.tool
       same("tool", body, arrived(http, await called(tool, given(body))))

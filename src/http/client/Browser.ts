@@ -60,7 +60,7 @@ type Request<E extends HttpApiEndpoint.ConstraintRequest> = Part<"params", E["~P
   Part<"query", E["~Query"]> &
   Part<"payload", E["~Payload"]>
 
-export interface CallOptions {
+interface CallOptions {
   readonly signal?: AbortSignal
   readonly headers?: Readonly<Record<string, string>>
 }
@@ -71,7 +71,7 @@ type Call<E extends HttpApiEndpoint.ConstraintRequest> = (
 ) => Promise<HttpApiClient.SuccessType<E["~Success"]>>
 
 /** Every operation by group and name, except for streams of events. */
-export type BrowserClient = {
+type BrowserClient = {
   readonly [G in Exclude<keyof Groups, "events">]: {
     readonly [E in keyof Groups[G]["endpoints"]]: Groups[G]["endpoints"][E] extends HttpApiEndpoint.ConstraintRequest
       ? Call<Groups[G]["endpoints"][E]>
@@ -125,47 +125,47 @@ const unreachable = (cause: unknown) =>
     cause instanceof Response ? cause.headers : null
   )
 
-/** Sends a request of this page. Rejects with an `ApiError`, or with the signal's reason. */
-export const send = async (method: string, address: string, sent: Sent, options: CallOptions): Promise<Response> => {
-  const { signal, headers = {} } = options
-  // Text is a CSV. Nothing else is sent as it stands.
-  const isText = typeof sent.payload === "string"
-  const json = sent.payload === undefined ? {} : { "content-type": isText ? "text/csv" : "application/json" }
-  const response = await fetch(address, {
-    method,
-    headers: { accept: "application/json", "x-rungate-console": "1", ...json, ...headers },
-    ...(sent.payload === undefined ? {} : { body: isText ? String(sent.payload) : JSON.stringify(sent.payload) }),
-    ...(signal === undefined ? {} : { signal }),
-    credentials: "same-origin",
-    redirect: "error"
-  }).catch((cause: unknown) => {
-    if (signal?.aborted === true) throw cause
-    throw unreachable(cause)
-  })
-  if (response.ok) return response
-  const body = bodyOf(await response.text())
-  const { code = "unexpected_answer", message = `The service answered with HTTP ${response.status}.` } =
-    body.error ?? {}
-  throw new ApiError(response.status, code, message, body, response.headers)
-}
-
-/** `onError` hears of every refusal, such as that of a session that has ended. */
-export const browserClient = (onError: (error: ApiError) => void): BrowserClient => {
+/** `onEnded` hears of every 401: the session has ended. */
+export const browserClient = (onEnded: () => void) => {
+  /** For an answer that is not JSON, or whose headers matter. Rejects with an `ApiError`, or with the signal's reason. */
+  const request = async (
+    method: string,
+    address: string,
+    sent: Sent,
+    { signal, headers = {} }: CallOptions = {}
+  ): Promise<Response> => {
+    // Text is a CSV. Nothing else is sent as it stands.
+    const isText = typeof sent.payload === "string"
+    const json = sent.payload === undefined ? {} : { "content-type": isText ? "text/csv" : "application/json" }
+    const response = await fetch(address, {
+      method,
+      headers: { accept: "application/json", "x-rungate-console": "1", ...json, ...headers },
+      ...(sent.payload === undefined ? {} : { body: isText ? String(sent.payload) : JSON.stringify(sent.payload) }),
+      ...(signal === undefined ? {} : { signal }),
+      credentials: "same-origin",
+      redirect: "error"
+    }).catch((cause: unknown) => {
+      if (signal?.aborted === true) throw cause
+      throw unreachable(cause)
+    })
+    if (response.ok) return response
+    if (response.status === 401) onEnded()
+    const body = bodyOf(await response.text())
+    const { code = "unexpected_answer", message = `The service answered with HTTP ${response.status}.` } =
+      body.error ?? {}
+    throw new ApiError(response.status, code, message, body, response.headers)
+  }
   const call = (operation: string) => {
     const [method = "GET", path = "/"] = operation.split(" ")
-    return async (request: Sent, options: CallOptions = {}): Promise<unknown> => {
-      try {
-        const response = await send(method, addressOf(path, request), request, options)
-        return response.status === 204 ? null : await response.json()
-      } catch (error) {
-        if (error instanceof ApiError) onError(error)
-        throw error
-      }
+    return async (sent: Sent, options?: CallOptions): Promise<unknown> => {
+      const response = await request(method, addressOf(path, sent), sent, options)
+      return response.status === 204 ? null : await response.json()
     }
   }
   const groups = Object.entries(operations()).map(([group, endpoints]) => [
     group,
     Object.fromEntries(Object.entries(endpoints).map(([name, operation]) => [name, call(operation)]))
   ])
-  return Object.fromEntries(groups) as BrowserClient // justified: the contract's own groups, by the same walk as their types
+  const api = Object.fromEntries(groups) as BrowserClient // justified: the contract's own groups, by the same walk as their types
+  return { api, request }
 }

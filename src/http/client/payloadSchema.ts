@@ -1,7 +1,7 @@
 /**
  * The JSON Schema of an operation's payload, for a form. Amounts have the format `usd`.
  *
- * A bundler macro, as operations.ts is: the bundle holds the schema in place of the contract.
+ * Only forms/payload.ts of the console reads it, which is a bundler macro: the bundle holds the form in place of the contract.
  */
 import { Schema } from "effect"
 import { HttpApi } from "effect/http-api"

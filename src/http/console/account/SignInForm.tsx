@@ -1,8 +1,7 @@
 /** E-mail and password, or a passkey. Also stands in the dialog of a session that has ended. */
-import { ActionForm } from "../actions/Actions.tsx"
-import { textIn, useAction } from "../actions/useAction.ts"
+import { ActionForm, textIn, useAction } from "../actions/Actions.tsx"
 import { api } from "../data/api.ts"
-import { Button } from "../parts/Button.tsx"
+import { Button } from "../parts/Page.tsx"
 import { hasPasskeys, signInWithPasskey } from "./passkey.ts"
 import { useCode } from "./useCode.tsx"
 import { EmailField, FormProblem, PasswordField } from "../parts/Field.tsx"

@@ -1,6 +1,6 @@
 /** The code of a second factor, in a form with a password. The field appears once the service says that the account has one. */
 import { useState } from "react"
-import { textIn } from "../actions/useAction.ts"
+import { textIn } from "../actions/Actions.tsx"
 import { Field, problemOf } from "../parts/Field.tsx"
 
 export const CodeField = () => (

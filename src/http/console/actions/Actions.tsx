@@ -1,9 +1,74 @@
-/** Buttons and forms that send an action: at once, or after a dialog that repeats the object and the consequence. */
-import { type ReactNode, useState } from "react"
-import { Button, type Look } from "../parts/Button.tsx"
+/**
+ * Changes that a person makes: each is sent once, screen readers hear what became of it, and what it changed is read again.
+ *
+ * Buttons and forms send one at once, or after a dialog that repeats the object and the consequence.
+ */
+import { type FormEvent, type ReactNode, useState } from "react"
+import { Button, type Look } from "../parts/Page.tsx"
 import { Dialog } from "../parts/Dialog.tsx"
 import { FormError, FormProblem } from "../parts/Field.tsx"
-import { type ButtonAction, type FormAction, onForm } from "./useAction.ts"
+import { useMutation } from "@tanstack/react-query"
+import { queries } from "../data/api.ts"
+import { announce } from "../parts/Announcer.tsx"
+import { Download } from "lucide-react"
+
+/** The text of a field of the form that was sent. */
+export const textIn = (form: FormData, name: string): string => {
+  const value = form.get(name)
+  return typeof value === "string" ? value : ""
+}
+
+/** Handles a form in place of the browser. The fields keep what was typed. */
+export const onForm =
+  (handle: (form: FormData) => void) =>
+  (event: FormEvent<HTMLFormElement>): void => {
+    event.preventDefault()
+    handle(new FormData(event.currentTarget))
+  }
+
+interface Outcome<A> {
+  /** What screen readers hear when it is done. */
+  readonly says?: string | ((answer: A) => string)
+  /** What else the page does then. */
+  readonly after?: (answer: A) => unknown
+  /** First parts of the keys of queries that show what was changed. It is busy until they were read again. */
+  readonly changes?: ReadonlyArray<string>
+}
+
+/** `send` gets the form that was submitted. A button alone sends none. */
+export const useAction = <A, V = FormData | void>(
+  send: (value: V) => Promise<A>,
+  { says, after, changes = [] }: Outcome<A> = {}
+) => {
+  const readAgain = () => Promise.all(changes.map((key) => queries.invalidateQueries({ queryKey: [key] })))
+  return useMutation({
+    mutationFn: send,
+    onSuccess: async (answer) => {
+      if (says !== undefined) announce(typeof says === "string" ? says : says(answer))
+      after?.(answer)
+      await readAgain()
+    },
+    // Often somebody else has changed it meanwhile.
+    onError: () => void readAgain()
+  })
+}
+
+interface Progress {
+  readonly error: Error | null
+  readonly isPending: boolean
+  readonly isSuccess: boolean
+  readonly reset: () => void
+}
+
+/** An action that a button sends. */
+export interface ButtonAction extends Progress {
+  readonly mutate: (none: void) => void
+}
+
+/** An action that a form or a dialog sends. */
+export interface FormAction extends Progress {
+  readonly mutate: (form: FormData, options?: { readonly onSuccess: () => void }) => void
+}
 
 /** For what can be undone. */
 export const ActionButton = ({
@@ -166,5 +231,26 @@ export const ActionForm = ({
         />
       )}
     </FormError>
+  )
+}
+
+/** Saves a file. Screen readers hear that it is saved, or why not. */
+export const SaveButton = ({
+  send,
+  children
+}: {
+  /** Reads and saves. Resolves to what there is to say of it. */
+  readonly send: () => Promise<string | void>
+  readonly children: string
+}) => {
+  const saved = useMutation({
+    mutationFn: send,
+    onSuccess: (words) => announce(words ?? "Saved."),
+    onError: (error) => announce(error.message)
+  })
+  return (
+    <Button busy={saved.isPending} title={saved.error?.message} onClick={() => saved.mutate()}>
+      <Download size={14} aria-hidden="true" /> {children}
+    </Button>
   )
 }

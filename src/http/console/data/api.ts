@@ -1,7 +1,9 @@
 /** The API and the cache of its answers, one of each for the whole page. */
 import { QueryClient } from "@tanstack/react-query"
-import { ApiError, browserClient, send } from "../../client/Browser.ts"
+import { ApiError, browserClient } from "../../client/Browser.ts"
 import { makeStore } from "./store.ts"
+
+export { addressOf, type AnswerOf, ApiError, type OperationId } from "../../client/Browser.ts"
 
 /** True from the first 401 of a page that had a session, until the person has signed in again. */
 export const sessionEnded = makeStore(false)
@@ -9,21 +11,9 @@ export const sessionEnded = makeStore(false)
 /** The user and organization of this tab. Another tab may sign in as somebody else meanwhile. */
 export const signedInAs = makeStore<{ readonly user: string; readonly organization: string } | null>(null)
 
-const refused = (error: ApiError) => {
-  if (error.status === 401 && signedInAs.get() !== null) sessionEnded.set(true)
-}
-
-export const api = browserClient(refused)
-
-/** A request of the API whose answer is not JSON, or whose headers matter. */
-export const request: typeof send = async (...sent) => {
-  try {
-    return await send(...sent)
-  } catch (error) {
-    if (error instanceof ApiError) refused(error)
-    throw error
-  }
-}
+export const { api, request } = browserClient(() => {
+  if (signedInAs.get() !== null) sessionEnded.set(true)
+})
 
 const retriesMax = 2
 const isPassing = (error: unknown) =>

@@ -1,7 +1,6 @@
 /** The operator's session. It has nothing to do with a customer's: both may be in one browser. */
 import { useQuery } from "@tanstack/react-query"
-import { type AnswerOf, ApiError } from "../../client/Browser.ts"
-import { api, queries } from "./api.ts"
+import { type AnswerOf, api, ApiError, queries } from "./api.ts"
 
 export type OperatorSession = AnswerOf<"operatorSession", "get">
 

@@ -1,8 +1,7 @@
 /** Who is signed in, and what this service is. */
 import { useQuery } from "@tanstack/react-query"
-import { type AnswerOf, ApiError, type OperationId } from "../../client/Browser.ts"
+import { type AnswerOf, api, ApiError, type OperationId, queries, sessionEnded, signedInAs } from "./api.ts"
 import { restrictedOperations } from "../../client/operations.ts" with { type: "macro" }
-import { api, queries, sessionEnded, signedInAs } from "./api.ts"
 
 export type OwnSession = AnswerOf<"auth", "session">
 

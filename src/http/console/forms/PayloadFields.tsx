@@ -1,6 +1,6 @@
 /** The fields of an operation's payload inside an `ActionForm` or a question: `payloadForm` reads them from the contract, and `payloadIn` what was typed. */
 import { useContext, useState } from "react"
-import { textIn } from "../actions/useAction.ts"
+import { textIn } from "../actions/Actions.tsx"
 import { detailsOf, FormError } from "../parts/Field.tsx"
 import { draftOf, payloadOf } from "./draft.ts"
 import { OwnForm, type Wording } from "./Inputs.tsx"

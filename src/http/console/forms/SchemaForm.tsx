@@ -1,7 +1,7 @@
 /** A form made from a JSON Schema: nested objects as groups, lists of objects with buttons, and optional fields below the others. */
 import { Plus, Trash2 } from "lucide-react"
 import { type ReactNode, useContext } from "react"
-import { Button } from "../parts/Button.tsx"
+import { Button } from "../parts/Page.tsx"
 import { Disclosure } from "./Disclosure.tsx"
 import { type Draft, emptyDraft, itemsOf, meaningOf, membersOf } from "./draft.ts"
 import { type InputProps, OwnForm, ScalarInput, useWording } from "./Inputs.tsx"

@@ -1,6 +1,6 @@
 /** A secret that the service shows only once. The page keeps it until the person says that it is stored. */
-import { Button } from "../parts/Button.tsx"
-import { CodeBlock } from "../parts/Copy.tsx"
+import { Button } from "../parts/Page.tsx"
+import { CodeBlock } from "../parts/Values.tsx"
 
 export const Secret = ({
   title,

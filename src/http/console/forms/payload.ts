@@ -1,4 +1,5 @@
-/** The form of an operation's payload, from its JSON Schema. Pure. */
+/** The form of an operation's payload, from its JSON Schema. A bundler macro, as client/operations.ts is: the bundle holds the finished form. */
+import { payloadSchema } from "../../client/payloadSchema.ts"
 import { type Field, formOf, type ObjectField } from "./schema.ts"
 
 /** Fields of our own operations have inputs that those of third parties don't: their meaning is certain. */
@@ -19,9 +20,9 @@ const own = (field: Field): Field => {
   return field
 }
 
-/** The fields of a payload, such as `payloadSchema("webhooks", "create")`, but those that a page fills by itself. */
-export const payloadForm = (schema: unknown, filled: ReadonlyArray<string> = []): ObjectField => {
-  const form = own(formOf(schema))
+/** The fields of a payload, such as `payloadForm("webhooks", "create")`, but those that a page fills by itself. */
+export const payloadForm = (group: string, operation: string, filled: ReadonlyArray<string> = []): ObjectField => {
+  const form = own(formOf(payloadSchema(group, operation)))
   const fields = form.kind === "object" ? form.fields : []
   return {
     name: "",

@@ -5,12 +5,11 @@ import { useLiveConnection } from "../data/live.ts"
 import { useSession } from "../data/session.ts"
 import { BottomBar, Rail, TopBar } from "./Rail.tsx"
 import { Overlays, SkipLink, useShortcuts } from "./Shortcuts.tsx"
-import { useAction } from "../actions/useAction.ts"
+import { useAction } from "../actions/Actions.tsx"
 import { api } from "../data/api.ts"
-import { Button } from "../parts/Button.tsx"
+import { Button, Link } from "../parts/Page.tsx"
 import { pagesAt } from "../data/page.ts"
 import { useCurrentInSight } from "../look/useCurrentInSight.ts"
-import { Link } from "../parts/Link.tsx"
 
 /** The pages of the settings, above each of them. */
 const SettingsNav = () => {

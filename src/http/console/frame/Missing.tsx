@@ -2,10 +2,8 @@
 import { type ErrorComponentProps, useLocation } from "@tanstack/react-router"
 import { allPages, pagesAt } from "../data/page.ts"
 import { useSession } from "../data/session.ts"
-import { Button } from "../parts/Button.tsx"
+import { Button, Failed, OutLink, PageHead, TextLink } from "../parts/Page.tsx"
 import { Icon } from "../parts/Icon.tsx"
-import { OutLink, TextLink } from "../parts/Link.tsx"
-import { Failed, PageHead } from "../parts/Page.tsx"
 import { openPalette } from "./openPalette.ts"
 
 /** Pages that have a part of the address in theirs, such as API keys for `/keys`. */

@@ -8,9 +8,8 @@ import { api } from "../data/api.ts"
 import { useApiKeys } from "../data/apiKeys.ts"
 import { useCapabilities } from "../data/capabilities.ts"
 import { allPages, type Page } from "../data/page.ts"
-import { toClipboard } from "../parts/Copy.tsx"
+import { Status, toClipboard } from "../parts/Values.tsx"
 import { Icon } from "../parts/Icon.tsx"
-import { Status } from "../parts/Values.tsx"
 import { closeOverlay, type FrameKind } from "./openPalette.ts"
 
 const runForm = /^\s*(run_[0-9a-z]{6,40})\s*$/

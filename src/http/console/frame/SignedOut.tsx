@@ -1,6 +1,6 @@
 /** A plain column for people without a session: what this is, sign-in, and the pages behind mailed links. */
 import type { ReactNode } from "react"
-import { Link, OutLink } from "../parts/Link.tsx"
+import { Link, OutLink } from "../parts/Page.tsx"
 import { Environment } from "./Environment.tsx"
 import { ThemeMenu } from "./ThemeMenu.tsx"
 

@@ -1,7 +1,6 @@
 /** Saves a list with its present filters as CSV, up to 10,000 rows. */
-import { addressOf } from "../../client/Browser.ts"
-import { SaveButton } from "../actions/SaveButton.tsx"
-import { request } from "../data/api.ts"
+import { addressOf, request } from "../data/api.ts"
+import { SaveButton } from "../actions/Actions.tsx"
 import { save } from "../data/save.ts"
 
 export const Export = ({

@@ -1,8 +1,7 @@
 /** A list of the API, read page by page, and its states: it loads, failed, is empty, is shown in part, or in full. */
 import { keepPreviousData, useInfiniteQuery } from "@tanstack/react-query"
 import { type ReactNode, useMemo } from "react"
-import { Button } from "../parts/Button.tsx"
-import { Failed, Skeleton } from "../parts/Page.tsx"
+import { Button, Failed, Skeleton } from "../parts/Page.tsx"
 import { type Column, DataTable } from "../parts/Table.tsx"
 
 interface PageOf<A> {

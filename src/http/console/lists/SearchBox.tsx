@@ -1,7 +1,7 @@
 /** A field that filters a list when somebody presses enter. `/` focuses it. The address has the text. */
 import { useEffect, useState } from "react"
-import { onForm } from "../actions/useAction.ts"
-import { Button } from "../parts/Button.tsx"
+import { onForm } from "../actions/Actions.tsx"
+import { Button } from "../parts/Page.tsx"
 import { inputLook } from "../parts/Field.tsx"
 
 export const SearchBox = ({

@@ -8,9 +8,8 @@ import { nounColumns as tables } from "../../client/nounColumns.ts" with { type:
 import type { Nouns } from "../../client/nounColumns.ts"
 import { type FieldName, type NounColumn, percent, shownOf } from "../../client/Words.ts"
 import { duration } from "../data/time.ts"
-import { Id } from "../parts/Copy.tsx"
+import { Id, Money, State, Time } from "../parts/Values.tsx"
 import type { Column } from "../parts/Table.tsx"
-import { Money, State, Time } from "../parts/Values.tsx"
 import { type Fact, Facts } from "./Facts.tsx"
 
 const nouns = tables()

@@ -8,8 +8,8 @@ import {
   useContext,
   useId
 } from "react"
-import { ApiError } from "../../client/Browser.ts"
-import { Id } from "./Copy.tsx"
+import { ApiError } from "../data/api.ts"
+import { Id } from "./Values.tsx"
 
 export const inputLook =
   "block w-full rounded border border-line-strong bg-page px-2.5 py-1.5 text-text min-h-8.5 aria-invalid:border-red"

@@ -1,8 +1,97 @@
-/** The head of a page, panels, and what they show in place of their data: that it loads, has nothing, failed, or may not be seen. */
-import { type ReactNode, useEffect, useId } from "react"
-import { ApiError } from "../../client/Browser.ts"
-import { Button } from "./Button.tsx"
-import { Id } from "./Copy.tsx"
+/**
+ * What a page is made of: its head, panels, links and buttons, and what is shown in place of data that loads, is missing, failed, or may
+ * not be seen. A page has one primary action; a button's words say what happens.
+ */
+import { type ButtonHTMLAttributes, type ReactNode, useEffect, useId } from "react"
+import { ApiError, type OperationId } from "../data/api.ts"
+import { Id } from "./Values.tsx"
+import { Link as RouterLink } from "@tanstack/react-router"
+import { parseSearch } from "../data/address.ts"
+import { useDenied } from "../data/session.ts"
+
+interface LinkProps {
+  /** Path and query, such as `/activity?status=failed`. */
+  readonly to: string
+  readonly children: ReactNode
+  readonly className?: string
+  readonly title?: string
+  readonly "aria-current"?: "page" | undefined
+  readonly tabIndex?: number
+  /** The page stays scrolled as it is. Otherwise the top of the new one is shown. */
+  readonly stay?: boolean
+}
+
+export const Link = ({ to, stay = false, ...rest }: LinkProps) => {
+  const [path = "/", query = ""] = to.split("?")
+  const props = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined))
+  // Without this the router marks the links to all pages above the current one as the current page too.
+  return (
+    <RouterLink to={path} search={parseSearch(query)} activeOptions={{ exact: true }} resetScroll={!stay} {...props} />
+  )
+}
+
+export const linkLook = "text-accent underline underline-offset-2 decoration-1 hover:decoration-2"
+
+/** The name of a row, which leads to its page. */
+export const RowLink = ({ className = "", ...props }: LinkProps) => (
+  <Link {...props} className={`font-medium hover:underline ${className}`} />
+)
+
+/** A link in a text. */
+export const TextLink = (props: LinkProps) => <Link {...props} className={`${linkLook} ${props.className ?? ""}`} />
+
+/** A page of the service outside of the console, such as the API reference. */
+export const OutLink = ({ href, children }: { readonly href: string; readonly children: string }) => (
+  <a href={href} className={linkLook}>
+    {children}
+  </a>
+)
+
+export type Look = "primary" | "plain" | "danger" | "quiet"
+
+const looks: Readonly<Record<Look, string>> = {
+  primary: "bg-accent text-on-accent hover:bg-accent-hover border-transparent",
+  plain: "bg-panel text-text hover:bg-hover border-line",
+  danger: "bg-panel text-red hover:bg-red-soft border-red",
+  quiet: "bg-transparent text-text hover:bg-hover border-transparent"
+}
+const base =
+  "inline-flex items-center justify-center gap-1.5 rounded border px-3 py-1.5 font-medium whitespace-nowrap min-h-8 transition-colors duration-100 disabled:opacity-60 disabled:cursor-not-allowed"
+
+interface ButtonProps extends ButtonHTMLAttributes<HTMLButtonElement> {
+  readonly look?: Look
+  /** Shows that the action is under way, and takes no second click. */
+  readonly busy?: boolean
+}
+
+export const Button = ({ look = "plain", busy = false, className = "", children, disabled, ...rest }: ButtonProps) => (
+  <button
+    type="button"
+    {...rest}
+    disabled={disabled === true || busy}
+    aria-busy={busy}
+    className={`${base} ${looks[look]} ${className}`}
+  >
+    {children}
+    {busy && <span className="after-150">…</span>}
+  </button>
+)
+
+export const ButtonLink = ({
+  to,
+  look = "plain",
+  className = "",
+  children
+}: {
+  readonly to: string
+  readonly look?: Look
+  readonly className?: string
+  readonly children: ReactNode
+}) => (
+  <Link to={to} className={`${base} ${looks[look]} no-underline ${className}`}>
+    {children}
+  </Link>
+)
 
 export const useTitle = (title: string): void =>
   useEffect(() => {
@@ -136,5 +225,22 @@ export const LoadedPage = <A,>({
     <Loaded query={query} skeleton={<Skeleton lines={8} height={24} />}>
       {children}
     </Loaded>
+  </>
+)
+
+/** Says who may what only some roles may, in the words of the contract. Nothing to those. */
+export const Denied = ({ operation }: { readonly operation: OperationId }) => {
+  const denied = useDenied(operation)
+  return denied === null ? null : <p className="text-muted">{denied}</p>
+}
+
+export const Allowed = ({ operation, children }: { readonly operation: OperationId; readonly children: ReactNode }) =>
+  useDenied(operation) === null ? children : <Denied operation={operation} />
+
+/** What stands wherever the console counts providers: how far their adapters were tried. */
+export const Untried = () => (
+  <>
+    No adapter has been tried against a paid account yet.{" "}
+    <OutLink href="/docs/providers">How each was verified</OutLink>
   </>
 )

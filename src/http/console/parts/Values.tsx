@@ -1,6 +1,7 @@
-/** How a page shows amounts, times and states. Each is exact: in full, or when somebody points at it. */
+/** How a page shows amounts, times, states, ids and commands. Each is exact: in full, or when somebody points at it. Ids and commands are copied with a button. */
 import {
   Ban,
+  Check,
   CircleCheck,
   CircleDashed,
   CircleDot,
@@ -8,12 +9,15 @@ import {
   CircleMinus,
   CircleX,
   Clock,
+  Copy as CopyShape,
   type LucideIcon,
   ShieldAlert
 } from "lucide-react"
 import { useNow } from "../data/clock.ts"
 import { centsDollars, exactDollars } from "../data/money.ts"
 import { exactly, inShort, inWords } from "../data/time.ts"
+import { useEffect, useState } from "react"
+import { announce } from "./Announcer.tsx"
 
 /** Every digit that the ledger has, in figures of one width. */
 export const Money = ({ amount, className = "" }: { readonly amount: string; readonly className?: string }) => (
@@ -126,4 +130,69 @@ export const Badge = ({ tone, children }: { readonly tone: Tone; readonly childr
   <span className={`rounded px-1.5 py-0.5 text-small font-semibold whitespace-nowrap ${softTones[tone]}`}>
     {children}
   </span>
+)
+
+const shownMillis = 1_500
+
+/** Resolves to whether the text is on the clipboard. It is refused where the page is not served securely. */
+export const toClipboard = async (text: string): Promise<boolean> => {
+  try {
+    await navigator.clipboard.writeText(text)
+    announce("Copied.")
+    return true
+  } catch {
+    announce("The browser did not allow copying. Select the text and copy it.")
+    return false
+  }
+}
+
+export const CopyButton = ({
+  text,
+  what,
+  word
+}: {
+  readonly text: string
+  readonly what: string
+  readonly word?: string
+}) => {
+  const [isCopied, setCopied] = useState(false)
+  useEffect(() => {
+    if (!isCopied) return
+    const timer = setTimeout(() => setCopied(false), shownMillis)
+    return () => clearTimeout(timer)
+  }, [isCopied])
+  const Shape = isCopied ? Check : CopyShape
+  return (
+    <button
+      type="button"
+      aria-label={`Copy ${what}`}
+      title={`Copy ${what}`}
+      onClick={() => void toClipboard(text).then(setCopied)}
+      className="inline-flex min-h-6 min-w-6 items-center justify-center gap-1 rounded px-1 text-muted hover:bg-hover hover:text-text"
+    >
+      <Shape size={14} aria-hidden="true" />
+      {word !== undefined && <span>{isCopied ? "Copied" : word}</span>}
+    </button>
+  )
+}
+
+/** An id in full, with a button that copies it. */
+export const Id = ({ id, what = "the id" }: { readonly id: string; readonly what?: string }) => (
+  // In a narrow table a column would otherwise be as wide as one letter.
+  <span className="inline-flex items-center gap-1 in-[td]:min-w-48">
+    <code className="font-mono text-small break-all">{id}</code>
+    <CopyButton text={id} what={what} />
+  </span>
+)
+
+/** Text to paste, such as a command. It scrolls sideways in place of breaking lines. */
+export const CodeBlock = ({ text, label }: { readonly text: string; readonly label: string }) => (
+  <div className="relative rounded border border-line bg-sunken">
+    <section aria-label={label} tabIndex={0} className="overflow-x-auto p-3 pr-10">
+      <pre className="font-mono text-small">{text}</pre>
+    </section>
+    <div className="absolute top-1.5 right-1.5">
+      <CopyButton text={text} what={label} />
+    </div>
+  </div>
 )

@@ -1,5 +1,5 @@
 /** Links to the limits that stop a run, and to what else helps. */
-import { TextLink } from "../parts/Link.tsx"
+import { TextLink } from "../parts/Page.tsx"
 
 export interface Control {
   readonly control: string

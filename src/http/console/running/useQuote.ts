@@ -1,8 +1,7 @@
 /** What a request would cost now. Quotes are free, so one is asked for whenever the request has rested for a moment. */
 import { keepPreviousData, useQuery } from "@tanstack/react-query"
 import { useEffect, useState } from "react"
-import { type AnswerOf, ApiError } from "../../client/Browser.ts"
-import { api } from "../data/api.ts"
+import { type AnswerOf, api, ApiError } from "../data/api.ts"
 import type { RunBody } from "./request.ts"
 
 export type Quote = AnswerOf<"quotes", "quote">

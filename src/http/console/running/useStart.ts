@@ -1,8 +1,7 @@
 /** Starts a run and waits a moment for its end. A repetition after a lost answer joins the run that may have begun, so nothing is paid twice. */
 import { useMutation } from "@tanstack/react-query"
 import { useRef } from "react"
-import { ApiError } from "../../client/Browser.ts"
-import { api, queries } from "../data/api.ts"
+import { api, ApiError, queries } from "../data/api.ts"
 import { refreshSoon } from "../data/live.ts"
 import type { RunBody } from "./request.ts"
 

@@ -1,5 +1,5 @@
 /** The rows of Activity, and what an event changes in them. Pure. */
-import type { AnswerOf } from "../../../client/Browser.ts"
+import type { AnswerOf } from "../../data/api.ts"
 import type { LiveEvent } from "../../data/live.ts"
 
 /** What a row shows of a run. A hundred thousand whole runs would be hundreds of megabytes. */

@@ -1,8 +1,6 @@
 /** Approves or denies one run, after a question that repeats what it may cost. The digest is that of what the page shows. */
-import type { AnswerOf } from "../../../client/Browser.ts"
-import { ActionButton, ConfirmAction } from "../../actions/Actions.tsx"
-import { useAction } from "../../actions/useAction.ts"
-import { api } from "../../data/api.ts"
+import { type AnswerOf, api } from "../../data/api.ts"
+import { ActionButton, ConfirmAction, useAction } from "../../actions/Actions.tsx"
 
 export type Approval = AnswerOf<"approvals", "list">["items"][number]
 

@@ -1,11 +1,8 @@
 /** The rules that say which runs need a member's yes, and the form of a new one, from the contract. */
-import type { AnswerOf } from "../../../client/Browser.ts"
-import { payloadSchema } from "../../../client/payloadSchema.ts" with { type: "macro" }
-import { ActionButton, ActionForm, ConfirmAction } from "../../actions/Actions.tsx"
-import { useAction } from "../../actions/useAction.ts"
-import { api } from "../../data/api.ts"
+import { type AnswerOf, api } from "../../data/api.ts"
+import { ActionButton, ActionForm, ConfirmAction, useAction } from "../../actions/Actions.tsx"
 import { useMay } from "../../data/session.ts"
-import { payloadForm } from "../../forms/payload.ts"
+import { payloadForm } from "../../forms/payload.ts" with { type: "macro" }
 import { PayloadFields, payloadIn } from "../../forms/PayloadFields.tsx"
 import { columnsOf } from "../../lists/nouns.tsx"
 import { PagedTable, usePaged } from "../../lists/PagedList.tsx"
@@ -13,7 +10,7 @@ import { Empty, Panel } from "../../parts/Page.tsx"
 
 type Rule = AnswerOf<"approvals", "rules">["items"][number]
 
-const form = payloadForm(payloadSchema("approvals", "addRule"), ["active"])
+const form = payloadForm("approvals", "addRule", ["active"])
 const changes = ["approval-rules"]
 
 const Add = () => {

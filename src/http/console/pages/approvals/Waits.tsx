@@ -1,7 +1,6 @@
 /** On the page of a run that waits for a member's yes: for whom, until when, and the buttons. */
 import { useQuery } from "@tanstack/react-query"
-import type { AnswerOf } from "../../../client/Browser.ts"
-import { api } from "../../data/api.ts"
+import { type AnswerOf, api } from "../../data/api.ts"
 import { useMay } from "../../data/session.ts"
 import { Panel } from "../../parts/Page.tsx"
 import { Time } from "../../parts/Values.tsx"

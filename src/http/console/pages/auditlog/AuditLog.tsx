@@ -1,12 +1,10 @@
 /** Who changed what in the organization, when and from where. Nobody can change or delete an entry. */
 import { setOnly, useFilters } from "../../data/address.ts"
 import { api } from "../../data/api.ts"
-import { Allowed } from "../../parts/Denied.tsx"
+import { Allowed, Empty, PageHead, TextLink } from "../../parts/Page.tsx"
 import { FilterSelect, Period } from "../../lists/Filters.tsx"
 import { PagedTable, usePaged } from "../../lists/PagedList.tsx"
 import { SearchBox } from "../../lists/SearchBox.tsx"
-import { TextLink } from "../../parts/Link.tsx"
-import { Empty, PageHead } from "../../parts/Page.tsx"
 import { entryColumns } from "./Changes.tsx"
 
 /** First parts of actions, which the API takes as a filter. */

@@ -1,9 +1,8 @@
 /** An entry of an audit log in words: who changed what, and the fields before and after. The names of the log stay in the hover text. */
 import type { ReactNode } from "react"
-import type { AnswerOf } from "../../../client/Browser.ts"
-import { Id } from "../../parts/Copy.tsx"
+import type { AnswerOf } from "../../data/api.ts"
+import { Id, Money, Time } from "../../parts/Values.tsx"
 import type { Column } from "../../parts/Table.tsx"
-import { Money, Time } from "../../parts/Values.tsx"
 
 type Entry = AnswerOf<"auditLog", "list">["items"][number]
 

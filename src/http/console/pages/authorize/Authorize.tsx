@@ -5,22 +5,19 @@
  */
 import { useMutation, useQuery } from "@tanstack/react-query"
 import { useState } from "react"
-import type { AnswerOf } from "../../../client/Browser.ts"
-import { onForm } from "../../actions/useAction.ts"
+import { type AnswerOf, api } from "../../data/api.ts"
+import { onForm } from "../../actions/Actions.tsx"
 import { type Search, useFilters } from "../../data/address.ts"
-import { api } from "../../data/api.ts"
-import { Allowed } from "../../parts/Denied.tsx"
-import { payloadSchema } from "../../../client/payloadSchema.ts" with { type: "macro" }
-import { payloadForm } from "../../forms/payload.ts"
+import { Allowed, Button } from "../../parts/Page.tsx"
+import { payloadForm } from "../../forms/payload.ts" with { type: "macro" }
 import { PayloadFields, payloadIn } from "../../forms/PayloadFields.tsx"
-import { Button } from "../../parts/Button.tsx"
 import { FormError, FormProblem } from "../../parts/Field.tsx"
 import { ruleWords } from "../keys/ruleWords.ts"
 import { FormPage } from "../start/FormPage.tsx"
 
 type Asked = AnswerOf<"oauth", "asked">
 
-const form = payloadForm(payloadSchema("oauth", "decide"))
+const form = payloadForm("oauth", "decide")
 const words = {
   ...ruleWords,
   budget: { hint: "Empty: the wallet and the spend guard are the only limits." },

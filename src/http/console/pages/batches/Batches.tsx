@@ -2,10 +2,8 @@
 import { useDenied, useMay } from "../../data/session.ts"
 import { columnsOf } from "../../lists/nouns.tsx"
 import { PagedTable } from "../../lists/PagedList.tsx"
-import { ButtonLink } from "../../parts/Button.tsx"
-import { CodeBlock } from "../../parts/Copy.tsx"
-import { RowLink } from "../../parts/Link.tsx"
-import { Empty, PageHead } from "../../parts/Page.tsx"
+import { ButtonLink, Empty, PageHead, RowLink } from "../../parts/Page.tsx"
+import { CodeBlock } from "../../parts/Values.tsx"
 import { endedOf, fileOf, useBatches } from "./useBatch.ts"
 
 const columns = columnsOf("Batch", {

@@ -1,7 +1,6 @@
 /** How many rows have ended in which way, as one bar and in words, and what they have cost of the limit. */
 import { shareOf } from "../../data/money.ts"
-import { Link } from "../../parts/Link.tsx"
-import { Panel } from "../../parts/Page.tsx"
+import { Link, Panel } from "../../parts/Page.tsx"
 import { Money, solidTones, Status, statusTone } from "../../parts/Values.tsx"
 import { type Batch, endedOf } from "./useBatch.ts"
 

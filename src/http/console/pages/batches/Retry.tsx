@@ -1,7 +1,6 @@
 /** The button that runs a batch's blocked rows again, with the limit of the whole batch in its dialog. */
 import { useState } from "react"
-import { ConfirmAction } from "../../actions/Actions.tsx"
-import { useAction } from "../../actions/useAction.ts"
+import { ConfirmAction, useAction } from "../../actions/Actions.tsx"
 import { api } from "../../data/api.ts"
 import { amountOf, exactDollars, microsOf } from "../../data/money.ts"
 import { AmountField } from "../../parts/Field.tsx"

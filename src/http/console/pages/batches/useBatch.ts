@@ -1,8 +1,7 @@
 /** Batches, current: an unfinished one is read again every second while its page is in sight, and every three seconds in the list. */
 import { useQuery } from "@tanstack/react-query"
 import { useEffect, useRef } from "react"
-import type { AnswerOf } from "../../../client/Browser.ts"
-import { api, queries } from "../../data/api.ts"
+import { type AnswerOf, api, queries } from "../../data/api.ts"
 import { usePaged } from "../../lists/PagedList.tsx"
 import { announce } from "../../parts/Announcer.tsx"
 

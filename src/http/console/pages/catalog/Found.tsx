@@ -1,6 +1,5 @@
 /** What the search found, best match first: capabilities, and endpoints of providers. */
-import { ButtonLink } from "../../parts/Button.tsx"
-import { Empty, Loaded, Skeleton } from "../../parts/Page.tsx"
+import { ButtonLink, Empty, Loaded, Skeleton } from "../../parts/Page.tsx"
 import { type Column, DataTable } from "../../parts/Table.tsx"
 import { capabilityPage, endpointPage } from "../../running/paths.ts"
 import { HealthBadge } from "./Health.tsx"

@@ -1,7 +1,6 @@
 /** A run that was just started, in place: its status as it changes, what it cost, and its result. */
 import { duration } from "../../data/time.ts"
-import { ButtonLink } from "../../parts/Button.tsx"
-import { Loaded, Skeleton } from "../../parts/Page.tsx"
+import { ButtonLink, Loaded, Skeleton } from "../../parts/Page.tsx"
 import { Money, Status } from "../../parts/Values.tsx"
 import { Result } from "../run/Result.tsx"
 import { Trouble } from "../run/Trouble.tsx"

@@ -1,5 +1,5 @@
 /** Names and prices of capabilities and endpoints in a few words. */
-import { RowLink } from "../../parts/Link.tsx"
+import { RowLink } from "../../parts/Page.tsx"
 import { Badge, Money } from "../../parts/Values.tsx"
 
 /** The title, which leads to the page, above the technical name. */

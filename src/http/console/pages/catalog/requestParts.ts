@@ -1,5 +1,5 @@
 /** The parts of a request that a form fills: the input, and for raw endpoints the values of the path and the query. */
-import type { AnswerOf } from "../../../client/Browser.ts"
+import type { AnswerOf } from "../../data/api.ts"
 import { type Draft, draftOf, emptyDraft, fits, isComplete, meaningOf } from "../../forms/draft.ts"
 import { type Field, formOf, groupsOf } from "../../forms/schema.ts"
 import { isRunBody, type RunBody } from "../../running/request.ts"

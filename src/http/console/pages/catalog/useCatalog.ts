@@ -1,7 +1,6 @@
 /** Searches and lists of the catalog. It changes with imports only, so answers stay fresh for minutes. */
 import { keepPreviousData, useQuery } from "@tanstack/react-query"
-import type { AnswerOf } from "../../../client/Browser.ts"
-import { api } from "../../data/api.ts"
+import { type AnswerOf, api } from "../../data/api.ts"
 import { catalogStaleMillis } from "../../data/capabilities.ts"
 import { usePaged } from "../../lists/PagedList.tsx"
 import { useRested } from "../../running/useQuote.ts"

@@ -1,8 +1,7 @@
 /** The state of a form that makes a request: fields or JSON, options of routing, and the problems that the service names. */
 import { useMemo, useState } from "react"
-import { payloadSchema } from "../../../client/payloadSchema.ts" with { type: "macro" }
 import { type Draft, draftOf, meaningOf } from "../../forms/draft.ts"
-import { payloadForm } from "../../forms/payload.ts"
+import { payloadForm } from "../../forms/payload.ts" with { type: "macro" }
 import type { Field } from "../../forms/schema.ts"
 import { isRunBody } from "../../running/request.ts"
 import {
@@ -20,8 +19,16 @@ import {
   valuesOf
 } from "./requestParts.ts"
 
+const without = (field: Field, names: ReadonlyArray<string>): Field =>
+  field.kind === "object"
+    ? {
+        ...field,
+        fields: field.fields.filter(({ name }) => !names.includes(name)).map((one) => without(one, names))
+      }
+    : field
+
 /** The members of a run that are neither its target nor its input. The page decides how long it waits. */
-const fields = payloadForm(payloadSchema("runs", "run"), [
+const fields = without(payloadForm("runs", "run"), [
   ...["capability", "provider", "endpoint", "method", "input", "path", "query", "wait_seconds", "async"]
 ])
 /** A raw endpoint has one provider, contacts nobody, and answers what it answers. */
@@ -42,14 +49,6 @@ const lackedBy = (inspected: Inspected): ReadonlyArray<string> => {
   const types = accept.phone_types.length === 0 ? ["phone_type"] : []
   return [...types, ...(accept.max_age_days === null ? ["max_age_days"] : []), ...(accept.agree ? [] : ["agree"])]
 }
-
-const without = (field: Field, names: ReadonlyArray<string>): Field =>
-  field.kind === "object"
-    ? {
-        ...field,
-        fields: field.fields.filter(({ name }) => !names.includes(name)).map((one) => without(one, names))
-      }
-    : field
 
 /** The options of a run. */
 export const optionsOf = (inspected: Inspected): Field => without(fields, lackedBy(inspected))

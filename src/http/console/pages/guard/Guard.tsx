@@ -1,22 +1,18 @@
 /** The spend guard: what a run and a day may cost, the balance below which the organization is told, and the guard of its contacts. */
-import type { AnswerOf } from "../../../client/Browser.ts"
-import { ActionForm } from "../../actions/Actions.tsx"
-import { useAction } from "../../actions/useAction.ts"
-import { api, queries } from "../../data/api.ts"
+import { type AnswerOf, api, queries } from "../../data/api.ts"
+import { ActionForm, useAction } from "../../actions/Actions.tsx"
 import { useDenied, useMay } from "../../data/session.ts"
 import type { Wording } from "../../forms/Inputs.tsx"
 import { Meter } from "../../forms/Meter.tsx"
-import { payloadSchema } from "../../../client/payloadSchema.ts" with { type: "macro" }
-import { payloadForm } from "../../forms/payload.ts"
+import { payloadForm } from "../../forms/payload.ts" with { type: "macro" }
 import { PayloadFields, payloadIn } from "../../forms/PayloadFields.tsx"
 import { useGuard, useWallet } from "../../frame/Balance.tsx"
-import { TextLink } from "../../parts/Link.tsx"
-import { Loaded, PageHead, Panel } from "../../parts/Page.tsx"
+import { Loaded, PageHead, Panel, TextLink } from "../../parts/Page.tsx"
 import { Money, Time } from "../../parts/Values.tsx"
 
 type Guarded = AnswerOf<"wallet", "guard">
 
-const form = payloadForm(payloadSchema("wallet", "setGuard"))
+const form = payloadForm("wallet", "setGuard")
 
 /** An empty field means no limit. */
 const wordsOf = (time_zone: string, available: string | undefined): Readonly<Record<string, Wording>> => ({

@@ -3,12 +3,10 @@ import { useMutation, useQuery } from "@tanstack/react-query"
 import { useState } from "react"
 import { api, queries } from "../../data/api.ts"
 import { useMay } from "../../data/session.ts"
-import { Denied } from "../../parts/Denied.tsx"
+import { Button, Denied, Failed, Skeleton } from "../../parts/Page.tsx"
 import { announce } from "../../parts/Announcer.tsx"
-import { Button } from "../../parts/Button.tsx"
 import { Dialog } from "../../parts/Dialog.tsx"
 import { FormProblem } from "../../parts/Field.tsx"
-import { Failed, Skeleton } from "../../parts/Page.tsx"
 import { erasable, type Known, knownOf, runsInWords } from "./useHistory.ts"
 
 type Subject = Known["subject"]

@@ -1,9 +1,8 @@
 /** History: what the organization already knows of a person, company or page, before it buys or writes again. */
 import { useState } from "react"
 import { useFilters } from "../../data/address.ts"
-import { Button } from "../../parts/Button.tsx"
-import { Id } from "../../parts/Copy.tsx"
-import { Empty, Loaded, PageHead, Skeleton } from "../../parts/Page.tsx"
+import { Button, Empty, Loaded, PageHead, Skeleton } from "../../parts/Page.tsx"
+import { Id } from "../../parts/Values.tsx"
 import { Erase } from "./Erase.tsx"
 import { Many } from "./Many.tsx"
 import { SearchBox } from "./SearchBox.tsx"

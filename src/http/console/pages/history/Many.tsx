@@ -1,10 +1,9 @@
 /** Looks up a pasted list: one row for each subject, in the order of the list, and the same as CSV. */
 import { useState } from "react"
-import { SaveButton } from "../../actions/SaveButton.tsx"
-import { onForm, textIn, useAction } from "../../actions/useAction.ts"
+import { onForm, SaveButton, textIn, useAction } from "../../actions/Actions.tsx"
 import { api } from "../../data/api.ts"
 import { save } from "../../data/save.ts"
-import { Button } from "../../parts/Button.tsx"
+import { Button } from "../../parts/Page.tsx"
 import { FormProblem, Select, TextArea } from "../../parts/Field.tsx"
 import { linesOf } from "./lines.ts"
 import { ManyTable } from "./ManyTable.tsx"

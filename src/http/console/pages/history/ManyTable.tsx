@@ -1,6 +1,6 @@
 /** One row for each subject of a list. */
 import { columnsOf } from "../../lists/nouns.tsx"
-import { RowLink, TextLink } from "../../parts/Link.tsx"
+import { RowLink, TextLink } from "../../parts/Page.tsx"
 import { DataTable } from "../../parts/Table.tsx"
 import { Money, Time } from "../../parts/Values.tsx"
 import { kindWord, type Row } from "./useHistory.ts"

@@ -1,8 +1,8 @@
 /** The box for one subject. A text of several lines that is pasted into it becomes a list of subjects. */
 import { Search as SearchShape } from "lucide-react"
 import type { ClipboardEvent } from "react"
-import { onForm, textIn } from "../../actions/useAction.ts"
-import { Button } from "../../parts/Button.tsx"
+import { onForm, textIn } from "../../actions/Actions.tsx"
+import { Button } from "../../parts/Page.tsx"
 import { inputLook, Select } from "../../parts/Field.tsx"
 import { linesOf } from "./lines.ts"
 import { kindWords, subjectCharsMax } from "./useHistory.ts"

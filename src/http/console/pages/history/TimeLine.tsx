@@ -1,9 +1,7 @@
 /** Every run that names the subject, newest first, on a line of time: messages, purchases, and what only mentions it. */
 import { Eye, type LucideIcon, Mail, Receipt } from "lucide-react"
 import { exactly } from "../../data/time.ts"
-import { Button } from "../../parts/Button.tsx"
-import { RowLink } from "../../parts/Link.tsx"
-import { Panel } from "../../parts/Page.tsx"
+import { Button, Panel, RowLink } from "../../parts/Page.tsx"
 import { Badge, Money, Status, Time } from "../../parts/Values.tsx"
 import { type Item, type Known, runsMax } from "./useHistory.ts"
 

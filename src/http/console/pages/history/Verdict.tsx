@@ -1,7 +1,7 @@
 /** The two questions before a purchase or a message: was it bought already, and was it contacted already? */
 import type { ReactNode } from "react"
 import { Figure } from "../../lists/Facts.tsx"
-import { TextLink } from "../../parts/Link.tsx"
+import { TextLink } from "../../parts/Page.tsx"
 import { Money, Time } from "../../parts/Values.tsx"
 import { type Known, runsInWords } from "./useHistory.ts"
 

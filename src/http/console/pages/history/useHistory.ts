@@ -1,7 +1,6 @@
 /** What the organization's runs have about a subject. */
 import { keepPreviousData, useQuery } from "@tanstack/react-query"
-import type { AnswerOf } from "../../../client/Browser.ts"
-import { api } from "../../data/api.ts"
+import { type AnswerOf, api } from "../../data/api.ts"
 import { counted } from "../../data/words.ts"
 
 export type Known = AnswerOf<"history", "get">

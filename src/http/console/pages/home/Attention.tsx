@@ -7,8 +7,7 @@ import { present } from "../../data/clock.ts"
 import { exactDollars, isLess } from "../../data/money.ts"
 import { utcDay } from "../../data/time.ts"
 import { useGuard, useWallet } from "../../frame/Balance.tsx"
-import { TextLink } from "../../parts/Link.tsx"
-import { Panel } from "../../parts/Page.tsx"
+import { Panel, TextLink } from "../../parts/Page.tsx"
 
 /** A capability or an endpoint fails if more than half of at least so many runs did. */
 const failingRunsMin = 5

@@ -1,11 +1,9 @@
 /** Creates the first API key and shows it once. Budgets and scopes are set on the page of keys. */
-import { ActionForm } from "../../actions/Actions.tsx"
-import { textIn, useAction } from "../../actions/useAction.ts"
+import { ActionForm, textIn, useAction } from "../../actions/Actions.tsx"
 import { api, queries } from "../../data/api.ts"
 import { useMay } from "../../data/session.ts"
-import { Denied } from "../../parts/Denied.tsx"
-import { Button } from "../../parts/Button.tsx"
-import { CodeBlock } from "../../parts/Copy.tsx"
+import { Button, Denied } from "../../parts/Page.tsx"
+import { CodeBlock } from "../../parts/Values.tsx"
 import { Field } from "../../parts/Field.tsx"
 
 export const CreateKey = ({

@@ -1,9 +1,8 @@
 /** Pays in: opens the payment page, or credits a simulated amount in the sandbox. */
-import { ActionForm } from "../../actions/Actions.tsx"
-import { textIn, useAction } from "../../actions/useAction.ts"
+import { ActionForm, textIn, useAction } from "../../actions/Actions.tsx"
 import { api, queries } from "../../data/api.ts"
 import { useMay } from "../../data/session.ts"
-import { Denied } from "../../parts/Denied.tsx"
+import { Denied } from "../../parts/Page.tsx"
 import { announce } from "../../parts/Announcer.tsx"
 import { AmountField } from "../../parts/Field.tsx"
 

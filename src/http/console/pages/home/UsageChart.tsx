@@ -1,8 +1,7 @@
 /** Runs and spending by day, from the first day that has any. */
 import { useQuery } from "@tanstack/react-query"
 import { useMemo } from "react"
-import type { AnswerOf } from "../../../client/Browser.ts"
-import { api } from "../../data/api.ts"
+import { type AnswerOf, api } from "../../data/api.ts"
 import { present } from "../../data/clock.ts"
 import { axisDollars, exactDollars, heightOf, sumOf } from "../../data/money.ts"
 import { zoneDay } from "../../data/time.ts"

@@ -1,7 +1,6 @@
 /** Replaces a key by a new one, or revokes it. Both ask first, because programs that still use the key fail. */
 import { useState } from "react"
-import { ConfirmAction } from "../../actions/Actions.tsx"
-import { useAction } from "../../actions/useAction.ts"
+import { ConfirmAction, useAction } from "../../actions/Actions.tsx"
 import { api } from "../../data/api.ts"
 import { Select } from "../../parts/Field.tsx"
 import { Panel } from "../../parts/Page.tsx"

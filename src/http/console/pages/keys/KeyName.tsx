@@ -1,5 +1,5 @@
 /** The name of an API key, which leads to its page, above what is shown of the key. */
-import { RowLink, TextLink } from "../../parts/Link.tsx"
+import { RowLink, TextLink } from "../../parts/Page.tsx"
 
 /** An id of a key, which leads to its page. */
 export const KeyLink = ({ id, name = id }: { readonly id: string; readonly name?: string }) => (

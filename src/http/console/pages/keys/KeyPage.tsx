@@ -1,18 +1,15 @@
 /** One API key: its budget and when it resets, its rules as a form, rotation and revocation. */
 import { useState } from "react"
-import { ActionForm } from "../../actions/Actions.tsx"
+import { ActionForm, useAction } from "../../actions/Actions.tsx"
 import { scopeWords } from "../../../client/Words.ts"
-import { useAction } from "../../actions/useAction.ts"
 import { useGo, useParam } from "../../data/address.ts"
 import { api, queries } from "../../data/api.ts"
 import { useMay, useSession } from "../../data/session.ts"
-import { payloadSchema } from "../../../client/payloadSchema.ts" with { type: "macro" }
-import { payloadForm } from "../../forms/payload.ts"
+import { payloadForm } from "../../forms/payload.ts" with { type: "macro" }
 import { PayloadFields, payloadIn } from "../../forms/PayloadFields.tsx"
 import { Secret } from "../../forms/Secret.tsx"
 import { NounFacts } from "../../lists/nouns.tsx"
-import { TextLink } from "../../parts/Link.tsx"
-import { LoadedPage, PageHead, Panel } from "../../parts/Page.tsx"
+import { LoadedPage, PageHead, Panel, TextLink } from "../../parts/Page.tsx"
 import { AllowancePanel } from "./AllowancePanel.tsx"
 import { EndKey, type NewKey } from "./EndKey.tsx"
 import { KeyLink } from "./KeyName.tsx"
@@ -37,7 +34,7 @@ const KeyFacts = ({ apiKey }: { readonly apiKey: ApiKey }) => (
   </Panel>
 )
 
-const form = payloadForm(payloadSchema("keys", "change"))
+const form = payloadForm("keys", "change")
 
 const Rules = ({ apiKey }: { readonly apiKey: ApiKey }) => {
   const words = useRuleWords("the key")

@@ -1,16 +1,13 @@
 /** Gives an allowance, and shows its key once. */
-import { ActionForm } from "../../actions/Actions.tsx"
-import { textIn, useAction } from "../../actions/useAction.ts"
+import { ActionForm, textIn, useAction } from "../../actions/Actions.tsx"
 import { useGo } from "../../data/address.ts"
 import { api } from "../../data/api.ts"
 import { present } from "../../data/clock.ts"
-import { Allowed } from "../../parts/Denied.tsx"
-import { payloadSchema } from "../../../client/payloadSchema.ts" with { type: "macro" }
-import { payloadForm } from "../../forms/payload.ts"
+import { Allowed, PageHead } from "../../parts/Page.tsx"
+import { payloadForm } from "../../forms/payload.ts" with { type: "macro" }
 import { PayloadFields, payloadIn } from "../../forms/PayloadFields.tsx"
 import { Secret } from "../../forms/Secret.tsx"
 import { Select } from "../../parts/Field.tsx"
-import { PageHead } from "../../parts/Page.tsx"
 import { useRuleWords } from "./ruleWords.ts"
 
 /** Seconds until its end. */
@@ -22,7 +19,7 @@ const lengths: ReadonlyArray<readonly [string, string]> = [
   ["2592000", "in thirty days"]
 ]
 
-const form = payloadForm(payloadSchema("allowances", "create"), ["expires_at"])
+const form = payloadForm("allowances", "create", ["expires_at"])
 
 const payloadOf = (sent: FormData) => ({
   ...payloadIn(sent),

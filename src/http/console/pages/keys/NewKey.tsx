@@ -1,19 +1,16 @@
 /** Creates a key with its rules, and shows it once. */
-import { ActionForm } from "../../actions/Actions.tsx"
-import { useAction } from "../../actions/useAction.ts"
+import { ActionForm, useAction } from "../../actions/Actions.tsx"
 import { useGo } from "../../data/address.ts"
 import { api } from "../../data/api.ts"
 import { useService } from "../../data/session.ts"
-import { Allowed } from "../../parts/Denied.tsx"
-import { payloadSchema } from "../../../client/payloadSchema.ts" with { type: "macro" }
-import { payloadForm } from "../../forms/payload.ts"
+import { Allowed, Loaded, PageHead } from "../../parts/Page.tsx"
+import { payloadForm } from "../../forms/payload.ts" with { type: "macro" }
 import { PayloadFields, payloadIn } from "../../forms/PayloadFields.tsx"
 import { Secret } from "../../forms/Secret.tsx"
-import { CodeBlock } from "../../parts/Copy.tsx"
-import { Loaded, PageHead } from "../../parts/Page.tsx"
+import { CodeBlock } from "../../parts/Values.tsx"
 import { firstRules, useRuleWords } from "./ruleWords.ts"
 
-const form = payloadForm(payloadSchema("keys", "create"), ["environment"])
+const form = payloadForm("keys", "create", ["environment"])
 
 const Made = ({ id, api_key }: { readonly id: string; readonly api_key: string }) => {
   const go = useGo()

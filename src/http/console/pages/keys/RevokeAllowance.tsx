@@ -1,6 +1,5 @@
 /** Revokes an allowance. The question says how much money returns, and which programs stop working. */
-import { ConfirmAction } from "../../actions/Actions.tsx"
-import { useAction } from "../../actions/useAction.ts"
+import { ConfirmAction, useAction } from "../../actions/Actions.tsx"
 import { api } from "../../data/api.ts"
 import { amountOf, exactDollars, microsOf } from "../../data/money.ts"
 import { Money } from "../../parts/Values.tsx"

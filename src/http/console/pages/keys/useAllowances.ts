@@ -1,7 +1,6 @@
 /** Allowances of the organization, newest first. */
 import { useQuery } from "@tanstack/react-query"
-import type { AnswerOf } from "../../../client/Browser.ts"
-import { api } from "../../data/api.ts"
+import { type AnswerOf, api } from "../../data/api.ts"
 import { usePaged } from "../../lists/PagedList.tsx"
 
 export type Allowance = AnswerOf<"allowances", "get">

@@ -1,7 +1,6 @@
 /** API keys, and the names that a scope may list. */
 import { useQuery } from "@tanstack/react-query"
-import type { AnswerOf } from "../../../client/Browser.ts"
-import { api } from "../../data/api.ts"
+import { type AnswerOf, api } from "../../data/api.ts"
 import { useCapabilities } from "../../data/capabilities.ts"
 import { useProviders } from "../catalog/useCatalog.ts"
 

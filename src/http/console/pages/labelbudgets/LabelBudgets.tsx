@@ -1,22 +1,18 @@
 /** Budgets of labels, such as of each customer: what the runs with a value may cost, what they have cost, and statements to pass on. */
-import type { AnswerOf } from "../../../client/Browser.ts"
-import { ActionForm, ConfirmAction } from "../../actions/Actions.tsx"
-import { useAction } from "../../actions/useAction.ts"
-import { api } from "../../data/api.ts"
+import { type AnswerOf, api } from "../../data/api.ts"
+import { ActionForm, ConfirmAction, useAction } from "../../actions/Actions.tsx"
 import { useMay } from "../../data/session.ts"
-import { Allowed } from "../../parts/Denied.tsx"
-import { payloadSchema } from "../../../client/payloadSchema.ts" with { type: "macro" }
-import { payloadForm } from "../../forms/payload.ts"
+import { Allowed, Empty, PageHead, Panel } from "../../parts/Page.tsx"
+import { payloadForm } from "../../forms/payload.ts" with { type: "macro" }
 import { PayloadFields, payloadIn } from "../../forms/PayloadFields.tsx"
 import { columnsOf } from "../../lists/nouns.tsx"
 import { PagedTable, usePaged } from "../../lists/PagedList.tsx"
-import { Empty, PageHead, Panel } from "../../parts/Page.tsx"
 import { BudgetBar } from "../keys/KeyState.tsx"
 import { Statement } from "./Statement.tsx"
 
 type Budget = AnswerOf<"labelBudgets", "list">["items"][number]
 
-const form = payloadForm(payloadSchema("labelBudgets", "set"))
+const form = payloadForm("labelBudgets", "set")
 const zones = ["UTC", ...Intl.supportedValuesOf("timeZone")].map((zone) => [zone, zone] as const)
 const words = {
   label: { label: "Label", placeholder: "customer" },

@@ -1,12 +1,12 @@
 /** Saves the statement of one value's runs, to pass on to whom they were for: signed with all receipts, or as CSV. */
 import { useState } from "react"
-import { SaveButton } from "../../actions/SaveButton.tsx"
+import { SaveButton } from "../../actions/Actions.tsx"
 import { api } from "../../data/api.ts"
 import { present } from "../../data/clock.ts"
 import { save } from "../../data/save.ts"
 import { utcDay } from "../../data/time.ts"
 import { Export } from "../../lists/Export.tsx"
-import { CodeBlock } from "../../parts/Copy.tsx"
+import { CodeBlock } from "../../parts/Values.tsx"
 import { Field } from "../../parts/Field.tsx"
 import { Panel } from "../../parts/Page.tsx"
 

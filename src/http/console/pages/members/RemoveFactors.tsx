@@ -1,8 +1,7 @@
 /** Removes the second factor and the passkeys of a person who has lost them: an owner does it for a member, the operator for everybody. */
-import type { AnswerOf } from "../../../client/Browser.ts"
+import type { AnswerOf } from "../../data/api.ts"
 import { removedSentence } from "../../../client/Words.ts"
-import { ConfirmAction } from "../../actions/Actions.tsx"
-import { useAction } from "../../actions/useAction.ts"
+import { ConfirmAction, useAction } from "../../actions/Actions.tsx"
 
 export const RemoveFactors = ({
   email,

@@ -1,6 +1,5 @@
 /** Removes a member, or leaves the organization. The keys that the person created are revoked, unless an owner keeps them. */
-import { ConfirmAction } from "../../actions/Actions.tsx"
-import { textIn, useAction } from "../../actions/useAction.ts"
+import { ConfirmAction, textIn, useAction } from "../../actions/Actions.tsx"
 import { api } from "../../data/api.ts"
 import { sessionChanged, useSession } from "../../data/session.ts"
 import { Checkbox } from "../../forms/Checkbox.tsx"

@@ -1,7 +1,6 @@
 /** Changes a member's role. It asks first, because the new role counts from the member's next request. */
 import { useState } from "react"
-import { ActionDialog } from "../../actions/Actions.tsx"
-import { useAction } from "../../actions/useAction.ts"
+import { ActionDialog, useAction } from "../../actions/Actions.tsx"
 import { api } from "../../data/api.ts"
 import { Select } from "../../parts/Field.tsx"
 import { keysDone, keysOfRole, type Member, type Role, roleOf, roleWords } from "./roles.ts"

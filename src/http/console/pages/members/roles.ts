@@ -1,5 +1,5 @@
 /** Roles, what each may do, and the members who have them. */
-import type { AnswerOf } from "../../../client/Browser.ts"
+import type { AnswerOf } from "../../data/api.ts"
 
 export type Member = AnswerOf<"members", "list">["items"][number]
 export type Role = Member["role"]

@@ -1,13 +1,11 @@
 /** What the operator's accounts at providers have left, and when they run out. */
 import { useQuery } from "@tanstack/react-query"
 import { useState } from "react"
-import { payloadSchema } from "../../../client/payloadSchema.ts" with { type: "macro" }
-import { ActionButton, ActionForm } from "../../actions/Actions.tsx"
-import { textIn, useAction } from "../../actions/useAction.ts"
+import { ActionButton, ActionForm, textIn, useAction } from "../../actions/Actions.tsx"
 import { api } from "../../data/api.ts"
 import { operatorChanged } from "../../data/operator.ts"
 import { PayloadFields, payloadIn } from "../../forms/PayloadFields.tsx"
-import { payloadForm } from "../../forms/payload.ts"
+import { payloadForm } from "../../forms/payload.ts" with { type: "macro" }
 import { columnsOf } from "../../lists/nouns.tsx"
 import { Field } from "../../parts/Field.tsx"
 import { Loaded, PageHead, Panel } from "../../parts/Page.tsx"
@@ -17,7 +15,7 @@ const refreshMillis = 15_000
 
 const columns = columnsOf("ProviderCredits", { unit: ({ unit, renews }) => (renews ? `${unit}, renews` : unit) })
 
-const form = payloadForm(payloadSchema("operatorCredits", "set"))
+const form = payloadForm("operatorCredits", "set")
 const words = {
   balance: { label: "Balance (optional)" },
   unit: {

@@ -1,16 +1,13 @@
 /** Invitations to sign up: a link for one address, shown once. */
 import { useQuery } from "@tanstack/react-query"
-import { ActionForm } from "../../actions/Actions.tsx"
-import { textIn, useAction } from "../../actions/useAction.ts"
+import { ActionForm, textIn, useAction } from "../../actions/Actions.tsx"
 import { api } from "../../data/api.ts"
 import { operatorChanged } from "../../data/operator.ts"
 import { useService } from "../../data/session.ts"
 import { columnsOf } from "../../lists/nouns.tsx"
-import { CodeBlock } from "../../parts/Copy.tsx"
+import { CodeBlock, Time } from "../../parts/Values.tsx"
 import { EmailField } from "../../parts/Field.tsx"
-import { TextLink } from "../../parts/Link.tsx"
-import { Loaded, PageHead, Panel } from "../../parts/Page.tsx"
-import { Time } from "../../parts/Values.tsx"
+import { Loaded, PageHead, Panel, TextLink } from "../../parts/Page.tsx"
 import { SmallTable } from "./SmallTable.tsx"
 
 const Invite = () => {

@@ -1,12 +1,10 @@
 /** All organizations with their wallets, newest first. The search lives in the address. */
-import type { AnswerOf } from "../../../client/Browser.ts"
+import { type AnswerOf, api } from "../../data/api.ts"
 import { useFilters } from "../../data/address.ts"
-import { api } from "../../data/api.ts"
 import { columnsOf } from "../../lists/nouns.tsx"
 import { PagedTable, usePaged } from "../../lists/PagedList.tsx"
 import { SearchBox } from "../../lists/SearchBox.tsx"
-import { TextLink } from "../../parts/Link.tsx"
-import { Empty, PageHead } from "../../parts/Page.tsx"
+import { Empty, PageHead, TextLink } from "../../parts/Page.tsx"
 import { Badge } from "../../parts/Values.tsx"
 
 type Listed = AnswerOf<"operatorOrganizations", "list">["items"][number]

@@ -2,12 +2,12 @@
  * Where the link of `rungate admin console` leads. The session opens on a click and not by itself, so that a program that previews links
  * does not use the link up.
  */
-import { useAction } from "../../actions/useAction.ts"
+import { useAction } from "../../actions/Actions.tsx"
 import { api } from "../../data/api.ts"
 import { operatorSessionChanged } from "../../data/operator.ts"
 import { useService } from "../../data/session.ts"
-import { Button } from "../../parts/Button.tsx"
-import { CodeBlock } from "../../parts/Copy.tsx"
+import { Button } from "../../parts/Page.tsx"
+import { CodeBlock } from "../../parts/Values.tsx"
 import { FormProblem } from "../../parts/Field.tsx"
 import { FormPage } from "../start/FormPage.tsx"
 

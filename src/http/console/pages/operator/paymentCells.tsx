@@ -1,6 +1,6 @@
 /** Cells of a payment, in the list of all and on the page of its organization. */
-import type { AnswerOf } from "../../../client/Browser.ts"
-import { Id } from "../../parts/Copy.tsx"
+import type { AnswerOf } from "../../data/api.ts"
+import { Id } from "../../parts/Values.tsx"
 
 type Payment = AnswerOf<"operatorOrganizations", "get">["payments"][number]
 

@@ -1,7 +1,6 @@
 /** Lanes, their backlog and open runs, read again every few seconds while the page is visible. */
 import { useQuery } from "@tanstack/react-query"
-import type { AnswerOf } from "../../../client/Browser.ts"
-import { api } from "../../data/api.ts"
+import { type AnswerOf, api } from "../../data/api.ts"
 
 export type QueuesState = AnswerOf<"operatorQueues", "get">
 

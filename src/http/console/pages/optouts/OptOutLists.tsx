@@ -1,10 +1,7 @@
 /** A list of opt-outs, of the organization or of the service: add values, import and export a CSV, remove an entry. */
-import type { AnswerOf } from "../../../client/Browser.ts"
-import { payloadSchema } from "../../../client/payloadSchema.ts" with { type: "macro" }
-import { ActionForm, ConfirmAction } from "../../actions/Actions.tsx"
-import { useAction } from "../../actions/useAction.ts"
-import type { api } from "../../data/api.ts"
-import { payloadForm } from "../../forms/payload.ts"
+import type { AnswerOf, api } from "../../data/api.ts"
+import { ActionForm, ConfirmAction, useAction } from "../../actions/Actions.tsx"
+import { payloadForm } from "../../forms/payload.ts" with { type: "macro" }
 import { PayloadFields, payloadIn } from "../../forms/PayloadFields.tsx"
 import { columnsOf } from "../../lists/nouns.tsx"
 import { PagedTable, usePaged } from "../../lists/PagedList.tsx"
@@ -30,7 +27,7 @@ interface ListProps {
   readonly path: string
 }
 
-const form = payloadForm(payloadSchema("optOuts", "add"), ["source"])
+const form = payloadForm("optOuts", "add", ["source"])
 const words = {
   values: {
     label: "Addresses, domains or profiles",

@@ -1,18 +1,14 @@
 /** The organization's own accounts at providers: which are set, how a run uses them, and the form that sets one. */
 import { useQuery } from "@tanstack/react-query"
 import { useState } from "react"
-import type { AnswerOf } from "../../../client/Browser.ts"
-import { ActionForm, ConfirmAction } from "../../actions/Actions.tsx"
-import { useAction } from "../../actions/useAction.ts"
-import { api } from "../../data/api.ts"
+import { type AnswerOf, api } from "../../data/api.ts"
+import { ActionForm, ConfirmAction, useAction } from "../../actions/Actions.tsx"
 import { useMay } from "../../data/session.ts"
-import { Allowed } from "../../parts/Denied.tsx"
-import { payloadSchema } from "../../../client/payloadSchema.ts" with { type: "macro" }
-import { payloadForm } from "../../forms/payload.ts"
+import { Allowed, Empty, Loaded, PageHead, Panel, Skeleton } from "../../parts/Page.tsx"
+import { payloadForm } from "../../forms/payload.ts" with { type: "macro" }
 import { PayloadFields, payloadIn } from "../../forms/PayloadFields.tsx"
 import { NounFacts } from "../../lists/nouns.tsx"
 import { Select } from "../../parts/Field.tsx"
-import { Empty, Loaded, PageHead, Panel, Skeleton } from "../../parts/Page.tsx"
 import { Badge } from "../../parts/Values.tsx"
 import { useProviders } from "../catalog/useCatalog.ts"
 
@@ -23,7 +19,7 @@ const changes = ["provider-accounts", "catalog"]
 
 const useAccounts = () => useQuery({ queryKey: ["provider-accounts"], queryFn: () => api.providerAccounts.list({}) })
 
-const form = payloadForm(payloadSchema("providerAccounts", "set"))
+const form = payloadForm("providerAccounts", "set")
 const words = {
   api_key: { label: "Key of your account", type: "password" },
   base_url: { label: "Address of your account (optional)", type: "url", placeholder: "https://" },

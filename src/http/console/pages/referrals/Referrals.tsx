@@ -1,10 +1,8 @@
 /** The referral program: the code and link to pass on, what was earned, and who signed up with it. */
 import { useQuery } from "@tanstack/react-query"
-import type { AnswerOf } from "../../../client/Browser.ts"
-import { api } from "../../data/api.ts"
+import { type AnswerOf, api } from "../../data/api.ts"
 import { columnsOf, NounFacts } from "../../lists/nouns.tsx"
-import { TextLink } from "../../parts/Link.tsx"
-import { Empty, Loaded, PageHead, Panel, Skeleton } from "../../parts/Page.tsx"
+import { Empty, Loaded, PageHead, Panel, Skeleton, TextLink } from "../../parts/Page.tsx"
 import { DataTable } from "../../parts/Table.tsx"
 import { Money, State } from "../../parts/Values.tsx"
 

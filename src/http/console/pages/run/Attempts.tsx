@@ -1,7 +1,6 @@
 /** The providers that were called, one after the other, on a line of time. */
 import { duration } from "../../data/time.ts"
-import { TextLink } from "../../parts/Link.tsx"
-import { Panel } from "../../parts/Page.tsx"
+import { Panel, TextLink } from "../../parts/Page.tsx"
 import { solidTones, Status, statusTone, statusWord } from "../../parts/Values.tsx"
 import type { Run } from "./useRun.ts"
 

@@ -1,9 +1,8 @@
 /** The events of a run, from its beginning, as webhooks and streams get them. An open run's events arrive as they happen. */
 import { useEffect, useState } from "react"
 import { duration } from "../../data/time.ts"
-import { CodeBlock } from "../../parts/Copy.tsx"
+import { CodeBlock, statusWord, Time } from "../../parts/Values.tsx"
 import { Empty, Skeleton } from "../../parts/Page.tsx"
-import { statusWord, Time } from "../../parts/Values.tsx"
 
 interface RunEvent {
   readonly id: string

@@ -1,10 +1,8 @@
 /** The ledger entries of a run, oldest first, with the balance after each. */
 import { wordOf } from "../../lists/nouns.tsx"
-import { Id } from "../../parts/Copy.tsx"
-import { TextLink } from "../../parts/Link.tsx"
-import { Empty, Loaded } from "../../parts/Page.tsx"
+import { Id, Money, Time } from "../../parts/Values.tsx"
+import { Empty, Loaded, TextLink } from "../../parts/Page.tsx"
 import { type Column, DataTable } from "../../parts/Table.tsx"
-import { Money, Time } from "../../parts/Values.tsx"
 import type { Details, useDetails } from "./useDetails.ts"
 
 type Entry = Details["ledger"][number]

@@ -1,8 +1,7 @@
 /** What the run was quoted, held, charged and released, as one bar and in words. */
 import { ChevronRight } from "lucide-react"
 import { isLess, microsOf, shareOf } from "../../data/money.ts"
-import { TextLink } from "../../parts/Link.tsx"
-import { Panel } from "../../parts/Page.tsx"
+import { Panel, TextLink } from "../../parts/Page.tsx"
 import { Money } from "../../parts/Values.tsx"
 import type { Details } from "./useDetails.ts"
 import type { Run } from "./useRun.ts"

@@ -1,12 +1,10 @@
 /** The signed receipt of a run: what it says, the signed text itself, and how to verify it without this service. */
 import { useQuery } from "@tanstack/react-query"
 import { Download } from "lucide-react"
-import { addressOf, ApiError, send } from "../../../client/Browser.ts"
+import { addressOf, ApiError, request } from "../../data/api.ts"
 import { save } from "../../data/save.ts"
-import { Button } from "../../parts/Button.tsx"
-import { CodeBlock } from "../../parts/Copy.tsx"
-import { OutLink } from "../../parts/Link.tsx"
-import { Loaded } from "../../parts/Page.tsx"
+import { Button, Loaded, OutLink } from "../../parts/Page.tsx"
+import { CodeBlock } from "../../parts/Values.tsx"
 import { Json } from "./Tabs.tsx"
 import type { Run } from "./useRun.ts"
 
@@ -28,7 +26,7 @@ const useReceipt = (run_id: string, isDone: boolean) =>
     queryKey: ["run", run_id, "receipt"],
     queryFn: async ({ signal }) => {
       const address = addressOf("/v1/runs/:run_id/receipt", { params: { run_id } })
-      const response = await send("GET", address, {}, { signal, headers: { accept: mediaType } })
+      const response = await request("GET", address, {}, { signal, headers: { accept: mediaType } })
       return response.text()
     },
     enabled: isDone,

@@ -2,7 +2,7 @@
 import { useState } from "react"
 import { useGo } from "../../data/address.ts"
 import { useMay } from "../../data/session.ts"
-import { Button, ButtonLink } from "../../parts/Button.tsx"
+import { Button, ButtonLink } from "../../parts/Page.tsx"
 import { Dialog } from "../../parts/Dialog.tsx"
 import { FormProblem } from "../../parts/Field.tsx"
 import { capabilityPage, endpointPage } from "../../running/paths.ts"

@@ -3,8 +3,8 @@ import * as Radix from "@radix-ui/react-tabs"
 import { Download } from "lucide-react"
 import { type ReactNode, useMemo } from "react"
 import { save } from "../../data/save.ts"
-import { Button } from "../../parts/Button.tsx"
-import { CodeBlock, CopyButton } from "../../parts/Copy.tsx"
+import { Button } from "../../parts/Page.tsx"
+import { CodeBlock, CopyButton } from "../../parts/Values.tsx"
 
 export interface Tab {
   readonly name: string

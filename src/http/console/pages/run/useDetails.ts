@@ -1,7 +1,6 @@
 /** What a run asked for, why its providers were chosen, and its ledger entries. Read again whenever the run is. */
 import { useQuery } from "@tanstack/react-query"
-import type { AnswerOf } from "../../../client/Browser.ts"
-import { api } from "../../data/api.ts"
+import { type AnswerOf, api } from "../../data/api.ts"
 
 export type Details = AnswerOf<"runs", "details">
 

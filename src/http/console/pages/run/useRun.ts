@@ -1,8 +1,7 @@
 /** One run, current: its events say when to read it again. */
 import { useQuery } from "@tanstack/react-query"
 import { useCallback, useEffect, useRef } from "react"
-import type { AnswerOf } from "../../../client/Browser.ts"
-import { api } from "../../data/api.ts"
+import { type AnswerOf, api } from "../../data/api.ts"
 import { connection, type LiveEvent, refreshSoon, useLive } from "../../data/live.ts"
 import { useStore } from "../../data/store.ts"
 import { announce } from "../../parts/Announcer.tsx"

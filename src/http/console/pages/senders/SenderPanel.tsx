@@ -1,8 +1,6 @@
 /** One domain: its DNS record, and whether the service found it. */
-import type { AnswerOf } from "../../../client/Browser.ts"
-import { ActionButton, ConfirmAction } from "../../actions/Actions.tsx"
-import { useAction } from "../../actions/useAction.ts"
-import { api } from "../../data/api.ts"
+import { type AnswerOf, api } from "../../data/api.ts"
+import { ActionButton, ConfirmAction, useAction } from "../../actions/Actions.tsx"
 import { NounFacts, wordOf } from "../../lists/nouns.tsx"
 import { Panel } from "../../parts/Page.tsx"
 import { State } from "../../parts/Values.tsx"

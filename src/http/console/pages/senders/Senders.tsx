@@ -1,17 +1,14 @@
 /** Domains that the organization may send e-mail from: the DNS record that proves each of them, and whether it was found. */
-import { ActionForm } from "../../actions/Actions.tsx"
-import { useAction } from "../../actions/useAction.ts"
+import { ActionForm, useAction } from "../../actions/Actions.tsx"
 import { api } from "../../data/api.ts"
 import { useMay } from "../../data/session.ts"
-import { Allowed } from "../../parts/Denied.tsx"
-import { payloadSchema } from "../../../client/payloadSchema.ts" with { type: "macro" }
-import { payloadForm } from "../../forms/payload.ts"
+import { Allowed, Empty, PageHead, Panel } from "../../parts/Page.tsx"
+import { payloadForm } from "../../forms/payload.ts" with { type: "macro" }
 import { PayloadFields, payloadIn } from "../../forms/PayloadFields.tsx"
 import { PagedList, usePaged } from "../../lists/PagedList.tsx"
-import { Empty, PageHead, Panel } from "../../parts/Page.tsx"
 import { SenderPanel } from "./SenderPanel.tsx"
 
-const form = payloadForm(payloadSchema("senders", "add"))
+const form = payloadForm("senders", "add")
 const words = {
   domain: {
     placeholder: "example.com",

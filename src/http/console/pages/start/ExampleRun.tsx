@@ -1,7 +1,6 @@
 /** A run as a picture for people who are signed out: the request, which provider delivered, and what became of the money. */
 import { runCommand } from "../../running/firstRequest.ts"
-import { CodeBlock } from "../../parts/Copy.tsx"
-import { Money, Status } from "../../parts/Values.tsx"
+import { CodeBlock, Money, Status } from "../../parts/Values.tsx"
 
 /** As the sandbox runs the command above it. */
 const attempts: ReadonlyArray<readonly [provider: string, status: string]> = [

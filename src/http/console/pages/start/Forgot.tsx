@@ -1,9 +1,8 @@
 /** Asks for a link that sets a new password. The answer is the same for an address without an account. */
-import { ActionForm } from "../../actions/Actions.tsx"
-import { textIn, useAction } from "../../actions/useAction.ts"
+import { ActionForm, textIn, useAction } from "../../actions/Actions.tsx"
 import { api } from "../../data/api.ts"
 import { EmailField } from "../../parts/Field.tsx"
-import { TextLink } from "../../parts/Link.tsx"
+import { TextLink } from "../../parts/Page.tsx"
 import { FormPage } from "./FormPage.tsx"
 
 const Forgot = () => {

@@ -1,8 +1,7 @@
 /** Accepts an invitation to an organization (`/join-organization?token=…`). One form serves new people and people with an account. */
 import { useQuery } from "@tanstack/react-query"
 import { useCode } from "../../account/useCode.tsx"
-import { ActionForm } from "../../actions/Actions.tsx"
-import { textIn, useAction } from "../../actions/useAction.ts"
+import { ActionForm, textIn, useAction } from "../../actions/Actions.tsx"
 import { useFilters } from "../../data/address.ts"
 import { api } from "../../data/api.ts"
 import { sessionChanged } from "../../data/session.ts"

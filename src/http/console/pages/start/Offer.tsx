@@ -1,8 +1,7 @@
 /** What can be run here, and from which price, for people who are signed out. The catalog is public. */
 import { useCapabilities } from "../../data/capabilities.ts"
-import { Skeleton } from "../../parts/Page.tsx"
+import { Skeleton, Untried } from "../../parts/Page.tsx"
 import { counted } from "../../data/words.ts"
-import { Untried } from "../../parts/Untried.tsx"
 import { Money } from "../../parts/Values.tsx"
 
 const Offer = () => {

@@ -1,11 +1,9 @@
 /** The person's passkeys: adding one with this browser, and renaming and removing them. */
 import { useQuery } from "@tanstack/react-query"
-import type { AnswerOf } from "../../../client/Browser.ts"
+import { type AnswerOf, api } from "../../data/api.ts"
 import { addPasskey, hasPasskeys } from "../../account/passkey.ts"
 import { CodeField } from "../../account/useCode.tsx"
-import { ActionForm, ConfirmAction } from "../../actions/Actions.tsx"
-import { textIn, useAction } from "../../actions/useAction.ts"
-import { api } from "../../data/api.ts"
+import { ActionForm, ConfirmAction, textIn, useAction } from "../../actions/Actions.tsx"
 import { useSession } from "../../data/session.ts"
 import { columnsOf } from "../../lists/nouns.tsx"
 import { Field, PasswordField } from "../../parts/Field.tsx"

@@ -1,11 +1,9 @@
 /** Sets a new password with the token of a mailed link (`/reset?token=…`). */
-import { ActionForm } from "../../actions/Actions.tsx"
-import { textIn, useAction } from "../../actions/useAction.ts"
+import { ActionForm, textIn, useAction } from "../../actions/Actions.tsx"
 import { useFilters } from "../../data/address.ts"
 import { api } from "../../data/api.ts"
-import { ButtonLink } from "../../parts/Button.tsx"
+import { ButtonLink, TextLink } from "../../parts/Page.tsx"
 import { PasswordField } from "../../parts/Field.tsx"
-import { TextLink } from "../../parts/Link.tsx"
 import { FormPage } from "./FormPage.tsx"
 
 const Reset = () => {

@@ -1,10 +1,9 @@
 /** The person's second factor: turning it on with a code of an authenticator app, its recovery codes, and removing it. */
 import { useQuery } from "@tanstack/react-query"
 import { CodeField } from "../../account/useCode.tsx"
-import { ActionForm, ConfirmAction } from "../../actions/Actions.tsx"
-import { textIn, useAction } from "../../actions/useAction.ts"
+import { ActionForm, ConfirmAction, textIn, useAction } from "../../actions/Actions.tsx"
 import { api } from "../../data/api.ts"
-import { CodeBlock } from "../../parts/Copy.tsx"
+import { CodeBlock } from "../../parts/Values.tsx"
 import { PasswordField } from "../../parts/Field.tsx"
 import { Loaded, Panel } from "../../parts/Page.tsx"
 

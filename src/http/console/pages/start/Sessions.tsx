@@ -1,15 +1,12 @@
 /** The person's open sessions: which they are, ending one of them, and ending all. */
 import { useQuery } from "@tanstack/react-query"
-import type { AnswerOf } from "../../../client/Browser.ts"
+import { type AnswerOf, api } from "../../data/api.ts"
 import { useSignOut } from "../../account/useSignOut.ts"
-import { ActionButton, ConfirmAction } from "../../actions/Actions.tsx"
-import { useAction } from "../../actions/useAction.ts"
-import { api } from "../../data/api.ts"
+import { ActionButton, ConfirmAction, useAction } from "../../actions/Actions.tsx"
 import { sessionChanged } from "../../data/session.ts"
 import { exactly } from "../../data/time.ts"
 import { columnsOf } from "../../lists/nouns.tsx"
-import { Button } from "../../parts/Button.tsx"
-import { Loaded, Panel } from "../../parts/Page.tsx"
+import { Button, Loaded, Panel } from "../../parts/Page.tsx"
 import { type Column, DataTable } from "../../parts/Table.tsx"
 import { Badge, Time } from "../../parts/Values.tsx"
 

@@ -1,8 +1,7 @@
 /** Sign-in, and back to the page that somebody wanted. */
 import { useFilters } from "../../data/address.ts"
 import { localAddress, sessionChanged, useService } from "../../data/session.ts"
-import { Button } from "../../parts/Button.tsx"
-import { TextLink } from "../../parts/Link.tsx"
+import { Button, TextLink } from "../../parts/Page.tsx"
 import { FormPage } from "./FormPage.tsx"
 import { SignInForm } from "../../account/SignInForm.tsx"
 

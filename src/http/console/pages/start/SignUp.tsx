@@ -1,11 +1,10 @@
 /** Sign-up, with a referral code (`/join/CODE`) or with the token of an operator's invitation (`/invitation?token=…`). */
-import { ActionForm } from "../../actions/Actions.tsx"
-import { textIn, useAction } from "../../actions/useAction.ts"
+import { ActionForm, textIn, useAction } from "../../actions/Actions.tsx"
 import { useFilters, useParam } from "../../data/address.ts"
 import { api } from "../../data/api.ts"
 import { sessionChanged, useService } from "../../data/session.ts"
 import { EmailField, Field, PasswordField } from "../../parts/Field.tsx"
-import { TextLink } from "../../parts/Link.tsx"
+import { TextLink } from "../../parts/Page.tsx"
 import { FormPage } from "./FormPage.tsx"
 
 const Refused = ({ text }: { readonly text: string }) => (

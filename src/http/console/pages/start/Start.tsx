@@ -1,9 +1,7 @@
 /** What this service is, for people who are signed out, with the ways in. */
 import { lazy, Suspense } from "react"
 import { useService } from "../../data/session.ts"
-import { ButtonLink } from "../../parts/Button.tsx"
-import { OutLink } from "../../parts/Link.tsx"
-import { useTitle } from "../../parts/Page.tsx"
+import { ButtonLink, OutLink, useTitle } from "../../parts/Page.tsx"
 import { ExampleRun } from "./ExampleRun.tsx"
 
 const Offer = lazy(() => import("./Offer.tsx"))

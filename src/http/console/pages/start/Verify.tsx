@@ -1,9 +1,8 @@
 /** Verifies an e-mail address with the token of a mailed link (`/verify?token=…`). Only the button acts, because mail scanners open links. */
-import { ActionButton } from "../../actions/Actions.tsx"
-import { useAction } from "../../actions/useAction.ts"
+import { ActionButton, useAction } from "../../actions/Actions.tsx"
 import { useFilters } from "../../data/address.ts"
 import { api } from "../../data/api.ts"
-import { ButtonLink } from "../../parts/Button.tsx"
+import { ButtonLink } from "../../parts/Page.tsx"
 import { FormPage } from "./FormPage.tsx"
 
 const Verify = () => {

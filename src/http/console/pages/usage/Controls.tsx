@@ -1,9 +1,9 @@
 /** Groups and period of usage. They live in the address, so a link shows the same table. */
 import { useState } from "react"
-import { onForm, textIn } from "../../actions/useAction.ts"
+import { onForm, textIn } from "../../actions/Actions.tsx"
 import { useFilters } from "../../data/address.ts"
 import { Period } from "../../lists/Filters.tsx"
-import { Button } from "../../parts/Button.tsx"
+import { Button } from "../../parts/Page.tsx"
 import { Field, Select } from "../../parts/Field.tsx"
 import { type Grouping, namedGroupings, wordOf } from "./groupings.ts"
 

@@ -2,8 +2,7 @@
 import { exactDollars, sumOf } from "../../data/money.ts"
 import { columnsOf } from "../../lists/nouns.tsx"
 import { type Paged, PagedTable } from "../../lists/PagedList.tsx"
-import { RowLink } from "../../parts/Link.tsx"
-import { Panel } from "../../parts/Page.tsx"
+import { Panel, RowLink } from "../../parts/Page.tsx"
 import type { Column } from "../../parts/Table.tsx"
 import { activityOf, type Grouping, type Item, valueOf, valueWords, wordOf } from "./groupings.ts"
 

@@ -1,5 +1,5 @@
 /** What usage is grouped by, as the address and the API write it. */
-import type { AnswerOf } from "../../../client/Browser.ts"
+import type { AnswerOf } from "../../data/api.ts"
 import { type Search, setOnly } from "../../data/address.ts"
 import { statusWord } from "../../parts/Values.tsx"
 

@@ -1,12 +1,9 @@
 /** Whether the books add up, recomputed by the service from the ledger's entries, and the sums to follow it by hand. */
 import { useQuery } from "@tanstack/react-query"
 import { CircleCheck, CircleX } from "lucide-react"
-import type { AnswerOf } from "../../../client/Browser.ts"
-import { api } from "../../data/api.ts"
-import { Button } from "../../parts/Button.tsx"
-import { Id } from "../../parts/Copy.tsx"
-import { Failed, Loaded, Panel, Skeleton } from "../../parts/Page.tsx"
-import { Money, Time } from "../../parts/Values.tsx"
+import { type AnswerOf, api } from "../../data/api.ts"
+import { Button, Failed, Loaded, Panel, Skeleton } from "../../parts/Page.tsx"
+import { Id, Money, Time } from "../../parts/Values.tsx"
 
 type Audited = AnswerOf<"wallet", "audit">
 type Line = readonly [words: string, amount: string, isTotal: boolean]

@@ -1,14 +1,11 @@
 /** The automatic top-up: when it charges, how much, and why the last charge failed. */
 import { useQuery } from "@tanstack/react-query"
 import { TriangleAlert } from "lucide-react"
-import type { AnswerOf } from "../../../client/Browser.ts"
-import { ActionForm } from "../../actions/Actions.tsx"
-import { useAction } from "../../actions/useAction.ts"
-import { api, queries } from "../../data/api.ts"
+import { type AnswerOf, api, queries } from "../../data/api.ts"
+import { ActionForm, useAction } from "../../actions/Actions.tsx"
 import { exactDollars } from "../../data/money.ts"
 import { useDenied, useMay } from "../../data/session.ts"
-import { payloadSchema } from "../../../client/payloadSchema.ts" with { type: "macro" }
-import { payloadForm } from "../../forms/payload.ts"
+import { payloadForm } from "../../forms/payload.ts" with { type: "macro" }
 import { PayloadFields, payloadIn } from "../../forms/PayloadFields.tsx"
 import { Loaded, Panel } from "../../parts/Page.tsx"
 
@@ -36,7 +33,7 @@ export const AutoTopupFailed = () => {
   )
 }
 
-const form = payloadForm(payloadSchema("topups", "setAutoTopup"))
+const form = payloadForm("topups", "setAutoTopup")
 const words = {
   enabled: {
     label: "Charge the saved payment method when the balance is low",

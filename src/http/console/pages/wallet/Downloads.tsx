@@ -1,16 +1,13 @@
 /** Files to keep, with which somebody can prove the ledger without this service: receipts, signed heads, and the chain of hashes. */
 import { useMutation } from "@tanstack/react-query"
 import { Download } from "lucide-react"
-import { addressOf, send } from "../../../client/Browser.ts"
-import { useAction } from "../../actions/useAction.ts"
-import { api } from "../../data/api.ts"
+import { addressOf, api, request } from "../../data/api.ts"
+import { useAction } from "../../actions/Actions.tsx"
 import { save } from "../../data/save.ts"
 import { announce } from "../../parts/Announcer.tsx"
-import { Button } from "../../parts/Button.tsx"
-import { CodeBlock } from "../../parts/Copy.tsx"
+import { Button, OutLink, Panel } from "../../parts/Page.tsx"
+import { CodeBlock } from "../../parts/Values.tsx"
 import { FormProblem } from "../../parts/Field.tsx"
-import { OutLink } from "../../parts/Link.tsx"
-import { Panel } from "../../parts/Page.tsx"
 
 interface PageOf {
   readonly items: ReadonlyArray<unknown>
@@ -81,7 +78,7 @@ export const Receipt = ({ run_id }: { readonly run_id: string }) => {
   const fetched = useMutation({
     mutationFn: async () => {
       const path = addressOf("/v1/runs/:run_id/receipt", { params: { run_id } })
-      const response = await send("GET", path, {}, { headers: { accept: "application/jose" } })
+      const response = await request("GET", path, {}, { headers: { accept: "application/jose" } })
       save(await response.blob(), `${run_id}.jws`)
     },
     onSuccess: () => announce("The receipt is saved."),

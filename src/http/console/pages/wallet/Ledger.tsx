@@ -1,8 +1,7 @@
 /** The ledger, newest first, with the balance after each entry. Its filters live in the address. */
 import { useCallback, useMemo, useState } from "react"
-import type { AnswerOf } from "../../../client/Browser.ts"
+import { type AnswerOf, api, queries } from "../../data/api.ts"
 import { type Search, setOnly, useFilters } from "../../data/address.ts"
-import { api, queries } from "../../data/api.ts"
 import { type LiveEvent, useLive } from "../../data/live.ts"
 import { sumOf } from "../../data/money.ts"
 import { exactly } from "../../data/time.ts"
@@ -10,13 +9,10 @@ import { Export } from "../../lists/Export.tsx"
 import { FilterSelect, Period } from "../../lists/Filters.tsx"
 import { PagedTable, usePaged } from "../../lists/PagedList.tsx"
 import { SearchBox } from "../../lists/SearchBox.tsx"
-import { Button } from "../../parts/Button.tsx"
-import { Id } from "../../parts/Copy.tsx"
+import { Button, Empty, Panel, RowLink, TextLink } from "../../parts/Page.tsx"
+import { Id, Money, Time } from "../../parts/Values.tsx"
 import { wordsOfEntries } from "../../../client/operations.ts" with { type: "macro" }
-import { RowLink, TextLink } from "../../parts/Link.tsx"
-import { Empty, Panel } from "../../parts/Page.tsx"
 import type { Column } from "../../parts/Table.tsx"
-import { Money, Time } from "../../parts/Values.tsx"
 import { Receipt } from "./Downloads.tsx"
 
 type Entry = AnswerOf<"wallet", "transactions">["items"][number]

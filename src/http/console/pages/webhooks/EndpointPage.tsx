@@ -1,24 +1,20 @@
 /** One webhook endpoint: its state, its events, its deliveries with request and answer, and its secret. */
 import { useState } from "react"
-import { ActionButton, ActionForm } from "../../actions/Actions.tsx"
-import { useAction } from "../../actions/useAction.ts"
+import { ActionButton, ActionForm, useAction } from "../../actions/Actions.tsx"
 import { useParam } from "../../data/address.ts"
 import { api } from "../../data/api.ts"
 import { useMay } from "../../data/session.ts"
-import { Allowed } from "../../parts/Denied.tsx"
-import { payloadSchema } from "../../../client/payloadSchema.ts" with { type: "macro" }
-import { payloadForm } from "../../forms/payload.ts"
+import { Allowed, LoadedPage, PageHead, Panel } from "../../parts/Page.tsx"
+import { payloadForm } from "../../forms/payload.ts" with { type: "macro" }
 import { PayloadFields, payloadIn } from "../../forms/PayloadFields.tsx"
 import { Secret } from "../../forms/Secret.tsx"
-import { Id } from "../../parts/Copy.tsx"
-import { LoadedPage, PageHead, Panel } from "../../parts/Page.tsx"
-import { Time } from "../../parts/Values.tsx"
+import { Id, Time } from "../../parts/Values.tsx"
 import { Deliveries } from "./Deliveries.tsx"
 import { type Endpoint, fieldWords, useEndpoint } from "./endpoints.ts"
 import { EndpointState, Trouble } from "./EndpointState.tsx"
 import { RemoveEndpoint, RotateSecret } from "./SecretAndRemoval.tsx"
 
-const form = payloadForm(payloadSchema("webhooks", "change"), ["status"])
+const form = payloadForm("webhooks", "change", ["status"])
 
 const PauseOrResume = ({ endpoint }: { readonly endpoint: Endpoint }) => {
   const isPaused = endpoint.status === "paused"

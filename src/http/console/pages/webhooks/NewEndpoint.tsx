@@ -1,17 +1,14 @@
 /** Adds a webhook endpoint, and shows its secret once. */
-import { ActionForm } from "../../actions/Actions.tsx"
-import { useAction } from "../../actions/useAction.ts"
+import { ActionForm, useAction } from "../../actions/Actions.tsx"
 import { useGo } from "../../data/address.ts"
 import { api } from "../../data/api.ts"
-import { Allowed } from "../../parts/Denied.tsx"
-import { payloadSchema } from "../../../client/payloadSchema.ts" with { type: "macro" }
-import { payloadForm } from "../../forms/payload.ts"
+import { Allowed, PageHead } from "../../parts/Page.tsx"
+import { payloadForm } from "../../forms/payload.ts" with { type: "macro" }
 import { PayloadFields, payloadIn } from "../../forms/PayloadFields.tsx"
 import { Secret } from "../../forms/Secret.tsx"
-import { PageHead } from "../../parts/Page.tsx"
 import { fieldWords } from "./endpoints.ts"
 
-const form = payloadForm(payloadSchema("webhooks", "create"))
+const form = payloadForm("webhooks", "create")
 
 const Form = () => {
   const go = useGo()

@@ -1,6 +1,5 @@
 /** Sends the events of a time again: those that were given up, or all of them. */
-import { ActionForm } from "../../actions/Actions.tsx"
-import { textIn, useAction } from "../../actions/useAction.ts"
+import { ActionForm, textIn, useAction } from "../../actions/Actions.tsx"
 import { api } from "../../data/api.ts"
 import { Field, Select } from "../../parts/Field.tsx"
 import type { Endpoint } from "./endpoints.ts"

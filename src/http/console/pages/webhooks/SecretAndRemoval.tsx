@@ -1,6 +1,5 @@
 /** Replaces the secret of an endpoint, or removes the endpoint. Both ask first. */
-import { ConfirmAction } from "../../actions/Actions.tsx"
-import { textIn, useAction } from "../../actions/useAction.ts"
+import { ConfirmAction, textIn, useAction } from "../../actions/Actions.tsx"
 import { useGo } from "../../data/address.ts"
 import { api } from "../../data/api.ts"
 import { Select } from "../../parts/Field.tsx"

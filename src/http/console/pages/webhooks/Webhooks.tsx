@@ -1,9 +1,7 @@
 /** Webhook endpoints: where events are posted, and whether they arrive. */
 import { useDenied, useMay } from "../../data/session.ts"
 import { columnsOf } from "../../lists/nouns.tsx"
-import { ButtonLink } from "../../parts/Button.tsx"
-import { RowLink } from "../../parts/Link.tsx"
-import { Empty, Loaded, PageHead, Skeleton } from "../../parts/Page.tsx"
+import { ButtonLink, Empty, Loaded, PageHead, RowLink, Skeleton } from "../../parts/Page.tsx"
 import { DataTable } from "../../parts/Table.tsx"
 import { useEndpoints } from "./endpoints.ts"
 import { EndpointState } from "./EndpointState.tsx"

@@ -1,8 +1,7 @@
 /** Webhook endpoints, their deliveries, and the kinds of events in words. */
 import { useQuery } from "@tanstack/react-query"
-import type { AnswerOf } from "../../../client/Browser.ts"
+import { type AnswerOf, api } from "../../data/api.ts"
 import { wordsOfEvents } from "../../../client/operations.ts" with { type: "macro" }
-import { api } from "../../data/api.ts"
 
 export type Endpoint = AnswerOf<"webhooks", "get">
 export type Delivery = AnswerOf<"webhooks", "deliveries">["items"][number]

@@ -3,8 +3,7 @@
  *
  * So the same file after a reload, in another tab or by a colleague joins the batch that exists, and no row is paid twice.
  */
-import { ApiError } from "../../../../client/Browser.ts"
-import { request } from "../../../data/api.ts"
+import { ApiError, request } from "../../../data/api.ts"
 import type { Input, Mapping } from "./inputs.ts"
 import type { Sheet } from "../readFile.ts"
 import type { Batch } from "../useBatch.ts"

@@ -1,8 +1,7 @@
 /** What the rows cost at most: quotes of some of them. The limit of the batch holds for all. */
 import { useQuery } from "@tanstack/react-query"
-import { type AnswerOf, ApiError } from "../../../../client/Browser.ts"
+import { type AnswerOf, api, ApiError } from "../../../data/api.ts"
 import { sampleOf } from "../../../../client/Columns.ts"
-import { api } from "../../../data/api.ts"
 import { amountOf, microsOf } from "../../../data/money.ts"
 import type { Input } from "./inputs.ts"
 

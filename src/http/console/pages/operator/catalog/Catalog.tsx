@@ -1,10 +1,8 @@
 /** Imports raw endpoints: compares a document with the catalog, shows what changes, and applies exactly that after a question. */
 import { type ChangeEvent, useId, useState } from "react"
-import type { AnswerOf } from "../../../../client/Browser.ts"
-import { ActionForm } from "../../../actions/Actions.tsx"
-import { textIn, useAction } from "../../../actions/useAction.ts"
-import { api } from "../../../data/api.ts"
-import { CodeBlock } from "../../../parts/Copy.tsx"
+import { type AnswerOf, api } from "../../../data/api.ts"
+import { ActionForm, textIn, useAction } from "../../../actions/Actions.tsx"
+import { CodeBlock } from "../../../parts/Values.tsx"
 import { Field, TextArea } from "../../../parts/Field.tsx"
 import { PageHead, Panel } from "../../../parts/Page.tsx"
 import { Ask } from "../Ask.tsx"

@@ -1,5 +1,5 @@
 /** What an import adds, changes and removes, and what it could not read. Long lists open on a click. */
-import type { AnswerOf } from "../../../../client/Browser.ts"
+import type { AnswerOf } from "../../../data/api.ts"
 
 type Compared = AnswerOf<"operatorCatalog", "import">
 

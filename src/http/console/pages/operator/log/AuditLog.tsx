@@ -1,13 +1,10 @@
 /** Who changed what, in every organization and in the service. The filters live in the address. */
-import type { AnswerOf } from "../../../../client/Browser.ts"
-import { onForm, textIn } from "../../../actions/useAction.ts"
+import { type AnswerOf, api } from "../../../data/api.ts"
+import { onForm, textIn } from "../../../actions/Actions.tsx"
 import { setOnly, useFilters } from "../../../data/address.ts"
-import { api } from "../../../data/api.ts"
 import { PagedTable, usePaged } from "../../../lists/PagedList.tsx"
-import { Button } from "../../../parts/Button.tsx"
+import { Button, Empty, PageHead, TextLink } from "../../../parts/Page.tsx"
 import { Field } from "../../../parts/Field.tsx"
-import { TextLink } from "../../../parts/Link.tsx"
-import { Empty, PageHead } from "../../../parts/Page.tsx"
 import { entryColumns } from "../../auditlog/Changes.tsx"
 
 type Entry = AnswerOf<"operatorAuditLog", "list">["items"][number]

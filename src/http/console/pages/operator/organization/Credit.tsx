@@ -1,18 +1,15 @@
 /** Credits or refunds an organization, after a question that repeats amount and organization. */
 import { useState } from "react"
-import type { AnswerOf } from "../../../../client/Browser.ts"
-import { ActionForm } from "../../../actions/Actions.tsx"
-import { useAction } from "../../../actions/useAction.ts"
-import { api } from "../../../data/api.ts"
+import { type AnswerOf, api } from "../../../data/api.ts"
+import { ActionForm, useAction } from "../../../actions/Actions.tsx"
 import { exactDollars } from "../../../data/money.ts"
 import { operatorChanged } from "../../../data/operator.ts"
-import { payloadSchema } from "../../../../client/payloadSchema.ts" with { type: "macro" }
-import { payloadForm } from "../../../forms/payload.ts"
+import { payloadForm } from "../../../forms/payload.ts" with { type: "macro" }
 import { PayloadFields, payloadIn } from "../../../forms/PayloadFields.tsx"
 import { Panel } from "../../../parts/Page.tsx"
 import { auditNote } from "../Ask.tsx"
 
-const form = payloadForm(payloadSchema("operatorOrganizations", "credit"), ["reference"])
+const form = payloadForm("operatorOrganizations", "credit", ["reference"])
 const words = {
   type: {
     label: "Kind",

@@ -1,18 +1,15 @@
 /** The spend guard of an organization: an operator may raise, lower and remove its limits. */
-import type { AnswerOf } from "../../../../client/Browser.ts"
-import { ActionForm } from "../../../actions/Actions.tsx"
-import { useAction } from "../../../actions/useAction.ts"
-import { api } from "../../../data/api.ts"
+import { type AnswerOf, api } from "../../../data/api.ts"
+import { ActionForm, useAction } from "../../../actions/Actions.tsx"
 import { exactDollars } from "../../../data/money.ts"
 import { operatorChanged } from "../../../data/operator.ts"
-import { payloadSchema } from "../../../../client/payloadSchema.ts" with { type: "macro" }
-import { payloadForm } from "../../../forms/payload.ts"
+import { payloadForm } from "../../../forms/payload.ts" with { type: "macro" }
 import { PayloadFields, payloadIn } from "../../../forms/PayloadFields.tsx"
 import { Panel } from "../../../parts/Page.tsx"
 import { Money } from "../../../parts/Values.tsx"
 import { auditNote } from "../Ask.tsx"
 
-const form = payloadForm(payloadSchema("operatorOrganizations", "setGuard"))
+const form = payloadForm("operatorOrganizations", "setGuard")
 const fieldWords = { per_run_limit: { label: "Per run, in USD" }, daily_limit: { label: "Per day, in USD" } }
 const words = (limit: string | null) => (limit === null ? "no limit" : exactDollars(limit))
 export const Guard = ({ detail }: { readonly detail: AnswerOf<"operatorOrganizations", "get"> }) => {

@@ -1,7 +1,6 @@
 /** The API keys of an organization, without secrets. An operator may revoke one. */
-import type { AnswerOf } from "../../../../client/Browser.ts"
-import { useAction } from "../../../actions/useAction.ts"
-import { api } from "../../../data/api.ts"
+import { type AnswerOf, api } from "../../../data/api.ts"
+import { useAction } from "../../../actions/Actions.tsx"
 import { operatorChanged } from "../../../data/operator.ts"
 import { columnsOf } from "../../../lists/nouns.tsx"
 import { Time } from "../../../parts/Values.tsx"

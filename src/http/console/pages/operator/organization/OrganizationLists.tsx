@@ -1,6 +1,5 @@
 /** What an organization has: open runs, the newest entries of its ledger, payments, and people. */
-import type { AnswerOf } from "../../../../client/Browser.ts"
-import { api } from "../../../data/api.ts"
+import { type AnswerOf, api } from "../../../data/api.ts"
 import { columnsOf } from "../../../lists/nouns.tsx"
 import { RemoveFactors } from "../../members/RemoveFactors.tsx"
 import { paymentCells } from "../paymentCells.tsx"

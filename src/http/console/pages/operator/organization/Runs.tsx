@@ -1,15 +1,12 @@
 /** The runs of an organization, read-only, after a reason that its admins can read. */
 import { useQuery } from "@tanstack/react-query"
 import { useState } from "react"
-import { type AnswerOf, ApiError } from "../../../../client/Browser.ts"
-import { ActionForm } from "../../../actions/Actions.tsx"
-import { textIn, useAction } from "../../../actions/useAction.ts"
-import { api } from "../../../data/api.ts"
+import { type AnswerOf, api, ApiError } from "../../../data/api.ts"
+import { ActionForm, textIn, useAction } from "../../../actions/Actions.tsx"
 import { operatorChanged } from "../../../data/operator.ts"
 import { PagedList, usePaged } from "../../../lists/PagedList.tsx"
-import { Button } from "../../../parts/Button.tsx"
+import { Button, Loaded, Panel } from "../../../parts/Page.tsx"
 import { Field } from "../../../parts/Field.tsx"
-import { Loaded, Panel } from "../../../parts/Page.tsx"
 import { Money, Status, Time } from "../../../parts/Values.tsx"
 import { SmallTable } from "../SmallTable.tsx"
 

@@ -1,7 +1,6 @@
 /** Why a wallet is suspended, and the button that lets it take runs again after its books were checked. */
-import type { AnswerOf } from "../../../../client/Browser.ts"
-import { useAction } from "../../../actions/useAction.ts"
-import { api } from "../../../data/api.ts"
+import { type AnswerOf, api } from "../../../data/api.ts"
+import { useAction } from "../../../actions/Actions.tsx"
 import { operatorChanged } from "../../../data/operator.ts"
 import { Panel } from "../../../parts/Page.tsx"
 import { Time } from "../../../parts/Values.tsx"

@@ -1,13 +1,10 @@
 /** Commands that failed too often. Each says why, and is retried after a question. */
-import type { AnswerOf } from "../../../../client/Browser.ts"
-import { useAction } from "../../../actions/useAction.ts"
-import { api } from "../../../data/api.ts"
+import { type AnswerOf, api } from "../../../data/api.ts"
+import { useAction } from "../../../actions/Actions.tsx"
 import { operatorChanged } from "../../../data/operator.ts"
 import { PagedList, usePaged } from "../../../lists/PagedList.tsx"
-import { Id } from "../../../parts/Copy.tsx"
-import { TextLink } from "../../../parts/Link.tsx"
-import { Panel } from "../../../parts/Page.tsx"
-import { Time } from "../../../parts/Values.tsx"
+import { Id, Time } from "../../../parts/Values.tsx"
+import { Panel, TextLink } from "../../../parts/Page.tsx"
 import { Ask } from "../Ask.tsx"
 import { Entry } from "./Entry.tsx"
 

@@ -1,16 +1,12 @@
 /** Calls whose outcome nobody knows. The operator looks into the provider's account, and records what happened. */
-import type { AnswerOf } from "../../../../client/Browser.ts"
-import { useAction } from "../../../actions/useAction.ts"
-import { api } from "../../../data/api.ts"
+import { type AnswerOf, api } from "../../../data/api.ts"
+import { useAction } from "../../../actions/Actions.tsx"
 import { operatorChanged } from "../../../data/operator.ts"
 import { PagedList, usePaged } from "../../../lists/PagedList.tsx"
-import { Id } from "../../../parts/Copy.tsx"
-import { payloadSchema } from "../../../../client/payloadSchema.ts" with { type: "macro" }
-import { payloadForm } from "../../../forms/payload.ts"
+import { Id, Time } from "../../../parts/Values.tsx"
+import { payloadForm } from "../../../forms/payload.ts" with { type: "macro" }
 import { PayloadFields, payloadIn } from "../../../forms/PayloadFields.tsx"
-import { TextLink } from "../../../parts/Link.tsx"
-import { Empty, PageHead } from "../../../parts/Page.tsx"
-import { Time } from "../../../parts/Values.tsx"
+import { Empty, PageHead, TextLink } from "../../../parts/Page.tsx"
 import { Ask } from "../Ask.tsx"
 import { Entry } from "./Entry.tsx"
 
@@ -25,7 +21,7 @@ const reasons: Readonly<Record<string, string>> = {
   server_error: "the provider answered with a server error"
 }
 
-const form = payloadForm(payloadSchema("operatorOutcomes", "resolve"))
+const form = payloadForm("operatorOutcomes", "resolve")
 const words = {
   finding: {
     options: [

@@ -1,8 +1,6 @@
 /** The outcome warranty of a run: until when it can be disputed, how its dispute stands, and the form that disputes it. */
-import type { AnswerOf } from "../../../../client/Browser.ts"
-import { ConfirmAction } from "../../../actions/Actions.tsx"
-import { textIn, useAction } from "../../../actions/useAction.ts"
-import { api } from "../../../data/api.ts"
+import { type AnswerOf, api } from "../../../data/api.ts"
+import { ConfirmAction, textIn, useAction } from "../../../actions/Actions.tsx"
 import { present } from "../../../data/clock.ts"
 import { useMay } from "../../../data/session.ts"
 import { wordOf } from "../../../lists/nouns.tsx"
