@@ -26,7 +26,7 @@ const CreditsRow = Schema.Struct({
   read_error: Schema.NullOr(Schema.String)
 })
 export type CreditsRow = typeof CreditsRow.Type
-const creditsRows = rowsOf(CreditsRow.fields)
+const creditsRows = rowsOf({ ...CreditsRow.fields, seen_at: Schema.Date })
 const claimedRows = rowsOf({ ...CreditsRow.fields, started_at: Schema.Date })
 const doneRows = rowsOf({ done: Schema.Boolean })
 const lostRows = rowsOf({ provider: Schema.String, hold_id: Schema.String, amount: Schema.BigInt })
@@ -50,14 +50,15 @@ const lostMax = 100
 export class CreditsStore extends Context.Service<
   CreditsStore,
   {
-    readonly list: Effect.Effect<ReadonlyArray<CreditsRow>>
+    /** `seen_at` is now, by the database's clock. */
+    readonly list: Effect.Effect<ReadonlyArray<CreditsRow & { readonly seen_at: Date }>>
     /** Adds accounts that can be read. */
     readonly add: (providers: ReadonlyArray<string>) => Effect.Effect<void>
     /** Makes the next readings due now: of one account, or of all. */
     readonly refresh: (provider: string | null) => Effect.Effect<void>
     /** Takes the reading of one account, if one is due. No other process reads it for two minutes. */
     readonly claim: Effect.Effect<CreditsClaim | null>
-    /** Stores a reading. The next one is due in `minutes`. */
+    /** Stores a reading, unless a later one is stored: what was spent between them is in that one only. The next one is due in `minutes`. */
     readonly store: (claim: CreditsClaim, left: CreditsLeft, minutes: number) => Effect.Effect<void>
     /** Counts the use per day of a balance that was set by hand. */
     readonly count: (claim: CreditsClaim, minutes: number) => Effect.Effect<void>
@@ -101,7 +102,7 @@ export class CreditsStore extends Context.Service<
                 burn_per_day = ${claim.unit === left.unit ? burnOf(claim, balance) : 0n}, burn_balance = ${balance}, burn_at = ${started_at},
                 expires_at = ${left.expires_at ?? null}, renews = ${left.renews ?? false},
                 empty_until = CASE WHEN ${balance > 0n} THEN NULL ELSE empty_until END, next_read_at = ${inMinutes(minutes)}
-              WHERE provider = ${provider}`
+              WHERE provider = ${provider} AND (read_at IS NULL OR read_at <= ${started_at})`
           )
         )
       }
@@ -115,7 +116,9 @@ export class CreditsStore extends Context.Service<
       })
 
       return CreditsStore.of({
-        list: Effect.orDie(creditsRows(sql`SELECT ${columns} FROM provider_credits ORDER BY provider`)),
+        list: Effect.orDie(
+          creditsRows(sql`SELECT ${columns}, now() AS seen_at FROM provider_credits ORDER BY provider`)
+        ),
         add: (providers) =>
           sql`INSERT INTO provider_credits (provider) SELECT unnest(${texts(providers)}::text[]) ON CONFLICT DO NOTHING`.pipe(
             Effect.asVoid,

@@ -46,6 +46,8 @@ export class ProviderCredits extends Context.Service<
       const store = yield* CreditsStore
       const { creditsMinutes, current, healthSeconds, markup, mode } = yield* Settings
       let accounts: ReadonlyMap<string, CreditsAccount & Pick<CreditsRow, "unit">> = new Map()
+      /** How far this machine's clock is ahead of the database's, which says when a balance was read. */
+      let aheadMillis = 0
       /** What calls of this process have cost since the last refresh. */
       const spent = new Map<string, bigint>()
       const count = (provider: string, amount: bigint) => {
@@ -59,7 +61,7 @@ export class ProviderCredits extends Context.Service<
 
       /** What is left for more calls. Null if that is unknown. */
       const leftOf = (provider: string, account: CreditsAccount, now: number) => {
-        const available = availableOf(account, now)
+        const available = availableOf(account, now - aheadMillis)
         return available === null ? null : available - (spent.get(provider) ?? 0n)
       }
 
@@ -75,9 +77,10 @@ export class ProviderCredits extends Context.Service<
         yield* flush
         // A balance that nobody reads any more is unknown. A refusal still counts.
         const isRead = (row: CreditsRow) => row.source === "set" || creditsMinutes > 0
-        accounts = new Map(
-          (yield* store.list).map((row) => [row.provider, isRead(row) ? row : { ...row, balance: null }])
-        )
+        const rows = yield* store.list
+        const now = yield* Clock.currentTimeMillis
+        aheadMillis = rows[0] === undefined ? 0 : now - rows[0].seen_at.getTime()
+        accounts = new Map(rows.map((row) => [row.provider, isRead(row) ? row : { ...row, balance: null }]))
       })
 
       const isOut = (provider: string, price: Price | null, now: number) => {
@@ -103,7 +106,7 @@ export class ProviderCredits extends Context.Service<
       })
 
       const markEmpty = Effect.fnUntraced(function* (provider: string) {
-        const now = yield* Clock.currentTimeMillis
+        const now = (yield* Clock.currentTimeMillis) - aheadMillis
         const account = accounts.get(provider)
         // The other calls of this process stop at once, and those of other processes after their next refresh.
         if (account !== undefined)

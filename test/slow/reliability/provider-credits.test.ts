@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { mkdtempSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { Context, Effect } from "effect"
+import { Clock, Context, Effect } from "effect"
 import { Audit } from "../../../src/layers/audit/Audit.ts"
 import { CreditsStore } from "../../../src/layers/executor/CreditsStore.ts"
 import { ProviderCredits } from "../../../src/layers/executor/ProviderCredits.ts"
@@ -266,19 +266,36 @@ describe("readings", () => {
     expect(rows).toEqual([{ balance: "10000000", read_error: "HTTP 500" }])
   })
 
-  const expectNoLimit = async (on: App = app) => {
-    there.play("leadmagic", valid)
-    expect((await pinned(await on.tenant("5.00"))).body.status).toBe("succeeded")
-    await refresh(on)
-    expect(await on.sql("SELECT hold_id FROM provider_credit_holds")).toEqual([])
-  }
-
   test("that are six hours old keep no offer out, and nothing is reserved against them", async () => {
     await account(0, "read")
     expect((await pinned()).status).toBe(409)
     await app.sql("UPDATE provider_credits SET read_at = now() - interval '7 hours'")
     await refresh()
-    await expectNoLimit()
+    there.play("leadmagic", valid)
+    expect((await pinned()).body.status).toBe("succeeded")
+    expect(await app.sql("SELECT hold_id FROM provider_credit_holds")).toEqual([])
+  })
+
+  test("are as old as the database says: a machine whose clock is wrong by a day makes no call too many", async () => {
+    await account(0, "read")
+    const dayMillis = 86_400_000
+    const ahead = Effect.map(
+      Clock.clockWith(Effect.succeed),
+      (clock): Clock.Clock =>
+        Object.assign(Object.create(clock), {
+          currentTimeMillisUnsafe: () => clock.currentTimeMillisUnsafe() + dayMillis,
+          currentTimeMillis: Effect.map(clock.currentTimeMillis, (millis) => millis + dayMillis)
+        })
+    )
+    const isOut = await service(
+      Effect.gen(function* () {
+        const credits = yield* ProviderCredits
+        yield* credits.refresh
+        return credits.isOut("leadmagic", null, yield* Clock.currentTimeMillis)
+      }).pipe(Effect.provideServiceEffect(Clock.Clock, ahead))
+    )
+    await refresh()
+    expect(isOut).toBe(true)
   })
 
   test("that the service no longer makes keep no offer out", async () => {
@@ -286,7 +303,9 @@ describe("readings", () => {
     const other = await startApp({ settings: { ...settings, RUNGATE_CREDITS_MINUTES: "0" } })
     try {
       await account(0, "read", other)
-      await expectNoLimit(other)
+      there.play("leadmagic", valid)
+      expect((await pinned(await other.tenant("5.00"))).body.status).toBe("succeeded")
+      expect(await other.sql("SELECT hold_id FROM provider_credit_holds")).toEqual([])
       await other.books()
     } finally {
       await other.stop()
@@ -309,6 +328,23 @@ describe("readings", () => {
     expect(await left()).toEqual({ balance: 10, reserved: 0.25 })
     await read(9.75)
     expect(await left()).toEqual({ balance: 9.75, reserved: 0 })
+  })
+
+  test("that began before another one and end after it change nothing", async () => {
+    await account(10, "read")
+    await service(
+      Effect.gen(function* () {
+        const store = yield* CreditsStore
+        const [row] = yield* store.list
+        if (row === undefined) throw new Error("there is no account")
+        const began = Date.now()
+        const reading = (after: number) => ({ ...row, started_at: new Date(began + after) })
+        const credits = (balance: number) => ({ _tag: "CreditsLeft", unit: "credit", balance }) as const
+        yield* store.store(reading(1_000), credits(2), 60)
+        yield* store.store(reading(0), credits(10), 60)
+      })
+    )
+    expect(await left()).toEqual({ balance: 2, reserved: 0 })
   })
 
   test("what was reserved for a run that is no longer open counts as spent", async () => {
