@@ -10,6 +10,7 @@ import type { HttpApiEndpoint } from "effect/http-api"
 import { Accounts, digest, type Principal } from "../../layers/accounts/Accounts.ts"
 import { FactsOfRequests } from "../../layers/observability/RequestFacts.ts"
 import { type Mode, Settings } from "../../layers/platform/Settings.ts"
+import { markPattern } from "../../schema/accounts/TokenText.ts"
 import { problem, type ProblemOf } from "../../schema/Errors.ts"
 import { withCommands, type Sentence } from "../../schema/Hints.ts"
 import { createKey, signIn } from "../../schema/Steps.ts"
@@ -39,7 +40,7 @@ export const unknownSession = unauthorized(
 )
 
 /** The form of every token. */
-export const tokenForm = /^rg_(test|live|sess)_[0-9A-Za-z]{20,100}$/
+export const tokenForm = new RegExp(`^rg_(test|live|sess)_${markPattern}[0-9A-Za-z]{20,100}$`)
 
 /** The error for a credential whose form alone is wrong. Null if it has to be looked up. */
 const formProblem = (text: string, environment: Environment) => {

@@ -26,7 +26,7 @@ import { organizationList, type OrganizationRow } from "./organizations/Organiza
 import type { InvitationRefused } from "./Invitations.ts"
 import { Settings } from "../platform/Settings.ts"
 import type { ReferralRefused } from "./Referrals.ts"
-import { digest, hashed, matches, randomText } from "./Secrets.ts"
+import { digest, hashed, matches, newToken, randomText } from "./Secrets.ts"
 import { type CodeNeeded, SecondFactors, type WrongCode } from "./SecondFactors.ts"
 import { oneRowOf, rowsOf } from "../postgres/Rows.ts"
 import { newWalletLane } from "./WalletLanes.ts"
@@ -111,6 +111,14 @@ const accessRows = rowsOf(AccessRow.fields)
 const orgIdRows = rowsOf({ org_id: Schema.String })
 const countRow = oneRowOf({ count: Schema.BigInt })
 
+const defaultOrganization = (sql: SqlClient.SqlClient, user_id: string) =>
+  Effect.map(
+    orgIdRows(sql`
+      SELECT m.org_id FROM users u JOIN members m ON m.user_id = u.user_id WHERE u.user_id = ${user_id}
+      ORDER BY (m.org_id = u.org_id) DESC, m.created_at, m.org_id LIMIT 1`),
+    (rows) => rows[0]?.org_id ?? null
+  )
+
 export class Accounts extends Context.Service<
   Accounts,
   {
@@ -189,7 +197,7 @@ export class Accounts extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const log = yield* AuditLog
       const factors = yield* SecondFactors
-      const { emailVerification } = yield* Settings
+      const { cell, emailVerification } = yield* Settings
       // Compared with the password if the e-mail address has no account, so that both cases take the same time.
       const decoy = yield* Effect.cached(Effect.suspend(() => hashed(Redacted.make(randomText(20)))))
 
@@ -208,10 +216,12 @@ export class Accounts extends Context.Service<
       const open = Effect.fnUntraced(function* (
         user_id: string,
         password_hash: string,
-        org_id: string | null,
+        organization: string | null,
         proven: boolean
       ) {
-        const token = `rg_sess_${randomText(43)}`
+        // The token of a cell names its organization, so that one is read before.
+        const org_id = cell === null ? organization : (organization ?? (yield* defaultOrganization(sql, user_id)))
+        const token = newToken(cell, "sess", org_id)
         yield* sql`
           INSERT INTO sessions (token_hash, user_id, org_id, expires_at)
           SELECT ${digest(token)}, u.user_id, m.org_id, now() + make_interval(days => ${sessionDays})
@@ -336,7 +346,7 @@ export class Accounts extends Context.Service<
         return row === undefined ? null : accessOf(row)
       }, Effect.orDie)
 
-      const keys = apiKeys(sql)
+      const keys = apiKeys(sql, cell)
 
       const ownerOfKey = (key_id: string) => orgIdRows(sql`SELECT org_id FROM api_keys WHERE key_id = ${key_id}`)
 

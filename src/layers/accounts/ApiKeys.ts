@@ -18,7 +18,8 @@ import { Zones } from "../../schema/money/TimeZone.ts"
 import { dayOf, zonesOf } from "../postgres/SpendDay.ts"
 import { constraintOf } from "../postgres/connection/SqlState.ts"
 import { allowOf, Reads, scopeOf as scopeInForce } from "./KeyRows.ts"
-import { digest, randomText } from "./Secrets.ts"
+import { displayOf } from "../../schema/accounts/TokenText.ts"
+import { digest, newToken } from "./Secrets.ts"
 
 export type Environment = "test" | "live"
 
@@ -105,12 +106,7 @@ const scopeOf = (allow: Allow | null | undefined): Allow | null =>
   allow === undefined || allow === null || Object.keys(allow).length === 0 ? null : allow
 const allowText = (allow: Allow | null): string | null => (allow === null ? null : encodeAllow(allow))
 
-const newToken = (environment: Environment) => {
-  const token = `rg_${environment}_${randomText(43)}`
-  return { token, display: `${token.slice(0, 12)}…${token.slice(-4)}` }
-}
-
-export const apiKeys = (sql: SqlClient.SqlClient) => {
+export const apiKeys = (sql: SqlClient.SqlClient, cell: string | null) => {
   const columns =
     sql.literal(`key_id, name, environment, display, last_used_at, revoked_at, created_at, created_by, expires_at, allow, budget_id,
     key_reads(api_keys) AS reads, replaced_by, expires_at IS NOT NULL AND expires_at <= now() AS expired,
@@ -140,11 +136,11 @@ export const apiKeys = (sql: SqlClient.SqlClient) => {
     { name, environment }: Pick<StoredKey, "name" | "environment">,
     rules: { readonly expires_at: Date | null; readonly allow: Allow | null; readonly budget_id: string | null }
   ) {
-    const { token, display } = newToken(environment)
+    const token = newToken(cell, environment, org_id)
     const { expires_at, allow, budget_id } = rules
     yield* sql`
       INSERT INTO api_keys (key_id, org_id, name, environment, key_hash, display, expires_at, allow, max_cost, budget_id)
-      VALUES (${id}, ${org_id}, ${name}, ${environment}, ${digest(token)}, ${display}, ${expires_at}, ${allowText(allow)}::text::jsonb,
+      VALUES (${id}, ${org_id}, ${name}, ${environment}, ${digest(token)}, ${displayOf(token)}, ${expires_at}, ${allowText(allow)}::text::jsonb,
               ${allow?.max_cost ?? null}, ${budget_id})`.pipe(
       Effect.catchReason("SqlError", "ConstraintError", (reason) =>
         constraintOf(reason) === "api_keys_at_most" ? Effect.fail(new TooManyKeys()) : Effect.die(reason)
@@ -286,9 +282,9 @@ export const apiKeys = (sql: SqlClient.SqlClient) => {
           SELECT count(*) AS count FROM api_keys WHERE org_id = ${org_id} AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now())`)
         if (count >= keysMax) return yield* new TooManyKeys()
       }
-      const { token, display } = newToken(row.environment)
+      const token = newToken(cell, row.environment, org_id)
       yield* sql`
-        UPDATE api_keys SET key_hash = ${digest(token)}, display = ${display}, expires_at = ${expires_at}
+        UPDATE api_keys SET key_hash = ${digest(token)}, display = ${displayOf(token)}, expires_at = ${expires_at}
         WHERE org_id = ${org_id} AND key_id = ${key_id}`
       return Option.some<NewKey>({ id: key_id, token: Redacted.make(token) })
     })

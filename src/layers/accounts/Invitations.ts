@@ -7,6 +7,7 @@
 import { Context, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { digest, newLinkToken } from "./Secrets.ts"
+import { Settings } from "../platform/Settings.ts"
 import { rowsOf } from "../postgres/Rows.ts"
 
 /** The token is unknown, used, expired, or for another address. One error for all four, so that it reveals nothing about tokens. */
@@ -51,10 +52,11 @@ export class Invitations extends Context.Service<
     Invitations,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
+      const { cell } = yield* Settings
       const hashOf = (token: Redacted.Redacted) => digest(Redacted.value(token))
 
       const invite = Effect.fnUntraced(function* (email: string) {
-        const token = newLinkToken("invite")
+        const token = newLinkToken(cell, "invite", null)
         const [row] = yield* expiryRows(sql`
           INSERT INTO invitations (token_hash, email, expires_at)
           SELECT ${hashOf(token)}, ${email}, now() + make_interval(days => ${days})

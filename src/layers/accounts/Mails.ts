@@ -8,6 +8,7 @@ import { Context, Effect, Layer, type Redacted, Redacted as Secret, Schema, Stru
 import { SqlClient } from "effect/sql"
 import { signInChanges } from "../../schema/accounts/AccountMail.ts"
 import { digest, newLinkToken } from "./Secrets.ts"
+import { Settings } from "../platform/Settings.ts"
 import { oneRowOf, rowsOf } from "../postgres/Rows.ts"
 
 /** Triggers of the database queue mails of these kinds (`audit_sign_in_way`). */
@@ -75,6 +76,7 @@ export class Mails extends Context.Service<
     Mails,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
+      const { cell } = yield* Settings
 
       const enqueue = (kind: DueMail["kind"], address: string, user_id: string | null) => sql`
         INSERT INTO mails (kind, address, user_id)
@@ -95,7 +97,7 @@ export class Mails extends Context.Service<
         user_id: string,
         minutes: number
       ) {
-        const token = newLinkToken(purpose === "verify_email" ? "verify" : "reset")
+        const token = newLinkToken(cell, purpose === "verify_email" ? "verify" : "reset", null)
         yield* sql`
           INSERT INTO mail_tokens (token_hash, purpose, user_id, expires_at)
           VALUES (${digest(Secret.value(token))}, ${purpose}, ${user_id}, now() + make_interval(mins => ${minutes}))`

@@ -2,6 +2,7 @@
  * Creates and hashes secrets. API keys, session tokens and link tokens are stored as SHA-256 digests, passwords as argon2id hashes.
  */
 import { Context, Effect, Redacted } from "effect"
+import { markOf } from "../../schema/accounts/TokenText.ts"
 
 export const randomText = (length: number): string => {
   const alphabet = "0123456789ABCDEFGHJKMNPQRSTVWXYZabcdefghjkmnpqrstvwxyz"
@@ -24,9 +25,17 @@ export const digest = (token: string): Uint8Array => new Bun.CryptoHasher("sha25
 /** What a link is for. */
 export type LinkPurpose = "verify" | "reset" | "invite" | "join" | "operator" | "approve"
 
-/** Creates a link's token. Its prefix lets people and secret scanners recognize it. */
-export const newLinkToken = (purpose: LinkPurpose): Redacted.Redacted =>
-  Redacted.make(`rg_${purpose}_${randomText(43)}`)
+export type TokenKind = "test" | "live" | "sess" | "oper" | "code" | "refresh" | LinkPurpose
+
+/**
+ * The text of every token. Its prefix lets people and secret scanners recognize it. In a cell, it also has the mark by which the router finds
+ * the cell (schema/accounts/TokenText.ts). `org_id` null: it belongs to no organization.
+ */
+export const newToken = (cell: string | null, kind: TokenKind, org_id: string | null): string =>
+  `rg_${kind}_${cell === null ? "" : `${markOf(cell, org_id)}_`}${randomText(43)}`
+
+export const newLinkToken = (cell: string | null, purpose: LinkPurpose, org_id: string | null): Redacted.Redacted =>
+  Redacted.make(newToken(cell, purpose, org_id))
 
 /** The cost of one password hash. The default is Bun's: 64 MiB and two passes. Tests use a cheaper one. */
 export const PasswordCost = Context.Reference<Bun.Password.Argon2Algorithm>("rungate/layers/accounts/PasswordCost", {

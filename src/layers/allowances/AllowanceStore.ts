@@ -11,9 +11,11 @@ import type { MicroUsd } from "../../schema/money/Money.ts"
 import { purseStates } from "../../schema/wallet/KeyBudget.ts"
 import { apiKeys, type Environment, type TooManyKeys } from "../accounts/ApiKeys.ts"
 import { Reads, scopeOf } from "../accounts/KeyRows.ts"
-import { digest, randomText } from "../accounts/Secrets.ts"
+import { displayOf } from "../../schema/accounts/TokenText.ts"
+import { digest, newToken } from "../accounts/Secrets.ts"
 import { newId } from "../platform/Ids.ts"
 import { texts } from "../postgres/Columns.ts"
+import { Settings } from "../platform/Settings.ts"
 import { rowsOf } from "../postgres/Rows.ts"
 
 /** An allowance, one that it gives, and one that this gives. */
@@ -96,7 +98,7 @@ const budgetFields = {
 const budgetRows = rowsOf(budgetFields)
 const earlierRows = rowsOf({
   ...budgetFields,
-  environment: Schema.String,
+  environment: Schema.Literals(["test", "live"]),
   fingerprint: Schema.String,
   usable: Schema.Boolean
 })
@@ -147,7 +149,8 @@ export class AllowanceStore extends Context.Service<
     AllowanceStore,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      const keys = apiKeys(sql)
+      const { cell } = yield* Settings
+      const keys = apiKeys(sql, cell)
       const isUsable = sql.literal(usable)
 
       /** The parent's row, locked against a revocation until the commit. */
@@ -221,9 +224,8 @@ export class AllowanceStore extends Context.Service<
             path,
             message: `was used for ${row.key_id}, which was revoked or has expired`
           })
-        const token = `rg_${row.environment}_${randomText(43)}`
-        const display = `${token.slice(0, 12)}…${token.slice(-4)}`
-        yield* sql`UPDATE api_keys SET key_hash = ${digest(token)}, display = ${display} WHERE org_id = ${org_id} AND key_id = ${row.key_id}`
+        const token = newToken(cell, row.environment, org_id)
+        yield* sql`UPDATE api_keys SET key_hash = ${digest(token)}, display = ${displayOf(token)} WHERE org_id = ${org_id} AND key_id = ${row.key_id}`
         const { key_id, budget_id, held_in } = row
         const minted: Minted = { org_id, key_id, budget_id, held_in, token: Redacted.make(token), replayed: true }
         return minted

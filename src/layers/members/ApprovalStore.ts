@@ -4,6 +4,7 @@ import { SqlClient } from "effect/sql"
 import { approvalRoles, type ApprovalState, approvalStates } from "../../schema/guards/Approval.ts"
 import { inputSubject } from "../../schema/runs/InputSubject.ts"
 import { digest, newLinkToken } from "../accounts/Secrets.ts"
+import { Settings } from "../platform/Settings.ts"
 import { rowsOf } from "../postgres/Rows.ts"
 
 const Row = Schema.Struct({
@@ -65,6 +66,7 @@ export class ApprovalStore extends Context.Service<
     ApprovalStore,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
+      const { cell } = yield* Settings
       const approvals = sql`
         SELECT a.run_id, a.state, a.rule_name AS rule, a.role, r.capability, r.endpoint, r.key_id,
                CASE WHEN r.erased_at IS NULL AND length(r.input::text) <= ${inputCharsMax}::int THEN r.input::text END AS input,
@@ -84,7 +86,7 @@ export class ApprovalStore extends Context.Service<
             ORDER BY a.run_id DESC LIMIT ${limit}`)
         )
       const link = Effect.fnUntraced(function* (run_id: string, address: string) {
-        const token = newLinkToken("approve")
+        const token = newLinkToken(cell, "approve", null)
         const rows = yield* sql`
           INSERT INTO approval_links (token_hash, run_id, user_id)
           SELECT ${digest(Redacted.value(token))}, a.run_id, m.user_id

@@ -7,6 +7,7 @@
 import { Context, Effect, Layer, type Redacted, Redacted as Secret, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { digest, newLinkToken } from "../accounts/Secrets.ts"
+import { Settings } from "../platform/Settings.ts"
 import { oneRowOf, rowsOf } from "../postgres/Rows.ts"
 
 export const DueInvitation = Schema.Struct({
@@ -48,6 +49,7 @@ export class InvitationMails extends Context.Service<
     InvitationMails,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
+      const { cell } = yield* Settings
 
       const due = (limit: number) =>
         dueRows(sql`
@@ -63,7 +65,7 @@ export class InvitationMails extends Context.Service<
           SELECT (SELECT count(*) FROM mails WHERE lower(address) = lower(${email}) AND outcome = 'sent' AND ended_at > now() - interval '1 hour')
                + (SELECT count(*) FROM member_invitations WHERE lower(email) = lower(${email}) AND sent_at > now() - interval '1 hour') AS sent`)
         if (sent >= BigInt(sentPerHourMax)) return null
-        const token = newLinkToken("join")
+        const token = newLinkToken(cell, "join", org_id)
         const rows = yield* sql`
           UPDATE member_invitations SET token_hash = ${digest(Secret.value(token))}
           WHERE org_id = ${org_id} AND invitation_id = ${invitation_id} AND accepted_at IS NULL AND withdrawn_at IS NULL

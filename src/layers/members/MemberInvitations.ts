@@ -13,6 +13,7 @@ import { digest, hashed, matches, newLinkToken } from "../accounts/Secrets.ts"
 import { type CodeNeeded, SecondFactors, type WrongCode } from "../accounts/SecondFactors.ts"
 import { Mails } from "../accounts/Mails.ts"
 import { newId } from "../platform/Ids.ts"
+import { Settings } from "../platform/Settings.ts"
 import { oneRowOf, rowsOf } from "../postgres/Rows.ts"
 import { Invitation } from "../../schema/nouns/Member.ts"
 import { type Role, roles } from "../../schema/accounts/Role.ts"
@@ -97,6 +98,7 @@ export class MemberInvitations extends Context.Service<
     MemberInvitations,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
+      const { cell } = yield* Settings
       const accounts = yield* Accounts
       const factors = yield* SecondFactors
       const mails = yield* Mails
@@ -120,7 +122,7 @@ export class MemberInvitations extends Context.Service<
 
       const invite = Effect.fn("MemberInvitations.invite")(function* (invitation: NewMemberInvitation) {
         const { org_id, email, role, invited_by, mailed } = invitation
-        const token = mailed ? null : newLinkToken("join")
+        const token = mailed ? null : newLinkToken(cell, "join", org_id)
         const invitation_id = newId("inv")
         const work = Effect.gen(function* () {
           // Locks the organization's row, so that concurrent requests can't exceed the limits together.

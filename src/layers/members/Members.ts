@@ -8,7 +8,8 @@
 import { Context, Effect, Layer, Redacted, Schema } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { type Role, roles } from "../../schema/accounts/Role.ts"
-import { digest, randomText } from "../accounts/Secrets.ts"
+import { digest, newToken } from "../accounts/Secrets.ts"
+import { Settings } from "../platform/Settings.ts"
 import { rowsOf } from "../postgres/Rows.ts"
 import { constraintOf } from "../postgres/connection/SqlState.ts"
 
@@ -80,6 +81,7 @@ export class Members extends Context.Service<
     Members,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
+      const { cell } = yield* Settings
       const columns = sql.literal("m.user_id, u.email, m.role, m.created_at, u.pending, u.email_verified_at")
 
       const list = (org_id: string, after: string | null, limit: number) =>
@@ -158,7 +160,7 @@ export class Members extends Context.Service<
       })
 
       const switchTo = Effect.fn("Members.switchTo")(function* (session: Redacted.Redacted, org_id: string) {
-        const token = `rg_sess_${randomText(43)}`
+        const token = newToken(cell, "sess", org_id)
         const opened = yield* sql`
           WITH old AS (
             UPDATE sessions s SET ended_at = now() FROM members m

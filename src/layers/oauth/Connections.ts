@@ -8,13 +8,15 @@ import { Clock, Context, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { type BudgetPeriod, budgetPeriods } from "../../schema/money/SpendDay.ts"
 import { MicroUsd } from "../../schema/money/Money.ts"
+import { markPattern } from "../../schema/accounts/TokenText.ts"
 import { allowOf, type OAuthScope, oauthScopes } from "../../schema/oauth/Scope.ts"
 import { provesChallenge } from "../../schema/oauth/Pkce.ts"
 import { Accounts, type Environment } from "../accounts/Accounts.ts"
 import type { TooManyKeys } from "../accounts/ApiKeys.ts"
-import { digest, randomText } from "../accounts/Secrets.ts"
+import { digest, newToken, randomText } from "../accounts/Secrets.ts"
 import { AuditLog } from "../auditlog/AuditLog.ts"
 import { newId } from "../platform/Ids.ts"
+import { Settings } from "../platform/Settings.ts"
 import { oneRowOf, rowsOf } from "../postgres/Rows.ts"
 
 /** What a person has agreed to. */
@@ -76,14 +78,9 @@ const countRow = oneRowOf({ count: Schema.BigInt })
 
 const isSame = (a: Uint8Array, b: Uint8Array) => Buffer.from(a).equals(Buffer.from(b))
 
-const refreshPrefix = "rg_refresh_"
-const refreshForm = /^rg_refresh_([0-9A-Za-z]{43})_[0-9A-Za-z]{43}$/
-const newFamily = () => `${refreshPrefix}${randomText(43)}`
+const refreshForm = new RegExp(`^(rg_refresh_${markPattern}[0-9A-Za-z]{43})_[0-9A-Za-z]{43}$`)
 const newRefresh = (family: string) => `${family}_${randomText(43)}`
-const familyOf = (refresh: string): string | null => {
-  const secret = refreshForm.exec(refresh)?.[1]
-  return secret === undefined ? null : `${refreshPrefix}${secret}`
-}
+const familyOf = (refresh: string): string | null => refreshForm.exec(refresh)?.[1] ?? null
 
 export class Connections extends Context.Service<
   Connections,
@@ -120,6 +117,7 @@ export class Connections extends Context.Service<
     Connections,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
+      const { cell } = yield* Settings
       const accounts = yield* Accounts
       const log = yield* AuditLog
 
@@ -134,7 +132,7 @@ export class Connections extends Context.Service<
           // A connection that ended long ago: its old tokens then are as unknown as they are refused.
           yield* sql`
           DELETE FROM oauth_grants WHERE org_id = ${org_id} AND least(ended_at, expires_at) < now() - make_interval(days => ${forgetDays})`
-          const code = `rg_code_${randomText(43)}`
+          const code = newToken(cell, "code", org_id)
           yield* sql`
           INSERT INTO oauth_codes (code_hash, org_id, user_id, client_hash, client_name, redirect_uri, challenge, scope, budget, period, expires_at)
           VALUES (${digest(code)}, ${org_id}, ${user_id}, ${digest(client_id)}, ${client_name}, ${redirect_uri}, ${challenge}, ${scope},
@@ -190,7 +188,7 @@ export class Connections extends Context.Service<
               code.may_connect
             if (!isRight) return null
             const { org_id, user_id, client_name, scope, budget, period } = code
-            const family = newFamily()
+            const family = newToken(cell, "refresh", org_id)
             const refresh = newRefresh(family)
             const by = log.by({ kind: "person", id: user_id, name: null, address: given.address })
             return yield* by(

@@ -6,9 +6,11 @@
  */
 import { Context, Effect, Layer, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { digest, newLinkToken, randomText } from "../accounts/Secrets.ts"
+import { markPattern } from "../../schema/accounts/TokenText.ts"
+import { digest, newLinkToken, newToken } from "../accounts/Secrets.ts"
 import { AuditLog } from "../auditlog/AuditLog.ts"
 import { newId } from "../platform/Ids.ts"
+import { Settings } from "../platform/Settings.ts"
 import { oneRowOf, rowsOf } from "../postgres/Rows.ts"
 
 /** Long enough to copy a link from a terminal into a browser. */
@@ -19,7 +21,7 @@ const sessionHours = 8
 const keptDays = 30
 
 /** The form of an operator's session token. */
-const tokenForm = /^rg_oper_[0-9A-Za-z]{43}$/
+const tokenForm = new RegExp(`^rg_oper_${markPattern}[0-9A-Za-z]{43}$`)
 
 export const OperatorSession = Schema.Struct({
   session_id: Schema.String,
@@ -59,6 +61,7 @@ export class OperatorSessions extends Context.Service<
     OperatorSessions,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
+      const { cell } = yield* Settings
       const log = yield* AuditLog
       const hashOf = (token: Redacted.Redacted) => digest(Redacted.value(token))
 
@@ -67,7 +70,7 @@ export class OperatorSessions extends Context.Service<
         yield* sql`
           DELETE FROM operator_links l WHERE expires_at < now() - make_interval(days => ${keptDays})
             AND NOT EXISTS (SELECT FROM operator_sessions s WHERE s.link_id = l.link_id)`
-        const token = newLinkToken("operator")
+        const token = newLinkToken(cell, "operator", null)
         const { expires_at } = yield* expiryRow(sql`
           INSERT INTO operator_links (link_id, token_hash, operator, expires_at)
           VALUES (${newId("opl")}, ${hashOf(token)}, ${operator}, now() + make_interval(mins => ${linkMinutes}))
@@ -88,7 +91,7 @@ export class OperatorSessions extends Context.Service<
       const open = Effect.fn("OperatorSessions.open")(function* (link: Redacted.Redacted, address: string) {
         const [printed] = yield* linkRows(sql`SELECT operator FROM operator_links WHERE token_hash = ${hashOf(link)}`)
         if (printed === undefined) return null
-        const token = Redacted.make(`rg_oper_${randomText(43)}`)
+        const token = Redacted.make(newToken(cell, "oper", null))
         const actor = { kind: "operator", id: null, name: printed.operator, address } as const
         const [session] = yield* log.by(actor)(use(link, token))
         return session === undefined ? null : { token, session }

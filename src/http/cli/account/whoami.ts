@@ -3,6 +3,7 @@ import { Effect, Option, Redacted, Schema } from "effect"
 import { Command } from "effect/cli"
 import { ApiKey, KeysApi } from "../../api/accounts/Keys.ts"
 import { SessionsApi } from "../../api/accounts/Sessions.ts"
+import { displayOf } from "../../../schema/accounts/TokenText.ts"
 import { OwnSession } from "../../../schema/nouns/Session.ts"
 import { call } from "../answers/operation.ts"
 import { Credentials } from "../state/Credentials.ts"
@@ -13,9 +14,6 @@ import { facts } from "../terminal/table.ts"
 import { timeOf } from "../terminal/values.ts"
 
 const Keys = Schema.Struct({ items: Schema.Array(ApiKey) })
-
-/** The display form of a key: its first 12 and last 4 characters. */
-const displayOf = (key: string) => `${key.slice(0, 12)}…${key.slice(-4)}`
 
 /** The key by its display form; null when it is not among the newest 200. */
 const keyNamed = Effect.fnUntraced(function* (key: Redacted.Redacted) {

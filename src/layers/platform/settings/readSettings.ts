@@ -5,6 +5,7 @@
  */
 import { availableParallelism, totalmem } from "node:os"
 import { Redacted } from "effect"
+import { cellForm } from "../../../schema/accounts/TokenText.ts"
 import { lanesMax } from "../../../schema/wallet/Lane.ts"
 import { accountsOf } from "./ProviderSettings.ts"
 import { databaseUrlsOf, dnsServersOf, mailOf, redisUrlOf } from "./ServerUrls.ts"
@@ -179,9 +180,21 @@ const crashAtOf = (read: SettingsReader): CrashAt | null => {
   return null
 }
 
+const cellOf = (read: SettingsReader): string | null => {
+  const cell = read.text(
+    "RUNGATE_CELL",
+    null,
+    "this installation's name among several behind one router: 1 to 12 small letters or digits"
+  )
+  if (cell === null || cellForm.test(cell)) return cell
+  read.problems.push("RUNGATE_CELL must have 1 to 12 small letters or digits")
+  return null
+}
+
 const serverSettingsOf = (read: SettingsReader, production: boolean, publicUrl: string | null) => ({
   ...signUpSettingsOf(read, production, publicUrl),
   openId: openIdOf(read),
+  cell: cellOf(read),
   ...databaseUrlsOf(read),
   dataDir: read.text("RUNGATE_DATA_DIR", ".rungate", "files of the embedded PostgreSQL"),
   minFreeDiskMb: read.int(
