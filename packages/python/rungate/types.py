@@ -170,29 +170,7 @@ class ApprovalRule(TypedDict):
 
 
 class ApprovalRuleChange(TypedDict):
-    min_hold: NotRequired[Usd | None]
-    """runs that hold this amount or more"""
-    capabilities: NotRequired[list[str] | None]
-    """runs of these capabilities"""
-    providers: NotRequired[list[str] | None]
-    """runs that may call one of these providers"""
-    raw: NotRequired[bool | None]
-    """true: only raw calls of endpoints; false: only capabilities"""
-    keys: NotRequired[list[str] | None]
-    """runs of these API keys"""
-    labels: NotRequired[dict[str, str] | None]
-    """runs with these labels in their metadata"""
-    role: NotRequired[Literal["member", "admin", "owner"] | None]
-    """the least role of a member who may decide"""
-    self_approval: NotRequired[bool | None]
-    """whether a member may approve a run that the member started"""
-    expires_after: NotRequired[int | None]
-    """seconds until a run that nobody approves ends: a minute to seven days"""
-    active: NotRequired[bool | None]
     name: NotRequired[str | None]
-
-
-class ApprovalRuleEntry(TypedDict):
     min_hold: NotRequired[Usd | None]
     """runs that hold this amount or more"""
     capabilities: NotRequired[list[str] | None]
@@ -212,33 +190,32 @@ class ApprovalRuleEntry(TypedDict):
     expires_after: NotRequired[int | None]
     """seconds until a run that nobody approves ends: a minute to seven days"""
     active: NotRequired[bool | None]
-    name: str
-
-
-class ApprovalRuleEntry_1(TypedDict):
-    min_hold: NotRequired[Usd | None]
-    """runs that hold this amount or more"""
-    capabilities: NotRequired[list[str] | None]
-    """runs of these capabilities"""
-    providers: NotRequired[list[str] | None]
-    """runs that may call one of these providers"""
-    raw: NotRequired[bool | None]
-    """true: only raw calls of endpoints; false: only capabilities"""
-    keys: NotRequired[list[str] | None]
-    """runs of these API keys"""
-    labels: NotRequired[dict[str, str] | None]
-    """runs with these labels in their metadata"""
-    role: NotRequired[Literal["member", "admin", "owner"] | None]
-    """the least role of a member who may decide"""
-    self_approval: NotRequired[bool | None]
-    """whether a member may approve a run that the member started"""
-    expires_after: NotRequired[int | None]
-    """seconds until a run that nobody approves ends: a minute to seven days"""
-    active: NotRequired[bool | None]
-    name: str
 
 
 class ApprovalRuleRequest(TypedDict):
+    name: str
+    min_hold: NotRequired[Usd | None]
+    """runs that hold this amount or more"""
+    capabilities: NotRequired[list[str] | None]
+    """runs of these capabilities"""
+    providers: NotRequired[list[str] | None]
+    """runs that may call one of these providers"""
+    raw: NotRequired[bool | None]
+    """true: only raw calls of endpoints; false: only capabilities"""
+    keys: NotRequired[list[str] | None]
+    """runs of these API keys"""
+    labels: NotRequired[dict[str, str] | None]
+    """runs with these labels in their metadata"""
+    role: NotRequired[Literal["member", "admin", "owner"] | None]
+    """the least role of a member who may decide"""
+    self_approval: NotRequired[bool | None]
+    """whether a member may approve a run that the member started"""
+    expires_after: NotRequired[int | None]
+    """seconds until a run that nobody approves ends: a minute to seven days"""
+    active: NotRequired[bool | None]
+
+
+class ApprovalRuleRequest_1(TypedDict):
     name: str
     min_hold: NotRequired[Usd | None]
     """runs that hold this amount or more"""
@@ -494,7 +471,7 @@ class Configuration(TypedDict):
     spend_guard: NotRequired[SpendGuardRequest_1 | None]
     webhooks: NotRequired[list[WebhookEntry] | None]
     label_budgets: NotRequired[list[LabelBudgetRequest_1] | None]
-    approval_rules: NotRequired[list[ApprovalRuleEntry] | None]
+    approval_rules: NotRequired[list[ApprovalRuleRequest_1] | None]
 
 
 class ConfigurationChange(TypedDict):
@@ -560,7 +537,7 @@ class Configuration_1(TypedDict):
     spend_guard: NotRequired[SpendGuardRequest | None]
     webhooks: NotRequired[list[WebhookEntry_1] | None]
     label_budgets: NotRequired[list[LabelBudgetRequest] | None]
-    approval_rules: NotRequired[list[ApprovalRuleEntry_1] | None]
+    approval_rules: NotRequired[list[ApprovalRuleRequest] | None]
 
 
 class Control(TypedDict):

@@ -4,8 +4,8 @@ import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { Wire } from "../../schema/Errors.ts"
 import { withExample } from "../../schema/nouns/Noun.ts"
 import * as nouns from "../../schema/configuration/Configuration.ts"
-import { RuleChange, RuleRequest } from "./accounts/Approvals.ts"
-import { ApiKeyChange, ApiKeyRequest } from "./accounts/Keys.ts"
+import { RuleRequest } from "./accounts/Approvals.ts"
+import { ApiKeyRequest } from "./accounts/Keys.ts"
 import { LabelBudgetRequest } from "./accounts/LabelBudgets.ts"
 import { Auth, optional } from "./shapes/Common.ts"
 import { operation } from "./shapes/Rights.ts"
@@ -20,22 +20,18 @@ const listOf = <S extends Schema.Top>(entry: S) => optional(Schema.Array(entry).
 const { environment: _, ...keyFields } = ApiKeyRequest.fields
 
 // Each entry has the fields of the requests that create and change it.
-export const KeyEntry = Schema.Struct({ ...ApiKeyChange.fields, ...keyFields }).annotate({ identifier: "KeyEntry" })
+export const KeyEntry = Schema.Struct(keyFields).annotate({ identifier: "KeyEntry" })
 export const WebhookEntry = Schema.Struct({
   ...WebhookEndpointChange.fields,
   ...WebhookEndpointRequest.fields
 }).annotate({ identifier: "WebhookEntry" })
-
-export const ApprovalRuleEntry = Schema.Struct({ ...RuleChange.fields, ...RuleRequest.fields }).annotate({
-  identifier: "ApprovalRuleEntry"
-})
 
 export const Configuration = Schema.Struct({
   keys: listOf(KeyEntry),
   spend_guard: optional(SpendGuardRequest),
   webhooks: listOf(WebhookEntry),
   label_budgets: listOf(LabelBudgetRequest),
-  approval_rules: listOf(ApprovalRuleEntry)
+  approval_rules: listOf(RuleRequest)
 })
   .annotate({ identifier: "Configuration" })
   .pipe(

@@ -1,10 +1,9 @@
 /** What a configuration file changes, how many past runs its rules would have blocked, and what applying it created. */
 import { Schema } from "effect"
 import { withColumns } from "../Columns.ts"
-import { sections } from "./Diff.ts"
 import { text, timeText, withExample } from "../nouns/Noun.ts"
 
-const section = Schema.Literals(sections)
+const section = Schema.Literals(["keys", "spend_guard", "webhooks", "label_budgets", "approval_rules"])
 const name = text("the name of a key or rule, the URL of a webhook endpoint, label=value of a label budget")
 
 export const ConfigurationChange = Schema.Struct({

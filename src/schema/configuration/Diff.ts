@@ -4,31 +4,40 @@
  * A field that an entry leaves out stays as it is. What is in no entry stays too, unless the caller prunes.
  */
 import { canonicalJson } from "../json/CanonicalJson.ts"
+import type { ConfigurationChange } from "./Configuration.ts"
 
-export const sections = ["keys", "spend_guard", "webhooks", "label_budgets", "approval_rules"] as const
-export type Section = (typeof sections)[number]
-export type Fields = Readonly<Record<string, unknown>>
-
-/** An object of the organization. `name` tells it from the others of its section. */
-export interface Existing {
-  readonly id: string
-  readonly name: string
-  readonly fields: Fields
-}
-
-/** An object as the file has it. */
+/** An object as the file has it. `name` tells it from the others of its section. */
 export interface Wanted {
   readonly name: string
-  readonly fields: Fields
+  readonly fields: Readonly<Record<string, unknown>>
 }
 
-export type Step<W extends Wanted> =
-  | { readonly action: "create"; readonly wanted: W }
-  | { readonly action: "change"; readonly wanted: W; readonly existing: Existing; readonly names: ReadonlySet<string> }
-  | { readonly action: "remove"; readonly existing: Existing }
+/** An object of the organization. */
+export interface Existing extends Wanted {
+  readonly id: string
+}
 
-export const sameJson = (one: unknown, other: unknown): boolean =>
+export type Step<W extends Wanted> = Pick<ConfigurationChange, "action" | "fields"> &
+  (
+    | { readonly wanted: W; readonly existing: Existing | null; readonly names: ReadonlySet<string> }
+    | { readonly wanted: null; readonly existing: Existing }
+  )
+
+const sameJson = (one: unknown, other: unknown): boolean =>
   JSON.stringify(canonicalJson(one ?? null)) === JSON.stringify(canonicalJson(other ?? null))
+
+const amounts: ReadonlyArray<string> = ["limit", "per_run_limit", "daily_limit", "low_balance", "max_cost", "min_hold"]
+
+/** A value for people. Null is the absence of a rule. */
+const shownValue = (field: string, value: unknown): string | null => {
+  if (value === null || value === undefined) return null
+  if (typeof value === "string") return amounts.includes(field) ? `$${value}` : value
+  if (Array.isArray(value)) return value.map((one) => shownValue(field, one)).join(", ")
+  if (typeof value !== "object") return String(value)
+  return Object.entries(value)
+    .flatMap(([name, one]) => (one === null ? [] : [`${name} ${shownValue(name, one)}`]))
+    .join(", ")
+}
 
 export const stepsOf = <W extends Wanted>(
   existing: ReadonlyArray<Existing>,
@@ -38,24 +47,21 @@ export const stepsOf = <W extends Wanted>(
   const byName = new Map(existing.map((one) => [one.name, one]))
   const kept = new Set(wanted.map(({ name }) => name))
   const written = wanted.flatMap((one): ReadonlyArray<Step<W>> => {
-    const before = byName.get(one.name)
-    if (before === undefined) return [{ action: "create", wanted: one }]
-    const names = Object.keys(one.fields).filter((name) => !sameJson(one.fields[name], before.fields[name]))
-    return names.length === 0 ? [] : [{ action: "change", wanted: one, existing: before, names: new Set(names) }]
+    const before = byName.get(one.name) ?? null
+    const names = Object.keys(one.fields).filter(
+      (name) => before === null || !sameJson(one.fields[name], before.fields[name])
+    )
+    const fields = names
+      .map((field) => ({
+        field,
+        before: shownValue(field, before?.fields[field]),
+        after: shownValue(field, one.fields[field])
+      }))
+      .filter((shown) => shown.before !== shown.after)
+    const step = { wanted: one, existing: before, names: new Set(names), fields }
+    if (before === null) return [{ action: "create", ...step }]
+    return names.length === 0 ? [] : [{ action: "change", ...step }]
   })
   const removed = prune ? existing.filter(({ name }) => !kept.has(name)) : []
-  return [...written, ...removed.map((one) => ({ action: "remove", existing: one }) as const)]
-}
-
-const amounts: ReadonlyArray<string> = ["limit", "per_run_limit", "daily_limit", "low_balance", "max_cost", "min_hold"]
-
-/** A value for people. Null is the absence of a rule. */
-export const shownValue = (field: string, value: unknown): string | null => {
-  if (value === null || value === undefined) return null
-  if (typeof value === "string") return amounts.includes(field) ? `$${value}` : value
-  if (Array.isArray(value)) return value.map((one) => shownValue(field, one)).join(", ")
-  if (typeof value !== "object") return String(value)
-  return Object.entries(value)
-    .flatMap(([name, one]) => (one === null ? [] : [`${name} ${shownValue(name, one)}`]))
-    .join(", ")
+  return [...written, ...removed.map((one) => ({ action: "remove", wanted: null, existing: one, fields: [] }) as const)]
 }

@@ -11,17 +11,18 @@ import { operation } from "../shapes/Rights.ts"
 export const ApprovalRule = Schema.toEncoded(nouns.ApprovalRule)
 export const Approval = Schema.toEncoded(nouns.Approval)
 
-const { ruleFields } = nouns
+const { ruleFields, ruleName: name } = nouns
 const settings = {
+  ...ruleFields,
   role: optional(ruleFields.role),
   self_approval: optional(ruleFields.self_approval),
   expires_after: optional(ruleFields.expires_after),
   active: optional(ruleFields.active)
 }
-export const RuleRequest = Schema.Struct({ name: nouns.ruleName, ...ruleFields, ...settings })
+export const RuleRequest = Schema.Struct({ name, ...settings })
   .annotate({ identifier: "ApprovalRuleRequest" })
   .pipe(withExample({ name: "Large runs", min_hold: "1.00", role: "admin", expires_after: 86_400 }))
-export const RuleChange = Schema.Struct({ ...ruleFields, ...settings, name: optional(nouns.ruleName) })
+export const RuleChange = Schema.Struct({ name: optional(name), ...settings })
   .annotate({ identifier: "ApprovalRuleChange" })
   .pipe(withExample({ active: false }))
 
@@ -35,7 +36,12 @@ const decidedMax = 100
 const ruleParams = { approval_rule_id: Schema.String }
 const runParams = { run_id: Schema.String }
 const refusals = [Wire.invalid_request, Wire.forbidden] as const
-const undecided = [...refusals, Wire.service_unavailable] as const
+const decision = {
+  params: runParams,
+  payload: Decision,
+  success: Approval,
+  error: [...refusals, Wire.service_unavailable]
+} as const
 
 export class ApprovalsApi extends HttpApiGroup.make("approvals")
   .add(
@@ -88,7 +94,7 @@ export class ApprovalsApi extends HttpApiGroup.make("approvals")
     ),
     HttpApiEndpoint.get("list", "/approvals", {
       query: { ...listQuery, state: Schema.optionalKey(Schema.Literals(approvalStates)) },
-      success: Schema.Struct({ items: Schema.Array(Approval), next_cursor: Schema.NullOr(Schema.String) }),
+      success: pageOf(Approval),
       error: [Wire.invalid_request]
     }).annotateMerge(
       operation(
@@ -104,24 +110,14 @@ export class ApprovalsApi extends HttpApiGroup.make("approvals")
     }).annotateMerge(
       operation({ role: "viewer", keys: "reads" }, "Read an approval", "What the run would do, and what members said.")
     ),
-    HttpApiEndpoint.post("approve", "/runs/:run_id/approve", {
-      params: runParams,
-      payload: Decision,
-      success: Approval,
-      error: undecided
-    }).annotateMerge(
+    HttpApiEndpoint.post("approve", "/runs/:run_id/approve", decision).annotateMerge(
       operation(
         { role: "member", keys: "people", command: "approvals approve" },
         "Approve a run",
         "Starts a run that waits. The rule says which role may. A yes counts once, for the input, the offers and the hold that the run has: it never costs more than its hold, nor calls another provider."
       )
     ),
-    HttpApiEndpoint.post("deny", "/runs/:run_id/deny", {
-      params: runParams,
-      payload: Decision,
-      success: Approval,
-      error: undecided
-    }).annotateMerge(
+    HttpApiEndpoint.post("deny", "/runs/:run_id/deny", decision).annotateMerge(
       operation(
         { role: "member", keys: "people", command: "approvals deny" },
         "Deny a run",

@@ -4,29 +4,30 @@
  * A preview makes all changes and rolls them back, so both are one way. The caller's digest is compared under the locks of the transaction.
  */
 import { createHash } from "node:crypto"
-import { Clock, Effect, Semaphore } from "effect"
+import { Clock, Effect, RcMap, Semaphore } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Simulations } from "../../../actors/simulation/Simulations.ts"
 import { EventFeed } from "../../../actors/events/EventFeed.ts"
 import { Books } from "../../../layers/ledger/Books.ts"
 import { WalletLimits } from "../../../layers/ledger/WalletLimits.ts"
 import { Signals, webhooksDue } from "../../../layers/queues/Signals.ts"
-import { type Existing, shownValue, type Step, stepsOf } from "../../../schema/configuration/Diff.ts"
+import type { NewSecret } from "../../../schema/configuration/Configuration.ts"
 import { problem, refused } from "../../../schema/Errors.ts"
 import { canonicalJson } from "../../../schema/json/CanonicalJson.ts"
 import { dayMillis } from "../../../schema/money/SpendDay.ts"
-import type { ConfigurationChange } from "../../../schema/configuration/Configuration.ts"
 import { Api } from "../../api/Api.ts"
 import type { Configuration } from "../../api/Configuration.ts"
 import { CurrentCaller } from "../../api/shapes/Common.ts"
 import { makeAsCaller } from "../../middleware/Bearer.ts"
-import { type Entry, located, type Part, type Rules } from "./Entry.ts"
+import { checkUnique, type Rules } from "./Part.ts"
 import { makeParts } from "./Parts.ts"
 
 /** Changes of one request, each a few statements under the wallet's lock. */
 const changesMax = 200
 /** Turns of other wallets of the lane wait for the lock. After this long everything is rolled back. */
 const lockedMillisMax = 2_000
+/** Organizations whose configurations are compared at the same time, each with a connection and a lock. */
+const atOnceMax = 4
 /** Days of runs that a preview replays. */
 const replayDays = 30
 
@@ -40,85 +41,37 @@ const tooSlow = problem(
   "The configuration has too many parts to be compared at once, and nothing was applied. Try again, or apply a part of the file."
 )
 
-interface State {
-  readonly parts: ReadonlyArray<{ readonly part: Part; readonly existing: ReadonlyArray<Existing> }>
-  readonly digest: string
-}
-
-/** Objects that a file can't tell apart. */
-const checkUnique = Effect.fnUntraced(function* (
-  section: string,
-  existing: ReadonlyArray<Existing>,
-  names?: ReadonlySet<string>
-) {
-  const ids = Map.groupBy(existing, ({ name }) => name)
-  for (const [name, same] of ids)
-    if (same.length > 1 && (names === undefined || names.has(name)))
-      yield* refused(
-        `configuration.${section}`,
-        `can't tell ${same.length} of them apart by the name "${name}": ${same.map(({ id }) => id).join(", ")}. Rename or remove all but one`
-      )
-})
-
-const viewOf = (section: ConfigurationChange["section"], step: Step<Entry>): ConfigurationChange => {
-  const after = step.action === "remove" ? {} : step.wanted.fields
-  const before = step.action === "create" ? {} : step.existing.fields
-  const { name } = step.action === "remove" ? step.existing : step.wanted
-  const names = step.action === "change" ? [...step.names] : step.action === "create" ? Object.keys(after) : []
-  const fields = names.map((field) => ({
-    field,
-    before: shownValue(field, before[field]),
-    after: shownValue(field, after[field])
-  }))
-  return { action: step.action, section, name, fields: fields.filter((one) => one.before !== one.after) }
-}
-
-const allNames = (step: Step<Entry>) =>
-  step.action === "change" ? step.names : new Set(step.action === "create" ? Object.keys(step.wanted.fields) : [])
-
 const order = ["remove", "change", "create"] as const
 
 export const ConfigurationHandlers = HttpApiBuilder.group(
   Api,
   "configuration",
   Effect.fnUntraced(function* (handlers) {
-    const all = yield* makeParts
+    const sections = yield* makeParts
     const books = yield* Books
     const limits = yield* WalletLimits
     const simulations = yield* Simulations
     const feed = yield* EventFeed
     const signals = yield* Signals
     const caller = yield* makeAsCaller
-    const oneAtATime = Semaphore.makeUnsafe(1)
-    /** One after the other, so that a flood of previews holds one lock at a time. */
+    const turns = yield* RcMap.make({ lookup: (_org_id: string) => Semaphore.make(1) })
+    const all = Semaphore.makeUnsafe(atOnceMax)
+    /** Of an organization one after the other, so that a flood of previews holds one lock, and lets other organizations through. */
     const asCaller = <A, E, R>(work: Effect.Effect<A, E, R>) =>
-      caller(
-        Effect.timeoutOrElse(work, { duration: `${lockedMillisMax} millis`, orElse: () => Effect.fail(tooSlow) })
-      ).pipe(oneAtATime.withPermits(1))
+      Effect.gen(function* () {
+        const own = yield* RcMap.get(turns, (yield* CurrentCaller).org_id)
+        const whole = caller(
+          Effect.timeoutOrElse(work, { duration: `${lockedMillisMax} millis`, orElse: () => Effect.fail(tooSlow) })
+        )
+        return yield* whole.pipe(all.withPermit, own.withPermit)
+      }).pipe(Effect.scoped)
 
     const stateOf = Effect.fnUntraced(function* (org_id: string) {
-      const parts = yield* Effect.forEach(all, (part) =>
+      const parts = yield* Effect.forEach(sections, (part) =>
         Effect.map(part.existing(org_id), (existing) => ({ part, existing }))
       )
       const text = JSON.stringify(parts.map(({ existing }) => canonicalJson(existing)))
-      return { parts, digest: `sha256:${createHash("sha256").update(text).digest("hex")}` } satisfies State
-    })
-
-    const stepsIn = Effect.fnUntraced(function* (
-      { part, existing }: State["parts"][number],
-      configuration: typeof Configuration.Type,
-      prune: boolean
-    ) {
-      const entries = yield* part.entries(configuration, existing)
-      if (entries === null) return []
-      const paths = new Map<string, string>()
-      for (const { name, path } of entries) {
-        const first = paths.get(name)
-        if (first !== undefined) return yield* refused(path, `is the same object as ${first}: ${name}`)
-        paths.set(name, path)
-      }
-      yield* checkUnique(part.section, existing, prune ? undefined : new Set(paths.keys()))
-      return stepsOf(existing, entries, prune).map((step) => ({ part, step }))
+      return { parts, digest: `sha256:${createHash("sha256").update(text).digest("hex")}` }
     })
 
     /** Makes all changes. Runs in a transaction, on behalf of the caller. */
@@ -131,50 +84,34 @@ export const ConfigurationHandlers = HttpApiBuilder.group(
       yield* limits.lock(org_id)
       const state = yield* stateOf(org_id)
       yield* check(state.digest)
-      const steps = (yield* Effect.forEach(state.parts, (one) => stepsIn(one, configuration, prune))).flat()
-      if (steps.length > changesMax)
+      const changes = (yield* Effect.forEach(state.parts, ({ part, existing }) =>
+        part.changes(configuration, existing, prune)
+      )).flat()
+      if (changes.length > changesMax)
         return yield* refused(
           "configuration",
-          `makes ${steps.length} changes, and one request makes at most ${changesMax}; apply a part of it first`
+          `makes ${changes.length} changes, and one request makes at most ${changesMax}; apply a part of it first`
         )
-      const created: Array<{ section: Part["section"]; name: string; id: string; secret: string }> = []
+      const created: Array<typeof NewSecret.Type> = []
       for (const action of order)
-        for (const { part, step } of steps) {
-          if (step.action !== action) continue
-          if (step.action === "remove") yield* part.remove(step.existing)
-          else {
-            const at = located(step.wanted.path)
-            if (step.action === "change") yield* Effect.mapError(step.wanted.change(step.existing, step.names), at)
-            else {
-              const secret = yield* Effect.mapError(step.wanted.create, at)
-              if (secret !== null) created.push({ section: part.section, name: step.wanted.name, ...secret })
-            }
-          }
+        for (const { view, write } of changes.filter((one) => one.view.action === action)) {
+          const secret = yield* write
+          if (secret !== null) created.push({ section: view.section, name: view.name, ...secret })
         }
-      const rules = steps.map(
-        ({ part, step }): Rules =>
-          step.action === "remove"
-            ? part.removed(step.existing)
-            : step.wanted.rules(step.action === "create" ? null : step.existing, allNames(step))
-      )
       return {
         before: state.digest,
-        digest: steps.length === 0 ? state.digest : (yield* stateOf(org_id)).digest,
-        changes: steps.map(({ part, step }) => viewOf(part.section, step)),
+        digest: changes.length === 0 ? state.digest : (yield* stateOf(org_id)).digest,
+        changes: changes.map(({ view }) => view),
         created,
-        rules
+        rules: changes.flatMap(({ rules }) => rules)
       }
     })
 
-    const replayOf = Effect.fnUntraced(function* (org_id: string, all: ReadonlyArray<Rules>) {
-      const rules = all.flatMap((one) => one.rules)
-      const not_replayed = all.flatMap(({ unknown }) => unknown)
-      const now = yield* Clock.currentTimeMillis
-      const from = new Date(now - replayDays * dayMillis)
-      if (rules.length === 0)
-        return not_replayed.length === 0
-          ? null
-          : { from: from.toISOString(), runs: 0, blocked_runs: 0, rules: [], not_replayed, cut: false }
+    const replayOf = Effect.fnUntraced(function* (org_id: string, changed: Rules) {
+      if (changed.length === 0) return null
+      const rules = changed.filter((rule) => typeof rule !== "string")
+      const not_replayed = changed.filter((rule) => typeof rule === "string")
+      const from = new Date((yield* Clock.currentTimeMillis) - replayDays * dayMillis)
       const labels = rules.some(({ rule }) => rule.startsWith("label_budgets."))
       const zones = yield* books.zones(org_id)
       const replay = yield* Effect.mapError(simulations.replay({ org_id, from, rules, labels, zones }), ({ message }) =>
