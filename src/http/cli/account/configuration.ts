@@ -6,19 +6,16 @@
  */
 import { Effect, Schema } from "effect"
 import { Command, Flag } from "effect/cli"
+import { changeTitle, fieldLines, replayLines } from "../../client/ConfigurationText.ts"
 import { faultsIn, NotConfiguration, parsedYaml, yamlText } from "../../client/YamlText.ts"
-import {
-  AppliedConfiguration,
-  type ConfigurationChange,
-  ConfigurationPreview,
-  NewSecret
-} from "../../../schema/configuration/Configuration.ts"
+import { AppliedConfiguration, ConfigurationPreview, NewSecret } from "../../../schema/configuration/Configuration.ts"
 import { ConfigurationApi } from "../../api/Configuration.ts"
 import { publicErrorIn } from "../../api/shapes/PublicError.ts"
 import type { Answer } from "../answers/Client.ts"
 import { nounTable } from "../answers/draw.ts"
 import { call, send } from "../answers/operation.ts"
-import { failureOf, formatOf, json, printed, read } from "../answers/show.ts"
+import { failureOf, formatOf, json, type Lines, lines, printed, read } from "../answers/show.ts"
+import { readText } from "../runs/input.ts"
 import { outputFlag, saveFile } from "../receipts/files.ts"
 import { Credentials } from "../state/Credentials.ts"
 import { consent } from "../terminal/consent.ts"
@@ -32,10 +29,7 @@ const answerSeconds = 60
 
 const fileAt = Effect.fnUntraced(function* (file: string) {
   const name = file === "-" ? "stdin" : file
-  const text = yield* Effect.tryPromise({
-    try: () => (file === "-" ? Bun.stdin.text() : Bun.file(file).text()),
-    catch: () => fail("usage", `Can't read ${name}. Name a file with -f, or - for stdin.`)
-  })
+  const text = yield* readText(file)
   const parsed = yield* Effect.try({
     try: () => parsedYaml(text),
     catch: (error) =>
@@ -54,26 +48,18 @@ const checked = Effect.fnUntraced(function* (answer: Answer, file: File) {
   return yield* places.length === 0 ? failure : fail("usage", places.join("\n"))
 })
 
-const signs = { create: ["+", "green"], change: ["~", "yellow"], remove: ["-", "red"] } as const
-const changeLines = ({ action, section, name, fields }: ConfigurationChange, { paint }: ScreenShape) => {
-  const [sign, colour] = signs[action]
-  const shown = (value: string | null) => value ?? "(none)"
-  return [
-    paint(colour, `${sign} ${section}${section === name ? "" : ` ${name}`}`),
-    ...fields.map(({ field, before, after }) =>
-      action === "create" ? `    ${field}: ${shown(after)}` : `    ${field}: ${shown(before)} → ${shown(after)}`
-    )
-  ]
-}
+const colours = { create: "green", change: "yellow", remove: "red" } as const
 
-const replayLines = ({ replay, changes }: typeof ConfigurationPreview.Encoded) => {
-  if (replay === null) return changes.length === 0 ? [] : [""]
-  const blocked = replay.rules.filter((one) => one.blocked_runs > 0)
+/** What would change, and what that would have blocked. */
+const shownLines = (preview: typeof ConfigurationPreview.Encoded, { paint }: ScreenShape): Lines => {
+  const [blocked, ...rules] = replayLines(preview)
   return [
-    "",
-    `Of ${replay.runs} runs since ${replay.from.slice(0, 10)}, this would have blocked ${replay.blocked_runs}.${replay.cut ? " Older runs of the 30 days are too many to replay." : ""}`,
-    ...blocked.map(({ rule, blocked_runs }) => `    ${blocked_runs} by ${rule}`),
-    ...replay.not_replayed.map((rule) => `    Past runs don't tell what ${rule} would have blocked.`)
+    ...preview.changes.flatMap((one) => [
+      paint(colours[one.action], changeTitle(one)),
+      ...fieldLines(one).map((line) => `    ${line}`)
+    ]),
+    ...(preview.changes.length === 0 ? [] : [""]),
+    ...(blocked === undefined ? [] : [blocked, ...rules.map((line) => `    ${line}`)])
   ]
 }
 
@@ -99,8 +85,7 @@ export const apply = Command.make(
     const shown = yield* read(ConfigurationPreview, previewed)
     const { changes, digest } = shown
     if (person) {
-      const diff = [...changes.flatMap((one) => changeLines(one, screen)), ...replayLines(shown)]
-      yield* screen.out(diff.map((line) => `${line}\n`).join(""))
+      yield* lines(shownLines(shown, screen), previewed.text)
       if (changes.length === 0) yield* screen.say("Nothing to change.")
     }
     if (dry || (person && changes.length === 0)) return
@@ -111,8 +96,7 @@ export const apply = Command.make(
     yield* checked(answer, file)
     const { created } = yield* read(AppliedConfiguration, answer)
     if (!person) return
-    const table = nounTable(NewSecret, created, { screen, now: 0 })
-    if (created.length > 0) yield* screen.out(table.map((line) => `${line}\n`).join(""))
+    if (created.length > 0) yield* lines(nounTable(NewSecret, created, { screen, now: 0 }), answer.text)
     yield* screen.say(`Applied.${created.length === 0 ? "" : " Store the secrets now; they are not shown again."}`)
   })
 ).pipe(
