@@ -292,8 +292,10 @@ export const decideTurn = (view: TurnView, room: Room, names: Names) => {
   const special = (mail: TurnCommand, wallet: Wallet, run: TurnRun | null) => {
     if (mail.tag === "Approval") {
       wallets.set(mail.org_id, wallet)
-      const { why, state, rule_name } = approvals.decide(mail, run)
-      if (run === null || state === null) return answer(mail, { verdict: "Refused", status: why })
+      if (run === null) return answer(mail, { verdict: "Refused", status: "decided" })
+      const said = approvals.decide(mail, run)
+      if (said._tag === "Refused") return answer(mail, { verdict: "Refused", status: said.why })
+      const { state, rule_name } = said
       if (state === "approved") {
         runs.set(run.run_id, { ...run, waits: false })
         queued.push(run.org_id)

@@ -7,16 +7,9 @@ import {
   type WaitingRun
 } from "../../layers/guards/ApprovalTurn.ts"
 import type { TurnCommand, TurnRun, TurnView } from "../../layers/ledger/Turn.ts"
-import { type ApprovalRule, rule, type Ruled, ruleOf } from "../../schema/guards/Approval.ts"
+import { type Approval, type ApprovalRule, rule, type Ruled, ruleOf } from "../../schema/guards/Approval.ts"
 
-type Decision = Extract<Ruled, { readonly _tag: "Decided" }>["state"]
-type Why = Extract<Ruled, { readonly _tag: "Refused" }>["why"]
-/** `state` is null for a command that does not count. */
-interface Said {
-  readonly state: Decision | null
-  readonly why: Why | null
-  readonly rule_name: string
-}
+type Said = Ruled & Pick<Approval, "rule_name">
 
 export const turnApprovals = (view: Pick<TurnView, "approvals" | "wallets" | "now_micros">) => {
   const waiting = new Map<string, WaitingRun>()
@@ -30,19 +23,20 @@ export const turnApprovals = (view: Pick<TurnView, "approvals" | "wallets" | "no
       waiting.set(run_id, { run_id, org_id, hold, started_by: run.plan().by ?? null, rule: matched })
     },
     /** What the command comes to, or why it does not count. A run that does not wait any more was decided. */
-    decide: ({ org_id, payload }: TurnCommand, run: TurnRun | null): Said => {
-      const approval = run === null ? undefined : view.approvals.approvals.get(run.run_id)
-      if (run === null || approval === undefined || run.status !== "queued" || run.waits !== true)
-        return { state: null, why: "decided", rule_name: "" }
+    decide: ({ org_id, payload }: TurnCommand, run: TurnRun): Said => {
+      const approval = view.approvals.approvals.get(run.run_id)
+      if (approval === undefined || run.status !== "queued" || run.waits !== true)
+        return { _tag: "Refused", why: "decided", rule_name: "" }
       const { rule_name } = approval
       const ruling = decodeRuling(payload)
       const role = view.approvals.roles.get(memberKey(org_id, ruling.by)) ?? null
       const ruled = rule(approval, ruling, role, view.now_micros)
-      if (ruled._tag === "Refused") return { state: null, why: ruled.why, rule_name }
-      const { state } = ruled
-      const { by, via } = state === "expired" ? { by: null, via: null } : ruling
-      decided.set(run.run_id, { run_id: run.run_id, org_id, rule_name, state, by, via, starts: state === "approved" })
-      return { state, why: null, rule_name }
+      if (ruled._tag === "Decided") {
+        const { state } = ruled
+        const { by, via } = state === "expired" ? { by: null, via: null } : ruling
+        decided.set(run.run_id, { run_id: run.run_id, org_id, rule_name, state, by, via, starts: state === "approved" })
+      }
+      return { ...ruled, rule_name }
     },
     /** A run that ends takes its approval with it. */
     ended: ({ run_id, org_id, waits }: TurnRun) => {

@@ -7,13 +7,7 @@
 import { Effect, Schema } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
 import { type Role, roles } from "../../schema/accounts/Role.ts"
-import {
-  type Approval,
-  type ApprovalRule,
-  type ApprovalState,
-  approvalStates,
-  Ruling
-} from "../../schema/guards/Approval.ts"
+import { Approval, type ApprovalRule, type ApprovalState, Ruling } from "../../schema/guards/Approval.ts"
 import { writeInbox } from "../events/Inbox.ts"
 import { bigints, booleans, texts } from "../postgres/Columns.ts"
 import { rowsOf } from "../postgres/Rows.ts"
@@ -65,13 +59,7 @@ export interface ApprovalEffects {
 const approvalRows = rowsOf({
   run_id: Schema.String,
   org_id: Schema.String,
-  state: Schema.Literals(approvalStates),
-  rule_name: Schema.String,
-  role: Schema.Literals(roles),
-  self_approval: Schema.Boolean,
-  started_by: Schema.NullOr(Schema.String),
-  digest: Schema.NullOr(Schema.String),
-  expires_micros: Schema.BigInt,
+  ...Approval.fields,
   decider: Schema.NullOr(Schema.String),
   decider_role: Schema.NullOr(Schema.Literals(roles))
 })

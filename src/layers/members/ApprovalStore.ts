@@ -1,33 +1,20 @@
 /** Reads approvals: those of an organization, and those whose time is over. Turns write them (ApprovalTurn.ts). */
 import { Context, Effect, Layer, Redacted, Schema } from "effect"
-import { SqlClient } from "effect/sql"
-import { approvalRoles, type ApprovalState, approvalStates } from "../../schema/guards/Approval.ts"
+import { SqlClient, type Statement } from "effect/sql"
+import type { ApprovalState } from "../../schema/guards/Approval.ts"
+import { Approval } from "../../schema/nouns/Approval.ts"
 import { inputSubject } from "../../schema/runs/InputSubject.ts"
 import { digest, newLinkToken } from "../accounts/Secrets.ts"
 import { Settings } from "../platform/Settings.ts"
 import { rowsOf } from "../postgres/Rows.ts"
 
-const Row = Schema.Struct({
-  run_id: Schema.String,
-  state: Schema.Literals(approvalStates),
-  rule: Schema.String,
-  role: Schema.Literals(approvalRoles),
-  capability: Schema.NullOr(Schema.String),
-  endpoint: Schema.NullOr(Schema.String),
-  key_id: Schema.NullOr(Schema.String),
+const { subject: _, ...columns } = Approval.fields
+const approvalRows = rowsOf({
+  ...columns,
   /** JSON text. Null after erasure and for a large input. */
-  input: Schema.NullOr(Schema.String),
-  providers: Schema.Array(Schema.String),
-  hold: Schema.BigInt,
-  digest: Schema.NullOr(Schema.String),
-  requested_at: Schema.Date,
-  expires_at: Schema.Date,
-  decided_at: Schema.NullOr(Schema.Date),
-  decided_by: Schema.NullOr(Schema.String),
-  via: Schema.NullOr(Schema.Literals(["session", "link"]))
+  input: Schema.NullOr(Schema.String)
 })
-export type ApprovalRow = Omit<typeof Row.Type, "input"> & { readonly subject: string | null }
-const approvalRows = rowsOf(Row.fields)
+export type ApprovalRow = typeof Approval.Type
 const dueRows = rowsOf({ org_id: Schema.String, run_id: Schema.String })
 
 const linkRows = rowsOf({ org_id: Schema.String, run_id: Schema.String, user_id: Schema.String })
@@ -73,18 +60,17 @@ export class ApprovalStore extends Context.Service<
                ARRAY(SELECT json_array_elements_text(r.plan -> 'providers')) AS providers, a.hold, a.digest, a.requested_at, a.expires_at,
                a.decided_at, a.decided_by, a.via
         FROM approvals a JOIN runs r ON r.org_id = a.org_id AND r.run_id = a.run_id`
-      const shown = Effect.map((rows: ReadonlyArray<typeof Row.Type>) =>
-        rows.map(({ input, ...row }): ApprovalRow => ({ ...row, subject: inputSubject(input) }))
-      )
+      const shown = (statement: Statement.Statement<object>) =>
+        Effect.map(approvalRows(statement), (rows) =>
+          rows.map(({ input, ...row }): ApprovalRow => ({ ...row, subject: inputSubject(input) }))
+        )
 
       const find = (org_id: string, run_id: string) =>
-        shown(approvalRows(sql`${approvals} WHERE a.org_id = ${org_id} AND a.run_id = ${run_id}`))
+        shown(sql`${approvals} WHERE a.org_id = ${org_id} AND a.run_id = ${run_id}`)
       const list = (org_id: string, state: ApprovalState | null, before: string | null, limit: number) =>
-        shown(
-          approvalRows(sql`${approvals}
-            WHERE a.org_id = ${org_id} AND (${state}::text IS NULL OR a.state = ${state}) AND (${before}::text IS NULL OR a.run_id < ${before})
-            ORDER BY a.run_id DESC LIMIT ${limit}`)
-        )
+        shown(sql`${approvals}
+          WHERE a.org_id = ${org_id} AND (${state}::text IS NULL OR a.state = ${state}) AND (${before}::text IS NULL OR a.run_id < ${before})
+          ORDER BY a.run_id DESC LIMIT ${limit}`)
       const link = Effect.fnUntraced(function* (run_id: string, address: string) {
         const token = newLinkToken(cell, "approve", null)
         const rows = yield* sql`

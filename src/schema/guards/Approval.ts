@@ -6,6 +6,7 @@
  */
 import { Schema } from "effect"
 import { allows, type Role, roles } from "../accounts/Role.ts"
+import { withoutNulls } from "../defined.ts"
 import { type MicroUsd, Usd } from "../money/Money.ts"
 
 /** Enough for the capabilities or keys of a team. A turn reads the rules of its wallet, so they are short. */
@@ -57,17 +58,17 @@ interface RuledRun {
 }
 
 const matches = ({ conditions }: ApprovalRule, run: RuledRun): boolean => {
-  const { min_hold, capabilities, providers, raw, keys, labels } = conditions
-  const has = (names: ReadonlyArray<string> | null | undefined, ...of: ReadonlyArray<string | null>) =>
-    (names ?? null) === null || of.some((name) => name !== null && names?.includes(name))
+  const { min_hold = 0n, capabilities, providers, raw, keys, labels = {} } = withoutNulls(conditions)
+  const has = (names: ReadonlyArray<string> | undefined, name: string | null) =>
+    names === undefined || (name !== null && names.includes(name))
   const metadata: Readonly<Record<string, string>> = JSON.parse(run.metadata ?? "{}")
   return (
-    ((min_hold ?? null) === null || run.hold >= (min_hold ?? 0n)) &&
+    run.hold >= min_hold &&
     has(capabilities, run.capability) &&
     has(keys, run.key_id) &&
-    ((raw ?? null) === null || raw === (run.endpoint !== null)) &&
-    Object.entries(labels ?? {}).every(([name, value]) => Object.hasOwn(metadata, name) && metadata[name] === value) &&
-    has(providers, ...((providers ?? null) === null ? [] : run.plan().providers))
+    (raw === undefined || raw === (run.endpoint !== null)) &&
+    Object.entries(labels).every(([name, value]) => Object.hasOwn(metadata, name) && metadata[name] === value) &&
+    (providers === undefined || run.plan().providers.some((name) => providers.includes(name)))
   )
 }
 
@@ -98,16 +99,17 @@ export const Ruling = Schema.Struct({
 export type Ruling = typeof Ruling.Type
 
 /** An approval as a turn reads it. */
-export interface Approval {
-  readonly state: ApprovalState
-  readonly rule_name: string
-  readonly role: Role
-  readonly self_approval: boolean
-  readonly started_by: string | null
-  readonly digest: string | null
+export const Approval = Schema.Struct({
+  state: Schema.Literals(approvalStates),
+  rule_name: Schema.String,
+  role: Schema.Literals(roles),
+  self_approval: Schema.Boolean,
+  started_by: Schema.NullOr(Schema.String),
+  digest: Schema.NullOr(Schema.String),
   /** Microseconds since 1970. */
-  readonly expires_micros: bigint
-}
+  expires_micros: Schema.BigInt
+})
+export type Approval = typeof Approval.Type
 
 export type Ruled =
   | { readonly _tag: "Decided"; readonly state: "approved" | "denied" | "expired" }

@@ -2,57 +2,35 @@
 import { Effect, Schema } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Approvals } from "../../../actors/guards/Approvals.ts"
-import {
-  type ApprovalRuleOrder,
-  type ApprovalRuleRow,
-  ApprovalRules,
-  approvalRulesMax,
-  conditionBytesMax,
-  type Unstored
-} from "../../../layers/guards/ApprovalRules.ts"
-import { type ApprovalRow, ApprovalStore } from "../../../layers/members/ApprovalStore.ts"
+import { type ApprovalRuleOrder, ApprovalRules } from "../../../layers/guards/ApprovalRules.ts"
+import { ApprovalStore } from "../../../layers/members/ApprovalStore.ts"
 import { problem, refused } from "../../../schema/Errors.ts"
 import type { Ruling } from "../../../schema/guards/Approval.ts"
 import { looksLike } from "../../../schema/Ids.ts"
 import { Approval, ApprovalRule } from "../../../schema/nouns/Approval.ts"
 import { Api } from "../../api/Api.ts"
-import type { RuleChange as ChangeRequest, RuleRequest } from "../../api/accounts/Approvals.ts"
+import type { RuleChange, RuleRequest } from "../../api/accounts/Approvals.ts"
 import { CurrentCaller } from "../../api/shapes/Common.ts"
 import { makeAsCaller } from "../../middleware/Bearer.ts"
 import { pageBy, pageOf } from "../ListPage.ts"
 
-const ruleJson = Schema.encodeSync(ApprovalRule)
-export const approvalRuleView = ({ conditions, ...row }: ApprovalRuleRow) => ruleJson({ ...row, ...conditions })
-const approvalView: (row: ApprovalRow) => typeof Approval.Encoded = Schema.encodeSync(Approval)
+export const approvalRuleView = Schema.encodeSync(ApprovalRule)
+const approvalView = Schema.encodeSync(Approval)
 
+type Change = typeof RuleChange.Type
 /** Who decides by default: an admin, within a day, and not about the own run. */
-const defaults = { conditions: {}, role: "admin", self_approval: false, expires_after: 86_400, active: true } as const
+const defaults = { role: "admin", self_approval: false, expires_after: 86_400, active: true } as const
 
-/** Members of a request that are null are left out of a rule. */
-const present = <A extends object>(fields: A) =>
-  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null && value !== undefined))
-
-type Fields = Partial<Omit<typeof ApprovalRule.Type, "id" | "created_at">>
-interface RuleChange extends Omit<Fields, "name" | "role" | "self_approval" | "expires_after" | "active"> {
-  readonly name?: string | null
-  readonly role?: ApprovalRuleOrder["role"] | null
-  readonly self_approval?: boolean | null
-  readonly expires_after?: number | null
-  readonly active?: boolean | null
-}
-
-/** The rule as a request changes it. */
-const changed = (before: Omit<ApprovalRuleOrder, "name">, name: string, request: RuleChange): ApprovalRuleOrder => {
-  const { name: newName, role, self_approval, expires_after, active, ...conditions } = request
-  return {
-    name: newName ?? name,
-    role: role ?? before.role,
-    self_approval: self_approval ?? before.self_approval,
-    expires_after: expires_after ?? before.expires_after,
-    active: active ?? before.active,
-    conditions: present({ ...before.conditions, ...conditions })
-  }
-}
+/** The rule as a request changes it: null removes a condition, and changes no other field. */
+const changed = (before: ApprovalRuleOrder, request: Change): ApprovalRuleOrder => ({
+  ...before,
+  ...request,
+  name: request.name ?? before.name,
+  role: request.role ?? before.role,
+  self_approval: request.self_approval ?? before.self_approval,
+  expires_after: request.expires_after ?? before.expires_after,
+  active: request.active ?? before.active
+})
 
 const unknownRule = (id: string) =>
   refused(
@@ -65,34 +43,22 @@ const unknownApproval = (run_id: string) =>
     { path: "path.run_id", message: "is not a run of this organization that needs an approval" }
   ])
 
-const kept = (id: string, stored: ApprovalRuleRow | Unstored) => {
-  switch (stored) {
-    case "full":
-      return refused("name", `can't be added: an organization has at most ${approvalRulesMax} approval rules`)
-    case "name_taken":
-      return refused("name", "is that of another approval rule")
-    case "too_long":
-      return refused("", `The conditions of a rule can't have more than ${conditionBytesMax} bytes.`)
-    case "unknown":
-      return unknownRule(id)
-    default:
-      return Effect.succeed(approvalRuleView(stored))
-  }
-}
-
 /** The handlers and the configuration of an organization use this. */
-export const makeRuleWrites = Effect.map(ApprovalRules, (rules) => ({
-  add: Effect.fnUntraced(function* (payload: typeof RuleRequest.Type) {
+export const makeRuleWrites = Effect.map(ApprovalRules, (rules) => {
+  const set = Effect.fnUntraced(function* (id: string | null, before: ApprovalRuleOrder, request: Change) {
     const { org_id } = yield* CurrentCaller
-    return yield* kept("", yield* rules.add(org_id, changed(defaults, payload.name, payload)))
-  }),
-  change: Effect.fnUntraced(function* (id: string, payload: typeof ChangeRequest.Type) {
-    const { org_id } = yield* CurrentCaller
-    const before = looksLike("apr", id) ? yield* rules.find(org_id, id) : null
-    if (before === null) return yield* unknownRule(id)
-    return yield* kept(id, yield* rules.change(org_id, id, changed(before, before.name, payload)))
+    const row = yield* rules.set(org_id, id, changed(before, request))
+    return row === null ? yield* unknownRule(id ?? "") : approvalRuleView(row)
   })
-}))
+  return {
+    add: (payload: typeof RuleRequest.Type) => set(null, { ...defaults, name: payload.name }, payload),
+    change: Effect.fnUntraced(function* (id: string, payload: Change) {
+      const { org_id } = yield* CurrentCaller
+      const before = looksLike("apr", id) ? yield* rules.find(org_id, id) : null
+      return before === null ? yield* unknownRule(id) : yield* set(id, before, payload)
+    })
+  }
+})
 
 export const ApprovalsHandlers = HttpApiBuilder.group(
   Api,
