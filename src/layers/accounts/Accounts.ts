@@ -28,7 +28,7 @@ import { Settings } from "../platform/Settings.ts"
 import type { ReferralRefused } from "./Referrals.ts"
 import { digest, hashed, matches, newToken, randomText } from "./Secrets.ts"
 import { type CodeNeeded, SecondFactors, type WrongCode } from "./SecondFactors.ts"
-import { oneRowOf, rowsOf } from "../postgres/Rows.ts"
+import { done, oneRowOf, rowsOf } from "../postgres/Rows.ts"
 import { newWalletLane } from "./WalletLanes.ts"
 
 export { digest }
@@ -235,40 +235,15 @@ export class Accounts extends Context.Service<
 
       const findSession = (token: string) =>
         sessionRows(sql`
-        SELECT s.org_id, o.name AS organization, s.user_id, u.email, s.expires_at, u.pending, m.role
-        FROM sessions s JOIN users u USING (user_id) JOIN orgs o ON o.org_id = s.org_id
-        JOIN members m ON m.org_id = s.org_id AND m.user_id = s.user_id
-        WHERE s.token_hash = ${digest(token)} AND s.ended_at IS NULL AND s.expires_at > now()`)
+          SELECT s.org_id, o.name AS organization, s.user_id, u.email, s.expires_at, u.pending, m.role
+          FROM sessions s JOIN users u USING (user_id) JOIN orgs o ON o.org_id = s.org_id
+          JOIN members m ON m.org_id = s.org_id AND m.user_id = s.user_id
+          WHERE s.token_hash = ${digest(token)} AND s.ended_at IS NULL AND s.expires_at > now()`)
 
       const isMember = Effect.fnUntraced(function* (user_id: string, org_id: string | null) {
         const rows = yield* sql`
           SELECT 1 AS found FROM members WHERE user_id = ${user_id} AND (${org_id}::text IS NULL OR org_id = ${org_id}) LIMIT 1`
         return rows.length > 0
-      })
-
-      const signUp = Effect.fn("Accounts.signUp")(function* (account: NewAccount) {
-        const { email, address } = account
-        const password_hash = yield* hashed(account.password)
-        const user_id = newId("usr")
-        return yield* log
-          .by({ kind: "person", id: user_id, name: null, address: account.client })(
-            Effect.gen(function* () {
-              const org_id = yield* insertOrganization(account.organization, account.daily_limit)
-              yield* sql`
-                INSERT INTO users (user_id, org_id, email, password_hash, pending, email_verified_at)
-                VALUES (${user_id}, ${org_id}, ${email}, ${password_hash}, ${address === "pending"},
-                        CASE WHEN ${address === "verified"} THEN now() END)`
-              yield* account.joining({ org_id, user_id })
-              return (
-                (yield* open(user_id, password_hash, org_id, false)) ??
-                (yield* Effect.die(new Error("the session of a new user was not stored")))
-              )
-            })
-          )
-          .pipe(
-            Effect.catchReason("SqlError", "UniqueViolation", () => Effect.fail(new EmailTaken())),
-            Effect.catchTag("SqlError", Effect.die)
-          )
       })
 
       const check = Effect.fnUntraced(function* (email: string, password: Redacted.Redacted) {
@@ -293,62 +268,9 @@ export class Accounts extends Context.Service<
         return signedIn.find((one) => one !== undefined)
       }, Effect.orDie)
 
-      const signIn = Effect.fn("Accounts.signIn")(function* (
-        email: string,
-        password: Redacted.Redacted,
-        org_id: string | null,
-        code: string | null
-      ) {
-        const user = yield* check(email, password)
-        if (user === undefined) return Option.none()
-        const proven = yield* factors.check(user.user_id, code)
-        const opened = yield* Effect.orDie(open(user.user_id, user.password_hash, org_id, proven))
-        if (opened === null && !(yield* Effect.orDie(isMember(user.user_id, org_id)))) return yield* new NotMember()
-        return Option.fromNullishOr(opened)
-      })
-
-      const signOut = (token: Redacted.Redacted) => sql`
-        UPDATE sessions SET ended_at = now() WHERE token_hash = ${digest(Redacted.value(token))} AND ended_at IS NULL`
-
       const session = (token: Redacted.Redacted) => findSession(Redacted.value(token))
 
-      const principal = Effect.fnUntraced(function* (token: Redacted.Redacted) {
-        const text = Redacted.value(token)
-        if (text.startsWith("rg_sess_")) {
-          const [row] = yield* findSession(text)
-          return Option.map(Option.fromNullishOr(row), (session) => ({
-            ...session,
-            key_id: null,
-            environment: null,
-            access: null
-          }))
-        }
-        const [key] = yield* keyOwnerRows(sql`
-          SELECT org_id, key_id, environment, ${sql.literal(accessColumns)} FROM api_keys
-          WHERE key_hash = ${digest(text)} AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now())`)
-        if (key === undefined) return Option.none()
-        const { org_id, key_id, environment } = key
-        return Option.some({
-          org_id,
-          key_id,
-          environment,
-          user_id: null,
-          pending: false,
-          role: null,
-          access: accessOf(key)
-        })
-      }, Effect.orDie)
-
-      const access = Effect.fnUntraced(function* (org_id: string, key_id: string) {
-        const [row] = yield* accessRows(sql`
-          SELECT ${sql.literal(accessColumns)} FROM api_keys
-          WHERE org_id = ${org_id} AND key_id = ${key_id} AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now())`)
-        return row === undefined ? null : accessOf(row)
-      }, Effect.orDie)
-
       const keys = apiKeys(sql, cell)
-
-      const ownerOfKey = (key_id: string) => orgIdRows(sql`SELECT org_id FROM api_keys WHERE key_id = ${key_id}`)
 
       const listOrganizations = organizationList(sql)
 
@@ -364,10 +286,42 @@ export class Accounts extends Context.Service<
       const count = countRow(sql`SELECT count(*) AS count FROM orgs`)
 
       return Accounts.of({
-        signUp,
-        signIn,
+        signUp: Effect.fn("Accounts.signUp")(function* (account) {
+          const { email, address } = account
+          const password_hash = yield* hashed(account.password)
+          const user_id = newId("usr")
+          return yield* log
+            .by({ kind: "person", id: user_id, name: null, address: account.client })(
+              Effect.gen(function* () {
+                const org_id = yield* insertOrganization(account.organization, account.daily_limit)
+                yield* sql`
+                  INSERT INTO users (user_id, org_id, email, password_hash, pending, email_verified_at)
+                  VALUES (${user_id}, ${org_id}, ${email}, ${password_hash}, ${address === "pending"},
+                          CASE WHEN ${address === "verified"} THEN now() END)`
+                yield* account.joining({ org_id, user_id })
+                return (
+                  (yield* open(user_id, password_hash, org_id, false)) ??
+                  (yield* Effect.die(new Error("the session of a new user was not stored")))
+                )
+              })
+            )
+            .pipe(
+              Effect.catchReason("SqlError", "UniqueViolation", () => Effect.fail(new EmailTaken())),
+              Effect.catchTag("SqlError", Effect.die)
+            )
+        }),
+        signIn: Effect.fn("Accounts.signIn")(function* (email, password, org_id, code) {
+          const user = yield* check(email, password)
+          if (user === undefined) return Option.none()
+          const proven = yield* factors.check(user.user_id, code)
+          const opened = yield* Effect.orDie(open(user.user_id, user.password_hash, org_id, proven))
+          if (opened === null && !(yield* Effect.orDie(isMember(user.user_id, org_id)))) return yield* new NotMember()
+          return Option.fromNullishOr(opened)
+        }),
         open: (user_id, password_hash, org_id, proven) => Effect.orDie(open(user_id, password_hash, org_id, proven)),
-        signOut: (token) => Effect.asVoid(Effect.orDie(signOut(token))),
+        signOut: (token) =>
+          done(sql`
+            UPDATE sessions SET ended_at = now() WHERE token_hash = ${digest(Redacted.value(token))} AND ended_at IS NULL`),
         session: (token) => Effect.orDie(Effect.map(session(token), (rows) => Option.fromNullishOr(rows[0]))),
         createOrganization: (name, daily_limit) =>
           Effect.orDie(sql.withTransaction(insertOrganization(name, daily_limit))),
@@ -375,8 +329,38 @@ export class Accounts extends Context.Service<
         findOrganizations: (search, before, limit) => listOrganizations(null, search, before, limit),
         organization: (org_id) =>
           Effect.map(listOrganizations(org_id, null, null, 1), (rows) => Option.fromNullishOr(rows[0])),
-        principal,
-        access,
+        principal: Effect.fnUntraced(function* (token) {
+          const text = Redacted.value(token)
+          if (text.startsWith("rg_sess_")) {
+            const [row] = yield* findSession(text)
+            return Option.map(Option.fromNullishOr(row), (session) => ({
+              ...session,
+              key_id: null,
+              environment: null,
+              access: null
+            }))
+          }
+          const [key] = yield* keyOwnerRows(sql`
+            SELECT org_id, key_id, environment, ${sql.literal(accessColumns)} FROM api_keys
+            WHERE key_hash = ${digest(text)} AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now())`)
+          if (key === undefined) return Option.none()
+          const { org_id, key_id, environment } = key
+          return Option.some({
+            org_id,
+            key_id,
+            environment,
+            user_id: null,
+            pending: false,
+            role: null,
+            access: accessOf(key)
+          })
+        }, Effect.orDie),
+        access: Effect.fnUntraced(function* (org_id, key_id) {
+          const [row] = yield* accessRows(sql`
+            SELECT ${sql.literal(accessColumns)} FROM api_keys
+            WHERE org_id = ${org_id} AND key_id = ${key_id} AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now())`)
+          return row === undefined ? null : accessOf(row)
+        }, Effect.orDie),
         createKey: keys.create,
         changeableKeys: (org_id) => Effect.orDie(keys.changeable(org_id)),
         keys: (org_id, before, limit) => Effect.orDie(keys.list(org_id, before, limit)),
@@ -386,7 +370,11 @@ export class Accounts extends Context.Service<
         rotateKey: keys.rotate,
         renewKey: keys.renew,
         ownerOfKey: (key_id) =>
-          Effect.orDie(Effect.map(ownerOfKey(key_id), (rows) => Option.fromNullishOr(rows[0]?.org_id))),
+          Effect.orDie(
+            Effect.map(orgIdRows(sql`SELECT org_id FROM api_keys WHERE key_id = ${key_id}`), (rows) =>
+              Option.fromNullishOr(rows[0]?.org_id)
+            )
+          ),
         used: (key_id) => {
           usedKeys.add(key_id)
         }

@@ -5,7 +5,7 @@
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { AuditLog } from "../auditlog/AuditLog.ts"
-import { rowsOf } from "../postgres/Rows.ts"
+import { storedAs } from "../postgres/Rows.ts"
 import type { Role } from "../../schema/accounts/Role.ts"
 import { newId } from "../platform/Ids.ts"
 import { hashed, randomPassword } from "./Secrets.ts"
@@ -30,8 +30,8 @@ export class IdentityRefused extends Schema.TaggedError<IdentityRefused>()("Iden
 
 const Account = Schema.Struct({ user_id: Schema.String, password_hash: Schema.String })
 export type Account = typeof Account.Type
-const accountRows = rowsOf(Account.fields)
-const addressRows = rowsOf({ ...Account.fields, verified: Schema.Boolean })
+const accountRows = storedAs(Account.fields)
+const addressRows = storedAs({ ...Account.fields, verified: Schema.Boolean })
 
 export class Identities extends Context.Service<
   Identities,
@@ -58,14 +58,6 @@ export class Identities extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const log = yield* AuditLog
 
-      const find = ({ issuer, subject }: Identity) =>
-        Effect.map(
-          accountRows(sql`
-          SELECT u.user_id, u.password_hash FROM identities i JOIN users u USING (user_id)
-          WHERE i.issuer = ${issuer} AND i.subject = ${subject}`),
-          (rows) => rows[0] ?? null
-        )
-
       const store = ({ issuer, subject }: Identity, user_id: string) => sql`
         INSERT INTO identities (issuer, subject, user_id) VALUES (${issuer}, ${subject}, ${user_id})
         ON CONFLICT DO NOTHING RETURNING 1 AS stored`
@@ -78,49 +70,43 @@ export class Identities extends Context.Service<
           VALUES (${account.user_id}, ${org_id}, ${email}, ${account.password_hash}, now())`
       })
 
-      const link = Effect.fn("Identities.link")(function* (
-        identity: Identity,
-        email: string,
-        joining: Joining | null,
-        address: string
-      ) {
-        const [existing] = yield* Effect.orDie(
-          addressRows(sql`
+      return Identities.of({
+        find: ({ issuer, subject }) =>
+          accountRows.first(sql`
+            SELECT u.user_id, u.password_hash FROM identities i JOIN users u USING (user_id)
+            WHERE i.issuer = ${issuer} AND i.subject = ${subject}`),
+        link: Effect.fn("Identities.link")(function* (identity, email, joining, address) {
+          const [existing] = yield* addressRows.all(sql`
             SELECT user_id, password_hash, email_verified_at IS NOT NULL AS verified FROM users
             WHERE lower(email) = lower(${email}) AND NOT pending`)
-        )
-        if (existing === undefined && joining === null) return null
-        if (existing?.verified === false) return yield* new IdentityRefused({ reason: "unverified" })
-        if (joining !== null) {
-          const orgs = yield* Effect.orDie(sql`SELECT 1 AS existing FROM orgs WHERE org_id = ${joining.org_id}`)
-          if (orgs.length === 0) return yield* new IdentityRefused({ reason: "organization" })
-        }
-        const account = existing ?? { user_id: newId("usr"), password_hash: yield* hashed(randomPassword()) }
-        yield* log
-          .by({ kind: "person", id: account.user_id, name: null, address })(
-            Effect.gen(function* () {
-              if (existing === undefined && joining !== null) yield* createUser(account, email, joining)
-              const stored = yield* store(identity, account.user_id)
-              if (stored.length === 0) return yield* new IdentityRefused({ reason: "other" })
-              if (existing !== undefined && joining !== null)
-                yield* sql`
-                  INSERT INTO members (org_id, user_id, role) VALUES (${joining.org_id}, ${account.user_id}, ${joining.role})
-                  ON CONFLICT (org_id, user_id) DO NOTHING`
-            })
-          )
-          .pipe(
-            // Two first sign-ins at once, or a sign-up with the address in between. The next attempt finds the account.
-            Effect.catchReason("SqlError", "UniqueViolation", () =>
-              Effect.fail(new IdentityRefused({ reason: "other" }))
-            ),
-            Effect.catchTag("SqlError", Effect.die)
-          )
-        return { user_id: account.user_id, password_hash: account.password_hash }
-      })
-
-      return Identities.of({
-        find: (identity) => Effect.orDie(find(identity)),
-        link,
+          if (existing === undefined && joining === null) return null
+          if (existing?.verified === false) return yield* new IdentityRefused({ reason: "unverified" })
+          if (joining !== null) {
+            const orgs = yield* Effect.orDie(sql`SELECT 1 AS existing FROM orgs WHERE org_id = ${joining.org_id}`)
+            if (orgs.length === 0) return yield* new IdentityRefused({ reason: "organization" })
+          }
+          const account = existing ?? { user_id: newId("usr"), password_hash: yield* hashed(randomPassword()) }
+          yield* log
+            .by({ kind: "person", id: account.user_id, name: null, address })(
+              Effect.gen(function* () {
+                if (existing === undefined && joining !== null) yield* createUser(account, email, joining)
+                const stored = yield* store(identity, account.user_id)
+                if (stored.length === 0) return yield* new IdentityRefused({ reason: "other" })
+                if (existing !== undefined && joining !== null)
+                  yield* sql`
+                    INSERT INTO members (org_id, user_id, role) VALUES (${joining.org_id}, ${account.user_id}, ${joining.role})
+                    ON CONFLICT (org_id, user_id) DO NOTHING`
+              })
+            )
+            .pipe(
+              // Two first sign-ins at once, or a sign-up with the address in between. The next attempt finds the account.
+              Effect.catchReason("SqlError", "UniqueViolation", () =>
+                Effect.fail(new IdentityRefused({ reason: "other" }))
+              ),
+              Effect.catchTag("SqlError", Effect.die)
+            )
+          return { user_id: account.user_id, password_hash: account.password_hash }
+        }),
         store: (identity, user_id) => Effect.asVoid(Effect.orDie(store(identity, user_id)))
       })
     })

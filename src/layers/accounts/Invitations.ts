@@ -8,7 +8,7 @@ import { Context, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { digest, newLinkToken } from "./Secrets.ts"
 import { Settings } from "../platform/Settings.ts"
-import { rowsOf } from "../postgres/Rows.ts"
+import { rowsOf, storedAs } from "../postgres/Rows.ts"
 
 /** The token is unknown, used, expired, or for another address. One error for all four, so that it reveals nothing about tokens. */
 export class InvitationRefused extends Schema.TaggedError<InvitationRefused>()("InvitationRefused", {}) {}
@@ -28,7 +28,7 @@ export const InvitationRow = Schema.Struct({
   org_id: Schema.NullOr(Schema.String)
 })
 export type InvitationRow = typeof InvitationRow.Type
-const invitationRows = rowsOf(InvitationRow.fields)
+const invitationRows = storedAs(InvitationRow.fields)
 
 const days = 7
 
@@ -55,37 +55,31 @@ export class Invitations extends Context.Service<
       const { cell } = yield* Settings
       const hashOf = (token: Redacted.Redacted) => digest(Redacted.value(token))
 
-      const invite = Effect.fnUntraced(function* (email: string) {
-        const token = newLinkToken(cell, "invite", null)
-        const [row] = yield* expiryRows(sql`
-          INSERT INTO invitations (token_hash, email, expires_at)
-          SELECT ${hashOf(token)}, ${email}, now() + make_interval(days => ${days})
-          WHERE NOT EXISTS (SELECT FROM users WHERE lower(email) = lower(${email}) AND NOT pending)
-          RETURNING expires_at`)
-        return Option.map(Option.fromNullishOr(row), ({ expires_at }) => ({ email, token, expires_at }))
-      }, Effect.orDie)
-
       const email = (token: Redacted.Redacted) =>
         emailRows(sql`
-        SELECT email FROM invitations WHERE token_hash = ${hashOf(token)} AND used_at IS NULL AND expires_at > now()`)
-
-      const redeem = Effect.fnUntraced(function* (token: Redacted.Redacted, address: string, org_id: string) {
-        const rows = yield* Effect.orDie(sql`
-          UPDATE invitations SET used_at = now(), org_id = ${org_id}
-          WHERE token_hash = ${hashOf(token)} AND lower(email) = lower(${address}) AND used_at IS NULL AND expires_at > now()
-          RETURNING 1 AS redeemed`)
-        if (rows.length === 0) return yield* new InvitationRefused()
-      })
-
-      const latest = (limit: number) =>
-        invitationRows(sql`
-          SELECT email, created_at, expires_at, used_at, org_id FROM invitations ORDER BY created_at DESC, email LIMIT ${limit}`)
+          SELECT email FROM invitations WHERE token_hash = ${hashOf(token)} AND used_at IS NULL AND expires_at > now()`)
 
       return Invitations.of({
-        invite,
-        latest: (limit) => Effect.orDie(latest(limit)),
+        invite: Effect.fnUntraced(function* (email) {
+          const token = newLinkToken(cell, "invite", null)
+          const [row] = yield* expiryRows(sql`
+            INSERT INTO invitations (token_hash, email, expires_at)
+            SELECT ${hashOf(token)}, ${email}, now() + make_interval(days => ${days})
+            WHERE NOT EXISTS (SELECT FROM users WHERE lower(email) = lower(${email}) AND NOT pending)
+            RETURNING expires_at`)
+          return Option.map(Option.fromNullishOr(row), ({ expires_at }) => ({ email, token, expires_at }))
+        }, Effect.orDie),
+        latest: (limit) =>
+          invitationRows.all(sql`
+            SELECT email, created_at, expires_at, used_at, org_id FROM invitations ORDER BY created_at DESC, email LIMIT ${limit}`),
         email: (token) => Effect.orDie(Effect.map(email(token), (rows) => Option.fromNullishOr(rows[0]?.email))),
-        redeem
+        redeem: Effect.fnUntraced(function* (token, address, org_id) {
+          const rows = yield* Effect.orDie(sql`
+            UPDATE invitations SET used_at = now(), org_id = ${org_id}
+            WHERE token_hash = ${hashOf(token)} AND lower(email) = lower(${address}) AND used_at IS NULL AND expires_at > now()
+            RETURNING 1 AS redeemed`)
+          if (rows.length === 0) return yield* new InvitationRefused()
+        })
       })
     })
   )

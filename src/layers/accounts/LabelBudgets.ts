@@ -5,34 +5,30 @@
  */
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { type BudgetPeriod, budgetPeriods, withZone, zoneChangesOn, zoneOf } from "../../schema/money/SpendDay.ts"
+import { type BudgetPeriod, withZone, zoneChangesOn, zoneOf } from "../../schema/money/SpendDay.ts"
 import { Zones } from "../../schema/money/TimeZone.ts"
 import type { MicroUsd } from "../../schema/money/Money.ts"
+import { LabelBudget } from "../../schema/nouns/LabelBudget.ts"
 import type { KeyBudget } from "../../schema/wallet/KeyBudget.ts"
-import { type LabelAsk, labelAsks, valueBudgetId } from "../../schema/wallet/LabelBudget.ts"
+import { labelAsks, valueBudgetId } from "../../schema/wallet/LabelBudget.ts"
 import { noBudgets, readBudgets } from "../ledger/BudgetTurn.ts"
 import { withNewValues } from "../ledger/LabelTurn.ts"
 import { newId } from "../platform/Ids.ts"
-import { oneRowOf, rowsOf } from "../postgres/Rows.ts"
+import { hasRows, oneRowOf, rowsOf, storedAs } from "../postgres/Rows.ts"
 import { dayOf, zonesOf } from "../postgres/SpendDay.ts"
 
 /** More than a reseller has customers with limits of their own. The limit keeps a script from filling the table. */
 export const labelBudgetsMax = 10_000
 
+const { id, label, value, limit: amount, period, created_at } = LabelBudget.fields
 const Row = Schema.Struct({
-  id: Schema.String,
-  label: Schema.String,
-  value: Schema.NullOr(Schema.String),
-  amount: Schema.BigInt,
-  period: Schema.Literals(budgetPeriods),
-  created_at: Schema.Date,
-  today: Schema.String,
+  ...{ id, label, value, amount, period, created_at, today: Schema.String },
   /** Those of the organization, if the budget has none of its own. */
   time_zones: Schema.NullOr(Zones),
   own_zones: Schema.NullOr(Zones)
 })
 const budgetRows = rowsOf(Row.fields)
-const idRows = rowsOf({ budget_id: Schema.String })
+const ids = storedAs({ budget_id: Schema.String })
 const zonesRow = oneRowOf({ zones: Schema.NullOr(Zones) })
 const zoneRow = oneRowOf({
   ...{ own: Schema.NullOr(Zones), of_wallet: Schema.NullOr(Zones) },
@@ -119,84 +115,74 @@ export class LabelBudgets extends Context.Service<
         return withZone(own, zone, day, micros) ?? (yield* new ZoneKept({ until: zoneChangesOn(own) }))
       })
 
-      const set = Effect.fnUntraced(function* (org_id: string, order: LabelBudgetOrder) {
-        const { label, value, limit, period } = order
-        const budget_id = value === null ? null : valueBudgetId(org_id, label, value)
-        // Locks the wallet as a turn does, before the budgets.
-        yield* sql`SELECT 1 FROM wallets WHERE org_id = ${org_id} FOR UPDATE`
-        const changed = yield* zonesWith(org_id, label, budget_id, order.time_zone)
-        const rows = yield* budgetRows(sql`
-          INSERT INTO label_budgets (id, org_id, label, value, budget_id, amount, period, time_zones)
-          SELECT ${newId("lbl")}, ${org_id}, ${label}, ${value}, ${budget_id}, ${limit}, ${period}, ${changed === null ? null : JSON.stringify(changed)}::jsonb
-          WHERE (SELECT count(*) FROM label_budgets WHERE org_id = ${org_id}) < ${labelBudgetsMax}
-             OR EXISTS (SELECT FROM label_budgets WHERE org_id = ${org_id} AND label = ${label} AND budget_id IS NOT DISTINCT FROM ${budget_id})
-          ON CONFLICT ON CONSTRAINT label_budgets_once DO UPDATE SET amount = excluded.amount, period = excluded.period,
-            time_zones = coalesce(excluded.time_zones, label_budgets.time_zones)
-          RETURNING ${columns}`)
-        return (yield* counted(org_id, rows))[0] ?? null
-      }, sql.withTransaction)
-
-      const list = Effect.fnUntraced(function* (org_id: string, before: string | null, limit: number) {
-        const rows = yield* budgetRows(sql`
-          SELECT ${columns} FROM label_budgets WHERE org_id = ${org_id} AND (${before}::text IS NULL OR id < ${before})
-          ORDER BY id DESC LIMIT ${limit}`)
-        return yield* counted(org_id, rows)
-      })
-
-      const values = Effect.fnUntraced(function* (
-        org_id: string,
-        { label, id }: { readonly label: string | null; readonly id: string | null },
-        after: string | null,
-        limit: number
-      ) {
-        const rows = yield* idRows(sql`
-          SELECT b.budget_id FROM key_budgets b CROSS JOIN LATERAL label_budget_of(b.org_id, b.label, b.budget_id) l
-          WHERE b.org_id = ${org_id} AND b.label IS NOT NULL AND (${label}::text IS NULL OR b.label = ${label})
-            AND (${id}::text IS NULL OR b.budget_id = ${id}) AND (${after}::text IS NULL OR b.budget_id > ${after}) AND l.id IS NOT NULL
-          ORDER BY b.budget_id LIMIT ${limit}`)
-        const ids = rows.map(({ budget_id }) => budget_id)
-        const budgets = ids.length === 0 ? noBudgets : yield* readBudgets(sql, ids)
-        return ids.flatMap((one) => budgets.get(one)?.budget ?? [])
-      })
-
-      const zonesOfValue = (org_id: string, label: string, value: string) => {
-        const id = valueBudgetId(org_id, label, value)
-        return Effect.map(
-          zonesRow(sql`
-            SELECT coalesce(value_zones(b.time_zones, w.time_zones, l.time_zones, now()), w.time_zones) AS zones
-            FROM wallets w LEFT JOIN key_budgets b ON b.budget_id = ${id} LEFT JOIN LATERAL label_budget_of(w.org_id, ${label}, ${id}) l ON true
-            WHERE w.org_id = ${org_id}`),
-          (row) => row.zones ?? []
-        )
-      }
-
-      const remove = Effect.fnUntraced(function* (org_id: string, id: string) {
-        yield* sql`SELECT 1 FROM wallets WHERE org_id = ${org_id} FOR UPDATE`
-        return (yield* sql`DELETE FROM label_budgets WHERE org_id = ${org_id} AND id = ${id} RETURNING 1`).length > 0
-      }, sql.withTransaction)
-
-      const read = Effect.fnUntraced(function* (asks: ReadonlyArray<LabelAsk>) {
-        const ids = asks.map(({ budget_id }) => budget_id)
-        const budgets = yield* withNewValues(sql, asks, yield* readBudgets(sql, ids))
-        return asks.flatMap(({ budget_id }) => budgets.get(budget_id)?.budget ?? [])
-      })
-
-      const of = Effect.fnUntraced(function* (run: Parameters<typeof labelAsks>[1]) {
-        if ((run.metadata ?? null) === null) return []
-        const { labels } = yield* labelsRow(
-          sql`SELECT budget_labels AS labels FROM wallets WHERE org_id = ${run.org_id}`
-        )
-        const asks = labelAsks(labels ?? undefined, run)
-        return asks.length === 0 ? [] : yield* read(asks)
-      })
+      const locked = (org_id: string) => sql`SELECT 1 FROM wallets WHERE org_id = ${org_id} FOR UPDATE`
 
       return LabelBudgets.of({
-        set: (org_id, order) => Effect.catchTag(set(org_id, order), "SqlError", Effect.die),
-        values: (org_id, of, after, limit) => Effect.orDie(values(org_id, of, after, limit)),
-        zones: (org_id, label, value) => Effect.orDie(zonesOfValue(org_id, label, value)),
-        list: (org_id, before, limit) => Effect.orDie(list(org_id, before, limit)),
-        remove: (org_id, id) => Effect.orDie(remove(org_id, id)),
-        of: (run) => Effect.orDie(of(run))
+        set: Effect.fnUntraced(
+          function* (org_id, { label, value, limit, period, time_zone }) {
+            const budget_id = value === null ? null : valueBudgetId(org_id, label, value)
+            // Locks the wallet as a turn does, before the budgets.
+            yield* locked(org_id)
+            const changed = yield* zonesWith(org_id, label, budget_id, time_zone)
+            const rows = yield* budgetRows(sql`
+              INSERT INTO label_budgets (id, org_id, label, value, budget_id, amount, period, time_zones)
+              SELECT ${newId("lbl")}, ${org_id}, ${label}, ${value}, ${budget_id}, ${limit}, ${period}, ${changed === null ? null : JSON.stringify(changed)}::jsonb
+              WHERE (SELECT count(*) FROM label_budgets WHERE org_id = ${org_id}) < ${labelBudgetsMax}
+                 OR EXISTS (SELECT FROM label_budgets WHERE org_id = ${org_id} AND label = ${label} AND budget_id IS NOT DISTINCT FROM ${budget_id})
+              ON CONFLICT ON CONSTRAINT label_budgets_once DO UPDATE SET amount = excluded.amount, period = excluded.period,
+                time_zones = coalesce(excluded.time_zones, label_budgets.time_zones)
+              RETURNING ${columns}`)
+            return (yield* counted(org_id, rows))[0] ?? null
+          },
+          sql.withTransaction,
+          Effect.catchTag("SqlError", Effect.die)
+        ),
+        list: Effect.fnUntraced(function* (org_id, before, limit) {
+          const rows = yield* budgetRows(sql`
+            SELECT ${columns} FROM label_budgets WHERE org_id = ${org_id} AND (${before}::text IS NULL OR id < ${before})
+            ORDER BY id DESC LIMIT ${limit}`)
+          return yield* counted(org_id, rows)
+        }, Effect.orDie),
+        values: Effect.fnUntraced(function* (org_id, { label, id }, after, limit) {
+          const rows = yield* ids.all(sql`
+            SELECT b.budget_id FROM key_budgets b CROSS JOIN LATERAL label_budget_of(b.org_id, b.label, b.budget_id) l
+            WHERE b.org_id = ${org_id} AND b.label IS NOT NULL AND (${label}::text IS NULL OR b.label = ${label})
+              AND (${id}::text IS NULL OR b.budget_id = ${id}) AND (${after}::text IS NULL OR b.budget_id > ${after}) AND l.id IS NOT NULL
+            ORDER BY b.budget_id LIMIT ${limit}`)
+          const wanted = rows.map(({ budget_id }) => budget_id)
+          const budgets = wanted.length === 0 ? noBudgets : yield* readBudgets(sql, wanted)
+          return wanted.flatMap((one) => budgets.get(one)?.budget ?? [])
+        }, Effect.orDie),
+        zones: Effect.fnUntraced(function* (org_id, label, value) {
+          const id = valueBudgetId(org_id, label, value)
+          const { zones } = yield* zonesRow(sql`
+            SELECT coalesce(value_zones(b.time_zones, w.time_zones, l.time_zones, now()), w.time_zones) AS zones
+            FROM wallets w LEFT JOIN key_budgets b ON b.budget_id = ${id} LEFT JOIN LATERAL label_budget_of(w.org_id, ${label}, ${id}) l ON true
+            WHERE w.org_id = ${org_id}`)
+          return zones ?? []
+        }, Effect.orDie),
+        remove: Effect.fnUntraced(
+          function* (org_id, id) {
+            yield* locked(org_id)
+            return yield* hasRows(sql`DELETE FROM label_budgets WHERE org_id = ${org_id} AND id = ${id} RETURNING 1`)
+          },
+          sql.withTransaction,
+          Effect.orDie
+        ),
+        of: Effect.fnUntraced(function* (run) {
+          if (run.metadata === null) return []
+          const { labels } = yield* labelsRow(
+            sql`SELECT budget_labels AS labels FROM wallets WHERE org_id = ${run.org_id}`
+          )
+          const asks = labelAsks(labels ?? undefined, run)
+          if (asks.length === 0) return []
+          const read = yield* readBudgets(
+            sql,
+            asks.map(({ budget_id }) => budget_id)
+          )
+          const budgets = yield* withNewValues(sql, asks, read)
+          return asks.flatMap(({ budget_id }) => budgets.get(budget_id)?.budget ?? [])
+        }, Effect.orDie)
       })
     })
   )

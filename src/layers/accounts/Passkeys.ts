@@ -10,8 +10,8 @@ import { Clock, Context, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { AuditLog } from "../auditlog/AuditLog.ts"
 import { newId } from "../platform/Ids.ts"
-import { oneRowOf, rowsOf } from "../postgres/Rows.ts"
-import { type Assertion, NewCredential } from "../../schema/nouns/Passkey.ts"
+import { hasRows, oneRowOf, storedAs } from "../postgres/Rows.ts"
+import { type Assertion, NewCredential, Passkey } from "../../schema/nouns/Passkey.ts"
 import { Accounts, type NewSession } from "./Accounts.ts"
 
 /** `message` is for the log: it names the rule, and no secret. */
@@ -63,17 +63,12 @@ const checked = <A>(work: () => Promise<A>) =>
   })
 const refused = (message: string) => Effect.fail(new PasskeyRefused({ message }))
 
-const PasskeyRow = Schema.Struct({
-  ...{ id: Schema.String, credential_id: Schema.String, name: Schema.String },
-  ...{ created_at: Schema.Date, last_used_at: Schema.NullOr(Schema.Date) }
-})
+const PasskeyRow = Schema.Struct({ ...Passkey.fields, credential_id: Schema.String })
 type PasskeyRow = typeof PasskeyRow.Type
-const passkeyRows = rowsOf(PasskeyRow.fields)
-const keyRows = rowsOf({
-  user_id: Schema.String,
-  password_hash: Schema.String,
-  public_key: Schema.Uint8Array,
-  counter: Schema.BigInt
+const passkeys = storedAs(PasskeyRow.fields)
+const keys = storedAs({
+  ...{ user_id: Schema.String, password_hash: Schema.String },
+  ...{ public_key: Schema.Uint8Array, counter: Schema.BigInt }
 })
 const challengeKeyRow = oneRowOf({ challenge_key: Schema.Uint8Array })
 
@@ -121,7 +116,7 @@ export class Passkeys extends Context.Service<
       const of = (user_id: string, passkey_id: string) => sql`user_id = ${user_id} AND passkey_id = ${passkey_id}`
 
       const list = (user_id: string) =>
-        passkeyRows(sql`SELECT ${columns} FROM passkeys WHERE user_id = ${user_id} ORDER BY passkey_id DESC`)
+        passkeys.all(sql`SELECT ${columns} FROM passkeys WHERE user_id = ${user_id} ORDER BY passkey_id DESC`)
 
       const challengeFor = Effect.fnUntraced(function* (use: string, client_data: string) {
         const challenge = challengeIn(client_data)
@@ -133,14 +128,20 @@ export class Passkeys extends Context.Service<
 
       /** Uses a challenge up. It locks the user, so of two uses at once the second finds no row. */
       const useUp = Effect.fnUntraced(function* (user_id: string, issued: bigint) {
-        const used = yield* sql`
-          UPDATE users SET last_challenge = ${issued} WHERE user_id = ${user_id} AND last_challenge < ${issued} RETURNING 1 AS used`
-        if (used.length === 0) return yield* refused("the challenge was used")
+        const isNew = yield* hasRows(sql`
+          UPDATE users SET last_challenge = ${issued} WHERE user_id = ${user_id} AND last_challenge < ${issued} RETURNING 1 AS used`)
+        if (!isNew) return yield* refused("the challenge was used")
       })
 
-      const add = Effect.fn("Passkeys.add")(
-        function* (site: URL, user_id: string, given: typeof NewPasskey.Type, address: string) {
-          const { name, credential_id: id, client_data, attestation } = given
+      return Passkeys.of({
+        challenge: (use) => Effect.map(Clock.currentTimeMillis, (now) => newChallenge(key, use, now)),
+        list,
+        add: Effect.fn("Passkeys.add")(function* (
+          site,
+          user_id,
+          { name, credential_id: id, client_data, attestation },
+          address
+        ) {
           const { challenge, issued } = yield* challengeFor(registerUse(user_id), client_data)
           const { verifyRegistrationResponse } = yield* library
           const { verified, registrationInfo } = yield* checked(() =>
@@ -157,70 +158,53 @@ export class Passkeys extends Context.Service<
             Effect.gen(function* () {
               yield* useUp(user_id, issued)
               if ((yield* list(user_id)).length >= passkeysMax) return yield* new TooManyPasskeys()
-              const [row] = yield* passkeyRows(sql`
-                INSERT INTO passkeys (passkey_id, user_id, credential_id, public_key, name, counter)
-                VALUES (${newId("psk")}, ${user_id}, ${id}, ${publicKey}, ${name}, ${BigInt(counter)})
-                ON CONFLICT (credential_id) DO NOTHING RETURNING ${columns}`)
+              const row = yield* passkeys.first(sql`
+                  INSERT INTO passkeys (passkey_id, user_id, credential_id, public_key, name, counter)
+                  VALUES (${newId("psk")}, ${user_id}, ${id}, ${publicKey}, ${name}, ${BigInt(counter)})
+                  ON CONFLICT (credential_id) DO NOTHING RETURNING ${columns}`)
               return row ?? (yield* refused("the credential is registered already"))
             })
           )
-        },
-        Effect.catchTag("SqlError", Effect.die)
-      )
-
-      const signIn = Effect.fn("Passkeys.signIn")(
-        function* (site: URL, given: typeof Assertion.Type, org_id: string | null) {
-          const { credential_id: id, client_data, user_handle } = given
-          const { challenge, issued } = yield* challengeFor(signInUse, client_data)
-          const [row] = yield* keyRows(sql`
-            SELECT user_id, password_hash, public_key, counter FROM passkeys JOIN users USING (user_id) WHERE credential_id = ${id}`)
-          if (row === undefined) return yield* refused("the credential is unknown")
-          if (Buffer.from(user_handle, "base64url").toString() !== row.user_id)
-            return yield* refused("the credential is another person's")
-          const { verifyAuthenticationResponse } = yield* library
-          const { verified, authenticationInfo } = yield* checked(() =>
-            verifyAuthenticationResponse({
-              ...answerOf(id, {
-                ...{ clientDataJSON: client_data, authenticatorData: given.authenticator_data },
-                ...{ signature: given.signature, userHandle: user_handle }
-              }),
-              ...expected(site, challenge),
-              credential: { id, publicKey: new Uint8Array(row.public_key), counter: Number(row.counter) }
-            })
-          )
-          if (!verified) return yield* refused("the signature is wrong")
-          const counter = BigInt(authenticationInfo.newCounter)
-          return yield* sql.withTransaction(
-            Effect.gen(function* () {
-              yield* useUp(row.user_id, issued)
-              const counted = yield* sql`
-                UPDATE passkeys SET counter = ${counter}, last_used_at = now()
-                WHERE credential_id = ${id} AND (counter < ${counter} OR (counter = 0 AND ${counter} = 0)) RETURNING 1 AS counted`
-              if (counted.length === 0) return yield* refused("the count came back, or the passkey was removed")
-              return yield* accounts.open(row.user_id, row.password_hash, org_id, true)
-            })
-          )
-        },
-        Effect.catchTag("SqlError", Effect.die)
-      )
-
-      return Passkeys.of({
-        challenge: (use) => Effect.map(Clock.currentTimeMillis, (now) => newChallenge(key, use, now)),
-        list: (user_id) => Effect.orDie(list(user_id)),
-        add,
+        }),
         rename: (user_id, passkey_id, name) =>
-          Effect.map(
-            Effect.orDie(
-              passkeyRows(sql`UPDATE passkeys SET name = ${name} WHERE ${of(user_id, passkey_id)} RETURNING ${columns}`)
-            ),
-            ([row]) => row ?? null
-          ),
+          passkeys.first(sql`UPDATE passkeys SET name = ${name} WHERE ${of(user_id, passkey_id)} RETURNING ${columns}`),
         remove: (user_id, passkey_id) =>
-          Effect.map(
-            Effect.orDie(sql`DELETE FROM passkeys WHERE ${of(user_id, passkey_id)} RETURNING 1 AS removed`),
-            (rows) => rows.length > 0
-          ),
-        signIn
+          hasRows(sql`DELETE FROM passkeys WHERE ${of(user_id, passkey_id)} RETURNING 1 AS removed`),
+        signIn: Effect.fn("Passkeys.signIn")(
+          function* (site, given, org_id) {
+            const { credential_id: id, client_data, user_handle } = given
+            const { challenge, issued } = yield* challengeFor(signInUse, client_data)
+            const row = yield* keys.first(sql`
+              SELECT user_id, password_hash, public_key, counter FROM passkeys JOIN users USING (user_id) WHERE credential_id = ${id}`)
+            if (row === null) return yield* refused("the credential is unknown")
+            if (Buffer.from(user_handle, "base64url").toString() !== row.user_id)
+              return yield* refused("the credential is another person's")
+            const { verifyAuthenticationResponse } = yield* library
+            const { verified, authenticationInfo } = yield* checked(() =>
+              verifyAuthenticationResponse({
+                ...answerOf(id, {
+                  ...{ clientDataJSON: client_data, authenticatorData: given.authenticator_data },
+                  ...{ signature: given.signature, userHandle: user_handle }
+                }),
+                ...expected(site, challenge),
+                credential: { id, publicKey: new Uint8Array(row.public_key), counter: Number(row.counter) }
+              })
+            )
+            if (!verified) return yield* refused("the signature is wrong")
+            const counter = BigInt(authenticationInfo.newCounter)
+            return yield* sql.withTransaction(
+              Effect.gen(function* () {
+                yield* useUp(row.user_id, issued)
+                const isCounted = yield* hasRows(sql`
+                  UPDATE passkeys SET counter = ${counter}, last_used_at = now()
+                  WHERE credential_id = ${id} AND (counter < ${counter} OR (counter = 0 AND ${counter} = 0)) RETURNING 1 AS counted`)
+                if (!isCounted) return yield* refused("the count came back, or the passkey was removed")
+                return yield* accounts.open(row.user_id, row.password_hash, org_id, true)
+              })
+            )
+          },
+          Effect.catchTag("SqlError", Effect.die)
+        )
       })
     })
   )

@@ -8,7 +8,7 @@ import { Context, Effect, Layer, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { AuditLog } from "../auditlog/AuditLog.ts"
 import { digest, hashed, matches } from "./Secrets.ts"
-import { rowsOf } from "../postgres/Rows.ts"
+import { rowsOf, storedAs } from "../postgres/Rows.ts"
 
 /** The link's token is unknown, used or expired. */
 export class LinkRefused extends Schema.TaggedError<LinkRefused>()("LinkRefused", {}) {}
@@ -18,7 +18,7 @@ export class WrongPassword extends Schema.TaggedError<WrongPassword>()("WrongPas
 
 const userIdRows = rowsOf({ user_id: Schema.String })
 const emailRows = rowsOf({ email: Schema.String })
-const passwordRows = rowsOf({ password_hash: Schema.String })
+const passwordRows = storedAs({ password_hash: Schema.String })
 
 export class Passwords extends Context.Service<
   Passwords,
@@ -77,28 +77,6 @@ export class Passwords extends Context.Service<
                           AND email_identity(u.email) = email_identity(me.email))`
       })
 
-      const verifyEmail = Effect.fn("Passwords.verifyEmail")(function* (token: Redacted.Redacted) {
-        return yield* sql
-          .withTransaction(
-            Effect.gen(function* () {
-              const user_id = yield* consume(token, "verify_email")
-              yield* dropReferralOfExistingUser(user_id)
-              // Whoever signed up with the address may not be its owner. While the user is pending, no mail tells of the removal.
-              yield* sql`DELETE FROM passkeys WHERE user_id = ${user_id}`
-              yield* sql`DELETE FROM second_factors WHERE user_id = ${user_id}`
-              const [user] = yield* emailRows(sql`
-                UPDATE users SET pending = false, email_verified_at = now() WHERE user_id = ${user_id} AND pending RETURNING email`)
-              if (user === undefined) return yield* new LinkRefused()
-              yield* sql`DELETE FROM mail_tokens WHERE user_id = ${user_id} AND purpose = 'verify_email'`
-              return user.email
-            })
-          )
-          .pipe(
-            Effect.catchReason("SqlError", "UniqueViolation", () => Effect.fail(new AddressTaken())),
-            Effect.catchTag("SqlError", Effect.die)
-          )
-      })
-
       const endSessions = (user_id: string, except: Redacted.Redacted | null) => sql`
         UPDATE sessions SET ended_at = now()
         WHERE user_id = ${user_id} AND ended_at IS NULL AND expires_at > now()
@@ -106,70 +84,75 @@ export class Passwords extends Context.Service<
         RETURNING 1 AS ended`
 
       const hashIn = (user_id: string) =>
-        Effect.orDie(
-          Effect.map(
-            passwordRows(sql`SELECT password_hash FROM users WHERE user_id = ${user_id}`),
-            ([user]) => user?.password_hash ?? ""
-          )
+        Effect.map(
+          passwordRows.all(sql`SELECT password_hash FROM users WHERE user_id = ${user_id}`),
+          ([user]) => user?.password_hash ?? ""
         )
 
-      const change = Effect.fn("Passwords.change")(function* (
-        { user_id, token }: { readonly user_id: string; readonly token: Redacted.Redacted },
-        current: Redacted.Redacted,
-        next: Redacted.Redacted,
-        address: string
-      ) {
-        const hash = yield* hashIn(user_id)
-        if (!(yield* matches(current, hash))) return yield* new WrongPassword()
-        const password_hash = yield* hashed(next)
-        yield* log
-          .by({ kind: "person", id: user_id, name: null, address })(
-            Effect.gen(function* () {
-              // Of two concurrent changes one succeeds. For the other, the current password is no longer the right one.
-              const changed = yield* sql`
-                UPDATE users SET password_hash = ${password_hash} WHERE user_id = ${user_id} AND password_hash = ${hash} RETURNING 1 AS changed`
-              if (changed.length === 0) return yield* new WrongPassword()
-              yield* endSessions(user_id, token)
-              yield* sql`DELETE FROM mail_tokens WHERE user_id = ${user_id} AND purpose = 'reset_password'`
-            })
-          )
-          .pipe(Effect.catchTag("SqlError", Effect.die))
-      })
-
-      const reset = Effect.fn("Passwords.reset")(function* (
-        token: Redacted.Redacted,
-        next: Redacted.Redacted,
-        address: string
-      ) {
-        // Checked before the expensive password hash, so that an invented token costs little.
-        const tokens = yield* Effect.orDie(sql`
-          SELECT 1 AS valid FROM mail_tokens WHERE token_hash = ${hashOf(token)} AND purpose = 'reset_password' AND expires_at > now()`)
-        if (tokens.length === 0) return yield* new LinkRefused()
-        const password_hash = yield* hashed(next)
-        return yield* log
-          .by({ kind: "link", id: null, name: null, address })(
-            Effect.gen(function* () {
-              const user_id = yield* consume(token, "reset_password")
-              const [user] = yield* emailRows(sql`
-                UPDATE users SET password_hash = ${password_hash}, email_verified_at = coalesce(email_verified_at, now())
-                WHERE user_id = ${user_id} AND NOT pending RETURNING email`)
-              if (user === undefined) return yield* new LinkRefused()
-              yield* endSessions(user_id, null)
-              yield* sql`DELETE FROM mail_tokens WHERE user_id = ${user_id} AND purpose = 'reset_password'`
-              // Somebody else may have added them with the old password. A second factor stays, because it protects from a stolen mailbox.
-              yield* log.by({ kind: "person", id: user_id, name: null, address })(
-                sql`DELETE FROM passkeys WHERE user_id = ${user_id}`
-              )
-              return user.email
-            })
-          )
-          .pipe(Effect.catchTag("SqlError", Effect.die))
-      })
-
       return Passwords.of({
-        verifyEmail,
-        change,
-        reset,
+        verifyEmail: Effect.fn("Passwords.verifyEmail")(function* (token) {
+          return yield* sql
+            .withTransaction(
+              Effect.gen(function* () {
+                const user_id = yield* consume(token, "verify_email")
+                yield* dropReferralOfExistingUser(user_id)
+                // Whoever signed up with the address may not be its owner. While the user is pending, no mail tells of the removal.
+                yield* sql`DELETE FROM passkeys WHERE user_id = ${user_id}`
+                yield* sql`DELETE FROM second_factors WHERE user_id = ${user_id}`
+                const [user] = yield* emailRows(sql`
+                  UPDATE users SET pending = false, email_verified_at = now() WHERE user_id = ${user_id} AND pending RETURNING email`)
+                if (user === undefined) return yield* new LinkRefused()
+                yield* sql`DELETE FROM mail_tokens WHERE user_id = ${user_id} AND purpose = 'verify_email'`
+                return user.email
+              })
+            )
+            .pipe(
+              Effect.catchReason("SqlError", "UniqueViolation", () => Effect.fail(new AddressTaken())),
+              Effect.catchTag("SqlError", Effect.die)
+            )
+        }),
+        change: Effect.fn("Passwords.change")(function* ({ user_id, token }, current, next, address) {
+          const hash = yield* hashIn(user_id)
+          if (!(yield* matches(current, hash))) return yield* new WrongPassword()
+          const password_hash = yield* hashed(next)
+          yield* log
+            .by({ kind: "person", id: user_id, name: null, address })(
+              Effect.gen(function* () {
+                // Of two concurrent changes one succeeds. For the other, the current password is no longer the right one.
+                const changed = yield* sql`
+                  UPDATE users SET password_hash = ${password_hash} WHERE user_id = ${user_id} AND password_hash = ${hash} RETURNING 1 AS changed`
+                if (changed.length === 0) return yield* new WrongPassword()
+                yield* endSessions(user_id, token)
+                yield* sql`DELETE FROM mail_tokens WHERE user_id = ${user_id} AND purpose = 'reset_password'`
+              })
+            )
+            .pipe(Effect.catchTag("SqlError", Effect.die))
+        }),
+        reset: Effect.fn("Passwords.reset")(function* (token, next, address) {
+          // Checked before the expensive password hash, so that an invented token costs little.
+          const tokens = yield* Effect.orDie(sql`
+            SELECT 1 AS valid FROM mail_tokens WHERE token_hash = ${hashOf(token)} AND purpose = 'reset_password' AND expires_at > now()`)
+          if (tokens.length === 0) return yield* new LinkRefused()
+          const password_hash = yield* hashed(next)
+          return yield* log
+            .by({ kind: "link", id: null, name: null, address })(
+              Effect.gen(function* () {
+                const user_id = yield* consume(token, "reset_password")
+                const [user] = yield* emailRows(sql`
+                  UPDATE users SET password_hash = ${password_hash}, email_verified_at = coalesce(email_verified_at, now())
+                  WHERE user_id = ${user_id} AND NOT pending RETURNING email`)
+                if (user === undefined) return yield* new LinkRefused()
+                yield* endSessions(user_id, null)
+                yield* sql`DELETE FROM mail_tokens WHERE user_id = ${user_id} AND purpose = 'reset_password'`
+                // Somebody else may have added them with the old password. A second factor stays, because it protects from a stolen mailbox.
+                yield* log.by({ kind: "person", id: user_id, name: null, address })(
+                  sql`DELETE FROM passkeys WHERE user_id = ${user_id}`
+                )
+                return user.email
+              })
+            )
+            .pipe(Effect.catchTag("SqlError", Effect.die))
+        }),
         matches: (user_id, password) => Effect.flatMap(hashIn(user_id), (hash) => matches(password, hash)),
         endSessions: (user_id) => Effect.orDie(Effect.map(endSessions(user_id, null), (rows) => rows.length))
       })

@@ -8,7 +8,7 @@ import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { MicroUsd } from "../../schema/money/Money.ts"
 import { crashPoint } from "../platform/CrashPoint.ts"
-import { oneRowOf, rowsOf } from "../postgres/Rows.ts"
+import { oneRowOf, storedAs } from "../postgres/Rows.ts"
 
 /** A referral whose referred wallet has entries that are not counted yet. One statement reads wallet and referral. */
 export interface MovedReferral {
@@ -47,7 +47,7 @@ export interface ShareStep {
   } | null
 }
 
-const movedRows = rowsOf({
+const movedRows = storedAs({
   referral_id: Schema.String,
   referrer_org: Schema.String,
   share_bps: Schema.Number,
@@ -61,7 +61,7 @@ const movedRows = rowsOf({
   refunded: Schema.BigInt
 })
 
-const settledRows = rowsOf({ charged: Schema.BigInt, provider_cost: Schema.NullOr(Schema.BigInt) })
+const settledRows = storedAs({ charged: Schema.BigInt, provider_cost: Schema.NullOr(Schema.BigInt) })
 const stepRow = oneRowOf({ written: Schema.Boolean, lane: Schema.NullOr(Schema.Number) })
 
 export class ReferralShares extends Context.Service<
@@ -83,54 +83,16 @@ export class ReferralShares extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
 
-      const moved = (after: string, limit: number) =>
-        movedRows(sql`
-        SELECT r.referral_id, r.referrer_org, r.share_bps, r.accrued_seq, r.net_revenue, r.unpaid, r.credited, r.credits,
-               w.entry_seq, w.balance,
-               (SELECT coalesce(sum(x.amount), 0)::bigint FROM warranty_refunds x WHERE x.org_id = r.referred_org) AS refunded
-        FROM referrals r JOIN wallets w ON w.org_id = r.referred_org
-        WHERE r.referral_id > ${after} AND w.entry_seq > r.accrued_seq ORDER BY r.referral_id LIMIT ${limit}`)
-
-      // The end is compared in SQL, because JavaScript dates have no microseconds.
-      const settled = (referral_id: string, from: bigint, to: bigint) =>
-        settledRows(sql`
-        SELECT -l.amount AS charged, r.provider_cost
-        FROM referrals f JOIN ledger l ON l.org_id = f.referred_org
-        LEFT JOIN runs r ON r.org_id = l.org_id AND r.run_id = l.run_id
-        WHERE f.referral_id = ${referral_id} AND l.seq > ${from} AND l.seq <= ${to}
-          AND l.type = 'settle' AND l.created_at < f.ends_at`)
-
-      const step = Effect.fnUntraced(function* (
-        from: MovedReferral,
-        { to_seq, net_revenue, unpaid, credit }: ShareStep
-      ) {
-        const { referral_id, referrer_org } = from
-        yield* crashPoint("accrual.before")
-        const { written, lane } = yield* stepRow(sql`
-          WITH stepped AS (
-            UPDATE referrals SET accrued_seq = ${to_seq}, net_revenue = ${net_revenue}, unpaid = ${unpaid},
-                   credited = credited + ${credit?.amount ?? 0n}, credits = credits + ${credit === null ? 0 : 1}
-            WHERE referral_id = ${referral_id} AND accrued_seq = ${from.accrued_seq} AND credits = ${from.credits}
-            RETURNING 1
-          ), recorded AS (
-            INSERT INTO referral_credits (referral_id, n, amount, net_revenue, to_seq)
-            SELECT ${referral_id}, ${credit?.n ?? 0}, ${credit?.amount ?? 0n}, ${net_revenue}, ${to_seq} FROM stepped
-            WHERE ${credit !== null}
-          ), sent AS (
-            INSERT INTO mailbox (lane, command_id, org_id, tag, payload)
-            SELECT w.lane, ${credit?.command_id ?? null}, w.org_id, 'Credit', ${credit?.payload ?? null}::json
-            FROM stepped, wallets w WHERE w.org_id = ${referrer_org} AND ${credit !== null}
-            RETURNING lane
-          )
-          SELECT EXISTS (SELECT FROM stepped) AS written, (SELECT lane FROM sent) AS lane`)
-        yield* crashPoint("accrual.after")
-        return written ? lane : ("overtaken" as const)
-      }, Effect.orDie)
-
       return ReferralShares.of({
         moved: (after, limit) =>
-          Effect.orDie(
-            Effect.map(moved(after, limit), (rows) =>
+          Effect.map(
+            movedRows.all(sql`
+              SELECT r.referral_id, r.referrer_org, r.share_bps, r.accrued_seq, r.net_revenue, r.unpaid, r.credited, r.credits,
+                     w.entry_seq, w.balance,
+                     (SELECT coalesce(sum(x.amount), 0)::bigint FROM warranty_refunds x WHERE x.org_id = r.referred_org) AS refunded
+              FROM referrals r JOIN wallets w ON w.org_id = r.referred_org
+              WHERE r.referral_id > ${after} AND w.entry_seq > r.accrued_seq ORDER BY r.referral_id LIMIT ${limit}`),
+            (rows) =>
               rows.map((row) => ({
                 ...row,
                 net_revenue: MicroUsd(row.net_revenue),
@@ -139,18 +101,45 @@ export class ReferralShares extends Context.Service<
                 balance: MicroUsd(row.balance),
                 refunded: MicroUsd(row.refunded)
               }))
-            )
           ),
+        // The end is compared in SQL, because JavaScript dates have no microseconds.
         settled: (referral_id, from, to) =>
-          Effect.orDie(
-            Effect.map(settled(referral_id, from, to), (rows) =>
+          Effect.map(
+            settledRows.all(sql`
+              SELECT -l.amount AS charged, r.provider_cost
+              FROM referrals f JOIN ledger l ON l.org_id = f.referred_org
+              LEFT JOIN runs r ON r.org_id = l.org_id AND r.run_id = l.run_id
+              WHERE f.referral_id = ${referral_id} AND l.seq > ${from} AND l.seq <= ${to}
+                AND l.type = 'settle' AND l.created_at < f.ends_at`),
+            (rows) =>
               rows.map(({ charged, provider_cost }) => ({
                 charged: MicroUsd(charged),
                 provider_cost: provider_cost === null ? null : MicroUsd(provider_cost)
               }))
-            )
           ),
-        step
+        step: Effect.fnUntraced(function* (from, { to_seq, net_revenue, unpaid, credit }) {
+          const { referral_id, referrer_org } = from
+          yield* crashPoint("accrual.before")
+          const { written, lane } = yield* stepRow(sql`
+            WITH stepped AS (
+              UPDATE referrals SET accrued_seq = ${to_seq}, net_revenue = ${net_revenue}, unpaid = ${unpaid},
+                     credited = credited + ${credit?.amount ?? 0n}, credits = credits + ${credit === null ? 0 : 1}
+              WHERE referral_id = ${referral_id} AND accrued_seq = ${from.accrued_seq} AND credits = ${from.credits}
+              RETURNING 1
+            ), recorded AS (
+              INSERT INTO referral_credits (referral_id, n, amount, net_revenue, to_seq)
+              SELECT ${referral_id}, ${credit?.n ?? 0}, ${credit?.amount ?? 0n}, ${net_revenue}, ${to_seq} FROM stepped
+              WHERE ${credit !== null}
+            ), sent AS (
+              INSERT INTO mailbox (lane, command_id, org_id, tag, payload)
+              SELECT w.lane, ${credit?.command_id ?? null}, w.org_id, 'Credit', ${credit?.payload ?? null}::json
+              FROM stepped, wallets w WHERE w.org_id = ${referrer_org} AND ${credit !== null}
+              RETURNING lane
+            )
+            SELECT EXISTS (SELECT FROM stepped) AS written, (SELECT lane FROM sent) AS lane`)
+          yield* crashPoint("accrual.after")
+          return written ? lane : ("overtaken" as const)
+        }, Effect.orDie)
       })
     })
   )

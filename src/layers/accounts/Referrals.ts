@@ -7,7 +7,7 @@ import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { codeAlphabet, codeLength, type Terms } from "../../schema/wallet/Referral.ts"
 import { newId } from "../platform/Ids.ts"
-import { oneRowOf, rowsOf } from "../postgres/Rows.ts"
+import { oneRowOf, rowsOf, storedAs } from "../postgres/Rows.ts"
 
 export class ReferralRefused extends Schema.TaggedError<ReferralRefused>()("ReferralRefused", {
   /** `known_person`: the person already has an account here. Codes are for new users, so that nobody can refer themselves. */
@@ -26,7 +26,7 @@ export const ReferralRow = Schema.Struct({
   unpaid: Schema.BigInt
 })
 export type ReferralRow = typeof ReferralRow.Type
-const referralRows = rowsOf(ReferralRow.fields)
+const referralRows = storedAs(ReferralRow.fields)
 
 /** The referral that an organization itself signed up with. */
 export const ReferredByRow = Schema.Struct({
@@ -35,7 +35,7 @@ export const ReferredByRow = Schema.Struct({
   deposit_bonus: Schema.BigInt
 })
 export type ReferredByRow = typeof ReferredByRow.Type
-const referredByRows = rowsOf(ReferredByRow.fields)
+const referredByRows = storedAs(ReferredByRow.fields)
 
 export const EarningsRow = Schema.Struct({
   referred_count: Schema.BigInt,
@@ -53,7 +53,7 @@ export const ShareCreditRow = Schema.Struct({
   created_at: Schema.Date
 })
 export type ShareCreditRow = typeof ShareCreditRow.Type
-const shareCreditRows = rowsOf(ShareCreditRow.fields)
+const shareCreditRows = storedAs(ShareCreditRow.fields)
 
 export interface Newcomer {
   readonly org_id: string
@@ -116,67 +116,55 @@ export class Referrals extends Context.Service<
 
       const find = (referralCode: string) => sql`SELECT 1 AS existing FROM referral_codes WHERE code = ${referralCode}`
 
-      const admit = Effect.fnUntraced(function* (referralCode: string, email: string | null) {
-        if ((yield* Effect.orDie(find(referralCode))).length === 0)
-          return yield* new ReferralRefused({ reason: "unknown_code" })
-        if (email === null) return
-        const people = sql`
-          SELECT 1 AS existing FROM users WHERE email_identity(email) = email_identity(${email}) AND NOT pending LIMIT 1`
-        if ((yield* Effect.orDie(people)).length > 0) return yield* new ReferralRefused({ reason: "known_person" })
-      })
-
-      const refer = Effect.fnUntraced(function* ({ org_id, email, code, terms }: Newcomer) {
-        const { deposit_min, deposit_bonus, share_bps, months } = terms
-        const rows = yield* Effect.orDie(
-          Effect.gen(function* () {
-            // Serializes two sign-ups with two spellings of one address, so that the second is refused.
-            yield* sql`SELECT pg_advisory_xact_lock(hashtextextended('referral ' || email_identity(${email}), 0))`
-            // A null address equals no other in SQL, so NOT EXISTS is true for it.
-            return yield* sql`
-              INSERT INTO referrals (referral_id, referred_org, referrer_org, deposit_min, deposit_bonus, share_bps, ends_at)
-              SELECT ${newId("ref")}, ${org_id}, c.org_id, ${deposit_min}, ${deposit_bonus}, ${share_bps},
-                     now() + make_interval(months => ${months})
-              FROM referral_codes c
-              WHERE c.code = ${code} AND NOT EXISTS (
-                SELECT FROM users u WHERE email_identity(u.email) = email_identity(${email}) AND NOT u.pending AND u.org_id <> ${org_id})
-              RETURNING 1 AS written`
-          })
-        )
-        if (rows.length === 0) return yield* new ReferralRefused({ reason: "known_person" })
-      })
-
-      const referred = (org_id: string, limit: number) =>
-        referralRows(sql`
-        SELECT r.referral_id, o.name AS organization, r.created_at, r.ends_at, r.bonus_state, r.share_bps, r.net_revenue, r.unpaid
-        FROM referrals r JOIN orgs o ON o.org_id = r.referred_org
-        WHERE r.referrer_org = ${org_id} ORDER BY r.referral_id DESC LIMIT ${limit}`)
-
-      const referredBy = (org_id: string) =>
-        referredByRows(sql`
-        SELECT bonus_state, deposit_min, deposit_bonus FROM referrals WHERE referred_org = ${org_id}`)
-
-      const earnings = Effect.fnUntraced(function* (org_id: string) {
-        return yield* earningsRow(sql`
-          SELECT count(*) AS referred_count, coalesce(sum(credited), 0)::bigint AS credited,
-                 coalesce(sum(floor(share_bps * greatest(0, net_revenue - unpaid)::numeric / 10000) - credited), 0)::bigint AS pending
-          FROM referrals WHERE referrer_org = ${org_id}`)
-      }, Effect.orDie)
-
-      const credits = (org_id: string, limit: number) =>
-        shareCreditRows(sql`
-        SELECT c.referral_id, c.n, c.amount, c.created_at
-        FROM referrals r JOIN referral_credits c ON c.referral_id = r.referral_id
-        WHERE r.referrer_org = ${org_id} ORDER BY c.created_at DESC, c.referral_id DESC, c.n DESC LIMIT ${limit}`)
-
       return Referrals.of({
         code,
         isKnown: (referralCode) => Effect.orDie(Effect.map(find(referralCode), (rows) => rows.length > 0)),
-        admit,
-        refer,
-        referred: (org_id, limit) => Effect.orDie(referred(org_id, limit)),
-        referredBy: (org_id) => Effect.orDie(Effect.map(referredBy(org_id), (rows) => rows[0] ?? null)),
-        earnings,
-        credits: (org_id, limit) => Effect.orDie(credits(org_id, limit))
+        admit: Effect.fnUntraced(function* (referralCode, email) {
+          if ((yield* Effect.orDie(find(referralCode))).length === 0)
+            return yield* new ReferralRefused({ reason: "unknown_code" })
+          if (email === null) return
+          const people = sql`
+            SELECT 1 AS existing FROM users WHERE email_identity(email) = email_identity(${email}) AND NOT pending LIMIT 1`
+          if ((yield* Effect.orDie(people)).length > 0) return yield* new ReferralRefused({ reason: "known_person" })
+        }),
+        refer: Effect.fnUntraced(function* ({ org_id, email, code, terms }) {
+          const { deposit_min, deposit_bonus, share_bps, months } = terms
+          const rows = yield* Effect.orDie(
+            Effect.gen(function* () {
+              // Serializes two sign-ups with two spellings of one address, so that the second is refused.
+              yield* sql`SELECT pg_advisory_xact_lock(hashtextextended('referral ' || email_identity(${email}), 0))`
+              // A null address equals no other in SQL, so NOT EXISTS is true for it.
+              return yield* sql`
+                INSERT INTO referrals (referral_id, referred_org, referrer_org, deposit_min, deposit_bonus, share_bps, ends_at)
+                SELECT ${newId("ref")}, ${org_id}, c.org_id, ${deposit_min}, ${deposit_bonus}, ${share_bps},
+                       now() + make_interval(months => ${months})
+                FROM referral_codes c
+                WHERE c.code = ${code} AND NOT EXISTS (
+                  SELECT FROM users u WHERE email_identity(u.email) = email_identity(${email}) AND NOT u.pending AND u.org_id <> ${org_id})
+                RETURNING 1 AS written`
+            })
+          )
+          if (rows.length === 0) return yield* new ReferralRefused({ reason: "known_person" })
+        }),
+        referred: (org_id, limit) =>
+          referralRows.all(sql`
+            SELECT r.referral_id, o.name AS organization, r.created_at, r.ends_at, r.bonus_state, r.share_bps, r.net_revenue, r.unpaid
+            FROM referrals r JOIN orgs o ON o.org_id = r.referred_org
+            WHERE r.referrer_org = ${org_id} ORDER BY r.referral_id DESC LIMIT ${limit}`),
+        referredBy: (org_id) =>
+          referredByRows.first(sql`
+            SELECT bonus_state, deposit_min, deposit_bonus FROM referrals WHERE referred_org = ${org_id}`),
+        earnings: Effect.fnUntraced(function* (org_id) {
+          return yield* earningsRow(sql`
+            SELECT count(*) AS referred_count, coalesce(sum(credited), 0)::bigint AS credited,
+                   coalesce(sum(floor(share_bps * greatest(0, net_revenue - unpaid)::numeric / 10000) - credited), 0)::bigint AS pending
+            FROM referrals WHERE referrer_org = ${org_id}`)
+        }, Effect.orDie),
+        credits: (org_id, limit) =>
+          shareCreditRows.all(sql`
+            SELECT c.referral_id, c.n, c.amount, c.created_at
+            FROM referrals r JOIN referral_credits c ON c.referral_id = r.referral_id
+            WHERE r.referrer_org = ${org_id} ORDER BY c.created_at DESC, c.referral_id DESC, c.n DESC LIMIT ${limit}`)
       })
     })
   )

@@ -10,7 +10,7 @@ import { AuditLog } from "../auditlog/AuditLog.ts"
 import { open, resealRows, seal, sealedAgain } from "../platform/Encryption.ts"
 import { Settings } from "../platform/Settings.ts"
 import { texts } from "../postgres/Columns.ts"
-import { rowsOf } from "../postgres/Rows.ts"
+import { done, hasRows, rowsOf, storedAs } from "../postgres/Rows.ts"
 import type { RemovedFactors } from "../../schema/nouns/Member.ts"
 import { NoEncryptionKey } from "../provideraccounts/ProviderAccounts.ts"
 import { digest, randomText } from "./Secrets.ts"
@@ -44,13 +44,11 @@ export const stepOf = (secret: string, code: string, millis: number, last: bigin
 const purposeOf = (user_id: string) => `second factor of ${user_id}`
 const hashOf = (code: string) => Buffer.from(digest(code)).toString("base64url")
 
-const factorRows = rowsOf({
-  secret: Schema.String,
-  last_step: Schema.BigInt,
-  confirmed: Schema.Boolean,
-  recovery_codes: Schema.Int
+const factors = storedAs({
+  ...{ secret: Schema.String, last_step: Schema.BigInt },
+  ...{ confirmed: Schema.Boolean, recovery_codes: Schema.Int }
 })
-const placeRows = rowsOf({ here: Schema.Boolean, elsewhere: Schema.Boolean })
+const places = storedAs({ here: Schema.Boolean, elsewhere: Schema.Boolean })
 const Sealed = Schema.Struct({ user_id: Schema.String, secret: Schema.String })
 const sealedRows = rowsOf(Sealed.fields)
 
@@ -88,23 +86,9 @@ export class SecondFactors extends Context.Service<
       const keys = () => settings.current().encryptionKeys
 
       const find = (user_id: string) =>
-        Effect.map(
-          factorRows(sql`
-            SELECT secret, last_step, confirmed_at IS NOT NULL AS confirmed, cardinality(recovery_codes) AS recovery_codes
-            FROM second_factors WHERE user_id = ${user_id}`),
-          (rows) => rows[0]
-        )
-
-      const start = Effect.fn("SecondFactors.start")(function* (user_id: string, email: string) {
-        const secret = new Secret({ size: secretBytes })
-        const sealed = seal(keys(), purposeOf(user_id), secret.base32)
-        if (sealed === null) return yield* new NoEncryptionKey()
-        const rows = yield* Effect.orDie(sql`
-          INSERT INTO second_factors (user_id, secret) VALUES (${user_id}, ${sealed})
-          ON CONFLICT (user_id) DO UPDATE SET secret = excluded.secret WHERE second_factors.confirmed_at IS NULL RETURNING 1 AS stored`)
-        if (rows.length === 0) return yield* new AlreadyOn()
-        return { secret: secret.base32, uri: new TOTP({ issuer: "Rungate", label: email, secret }).toString() }
-      })
+        factors.first(sql`
+          SELECT secret, last_step, confirmed_at IS NOT NULL AS confirmed, cardinality(recovery_codes) AS recovery_codes
+          FROM second_factors WHERE user_id = ${user_id}`)
 
       /** The step of a valid code of this user's secret. */
       const stepNow = Effect.fnUntraced(function* (user_id: string, code: string, secret: string, last: bigint) {
@@ -112,60 +96,6 @@ export class SecondFactors extends Context.Service<
         const opened = open(keys(), purposeOf(user_id), secret)
         return Result.isFailure(opened) ? null : stepOf(Redacted.value(opened.success), code, now, last)
       })
-
-      const confirm = Effect.fn("SecondFactors.confirm")(function* (user_id: string, code: string) {
-        const row = yield* Effect.orDie(find(user_id))
-        if (row === undefined || row.confirmed) return yield* new WrongCode()
-        const step = yield* stepNow(user_id, code, row.secret, row.last_step)
-        if (step === null) return yield* new WrongCode()
-        const codes = Array.from({ length: recoveryCodes }, () => randomText(recoveryCodeLength))
-        const on = yield* Effect.orDie(sql`
-          UPDATE second_factors SET confirmed_at = now(), last_step = ${step}, recovery_codes = ${texts(codes.map(hashOf))}
-          WHERE user_id = ${user_id} AND confirmed_at IS NULL AND secret = ${row.secret} RETURNING 1 AS confirmed`)
-        return on.length === 0 ? yield* new WrongCode() : codes
-      })
-
-      const check = Effect.fn("SecondFactors.check")(
-        function* (user_id: string, code: string | null) {
-          const row = yield* Effect.orDie(find(user_id))
-          if (row === undefined || !row.confirmed) return false
-          if (code === null) return yield* new CodeNeeded()
-          const step = yield* stepNow(user_id, code, row.secret, row.last_step)
-          // Of two uses of one code at once, the second finds no row.
-          const used = yield* step === null
-            ? log.by({ kind: "person", id: user_id, name: null, address: null })(sql`
-              UPDATE second_factors SET recovery_codes = array_remove(recovery_codes, ${hashOf(code)})
-              WHERE user_id = ${user_id} AND ${hashOf(code)} = ANY(recovery_codes) RETURNING 1 AS used`)
-            : sql`
-              UPDATE second_factors SET last_step = ${step}
-              WHERE user_id = ${user_id} AND secret = ${row.secret} AND last_step < ${step} RETURNING 1 AS used`
-          return used.length > 0 || (yield* new WrongCode())
-        },
-        Effect.catchTag("SqlError", Effect.die)
-      )
-
-      const remove = (user_id: string) => sql`DELETE FROM second_factors WHERE user_id = ${user_id}`
-
-      const reset = Effect.fn("SecondFactors.reset")(
-        function* (user_id: string, org_id: string | null) {
-          // Locks the user's row, so nobody joins another organization meanwhile.
-          const [user] = yield* placeRows(sql`
-            SELECT ${org_id}::text IS NULL OR EXISTS (SELECT FROM members m WHERE m.user_id = u.user_id AND m.org_id = ${org_id}) AS here,
-                   EXISTS (SELECT FROM members m WHERE m.user_id = u.user_id AND m.org_id <> ${org_id}) AS elsewhere
-            FROM users u WHERE user_id = ${user_id} FOR UPDATE`)
-          if (user?.here !== true) return null
-          if (user.elsewhere) return yield* new MemberElsewhere()
-          const factors = yield* sql`
-            DELETE FROM second_factors WHERE user_id = ${user_id} AND confirmed_at IS NOT NULL RETURNING 1 AS removed`
-          const passkeys = yield* sql`DELETE FROM passkeys WHERE user_id = ${user_id} RETURNING 1 AS removed`
-          const ended = yield* sql`
-            UPDATE sessions SET ended_at = now() WHERE user_id = ${user_id} AND ended_at IS NULL AND expires_at > now()
-              AND ${factors.length + passkeys.length > 0} RETURNING 1 AS ended`
-          return { second_factor: factors.length > 0, passkeys: passkeys.length, sessions_ended: ended.length }
-        },
-        sql.withTransaction,
-        Effect.catchTag("SqlError", Effect.die)
-      )
 
       const reseal = resealRows(
         keys,
@@ -183,15 +113,71 @@ export class SecondFactors extends Context.Service<
 
       return SecondFactors.of({
         state: (user_id) =>
-          Effect.map(Effect.orDie(find(user_id)), (row) => ({
+          Effect.map(find(user_id), (row) => ({
             enabled: row?.confirmed === true,
             recovery_codes: row?.recovery_codes ?? 0
           })),
-        start,
-        confirm,
-        check,
-        remove: (user_id) => Effect.asVoid(Effect.orDie(remove(user_id))),
-        reset,
+        start: Effect.fn("SecondFactors.start")(function* (user_id, email) {
+          const secret = new Secret({ size: secretBytes })
+          const sealed = seal(keys(), purposeOf(user_id), secret.base32)
+          if (sealed === null) return yield* new NoEncryptionKey()
+          const isStored = yield* hasRows(sql`
+            INSERT INTO second_factors (user_id, secret) VALUES (${user_id}, ${sealed})
+            ON CONFLICT (user_id) DO UPDATE SET secret = excluded.secret WHERE second_factors.confirmed_at IS NULL RETURNING 1 AS stored`)
+          if (!isStored) return yield* new AlreadyOn()
+          return { secret: secret.base32, uri: new TOTP({ issuer: "Rungate", label: email, secret }).toString() }
+        }),
+        confirm: Effect.fn("SecondFactors.confirm")(function* (user_id, code) {
+          const row = yield* find(user_id)
+          if (row === null || row.confirmed) return yield* new WrongCode()
+          const step = yield* stepNow(user_id, code, row.secret, row.last_step)
+          if (step === null) return yield* new WrongCode()
+          const codes = Array.from({ length: recoveryCodes }, () => randomText(recoveryCodeLength))
+          const isOn = yield* hasRows(sql`
+            UPDATE second_factors SET confirmed_at = now(), last_step = ${step}, recovery_codes = ${texts(codes.map(hashOf))}
+            WHERE user_id = ${user_id} AND confirmed_at IS NULL AND secret = ${row.secret} RETURNING 1 AS confirmed`)
+          return isOn ? codes : yield* new WrongCode()
+        }),
+        check: Effect.fn("SecondFactors.check")(
+          function* (user_id, code) {
+            const row = yield* find(user_id)
+            if (row === null || !row.confirmed) return false
+            if (code === null) return yield* new CodeNeeded()
+            const step = yield* stepNow(user_id, code, row.secret, row.last_step)
+            // Of two uses of one code at once, the second finds no row.
+            const used = yield* step === null
+              ? log.by({ kind: "person", id: user_id, name: null, address: null })(sql`
+                  UPDATE second_factors SET recovery_codes = array_remove(recovery_codes, ${hashOf(code)})
+                  WHERE user_id = ${user_id} AND ${hashOf(code)} = ANY(recovery_codes) RETURNING 1 AS used`)
+              : sql`
+                  UPDATE second_factors SET last_step = ${step}
+                  WHERE user_id = ${user_id} AND secret = ${row.secret} AND last_step < ${step} RETURNING 1 AS used`
+            return used.length > 0 || (yield* new WrongCode())
+          },
+          Effect.catchTag("SqlError", Effect.die)
+        ),
+        remove: (user_id) => done(sql`DELETE FROM second_factors WHERE user_id = ${user_id}`),
+        reset: Effect.fn("SecondFactors.reset")(
+          function* (user_id, org_id) {
+            // Locks the user's row, so nobody joins another organization meanwhile.
+            const user = yield* places.first(sql`
+              SELECT ${org_id}::text IS NULL OR EXISTS (SELECT FROM members m WHERE m.user_id = u.user_id AND m.org_id = ${org_id}) AS here,
+                     EXISTS (SELECT FROM members m WHERE m.user_id = u.user_id AND m.org_id <> ${org_id}) AS elsewhere
+              FROM users u WHERE user_id = ${user_id} FOR UPDATE`)
+            if (user?.here !== true) return null
+            if (user.elsewhere) return yield* new MemberElsewhere()
+            const second_factor = yield* hasRows(sql`
+              DELETE FROM second_factors WHERE user_id = ${user_id} AND confirmed_at IS NOT NULL RETURNING 1 AS removed`)
+            const { length: passkeys } =
+              yield* sql`DELETE FROM passkeys WHERE user_id = ${user_id} RETURNING 1 AS removed`
+            const ended = yield* sql`
+              UPDATE sessions SET ended_at = now() WHERE user_id = ${user_id} AND ended_at IS NULL AND expires_at > now()
+                AND ${second_factor || passkeys > 0} RETURNING 1 AS ended`
+            return { second_factor, passkeys, sessions_ended: ended.length }
+          },
+          sql.withTransaction,
+          Effect.catchTag("SqlError", Effect.die)
+        ),
         reseal
       })
     })

@@ -8,7 +8,7 @@ import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { Sender } from "../../schema/nouns/Sender.ts"
 import { newId } from "../platform/Ids.ts"
-import { rowsOf } from "../postgres/Rows.ts"
+import { hasRows, storedAs } from "../postgres/Rows.ts"
 
 /** More domains than any organization sends from. The limit keeps a script from filling the table. */
 export const sendersMax = 100
@@ -17,7 +17,7 @@ export const sendersMax = 100
 const { id, domain, status, verified_at, created_at } = Sender.fields
 export const SenderRow = Schema.Struct({ id, domain, status, token: Schema.String, verified_at, created_at })
 export type SenderRow = typeof SenderRow.Type
-const senderRows = rowsOf(SenderRow.fields)
+const rows = storedAs(SenderRow.fields)
 
 export class Senders extends Context.Service<
   Senders,
@@ -39,42 +39,34 @@ export class Senders extends Context.Service<
       const columns = sql.literal(
         "sender_id AS id, domain, CASE WHEN verified_at IS NULL THEN 'pending' ELSE 'verified' END AS status, token, verified_at, created_at"
       )
-
-      const add = Effect.fnUntraced(function* (org_id: string, domain: string) {
-        // Locks the organization's row, so that concurrent requests can't exceed the limit together.
-        yield* sql`SELECT 1 FROM orgs WHERE org_id = ${org_id} FOR UPDATE`
-        yield* sql`
-          INSERT INTO senders (sender_id, org_id, domain, token)
-          SELECT ${newId("snd")}, ${org_id}, ${domain}, ${crypto.randomUUID().replaceAll("-", "")}
-          WHERE (SELECT count(*) FROM senders WHERE org_id = ${org_id}) < ${sendersMax}
-          ON CONFLICT (org_id, domain) DO NOTHING`
-        const [row] = yield* senderRows(
-          sql`SELECT ${columns} FROM senders WHERE org_id = ${org_id} AND domain = ${domain}`
-        )
-        return row ?? null
-      }, sql.withTransaction)
-
-      const first = Effect.map((rows: ReadonlyArray<SenderRow>) => rows[0] ?? null)
-      const find = (org_id: string, sender_id: string) =>
-        senderRows(sql`
-        SELECT ${columns} FROM senders WHERE org_id = ${org_id} AND sender_id = ${sender_id}`)
-      const list = (org_id: string, before: string | null, limit: number) =>
-        senderRows(sql`
-        SELECT ${columns} FROM senders WHERE org_id = ${org_id} AND (${before}::text IS NULL OR sender_id < ${before})
-        ORDER BY sender_id DESC LIMIT ${limit}`)
-      const verified = (org_id: string, sender_id: string) =>
-        senderRows(sql`
-        UPDATE senders SET verified_at = coalesce(verified_at, now()) WHERE org_id = ${org_id} AND sender_id = ${sender_id}
-        RETURNING ${columns}`)
-      const remove = (org_id: string, sender_id: string) => sql`
-        DELETE FROM senders WHERE org_id = ${org_id} AND sender_id = ${sender_id} RETURNING 1`
+      const one = (org_id: string, sender_id: string) => sql`org_id = ${org_id} AND sender_id = ${sender_id}`
 
       return Senders.of({
-        add: (org_id, domain) => Effect.orDie(add(org_id, domain)),
-        find: (org_id, sender_id) => Effect.orDie(first(find(org_id, sender_id))),
-        list: (org_id, before, limit) => Effect.orDie(list(org_id, before, limit)),
-        verified: (org_id, sender_id) => Effect.orDie(first(verified(org_id, sender_id))),
-        remove: (org_id, sender_id) => Effect.orDie(Effect.map(remove(org_id, sender_id), (rows) => rows.length > 0))
+        add: Effect.fnUntraced(
+          function* (org_id, domain) {
+            // Locks the organization's row, so that concurrent requests can't exceed the limit together.
+            yield* sql`SELECT 1 FROM orgs WHERE org_id = ${org_id} FOR UPDATE`
+            yield* sql`
+              INSERT INTO senders (sender_id, org_id, domain, token)
+              SELECT ${newId("snd")}, ${org_id}, ${domain}, ${crypto.randomUUID().replaceAll("-", "")}
+              WHERE (SELECT count(*) FROM senders WHERE org_id = ${org_id}) < ${sendersMax}
+              ON CONFLICT (org_id, domain) DO NOTHING`
+            return yield* rows.first(
+              sql`SELECT ${columns} FROM senders WHERE org_id = ${org_id} AND domain = ${domain}`
+            )
+          },
+          sql.withTransaction,
+          Effect.orDie
+        ),
+        find: (org_id, sender_id) => rows.first(sql`SELECT ${columns} FROM senders WHERE ${one(org_id, sender_id)}`),
+        list: (org_id, before, limit) =>
+          rows.all(sql`
+            SELECT ${columns} FROM senders WHERE org_id = ${org_id} AND (${before}::text IS NULL OR sender_id < ${before})
+            ORDER BY sender_id DESC LIMIT ${limit}`),
+        verified: (org_id, sender_id) =>
+          rows.first(sql`
+            UPDATE senders SET verified_at = coalesce(verified_at, now()) WHERE ${one(org_id, sender_id)} RETURNING ${columns}`),
+        remove: (org_id, sender_id) => hasRows(sql`DELETE FROM senders WHERE ${one(org_id, sender_id)} RETURNING 1`)
       })
     })
   )

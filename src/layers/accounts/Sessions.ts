@@ -6,7 +6,7 @@
  */
 import { Context, Effect, Layer, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { rowsOf } from "../postgres/Rows.ts"
+import { storedAs } from "../postgres/Rows.ts"
 import { digest } from "./Secrets.ts"
 
 export const OpenSessionRow = Schema.Struct({
@@ -19,8 +19,8 @@ export const OpenSessionRow = Schema.Struct({
   current: Schema.Boolean
 })
 export type OpenSessionRow = typeof OpenSessionRow.Type
-const sessionRows = rowsOf(OpenSessionRow.fields)
-const endedRows = rowsOf({ current: Schema.Boolean })
+const sessions = storedAs(OpenSessionRow.fields)
+const ended = storedAs({ current: Schema.Boolean })
 
 const prefix = "ses_"
 const idForm = /^ses_[0-9a-f]{32}$/
@@ -48,25 +48,20 @@ export class Sessions extends Context.Service<
       const hashOf = (token: Redacted.Redacted) => digest(Redacted.value(token))
       const idOf = sql.literal(`'${prefix}' || encode(substring(sha256(token_hash) FROM 1 FOR 16), 'hex')`)
 
-      const list = (user_id: string, token: Redacted.Redacted) =>
-        sessionRows(sql`
-        SELECT ${idOf} AS id, org_id, o.name AS organization, s.created_at, s.expires_at, s.token_hash = ${hashOf(token)} AS current
-        FROM sessions s JOIN orgs o USING (org_id)
-        WHERE s.user_id = ${user_id} AND s.ended_at IS NULL AND s.expires_at > now()
-        ORDER BY s.created_at DESC, s.token_hash LIMIT ${sessionsMax}`)
-
-      const end = Effect.fnUntraced(function* (user_id: string, id: string, token: Redacted.Redacted) {
-        if (!idForm.test(id)) return null
-        const [ended] = yield* endedRows(sql`
-          UPDATE sessions SET ended_at = now()
-          WHERE user_id = ${user_id} AND ended_at IS NULL AND expires_at > now() AND ${idOf} = ${id}
-          RETURNING token_hash = ${hashOf(token)} AS current`)
-        return ended ?? null
-      })
-
       return Sessions.of({
-        list: (user_id, token) => Effect.orDie(list(user_id, token)),
-        end: (user_id, id, token) => Effect.orDie(end(user_id, id, token))
+        list: (user_id, token) =>
+          sessions.all(sql`
+            SELECT ${idOf} AS id, org_id, o.name AS organization, s.created_at, s.expires_at, s.token_hash = ${hashOf(token)} AS current
+            FROM sessions s JOIN orgs o USING (org_id)
+            WHERE s.user_id = ${user_id} AND s.ended_at IS NULL AND s.expires_at > now()
+            ORDER BY s.created_at DESC, s.token_hash LIMIT ${sessionsMax}`),
+        end: (user_id, id, token) =>
+          idForm.test(id)
+            ? ended.first(sql`
+                UPDATE sessions SET ended_at = now()
+                WHERE user_id = ${user_id} AND ended_at IS NULL AND expires_at > now() AND ${idOf} = ${id}
+                RETURNING token_hash = ${hashOf(token)} AS current`)
+            : Effect.succeed(null)
       })
     })
   )

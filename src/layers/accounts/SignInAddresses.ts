@@ -7,13 +7,13 @@
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { digest } from "./Accounts.ts"
-import { rowsOf } from "../postgres/Rows.ts"
+import { hasRows, storedAs } from "../postgres/Rows.ts"
 
 const keptDays = 90
 
 const digestOf = (user_id: string, address: string) => digest(`${user_id} ${address}`)
 
-const userIdRows = rowsOf({ user_id: Schema.String })
+const users = storedAs({ user_id: Schema.String })
 
 export class SignInAddresses extends Context.Service<
   SignInAddresses,
@@ -27,26 +27,23 @@ export class SignInAddresses extends Context.Service<
     SignInAddresses,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      const isKnown = Effect.fnUntraced(function* (email: string, address: string) {
-        const [user] = yield* userIdRows(sql`SELECT user_id FROM users WHERE lower(email) = lower(${email})`)
-        if (user === undefined) return false
-        const rows = yield* sql`
-          SELECT 1 AS existing FROM sign_in_addresses
-          WHERE user_id = ${user.user_id} AND address = ${digestOf(user.user_id, address)}
-            AND seen_at > now() - make_interval(days => ${keptDays})`
-        return rows.length > 0
-      })
-      const remember = Effect.fnUntraced(function* (user_id: string, address: string) {
-        yield* sql`
-          INSERT INTO sign_in_addresses (user_id, address) VALUES (${user_id}, ${digestOf(user_id, address)})
-          ON CONFLICT (user_id, address) DO UPDATE SET seen_at = now()`
-        yield* sql`
-          DELETE FROM sign_in_addresses
-          WHERE user_id = ${user_id} AND seen_at < now() - make_interval(days => ${keptDays})`
-      })
       return SignInAddresses.of({
-        isKnown: (email, address) => Effect.orDie(isKnown(email, address)),
-        remember: (user_id, address) => Effect.orDie(remember(user_id, address))
+        isKnown: Effect.fnUntraced(function* (email, address) {
+          const user = yield* users.first(sql`SELECT user_id FROM users WHERE lower(email) = lower(${email})`)
+          if (user === null) return false
+          return yield* hasRows(sql`
+            SELECT 1 AS existing FROM sign_in_addresses
+            WHERE user_id = ${user.user_id} AND address = ${digestOf(user.user_id, address)}
+              AND seen_at > now() - make_interval(days => ${keptDays})`)
+        }),
+        remember: Effect.fnUntraced(function* (user_id, address) {
+          yield* sql`
+            INSERT INTO sign_in_addresses (user_id, address) VALUES (${user_id}, ${digestOf(user_id, address)})
+            ON CONFLICT (user_id, address) DO UPDATE SET seen_at = now()`
+          yield* sql`
+            DELETE FROM sign_in_addresses
+            WHERE user_id = ${user_id} AND seen_at < now() - make_interval(days => ${keptDays})`
+        }, Effect.orDie)
       })
     })
   )

@@ -16,7 +16,7 @@ import { digest, newToken } from "../accounts/Secrets.ts"
 import { newId } from "../platform/Ids.ts"
 import { texts } from "../postgres/Columns.ts"
 import { Settings } from "../platform/Settings.ts"
-import { rowsOf } from "../postgres/Rows.ts"
+import { done, hasRows, rowsOf, storedAs } from "../postgres/Rows.ts"
 
 /** An allowance, one that it gives, and one that this gives. */
 export const depthMax = 3
@@ -95,7 +95,7 @@ const budgetFields = {
   budget_id: Schema.String,
   held_in: Schema.NullOr(Schema.String)
 }
-const budgetRows = rowsOf(budgetFields)
+const budgetRows = storedAs(budgetFields)
 const earlierRows = rowsOf({
   ...budgetFields,
   environment: Schema.Literals(["test", "live"]),
@@ -103,7 +103,7 @@ const earlierRows = rowsOf({
   usable: Schema.Boolean
 })
 const foundRows = rowsOf({ found: Schema.Int })
-const stateRows = rowsOf({ state: Schema.Literals(purseStates) })
+const stateRows = storedAs({ state: Schema.Literals(purseStates) })
 
 /** Of the key `k`. */
 const usable = "k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > now())"
@@ -231,18 +231,6 @@ export class AllowanceStore extends Context.Service<
         return minted
       })
 
-      const create = Effect.fn("AllowanceStore.create")(
-        function* (given: NewAllowance) {
-          const stored = Effect.gen(function* () {
-            return (yield* replay(given)) ?? (yield* insert(given))
-          })
-          const transaction = sql.withTransaction(stored)
-          // Of two first requests with one Idempotency-Key, the later one finds the allowance of the other.
-          return yield* transaction.pipe(Effect.catchReason("SqlError", "UniqueViolation", () => transaction))
-        },
-        Effect.catchTag("SqlError", Effect.die)
-      )
-
       const columns = sql`
         SELECT a.key_id, a.parent_key_id, a.depth::int AS depth, k.name, k.display, k.allow, key_reads(k) AS reads, b.allowance AS state, ${isUsable} AS usable,
                b.amount, b.held, b.reserved, b.spent_total AS spent, k.expires_at, a.created_at
@@ -251,61 +239,60 @@ export class AllowanceStore extends Context.Service<
         rows.map(({ allow, reads, ...row }): AllowanceRow => ({ ...row, allow: scopeOf({ allow, reads }) }))
       )
 
-      const list = (org_id: string, before: string | null, limit: number, under: ReadonlyArray<string> | null) =>
-        shown(
-          storedRows(sql`${columns} WHERE a.org_id = ${org_id} AND (${before}::text IS NULL OR a.key_id < ${before})
+      return AllowanceStore.of({
+        create: Effect.fn("AllowanceStore.create")(
+          function* (given) {
+            const stored = Effect.gen(function* () {
+              return (yield* replay(given)) ?? (yield* insert(given))
+            })
+            const transaction = sql.withTransaction(stored)
+            // Of two first requests with one Idempotency-Key, the later one finds the allowance of the other.
+            return yield* transaction.pipe(Effect.catchReason("SqlError", "UniqueViolation", () => transaction))
+          },
+          Effect.catchTag("SqlError", Effect.die)
+        ),
+        discard: ({ org_id, key_id }) =>
+          done(sql`
+            WITH revoked AS (
+              UPDATE api_keys SET revoked_at = coalesce(revoked_at, now()) WHERE org_id = ${org_id} AND key_id = ${key_id}
+            ) DELETE FROM allowances WHERE org_id = ${org_id} AND key_id = ${key_id}`),
+        state: (budget_id) =>
+          Effect.map(
+            stateRows.all(
+              sql`SELECT allowance AS state FROM key_budgets WHERE budget_id = ${budget_id} AND allowance IS NOT NULL`
+            ),
+            ([row]) => row?.state ?? null
+          ),
+        list: (org_id, before, limit, under = null) =>
+          Effect.orDie(
+            shown(
+              storedRows(sql`${columns} WHERE a.org_id = ${org_id} AND (${before}::text IS NULL OR a.key_id < ${before})
           AND b.allowance <> 'pending' AND (${under === null} OR a.key_id IN (
             WITH RECURSIVE below AS (
               SELECT key_id FROM unnest(${texts(under ?? [])}) AS u(key_id)
               UNION SELECT n.key_id FROM below JOIN allowances n ON n.org_id = ${org_id} AND n.parent_key_id = below.key_id
             ) SELECT key_id FROM below)) ORDER BY a.key_id DESC LIMIT ${limit}`)
-        )
-
-      const find = (org_id: string, key_id: string) =>
-        Effect.map(shown(storedRows(sql`${columns} WHERE a.org_id = ${org_id} AND a.key_id = ${key_id}`)), ([row]) =>
-          Option.fromNullishOr(row)
-        )
-
-      const isUnder = (org_id: string, key_id: string, ancestor: string) =>
-        Effect.map(
-          foundRows(sql`
-          WITH RECURSIVE above AS (
-            SELECT parent_key_id FROM allowances WHERE org_id = ${org_id} AND key_id = ${key_id}
-            UNION SELECT a.parent_key_id FROM above JOIN allowances a ON a.key_id = above.parent_key_id
-          ) SELECT 1 AS found FROM above WHERE parent_key_id = ${ancestor} LIMIT 1`),
-          (rows) => rows.length > 0
-        )
-
-      const due = (org_id: string | null) =>
-        budgetRows(sql`
-          SELECT a.org_id, a.key_id, a.budget_id, b.held_in FROM ${sql.literal(ended)} AND (${org_id}::text IS NULL OR a.org_id = ${org_id})
-          ORDER BY a.depth DESC, a.key_id LIMIT ${dueMax}`)
-
-      const giveUp = sql`
-        UPDATE api_keys SET revoked_at = now() WHERE revoked_at IS NULL AND key_id IN (SELECT k.key_id FROM ${sql.literal(left)})`
-
-      const discard = ({ org_id, key_id }: Pick<AllowanceBudgets, "org_id" | "key_id">) => sql`
-        WITH revoked AS (
-          UPDATE api_keys SET revoked_at = coalesce(revoked_at, now()) WHERE org_id = ${org_id} AND key_id = ${key_id}
-        ) DELETE FROM allowances WHERE org_id = ${org_id} AND key_id = ${key_id}`
-
-      return AllowanceStore.of({
-        create,
-        discard: (given) => Effect.orDie(Effect.asVoid(discard(given))),
-        state: (budget_id) =>
-          Effect.orDie(
-            Effect.map(
-              stateRows(
-                sql`SELECT allowance AS state FROM key_budgets WHERE budget_id = ${budget_id} AND allowance IS NOT NULL`
-              ),
-              ([row]) => row?.state ?? null
             )
           ),
-        list: (org_id, before, limit, under = null) => Effect.orDie(list(org_id, before, limit, under)),
-        find: (org_id, key_id) => Effect.orDie(find(org_id, key_id)),
-        isUnder: (org_id, key_id, ancestor) => Effect.orDie(isUnder(org_id, key_id, ancestor)),
-        due: (org_id) => Effect.orDie(due(org_id)),
-        giveUp: Effect.orDie(Effect.asVoid(giveUp))
+        find: (org_id, key_id) =>
+          Effect.orDie(
+            Effect.map(
+              shown(storedRows(sql`${columns} WHERE a.org_id = ${org_id} AND a.key_id = ${key_id}`)),
+              ([row]) => Option.fromNullishOr(row)
+            )
+          ),
+        isUnder: (org_id, key_id, ancestor) =>
+          hasRows(sql`
+            WITH RECURSIVE above AS (
+              SELECT parent_key_id FROM allowances WHERE org_id = ${org_id} AND key_id = ${key_id}
+              UNION SELECT a.parent_key_id FROM above JOIN allowances a ON a.key_id = above.parent_key_id
+            ) SELECT 1 AS found FROM above WHERE parent_key_id = ${ancestor} LIMIT 1`),
+        due: (org_id) =>
+          budgetRows.all(sql`
+            SELECT a.org_id, a.key_id, a.budget_id, b.held_in FROM ${sql.literal(ended)} AND (${org_id}::text IS NULL OR a.org_id = ${org_id})
+            ORDER BY a.depth DESC, a.key_id LIMIT ${dueMax}`),
+        giveUp: done(sql`
+          UPDATE api_keys SET revoked_at = now() WHERE revoked_at IS NULL AND key_id IN (SELECT k.key_id FROM ${sql.literal(left)})`)
       })
     })
   )

@@ -10,7 +10,7 @@ import { SqlClient } from "effect/sql"
 import type { Actor } from "../../schema/accounts/Actor.ts"
 import { AuditLog } from "../auditlog/AuditLog.ts"
 import { texts } from "../postgres/Columns.ts"
-import { oneRowOf, rowsOf } from "../postgres/Rows.ts"
+import { done, oneRowOf, rowsOf, storedAs } from "../postgres/Rows.ts"
 import { Audit, type AuditReport } from "./Audit.ts"
 import { type Violation, violations } from "./equations.ts"
 import { snapshot } from "./snapshot.ts"
@@ -25,7 +25,7 @@ const recordedMax = 20
 
 const orgRows = rowsOf({ org_id: Schema.String })
 const dueRows = rowsOf({ due: Schema.Boolean })
-const suspensionRows = rowsOf({ org_id: Schema.String, organization: Schema.String, suspended_at: Schema.Date })
+const suspensionRows = storedAs({ org_id: Schema.String, organization: Schema.String, suspended_at: Schema.Date })
 
 /** Suspended wallets that are listed. More than one is rare. */
 const listedMax = 50
@@ -104,27 +104,6 @@ export class BooksWatch extends Context.Service<
         return rows.length === 0 ? [] : [{ org_id, violations: suspending }]
       })
 
-      const check = Effect.gen(function* () {
-        const report = yield* audit.run
-        yield* audit.record(report)
-        const suspects = report.violations.filter(isSuspending)
-        const orgs = suspects.length === 0 ? [] : yield* orgsOf(suspects)
-        const suspended = yield* Effect.forEach(orgs, suspend)
-        return { report, suspended: suspended.flat() }
-      })
-
-      const resume = Effect.fnUntraced(function* (org_id: string, actor: Actor) {
-        const marked = yield* orgRows(sql`SELECT org_id FROM wallets WHERE org_id = ${org_id} AND suspended`)
-        if (marked.length === 0) return { _tag: "NotSuspended" } as const
-        const suspending = yield* violationsOf(org_id)
-        if (suspending.length > 0) return { _tag: "Violated", violations: suspending } as const
-        yield* log.by(actor)(sql`
-          WITH freed AS (
-            UPDATE wallets SET suspended = false, version = version + 1 WHERE org_id = ${org_id} AND suspended RETURNING org_id)
-          UPDATE wallet_suspensions s SET resumed_at = now() FROM freed WHERE s.org_id = freed.org_id`)
-        return { _tag: "Resumed" } as const
-      })
-
       return BooksWatch.of({
         claim: (seconds) =>
           dueRows(sql`
@@ -133,22 +112,35 @@ export class BooksWatch extends Context.Service<
             Effect.orDie
           ),
         postpone: (seconds) =>
-          Effect.asVoid(
-            Effect.orDie(
-              sql`UPDATE books_schedule SET next_at = greatest(next_at, now() + make_interval(secs => ${seconds}))`
-            )
-          ),
-        check: Effect.orDie(check),
+          done(sql`UPDATE books_schedule SET next_at = greatest(next_at, now() + make_interval(secs => ${seconds}))`),
+        check: Effect.orDie(
+          Effect.gen(function* () {
+            const report = yield* audit.run
+            yield* audit.record(report)
+            const suspects = report.violations.filter(isSuspending)
+            const orgs = suspects.length === 0 ? [] : yield* orgsOf(suspects)
+            const suspended = yield* Effect.forEach(orgs, suspend)
+            return { report, suspended: suspended.flat() }
+          })
+        ),
         suspended: countRow(sql`SELECT count(*) AS count FROM wallet_suspensions WHERE resumed_at IS NULL`).pipe(
           Effect.map(({ count }) => Number(count)),
           Effect.orDie
         ),
-        suspensions: Effect.orDie(
-          suspensionRows(sql`
+        suspensions: suspensionRows.all(sql`
             SELECT s.org_id, o.name AS organization, s.suspended_at FROM wallet_suspensions s JOIN orgs o USING (org_id)
-            WHERE s.resumed_at IS NULL ORDER BY s.suspended_at, s.org_id LIMIT ${listedMax}`)
-        ),
-        resume: (org_id, actor) => Effect.orDie(resume(org_id, actor))
+            WHERE s.resumed_at IS NULL ORDER BY s.suspended_at, s.org_id LIMIT ${listedMax}`),
+        resume: Effect.fnUntraced(function* (org_id, actor) {
+          const marked = yield* orgRows(sql`SELECT org_id FROM wallets WHERE org_id = ${org_id} AND suspended`)
+          if (marked.length === 0) return { _tag: "NotSuspended" } as const
+          const suspending = yield* violationsOf(org_id)
+          if (suspending.length > 0) return { _tag: "Violated", violations: suspending } as const
+          yield* log.by(actor)(sql`
+            WITH freed AS (
+              UPDATE wallets SET suspended = false, version = version + 1 WHERE org_id = ${org_id} AND suspended RETURNING org_id)
+            UPDATE wallet_suspensions s SET resumed_at = now() FROM freed WHERE s.org_id = freed.org_id`)
+          return { _tag: "Resumed" } as const
+        }, Effect.orDie)
       })
     })
   )

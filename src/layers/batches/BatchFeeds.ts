@@ -11,7 +11,7 @@ import { countFree } from "../usage/freeStorage.ts"
 import { newId } from "../platform/Ids.ts"
 import { Settings } from "../platform/Settings.ts"
 import { bigints, jsons, texts } from "../postgres/Columns.ts"
-import { rowsOf } from "../postgres/Rows.ts"
+import { done, hasRows, rowsOf, storedAs } from "../postgres/Rows.ts"
 
 export const Feed = Schema.Struct({
   batch_id: Schema.String,
@@ -56,9 +56,9 @@ export interface EndedRow {
 /** Which batch, and the proof that this process feeds it. */
 export type Holder = Pick<Feed, "batch_id" | "lease_token">
 
-const feedRows = rowsOf(Feed.fields)
-const openRows = rowsOf(OpenRow.fields)
-const renewedRows = rowsOf({ status: Schema.String, siblings: Schema.Int, funds: Schema.BigInt, waiting: Schema.Int })
+const feedRows = storedAs(Feed.fields)
+const openRows = storedAs(OpenRow.fields)
+const renewedRows = storedAs({ status: Schema.String, siblings: Schema.Int, funds: Schema.BigInt, waiting: Schema.Int })
 const idRows = rowsOf({ batch_id: Schema.String })
 
 /** A batch that no process feeds. */
@@ -125,116 +125,94 @@ export class BatchFeeds extends Context.Service<
             SELECT b.org_id, sum(k.bytes)::bigint FROM batches b, ${sql.literal(rows)} k
             WHERE b.batch_id = ${batch_id} AND k.status IN ('blocked', 'invalid') GROUP BY b.org_id)`
 
-      const claim = (most: number) =>
-        feedRows(sql`
-          WITH free AS (
-            SELECT batch_id FROM batches WHERE ${sql.literal(unfed)}
-            ORDER BY fed_at LIMIT ${most} FOR NO KEY UPDATE SKIP LOCKED
-          )
-          UPDATE batches b SET lease_token = gen_random_uuid()::text, lease_until = ${until}, fed_at = now()
-          FROM free, key_budgets k WHERE b.batch_id = free.batch_id AND k.budget_id = b.budget_id
-          RETURNING b.batch_id, b.org_id, b.key_id, b.started_by, b.request_id, b.metadata::text AS metadata, b.max_total, b.charged, b.status,
-                    b.budget_id, k.parent_id, b.lease_token, ${around}`)
-
-      const renew = ({ batch_id, lease_token }: Holder) =>
-        Effect.map(
-          renewedRows(sql`
+      return BatchFeeds.of({
+        claim: (most) =>
+          feedRows.all(sql`
+            WITH free AS (
+              SELECT batch_id FROM batches WHERE ${sql.literal(unfed)}
+              ORDER BY fed_at LIMIT ${most} FOR NO KEY UPDATE SKIP LOCKED
+            )
+            UPDATE batches b SET lease_token = gen_random_uuid()::text, lease_until = ${until}, fed_at = now()
+            FROM free, key_budgets k WHERE b.batch_id = free.batch_id AND k.budget_id = b.budget_id
+            RETURNING b.batch_id, b.org_id, b.key_id, b.started_by, b.request_id, b.metadata::text AS metadata, b.max_total, b.charged, b.status,
+                      b.budget_id, k.parent_id, b.lease_token, ${around}`),
+        renew: ({ batch_id, lease_token }) =>
+          renewedRows.first(sql`
             UPDATE batches b SET lease_until = ${until} WHERE batch_id = ${batch_id} AND lease_token = ${lease_token}
             RETURNING b.status, ${around},
               (SELECT count(*)::int FROM batches w WHERE w.finished_at IS NULL AND (w.lease_until IS NULL OR w.lease_until < now())) AS waiting`),
-          (rows) => rows[0] ?? null
-        )
-
-      const release = ({ batch_id, lease_token }: Holder) =>
-        sql`UPDATE batches SET lease_token = NULL, lease_until = NULL, fed_at = now()
-            WHERE batch_id = ${batch_id} AND lease_token = ${lease_token}`
-
-      const begun = ({ batch_id }: Holder) =>
-        openRows(sql`
-          SELECT row, request::text AS request, retries FROM batch_rows WHERE batch_id = ${batch_id} AND status = 'running' ORDER BY row`)
-
-      const next = (feed: Holder, most: number) =>
-        openRows(sql`
-          WITH held AS (${held(feed)}), taken AS (
-            SELECT r.row FROM batch_rows r JOIN held USING (batch_id) WHERE r.status = 'pending' ORDER BY r.row LIMIT ${most} FOR UPDATE OF r
-          ), started AS (
-            UPDATE batch_rows r SET status = 'running' FROM taken
-            WHERE r.batch_id = ${feed.batch_id} AND r.row = taken.row AND r.status = 'pending'
-            RETURNING r.row, r.request::text AS request, r.retries
-          )
-          SELECT row, request, retries FROM started ORDER BY row`)
-
-      const ended = (feed: Holder, rows: ReadonlyArray<EndedRow>) =>
-        sql`
-          WITH held AS (${held(feed)}), over AS (
-            UPDATE batch_rows r SET status = n.status, run_id = n.run_id, charged = n.charged, error = n.error::json,
-                                    request = CASE WHEN n.status = 'blocked' THEN r.request END
-            FROM held, unnest(${bigints(rows.map((one) => BigInt(one.row)))}, ${texts(rows.map((one) => one.status))},
-                              ${texts(rows.map((one) => one.run_id))}, ${bigints(rows.map((one) => one.charged))},
-                              ${jsons(rows.map((one) => one.error))}) AS n(row, status, run_id, charged, error)
-            WHERE r.batch_id = held.batch_id AND r.row = n.row AND r.status = 'running'
-            RETURNING r.status, r.charged, ${keptBytes} AS bytes
-          )${countFree(sql, keptBy(feed, "over"))}
-          UPDATE batches b SET
-            succeeded = b.succeeded + c.succeeded, no_match = b.no_match + c.no_match, failed = b.failed + c.failed,
-            blocked = b.blocked + c.blocked, invalid = b.invalid + c.invalid, cancelled = b.cancelled + c.cancelled,
-            charged = b.charged + c.charged
-          FROM (SELECT count(*) FILTER (WHERE status = 'succeeded')::int AS succeeded, count(*) FILTER (WHERE status = 'no_match')::int AS no_match,
-                       count(*) FILTER (WHERE status = 'failed')::int AS failed, count(*) FILTER (WHERE status = 'blocked')::int AS blocked,
-                       count(*) FILTER (WHERE status = 'invalid')::int AS invalid,
-                       count(*) FILTER (WHERE status = 'cancelled')::int AS cancelled, coalesce(sum(charged), 0)::bigint AS charged
-                FROM over) c
-          WHERE b.batch_id = ${feed.batch_id} AND EXISTS (SELECT FROM held)`
-
-      const blockRest = (feed: Holder, error: string) =>
-        sql`
-          WITH held AS (${held(feed)}), rest AS (
-            UPDATE batch_rows r SET status = 'blocked', error = ${error}::json FROM held
-            WHERE r.batch_id = held.batch_id AND r.status = 'pending' RETURNING r.status, ${keptBytes} AS bytes
-          )${countFree(sql, keptBy(feed, "rest"))}
-          UPDATE batches SET blocked = blocked + (SELECT count(*)::int FROM rest) WHERE batch_id = ${feed.batch_id} AND EXISTS (SELECT FROM held)`
-
-      const finish = ({ batch_id, lease_token }: Holder) =>
-        Effect.map(
-          idRows(sql`
+        release: ({ batch_id, lease_token }) =>
+          done(sql`UPDATE batches SET lease_token = NULL, lease_until = NULL, fed_at = now()
+            WHERE batch_id = ${batch_id} AND lease_token = ${lease_token}`),
+        begun: ({ batch_id }) =>
+          openRows.all(sql`
+            SELECT row, request::text AS request, retries FROM batch_rows WHERE batch_id = ${batch_id} AND status = 'running' ORDER BY row`),
+        next: (feed, most) =>
+          openRows.all(sql`
+            WITH held AS (${held(feed)}), taken AS (
+              SELECT r.row FROM batch_rows r JOIN held USING (batch_id) WHERE r.status = 'pending' ORDER BY r.row LIMIT ${most} FOR UPDATE OF r
+            ), started AS (
+              UPDATE batch_rows r SET status = 'running' FROM taken
+              WHERE r.batch_id = ${feed.batch_id} AND r.row = taken.row AND r.status = 'pending'
+              RETURNING r.row, r.request::text AS request, r.retries
+            )
+            SELECT row, request, retries FROM started ORDER BY row`),
+        ended: (feed, rows) =>
+          done(sql`
+            WITH held AS (${held(feed)}), over AS (
+              UPDATE batch_rows r SET status = n.status, run_id = n.run_id, charged = n.charged, error = n.error::json,
+                                      request = CASE WHEN n.status = 'blocked' THEN r.request END
+              FROM held, unnest(${bigints(rows.map((one) => BigInt(one.row)))}, ${texts(rows.map((one) => one.status))},
+                                ${texts(rows.map((one) => one.run_id))}, ${bigints(rows.map((one) => one.charged))},
+                                ${jsons(rows.map((one) => one.error))}) AS n(row, status, run_id, charged, error)
+              WHERE r.batch_id = held.batch_id AND r.row = n.row AND r.status = 'running'
+              RETURNING r.status, r.charged, ${keptBytes} AS bytes
+            )${countFree(sql, keptBy(feed, "over"))}
+            UPDATE batches b SET
+              succeeded = b.succeeded + c.succeeded, no_match = b.no_match + c.no_match, failed = b.failed + c.failed,
+              blocked = b.blocked + c.blocked, invalid = b.invalid + c.invalid, cancelled = b.cancelled + c.cancelled,
+              charged = b.charged + c.charged
+            FROM (SELECT count(*) FILTER (WHERE status = 'succeeded')::int AS succeeded, count(*) FILTER (WHERE status = 'no_match')::int AS no_match,
+                         count(*) FILTER (WHERE status = 'failed')::int AS failed, count(*) FILTER (WHERE status = 'blocked')::int AS blocked,
+                         count(*) FILTER (WHERE status = 'invalid')::int AS invalid,
+                         count(*) FILTER (WHERE status = 'cancelled')::int AS cancelled, coalesce(sum(charged), 0)::bigint AS charged
+                  FROM over) c
+            WHERE b.batch_id = ${feed.batch_id} AND EXISTS (SELECT FROM held)`),
+        blockRest: (feed, error) =>
+          done(sql`
+            WITH held AS (${held(feed)}), rest AS (
+              UPDATE batch_rows r SET status = 'blocked', error = ${error}::json FROM held
+              WHERE r.batch_id = held.batch_id AND r.status = 'pending' RETURNING r.status, ${keptBytes} AS bytes
+            )${countFree(sql, keptBy(feed, "rest"))}
+            UPDATE batches SET blocked = blocked + (SELECT count(*)::int FROM rest) WHERE batch_id = ${feed.batch_id} AND EXISTS (SELECT FROM held)`),
+        finish: ({ batch_id, lease_token }) =>
+          hasRows(sql`
             UPDATE batches b SET status = CASE WHEN status = 'cancelling' THEN 'cancelled' ELSE 'finished' END, finished_at = now(),
               lease_token = NULL, lease_until = NULL
             WHERE batch_id = ${batch_id} AND lease_token = ${lease_token}
               AND NOT EXISTS (SELECT FROM batch_rows r WHERE r.batch_id = b.batch_id AND r.status IN ('pending', 'running'))
             RETURNING batch_id`),
-          (rows) => rows.length > 0
-        )
-
-      const rebudget = (feed: Feed, parent_id: string | null) =>
-        Effect.gen(function* () {
-          const kept = yield* idRows(held(feed))
-          if (kept.length === 0) return null
-          // The old budget allows nothing more, and the new one has what it had left. Together they never allow more than max_total.
-          const budget_id = newId("bat")
-          const moved = yield* sql`
-            WITH old AS (
-              SELECT budget_id, org_id, key_id, amount - spent_total AS rest FROM key_budgets
-              WHERE budget_id = ${feed.budget_id} AND reserved = 0 FOR UPDATE
-            ), closed AS (
-              UPDATE key_budgets b SET amount = b.spent_total, version = b.version + 1 FROM old WHERE b.budget_id = old.budget_id
-            )
-            INSERT INTO key_budgets (budget_id, org_id, key_id, amount, period, parent_id)
-            SELECT ${budget_id}, org_id, key_id, greatest(0, rest), 'total', ${parent_id} FROM old RETURNING 1`
-          if (moved.length === 0) return null
-          yield* sql`UPDATE batches SET budget_id = ${budget_id} WHERE batch_id = ${feed.batch_id}`
-          return budget_id
-        }).pipe(sql.withTransaction)
-
-      return BatchFeeds.of({
-        claim: (most) => Effect.orDie(claim(most)),
-        renew: (feed) => Effect.orDie(renew(feed)),
-        release: (feed) => Effect.orDie(Effect.asVoid(release(feed))),
-        begun: (feed) => Effect.orDie(begun(feed)),
-        next: (feed, most) => Effect.orDie(next(feed, most)),
-        ended: (feed, rows) => Effect.orDie(Effect.asVoid(ended(feed, rows))),
-        blockRest: (feed, error) => Effect.orDie(Effect.asVoid(blockRest(feed, error))),
-        finish: (feed) => Effect.orDie(finish(feed)),
-        rebudget: (feed, parent_id) => Effect.orDie(rebudget(feed, parent_id))
+        rebudget: (feed, parent_id) =>
+          Effect.orDie(
+            Effect.gen(function* () {
+              const kept = yield* idRows(held(feed))
+              if (kept.length === 0) return null
+              // The old budget allows nothing more, and the new one has what it had left. Together they never allow more than max_total.
+              const budget_id = newId("bat")
+              const moved = yield* sql`
+                WITH old AS (
+                  SELECT budget_id, org_id, key_id, amount - spent_total AS rest FROM key_budgets
+                  WHERE budget_id = ${feed.budget_id} AND reserved = 0 FOR UPDATE
+                ), closed AS (
+                  UPDATE key_budgets b SET amount = b.spent_total, version = b.version + 1 FROM old WHERE b.budget_id = old.budget_id
+                )
+                INSERT INTO key_budgets (budget_id, org_id, key_id, amount, period, parent_id)
+                SELECT ${budget_id}, org_id, key_id, greatest(0, rest), 'total', ${parent_id} FROM old RETURNING 1`
+              if (moved.length === 0) return null
+              yield* sql`UPDATE batches SET budget_id = ${budget_id} WHERE batch_id = ${feed.batch_id}`
+              return budget_id
+            }).pipe(sql.withTransaction)
+          )
       })
     })
   )

@@ -8,7 +8,7 @@ import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import type { ProviderDocument } from "../../schema/catalog/Endpoint.ts"
 import { texts } from "../postgres/Columns.ts"
-import { rowsOf } from "../postgres/Rows.ts"
+import { done, rowsOf } from "../postgres/Rows.ts"
 import type { Retired } from "./import/diff.ts"
 import { pack, unpack } from "./import/pack.ts"
 
@@ -73,66 +73,53 @@ export class CatalogStore extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
 
-      const revisions = Effect.gen(function* () {
-        const rows = yield* revisionRows(sql`SELECT provider, revision FROM catalog_documents`)
-        return new Map(rows.map((row) => [row.provider, row.revision]))
-      })
-
-      const load = Effect.fnUntraced(function* (providers: ReadonlyArray<string>) {
-        const rows = yield* documentRows(sql`
-          SELECT revision, document, retired, imported_at FROM catalog_documents WHERE provider = ANY(${texts(providers)})`)
-        return yield* Effect.forEach(rows, (row) =>
-          Effect.map(
-            unpack(row.document),
-            (document): StoredDocument => ({
-              document,
-              retired: decodeRetired(row.retired),
-              revision: row.revision,
-              imported_at: row.imported_at
-            })
-          )
-        )
-      })
-
-      const replace = Effect.fnUntraced(function* (
-        document: ProviderDocument,
-        retired: ReadonlyArray<Retired>,
-        expected: bigint | null
-      ) {
-        const rows = yield* sql`
-          INSERT INTO catalog_documents AS d (provider, document, retired, endpoints)
-          VALUES (${document.provider}, ${pack(document)}, ${JSON.stringify(retired)}::json, ${document.endpoints.length})
-          ON CONFLICT (provider) DO UPDATE SET document = excluded.document, retired = excluded.retired,
-            endpoints = excluded.endpoints, revision = excluded.revision, imported_at = now()
-          WHERE d.revision = ${expected}
-          RETURNING revision`
-        return rows.length > 0
-      })
-
-      const reset = Effect.fnUntraced(function* (provider: string) {
-        const rows = yield* sql`DELETE FROM catalog_documents WHERE provider = ${provider} RETURNING provider`
-        return rows.length > 0
-      })
-
-      const actorInput = Effect.fnUntraced(function* (provider: string, path: string) {
-        const [row] = yield* actorInputRows(sql`
-          SELECT body, example, full_permissions, loaded_at FROM actor_inputs WHERE provider = ${provider} AND path = ${path}`)
-        return row ?? null
-      })
-
-      const keepActorInput = (provider: string, path: string, { body, example, full_permissions }: ActorInput) => sql`
-        INSERT INTO actor_inputs (provider, path, body, example, full_permissions)
-        VALUES (${provider}, ${path}, ${JSON.stringify(body)}::json, ${example === null ? null : JSON.stringify(example)}::json, ${full_permissions})
-        ON CONFLICT (provider, path) DO UPDATE SET body = excluded.body, example = excluded.example,
-          full_permissions = excluded.full_permissions, loaded_at = now()`
-
       return CatalogStore.of({
-        revisions: Effect.orDie(revisions),
-        load: (providers) => Effect.orDie(load(providers)),
-        replace: (document, retired, expected) => Effect.orDie(replace(document, retired, expected)),
-        reset: (provider) => Effect.orDie(reset(provider)),
-        actorInput: (provider, path) => Effect.orDie(actorInput(provider, path)),
-        keepActorInput: (provider, path, input) => Effect.asVoid(Effect.orDie(keepActorInput(provider, path, input)))
+        revisions: Effect.orDie(
+          Effect.gen(function* () {
+            const rows = yield* revisionRows(sql`SELECT provider, revision FROM catalog_documents`)
+            return new Map(rows.map((row) => [row.provider, row.revision]))
+          })
+        ),
+        load: Effect.fnUntraced(function* (providers) {
+          const rows = yield* documentRows(sql`
+            SELECT revision, document, retired, imported_at FROM catalog_documents WHERE provider = ANY(${texts(providers)})`)
+          return yield* Effect.forEach(rows, (row) =>
+            Effect.map(
+              unpack(row.document),
+              (document): StoredDocument => ({
+                document,
+                retired: decodeRetired(row.retired),
+                revision: row.revision,
+                imported_at: row.imported_at
+              })
+            )
+          )
+        }, Effect.orDie),
+        replace: Effect.fnUntraced(function* (document, retired, expected) {
+          const rows = yield* sql`
+            INSERT INTO catalog_documents AS d (provider, document, retired, endpoints)
+            VALUES (${document.provider}, ${pack(document)}, ${JSON.stringify(retired)}::json, ${document.endpoints.length})
+            ON CONFLICT (provider) DO UPDATE SET document = excluded.document, retired = excluded.retired,
+              endpoints = excluded.endpoints, revision = excluded.revision, imported_at = now()
+            WHERE d.revision = ${expected}
+            RETURNING revision`
+          return rows.length > 0
+        }, Effect.orDie),
+        reset: Effect.fnUntraced(function* (provider) {
+          const rows = yield* sql`DELETE FROM catalog_documents WHERE provider = ${provider} RETURNING provider`
+          return rows.length > 0
+        }, Effect.orDie),
+        actorInput: Effect.fnUntraced(function* (provider, path) {
+          const [row] = yield* actorInputRows(sql`
+            SELECT body, example, full_permissions, loaded_at FROM actor_inputs WHERE provider = ${provider} AND path = ${path}`)
+          return row ?? null
+        }, Effect.orDie),
+        keepActorInput: (provider, path, { body, example, full_permissions }) =>
+          done(sql`
+            INSERT INTO actor_inputs (provider, path, body, example, full_permissions)
+            VALUES (${provider}, ${path}, ${JSON.stringify(body)}::json, ${example === null ? null : JSON.stringify(example)}::json, ${full_permissions})
+            ON CONFLICT (provider, path) DO UPDATE SET body = excluded.body, example = excluded.example,
+              full_permissions = excluded.full_permissions, loaded_at = now()`)
       })
     })
   )

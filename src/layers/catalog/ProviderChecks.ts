@@ -58,30 +58,21 @@ export class ProviderChecks extends Context.Service<
           Effect.forkScoped
         )
 
-      const record = ({
-        provider,
-        capability,
-        run_id,
-        passed,
-        outcome,
-        latency_ms,
-        charged,
-        cost
-      }: Omit<CheckRow, "checked_at">) =>
-        Effect.andThen(
-          sql`
-            INSERT INTO provider_checks (provider, capability, run_id, passed, outcome, latency_ms, charged, cost)
-            VALUES (${provider}, ${capability}, ${run_id}, ${passed}, ${outcome}, ${latency_ms}, ${charged}, ${cost})
-            ON CONFLICT (provider, capability) DO UPDATE
-            SET checked_at = now(), run_id = excluded.run_id, passed = excluded.passed, outcome = excluded.outcome,
-                latency_ms = excluded.latency_ms, charged = excluded.charged, cost = excluded.cost`,
-          refresh
-        )
-
       return ProviderChecks.of({
         of: (provider) => checksByProvider.get(provider) ?? [],
         refresh: Effect.orDie(refresh),
-        record: (check) => Effect.orDie(record(check))
+        record: ({ provider, capability, run_id, passed, outcome, latency_ms, charged, cost }) =>
+          Effect.orDie(
+            Effect.andThen(
+              sql`
+                INSERT INTO provider_checks (provider, capability, run_id, passed, outcome, latency_ms, charged, cost)
+                VALUES (${provider}, ${capability}, ${run_id}, ${passed}, ${outcome}, ${latency_ms}, ${charged}, ${cost})
+                ON CONFLICT (provider, capability) DO UPDATE
+                SET checked_at = now(), run_id = excluded.run_id, passed = excluded.passed, outcome = excluded.outcome,
+                    latency_ms = excluded.latency_ms, charged = excluded.charged, cost = excluded.cost`,
+              refresh
+            )
+          )
       })
     })
   )

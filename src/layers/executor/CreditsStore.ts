@@ -3,33 +3,22 @@
  *
  * The database decides about reservations (schema/operator.sql), so calls of all processes together never reserve more than is left.
  */
-import { Context, Effect, Layer, Schema } from "effect"
+import { Context, Effect, Layer, Schema, Struct } from "effect"
 import { SqlClient } from "effect/sql"
 import { burnAfter, type CreditsLeft, emptyMinutes, microsOf } from "../../schema/catalog/Credits.ts"
+import { ProviderCredits } from "../../schema/nouns/operator/Credits.ts"
 import { texts } from "../postgres/Columns.ts"
-import { rowsOf } from "../postgres/Rows.ts"
+import { done, hasRows, storedAs } from "../postgres/Rows.ts"
 
 const CreditsRow = Schema.Struct({
-  provider: Schema.String,
-  unit: Schema.Literals(["credit", "USD"]),
-  balance: Schema.NullOr(Schema.BigInt),
-  source: Schema.Literals(["read", "set"]),
-  read_at: Schema.NullOr(Schema.Date),
-  reserved: Schema.BigInt,
-  burn_per_day: Schema.BigInt,
+  ...Struct.omit(ProviderCredits.fields, ["state", "available", "days_left", "runs_out_at"]),
   burn_balance: Schema.NullOr(Schema.BigInt),
   burn_at: Schema.NullOr(Schema.Date),
-  low_below: Schema.NullOr(Schema.BigInt),
-  expires_at: Schema.NullOr(Schema.Date),
-  renews: Schema.Boolean,
-  empty_until: Schema.NullOr(Schema.Date),
-  read_error: Schema.NullOr(Schema.String)
+  empty_until: Schema.NullOr(Schema.Date)
 })
 export type CreditsRow = typeof CreditsRow.Type
-const creditsRows = rowsOf({ ...CreditsRow.fields, seen_at: Schema.Date })
-const claimedRows = rowsOf({ ...CreditsRow.fields, started_at: Schema.Date })
-const doneRows = rowsOf({ done: Schema.Boolean })
-const lostRows = rowsOf({ provider: Schema.String, hold_id: Schema.String, amount: Schema.BigInt })
+const rows = storedAs({ ...CreditsRow.fields, seen_at: Schema.Date })
+const claims = storedAs({ ...CreditsRow.fields, started_at: Schema.Date })
 
 export interface CreditsClaim extends CreditsRow {
   /** By the database's clock, before the provider is asked. */
@@ -90,97 +79,70 @@ export class CreditsStore extends Context.Service<
           ? burn_per_day
           : burnAfter(burn_per_day, burn_balance, balance, started_at.getTime() - burn_at.getTime())
 
-      const store = (claim: CreditsClaim, left: CreditsLeft, minutes: number) => {
-        const { provider, started_at } = claim
-        const balance = microsOf(left.balance)
-        // One transaction: nobody sees the new balance without what was spent since.
-        return sql.withTransaction(
-          Effect.andThen(
-            sql`SELECT drop_spent_credits(${provider}, ${started_at})`,
-            sql`
+      const nextReading = (minutes: number) => sql`next_read_at = ${inMinutes(minutes)}`
+
+      return CreditsStore.of({
+        list: rows.all(sql`SELECT ${columns}, now() AS seen_at FROM provider_credits ORDER BY provider`),
+        add: (providers) =>
+          done(
+            sql`INSERT INTO provider_credits (provider) SELECT unnest(${texts(providers)}::text[]) ON CONFLICT DO NOTHING`
+          ),
+        refresh: (provider) =>
+          done(
+            sql`UPDATE provider_credits SET next_read_at = now() WHERE ${provider}::text IS NULL OR provider = ${provider}`
+          ),
+        claim: claims.first(sql`
+          UPDATE provider_credits SET ${nextReading(readingMinutes)}
+          WHERE provider = (SELECT provider FROM provider_credits WHERE next_read_at <= now() ORDER BY next_read_at LIMIT 1 FOR UPDATE SKIP LOCKED)
+          RETURNING ${columns}, now() AS started_at`),
+        store: Effect.fnUntraced(
+          function* (claim, left, minutes) {
+            const { provider, started_at } = claim
+            const balance = microsOf(left.balance)
+            // One transaction: nobody sees the new balance without what was spent since.
+            yield* sql`SELECT drop_spent_credits(${provider}, ${started_at})`
+            yield* sql`
               UPDATE provider_credits SET unit = ${left.unit}, balance = ${balance}, source = 'read', read_at = ${started_at}, read_error = NULL,
                 burn_per_day = ${claim.unit === left.unit ? burnOf(claim, balance) : 0n}, burn_balance = ${balance}, burn_at = ${started_at},
                 expires_at = ${left.expires_at ?? null}, renews = ${left.renews ?? false},
-                empty_until = CASE WHEN ${balance > 0n} THEN NULL ELSE empty_until END, next_read_at = ${inMinutes(minutes)}
+                empty_until = CASE WHEN ${balance > 0n} THEN NULL ELSE empty_until END, ${nextReading(minutes)}
               WHERE provider = ${provider} AND (read_at IS NULL OR read_at <= ${started_at})`
-          )
-        )
-      }
-
-      const endLost = Effect.gen(function* () {
-        const lost = yield* lostRows(sql`
-          SELECT h.provider, h.hold_id, h.amount FROM provider_credit_holds h LEFT JOIN open_runs o USING (run_id)
-          WHERE h.ended_at IS NULL AND h.run_id IS NOT NULL AND o.run_id IS NULL LIMIT ${lostMax}`)
-        for (const { provider, hold_id, amount } of lost)
-          yield* sql`SELECT spend_credits(${provider}, ${hold_id}, ${amount})`
-      })
-
-      return CreditsStore.of({
-        list: Effect.orDie(
-          creditsRows(sql`SELECT ${columns}, now() AS seen_at FROM provider_credits ORDER BY provider`)
-        ),
-        add: (providers) =>
-          sql`INSERT INTO provider_credits (provider) SELECT unnest(${texts(providers)}::text[]) ON CONFLICT DO NOTHING`.pipe(
-            Effect.asVoid,
-            Effect.orDie
-          ),
-        refresh: (provider) =>
-          sql`UPDATE provider_credits SET next_read_at = now() WHERE ${provider}::text IS NULL OR provider = ${provider}`.pipe(
-            Effect.asVoid,
-            Effect.orDie
-          ),
-        claim: claimedRows(sql`
-          UPDATE provider_credits SET next_read_at = ${inMinutes(readingMinutes)}
-          WHERE provider = (SELECT provider FROM provider_credits WHERE next_read_at <= now() ORDER BY next_read_at LIMIT 1 FOR UPDATE SKIP LOCKED)
-          RETURNING ${columns}, now() AS started_at`).pipe(
-          Effect.map(([claim]) => claim ?? null),
+          },
+          sql.withTransaction,
           Effect.orDie
         ),
-        store: (claim, left, minutes) => Effect.orDie(Effect.asVoid(store(claim, left, minutes))),
         count: (claim, minutes) =>
-          sql`
+          done(sql`
             UPDATE provider_credits SET burn_per_day = ${burnOf(claim, claim.balance ?? 0n)}, burn_balance = ${claim.balance},
-              burn_at = ${claim.started_at}, next_read_at = ${inMinutes(minutes)}
-            WHERE provider = ${claim.provider} AND source = 'set'`.pipe(Effect.asVoid, Effect.orDie),
+              burn_at = ${claim.started_at}, ${nextReading(minutes)}
+            WHERE provider = ${claim.provider} AND source = 'set'`),
         failed: (provider, why, minutes) =>
-          sql`
-            UPDATE provider_credits SET read_error = ${why.slice(0, errorCharsMax)}, next_read_at = ${inMinutes(minutes)}
-            WHERE provider = ${provider}`.pipe(Effect.asVoid, Effect.orDie),
+          done(sql`
+            UPDATE provider_credits SET read_error = ${why.slice(0, errorCharsMax)}, ${nextReading(minutes)}
+            WHERE provider = ${provider}`),
         setByHand: (provider, { unit, balance, expires_at }) =>
-          Effect.orDie(
-            Effect.asVoid(
-              sql`
-                INSERT INTO provider_credits AS c (provider, unit, balance, source, read_at, burn_balance, burn_at, expires_at)
-                VALUES (${provider}, ${unit}, ${balance}, 'set', now(), ${balance}, now(), ${expires_at})
-                ON CONFLICT (provider) DO UPDATE SET unit = excluded.unit, balance = excluded.balance, source = 'set', read_at = now(),
-                  burn_per_day = CASE WHEN c.unit = excluded.unit THEN c.burn_per_day ELSE 0 END, burn_balance = excluded.balance, burn_at = now(),
-                  expires_at = excluded.expires_at, renews = false, empty_until = NULL, read_error = NULL`
-            )
-          ),
+          done(sql`
+            INSERT INTO provider_credits AS c (provider, unit, balance, source, read_at, burn_balance, burn_at, expires_at)
+            VALUES (${provider}, ${unit}, ${balance}, 'set', now(), ${balance}, now(), ${expires_at})
+            ON CONFLICT (provider) DO UPDATE SET unit = excluded.unit, balance = excluded.balance, source = 'set', read_at = now(),
+              burn_per_day = CASE WHEN c.unit = excluded.unit THEN c.burn_per_day ELSE 0 END, burn_balance = excluded.balance, burn_at = now(),
+              expires_at = excluded.expires_at, renews = false, empty_until = NULL, read_error = NULL`),
         setLowBelow: (provider, low_below) =>
-          Effect.orDie(
-            Effect.asVoid(
-              sql`
-                INSERT INTO provider_credits (provider, low_below) VALUES (${provider}, ${low_below})
-                ON CONFLICT (provider) DO UPDATE SET low_below = excluded.low_below`
-            )
-          ),
+          done(sql`
+            INSERT INTO provider_credits (provider, low_below) VALUES (${provider}, ${low_below})
+            ON CONFLICT (provider) DO UPDATE SET low_below = excluded.low_below`),
         reserve: (provider, hold_id, run_id, amount) =>
-          doneRows(sql`SELECT reserve_credits(${provider}, ${hold_id}, ${run_id}, ${amount}) AS done`).pipe(
-            Effect.map(([row]) => row?.done === true),
-            Effect.orDie
-          ),
-        spend: (provider, hold_id, amount) =>
-          Effect.orDie(Effect.asVoid(sql`SELECT spend_credits(${provider}, ${hold_id}, ${amount})`)),
+          hasRows(sql`SELECT 1 AS done WHERE reserve_credits(${provider}, ${hold_id}, ${run_id}, ${amount})`),
+        spend: (provider, hold_id, amount) => done(sql`SELECT spend_credits(${provider}, ${hold_id}, ${amount})`),
         markEmpty: (provider) =>
-          sql`
+          done(sql`
             INSERT INTO provider_credits (provider, empty_until) VALUES (${provider}, ${inMinutes(emptyMinutes)})
             ON CONFLICT (provider) DO UPDATE SET empty_until = excluded.empty_until,
-              next_read_at = least(provider_credits.next_read_at, now() + interval '1 minute')`.pipe(
-            Effect.asVoid,
-            Effect.orDie
-          ),
-        endLost: Effect.orDie(endLost)
+              next_read_at = least(provider_credits.next_read_at, now() + interval '1 minute')`),
+        endLost: done(sql`
+          SELECT spend_credits(h.provider, h.hold_id, h.amount)
+          FROM (SELECT h.provider, h.hold_id, h.amount FROM provider_credit_holds h LEFT JOIN open_runs o USING (run_id)
+                WHERE h.ended_at IS NULL AND h.run_id IS NOT NULL AND o.run_id IS NULL ORDER BY h.provider LIMIT ${lostMax}) h`)
       })
     })
   )

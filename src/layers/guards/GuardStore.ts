@@ -10,15 +10,15 @@ import { contactSecondsMax } from "../../schema/guards/ContactGuard.ts"
 import { reuseSecondsMax } from "../../schema/guards/Reuse.ts"
 import { tyingCapabilities } from "../../schema/guards/PersonTies.ts"
 import { texts } from "../postgres/Columns.ts"
-import { oneRowOf, rowsOf } from "../postgres/Rows.ts"
+import { done, oneRowOf, rowsOf, storedAs } from "../postgres/Rows.ts"
 import { dayOf, zonesOf } from "../postgres/SpendDay.ts"
 import { runsInPages } from "../runs/runsWithin.ts"
 import { askAgain, readAsks, type ReuseAsk } from "./ReuseTurn.ts"
 import { type Contacting, type ContactView, readContacts } from "./ContactTurn.ts"
 import { type OptOutView, readOptOuts } from "./OptOutTurn.ts"
 
-const dayRows = rowsOf({ days: Schema.NullOr(Schema.Int) })
-const savedRows = rowsOf({ day: Schema.String, runs: Schema.BigInt, saved: Schema.BigInt })
+const dayRows = storedAs({ days: Schema.NullOr(Schema.Int) })
+const savedRows = storedAs({ day: Schema.String, runs: Schema.BigInt, saved: Schema.BigInt })
 /** Payloads that are read for one run. */
 const rawResultsMax = 5
 const RawResult = Schema.Struct({
@@ -47,7 +47,7 @@ const PersonRun = Schema.Struct({
 const personRows = rowsOf(PersonRun.fields)
 /** Of them in memory at once. */
 const personRunsAtOnce = 400
-const tryRows = rowsOf({ run_id: Schema.String, at: Schema.BigInt })
+const tryRows = storedAs({ run_id: Schema.String, at: Schema.BigInt })
 
 /** Older tries count no longer. Twice as old, no turn that is under way can count them either. */
 const keptSeconds = 2 * repeatSeconds
@@ -90,48 +90,41 @@ export class GuardStore extends Context.Service<
     GuardStore,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
+
       return GuardStore.of({
         tries: ({ org_id, key_id, input_hash }) =>
-          Effect.orDie(
-            tryRows(sql`
+          tryRows.all(sql`
             SELECT run_id, (extract(epoch FROM tried_at) * 1000000)::bigint AS at FROM repeat_tries
             WHERE org_id = ${org_id} AND caller = ${callerOf(key_id)} AND input_hash = ${input_hash}
-              AND tried_at > now() - make_interval(secs => ${repeatSeconds})`)
-          ),
+              AND tried_at > now() - make_interval(secs => ${repeatSeconds})`),
         contactDays: (org_id) =>
-          Effect.orDie(
-            Effect.map(
-              dayRows(sql`SELECT days::int AS days FROM contact_guards WHERE org_id = ${org_id}`),
-              ([row]) => row?.days ?? null
-            )
+          Effect.map(
+            dayRows.all(sql`SELECT days::int AS days FROM contact_guards WHERE org_id = ${org_id}`),
+            ([row]) => row?.days ?? null
           ),
         setContactDays: (org_id, days) =>
-          Effect.asVoid(
-            Effect.orDie(sql`
+          done(sql`
             INSERT INTO contact_guards AS g (org_id, days) VALUES (${org_id}, ${days}::int)
-            ON CONFLICT (org_id) DO UPDATE SET days = excluded.days WHERE g.days IS DISTINCT FROM excluded.days`)
-          ),
+            ON CONFLICT (org_id) DO UPDATE SET days = excluded.days WHERE g.days IS DISTINCT FROM excluded.days`),
         reusable: (ask) => Effect.orDie(Effect.map(readAsks(sql, [ask]), ([row]) => row?.source ?? row?.buyer ?? null)),
         saved: (org_id, from, to) =>
-          Effect.orDie(
-            savedRows(sql`
+          savedRows.all(sql`
             SELECT day::text AS day, count(*) AS runs, sum(saved)::bigint AS saved FROM (
               SELECT saved, ${sql.literal(dayOf("created_at", zonesOf("s.org_id")))} AS day FROM reuse_savings s
               -- No day of a zone is further from that of UTC.
               WHERE org_id = ${org_id} AND created_at >= (${from}::date - 3)::timestamp AT TIME ZONE 'UTC'
                 AND created_at < (${to}::date + 3)::timestamp AT TIME ZONE 'UTC') d
-            WHERE day >= ${from}::date AND day < ${to}::date GROUP BY 1`)
-          ),
+            WHERE day >= ${from}::date AND day < ${to}::date GROUP BY 1`),
         rawResults: (org_id, seconds, hashes) =>
           Stream.orDie(
             Stream.paginate(0, (skipped: number) =>
               Effect.map(
                 rawRows(sql`
-            SELECT r.run_id, r.input_hash, coalesce(r.charged, 0) AS charged, r.result::text AS result
-            FROM reusable_results x JOIN runs r ON r.org_id = x.org_id AND r.run_id = x.run_id
-            WHERE x.org_id = ${org_id} AND x.input_hash = ANY(${texts(hashes)}) AND r.kind = 'endpoint' AND r.result IS NOT NULL
-              AND r.erased_at IS NULL AND r.finished_at > now() - make_interval(secs => ${seconds})
-            ORDER BY r.finished_at DESC LIMIT 1 OFFSET ${skipped}`),
+                  SELECT r.run_id, r.input_hash, coalesce(r.charged, 0) AS charged, r.result::text AS result
+                  FROM reusable_results x JOIN runs r ON r.org_id = x.org_id AND r.run_id = x.run_id
+                  WHERE x.org_id = ${org_id} AND x.input_hash = ANY(${texts(hashes)}) AND r.kind = 'endpoint' AND r.result IS NOT NULL
+                    AND r.erased_at IS NULL AND r.finished_at > now() - make_interval(secs => ${seconds})
+                  ORDER BY r.finished_at DESC LIMIT 1 OFFSET ${skipped}`),
                 (rows) => {
                   const more = rows.length > 0 && skipped + 1 < rawResultsMax
                   return [rows, more ? Option.some(skipped + 1) : Option.none()] as const
@@ -142,16 +135,16 @@ export class GuardStore extends Context.Service<
         contactRule: (org_id) =>
           Effect.orDie(
             contactRuleRow(sql`
-            SELECT g.days::int AS days, s.created_at AS claimed_since
-            FROM contact_secret s LEFT JOIN contact_guards g ON g.org_id = ${org_id}`)
+              SELECT g.days::int AS days, s.created_at AS claimed_since
+              FROM contact_secret s LEFT JOIN contact_guards g ON g.org_id = ${org_id}`)
           ),
         personRuns: (org_id, run_ids) =>
           Stream.orDie(
             runsInPages(sql, { org_id, run_ids, most: personRunsAtOnce }, (page) =>
               personRows(sql`
-              SELECT run_id, capability, input::text AS input, result::text AS result FROM runs
-              WHERE org_id = ${org_id} AND run_id = ANY(${texts(page)}) AND capability = ANY(${texts(tyingCapabilities)})
-                AND status = 'succeeded' AND result IS NOT NULL AND erased_at IS NULL`)
+                SELECT run_id, capability, input::text AS input, result::text AS result FROM runs
+                WHERE org_id = ${org_id} AND run_id = ANY(${texts(page)}) AND capability = ANY(${texts(tyingCapabilities)})
+                  AND status = 'succeeded' AND result IS NOT NULL AND erased_at IS NULL`)
             )
           ),
         contacts: (run) => Effect.orDie(readContacts(sql, [run])),

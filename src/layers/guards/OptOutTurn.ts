@@ -7,7 +7,7 @@
  */
 import { Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
-import { type OptOutKey, optOutKeys, optOutKinds, OptOutMatch } from "../../schema/guards/OptOut.ts"
+import { type OptOutKey, optOutKeys, OptOutMatch } from "../../schema/guards/OptOut.ts"
 import { texts } from "../postgres/Columns.ts"
 import { rowsOf } from "../postgres/Rows.ts"
 import type { Contacting } from "./ContactTurn.ts"
@@ -35,13 +35,8 @@ export interface OptOutEffects {
 }
 
 const matchRows = rowsOf({
-  version: Schema.BigInt,
-  org_id: Schema.NullOr(Schema.String),
-  opt_out_id: Schema.NullOr(Schema.String),
-  list: Schema.NullOr(OptOutMatch.fields.list),
-  kind: Schema.NullOr(Schema.Literals(optOutKinds)),
-  digest: Schema.NullOr(Schema.String),
-  since: Schema.NullOr(Schema.Date)
+  ...{ version: Schema.BigInt, org_id: Schema.NullOr(Schema.String) },
+  match: Schema.NullOr(OptOutMatch)
 })
 
 /** The entries that cover recipients of these runs. Where both lists have one, it is the organization's. */
@@ -55,8 +50,8 @@ export const readOptOuts = (sql: SqlClient.SqlClient, runs: ReadonlyArray<Contac
   return Effect.map(
     matchRows(sql`
       SELECT s.version, o.* FROM opt_out_service s LEFT JOIN LATERAL (
-        SELECT n.org_id, o.id AS opt_out_id, CASE WHEN o.org_id IS NULL THEN 'service' ELSE 'organization' END AS list, o.kind,
-               encode(o.digest, 'hex') AS digest, o.created_at AS since
+        SELECT n.org_id, jsonb_build_object('opt_out_id', o.id, 'list', CASE WHEN o.org_id IS NULL THEN 'service' ELSE 'organization' END,
+                 'kind', o.kind, 'digest', n.digest, 'since', to_char(o.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')) AS match
         FROM unnest(${texts(all.map((one) => one.org_id))}, ${texts(all.map((one) => one.kind))}, ${texts(all.map((one) => one.digest))})
              AS n(org_id, kind, digest)
         JOIN opt_outs o ON o.digest = decode(n.digest, 'hex') AND o.kind = n.kind AND (o.org_id = n.org_id OR o.org_id IS NULL)
@@ -64,19 +59,8 @@ export const readOptOuts = (sql: SqlClient.SqlClient, runs: ReadonlyArray<Contac
       ) o ON true`),
     (rows): OptOutView => {
       const matches = new Map<string, OptOutMatch>()
-      for (const { org_id, opt_out_id, list, kind, digest, since } of rows)
-        if (
-          org_id !== null &&
-          opt_out_id !== null &&
-          list !== null &&
-          kind !== null &&
-          digest !== null &&
-          since !== null
-        )
-          matches.set(optOutKey(org_id, { kind, digest }), {
-            ...{ opt_out_id, list, kind, digest },
-            since: since.toISOString()
-          })
+      for (const { org_id, match } of rows)
+        if (org_id !== null && match !== null) matches.set(optOutKey(org_id, match), match)
       return { version: rows[0]?.version ?? null, matches }
     }
   )

@@ -10,37 +10,25 @@ import {
   type OptOutKey,
   optOutHint,
   optOutDigest,
-  optOutKinds,
   optOutRefusal,
   type OptOutRefusal,
   type OptOutSource,
-  optOutSources,
   optOutsMax,
   type ReadOptOut
 } from "../../schema/guards/OptOut.ts"
 import { Contacts } from "../../schema/guards/ContactGuard.ts"
+import { OptOut } from "../../schema/nouns/OptOut.ts"
 import { newId } from "../platform/Ids.ts"
 import { texts } from "../postgres/Columns.ts"
-import { oneRowOf, rowsOf } from "../postgres/Rows.ts"
+import { hasRows, oneRowOf, storedAs } from "../postgres/Rows.ts"
 import type { Contacting } from "./ContactTurn.ts"
 import { optOutKey, readOptOuts, writeRefused } from "./OptOutTurn.ts"
 
-const Row = Schema.Struct({
-  id: Schema.String,
-  kind: Schema.Literals(optOutKinds),
-  hint: Schema.NullOr(Schema.String),
-  digest: Schema.String,
-  source: Schema.Literals(optOutSources),
-  reason: Schema.NullOr(Schema.String),
-  run_id: Schema.NullOr(Schema.String),
-  created_by: Schema.NullOr(Schema.String),
-  created_at: Schema.Date
-})
-export type OptOutRow = typeof Row.Type
-const optOutRows = rowsOf(Row.fields)
+/** `digest` is hexadecimal. */
+const rows = storedAs(OptOut.fields)
 const countRow = oneRowOf({ count: Schema.Int })
 const secretRow = oneRowOf({ secret: Schema.String })
-const planRows = rowsOf({ contacts: Schema.NullOr(Contacts) })
+const plans = storedAs({ contacts: Schema.NullOr(Contacts) })
 
 export interface NewOptOut extends ReadOptOut {
   readonly reason: string | null
@@ -62,10 +50,13 @@ export class OptOuts extends Context.Service<
       org_id: string | null,
       before: string | null,
       limit: number
-    ) => Effect.Effect<ReadonlyArray<OptOutRow>>
+    ) => Effect.Effect<ReadonlyArray<typeof OptOut.Type>>
     readonly remove: (org_id: string | null, id: string) => Effect.Effect<boolean>
     /** The entries of this list with these keys. */
-    readonly having: (org_id: string | null, keys: ReadonlyArray<OptOutKey>) => Effect.Effect<ReadonlyArray<OptOutRow>>
+    readonly having: (
+      org_id: string | null,
+      keys: ReadonlyArray<OptOutKey>
+    ) => Effect.Effect<ReadonlyArray<typeof OptOut.Type>>
     /** Why a run that has waited may not call its provider any more. Its evidence is stored. */
     readonly refuse: (run: Contacting) => Effect.Effect<OptOutRefusal | null>
     /** The masked address with this digest to which the run wrote. Null if the run is gone or erased. */
@@ -86,46 +77,6 @@ export class OptOuts extends Context.Service<
       )
       const of = (org_id: string | null) => (org_id === null ? sql`org_id IS NULL` : sql`org_id = ${org_id}`)
 
-      const add = Effect.fnUntraced(function* (
-        org_id: string | null,
-        entries: ReadonlyArray<NewOptOut>,
-        { source, run_id = null }: Omit<From, "run_id"> & { readonly run_id?: string | null }
-      ) {
-        yield* org_id === null
-          ? sql`SELECT 1 FROM opt_out_service FOR UPDATE`
-          : sql`SELECT 1 FROM wallets WHERE org_id = ${org_id} FOR UPDATE`
-        const added = yield* sql`
-          INSERT INTO opt_outs (id, org_id, kind, digest, hint, reason, source, run_id)
-          SELECT id, ${org_id}, kind, decode(digest, 'hex'), hint, reason, ${source}, ${run_id}
-          FROM unnest(${texts(entries.map(() => newId("opt")))}, ${texts(entries.map((e) => e.kind))}, ${texts(entries.map((e) => e.digest))},
-                      ${texts(entries.map((e) => e.hint))}, ${texts(entries.map((e) => e.reason))}) AS n(id, kind, digest, hint, reason)
-          ON CONFLICT ON CONSTRAINT opt_outs_once DO NOTHING RETURNING 1`
-        return added.length
-      }, sql.withTransaction)
-
-      const refuse = Effect.fnUntraced(function* (run: Contacting) {
-        const { matches } = yield* readOptOuts(sql, [run])
-        const refusal = optOutRefusal(run.contacts, (key) => matches.get(optOutKey(run.org_id, key)))
-        if (refusal !== null)
-          yield* sql`WITH one AS (SELECT 1)${writeRefused(sql, [{ ...run, match: refusal.match }])} SELECT 1 AS done`
-        return refusal
-      })
-
-      const recipient = Effect.fnUntraced(function* (
-        { org_id, run_id }: { readonly org_id: string; readonly run_id: string },
-        digest: string
-      ) {
-        const [row] = yield* planRows(
-          sql`SELECT plan -> 'contacts' AS contacts FROM runs WHERE org_id = ${org_id} AND run_id = ${run_id}`
-        )
-        const address = (row?.contacts?.recipients ?? [])
-          .flatMap(({ identities }) => identities)
-          .filter((identity) => identity.startsWith("e:"))
-          .map((identity) => identity.slice(2))
-          .find((one) => optOutDigest(one) === digest)
-        return address === undefined ? null : optOutHint("email", address)
-      })
-
       return OptOuts.of({
         fits: (org_id, more) =>
           org_id === null
@@ -136,28 +87,49 @@ export class OptOuts extends Context.Service<
                   ({ count }) => count + more <= optOutsMax
                 )
               ),
-        add: (org_id, entries, from) => Effect.orDie(add(org_id, entries, from)),
+        add: Effect.fnUntraced(
+          function* (org_id, entries, { source, run_id = null }) {
+            yield* org_id === null
+              ? sql`SELECT 1 FROM opt_out_service FOR UPDATE`
+              : sql`SELECT 1 FROM wallets WHERE org_id = ${org_id} FOR UPDATE`
+            const added = yield* sql`
+              INSERT INTO opt_outs (id, org_id, kind, digest, hint, reason, source, run_id)
+              SELECT id, ${org_id}, kind, decode(digest, 'hex'), hint, reason, ${source}, ${run_id}
+              FROM unnest(${texts(entries.map(() => newId("opt")))}, ${texts(entries.map((e) => e.kind))}, ${texts(entries.map((e) => e.digest))},
+                          ${texts(entries.map((e) => e.hint))}, ${texts(entries.map((e) => e.reason))}) AS n(id, kind, digest, hint, reason)
+              ON CONFLICT ON CONSTRAINT opt_outs_once DO NOTHING RETURNING 1`
+            return added.length
+          },
+          sql.withTransaction,
+          Effect.orDie
+        ),
         list: (org_id, before, limit) =>
-          Effect.orDie(
-            optOutRows(sql`
+          rows.all(sql`
             SELECT ${columns} FROM opt_outs WHERE ${of(org_id)} AND (${before}::text IS NULL OR id < ${before})
-            ORDER BY id DESC LIMIT ${limit}`)
-          ),
-        remove: (org_id, id) =>
-          Effect.orDie(
-            Effect.map(
-              sql`DELETE FROM opt_outs WHERE ${of(org_id)} AND id = ${id} RETURNING 1`,
-              (rows) => rows.length > 0
-            )
-          ),
+            ORDER BY id DESC LIMIT ${limit}`),
+        remove: (org_id, id) => hasRows(sql`DELETE FROM opt_outs WHERE ${of(org_id)} AND id = ${id} RETURNING 1`),
         having: (org_id, keys) =>
-          Effect.orDie(
-            optOutRows(sql`
+          rows.all(sql`
             SELECT ${columns} FROM opt_outs WHERE ${of(org_id)} AND (digest, kind) IN (
-              SELECT decode(n.digest, 'hex'), n.kind FROM unnest(${texts(keys.map((k) => k.digest))}, ${texts(keys.map((k) => k.kind))}) AS n(digest, kind))`)
-          ),
-        refuse: (run) => Effect.orDie(refuse(run)),
-        recipient: (run, digest) => Effect.orDie(recipient(run, digest)),
+              SELECT decode(n.digest, 'hex'), n.kind FROM unnest(${texts(keys.map((k) => k.digest))}, ${texts(keys.map((k) => k.kind))}) AS n(digest, kind))`),
+        refuse: Effect.fnUntraced(function* (run) {
+          const { matches } = yield* readOptOuts(sql, [run])
+          const refusal = optOutRefusal(run.contacts, (key) => matches.get(optOutKey(run.org_id, key)))
+          if (refusal !== null)
+            yield* sql`WITH one AS (SELECT 1)${writeRefused(sql, [{ ...run, match: refusal.match }])} SELECT 1 AS done`
+          return refusal
+        }, Effect.orDie),
+        recipient: Effect.fnUntraced(function* ({ org_id, run_id }, digest) {
+          const plan = yield* plans.first(
+            sql`SELECT plan -> 'contacts' AS contacts FROM runs WHERE org_id = ${org_id} AND run_id = ${run_id}`
+          )
+          const address = (plan?.contacts?.recipients ?? [])
+            .flatMap(({ identities }) => identities)
+            .filter((identity) => identity.startsWith("e:"))
+            .map((identity) => identity.slice(2))
+            .find((one) => optOutDigest(one) === digest)
+          return address === undefined ? null : optOutHint("email", address)
+        }),
         secret: yield* Effect.cached(
           Effect.map(Effect.orDie(secretRow(sql`SELECT secret FROM contact_secret`)), ({ secret }) => secret)
         )

@@ -7,7 +7,7 @@ import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { jsons, texts } from "../postgres/Columns.ts"
 import { batch } from "../postgres/Batch.ts"
-import { oneRowOf, rowsOf } from "../postgres/Rows.ts"
+import { oneRowOf, rowsOf, storedAs } from "../postgres/Rows.ts"
 import { storableText } from "../../schema/json/StorableText.ts"
 
 export interface NewMail {
@@ -28,7 +28,7 @@ export const Backlog = Schema.Struct({
   age_seconds: Schema.Number
 })
 export type Backlog = typeof Backlog.Type
-const backlogRows = rowsOf(Backlog.fields)
+const backlogRows = storedAs(Backlog.fields)
 
 /** Commands in one INSERT. */
 const mailMax = 200
@@ -105,69 +105,61 @@ export class MailStore extends Context.Service<
         })
       })
 
-      // The batch does not fail: its statement has stored the other commands, and a retry would store them again.
-      const enqueue = Effect.fnUntraced(function* (mail: NewMail) {
-        const lane = yield* enqueueBatch(mail)
-        if (lane === null)
-          return yield* Effect.die(new Error(`${mail.org_id} has no wallet, so its command was not enqueued.`))
-        return lane
-      })
-
-      const reply = Effect.fnUntraced(function* (command_id: string) {
-        const [row] = yield* replyRows(sql`SELECT reply FROM replies WHERE command_id = ${command_id}`)
-        return row?.reply ?? null
-      })
-
-      const backlog = backlogRows(sql`
-        SELECT lane, extract(epoch FROM now() - min(created_at))::float8 AS age_seconds FROM mailbox
-        WHERE parked IS NULL GROUP BY lane HAVING min(created_at) < now() - interval '1 second'`)
-
-      const recordFailure = Effect.fnUntraced(function* (lane: number, failuresMax: number, why: string) {
-        const [row] = yield* failureRows(sql`
-          WITH failed AS (
-            UPDATE mailbox SET attempts = attempts + 1, parked = CASE WHEN attempts + 1 >= ${failuresMax} THEN ${storableText(why)}::text END
-            WHERE lane = ${lane} AND id = (SELECT min(id) FROM mailbox WHERE lane = ${lane} AND parked IS NULL)
-            RETURNING id, org_id, run_id, tag, parked IS NOT NULL AS dead_lettered
-          ), ended AS (
-            UPDATE runs_recent r SET status = 'failed', error_code = 'internal_error', error_message = ${neverReserved}::text, finished_at = now()
-            FROM failed f
-            WHERE f.dead_lettered AND f.tag = 'Reserve' AND r.org_id = f.org_id AND r.run_id = f.run_id AND r.finished_at IS NULL
-              AND NOT EXISTS (SELECT FROM open_runs o WHERE o.run_id = r.run_id)
-            RETURNING r.org_id, r.run_id
-          ), indexed AS (
-            INSERT INTO history_queue (org_id, run_ids) SELECT org_id, ARRAY[run_id] FROM ended
-          ), unbooked AS (
-            INSERT INTO event_inbox (org_id, run_id) SELECT org_id, run_id FROM ended JOIN event_heads USING (org_id)
-            WHERE listened_at IS NOT NULL
-          )
-          SELECT dead_lettered, tag || ' ' || id || ' of ' || coalesce(run_id, org_id) AS command, (SELECT run_id FROM ended) AS ended FROM failed`)
-        if (row === undefined) return { fate: "kept" as const, command: "none", ended: null }
-        return {
-          fate: row.dead_lettered ? ("dead_lettered" as const) : ("kept" as const),
-          command: row.command,
-          ended: row.ended
-        }
-      }, Effect.orDie)
-
       const deadLetters = countRow(sql`SELECT count(*) AS count FROM mailbox WHERE parked IS NOT NULL`)
 
-      const forget = Effect.gen(function* () {
-        yield* sql`DELETE FROM replies WHERE created_at < now() - interval '1 hour'`
-        yield* sql`
-          DELETE FROM workers w WHERE expires_at < now() - interval '1 hour'
-            AND NOT EXISTS (SELECT FROM open_runs o WHERE o.worker_id = w.worker_id)`
-      })
-
       return MailStore.of({
-        enqueue: (mail) => Effect.orDie(enqueue(mail)),
-        reply: (command_id) => Effect.orDie(reply(command_id)),
-        backlog: Effect.orDie(backlog),
-        recordFailure,
+        // The batch does not fail: its statement has stored the other commands, and a retry would store them again.
+        enqueue: Effect.fnUntraced(function* (mail) {
+          const lane = yield* enqueueBatch(mail)
+          if (lane === null)
+            return yield* Effect.die(new Error(`${mail.org_id} has no wallet, so its command was not enqueued.`))
+          return lane
+        }, Effect.orDie),
+        reply: Effect.fnUntraced(function* (command_id) {
+          const [row] = yield* replyRows(sql`SELECT reply FROM replies WHERE command_id = ${command_id}`)
+          return row?.reply ?? null
+        }, Effect.orDie),
+        backlog: backlogRows.all(sql`
+          SELECT lane, extract(epoch FROM now() - min(created_at))::float8 AS age_seconds FROM mailbox
+          WHERE parked IS NULL GROUP BY lane HAVING min(created_at) < now() - interval '1 second'`),
+        recordFailure: Effect.fnUntraced(function* (lane, failuresMax, why) {
+          const [row] = yield* failureRows(sql`
+            WITH failed AS (
+              UPDATE mailbox SET attempts = attempts + 1, parked = CASE WHEN attempts + 1 >= ${failuresMax} THEN ${storableText(why)}::text END
+              WHERE lane = ${lane} AND id = (SELECT min(id) FROM mailbox WHERE lane = ${lane} AND parked IS NULL)
+              RETURNING id, org_id, run_id, tag, parked IS NOT NULL AS dead_lettered
+            ), ended AS (
+              UPDATE runs_recent r SET status = 'failed', error_code = 'internal_error', error_message = ${neverReserved}::text, finished_at = now()
+              FROM failed f
+              WHERE f.dead_lettered AND f.tag = 'Reserve' AND r.org_id = f.org_id AND r.run_id = f.run_id AND r.finished_at IS NULL
+                AND NOT EXISTS (SELECT FROM open_runs o WHERE o.run_id = r.run_id)
+              RETURNING r.org_id, r.run_id
+            ), indexed AS (
+              INSERT INTO history_queue (org_id, run_ids) SELECT org_id, ARRAY[run_id] FROM ended
+            ), unbooked AS (
+              INSERT INTO event_inbox (org_id, run_id) SELECT org_id, run_id FROM ended JOIN event_heads USING (org_id)
+              WHERE listened_at IS NOT NULL
+            )
+            SELECT dead_lettered, tag || ' ' || id || ' of ' || coalesce(run_id, org_id) AS command, (SELECT run_id FROM ended) AS ended FROM failed`)
+          if (row === undefined) return { fate: "kept" as const, command: "none", ended: null }
+          return {
+            fate: row.dead_lettered ? ("dead_lettered" as const) : ("kept" as const),
+            command: row.command,
+            ended: row.ended
+          }
+        }, Effect.orDie),
         deadLetters: deadLetters.pipe(
           Effect.map(({ count }) => Number(count)),
           Effect.orDie
         ),
-        forget: Effect.orDie(forget)
+        forget: Effect.orDie(
+          Effect.gen(function* () {
+            yield* sql`DELETE FROM replies WHERE created_at < now() - interval '1 hour'`
+            yield* sql`
+              DELETE FROM workers w WHERE expires_at < now() - interval '1 hour'
+                AND NOT EXISTS (SELECT FROM open_runs o WHERE o.worker_id = w.worker_id)`
+          })
+        )
       })
     })
   )

@@ -10,7 +10,7 @@ import { SqlClient, type SqlError } from "effect/sql"
 import { type Role, roles } from "../../schema/accounts/Role.ts"
 import { digest, newToken } from "../accounts/Secrets.ts"
 import { Settings } from "../platform/Settings.ts"
-import { rowsOf } from "../postgres/Rows.ts"
+import { rowsOf, storedAs } from "../postgres/Rows.ts"
 import { constraintOf } from "../postgres/connection/SqlState.ts"
 
 export const MemberRow = Schema.Struct({
@@ -33,7 +33,7 @@ export const MembershipRow = Schema.Struct({
   role: Schema.Literals(roles)
 })
 export type MembershipRow = typeof MembershipRow.Type
-const membershipRows = rowsOf(MembershipRow.fields)
+const membershipRows = storedAs(MembershipRow.fields)
 
 /** The change would leave the organization without an owner. */
 export class LastOwner extends Schema.TaggedError<LastOwner>()("LastOwner", {}) {}
@@ -84,21 +84,11 @@ export class Members extends Context.Service<
       const { cell } = yield* Settings
       const columns = sql.literal("m.user_id, u.email, m.role, m.created_at, u.pending, u.email_verified_at")
 
-      const list = (org_id: string, after: string | null, limit: number) =>
-        memberRows(sql`
-        SELECT ${columns} FROM members m JOIN users u USING (user_id)
-        WHERE m.org_id = ${org_id} AND (${after}::text IS NULL OR m.user_id > ${after}) ORDER BY m.user_id LIMIT ${limit}`)
-
       const find = Effect.fnUntraced(function* (org_id: string, user_id: string) {
         const [row] = yield* memberRows(sql`
           SELECT ${columns} FROM members m JOIN users u USING (user_id) WHERE m.org_id = ${org_id} AND m.user_id = ${user_id}`)
         return row ?? null
       })
-
-      const of = (user_id: string) =>
-        membershipRows(sql`
-        SELECT m.org_id, o.name, m.role FROM members m JOIN orgs o USING (org_id)
-        WHERE m.user_id = ${user_id} ORDER BY m.created_at, m.org_id`)
 
       /** An invitation must not outlive the right to send it. A member sends invitations for roles up to their own. */
       const withdraw = (org_id: string, user_id: string, may: ReadonlyArray<Role>) => sql`
@@ -128,57 +118,60 @@ export class Members extends Context.Service<
       /** `role` null: that of somebody who is removed, and whose keys stay. */
       const followed = (org_id: string, user_id: string, role: Role | null) =>
         followedRows(sql`
-        SELECT key_id, name, connected, change FROM keys_follow_role(${org_id}, ${user_id}, ${role}::text) ORDER BY key_id`)
-
-      const setRole = Effect.fn("Members.setRole")(function* (org_id: string, user_id: string, role: Role) {
-        return yield* guarded(
-          Effect.gen(function* () {
-            const before = yield* lockedRole(org_id, user_id)
-            if (before === undefined) return null
-            const keys = before === role ? [] : yield* followed(org_id, user_id, role)
-            yield* sql`
-              UPDATE members SET role = ${role} WHERE org_id = ${org_id} AND user_id = ${user_id} AND role <> ${role}`
-            const mayInvite = role === "owner" ? roles : role === "admin" ? roles.filter((one) => one !== "owner") : []
-            yield* withdraw(org_id, user_id, mayInvite)
-            const row = yield* find(org_id, user_id)
-            return row === null ? null : { ...row, keys }
-          })
-        )
-      })
-
-      const remove = Effect.fn("Members.remove")(function* (org_id: string, user_id: string, keepKeys: boolean) {
-        return yield* guarded(
-          Effect.gen(function* () {
-            if ((yield* lockedRole(org_id, user_id)) === undefined) return null
-            // Without keys: as for a viewer, who may have none.
-            const keys = yield* followed(org_id, user_id, keepKeys ? null : "viewer")
-            yield* sql`DELETE FROM members WHERE org_id = ${org_id} AND user_id = ${user_id}`
-            yield* withdraw(org_id, user_id, [])
-            return keys
-          })
-        )
-      })
-
-      const switchTo = Effect.fn("Members.switchTo")(function* (session: Redacted.Redacted, org_id: string) {
-        const token = newToken(cell, "sess", org_id)
-        const opened = yield* sql`
-          WITH old AS (
-            UPDATE sessions s SET ended_at = now() FROM members m
-            WHERE s.token_hash = ${digest(Redacted.value(session))} AND s.ended_at IS NULL AND s.expires_at > now()
-              AND m.user_id = s.user_id AND m.org_id = ${org_id}
-            RETURNING s.user_id, s.expires_at)
-          INSERT INTO sessions (token_hash, user_id, org_id, expires_at)
-          SELECT ${digest(token)}, user_id, ${org_id}, expires_at FROM old RETURNING 1 AS opened`
-        return opened.length === 0 ? null : Redacted.make(token)
-      })
+          SELECT key_id, name, connected, change FROM keys_follow_role(${org_id}, ${user_id}, ${role}::text) ORDER BY key_id`)
 
       return Members.of({
-        list: (org_id, after, limit) => Effect.orDie(list(org_id, after, limit)),
+        list: (org_id, after, limit) =>
+          Effect.orDie(
+            memberRows(sql`
+              SELECT ${columns} FROM members m JOIN users u USING (user_id)
+              WHERE m.org_id = ${org_id} AND (${after}::text IS NULL OR m.user_id > ${after}) ORDER BY m.user_id LIMIT ${limit}`)
+          ),
         find: (org_id, user_id) => Effect.orDie(find(org_id, user_id)),
-        of: (user_id) => Effect.orDie(of(user_id)),
-        setRole,
-        remove,
-        switchTo: (session, org_id) => Effect.orDie(switchTo(session, org_id))
+        of: (user_id) =>
+          membershipRows.all(sql`
+            SELECT m.org_id, o.name, m.role FROM members m JOIN orgs o USING (org_id)
+            WHERE m.user_id = ${user_id} ORDER BY m.created_at, m.org_id`),
+        setRole: Effect.fn("Members.setRole")(function* (org_id, user_id, role) {
+          return yield* guarded(
+            Effect.gen(function* () {
+              const before = yield* lockedRole(org_id, user_id)
+              if (before === undefined) return null
+              const keys = before === role ? [] : yield* followed(org_id, user_id, role)
+              yield* sql`
+                UPDATE members SET role = ${role} WHERE org_id = ${org_id} AND user_id = ${user_id} AND role <> ${role}`
+              const mayInvite =
+                role === "owner" ? roles : role === "admin" ? roles.filter((one) => one !== "owner") : []
+              yield* withdraw(org_id, user_id, mayInvite)
+              const row = yield* find(org_id, user_id)
+              return row === null ? null : { ...row, keys }
+            })
+          )
+        }),
+        remove: Effect.fn("Members.remove")(function* (org_id, user_id, keepKeys) {
+          return yield* guarded(
+            Effect.gen(function* () {
+              if ((yield* lockedRole(org_id, user_id)) === undefined) return null
+              // Without keys: as for a viewer, who may have none.
+              const keys = yield* followed(org_id, user_id, keepKeys ? null : "viewer")
+              yield* sql`DELETE FROM members WHERE org_id = ${org_id} AND user_id = ${user_id}`
+              yield* withdraw(org_id, user_id, [])
+              return keys
+            })
+          )
+        }),
+        switchTo: Effect.fn("Members.switchTo")(function* (session, org_id) {
+          const token = newToken(cell, "sess", org_id)
+          const opened = yield* sql`
+            WITH old AS (
+              UPDATE sessions s SET ended_at = now() FROM members m
+              WHERE s.token_hash = ${digest(Redacted.value(session))} AND s.ended_at IS NULL AND s.expires_at > now()
+                AND m.user_id = s.user_id AND m.org_id = ${org_id}
+              RETURNING s.user_id, s.expires_at)
+            INSERT INTO sessions (token_hash, user_id, org_id, expires_at)
+            SELECT ${digest(token)}, user_id, ${org_id}, expires_at FROM old RETURNING 1 AS opened`
+          return opened.length === 0 ? null : Redacted.make(token)
+        }, Effect.orDie)
       })
     })
   )

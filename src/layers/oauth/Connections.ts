@@ -123,25 +123,6 @@ export class Connections extends Context.Service<
 
       const expiry = Effect.map(Clock.currentTimeMillis, (now) => new Date(now + accessSeconds * 1_000))
 
-      const issue = Effect.fn("Connections.issue")(
-        function* (consent: Consent) {
-          const { org_id, user_id, client_id, client_name, redirect_uri, challenge, scope, budget } = consent
-          yield* sql`DELETE FROM oauth_codes WHERE org_id = ${org_id} AND expires_at < now()`
-          const { count } = yield* countRow(sql`SELECT count(*) AS count FROM oauth_codes WHERE org_id = ${org_id}`)
-          if (count >= codesMax) return yield* Effect.fail(new TooManyCodes())
-          // A connection that ended long ago: its old tokens then are as unknown as they are refused.
-          yield* sql`
-          DELETE FROM oauth_grants WHERE org_id = ${org_id} AND least(ended_at, expires_at) < now() - make_interval(days => ${forgetDays})`
-          const code = newToken(cell, "code", org_id)
-          yield* sql`
-          INSERT INTO oauth_codes (code_hash, org_id, user_id, client_hash, client_name, redirect_uri, challenge, scope, budget, period, expires_at)
-          VALUES (${digest(code)}, ${org_id}, ${user_id}, ${digest(client_id)}, ${client_name}, ${redirect_uri}, ${challenge}, ${scope},
-                  ${budget?.limit ?? null}, ${budget?.period ?? null}, now() + make_interval(secs => ${codeSeconds}))`
-          return Redacted.make(code)
-        },
-        Effect.catchTag("SqlError", Effect.die)
-      )
-
       const grantColumns = sql.literal(
         "g.grant_id, g.org_id, g.user_id, g.key_id, g.client_hash, g.refresh_hash, g.scope, g.ended_at IS NULL AND g.expires_at > now() AS open"
       )
@@ -158,58 +139,6 @@ export class Connections extends Context.Service<
         yield* end(grant)
         return null
       })
-
-      const redeem = Effect.fn("Connections.redeem")(
-        function* (given: {
-          readonly code: string
-          readonly client_id: string
-          readonly redirect_uri: string
-          readonly verifier: string
-          readonly environment: Environment
-          readonly address: string
-        }) {
-          const code_hash = digest(given.code)
-          const exchange = Effect.gen(function* () {
-            // Whoever deletes the row has the code. A second request waits here for the first one's commit.
-            const [code] = yield* codeRows(sql`
-            DELETE FROM oauth_codes c WHERE code_hash = ${code_hash} AND expires_at > now()
-            RETURNING org_id, user_id, client_hash, client_name, redirect_uri, challenge, scope, budget, period,
-                      EXISTS (SELECT FROM members m WHERE m.org_id = c.org_id AND m.user_id = c.user_id AND m.role <> 'viewer') AS may_connect`)
-            if (code === undefined) {
-              const [grant] = yield* grantRows(
-                sql`SELECT ${grantColumns} FROM oauth_grants g WHERE g.code_hash = ${code_hash} FOR UPDATE`
-              )
-              return grant === undefined || !grant.open ? null : yield* stolen(grant, "an authorization code")
-            }
-            const isRight =
-              isSame(code.client_hash, digest(given.client_id)) &&
-              code.redirect_uri === given.redirect_uri &&
-              provesChallenge(given.verifier, code.challenge) &&
-              code.may_connect
-            if (!isRight) return null
-            const { org_id, user_id, client_name, scope, budget, period } = code
-            const family = newToken(cell, "refresh", org_id)
-            const refresh = newRefresh(family)
-            const by = log.by({ kind: "person", id: user_id, name: null, address: given.address })
-            return yield* by(
-              Effect.gen(function* () {
-                const key = yield* accounts.createKey(org_id, `${client_name} (connected)`, given.environment, {
-                  expires_at: yield* expiry,
-                  allow: allowOf[scope],
-                  budget: budget === null || period === null ? null : { limit: MicroUsd(budget), period }
-                })
-                yield* sql`
-                INSERT INTO oauth_grants (grant_id, org_id, user_id, key_id, client_hash, code_hash, family_hash, refresh_hash, scope, expires_at)
-                VALUES (${newId("con")}, ${org_id}, ${user_id}, ${key.id}, ${digest(given.client_id)}, ${code_hash}, ${digest(family)},
-                        ${digest(refresh)}, ${scope}, now() + make_interval(days => ${refreshDays}))`
-                return { access: key.token, refresh: Redacted.make(refresh), seconds: accessSeconds, scope }
-              })
-            )
-          })
-          return yield* sql.withTransaction(exchange)
-        },
-        Effect.catchTag("SqlError", Effect.die)
-      )
 
       const refresh = Effect.fn("Connections.refresh")(
         function* (given: { readonly token: string; readonly client_id: string; readonly address: string }) {
@@ -228,8 +157,8 @@ export class Connections extends Context.Service<
             if (Option.isNone(renewed)) return yield* Effect.as(end(grant), null)
             const next = newRefresh(family)
             yield* sql`
-            UPDATE oauth_grants SET refresh_hash = ${digest(next)}, refreshed_at = now(), expires_at = now() + make_interval(days => ${refreshDays})
-            WHERE org_id = ${org_id} AND grant_id = ${grant_id}`
+              UPDATE oauth_grants SET refresh_hash = ${digest(next)}, refreshed_at = now(), expires_at = now() + make_interval(days => ${refreshDays})
+              WHERE org_id = ${org_id} AND grant_id = ${grant_id}`
             return { access: renewed.value.token, refresh: Redacted.make(next), seconds: accessSeconds, scope }
           })
           return yield* sql.withTransaction(exchange)
@@ -237,28 +166,91 @@ export class Connections extends Context.Service<
         Effect.catchTag("SqlError", Effect.die)
       )
 
-      const revoke = Effect.fn("Connections.revoke")(
-        function* (given: { readonly token: string; readonly client_id: string | null; readonly address: string }) {
-          const family = familyOf(given.token)
-          const ending = Effect.gen(function* () {
-            const [grant] = yield* grantRows(
-              family === null
-                ? sql`
-                SELECT ${grantColumns} FROM oauth_grants g JOIN api_keys k ON k.org_id = g.org_id AND k.key_id = g.key_id
-                WHERE k.key_hash = ${digest(given.token)} FOR UPDATE OF g`
-                : sql`SELECT ${grantColumns} FROM oauth_grants g WHERE g.family_hash = ${digest(family)} FOR UPDATE`
-            )
-            if (grant === undefined || !grant.open) return
-            if (given.client_id !== null && !isSame(grant.client_hash, digest(given.client_id))) return
-            const by = log.by({ kind: "key", id: grant.key_id, name: null, address: given.address })
-            yield* by(end(grant))
-          })
-          yield* sql.withTransaction(ending)
-        },
-        Effect.catchTag("SqlError", Effect.die)
-      )
-
-      return Connections.of({ issue, redeem, refresh, revoke })
+      return Connections.of({
+        issue: Effect.fn("Connections.issue")(
+          function* (consent) {
+            const { org_id, user_id, client_id, client_name, redirect_uri, challenge, scope, budget } = consent
+            yield* sql`DELETE FROM oauth_codes WHERE org_id = ${org_id} AND expires_at < now()`
+            const { count } = yield* countRow(sql`SELECT count(*) AS count FROM oauth_codes WHERE org_id = ${org_id}`)
+            if (count >= codesMax) return yield* Effect.fail(new TooManyCodes())
+            // A connection that ended long ago: its old tokens then are as unknown as they are refused.
+            yield* sql`
+              DELETE FROM oauth_grants WHERE org_id = ${org_id} AND least(ended_at, expires_at) < now() - make_interval(days => ${forgetDays})`
+            const code = newToken(cell, "code", org_id)
+            yield* sql`
+              INSERT INTO oauth_codes (code_hash, org_id, user_id, client_hash, client_name, redirect_uri, challenge, scope, budget, period, expires_at)
+              VALUES (${digest(code)}, ${org_id}, ${user_id}, ${digest(client_id)}, ${client_name}, ${redirect_uri}, ${challenge}, ${scope},
+                      ${budget?.limit ?? null}, ${budget?.period ?? null}, now() + make_interval(secs => ${codeSeconds}))`
+            return Redacted.make(code)
+          },
+          Effect.catchTag("SqlError", Effect.die)
+        ),
+        redeem: Effect.fn("Connections.redeem")(
+          function* (given) {
+            const code_hash = digest(given.code)
+            const exchange = Effect.gen(function* () {
+              // Whoever deletes the row has the code. A second request waits here for the first one's commit.
+              const [code] = yield* codeRows(sql`
+                DELETE FROM oauth_codes c WHERE code_hash = ${code_hash} AND expires_at > now()
+                RETURNING org_id, user_id, client_hash, client_name, redirect_uri, challenge, scope, budget, period,
+                          EXISTS (SELECT FROM members m WHERE m.org_id = c.org_id AND m.user_id = c.user_id AND m.role <> 'viewer') AS may_connect`)
+              if (code === undefined) {
+                const [grant] = yield* grantRows(
+                  sql`SELECT ${grantColumns} FROM oauth_grants g WHERE g.code_hash = ${code_hash} FOR UPDATE`
+                )
+                return grant === undefined || !grant.open ? null : yield* stolen(grant, "an authorization code")
+              }
+              const isRight =
+                isSame(code.client_hash, digest(given.client_id)) &&
+                code.redirect_uri === given.redirect_uri &&
+                provesChallenge(given.verifier, code.challenge) &&
+                code.may_connect
+              if (!isRight) return null
+              const { org_id, user_id, client_name, scope, budget, period } = code
+              const family = newToken(cell, "refresh", org_id)
+              const refresh = newRefresh(family)
+              const by = log.by({ kind: "person", id: user_id, name: null, address: given.address })
+              return yield* by(
+                Effect.gen(function* () {
+                  const key = yield* accounts.createKey(org_id, `${client_name} (connected)`, given.environment, {
+                    expires_at: yield* expiry,
+                    allow: allowOf[scope],
+                    budget: budget === null || period === null ? null : { limit: MicroUsd(budget), period }
+                  })
+                  yield* sql`
+                    INSERT INTO oauth_grants (grant_id, org_id, user_id, key_id, client_hash, code_hash, family_hash, refresh_hash, scope, expires_at)
+                    VALUES (${newId("con")}, ${org_id}, ${user_id}, ${key.id}, ${digest(given.client_id)}, ${code_hash}, ${digest(family)},
+                            ${digest(refresh)}, ${scope}, now() + make_interval(days => ${refreshDays}))`
+                  return { access: key.token, refresh: Redacted.make(refresh), seconds: accessSeconds, scope }
+                })
+              )
+            })
+            return yield* sql.withTransaction(exchange)
+          },
+          Effect.catchTag("SqlError", Effect.die)
+        ),
+        refresh,
+        revoke: Effect.fn("Connections.revoke")(
+          function* (given) {
+            const family = familyOf(given.token)
+            const ending = Effect.gen(function* () {
+              const [grant] = yield* grantRows(
+                family === null
+                  ? sql`
+                    SELECT ${grantColumns} FROM oauth_grants g JOIN api_keys k ON k.org_id = g.org_id AND k.key_id = g.key_id
+                    WHERE k.key_hash = ${digest(given.token)} FOR UPDATE OF g`
+                  : sql`SELECT ${grantColumns} FROM oauth_grants g WHERE g.family_hash = ${digest(family)} FOR UPDATE`
+              )
+              if (grant === undefined || !grant.open) return
+              if (given.client_id !== null && !isSame(grant.client_hash, digest(given.client_id))) return
+              const by = log.by({ kind: "key", id: grant.key_id, name: null, address: given.address })
+              yield* by(end(grant))
+            })
+            yield* sql.withTransaction(ending)
+          },
+          Effect.catchTag("SqlError", Effect.die)
+        )
+      })
     })
   )
 }

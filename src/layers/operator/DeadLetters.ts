@@ -5,10 +5,10 @@
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { Lane, OpenRuns } from "../../schema/nouns/operator/Queues.ts"
-import { oneRowOf, rowsOf } from "../postgres/Rows.ts"
+import { oneRowOf, rowsOf, storedAs } from "../postgres/Rows.ts"
 
 const laneRows = rowsOf(Lane.fields)
-const stateRows = rowsOf(OpenRuns.fields)
+const stateRows = storedAs(OpenRuns.fields)
 
 const DeadLetter = Schema.Struct({
   id: Schema.BigInt,
@@ -23,9 +23,9 @@ const DeadLetter = Schema.Struct({
   created_at: Schema.Date
 })
 export type DeadLetter = typeof DeadLetter.Type
-const deadLetterRows = rowsOf(DeadLetter.fields)
+const deadLetterRows = storedAs(DeadLetter.fields)
 
-const wokenRows = rowsOf({ lane: Schema.Number, org_id: Schema.String, tag: Schema.String })
+const wokenRows = storedAs({ lane: Schema.Number, org_id: Schema.String, tag: Schema.String })
 const lanesRow = oneRowOf({ lanes: Schema.Number })
 
 export class DeadLetters extends Context.Service<
@@ -51,36 +51,30 @@ export class DeadLetters extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
 
-      const lanes = Effect.gen(function* () {
-        const { lanes: count } = yield* lanesRow(sql`SELECT lanes::int AS lanes FROM lane_count`)
-        return yield* laneRows(sql`
-          SELECT n.lane, count(m.id) FILTER (WHERE m.parked IS NULL) AS commands,
-                 count(m.id) FILTER (WHERE m.parked IS NOT NULL) AS dead_letters,
-                 extract(epoch FROM now() - min(m.created_at) FILTER (WHERE m.parked IS NULL))::float8 AS oldest_seconds
-          FROM generate_series(0, ${count}::int - 1) AS n(lane) LEFT JOIN mailbox m ON m.lane = n.lane
-          GROUP BY n.lane ORDER BY n.lane`)
-      })
-
-      const runs = stateRows(sql`
-        SELECT state, count(*) AS runs, extract(epoch FROM now() - min(since))::float8 AS oldest_seconds
-        FROM open_runs GROUP BY state ORDER BY state`)
-
-      const list = (before: bigint | null, limit: number) =>
-        deadLetterRows(sql`
-          SELECT m.id, m.lane, m.org_id, o.name AS organization, m.run_id, m.tag, m.parked AS why, m.attempts, m.created_at
-          FROM mailbox m JOIN orgs o USING (org_id)
-          WHERE m.parked IS NOT NULL AND (${before}::bigint IS NULL OR m.id < ${before}) ORDER BY m.id DESC LIMIT ${limit}`)
-
-      const retry = (id: bigint) =>
-        wokenRows(sql`
-          UPDATE mailbox SET parked = NULL, attempts = 0 WHERE id = ${id} AND parked IS NOT NULL
-          RETURNING lane, org_id, tag`)
-
       return DeadLetters.of({
-        lanes: Effect.orDie(lanes),
-        runs: Effect.orDie(runs),
-        list: (before, limit) => Effect.orDie(list(before, limit)),
-        retry: (id) => Effect.orDie(Effect.map(retry(id), ([row]) => row ?? null))
+        lanes: Effect.orDie(
+          Effect.gen(function* () {
+            const { lanes: count } = yield* lanesRow(sql`SELECT lanes::int AS lanes FROM lane_count`)
+            return yield* laneRows(sql`
+              SELECT n.lane, count(m.id) FILTER (WHERE m.parked IS NULL) AS commands,
+                     count(m.id) FILTER (WHERE m.parked IS NOT NULL) AS dead_letters,
+                     extract(epoch FROM now() - min(m.created_at) FILTER (WHERE m.parked IS NULL))::float8 AS oldest_seconds
+              FROM generate_series(0, ${count}::int - 1) AS n(lane) LEFT JOIN mailbox m ON m.lane = n.lane
+              GROUP BY n.lane ORDER BY n.lane`)
+          })
+        ),
+        runs: stateRows.all(sql`
+          SELECT state, count(*) AS runs, extract(epoch FROM now() - min(since))::float8 AS oldest_seconds
+          FROM open_runs GROUP BY state ORDER BY state`),
+        list: (before, limit) =>
+          deadLetterRows.all(sql`
+            SELECT m.id, m.lane, m.org_id, o.name AS organization, m.run_id, m.tag, m.parked AS why, m.attempts, m.created_at
+            FROM mailbox m JOIN orgs o USING (org_id)
+            WHERE m.parked IS NOT NULL AND (${before}::bigint IS NULL OR m.id < ${before}) ORDER BY m.id DESC LIMIT ${limit}`),
+        retry: (id) =>
+          wokenRows.first(sql`
+            UPDATE mailbox SET parked = NULL, attempts = 0 WHERE id = ${id} AND parked IS NOT NULL
+            RETURNING lane, org_id, tag`)
       })
     })
   )

@@ -11,7 +11,7 @@ import { digest, newLinkToken, newToken } from "../accounts/Secrets.ts"
 import { AuditLog } from "../auditlog/AuditLog.ts"
 import { newId } from "../platform/Ids.ts"
 import { Settings } from "../platform/Settings.ts"
-import { oneRowOf, rowsOf } from "../postgres/Rows.ts"
+import { done, oneRowOf, rowsOf } from "../postgres/Rows.ts"
 
 /** Long enough to copy a link from a terminal into a browser. */
 export const linkMinutes = 10
@@ -65,19 +65,6 @@ export class OperatorSessions extends Context.Service<
       const log = yield* AuditLog
       const hashOf = (token: Redacted.Redacted) => digest(Redacted.value(token))
 
-      const makeLink = Effect.fn("OperatorSessions.makeLink")(function* (operator: string | null) {
-        yield* sql`DELETE FROM operator_sessions WHERE expires_at < now() - make_interval(days => ${keptDays})`
-        yield* sql`
-          DELETE FROM operator_links l WHERE expires_at < now() - make_interval(days => ${keptDays})
-            AND NOT EXISTS (SELECT FROM operator_sessions s WHERE s.link_id = l.link_id)`
-        const token = newLinkToken(cell, "operator", null)
-        const { expires_at } = yield* expiryRow(sql`
-          INSERT INTO operator_links (link_id, token_hash, operator, expires_at)
-          VALUES (${newId("opl")}, ${hashOf(token)}, ${operator}, now() + make_interval(mins => ${linkMinutes}))
-          RETURNING expires_at`)
-        return { token, expires_at }
-      }, Effect.orDie)
-
       // The update waits for another one of the same link, and then finds it used.
       const use = (link: Redacted.Redacted, token: Redacted.Redacted) =>
         sessionRows(sql`
@@ -88,31 +75,36 @@ export class OperatorSessions extends Context.Service<
           SELECT ${newId("ops")}, link_id, ${hashOf(token)}, operator, now() + make_interval(hours => ${sessionHours}) FROM used
           RETURNING session_id, operator, created_at, expires_at`)
 
-      const open = Effect.fn("OperatorSessions.open")(function* (link: Redacted.Redacted, address: string) {
-        const [printed] = yield* linkRows(sql`SELECT operator FROM operator_links WHERE token_hash = ${hashOf(link)}`)
-        if (printed === undefined) return null
-        const token = Redacted.make(newToken(cell, "oper", null))
-        const actor = { kind: "operator", id: null, name: printed.operator, address } as const
-        const [session] = yield* log.by(actor)(use(link, token))
-        return session === undefined ? null : { token, session }
-      }, Effect.orDie)
-
-      const find = Effect.fnUntraced(function* (token: Redacted.Redacted) {
-        if (!tokenForm.test(Redacted.value(token))) return null
-        const [session] = yield* sessionRows(sql`
-          SELECT session_id, operator, created_at, expires_at FROM operator_sessions
-          WHERE token_hash = ${hashOf(token)} AND ended_at IS NULL AND expires_at > now()`)
-        return session ?? null
-      }, Effect.orDie)
-
-      const end = (session_id: string) =>
-        sql`UPDATE operator_sessions SET ended_at = now() WHERE session_id = ${session_id} AND ended_at IS NULL`
-
       return OperatorSessions.of({
-        makeLink,
-        open,
-        find,
-        end: (session_id) => Effect.asVoid(Effect.orDie(end(session_id)))
+        makeLink: Effect.fn("OperatorSessions.makeLink")(function* (operator) {
+          yield* sql`DELETE FROM operator_sessions WHERE expires_at < now() - make_interval(days => ${keptDays})`
+          yield* sql`
+            DELETE FROM operator_links l WHERE expires_at < now() - make_interval(days => ${keptDays})
+              AND NOT EXISTS (SELECT FROM operator_sessions s WHERE s.link_id = l.link_id)`
+          const token = newLinkToken(cell, "operator", null)
+          const { expires_at } = yield* expiryRow(sql`
+            INSERT INTO operator_links (link_id, token_hash, operator, expires_at)
+            VALUES (${newId("opl")}, ${hashOf(token)}, ${operator}, now() + make_interval(mins => ${linkMinutes}))
+            RETURNING expires_at`)
+          return { token, expires_at }
+        }, Effect.orDie),
+        open: Effect.fn("OperatorSessions.open")(function* (link, address) {
+          const [printed] = yield* linkRows(sql`SELECT operator FROM operator_links WHERE token_hash = ${hashOf(link)}`)
+          if (printed === undefined) return null
+          const token = Redacted.make(newToken(cell, "oper", null))
+          const actor = { kind: "operator", id: null, name: printed.operator, address } as const
+          const [session] = yield* log.by(actor)(use(link, token))
+          return session === undefined ? null : { token, session }
+        }, Effect.orDie),
+        find: Effect.fnUntraced(function* (token) {
+          if (!tokenForm.test(Redacted.value(token))) return null
+          const [session] = yield* sessionRows(sql`
+            SELECT session_id, operator, created_at, expires_at FROM operator_sessions
+            WHERE token_hash = ${hashOf(token)} AND ended_at IS NULL AND expires_at > now()`)
+          return session ?? null
+        }, Effect.orDie),
+        end: (session_id) =>
+          done(sql`UPDATE operator_sessions SET ended_at = now() WHERE session_id = ${session_id} AND ended_at IS NULL`)
       })
     })
   )

@@ -8,7 +8,7 @@ import { SqlClient } from "effect/sql"
 import { texts } from "../postgres/Columns.ts"
 import type { EventSubject, SavedMethod } from "./Payments.ts"
 import type { MicroUsd } from "../../schema/money/Money.ts"
-import { oneRowOf, rowsOf } from "../postgres/Rows.ts"
+import { done, hasRows, oneRowOf, rowsOf, storedAs } from "../postgres/Rows.ts"
 import { Payment } from "../../schema/nouns/operator/Payment.ts"
 import { AutoTopup } from "../../schema/nouns/Wallet.ts"
 
@@ -35,9 +35,9 @@ export const OpenPayment = Schema.Struct({
   looks: Schema.Number
 })
 export type OpenPayment = typeof OpenPayment.Type
-const openPaymentRows = rowsOf(OpenPayment.fields)
+const openPaymentRows = storedAs(OpenPayment.fields)
 
-const paymentRows = rowsOf(Payment.fields)
+const paymentRows = storedAs(Payment.fields)
 
 export const MethodRow = Schema.Struct({
   customer: Schema.String,
@@ -55,9 +55,9 @@ const checkoutsPerHour = 30
 const firstCheckSeconds = 60
 const checkSecondsMax = 3_600
 
-const paymentIdRows = rowsOf({ payment_id: Schema.String, org_id: Schema.String })
+const paymentIdRows = storedAs({ payment_id: Schema.String, org_id: Schema.String })
 const chargeMethodRow = oneRowOf({ customer: Schema.String, payment_method: Schema.String })
-const orgIdRows = rowsOf({ org_id: Schema.String })
+const orgIdRows = storedAs({ org_id: Schema.String })
 const clockRow = oneRowOf({ now: Schema.Number })
 const cursorRows = rowsOf({ read_to: Schema.Date })
 const eventIdRows = rowsOf({ event_id: Schema.String })
@@ -121,118 +121,90 @@ export class PaymentStore extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
 
-      const open = Effect.fnUntraced(function* ({ payment_id, org_id, kind, amount, session_id }: NewPayment) {
-        const rows = yield* sql`
-          INSERT INTO payments (payment_id, org_id, kind, amount, session_id, look_at)
-          SELECT ${payment_id}, ${org_id}, ${kind}, ${amount}, ${session_id}, now() + make_interval(secs => ${firstCheckSeconds})
-          WHERE ${kind} = 'simulated' OR (SELECT count(*) FROM payments WHERE org_id = ${org_id} AND kind = 'checkout'
-                                            AND created_at > now() - interval '1 hour') < ${checkoutsPerHour}
-          RETURNING 1 AS opened`
-        return rows.length === 1
-      })
-
-      const attach = (payment_id: string, session_id: string) => sql`
-        UPDATE payments SET session_id = ${session_id} WHERE payment_id = ${payment_id} AND session_id IS NULL`
-
-      const findByIds = (
-        { payment_id, session_id, payment_intent }: EventSubject,
-        reversal_ids: ReadonlyArray<string>
-      ) =>
-        paymentIdRows(sql`
-          SELECT payment_id, org_id FROM payments WHERE payment_id = ${payment_id}
-          UNION SELECT payment_id, org_id FROM payments WHERE session_id = ${session_id}
-          UNION SELECT payment_id, org_id FROM payments WHERE payment_intent = ${payment_intent}
-          UNION SELECT p.payment_id, p.org_id FROM payment_reversals r JOIN payments p USING (payment_id)
-            WHERE r.reversal_id = ANY(${texts(reversal_ids)})`)
-
-      const awaitsBonus = (org_id: string) =>
-        sql`SELECT 1 AS waits FROM referrals WHERE referred_org = ${org_id} AND bonus_state = 'pending'`
-
-      const latest = (org_id: string, limit: number) =>
-        paymentRows(sql`
-        SELECT payment_id, kind, amount, state, session_id, payment_intent, clawed_back, failure, created_at, ended_at FROM payments
-        WHERE org_id = ${org_id} ORDER BY payment_id DESC LIMIT ${limit}`)
-
-      const method = Effect.fnUntraced(function* (org_id: string) {
-        const [row] = yield* methodRows(sql`
-          SELECT customer, payment_intent, payment_method FROM payment_methods WHERE org_id = ${org_id}`)
-        return row ?? null
-      })
-
-      const keepMethod = (org_id: string, payment_intent: string, { payment_method, label }: SavedMethod) => sql`
-        UPDATE payment_methods SET payment_method = ${payment_method}, label = ${label}
-        WHERE org_id = ${org_id} AND payment_intent = ${payment_intent}`
-
-      const autoTopup = Effect.fnUntraced(function* (org_id: string) {
-        const [row] = yield* autoTopupRows(sql`
-          SELECT enabled, threshold, amount, last_error FROM auto_topups WHERE org_id = ${org_id}`)
-        return row ?? null
-      })
-
-      const due = (claimSeconds: number, limit: number) =>
-        openPaymentRows(sql`
-        WITH claimed AS (
-          SELECT payment_id FROM payments WHERE ${sql.literal(isDue)} ORDER BY look_at LIMIT ${limit} FOR UPDATE SKIP LOCKED
-        )
-        UPDATE payments p SET looks = looks + 1, look_at = now() + make_interval(secs => CASE WHEN kind = 'auto' THEN ${claimSeconds}::float8
-          ELSE least(${checkSecondsMax}::float8, ${firstCheckSeconds}::float8 * 2 ^ least(looks, 10)) END)
-        FROM claimed WHERE p.payment_id = claimed.payment_id
-        RETURNING p.payment_id, p.org_id, p.kind, p.amount, p.session_id, p.customer, p.payment_method, p.created_at, p.looks,
-                  extract(epoch FROM now() - p.created_at)::float8 AS age_seconds`)
-
-      const checkAgain = (payment_id: string, seconds: number) => sql`
-        UPDATE payments SET look_at = now() + make_interval(secs => ${seconds}) WHERE payment_id = ${payment_id} AND state = 'open'`
-
-      const fixMethod = Effect.fnUntraced(function* (payment_id: string, { customer, payment_method }: SavedMethod) {
-        return yield* chargeMethodRow(sql`
-          UPDATE payments SET customer = CASE WHEN payment_method IS NULL THEN ${customer} ELSE customer END,
-                 payment_method = coalesce(payment_method, ${payment_method})
-          WHERE payment_id = ${payment_id} RETURNING customer, payment_method`)
-      })
-
-      const autoTopupsDue = (limit: number) =>
-        orgIdRows(sql`
-        SELECT org_id FROM auto_topups WHERE ${sql.literal(isToRetry)} ORDER BY retry_at LIMIT ${limit}`)
-
-      const nowSeconds = clockRow(sql`SELECT extract(epoch FROM now())::float8 AS now`)
-
-      const beginReading = Effect.fnUntraced(function* (processor: string, everySeconds: number) {
-        const [row] = yield* cursorRows(sql`
-          INSERT INTO processor_cursors AS c (processor, read_to, begun_at) VALUES (${processor}, now(), now())
-          ON CONFLICT (processor) DO UPDATE SET begun_at = now() WHERE c.begun_at < now() - make_interval(secs => ${everySeconds})
-          RETURNING read_to`)
-        return row?.read_to ?? null
-      })
-
-      const keepReadTo = (processor: string, time: Date) => sql`
-        UPDATE processor_cursors SET read_to = greatest(read_to, ${time}) WHERE processor = ${processor}`
-
-      const unseen = Effect.fnUntraced(function* (event_ids: ReadonlyArray<string>) {
-        const rows = yield* eventIdRows(sql`
-          SELECT n.event_id FROM unnest(${texts(event_ids)}) AS n(event_id)
-          WHERE NOT EXISTS (SELECT FROM payment_events e WHERE e.event_id = n.event_id)`)
-        return new Set(rows.map((row) => row.event_id))
-      })
-
       return PaymentStore.of({
-        open: (payment) => Effect.orDie(open(payment)),
-        attach: (payment_id, session_id) => Effect.asVoid(Effect.orDie(attach(payment_id, session_id))),
-        findByIds: (about, reversal_ids) => Effect.orDie(findByIds(about, reversal_ids)),
-        awaitsBonus: (org_id) => Effect.orDie(Effect.map(awaitsBonus(org_id), (rows) => rows.length > 0)),
-        latest: (org_id, limit) => Effect.orDie(latest(org_id, limit)),
-        method: (org_id) => Effect.orDie(method(org_id)),
-        keepMethod: (org_id, payment_intent, saved) =>
-          Effect.asVoid(Effect.orDie(keepMethod(org_id, payment_intent, saved))),
-        autoTopup: (org_id) => Effect.orDie(autoTopup(org_id)),
-        due: (claimSeconds, limit) => Effect.orDie(due(claimSeconds, limit)),
-        checkAgain: (payment_id, seconds) => Effect.asVoid(Effect.orDie(checkAgain(payment_id, seconds))),
-        fixMethod: (payment_id, saved) => Effect.orDie(fixMethod(payment_id, saved)),
+        open: Effect.fnUntraced(function* ({ payment_id, org_id, kind, amount, session_id }) {
+          const rows = yield* sql`
+            INSERT INTO payments (payment_id, org_id, kind, amount, session_id, look_at)
+            SELECT ${payment_id}, ${org_id}, ${kind}, ${amount}, ${session_id}, now() + make_interval(secs => ${firstCheckSeconds})
+            WHERE ${kind} = 'simulated' OR (SELECT count(*) FROM payments WHERE org_id = ${org_id} AND kind = 'checkout'
+                                              AND created_at > now() - interval '1 hour') < ${checkoutsPerHour}
+            RETURNING 1 AS opened`
+          return rows.length === 1
+        }, Effect.orDie),
+        attach: (payment_id, session_id) =>
+          done(sql`
+            UPDATE payments SET session_id = ${session_id} WHERE payment_id = ${payment_id} AND session_id IS NULL`),
+        findByIds: ({ payment_id, session_id, payment_intent }, reversal_ids) =>
+          paymentIdRows.all(sql`
+            SELECT payment_id, org_id FROM payments WHERE payment_id = ${payment_id}
+            UNION SELECT payment_id, org_id FROM payments WHERE session_id = ${session_id}
+            UNION SELECT payment_id, org_id FROM payments WHERE payment_intent = ${payment_intent}
+            UNION SELECT p.payment_id, p.org_id FROM payment_reversals r JOIN payments p USING (payment_id)
+              WHERE r.reversal_id = ANY(${texts(reversal_ids)})`),
+        awaitsBonus: (org_id) =>
+          hasRows(sql`SELECT 1 AS waits FROM referrals WHERE referred_org = ${org_id} AND bonus_state = 'pending'`),
+        latest: (org_id, limit) =>
+          paymentRows.all(sql`
+            SELECT payment_id, kind, amount, state, session_id, payment_intent, clawed_back, failure, created_at, ended_at FROM payments
+            WHERE org_id = ${org_id} ORDER BY payment_id DESC LIMIT ${limit}`),
+        method: Effect.fnUntraced(function* (org_id) {
+          const [row] = yield* methodRows(sql`
+            SELECT customer, payment_intent, payment_method FROM payment_methods WHERE org_id = ${org_id}`)
+          return row ?? null
+        }, Effect.orDie),
+        keepMethod: (org_id, payment_intent, { payment_method, label }) =>
+          done(sql`
+            UPDATE payment_methods SET payment_method = ${payment_method}, label = ${label}
+            WHERE org_id = ${org_id} AND payment_intent = ${payment_intent}`),
+        autoTopup: Effect.fnUntraced(function* (org_id) {
+          const [row] = yield* autoTopupRows(sql`
+            SELECT enabled, threshold, amount, last_error FROM auto_topups WHERE org_id = ${org_id}`)
+          return row ?? null
+        }, Effect.orDie),
+        due: (claimSeconds, limit) =>
+          openPaymentRows.all(sql`
+            WITH claimed AS (
+              SELECT payment_id FROM payments WHERE ${sql.literal(isDue)} ORDER BY look_at LIMIT ${limit} FOR UPDATE SKIP LOCKED
+            )
+            UPDATE payments p SET looks = looks + 1, look_at = now() + make_interval(secs => CASE WHEN kind = 'auto' THEN ${claimSeconds}::float8
+              ELSE least(${checkSecondsMax}::float8, ${firstCheckSeconds}::float8 * 2 ^ least(looks, 10)) END)
+            FROM claimed WHERE p.payment_id = claimed.payment_id
+            RETURNING p.payment_id, p.org_id, p.kind, p.amount, p.session_id, p.customer, p.payment_method, p.created_at, p.looks,
+                      extract(epoch FROM now() - p.created_at)::float8 AS age_seconds`),
+        checkAgain: (payment_id, seconds) =>
+          done(sql`
+            UPDATE payments SET look_at = now() + make_interval(secs => ${seconds}) WHERE payment_id = ${payment_id} AND state = 'open'`),
+        fixMethod: Effect.fnUntraced(function* (payment_id, { customer, payment_method }) {
+          return yield* chargeMethodRow(sql`
+            UPDATE payments SET customer = CASE WHEN payment_method IS NULL THEN ${customer} ELSE customer END,
+                   payment_method = coalesce(payment_method, ${payment_method})
+            WHERE payment_id = ${payment_id} RETURNING customer, payment_method`)
+        }, Effect.orDie),
         autoTopupsDue: (limit) =>
-          Effect.orDie(Effect.map(autoTopupsDue(limit), (rows) => rows.map((row) => row.org_id))),
-        nowSeconds: Effect.orDie(Effect.map(nowSeconds, ({ now }) => now)),
-        beginReading: (processor, everySeconds) => Effect.orDie(beginReading(processor, everySeconds)),
-        unseen: (event_ids) => Effect.orDie(unseen(event_ids)),
-        keepReadTo: (processor, time) => Effect.asVoid(Effect.orDie(keepReadTo(processor, time)))
+          Effect.map(
+            orgIdRows.all(sql`
+              SELECT org_id FROM auto_topups WHERE ${sql.literal(isToRetry)} ORDER BY retry_at LIMIT ${limit}`),
+            (rows) => rows.map((row) => row.org_id)
+          ),
+        nowSeconds: Effect.orDie(
+          Effect.map(clockRow(sql`SELECT extract(epoch FROM now())::float8 AS now`), ({ now }) => now)
+        ),
+        beginReading: Effect.fnUntraced(function* (processor, everySeconds) {
+          const [row] = yield* cursorRows(sql`
+            INSERT INTO processor_cursors AS c (processor, read_to, begun_at) VALUES (${processor}, now(), now())
+            ON CONFLICT (processor) DO UPDATE SET begun_at = now() WHERE c.begun_at < now() - make_interval(secs => ${everySeconds})
+            RETURNING read_to`)
+          return row?.read_to ?? null
+        }, Effect.orDie),
+        unseen: Effect.fnUntraced(function* (event_ids) {
+          const rows = yield* eventIdRows(sql`
+            SELECT n.event_id FROM unnest(${texts(event_ids)}) AS n(event_id)
+            WHERE NOT EXISTS (SELECT FROM payment_events e WHERE e.event_id = n.event_id)`)
+          return new Set(rows.map((row) => row.event_id))
+        }, Effect.orDie),
+        keepReadTo: (processor, time) =>
+          done(sql`
+            UPDATE processor_cursors SET read_to = greatest(read_to, ${time}) WHERE processor = ${processor}`)
       })
     })
   )

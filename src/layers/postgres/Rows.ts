@@ -70,3 +70,21 @@ export const oneRowOf = <const F extends Fields>(fields: F) => {
         : Effect.succeed(row)
     )
 }
+
+type Statement<E, R> = Effect.Effect<ReadonlyArray<object>, E, R>
+
+/** For a store whose callers can do nothing about a failing database: a failure dies. `first` is null if there is no row. */
+export const storedAs = <const F extends Fields>(fields: F) => {
+  const rows = rowsOf(fields)
+  const all = <E, R>(statement: Statement<E, R>) => Effect.orDie(rows(statement))
+  const first = <E, R>(statement: Statement<E, R>) =>
+    Effect.map(all(statement), ([row]): RowOf<F> | null => row ?? null)
+  return { all, first }
+}
+
+/** Whether a statement returned any row, such as those that it changed. A failure dies. */
+export const hasRows = <E, R>(statement: Statement<E, R>) =>
+  Effect.map(Effect.orDie(statement), (rows) => rows.length > 0)
+
+/** A statement whose rows say nothing. A failure dies. */
+export const done = <E, R>(statement: Statement<E, R>) => Effect.asVoid(Effect.orDie(statement))

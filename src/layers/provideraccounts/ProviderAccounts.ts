@@ -9,7 +9,7 @@ import { SqlClient } from "effect/sql"
 import { newId } from "../platform/Ids.ts"
 import { open, resealRows, seal, sealedAgain } from "../platform/Encryption.ts"
 import { Settings } from "../platform/Settings.ts"
-import { oneRowOf, rowsOf } from "../postgres/Rows.ts"
+import { hasRows, oneRowOf, rowsOf, storedAs } from "../postgres/Rows.ts"
 
 export const AccountRow = Schema.Struct({
   provider: Schema.String,
@@ -20,7 +20,7 @@ export const AccountRow = Schema.Struct({
   changed_at: Schema.Date
 })
 export type AccountRow = typeof AccountRow.Type
-const accountRows = rowsOf(AccountRow.fields)
+const accountRows = storedAs(AccountRow.fields)
 const accountRow = oneRowOf(AccountRow.fields)
 
 /** What routing knows about an account. */
@@ -31,9 +31,13 @@ const RoutingAccount = Schema.Struct({
   fallback: Schema.Boolean
 })
 export type RoutingAccount = typeof RoutingAccount.Type
-const routingAccountRows = rowsOf(RoutingAccount.fields)
+const routingAccountRows = storedAs(RoutingAccount.fields)
 
-const secretRows = rowsOf({ account_id: Schema.String, secret: Schema.String, base_url: Schema.NullOr(Schema.String) })
+const secretRows = storedAs({
+  account_id: Schema.String,
+  secret: Schema.String,
+  base_url: Schema.NullOr(Schema.String)
+})
 const SealedRow = Schema.Struct({ org_id: Schema.String, provider: Schema.String, secret: Schema.String })
 const sealedRows = rowsOf(SealedRow.fields)
 
@@ -86,39 +90,15 @@ export class ProviderAccounts extends Context.Service<
       const columns = sql.literal("provider, last_four, base_url, fallback, created_at, changed_at")
       const of = (org_id: string, provider: string) => sql`org_id = ${org_id} AND provider = ${provider}`
 
-      const set = Effect.fnUntraced(function* (
-        org_id: string,
-        provider: string,
-        { api_key, base_url, fallback }: NewAccount
-      ) {
-        const text = Redacted.value(api_key)
-        const sealed = seal(encryptionKeys(), purposeOf(org_id, provider), text)
-        if (sealed === null) return yield* new NoEncryptionKey()
-        return yield* accountRow(sql`
-          INSERT INTO provider_accounts (org_id, provider, account_id, secret, last_four, base_url, fallback)
-          VALUES (${org_id}, ${provider}, ${newId("pac")}, ${sealed}, ${text.slice(-shownCharacters)}, ${base_url}, ${fallback})
-          ON CONFLICT (org_id, provider) DO UPDATE SET account_id = excluded.account_id, secret = excluded.secret,
-            last_four = excluded.last_four, base_url = excluded.base_url, fallback = excluded.fallback, changed_at = now()
-          RETURNING ${columns}`).pipe(
-          // The detail of a refused row would have what was stored.
-          Effect.catch(() => Effect.die(new Error("The database refused the account.")))
-        )
-      })
-
       const openAccount = Effect.fnUntraced(function* (org_id: string, provider: string) {
-        const [row] = yield* Effect.orDie(
-          secretRows(sql`SELECT account_id, secret, base_url FROM provider_accounts WHERE ${of(org_id, provider)}`)
+        const [row] = yield* secretRows.all(
+          sql`SELECT account_id, secret, base_url FROM provider_accounts WHERE ${of(org_id, provider)}`
         )
         if (row === undefined) return yield* Effect.fail("removed" as const)
         const opened = open(encryptionKeys(), purposeOf(org_id, provider), row.secret)
         if (Result.isFailure(opened)) return yield* Effect.fail("unreadable" as const)
         return { account_id: row.account_id, api_key: opened.success, base_url: row.base_url }
       })
-
-      const routingAccounts = (org_id: string | null) =>
-        routingAccountRows(sql`
-          SELECT org_id, provider, account_id, fallback FROM provider_accounts
-          WHERE ${org_id}::text IS NULL OR org_id = ${org_id}`)
 
       /** A key that was replaced meanwhile is left alone. */
       const resealOne = Effect.fnUntraced(function* ({ org_id, provider, secret }: typeof SealedRow.Type) {
@@ -128,37 +108,44 @@ export class ProviderAccounts extends Context.Service<
         return true
       })
 
-      const reseal = resealRows(
-        encryptionKeys,
-        (begin, last: typeof SealedRow.Type | null, limit) =>
-          sealedRows(sql`
+      return ProviderAccounts.of({
+        list: (org_id) =>
+          accountRows.all(sql`SELECT ${columns} FROM provider_accounts WHERE org_id = ${org_id} ORDER BY provider`),
+        find: (org_id, provider) =>
+          Effect.map(
+            accountRows.all(sql`SELECT ${columns} FROM provider_accounts WHERE ${of(org_id, provider)}`),
+            ([row]) => row ?? null
+          ),
+        set: Effect.fnUntraced(function* (org_id, provider, { api_key, base_url, fallback }) {
+          const text = Redacted.value(api_key)
+          const sealed = seal(encryptionKeys(), purposeOf(org_id, provider), text)
+          if (sealed === null) return yield* new NoEncryptionKey()
+          return yield* accountRow(sql`
+            INSERT INTO provider_accounts (org_id, provider, account_id, secret, last_four, base_url, fallback)
+            VALUES (${org_id}, ${provider}, ${newId("pac")}, ${sealed}, ${text.slice(-shownCharacters)}, ${base_url}, ${fallback})
+            ON CONFLICT (org_id, provider) DO UPDATE SET account_id = excluded.account_id, secret = excluded.secret,
+              last_four = excluded.last_four, base_url = excluded.base_url, fallback = excluded.fallback, changed_at = now()
+            RETURNING ${columns}`).pipe(
+            // The detail of a refused row would have what was stored.
+            Effect.catch(() => Effect.die(new Error("The database refused the account.")))
+          )
+        }),
+        remove: (org_id, provider) =>
+          hasRows(sql`DELETE FROM provider_accounts WHERE ${of(org_id, provider)} RETURNING 1`),
+        open: openAccount,
+        routingAccounts: (org_id) =>
+          routingAccountRows.all(sql`
+            SELECT org_id, provider, account_id, fallback FROM provider_accounts
+            WHERE ${org_id}::text IS NULL OR org_id = ${org_id}`),
+        reseal: resealRows(
+          encryptionKeys,
+          (begin, last: typeof SealedRow.Type | null, limit) =>
+            sealedRows(sql`
               SELECT org_id, provider, secret FROM provider_accounts
               WHERE NOT starts_with(secret, ${begin}) AND (org_id, provider) > (${last?.org_id ?? ""}, ${last?.provider ?? ""})
               ORDER BY org_id, provider LIMIT ${limit}`),
-        resealOne
-      )
-
-      return ProviderAccounts.of({
-        list: (org_id) =>
-          Effect.orDie(
-            accountRows(sql`SELECT ${columns} FROM provider_accounts WHERE org_id = ${org_id} ORDER BY provider`)
-          ),
-        find: (org_id, provider) =>
-          Effect.map(
-            Effect.orDie(accountRows(sql`SELECT ${columns} FROM provider_accounts WHERE ${of(org_id, provider)}`)),
-            ([row]) => row ?? null
-          ),
-        set,
-        remove: (org_id, provider) =>
-          Effect.orDie(
-            Effect.map(
-              sql`DELETE FROM provider_accounts WHERE ${of(org_id, provider)} RETURNING 1`,
-              (rows) => rows.length > 0
-            )
-          ),
-        open: openAccount,
-        routingAccounts: (org_id) => Effect.orDie(routingAccounts(org_id)),
-        reseal
+          resealOne
+        )
       })
     })
   )

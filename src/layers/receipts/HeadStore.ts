@@ -7,11 +7,11 @@
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { byteas, bigints, texts } from "../postgres/Columns.ts"
-import { oneRowOf, rowsOf } from "../postgres/Rows.ts"
+import { done, oneRowOf, rowsOf, storedAs } from "../postgres/Rows.ts"
 
 const HeadRow = Schema.Struct({ day: Schema.String, seq: Schema.BigInt, hash: Schema.String, head: Schema.String })
 export type HeadRow = typeof HeadRow.Type
-const headRows = rowsOf(HeadRow.fields)
+const headRows = storedAs(HeadRow.fields)
 
 const UnsignedRow = Schema.Struct({ org_id: Schema.String, seq: Schema.BigInt, hash: Schema.String })
 export type UnsignedHead = typeof UnsignedRow.Type
@@ -57,19 +57,6 @@ export class HeadStore extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
 
-      const due = Effect.map(
-        dayRow(sql`
-          SELECT CASE WHEN next < today THEN next::text END AS day
-          FROM (SELECT greatest(coalesce((SELECT day + 1 FROM wallet_head_days), today - 1), today - ${daysMax}::int) AS next, today
-                FROM (SELECT ((now() - ${commitsWithin}::interval) AT TIME ZONE 'UTC')::date AS today) t) d`),
-        (row) => row.day
-      ).pipe(Effect.orDie)
-
-      const completeDay = Effect.map(
-        dayRow(sql`SELECT (SELECT day::text FROM wallet_head_days) AS day`),
-        (row) => row.day
-      ).pipe(Effect.orDie)
-
       /** The newest entry of the day, if it is newer than the last signed one. Entries of dropped months are in their checkpoint. */
       const unsigned = (day: string, after: string) =>
         unsignedRows(sql`
@@ -105,22 +92,28 @@ export class HeadStore extends Context.Service<
         return { _tag: "Made", heads: heads.length, last } satisfies Batch
       })
 
-      const complete = (day: string) => sql`
-        INSERT INTO wallet_head_days AS d (day) VALUES (${day}::date)
-        ON CONFLICT (one) DO UPDATE SET day = greatest(d.day, excluded.day)`
-
-      const list = (org_id: string, before: string | null, limit: number) =>
-        headRows(sql`
-          SELECT day::text AS day, seq, encode(hash, 'hex') AS hash, head FROM wallet_heads
-          WHERE org_id = ${org_id} AND (${before}::date IS NULL OR day < ${before}::date) ORDER BY wallet_heads.day DESC LIMIT ${limit}`)
-
       return HeadStore.of({
-        due,
-        completeDay,
+        due: Effect.map(
+          dayRow(sql`
+            SELECT CASE WHEN next < today THEN next::text END AS day
+            FROM (SELECT greatest(coalesce((SELECT day + 1 FROM wallet_head_days), today - 1), today - ${daysMax}::int) AS next, today
+                  FROM (SELECT ((now() - ${commitsWithin}::interval) AT TIME ZONE 'UTC')::date AS today) t) d`),
+          (row) => row.day
+        ).pipe(Effect.orDie),
+        completeDay: Effect.map(
+          dayRow(sql`SELECT (SELECT day::text FROM wallet_head_days) AS day`),
+          (row) => row.day
+        ).pipe(Effect.orDie),
         make: (day, after, sign) =>
           Effect.catchTag(sql.withTransaction(make(day, after, sign)), "SqlError", (error) => Effect.die(error)),
-        complete: (day) => Effect.orDie(Effect.asVoid(complete(day))),
-        list: (org_id, before, limit) => Effect.orDie(list(org_id, before, limit))
+        complete: (day) =>
+          done(sql`
+            INSERT INTO wallet_head_days AS d (day) VALUES (${day}::date)
+            ON CONFLICT (one) DO UPDATE SET day = greatest(d.day, excluded.day)`),
+        list: (org_id, before, limit) =>
+          headRows.all(sql`
+            SELECT day::text AS day, seq, encode(hash, 'hex') AS hash, head FROM wallet_heads
+            WHERE org_id = ${org_id} AND (${before}::date IS NULL OR day < ${before}::date) ORDER BY wallet_heads.day DESC LIMIT ${limit}`)
       })
     })
   )

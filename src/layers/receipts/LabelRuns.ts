@@ -5,11 +5,11 @@
  * entry's number, so pages of one statement see the same runs while others end.
  */
 import { Context, Effect, Layer, Schema } from "effect"
-import { SqlClient } from "effect/sql"
+import { SqlClient, type Statement } from "effect/sql"
 import { makeId } from "../../schema/Ids.ts"
 import { valueBudgetId } from "../../schema/wallet/LabelBudget.ts"
 import { warrantyReference } from "../../schema/wallet/Warranty.ts"
-import { oneRowOf, rowsOf } from "../postgres/Rows.ts"
+import { hasRows, oneRowOf, storedAs } from "../postgres/Rows.ts"
 
 /** Totals are computed in one statement, in about a second for so many. */
 export const statementRunsMax = 100_000
@@ -31,8 +31,7 @@ export interface LabelPeriod {
 /** A run has one entry of each type at most: it reserves, settles and releases. */
 const entriesMax = 3
 
-const idRows = rowsOf({ run_id: Schema.String })
-const furtherRow = oneRowOf({ further: Schema.Boolean })
+const ids = storedAs({ run_id: Schema.String })
 const seqRow = oneRowOf({ entry_seq: Schema.BigInt })
 const totalsRow = oneRowOf({
   ...{ runs: Schema.BigInt, entries: Schema.BigInt, digest: Schema.String },
@@ -87,31 +86,12 @@ export class LabelRuns extends Context.Service<
           WHERE x.org_id = ${period.org_id} AND x.run_id > ${after} AND ${inPeriod(period)}
             AND (EXISTS (SELECT FROM ${byLabel} AND s.run_id = x.run_id) OR EXISTS (SELECT FROM ${byBudget} AND s.run_id = x.run_id))`
       }
-      const idsOf = Effect.map((rows: ReadonlyArray<{ readonly run_id: string }>) => rows.map(({ run_id }) => run_id))
+      const idsOf = (runs: Statement.Statement<object>) =>
+        Effect.map(ids.all(runs), (rows) => rows.map(({ run_id }) => run_id))
 
       const all = (period: LabelPeriod, after = "") => sql`
         SELECT run_id FROM (${ended(period, after)} UNION ALL SELECT run_id FROM (${refunds(period, after)}) r) u
         GROUP BY run_id ORDER BY run_id`
-
-      const areTooMany = (period: LabelPeriod) =>
-        Effect.map(
-          furtherRow(sql`SELECT EXISTS (SELECT FROM (${all(period)} OFFSET ${statementRunsMax} LIMIT 1) a) AS further`),
-          ({ further }) => further
-        )
-
-      const totals = (period: LabelPeriod) =>
-        totalsRow(sql`
-          WITH ended AS (SELECT DISTINCT run_id FROM (${ended(period)}) e), lines AS (
-            SELECT l.seq, l.type, l.amount, l.hash FROM ended e
-            CROSS JOIN LATERAL (SELECT * FROM ledger WHERE org_id = ${period.org_id} AND run_id = e.run_id LIMIT ${entriesMax}) l
-            UNION ALL SELECT seq, type, amount, hash FROM (${refunds(period)}) r)
-          SELECT (SELECT count(*) FROM ended) AS runs, count(*) AS entries,
-                 encode(sha256(coalesce(string_agg(hash, ''::bytea ORDER BY seq), '')), 'hex') AS digest,
-                 coalesce(-sum(amount) FILTER (WHERE type = 'reserve'), 0)::bigint AS held,
-                 coalesce(-sum(amount) FILTER (WHERE type = 'settle'), 0)::bigint AS charged,
-                 coalesce(sum(amount) FILTER (WHERE type = 'release'), 0)::bigint AS released,
-                 coalesce(sum(amount) FILTER (WHERE type = 'refund'), 0)::bigint AS refunded
-          FROM lines`)
 
       return LabelRuns.of({
         newest: (org_id) =>
@@ -121,11 +101,24 @@ export class LabelRuns extends Context.Service<
               ({ entry_seq }) => entry_seq
             )
           ),
-        ids: (period, after, limit) => Effect.orDie(idsOf(idRows(sql`${all(period, after)} LIMIT ${limit}`))),
-        refunded: (period) =>
-          Effect.orDie(idsOf(idRows(sql`SELECT run_id FROM (${refunds(period)}) r ORDER BY run_id`))),
-        areTooMany: (period) => Effect.orDie(areTooMany(period)),
-        totals: (period) => Effect.orDie(totals(period))
+        ids: (period, after, limit) => idsOf(sql`${all(period, after)} LIMIT ${limit}`),
+        refunded: (period) => idsOf(sql`SELECT run_id FROM (${refunds(period)}) r ORDER BY run_id`),
+        areTooMany: (period) => hasRows(sql`SELECT FROM (${all(period)} OFFSET ${statementRunsMax} LIMIT 1) a`),
+        totals: (period) =>
+          Effect.orDie(
+            totalsRow(sql`
+              WITH ended AS (SELECT DISTINCT run_id FROM (${ended(period)}) e), lines AS (
+                SELECT l.seq, l.type, l.amount, l.hash FROM ended e
+                CROSS JOIN LATERAL (SELECT * FROM ledger WHERE org_id = ${period.org_id} AND run_id = e.run_id LIMIT ${entriesMax}) l
+                UNION ALL SELECT seq, type, amount, hash FROM (${refunds(period)}) r)
+              SELECT (SELECT count(*) FROM ended) AS runs, count(*) AS entries,
+                     encode(sha256(coalesce(string_agg(hash, ''::bytea ORDER BY seq), '')), 'hex') AS digest,
+                     coalesce(-sum(amount) FILTER (WHERE type = 'reserve'), 0)::bigint AS held,
+                     coalesce(-sum(amount) FILTER (WHERE type = 'settle'), 0)::bigint AS charged,
+                     coalesce(sum(amount) FILTER (WHERE type = 'release'), 0)::bigint AS released,
+                     coalesce(sum(amount) FILTER (WHERE type = 'refund'), 0)::bigint AS refunded
+              FROM lines`)
+          )
       })
     })
   )

@@ -11,7 +11,7 @@ import { bigints, booleans, texts } from "../postgres/Columns.ts"
 import { decodePlan, type Plan } from "../../schema/runs/Plan.ts"
 import { Attempt } from "../../schema/runs/Run.ts"
 import { storableJson } from "../../schema/json/StorableText.ts"
-import { rowsOf } from "../postgres/Rows.ts"
+import { done, hasRows, rowsOf, storedAs } from "../postgres/Rows.ts"
 
 /** A run in status `running`, whose lease this process holds. */
 export interface LeasedRun {
@@ -109,7 +109,7 @@ export const Waiting = Schema.Struct({
   since: Schema.Number
 })
 export type Waiting = typeof Waiting.Type
-const waitingRows = rowsOf(Waiting.fields)
+const waitingRows = storedAs(Waiting.fields)
 
 export interface ClaimedRun extends LeasedRun {
   /** The provider that it was queued for. */
@@ -175,50 +175,23 @@ export class Leases extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
 
-      const register = (worker_id: string, seconds: number) => sql`
-        INSERT INTO workers (worker_id, expires_at, sends_run_id)
-        VALUES (${worker_id}, now() + make_interval(secs => ${seconds}), true)`
-
-      const renew = Effect.fnUntraced(function* (worker_id: string, seconds: number) {
-        const rows = yield* sql`
-          UPDATE workers SET expires_at = now() + make_interval(secs => ${seconds})
-          WHERE worker_id = ${worker_id} AND expires_at > now() RETURNING 1 AS renewed`
-        return rows.length === 1
-      })
-
-      const retire = (worker_id: string) => sql`UPDATE workers SET expires_at = now() WHERE worker_id = ${worker_id}`
-
-      // One index look-up per group, independent of the number of queued runs.
-      const waiting = (after: string, limit: number) =>
-        waitingRows(sql`
-        WITH RECURSIVE groups AS (
-          (SELECT org_id, provider, free, since FROM open_runs WHERE state = 'queued' AND org_id > ${after}
-           ORDER BY org_id, provider, free, since LIMIT 1)
-          UNION ALL
-          SELECT n.* FROM groups g CROSS JOIN LATERAL (
-            SELECT org_id, provider, free, since FROM open_runs
-            WHERE state = 'queued' AND (org_id, provider, free) > (g.org_id, g.provider, g.free)
-            ORDER BY org_id, provider, free, since LIMIT 1) n
-        )
-        SELECT org_id, provider, free, extract(epoch FROM since)::float8 * 1000 AS since FROM groups LIMIT ${limit}`)
-
       const claim = (worker_id: string, groups: Parameters<Leases["Service"]["claim"]>[1]) =>
         claimedRows(sql`
-        WITH claimable AS (
-          SELECT q.run_id
-          FROM unnest(${texts(groups.map((g) => g.org_id))}, ${texts(groups.map((g) => g.provider))},
-                      ${booleans(groups.map((g) => g.free))}, ${bigints(groups.map((g) => BigInt(g.runs)))})
-               AS g(org_id, provider, free, runs)
-          CROSS JOIN LATERAL (
-            SELECT o.run_id FROM open_runs o
-            WHERE o.state = 'queued' AND o.org_id = g.org_id AND o.provider = g.provider AND o.free = g.free
-            ORDER BY o.since LIMIT g.runs FOR UPDATE SKIP LOCKED) q
-        ), leased AS (
-          UPDATE open_runs o SET state = 'running', worker_id = ${worker_id}, lease_token = gen_random_uuid()::text, since = now()
-          FROM claimable c WHERE o.run_id = c.run_id RETURNING o.run_id, o.org_id, o.provider, o.free, o.lease_token, o.attempts, o.job, o.label_budgets
-        )
-        SELECT r.org_id, r.run_id, l.provider AS asks, l.free, l.lease_token, r.capability, r.endpoint, r.budget_id, r.key_id, r.input_hash, r.hold, r.plan, r.input::text AS input, l.attempts, l.job, l.label_budgets
-        FROM leased l JOIN runs_recent r ON r.org_id = l.org_id AND r.run_id = l.run_id`)
+          WITH claimable AS (
+            SELECT q.run_id
+            FROM unnest(${texts(groups.map((g) => g.org_id))}, ${texts(groups.map((g) => g.provider))},
+                        ${booleans(groups.map((g) => g.free))}, ${bigints(groups.map((g) => BigInt(g.runs)))})
+                 AS g(org_id, provider, free, runs)
+            CROSS JOIN LATERAL (
+              SELECT o.run_id FROM open_runs o
+              WHERE o.state = 'queued' AND o.org_id = g.org_id AND o.provider = g.provider AND o.free = g.free
+              ORDER BY o.since LIMIT g.runs FOR UPDATE SKIP LOCKED) q
+          ), leased AS (
+            UPDATE open_runs o SET state = 'running', worker_id = ${worker_id}, lease_token = gen_random_uuid()::text, since = now()
+            FROM claimable c WHERE o.run_id = c.run_id RETURNING o.run_id, o.org_id, o.provider, o.free, o.lease_token, o.attempts, o.job, o.label_budgets
+          )
+          SELECT r.org_id, r.run_id, l.provider AS asks, l.free, l.lease_token, r.capability, r.endpoint, r.budget_id, r.key_id, r.input_hash, r.hold, r.plan, r.input::text AS input, l.attempts, l.job, l.label_budgets
+          FROM leased l JOIN runs_recent r ON r.org_id = l.org_id AND r.run_id = l.run_id`)
 
       const attempt = Effect.fnUntraced(function* (run_id: string, lease_token: string, attempts: string) {
         const rows = yield* sql`
@@ -236,46 +209,53 @@ export class Leases extends Context.Service<
 
       const takeOver = (worker_id: string, executing: ReadonlyArray<string>, limit: number) =>
         lostRows(sql`
-        WITH lost AS (
-          SELECT o.run_id, o.worker_id FROM open_runs o
-          WHERE o.state = 'running'
-            AND CASE WHEN o.worker_id = ${worker_id}
-                THEN o.since < now() - interval '5 seconds' AND o.run_id <> ALL(${texts(executing)})
-                ELSE NOT ${sql.literal(isAlive)} END
-            AND NOT EXISTS (SELECT FROM mailbox m WHERE m.run_id = o.run_id AND m.tag = 'Settle' AND m.parked IS NULL)
-          LIMIT ${limit} FOR UPDATE SKIP LOCKED
-        ), taken AS (
-          UPDATE open_runs o SET worker_id = ${worker_id}, lease_token = gen_random_uuid()::text, since = now()
-          FROM lost WHERE o.run_id = lost.run_id RETURNING o.*, lost.worker_id AS lost_by
-        )
-        SELECT r.org_id, r.run_id, t.lease_token, t.side_effect, t.attempts, t.job, t.label_budgets, r.capability, r.endpoint, r.budget_id, r.key_id, r.input_hash, r.hold, r.plan, r.input::text AS input,
-          (SELECT count(*)::int FROM mailbox m WHERE m.run_id = t.run_id AND m.tag = 'Settle' AND m.parked IS NOT NULL) AS dead_letters,
-          coalesce((SELECT w.sends_run_id FROM workers w WHERE w.worker_id = t.lost_by), false) AS sends_run_id
-        FROM taken t JOIN runs_recent r ON r.org_id = t.org_id AND r.run_id = t.run_id`)
+          WITH lost AS (
+            SELECT o.run_id, o.worker_id FROM open_runs o
+            WHERE o.state = 'running'
+              AND CASE WHEN o.worker_id = ${worker_id}
+                  THEN o.since < now() - interval '5 seconds' AND o.run_id <> ALL(${texts(executing)})
+                  ELSE NOT ${sql.literal(isAlive)} END
+              AND NOT EXISTS (SELECT FROM mailbox m WHERE m.run_id = o.run_id AND m.tag = 'Settle' AND m.parked IS NULL)
+            LIMIT ${limit} FOR UPDATE SKIP LOCKED
+          ), taken AS (
+            UPDATE open_runs o SET worker_id = ${worker_id}, lease_token = gen_random_uuid()::text, since = now()
+            FROM lost WHERE o.run_id = lost.run_id RETURNING o.*, lost.worker_id AS lost_by
+          )
+          SELECT r.org_id, r.run_id, t.lease_token, t.side_effect, t.attempts, t.job, t.label_budgets, r.capability, r.endpoint, r.budget_id, r.key_id, r.input_hash, r.hold, r.plan, r.input::text AS input,
+            (SELECT count(*)::int FROM mailbox m WHERE m.run_id = t.run_id AND m.tag = 'Settle' AND m.parked IS NOT NULL) AS dead_letters,
+            coalesce((SELECT w.sends_run_id FROM workers w WHERE w.worker_id = t.lost_by), false) AS sends_run_id
+          FROM taken t JOIN runs_recent r ON r.org_id = t.org_id AND r.run_id = t.run_id`)
 
       const requeue = (run: Requeued, attempts: string, job: string | null) => sql`
         UPDATE open_runs SET state = 'queued', worker_id = NULL, lease_token = NULL, attempts = ${attempts}::text::json,
           job = ${job}::text::json, since = now(), provider = coalesce(${run.asks ?? null}::text, provider)
         WHERE run_id = ${run.run_id} AND lease_token = ${run.lease_token}`
 
-      const anyQueued = sql`SELECT 1 AS queued FROM open_runs WHERE state = 'queued' LIMIT 1`
-
-      // The new version makes a concurrent turn that has read the wallet roll back and read it again.
-      const recount = sql`
-        WITH counted AS MATERIALIZED (SELECT org_id, count(*) AS runs FROM open_runs GROUP BY org_id),
-             active AS (SELECT org_id FROM counted UNION SELECT org_id FROM wallets WHERE open_runs > 0),
-             wrong AS (
-               SELECT w.org_id, w.version, coalesce(c.runs, 0) AS runs
-               FROM active s JOIN wallets w ON w.org_id = s.org_id LEFT JOIN counted c ON c.org_id = s.org_id
-               WHERE w.open_runs <> coalesce(c.runs, 0))
-        UPDATE wallets w SET open_runs = n.runs, version = w.version + 1
-        FROM wrong n WHERE w.org_id = n.org_id AND w.version = n.version`
-
       return Leases.of({
-        register: (worker_id, seconds) => Effect.asVoid(Effect.orDie(register(worker_id, seconds))),
-        renew: (worker_id, seconds) => Effect.orDie(renew(worker_id, seconds)),
-        retire: (worker_id) => Effect.asVoid(Effect.orDie(retire(worker_id))),
-        waiting: (after, limit) => Effect.orDie(waiting(after, limit)),
+        register: (worker_id, seconds) =>
+          done(sql`
+            INSERT INTO workers (worker_id, expires_at, sends_run_id)
+            VALUES (${worker_id}, now() + make_interval(secs => ${seconds}), true)`),
+        renew: Effect.fnUntraced(function* (worker_id, seconds) {
+          const rows = yield* sql`
+            UPDATE workers SET expires_at = now() + make_interval(secs => ${seconds})
+            WHERE worker_id = ${worker_id} AND expires_at > now() RETURNING 1 AS renewed`
+          return rows.length === 1
+        }, Effect.orDie),
+        retire: (worker_id) => done(sql`UPDATE workers SET expires_at = now() WHERE worker_id = ${worker_id}`),
+        // One index look-up per group, independent of the number of queued runs.
+        waiting: (after, limit) =>
+          waitingRows.all(sql`
+            WITH RECURSIVE groups AS (
+              (SELECT org_id, provider, free, since FROM open_runs WHERE state = 'queued' AND org_id > ${after}
+               ORDER BY org_id, provider, free, since LIMIT 1)
+              UNION ALL
+              SELECT n.* FROM groups g CROSS JOIN LATERAL (
+                SELECT org_id, provider, free, since FROM open_runs
+                WHERE state = 'queued' AND (org_id, provider, free) > (g.org_id, g.provider, g.free)
+                ORDER BY org_id, provider, free, since LIMIT 1) n
+            )
+            SELECT org_id, provider, free, extract(epoch FROM since)::float8 * 1000 AS since FROM groups LIMIT ${limit}`),
         claim: (worker_id, groups) => Effect.orDie(Effect.flatMap(claim(worker_id, groups), readable)),
         attempt: (run_id, token, attempts) => Effect.orDie(attempt(run_id, token, storableJson(attempts))),
         takeOver: (worker_id, executing, limit) =>
@@ -283,8 +263,17 @@ export class Leases extends Context.Service<
         keepJob: (run_id, token, job) => Effect.orDie(keepJob(run_id, token, JSON.stringify(job))),
         requeue: (run, attempts, job) =>
           Effect.asVoid(Effect.orDie(requeue(run, storableJson(attempts), job === null ? null : JSON.stringify(job)))),
-        recount: Effect.asVoid(Effect.orDie(recount)),
-        anyQueued: Effect.orDie(Effect.map(anyQueued, (rows) => rows.length > 0))
+        // The new version makes a concurrent turn that has read the wallet roll back and read it again.
+        recount: done(sql`
+          WITH counted AS MATERIALIZED (SELECT org_id, count(*) AS runs FROM open_runs GROUP BY org_id),
+               active AS (SELECT org_id FROM counted UNION SELECT org_id FROM wallets WHERE open_runs > 0),
+               wrong AS (
+                 SELECT w.org_id, w.version, coalesce(c.runs, 0) AS runs
+                 FROM active s JOIN wallets w ON w.org_id = s.org_id LEFT JOIN counted c ON c.org_id = s.org_id
+                 WHERE w.open_runs <> coalesce(c.runs, 0))
+          UPDATE wallets w SET open_runs = n.runs, version = w.version + 1
+          FROM wrong n WHERE w.org_id = n.org_id AND w.version = n.version`),
+        anyQueued: hasRows(sql`SELECT 1 AS queued FROM open_runs WHERE state = 'queued' LIMIT 1`)
       })
     })
   )

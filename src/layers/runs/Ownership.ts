@@ -12,7 +12,7 @@ import { isOfProvider, type Resource, type Named, type OwnedPage, resourceId } f
 import { domainOf, readFrom, withParents } from "../../schema/accounts/Sender.ts"
 import { parsedOrText } from "../../schema/json/Json.ts"
 import { texts } from "../postgres/Columns.ts"
-import { rowsOf } from "../postgres/Rows.ts"
+import { rowsOf, storedAs } from "../postgres/Rows.ts"
 
 /** The kind under which an organization owns a named resource. `provider` is null for ids that are unique worldwide. */
 export interface Owned {
@@ -29,7 +29,7 @@ export const ResourceRow = Schema.Struct({
   created_at: Schema.Date
 })
 export type ResourceRow = typeof ResourceRow.Type
-const resourceRows = rowsOf(ResourceRow.fields)
+const resourceRows = storedAs(ResourceRow.fields)
 
 /** A key of owned_resources that may hold the named resource. */
 interface Key {
@@ -112,138 +112,117 @@ export class Ownership extends Context.Service<
 
       const ownedAmong = (org_id: string, keys: ReadonlyArray<Key>) =>
         ownedRows(sql`
-        SELECT kind, resource_id, provider FROM owned_resources
-        WHERE org_id = ${org_id} AND (kind, resource_id) IN
-          (SELECT * FROM unnest(${texts(keys.map((key) => key.kind))}, ${texts(keys.map((key) => key.id))}))
-        UNION ALL
-        SELECT 'sender', domain, '' FROM senders
-        WHERE org_id = ${org_id} AND verified_at IS NOT NULL
-          AND domain = ANY(${texts(keys.filter((key) => key.kind === "sender").map((key) => key.id))})`)
-
-      const owned = Effect.fnUntraced(function* (org_id: string, named: ReadonlyArray<Named>) {
-        const keys = named.map(keysOf)
-        const distinct = new Map(keys.flat().map((key) => [`${key.kind} ${key.id}`, key]))
-        if (distinct.size === 0) return named.map(() => [])
-        const rows = Map.groupBy(
-          yield* ownedAmong(org_id, [...distinct.values()]),
-          (row) => `${row.kind} ${row.resource_id}`
-        )
-        return keys.map((candidates) =>
-          candidates.flatMap((key) =>
-            (rows.get(`${key.kind} ${key.id}`) ?? []).map(
-              ({ provider }): Owned => ({ kind: key.as, provider: provider === "" ? null : provider })
-            )
-          )
-        )
-      })
-
-      const claim = Effect.fnUntraced(function* (
-        org_id: string,
-        run_id: string,
-        provider: string,
-        resources: ReadonlyArray<Resource>
-      ) {
-        const rows = resources.flatMap(({ kind, id }) => {
-          const key = resourceId(kind, id)
-          return key === null ? [] : [{ kind, id: key, provider: isOfProvider(kind) ? provider : "" }]
-        })
-        if (rows.length < resources.length)
-          yield* Effect.logError(
-            `${run_id}: ${resources.length - rows.length} of the resource ids that it made can't be stored`
-          )
-        if (rows.length === 0) return
-        const column = (of: (row: (typeof rows)[number]) => string) => texts(rows.map(of))
-        const taken = yield* takenRows(sql`
-          WITH made AS (
-            SELECT DISTINCT * FROM unnest(${column((row) => row.kind)}, ${column((row) => row.id)}, ${column((row) => row.provider)})
-              AS made (kind, resource_id, provider)
-            -- Sorted, so that two runs which claim the same ids don't deadlock.
-            ORDER BY 1, 2, 3
-          ), claimed AS (
-            INSERT INTO owned_resources (kind, resource_id, provider, org_id, run_id)
-            SELECT kind, resource_id, provider, ${org_id}, ${run_id} FROM made
-            ON CONFLICT DO NOTHING
-          )
-          SELECT o.kind, o.resource_id FROM made JOIN owned_resources o USING (kind, resource_id, provider)
-          WHERE o.org_id <> ${org_id} AND o.kind <> 'sender'`)
-        const [first] = taken
-        if (first !== undefined)
-          yield* Effect.logWarning(
-            `${run_id}: ${provider} returned ${taken.length} ids that belong to other organizations, such as ${first.kind} ${first.resource_id}. The owners keep them.`
-          )
-      })
-
-      const page = Effect.fnUntraced(function* (
-        org_id: string,
-        kind: ResourceKind,
-        { limit, after }: { readonly limit: number; readonly after: string | null }
-      ) {
-        // One more than a page, which says whether there is a next one. Compared byte by byte, as the cursor's holder sees the order.
-        const rows = yield* pageRows(sql`
-          SELECT o.resource_id, o.created_at, r.result::text AS result,
-            (SELECT count(*) FROM owned_resources WHERE org_id = ${org_id} AND kind = ${kind})::int AS total
-          FROM (SELECT 1) AS always
-          LEFT JOIN LATERAL (
-            SELECT resource_id, run_id, created_at FROM owned_resources
-            WHERE org_id = ${org_id} AND kind = ${kind}
-              AND (${after}::text IS NULL OR resource_id COLLATE "C" > ${after}::text)
-            ORDER BY resource_id COLLATE "C" LIMIT ${limit + 1}
-          ) o ON true
-          LEFT JOIN runs r ON r.org_id = ${org_id} AND r.run_id = o.run_id
-          ORDER BY o.resource_id COLLATE "C"`)
-        const items = rows.flatMap(({ resource_id, created_at, result }) =>
-          resource_id === null || created_at === null
-            ? []
-            : { id: resource_id, owned_since: created_at, made_as: result === null ? null : parsedOrText(result) }
-        )
-        const shown = items.slice(0, limit)
-        return {
-          items: shown,
-          total: rows[0]?.total ?? 0,
-          next: items.length > limit ? (shown.at(-1)?.id ?? null) : null
-        } satisfies OwnedPage
-      })
-
-      const assign = Effect.fnUntraced(function* ({ org_id, kind, id, provider }: Assignment) {
-        yield* sql`INSERT INTO owned_resources (kind, resource_id, provider, org_id)
-          VALUES (${kind}, ${id}, ${provider ?? ""}, ${org_id}) ON CONFLICT DO NOTHING`
-        const owners = yield* ownerRows(sql`SELECT org_id FROM owned_resources
-          WHERE kind = ${kind} AND resource_id = ${id} AND provider = ${provider ?? ""} ORDER BY (org_id = ${org_id}) DESC LIMIT 1`)
-        const owner = owners[0]?.org_id ?? org_id
-        return owner === org_id ? null : owner
-      })
-
-      const revoke = Effect.fnUntraced(function* ({ org_id, kind, id, provider }: Assignment) {
-        const gone = yield* sql`
-          WITH assigned AS (
-            DELETE FROM owned_resources WHERE org_id = ${org_id} AND kind = ${kind} AND resource_id = ${id} AND provider = ${provider ?? ""}
-            RETURNING 1
-          ), proven AS (
-            DELETE FROM senders WHERE ${kind} = 'sender' AND org_id = ${org_id} AND domain = ${id} RETURNING 1
-          )
-          SELECT 1 FROM assigned UNION ALL SELECT 1 FROM proven`
-        return gone.length > 0
-      })
-
-      const list = (org_id: string, kind: ResourceKind | null, limit: number) =>
-        resourceRows(sql`
-        SELECT * FROM (
-          SELECT kind, resource_id, nullif(provider, '') AS provider, coalesce(run_id, 'assigned') AS source, created_at
-          FROM owned_resources WHERE org_id = ${org_id}
+          SELECT kind, resource_id, provider FROM owned_resources
+          WHERE org_id = ${org_id} AND (kind, resource_id) IN
+            (SELECT * FROM unnest(${texts(keys.map((key) => key.kind))}, ${texts(keys.map((key) => key.id))}))
           UNION ALL
-          SELECT 'sender', domain, NULL, 'proven', verified_at FROM senders
+          SELECT 'sender', domain, '' FROM senders
           WHERE org_id = ${org_id} AND verified_at IS NOT NULL
-        ) AS resources
-        WHERE ${kind}::text IS NULL OR kind = ${kind}
-        ORDER BY created_at DESC, kind, resource_id LIMIT ${limit}`)
+            AND domain = ANY(${texts(keys.filter((key) => key.kind === "sender").map((key) => key.id))})`)
 
       return Ownership.of({
-        owned: (org_id, named) => Effect.orDie(owned(org_id, named)),
-        claim: (org_id, run_id, provider, resources) => Effect.orDie(claim(org_id, run_id, provider, resources)),
-        page: (org_id, kind, paging) => Effect.orDie(page(org_id, kind, paging)),
-        assign: (assignment) => Effect.orDie(assign(assignment)),
-        revoke: (assignment) => Effect.orDie(revoke(assignment)),
-        list: (org_id, kind, limit) => Effect.orDie(list(org_id, kind, limit))
+        owned: Effect.fnUntraced(function* (org_id, named) {
+          const keys = named.map(keysOf)
+          const distinct = new Map(keys.flat().map((key) => [`${key.kind} ${key.id}`, key]))
+          if (distinct.size === 0) return named.map(() => [])
+          const rows = Map.groupBy(
+            yield* ownedAmong(org_id, [...distinct.values()]),
+            (row) => `${row.kind} ${row.resource_id}`
+          )
+          return keys.map((candidates) =>
+            candidates.flatMap((key) =>
+              (rows.get(`${key.kind} ${key.id}`) ?? []).map(
+                ({ provider }): Owned => ({ kind: key.as, provider: provider === "" ? null : provider })
+              )
+            )
+          )
+        }, Effect.orDie),
+        claim: Effect.fnUntraced(function* (org_id, run_id, provider, resources) {
+          const rows = resources.flatMap(({ kind, id }) => {
+            const key = resourceId(kind, id)
+            return key === null ? [] : [{ kind, id: key, provider: isOfProvider(kind) ? provider : "" }]
+          })
+          if (rows.length < resources.length)
+            yield* Effect.logError(
+              `${run_id}: ${resources.length - rows.length} of the resource ids that it made can't be stored`
+            )
+          if (rows.length === 0) return
+          const column = (of: (row: (typeof rows)[number]) => string) => texts(rows.map(of))
+          const taken = yield* takenRows(sql`
+            WITH made AS (
+              SELECT DISTINCT * FROM unnest(${column((row) => row.kind)}, ${column((row) => row.id)}, ${column((row) => row.provider)})
+                AS made (kind, resource_id, provider)
+              -- Sorted, so that two runs which claim the same ids don't deadlock.
+              ORDER BY 1, 2, 3
+            ), claimed AS (
+              INSERT INTO owned_resources (kind, resource_id, provider, org_id, run_id)
+              SELECT kind, resource_id, provider, ${org_id}, ${run_id} FROM made
+              ON CONFLICT DO NOTHING
+            )
+            SELECT o.kind, o.resource_id FROM made JOIN owned_resources o USING (kind, resource_id, provider)
+            WHERE o.org_id <> ${org_id} AND o.kind <> 'sender'`)
+          const [first] = taken
+          if (first !== undefined)
+            yield* Effect.logWarning(
+              `${run_id}: ${provider} returned ${taken.length} ids that belong to other organizations, such as ${first.kind} ${first.resource_id}. The owners keep them.`
+            )
+        }, Effect.orDie),
+        page: Effect.fnUntraced(function* (org_id, kind, { limit, after }) {
+          // One more than a page, which says whether there is a next one. Compared byte by byte, as the cursor's holder sees the order.
+          const rows = yield* pageRows(sql`
+            SELECT o.resource_id, o.created_at, r.result::text AS result,
+              (SELECT count(*) FROM owned_resources WHERE org_id = ${org_id} AND kind = ${kind})::int AS total
+            FROM (SELECT 1) AS always
+            LEFT JOIN LATERAL (
+              SELECT resource_id, run_id, created_at FROM owned_resources
+              WHERE org_id = ${org_id} AND kind = ${kind}
+                AND (${after}::text IS NULL OR resource_id COLLATE "C" > ${after}::text)
+              ORDER BY resource_id COLLATE "C" LIMIT ${limit + 1}
+            ) o ON true
+            LEFT JOIN runs r ON r.org_id = ${org_id} AND r.run_id = o.run_id
+            ORDER BY o.resource_id COLLATE "C"`)
+          const items = rows.flatMap(({ resource_id, created_at, result }) =>
+            resource_id === null || created_at === null
+              ? []
+              : { id: resource_id, owned_since: created_at, made_as: result === null ? null : parsedOrText(result) }
+          )
+          const shown = items.slice(0, limit)
+          return {
+            items: shown,
+            total: rows[0]?.total ?? 0,
+            next: items.length > limit ? (shown.at(-1)?.id ?? null) : null
+          } satisfies OwnedPage
+        }, Effect.orDie),
+        assign: Effect.fnUntraced(function* ({ org_id, kind, id, provider }) {
+          yield* sql`INSERT INTO owned_resources (kind, resource_id, provider, org_id)
+          VALUES (${kind}, ${id}, ${provider ?? ""}, ${org_id}) ON CONFLICT DO NOTHING`
+          const owners = yield* ownerRows(sql`SELECT org_id FROM owned_resources
+          WHERE kind = ${kind} AND resource_id = ${id} AND provider = ${provider ?? ""} ORDER BY (org_id = ${org_id}) DESC LIMIT 1`)
+          const owner = owners[0]?.org_id ?? org_id
+          return owner === org_id ? null : owner
+        }, Effect.orDie),
+        revoke: Effect.fnUntraced(function* ({ org_id, kind, id, provider }) {
+          const gone = yield* sql`
+            WITH assigned AS (
+              DELETE FROM owned_resources WHERE org_id = ${org_id} AND kind = ${kind} AND resource_id = ${id} AND provider = ${provider ?? ""}
+              RETURNING 1
+            ), proven AS (
+              DELETE FROM senders WHERE ${kind} = 'sender' AND org_id = ${org_id} AND domain = ${id} RETURNING 1
+            )
+            SELECT 1 FROM assigned UNION ALL SELECT 1 FROM proven`
+          return gone.length > 0
+        }, Effect.orDie),
+        list: (org_id, kind, limit) =>
+          resourceRows.all(sql`
+            SELECT * FROM (
+              SELECT kind, resource_id, nullif(provider, '') AS provider, coalesce(run_id, 'assigned') AS source, created_at
+              FROM owned_resources WHERE org_id = ${org_id}
+              UNION ALL
+              SELECT 'sender', domain, NULL, 'proven', verified_at FROM senders
+              WHERE org_id = ${org_id} AND verified_at IS NOT NULL
+            ) AS resources
+            WHERE ${kind}::text IS NULL OR kind = ${kind}
+            ORDER BY created_at DESC, kind, resource_id LIMIT ${limit}`)
       })
     })
   )

@@ -9,14 +9,14 @@ import { resealRows } from "../platform/Encryption.ts"
 import { WebhookEndpoint } from "../../schema/nouns/Webhook.ts"
 import { newId } from "../platform/Ids.ts"
 import { Settings } from "../platform/Settings.ts"
-import { oneRowOf, rowsOf } from "../postgres/Rows.ts"
+import { hasRows, oneRowOf, rowsOf, storedAs } from "../postgres/Rows.ts"
 import { webhookSecret } from "../../schema/webhooks/Signature.ts"
 import { openedSecret, storedSecret } from "./Secrets.ts"
 
 /** More than any organization needs. Each event is delivered to every endpoint, so the limit bounds what one event can cost. */
 export const endpointsMax = 20
 
-const endpointRows = rowsOf(WebhookEndpoint.fields)
+const endpointRows = storedAs(WebhookEndpoint.fields)
 const countRow = oneRowOf({ count: Schema.Int })
 const SecretsRow = Schema.Struct({
   endpoint_id: Schema.String,
@@ -89,7 +89,7 @@ export class WebhookEndpoints extends Context.Service<
           const endpoint_id = newId("whe")
           const stored = storedSecret(encryptionKeys(), endpoint_id, secret)
           const row = yield* first(
-            endpointRows(sql`
+            endpointRows.all(sql`
               INSERT INTO webhook_endpoints (endpoint_id, org_id, url, events, secret, position)
               VALUES (${endpoint_id}, ${org_id}, ${url}, ${[...events]}::text[], ${stored}, ${String(position)}::bigint)
               RETURNING ${columns}`)
@@ -99,7 +99,7 @@ export class WebhookEndpoints extends Context.Service<
 
       const change: WebhookEndpoints["Service"]["change"] = (org_id, endpoint_id, { url, events, paused }) =>
         first(
-          endpointRows(sql`
+          endpointRows.all(sql`
             UPDATE webhook_endpoints SET
               url = coalesce(${url ?? null}::text, url),
               events = coalesce(${events === undefined ? null : [...events]}::text[], events),
@@ -113,7 +113,7 @@ export class WebhookEndpoints extends Context.Service<
           const secret = newSecret()
           const stored = storedSecret(encryptionKeys(), endpoint_id, secret)
           const row = yield* first(
-            endpointRows(sql`
+            endpointRows.all(sql`
               UPDATE webhook_endpoints SET secret = ${stored}, secret_since = now(),
                 previous_secret = CASE WHEN ${grace_seconds}::int > 0 THEN secret END,
                 previous_until = CASE WHEN ${grace_seconds}::int > 0 THEN now() + make_interval(secs => ${grace_seconds}::int) END
@@ -137,39 +137,30 @@ export class WebhookEndpoints extends Context.Service<
         return true
       })
 
-      const reseal = resealRows(
-        encryptionKeys,
-        (begin, last: typeof SecretsRow.Type | null, limit) =>
-          secretsRows(sql`
+      return WebhookEndpoints.of({
+        reseal: resealRows(
+          encryptionKeys,
+          (begin, last: typeof SecretsRow.Type | null, limit) =>
+            secretsRows(sql`
               SELECT endpoint_id, secret, previous_secret FROM webhook_endpoints
               WHERE NOT (starts_with(secret, ${begin}) AND starts_with(coalesce(previous_secret, ${begin}), ${begin}))
                 AND endpoint_id > ${last?.endpoint_id ?? ""}
               ORDER BY endpoint_id LIMIT ${limit}`),
-        resealOne
-      )
-
-      return WebhookEndpoints.of({
-        reseal,
+          resealOne
+        ),
         create,
         find: (org_id, endpoint_id) =>
           Effect.orDie(
-            first(endpointRows(sql`SELECT ${columns} FROM webhook_endpoints WHERE ${of(org_id, endpoint_id)}`))
+            first(endpointRows.all(sql`SELECT ${columns} FROM webhook_endpoints WHERE ${of(org_id, endpoint_id)}`))
           ),
         list: (org_id) =>
-          Effect.orDie(
-            endpointRows(
-              sql`SELECT ${columns} FROM webhook_endpoints WHERE org_id = ${org_id} ORDER BY endpoint_id DESC`
-            )
+          endpointRows.all(
+            sql`SELECT ${columns} FROM webhook_endpoints WHERE org_id = ${org_id} ORDER BY endpoint_id DESC`
           ),
         change,
         rotate,
         remove: (org_id, endpoint_id) =>
-          Effect.orDie(
-            Effect.map(
-              sql`DELETE FROM webhook_endpoints WHERE ${of(org_id, endpoint_id)} RETURNING 1`,
-              (rows) => rows.length > 0
-            )
-          )
+          hasRows(sql`DELETE FROM webhook_endpoints WHERE ${of(org_id, endpoint_id)} RETURNING 1`)
       })
     })
   )
