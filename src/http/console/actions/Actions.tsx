@@ -26,13 +26,13 @@ export const onForm =
     handle(new FormData(event.currentTarget))
   }
 
-interface Outcome<A> {
+export interface Outcome<A> {
   /** What screen readers hear when it is done. */
-  readonly says?: string | ((answer: A) => string)
+  readonly says?: string | ((answer: A) => string) | undefined
   /** What else the page does then. */
-  readonly after?: (answer: A) => unknown
+  readonly after?: ((answer: A) => unknown) | undefined
   /** First parts of the keys of queries that show what was changed. It is busy until they were read again. */
-  readonly changes?: ReadonlyArray<string>
+  readonly changes?: ReadonlyArray<string> | undefined
 }
 
 /** `send` gets the form that was submitted. A button alone sends none. */
@@ -140,26 +140,34 @@ export const ActionDialog = ({
   )
 }
 
-/** A button, and the question that it asks first. */
-export const ConfirmAction = ({
-  word,
-  label,
-  buttonLook = "danger",
-  ...question
-}: Question & {
+export interface Confirmation<A> extends Omit<Question, "action">, Outcome<A> {
+  readonly send: (form: FormData) => Promise<A>
   /** The words of the button that asks. */
   readonly word: ReactNode
   /** What screen readers call that button, where its words are not enough. */
   readonly label?: string | undefined
   readonly buttonLook?: Look
-}) => {
+}
+
+/** A button, the question that it asks first, and what it sends then. */
+export const ConfirmAction = <A,>({
+  send,
+  says,
+  after,
+  changes,
+  word,
+  label,
+  buttonLook = "danger",
+  ...question
+}: Confirmation<A>) => {
   const [isOpen, setOpen] = useState(false)
+  const action = useAction(send, { says, after, changes })
   return (
     <>
       <Button look={buttonLook} aria-label={label} onClick={() => setOpen(true)}>
         {word}
       </Button>
-      <ActionDialog {...question} open={isOpen} onClose={() => setOpen(false)} />
+      <ActionDialog {...question} action={action} open={isOpen} onClose={() => setOpen(false)} />
     </>
   )
 }

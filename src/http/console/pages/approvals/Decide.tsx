@@ -8,12 +8,13 @@ const changes = ["approvals", "run", "runs"]
 
 export const Decide = ({ approval: { run_id, digest, hold, providers } }: { readonly approval: Approval }) => {
   const sent = { params: { run_id }, payload: { digest } }
-  const approve = useAction(() => api.approvals.approve(sent), { says: "The run is approved, and starts.", changes })
   const deny = useAction(() => api.approvals.deny(sent), { says: "The run is denied. Nothing was charged.", changes })
   return (
     <div className="flex flex-wrap items-start gap-2">
       <ConfirmAction
-        action={approve}
+        send={() => api.approvals.approve(sent)}
+        says="The run is approved, and starts."
+        changes={changes}
         word="Approve"
         title="Approve this run?"
         confirm="Approve the run"

@@ -30,11 +30,18 @@ const Add = () => {
 const Actions = ({ rule: { id, name, active } }: { readonly rule: Rule }) => {
   const params = { approval_rule_id: id }
   const turn = useAction(() => api.approvals.changeRule({ params, payload: { active: !active } }), { changes })
-  const remove = useAction(() => api.approvals.removeRule({ params }), { says: `${name} is removed.`, changes })
   return (
     <div className="flex flex-wrap items-start justify-end gap-2">
       <ActionButton action={turn}>{active ? "Turn off" : "Turn on"}</ActionButton>
-      <ConfirmAction action={remove} word="Remove" title={`Remove ${name}?`} confirm="Remove the rule" cancel="Keep it">
+      <ConfirmAction
+        send={() => api.approvals.removeRule({ params })}
+        says={`${name} is removed.`}
+        changes={changes}
+        word="Remove"
+        title={`Remove ${name}?`}
+        confirm="Remove the rule"
+        cancel="Keep it"
+      >
         <p>New runs no longer wait because of it. Runs that wait already wait on.</p>
       </ConfirmAction>
     </div>

@@ -1,5 +1,5 @@
 /** One batch, live: its progress, what it has charged, its results so far, and the buttons that cancel it and retry its blocked rows. */
-import { ConfirmAction, useAction } from "../../actions/Actions.tsx"
+import { ConfirmAction } from "../../actions/Actions.tsx"
 import { useParam } from "../../data/address.ts"
 import { api } from "../../data/api.ts"
 import { useMay } from "../../data/session.ts"
@@ -11,26 +11,24 @@ import { Results } from "./Results.tsx"
 import { Retry } from "./Retry.tsx"
 import { type Batch, fileOf, useBatch } from "./useBatch.ts"
 
-const Cancel = ({ batch }: { readonly batch: Batch }) => {
-  const cancel = useAction(() => api.batches.cancel({ params: { batch_id: batch.id } }), { changes: ["batch"] })
-  return (
-    <ConfirmAction
-      action={cancel}
-      word="Cancel the batch"
-      title="Cancel this batch?"
-      confirm="Cancel the batch"
-      cancel="Keep it"
-    >
-      <p>
-        <span className="wrap-anywhere">{fileOf(batch) ?? batch.id}</span>: {batch.rows.open.toLocaleString("en")} of{" "}
-        {batch.rows.total.toLocaleString("en")} rows have not ended. Those that have not started will never run.
-      </p>
-      <p>
-        Runs that have started go on to their end and are charged. <Money amount={batch.charged} /> is charged so far.
-      </p>
-    </ConfirmAction>
-  )
-}
+const Cancel = ({ batch }: { readonly batch: Batch }) => (
+  <ConfirmAction
+    send={() => api.batches.cancel({ params: { batch_id: batch.id } })}
+    changes={["batch"]}
+    word="Cancel the batch"
+    title="Cancel this batch?"
+    confirm="Cancel the batch"
+    cancel="Keep it"
+  >
+    <p>
+      <span className="wrap-anywhere">{fileOf(batch) ?? batch.id}</span>: {batch.rows.open.toLocaleString("en")} of{" "}
+      {batch.rows.total.toLocaleString("en")} rows have not ended. Those that have not started will never run.
+    </p>
+    <p>
+      Runs that have started go on to their end and are charged. <Money amount={batch.charged} /> is charged so far.
+    </p>
+  </ConfirmAction>
+)
 
 const Shown = ({ batch }: { readonly batch: Batch }) => {
   const may = useMay("batches.cancel")

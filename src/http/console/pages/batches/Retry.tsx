@@ -1,6 +1,6 @@
 /** The button that runs a batch's blocked rows again, with the limit of the whole batch in its dialog. */
 import { useState } from "react"
-import { ConfirmAction, useAction } from "../../actions/Actions.tsx"
+import { ConfirmAction } from "../../actions/Actions.tsx"
 import { api } from "../../data/api.ts"
 import { amountOf, exactDollars, microsOf } from "../../data/money.ts"
 import { AmountField } from "../../parts/Field.tsx"
@@ -12,13 +12,11 @@ export const Retry = ({ batch }: { readonly batch: Batch }) => {
   const [typed, setTyped] = useState<string | null>(null)
   const limit = (typed ?? max_total ?? "").trim()
   const left = (microsOf(limit) ?? 0n) - (microsOf(charged) ?? 0n)
-  const retry = useAction(() => api.batches.retry({ params: { batch_id: id }, payload: { max_total: limit } }), {
-    changes: ["batch"]
-  })
   const count = `${rows.blocked.toLocaleString("en")} blocked ${rows.blocked === 1 ? "row" : "rows"}`
   return (
     <ConfirmAction
-      action={retry}
+      send={() => api.batches.retry({ params: { batch_id: id }, payload: { max_total: limit } })}
+      changes={["batch"]}
       word={`Run ${count} again`}
       buttonLook="primary"
       title={`Run ${count} again?`}

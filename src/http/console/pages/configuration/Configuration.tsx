@@ -78,17 +78,15 @@ const Apply = ({
   readonly onApplied: (created: Created) => void
 }) => {
   const { digest, changes } = preview
-  const apply = useAction(() => inFile(text, () => api.configuration.apply({ payload: { ...payload, digest } })), {
-    says: "The configuration is applied.",
-    after: ({ created }) => {
-      onApplied(created)
-      void queries.invalidateQueries()
-    }
-  })
   return (
     <div className="mt-4">
       <ConfirmAction
-        action={apply}
+        send={() => inFile(text, () => api.configuration.apply({ payload: { ...payload, digest } }))}
+        says="The configuration is applied."
+        after={({ created }) => {
+          onApplied(created)
+          void queries.invalidateQueries()
+        }}
         word="Apply…"
         title="Apply the configuration?"
         confirm="Apply"

@@ -1,6 +1,6 @@
 /** Replaces a key by a new one, or revokes it. Both ask first, because programs that still use the key fail. */
 import { useState } from "react"
-import { ConfirmAction, useAction } from "../../actions/Actions.tsx"
+import { ConfirmAction } from "../../actions/Actions.tsx"
 import { api } from "../../data/api.ts"
 import { Select } from "../../parts/Field.tsx"
 import { Panel } from "../../parts/Page.tsx"
@@ -29,13 +29,12 @@ const graceWords = (seconds: string) => graces.find(([value]) => value === secon
 
 const Rotate = ({ apiKey, onMade }: EndKeyProps) => {
   const [grace, setGrace] = useState("86400")
-  const rotate = useAction(
-    () => api.keys.rotate({ params: { key_id: apiKey.id }, payload: { grace_seconds: Number.parseInt(grace, 10) } }),
-    { after: onMade }
-  )
   return (
     <ConfirmAction
-      action={rotate}
+      send={() =>
+        api.keys.rotate({ params: { key_id: apiKey.id }, payload: { grace_seconds: Number.parseInt(grace, 10) } })
+      }
+      after={onMade}
       word="Rotate the key"
       buttonLook="plain"
       title={`Rotate ${apiKey.display}?`}
@@ -55,26 +54,22 @@ const Rotate = ({ apiKey, onMade }: EndKeyProps) => {
   )
 }
 
-const Revoke = ({ apiKey }: { readonly apiKey: ApiKey }) => {
-  const revoke = useAction(() => api.keys.revoke({ params: { key_id: apiKey.id } }), {
-    says: "The key is revoked.",
-    changes: ["keys"]
-  })
-  return (
-    <ConfirmAction
-      action={revoke}
-      word="Revoke the key"
-      title={`Revoke ${apiKey.display}?`}
-      confirm="Revoke the key"
-      cancel="Keep it"
-    >
-      <p>
-        Calls with <span className="break-words font-medium">{apiKey.name}</span> fail at once, and it can't be undone.
-        Runs that have started go on.
-      </p>
-    </ConfirmAction>
-  )
-}
+const Revoke = ({ apiKey: { id, name, display } }: { readonly apiKey: ApiKey }) => (
+  <ConfirmAction
+    send={() => api.keys.revoke({ params: { key_id: id } })}
+    says="The key is revoked."
+    changes={["keys"]}
+    word="Revoke the key"
+    title={`Revoke ${display}?`}
+    confirm="Revoke the key"
+    cancel="Keep it"
+  >
+    <p>
+      Calls with <span className="break-words font-medium">{name}</span> fail at once, and it can't be undone. Runs that
+      have started go on.
+    </p>
+  </ConfirmAction>
+)
 
 /** `rotates`: whether the person may replace the key too. */
 export const EndKey = ({ apiKey, onMade, rotates }: EndKeyProps & { readonly rotates: boolean }) => (

@@ -1,5 +1,5 @@
 /** Revokes an allowance. The question says how much money returns, and which programs stop working. */
-import { ConfirmAction, useAction } from "../../actions/Actions.tsx"
+import { ConfirmAction } from "../../actions/Actions.tsx"
 import { api } from "../../data/api.ts"
 import { amountOf, exactDollars, microsOf } from "../../data/money.ts"
 import { Money } from "../../parts/Values.tsx"
@@ -24,26 +24,23 @@ const Returns = ({ listed }: { readonly listed: Allowance }) => {
   )
 }
 
-export const RevokeAllowance = ({ allowance }: { readonly allowance: Allowance }) => {
-  const revoke = useAction(() => api.allowances.revoke({ params: { allowance_id: allowance.id } }), {
-    says: ({ spent, amount }) =>
-      `The allowance is revoked. It spent ${exactDollars(spent)} of ${exactDollars(amount)}.`,
-    changes: ["keys", "wallet"]
-  })
-  return (
-    <ConfirmAction
-      action={revoke}
-      word="Revoke"
-      label={`Revoke the allowance ${allowance.name}`}
-      title={`Revoke ${allowance.display}?`}
-      confirm="Revoke the allowance"
-      cancel="Keep it"
-    >
-      <Returns listed={allowance} />
-      <p>
-        Calls with <span className="break-words font-medium">{allowance.name}</span> fail at once, and so do those of
-        allowances under it. It can't be undone. Runs that have started go on.
-      </p>
-    </ConfirmAction>
-  )
-}
+export const RevokeAllowance = ({ allowance }: { readonly allowance: Allowance }) => (
+  <ConfirmAction
+    send={() => api.allowances.revoke({ params: { allowance_id: allowance.id } })}
+    says={({ spent, amount }) =>
+      `The allowance is revoked. It spent ${exactDollars(spent)} of ${exactDollars(amount)}.`
+    }
+    changes={["keys", "wallet"]}
+    word="Revoke"
+    label={`Revoke the allowance ${allowance.name}`}
+    title={`Revoke ${allowance.display}?`}
+    confirm="Revoke the allowance"
+    cancel="Keep it"
+  >
+    <Returns listed={allowance} />
+    <p>
+      Calls with <span className="break-words font-medium">{allowance.name}</span> fail at once, and so do those of
+      allowances under it. It can't be undone. Runs that have started go on.
+    </p>
+  </ConfirmAction>
+)

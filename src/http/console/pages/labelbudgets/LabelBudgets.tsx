@@ -41,24 +41,20 @@ const Set = () => {
 
 const ofWhom = ({ label, value }: Budget) => `${label}: ${value ?? "each value"}`
 
-const Remove = ({ budget }: { readonly budget: Budget }) => {
-  const remove = useAction(() => api.labelBudgets.remove({ params: { label_budget_id: budget.id } }), {
-    says: "The budget is removed.",
-    changes: ["label-budgets"]
-  })
-  return (
-    <ConfirmAction
-      action={remove}
-      word="Remove"
-      label={`Remove the budget of ${ofWhom(budget)}`}
-      title={`Remove the budget of ${ofWhom(budget)}?`}
-      confirm="Remove the budget"
-      cancel="Keep it"
-    >
-      <p>Runs with the label are no longer blocked by it.</p>
-    </ConfirmAction>
-  )
-}
+const Remove = ({ budget }: { readonly budget: Budget }) => (
+  <ConfirmAction
+    send={() => api.labelBudgets.remove({ params: { label_budget_id: budget.id } })}
+    says="The budget is removed."
+    changes={["label-budgets"]}
+    word="Remove"
+    label={`Remove the budget of ${ofWhom(budget)}`}
+    title={`Remove the budget of ${ofWhom(budget)}?`}
+    confirm="Remove the budget"
+    cancel="Keep it"
+  >
+    <p>Runs with the label are no longer blocked by it.</p>
+  </ConfirmAction>
+)
 
 const columns = columnsOf("LabelBudget", {
   spent: ({ spent, ...budget }) => <BudgetBar budget={spent === null ? null : { ...budget, spent }} none="by value" />

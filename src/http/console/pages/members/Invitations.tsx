@@ -58,24 +58,20 @@ const Invite = () => {
   )
 }
 
-const Withdraw = ({ invitation }: { readonly invitation: Invitation }) => {
-  const withdraw = useAction(() => api.invitations.withdraw({ params: { invitation_id: invitation.id } }), {
-    says: `The invitation of ${invitation.email} is withdrawn.`,
-    changes: ["invitations"]
-  })
-  return (
-    <ConfirmAction
-      action={withdraw}
-      word="Withdraw"
-      label={`Withdraw the invitation of ${invitation.email}`}
-      title={`Withdraw the invitation of ${invitation.email}?`}
-      confirm="Withdraw the invitation"
-      cancel="Keep it"
-    >
-      <p>Its link stops working at once.</p>
-    </ConfirmAction>
-  )
-}
+const Withdraw = ({ invitation: { id, email } }: { readonly invitation: Invitation }) => (
+  <ConfirmAction
+    send={() => api.invitations.withdraw({ params: { invitation_id: id } })}
+    says={`The invitation of ${email} is withdrawn.`}
+    changes={["invitations"]}
+    word="Withdraw"
+    label={`Withdraw the invitation of ${email}`}
+    title={`Withdraw the invitation of ${email}?`}
+    confirm="Withdraw the invitation"
+    cancel="Keep it"
+  >
+    <p>Its link stops working at once.</p>
+  </ConfirmAction>
+)
 
 const columns: ReadonlyArray<Column<Invitation>> = [
   ...columnsOf("Invitation"),

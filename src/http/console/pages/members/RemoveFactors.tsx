@@ -1,7 +1,7 @@
 /** Removes the second factor and the passkeys of a person who has lost them: an owner does it for a member, the operator for everybody. */
 import type { AnswerOf } from "../../data/api.ts"
 import { removedSentence } from "../../../client/Words.ts"
-import { ConfirmAction, useAction } from "../../actions/Actions.tsx"
+import { ConfirmAction } from "../../actions/Actions.tsx"
 
 export const RemoveFactors = ({
   email,
@@ -9,21 +9,19 @@ export const RemoveFactors = ({
 }: {
   readonly email: string
   readonly send: () => Promise<AnswerOf<"members", "removeFactors">>
-}) => {
-  const remove = useAction(send, { says: removedSentence })
-  return (
-    <ConfirmAction
-      action={remove}
-      word="Lost phone"
-      label={`Remove the second factor of ${email}`}
-      buttonLook="plain"
-      title={`Remove the second factor of ${email}?`}
-      confirm="Remove it"
-    >
-      <p>
-        For somebody who has lost phone and recovery codes. The second factor and all passkeys go, and all of their
-        sessions end. The password alone signs in, and the person gets a mail. Make sure that it is the person who asks.
-      </p>
-    </ConfirmAction>
-  )
-}
+}) => (
+  <ConfirmAction
+    send={send}
+    says={removedSentence}
+    word="Lost phone"
+    label={`Remove the second factor of ${email}`}
+    buttonLook="plain"
+    title={`Remove the second factor of ${email}?`}
+    confirm="Remove it"
+  >
+    <p>
+      For somebody who has lost phone and recovery codes. The second factor and all passkeys go, and all of their
+      sessions end. The password alone signs in, and the person gets a mail. Make sure that it is the person who asks.
+    </p>
+  </ConfirmAction>
+)

@@ -1,5 +1,5 @@
 /** Removes a member, or leaves the organization. The keys that the person created are revoked, unless an owner keeps them. */
-import { ConfirmAction, textIn, useAction } from "../../actions/Actions.tsx"
+import { ConfirmAction, textIn } from "../../actions/Actions.tsx"
 import { api } from "../../data/api.ts"
 import { sessionChanged, useSession } from "../../data/session.ts"
 import { Checkbox } from "../../forms/Checkbox.tsx"
@@ -7,22 +7,18 @@ import { keysDone, type Member } from "./roles.ts"
 
 export const RemoveMember = ({ member, isSelf }: { readonly member: Member; readonly isSelf: boolean }) => {
   const isOwner = useSession()?.role === "owner"
-  const remove = useAction(
-    (form: FormData) =>
-      api.members.remove({
-        params: { member_id: member.id },
-        query: { keep_keys: textIn(form, "keep_keys") === "" ? "false" : "true" }
-      }),
-    {
-      // A session ends with the membership.
-      says: ({ keys }) => (isSelf ? "You have left." : `${member.email} is removed.${keysDone(keys)}`),
-      after: () => isSelf && sessionChanged("/sign-in"),
-      changes: isSelf ? [] : ["members", "keys"]
-    }
-  )
   return (
     <ConfirmAction
-      action={remove}
+      send={(form) =>
+        api.members.remove({
+          params: { member_id: member.id },
+          query: { keep_keys: textIn(form, "keep_keys") === "" ? "false" : "true" }
+        })
+      }
+      says={({ keys }) => (isSelf ? "You have left." : `${member.email} is removed.${keysDone(keys)}`)}
+      // A session ends with the membership.
+      after={() => isSelf && sessionChanged("/sign-in")}
+      changes={isSelf ? [] : ["members", "keys"]}
       word={isSelf ? "Leave" : "Remove"}
       label={isSelf ? undefined : `Remove ${member.email}`}
       title={isSelf ? "Leave this organization?" : `Remove ${member.email}?`}

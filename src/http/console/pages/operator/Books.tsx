@@ -1,7 +1,6 @@
 /** The books of all wallets: every equation recomputed now, audits before, and how far the ledger's heads are signed. */
 import { useQuery } from "@tanstack/react-query"
 import { type AnswerOf, api, queries } from "../../data/api.ts"
-import { useAction } from "../../actions/Actions.tsx"
 import { operatorChanged } from "../../data/operator.ts"
 import { columnsOf } from "../../lists/nouns.tsx"
 import { counted } from "../../data/words.ts"
@@ -131,14 +130,12 @@ const Recorded = () => {
 }
 
 const Record = () => {
-  const record = useAction(() => api.operatorBooks.check({}), {
-    says: "The audit is recorded.",
-    after: operatorChanged
-  })
   const audit = queries.getQueryData<BooksAudit>(auditKey)
   return (
     <Ask
-      action={record}
+      send={() => api.operatorBooks.check({})}
+      says="The audit is recorded."
+      after={operatorChanged}
       word="Record an audit…"
       buttonLook="primary"
       title="Record an audit of all wallets?"

@@ -85,25 +85,20 @@ const Exchange = ({ lists, name, path }: ListProps) => {
   )
 }
 
-const Remove = ({ lists, name, entry }: Omit<ListProps, "path"> & { readonly entry: Entry }) => {
-  const remove = useAction(() => lists.remove({ params: { opt_out_id: entry.id } }), {
-    says: "The opt-out is removed.",
-    changes: [name]
-  })
-  const who = entry.hint ?? entry.id
-  return (
-    <ConfirmAction
-      action={remove}
-      word="Remove"
-      label={`Remove the opt-out of ${who}`}
-      title={`Remove the opt-out of ${who}?`}
-      confirm="Remove the opt-out"
-      cancel="Keep it"
-    >
-      <p>Runs may contact it again. Make sure that the person wants that.</p>
-    </ConfirmAction>
-  )
-}
+const Remove = ({ lists, name, entry: { id, hint } }: Omit<ListProps, "path"> & { readonly entry: Entry }) => (
+  <ConfirmAction
+    send={() => lists.remove({ params: { opt_out_id: id } })}
+    says="The opt-out is removed."
+    changes={[name]}
+    word="Remove"
+    label={`Remove the opt-out of ${hint ?? id}`}
+    title={`Remove the opt-out of ${hint ?? id}?`}
+    confirm="Remove the opt-out"
+    cancel="Keep it"
+  >
+    <p>Runs may contact it again. Make sure that the person wants that.</p>
+  </ConfirmAction>
+)
 
 export const OptOutLists = ({
   mayAdd,

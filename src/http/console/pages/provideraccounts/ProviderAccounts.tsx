@@ -69,25 +69,21 @@ const SetAccount = ({ taken }: { readonly taken: ReadonlySet<string> }) => {
   )
 }
 
-const Remove = ({ provider }: { readonly provider: string }) => {
-  const remove = useAction(() => api.providerAccounts.remove({ params: { provider } }), {
-    says: `Your account at ${provider} is removed.`,
-    changes
-  })
-  return (
-    <div className="mt-4 space-y-3">
-      <ConfirmAction
-        action={remove}
-        word="Remove the account"
-        title={`Remove your account at ${provider}?`}
-        confirm="Remove the account"
-        cancel="Keep it"
-      >
-        <p>The key is deleted. Runs at {provider} use this service's account from now on, at its price.</p>
-      </ConfirmAction>
-    </div>
-  )
-}
+const Remove = ({ provider }: { readonly provider: string }) => (
+  <div className="mt-4 space-y-3">
+    <ConfirmAction
+      send={() => api.providerAccounts.remove({ params: { provider } })}
+      says={`Your account at ${provider} is removed.`}
+      changes={changes}
+      word="Remove the account"
+      title={`Remove your account at ${provider}?`}
+      confirm="Remove the account"
+      cancel="Keep it"
+    >
+      <p>The key is deleted. Runs at {provider} use this service's account from now on, at its price.</p>
+    </ConfirmAction>
+  </div>
+)
 
 const AccountPanel = ({ account, may }: { readonly account: Account; readonly may: boolean }) => (
   <Panel

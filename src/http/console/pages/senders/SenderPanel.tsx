@@ -7,23 +7,19 @@ import { State } from "../../parts/Values.tsx"
 
 export type Sender = AnswerOf<"senders", "list">["items"][number]
 
-const Remove = ({ sender }: { readonly sender: Sender }) => {
-  const remove = useAction(() => api.senders.remove({ params: { sender_id: sender.id } }), {
-    says: `${sender.domain} is removed.`,
-    changes: ["senders"]
-  })
-  return (
-    <ConfirmAction
-      action={remove}
-      word="Remove the domain"
-      title={`Remove ${sender.domain}?`}
-      confirm="Remove the domain"
-      cancel="Keep it"
-    >
-      <p>Runs that send from its addresses are refused at once. Adding it again needs a new DNS record.</p>
-    </ConfirmAction>
-  )
-}
+const Remove = ({ sender: { id, domain } }: { readonly sender: Sender }) => (
+  <ConfirmAction
+    send={() => api.senders.remove({ params: { sender_id: id } })}
+    says={`${domain} is removed.`}
+    changes={["senders"]}
+    word="Remove the domain"
+    title={`Remove ${domain}?`}
+    confirm="Remove the domain"
+    cancel="Keep it"
+  >
+    <p>Runs that send from its addresses are refused at once. Adding it again needs a new DNS record.</p>
+  </ConfirmAction>
+)
 
 const Verify = ({ sender }: { readonly sender: Sender }) => {
   const verify = useAction(() => api.senders.verify({ params: { sender_id: sender.id } }), {

@@ -46,15 +46,12 @@ const Add = () => {
 
 const Change = ({ passkey: { id, name } }: { readonly passkey: Passkey }) => {
   const params = { passkey_id: id }
-  const rename = useAction(
-    (form: FormData) => api.passkeys.rename({ params, payload: { name: textIn(form, "name") } }),
-    { says: "The passkey has its new name.", changes }
-  )
-  const remove = useAction(() => api.passkeys.remove({ params }), { says: "The passkey is removed.", changes })
   return (
     <div className="flex flex-wrap justify-end gap-2">
       <ConfirmAction
-        action={rename}
+        send={(form) => api.passkeys.rename({ params, payload: { name: textIn(form, "name") } })}
+        says="The passkey has its new name."
+        changes={changes}
         word="Rename"
         label={`Rename ${name}`}
         buttonLook="plain"
@@ -65,7 +62,9 @@ const Change = ({ passkey: { id, name } }: { readonly passkey: Passkey }) => {
         <NameField name={name} />
       </ConfirmAction>
       <ConfirmAction
-        action={remove}
+        send={() => api.passkeys.remove({ params })}
+        says="The passkey is removed."
+        changes={changes}
         word="Remove"
         label={`Remove ${name}`}
         title={`Remove ${name}?`}

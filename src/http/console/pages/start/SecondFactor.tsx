@@ -43,25 +43,28 @@ const TurnOn = () => {
   )
 }
 
-const Remove = ({ left }: { readonly left: number }) => {
-  const remove = useAction(
-    (form: FormData) =>
-      api.recovery.removeSecondFactor({
-        payload: { current_password: textIn(form, "current_password"), code: textIn(form, "code").trim() }
-      }),
-    { says: "Your second factor is removed.", changes }
-  )
-  return (
-    <div className="space-y-4">
-      <p>On. {left} recovery codes are left.</p>
-      <ConfirmAction action={remove} word="Remove" title="Remove your second factor?" confirm="Remove it">
-        <p>Your password alone signs you in afterwards.</p>
-        <PasswordField label="Current password" name="current_password" />
-        <CodeField />
-      </ConfirmAction>
-    </div>
-  )
-}
+const removed = (form: FormData) =>
+  api.recovery.removeSecondFactor({
+    payload: { current_password: textIn(form, "current_password"), code: textIn(form, "code").trim() }
+  })
+
+const Remove = ({ left }: { readonly left: number }) => (
+  <div className="space-y-4">
+    <p>On. {left} recovery codes are left.</p>
+    <ConfirmAction
+      send={removed}
+      says="Your second factor is removed."
+      changes={changes}
+      word="Remove"
+      title="Remove your second factor?"
+      confirm="Remove it"
+    >
+      <p>Your password alone signs you in afterwards.</p>
+      <PasswordField label="Current password" name="current_password" />
+      <CodeField />
+    </ConfirmAction>
+  </div>
+)
 
 export const SecondFactor = () => {
   const factor = useQuery({ queryKey: changes, queryFn: () => api.recovery.secondFactor({}) })

@@ -40,16 +40,17 @@ const columns: ReadonlyArray<Column<OpenSession>> = [
   }
 ]
 
-const EndAll = () => {
-  const endAll = useAction(() => api.auth.endSessions({}), { after: () => sessionChanged("/sign-in") })
-  return (
-    <ConfirmAction action={endAll} word="End all my sessions" title="End all your sessions?" confirm="End all sessions">
-      <p>
-        Every browser and every command line that is signed in as you signs out, this page too. API keys still work.
-      </p>
-    </ConfirmAction>
-  )
-}
+const EndAll = () => (
+  <ConfirmAction
+    send={() => api.auth.endSessions({})}
+    after={() => sessionChanged("/sign-in")}
+    word="End all my sessions"
+    title="End all your sessions?"
+    confirm="End all sessions"
+  >
+    <p>Every browser and every command line that is signed in as you signs out, this page too. API keys still work.</p>
+  </ConfirmAction>
+)
 
 export const Sessions = () => {
   const signOut = useSignOut()

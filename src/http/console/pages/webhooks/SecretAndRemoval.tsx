@@ -1,5 +1,5 @@
 /** Replaces the secret of an endpoint, or removes the endpoint. Both ask first. */
-import { ConfirmAction, textIn, useAction } from "../../actions/Actions.tsx"
+import { ConfirmAction, textIn } from "../../actions/Actions.tsx"
 import { useGo } from "../../data/address.ts"
 import { api } from "../../data/api.ts"
 import { Select } from "../../parts/Field.tsx"
@@ -19,42 +19,37 @@ export const RotateSecret = ({
 }: {
   readonly endpoint: Endpoint
   readonly onSecret: (secret: string) => void
-}) => {
-  const rotate = useAction(
-    (form: FormData) =>
+}) => (
+  <ConfirmAction
+    send={(form) =>
       api.webhooks.rotate({
         params: { endpoint_id: endpoint.id },
         payload: { grace_seconds: Number.parseInt(textIn(form, "grace"), 10) }
-      }),
-    { after: ({ secret }) => onSecret(secret), changes: ["webhooks"] }
-  )
-  return (
-    <ConfirmAction
-      action={rotate}
-      word="Rotate the secret"
-      buttonLook="plain"
-      title="Rotate the secret of this endpoint?"
-      confirm="Rotate the secret"
-    >
-      <p>
-        <span className="wrap-anywhere">{endpoint.url}</span> gets webhooks with a new signature. Store the new secret
-        there before the old one ends.
-      </p>
-      <Select label="Webhooks are signed with both secrets for" name="grace" options={graces} />
-    </ConfirmAction>
-  )
-}
+      })
+    }
+    after={({ secret }) => onSecret(secret)}
+    changes={["webhooks"]}
+    word="Rotate the secret"
+    buttonLook="plain"
+    title="Rotate the secret of this endpoint?"
+    confirm="Rotate the secret"
+  >
+    <p>
+      <span className="wrap-anywhere">{endpoint.url}</span> gets webhooks with a new signature. Store the new secret
+      there before the old one ends.
+    </p>
+    <Select label="Webhooks are signed with both secrets for" name="grace" options={graces} />
+  </ConfirmAction>
+)
 
 export const RemoveEndpoint = ({ endpoint }: { readonly endpoint: Endpoint }) => {
   const go = useGo()
-  const remove = useAction(() => api.webhooks.remove({ params: { endpoint_id: endpoint.id } }), {
-    says: "The endpoint is removed.",
-    after: () => go("/settings/webhooks"),
-    changes: ["webhooks"]
-  })
   return (
     <ConfirmAction
-      action={remove}
+      send={() => api.webhooks.remove({ params: { endpoint_id: endpoint.id } })}
+      says="The endpoint is removed."
+      after={() => go("/settings/webhooks")}
+      changes={["webhooks"]}
       word="Remove the endpoint"
       title="Remove this endpoint?"
       confirm="Remove the endpoint"

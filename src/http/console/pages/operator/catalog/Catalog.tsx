@@ -57,14 +57,12 @@ const Apply = ({
   readonly compared: Compared
   readonly onDone: () => void
 }) => {
-  const apply = useAction(
-    () => api.operatorCatalog.import({ payload: { ...wanted, apply: true, based_on: compared.based_on } }),
-    { says: ({ provider }) => `Imported the endpoints of ${provider}.`, after: onDone }
-  )
   const { provider, added, changed, removed, base_url } = compared
   return (
     <Ask
-      action={apply}
+      send={() => api.operatorCatalog.import({ payload: { ...wanted, apply: true, based_on: compared.based_on } })}
+      says={({ provider }) => `Imported the endpoints of ${provider}.`}
+      after={onDone}
       word="Import these changes…"
       buttonLook="primary"
       title={`Replace the endpoints of ${provider}?`}

@@ -1,6 +1,5 @@
 /** The API keys of an organization, without secrets. An operator may revoke one. */
 import { type AnswerOf, api } from "../../../data/api.ts"
-import { useAction } from "../../../actions/Actions.tsx"
 import { operatorChanged } from "../../../data/operator.ts"
 import { columnsOf } from "../../../lists/nouns.tsx"
 import { Time } from "../../../parts/Values.tsx"
@@ -11,13 +10,11 @@ type Detail = AnswerOf<"operatorOrganizations", "get">
 type Key = Detail["keys"][number]
 
 const Revoke = ({ detail: { name }, apiKey }: { readonly detail: Detail; readonly apiKey: Key }) => {
-  const revoke = useAction(() => api.operatorOrganizations.revokeKey({ params: { key_id: apiKey.id } }), {
-    says: "The key is revoked.",
-    after: operatorChanged
-  })
   return (
     <Ask
-      action={revoke}
+      send={() => api.operatorOrganizations.revokeKey({ params: { key_id: apiKey.id } })}
+      says="The key is revoked."
+      after={operatorChanged}
       word={
         <>
           Revoke…<span className="sr-only"> {apiKey.name}</span>

@@ -1,6 +1,5 @@
 /** Why a wallet is suspended, and the button that lets it take runs again after its books were checked. */
 import { type AnswerOf, api } from "../../../data/api.ts"
-import { useAction } from "../../../actions/Actions.tsx"
 import { operatorChanged } from "../../../data/operator.ts"
 import { Panel } from "../../../parts/Page.tsx"
 import { Time } from "../../../parts/Values.tsx"
@@ -10,13 +9,11 @@ import { Verdict } from "../Verdict.tsx"
 type Detail = AnswerOf<"operatorOrganizations", "get">
 
 const Resume = ({ detail }: { readonly detail: Detail }) => {
-  const resume = useAction(() => api.operatorOrganizations.resume({ params: { org_id: detail.org_id } }), {
-    says: "The wallet takes new runs again.",
-    after: operatorChanged
-  })
   return (
     <Ask
-      action={resume}
+      send={() => api.operatorOrganizations.resume({ params: { org_id: detail.org_id } })}
+      says="The wallet takes new runs again."
+      after={operatorChanged}
       word="Resume…"
       title={`Resume the wallet of ${detail.name}?`}
       confirm="Check the books and resume"

@@ -1,6 +1,5 @@
 /** Commands that failed too often. Each says why, and is retried after a question. */
 import { type AnswerOf, api } from "../../../data/api.ts"
-import { useAction } from "../../../actions/Actions.tsx"
 import { operatorChanged } from "../../../data/operator.ts"
 import { PagedList, usePaged } from "../../../lists/PagedList.tsx"
 import { Id, Time } from "../../../parts/Values.tsx"
@@ -23,14 +22,12 @@ const consequences: Readonly<Record<string, string>> = {
 }
 
 const Retry = ({ letter }: { readonly letter: Letter }) => {
-  const retry = useAction(() => api.operatorQueues.retry({ params: { command_id: letter.id } }), {
-    says: "The lane tries the command again.",
-    after: operatorChanged
-  })
   const name = `${letter.command} of ${letter.organization}`
   return (
     <Ask
-      action={retry}
+      send={() => api.operatorQueues.retry({ params: { command_id: letter.id } })}
+      says="The lane tries the command again."
+      after={operatorChanged}
       word={
         <>
           Retry…<span className="sr-only"> {name}</span>

@@ -1,7 +1,7 @@
 /** Disputes of the outcome warranty: those that wait for the operator, who refunds the run or refuses with a reason. */
 import { useState } from "react"
 import { type AnswerOf, api } from "../../../data/api.ts"
-import { textIn, useAction } from "../../../actions/Actions.tsx"
+import { textIn } from "../../../actions/Actions.tsx"
 import { operatorChanged } from "../../../data/operator.ts"
 import { PagedList, usePaged } from "../../../lists/PagedList.tsx"
 import { Id, Money, Time } from "../../../parts/Values.tsx"
@@ -29,13 +29,11 @@ const Decide = ({
   readonly decision: "accept" | "refuse"
 }) => {
   const accepts = decision === "accept"
-  const decide = useAction(
-    (form: FormData) => api.operatorDisputes[decision]({ params: { run_id }, payload: { note: textIn(form, "note") } }),
-    { says: accepts ? "The run is refunded." : "The dispute is refused.", after: operatorChanged }
-  )
   return (
     <Ask
-      action={decide}
+      send={(form) => api.operatorDisputes[decision]({ params: { run_id }, payload: { note: textIn(form, "note") } })}
+      says={accepts ? "The run is refunded." : "The dispute is refused."}
+      after={operatorChanged}
       word={
         <>
           {accepts ? "Refund…" : "Refuse…"}

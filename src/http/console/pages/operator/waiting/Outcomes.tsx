@@ -1,6 +1,5 @@
 /** Calls whose outcome nobody knows. The operator looks into the provider's account, and records what happened. */
 import { type AnswerOf, api } from "../../../data/api.ts"
-import { useAction } from "../../../actions/Actions.tsx"
 import { operatorChanged } from "../../../data/operator.ts"
 import { PagedList, usePaged } from "../../../lists/PagedList.tsx"
 import { Id, Time } from "../../../parts/Values.tsx"
@@ -33,12 +32,15 @@ const words = {
 } as const
 
 const Resolve = ({ outcome }: { readonly outcome: Outcome }) => {
-  const resolve = useAction(
-    (sent: FormData) => api.operatorOutcomes.resolve({ params: { run_id: outcome.run_id }, payload: payloadIn(sent) }),
-    { says: "The outcome is recorded.", after: operatorChanged }
-  )
   return (
-    <Ask action={resolve} word="Record what happened…" title="Record what happened?" confirm="Record the finding">
+    <Ask
+      send={(form) => api.operatorOutcomes.resolve({ params: { run_id: outcome.run_id }, payload: payloadIn(form) })}
+      says="The outcome is recorded."
+      after={operatorChanged}
+      word="Record what happened…"
+      title="Record what happened?"
+      confirm="Record the finding"
+    >
       <p>
         The call of {outcome.run_id} at {outcome.provider}. The organization reads the finding in the run's hints. No
         money moves, the call is not repeated, and a finding can't be changed.

@@ -1,6 +1,6 @@
 /** The outcome warranty of a run: until when it can be disputed, how its dispute stands, and the form that disputes it. */
 import { type AnswerOf, api } from "../../../data/api.ts"
-import { ConfirmAction, textIn, useAction } from "../../../actions/Actions.tsx"
+import { ConfirmAction, textIn } from "../../../actions/Actions.tsx"
 import { present } from "../../../data/clock.ts"
 import { useMay } from "../../../data/session.ts"
 import { wordOf } from "../../../lists/nouns.tsx"
@@ -35,17 +35,16 @@ const State = ({ dispute }: { readonly dispute: Dispute }) => (
 )
 
 const DisputeAction = ({ run_id, isFirst }: { readonly run_id: string; readonly isFirst: boolean }) => {
-  const send = useAction(
-    (form: FormData) =>
-      api.disputes.dispute({
-        params: { run_id },
-        payload: { reason: "bounced", evidence: textIn(form, "evidence").trim() }
-      }),
-    { says: (dispute) => `The run is disputed. ${stateWord(dispute)}.`, changes: ["run", "wallet"] }
-  )
   return (
     <ConfirmAction
-      action={send}
+      send={(form) =>
+        api.disputes.dispute({
+          params: { run_id },
+          payload: { reason: "bounced", evidence: textIn(form, "evidence").trim() }
+        })
+      }
+      says={(dispute) => `The run is disputed. ${stateWord(dispute)}.`}
+      changes={["run", "wallet"]}
       word={isFirst ? "Dispute…" : "Dispute again…"}
       buttonLook="plain"
       title="Dispute the run?"
