@@ -1,25 +1,111 @@
-/** The contract of an organization's opt-outs: whom its runs must not contact. */
-import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
-import { Auth } from "./shapes/Common.ts"
-import { added, checked, exported, imported, listed, removed, words } from "./shapes/OptOutFields.ts"
+/** The contract of opt-out lists, whom runs must not contact: that of an organization, and the operator's of the whole service. */
+import { type Context, Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
+import { batchRowsMax } from "../../schema/batches/Batch.ts"
+import { Wire } from "../../schema/Errors.ts"
+import { optOutReasonMax, optOutsAtOnce } from "../../schema/guards/OptOut.ts"
+import { pageOf, removed, withExample } from "../../schema/nouns/Noun.ts"
+import * as nouns from "../../schema/nouns/OptOut.ts"
+import { forOperators, OperatorAuth } from "./operator/OperatorAuth.ts"
+import { Auth, listQuery, optional } from "./shapes/Common.ts"
 import { operation } from "./shapes/Rights.ts"
 
-const reads = (command: string) => ({ role: "viewer", keys: "reads", command: `opt-outs ${command}` }) as const
-const changes = (command: string) => ({ role: "member", keys: "changes", command: `opt-outs ${command}` }) as const
+const values = Schema.Array(Schema.NonEmptyString.check(Schema.isMaxLength(1_000)))
+  .check(Schema.isMinLength(1), Schema.isMaxLength(optOutsAtOnce))
+  .annotate({
+    description: `addresses, domains, phone numbers with +, profiles, or digests such as email:<SHA-256>; at most ${optOutsAtOnce}`
+  })
 
-export class OptOutsApi extends HttpApiGroup.make("optOuts")
-  .add(
-    HttpApiEndpoint.get("list", "/opt-outs", listed).annotateMerge(operation(reads("list"), ...words.list)),
-    HttpApiEndpoint.post("add", "/opt-outs", added).annotateMerge(operation(changes("add"), ...words.add)),
-    HttpApiEndpoint.post("check", "/opt-outs/check", checked).annotateMerge(operation(reads("check"), ...words.check)),
-    HttpApiEndpoint.post("import", "/opt-outs/import", imported).annotateMerge(
-      operation(changes("import"), ...words.import)
-    ),
-    HttpApiEndpoint.get("export", "/opt-outs/export", exported).annotateMerge(
-      operation(reads("export"), ...words.export)
-    ),
-    HttpApiEndpoint.delete("remove", "/opt-outs/:opt_out_id", removed).annotateMerge(
-      operation({ role: "admin", keys: "people", command: "opt-outs remove" }, ...words.remove)
-    )
+export const OptOutRequest = Schema.Struct({
+  values,
+  reason: optional(Schema.String.check(Schema.isMaxLength(optOutReasonMax))),
+  source: optional(Schema.Literals(["api", "console", "complaint"])).annotate({
+    description: "where it comes from; default: api"
+  })
+})
+  .annotate({ identifier: "OptOutRequest" })
+  .pipe(withExample({ values: ["jane@acme.example", "example.com"], reason: "asked by phone" }))
+
+const OptOutCheckRequest = Schema.Struct({ values })
+  .annotate({ identifier: "OptOutCheckRequest" })
+  .pipe(withExample({ values: ["jane@acme.example"] }))
+
+const csv = HttpApiSchema.asText({ contentType: "text/csv" })
+const exportExample =
+  "kind,digest,hint,source,reason,created_at\nemail,bd17f4e91f4d9a2fd9d4b1e6b6f1bbd3a0a3b1c7a7c3d0f5a4c1c2b9d8e7f605,j•••@acme.example,api,,2026-11-22T09:30:00.000Z\n"
+
+const words = {
+  list: ["List opt-outs", "Newest first."],
+  add: [
+    "Add opt-outs",
+    "No run that is admitted later contacts them. The opt-out of a domain covers its addresses and subdomains. The list keeps the SHA-256 of each value. A run is blocked with the control opt_out, and its receipt names the entry."
+  ],
+  check: [
+    "Check opt-outs",
+    "Says which values the list covers, an address by its domain too. POST /v1/quote says what a run would meet."
+  ],
+  import: [
+    "Import opt-outs",
+    `A CSV with a header line and at most ${batchRowsMax.toLocaleString("en")} rows. Columns: value, or kind and digest as an export has them; hint and reason are optional. Without such a column the first one has the values. Importing the same rows again changes nothing. Rows without a value are counted, and the others are added. The body may have 8 MiB.`
+  ],
+  export: [
+    "Export opt-outs",
+    "All entries as CSV, newest first. A digest is the SHA-256 of the normalized value: in lower case, a domain in ASCII, a phone number in E.164, a profile as in/name."
+  ],
+  remove: ["Remove an opt-out", "Runs may contact the value again. The audit log keeps who removed it."]
+} as const
+
+/** The operations of one list. `says` gives each its words, and who may call it. */
+const listGroup = <const Name extends string, const Path extends `/${string}`>(
+  name: Name,
+  path: Path,
+  says: (operation: keyof typeof words) => Context.Context<never>
+) =>
+  HttpApiGroup.make(name).add(
+    HttpApiEndpoint.get("list", path, {
+      query: listQuery,
+      success: pageOf(Schema.toEncoded(nouns.OptOut)),
+      error: [Wire.invalid_request]
+    }).annotateMerge(says("list")),
+    HttpApiEndpoint.post("add", path, {
+      payload: OptOutRequest,
+      success: nouns.OptOutsAdded,
+      error: [Wire.invalid_request, Wire.forbidden]
+    }).annotateMerge(says("add")),
+    HttpApiEndpoint.post("check", `${path}/check`, {
+      payload: OptOutCheckRequest,
+      success: Schema.Struct({ items: Schema.Array(Schema.toEncoded(nouns.OptOutCheck)) }),
+      error: [Wire.invalid_request, Wire.forbidden]
+    }).annotateMerge(says("check")),
+    HttpApiEndpoint.post("import", `${path}/import`, {
+      payload: Schema.String.pipe(csv),
+      success: nouns.OptOutsAdded,
+      error: [Wire.invalid_request, Wire.forbidden]
+    }).annotateMerge(says("import")),
+    HttpApiEndpoint.get("export", `${path}/export`, {
+      success: Schema.String.annotate({ description: "CSV", examples: [exportExample] }).pipe(csv),
+      error: [Wire.invalid_request]
+    }).annotateMerge(says("export")),
+    HttpApiEndpoint.delete("remove", `${path}/:opt_out_id`, {
+      params: { opt_out_id: Schema.String },
+      success: removed("opt", "RemovedOptOut"),
+      error: [Wire.invalid_request, Wire.not_found, Wire.forbidden]
+    }).annotateMerge(says("remove"))
   )
-  .middleware(Auth) {}
+
+const reads = { role: "viewer", keys: "reads" } as const
+const changes = { role: "member", keys: "changes" } as const
+const rights = {
+  ...{ list: reads, check: reads, export: reads, add: changes, import: changes },
+  remove: { role: "admin", keys: "people" }
+} as const
+
+export class OptOutsApi extends listGroup("optOuts", "/opt-outs", (name) => {
+  const [summary, description] = words[name]
+  return operation({ ...rights[name], command: `opt-outs ${name}` }, summary, description)
+}).middleware(Auth) {}
+
+export class OperatorOptOutsApi extends listGroup("operatorOptOuts", "/operator/opt-outs", (name) => {
+  const [summary, description] = words[name]
+  return forOperators(`${summary} of the service`, description, `admin opt-outs ${name}`)
+}).middleware(OperatorAuth) {}

@@ -8,7 +8,7 @@ import { printable } from "./shapes/AccountFields.ts"
 import { timeCharsMax } from "../../schema/Period.ts"
 import { Auth, listQuery, optional } from "./shapes/Common.ts"
 import * as nouns from "../../schema/nouns/Webhook.ts"
-import { pageOf, such, withExample } from "../../schema/nouns/Noun.ts"
+import { pageOf, such, withExample, removed } from "../../schema/nouns/Noun.ts"
 
 export const WebhookEndpoint = Schema.toEncoded(nouns.WebhookEndpoint)
 const NewWebhookEndpoint = Schema.toEncoded(nouns.NewWebhookEndpoint)
@@ -81,9 +81,7 @@ export class WebhooksApi extends HttpApiGroup.make("webhooks")
     ),
     HttpApiEndpoint.delete("remove", "/webhook-endpoints/:endpoint_id", {
       params,
-      success: Schema.Struct({ id: nouns.WebhookEndpoint.fields.id, deleted: Schema.Literal(true) }).annotate({
-        identifier: "RemovedWebhookEndpoint"
-      }),
+      success: removed("whe", "RemovedWebhookEndpoint"),
       error: errors
     }).annotateMerge(
       operation(

@@ -4,7 +4,7 @@
  * The handlers are those of the console, so a command checks its input, writes the audit log and wakes lanes as the console does. The
  * operator is the user of the operating system. Only the group of operations that a command calls is loaded.
  */
-import { Clock, Effect, Layer, References, Schema } from "effect"
+import { Clock, Effect, Layer, References, Schema, Stream } from "effect"
 import { HttpClient, HttpRouter, HttpServer, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApi, HttpApiBuilder, HttpApiClient, type HttpApiGroup } from "effect/http-api"
 import { EventFeed } from "../../actors/events/EventFeed.ts"
@@ -20,7 +20,8 @@ import { Api } from "../api/Api.ts"
 import { CurrentOperator, OperatorAuth } from "../api/operator/OperatorAuth.ts"
 import { RequestChecks } from "../api/shapes/Common.ts"
 import type { RungateClient } from "../client/Rungate.ts"
-import { publicError } from "../api/shapes/PublicError.ts"
+import { type PublicError, publicError, publicErrorIn } from "../api/shapes/PublicError.ts"
+import { type Ask, Client, type Method, requestFor } from "../cli/answers/Client.ts"
 import { failureFor } from "../cli/answers/problems.ts"
 import { CommandFailed } from "../cli/terminal/CommandFailed.ts"
 import { exits } from "../cli/terminal/exits.ts"
@@ -74,7 +75,7 @@ const handlersOf = {
       served(groups.operatorInvitations, loaded.OperatorInvitationsHandlers)
     ),
   operatorOptOuts: () =>
-    import("../handlers/operator/OptOuts.ts").then((loaded) =>
+    import("../handlers/accounts/OptOuts.ts").then((loaded) =>
       served(groups.operatorOptOuts, loaded.OperatorOptOutsHandlers)
     ),
   operatorAuditLog: () =>
@@ -116,11 +117,8 @@ const exitsHere: Readonly<Record<string, number>> = {
   wallet_suspended: exits.usage
 }
 
-/** The command's error for an error of the API, or for input that the contract does not allow. */
-const failureOf = (error: unknown): CommandFailed => {
-  if (error instanceof CommandFailed) return error
-  const refusal = Schema.isSchemaError(error) ? malformed("Payload", error) : publicError(error)
-  if (refusal === null) throw error
+/** The command's error for an error of the API. */
+const commandFailure = (refusal: PublicError): CommandFailed => {
   const { message, exit_code } = failureFor(nobody, refusal)
   return new CommandFailed({
     message: message
@@ -130,8 +128,29 @@ const failureOf = (error: unknown): CommandFailed => {
   })
 }
 
+/** The command's error for an error of the API, or for input that the contract does not allow. */
+const failureOf = (error: unknown): CommandFailed => {
+  if (error instanceof CommandFailed) return error
+  const refusal = Schema.isSchemaError(error) ? malformed("Payload", error) : publicError(error)
+  if (refusal === null) throw error
+  return commandFailure(refusal)
+}
+
 /** Nothing listens there: requests stay in this process. */
 const baseUrl = "http://127.0.0.1"
+
+const httpOf = Effect.fnUntraced(function* (group: OperatorGroup) {
+  const Handlers = yield* Effect.promise(handlersOf[group])
+  const httpEffect = yield* HttpRouter.toHttpEffect(Handlers)
+  return HttpClient.make((request) =>
+    Effect.scoped(httpEffect).pipe(
+      Effect.map((response) => HttpServerResponse.toClientResponse(response, { request })),
+      Effect.provideService(HttpServerRequest.HttpServerRequest, HttpServerRequest.fromClientRequest(request)),
+      Effect.provideService(References.LogToStderr, true),
+      Effect.orDie
+    )
+  )
+})
 
 /** Calls operations of one group. */
 export const inProcess = <G extends OperatorGroup, A, E, R>(
@@ -139,15 +158,27 @@ export const inProcess = <G extends OperatorGroup, A, E, R>(
   use: (operations: RungateClient[G]) => Effect.Effect<A, E, R>
 ) =>
   Effect.gen(function* () {
-    const Handlers = yield* Effect.promise(handlersOf[group])
-    const httpEffect = yield* HttpRouter.toHttpEffect(Handlers)
-    const httpClient = HttpClient.make((request) =>
-      Effect.scoped(httpEffect).pipe(
-        Effect.map((response) => HttpServerResponse.toClientResponse(response, { request })),
-        Effect.provideService(HttpServerRequest.HttpServerRequest, HttpServerRequest.fromClientRequest(request)),
-        Effect.orDie
-      )
-    )
-    const client = yield* HttpApiClient.makeWith(Api, { httpClient, baseUrl })
+    const client = yield* HttpApiClient.makeWith(Api, { httpClient: yield* httpOf(group), baseUrl })
     return yield* use(client[group])
   }).pipe(Effect.mapError(failureOf), Effect.scoped, Effect.provideService(References.LogToStderr, true))
+
+/** Sends the requests of commands to one group. */
+export const clientOf = (group: OperatorGroup) =>
+  Layer.effect(
+    Client,
+    Effect.gen(function* () {
+      const http = yield* httpOf(group)
+      const send = Effect.fnUntraced(function* (method: Method, path: string, ask: Ask = {}) {
+        const response = yield* http.execute(requestFor(method, `${baseUrl}${path}`, ask))
+        const text = yield* response.text
+        const refusal = response.status < 400 ? null : publicErrorIn(text)
+        if (refusal !== null) return yield* commandFailure(refusal)
+        return { status: response.status, headers: response.headers, text, request: { method, path } }
+      })
+      return Client.of({
+        url: "",
+        events: () => Stream.empty,
+        send: (...request) => Effect.catchTag(send(...request), "HttpClientError", Effect.die)
+      })
+    })
+  ).pipe(Layer.provide(Layer.succeed(References.LogToStderr, true)))

@@ -5,13 +5,14 @@
  */
 import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
+import { OperatorOptOutsApi } from "../api/OptOuts.ts"
+import { optOutCommands } from "../cli/account/optOuts.ts"
 import { text } from "../cli/terminal/flags.ts"
-import { bills } from "./bills.ts"
-import { credits } from "./credits.ts"
+import { bills, credits } from "./credits.ts"
 import { losses, margins } from "./earnings.ts"
 import { json, limitOf, organizationId } from "./flags.ts"
+import { here } from "./here.ts"
 import { auditLog, crediting, invite, orgs, removeFactors, resume, revokeKey } from "./organizations.ts"
-import { optOuts } from "./optOuts.ts"
 import { disputes, unknown } from "./outcomes.ts"
 import { show } from "./show.ts"
 import { resourceKinds } from "../../schema/catalog/Endpoint.ts"
@@ -96,7 +97,10 @@ export const operated = [
   unknown,
   resume,
   disputes,
-  optOuts,
+  here(
+    "operatorOptOuts",
+    optOutCommands(OperatorOptOutsApi.endpoints, "rungate admin opt-outs", "Whom no organization's run may contact")
+  ),
   resources,
   Command.make("receipts").pipe(
     Command.withDescription("Manage the key that signs receipts"),

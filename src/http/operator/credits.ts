@@ -1,85 +1,131 @@
-/** `rungate admin credits`: what the accounts at providers have left. */
-import { Console, Effect } from "effect"
+/** `rungate admin credits` and `bills`: what the accounts at providers have left, and their bills against what runs have cost. */
+import { Effect, Option, Schema } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
-import { usd } from "../../schema/money/Money.ts"
-import type { ProviderCredits } from "../../schema/nouns/operator/Credits.ts"
-import { choice, optional } from "../cli/terminal/flags.ts"
-import { TypedUsd } from "../cli/terminal/TypedUsd.ts"
-import { ask } from "./ask.ts"
-import { json } from "./flags.ts"
-import { print, table, when } from "./output.ts"
+import { Usd } from "../../schema/money/Money.ts"
+import { BillMatch, ProviderCredits } from "../../schema/nouns/operator/Credits.ts"
+import { OperatorCreditsApi } from "../api/operator/Credits.ts"
+import { drawn, nounTable, said, type Shown, tableLines } from "../cli/answers/draw.ts"
+import { row, rowWith } from "../cli/answers/row.ts"
+import { linesOf } from "../cli/batches/BatchProgress.ts"
+import { optional, optionalArgument, text } from "../cli/terminal/flags.ts"
+import { harmless } from "../cli/terminal/text.ts"
+import { here } from "./here.ts"
+import { bad } from "./output.ts"
 
-type Row = typeof ProviderCredits.Encoded
+const { endpoints } = OperatorCreditsApi
 
-const shown = (items: ReadonlyArray<Row>, json: boolean) => {
-  if (json) return print({ items })
-  if (items.length === 0)
-    return Console.log(
-      "No account is known yet. Workers read accounts in production; set others with: admin credits set"
-    )
-  const lines = table(items, {
-    provider: (row) => row.provider,
-    state: (row) => row.state,
-    balance: (row) => (row.balance === null ? null : `${row.balance} ${row.unit}`),
-    reserved: (row) => row.reserved,
-    "used a day": (row) => row.burn_per_day,
-    "days left": (row) => row.days_left,
-    "runs out": (row) => row.runs_out_at?.slice(0, 10) ?? null,
-    expires: (row) =>
-      row.expires_at === null ? null : `${row.expires_at.slice(0, 10)}${row.renews ? " (renews)" : ""}`,
-    "last read": (row) => (row.read_at === null ? null : when(row.read_at)),
-    error: (row) => row.read_error
-  })
-  return Console.log(lines.join("\n"))
-}
+type Account = typeof ProviderCredits.Encoded
+const table = (items: ReadonlyArray<Account>, shown: Shown) =>
+  items.length === 0
+    ? ["No account is known yet. Workers read accounts in production; set others with: admin credits set"]
+    : nounTable(ProviderCredits, items, shown, {
+        expires_at: ({ expires_at, renews }) =>
+          expires_at === null ? null : `${expires_at.slice(0, 10)}${renews ? " (renews)" : ""}`
+      })
 
-const provider = Argument.String("provider").pipe(Argument.withDescription("provider, such as hunter"))
-const amount = (name: string, description: string) =>
-  optional(Flag.String(name).pipe(Flag.withDescription(description), Flag.withSchema(TypedUsd)))
+const list = row(endpoints.list, {
+  about: "List what each account at a provider has left",
+  show: drawn(Schema.Struct({ items: Schema.Array(ProviderCredits) }), ({ items }, shown) => table(items, shown))
+})
 
-const list = Command.make("list", { json }, ({ json }) =>
-  Effect.flatMap(
-    ask("operatorCredits", (credits) => credits.list({})),
-    ({ items }) => shown(items, json)
-  )
-).pipe(Command.withDescription("List what each account at a provider has left"))
-
-const set = Command.make(
-  "set",
+const set = rowWith(
+  endpoints.set,
+  {},
+  // Without an amount the account is low by its use only.
+  (_, { fields }) => Effect.succeed(fields["low_below"] === "0.00" ? { low_below: null } : {}),
   {
-    provider,
-    balance: amount("balance", "what is left, such as 5000, if the provider can't be asked"),
-    unit: choice("unit", ["credit", "USD"], "unit of the balance; credit if left out"),
-    expires: optional(Flag.Date("expires").pipe(Flag.withDescription("when the balance expires, such as 2027-01-31"))),
-    low_below: amount("low-below", "warn below this amount; 0 warns by use only"),
-    json
+    about: "Set what an account has left by hand, or when to warn",
+    fields: {
+      provider: "provider, such as hunter",
+      balance: "what is left, such as 5000, if the provider can't be asked",
+      unit: "unit of the balance; credit if left out",
+      expires_at: optional(
+        Flag.Date("expires").pipe(
+          Flag.withDescription("when the balance expires, such as 2027-01-31"),
+          Flag.map((date) => date.toISOString())
+        )
+      ),
+      low_below: "warn below this amount; 0 warns by use only"
+    },
+    show: drawn(ProviderCredits, (account, shown) => table([account], shown))
+  }
+)
+
+const refresh = row(endpoints.refresh, {
+  about: "Read what accounts have left now, after you bought credits",
+  fields: { provider: optionalArgument(Argument.String("provider"), "provider, such as hunter") },
+  show: said("A worker reads the accounts within seconds. See: rungate admin credits list")
+})
+
+export const credits = here(
+  "operatorCredits",
+  Command.make("credits").pipe(
+    Command.withDescription("Show and set what your accounts at providers have left"),
+    Command.withSubcommands([list, set, refresh])
+  )
+)
+
+const amountIn = Schema.decodeUnknownOption(Usd)
+const day = (name: string, description: string) =>
+  Flag.Date(name).pipe(
+    Flag.withDescription(description),
+    Flag.map((date) => date.toISOString().slice(0, 10))
+  )
+const column = (name: string, initial: string) =>
+  Flag.String(`${name}-column`).pipe(Flag.withDescription(`column of the ${name}`), Flag.withDefault(initial))
+
+const match = rowWith(
+  endpoints.matchBill,
+  {
+    file: Flag.String("file").pipe(Flag.withAlias("f"), Flag.withDescription("the bill as a CSV with a header line")),
+    date_column: column("date", "date"),
+    amount_column: column("amount", "amount"),
+    reference: text("reference-column", "column with the ids of runs, if the provider was given them")
   },
-  Effect.fnUntraced(function* ({ provider, balance, unit, expires, low_below, json }) {
-    const payload = {
-      ...(balance === null ? {} : { balance }),
-      ...(unit === null ? {} : { unit }),
-      ...(expires === null ? {} : { expires_at: expires }),
-      ...(low_below === null ? {} : { low_below: usd(low_below) === "0.00" ? null : low_below })
-    }
-    const row = yield* ask("operatorCredits", (credits) => credits.set({ params: { provider }, payload }))
-    yield* json ? print(row) : shown([row], false)
-  })
-).pipe(Command.withDescription("Set what an account has left by hand, or when to warn"))
-
-const refresh = Command.make(
-  "refresh",
-  { provider: Argument.optional(provider).pipe(Argument.map((one) => (one._tag === "Some" ? one.value : null))), json },
-  ({ provider, json }) =>
-    Effect.flatMap(
-      ask("operatorCredits", (credits) => credits.refresh({ payload: { provider } })),
-      ({ items }) =>
-        json
-          ? print({ items })
-          : Console.log("A worker reads the accounts within seconds. See: rungate admin credits list")
+  Effect.fnUntraced(function* ({ file, date_column, amount_column, reference }) {
+    const { header, rows } = yield* linesOf(file)
+    const at = (name: string) => header.findIndex((one) => one.toLowerCase() === name.toLowerCase())
+    const wanted = [date_column, amount_column, ...(reference === null ? [] : [reference])]
+    const missing = wanted.find((name) => at(name) < 0)
+    if (missing !== undefined)
+      return yield* bad(`${file} has no column "${missing}". Its columns are ${header.join(", ")}.`)
+    const lines = yield* Effect.forEach(
+      rows,
+      Effect.fnUntraced(function* (row, n) {
+        const written = row[at(amount_column)] ?? ""
+        const amount = written.replace(/[$,\s]/g, "")
+        if (Option.isNone(amountIn(amount)))
+          return yield* bad(`${file} has "${harmless(written)}" for an amount, in row ${n + 1}.`)
+        const date = (row[at(date_column)] ?? "").slice(0, 10)
+        return { date, amount, ...(reference === null ? {} : { reference: row[at(reference)] ?? null }) }
+      })
     )
-).pipe(Command.withDescription("Read what accounts have left now, after you bought credits"))
+    return { lines }
+  }),
+  {
+    name: "match",
+    about: "Compare a provider's bill with what runs have cost, and list the differences",
+    fields: {
+      provider: Flag.String("provider").pipe(Flag.withDescription("provider, such as hunter")),
+      from: day("from", "first day of the bill, such as 2026-11-01 (UTC)"),
+      to: day("to", "last day of the bill"),
+      unit: "unit of the amounts; credit if left out",
+      lines: false
+    },
+    show: drawn(BillMatch, ({ differences, billed, recorded, unit }, shown) => [
+      ...(differences.length === 0
+        ? ["The bill is what was recorded."]
+        : tableLines(
+            differences.map(({ kind, ...one }) => ({ ...one, difference: kind.replaceAll("_", " ") })),
+            ["day", { field: "run_id", title: "RUN" }, "difference", "billed", "recorded"],
+            shown
+          )),
+      `Billed ${billed}, recorded ${recorded} ${unit}.`
+    ])
+  }
+)
 
-export const credits = Command.make("credits").pipe(
-  Command.withDescription("Show and set what your accounts at providers have left"),
-  Command.withSubcommands([list, set, refresh])
+export const bills = here(
+  "operatorCredits",
+  Command.make("bills").pipe(Command.withDescription("Check the bills of providers"), Command.withSubcommands([match]))
 )

@@ -4,6 +4,7 @@ import { type Cells, nounColumns } from "../cli/answers/draw.ts"
 import { fail } from "../cli/terminal/exits.ts"
 import { harmless } from "../cli/terminal/text.ts"
 import { table as fittedTable } from "../cli/terminal/table.ts"
+import { utcOf } from "../cli/terminal/values.ts"
 
 export const bad = (message: string) => fail("usage", message)
 export const unknown = (message: string) => fail("not_found", message)
@@ -24,7 +25,7 @@ export const table = <Row>(rows: ReadonlyArray<Row>, columns: Columns<Row>): Rea
 
 /** A list of a noun, with its columns and times to the second. */
 export const nounTable = <A, I>(noun: Schema.Codec<A, I>, rows: ReadonlyArray<I>, cells: Cells<I> = {}) =>
-  fittedTable(rows, nounColumns(noun, cells, 0, when), Number.POSITIVE_INFINITY, (line) => line)
+  fittedTable(rows, nounColumns(noun, cells, 0, utcOf), Number.POSITIVE_INFINITY, (line) => line)
 
 interface Violation {
   readonly equation: string
@@ -35,4 +36,4 @@ export const violationLines = (violations: ReadonlyArray<Violation>) =>
   violations.map(({ equation, subject, detail }) => harmless(`VIOLATION ${equation}: ${subject}: ${detail}`))
 
 /** To the second. */
-export const when = (time: string | null) => (time === null ? "-" : `${time.slice(0, 19)}Z`)
+export const when = (time: string | null) => (time === null ? "-" : utcOf(time))

@@ -78,3 +78,7 @@ export const withExample =
 /** A page of a list of nouns. */
 export const pageOf = <S extends Schema.Constraint>(item: S) =>
   Schema.Struct({ items: Schema.Array(item), next_cursor: nullableText })
+
+/** The answer to the removal of one of a noun. */
+export const removed = (prefix: Prefix, identifier: string) =>
+  Schema.Struct({ id: idOf(prefix), deleted: Schema.Literal(true) }).annotate({ identifier })

@@ -383,10 +383,10 @@ describe("rungate admin", () => {
       "--low-below",
       "10"
     )
-    expect([set.code, set.out]).toEqual([0, expect.stringMatching(/lusha +ok +5000.00 credit/)])
+    expect([set.code, set.out]).toEqual([0, expect.stringMatching(/lusha +ok +5000.00 +credit/)])
     const listed = await admin("credits", "list")
     expect(listed.out).toMatch(/lusha .*2100-01-31/)
-    expect(listed.out).toMatch(/leadmagic +ok +1000000.00 credit/)
+    expect(listed.out).toMatch(/leadmagic +ok +1000000.00 +credit/)
     expect((await admin("credits", "refresh", "hunter", "--json")).code).toBe(0)
     const wrong = await admin("credits", "set", "hunter", "--balance", "5")
     expect([wrong.code, wrong.err]).toEqual([5, expect.stringContaining("the service reads it at hunter")])

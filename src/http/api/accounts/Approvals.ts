@@ -4,7 +4,7 @@ import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { Wire } from "../../../schema/Errors.ts"
 import { approvalStates } from "../../../schema/guards/Approval.ts"
 import * as nouns from "../../../schema/nouns/Approval.ts"
-import { pageOf, withExample } from "../../../schema/nouns/Noun.ts"
+import { pageOf, withExample, removed } from "../../../schema/nouns/Noun.ts"
 import { Auth, listQuery, optional } from "../shapes/Common.ts"
 import { operation } from "../shapes/Rights.ts"
 
@@ -81,9 +81,7 @@ export class ApprovalsApi extends HttpApiGroup.make("approvals")
     ),
     HttpApiEndpoint.delete("removeRule", "/approval-rules/:approval_rule_id", {
       params: ruleParams,
-      success: Schema.Struct({ id: nouns.ApprovalRule.fields.id, deleted: Schema.Literal(true) }).annotate({
-        identifier: "RemovedApprovalRule"
-      }),
+      success: removed("apr", "RemovedApprovalRule"),
       error: refusals
     }).annotateMerge(
       operation(

@@ -17,25 +17,28 @@ const Session = Schema.toEncoded(nouns.Session)
 const forPages =
   "For pages of this service in a browser; programs use the operation of the same name without /browser. The session is in a cookie that scripts can't read. The request needs X-Rungate-Console: 1 and the Origin that browsers add."
 
+/** An operation that signs in, which may fail because of a wrong password or code. */
+const signsIn = <P extends Schema.Top>(payload: P) => ({
+  payload,
+  success: Session,
+  error: [Wire.invalid_request, Wire.unauthorized, Wire.forbidden, Wire.rate_limited] as const
+})
+
 export const JoinRequest = Schema.Struct({ token: LinkToken, password: Password, code: optional(Code) }).annotate({
   identifier: "BrowserJoinRequest"
 })
-const PasskeySignIn = Schema.Struct({
-  ...Assertion.fields,
-  organization_id: optional(Schema.NonEmptyString.check(Schema.isMaxLength(200)))
-}).annotate({ identifier: "PasskeySignInRequest" })
+const organization_id = Schema.NonEmptyString.check(Schema.isMaxLength(200))
+const PasskeySignIn = Schema.Struct({ ...Assertion.fields, organization_id: optional(organization_id) }).annotate({
+  identifier: "PasskeySignInRequest"
+})
 export const SwitchRequest = Schema.Struct({
-  organization_id: Schema.NonEmptyString.check(Schema.isMaxLength(200)).annotate({
-    examples: ["org_01m81nzgh66f8vfxqbkda58gtf"]
-  })
+  organization_id: organization_id.annotate({ examples: ["org_01m81nzgh66f8vfxqbkda58gtf"] })
 }).annotate({ identifier: "SwitchOrganizationRequest" })
 
 export class BrowserSessionsApi extends HttpApiGroup.make("browser").add(
-  HttpApiEndpoint.post("signIn", "/auth/browser/sign-in", {
-    payload: SignInRequest,
-    success: Session,
-    error: [Wire.invalid_request, Wire.unauthorized, Wire.forbidden, Wire.rate_limited]
-  }).annotateMerge(about("Sign in with a cookie", forPages)),
+  HttpApiEndpoint.post("signIn", "/auth/browser/sign-in", signsIn(SignInRequest)).annotateMerge(
+    about("Sign in with a cookie", forPages)
+  ),
   HttpApiEndpoint.post("startPasskey", "/auth/browser/passkey/start", {
     success: Schema.Struct({ challenge: Base64url, rp_id: Schema.String }).annotate({ identifier: "PasskeyChallenge" }),
     error: [Wire.invalid_request, Wire.forbidden, Wire.rate_limited]
@@ -45,11 +48,7 @@ export class BrowserSessionsApi extends HttpApiGroup.make("browser").add(
       "Returns a challenge for one use within five minutes. It says nothing of any account."
     )
   ),
-  HttpApiEndpoint.post("passkey", "/auth/browser/passkey", {
-    payload: PasskeySignIn,
-    success: Session,
-    error: [Wire.invalid_request, Wire.unauthorized, Wire.forbidden, Wire.rate_limited]
-  }).annotateMerge(
+  HttpApiEndpoint.post("passkey", "/auth/browser/passkey", signsIn(PasskeySignIn)).annotateMerge(
     about(
       "Sign in with a passkey",
       "With what the authenticator has signed. It stands for the password and the code of a second factor. The session is in a cookie that scripts can't read."
@@ -60,11 +59,7 @@ export class BrowserSessionsApi extends HttpApiGroup.make("browser").add(
     success: Session,
     error: [Wire.invalid_request, Wire.forbidden, Wire.rate_limited]
   }).annotateMerge(about("Sign up with a cookie", forPages)),
-  HttpApiEndpoint.post("accept", "/auth/browser/accept-invitation", {
-    payload: JoinRequest,
-    success: Session,
-    error: [Wire.invalid_request, Wire.unauthorized, Wire.forbidden, Wire.rate_limited]
-  }).annotateMerge(
+  HttpApiEndpoint.post("accept", "/auth/browser/accept-invitation", signsIn(JoinRequest)).annotateMerge(
     about(
       "Accept an invitation with a cookie",
       `${forPages} The operation for programs is POST /v1/invitations/accept.`

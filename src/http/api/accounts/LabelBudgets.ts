@@ -9,7 +9,7 @@ import { isMetadataName, nameCharsMax, nameRule, valueCharsMax } from "../../../
 import { Auth, listQuery, optional } from "../shapes/Common.ts"
 import { BudgetRequest } from "../shapes/KeyRules.ts"
 import * as nouns from "../../../schema/nouns/LabelBudget.ts"
-import { nullableText, pageOf, run_id, text, timeText, withExample } from "../../../schema/nouns/Noun.ts"
+import { nullableText, pageOf, run_id, text, timeText, withExample, removed } from "../../../schema/nouns/Noun.ts"
 import { ChainEntry } from "../../../schema/receipts/ChainEntry.ts"
 import { StatementFacts, sums } from "../../../schema/receipts/LabelStatement.ts"
 import { RunStatus } from "../../../schema/runs/Run.ts"
@@ -109,9 +109,7 @@ export class LabelBudgetsApi extends HttpApiGroup.make("labelBudgets")
     ),
     HttpApiEndpoint.delete("remove", "/label-budgets/:label_budget_id", {
       params: { label_budget_id: Schema.String },
-      success: Schema.Struct({ id: nouns.LabelBudget.fields.id, deleted: Schema.Literal(true) }).annotate({
-        identifier: "RemovedLabelBudget"
-      }),
+      success: removed("lbl", "RemovedLabelBudget"),
       error: [Wire.invalid_request, Wire.forbidden]
     }).annotateMerge(
       operation(

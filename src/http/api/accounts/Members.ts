@@ -7,7 +7,7 @@ import { Code, Email, LinkToken, Password } from "../shapes/AccountFields.ts"
 import { Auth, listQuery, optional } from "../shapes/Common.ts"
 import { NewSession } from "../../../schema/nouns/Session.ts"
 import * as nouns from "../../../schema/nouns/Member.ts"
-import { email, idOf, organization, pageOf, withExample } from "../../../schema/nouns/Noun.ts"
+import { email, idOf, organization, pageOf, withExample, removed } from "../../../schema/nouns/Noun.ts"
 
 export const FollowedKeys = Schema.toEncoded(nouns.FollowedKeys)
 export const Member = Schema.toEncoded(nouns.Member)
@@ -97,9 +97,7 @@ export class InvitationsApi extends HttpApiGroup.make("invitations").add(
     .middleware(Auth),
   HttpApiEndpoint.delete("withdraw", "/invitations/:invitation_id", {
     params: { invitation_id: Schema.String },
-    success: Schema.Struct({ id: nouns.Invitation.fields.id, deleted: Schema.Literal(true) }).annotate({
-      identifier: "WithdrawnInvitation"
-    }),
+    success: removed("inv", "WithdrawnInvitation"),
     error: [Wire.not_found]
   })
     .annotateMerge(

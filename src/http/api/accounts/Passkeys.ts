@@ -5,6 +5,7 @@ import { operation, own } from "../shapes/Rights.ts"
 import { Wire } from "../../../schema/Errors.ts"
 import { Code, Name, Password } from "../shapes/AccountFields.ts"
 import { Auth, optional } from "../shapes/Common.ts"
+import { removed } from "../../../schema/nouns/Noun.ts"
 import * as nouns from "../../../schema/nouns/Passkey.ts"
 
 const Passkey = Schema.toEncoded(nouns.Passkey)
@@ -53,9 +54,7 @@ export class PasskeysApi extends HttpApiGroup.make("passkeys")
     }).annotateMerge(own("Rename a passkey", "")),
     HttpApiEndpoint.delete("remove", "/auth/passkeys/:passkey_id", {
       params: one,
-      success: Schema.Struct({ id: nouns.Passkey.fields.id, deleted: Schema.Literal(true) }).annotate({
-        identifier: "RemovedPasskey"
-      }),
+      success: removed("psk", "RemovedPasskey"),
       error: [Wire.forbidden, Wire.not_found]
     }).annotateMerge(own("Remove a passkey", "It signs in no more. Password and sessions stay."))
   )

@@ -5,7 +5,7 @@ import { operation } from "../shapes/Rights.ts"
 import { Wire } from "../../../schema/Errors.ts"
 import { Auth, listQuery } from "../shapes/Common.ts"
 import * as nouns from "../../../schema/nouns/Sender.ts"
-import { pageOf, withExample } from "../../../schema/nouns/Noun.ts"
+import { pageOf, withExample, removed } from "../../../schema/nouns/Noun.ts"
 
 export const Sender = Schema.toEncoded(nouns.Sender)
 
@@ -48,9 +48,7 @@ export class SendersApi extends HttpApiGroup.make("senders")
     ),
     HttpApiEndpoint.delete("remove", "/senders/:sender_id", {
       params,
-      success: Schema.Struct({ id: nouns.Sender.fields.id, deleted: Schema.Literal(true) }).annotate({
-        identifier: "RemovedSender"
-      }),
+      success: removed("snd", "RemovedSender"),
       error: [Wire.invalid_request, Wire.forbidden]
     }).annotateMerge(
       operation(

@@ -1,70 +1,96 @@
-/** `rungate opt-outs`: addresses, domains and profiles that no run may contact. */
+/**
+ * `rungate opt-outs` and `rungate admin opt-outs`: addresses, domains and profiles that no run may contact, of the organization or of all
+ * organizations.
+ */
 import { Effect, Schema } from "effect"
 import { Argument, Command } from "effect/cli"
+import { unparse } from "papaparse"
+import { batchRowsMax } from "../../../schema/batches/Batch.ts"
 import { OptOut, OptOutCheck, OptOutsAdded } from "../../../schema/nouns/OptOut.ts"
-import { OptOutsApi } from "../../api/OptOuts.ts"
+import { type OperatorOptOutsApi, OptOutsApi } from "../../api/OptOuts.ts"
 import { drawn, drawnList, listed, nounTable, said } from "../answers/draw.ts"
 import { ask } from "../answers/operation.ts"
 import { row } from "../answers/row.ts"
 import { json } from "../answers/show.ts"
-import { Screen } from "../terminal/Screen.ts"
+import { linesOf, uploadSeconds } from "../batches/BatchProgress.ts"
 import { argument } from "../terminal/flags.ts"
-import { uploadSeconds } from "../batches/BatchProgress.ts"
-import { addedText, imported, partsOf } from "./optOutFile.ts"
+import { Screen } from "../terminal/Screen.ts"
 
-const { endpoints } = OptOutsApi
+type Counts = Pick<typeof OptOutsAdded.Encoded, "added" | "already" | "refused">
+const addedText = ({ added, already, refused }: Counts): string =>
+  `Added ${added}. The list had ${already} already.${refused === 0 ? "" : ` ${refused} rows have no value that can be read.`}`
 
 const values = Argument.String("values").pipe(
   Argument.withDescription("addresses, domains, phone numbers with +, profiles, or digests such as email:<SHA-256>"),
   Argument.atLeast(1)
 )
 
-const list = row(endpoints.list, {
-  alias: "ls",
-  show: listed(OptOut, "There are no opt-outs. Add one with: rungate opt-outs add ada@example.com")
-})
-
-const add = row(endpoints.add, {
-  fields: { values, reason: "why, for the list and the audit log" },
-  show: drawn(OptOutsAdded, (answer) => [addedText(answer)]),
-  examples: [
-    { command: "rungate opt-outs add ada@example.com acme.example", description: "An address, and a whole domain" }
-  ]
-})
-
-const check = row(endpoints.check, {
-  fields: { values },
-  show: drawnList(Schema.Struct({ items: Schema.Array(OptOutCheck) }), ({ items }, shown) =>
-    nounTable(OptOutCheck, items, shown)
-  )
-})
-
-const remove = row(endpoints.remove, {
-  alias: "rm",
-  fields: { opt_out_id: "id from opt-outs list" },
-  confirm: "Remove {opt_out_id}? Runs may contact it again.",
-  show: said("Removed {opt_out_id}.")
-})
-
-const exportAll = row(endpoints.export, {
-  show: ({ text }, { screen }) => screen.out(text)
-})
-
-const importFile = Command.make(
-  "import",
-  { file: argument("file", "a CSV with a header line, or - for stdin"), json },
-  Effect.fnUntraced(function* ({ file, json }) {
-    const screen = yield* Screen
-    const sum = yield* imported(yield* partsOf(file), (text) =>
-      ask(endpoints.import, { payload: text }, OptOutsAdded, { text, type: "text/csv", seconds: uploadSeconds })
+/** The texts of the requests that import a file. */
+const partsOf = (file: string) =>
+  Effect.map(linesOf(file), ({ header, rows }) =>
+    Array.from({ length: Math.ceil(rows.length / batchRowsMax) }, (_, part) =>
+      unparse([header, ...rows.slice(part * batchRowsMax, (part + 1) * batchRowsMax)])
     )
-    yield* json ? screen.out(`${JSON.stringify(sum)}\n`) : screen.say(addedText(sum))
-  })
-).pipe(
-  Command.withDescription("Add the values of a CSV, with the column value, or kind and digest as an export has them")
-)
+  )
 
-export const optOuts = Command.make("opt-outs").pipe(
-  Command.withDescription("List, add, check, import and export whom no run may contact"),
-  Command.withSubcommands([list, add, check, remove, importFile, exportAll])
+/** `command` are the words before the name of each. */
+export const optOutCommands = (
+  endpoints: (typeof OptOutsApi | typeof OperatorOptOutsApi)["endpoints"],
+  command: string,
+  description: string
+) => {
+  const importFile = Command.make(
+    "import",
+    { file: argument("file", "a CSV with a header line, or - for stdin"), json },
+    Effect.fnUntraced(function* ({ file, json }) {
+      const screen = yield* Screen
+      const sum = { added: 0, already: 0, refused: 0 }
+      for (const text of yield* partsOf(file)) {
+        const how = { text, type: "text/csv", seconds: uploadSeconds }
+        const part = yield* ask(endpoints.import, { payload: text }, OptOutsAdded, how)
+        sum.added += part.added
+        sum.already += part.already
+        sum.refused += part.refused
+      }
+      yield* json ? screen.out(`${JSON.stringify(sum)}\n`) : screen.say(addedText(sum))
+    })
+  ).pipe(
+    Command.withDescription("Add the values of a CSV, with the column value, or kind and digest as an export has them")
+  )
+  return Command.make("opt-outs").pipe(
+    Command.withDescription(description),
+    Command.withSubcommands([
+      row(endpoints.list, {
+        alias: "ls",
+        show: listed(OptOut, `There are no opt-outs. Add one with: ${command} add ada@example.com`)
+      }),
+      row(endpoints.add, {
+        fields: { values, reason: "why, for the list and the audit log" },
+        show: drawn(OptOutsAdded, (answer) => [addedText(answer)]),
+        examples: [
+          { command: `${command} add ada@example.com acme.example`, description: "An address, and a whole domain" }
+        ]
+      }),
+      row(endpoints.check, {
+        fields: { values },
+        show: drawnList(Schema.Struct({ items: Schema.Array(OptOutCheck) }), ({ items }, shown) =>
+          nounTable(OptOutCheck, items, shown)
+        )
+      }),
+      row(endpoints.remove, {
+        alias: "rm",
+        fields: { opt_out_id: "id from opt-outs list" },
+        confirm: "Remove {opt_out_id}? Runs may contact it again.",
+        show: said("Removed {opt_out_id}.")
+      }),
+      importFile,
+      row(endpoints.export, { show: ({ text }, { screen }) => screen.out(text) })
+    ])
+  )
+}
+
+export const optOuts = optOutCommands(
+  OptOutsApi.endpoints,
+  "rungate opt-outs",
+  "List, add, check, import and export whom no run may contact"
 )

@@ -45,6 +45,18 @@ export interface Ask {
 
 const answerSeconds = 30
 
+/** The request, without address and credential. */
+export const requestFor = (method: Method, path: string, ask: Ask) =>
+  HttpClientRequest.make(method)(path).pipe(
+    HttpClientRequest.setHeaders({ accept: "application/json", ...ask.headers }),
+    (request) =>
+      ask.text !== undefined
+        ? HttpClientRequest.bodyText(request, ask.text, ask.type ?? "application/json")
+        : ask.body !== undefined
+          ? HttpClientRequest.bodyJsonUnsafe(request, ask.body)
+          : request
+  )
+
 export class Client extends Context.Service<
   Client,
   {
@@ -102,18 +114,9 @@ export class Client extends Context.Service<
       })
 
       const send = Effect.fnUntraced(function* (method: Method, path: string, ask: Ask = {}) {
-        const prepared = HttpClientRequest.make(method)(path).pipe(
-          HttpClientRequest.setHeaders({ accept: "application/json", ...ask.headers }),
-          (request) =>
-            ask.text !== undefined
-              ? HttpClientRequest.bodyText(request, ask.text, ask.type ?? "application/json")
-              : ask.body !== undefined
-                ? HttpClientRequest.bodyJsonUnsafe(request, ask.body)
-                : request
-        )
         const explained = explain(method !== "GET" || ask.patient === true)
         const response = yield* transport({ url, token: ask.token ?? key })(http)
-          .execute(prepared)
+          .execute(requestFor(method, path, ask))
           .pipe(Effect.provideService(RequestPolicy, policyOf(ask)), Effect.mapError(explained))
         const text = yield* Effect.mapError(response.text, explained)
         if (response.status >= 300 && response.status < 400 && response.status !== 304) {

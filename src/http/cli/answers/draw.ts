@@ -3,7 +3,7 @@ import { Effect, Schema } from "effect"
 import { columnsOf, type FieldName, type NounColumn } from "../../../schema/Columns.ts"
 import { percent, shownOf } from "../../client/Words.ts"
 import { facts, type Column, table } from "../terminal/table.ts"
-import { agoOf, dollars, durationOf, timeOf } from "../terminal/values.ts"
+import { agoOf, dollars, durationOf, timeOf, utcOf } from "../terminal/values.ts"
 import type { Answer } from "./Client.ts"
 import { filled, type Show, type Shown } from "./row.ts"
 import { failureOf, formatOf, type Lines, read, show, showList, wire } from "./show.ts"
@@ -105,7 +105,9 @@ export const nounTable = <A, I>(
   rows: ReadonlyArray<I>,
   { now, ...paper }: Paper & Pick<Shown, "now">,
   cells: Cells<I> = {}
-): Lines => tableLines(rows, nounColumns(noun, cells, now), paper)
+): Lines =>
+  // What has no width is no terminal, and is read later.
+  tableLines(rows, nounColumns(noun, cells, now, Number.isFinite(paper.screen.width) ? undefined : utcOf), paper)
 
 /** A table of the items of a list. `empty` is shown if there are none. */
 export const listed =

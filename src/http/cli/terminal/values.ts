@@ -13,6 +13,9 @@ export const timeOf = (iso: string): string => {
   return `${day} ${[at.getHours(), at.getMinutes(), at.getSeconds()].map(two).join(":")}`
 }
 
+/** The same in UTC, which means the same on every machine. */
+export const utcOf = (iso: string): string => `${iso.slice(0, 19)}Z`
+
 export const durationOf = (millis: number): string =>
   millis < 1000 ? `${millis} ms` : `${(millis / 1000).toFixed(millis < 10_000 ? 1 : 0)} s`
 
