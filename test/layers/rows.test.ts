@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test"
 import { Cause, Effect, Exit, Schema } from "effect"
-import { batchRowsOf, oneRowOf, rowsOf } from "../../src/layers/postgres/Rows.ts"
+import { batchRowsOf, done, hasRows, oneRowOf, rowsOf, storedAs } from "../../src/layers/postgres/Rows.ts"
 
 const fields = { id: Schema.BigInt, name: Schema.NullOr(Schema.String) }
 const sound = [
@@ -40,4 +40,29 @@ test("oneRowOf dies without a row", () => {
   expect(outcome(oneRowOf(fields)(Effect.succeed([])))).toBe(
     "Error: A statement returned no row; one with id, name was expected."
   )
+})
+
+test("a store's reading has all rows, the first or null, or the one that there is", () => {
+  const rows = storedAs(fields)
+  expect(outcome(rows.all(Effect.succeed(sound)))).toEqual(sound)
+  expect(outcome(rows.first(Effect.succeed(sound)))).toEqual({ id: 1n, name: "a" })
+  expect(outcome(rows.first(Effect.succeed([])))).toBeNull()
+  expect(outcome(rows.one(Effect.succeed(sound)))).toEqual({ id: 1n, name: "a" })
+  expect(outcome(rows.one(Effect.succeed([])))).toContain("A statement returned no row")
+  expect(outcome(rows.all(Effect.succeed([{ id: "secret", name: null }])))).toBe(unexpected("id", "string"))
+})
+
+test("hasRows says whether there are any, and done says nothing", () => {
+  expect(outcome(hasRows(Effect.succeed(sound)))).toBe(true)
+  expect(outcome(hasRows(Effect.succeed([])))).toBe(false)
+  expect(outcome(done(Effect.succeed(sound)))).toBeUndefined()
+})
+
+type Reading = (statement: Effect.Effect<ReadonlyArray<object>, string>) => Effect.Effect<unknown>
+const { all, first, one } = storedAs(fields)
+const readings: Readonly<Record<string, Reading>> = { all, first, one, hasRows, done }
+
+test.each(Object.keys(readings))("%s dies of a failing database", (name) => {
+  const exit = Effect.runSyncExit(readings[name]?.(Effect.fail("the database is away")) ?? Effect.void)
+  expect(Exit.isFailure(exit) && Cause.hasDies(exit.cause)).toBe(true)
 })

@@ -12,7 +12,7 @@ import { snapshot } from "./snapshot.ts"
 import { costBoundCache } from "../platform/costBoundCache.ts"
 import { usageViolations } from "./usage.ts"
 import { auditWallet, type WalletAudit } from "./wallet.ts"
-import { oneRowOf, rowsOf } from "../postgres/Rows.ts"
+import { oneRowOf, rowsOf, storedAs } from "../postgres/Rows.ts"
 import { BooksCheck, type Sheet } from "../../schema/nouns/operator/Books.ts"
 
 export interface AuditReport {
@@ -31,7 +31,7 @@ export const LastCheck = Schema.Struct({
 export type LastCheck = typeof LastCheck.Type
 const lastCheckRows = rowsOf(LastCheck.fields)
 
-const checkRows = rowsOf(BooksCheck.fields)
+const checkRows = storedAs(BooksCheck.fields)
 const checkRow = oneRowOf(BooksCheck.fields)
 
 const countRow = oneRowOf({
@@ -61,47 +61,43 @@ export class Audit extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
 
-      const run = snapshot(
-        sql,
-        Effect.gen(function* () {
-          const ofWallets = yield* violations(sql, null)
-          const sheet = yield* readSheet(sql)
-          const ofPlatform = yield* platformViolations(sql, sheet)
-          const ofUsage = yield* usageViolations(sql)
-          const count = yield* countRow(sql`
-            SELECT (SELECT count(*) FROM wallets) AS wallets, (SELECT count(*) FROM ledger) AS entries,
-                   (SELECT count(*) FROM runs) AS runs, now() AS checked_at`)
-          return {
-            wallets: Number(count.wallets),
-            entries: Number(count.entries),
-            runs: Number(count.runs),
-            sheet,
-            violations: [...ofWallets, ...ofPlatform, ...ofUsage],
-            checked_at: count.checked_at
-          }
-        })
-      ).pipe(Effect.orDie)
-
-      const record = Effect.fnUntraced(function* ({ checked_at, wallets, entries, runs, violations }: AuditReport) {
-        const row = { checked_at, wallets, entries, runs, violations: violations.length }
-        return yield* checkRow(
-          sql`INSERT INTO audit_checks ${sql.insert(row)} RETURNING checked_at, wallets, entries, runs, violations`
-        )
-      }, Effect.orDie)
-
-      const last = lastCheckRows(sql`
-        SELECT checked_at, violations = 0 AS adds_up FROM audit_checks ORDER BY id DESC LIMIT 1`).pipe(
-        Effect.map((rows) => rows[0] ?? null),
-        Effect.orDie
-      )
-
-      const checks = (limit: number) =>
-        checkRows(sql`
-          SELECT checked_at, wallets, entries, runs, violations FROM audit_checks ORDER BY id DESC LIMIT ${limit}`)
-
-      const wallet = yield* costBoundCache((org_id) => Effect.orDie(auditWallet(sql, org_id)))
-
-      return Audit.of({ run, record, last, checks: (limit) => Effect.orDie(checks(limit)), wallet })
+      return Audit.of({
+        run: snapshot(
+          sql,
+          Effect.gen(function* () {
+            const ofWallets = yield* violations(sql, null)
+            const sheet = yield* readSheet(sql)
+            const ofPlatform = yield* platformViolations(sql, sheet)
+            const ofUsage = yield* usageViolations(sql)
+            const count = yield* countRow(sql`
+              SELECT (SELECT count(*) FROM wallets) AS wallets, (SELECT count(*) FROM ledger) AS entries,
+                     (SELECT count(*) FROM runs) AS runs, now() AS checked_at`)
+            return {
+              wallets: Number(count.wallets),
+              entries: Number(count.entries),
+              runs: Number(count.runs),
+              sheet,
+              violations: [...ofWallets, ...ofPlatform, ...ofUsage],
+              checked_at: count.checked_at
+            }
+          })
+        ).pipe(Effect.orDie),
+        record: Effect.fnUntraced(function* ({ checked_at, wallets, entries, runs, violations }) {
+          const row = { checked_at, wallets, entries, runs, violations: violations.length }
+          return yield* checkRow(
+            sql`INSERT INTO audit_checks ${sql.insert(row)} RETURNING checked_at, wallets, entries, runs, violations`
+          )
+        }, Effect.orDie),
+        last: lastCheckRows(sql`
+          SELECT checked_at, violations = 0 AS adds_up FROM audit_checks ORDER BY id DESC LIMIT 1`).pipe(
+          Effect.map((rows) => rows[0] ?? null),
+          Effect.orDie
+        ),
+        checks: (limit) =>
+          checkRows.all(sql`
+            SELECT checked_at, wallets, entries, runs, violations FROM audit_checks ORDER BY id DESC LIMIT ${limit}`),
+        wallet: yield* costBoundCache((org_id) => Effect.orDie(auditWallet(sql, org_id)))
+      })
     })
   )
 }

@@ -7,7 +7,7 @@
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { texts } from "../postgres/Columns.ts"
-import { rowsOf } from "../postgres/Rows.ts"
+import { done, rowsOf } from "../postgres/Rows.ts"
 import { EventKind, eventJson } from "../../schema/events/Event.ts"
 import { missingEvents } from "../../schema/events/RunEvents.ts"
 import { eventId, unloggedId } from "./EventId.ts"
@@ -86,18 +86,6 @@ export class EventLog extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const states = runStates(sql)
 
-      const listen = (org_id: string) => sql`
-        WITH kept AS (
-          INSERT INTO event_heads AS h (org_id, ledger_seq, spent_day, spent, listened_at, began_at)
-          SELECT org_id, entry_seq, spent_day, spent, now(), now() FROM wallets WHERE org_id = ${org_id}
-          ON CONFLICT (org_id) DO UPDATE SET listened_at = now(), began_at = CASE WHEN h.listened_at IS NULL THEN now() ELSE h.began_at END
-          WHERE h.listened_at IS NULL OR h.listened_at < now() - interval '1 hour'
-          RETURNING org_id
-        )
-        INSERT INTO event_inbox (org_id, run_id)
-        SELECT o.org_id, o.run_id FROM kept JOIN open_runs o USING (org_id)
-        WHERE NOT EXISTS (SELECT FROM event_heads b WHERE b.org_id = o.org_id AND b.listened_at IS NOT NULL)`
-
       const after = Effect.fnUntraced(function* ({ org_id, after, run_id, kinds, withKeys = false, limit }: Query) {
         const rows = yield* readingRows(sql`
           SELECT h.position AS head, h.dropped, h.began_at, e.position, e.kind, e.run_id,
@@ -124,51 +112,60 @@ export class EventLog extends Context.Service<
         return { events, position, dropped, began_at }
       })
 
-      const unlogged = Effect.fnUntraced(function* (org_id: string, run_id: string) {
-        const [state] = yield* states(org_id, [run_id])
-        if (state === undefined) return []
-        return missingEvents(state, new Set(), state.finished_at ?? state.created_at).map(
-          ({ kind, step, data, happened_at }): LoggedEvent => ({
-            position: 0n,
-            id: unloggedId(run_id, step ?? 0),
-            kind,
-            run_id,
-            text: eventJson(kind, happened_at, JSON.stringify(data))
-          })
-        )
-      })
-
       const heads = Effect.fnUntraced(function* (org_ids: ReadonlyArray<string>) {
         const rows = yield* headRows(sql`
           SELECT org_id, position FROM event_heads WHERE org_id = ANY(${texts(org_ids)})`)
         return new Map(rows.map(({ org_id, position }) => [org_id, position]))
       })
 
-      const forget = Effect.gen(function* () {
-        const [row] = yield* deletedRows(sql`
-          WITH old AS (
-            SELECT org_id, position FROM events WHERE logged_at < now() - make_interval(days => ${keepDays})
-            ORDER BY logged_at LIMIT ${forgetMax}
-          ), deleted AS (
-            DELETE FROM events e USING old WHERE e.org_id = old.org_id AND e.position = old.position RETURNING e.org_id, e.position
-          ), noted AS (
-            UPDATE event_heads h SET dropped = greatest(h.dropped, d.position)
-            FROM (SELECT org_id, max(position) AS position FROM deleted GROUP BY org_id) d WHERE h.org_id = d.org_id
-          )
-          SELECT count(*) AS deleted FROM deleted`)
-        // The events of the time without a log are missing, so nobody may continue before it.
-        yield* sql`
-          UPDATE event_heads SET listened_at = NULL, position = position + 1, dropped = position + 1
-          WHERE listened_at < now() - make_interval(days => ${keepDays})`
-        return Number(row?.deleted ?? 0n)
-      })
-
       return EventLog.of({
-        listen: (org_id) => Effect.asVoid(Effect.orDie(listen(org_id))),
+        listen: (org_id) =>
+          done(sql`
+            WITH kept AS (
+              INSERT INTO event_heads AS h (org_id, ledger_seq, spent_day, spent, listened_at, began_at)
+              SELECT org_id, entry_seq, spent_day, spent, now(), now() FROM wallets WHERE org_id = ${org_id}
+              ON CONFLICT (org_id) DO UPDATE SET listened_at = now(), began_at = CASE WHEN h.listened_at IS NULL THEN now() ELSE h.began_at END
+              WHERE h.listened_at IS NULL OR h.listened_at < now() - interval '1 hour'
+              RETURNING org_id
+            )
+            INSERT INTO event_inbox (org_id, run_id)
+            SELECT o.org_id, o.run_id FROM kept JOIN open_runs o USING (org_id)
+            WHERE NOT EXISTS (SELECT FROM event_heads b WHERE b.org_id = o.org_id AND b.listened_at IS NOT NULL)`),
         after: (query) => Effect.orDie(after(query)),
-        unlogged: (org_id, run_id) => Effect.orDie(unlogged(org_id, run_id)),
+        unlogged: Effect.fnUntraced(function* (org_id, run_id) {
+          const [state] = yield* states(org_id, [run_id])
+          if (state === undefined) return []
+          return missingEvents(state, new Set(), state.finished_at ?? state.created_at).map(
+            ({ kind, step, data, happened_at }): LoggedEvent => ({
+              position: 0n,
+              id: unloggedId(run_id, step ?? 0),
+              kind,
+              run_id,
+              text: eventJson(kind, happened_at, JSON.stringify(data))
+            })
+          )
+        }, Effect.orDie),
         heads: (org_ids) => (org_ids.length === 0 ? Effect.succeed(new Map()) : Effect.orDie(heads(org_ids))),
-        forget: Effect.orDie(forget)
+        forget: Effect.orDie(
+          Effect.gen(function* () {
+            const [row] = yield* deletedRows(sql`
+              WITH old AS (
+                SELECT org_id, position FROM events WHERE logged_at < now() - make_interval(days => ${keepDays})
+                ORDER BY logged_at LIMIT ${forgetMax}
+              ), deleted AS (
+                DELETE FROM events e USING old WHERE e.org_id = old.org_id AND e.position = old.position RETURNING e.org_id, e.position
+              ), noted AS (
+                UPDATE event_heads h SET dropped = greatest(h.dropped, d.position)
+                FROM (SELECT org_id, max(position) AS position FROM deleted GROUP BY org_id) d WHERE h.org_id = d.org_id
+              )
+              SELECT count(*) AS deleted FROM deleted`)
+            // The events of the time without a log are missing, so nobody may continue before it.
+            yield* sql`
+              UPDATE event_heads SET listened_at = NULL, position = position + 1, dropped = position + 1
+              WHERE listened_at < now() - make_interval(days => ${keepDays})`
+            return Number(row?.deleted ?? 0n)
+          })
+        )
       })
     })
   )

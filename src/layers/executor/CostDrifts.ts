@@ -117,18 +117,6 @@ export class CostDrifts extends Context.Service<
         return raisedOffer
       }
 
-      const pricedEndpoint = (provider: string, endpoint: Endpoint): Endpoint => {
-        const drift = drifts.get(keyOf(provider, endpointKey(endpoint)))
-        if (drift === undefined || drift.expected === zero) return endpoint
-        const before = endpoints.get(endpoint)
-        if (before !== undefined) return before
-        const scaled = scaledEndpoint(endpoint, Decimal.integer(believed(drift)), Decimal.integer(drift.expected))
-        const note = [endpoint.cost.note, late].filter((part) => part !== null).join(" ")
-        const raisedEndpoint = { ...scaled, cost: { ...scaled.cost, note } }
-        endpoints.set(endpoint, raisedEndpoint)
-        return raisedEndpoint
-      }
-
       /** Keeps the larger of two drifts: the one with the higher cost in proportion. */
       const record = ({ provider, capability, run_id, expected, measured }: Observed) =>
         openedRows(sql`
@@ -153,20 +141,6 @@ export class CostDrifts extends Context.Service<
           )
       })
 
-      const observe = (observed: Observed) => {
-        const drifts_now = isDrift(observed, percent)
-        if (!drifts_now && !drifts.has(keyOf(observed.provider, observed.capability))) return Effect.void
-        const work = drifts_now
-          ? Effect.flatMap(record(observed), ([row]) =>
-              row?.opened === true ? Effect.logWarning(warning(observed)) : Effect.void
-            )
-          : fit(observed)
-        return Effect.catchCause(
-          Effect.andThen(work, refresh),
-          logFailure(`Recording a cost of ${observed.provider} failed; it is left out`)
-        )
-      }
-
       yield* refreshOrWarn
       if (healthSeconds > 0)
         yield* refreshOrWarn.pipe(Effect.schedule(Schedule.spaced(`${healthSeconds} seconds`)), Effect.forkScoped)
@@ -175,8 +149,30 @@ export class CostDrifts extends Context.Service<
         all: () => [...drifts.values()],
         priced: (entry) =>
           capabilities.has(entry.capability.slug) ? { ...entry, offers: entry.offers.map(pricedOffer) } : entry,
-        pricedEndpoint,
-        observe,
+        pricedEndpoint: (provider, endpoint) => {
+          const drift = drifts.get(keyOf(provider, endpointKey(endpoint)))
+          if (drift === undefined || drift.expected === zero) return endpoint
+          const before = endpoints.get(endpoint)
+          if (before !== undefined) return before
+          const scaled = scaledEndpoint(endpoint, Decimal.integer(believed(drift)), Decimal.integer(drift.expected))
+          const note = [endpoint.cost.note, late].filter((part) => part !== null).join(" ")
+          const raisedEndpoint = { ...scaled, cost: { ...scaled.cost, note } }
+          endpoints.set(endpoint, raisedEndpoint)
+          return raisedEndpoint
+        },
+        observe: (observed) => {
+          const drifts_now = isDrift(observed, percent)
+          if (!drifts_now && !drifts.has(keyOf(observed.provider, observed.capability))) return Effect.void
+          const work = drifts_now
+            ? Effect.flatMap(record(observed), ([row]) =>
+                row?.opened === true ? Effect.logWarning(warning(observed)) : Effect.void
+              )
+            : fit(observed)
+          return Effect.catchCause(
+            Effect.andThen(work, refresh),
+            logFailure(`Recording a cost of ${observed.provider} failed; it is left out`)
+          )
+        },
         refresh: Effect.orDie(refresh)
       })
     })

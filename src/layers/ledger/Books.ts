@@ -7,7 +7,7 @@ import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { type Violation, violations } from "../audit/equations.ts"
 import { snapshot } from "../audit/snapshot.ts"
-import { oneRowOf, rowsOf } from "../postgres/Rows.ts"
+import { rowsOf, storedAs } from "../postgres/Rows.ts"
 import { spentToday, todayOf } from "../postgres/SpendDay.ts"
 import { dayEnd } from "../../schema/money/SpendDay.ts"
 import { zoneNames, Zones } from "../../schema/money/TimeZone.ts"
@@ -43,11 +43,11 @@ export const OpenRunRow = Schema.Struct({
   since: Schema.Date
 })
 export type OpenRunRow = typeof OpenRunRow.Type
-const openRunRows = rowsOf(OpenRunRow.fields)
+const openRunRows = storedAs(OpenRunRow.fields)
 
-const existsRow = oneRowOf({ exists: Schema.Boolean })
-const zoneRows = rowsOf({ time_zones: Schema.NullOr(Zones) })
-const costRows = rowsOf({ provider_cost: Schema.NullOr(Schema.BigInt) })
+const existsRow = storedAs({ exists: Schema.Boolean })
+const zoneRows = storedAs({ time_zones: Schema.NullOr(Zones) })
+const costRows = storedAs({ provider_cost: Schema.NullOr(Schema.BigInt) })
 
 export class Books extends Context.Service<
   Books,
@@ -81,51 +81,46 @@ export class Books extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
 
-      const wallet = Effect.fnUntraced(function* (org_id: string) {
-        const [row] = yield* walletRows(sql`
-          SELECT balance, reserved, allowances_held, per_run_limit, daily_limit, suspended,
-                 w.time_zones, w.approval_rules, ${sql.literal(todayOf("w"))}::text AS today, ${sql.literal(spentToday("w"))} AS spent_today
-          FROM wallets w WHERE org_id = ${org_id}`)
-        if (row === undefined) return yield* Effect.die(new Error(`${org_id} has no wallet`))
-        return { ...row, resets_at: dayEnd(row.today, row.time_zones ?? []) }
-      }, Effect.orDie)
-
       const entries = entryList(sql)
 
-      const credit = (org_id: string, reference: string) =>
-        entryRows(sql`
-        SELECT seq, txn_id, type, amount, balance_after, reference, note, created_at FROM ledger
-        WHERE org_id = ${org_id} AND type IN ('topup', 'bonus', 'refund') AND reference = ${reference} AND run_id IS NULL`)
-
-      const openRuns = (org_id: string, limit: number) =>
-        openRunRows(sql`
-        SELECT o.run_id, r.capability, r.endpoint, o.state, o.hold, o.since
-        FROM open_runs o JOIN runs r ON r.org_id = o.org_id AND r.run_id = o.run_id
-        WHERE o.org_id = ${org_id} ORDER BY o.run_id LIMIT ${limit}`)
-
       return Books.of({
-        wallet,
+        wallet: Effect.fnUntraced(function* (org_id) {
+          const [row] = yield* walletRows(sql`
+            SELECT balance, reserved, allowances_held, per_run_limit, daily_limit, suspended,
+                   w.time_zones, w.approval_rules, ${sql.literal(todayOf("w"))}::text AS today, ${sql.literal(spentToday("w"))} AS spent_today
+            FROM wallets w WHERE org_id = ${org_id}`)
+          if (row === undefined) return yield* Effect.die(new Error(`${org_id} has no wallet`))
+          return { ...row, resets_at: dayEnd(row.today, row.time_zones ?? []) }
+        }, Effect.orDie),
         entries: (org_id, before, limit, filter = allEntries) => Effect.orDie(entries(org_id, before, limit, filter)),
-        credit: (org_id, reference) => Effect.orDie(Effect.map(credit(org_id, reference), (rows) => rows[0] ?? null)),
-        providerCost: (run_id) =>
+        credit: (org_id, reference) =>
           Effect.orDie(
             Effect.map(
-              costRows(sql`SELECT provider_cost FROM runs WHERE run_id = ${run_id}`),
-              ([row]) => row?.provider_cost ?? null
+              entryRows(sql`
+                SELECT seq, txn_id, type, amount, balance_after, reference, note, created_at FROM ledger
+                WHERE org_id = ${org_id} AND type IN ('topup', 'bonus', 'refund') AND reference = ${reference} AND run_id IS NULL`),
+              (rows) => rows[0] ?? null
             )
           ),
-        openRuns: (org_id, limit) => Effect.orDie(openRuns(org_id, limit)),
+        providerCost: (run_id) =>
+          Effect.map(
+            costRows.all(sql`SELECT provider_cost FROM runs WHERE run_id = ${run_id}`),
+            ([row]) => row?.provider_cost ?? null
+          ),
+        openRuns: (org_id, limit) =>
+          openRunRows.all(sql`
+            SELECT o.run_id, r.capability, r.endpoint, o.state, o.hold, o.since
+            FROM open_runs o JOIN runs r ON r.org_id = o.org_id AND r.run_id = o.run_id
+            WHERE o.org_id = ${org_id} ORDER BY o.run_id LIMIT ${limit}`),
         violations: (org_id) => Effect.orDie(violations(sql, org_id)),
         hasZone: (name) =>
           zoneNames.includes(name)
-            ? Effect.orDie(Effect.map(existsRow(sql`SELECT is_time_zone(${name}) AS exists`), ({ exists }) => exists))
+            ? Effect.map(existsRow.one(sql`SELECT is_time_zone(${name}) AS exists`), ({ exists }) => exists)
             : Effect.succeed(false),
         zones: (org_id) =>
-          Effect.orDie(
-            Effect.map(
-              zoneRows(sql`SELECT time_zones FROM wallets WHERE org_id = ${org_id}`),
-              ([row]) => row?.time_zones ?? []
-            )
+          Effect.map(
+            zoneRows.all(sql`SELECT time_zones FROM wallets WHERE org_id = ${org_id}`),
+            ([row]) => row?.time_zones ?? []
           ),
         snapshot: (work) => Effect.orDie(snapshot(sql, work))
       })

@@ -8,7 +8,7 @@ import { Context, Effect, Layer, type Redacted, Redacted as Secret, Schema } fro
 import { SqlClient } from "effect/sql"
 import { digest, newLinkToken } from "../accounts/Secrets.ts"
 import { Settings } from "../platform/Settings.ts"
-import { oneRowOf, rowsOf } from "../postgres/Rows.ts"
+import { done, oneRowOf, storedAs } from "../postgres/Rows.ts"
 
 export const DueInvitation = Schema.Struct({
   invitation_id: Schema.String,
@@ -18,7 +18,7 @@ export const DueInvitation = Schema.Struct({
   attempts: Schema.Number
 })
 export type DueInvitation = typeof DueInvitation.Type
-const dueRows = rowsOf(DueInvitation.fields)
+const dueRows = storedAs(DueInvitation.fields)
 
 /** E-mails to one address per hour, of this kind and of others, so that nobody can flood a mailbox through this service. */
 const sentPerHourMax = 5
@@ -51,15 +51,6 @@ export class InvitationMails extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const { cell } = yield* Settings
 
-      const due = (limit: number) =>
-        dueRows(sql`
-        UPDATE member_invitations i SET attempts = attempts + 1,
-               send_at = now() + make_interval(secs => least(${claimSecondsMax}::float8, ${claimSeconds}::float8 * 2 ^ least(i.attempts, 10)))
-        FROM (SELECT invitation_id FROM member_invitations WHERE send_at <= now() ORDER BY send_at LIMIT ${limit}
-              FOR UPDATE SKIP LOCKED) claimed
-        WHERE i.invitation_id = claimed.invitation_id
-        RETURNING i.invitation_id, i.org_id, i.email, i.attempts`)
-
       const token = Effect.fnUntraced(function* ({ invitation_id, org_id, email }: DueInvitation) {
         const { sent } = yield* countRow(sql`
           SELECT (SELECT count(*) FROM mails WHERE lower(address) = lower(${email}) AND outcome = 'sent' AND ended_at > now() - interval '1 hour')
@@ -73,18 +64,22 @@ export class InvitationMails extends Context.Service<
         return rows.length === 0 ? null : token
       })
 
-      const ended = ({ invitation_id, org_id }: DueInvitation, outcome: "sent" | "failed") => sql`
-        UPDATE member_invitations SET send_at = NULL, sent_at = CASE WHEN ${outcome} = 'sent' THEN now() END
-        WHERE org_id = ${org_id} AND invitation_id = ${invitation_id}`
-
-      const forget = sql`
-        DELETE FROM member_invitations WHERE least(expires_at, accepted_at, withdrawn_at) < now() - make_interval(days => ${keepDays})`
-
       return InvitationMails.of({
-        due: (limit) => Effect.orDie(due(limit)),
+        due: (limit) =>
+          dueRows.all(sql`
+            UPDATE member_invitations i SET attempts = attempts + 1,
+                   send_at = now() + make_interval(secs => least(${claimSecondsMax}::float8, ${claimSeconds}::float8 * 2 ^ least(i.attempts, 10)))
+            FROM (SELECT invitation_id FROM member_invitations WHERE send_at <= now() ORDER BY send_at LIMIT ${limit}
+                  FOR UPDATE SKIP LOCKED) claimed
+            WHERE i.invitation_id = claimed.invitation_id
+            RETURNING i.invitation_id, i.org_id, i.email, i.attempts`),
         token: (invitation) => Effect.orDie(token(invitation)),
-        ended: (invitation, outcome) => Effect.asVoid(Effect.orDie(ended(invitation, outcome))),
-        forget: Effect.asVoid(Effect.orDie(forget))
+        ended: ({ invitation_id, org_id }, outcome) =>
+          done(sql`
+            UPDATE member_invitations SET send_at = NULL, sent_at = CASE WHEN ${outcome} = 'sent' THEN now() END
+            WHERE org_id = ${org_id} AND invitation_id = ${invitation_id}`),
+        forget: done(sql`
+          DELETE FROM member_invitations WHERE least(expires_at, accepted_at, withdrawn_at) < now() - make_interval(days => ${keepDays})`)
       })
     })
   )

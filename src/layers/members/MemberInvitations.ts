@@ -14,7 +14,7 @@ import { type CodeNeeded, SecondFactors, type WrongCode } from "../accounts/Seco
 import { Mails } from "../accounts/Mails.ts"
 import { newId } from "../platform/Ids.ts"
 import { Settings } from "../platform/Settings.ts"
-import { oneRowOf, rowsOf } from "../postgres/Rows.ts"
+import { hasRows, oneRowOf, rowsOf } from "../postgres/Rows.ts"
 import { Invitation } from "../../schema/nouns/Member.ts"
 import { type Role, roles } from "../../schema/accounts/Role.ts"
 
@@ -120,42 +120,6 @@ export class MemberInvitations extends Context.Service<
         return recent >= BigInt(invitationsPerHour) ? new TooManyInvitations({ limit: "hour" }) : null
       })
 
-      const invite = Effect.fn("MemberInvitations.invite")(function* (invitation: NewMemberInvitation) {
-        const { org_id, email, role, invited_by, mailed } = invitation
-        const token = mailed ? null : newLinkToken(cell, "join", org_id)
-        const invitation_id = newId("inv")
-        const work = Effect.gen(function* () {
-          // Locks the organization's row, so that concurrent requests can't exceed the limits together.
-          yield* sql`SELECT 1 FROM orgs WHERE org_id = ${org_id} FOR NO KEY UPDATE`
-          const refused = yield* refusal(org_id, email)
-          if (refused !== null) return yield* refused
-          yield* sql`
-            UPDATE member_invitations SET withdrawn_at = now(), send_at = NULL
-            WHERE org_id = ${org_id} AND lower(email) = lower(${email}) AND accepted_at IS NULL AND withdrawn_at IS NULL`
-          yield* sql`
-            INSERT INTO member_invitations (invitation_id, org_id, email, role, invited_by, token_hash, expires_at, send_at)
-            VALUES (${invitation_id}, ${org_id}, ${email}, ${role}, ${invited_by}, ${token === null ? null : hashOf(token)},
-                    now() + make_interval(days => ${days}), CASE WHEN ${mailed} THEN now() END)`
-          const [row] = yield* invitationRows(sql`
-            SELECT ${columns} FROM member_invitations i JOIN users u ON u.user_id = i.invited_by
-            WHERE i.org_id = ${org_id} AND i.invitation_id = ${invitation_id}`)
-          return row ?? (yield* Effect.die(new Error("the invitation was not stored")))
-        })
-        const row = yield* sql.withTransaction(work).pipe(Effect.catchTag("SqlError", Effect.die))
-        return { row, token }
-      })
-
-      const list = (org_id: string, before: string | null, limit: number) =>
-        invitationRows(sql`
-        SELECT ${columns} FROM member_invitations i JOIN users u ON u.user_id = i.invited_by
-        WHERE i.org_id = ${org_id} AND i.accepted_at IS NULL AND i.withdrawn_at IS NULL
-          AND (${before}::text IS NULL OR i.invitation_id < ${before}) ORDER BY i.invitation_id DESC LIMIT ${limit}`)
-
-      const withdraw = (org_id: string, invitation_id: string) => sql`
-        UPDATE member_invitations SET withdrawn_at = now(), send_at = NULL
-        WHERE org_id = ${org_id} AND invitation_id = ${invitation_id} AND accepted_at IS NULL AND withdrawn_at IS NULL
-        RETURNING 1 AS withdrawn`
-
       const open = Effect.fnUntraced(function* (token: Redacted.Redacted) {
         const [row] = yield* openRows(sql`
           SELECT i.invitation_id, i.org_id, o.name AS organization, i.email, i.role
@@ -205,41 +169,72 @@ export class MemberInvitations extends Context.Service<
           session === null ? Effect.fail(new NotInvited()) : Effect.succeed(session)
         )
 
-      const accept = Effect.fn("MemberInvitations.accept")(function* (token: Redacted.Redacted, given: Accepting) {
-        const openInvitation = yield* open(token)
-        if (Option.isNone(openInvitation)) return yield* new NotInvited()
-        const invitation = openInvitation.value
-        const [account] = yield* Effect.orDie(accountOf(invitation.email))
-        const by = (user_id: string) => log.by({ kind: "person", id: user_id, name: null, address: given.client })
-        if (account !== undefined) {
-          const { user_id, password_hash } = account
-          if (!(yield* matches(given.password, password_hash))) return yield* new WrongAccountPassword()
-          const proven = yield* factors.check(user_id, given.code)
-          return yield* Effect.andThen(
-            joinWithAccount(invitation, user_id),
-            opened(user_id, password_hash, invitation.org_id, proven)
-          ).pipe(by(user_id), Effect.catchTag("SqlError", Effect.die))
-        }
-        if (Secret.value(given.password).length < given.passwordLengthMin) return yield* new WeakPassword()
-        const password_hash = yield* hashed(given.password)
-        const user_id = newId("usr")
-        return yield* Effect.andThen(
-          joinWithNewAccount(invitation, user_id, password_hash, given.address),
-          opened(user_id, password_hash, invitation.org_id, false)
-        ).pipe(
-          by(user_id),
-          // The address got an account since it was looked up. Accepting again asks for its password.
-          Effect.catchReason("SqlError", "UniqueViolation", () => Effect.fail(new WrongAccountPassword())),
-          Effect.catchTag("SqlError", Effect.die)
-        )
-      })
-
       return MemberInvitations.of({
-        invite,
-        list: (org_id, before, limit) => Effect.orDie(list(org_id, before, limit)),
-        withdraw: (org_id, id) => Effect.orDie(Effect.map(withdraw(org_id, id), (rows) => rows.length > 0)),
+        invite: Effect.fn("MemberInvitations.invite")(function* (invitation) {
+          const { org_id, email, role, invited_by, mailed } = invitation
+          const token = mailed ? null : newLinkToken(cell, "join", org_id)
+          const invitation_id = newId("inv")
+          const work = Effect.gen(function* () {
+            // Locks the organization's row, so that concurrent requests can't exceed the limits together.
+            yield* sql`SELECT 1 FROM orgs WHERE org_id = ${org_id} FOR NO KEY UPDATE`
+            const refused = yield* refusal(org_id, email)
+            if (refused !== null) return yield* refused
+            yield* sql`
+              UPDATE member_invitations SET withdrawn_at = now(), send_at = NULL
+              WHERE org_id = ${org_id} AND lower(email) = lower(${email}) AND accepted_at IS NULL AND withdrawn_at IS NULL`
+            yield* sql`
+              INSERT INTO member_invitations (invitation_id, org_id, email, role, invited_by, token_hash, expires_at, send_at)
+              VALUES (${invitation_id}, ${org_id}, ${email}, ${role}, ${invited_by}, ${token === null ? null : hashOf(token)},
+                      now() + make_interval(days => ${days}), CASE WHEN ${mailed} THEN now() END)`
+            const [row] = yield* invitationRows(sql`
+              SELECT ${columns} FROM member_invitations i JOIN users u ON u.user_id = i.invited_by
+              WHERE i.org_id = ${org_id} AND i.invitation_id = ${invitation_id}`)
+            return row ?? (yield* Effect.die(new Error("the invitation was not stored")))
+          })
+          const row = yield* sql.withTransaction(work).pipe(Effect.catchTag("SqlError", Effect.die))
+          return { row, token }
+        }),
+        list: (org_id, before, limit) =>
+          Effect.orDie(
+            invitationRows(sql`
+              SELECT ${columns} FROM member_invitations i JOIN users u ON u.user_id = i.invited_by
+              WHERE i.org_id = ${org_id} AND i.accepted_at IS NULL AND i.withdrawn_at IS NULL
+                AND (${before}::text IS NULL OR i.invitation_id < ${before}) ORDER BY i.invitation_id DESC LIMIT ${limit}`)
+          ),
+        withdraw: (org_id, invitation_id) =>
+          hasRows(sql`
+            UPDATE member_invitations SET withdrawn_at = now(), send_at = NULL
+            WHERE org_id = ${org_id} AND invitation_id = ${invitation_id} AND accepted_at IS NULL AND withdrawn_at IS NULL
+            RETURNING 1 AS withdrawn`),
         open,
-        accept
+        accept: Effect.fn("MemberInvitations.accept")(function* (token, given) {
+          const openInvitation = yield* open(token)
+          if (Option.isNone(openInvitation)) return yield* new NotInvited()
+          const invitation = openInvitation.value
+          const [account] = yield* Effect.orDie(accountOf(invitation.email))
+          const by = (user_id: string) => log.by({ kind: "person", id: user_id, name: null, address: given.client })
+          if (account !== undefined) {
+            const { user_id, password_hash } = account
+            if (!(yield* matches(given.password, password_hash))) return yield* new WrongAccountPassword()
+            const proven = yield* factors.check(user_id, given.code)
+            return yield* Effect.andThen(
+              joinWithAccount(invitation, user_id),
+              opened(user_id, password_hash, invitation.org_id, proven)
+            ).pipe(by(user_id), Effect.catchTag("SqlError", Effect.die))
+          }
+          if (Secret.value(given.password).length < given.passwordLengthMin) return yield* new WeakPassword()
+          const password_hash = yield* hashed(given.password)
+          const user_id = newId("usr")
+          return yield* Effect.andThen(
+            joinWithNewAccount(invitation, user_id, password_hash, given.address),
+            opened(user_id, password_hash, invitation.org_id, false)
+          ).pipe(
+            by(user_id),
+            // The address got an account since it was looked up. Accepting again asks for its password.
+            Effect.catchReason("SqlError", "UniqueViolation", () => Effect.fail(new WrongAccountPassword())),
+            Effect.catchTag("SqlError", Effect.die)
+          )
+        })
       })
     })
   )

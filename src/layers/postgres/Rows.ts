@@ -73,13 +73,14 @@ export const oneRowOf = <const F extends Fields>(fields: F) => {
 
 type Statement<E, R> = Effect.Effect<ReadonlyArray<object>, E, R>
 
-/** For a store whose callers can do nothing about a failing database: a failure dies. `first` is null if there is no row. */
+/** For a store whose callers can do nothing about a failing database: a failure dies. `first` is null without a row, and `one` dies. */
 export const storedAs = <const F extends Fields>(fields: F) => {
-  const rows = rowsOf(fields)
+  const [rows, row] = [rowsOf(fields), oneRowOf(fields)]
   const all = <E, R>(statement: Statement<E, R>) => Effect.orDie(rows(statement))
+  const one = <E, R>(statement: Statement<E, R>) => Effect.orDie(row(statement))
   const first = <E, R>(statement: Statement<E, R>) =>
     Effect.map(all(statement), ([row]): RowOf<F> | null => row ?? null)
-  return { all, first }
+  return { all, first, one }
 }
 
 /** Whether a statement returned any row, such as those that it changed. A failure dies. */

@@ -10,9 +10,9 @@ import { SqlClient } from "effect/sql"
 import { texts } from "../postgres/Columns.ts"
 import type { Finding } from "../../schema/catalog/Doubt.ts"
 import { UnknownOutcome } from "../../schema/nouns/operator/Outcome.ts"
-import { rowsOf } from "../postgres/Rows.ts"
+import { hasRows, rowsOf, storedAs } from "../postgres/Rows.ts"
 
-const unknownRows = rowsOf(UnknownOutcome.fields)
+const unknownRows = storedAs(UnknownOutcome.fields)
 
 /** A call whose outcome is to be looked up at its provider. */
 export const DueLookup = Schema.Struct({
@@ -27,7 +27,7 @@ export const DueLookup = Schema.Struct({
   age_seconds: Schema.Number
 })
 export type DueLookup = typeof DueLookup.Type
-const dueLookupRows = rowsOf(DueLookup.fields)
+const dueLookupRows = storedAs(DueLookup.fields)
 
 /** Pauses between the look-ups of one run; the last one is repeated. */
 const pauseMinutes = [1, 5, 15, 60, 360]
@@ -87,66 +87,63 @@ export class UnknownOutcomes extends Context.Service<
         u.at, u.finding, u.note, u.found_at,
         CASE WHEN u.finding IS NULL AND r.erased_at IS NULL AND u.at > now() - ${maxAge} THEN u.look_after END AS next_look`)
       const joined = sql.literal("unknown_outcomes u LEFT JOIN runs r ON r.org_id = u.org_id AND r.run_id = u.run_id")
-      const list = ({ org_id, resolved, before = null }: UnknownFilter, limit: number) =>
-        unknownRows(sql`
-        SELECT ${columns} FROM ${joined}
-        WHERE ${sql.and([
-          ...(org_id === null ? [] : [sql`u.org_id = ${org_id}`]),
-          ...(resolved ? [] : [sql`u.finding IS NULL`]),
-          ...(before === null
-            ? []
-            : [sql`(u.at, u.run_id) < (SELECT b.at, b.run_id FROM unknown_outcomes b WHERE b.run_id = ${before})`]),
-          sql`true`
-        ])} ORDER BY u.at DESC, u.run_id DESC LIMIT ${limit}`)
-      const find = (run_id: string) => unknownRows(sql`SELECT ${columns} FROM ${joined} WHERE u.run_id = ${run_id}`)
       // Nobody was contacted, so the contact guard lets the next run pass.
       const released = sql.literal(`, released AS (
           DELETE FROM contact_claims c USING resolved f WHERE c.run_id = f.run_id AND c.org_id = f.org_id
         )`)
-      const resolve = (run_id: string, finding: Finding, note: string, by: string) => sql`
-        WITH resolved AS (
-          UPDATE unknown_outcomes SET finding = ${finding}, note = ${note}, found_at = now()
-          WHERE run_id = ${run_id} AND finding IS NULL RETURNING org_id, run_id, found_at
-        ), hinted AS (
-          UPDATE runs r SET hints = (jsonb_build_array(${by}::text || ' on '
-            || to_char(f.found_at AT TIME ZONE 'UTC', 'YYYY-MM-DD') || ': ' || ${hintOf[finding]}::text) || coalesce(r.hints, '[]')::jsonb)::json
-          FROM resolved f WHERE r.org_id = f.org_id AND r.run_id = f.run_id
-        )${finding === "not_delivered" ? released : sql.literal("")}
-        SELECT 1 AS resolved FROM resolved`
       const findings = (run_ids: ReadonlyArray<string>) =>
         findingRows(sql`
-        SELECT run_id, finding FROM unknown_outcomes WHERE run_id = ANY(${texts(run_ids)}) AND finding IS NOT NULL`)
+          SELECT run_id, finding FROM unknown_outcomes WHERE run_id = ANY(${texts(run_ids)}) AND finding IS NOT NULL`)
       const pause = sql.literal(`(ARRAY[${pauseMinutes.join()}])[least(u.looks + 1, ${pauseMinutes.length})]`)
-      const claim = (offers: ReadonlyArray<OfferName>) =>
-        dueLookupRows(sql`
-        WITH due AS (
-          SELECT u.run_id FROM unknown_outcomes u
-          JOIN runs r ON r.org_id = u.org_id AND r.run_id = u.run_id
-          JOIN unnest(${texts(offers.map((one) => one.provider))}, ${texts(offers.map((one) => one.capability))}) AS o(provider, capability)
-            ON o.provider = u.provider AND o.capability = r.capability
-          WHERE u.finding IS NULL AND u.look_after <= now() AND u.at > now() - ${sql.literal(maxAge)} AND r.erased_at IS NULL
-          ORDER BY u.look_after LIMIT 1 FOR UPDATE OF u SKIP LOCKED
-        ), claimed AS (
-          UPDATE unknown_outcomes u SET looks = u.looks + 1, look_after = now() + make_interval(mins => ${pause})
-          FROM due WHERE u.run_id = due.run_id RETURNING u.org_id, u.run_id, u.provider, u.at
-        )
-        SELECT c.run_id, c.org_id, coalesce(r.attempts -> -1 ->> 'account' = 'own', false) AS own, c.provider, r.capability, r.input::text AS input, extract(epoch FROM now() - c.at)::float8 AS age_seconds
-        FROM claimed c JOIN runs r ON r.org_id = c.org_id AND r.run_id = c.run_id`)
-      const lookFailed = (run_id: string) => sql`
-        UPDATE unknown_outcomes SET look_failed = true WHERE run_id = ${run_id} AND NOT look_failed RETURNING 1 AS first`
+
       return UnknownOutcomes.of({
-        claim: (offers) => Effect.orDie(Effect.map(claim(offers), ([due]) => due ?? null)),
-        lookFailed: (run_id) => Effect.orDie(Effect.map(lookFailed(run_id), (rows) => rows.length === 1)),
+        claim: (offers) =>
+          dueLookupRows.first(sql`
+            WITH due AS (
+              SELECT u.run_id FROM unknown_outcomes u
+              JOIN runs r ON r.org_id = u.org_id AND r.run_id = u.run_id
+              JOIN unnest(${texts(offers.map((one) => one.provider))}, ${texts(offers.map((one) => one.capability))}) AS o(provider, capability)
+                ON o.provider = u.provider AND o.capability = r.capability
+              WHERE u.finding IS NULL AND u.look_after <= now() AND u.at > now() - ${sql.literal(maxAge)} AND r.erased_at IS NULL
+              ORDER BY u.look_after LIMIT 1 FOR UPDATE OF u SKIP LOCKED
+            ), claimed AS (
+              UPDATE unknown_outcomes u SET looks = u.looks + 1, look_after = now() + make_interval(mins => ${pause})
+              FROM due WHERE u.run_id = due.run_id RETURNING u.org_id, u.run_id, u.provider, u.at
+            )
+            SELECT c.run_id, c.org_id, coalesce(r.attempts -> -1 ->> 'account' = 'own', false) AS own, c.provider, r.capability, r.input::text AS input, extract(epoch FROM now() - c.at)::float8 AS age_seconds
+            FROM claimed c JOIN runs r ON r.org_id = c.org_id AND r.run_id = c.run_id`),
+        lookFailed: (run_id) =>
+          hasRows(sql`
+            UPDATE unknown_outcomes SET look_failed = true WHERE run_id = ${run_id} AND NOT look_failed RETURNING 1 AS first`),
         findings: (run_ids) =>
           run_ids.length === 0
             ? Effect.succeed(new Map())
             : Effect.orDie(
                 Effect.map(findings(run_ids), (rows) => new Map(rows.map(({ run_id, finding }) => [run_id, finding])))
               ),
-        list: (filter, limit) => Effect.orDie(list(filter, limit)),
-        find: (run_id) => Effect.orDie(Effect.map(find(run_id), (rows) => rows[0] ?? null)),
+        list: ({ org_id, resolved, before = null }, limit) =>
+          unknownRows.all(sql`
+            SELECT ${columns} FROM ${joined}
+            WHERE ${sql.and([
+              ...(org_id === null ? [] : [sql`u.org_id = ${org_id}`]),
+              ...(resolved ? [] : [sql`u.finding IS NULL`]),
+              ...(before === null
+                ? []
+                : [sql`(u.at, u.run_id) < (SELECT b.at, b.run_id FROM unknown_outcomes b WHERE b.run_id = ${before})`]),
+              sql`true`
+            ])} ORDER BY u.at DESC, u.run_id DESC LIMIT ${limit}`),
+        find: (run_id) => unknownRows.first(sql`SELECT ${columns} FROM ${joined} WHERE u.run_id = ${run_id}`),
         resolve: (run_id, finding, note, by = "The operator of this service found out") =>
-          Effect.orDie(Effect.map(resolve(run_id, finding, note, by), (rows) => rows.length === 1))
+          hasRows(sql`
+            WITH resolved AS (
+              UPDATE unknown_outcomes SET finding = ${finding}, note = ${note}, found_at = now()
+              WHERE run_id = ${run_id} AND finding IS NULL RETURNING org_id, run_id, found_at
+            ), hinted AS (
+              UPDATE runs r SET hints = (jsonb_build_array(${by}::text || ' on '
+                || to_char(f.found_at AT TIME ZONE 'UTC', 'YYYY-MM-DD') || ': ' || ${hintOf[finding]}::text) || coalesce(r.hints, '[]')::jsonb)::json
+              FROM resolved f WHERE r.org_id = f.org_id AND r.run_id = f.run_id
+            )${finding === "not_delivered" ? released : sql.literal("")}
+            SELECT 1 AS resolved FROM resolved`)
       })
     })
   )
