@@ -15,6 +15,9 @@ export interface Call {
   readonly at: number
   /** Whether the answer can be taken for a delivery. Only such a call may be charged. */
   readonly delivers: boolean
+  /** Of an e-mail: who gets it, and the path of the link with which the recipient opts out. */
+  readonly to: ReadonlyArray<string>
+  readonly opt_out_path: string | null
   /** A GET whose connection the provider closes. The runtime's HTTP client asks once more by itself, if it had used the connection before. */
   readonly asked_again: boolean
 }
@@ -27,8 +30,17 @@ export type Disturb = (call: Pick<Call, "provider" | "key">) => {
   readonly answer: Response | Promise<Response>
 } | null
 
+/** The credits of the service's account at LeadMagic. A hit costs one. */
+export interface Account {
+  left: number
+  /** Hits that were not paid for. */
+  overspent: number
+}
+
 export interface Meter {
   readonly url: string
+  /** Null: nobody counts credits, and what is left can't be read. */
+  readonly account: Account | null
   readonly calls: ReadonlyArray<Call>
   readonly of: (key: string) => ReadonlyArray<Call>
   /** Requests that came in and are not answered yet. */
@@ -44,11 +56,26 @@ export interface Meter {
 export type Manner = "Hit" | "Miss" | "Hold" | `Wait${number}`
 
 const Finding = Schema.Struct({ first_name: Schema.String, last_name: Schema.String, domain: Schema.String })
-const Message = Schema.Struct({ subject: Schema.String, text: Schema.String })
+const Message = Schema.Struct({
+  subject: Schema.String,
+  text: Schema.String,
+  to: Schema.Array(Schema.String),
+  headers: Schema.optionalKey(Schema.Struct({ "List-Unsubscribe": Schema.optionalKey(Schema.String) }))
+})
 const findingOf = Schema.decodeUnknownSync(Finding)
 const messageOf = Schema.decodeUnknownSync(Message)
 
-export const startMeter = (disturb: Disturb = () => null): Meter => {
+const unwritten = { to: [], opt_out_path: null }
+
+/** Of the readings of what an account has left, one in three is slow: another one may start and end meanwhile. */
+const slowReadings = 3
+const slowReadingMillis = 3_000
+
+const pathIn = (header: string | undefined) => (header === undefined ? null : new URL(header.slice(1, -1)).pathname)
+
+export const startMeter = (disturb: Disturb = () => null, credits: number | null = null): Meter => {
+  const account = credits === null ? null : { left: credits, overspent: 0 }
+  let readings = 0
   const calls: Array<Call> = []
   const byKey = new Map<string, Array<Call>>()
   let open = 0
@@ -63,12 +90,12 @@ export const startMeter = (disturb: Disturb = () => null): Meter => {
   const answer = async (request: Request): Promise<Response> => {
     const { pathname, searchParams } = new URL(request.url)
     /** The hostile answer, if this call gets one. */
-    const note = (provider: Call["provider"], key: string) => {
+    const note = (provider: Call["provider"], key: string, message: Pick<Call, "to" | "opt_out_path"> = unwritten) => {
       const run_id = request.headers.get("idempotency-key")
       const disturbed = disturb({ provider, key })
       const delivers = disturbed?.delivers ?? true
       const asked_again = request.method === "GET" && (disturbed?.breaks_after_seconds ?? null) !== null
-      const call = { provider, key, run_id, at: performance.now(), delivers, asked_again }
+      const call = { ...message, provider, key, run_id, at: performance.now(), delivers, asked_again }
       calls.push(call)
       byKey.set(key, [...(byKey.get(key) ?? []), call])
       if (disturbed === null) return undefined
@@ -82,8 +109,8 @@ export const startMeter = (disturb: Disturb = () => null): Meter => {
       return Promise.race([answer, closed])
     }
     if (pathname === "/emails") {
-      const { subject, text } = messageOf(await request.json())
-      const disturbed = note("resend", subject)
+      const { subject, text, to, headers } = messageOf(await request.json())
+      const disturbed = note("resend", subject, { to, opt_out_path: pathIn(headers?.["List-Unsubscribe"]) })
       if (disturbed !== undefined) return disturbed
       await patience(text)
       return Response.json({ id: `msg_${calls.length}` })
@@ -92,6 +119,10 @@ export const startMeter = (disturb: Disturb = () => null): Meter => {
       const { first_name, last_name, domain } = findingOf(await request.json())
       const disturbed = note("leadmagic", last_name)
       if (disturbed !== undefined) return disturbed
+      if (account !== null && first_name !== "Miss") {
+        account.left -= 1
+        if (account.left < 0) account.overspent += 1
+      }
       await patience(first_name)
       const names = { first_name, last_name, domain }
       return first_name === "Miss"
@@ -107,6 +138,12 @@ export const startMeter = (disturb: Disturb = () => null): Meter => {
       return Response.json({
         data: { first_name, last_name, domain, email, score: 90, verification: { status: "valid" }, sources: [] }
       })
+    }
+    if (pathname === "/credits" && account !== null) {
+      const { left } = account
+      readings += 1
+      if (readings % slowReadings === 0) await Bun.sleep(slowReadingMillis)
+      return Response.json({ credits: Math.max(0, left) })
     }
     return new Response(null, { status: 500 })
   }
@@ -126,6 +163,7 @@ export const startMeter = (disturb: Disturb = () => null): Meter => {
   })
   return {
     url: `http://127.0.0.1:${server.port}`,
+    account,
     calls,
     of: (key) => byKey.get(key) ?? [],
     open: () => open,

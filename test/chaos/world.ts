@@ -41,6 +41,8 @@ export interface Asked {
   readonly customer: Customer
   readonly body: { readonly capability: "email.find" | "email.send"; readonly input: Readonly<Record<string, string>> }
   readonly more: More
+  /** Before the first request, as `performance.now()` tells. */
+  readonly at: number
 }
 
 /** Further members of a request, and another key of its customer. */
@@ -71,6 +73,8 @@ export interface Given {
   readonly settings?: Readonly<Record<string, string>>
   /** Hostile answers of the providers. */
   readonly disturb?: Disturb
+  /** What the account at LeadMagic has left at first. Without it, nobody counts. */
+  readonly credits?: number
 }
 
 let worlds = 0
@@ -99,20 +103,27 @@ export class World {
   readonly pool: Pool
   private next = 0
 
-  private constructor(backend: Backend, env: Readonly<Record<string, string>>, disturb?: Disturb) {
-    this.meter = startMeter(disturb)
+  private constructor({ backend, disturb, credits, settings }: Given, env: Readonly<Record<string, string>>) {
+    this.meter = startMeter(disturb, credits)
     this.backend = backend
     this.env = env
-    this.pool = new Pool({ connectionString: env["DATABASE_URL"], max: 3, connectionTimeoutMillis: 2_000 })
+    const schema = settings?.["RUNGATE_DATABASE_SCHEMA"]
+    this.pool = new Pool({
+      connectionString: env["DATABASE_URL"],
+      max: 3,
+      connectionTimeoutMillis: 2_000,
+      ...(schema === undefined ? {} : { options: `-c search_path=${schema}` })
+    })
     this.pool.on("error", () => {})
   }
 
-  static async open({ backend, databaseUrl, redisUrl, settings, disturb }: Given): Promise<World> {
+  static async open(given: Given): Promise<World> {
+    const { backend, databaseUrl, redisUrl, settings } = given
     worlds += 1
     const redis = backend === "redis" ? (redisUrl ?? `${await startRedis()}/${worlds % 16}`) : undefined
     const url = databaseUrl ?? (await freshDatabase())
     const own = { DATABASE_URL: url, ...(redis === undefined ? {} : { REDIS_URL: redis }) }
-    const meterless = new World(backend, own, disturb)
+    const meterless = new World(given, own)
     const accounts = ["LEADMAGIC", "HUNTER", "RESEND"].flatMap((slug) => [
       [`RUNGATE_PROVIDER_${slug}_API_KEY`, `key-of-${slug}`],
       [`RUNGATE_PROVIDER_${slug}_BASE_URL`, meterless.meter.url]
@@ -153,7 +164,8 @@ export class World {
   /** Needs a database that a process has migrated, and a worker that applies the credit. */
   async openAccounts(): Promise<void> {
     for (let lane = 0; lane < lanesDefault; lane++) {
-      const org_id = `org_chaos${lane}`
+      // As long as every id of an organization, which links for opting out need.
+      const org_id = `org_chaos${lane}`.padEnd(30, "0")
       const token = `rg_live_${crypto.randomUUID().replaceAll("-", "")}`
       await this.query("INSERT INTO orgs (org_id, name) VALUES ($1, 'Chaos')", [org_id])
       await this.query("INSERT INTO wallets (org_id, lane) VALUES ($1, $2)", [org_id, lane])
@@ -186,13 +198,14 @@ export class World {
     }
   }
 
-  /** A session token of an owner of the customer's organization, without a sign-up. */
-  async session({ org_id }: Customer): Promise<string> {
+  /** A new session token of an owner of the customer's organization, without a sign-up. */
+  async session({ org_id }: Pick<Customer, "org_id">): Promise<string> {
     const token = `rg_sess_${crypto.randomUUID().replaceAll("-", "")}`
     const user_id = `usr_${org_id}`
-    await this.query("INSERT INTO users (user_id, org_id, email, password_hash) VALUES ($1, $2, $3, 'none')", [
-      ...[user_id, org_id, `${org_id}@example.com`]
-    ])
+    await this.query(
+      "INSERT INTO users (user_id, org_id, email, password_hash) VALUES ($1, $2, $3, 'none') ON CONFLICT DO NOTHING",
+      [user_id, org_id, `${org_id}@example.com`]
+    )
     await this.query(
       "INSERT INTO sessions (token_hash, user_id, org_id, expires_at) VALUES ($1, $2, $3, now() + interval '30 days')",
       [digest(token), user_id, org_id]
@@ -203,7 +216,7 @@ export class World {
   private ask(body: Asked["body"], key: string, more: More): Asked {
     const customer = this.customers[this.next % this.customers.length]
     if (customer === undefined) throw new Error("open the accounts first")
-    const asked = { key, customer, body, more }
+    const asked = { key, customer, body, more, at: performance.now() }
     this.asked.set(key, asked)
     return asked
   }
@@ -219,9 +232,9 @@ export class World {
     return this.ask({ capability: "email.find", input }, key, more)
   }
 
-  send(manner: Manner, more: More = {}): Asked {
+  send(manner: Manner, more: More = {}, to = "jane@example.com"): Asked {
     const key = this.newKey()
-    const input = { from: "hello@example.com", to: "jane@example.com", subject: key, text: manner }
+    const input = { from: "hello@example.com", to, subject: key, text: manner }
     return this.ask({ capability: "email.send", input }, key, more)
   }
 

@@ -4,18 +4,25 @@
 import { Redis } from "ioredis"
 import { bent, canBend } from "../chaos/clock.ts"
 import { until } from "../chaos/processes.ts"
-import type { Proxy } from "../chaos/proxy.ts"
 import { type Server, stops } from "../chaos/servers.ts"
-import type { World } from "../chaos/world.ts"
+import type { Installation } from "./installation.ts"
 import type { Fault } from "./plan.ts"
 import type { Slots } from "./slots.ts"
 
 export interface Stand {
-  readonly world: World
   readonly postgres: Server
   readonly redis: Server | undefined
-  readonly proxies: ReadonlyArray<Proxy>
+  /** At least one. The slots of the schedule are theirs in turn. */
+  readonly installations: readonly [Installation, ...ReadonlyArray<Installation>]
+}
+
+interface Place {
   readonly slots: Slots
+  readonly slot: number
+}
+const placeOf = ({ installations }: Stand, slot: number): Place => {
+  const { length } = installations
+  return { slots: (installations[slot % length] ?? installations[0]).slots, slot: Math.floor(slot / length) }
 }
 
 /** A busy machine takes long to start a process, and PostgreSQL may be away meanwhile. */
@@ -27,7 +34,7 @@ const sleep = (seconds: number) => Bun.sleep(seconds * 1_000)
  * A disk that is slow to write: every commit waits, and reads go on. Without the rights of root no disk can be slowed down, so PostgreSQL
  * waits for a standby that does not exist, which holds a commit at the same point as a slow flush of its log.
  */
-const slowCommits = async ({ world }: Stand, slow: boolean) => {
+const slowCommits = async ({ installations: [{ world }] }: Stand, slow: boolean) => {
   const setting = slow ? "SET synchronous_standby_names = 'nobody'" : "RESET synchronous_standby_names"
   await world.query(`ALTER SYSTEM ${setting}`)
   await world.query("SELECT pg_reload_conf()")
@@ -64,24 +71,26 @@ const killRedis = (stand: Stand, during: () => Promise<void>) =>
   })
 
 export const inflict = async (stand: Stand, fault: Fault): Promise<void> => {
-  const { world, postgres, slots, proxies } = stand
+  const { postgres, installations } = stand
+  const { slots, slot } = placeOf(stand, "slot" in fault ? fault.slot : 0)
+  const proxies = installations.flatMap((one) => one.proxies)
   switch (fault.kind) {
     case "kill":
-      await slots.kill(fault.slot)
-      return slots.start(fault.slot)
+      await slots.kill(slot)
+      return slots.start(slot)
     case "stop":
-      await slots.stop(fault.slot)
-      return slots.start(fault.slot)
+      await slots.stop(slot)
+      return slots.start(slot)
     case "freeze": {
-      const service = slots.current[fault.slot]
+      const service = slots.current[slot]
       service?.signal("SIGSTOP")
       await sleep(fault.seconds)
       service?.signal("SIGCONT")
       return
     }
     case "wrong_clock":
-      await slots.kill(fault.slot)
-      return slots.start(fault.slot, canBend ? bent(fault.skew_seconds) : {})
+      await slots.kill(slot)
+      return slots.start(slot, canBend ? bent(fault.skew_seconds) : {})
     case "partition":
       for (const proxy of proxies) proxy.silence(fault.direction)
       await sleep(fault.seconds)
@@ -96,7 +105,7 @@ export const inflict = async (stand: Stand, fault: Fault): Promise<void> => {
       await sleep(fault.seconds)
       return postgres.start()
     case "end_sessions":
-      await world
+      await installations[0].world
         .query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'rungate'")
         .catch(() => {})
       return
@@ -121,10 +130,10 @@ export const inflict = async (stand: Stand, fault: Fault): Promise<void> => {
     case "start_without_redis": {
       let started: Promise<void> | undefined
       await killRedis(stand, async () => {
-        await slots.kill(fault.slot)
-        slots.output[fault.slot] = () => ""
-        started = slots.start(fault.slot)
-        const waits = () => slots.output[fault.slot]?.().includes("Waiting for Redis")
+        await slots.kill(slot)
+        slots.output[slot] = () => ""
+        started = slots.start(slot)
+        const waits = () => slots.output[slot]?.().includes("Waiting for Redis")
         await until("a start that waits for Redis", waitMillisMax, () => waits() || slots.failed)
         await sleep(fault.seconds)
       })

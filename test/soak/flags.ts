@@ -13,9 +13,11 @@ export interface Flags {
   readonly backend: Backend | null
   /** Only this stage. Null: from the first one until the time is over. */
   readonly stage: number | null
+  /** Installations in one database. With two, each has a schema of its own. */
+  readonly schemas: 1 | 2
 }
 
-export const usage = `npm run soak -- [--minutes 10] [--seed <number>] [--backend redis|postgres] [--stage <number>]
+export const usage = `npm run soak -- [--minutes 10] [--seed <number>] [--backend redis|postgres] [--stage <number>] [--schemas 2]
 
 Runs processes of all roles under load and breaks them and their servers by a schedule that follows from the seed. Checks the books
 while it runs and after each stage. Stops at the first violation and keeps the database.
@@ -23,9 +25,10 @@ while it runs and after each stage. Stops at the first violation and keeps the d
   --minutes   how long, from ${minutesMin} to ${minutesMax}; half of it for each backend (default: 10)
   --seed      the schedule, from 0 to ${seedMax} (default: the day's)
   --backend   only this one: redis or postgres (default: both)
-  --stage     only this stage of the schedule, whatever --minutes says`
+  --stage     only this stage of the schedule, whatever --minutes says
+  --schemas   2: two installations in two schemas of one database (default: 1)`
 
-const names = ["--minutes", "--seed", "--backend", "--stage", "--help"]
+const names = ["--minutes", "--seed", "--backend", "--stage", "--schemas", "--help"]
 /** A new schedule every day, as for the samples of the tests. */
 const seedOfDay = () => Math.floor(Date.now() / 86_400_000)
 
@@ -55,8 +58,12 @@ export const flagsOf = (words: ReadonlyArray<string>): Flags | string | null => 
   const seed = whole("--seed", seedOfDay(), 0, seedMax)
   const stage = values.has("--stage") ? whole("--stage", 1, 1, 100_000) : null
   const backend = values.get("--backend") ?? null
-  for (const value of [minutes, seed, stage]) if (typeof value === "string") return value
+  const schemas = whole("--schemas", 1, 1, 2)
+  for (const value of [minutes, seed, stage, schemas]) if (typeof value === "string") return value
   if (backend !== null && backend !== "redis" && backend !== "postgres")
     return `--backend must be redis or postgres, not ${backend}.`
-  return { minutes: Number(minutes), seed: Number(seed), backend, stage: stage === null ? null : Number(stage) }
+  return {
+    ...{ minutes: Number(minutes), seed: Number(seed), backend, stage: stage === null ? null : Number(stage) },
+    schemas: schemas === 2 ? 2 : 1
+  }
 }

@@ -25,9 +25,10 @@ export interface Load {
 
 const next = (world: World, people: People, random: Random): Asked => {
   const kind = random()
-  const more = people.more(random, kind >= 0.15)
-  if (kind < 0.15) return world.send("Hit", more)
-  if (kind < 0.3) return world.find("Miss", more)
+  const sends = kind < 0.2
+  const more = people.more(random, !sends)
+  if (sends) return world.send("Hit", more, people.optOuts.recipient(random))
+  if (kind < 0.32) return world.find("Miss", more)
   return world.find(kind < 0.6 ? "Wait300" : kind < 0.65 ? "Wait2500" : "Hit", more)
 }
 
@@ -48,7 +49,7 @@ export const startLoad = (world: World, slots: Slots, people: People, seed: numb
       asked.add(one)
       // All processes with an address are down: the key is asked for at the end of the stage.
       if (service === undefined) {
-        await Bun.sleep(200)
+        while (!over && slots.fronts().length === 0) await Bun.sleep(200)
         continue
       }
       const told = await world.submit(service, one, cancels ? 0 : wait, answerMillisMax)

@@ -12,6 +12,8 @@ import type { Role } from "../chaos/processes.ts"
 /** The processes of one installation. Clients ask those that have an address; the last one reaches its servers through proxies. */
 export const roles: ReadonlyArray<Role> = ["all", "http", "worker", "worker"]
 export const proxiedSlot = roles.length - 1
+/** Of each of two installations, which have the slots in turn. */
+export const rolesOfTwo: ReadonlyArray<Role> = ["all", "worker"]
 
 export const stageSeconds = 40
 /** From one fault to the next. Shorter than most faults last, so that faults overlap. */

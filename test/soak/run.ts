@@ -20,7 +20,9 @@ if (typeof flags === "string") {
   process.exit(2)
 }
 
-const lineOf = ({ minutes, seed }: Flags, more: string) => `npm run soak -- --minutes ${minutes} --seed ${seed}${more}`
+const schemasOf = ({ schemas }: Flags) => (schemas === 1 ? "" : ` --schemas ${schemas}`)
+const lineOf = (flags: Flags, more: string) =>
+  `npm run soak -- --minutes ${flags.minutes} --seed ${flags.seed}${schemasOf(flags)}${more}`
 
 const chosen = flags.backend === null ? installedBackends : installedBackends.filter((one) => one === flags.backend)
 if (chosen.length === 0) {
@@ -37,13 +39,14 @@ const pairs = (counts: Readonly<Record<string, number>>) =>
     .map(([name, count]) => `${name} ${count}`)
     .join(", ")
 
-const tellViolation = ({ backend, findings, stage, seconds, kept }: Outcome, { seed }: Flags) => {
+const tellViolation = ({ backend, findings, stage, seconds, kept }: Outcome) => {
+  const { seed } = flags
   console.log(`\nVIOLATION after ${seconds} s, in stage ${stage} on ${backend}, seed ${seed}:`)
   for (const { check, text } of findings) console.log(`  ${checks[check]}\n    ${text}`)
   const only = `--backend ${backend}`
   console.log(`\nThe lines above are the history of faults. Repeat them all, or only this stage:`)
-  console.log(`  ${lineOf({ ...flags, minutes: flags.minutes }, ` ${only}`)}`)
-  console.log(`  npm run soak -- --seed ${seed} ${only} --stage ${stage}`)
+  console.log(`  ${lineOf(flags, ` ${only}`)}`)
+  console.log(`  npm run soak -- --seed ${seed}${schemasOf(flags)} ${only} --stage ${stage}`)
   console.log(`PostgreSQL's files (stopped), the processes' logs and the history are kept in ${kept}`)
 }
 
@@ -69,13 +72,14 @@ for (const backend of chosen) {
   const outcome = await soak({
     backend,
     seed: flags.seed,
+    schemas: flags.schemas,
     from: flags.stage ?? 1,
     more: () => flags.stage === null && !enough(),
     say: (line) => console.log(line),
     signal: interrupted.signal
   })
   outcomes.push(outcome)
-  if (outcome.findings.length > 0) tellViolation(outcome, flags)
+  if (outcome.findings.length > 0) tellViolation(outcome)
   if (outcome.findings.length > 0 || interrupted.signal.aborted) break
 }
 
@@ -84,6 +88,7 @@ let [passed, failed] = [0, 0]
 console.log()
 for (const { backend, findings, stages } of outcomes) {
   for (const [check, sentence] of Object.entries(checks)) {
+    if (check === "schemas" && flags.schemas === 1) continue
     const count = findings.filter((one) => one.check === check).length
     if (count > 0) failed += 1
     else if (stages > 0) passed += 1

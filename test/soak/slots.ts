@@ -4,9 +4,8 @@
  * A process that ends though no fault ended it is a finding, and so are one that answers SIGTERM with another exit code than 0, and a start
  * that ends because Redis is away. A start that PostgreSQL's absence ends is tried again, as a supervisor would.
  */
-import { type Service, until } from "../chaos/processes.ts"
+import { type Role, type Service, until } from "../chaos/processes.ts"
 import type { World } from "../chaos/world.ts"
-import { proxiedSlot, roles } from "./plan.ts"
 
 /** A process takes 2 s to start on a quiet machine, and half a minute on one that ten others use. */
 const startMillisMax = 150_000
@@ -21,30 +20,40 @@ export type Tell = (text: string) => void
 const reasonOf = (text: string) => /(?:rungate: |(?=not within ))(.+)/.exec(text)?.[1] ?? text.slice(0, 300)
 
 export class Slots {
-  readonly current: Array<Service | undefined> = roles.map(() => undefined)
+  readonly current: Array<Service | undefined>
   /** What the newest process of each slot has said so far. */
-  readonly output: Array<() => string> = roles.map(() => () => "")
+  readonly output: Array<() => string>
   /** Starts that ended before they were ready, because a server was away. */
   failedStarts = 0
   /** A start ended because Redis was away. */
   failed = false
   private readonly world: World
-  /** Settings of the process that reaches its servers through proxies. */
+  private readonly roles: ReadonlyArray<Role>
+  /** Settings of the last process, which reaches its servers through proxies. */
   private readonly proxied: Readonly<Record<string, string>>
   private readonly say: Tell
   private readonly violate: Tell
   private closed = false
 
-  constructor(world: World, proxied: Readonly<Record<string, string>>, say: Tell, violate: Tell) {
+  constructor(
+    world: World,
+    roles: ReadonlyArray<Role>,
+    proxied: Readonly<Record<string, string>>,
+    say: Tell,
+    violate: Tell
+  ) {
     this.world = world
+    this.roles = roles
+    this.current = roles.map(() => undefined)
+    this.output = roles.map(() => () => "")
     this.proxied = proxied
     this.say = say
     this.violate = violate
   }
 
   async start(slot: number, extra: Readonly<Record<string, string>> = {}): Promise<void> {
-    const role = roles[slot] ?? "all"
-    const env = { ...(slot === proxiedSlot ? this.proxied : {}), ...extra }
+    const role = this.roles[slot] ?? "all"
+    const env = { ...(slot === this.roles.length - 1 ? this.proxied : {}), ...extra }
     for (const end = performance.now() + startsMillisMax; !this.closed; await Bun.sleep(againMillis)) {
       try {
         const watch = (output: () => string) => {

@@ -52,12 +52,13 @@ test("providers are hostile to the same keys for the same seed", () => {
 
 describe("flags", () => {
   test("are read, with and without an equals sign", () => {
-    const expected: Flags = { minutes: 60, seed: 7, backend: "redis", stage: 3 }
+    const expected: Flags = { minutes: 60, seed: 7, backend: "redis", stage: 3, schemas: 1 }
     expect(flagsOf(["--minutes", "60", "--seed", "7", "--backend", "redis", "--stage", "3"])).toEqual({
       ...expected
     } as never)
     expect(flagsOf(["--minutes=60", "--seed=7", "--backend=redis", "--stage=3"])).toEqual(expected)
-    expect(flagsOf(["--seed", "7"])).toEqual({ minutes: 10, seed: 7, backend: null, stage: null })
+    expect(flagsOf(["--seed", "7"])).toEqual({ minutes: 10, seed: 7, backend: null, stage: null, schemas: 1 })
+    expect(flagsOf(["--schemas", "2"])).toMatchObject({ schemas: 2 })
     expect(flagsOf(["--help"])).toBeNull()
   })
 
@@ -70,6 +71,7 @@ describe("flags", () => {
     [["--seed", "1", "--seed", "2"], /^--seed is given twice\.$/],
     [["--backend", "mysql"], /^--backend must be redis or postgres, not mysql\.$/],
     [["--stage", "0"], /^--stage must be a whole number from 1/],
+    [["--schemas", "3"], /^--schemas must be a whole number from 1 to 2, not 3\.$/],
     [["7"], /^unknown argument 7\./]
   ])("%p: one sentence", (words, sentence) => {
     expect(flagsOf(words)).toMatch(sentence)

@@ -6,32 +6,32 @@
  */
 import { mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { type Check, checks as stageChecks, type Finding, findings } from "../chaos/checks.ts"
-import { until } from "../chaos/processes.ts"
-import { type Proxy, proxyTo } from "../chaos/proxy.ts"
+import { checks as stageChecks } from "../chaos/checks.ts"
 import { breakablePostgres, breakableRedis, type Server, stops } from "../chaos/servers.ts"
-import { type Backend, World } from "../chaos/world.ts"
+import type { Backend } from "../chaos/world.ts"
 import { inflict, type Stand } from "./faults.ts"
-import { hostileBy } from "./hostility.ts"
-import { replay, startLoad } from "./load.ts"
-import { People } from "./people.ts"
-import { type Planned, roles, seedOf, type Stage, stageSeconds, stagesOf, targetsOf, worded } from "./plan.ts"
-import { Slots } from "./slots.ts"
+import { Installation, ownChecks } from "./installation.ts"
+import { type Planned, roles, rolesOfTwo, type Stage, stageSeconds, stagesOf, targetsOf, worded } from "./plan.ts"
 
 export const checks = {
   ...stageChecks,
-  processes: "no process ends or refuses by itself, and SIGTERM ends each one with exit code 0"
+  ...ownChecks,
+  schemas: "installations in two schemas know nothing of each other"
 } as const
-export type SoakCheck = Check | "processes"
 
 const auditEverySeconds = 6
-/** A hanging provider, the lease of a dead worker, and a busy machine. */
-const settleSecondsMax = 180
-const healMillisMax = 500_000
+const schemaNames = { 1: [null], 2: ["cell_a", "cell_b"] } as const
+
+export interface Found {
+  readonly check: keyof typeof checks
+  readonly text: string
+}
 
 export interface Options {
   readonly backend: Backend
   readonly seed: number
+  /** Installations in one database. */
+  readonly schemas: 1 | 2
   /** The first stage to play, from 1. */
   readonly from: number
   /** Asked before each stage but the first one. */
@@ -43,7 +43,7 @@ export interface Options {
 
 export interface Outcome {
   readonly backend: Backend
-  readonly findings: ReadonlyArray<{ readonly check: SoakCheck; readonly text: string }>
+  readonly findings: ReadonlyArray<Found>
   readonly stages: number
   /** The stage of the findings. */
   readonly stage: number
@@ -63,8 +63,31 @@ const bump = (counts: Record<string, number>, name: string, by = 1) => {
   counts[name] = (counts[name] ?? 0) + by
 }
 
+/** What one installation knows of another one in the same database. */
+const strangers = async (installations: ReadonlyArray<Installation>): Promise<ReadonlyArray<string>> => {
+  const found: Array<string> = []
+  for (const { world, slots } of installations)
+    for (const { world: other } of installations) {
+      if (other === world) continue
+      const theirs = [...other.acknowledged.values()]
+      const [row] = await world.query<{ runs: number; shared: number }>(
+        `SELECT (SELECT count(*) FROM runs WHERE run_id = ANY($1)) AS runs,
+                (SELECT count(*) FROM pg_class WHERE relnamespace = 'public'::regnamespace) AS shared`,
+        [theirs]
+      )
+      if (row?.runs !== 0) found.push(`${row?.runs} runs of the other installation are in this one's schema`)
+      if (row?.shared !== 0) found.push(`${row?.shared} tables and indexes are in the schema public`)
+      const headers = { authorization: `Bearer ${other.customers[0]?.token}` }
+      for (const { url } of slots.fronts()) {
+        const { status } = await fetch(`${url}/v1/wallet`, { headers })
+        if (status !== 401) found.push(`a key of the other installation was answered ${status}`)
+      }
+    }
+  return found
+}
+
 class Soak {
-  readonly found: Array<{ check: SoakCheck; text: string }> = []
+  readonly found: Array<Found> = []
   readonly figures: Record<string, number> = {}
   readonly faults: Record<string, number> = {}
   readonly hostile: Record<string, number> = {}
@@ -88,21 +111,23 @@ class Soak {
   get over(): boolean {
     return this.found.length > 0 || this.options.signal?.aborted === true
   }
+  readonly isOver = () => this.over
 
-  say(text: string): void {
+  readonly say = (text: string): void => {
     const line = `[${clock(performance.now() - this.began)} ${this.options.backend} stage ${this.stage}] ${text}`
     this.history.push(line)
     this.options.say(line)
   }
 
-  readonly tell = (text: string) => this.say(text)
-
-  find(check: SoakCheck, text: string): void {
+  find(check: Found["check"], text: string): void {
     // Of many alike the first ones say enough.
-    if (this.found.length < 20) this.found.push({ check, text })
+    if (this.found.length < 20) {
+      this.found.push({ check, text })
+      this.say(`found: ${text}`)
+    }
     this.stop()
   }
-  readonly findAll = (all: ReadonlyArray<Finding>) => {
+  readonly findAll = (all: ReadonlyArray<Found>) => {
     for (const { check, text } of all) this.find(check, text)
   }
   readonly violate = (text: string) => this.find("processes", text)
@@ -111,13 +136,15 @@ class Soak {
   readonly pause = (seconds: number) => Promise.race([Bun.sleep(Math.max(0, seconds) * 1_000), this.stopped])
 
   /** The books at any moment. A database that is away is asked again later. */
-  private async watchBooks(world: World, isOver: () => boolean) {
-    while (!isOver() && !this.over) {
+  private async watchBooks({ installations }: Stand, isDone: () => boolean) {
+    for (let turn = 0; !isDone() && !this.over; turn++) {
       await this.pause(auditEverySeconds)
-      if (isOver() || this.over) return
-      const wrong = await world.audit()
+      if (isDone() || this.over) return
+      const one = installations[turn % installations.length] ?? installations[0]
+      const wrong = await one.world.audit()
       bump(this.figures, wrong.length === 0 ? "audits" : "audits_unanswered")
-      for (const text of wrong.filter((one) => one.includes("VIOLATION"))) this.find("books", text)
+      for (const text of wrong.filter((line) => line.includes("VIOLATION"))) this.find("books", text)
+      this.findAll(await one.wrongNow())
     }
   }
 
@@ -144,144 +171,94 @@ class Soak {
     await Promise.race([Promise.all(busy.values()), this.stopped])
   }
 
-  async play(stand: Stand, people: People, { number, faults }: Stage): Promise<void> {
-    const { world, slots } = stand
+  private async play(stand: Stand, { number, faults }: Stage): Promise<void> {
     this.stage = number
-    const { backend, seed } = this.options
-    await world.credit(`stage${number}_`)
-    let over = false
-    const books = this.watchBooks(world, () => over)
-    const load = startLoad(world, slots, people, seedOf(seed, backend, "load", number), this.violate)
-    const stopChanges = people.changing(seedOf(seed, backend, "people", number), this.violate)
-    const stopDecisions = people.deciding(seedOf(seed, backend, "people", number), this.violate)
-    await this.playFaults(stand, faults)
-    over = true
-    await Promise.all([load.stop(), stopChanges()])
-    await books
-    if (this.over) return await stopDecisions()
-    const times: Array<string> = []
-    let since = performance.now()
-    const took = (what: string) => {
-      times.push(`${what} ${((performance.now() - since) / 1_000).toFixed(1)} s`)
-      since = performance.now()
-    }
-    const quiet = since
-    try {
-      await until(
-        "a process in each slot",
-        healMillisMax,
-        () => slots.current.every((one) => one !== undefined) || this.over
+    let done = false
+    const books = this.watchBooks(stand, () => done)
+    const played = this.playFaults(stand, faults)
+    const stages = stand.installations.map(async (one) => {
+      const what = await one
+        .play(number, played, this.stopped, this.isOver)
+        .catch((error) => this.find("acknowledged", String(error)))
+      if (what === undefined || what === null) return
+      this.findAll(what.findings)
+      bump(this.figures, "runs", what.runs)
+      bump(this.figures, "audits")
+      for (const [name, count] of Object.entries(what.counts)) bump(this.figures, name, count)
+      const { recovery_s_max = 0 } = this.figures
+      this.figures["recovery_s_max"] = Math.max(recovery_s_max, Math.round(what.recoverySeconds * 10) / 10)
+      const { refused, cancelled } = what.counts
+      this.say(
+        `checked: ${what.runs} runs, ${refused} refused, ${cancelled} cancelled, ${faults.length} faults; ${what.times}; ${this.found.length} findings`
       )
-      took("processes ready after")
-      await replay(world, slots, load.asked)
-      took("keys repeated in")
-      await world.settled(settleSecondsMax)
-      took("settled in")
-    } catch (error) {
-      this.find("acknowledged", String(error))
-    } finally {
-      await stopDecisions()
-    }
+    })
+    await played
+    done = true
+    await Promise.all([...stages, books])
     if (this.over) return
-    const settle = (performance.now() - quiet) / 1_000
-    this.findAll(await findings(world, new Set([...load.asked].map(({ key }) => key))))
-    bump(this.figures, "runs", load.asked.size)
-    bump(this.figures, "audits")
-    for (const [name, count] of Object.entries(load.counts)) bump(this.figures, name, count)
-    this.figures["recovery_s_max"] = Math.max(this.figures["recovery_s_max"] ?? 0, Math.round(settle * 10) / 10)
+    this.findAll((await strangers(stand.installations)).map((text) => ({ check: "schemas" as const, text })))
     this.stages += 1
-    const { refused, cancelled } = load.counts
-    this.say(
-      `checked: ${load.asked.size} runs, ${refused} refused, ${cancelled} cancelled, ${faults.length} faults; ${times.join(", ")}; ${this.found.length} findings`
-    )
   }
 
-  async playAll(stand: Stand, people: People): Promise<void> {
+  async playAll(stand: Stand): Promise<void> {
     const { seed, backend, from, more } = this.options
     for (const stage of stagesOf(seed, backend)) {
       if (stage.number < from) continue
       if (this.over || (stage.number > from && !more(stage.number - from))) break
-      await this.play(stand, people, stage)
+      await this.play(stand, stage)
     }
+    for (const { people } of stand.installations)
+      if (!this.over) await people.credits.settled(this.isOver).catch((error) => this.find("credits", String(error)))
     // What a late call or a late settlement changed after its stage had been checked.
-    if (!this.over) this.findAll(await findings(stand.world))
+    for (const one of stand.installations) if (!this.over) this.findAll(await one.wrong())
+    for (const one of stand.installations)
+      for (const [name, count] of Object.entries(await one.figures())) bump(this.figures, name, count)
   }
 }
 
 /** What an inspection needs: the database, stopped, beside what the processes said and the history of faults. */
-const keep = async (soak: Soak, { postgres, slots }: Stand): Promise<string> => {
-  const { folder } = postgres
+const keep = (soak: Soak, { folder, url }: Server, installations: ReadonlyArray<Installation>): string => {
   writeFileSync(join(folder, "keep"), "kept for inspection by a soak that found something\n")
   const logs = join(folder, "soak")
   mkdirSync(logs, { recursive: true })
-  for (const [name, text] of slots.logs()) writeFileSync(join(logs, name), text)
+  for (const [name, text] of installations.flatMap((one) => one.logs())) writeFileSync(join(logs, name), text)
   const found = soak.found.map(({ check, text }) => `${check}: ${text}`)
-  writeFileSync(join(logs, "history.log"), [...soak.history, "", ...found, "", postgres.url, ""].join("\n"))
+  writeFileSync(join(logs, "history.log"), [...soak.history, "", ...found, "", url, ""].join("\n"))
   return folder
 }
 
 export const soak = async (options: Options): Promise<Outcome> => {
+  const { backend, seed, schemas } = options
   const one = new Soak(options)
-  const servers: Array<Server> = []
-  const proxies: Array<Proxy> = []
-  let kept: string | null = null
+  const installations: Array<Installation> = []
+  const own = schemas === 1 ? roles : rolesOfTwo
+  const servers = `PostgreSQL${backend === "redis" ? ", Redis" : ""}`
   one.say(
-    `starting PostgreSQL${options.backend === "redis" ? ", Redis" : ""} and ${roles.length} processes: ${roles.join(", ")}`
+    `starting ${servers} and ${schemas === 1 ? "" : `${schemas} installations of `}${own.length} processes: ${own.join(", ")}`
   )
   const postgres = await breakablePostgres()
-  servers.push(postgres)
-  const redis = options.backend === "redis" ? await breakableRedis() : undefined
-  if (redis !== undefined) servers.push(redis)
-  const world = await World.open({
-    backend: options.backend,
-    databaseUrl: postgres.url,
-    ...(redis === undefined ? {} : { redisUrl: redis.url }),
-    // Few, so that runs are queued now and then: a queued run can be cancelled, and any worker may claim it.
-    settings: { RUNGATE_CONCURRENCY: "3", RUNGATE_ORG_CONCURRENCY: "2" },
-    disturb: hostileBy(seedOf(options.seed, options.backend), (name) => bump(one.hostile, name))
-  })
-  const between = async (url: string, port: number) => {
-    const proxy = await proxyTo(url, port)
-    proxies.push(proxy)
-    return proxy.url
-  }
-  const proxied = {
-    DATABASE_URL: await between(postgres.url, 5432),
-    ...(redis === undefined ? {} : { REDIS_URL: await between(redis.url, 6379) })
-  }
-  const slots = new Slots(world, proxied, one.tell, one.violate)
-  const stand: Stand = { world, postgres, redis, proxies, slots }
+  const redis = backend === "redis" ? await breakableRedis() : undefined
+  let kept: string | null = null
   try {
-    // The first one migrates.
-    for (const slot of roles.keys()) await slots.start(slot)
-    await world.openAccounts()
-    const people = new People(world, slots)
-    await people.begin()
-    await one.playAll(stand, people)
-    Object.assign(one.figures, await people.figures())
+    for (const schema of schemaNames[schemas]) {
+      const hostile = (name: string) => bump(one.hostile, name)
+      const given = { backend, seed, postgres, redis, roles: own, schema, say: one.say, violate: one.violate, hostile }
+      installations.push(await Installation.open(given))
+    }
+    for (const each of installations) await each.begin()
+    const [first, ...others] = installations
+    if (first === undefined) throw new Error("there is no installation")
+    await one.playAll({ postgres, redis, installations: [first, ...others] })
   } catch (error) {
     one.violate(error instanceof Error ? (error.stack ?? String(error)) : String(error))
   } finally {
-    slots.close()
-    if (one.found.length > 0) kept = await keep(one, stand)
-    await world.close()
-    for (const proxy of proxies) await proxy.stop()
+    for (const { slots } of installations) slots.close()
+    if (one.found.length > 0) kept = keep(one, postgres, installations)
+    for (const each of installations) await each.close()
     await postgres.end(stops.fast)
-    for (const server of servers) await server.end("SIGKILL")
+    for (const server of [postgres, redis]) await server?.end("SIGKILL")
   }
   const { found, stages, stage, figures, faults, hostile } = one
   const seconds = Math.round((performance.now() - one.began) / 1_000)
-  const acknowledged = world.acknowledged.size
-  const calls = world.meter.calls.length
-  return {
-    backend: options.backend,
-    findings: found,
-    stages,
-    stage,
-    seconds,
-    figures: { ...figures, acknowledged, calls, failed_starts: slots.failedStarts },
-    faults,
-    hostile,
-    kept
-  }
+  return { backend, findings: found, stages, stage, seconds, figures, faults, hostile, kept }
 }
