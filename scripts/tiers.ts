@@ -14,15 +14,26 @@ export const commandOf: Readonly<Record<Exclude<Tier, "fast">, string>> = {
   security: "npm run test:security"
 }
 
+const pathOf = (name: string): string => `test/chaos/${name}.test.ts`
+
 /** Files of chaos that every `.ci/run` has, because money depends on them most. */
-const always = ["commit", "crash", "freeze", "overspend", "payments"].map((name) => `test/chaos/${name}.test.ts`)
+const always = ["commit", "crash", "freeze", "overspend", "payments"].map(pathOf)
 
 /** One stage of the soak, of which `.ci/run` plays many. */
-const never = "test/chaos/soak.test.ts"
+const never = pathOf("soak")
 
-/** Those, and half of the others, by the day's seed. Their queue backend changes every two days, so four days have each file on both. */
+/** Files that start many servers. One of them is due each day. */
+const inTurn = ["patroni", "sentinel"].map(pathOf)
+
+/**
+ * Those, one in turn, and half of the others, by the day's seed. The queue backend of most files changes every two days, so four days have
+ * each file on both.
+ */
 export const chaosDue = (files: ReadonlyArray<string>, seed: number): ReadonlyArray<string> =>
-  files.filter((file, at) => file !== never && (always.includes(file) || (at + seed) % 2 === 0))
+  files.filter((file, at) => {
+    if (file === never || always.includes(file)) return file !== never
+    return inTurn.includes(file) ? file === inTurn[seed % inTurn.length] : (at + seed) % 2 === 0
+  })
 
 export const tierOf = (file: string): Tier =>
   (["slow", "chaos", "security"] as const).find((tier) => file.startsWith(`test/${tier}/`)) ?? "fast"

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test"
 import { existsSync, readFileSync } from "node:fs"
 import { join } from "node:path"
-import { tierOf } from "../scripts/tiers.ts"
+import { chaosDue, tierOf } from "../scripts/tiers.ts"
 
 const root = join(import.meta.dir, "..")
 const files = Array.from(new Bun.Glob("test/**/*.test.{ts,tsx}").scanSync(root))
@@ -28,5 +28,17 @@ describe("test/timings.json", () => {
     const fast = files.filter((file) => tierOf(file) === "fast").map((file) => ({ file, took: millis[file] ?? 0 }))
     expect(fast.filter(({ took }) => took > fastMillisMax)).toEqual([])
     expect(fast.reduce((sum, { took }) => sum + took, 0)).toBeLessThan(fastMillisSumMax)
+  })
+})
+
+describe("the files of chaos that are due", () => {
+  const chaos = files.filter((file) => tierOf(file) === "chaos").toSorted()
+
+  test("are all but the soak within two days, and one of those that start many servers each day", () => {
+    for (const seed of [20_780, 20_781]) {
+      const days = [chaosDue(chaos, seed), chaosDue(chaos, seed + 1)]
+      expect([...new Set(days.flat())].toSorted()).toEqual(chaos.filter((file) => !file.endsWith("/soak.test.ts")))
+      for (const day of days) expect(day.filter((file) => /\/(patroni|sentinel)\./.test(file)).length).toBe(1)
+    }
   })
 })

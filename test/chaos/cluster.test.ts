@@ -5,7 +5,7 @@
  */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test"
 import { Cluster } from "ioredis"
-import { redisClusterOf } from "../../src/layers/platform/settings/ServerUrls.ts"
+import { redisGroupOf } from "../../src/layers/platform/settings/ServerUrls.ts"
 import { lanesDefault } from "../../src/schema/wallet/Lane.ts"
 import { startApp } from "../kit/app.ts"
 import { freshDatabase } from "../kit/postgres.ts"
@@ -30,7 +30,7 @@ afterAll(async () => {
 }, 240_000)
 
 const withCluster = async <A>(url: string, use: (client: Cluster) => Promise<A>): Promise<A> => {
-  const client = new Cluster([...(redisClusterOf(url)?.nodes ?? [])])
+  const client = new Cluster([...(redisGroupOf(url)?.nodes ?? [])])
   client.on("error", () => {})
   // Before it is ready it takes every node of the address for a master, also one that is dead.
   await until("three masters", 20_000, () => client.status === "ready" && client.nodes("master").length >= 3)
@@ -67,7 +67,7 @@ describe.if(hasRedis)("node: queues on a Redis Cluster", () => {
     )
     for (const REDIS_URL of ["redis://a:1,b:2", "redis+cluster://a:1/3", "redis+cluster://"])
       expect(await refusal({ DATABASE_URL, REDIS_URL })).toContain(
-        "REDIS_URL of a Redis Cluster must be redis+cluster://host:port,host:port"
+        "REDIS_URL of several servers must be redis+cluster://host:port,host:port"
       )
   }, 240_000)
 

@@ -32,3 +32,31 @@ export const retryAll = async (world: World, service: Service, runs: ReadonlyArr
     await until(`an answer for ${asked.key}`, 20_000, async () => (await world.submit(service, asked)) ?? undefined)
   }
 }
+
+/** A client that was refused waits so long before it asks again. */
+const againMillis = 200
+
+/** Clients that repeat each run with its key until it is answered. Answers when each answered run was asked for first, and when it was answered. */
+export const persistentLoad = (
+  world: World,
+  services: ReadonlyArray<Service>,
+  clients: number,
+  done: () => boolean
+) => {
+  const answers: Array<{ readonly began: number; readonly at: number }> = []
+  const client = async (number: number) => {
+    for (let turn = number; !done(); turn++) {
+      const asked = turn % 4 === 0 ? world.send("Hit") : turn % 4 === 1 ? world.find("Miss") : world.find("Wait50")
+      const began = performance.now()
+      await until(`an answer for ${asked.key}`, 90_000, async () => {
+        const service = services[turn % services.length]
+        const told = service === undefined ? null : await world.submit(service, asked, 1, 8_000)
+        if (told === null) await Bun.sleep(againMillis)
+        return told !== null
+      })
+      answers.push({ began, at: performance.now() })
+    }
+  }
+  const finished = Promise.all(Array.from({ length: clients }, (_, number) => client(number)))
+  return { answers, finished }
+}

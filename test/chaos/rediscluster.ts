@@ -1,89 +1,39 @@
 /** A Redis Cluster of three masters with a replica each, all on this machine. A killed master is replaced within about two seconds. */
-import { type ChildProcess, spawn } from "node:child_process"
-import { mkdtempSync, readFileSync } from "node:fs"
-import { createServer } from "node:net"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
-import { Redis } from "ioredis"
-import { afterwards } from "../kit/process-end.ts"
+import { freePort } from "./ports.ts"
 import { until } from "./processes.ts"
+import { type RedisProcess, startRedisProcess } from "./redis-process.ts"
 
 const masters = 3
 /** After this silence the other masters call a node dead. */
 const nodeTimeoutMillis = 1_000
 
-export interface ClusterNode {
-  readonly port: number
-  readonly kill: () => Promise<void>
-}
-
 export interface RedisClusterServers {
   /** As `REDIS_URL` names it. */
   readonly url: string
-  readonly nodes: ReadonlyArray<ClusterNode>
+  readonly nodes: ReadonlyArray<RedisProcess>
   /** The master that holds the slot of this key, as a living node sees it. */
-  readonly masterOf: (key: string) => Promise<ClusterNode>
+  readonly masterOf: (key: string) => Promise<RedisProcess>
   /** Waits until all slots have a master again, and this key another one than `former`. */
-  readonly replaced: (former: ClusterNode, key: string) => Promise<void>
+  readonly replaced: (former: RedisProcess, key: string) => Promise<void>
   readonly stop: () => Promise<void>
 }
 
-/** A node's second port is 10,000 higher, so both must be valid and free. */
-const freePorts = async (count: number): Promise<ReadonlyArray<number>> => {
-  const ports = new Set<number>()
-  const isFree = (port: number) =>
-    new Promise<boolean>((resolve) => {
-      const probe = createServer()
-      probe.once("error", () => resolve(false))
-      probe.listen(port, "127.0.0.1", () => probe.close(() => resolve(true)))
-    })
-  while (ports.size < count) {
-    const port = 20_000 + Math.floor(Math.random() * 20_000)
-    if (!ports.has(port) && (await isFree(port)) && (await isFree(port + 10_000))) ports.add(port)
-  }
-  return [...ports]
-}
-
-const startNode = async (port: number) => {
-  const dir = mkdtempSync(join(tmpdir(), "rungate-chaos-cluster-"))
-  const settings = {
-    port,
-    bind: "127.0.0.1",
-    save: "",
-    appendonly: "no",
-    dir,
-    logfile: join(dir, "log"),
-    "cluster-enabled": "yes",
-    "cluster-node-timeout": nodeTimeoutMillis,
-    // A replica without data of its master may take over too: every job can be lost.
-    "cluster-replica-validity-factor": 0
-  }
-  const args = Object.entries(settings).flatMap(([name, value]) => [`--${name}`, `${value}`])
-  const child: ChildProcess = spawn("redis-server", args, { stdio: "ignore", detached: true })
-  child.unref()
-  afterwards('kill -KILL "$1"; rm -rf "$2"', String(child.pid), dir)
-  const client = new Redis({ port, host: "127.0.0.1", retryStrategy: () => 50, maxRetriesPerRequest: null })
-  client.on("error", () => {})
-  await until(`a ready node on port ${port}`, 10_000, async () => {
-    if (child.exitCode !== null) throw new Error(`redis-server ended: ${readFileSync(join(dir, "log"), "utf8")}`)
-    return client.status === "ready"
+/** A node's second port is 10,000 higher. */
+const startNode = async () =>
+  startRedisProcess({
+    port: await freePort(10_000),
+    lines: [
+      'save ""',
+      "appendonly no",
+      "cluster-enabled yes",
+      `cluster-node-timeout ${nodeTimeoutMillis}`,
+      // A replica without data of its master may take over too: every job can be lost.
+      "cluster-replica-validity-factor 0"
+    ]
   })
-  return {
-    port,
-    client,
-    alive: () => child.exitCode === null && child.signalCode === null,
-    kill: async () => {
-      client.disconnect()
-      if (child.exitCode !== null || child.signalCode !== null) return
-      const gone = new Promise((resolve) => child.once("exit", resolve))
-      child.kill("SIGKILL")
-      await gone
-    }
-  }
-}
 
 export const startRedisCluster = async (): Promise<RedisClusterServers> => {
-  const nodes = await Promise.all((await freePorts(masters * 2)).map(startNode))
+  const nodes = await Promise.all(Array.from({ length: masters * 2 }, startNode))
   const [first] = nodes
   if (first === undefined) throw new Error("no node")
   const share = Math.ceil(16_384 / masters)

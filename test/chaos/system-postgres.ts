@@ -5,6 +5,7 @@ import { type ChildProcess, spawn } from "node:child_process"
 import {
   chmodSync,
   chownSync,
+  closeSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -44,8 +45,18 @@ export interface SystemPostgres {
   /** An empty folder that the servers' account owns. */
   readonly folder: (name: string) => string
   readonly urlOf: (port: number, database?: string) => string
+  /** Where the programs are. */
+  readonly bin: string
+  /** Starts another program as the servers' account, and kills it after the tests. */
+  readonly serve: (program: string, args: ReadonlyArray<string>, env: Readonly<Record<string, string>>) => ChildProcess
+  /** The end of what the programs said. */
+  readonly said: () => string
   /** Runs a program to its end. Throws what it complained of. */
-  readonly finish: (program: string, args: ReadonlyArray<string>) => Promise<void>
+  readonly finish: (
+    program: string,
+    args: ReadonlyArray<string>,
+    env?: Readonly<Record<string, string>>
+  ) => Promise<void>
   /** Makes a cluster in the folder, whose superuser is `rungate`. */
   readonly initdb: (data: string) => Promise<void>
   /** Starts a server and waits until it answers questions. */
@@ -68,9 +79,9 @@ export const systemPostgres = (given: Readonly<Record<string, string>>): SystemP
   if (account !== undefined) chownSync(dir, account.uid, account.gid)
   afterwards(bury, dir)
   const log = join(dir, "log")
-  const open = (program: string, args: ReadonlyArray<string>): ChildProcess => {
+  const open = (program: string, args: ReadonlyArray<string>, more: Readonly<Record<string, string>> = {}) => {
     const output = openSync(log, "a")
-    const env = { PATH: "/usr/bin:/bin", LC_ALL: "C" }
+    const env = { PATH: "/usr/bin:/bin", LC_ALL: "C", ...more }
     const child = spawn(program.includes("/") ? program : join(bin, program), args, {
       stdio: ["ignore", output, output],
       detached: true,
@@ -78,13 +89,15 @@ export const systemPostgres = (given: Readonly<Record<string, string>>): SystemP
       env,
       ...account
     })
+    closeSync(output)
     child.unref()
     return child
   }
-  const finish = async (program: string, args: ReadonlyArray<string>) => {
-    const child = open(program, args)
+  const said = () => readFileSync(log, "utf8").slice(-2_000)
+  const finish: SystemPostgres["finish"] = async (program, args, env) => {
+    const child = open(program, args, env)
     const code = await new Promise((resolve, reject) => child.once("exit", resolve).once("error", reject))
-    if (code !== 0) throw new Error(`${program} ended with ${code}: ${readFileSync(log, "utf8").slice(-2_000)}`)
+    if (code !== 0) throw new Error(`${program} ended with ${code}: ${said()}`)
   }
   const password = files.newPassword()
   const secret = join(dir, "password")
@@ -93,6 +106,13 @@ export const systemPostgres = (given: Readonly<Record<string, string>>): SystemP
   const urlOf = (port: number, database = "postgres") => `postgres://rungate:${password}@127.0.0.1:${port}/${database}`
 
   return {
+    bin,
+    serve: (program, args, env) => {
+      const child = open(program, args, env)
+      afterwards('kill -KILL "$1"', String(child.pid))
+      return child
+    },
+    said,
     urlOf,
     finish,
     folder: (name) => {
@@ -116,7 +136,7 @@ export const systemPostgres = (given: Readonly<Record<string, string>>): SystemP
       const flags = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`])
       const child = open("postgres", ["-D", data, ...flags])
       await until("a ready PostgreSQL", 30_000, async () => {
-        if (child.exitCode !== null) throw new Error(`PostgreSQL ended: ${readFileSync(log, "utf8").slice(-2_000)}`)
+        if (child.exitCode !== null) throw new Error(`PostgreSQL ended: ${said()}`)
         return (await sqlAt(urlOf(port), "SELECT 1").catch(() => [])).length === 1
       })
       return child

@@ -11,6 +11,7 @@ import { lanesDefault } from "../../src/schema/wallet/Lane.ts"
 import { freshDatabase } from "../kit/postgres.ts"
 import { exhaustive, sampleSeed } from "../kit/input-samples.ts"
 import { startRedis } from "../kit/redis.ts"
+import { slowness } from "../kit/slowness.ts"
 import { ended, finals, findings, type RunState } from "./checks.ts"
 import { type Disturb, type Manner, type Meter, startMeter } from "./meter.ts"
 import { type Command, type Role, runMain, type Service, type Start, startService, until } from "./processes.ts"
@@ -27,7 +28,7 @@ export const backends = exhaustive
 export const leaseSeconds = 2
 const creditEach = "1000.00"
 /** On a busy machine the command takes half a minute to start. */
-const auditMillisMax = 120_000
+const auditMillisMax = 120_000 * slowness
 
 types.setTypeParser(20, Number)
 

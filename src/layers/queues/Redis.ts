@@ -1,12 +1,12 @@
 /**
- * The connection to Redis or to a Redis Cluster if `REDIS_URL` is set. It is checked at start, and shared by queues, signals and rate limits.
+ * The connection to Redis, to a Redis Cluster or to what Redis Sentinel calls the master, if `REDIS_URL` is set. It is checked at start, and shared by queues, signals and rate limits.
  *
  * Redis never has the only copy of any data. While it is down, commands fail fast and callers continue without it. A service that starts
  * while Redis is away waits for it; see RedisStart.ts.
  */
 import { Cluster, type ClusterOptions, Redis as IORedis, type RedisOptions } from "ioredis"
 import { Context, Effect, Layer, Redacted } from "effect"
-import { type RedisCluster, redisClusterOf } from "../platform/settings/ServerUrls.ts"
+import { type RedisGroup, redisGroupOf } from "../platform/settings/ServerUrls.ts"
 import { Settings } from "../platform/Settings.ts"
 import { type Client, opened, RedisUnavailable } from "./RedisStart.ts"
 
@@ -31,39 +31,56 @@ const sharedOptions: RedisOptions = { maxRetriesPerRequest: 1, enableOfflineQueu
 /** A node that was replaced is noticed by its refused commands, and after this time without any. */
 const slotsRefreshMillis = 5_000
 
-const clusterOptions = ({ username, password, tls }: RedisCluster, node: RedisOptions): ClusterOptions => ({
+const credentialsOf = ({ username, password, tls }: RedisGroup): RedisOptions => ({
+  ...(username === null ? {} : { username }),
+  ...(password === null ? {} : { password }),
+  ...(tls ? { tls: {} } : {})
+})
+
+const clusterOptions = (cluster: RedisGroup, node: RedisOptions): ClusterOptions => ({
   enableOfflineQueue: node.enableOfflineQueue ?? false,
   clusterRetryStrategy: retryStrategy,
   slotsRefreshInterval: slotsRefreshMillis,
-  redisOptions: {
-    maxRetriesPerRequest: node.maxRetriesPerRequest ?? null,
-    ...(username === null ? {} : { username }),
-    ...(password === null ? {} : { password }),
-    ...(tls ? { tls: {} } : {})
-  },
+  redisOptions: { maxRetriesPerRequest: node.maxRetriesPerRequest ?? null, ...credentialsOf(cluster) },
   // A certificate names the host and not its address.
-  ...(tls ? { dnsLookup: (host: string, use: (error: null, address: string) => void) => use(null, host) } : {})
+  ...(cluster.tls ? { dnsLookup: (host: string, use: (error: null, address: string) => void) => use(null, host) } : {})
 })
 
-/** A node of a cluster refuses most keys of a client that does not know about the others. */
-const refuseCluster = (client: IORedis, place: string) =>
-  Effect.tryPromise(() => client.info("cluster")).pipe(
+/** Asked again whenever a connection ends, so that the next one leads to the new master. */
+const sentinelOptions = (group: RedisGroup, name: string): RedisOptions => ({
+  sentinels: [...group.nodes],
+  name,
+  sentinelRetryStrategy: retryStrategy,
+  ...credentialsOf(group),
+  ...(group.password === null ? {} : { sentinelPassword: group.password }),
+  ...(group.tls ? { enableTLSForSentinelMode: true, sentinelTLS: {} } : {})
+})
+
+/** These refuse most commands of a client that takes them for a single server. */
+const otherForms: Readonly<Record<string, (place: string) => string>> = {
+  cluster: (place) =>
+    `a node of a Redis Cluster. Set REDIS_URL=redis+cluster://${place} (docs/operate.md, Redis Cluster)`,
+  sentinel: (place) =>
+    `a Redis Sentinel. Set REDIS_URL=redis+sentinel://${place}/<name> (docs/operate.md, Redis Sentinel)`
+}
+
+const refuseOthers = (client: IORedis, place: string) =>
+  Effect.tryPromise(() => client.info("server")).pipe(
     Effect.orElseSucceed(() => ""),
-    Effect.flatMap((info) =>
-      info.includes("cluster_enabled:1")
-        ? Effect.fail(
-            new RedisUnavailable({
-              message: `Redis at ${place} is a node of a Redis Cluster. Set REDIS_URL=redis+cluster://${place} (docs/operate.md, Redis Cluster).`
-            })
-          )
-        : Effect.void
-    )
+    Effect.flatMap((info) => {
+      const isOther = otherForms[/redis_mode:(\w+)/.exec(info)?.[1] ?? ""]
+      return isOther === undefined
+        ? Effect.void
+        : Effect.fail(new RedisUnavailable({ message: `Redis at ${place} is ${isOther(place)}.` }))
+    })
   )
 
-const ofCluster = Effect.fnUntraced(function* (cluster: RedisCluster) {
-  const place = cluster.nodes.map(({ host, port }) => `${host}:${port}`).join(",")
+const placeOf = ({ nodes, watched }: RedisGroup) =>
+  `${nodes.map(({ host, port }) => `${host}:${port}`).join(",")}${watched === null ? "" : `/${watched}`}`
+
+const ofCluster = Effect.fnUntraced(function* (cluster: RedisGroup) {
   const open = (options: RedisOptions) => new Cluster([...cluster.nodes], clusterOptions(cluster, options))
-  const client = yield* opened(() => open(sharedOptions), place)
+  const client = yield* opened(() => open(sharedOptions), placeOf(cluster))
   return {
     client,
     dedicated: () => open(dedicatedOptions).on("error", () => {}),
@@ -76,14 +93,12 @@ const ofCluster = Effect.fnUntraced(function* (cluster: RedisCluster) {
   }
 })
 
-const ofServer = Effect.fnUntraced(function* (url: string) {
-  const { hostname, port } = new URL(url)
-  const place = `${hostname}:${port === "" ? "6379" : port}`
-  const client = yield* opened(() => new IORedis(url, sharedOptions), place)
-  yield* refuseCluster(client, place)
+const ofServer = Effect.fnUntraced(function* (open: (options: RedisOptions) => IORedis, place: string) {
+  const client = yield* opened(() => open(sharedOptions), place)
+  yield* refuseOthers(client, place)
   return {
     client,
-    dedicated: () => new IORedis(url, dedicatedOptions).on("error", () => {}),
+    dedicated: () => open(dedicatedOptions).on("error", () => {}),
     send: (command: string, ...args: ReadonlyArray<string>) => client.call(command, ...args),
     together: (prefix: string) => prefix
   }
@@ -97,8 +112,17 @@ export class Redis extends Context.Service<Redis, RedisShape | null>()("rungate/
       const { redisUrl } = yield* Settings
       if (redisUrl === null) return null
       const url = Redacted.value(redisUrl)
-      const cluster = redisClusterOf(url)
-      return cluster === null ? yield* ofServer(url) : yield* ofCluster(cluster)
+      const group = redisGroupOf(url)
+      if (group === null) {
+        const { hostname, port } = new URL(url)
+        return yield* ofServer((options) => new IORedis(url, options), `${hostname}:${port === "" ? "6379" : port}`)
+      }
+      const { watched } = group
+      if (watched === null) return yield* ofCluster(group)
+      return yield* ofServer(
+        (options) => new IORedis({ ...sentinelOptions(group, watched), ...options }),
+        placeOf(group)
+      )
     })
   )
 }

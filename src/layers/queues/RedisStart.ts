@@ -27,25 +27,27 @@ const refusedAgainSeconds = 5
 /** A service that waits for long says so again, for whoever reads only the newest lines of the log. */
 const sayAgainMillis = 60_000
 
+const nodeErrors = ["node error", "sentinelError"]
+
 const ready = (client: Client) =>
   Effect.callback<void, Error>((resume) => {
     let lastError: Error | undefined
     const timer = setTimeout(() => finish(Effect.fail(lastError ?? new Error("no answer"))), connectMillisMax)
     const onError = (error: Error) => finish(Effect.fail(lastError ?? error))
-    // One node of a cluster may be down. If all are, `error` follows and says less.
+    // One node of a cluster, or one Sentinel, may be down. If all are, `error` follows and says less.
     const onNodeError = (error: Error) => {
       lastError = error
     }
     const finish = (result: Effect.Effect<void, Error>) => {
       clearTimeout(timer)
       client.off("error", onError)
-      client.off("node error", onNodeError)
+      for (const event of nodeErrors) client.off(event, onNodeError)
       client.off("ready", onReady)
       client.on("error", () => {})
       resume(result)
     }
     const onReady = () => finish(Effect.void)
-    client.on("node error", onNodeError)
+    for (const event of nodeErrors) client.on(event, onNodeError)
     client.once("ready", onReady)
     client.once("error", onError)
     return Effect.sync(() => clearTimeout(timer))

@@ -67,21 +67,24 @@ interface Node {
   readonly port: number
 }
 
-/** A Redis Cluster: some of its nodes, from which the client learns the others. */
-export interface RedisCluster {
+/** A Redis Cluster, or the Sentinels of a Redis: some of the nodes, from which the client learns the others. */
+export interface RedisGroup {
   readonly nodes: ReadonlyArray<Node>
+  /** The name that the Sentinels have for their Redis. Null: a Redis Cluster. */
+  readonly watched: string | null
   readonly username: string | null
   readonly password: string | null
   readonly tls: boolean
 }
 
 const portDefault = 6379
-const clusterUrl = /^(rediss?)\+cluster:\/\/(?:(?:([^:@/]*):)?([^@/]*)@)?([^/@?#]+)\/?$/
+const sentinelPortDefault = 26_379
+const groupUrl = /^(rediss?)\+(?:cluster|(sentinel)):\/\/(?:(?:([^:@/]*):)?([^@/]*)@)?([^/@?#]+)(?:\/([\w.-]+)?)?$/
 
-const nodeOf = (text: string): ReadonlyArray<Node> => {
+const nodeOf = (text: string, usual: number): ReadonlyArray<Node> => {
   const [, six, plain, port] = /^(?:\[([0-9a-fA-F:.]+)\]|([^:[\]\s]+))(?::(\d{1,5}))?$/.exec(text.trim()) ?? []
   const host = six ?? plain
-  return host === undefined ? [] : [{ host, port: port === undefined ? portDefault : Number(port) }]
+  return host === undefined ? [] : [{ host, port: port === undefined ? usual : Number(port) }]
 }
 
 /** Undefined if it is not percent-encoded as an address must be. */
@@ -94,32 +97,29 @@ const decoded = (text: string | undefined): string | null | undefined => {
   }
 }
 
-/** `redis+cluster://user:password@host:port,host:port`, with `rediss` for TLS. Null if the text is no such address. */
-export const redisClusterOf = (text: string): RedisCluster | null => {
-  const [, scheme, name, secretText, hosts] = clusterUrl.exec(text) ?? []
-  if (hosts === undefined) return null
+/** The address of such a group, with `user:password@` before the hosts and `rediss` for TLS. Null if the text is none. */
+export const redisGroupOf = (text: string): RedisGroup | null => {
+  const [, scheme, sentinel, name, secretText, hosts, watched] = groupUrl.exec(text) ?? []
+  if (hosts === undefined || (sentinel === undefined) !== (watched === undefined)) return null
   const names = hosts.split(",")
-  const nodes = names.flatMap(nodeOf)
+  const nodes = names.flatMap((text) => nodeOf(text, sentinel === undefined ? portDefault : sentinelPortDefault))
   const username = decoded(name)
   const password = decoded(secretText)
   if (nodes.length !== names.length || username === undefined || password === undefined) return null
-  return { nodes, username, password, tls: scheme === "rediss" }
+  return { nodes, watched: watched ?? null, username, password, tls: scheme === "rediss" }
 }
 
-/** A cluster's nodes in the address of a single server. A password may have commas too. */
+/** Several nodes in the address of a single server. A password may have commas too. */
 const severalServers = /^rediss?:\/\/(?:[^/@]*@)?[^/@?]*,[^/@?]*(?:[/?]|$)/
 
 export const redisUrlOf = (read: SettingsReader) => {
   const text = read.textOf("REDIS_URL")
-  if (text === undefined || !(/^rediss?\+cluster:/.test(text) || severalServers.test(text)))
-    return secret(
-      read.url("REDIS_URL", ["redis", "rediss"], "Redis: `redis://host:port`, or a [Redis Cluster](#redis-cluster)", {
-        secret: true
-      })
-    )
-  if (redisClusterOf(text) !== null) return secret(text)
+  const words = "Redis: `redis://host:port`, a [Redis Cluster](#redis-cluster), or its [Sentinels](#redis-sentinel)"
+  if (text === undefined || !(/^rediss?\+(?:cluster|sentinel):/.test(text) || severalServers.test(text)))
+    return secret(read.url("REDIS_URL", ["redis", "rediss"], words, { secret: true }))
+  if (redisGroupOf(text) !== null) return secret(text)
   read.problems.push(
-    "REDIS_URL of a Redis Cluster must be redis+cluster://host:port,host:port (rediss+cluster:// for TLS), with user:password@ before the first host and without a database number"
+    "REDIS_URL of several servers must be redis+cluster://host:port,host:port for a Redis Cluster, or redis+sentinel://host:port,host:port/name for Redis Sentinel (rediss+ for TLS), with user:password@ before the first host and without a database number"
   )
   return null
 }
