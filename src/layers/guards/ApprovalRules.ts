@@ -20,7 +20,7 @@ const storedRows = rowsOf({
 const decodeConditions = Schema.decodeUnknownSync(Conditions)
 const encodeConditions = Schema.encodeSync(Schema.fromJsonString(Conditions))
 
-export type ApprovalRuleRow = typeof ApprovalRule.Type
+type ApprovalRuleRow = typeof ApprovalRule.Type
 export type ApprovalRuleOrder = Omit<ApprovalRuleRow, "id" | "created_at">
 /** Bytes of a rule's conditions as JSON. The table takes a quarter more, because PostgreSQL prints them with spaces. */
 const conditionBytesMax = 1500

@@ -14,7 +14,7 @@ const approvalRows = rowsOf({
   /** JSON text. Null after erasure and for a large input. */
   input: Schema.NullOr(Schema.String)
 })
-export type ApprovalRow = typeof Approval.Type
+type ApprovalRow = typeof Approval.Type
 const dueRows = rowsOf({ org_id: Schema.String, run_id: Schema.String })
 
 const linkRows = rowsOf({ org_id: Schema.String, run_id: Schema.String, user_id: Schema.String })

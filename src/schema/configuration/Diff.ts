@@ -7,7 +7,7 @@ import { canonicalJson } from "../json/CanonicalJson.ts"
 import type { ConfigurationChange } from "./Configuration.ts"
 
 /** An object as the file has it. `name` tells it from the others of its section. */
-export interface Wanted {
+interface Wanted {
   readonly name: string
   readonly fields: Readonly<Record<string, unknown>>
 }
@@ -17,7 +17,7 @@ export interface Existing extends Wanted {
   readonly id: string
 }
 
-export type Step<W extends Wanted> = Pick<ConfigurationChange, "action" | "fields"> &
+type Step<W extends Wanted> = Pick<ConfigurationChange, "action" | "fields"> &
   (
     | { readonly wanted: W; readonly existing: Existing | null; readonly names: ReadonlySet<string> }
     | { readonly wanted: null; readonly existing: Existing }

@@ -44,7 +44,7 @@ interface Kind<A extends object, I extends object> {
   readonly removed?: (existing: Existing) => Rules
 }
 
-export interface Change {
+interface Change {
   readonly view: ConfigurationChange
   readonly write: Write<Secret | null>
   readonly rules: Rules
