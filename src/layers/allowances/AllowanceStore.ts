@@ -102,7 +102,6 @@ const earlierRows = rowsOf({
   fingerprint: Schema.String,
   usable: Schema.Boolean
 })
-const foundRows = rowsOf({ found: Schema.Int })
 const stateRows = storedAs({ state: Schema.Literals(purseStates) })
 
 /** Of the key `k`. */
