@@ -31,11 +31,12 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-const rungate = async (...args: ReadonlyArray<string>) => {
-  const { ended, errors, output } = runMain(args, environment)
+const rungateIn = async (settings: Readonly<Record<string, string>>, ...args: ReadonlyArray<string>) => {
+  const { ended, errors, output } = runMain(args, settings)
   const { code } = await ended
   return { code, out: output(), err: errors() }
 }
+const rungate = (...args: ReadonlyArray<string>) => rungateIn(environment, ...args)
 const get = async (path: string) => {
   const response = await fetch(`${service.url}${path}`, { headers: { authorization: `Bearer ${key}` } })
   return { status: response.status, body: await response.json() }
@@ -154,4 +155,32 @@ test("a move to a server: the books of both are equal, and the service goes on t
   expect((await get("/v1/wallet")).body.balance).toBe(balance)
   expect(await run(20)).toMatchObject({ status: expect.stringMatching(/succeeded|no_match/) })
   expect(await rungate("audit")).toMatchObject({ code: 0 })
+})
+
+test("a move into a schema of its own, in a database that has another installation", async () => {
+  const others = { ...environment }
+  service.signal("SIGTERM")
+  await service.ended
+  const cell = { RUNGATE_DATA_DIR: join(folder, "cell"), RUNGATE_DATABASE_SCHEMA: "cell_a" }
+  service = await startService("all", cell)
+  key = /rg_test_\w+/.exec(service.output())?.[0] ?? ""
+  const first = await run(20)
+  balance = (await get("/v1/wallet")).body.balance
+  service.signal("SIGTERM")
+  await service.ended
+
+  const to = others["DATABASE_URL"] ?? (await freshDatabase())
+  const move = () => rungateIn(cell, "admin", "move", "--to", to, "--yes")
+  expect(await move()).toMatchObject({
+    code: 0,
+    out: expect.stringMatching(/The books of both add up and are equal: 1 wallets, \d+ ledger entries, 1 runs/)
+  })
+  expect(await move()).toMatchObject({ code: 5, err: expect.stringContaining("has tables. Give an empty one") })
+  const moved = { DATABASE_URL: to, RUNGATE_DATABASE_SCHEMA: "cell_a" }
+  service = await startService("all", moved)
+  expect(await get(`/v1/runs/${first.id}`)).toMatchObject({ status: 200, body: { status: first.status } })
+  expect((await get("/v1/wallet")).body.balance).toBe(balance)
+  expect(await run(20)).toMatchObject({ status: expect.stringMatching(/succeeded|no_match/) })
+  expect(await rungateIn(moved, "audit")).toMatchObject({ code: 0, out: expect.stringContaining("1 wallets") })
+  expect(await rungateIn(others, "audit")).toMatchObject({ code: 0, out: expect.stringContaining("1 wallets") })
 })

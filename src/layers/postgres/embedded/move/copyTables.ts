@@ -58,10 +58,12 @@ const copyTable = async (source: Client, target: Client, { name, columns }: Tabl
   return copied
 }
 
-/** New numbers continue after the copied ones. */
+/** New numbers continue after the copied ones. Those of BullMQ's jobs start anew. */
 const copySequences = async (source: Client, target: Client) => {
+  const own = await target.query("SELECT sequencename AS name FROM pg_sequences WHERE schemaname = current_schema()")
   const { rows } = await source.query(
-    "SELECT format('%I', sequencename) AS name, last_value::text AS last FROM pg_sequences WHERE schemaname = current_schema() AND last_value IS NOT NULL"
+    "SELECT format('%I', sequencename) AS name, last_value::text AS last FROM pg_sequences WHERE schemaname = current_schema() AND last_value IS NOT NULL AND sequencename = ANY($1)",
+    [own.rows.map((row: Row) => text(row, "name"))]
   )
   for (const row of rows)
     await target.query("SELECT setval($1::text::regclass, $2::text::bigint)", [text(row, "name"), text(row, "last")])
