@@ -7,7 +7,7 @@ import type { SystemPostgres } from "./system-postgres.ts"
 
 const names = ["a", "b", "c"] as const
 
-export interface EtcdServer {
+interface EtcdServer {
   readonly url: string
   readonly start: () => void
   readonly kill: () => Promise<void>

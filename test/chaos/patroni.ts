@@ -23,7 +23,7 @@ if (missing.length > 0) console.log(`${missing.join(", ")} not installed: the te
 
 const names = ["a", "b", "c"] as const
 
-export interface PatroniServer {
+interface PatroniServer {
   readonly start: () => void
   /** `kill -9` of Patroni and PostgreSQL, as if the machine lost power. */
   readonly kill: () => Promise<void>

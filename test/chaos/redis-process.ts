@@ -14,7 +14,7 @@ export interface RedisProcess {
   readonly kill: () => Promise<void>
 }
 
-export interface RedisSettings {
+interface RedisSettings {
   readonly port: number
   readonly password?: string
   /** Lines of its configuration. */

@@ -9,10 +9,12 @@ import { freshDatabase } from "../kit/postgres.ts"
 import { load, retryAll } from "./load.ts"
 import { runMain, until } from "./processes.ts"
 import { type Sentinels, startSentinels } from "./sentinel.ts"
-import { installedBackends, leaseSeconds, percentile, report, World } from "./world.ts"
+import { installedBackends, percentile, report, World } from "./world.ts"
 
 let sentinels: Sentinels
 let world: World | undefined
+/** Longer than a busy machine keeps a process waiting, because here Redis fails and not the service. */
+const leaseSeconds = 10
 const hasRedis = installedBackends.includes("redis")
 beforeAll(async () => {
   if (hasRedis) sentinels = await startSentinels()
@@ -47,16 +49,20 @@ describe.if(hasRedis)("sentinel: queues on a Redis with Sentinels", () => {
   })
 
   test("the master is killed under load", async () => {
-    world = await World.open({ backend: "redis", redisUrl: sentinels.url })
+    world = await World.open({
+      backend: "redis",
+      redisUrl: sentinels.url,
+      settings: { RUNGATE_LEASE_SECONDS: `${leaseSeconds}` }
+    })
     const here = world
     // A run needs a wake-up from one process to another, and a signal back.
     const front = await here.start("http")
     const services = [front, ...(await Promise.all([here.start("worker"), here.start("worker")]))]
     await here.openAccounts()
     let over = false
-    const clients = load(here, [front], 6, () => over)
+    const clients = load(here, [front], 3, () => over)
     const answered = () => clients.millis.length
-    await until("runs before the fault", 20_000, () => answered() > 40)
+    await until("runs before the fault", 20_000, () => answered() > 10)
     const former = await sentinels.master()
     const before = answered()
     const killed = performance.now()
@@ -83,7 +89,7 @@ describe.if(hasRedis)("sentinel: queues on a Redis with Sentinels", () => {
       return Number(count) === services.length
     })
     const calm = answered()
-    await until("calm runs", 20_000, () => answered() > calm + 20)
+    await until("calm runs", 20_000, () => answered() > calm + 10)
     over = true
     await clients.finished
     await retryAll(here, front, clients.runs)
