@@ -6,6 +6,7 @@ import {
   type ApprovalRule,
   approvalStates,
   type Conditions,
+  mayMatch,
   rule,
   ruleOf,
   type Ruling
@@ -46,6 +47,20 @@ describe("a rule", () => {
       ofRun,
       ofRaw
     ])
+  })
+
+  test.each([
+    [{}, "always"],
+    [{ capabilities: ["email.find"], keys: ["key_a"], raw: false }, "always"],
+    [{ capabilities: ["email.send"] }, "never"],
+    [{ raw: true }, "never"],
+    [{ keys: ["key_b"], min_hold: dollars("9.00") }, "never"],
+    [{ min_hold: dollars("9.00") }, "sometimes"],
+    [{ providers: ["lusha"] }, "sometimes"],
+    [{ capabilities: ["email.find"], labels: { team: "x" } }, "sometimes"],
+    [{ min_hold: null, providers: null, labels: null }, "always"]
+  ] as ReadonlyArray<readonly [Conditions, string]>)("with %p matches a target %s", (conditions, matches) => {
+    expect(mayMatch(ruled(conditions), run)).toBe(matches as ReturnType<typeof mayMatch>)
   })
 
   test("is the strictest of those that match, in any order", () => {

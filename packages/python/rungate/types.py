@@ -407,6 +407,7 @@ class Capability(TypedDict):
     billing: CapabilityBilling
     accept: NotRequired[Acceptable]
     warranty: NotRequired[CapabilityWarranty]
+    checks: NotRequired[RunChecks]
     providers: list[str]
     live_providers: list[str]
     platforms: list[str]
@@ -666,6 +667,7 @@ class Endpoint(TypedDict):
     health: Health
     filled: NotRequired[list[EndpointFilledItem]]
     wrapped_by: list[str]
+    checks: NotRequired[RunChecks]
     run: EndpointRun
     hints: list[str]
     commands: NotRequired[list[CommandHint]]
@@ -1446,29 +1448,35 @@ class ProviderAccountRequest(TypedDict):
     """call this service's account, at its own price, if the provider refuses your key (401, 402 or 403). Default: false"""
 
 
-class Quote(TypedDict):
-    currency: Literal["USD"]
-    minimum: str
-    """the least that the run charges: 0.00, because a failure is free"""
-    expected: str
-    """the average charge, by measured success of this kind of input"""
-    maximum: str
-    """the most that the run charges"""
-    hold: str
-    """what the run holds until it ends"""
-    offers: list[QuotedOffer]
-    reused_from: NotRequired[str]
-    """the run whose result this run would take or wait for, at $0"""
-    routing_reason: str
-    would: Literal["run", "block"]
-    """block: the wallet or a limit would refuse the run now; error says why"""
-    approval_required: NotRequired[Literal[True]]
-    """the run would wait for the yes of a member"""
-    approval_rule: NotRequired[str]
-    """the name of the rule that asks for it"""
-    controls: list[Control]
-    """the limits that would block the run"""
-    error: NotRequired[RunError_1]
+Quote = TypedDict(
+    "Quote",
+    {
+        "currency": "Literal['USD']",
+        "minimum": "str",
+        "from": "str",
+        "expected": "str",
+        "maximum": "str",
+        "hold": "str",
+        "offers": "list[QuotedOffer]",
+        "reused_from": "NotRequired[str]",
+        "routing_reason": "str",
+        "would": "Literal['run', 'block']",
+        "approval_required": "NotRequired[Literal[True]]",
+        "approval_rule": "NotRequired[str]",
+        "budgets": "NotRequired[list[QuotedBudget]]",
+        "controls": "list[Control]",
+        "error": "NotRequired[RunError_1]",
+    },
+)
+
+
+class QuotedBudget(TypedDict):
+    label: str | None
+    value: str | None
+    limit: str
+    period: Literal["day", "week", "month", "total"]
+    left: str
+    """what runs may still hold or charge in this period"""
 
 
 class QuotedOffer(TypedDict):
@@ -1494,6 +1502,12 @@ class ReceiptApproval(TypedDict):
     decided_at: str | None
     decided_by: str | None
     via: str | None
+
+
+class ReceiptBudget(TypedDict):
+    budget_id: str
+    label: str | None
+    value: str | None
 
 
 class RecoveryCodes(TypedDict):
@@ -1676,6 +1690,25 @@ class RunApproval(TypedDict):
     """what an agent tells its person"""
 
 
+class RunChecksApprovalsItem(TypedDict):
+    rule: str
+    always: bool
+    """false: it depends on the hold, the providers or the labels of the run"""
+
+
+class RunChecks(TypedDict):
+    """what the rules of your organization check of a run, beside the wallet"""
+
+    approvals: list[RunChecksApprovalsItem]
+    """the rules by which a run waits for the yes of a member"""
+    label_budgets: list[str]
+    """labels that have a budget, which limits a run"""
+    opt_outs: bool
+    """whether a recipient on an opt-out list blocks the run"""
+    contact_guard_days: int | None
+    """a recipient who was contacted in these days blocks the run; null: no such rule"""
+
+
 class RunDecisionAccept(TypedDict):
     fields: list[str]
     phone_type: NotRequired[Literal["mobile", "direct", "landline", "voip", "toll_free"]]
@@ -1731,6 +1764,8 @@ class RunDetails(TypedDict):
     decision: RunDecision | None
     """every offer that was considered, with its price and the reason it was left out; null after the run was erased"""
     opt_out: NotRequired[OptOutMatch]
+    budgets: NotRequired[list[ReceiptBudget]]
+    """the budgets that the run counts in: of its API key or batch, and of its labels"""
     billing: RunDetailsBilling
     approval: NotRequired[ReceiptApproval]
     ledger: list[ChainEntry]

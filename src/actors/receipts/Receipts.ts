@@ -27,6 +27,10 @@ const decodeAttempts = Schema.decodeUnknownSync(Schema.fromJsonString(Schema.Arr
 const decodeApproval = Schema.decodeUnknownSync(Schema.fromJsonString(ReceiptApproval))
 const approvalOf = ({ approval }: ReceiptRow) => (approval === null ? {} : { approval: decodeApproval(approval) })
 
+/** A run that held nothing counted in no budget. */
+const budgetsOf = ({ budgets }: ReceiptRow, ledger: ReadonlyArray<ChainEntry>) =>
+  budgets.length === 0 || ledger.length === 0 ? {} : { budgets }
+
 /** What the receipt says, without who signs it and when. */
 export const receiptOf = (
   org_id: string,
@@ -51,6 +55,7 @@ export const receiptOf = (
     ...(row.reused_from === null ? {} : { reused_from: row.reused_from }),
     ...approvalOf(row),
     ...(row.opt_out === null ? {} : { opt_out: row.opt_out }),
+    ...budgetsOf(row, ledger),
     ledger,
     created_at: created_at.toISOString(),
     finished_at: (finished_at ?? created_at).toISOString(),
@@ -87,6 +92,7 @@ export const detailsOf = (
       ...movedOf({ hold, charged, isFinal: isEnded }, ledger)
     },
     ...approvalOf(row),
+    ...budgetsOf(row, ledger),
     ledger,
     created_at: created_at.toISOString(),
     finished_at: finished_at?.toISOString() ?? null,

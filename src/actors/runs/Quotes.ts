@@ -5,7 +5,7 @@
  */
 import { Clock, Context, Effect, Layer, Option } from "effect"
 import { LabelBudgets } from "../../layers/accounts/LabelBudgets.ts"
-import { chained } from "../../schema/wallet/KeyBudget.ts"
+import { chained, type KeyBudget, leftIn } from "../../schema/wallet/KeyBudget.ts"
 import { Accounts } from "../../layers/accounts/Accounts.ts"
 import { decodeRules, ruleOf } from "../../schema/guards/Approval.ts"
 import { contactKey, type Contacting } from "../../layers/guards/ContactTurn.ts"
@@ -20,8 +20,9 @@ import { type OfferCounts, OfferOutcomes } from "../../layers/quotes/OfferOutcom
 import type { NewRun } from "../../layers/runs/NewRuns.ts"
 import * as Money from "../../schema/money/Money.ts"
 import { priceMax } from "../../schema/money/Pricing.ts"
+import { chargedAnswers } from "../../schema/catalog/Acceptance.ts"
 import { marked } from "../../schema/accounts/OwnAccount.ts"
-import { countsFor, expectedCharge, successOf } from "../../schema/runs/Quote.ts"
+import { countsFor, expectedCharge, lowestCharge, successOf } from "../../schema/runs/Quote.ts"
 import { contactRefusal, contactsPeople } from "../../schema/guards/ContactGuard.ts"
 import { optOutRefusal } from "../../schema/guards/OptOut.ts"
 import { repeatRefusal } from "../../schema/guards/RepeatGuard.ts"
@@ -57,9 +58,18 @@ export interface QuotedOffer extends ConsideredOffer {
   readonly expected_success: number | null
 }
 
+/** `label` is null for the budget of the API key. */
+export interface QuotedBudget extends Pick<KeyBudget, "limit" | "period"> {
+  readonly label: string | null
+  readonly value: string | null
+  readonly left: Money.MicroUsd
+}
+
 export interface Quote {
   /** Zero: a run that delivers nothing charges nothing. */
   readonly minimum: Money.MicroUsd
+  /** Of the cheapest offers that the run calls, as many as it charges. */
+  readonly from: Money.MicroUsd
   readonly expected: Money.MicroUsd
   readonly maximum: Money.MicroUsd
   readonly hold: Money.MicroUsd
@@ -72,6 +82,8 @@ export interface Quote {
   readonly refused: Extract<Verdict, { _tag: "Refused" }> | null
   /** The name of the rule for which the run would wait. Null if it needs no approval. */
   readonly approval_rule: string | null
+  /** Those that the run counts in. */
+  readonly budgets: ReadonlyArray<QuotedBudget>
 }
 
 /** All offers of the capability, with the reason for each that is left out. */
@@ -192,7 +204,8 @@ export class Quotes extends Context.Service<
           spent_today,
           today,
           time_zones,
-          approval_rules
+          approval_rules,
+          budget_labels
         } = yield* books.wallet(run.org_id)
         const limit = (amount: bigint | null) => (amount === null ? null : Money.MicroUsd(amount))
         const key =
@@ -212,12 +225,16 @@ export class Quotes extends Context.Service<
           suspended,
           ...(time_zones === null ? {} : { time_zones })
         }
-        const all = [...(key?.budget ? [key.budget] : []), ...(yield* labelBudgets.of(run))]
+        const all = [...(key?.budget ? [key.budget] : []), ...(yield* labelBudgets.of(budget_labels, run))]
         const guarded = yield* guardedBy(run)
         const turnRun = { ...turnRunOf({ _tag: "Reserve", run }), ...(guarded === null ? {} : { guarded }) }
         return {
           verdict: decide(wallet, turnRun, { _tag: "Reserve" }, today, chained(all)).verdict,
-          rule: approval_rules === null ? null : ruleOf(decodeRules(approval_rules), turnRun)
+          rule: approval_rules === null ? null : ruleOf(decodeRules(approval_rules), turnRun),
+          budgets: all.map((budget) => ({
+            ...{ label: budget.label?.name ?? null, value: budget.label?.value ?? null },
+            ...{ limit: budget.limit, period: budget.period, left: leftIn(budget, today) }
+          }))
         }
       })
 
@@ -244,18 +261,24 @@ export class Quotes extends Context.Service<
             : ((yield* guards.reusable({ org_id, run_id, input_hash, reuse })) ?? reuse.found?.run_id ?? null)
         const buys = reused_from === null && reuse?.mode !== "only"
         const free: Verdict = { _tag: "Admitted" }
-        const { verdict, rule } = buys ? yield* verdictOn(run) : { verdict: free, rule: null }
+        const { verdict, rule, budgets } = buys ? yield* verdictOn(run) : { verdict: free, rule: null, budgets: [] }
         const hold = buys ? Money.MicroUsd(run.hold) : Money.zero
         return {
           minimum: Money.zero,
           expected: buys ? expectedOf(planned, offers, countsOf) : Money.zero,
           reused_from,
+          from: lowestCharge(
+            offers.filter((one) => one.excluded_because === null),
+            chargedAnswers(plan.accept),
+            hold
+          ),
           maximum: hold,
           hold,
           offers: offers.map((one) => ({ ...one, expected_success: successOf(countsOf(one.provider)) })),
           routing_reason: reasonOf({ ...run, reused_from }),
           refused: verdict._tag === "Refused" ? verdict : null,
-          approval_rule: rule?.name ?? null
+          approval_rule: rule?.name ?? null,
+          budgets
         } satisfies Quote
       })
 

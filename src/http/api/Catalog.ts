@@ -32,7 +32,7 @@ export class CatalogApi extends HttpApiGroup.make("catalog")
       operation(
         { role: "viewer", keys: "reads", own: true, command: "inspect" },
         "Inspect a capability or a raw endpoint",
-        "Returns the input schema, output fields, providers and price, exactly as run enforces them. Free."
+        "Returns the input schema, output fields, providers and price, exactly as run enforces them, and which rules of the organization check a run. Free."
       )
     )
   )

@@ -25,7 +25,7 @@ export class QuotesApi extends HttpApiGroup.make("quotes")
       operation(
         { role: "viewer", keys: "runs", verified: true, own: true, command: "quote" },
         "Quote a run",
-        "Takes the body of POST /v1/run, and returns what that run would hold, what it may charge, which providers it would call, and whether it would be blocked. Free: makes no run and holds nothing. A request that a run refuses is refused with the same error."
+        "Takes the body of POST /v1/run, and returns what that run would hold, what it may charge, which providers it would call, whether it would be blocked or wait for an approval, and what is left of its budgets. Free: makes no run and holds nothing. A request that a run refuses is refused with the same error."
       )
     )
   )

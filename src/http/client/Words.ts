@@ -1,6 +1,7 @@
 /** What pages and commands say of a noun where its columns are not enough. It loads no schema. */
 import type { NounColumn } from "../../schema/Columns.ts"
 import type { RemovedFactors } from "../../schema/nouns/Member.ts"
+import type { Quote } from "../../schema/nouns/Quote.ts"
 import type { KeyScope } from "../../schema/nouns/ApiKey.ts"
 
 export type { FieldName, NounColumn } from "../../schema/Columns.ts"
@@ -67,6 +68,15 @@ export const keyState = (key: KeyStateFields, now: number) => {
   if (key.replaced_by !== null) return "replaced"
   return key.allowance ? "allowance" : "in use"
 }
+
+/** What a quote says beside its amounts: whether the run waits, and what is left of the budgets that it counts in. */
+export const quoteNotes = ({ approval_rule, budgets = [] }: typeof Quote.Encoded): ReadonlyArray<string> => [
+  ...(approval_rule === undefined ? [] : [`The run waits for the yes of a member first (rule "${approval_rule}").`]),
+  ...budgets.map(({ label, value, left, limit, period }) => {
+    const whose = label === null ? "the API key" : `${label}=${value}`
+    return `Budget of ${whose}: $${left} of $${limit} is left${period === "total" ? "" : ` in this ${period}`}.`
+  })
+]
 
 const counted = (count: number, noun: string) => `${count} ${noun}${count === 1 ? "" : "s"}`
 

@@ -35,14 +35,17 @@ export const QuotesHandlers = HttpApiBuilder.group(
         }
         // The middleware has received the body already, so reading it does not wait.
         const planned = yield* requestOf(payload, caller, Effect.orDie(request.text))
-        const { refused, reused_from, approval_rule, ...quote } = yield* quotes.quote(planned)
+        const { refused, reused_from, approval_rule, budgets: all, ...quote } = yield* quotes.quote(planned)
         const sees = (access?.reads ?? null) === null
+        // Other runs count in the budget of a label.
+        const budgets = sees ? all : all.filter(({ label }) => label === null)
         return quoteJson({
           ...quote,
           currency: "USD",
           offers: quote.offers.map((one) => ({ ...one, chosen: one.excluded_because === null })),
           ...(reused_from === null ? {} : { reused_from }),
           ...(approval_rule === null ? {} : { approval_required: true as const, approval_rule }),
+          ...(budgets.length === 0 ? {} : { budgets }),
           would: refused === null ? "run" : "block",
           controls: refused === null ? [] : controlsOf({ ...refused, key_id }),
           ...(refused === null

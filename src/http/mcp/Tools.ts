@@ -219,7 +219,7 @@ export const quote = tool({
   name: "quote",
   title: "Quote a run",
   description:
-    "Say what a run would hold and charge (expected and at most), which providers it would call in which order, and whether a limit would refuse it (would: block). Takes the target, input, caps and routing of run. Free: runs nothing, holds nothing and calls no provider.",
+    "Say what a run would hold and charge, which providers it would call in order, and whether a limit would refuse it (would: block) or a person must approve it. Takes the target, input, caps and routing of run. Free; calls no provider.",
   parameters: QuoteParameters,
   parametersLike: "run",
   answers: [Quote],

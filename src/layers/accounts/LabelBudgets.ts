@@ -34,7 +34,6 @@ const zoneRow = oneRowOf({
   ...{ own: Schema.NullOr(Zones), of_wallet: Schema.NullOr(Zones) },
   ...{ day: Schema.String, micros: Schema.BigInt }
 })
-const labelsRow = oneRowOf({ labels: Schema.NullOr(Schema.Array(Schema.String)) })
 
 /** `counted` is null for the budget of each value, and for a value of which no run was counted. */
 export type LabelBudgetRow = typeof Row.Type & { readonly counted: KeyBudget | null }
@@ -72,12 +71,11 @@ export class LabelBudgets extends Context.Service<
     /** The time zones that a value counts in. */
     readonly zones: (org_id: string, label: string, value: string) => Effect.Effect<Zones>
     readonly remove: (org_id: string, id: string) => Effect.Effect<boolean>
-    /** The budgets that a run with this metadata would count in now. */
-    readonly of: (run: {
-      readonly org_id: string
-      readonly metadata: string | null
-      readonly hold: bigint
-    }) => Effect.Effect<ReadonlyArray<KeyBudget>>
+    /** Of the labels that have a budget, those of the run: what it would count in now. */
+    readonly of: (
+      labels: ReadonlyArray<string> | null,
+      run: { readonly org_id: string; readonly metadata: string | null; readonly hold: bigint }
+    ) => Effect.Effect<ReadonlyArray<KeyBudget>>
   }
 >()("rungate/layers/accounts/LabelBudgets") {
   static readonly layer = Layer.effect(
@@ -169,11 +167,7 @@ export class LabelBudgets extends Context.Service<
           sql.withTransaction,
           Effect.orDie
         ),
-        of: Effect.fnUntraced(function* (run) {
-          if (run.metadata === null) return []
-          const { labels } = yield* labelsRow(
-            sql`SELECT budget_labels AS labels FROM wallets WHERE org_id = ${run.org_id}`
-          )
+        of: Effect.fnUntraced(function* (labels, run) {
           const asks = labelAsks(labels ?? undefined, run)
           if (asks.length === 0) return []
           const read = yield* readBudgets(

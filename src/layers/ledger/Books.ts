@@ -25,6 +25,8 @@ export const WalletRow = Schema.Struct({
   time_zones: Schema.NullOr(Zones),
   /** JSON: `decodeRules` reads it. Null: no run needs an approval. */
   approval_rules: Schema.Unknown,
+  /** The labels that have a budget. Null: none has. */
+  budget_labels: Schema.NullOr(Schema.Array(Schema.String)),
   today: Schema.String,
   /** Charged today. */
   spent_today: Schema.BigInt
@@ -87,7 +89,7 @@ export class Books extends Context.Service<
         wallet: Effect.fnUntraced(function* (org_id) {
           const [row] = yield* walletRows(sql`
             SELECT balance, reserved, allowances_held, per_run_limit, daily_limit, suspended,
-                   w.time_zones, w.approval_rules, ${sql.literal(todayOf("w"))}::text AS today, ${sql.literal(spentToday("w"))} AS spent_today
+                   w.time_zones, w.approval_rules, w.budget_labels, ${sql.literal(todayOf("w"))}::text AS today, ${sql.literal(spentToday("w"))} AS spent_today
             FROM wallets w WHERE org_id = ${org_id}`)
           if (row === undefined) return yield* Effect.die(new Error(`${org_id} has no wallet`))
           return { ...row, resets_at: dayEnd(row.today, row.time_zones ?? []) }

@@ -11,6 +11,8 @@ import { servedBy } from "../usage/servedBy.ts"
 import { texts } from "../postgres/Columns.ts"
 import { rowsOf } from "../postgres/Rows.ts"
 import { OptOutMatch } from "../../schema/guards/OptOut.ts"
+import type { ReceiptBudget } from "../../schema/receipts/Receipt.ts"
+import { labelAsks } from "../../schema/wallet/LabelBudget.ts"
 import { type ChainEntry, firstPrevious, timeOf } from "../../schema/receipts/ChainEntry.ts"
 import { usd } from "../../schema/money/Money.ts"
 import { type EntryType, entryTypes } from "../../schema/wallet/Wallet.ts"
@@ -38,11 +40,19 @@ export const ReceiptRow = Schema.Struct({
   /** JSON text. Null for a run that needed none. */
   approval: Schema.NullOr(Schema.String),
   opt_out: Schema.NullOr(OptOutMatch),
+  /** That of its API key or batch, and then that of the batch's key. */
+  budget_ids: Schema.Array(Schema.String),
+  /** JSON text. */
+  metadata: Schema.NullOr(Schema.String),
   created_at: Schema.Date,
   finished_at: Schema.NullOr(Schema.Date),
   erased_at: Schema.NullOr(Schema.Date)
 })
-export type ReceiptRow = typeof ReceiptRow.Type
+export type ReceiptRow = typeof ReceiptRow.Type & { readonly budgets: ReadonlyArray<ReceiptBudget> }
+const countedRows = rowsOf({ budget_id: Schema.String, run_id: Schema.String })
+/** The budgets that the run's labels may have. */
+const asksOf = (org_id: string, { metadata }: typeof ReceiptRow.Type) =>
+  metadata === null ? [] : labelAsks(Object.keys(JSON.parse(metadata)), { org_id, metadata, hold: 1n })
 const receiptRows = rowsOf(ReceiptRow.fields)
 
 const requestRows = rowsOf({ input: Schema.NullOr(Schema.String), metadata: Schema.NullOr(Schema.String) })
@@ -105,19 +115,40 @@ export class ReceiptStore extends Context.Service<
       const iso = (column: string) =>
         sql.literal(`to_char(a.${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`)
 
-      const runs = (org_id: string, run_ids: ReadonlyArray<string>) =>
-        receiptRows(sql`
+      const runs = Effect.fnUntraced(function* (org_id: string, run_ids: ReadonlyArray<string>) {
+        const rows = yield* receiptRows(sql`
           SELECT r.run_id, r.request_id, r.key_id, r.fingerprint, r.kind, r.capability, r.endpoint, ${sql.literal(servedBy)} AS provider,
                  ${sql.literal(runStatus)} AS status, r.hold, r.quoted, r.charged, r.plan::text AS plan, r.attempts::text AS attempts,
                  r.routing_reason, r.error_code, r.reused_from, (
                    SELECT json_build_object('opt_out_id', x.opt_out_id, 'list', x.list, 'kind', x.kind, 'digest', encode(x.digest, 'hex'),
                      'since', to_char(x.since AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))
-                   FROM opt_out_refusals x WHERE x.run_id = r.run_id AND x.org_id = r.org_id) AS opt_out, r.created_at, r.finished_at, r.erased_at,
+                   FROM opt_out_refusals x WHERE x.run_id = r.run_id AND x.org_id = r.org_id) AS opt_out, array_remove(ARRAY[r.budget_id, (SELECT b.parent_id FROM key_budgets b WHERE b.budget_id = r.budget_id)], NULL) AS budget_ids,
+                 r.metadata::text AS metadata, r.created_at, r.finished_at, r.erased_at,
                  (SELECT json_build_object('rule', a.rule_name, 'state', a.state, 'digest', a.digest, 'requested_at', ${iso("requested_at")},
                     'expires_at', ${iso("expires_at")}, 'decided_at', ${iso("decided_at")}, 'decided_by', a.decided_by, 'via', a.via)
                   FROM approvals a WHERE a.org_id = r.org_id AND a.run_id = r.run_id)::text AS approval
           FROM runs r LEFT JOIN open_runs o ON o.run_id = r.run_id
           WHERE r.org_id = ${org_id} AND r.run_id = ANY(${texts(run_ids)})`)
+        const asks = rows.flatMap((row) => asksOf(org_id, row))
+        const counted =
+          asks.length === 0
+            ? []
+            : yield* countedRows(sql`
+          SELECT budget_id, run_id FROM label_budget_runs
+          WHERE budget_id = ANY(${texts(asks.map(({ budget_id }) => budget_id))}) AND run_id = ANY(${texts(run_ids)})`)
+        const pairs = new Set(counted.map(({ budget_id, run_id }) => `${budget_id} ${run_id}`))
+        return rows.map(
+          (row): ReceiptRow => ({
+            ...row,
+            budgets: [
+              ...row.budget_ids.map((budget_id) => ({ budget_id, label: null, value: null })),
+              ...asksOf(org_id, row).flatMap(({ budget_id, label, value }) =>
+                pairs.has(`${budget_id} ${row.run_id}`) ? [{ budget_id, label, value }] : []
+              )
+            ]
+          })
+        )
+      })
 
       // An erasure may come between two statements, so this one looks for it too.
       const request = Effect.fnUntraced(function* (org_id: string, run_id: string) {

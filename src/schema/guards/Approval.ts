@@ -7,7 +7,7 @@
 import { Schema } from "effect"
 import { allows, type Role, roles } from "../accounts/Role.ts"
 import { withoutNulls } from "../defined.ts"
-import { type MicroUsd, Usd } from "../money/Money.ts"
+import { Usd } from "../money/Money.ts"
 
 /** Enough for the capabilities or keys of a team. A turn reads the rules of its wallet, so they are short. */
 export const namesMax = 20
@@ -48,7 +48,7 @@ export const decodeRules = Schema.decodeUnknownSync(ApprovalRules)
 
 /** What rules know of a run. */
 interface RuledRun {
-  readonly hold: MicroUsd
+  readonly hold: bigint
   readonly capability: string | null
   readonly endpoint: string | null
   readonly key_id: string | null
@@ -57,7 +57,7 @@ interface RuledRun {
   readonly plan: () => { readonly providers: ReadonlyArray<string> }
 }
 
-const matches = ({ conditions }: ApprovalRule, run: RuledRun): boolean => {
+const matches = (conditions: Conditions, run: RuledRun): boolean => {
   const { min_hold = 0n, capabilities, providers, raw, keys, labels = {} } = withoutNulls(conditions)
   const has = (names: ReadonlyArray<string> | undefined, name: string | null) =>
     names === undefined || (name !== null && names.includes(name))
@@ -72,6 +72,17 @@ const matches = ({ conditions }: ApprovalRule, run: RuledRun): boolean => {
   )
 }
 
+/** Whether a rule matches each run of a target, or some of them: its other conditions are about the input, the caps and the labels of the run. */
+export const mayMatch = (
+  rule: ApprovalRule,
+  target: Pick<RuledRun, "capability" | "endpoint" | "key_id">
+): "always" | "sometimes" | "never" => {
+  const { min_hold, providers, labels, ...fixed } = rule.conditions
+  const run = { ...target, hold: 0n, plan: () => ({ providers: [] }) }
+  if (!matches(fixed, run)) return "never"
+  return [min_hold, providers, labels].every((one) => (one ?? null) === null) ? "always" : "sometimes"
+}
+
 /** Of two rules that match, the one with the higher role counts, then the one that forbids the own yes, then the one that expires first. */
 const strictness = (rule: ApprovalRule) =>
   [roles.indexOf(rule.role), rule.self_approval ? 0 : 1, -rule.expires_after] as const
@@ -82,7 +93,9 @@ const stricter = (a: ApprovalRule, b: ApprovalRule): number => {
 
 /** The rule for which the run waits. Null if it needs no yes. */
 export const ruleOf = (rules: ApprovalRules | undefined, run: RuledRun): ApprovalRule | null =>
-  rules === undefined ? null : (rules.filter((rule) => matches(rule, run)).toSorted(stricter)[0] ?? null)
+  rules === undefined
+    ? null
+    : (rules.filter(({ conditions }) => matches(conditions, run)).toSorted(stricter)[0] ?? null)
 
 export const approvalStates = ["pending", "approved", "denied", "expired", "cancelled"] as const
 export type ApprovalState = (typeof approvalStates)[number]

@@ -2,6 +2,7 @@
 import { Schema } from "effect"
 import { withColumns } from "../Columns.ts"
 import { CostDriver, Filled } from "../catalog/CostDriver.ts"
+import { RunChecks } from "../guards/RunChecks.ts"
 import { phoneTypes } from "../catalog/Acceptance.ts"
 import { bodyTypes, costModels, methods } from "../catalog/Endpoint.ts"
 import { hintFields } from "../Hints.ts"
@@ -90,6 +91,11 @@ const InspectedAccept = Schema.optionalKey(
   }).annotate({ identifier: "Acceptable" })
 )
 
+/** An older service sends none. */
+const Checks = Schema.optionalKey(
+  RunChecks.annotate({ description: "what the rules of your organization check of a run, beside the wallet" })
+)
+
 export const InspectedCapability = Schema.Struct({
   capability: Schema.String,
   title: Schema.String,
@@ -107,6 +113,7 @@ export const InspectedCapability = Schema.Struct({
   }),
   accept: InspectedAccept,
   warranty: Warranty,
+  checks: Checks,
   providers: slugs,
   live_providers: slugs,
   platforms: slugs,
@@ -140,6 +147,12 @@ export const InspectedCapability = Schema.Struct({
         agree: true,
         description:
           "After an answer that accept refuses the next provider is called, and only the accepted answer is charged."
+      },
+      checks: {
+        approvals: [{ rule: "Large runs", always: false }],
+        label_budgets: ["customer"],
+        opt_outs: false,
+        contact_guard_days: null
       },
       offers: [
         {
@@ -195,6 +208,7 @@ export const InspectedEndpoint = Schema.Struct({
   /** Fields that are filled in where the request leaves them out. */
   filled: Schema.optionalKey(Schema.Array(Filled)),
   wrapped_by: slugs,
+  checks: Checks,
   run: Schema.Struct({ cli: Schema.String }),
   ...hintFields
 }).annotate({ identifier: "Endpoint" })

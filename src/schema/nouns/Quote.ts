@@ -1,8 +1,9 @@
 /** What a run would cost, and whether it would be admitted. */
 import { Schema } from "effect"
+import { budgetPeriods } from "../money/SpendDay.ts"
 import { Control, RunError } from "../runs/Run.ts"
 import { withColumns } from "../Columns.ts"
-import { amountAs, withExample } from "./Noun.ts"
+import { amount, amountAs, withExample } from "./Noun.ts"
 
 export const QuotedOffer = Schema.Struct({
   provider: Schema.String,
@@ -50,9 +51,21 @@ export const QuotedOffer = Schema.Struct({
     })
   )
 
+/** `label` and `value` are null for the budget of the API key. */
+const QuotedBudget = Schema.Struct({
+  label: Schema.NullOr(Schema.String),
+  value: Schema.NullOr(Schema.String),
+  limit: amount,
+  period: Schema.Literals(budgetPeriods),
+  left: amountAs("what runs may still hold or charge in this period")
+}).annotate({ identifier: "QuotedBudget" })
+
 export const Quote = Schema.Struct({
   currency: Schema.Literal("USD"),
   minimum: amountAs("the least that the run charges: 0.00, because a failure is free"),
+  from: amountAs(
+    "what the cheapest provider charges that the run may call; the cheapest two if their answers must agree"
+  ),
   expected: amountAs("the average charge, by measured success of this kind of input"),
   maximum: amountAs("the most that the run charges"),
   hold: amountAs("what the run holds until it ends"),
@@ -68,6 +81,11 @@ export const Quote = Schema.Struct({
     Schema.Literal(true).annotate({ description: "the run would wait for the yes of a member" })
   ),
   approval_rule: Schema.optionalKey(Schema.String.annotate({ description: "the name of the rule that asks for it" })),
+  budgets: Schema.optionalKey(
+    Schema.Array(QuotedBudget).annotate({
+      description: "the budgets of the API key and of labels that the run counts in"
+    })
+  ),
   controls: Schema.Array(Control).annotate({ description: "the limits that would block the run" }),
   error: Schema.optionalKey(RunError.annotate({ description: "the error that the run would end with" }))
 })
@@ -76,6 +94,7 @@ export const Quote = Schema.Struct({
     withExample({
       currency: "USD",
       minimum: "0.00",
+      from: "0.003",
       expected: "0.002985",
       maximum: "0.0048",
       hold: "0.0048",

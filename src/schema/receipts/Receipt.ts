@@ -69,6 +69,12 @@ export const ReceiptApproval = Schema.Struct({
   via: textOrNull
 }).annotate({ identifier: "ReceiptApproval" })
 
+/** A budget that the run counted in. A label's has `label` and `value`; that of an API key or a batch has neither. */
+export const ReceiptBudget = Schema.Struct({ budget_id: text, label: textOrNull, value: textOrNull }).annotate({
+  identifier: "ReceiptBudget"
+})
+export type ReceiptBudget = typeof ReceiptBudget.Type
+
 export const Receipt = Schema.Struct({
   /** The address of the service that signed. */
   iss: text,
@@ -102,6 +108,8 @@ export const Receipt = Schema.Struct({
   approval: Schema.optionalKey(ReceiptApproval),
   /** Absent for a run that no opt-out has refused. */
   opt_out: Schema.optionalKey(OptOutMatch),
+  /** Limits and periods are not in it, because people change them. Absent for a run that counted in none. Labels are erased with the run. */
+  budgets: Schema.optionalKey(Schema.Array(ReceiptBudget)),
   /** Oldest first. */
   ledger: Schema.Array(ChainEntry),
   created_at: text,

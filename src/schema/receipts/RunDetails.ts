@@ -4,7 +4,7 @@ import { OptOutMatch } from "../guards/OptOut.ts"
 import * as Money from "../money/Money.ts"
 import { RunStatus } from "../runs/Run.ts"
 import { ChainEntry } from "./ChainEntry.ts"
-import { ReceiptApproval, ReceiptDecision } from "./Receipt.ts"
+import { ReceiptApproval, ReceiptBudget, ReceiptDecision } from "./Receipt.ts"
 import { amountText, run_id, timeText } from "../nouns/Noun.ts"
 
 const amountOrNull = (description: string) => Schema.NullOr(amountText).annotate({ description })
@@ -21,6 +21,11 @@ export const RunDetails = Schema.Struct({
       "every offer that was considered, with its price and the reason it was left out; null after the run was erased"
   }),
   opt_out: Schema.optionalKey(OptOutMatch),
+  budgets: Schema.optionalKey(
+    Schema.Array(ReceiptBudget).annotate({
+      description: "the budgets that the run counts in: of its API key or batch, and of its labels"
+    })
+  ),
   billing: Schema.Struct({
     currency: Schema.Literal("USD"),
     quoted: amountText,

@@ -90,6 +90,18 @@ const expectedOfTwo = (offers: ReadonlyArray<CalledOffer>, waterfall: Waterfall)
   return Money.min(Money.share(Money.sum(ended), 1n, certain), waterfall.hold)
 }
 
+/** The lowest charge of `answers` providers, each by its cheapest offer. */
+export const lowestCharge = (
+  offers: ReadonlyArray<{ readonly provider: string; readonly price: Money.MicroUsd }>,
+  answers: number,
+  hold: Money.MicroUsd
+): Money.MicroUsd => {
+  const prices = new Map<string, Money.MicroUsd>()
+  for (const { provider, price } of offers) prices.set(provider, Money.min(prices.get(provider) ?? price, price))
+  const lowest = [...prices.values()].sort((a, b) => (a < b ? -1 : 1)).slice(0, answers)
+  return lowest.length === 0 ? hold : Money.min(Money.sum(lowest), hold)
+}
+
 /** The expected charge, rounded up once, to a microdollar. It is never above the hold. */
 export const expectedCharge = (offers: ReadonlyArray<CalledOffer>, waterfall: Waterfall): Money.MicroUsd => {
   if (waterfall.agree === true) return expectedOfTwo(offers, waterfall)

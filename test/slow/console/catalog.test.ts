@@ -198,6 +198,27 @@ describe.skipIf(!hasBrowser)("the catalog", () => {
     await poor.context.close()
   })
 
+  test("says what two answers that agree cost, and which rule makes the run wait", async () => {
+    const mine = await openTab(browser, app.url)
+    const { page } = mine
+    await signedUp(app, mine, "rules@example.com", "5.00")
+    await poster(app, mine)("/v1/approval-rules", { name: "Look twice", capabilities: ["email.verify"] })
+    await page.goto("/catalog/email.verify")
+    await page.getByText('Each run waits for the yes of a member first (rule "Look twice").').waitFor()
+    await page.getByRole("button", { name: "Fill in the example" }).click()
+    await page.getByText('The run waits for the yes of a member first (rule "Look twice").').waitFor()
+    const quote = page.getByRole("region", { name: "Quote" })
+    const from = async () => Number(/From\$([\d.]+)/.exec((await quote.textContent()) ?? "")?.[1])
+    const one = await from()
+    await page.getByText("Routing and limits", { exact: true }).click()
+    await page.getByRole("checkbox", { name: "email_status" }).check()
+    await page.getByLabel("Providers that have to give the same").selectOption("2")
+    await quote.getByText("called until two agree, which are both charged").waitFor()
+    expect(await from()).toBeGreaterThan(one)
+    await lookedAt(mine, "capability-rules")
+    await mine.context.close()
+  })
+
   test("a lost answer is asked for again without a second run", async () => {
     const { page } = tab
     await page.goto("/catalog/email.verify")

@@ -55,6 +55,8 @@ export const approvalRules = Command.make("approval-rules").pipe(
   Command.withSubcommands([rules, addRule, changeRule, removeRule])
 )
 export const approvals = Command.make("approvals").pipe(
-  Command.withDescription("List, approve and deny runs that wait for a member's yes"),
+  Command.withDescription(
+    "List, approve and deny runs that wait for a member's yes. Only people decide: an API key lists them, and no key approves or denies"
+  ),
   Command.withSubcommands([list, approve, deny])
 )

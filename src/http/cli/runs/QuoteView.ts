@@ -4,16 +4,15 @@
  *
  * The confirmed amount is binding: without --max-cost, the amount that was shown is sent as max_cost.
  */
-import { Effect, Option, Schema, Struct } from "effect"
+import { Effect, Schema, Struct } from "effect"
 import { QuotesApi } from "../../api/Quotes.ts"
 import { SpendGuard, Wallet, WalletApi } from "../../api/Wallet.ts"
 import { nounTable, type Paper } from "../answers/draw.ts"
 import { ask, send } from "../answers/operation.ts"
-import { acceptOf, AcceptRequest, chargedAnswers } from "../../../schema/catalog/Acceptance.ts"
 import { columnsOf } from "../../../schema/Columns.ts"
 import { QuotedOffer, Quote as QuoteNoun } from "../../../schema/nouns/Quote.ts"
 import * as Money from "../../../schema/money/Money.ts"
-import { withMembers } from "../../mcp/Answers.ts"
+import { quoteNotes } from "../../client/Words.ts"
 import { Client } from "../answers/Client.ts"
 import { sentenceFor } from "../answers/problems.ts"
 import { decoded, failureOf, type Lines } from "../answers/show.ts"
@@ -25,7 +24,7 @@ import type { Caps } from "./bodies.ts"
 
 /** An answer with amounts that can be compared. */
 const { fields } = QuoteNoun.mapFields(Struct.map(Schema.toEncoded))
-const Readable = Schema.Struct({ ...fields, hold: Money.Usd, expected: Money.Usd })
+const Readable = Schema.Struct({ ...fields, hold: Money.Usd, expected: Money.Usd, from: Money.Usd })
 
 type Offer = (typeof QuoteNoun.Encoded)["offers"][number]
 
@@ -34,40 +33,23 @@ export interface Quote {
   readonly text: string
   readonly hold: Money.MicroUsd
   readonly expected: Money.MicroUsd
-  /** What the cheapest providers charge that the run may call: one, or two whose answers must agree. */
   readonly from: Money.MicroUsd
   readonly offers: ReadonlyArray<Offer>
   readonly routing_reason: string
+  readonly notes: ReadonlyArray<string>
   /** Why the wallet would refuse the run now. Null if it would not. */
   readonly refused: { readonly code: string; readonly message: string } | null
 }
 
-const decodeUsd = Schema.decodeUnknownOption(Money.Usd)
-
-const decodeAsked = Schema.decodeUnknownOption(
-  Schema.fromJsonString(Schema.Struct({ accept: Schema.optionalKey(Schema.NullOr(AcceptRequest)) }))
-)
-/** How many answers the run with this body charges. */
-const answersOf = (body: string): number => chargedAnswers(acceptOf(Option.getOrNull(decodeAsked(body))?.accept))
-
-/** The sum of the lowest prices of as many providers. */
-const lowestCost = (offers: ReadonlyArray<Offer>, hold: Money.MicroUsd, answers: number): Money.MicroUsd => {
-  const prices = new Map<string, Money.MicroUsd>()
-  for (const { provider, chosen, price } of offers)
-    for (const amount of chosen ? Option.toArray(decodeUsd(price)) : [])
-      prices.set(provider, Money.min(prices.get(provider) ?? amount, amount))
-  const lowest = [...prices.values()].sort((a, b) => (a < b ? -1 : 1)).slice(0, answers)
-  return lowest.length === 0 ? hold : Money.min(Money.sum(lowest), hold)
-}
-
-/** The quote of the run with this body. Null for an answer that this version can't read. */
-export const readQuote = (text: string, body: string): Quote | null => {
+/** Null for an answer that this version can't read. */
+export const readQuote = (text: string): Quote | null => {
   const answer = decoded(Readable, text)
   if (answer === null) return null
-  const { hold, expected, offers, routing_reason, would, error } = answer
+  const { hold, expected, from, offers, routing_reason, would, error } = answer
   const blocked = { code: "budget_exceeded", message: "A limit would refuse the run now." }
   const refused = would === "run" ? null : (error ?? blocked)
-  return { text, hold, expected, from: lowestCost(offers, hold, answersOf(body)), offers, routing_reason, refused }
+  const usd = { hold: Money.usd(hold), expected: Money.usd(expected), from: Money.usd(from) }
+  return { text, hold, expected, from, offers, routing_reason, refused, notes: quoteNotes({ ...answer, ...usd }) }
 }
 
 /** Asks for a quote with the body of a run. */
@@ -79,7 +61,7 @@ export const quoteOf = Effect.fnUntraced(function* (body: string) {
   const answer = yield* sendQuote(body)
   const failure = yield* failureOf(answer)
   if (failure !== null) return yield* failure
-  const quote = readQuote(answer.text, body)
+  const quote = readQuote(answer.text)
   if (quote !== null) return quote
   return yield* fail("failed", `This version of rungate can't read the quote of ${url}. Install the service's version.`)
 })
@@ -94,6 +76,7 @@ export const quoteLines = (title: string, quote: Quote, screen: Paper["screen"])
   `${harmless(title)}: holds at most ${shown(quote.hold)}, costs from ${shown(quote.from)}`,
   harmless(quote.routing_reason),
   expectedLine(quote),
+  ...quote.notes.map(harmless),
   "",
   ...nounTable(
     QuotedOffer,
@@ -108,8 +91,8 @@ export const quoteLines = (title: string, quote: Quote, screen: Paper["screen"])
 ]
 
 /** The output of --dry-run --json. */
-export const dryRunJson = (request: string, { text, from }: Quote): string =>
-  `{"dry_run":true,"quote":${withMembers(text, { from: JSON.stringify(Money.usd(from)) })},"request":${request}}\n`
+export const dryRunJson = (request: string, { text }: Quote): string =>
+  `{"dry_run":true,"quote":${text},"request":${request}}\n`
 
 export const dryRunLines = (title: string, quote: Quote, screen: Paper["screen"]): Lines => [
   ...quoteLines(title, quote, screen),
@@ -142,6 +125,7 @@ export const confirm = Effect.fnUntraced(function* (title: string, body: string,
       `${title}: at most ${shown(hold)}${from < hold ? `, from ${shown(from)}` : ""}`,
       `  ${harmless(routing_reason)}`,
       `  ${expectedLine(quote)}`,
+      ...quote.notes.map((note) => `  ${harmless(note)}`),
       `  ${limits.length === 0 ? "No --max-cost set." : `Limits: ${limits.join("; ")}.`} Wallet: $${wallet.available} available.`
     ].join("\n")
   )

@@ -67,7 +67,7 @@ export const quote = Command.make(
       : runBody({ capability: target }, { input }, given, given)
     const title = isRaw ? `${target} ${named.value}` : target
     yield* show(yield* sendQuote(text), given, (answer) => {
-      const quote = readQuote(answer, text)
+      const quote = readQuote(answer)
       return quote === null ? null : quoteLines(title, quote, screen)
     })
   })

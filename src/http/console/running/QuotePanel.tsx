@@ -1,4 +1,5 @@
 /** What a run would hold and charge, whom it would call, and what would stop it. Shown before anything that costs. */
+import { quoteNotes } from "../../client/Words.ts"
 import { microsOf } from "../data/money.ts"
 import { Amounts } from "../lists/Facts.tsx"
 import { FormProblem } from "../parts/Field.tsx"
@@ -15,6 +16,7 @@ const Cost = ({ quote }: { readonly quote: Quote }) =>
       large
       amounts={[
         ["At most", quote.hold],
+        ["From", quote.from],
         ["On average", quote.expected],
         ["If it fails", quote.minimum]
       ]}
@@ -44,6 +46,11 @@ export const QuotePanel = ({
     <div className="space-y-3" aria-busy={!isCurrent}>
       <Cost quote={quote} />
       {!isCurrent && <p className="after-150 text-small text-muted">The price is being read again…</p>}
+      {quoteNotes(quote).map((note) => (
+        <p key={note} className="break-words">
+          {note}
+        </p>
+      ))}
       {quote.would === "block" && <Blocked quote={quote} />}
       <p className="break-words text-muted">{quote.routing_reason}</p>
       <details>

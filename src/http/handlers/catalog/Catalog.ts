@@ -20,6 +20,11 @@ import { problem, refused } from "../../../schema/Errors.ts"
 import type { Measured } from "../../../schema/runs/Health.ts"
 import * as Money from "../../../schema/money/Money.ts"
 import { anyDemand, type Price, priceMax } from "../../../schema/money/Pricing.ts"
+import { decodeRules } from "../../../schema/guards/Approval.ts"
+import { contactsPeople } from "../../../schema/guards/ContactGuard.ts"
+import { approvalsOf, checkHints, type RunChecks } from "../../../schema/guards/RunChecks.ts"
+import { Books } from "../../../layers/ledger/Books.ts"
+import { GuardStore } from "../../../layers/guards/GuardStore.ts"
 import { didYouMean } from "../../../schema/suggestion.ts"
 import { Api } from "../../api/Api.ts"
 import type { InspectRequest } from "../../api/Catalog.ts"
@@ -31,6 +36,10 @@ import { hinted, withCommands } from "../../../schema/Hints.ts"
 import { discover, viaApi, runCapability } from "../../../schema/Steps.ts"
 
 const currency = "USD" as const
+interface Target {
+  readonly capability: string | null
+  readonly endpoint: string | null
+}
 
 const pricingOf = (price: Price) => {
   switch (price.kind) {
@@ -107,6 +116,7 @@ const entryView = (
   health: Health["Service"],
   /** Of each offer. */
   executable: ReadonlyArray<boolean>,
+  checks: RunChecks,
   ownOf: (offered: CatalogOffer) => OwnAccountView
 ) => {
   const { capability, offers } = entry
@@ -127,6 +137,7 @@ const entryView = (
     billing: capability.billing,
     ...acceptView(capability),
     ...(warranty && capability.vouches !== null ? { warranty: warrantyTerms } : {}),
+    checks,
     providers: offers.map((one) => one.provider.slug),
     live_providers: offers.filter((one) => one.live).map((one) => one.provider.slug),
     platforms: capability.platforms,
@@ -138,6 +149,7 @@ const entryView = (
       ...(status === "live" ? [] : [comingSoon]),
       withCommands`Run it: ${run}`,
       `Or: ${run.cli}`,
+      ...checkHints(checks),
       ...(capability.channel === null ? [] : [contacting]),
       ...(capability.side_effect ? [] : [reusing]),
       ...(sandbox ? [scenarios] : [])
@@ -174,6 +186,7 @@ export const CatalogHandlers = HttpApiBuilder.group(
     const { rawMinCap, ownAccountFee, warrantyShareBps } = yield* Settings
     const service = { sandbox: catalog.sandbox, warranty: warrantyShareBps > 0 }
     const ownAccounts = yield* OwnAccounts
+    const [books, guards] = [yield* Books, yield* GuardStore]
     const ownView = Effect.fnUntraced(function* () {
       const accounts = ownAccounts.of((yield* CurrentCaller).org_id)
       return (slug: string): OwnAccountView => {
@@ -182,6 +195,15 @@ export const CatalogHandlers = HttpApiBuilder.group(
           ? {}
           : { own_account: { fee: Money.usd(ownAccountFee), fallback: account.fallback } }
       }
+    })
+    /** Opt-outs are for each run that contacts people, the guard for capabilities. */
+    const checksOf = Effect.fnUntraced(function* (target: Target, opt_outs: boolean) {
+      const { org_id, key_id } = yield* CurrentCaller
+      const { approval_rules, budget_labels } = yield* books.wallet(org_id)
+      const rules = approval_rules === null ? [] : decodeRules(approval_rules)
+      const contact_guard_days = opt_outs && target.capability !== null ? yield* guards.contactDays(org_id) : null
+      const approvals = approvalsOf(rules, { ...target, key_id })
+      return { approvals, label_budgets: budget_labels ?? [], opt_outs, contact_guard_days } satisfies RunChecks
     })
     const capabilityNames = catalog.entries.map((one) => one.capability.slug)
     return handlers.handleAll({
@@ -202,6 +224,7 @@ export const CatalogHandlers = HttpApiBuilder.group(
             loaded,
             rawMinCap,
             catalog.sandbox ? scenarios : null,
+            yield* checksOf({ capability: null, endpoint: endpoint.path }, endpoint.acts === true),
             ownOf(provider.slug)
           )
         }
@@ -218,7 +241,8 @@ export const CatalogHandlers = HttpApiBuilder.group(
         const { org_id } = yield* CurrentCaller
         const services = { catalog, health, breakers, credits, ownAccounts, ownAccountFee }
         const executable = routableNow(services, entry, org_id, yield* Clock.currentTimeMillis)
-        return entryView(drifts.priced(entry), service, health, executable, (offered) =>
+        const checks = yield* checksOf({ capability, endpoint: null }, contactsPeople(capability))
+        return entryView(drifts.priced(entry), service, health, executable, checks, (offered) =>
           isCallable(offered, entry.capability, catalog.sandbox) ? ownOf(offered.provider.slug) : {}
         )
       })

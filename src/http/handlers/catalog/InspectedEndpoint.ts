@@ -12,6 +12,7 @@ import * as Decimal from "../../../schema/money/Decimal.ts"
 import * as Money from "../../../schema/money/Money.ts"
 import { driverSentence } from "../../../schema/catalog/CostWords.ts"
 import { holdOf, rateCardOf } from "../../../schema/runs/RawHold.ts"
+import { checkHints, type RunChecks } from "../../../schema/guards/RunChecks.ts"
 import { nouns } from "../../../schema/catalog/Resources.ts"
 import { addSender, quoted } from "../../../schema/Steps.ts"
 import { costView, type endpointHealth } from "./CatalogItems.ts"
@@ -155,6 +156,7 @@ export const endpointInspection = (
   loaded: ActorInput | null,
   rawMinCap: Money.MicroUsd,
   scenarios: string | null,
+  checks: RunChecks,
   own: OwnAccountView
 ) => {
   const definitions = raw.document?.definitions ?? {}
@@ -189,7 +191,8 @@ export const endpointInspection = (
     health,
     ...defined({ filled: endpoint.filled }),
     wrapped_by,
+    checks,
     run: { cli: cliOf(raw, endpoint, example, several, max_cost) },
-    ...hinted(hintsOf(raw, endpoint, wrapped_by, loaded, rawMinCap, scenarios, own))
+    ...hinted([...checkHints(checks), ...hintsOf(raw, endpoint, wrapped_by, loaded, rawMinCap, scenarios, own)])
   }
 }
