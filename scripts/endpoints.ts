@@ -5,8 +5,7 @@ import { Context, Option } from "effect"
 import { HttpApi, OpenApi } from "effect/http-api"
 import { Api } from "../src/http/api/Api.ts"
 import { OperatorAuth } from "../src/http/api/operator/OperatorAuth.ts"
-import { Auth } from "../src/http/api/shapes/Common.ts"
-import { CommandName, credentialOf, Rights } from "../src/http/api/shapes/Rights.ts"
+import { Auth, CommandName, credentialOf, Rights } from "../src/http/api/shapes/Common.ts"
 import { markdownTable } from "./settings.ts"
 
 /** Every operation: method and path, what it does, who may call it, and the command that does the same. */

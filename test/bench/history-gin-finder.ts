@@ -5,7 +5,7 @@ import { Finder } from "../../src/layers/history/Finder.ts"
 import { freshRuns } from "../../src/layers/history/FreshRuns.ts"
 import { isLookup, isTouch, isUnknownTouch } from "../../src/layers/history/index/Lookups.ts"
 import { type Match, type SubjectSummary, summaryOf } from "../../src/layers/history/index/SubjectSummary.ts"
-import { bigints, texts } from "../../src/layers/postgres/Columns.ts"
+import { bigints, texts } from "../../src/layers/postgres/Rows.ts"
 import type { RunKind, Run } from "../../src/schema/segments/Docs.ts"
 import { named, recipient } from "../../src/schema/segments/Segment.ts"
 

@@ -18,7 +18,7 @@ import {
   wholeJson,
   wholeText
 } from "../../src/layers/history/index/IndexedRun.ts"
-import { byteas, bigints, texts } from "../../src/layers/postgres/Columns.ts"
+import { bigints, byteas, texts } from "../../src/layers/postgres/Rows.ts"
 import { PostingsBuilder } from "../../src/schema/segments/PostingsBuilder.ts"
 import { flagsIn } from "../../src/schema/segments/Segment.ts"
 import { seedOf } from "../../src/schema/words/Term.ts"

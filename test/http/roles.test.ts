@@ -7,7 +7,7 @@ import { Context } from "effect"
 import { HttpApi, HttpApiEndpoint, OpenApi } from "effect/http-api"
 import { refusalFor } from "../../src/http/access/Access.ts"
 import { Api } from "../../src/http/api/Api.ts"
-import { Rights } from "../../src/http/api/shapes/Rights.ts"
+import { Rights } from "../../src/http/api/shapes/Common.ts"
 import { figures, withApp } from "../kit/app.ts"
 import { contract } from "../kit/documented-answers.ts"
 import { expectedRoles, peopleOnly, verifiedOnly } from "./expected-roles.ts"
@@ -73,7 +73,7 @@ test("every operation with a credential states the expected role", () => {
   expect(
     wrong.map(
       ([id, rights]) =>
-        `${id} needs ${rights?.role ?? "no role"} by its annotation (src/http/api/shapes/Rights.ts), and ${expected.get(id) ?? "no role"} in test/http/expected-roles.ts`
+        `${id} needs ${rights?.role ?? "no role"} by its annotation (src/http/api/shapes/Common.ts), and ${expected.get(id) ?? "no role"} in test/http/expected-roles.ts`
     )
   ).toEqual([])
 })

@@ -11,9 +11,8 @@ import {
   type RawCall,
   type RawProviderAnswer
 } from "../../src/layers/executor/Providers.ts"
-import { match } from "../../src/layers/providers/kit/outcome.ts"
+import { httpErrors, match, unreadable } from "../../src/layers/providers/kit/outcome.ts"
 import { flag, text } from "../../src/layers/providers/kit/read.ts"
-import { httpErrors, unreadable } from "../../src/layers/providers/kit/httpErrors.ts"
 import { Settings } from "../../src/layers/platform/Settings.ts"
 import { emailVerify } from "../../src/schema/capabilities/email.verify.ts"
 import { inUsd } from "../../src/schema/money/Rates.ts"

@@ -1,5 +1,5 @@
 /**
- * Whether a caller may call an operation, by the rights that the operation states (api/shapes/Rights.ts). The checks of every request with a
+ * Whether a caller may call an operation, by the rights that the operation states (api/shapes/Common.ts). The checks of every request with a
  * token ask it (CallerChecks.ts), so no handler can forget it. Where a caller may do less with some objects, the handler says so.
  */
 import { Context } from "effect"
@@ -8,8 +8,7 @@ import { allows, type Role } from "../../schema/accounts/Role.ts"
 import { type Problem, problem } from "../../schema/Errors.ts"
 import { type Sentence, withCommands } from "../../schema/Hints.ts"
 import { listMembers, signIn } from "../../schema/Steps.ts"
-import type { Caller } from "../api/shapes/Common.ts"
-import { type KeyUse, Rights } from "../api/shapes/Rights.ts"
+import { type Caller, type KeyUse, Rights } from "../api/shapes/Common.ts"
 import { WalletApi } from "../api/Wallet.ts"
 
 const needsOrganization = problem(

@@ -1,13 +1,12 @@
 /** The contract of batches: many runs in one request, with one limit on what they cost together. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
-import { operation } from "./shapes/Rights.ts"
+import { Auth, Digits, listQuery, operation, optional } from "./shapes/Common.ts"
 import { batchesOpenMax, batchRowsMax } from "../../schema/batches/Batch.ts"
 import { Wire } from "../../schema/Errors.ts"
 import { Usd } from "../../schema/money/Money.ts"
 import { Metadata } from "../../schema/runs/Metadata.ts"
 import { RunRequest } from "./Runs.ts"
-import { Auth, Digits, listQuery, optional } from "./shapes/Common.ts"
 import * as nouns from "../../schema/nouns/Batch.ts"
 import { pageOf, withExample } from "../../schema/nouns/Noun.ts"
 

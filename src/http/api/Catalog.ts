@@ -1,10 +1,9 @@
 /** The contract of inspect: capabilities and raw endpoints (specification 2.4-2.6, 4.9). */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
-import { operation } from "./shapes/Rights.ts"
+import { Auth, operation, optional } from "./shapes/Common.ts"
 import { methods } from "../../schema/catalog/Endpoint.ts"
 import { Wire } from "../../schema/Errors.ts"
-import { Auth, optional } from "./shapes/Common.ts"
 import { InspectedCapability, InspectedEndpoint } from "../../schema/nouns/Catalog.ts"
 import { withExample } from "../../schema/nouns/Noun.ts"
 

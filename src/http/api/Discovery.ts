@@ -1,9 +1,8 @@
 /** The contract of the public catalog: discover, and the lists of providers and capabilities (specification 2.3, 2.11, 4.8, 4.10). */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
-import { about } from "./shapes/Rights.ts"
+import { about, listQuery, optional } from "./shapes/Common.ts"
 import { Wire } from "../../schema/Errors.ts"
-import { listQuery, optional } from "./shapes/Common.ts"
 import * as nouns from "../../schema/nouns/Catalog.ts"
 import { pageOf, withExample } from "../../schema/nouns/Noun.ts"
 

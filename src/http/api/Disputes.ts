@@ -1,11 +1,10 @@
 /** The contract of disputes: a customer says that an address bounced which a run called valid, and the outcome warranty refunds the run. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
-import { operation } from "./shapes/Rights.ts"
+import { Auth, operation } from "./shapes/Common.ts"
 import { Wire } from "../../schema/Errors.ts"
 import * as nouns from "../../schema/nouns/Dispute.ts"
 import { asksPerHourMax, disputeReason, warrantyDays } from "../../schema/wallet/Warranty.ts"
-import { Auth } from "./shapes/Common.ts"
 import { withExample } from "../../schema/nouns/Noun.ts"
 
 const evidenceLengthMax = 2_000

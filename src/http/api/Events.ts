@@ -1,10 +1,9 @@
 /** The contract of event streams: server-sent events of an organization and of a run. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
-import { operation } from "./shapes/Rights.ts"
+import { Auth, operation } from "./shapes/Common.ts"
 import { Wire } from "../../schema/Errors.ts"
 import { Event } from "../../schema/nouns/Event.ts"
-import { Auth } from "./shapes/Common.ts"
 
 const stream = HttpApiSchema.StreamSse({ data: Event })
 const headers = { "last-event-id": Schema.optionalKey(Schema.String) }

@@ -1,11 +1,10 @@
 /** The contract of history: which earlier runs name a person, company or URL (specification 2.2, 4.6, 4.7). Free. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
-import { operation } from "./shapes/Rights.ts"
+import { Auth, listQuery, operation, optional } from "./shapes/Common.ts"
 import { Wire } from "../../schema/Errors.ts"
 import * as nouns from "../../schema/nouns/History.ts"
 import { kinds } from "../../schema/subjects/Form.ts"
-import { Auth, listQuery, optional } from "./shapes/Common.ts"
 
 const Kind = Schema.Literals(kinds)
 

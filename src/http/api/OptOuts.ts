@@ -7,8 +7,7 @@ import { optOutReasonMax, optOutsAtOnce } from "../../schema/guards/OptOut.ts"
 import { pageOf, removed, withExample } from "../../schema/nouns/Noun.ts"
 import * as nouns from "../../schema/nouns/OptOut.ts"
 import { forOperators, OperatorAuth } from "./operator/OperatorAuth.ts"
-import { Auth, listQuery, optional } from "./shapes/Common.ts"
-import { operation } from "./shapes/Rights.ts"
+import { Auth, listQuery, operation, optional } from "./shapes/Common.ts"
 
 const values = Schema.Array(Schema.NonEmptyString.check(Schema.isMaxLength(1_000)))
   .check(Schema.isMinLength(1), Schema.isMaxLength(optOutsAtOnce))

@@ -1,11 +1,10 @@
 /** The contract of quotes: what a run would cost, and whether it would be admitted. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
-import { operation } from "./shapes/Rights.ts"
+import { Auth, operation } from "./shapes/Common.ts"
 import { Wire } from "../../schema/Errors.ts"
 import * as nouns from "../../schema/nouns/Quote.ts"
 import { RunRequest } from "./Runs.ts"
-import { Auth } from "./shapes/Common.ts"
 
 export const Quote = Schema.toEncoded(nouns.Quote)
 

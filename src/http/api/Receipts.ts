@@ -1,12 +1,11 @@
 /** The contract of receipts and ledger heads: signed statements that a customer can keep and verify without the service. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
-import { operation } from "./shapes/Rights.ts"
+import { Auth, listQuery, operation } from "./shapes/Common.ts"
 import { Wire } from "../../schema/Errors.ts"
 import { ChainEntry } from "../../schema/receipts/ChainEntry.ts"
 import { headFields } from "../../schema/receipts/Receipt.ts"
 import { pageOf } from "../../schema/nouns/Noun.ts"
-import { Auth, listQuery } from "./shapes/Common.ts"
 
 export const receiptMediaType = "application/jose"
 

@@ -1,8 +1,7 @@
 /** The contract of the referral program (specification 2.10, 4.12). */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
-import { operation } from "./shapes/Rights.ts"
-import { Auth } from "./shapes/Common.ts"
+import { Auth, operation } from "./shapes/Common.ts"
 import * as nouns from "../../schema/nouns/Referral.ts"
 
 export const ReferralProgram = Schema.toEncoded(nouns.ReferralProgram)

@@ -1,7 +1,7 @@
 /** The contract of runs: execute, list, read, cancel (specification 4.1, 4.3-4.5). */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
-import { operation } from "./shapes/Rights.ts"
+import { Auth, operation, optional, WaitQuery, WaitSeconds } from "./shapes/Common.ts"
 import { AcceptRequest } from "../../schema/catalog/Acceptance.ts"
 import { Wire } from "../../schema/Errors.ts"
 import { ContactSeconds } from "../../schema/guards/ContactGuard.ts"
@@ -12,7 +12,6 @@ import { RunDetails } from "../../schema/receipts/RunDetails.ts"
 import { strategies } from "../../schema/runs/Routing.ts"
 import { RunWarranty } from "./Disputes.ts"
 import { RunQuery } from "./shapes/RunQuery.ts"
-import { Auth, optional, WaitQuery, WaitSeconds } from "./shapes/Common.ts"
 import { pageOf, withExample } from "../../schema/nouns/Noun.ts"
 import { FailedRun, ListedRun, PendingRun, Run } from "../../schema/nouns/Run.ts"
 

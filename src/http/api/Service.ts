@@ -1,7 +1,7 @@
 /** The contract of what a client should know about the service before it signs in. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
-import { about } from "./shapes/Rights.ts"
+import { about } from "./shapes/Common.ts"
 
 export const ServiceInfo = Schema.Struct({
   environment: Schema.Literals(["test", "live"]).annotate({

@@ -1,12 +1,11 @@
 /** The contract of simulations: what past runs would have cost and delivered under another routing policy. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
-import { operation } from "./shapes/Rights.ts"
+import { Auth, operation, optional } from "./shapes/Common.ts"
 import { Wire } from "../../schema/Errors.ts"
 import { Usd } from "../../schema/money/Money.ts"
 import { Moment } from "../../schema/Period.ts"
 import { strategies } from "../../schema/runs/Routing.ts"
-import { Auth, optional } from "./shapes/Common.ts"
 import { withExample } from "../../schema/nouns/Noun.ts"
 import * as noun from "../../schema/nouns/Simulation.ts"
 

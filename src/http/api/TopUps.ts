@@ -1,10 +1,9 @@
 /** The contract of paying in: checkout and automatic top-up (specification 2.8, 4.12). */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
-import { operation } from "./shapes/Rights.ts"
+import { Auth, operation } from "./shapes/Common.ts"
 import { Wire } from "../../schema/Errors.ts"
 import { Usd } from "../../schema/money/Money.ts"
-import { Auth } from "./shapes/Common.ts"
 import * as nouns from "../../schema/nouns/Wallet.ts"
 import { withExample } from "../../schema/nouns/Noun.ts"
 

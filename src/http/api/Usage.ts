@@ -1,9 +1,8 @@
 /** The contract of usage: counts and charges of finished runs in groups. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
-import { operation } from "./shapes/Rights.ts"
+import { Auth, listQuery, operation } from "./shapes/Common.ts"
 import { Wire } from "../../schema/Errors.ts"
-import { Auth, listQuery } from "./shapes/Common.ts"
 import { periodQuery } from "./shapes/RunQuery.ts"
 import { UsagePage } from "../../schema/nouns/Usage.ts"
 

@@ -1,14 +1,13 @@
 /** The contract of the wallet: balance, ledger, top-up, spend guard (specification 2.8, 2.9, 4.12). */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
-import { operation } from "./shapes/Rights.ts"
+import { Auth, listQuery, operation, optional } from "./shapes/Common.ts"
 import { Wire } from "../../schema/Errors.ts"
 import { contactDaysMax } from "../../schema/guards/ContactGuard.ts"
 import { Usd } from "../../schema/money/Money.ts"
 import { ZoneName } from "../../schema/money/TimeZone.ts"
 import { entryTypes } from "../../schema/wallet/Wallet.ts"
 import { periodQuery } from "./shapes/RunQuery.ts"
-import { Auth, listQuery, optional } from "./shapes/Common.ts"
 import * as nouns from "../../schema/nouns/Wallet.ts"
 import { pageOf, withExample } from "../../schema/nouns/Noun.ts"
 

@@ -1,12 +1,11 @@
 /** The contract of webhook endpoints: where an organization's events are posted, and what became of each delivery. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
-import { operation } from "./shapes/Rights.ts"
+import { Auth, listQuery, operation, optional } from "./shapes/Common.ts"
 import { Wire } from "../../schema/Errors.ts"
 import { EventKind, eventKinds } from "../../schema/events/Event.ts"
 import { printable } from "./shapes/AccountFields.ts"
 import { timeCharsMax } from "../../schema/Period.ts"
-import { Auth, listQuery, optional } from "./shapes/Common.ts"
 import * as nouns from "../../schema/nouns/Webhook.ts"
 import { pageOf, such, withExample, removed } from "../../schema/nouns/Noun.ts"
 

@@ -9,7 +9,7 @@ import { allows, type Role, roles } from "../../schema/accounts/Role.ts"
 import { type EventKind, eventWords } from "../../schema/events/Event.ts"
 import { type EntryType, entryWords } from "../../schema/wallet/Wallet.ts"
 import { Api } from "../api/Api.ts"
-import { Rights } from "../api/shapes/Rights.ts"
+import { Rights } from "../api/shapes/Common.ts"
 
 const eachOperation = (use: (group: string, endpoint: HttpApiEndpoint.Top) => void) =>
   HttpApi.reflect(Api, { onGroup: () => {}, onEndpoint: ({ group, endpoint }) => use(group.identifier, endpoint) })

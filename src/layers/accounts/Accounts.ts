@@ -6,7 +6,7 @@
 import { Context, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { AuditLog } from "../auditlog/AuditLog.ts"
-import { texts } from "../postgres/Columns.ts"
+import { done, oneRowOf, rowsOf, texts } from "../postgres/Rows.ts"
 import { type Role, roles } from "../../schema/accounts/Role.ts"
 import type { MicroUsd } from "../../schema/money/Money.ts"
 import type { KeyAccess } from "../../schema/accounts/KeyAccess.ts"
@@ -28,7 +28,6 @@ import { Settings } from "../platform/Settings.ts"
 import type { ReferralRefused } from "./Referrals.ts"
 import { digest, hashed, matches, newToken, randomText } from "./Secrets.ts"
 import { type CodeNeeded, SecondFactors, type WrongCode } from "./SecondFactors.ts"
-import { done, oneRowOf, rowsOf } from "../postgres/Rows.ts"
 import { newWalletLane } from "./WalletLanes.ts"
 
 export { digest }

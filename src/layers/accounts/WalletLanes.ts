@@ -6,8 +6,7 @@
  */
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { bigints, texts } from "../postgres/Columns.ts"
-import { oneRowOf, rowsOf } from "../postgres/Rows.ts"
+import { bigints, oneRowOf, rowsOf, texts } from "../postgres/Rows.ts"
 import { laneOf, lanesDefault } from "../../schema/wallet/Lane.ts"
 import { digest } from "./Secrets.ts"
 

@@ -14,9 +14,8 @@ import { Reads, scopeOf } from "../accounts/KeyRows.ts"
 import { displayOf } from "../../schema/accounts/TokenText.ts"
 import { digest, newToken } from "../accounts/Secrets.ts"
 import { newId } from "../platform/Ids.ts"
-import { texts } from "../postgres/Columns.ts"
+import { done, hasRows, rowsOf, storedAs, texts } from "../postgres/Rows.ts"
 import { Settings } from "../platform/Settings.ts"
-import { done, hasRows, rowsOf, storedAs } from "../postgres/Rows.ts"
 
 /** An allowance, one that it gives, and one that this gives. */
 export const depthMax = 3

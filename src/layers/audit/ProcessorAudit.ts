@@ -9,12 +9,11 @@ import { SqlClient } from "effect/sql"
 import type { Violation } from "./equations.ts"
 import { compare, type Difference, limitPerEquation, OwnPayment } from "./processor.ts"
 import { snapshot } from "./snapshot.ts"
-import { texts } from "../postgres/Columns.ts"
+import { rowsOf, texts } from "../postgres/Rows.ts"
 import { Payments, type ProcessorUnavailable, type SettledPayment } from "../payments/Payments.ts"
 import { PaymentStore } from "../payments/PaymentStore.ts"
 import { simulatedIntentPrefix } from "../../schema/wallet/Payment.ts"
 import { sum } from "../../schema/money/Money.ts"
-import { rowsOf } from "../postgres/Rows.ts"
 
 export interface ProcessorReport {
   /** All payments at the processor that were compared. */

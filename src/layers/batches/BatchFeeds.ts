@@ -10,8 +10,7 @@ import type { RowEnd } from "../../schema/batches/Batch.ts"
 import { countFree } from "../usage/freeStorage.ts"
 import { newId } from "../platform/Ids.ts"
 import { Settings } from "../platform/Settings.ts"
-import { bigints, jsons, texts } from "../postgres/Columns.ts"
-import { done, hasRows, rowsOf, storedAs } from "../postgres/Rows.ts"
+import { bigints, done, hasRows, jsons, rowsOf, storedAs, texts } from "../postgres/Rows.ts"
 
 export const Feed = Schema.Struct({
   batch_id: Schema.String,

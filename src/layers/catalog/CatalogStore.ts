@@ -7,8 +7,7 @@
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import type { ProviderDocument } from "../../schema/catalog/Endpoint.ts"
-import { texts } from "../postgres/Columns.ts"
-import { done, rowsOf } from "../postgres/Rows.ts"
+import { done, rowsOf, texts } from "../postgres/Rows.ts"
 import type { Retired } from "./import/diff.ts"
 import { pack, unpack } from "./import/pack.ts"
 

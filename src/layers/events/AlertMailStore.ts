@@ -4,7 +4,7 @@
  */
 import { Context, Effect, Layer } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
-import { jsons, texts } from "../postgres/Columns.ts"
+import { jsons, texts } from "../postgres/Rows.ts"
 import { alertKinds, type AlertKind } from "../../schema/events/AlertMail.ts"
 import type { NewEvent } from "../../schema/events/Event.ts"
 import { mailOutbox, type Outbox } from "./mailOutbox.ts"

@@ -6,8 +6,7 @@
  */
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { texts } from "../postgres/Columns.ts"
-import { done, rowsOf } from "../postgres/Rows.ts"
+import { done, rowsOf, texts } from "../postgres/Rows.ts"
 import { EventKind, eventJson } from "../../schema/events/Event.ts"
 import { missingEvents } from "../../schema/events/RunEvents.ts"
 import { eventId, unloggedId } from "./EventId.ts"

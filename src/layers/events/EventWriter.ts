@@ -7,8 +7,7 @@
 import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { crashPoint } from "../platform/CrashPoint.ts"
-import { bigints, jsons, texts } from "../postgres/Columns.ts"
-import { oneRowOf, rowsOf } from "../postgres/Rows.ts"
+import { bigints, jsons, oneRowOf, rowsOf, texts } from "../postgres/Rows.ts"
 import { dayAt, dayStart } from "../../schema/money/SpendDay.ts"
 import { Zones } from "../../schema/money/TimeZone.ts"
 import {

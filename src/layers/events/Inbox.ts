@@ -4,7 +4,7 @@
  * They commit with what caused them, so an event exists if and only if its cause does.
  */
 import type { SqlClient } from "effect/sql"
-import { jsons, texts } from "../postgres/Columns.ts"
+import { jsons, texts } from "../postgres/Rows.ts"
 import type { Payment } from "../../schema/wallet/Payment.ts"
 import { usd } from "../../schema/money/Money.ts"
 

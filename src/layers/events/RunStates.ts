@@ -1,10 +1,9 @@
 /** Reads the states of runs, from which their events follow. */
 import { Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
-import { texts } from "../postgres/Columns.ts"
+import { rowsOf, texts } from "../postgres/Rows.ts"
 import { runStatus } from "../runs/runStatus.ts"
 import { servedBy } from "../usage/servedBy.ts"
-import { rowsOf } from "../postgres/Rows.ts"
 import type { RunState } from "../../schema/events/RunEvents.ts"
 import { Attempt, RunStatus } from "../../schema/runs/Run.ts"
 

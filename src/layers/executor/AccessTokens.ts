@@ -6,7 +6,7 @@
  */
 import { Cache, Duration, Effect, Equal, Exit, Hash, Redacted } from "effect"
 import { type Failure, failure, type Reply } from "../../schema/catalog/Provider.ts"
-import { refusal } from "../providers/kit/httpErrors.ts"
+import { refusal } from "../providers/kit/outcome.ts"
 import { number, text } from "../providers/kit/read.ts"
 import type { Connection } from "./Connection.ts"
 import { type ProviderRequest, requestOf } from "./ProviderRequest.ts"

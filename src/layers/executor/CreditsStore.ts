@@ -7,8 +7,7 @@ import { Context, Effect, Layer, Schema, Struct } from "effect"
 import { SqlClient } from "effect/sql"
 import { burnAfter, type CreditsLeft, emptyMinutes, microsOf } from "../../schema/catalog/Credits.ts"
 import { ProviderCredits } from "../../schema/nouns/operator/Credits.ts"
-import { texts } from "../postgres/Columns.ts"
-import { done, hasRows, storedAs } from "../postgres/Rows.ts"
+import { done, hasRows, storedAs, texts } from "../postgres/Rows.ts"
 
 const CreditsRow = Schema.Struct({
   ...Struct.omit(ProviderCredits.fields, ["state", "available", "days_left", "runs_out_at"]),

@@ -40,7 +40,7 @@ import {
   type RawProviderAnswer
 } from "./Providers.ts"
 import { ProviderAccounts } from "../provideraccounts/ProviderAccounts.ts"
-import { refusal } from "../providers/kit/httpErrors.ts"
+import { refusal } from "../providers/kit/outcome.ts"
 import { HostAddresses, lookupOf } from "../webhooks/Sender.ts"
 import { CurrentTrace, Traces } from "../observability/Traces.ts"
 import { Settings } from "../platform/Settings.ts"

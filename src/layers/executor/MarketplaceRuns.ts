@@ -23,7 +23,7 @@ import {
   stateOf,
   pollAgain
 } from "../providers/apify/runs.ts"
-import { refusal, unreadable } from "../providers/kit/httpErrors.ts"
+import { refusal, unreadable } from "../providers/kit/outcome.ts"
 
 /** Sends one call to the marketplace. */
 export type SendCall = (call: Call) => Effect.Effect<Reply | Failure>

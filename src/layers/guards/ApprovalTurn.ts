@@ -9,8 +9,7 @@ import type { SqlClient, Statement } from "effect/sql"
 import { type Role, roles } from "../../schema/accounts/Role.ts"
 import { Approval, type ApprovalRule, type ApprovalState, Ruling } from "../../schema/guards/Approval.ts"
 import { writeInbox } from "../events/Inbox.ts"
-import { bigints, booleans, texts } from "../postgres/Columns.ts"
-import { rowsOf } from "../postgres/Rows.ts"
+import { bigints, booleans, rowsOf, texts } from "../postgres/Rows.ts"
 
 export const decodeRuling = Schema.decodeUnknownSync(Ruling)
 export const encodeRuling = Schema.encodeSync(Schema.fromJsonString(Ruling))

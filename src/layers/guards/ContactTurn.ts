@@ -8,8 +8,7 @@
 import { Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import { type Contact, type Contacts, guardedSeconds, plannedContacts } from "../../schema/guards/ContactGuard.ts"
-import { bigints, texts } from "../postgres/Columns.ts"
-import { rowsOf } from "../postgres/Rows.ts"
+import { bigints, rowsOf, texts } from "../postgres/Rows.ts"
 
 export interface ContactView {
   /** `contact_guard_days` by organization. Organizations without one are missing. */

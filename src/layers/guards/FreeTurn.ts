@@ -5,8 +5,7 @@
  */
 import { Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
-import { bigints, texts } from "../postgres/Columns.ts"
-import { batchRowsOf } from "../postgres/Rows.ts"
+import { batchRowsOf, bigints, texts } from "../postgres/Rows.ts"
 import { countFree, freeUsed } from "../usage/freeStorage.ts"
 
 /** In bytes, by organization. */

@@ -8,8 +8,7 @@
 import { Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import { type OptOutKey, optOutKeys, OptOutMatch } from "../../schema/guards/OptOut.ts"
-import { texts } from "../postgres/Columns.ts"
-import { rowsOf } from "../postgres/Rows.ts"
+import { rowsOf, texts } from "../postgres/Rows.ts"
 import type { Contacting } from "./ContactTurn.ts"
 
 export interface OptOutView {

@@ -19,8 +19,7 @@ import {
 import { Contacts } from "../../schema/guards/ContactGuard.ts"
 import { OptOut } from "../../schema/nouns/OptOut.ts"
 import { newId } from "../platform/Ids.ts"
-import { texts } from "../postgres/Columns.ts"
-import { hasRows, oneRowOf, storedAs } from "../postgres/Rows.ts"
+import { hasRows, oneRowOf, storedAs, texts } from "../postgres/Rows.ts"
 import type { Contacting } from "./ContactTurn.ts"
 import { optOutKey, readOptOuts, writeRefused } from "./OptOutTurn.ts"
 

@@ -7,7 +7,7 @@
  */
 import type { SqlClient } from "effect/sql"
 import { callerOf, repeatSeconds, type Try } from "../../schema/guards/RepeatGuard.ts"
-import { bigints, texts } from "../postgres/Columns.ts"
+import { bigints, texts } from "../postgres/Rows.ts"
 
 /** Whose input. */
 export interface Repeated {

@@ -7,8 +7,7 @@
 import { Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { Reusable, Reuse } from "../../schema/guards/Reuse.ts"
-import { bigints, texts } from "../postgres/Columns.ts"
-import { rowsOf } from "../postgres/Rows.ts"
+import { bigints, rowsOf, texts } from "../postgres/Rows.ts"
 
 /** A run that asks for reuse. */
 export interface ReuseAsk {

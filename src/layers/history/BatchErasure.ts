@@ -10,8 +10,7 @@ import { SqlClient, type Statement } from "effect/sql"
 import { rowKey } from "../../schema/batches/Batch.ts"
 import { decodeRowRequest } from "../../schema/batches/RowRequest.ts"
 import type { Subject } from "../../schema/subjects/Subject.ts"
-import { bigints, texts } from "../postgres/Columns.ts"
-import { oneRowOf, rowsOf } from "../postgres/Rows.ts"
+import { bigints, oneRowOf, rowsOf, texts } from "../postgres/Rows.ts"
 import { matchedIn } from "./Matched.ts"
 
 /** Rows per read. */

@@ -5,7 +5,7 @@
  */
 import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { jsons, texts } from "../postgres/Columns.ts"
+import { jsons, texts } from "../postgres/Rows.ts"
 import { BatchErasure } from "./BatchErasure.ts"
 import { beingRebuilt, type IndexBehind } from "./FreshRuns.ts"
 import { damageReports } from "./index/Damage.ts"

@@ -8,7 +8,7 @@
  */
 import { Clock, Effect, Schema } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
-import { texts } from "../postgres/Columns.ts"
+import { texts } from "../postgres/Rows.ts"
 import { recentRuns } from "../postgres/partitions/recentRuns.ts"
 import type { Match } from "./index/SubjectSummary.ts"
 import {

@@ -5,7 +5,7 @@
  */
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { texts } from "../postgres/Columns.ts"
+import { texts } from "../postgres/Rows.ts"
 import { pageBytesMax, runsWithin } from "../runs/runsWithin.ts"
 import { runStatus } from "../runs/runStatus.ts"
 import { servedBy } from "../usage/servedBy.ts"

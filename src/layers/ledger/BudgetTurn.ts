@@ -14,8 +14,7 @@ import { budgetPeriods } from "../../schema/money/SpendDay.ts"
 import { Zones } from "../../schema/money/TimeZone.ts"
 import type { LastAlert } from "../../schema/events/BudgetAlerts.ts"
 import { writeInbox } from "../events/Inbox.ts"
-import { bigints, jsons, texts } from "../postgres/Columns.ts"
-import { rowsOf } from "../postgres/Rows.ts"
+import { bigints, jsons, rowsOf, texts } from "../postgres/Rows.ts"
 
 /** A budget as it was read. */
 export interface ReadBudget {

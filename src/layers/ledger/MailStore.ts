@@ -5,9 +5,8 @@
  */
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { jsons, texts } from "../postgres/Columns.ts"
+import { jsons, oneRowOf, rowsOf, storedAs, texts } from "../postgres/Rows.ts"
 import { batch } from "../postgres/Batch.ts"
-import { oneRowOf, rowsOf, storedAs } from "../postgres/Rows.ts"
 import { storableText } from "../../schema/json/StorableText.ts"
 
 export interface NewMail {

@@ -6,13 +6,12 @@
  */
 import { Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
-import { bigints, booleans, texts } from "../postgres/Columns.ts"
+import { bigints, booleans, rowsOf, texts } from "../postgres/Rows.ts"
 import { writeFailedTopUps } from "../events/Inbox.ts"
 import type { AutoTopup } from "../../schema/wallet/AutoTopup.ts"
 import { MicroUsd } from "../../schema/money/Money.ts"
 import { standings } from "../../schema/wallet/PaymentFact.ts"
 import type { DepositBonus, Outcome, Payment, Reversal } from "../../schema/wallet/Payment.ts"
-import { rowsOf } from "../postgres/Rows.ts"
 
 /** An automatic top-up charge that the turn starts. */
 export interface NewCharge {

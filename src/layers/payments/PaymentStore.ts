@@ -5,10 +5,9 @@
  */
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { texts } from "../postgres/Columns.ts"
+import { done, hasRows, oneRowOf, rowsOf, storedAs, texts } from "../postgres/Rows.ts"
 import type { EventSubject, SavedMethod } from "./Payments.ts"
 import type { MicroUsd } from "../../schema/money/Money.ts"
-import { done, hasRows, oneRowOf, rowsOf, storedAs } from "../postgres/Rows.ts"
 import { Payment } from "../../schema/nouns/operator/Payment.ts"
 import { AutoTopup } from "../../schema/nouns/Wallet.ts"
 

@@ -1,10 +1,17 @@
 /**
- * Checks that the rows of a statement have the columns and types that the code expects: `rowsOf({ lane: Schema.Int })(sql`…`)`.
+ * Rows of statements: checked when they come, and passed as columns when they go.
  *
- * A row that differs is a programming error, so the check dies. Its message names the column and never its value, which may be
- * personal data. Declare the fields once per module: building a check costs more than running it.
+ * `rowsOf({ lane: Schema.Int })(sql`…`)` checks that rows have the columns and types that the code expects. A row that differs is a
+ * programming error, so the check dies. Its message names the column and never its value, which may be personal data. Declare the fields
+ * once per module: building a check costs more than running it.
+ *
+ * `unnest(${texts(ids)}, ${bigints(amounts)})` passes a column of many rows as one typed array parameter. The element type is explicit, so
+ * an empty column or a column of nulls prepares the same statement as any other. Strings are made storable here: no text of a provider, a
+ * caller or a payment processor can fail a statement.
  */
-import { Effect, Schema } from "effect"
+import { Effect, Result, Schema } from "effect"
+import { PgTypes } from "@effect/sql-pg"
+import { storableJson, storableText } from "../../schema/json/StorableText.ts"
 
 type Fields = Schema.Struct.Fields
 type RowOf<F extends Fields> = Schema.Struct<F>["Type"]
@@ -89,3 +96,16 @@ export const hasRows = <E, R>(statement: Statement<E, R>) =>
 
 /** A statement whose rows say nothing. A failure dies. */
 export const done = <E, R>(statement: Statement<E, R>) => Effect.asVoid(Effect.orDie(statement))
+
+const column = (values: ReadonlyArray<unknown>, element: number) => Result.getOrThrow(PgTypes.array(values, element))
+
+const storable = (change: (text: string) => string) => (value: string | null) => (value === null ? null : change(value))
+
+export const texts = (values: ReadonlyArray<string | null>) =>
+  column(values.map(storable(storableText)), PgTypes.OID.text)
+/** JSON texts written by this service. A provider's own payload goes into `texts`, which keeps it byte for byte. */
+export const jsons = (values: ReadonlyArray<string | null>) =>
+  column(values.map(storable(storableJson)), PgTypes.OID.text)
+export const bigints = (values: ReadonlyArray<bigint | null>) => column(values, PgTypes.OID.int8)
+export const byteas = (values: ReadonlyArray<Uint8Array | null>) => column(values, PgTypes.OID.bytea)
+export const booleans = (values: ReadonlyArray<boolean | null>) => column(values, PgTypes.OID.bool)

@@ -6,8 +6,7 @@
  */
 import { Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
-import { texts } from "./Columns.ts"
-import { rowsOf } from "./Rows.ts"
+import { rowsOf, texts } from "./Rows.ts"
 
 /** Time limit of every statement: a turn or a read that hangs must not block a lane for ever. */
 export const statementTimeoutMillis = 15_000

@@ -23,10 +23,9 @@ import {
 } from "../../schema/catalog/Provider.ts"
 import { accepts, issue, redeem } from "./kit/cursor.ts"
 import { listed, namesRun, notListed, runField } from "./kit/listed.ts"
-import { match } from "./kit/outcome.ts"
+import { httpErrors, match, refusal, unreadable } from "./kit/outcome.ts"
 import { list, segment, text, texts, whole } from "./kit/read.ts"
 import { isInbox, senderAddress } from "./kit/senders.ts"
-import { refusal, httpErrors, unreadable } from "./kit/httpErrors.ts"
 import { defined } from "../../schema/defined.ts"
 
 const slug = "agentmail"

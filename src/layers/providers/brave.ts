@@ -8,8 +8,7 @@ import { newsSearch, newsSearchDefaultLimit } from "../../schema/capabilities/ne
 import { webSearch, webSearchDefaultLimit } from "../../schema/capabilities/web.search.ts"
 import { offer, provider } from "../../schema/catalog/Provider.ts"
 import { inUsd } from "../../schema/money/Rates.ts"
-import { httpErrors, unreadable } from "./kit/httpErrors.ts"
-import { match, noMatch } from "./kit/outcome.ts"
+import { httpErrors, match, noMatch, unreadable } from "./kit/outcome.ts"
 import { host, list, text } from "./kit/read.ts"
 import { withSites } from "./kit/sites.ts"
 

@@ -9,9 +9,8 @@ import { companyTech } from "../../schema/capabilities/company.tech.ts"
 import { company } from "../../schema/capabilities/shapes.ts"
 import { type Call, type Failure, offer, provider, type Reply } from "../../schema/catalog/Provider.ts"
 import { inCredits } from "../../schema/money/Rates.ts"
-import { httpErrors, unreadable } from "./kit/httpErrors.ts"
+import { httpErrors, match, noMatch, unreadable } from "./kit/outcome.ts"
 import { milliseconds } from "./kit/moment.ts"
-import { match, noMatch } from "./kit/outcome.ts"
 import { at, host, list, number, place, text, texts, webAddress } from "./kit/read.ts"
 
 const price = inCredits.flat("1")

@@ -11,9 +11,8 @@ import { networkProfile } from "../../schema/capabilities/network.profile.ts"
 import { location, person } from "../../schema/capabilities/shapes.ts"
 import { inCredits } from "../../schema/money/Rates.ts"
 import { type Call, offer, type Outcome, provider, type Reply } from "../../schema/catalog/Provider.ts"
-import { match, noMatch } from "./kit/outcome.ts"
+import { httpErrors, match, noMatch, refusal, unreadable } from "./kit/outcome.ts"
 import { flag, list, providerIds, text, webAddress, whole } from "./kit/read.ts"
-import { refusal, httpErrors, unreadable } from "./kit/httpErrors.ts"
 
 const note = "Assumed at one credit for an action and $0.01 per credit."
 const oneCredit = inCredits.flat("1")

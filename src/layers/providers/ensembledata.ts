@@ -14,12 +14,11 @@ import { type Call, type Cost, type Outcome, offer, provider, type Reply } from 
 import { accountName } from "./kit/accounts.ts"
 import { accepts } from "./kit/cursor.ts"
 import { seconds } from "./kit/moment.ts"
-import { cost, match, noMatch } from "./kit/outcome.ts"
+import { cost, httpErrors, match, noMatch, refusal, unreadable } from "./kit/outcome.ts"
 import { cutPage, placeInPages } from "./kit/pages.ts"
 import { instagramPost, media, tiktokPost, xPost } from "./kit/platform-posts.ts"
 import { addresses, instagramProfile, nobody, type Profile, tiktokProfile, xProfile } from "./kit/platform-profiles.ts"
 import { at, isRecord, list, number, text, whole } from "./kit/read.ts"
-import { refusal, httpErrors, unreadable } from "./kit/httpErrors.ts"
 
 const slug = "ensembledata"
 const note = "Assumed at $0.0025 per unit."

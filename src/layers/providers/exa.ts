@@ -13,9 +13,8 @@ import { webScrape } from "../../schema/capabilities/web.scrape.ts"
 import { webSearch, webSearchDefaultLimit } from "../../schema/capabilities/web.search.ts"
 import { inUsd } from "../../schema/money/Rates.ts"
 import { failure, offer, provider, type Reply } from "../../schema/catalog/Provider.ts"
-import { cost, match, noMatch } from "./kit/outcome.ts"
+import { cost, httpErrors, match, noMatch, unreadable } from "./kit/outcome.ts"
 import { at, host, list, number, place, providerIds, text, whole } from "./kit/read.ts"
-import { httpErrors, unreadable } from "./kit/httpErrors.ts"
 import { defined } from "../../schema/defined.ts"
 
 /** Results that the flat price of a search covers. */

@@ -10,9 +10,8 @@ import { creativeImage, creativeImageDefaultCount } from "../../schema/capabilit
 import { creativeVideo, creativeVideoDefaultSeconds } from "../../schema/capabilities/creative.video.ts"
 import { inUsd } from "../../schema/money/Rates.ts"
 import { type Call, type Cost, offer, type Outcome, provider, type Reply } from "../../schema/catalog/Provider.ts"
-import { cost, match, noMatch } from "./kit/outcome.ts"
+import { cost, httpErrors, match, noMatch, refusal, unreadable } from "./kit/outcome.ts"
 import { at, list, number, text, whole } from "./kit/read.ts"
-import { refusal, httpErrors, unreadable } from "./kit/httpErrors.ts"
 import { defined } from "../../schema/defined.ts"
 import { creditsCall } from "./kit/credits.ts"
 

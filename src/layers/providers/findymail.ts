@@ -6,14 +6,13 @@
  */
 import { emailFind } from "../../schema/capabilities/email.find.ts"
 import { emailVerify } from "../../schema/capabilities/email.verify.ts"
-import { fullName, nameParts } from "../../schema/capabilities/names.ts"
+import { fullName, nameParts } from "../../schema/capabilities/shapes.ts"
 import { phoneFind } from "../../schema/capabilities/phone.find.ts"
 import { inCredits } from "../../schema/money/Rates.ts"
 import { type Outcome, offer, provider, type Reply } from "../../schema/catalog/Provider.ts"
-import { match, noMatch } from "./kit/outcome.ts"
+import { errorText, httpErrors, match, noMatch, unreadable } from "./kit/outcome.ts"
 import { international } from "./kit/phone.ts"
 import { at, flag, isRecord, list, text, number } from "./kit/read.ts"
-import { errorText, httpErrors, unreadable } from "./kit/httpErrors.ts"
 import { creditsCall } from "./kit/credits.ts"
 
 const note = "A credit costs $0.0198 in the Starter plan, the only published one ($99 for 5,000 a month)."

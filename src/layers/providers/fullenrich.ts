@@ -6,10 +6,9 @@
  */
 import { companyEnrich } from "../../schema/capabilities/company.enrich.ts"
 import { emailFind } from "../../schema/capabilities/email.find.ts"
-import { nameParts } from "../../schema/capabilities/names.ts"
+import { company, type EmailStatus, nameParts, person } from "../../schema/capabilities/shapes.ts"
 import { peopleEnrich } from "../../schema/capabilities/people.enrich.ts"
 import { phoneFind } from "../../schema/capabilities/phone.find.ts"
-import { company, type EmailStatus, person } from "../../schema/capabilities/shapes.ts"
 import {
   type Call,
   type CallContext,
@@ -23,8 +22,7 @@ import {
 } from "../../schema/catalog/Provider.ts"
 import { defined } from "../../schema/defined.ts"
 import { inCredits } from "../../schema/money/Rates.ts"
-import { httpErrors, refusal, unreadable } from "./kit/httpErrors.ts"
-import { cost, match, noMatch } from "./kit/outcome.ts"
+import { cost, httpErrors, match, noMatch, refusal, unreadable } from "./kit/outcome.ts"
 import { international } from "./kit/phone.ts"
 import { at, flag, host, list, place, providerIds, segment, text, texts, whole } from "./kit/read.ts"
 

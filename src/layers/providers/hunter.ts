@@ -15,9 +15,8 @@ import { company, type EmailStatus, person } from "../../schema/capabilities/sha
 import { inCredits, inUsd } from "../../schema/money/Rates.ts"
 import { type Call, type Outcome, offer, provider, type Reply } from "../../schema/catalog/Provider.ts"
 import { accepts, issue, redeem } from "./kit/cursor.ts"
-import { match, noMatch } from "./kit/outcome.ts"
+import { httpErrors, match, noMatch, refusal, unreadable } from "./kit/outcome.ts"
 import { at, flag, host, isRecord, list, number, place, providerIds, text, texts, whole } from "./kit/read.ts"
-import { refusal, httpErrors, unreadable } from "./kit/httpErrors.ts"
 import { creditsCall, leftOf } from "./kit/credits.ts"
 
 const oneCredit = inCredits.flat("1")

@@ -6,8 +6,7 @@
  */
 import { emailFind } from "../../schema/capabilities/email.find.ts"
 import { emailVerify } from "../../schema/capabilities/email.verify.ts"
-import { nameParts } from "../../schema/capabilities/names.ts"
-import type { EmailStatus } from "../../schema/capabilities/shapes.ts"
+import { type EmailStatus, nameParts } from "../../schema/capabilities/shapes.ts"
 import { inCredits } from "../../schema/money/Rates.ts"
 import {
   type Call,
@@ -20,9 +19,8 @@ import {
   type Reply,
   type Wraps
 } from "../../schema/catalog/Provider.ts"
-import { match, noMatch } from "./kit/outcome.ts"
+import { errorText, httpErrors, match, noMatch, refusal, unreadable } from "./kit/outcome.ts"
 import { at, flag, list, text } from "./kit/read.ts"
-import { errorText, refusal, httpErrors, unreadable } from "./kit/httpErrors.ts"
 
 const note =
   "Published credits per operation at $0.019 each, as in the Basic plan ($19 for 1,000 a month); larger plans pay less."

@@ -6,14 +6,12 @@
  */
 import { companyEnrich } from "../../schema/capabilities/company.enrich.ts"
 import { emailFind } from "../../schema/capabilities/email.find.ts"
-import { nameParts } from "../../schema/capabilities/names.ts"
+import { company, type EmailStatus, nameParts } from "../../schema/capabilities/shapes.ts"
 import { phoneFind } from "../../schema/capabilities/phone.find.ts"
-import { company, type EmailStatus } from "../../schema/capabilities/shapes.ts"
 import { type Call, type Failure, failure, offer, provider, type Reply } from "../../schema/catalog/Provider.ts"
 import { defined } from "../../schema/defined.ts"
 import { inCredits } from "../../schema/money/Rates.ts"
-import { httpErrors, unreadable } from "./kit/httpErrors.ts"
-import { cost, match, noMatch } from "./kit/outcome.ts"
+import { cost, httpErrors, match, noMatch, unreadable } from "./kit/outcome.ts"
 import { international } from "./kit/phone.ts"
 import { at, flag, host, isRecord, list, place, providerIds, text, webAddress, whole } from "./kit/read.ts"
 

@@ -8,9 +8,8 @@ import { emailVerify } from "../../schema/capabilities/email.verify.ts"
 import type { EmailStatus } from "../../schema/capabilities/shapes.ts"
 import { inCredits } from "../../schema/money/Rates.ts"
 import { failure, offer, provider } from "../../schema/catalog/Provider.ts"
-import { match } from "./kit/outcome.ts"
+import { httpErrors, match, unreadable } from "./kit/outcome.ts"
 import { flag, text, number } from "./kit/read.ts"
-import { httpErrors, unreadable } from "./kit/httpErrors.ts"
 import { creditsCall } from "./kit/credits.ts"
 
 /** How long the provider waits for the address's mail server. */

@@ -8,9 +8,8 @@ import { emailVerify } from "../../schema/capabilities/email.verify.ts"
 import type { EmailStatus } from "../../schema/capabilities/shapes.ts"
 import { inCredits } from "../../schema/money/Rates.ts"
 import { type Failure, offer, provider, type Reply } from "../../schema/catalog/Provider.ts"
-import { cost, match } from "./kit/outcome.ts"
+import { cost, errorText, httpErrors, match, unreadable } from "./kit/outcome.ts"
 import { text, texts, number } from "./kit/read.ts"
-import { errorText, httpErrors, unreadable } from "./kit/httpErrors.ts"
 import { creditsCall } from "./kit/credits.ts"
 
 /** How long the provider waits for the address's mail server. Shorter than our own timeout. */

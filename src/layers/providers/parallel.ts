@@ -9,8 +9,7 @@ import { webSearch, webSearchDefaultLimit } from "../../schema/capabilities/web.
 import { offer, provider } from "../../schema/catalog/Provider.ts"
 import { defined } from "../../schema/defined.ts"
 import { inUsd } from "../../schema/money/Rates.ts"
-import { httpErrors, unreadable } from "./kit/httpErrors.ts"
-import { match, noMatch } from "./kit/outcome.ts"
+import { httpErrors, match, noMatch, unreadable } from "./kit/outcome.ts"
 import { list, text, texts, whole } from "./kit/read.ts"
 
 const queryLengthMax = 200

@@ -15,7 +15,7 @@ import * as Decimal from "../../schema/money/Decimal.ts"
 import { inCredits, inUsd } from "../../schema/money/Rates.ts"
 import { type Outcome, offer, provider, type Reply } from "../../schema/catalog/Provider.ts"
 import { accepts, issue, redeem } from "./kit/cursor.ts"
-import { cost, match, noMatch } from "./kit/outcome.ts"
+import { cost, httpErrors, match, noMatch, refusal, unreadable } from "./kit/outcome.ts"
 import {
   at,
   flag,
@@ -30,7 +30,6 @@ import {
   webAddress,
   whole
 } from "./kit/read.ts"
-import { refusal, httpErrors, unreadable } from "./kit/httpErrors.ts"
 import { defined } from "../../schema/defined.ts"
 
 const note =

@@ -11,9 +11,8 @@ import { domainRegister, domainRegisterDefaultYears } from "../../schema/capabil
 import { dollars, type MicroUsd, usd } from "../../schema/money/Money.ts"
 import { inUsd } from "../../schema/money/Rates.ts"
 import { type Call, type Failure, offer, type Outcome, provider, type Reply } from "../../schema/catalog/Provider.ts"
-import { cost, match, noMatch } from "./kit/outcome.ts"
+import { cost, errorText, httpErrors, match, noMatch, unreadable } from "./kit/outcome.ts"
 import { at, flag, isRecord, text, whole } from "./kit/read.ts"
-import { errorText, httpErrors, unreadable } from "./kit/httpErrors.ts"
 
 /** Maximum price of a year, because the hold covers no more. */
 const yearCostMax = dollars("11.08")

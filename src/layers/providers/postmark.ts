@@ -12,10 +12,9 @@ import { plainAddress } from "../../schema/mail/Bounce.ts"
 import { offer, provider, type Reply, suppressed } from "../../schema/catalog/Provider.ts"
 import { basicAuthentication, runIn } from "./kit/events.ts"
 import { listed, namesRun, notListed, runField } from "./kit/listed.ts"
-import { match } from "./kit/outcome.ts"
+import { httpErrors, match, refusal, unreadable } from "./kit/outcome.ts"
 import { at, isRecord, list, number, text, whole } from "./kit/read.ts"
 import { isInbox } from "./kit/senders.ts"
-import { refusal, httpErrors, unreadable } from "./kit/httpErrors.ts"
 import { defined } from "../../schema/defined.ts"
 
 /** Error codes of the operator's account: bad token, sender not confirmed, no credits left, not approved. */

@@ -10,8 +10,7 @@ import { jobsSearch, jobsSearchDefaultLimit } from "../../schema/capabilities/jo
 import { company } from "../../schema/capabilities/shapes.ts"
 import { type Call, offer, provider, type Reply, type Wraps } from "../../schema/catalog/Provider.ts"
 import { inCredits } from "../../schema/money/Rates.ts"
-import { httpErrors, unreadable } from "./kit/httpErrors.ts"
-import { match, noMatch } from "./kit/outcome.ts"
+import { httpErrors, match, noMatch, unreadable } from "./kit/outcome.ts"
 import { at, host, list, number, place, providerIds, segment, text, webAddress } from "./kit/read.ts"
 
 const note = "The first paid band, $0.04 a credit up to 5,000 a month; larger bands pay less."

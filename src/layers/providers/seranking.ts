@@ -11,8 +11,7 @@ import { seoBacklinks, seoBacklinksDefaultLimit } from "../../schema/capabilitie
 import { seoDomain, seoDomainDefaultLimit } from "../../schema/capabilities/seo.domain.ts"
 import { seoKeywords, seoKeywordsDefaultLimit } from "../../schema/capabilities/seo.keywords.ts"
 import { inCredits } from "../../schema/money/Rates.ts"
-import { httpErrors, unreadable } from "./kit/httpErrors.ts"
-import { match, noMatch } from "./kit/outcome.ts"
+import { httpErrors, match, noMatch, unreadable } from "./kit/outcome.ts"
 import { at, flag, host, isRecord, list, number, text, webAddress, whole } from "./kit/read.ts"
 
 const pack = "The smallest pack has 250,000 credits for $50."

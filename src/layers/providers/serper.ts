@@ -11,10 +11,9 @@ import { serpSearch, serpSearchDefaultDepth } from "../../schema/capabilities/se
 import { webSearch, webSearchDefaultLimit } from "../../schema/capabilities/web.search.ts"
 import { inCredits } from "../../schema/money/Rates.ts"
 import { type Call, offer, provider, type Reply } from "../../schema/catalog/Provider.ts"
-import { cost, match, noMatch } from "./kit/outcome.ts"
+import { cost, errorText, httpErrors, match, noMatch, unreadable } from "./kit/outcome.ts"
 import { at, host, isRecord, list, number, text, whole } from "./kit/read.ts"
 import { withSites } from "./kit/sites.ts"
-import { errorText, httpErrors, unreadable } from "./kit/httpErrors.ts"
 import { defined } from "../../schema/defined.ts"
 import { creditsCall } from "./kit/credits.ts"
 

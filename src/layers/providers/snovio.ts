@@ -7,10 +7,9 @@
 import { companyEnrich } from "../../schema/capabilities/company.enrich.ts"
 import { emailFind } from "../../schema/capabilities/email.find.ts"
 import { emailVerify } from "../../schema/capabilities/email.verify.ts"
-import { nameParts } from "../../schema/capabilities/names.ts"
+import { company, type EmailStatus, location, nameParts, person } from "../../schema/capabilities/shapes.ts"
 import { networkProfile } from "../../schema/capabilities/network.profile.ts"
 import { peopleEnrich } from "../../schema/capabilities/people.enrich.ts"
-import { company, type EmailStatus, location, person } from "../../schema/capabilities/shapes.ts"
 import {
   type Call,
   failure,
@@ -21,8 +20,7 @@ import {
   type Wraps
 } from "../../schema/catalog/Provider.ts"
 import { inCredits } from "../../schema/money/Rates.ts"
-import { httpErrors, refusal, unreadable } from "./kit/httpErrors.ts"
-import { match, noMatch } from "./kit/outcome.ts"
+import { httpErrors, match, noMatch, refusal, unreadable } from "./kit/outcome.ts"
 import {
   at,
   flag,

@@ -10,8 +10,7 @@ import { jobsSearch, jobsSearchDefaultLimit } from "../../schema/capabilities/jo
 import { offer, provider } from "../../schema/catalog/Provider.ts"
 import { defined } from "../../schema/defined.ts"
 import { inCredits } from "../../schema/money/Rates.ts"
-import { httpErrors, unreadable } from "./kit/httpErrors.ts"
-import { match, noMatch } from "./kit/outcome.ts"
+import { httpErrors, match, noMatch, unreadable } from "./kit/outcome.ts"
 import { flag, host, list, number, text, whole } from "./kit/read.ts"
 import { creditsCall, leftOf } from "./kit/credits.ts"
 

@@ -5,13 +5,11 @@
  */
 import { emailFind } from "../../schema/capabilities/email.find.ts"
 import { emailVerify } from "../../schema/capabilities/email.verify.ts"
-import { nameParts } from "../../schema/capabilities/names.ts"
+import { type EmailStatus, nameParts } from "../../schema/capabilities/shapes.ts"
 import { phoneFind } from "../../schema/capabilities/phone.find.ts"
-import type { EmailStatus } from "../../schema/capabilities/shapes.ts"
 import { offer, provider } from "../../schema/catalog/Provider.ts"
 import { inCredits } from "../../schema/money/Rates.ts"
-import { httpErrors, unreadable } from "./kit/httpErrors.ts"
-import { match, noMatch } from "./kit/outcome.ts"
+import { httpErrors, match, noMatch, unreadable } from "./kit/outcome.ts"
 import { at, flag, host, isRecord, list, number, segment, text, webAddress } from "./kit/read.ts"
 
 const note = "Growth plan, $89 for 10,000 credits a month."

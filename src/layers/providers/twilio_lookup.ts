@@ -7,9 +7,8 @@
 import { phoneLookup } from "../../schema/capabilities/phone.lookup.ts"
 import { inUsd } from "../../schema/money/Rates.ts"
 import { offer, provider } from "../../schema/catalog/Provider.ts"
-import { match } from "./kit/outcome.ts"
+import { httpErrors, match, unreadable } from "./kit/outcome.ts"
 import { flag, text } from "./kit/read.ts"
-import { httpErrors, unreadable } from "./kit/httpErrors.ts"
 
 /** Converts "+1 (202) 555-0143" to "+12025550143". Letters stay, because Twilio decides whether they are valid. */
 const compact = (phone: string): string => phone.replace(/[\s().\-/]/g, "")

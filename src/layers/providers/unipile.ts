@@ -6,14 +6,13 @@
  * price of a call is an assumed share of that.
  */
 import type { Schema } from "effect"
-import { profileSlug } from "../../schema/capabilities/names.ts"
+import { profileSlug } from "../../schema/capabilities/shapes.ts"
 import { networkInvite } from "../../schema/capabilities/network.invite.ts"
 import { networkMessage } from "../../schema/capabilities/network.message.ts"
 import { inCredits } from "../../schema/money/Rates.ts"
 import { type Call, type Failure, type Outcome, offer, provider, type Reply } from "../../schema/catalog/Provider.ts"
-import { match, noMatch } from "./kit/outcome.ts"
+import { httpErrors, match, noMatch, refusal, unreadable } from "./kit/outcome.ts"
 import { at, flag, text } from "./kit/read.ts"
-import { refusal, httpErrors, unreadable } from "./kit/httpErrors.ts"
 import { defined } from "../../schema/defined.ts"
 
 const note = "A call counts as a credit, assumed at $0.005, a thousandth of the monthly price of a connected account."

@@ -10,9 +10,8 @@ import { govEntity } from "../../schema/capabilities/gov.entity.ts"
 import { inUsd } from "../../schema/money/Rates.ts"
 import { type Call, offer, provider } from "../../schema/catalog/Provider.ts"
 import { accepts, issue, redeem } from "./kit/cursor.ts"
-import { match, noMatch } from "./kit/outcome.ts"
+import { httpErrors, match, noMatch, unreadable } from "./kit/outcome.ts"
 import { at, flag, list, number, segment, text } from "./kit/read.ts"
-import { httpErrors, unreadable } from "./kit/httpErrors.ts"
 
 const slug = "usaspending"
 const free = inUsd.flat("0")

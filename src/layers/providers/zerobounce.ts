@@ -7,9 +7,8 @@ import { emailVerify } from "../../schema/capabilities/email.verify.ts"
 import type { EmailStatus } from "../../schema/capabilities/shapes.ts"
 import { inCredits } from "../../schema/money/Rates.ts"
 import { offer, provider } from "../../schema/catalog/Provider.ts"
-import { match } from "./kit/outcome.ts"
+import { httpErrors, match, unreadable } from "./kit/outcome.ts"
 import { flag, text, number } from "./kit/read.ts"
-import { httpErrors, unreadable } from "./kit/httpErrors.ts"
 import { creditsCall } from "./kit/credits.ts"
 
 const statuses: Readonly<Record<string, EmailStatus>> = {

@@ -11,8 +11,7 @@ import { anyKind } from "../../schema/runs/InputKind.ts"
 import type { OutcomeCounts } from "../../schema/runs/Quote.ts"
 import { underway } from "../platform/Underway.ts"
 import { logFailure } from "../postgres/Batch.ts"
-import { bigints, texts } from "../postgres/Columns.ts"
-import { rowsOf } from "../postgres/Rows.ts"
+import { bigints, rowsOf, texts } from "../postgres/Rows.ts"
 
 /** One call of an offer. `quoted` and `charged` are zero for a call that charged nothing. */
 export interface OfferCall {

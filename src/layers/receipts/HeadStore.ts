@@ -6,8 +6,7 @@
  */
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { byteas, bigints, texts } from "../postgres/Columns.ts"
-import { done, oneRowOf, rowsOf, storedAs } from "../postgres/Rows.ts"
+import { bigints, byteas, done, oneRowOf, rowsOf, storedAs, texts } from "../postgres/Rows.ts"
 
 const HeadRow = Schema.Struct({ day: Schema.String, seq: Schema.BigInt, hash: Schema.String, head: Schema.String })
 export type HeadRow = typeof HeadRow.Type

@@ -7,11 +7,10 @@
 import { Context, Effect, Exit, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { oneLine } from "../postgres/Batch.ts"
-import { bigints, booleans, texts } from "../postgres/Columns.ts"
+import { bigints, booleans, done, hasRows, rowsOf, storedAs, texts } from "../postgres/Rows.ts"
 import { decodePlan, type Plan } from "../../schema/runs/Plan.ts"
 import { Attempt } from "../../schema/runs/Run.ts"
 import { storableJson } from "../../schema/json/StorableText.ts"
-import { done, hasRows, rowsOf, storedAs } from "../postgres/Rows.ts"
 
 /** A run in status `running`, whose lease this process holds. */
 export interface LeasedRun {

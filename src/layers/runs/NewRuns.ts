@@ -1,6 +1,6 @@
 /** SQL that stores new runs: admission writes them with the commands that reserve their money, and a turn with what it decides of them. */
 import type { SqlClient, Statement } from "effect/sql"
-import { bigints, texts } from "../postgres/Columns.ts"
+import { bigints, texts } from "../postgres/Rows.ts"
 import type { RunRow } from "../../schema/nouns/Run.ts"
 import type { Plan } from "../../schema/runs/Plan.ts"
 

@@ -11,8 +11,7 @@ import { type ResourceKind, resourceKinds } from "../../schema/catalog/Endpoint.
 import { isOfProvider, type Resource, type Named, type OwnedPage, resourceId } from "../../schema/catalog/Resources.ts"
 import { domainOf, readFrom, withParents } from "../../schema/accounts/Sender.ts"
 import { parsedOrText } from "../../schema/json/Json.ts"
-import { texts } from "../postgres/Columns.ts"
-import { rowsOf, storedAs } from "../postgres/Rows.ts"
+import { rowsOf, storedAs, texts } from "../postgres/Rows.ts"
 
 /** The kind under which an organization owns a named resource. `provider` is null for ids that are unique worldwide. */
 export interface Owned {

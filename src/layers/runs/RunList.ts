@@ -11,8 +11,7 @@ import { makeId } from "../../schema/Ids.ts"
 import { runStatus } from "./runStatus.ts"
 import { servedBy } from "../usage/servedBy.ts"
 import type { Metadata } from "../../schema/runs/Metadata.ts"
-import { texts } from "../postgres/Columns.ts"
-import { oneRowOf, rowsOf } from "../postgres/Rows.ts"
+import { oneRowOf, rowsOf, texts } from "../postgres/Rows.ts"
 import { type RareRuns, rareRuns, type RunValues } from "../usage/RareRuns.ts"
 
 export interface ListFilter extends RunValues {

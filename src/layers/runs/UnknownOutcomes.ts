@@ -7,10 +7,9 @@
  */
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { texts } from "../postgres/Columns.ts"
+import { hasRows, rowsOf, storedAs, texts } from "../postgres/Rows.ts"
 import type { Finding } from "../../schema/catalog/Doubt.ts"
 import { UnknownOutcome } from "../../schema/nouns/operator/Outcome.ts"
-import { hasRows, rowsOf, storedAs } from "../postgres/Rows.ts"
 
 const unknownRows = storedAs(UnknownOutcome.fields)
 

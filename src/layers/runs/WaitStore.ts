@@ -1,8 +1,7 @@
 /** The slow poll that backs up lost signals: finds the ended ids among those that a process waits for, in one statement. */
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { texts } from "../postgres/Columns.ts"
-import { rowsOf } from "../postgres/Rows.ts"
+import { rowsOf, texts } from "../postgres/Rows.ts"
 
 const idRows = rowsOf({ id: Schema.String })
 

@@ -5,8 +5,7 @@
  */
 import { Effect, Option, Schema, Stream } from "effect"
 import type { SqlClient } from "effect/sql"
-import { texts } from "../postgres/Columns.ts"
-import { oneRowOf } from "../postgres/Rows.ts"
+import { oneRowOf, texts } from "../postgres/Rows.ts"
 
 /** A page of inputs and results. An answer of a provider may have four times as much: it is a page of its own. */
 export const pageBytesMax = 8 * 1024 * 1024

@@ -5,8 +5,7 @@
  */
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { bigints, texts } from "../postgres/Columns.ts"
-import { rowsOf } from "../postgres/Rows.ts"
+import { bigints, rowsOf, texts } from "../postgres/Rows.ts"
 import { type Fact, type Labels, namesMax, valuesMax } from "./Counted.ts"
 
 const nameRows = rowsOf({ org_id: Schema.String, name: Schema.String })

@@ -5,8 +5,7 @@
  */
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
-import { texts } from "../postgres/Columns.ts"
-import { oneRowOf, rowsOf } from "../postgres/Rows.ts"
+import { oneRowOf, rowsOf, texts } from "../postgres/Rows.ts"
 import { type Grouping, groupingsMax, isMetadataGrouping } from "../../schema/usage/Usage.ts"
 import { metadataPrefix } from "../../schema/runs/Metadata.ts"
 import { namesMax } from "./Counted.ts"

@@ -19,9 +19,8 @@ import {
   type Sending,
   slowMillis
 } from "../../schema/webhooks/Shares.ts"
-import { texts } from "../postgres/Columns.ts"
+import { oneRowOf, rowsOf, texts } from "../postgres/Rows.ts"
 import { countFree } from "../usage/freeStorage.ts"
-import { oneRowOf, rowsOf } from "../postgres/Rows.ts"
 import { PauseMails } from "./PauseMails.ts"
 import { openedSecret } from "./Secrets.ts"
 import type { WebhookAnswer } from "./Sender.ts"

@@ -7,9 +7,8 @@ import { Schema } from "effect"
 import { capability } from "../catalog/Capability.ts"
 import * as Field from "./fields.ts"
 import { country } from "./locale.ts"
-import { sandboxDomain, slug, titleCase } from "./names.ts"
+import { orNull, sandboxDomain, slug, titleCase } from "./shapes.ts"
 import { Ad, ad } from "./posts.ts"
-import { orNull } from "./shapes.ts"
 
 /** The default limit. Every adapter shortens its result to the limit. */
 export const adsSearchDefaultLimit = 10

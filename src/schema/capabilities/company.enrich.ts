@@ -6,8 +6,7 @@
 import { Schema } from "effect"
 import { capability } from "../catalog/Capability.ts"
 import * as Field from "./fields.ts"
-import { pick, profileSlug, sandboxDomain, slug, titleCase } from "./names.ts"
-import { Company, company, location } from "./shapes.ts"
+import { company, Company, location, pick, profileSlug, sandboxDomain, slug, titleCase } from "./shapes.ts"
 import { defined } from "../defined.ts"
 
 export const companyEnrich = capability({

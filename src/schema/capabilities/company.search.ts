@@ -6,8 +6,7 @@
 import { Schema } from "effect"
 import { capability } from "../catalog/Capability.ts"
 import * as Field from "./fields.ts"
-import { pick, slug, titleCase } from "./names.ts"
-import { Company, company, location, orNull } from "./shapes.ts"
+import { company, Company, location, orNull, pick, slug, titleCase } from "./shapes.ts"
 
 /** The default limit. The quote is for as many results, and every adapter requests as many. */
 export const companySearchDefaultLimit = 10

@@ -7,8 +7,7 @@ import { Schema } from "effect"
 import { capability } from "../catalog/Capability.ts"
 import { bouncesInSandbox } from "../runs/Scenario.ts"
 import * as Field from "./fields.ts"
-import { fullName, nameParts, pick, sandboxDomain, slug } from "./names.ts"
-import { EmailStatus, orNull } from "./shapes.ts"
+import { EmailStatus, fullName, nameParts, orNull, pick, sandboxDomain, slug } from "./shapes.ts"
 
 export const emailFind = capability({
   slug: "email.find",

@@ -7,8 +7,7 @@ import { Schema } from "effect"
 import { capability } from "../catalog/Capability.ts"
 import { bouncesInSandbox } from "../runs/Scenario.ts"
 import * as Field from "./fields.ts"
-import { domainPart, localPart, pick } from "./names.ts"
-import { EmailStatus, orNull } from "./shapes.ts"
+import { domainPart, EmailStatus, localPart, orNull, pick } from "./shapes.ts"
 
 const freeHosts = new Set(["gmail.com", "outlook.com", "yahoo.com", "icloud.com", "proton.me"])
 const roleNames = new Set(["info", "sales", "support", "admin", "contact", "hello", "office", "billing"])

@@ -7,8 +7,7 @@ import { Schema } from "effect"
 import { capability } from "../catalog/Capability.ts"
 import * as Field from "./fields.ts"
 import { day } from "./gov.filings.ts"
-import { pick } from "./names.ts"
-import { orNull } from "./shapes.ts"
+import { orNull, pick } from "./shapes.ts"
 
 /** The default limit, which every adapter requests. */
 export const govContractsDefaultLimit = 10

@@ -7,8 +7,7 @@
 import { Schema } from "effect"
 import { capability } from "../catalog/Capability.ts"
 import * as Field from "./fields.ts"
-import { profileSlug, titleCase } from "./names.ts"
-import { orNull } from "./shapes.ts"
+import { orNull, profileSlug, titleCase } from "./shapes.ts"
 
 /** The network shortens or refuses longer notes. */
 const messageLengthMax = 300

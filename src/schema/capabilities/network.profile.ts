@@ -6,9 +6,8 @@
 import { Schema } from "effect"
 import { capability } from "../catalog/Capability.ts"
 import * as Field from "./fields.ts"
-import { nameParts, pick, profileSlug, slug, titleCase } from "./names.ts"
+import { location, nameParts, orNull, person, personFields, pick, profileSlug, slug, titleCase } from "./shapes.ts"
 import { Education, Experience } from "./people.enrich.ts"
-import { location, orNull, person, personFields } from "./shapes.ts"
 
 export const networkProfile = capability({
   slug: "network.profile",

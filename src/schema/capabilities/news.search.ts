@@ -7,8 +7,7 @@ import { Schema } from "effect"
 import { capability } from "../catalog/Capability.ts"
 import * as Field from "./fields.ts"
 import * as Locale from "./locale.ts"
-import { slug } from "./names.ts"
-import { orNull } from "./shapes.ts"
+import { orNull, slug } from "./shapes.ts"
 
 /** The default limit, which every adapter requests. */
 export const newsSearchDefaultLimit = 10

@@ -10,14 +10,17 @@ import {
   domainPart,
   fullName,
   localPart,
+  location,
   nameParts,
+  orNull,
+  person,
+  personFields,
   pick,
   profileSlug,
   sandboxDomain,
   slug,
   titleCase
-} from "./names.ts"
-import { location, orNull, person, personFields } from "./shapes.ts"
+} from "./shapes.ts"
 import { defined } from "../defined.ts"
 
 export const Experience = Schema.Struct({

@@ -6,8 +6,7 @@
 import { Schema } from "effect"
 import { capability } from "../catalog/Capability.ts"
 import * as Field from "./fields.ts"
-import { pick, sandboxDomain, slug, titleCase } from "./names.ts"
-import { location, orNull, Person, person } from "./shapes.ts"
+import { location, orNull, person, Person, pick, sandboxDomain, slug, titleCase } from "./shapes.ts"
 
 /** The default limit. The quote is for as many results, and every adapter requests as many. */
 export const peopleSearchDefaultLimit = 10

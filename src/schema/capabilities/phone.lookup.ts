@@ -7,8 +7,7 @@ import { Schema } from "effect"
 import { capability } from "../catalog/Capability.ts"
 import * as Field from "./fields.ts"
 import * as Locale from "./locale.ts"
-import { pick } from "./names.ts"
-import { orNull } from "./shapes.ts"
+import { orNull, pick } from "./shapes.ts"
 
 /** E.164 allows 15 digits. A number of fewer than seven is an extension or a short code. */
 const digitsMin = 7

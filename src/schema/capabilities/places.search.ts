@@ -7,8 +7,7 @@ import { Schema } from "effect"
 import { capability } from "../catalog/Capability.ts"
 import * as Field from "./fields.ts"
 import * as Locale from "./locale.ts"
-import { titleCase } from "./names.ts"
-import { orNull } from "./shapes.ts"
+import { orNull, titleCase } from "./shapes.ts"
 
 /** The default limit. The quote is for as many results, and every adapter requests as many. */
 export const placesSearchDefaultLimit = 10

@@ -5,8 +5,7 @@
  */
 import { Schema } from "effect"
 import * as Field from "./fields.ts"
-import { profileSlug } from "./names.ts"
-import { orNull } from "./shapes.ts"
+import { orNull, profileSlug } from "./shapes.ts"
 
 export const Post = Schema.Struct({
   id: Schema.NullOr(Schema.String),

@@ -7,8 +7,7 @@ import { Schema } from "effect"
 import { capability } from "../catalog/Capability.ts"
 import * as Field from "./fields.ts"
 import * as Locale from "./locale.ts"
-import { pick } from "./names.ts"
-import { orNull } from "./shapes.ts"
+import { orNull, pick } from "./shapes.ts"
 
 /** The default limit for ideas from a seed. The quote is for as many ideas, and every adapter requests as many. */
 export const seoKeywordsDefaultLimit = 10

@@ -6,9 +6,8 @@
 import { Schema } from "effect"
 import { capability } from "../catalog/Capability.ts"
 import * as Field from "./fields.ts"
-import { slug } from "./names.ts"
+import { orNull, slug } from "./shapes.ts"
 import { accountUrl, handle, handleOf, Post, post } from "./posts.ts"
-import { orNull } from "./shapes.ts"
 
 /** The default limit. The quote is for as many posts, and every adapter shortens its result to as many. */
 export const socialPostsDefaultLimit = 10

@@ -5,9 +5,8 @@
  */
 import { Schema } from "effect"
 import { capability } from "../catalog/Capability.ts"
-import { slug, titleCase } from "./names.ts"
+import { orNull, slug, titleCase } from "./shapes.ts"
 import { accountUrl, handle, handleOf } from "./posts.ts"
-import { orNull } from "./shapes.ts"
 
 export const socialProfilePlatforms = [
   "instagram",

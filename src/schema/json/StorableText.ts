@@ -2,7 +2,7 @@
  * Makes strings from providers and callers safe to store and to display. Pure.
  *
  * Postgres can't store NUL in a text, and can't read NUL or half a surrogate pair in JSON. Both are replaced by U+FFFD.
- * `layers/postgres/Columns.ts` applies this to every text that is written, so other modules need no check.
+ * `layers/postgres/Rows.ts` applies this to every text that is written, so other modules need no check.
  */
 
 const replacement = "\ufffd"

@@ -16,7 +16,7 @@ import {
   writeRepeats
 } from "../../../src/layers/guards/RepeatTurn.ts"
 import { newId } from "../../../src/layers/platform/Ids.ts"
-import { texts } from "../../../src/layers/postgres/Columns.ts"
+import { texts } from "../../../src/layers/postgres/Rows.ts"
 import { withStorage } from "../../kit/storage.ts"
 import { storeRun } from "../../kit/stored-runs.ts"
 

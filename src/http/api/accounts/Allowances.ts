@@ -1,11 +1,10 @@
 /** The contract of allowances: keys with an amount of the wallet's money. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
-import { operation } from "../shapes/Rights.ts"
+import { Auth, listQuery, operation, optional } from "../shapes/Common.ts"
 import { Wire } from "../../../schema/Errors.ts"
 import { Usd } from "../../../schema/money/Money.ts"
 import { Name } from "../shapes/AccountFields.ts"
-import { Auth, listQuery, optional } from "../shapes/Common.ts"
 import { Timestamp } from "../shapes/KeyRules.ts"
 import { KeyScopeRequest } from "../../../schema/nouns/ApiKey.ts"
 import * as nouns from "../../../schema/nouns/Allowance.ts"

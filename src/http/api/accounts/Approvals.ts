@@ -5,8 +5,7 @@ import { Wire } from "../../../schema/Errors.ts"
 import { approvalStates } from "../../../schema/guards/Approval.ts"
 import * as nouns from "../../../schema/nouns/Approval.ts"
 import { pageOf, withExample, removed } from "../../../schema/nouns/Noun.ts"
-import { Auth, listQuery, optional } from "../shapes/Common.ts"
-import { operation } from "../shapes/Rights.ts"
+import { Auth, listQuery, operation, optional } from "../shapes/Common.ts"
 
 export const ApprovalRule = Schema.toEncoded(nouns.ApprovalRule)
 export const Approval = Schema.toEncoded(nouns.Approval)

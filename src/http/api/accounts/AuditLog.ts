@@ -1,10 +1,9 @@
 /** The contract of the audit log: who changed what in the organization, when and from where. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
-import { operation } from "../shapes/Rights.ts"
+import { Auth, listQuery, operation } from "../shapes/Common.ts"
 import { Wire } from "../../../schema/Errors.ts"
 import { timeCharsMax } from "../../../schema/Period.ts"
-import { Auth, listQuery } from "../shapes/Common.ts"
 import * as nouns from "../../../schema/nouns/AuditEntry.ts"
 import { pageOf } from "../../../schema/nouns/Noun.ts"
 

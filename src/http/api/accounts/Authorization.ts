@@ -1,10 +1,9 @@
 /** The contract behind the console's consent page: what an agent asks for, and the person's decision. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
-import { operation, own } from "../shapes/Rights.ts"
+import { Auth, operation, optional, own } from "../shapes/Common.ts"
 import { Wire } from "../../../schema/Errors.ts"
 import { oauthScopes } from "../../../schema/oauth/Scope.ts"
-import { Auth, optional } from "../shapes/Common.ts"
 import { BudgetRequest } from "../shapes/KeyRules.ts"
 import { org_id, organization, such, withExample } from "../../../schema/nouns/Noun.ts"
 

@@ -4,11 +4,10 @@
  */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
-import { about, own } from "../shapes/Rights.ts"
+import { about, Auth, optional, own } from "../shapes/Common.ts"
 import { Wire } from "../../../schema/Errors.ts"
 import { SignInRequest, SignUpRequest } from "../shapes/Credentials.ts"
 import { Code, LinkToken, Password } from "../shapes/AccountFields.ts"
-import { Auth, optional } from "../shapes/Common.ts"
 import { Assertion, Base64url } from "../../../schema/nouns/Passkey.ts"
 import * as nouns from "../../../schema/nouns/Session.ts"
 

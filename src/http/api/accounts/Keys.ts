@@ -1,10 +1,9 @@
 /** The contract of API keys (specification 2.7, 4.11), with their budgets, scopes and rotation. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
-import { operation } from "../shapes/Rights.ts"
+import { Auth, listQuery, operation } from "../shapes/Common.ts"
 import { Wire } from "../../../schema/Errors.ts"
 import { Name } from "../shapes/AccountFields.ts"
-import { Auth, listQuery } from "../shapes/Common.ts"
 import { ruleFields } from "../shapes/KeyRules.ts"
 import * as nouns from "../../../schema/nouns/ApiKey.ts"
 import { pageOf, withExample } from "../../../schema/nouns/Noun.ts"

@@ -1,12 +1,11 @@
 /** The contract of the budgets of labels: what the runs with a label, such as a customer, may charge and hold. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
-import { operation } from "../shapes/Rights.ts"
+import { Auth, listQuery, operation, optional } from "../shapes/Common.ts"
 import { Wire } from "../../../schema/Errors.ts"
 import { Usd } from "../../../schema/money/Money.ts"
 import { ZoneName } from "../../../schema/money/TimeZone.ts"
 import { isMetadataName, nameCharsMax, nameRule, valueCharsMax } from "../../../schema/runs/Metadata.ts"
-import { Auth, listQuery, optional } from "../shapes/Common.ts"
 import { BudgetRequest } from "../shapes/KeyRules.ts"
 import * as nouns from "../../../schema/nouns/LabelBudget.ts"
 import { nullableText, pageOf, run_id, text, timeText, withExample, removed } from "../../../schema/nouns/Noun.ts"

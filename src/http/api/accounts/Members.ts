@@ -1,10 +1,9 @@
 /** The contract of an organization's people: members with roles, and invitations by e-mail. Keys may not call it. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
-import { about, operation } from "../shapes/Rights.ts"
+import { about, Auth, listQuery, operation, optional } from "../shapes/Common.ts"
 import { Wire } from "../../../schema/Errors.ts"
 import { Code, Email, LinkToken, Password } from "../shapes/AccountFields.ts"
-import { Auth, listQuery, optional } from "../shapes/Common.ts"
 import { NewSession } from "../../../schema/nouns/Session.ts"
 import * as nouns from "../../../schema/nouns/Member.ts"
 import { email, idOf, organization, pageOf, withExample, removed } from "../../../schema/nouns/Noun.ts"

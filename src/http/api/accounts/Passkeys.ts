@@ -1,10 +1,9 @@
 /** The contract of passkeys: what a person does with the own ones. Signing in with one is in BrowserSessions.ts. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
-import { operation, own } from "../shapes/Rights.ts"
+import { Auth, operation, optional, own } from "../shapes/Common.ts"
 import { Wire } from "../../../schema/Errors.ts"
 import { Code, Name, Password } from "../shapes/AccountFields.ts"
-import { Auth, optional } from "../shapes/Common.ts"
 import { removed } from "../../../schema/nouns/Noun.ts"
 import * as nouns from "../../../schema/nouns/Passkey.ts"
 

@@ -1,9 +1,8 @@
 /** The contract of an organization's own accounts at providers. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
-import { operation } from "../shapes/Rights.ts"
+import { Auth, operation, optional } from "../shapes/Common.ts"
 import { Wire } from "../../../schema/Errors.ts"
-import { Auth, optional } from "../shapes/Common.ts"
 import * as nouns from "../../../schema/nouns/ProviderAccount.ts"
 import { provider, withExample } from "../../../schema/nouns/Noun.ts"
 

@@ -1,10 +1,9 @@
 /** The contract of e-mail verification and passwords: what a person does with an account besides signing in. Attempts are rate-limited. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
-import { about, operation, own } from "../shapes/Rights.ts"
+import { about, Auth, operation, own } from "../shapes/Common.ts"
 import { Wire } from "../../../schema/Errors.ts"
 import { Code, Email, LinkToken, NewPassword, Password } from "../shapes/AccountFields.ts"
-import { Auth } from "../shapes/Common.ts"
 import { email } from "../../../schema/nouns/Noun.ts"
 
 const Verification = Schema.Struct({

@@ -1,9 +1,8 @@
 /** The contract of senders: the domains that an organization proved with a DNS record, and may send e-mail from. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
-import { operation } from "../shapes/Rights.ts"
+import { Auth, listQuery, operation } from "../shapes/Common.ts"
 import { Wire } from "../../../schema/Errors.ts"
-import { Auth, listQuery } from "../shapes/Common.ts"
 import * as nouns from "../../../schema/nouns/Sender.ts"
 import { pageOf, withExample, removed } from "../../../schema/nouns/Noun.ts"
 

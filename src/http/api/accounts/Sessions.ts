@@ -1,9 +1,8 @@
 /** The contract of sign-up, sign-in and sessions. Sign-up and sign-in return a session token; attempts are rate-limited. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
-import { about, own } from "../shapes/Rights.ts"
+import { about, Auth, own } from "../shapes/Common.ts"
 import { Wire } from "../../../schema/Errors.ts"
-import { Auth } from "../shapes/Common.ts"
 import { SignInRequest, SignUpRequest } from "../shapes/Credentials.ts"
 import * as nouns from "../../../schema/nouns/Session.ts"
 

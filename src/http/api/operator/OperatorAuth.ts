@@ -5,7 +5,7 @@
  */
 import { Context } from "effect"
 import { HttpApiMiddleware, HttpApiSecurity } from "effect/http-api"
-import { about } from "../shapes/Rights.ts"
+import { about } from "../shapes/Common.ts"
 import { Wire } from "../../../schema/Errors.ts"
 
 export const operatorCookie = "__Host-rungate_operator"

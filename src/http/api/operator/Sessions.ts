@@ -1,7 +1,7 @@
 /** The contract of the operator's session: the sign-in with a link that `rungate admin console` has printed. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
-import { about } from "../shapes/Rights.ts"
+import { about } from "../shapes/Common.ts"
 import { Wire } from "../../../schema/Errors.ts"
 import { OperatorSession } from "../../../schema/nouns/operator/Session.ts"
 import { LinkToken } from "../shapes/AccountFields.ts"

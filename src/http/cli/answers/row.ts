@@ -5,7 +5,7 @@
 import { Clock, Context, Effect, Option } from "effect"
 import { Command } from "effect/cli"
 import { OpenApi } from "effect/http-api"
-import { CommandName, type KeyUse, Rights } from "../../api/shapes/Rights.ts"
+import { CommandName, type KeyUse, Rights } from "../../api/shapes/Common.ts"
 import { Credentials } from "../state/Credentials.ts"
 import type { CommandFailed } from "../terminal/CommandFailed.ts"
 import { consent } from "../terminal/consent.ts"

@@ -3,7 +3,7 @@
  */
 import { Clock, Effect, Semaphore } from "effect"
 import { SqlClient } from "effect/sql"
-import { texts } from "../../postgres/Columns.ts"
+import { texts } from "../../postgres/Rows.ts"
 import { recentRuns } from "../../postgres/partitions/recentRuns.ts"
 import {
   addSubjects,

@@ -6,7 +6,7 @@
  */
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
-import { texts } from "../../postgres/Columns.ts"
+import { texts } from "../../postgres/Rows.ts"
 import { damageReports } from "./Damage.ts"
 import { byPlace, rules, segmentDrafts } from "./Drafts.ts"
 import { historyLocks } from "./Locks.ts"

@@ -6,7 +6,7 @@
  */
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { bigints } from "../../postgres/Columns.ts"
+import { bigints } from "../../postgres/Rows.ts"
 import { rowsAs } from "./Rows.ts"
 
 /**

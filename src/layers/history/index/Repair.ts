@@ -7,7 +7,7 @@
  */
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { bigints } from "../../postgres/Columns.ts"
+import { bigints } from "../../postgres/Rows.ts"
 import { damageReports } from "./Damage.ts"
 import type { segmentDrafts } from "./Drafts.ts"
 import { historyLocks } from "./Locks.ts"

@@ -6,7 +6,7 @@
  */
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { bigints, texts } from "../../postgres/Columns.ts"
+import { bigints, texts } from "../../postgres/Rows.ts"
 import { cutsOf, type SegmentMatches, traitsOf } from "./SubjectSummary.ts"
 import type { NoLookups } from "./Lookups.ts"
 import { placesIn, runTextColumns, runTextRows, shortJson } from "./IndexedRun.ts"

@@ -9,7 +9,7 @@
  */
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { bigints, byteas, texts } from "../../postgres/Columns.ts"
+import { bigints, byteas, texts } from "../../postgres/Rows.ts"
 import { intact, intactRows, Places, type StoredPart } from "./Places.ts"
 import { missing, rowsAs } from "./Rows.ts"
 import { SegmentRow } from "./SegmentRow.ts"

@@ -18,9 +18,8 @@ import {
   type Reply,
   type UnpricedOffer
 } from "../../../schema/catalog/Provider.ts"
-import { cost } from "../kit/outcome.ts"
+import { cost, httpErrors, unreadable } from "../kit/outcome.ts"
 import { at, isRecord, list, number, text } from "../kit/read.ts"
-import { httpErrors, unreadable } from "../kit/httpErrors.ts"
 
 /** Long poll: Apify answers when the run ends, or after this time. Its maximum is 60. */
 const waitSeconds = 30

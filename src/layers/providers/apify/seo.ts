@@ -5,8 +5,7 @@ import { seoDomain, seoDomainDefaultLimit } from "../../../schema/capabilities/s
 import { serpSearch, serpSearchDefaultDepth } from "../../../schema/capabilities/serp.search.ts"
 import { defined } from "../../../schema/defined.ts"
 import { inUsd } from "../../../schema/money/Rates.ts"
-import { unreadable } from "../kit/httpErrors.ts"
-import { match, noMatch } from "../kit/outcome.ts"
+import { match, noMatch, unreadable } from "../kit/outcome.ts"
 import { at, flag, host, isRecord, list, number, text, texts, whole } from "../kit/read.ts"
 import { actorOffer } from "./runs.ts"
 

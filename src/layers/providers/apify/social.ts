@@ -7,9 +7,8 @@ import { socialProfile } from "../../../schema/capabilities/social.profile.ts"
 import { inUsd } from "../../../schema/money/Rates.ts"
 import { accountName, type AccountInput } from "../kit/accounts.ts"
 import { actorOffer } from "./runs.ts"
-import { match, noMatch } from "../kit/outcome.ts"
+import { match, noMatch, unreadable } from "../kit/outcome.ts"
 import { flag, text, whole } from "../kit/read.ts"
-import { unreadable } from "../kit/httpErrors.ts"
 
 /** The TikTok actor writes account names with an @. */
 export const unmarked = (name: string | null): string | null => name?.replace(/^@+/, "") ?? null

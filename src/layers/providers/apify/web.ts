@@ -10,9 +10,8 @@ import { webScrape } from "../../../schema/capabilities/web.scrape.ts"
 import { inUsd } from "../../../schema/money/Rates.ts"
 import { failure } from "../../../schema/catalog/Provider.ts"
 import { actorOffer } from "./runs.ts"
-import { match, noMatch } from "../kit/outcome.ts"
+import { match, noMatch, unreadable } from "../kit/outcome.ts"
 import { flag, number, text, texts, whole } from "../kit/read.ts"
-import { unreadable } from "../kit/httpErrors.ts"
 
 const assumed = "The actor publishes no price of its own; assumed at $0.30 per 1,000 results, like similar actors."
 /** USD per result. */

@@ -6,9 +6,8 @@
  */
 import type { Call, Failure, Outcome, Reply } from "../../../schema/catalog/Provider.ts"
 import { accepts, issue, redeem } from "../kit/cursor.ts"
-import { noMatch } from "../kit/outcome.ts"
+import { noMatch, unreadable } from "../kit/outcome.ts"
 import { at, isRecord, text } from "../kit/read.ts"
-import { unreadable } from "../kit/httpErrors.ts"
 
 export const note =
   "Published credits per operation at $0.026 each, as in the Basic plan ($65 a seat for 2,500 credits a month)."

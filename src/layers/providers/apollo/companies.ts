@@ -9,9 +9,8 @@ import { type Company, company } from "../../../schema/capabilities/shapes.ts"
 import { inCredits } from "../../../schema/money/Rates.ts"
 import { type Call, offer } from "../../../schema/catalog/Provider.ts"
 import { band, companyCall, note, organizationOf, pageOf, servesPage } from "./answer.ts"
-import { match, noMatch } from "../kit/outcome.ts"
+import { match, noMatch, unreadable } from "../kit/outcome.ts"
 import { host, list, place, providerIds, text, texts, webAddress, whole } from "../kit/read.ts"
-import { unreadable } from "../kit/httpErrors.ts"
 
 const oneCredit = inCredits.flat("1")
 

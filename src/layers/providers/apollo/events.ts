@@ -7,9 +7,8 @@ import { newsSearch, newsSearchDefaultLimit } from "../../../schema/capabilities
 import { inCredits } from "../../../schema/money/Rates.ts"
 import { offer } from "../../../schema/catalog/Provider.ts"
 import { badState, companyCall, lookedUp, note } from "./answer.ts"
-import { match, noMatch } from "../kit/outcome.ts"
+import { match, noMatch, unreadable } from "../kit/outcome.ts"
 import { list, segment, text, whole } from "../kit/read.ts"
-import { unreadable } from "../kit/httpErrors.ts"
 
 const wordsOf = (printed: string): ReadonlyArray<string> =>
   printed

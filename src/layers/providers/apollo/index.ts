@@ -8,7 +8,7 @@ import { enrichCompany, findCompanies, technologies } from "./companies.ts"
 import { findJobs, findNews } from "./events.ts"
 import { enrichPerson, findPeople } from "./people.ts"
 import { findPhone, isPending } from "./phones.ts"
-import { httpErrors } from "../kit/httpErrors.ts"
+import { httpErrors } from "../kit/outcome.ts"
 import { number } from "../kit/read.ts"
 import { creditsCall } from "../kit/credits.ts"
 

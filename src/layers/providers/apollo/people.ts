@@ -8,9 +8,8 @@ import { type EmailStatus, person } from "../../../schema/capabilities/shapes.ts
 import { inCredits } from "../../../schema/money/Rates.ts"
 import { type Call, offer } from "../../../schema/catalog/Provider.ts"
 import { band, note, pageOf, servesPage } from "./answer.ts"
-import { match, noMatch } from "../kit/outcome.ts"
+import { match, noMatch, unreadable } from "../kit/outcome.ts"
 import { at, flag, host, isRecord, list, place, providerIds, text, webAddress, whole } from "../kit/read.ts"
-import { unreadable } from "../kit/httpErrors.ts"
 
 /** Apollo's names of seniorities, by the words that people usually write. */
 const levels: Readonly<Record<string, string>> = {

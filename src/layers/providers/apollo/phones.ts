@@ -8,10 +8,9 @@ import { inCredits } from "../../../schema/money/Rates.ts"
 import { failure, type Outcome, offer, type Reply } from "../../../schema/catalog/Provider.ts"
 import { note } from "./answer.ts"
 import { matchCall } from "./people.ts"
-import { cost, match, noMatch } from "../kit/outcome.ts"
+import { cost, errorText, match, noMatch, unreadable } from "../kit/outcome.ts"
 import { international } from "../kit/phone.ts"
 import { at, isRecord, list, number, segment, text } from "../kit/read.ts"
-import { errorText, unreadable } from "../kit/httpErrors.ts"
 
 /**
  * Apollo requires a webhook URL and would send the person's number to its owner. Nobody can own a domain that ends in `.invalid`, so

@@ -9,9 +9,8 @@ import { inCredits } from "../../../schema/money/Rates.ts"
 import { offer } from "../../../schema/catalog/Provider.ts"
 import { all, contains, type Filter, inBands, note, used, within } from "./answer.ts"
 import { accepts, issue, redeem } from "../kit/cursor.ts"
-import { match, noMatch } from "../kit/outcome.ts"
+import { match, noMatch, unreadable } from "../kit/outcome.ts"
 import { at, host, list, providerIds, text, webAddress, whole } from "../kit/read.ts"
-import { unreadable } from "../kit/httpErrors.ts"
 import { defined } from "../../../schema/defined.ts"
 
 /** Credits per result. */

@@ -8,7 +8,7 @@ import { provider } from "../../../schema/catalog/Provider.ts"
 import { isMiss, used } from "./answer.ts"
 import { findCompanies, findJobs } from "./companies.ts"
 import { enrichPerson, findEmail, findPeople, findPhone } from "./people.ts"
-import { httpErrors } from "../kit/httpErrors.ts"
+import { httpErrors } from "../kit/outcome.ts"
 
 const standard = httpErrors()
 

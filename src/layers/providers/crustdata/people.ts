@@ -11,10 +11,9 @@ import { inCredits } from "../../../schema/money/Rates.ts"
 import { type Call, offer } from "../../../schema/catalog/Provider.ts"
 import { all, bestMatch, contains, inBands, isBand, missed, note, used, within } from "./answer.ts"
 import { accepts, issue, redeem } from "../kit/cursor.ts"
-import { match, noMatch } from "../kit/outcome.ts"
+import { match, noMatch, unreadable } from "../kit/outcome.ts"
 import { international } from "../kit/phone.ts"
 import { at, flag, host, list, number, place, providerIds, text, texts, webAddress, whole } from "../kit/read.ts"
-import { unreadable } from "../kit/httpErrors.ts"
 import { defined } from "../../../schema/defined.ts"
 
 const oneCredit = inCredits.flat("1")

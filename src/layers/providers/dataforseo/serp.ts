@@ -11,9 +11,8 @@ import { inUsd } from "../../../schema/money/Rates.ts"
 import { offer } from "../../../schema/catalog/Provider.ts"
 import { countryCode, isCountry, languageCode, placeName } from "./locale.ts"
 import { instant, itemsOf, keyword, readResult, spent, task } from "./task.ts"
-import { match, noMatch } from "../kit/outcome.ts"
+import { match, noMatch, unreadable } from "../kit/outcome.ts"
 import { host, list, number, text, texts, whole } from "../kit/read.ts"
-import { unreadable } from "../kit/httpErrors.ts"
 
 /** Results that the provider charges as one page. */
 const pageSize = 10

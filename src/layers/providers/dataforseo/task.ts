@@ -5,9 +5,8 @@
  */
 import type { Schema } from "effect"
 import { type Call, type Failure, failure, type Outcome, type Reply } from "../../../schema/catalog/Provider.ts"
-import { cost, noMatch } from "../kit/outcome.ts"
+import { cost, httpErrors, noMatch, unreadable } from "../kit/outcome.ts"
 import { at, isRecord, list, number, segment, text, whole } from "../kit/read.ts"
-import { httpErrors, unreadable } from "../kit/httpErrors.ts"
 
 /** Status "No Search Results." */
 const nothingFound = 40102

@@ -7,7 +7,7 @@ import { type Call, failure, type Provider } from "../../../schema/catalog/Provi
 import type { Unit } from "../../../schema/money/Rates.ts"
 import { defined } from "../../../schema/defined.ts"
 import { text } from "./read.ts"
-import { refusal, unreadable } from "./httpErrors.ts"
+import { refusal, unreadable } from "./outcome.ts"
 
 type Path = ReadonlyArray<string | number>
 

@@ -1,10 +1,11 @@
 /**
  * Builds the outcomes that adapters return, and reads the cost that a provider reports for a call.
  *
- * A cost is a decimal string without exponent. An unreadable cost is left out, and the run is settled by the offer's price.
+ * A cost is a decimal string without exponent. An unreadable cost is left out, and the run is settled by the offer's price. HTTP errors get
+ * one of a few reasons by standard rules, which an adapter can override, so no code outside the adapters handles status codes.
  */
-import type { Cost, Outcome } from "../../../schema/catalog/Provider.ts"
-import { at, type Path } from "./read.ts"
+import { type Cost, failure, type Failure, type Outcome, type Reply } from "../../../schema/catalog/Provider.ts"
+import { at, type Path, text } from "./read.ts"
 
 /** Nine decimals are finer than any price, and round off the error of binary fractions (0.1 + 0.2). */
 const decimalsMax = 9
@@ -35,3 +36,90 @@ export const noMatch = (detail: string, reportedCost: Cost | null = null): Outco
   detail,
   ...costPart(reportedCost)
 })
+
+export interface ErrorRules {
+  /** Error statuses that the offers read themselves, such as a 404 that means "nobody found". */
+  readonly answers?: ReadonlyArray<number>
+  /** Statuses that have another meaning at this provider than usual. */
+  readonly reasons?: Readonly<Record<number, Failure["reason"]>>
+  /** Statuses that say that the account has no credits left, whatever the message is. 402 always does. */
+  readonly empty?: ReadonlyArray<number>
+  /** Reads errors from the reply's body. Called before the status is checked. */
+  readonly reason?: (reply: Reply) => Failure["reason"] | undefined
+}
+
+/** Enough to recognize the problem. Providers' error texts can be whole pages. */
+const detailLengthMax = 200
+
+const messagePaths = [
+  ["errors", 0, "details"],
+  ["errors", 0, "title"],
+  ["Errors", 0, "Message"],
+  ["error", "message"],
+  ["detail", "error"],
+  ["message"],
+  ["Message"],
+  ["error"],
+  ["error_code"],
+  ["detail"]
+] as const
+
+/** The provider's error message, shortened. Empty if the reply has none. */
+export const errorText = (reply: Reply): string => {
+  for (const path of messagePaths) {
+    const message = text(reply.body, ...path)
+    if (message !== null) return message.slice(0, detailLengthMax)
+  }
+  return ""
+}
+
+/** The seconds in Retry-After. A date is compared with the reply's own Date header, because adapters have no clock. */
+const retryAfterSeconds = (reply: Reply): number | undefined => {
+  const value = reply.headers["retry-after"]?.trim() ?? ""
+  if (/^\d{1,6}(\.\d+)?$/.test(value)) return Math.ceil(Number(value))
+  const seconds = (Date.parse(value) - Date.parse(reply.headers["date"] ?? "")) / 1000
+  return Number.isFinite(seconds) ? Math.max(0, Math.ceil(seconds)) : undefined
+}
+
+const standardReason = (status: number): Failure["reason"] => {
+  if (status === 401 || status === 402 || status === 403) return "provider_account"
+  return status === 429 ? "provider_rate_limited" : "provider_error"
+}
+
+/** Words with which providers refuse a call because an account has no credits left. Their statuses differ: 402, 403, 429, 432 … */
+const outOfCredits = /credit|balance|quota|funds|billing|payment|usage limit|plan limit/i
+
+/** The failure for an error status. Offers call it for statuses of `answers` that turn out to be errors. */
+export const refusal = (
+  reply: Reply,
+  reason: Failure["reason"] = standardReason(reply.status),
+  emptyStatuses: ReadonlyArray<number> = []
+): Failure => {
+  const message = errorText(reply)
+  const empty =
+    reason === "provider_account" && ([402, ...emptyStatuses].includes(reply.status) || outOfCredits.test(message))
+  return {
+    ...failure(
+      reason,
+      message === "" ? `HTTP ${reply.status}` : `HTTP ${reply.status}: ${message}`,
+      retryAfterSeconds(reply)
+    ),
+    ...(empty ? { outOfCredits: true as const } : {})
+  }
+}
+
+/** The failure for a success status whose body lacks what the adapter expects. */
+export const unreadable = (expected: string): Failure =>
+  failure("invalid_response", `the answer has no readable ${expected}`)
+
+export const httpErrors =
+  (rules: ErrorRules = {}) =>
+  (reply: Reply): Failure | undefined => {
+    const reason = rules.reason?.(reply) ?? rules.reasons?.[reply.status]
+    if (reason !== undefined) return refusal(reply, reason, rules.empty)
+    if (rules.answers?.includes(reply.status) === true) return undefined
+    if (reply.status < 200 || reply.status >= 300) return refusal(reply)
+    return reply.body === undefined
+      ? failure("invalid_response", `HTTP ${reply.status} with a body that is not JSON`)
+      : undefined
+  }

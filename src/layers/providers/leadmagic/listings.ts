@@ -9,9 +9,8 @@ import { type Ad, ad } from "../../../schema/capabilities/posts.ts"
 import { inCredits } from "../../../schema/money/Rates.ts"
 import { offer } from "../../../schema/catalog/Provider.ts"
 import { consumed, missed, note } from "./report.ts"
-import { match, noMatch } from "../kit/outcome.ts"
+import { match, noMatch, unreadable } from "../kit/outcome.ts"
 import { flag, host, list, number, text, webAddress, whole } from "../kit/read.ts"
-import { unreadable } from "../kit/httpErrors.ts"
 import { defined } from "../../../schema/defined.ts"
 
 /** Jobs on one page. */

@@ -7,10 +7,9 @@ import { type Location, location, person } from "../../../schema/capabilities/sh
 import { inCredits } from "../../../schema/money/Rates.ts"
 import { offer } from "../../../schema/catalog/Provider.ts"
 import { consumed, missed, note } from "./report.ts"
-import { match, noMatch } from "../kit/outcome.ts"
+import { match, noMatch, unreadable } from "../kit/outcome.ts"
 import { international } from "../kit/phone.ts"
 import { host, list, providerIds, text, webAddress, whole } from "../kit/read.ts"
-import { unreadable } from "../kit/httpErrors.ts"
 import { defined } from "../../../schema/defined.ts"
 
 export const findPhone = offer(phoneFind, {

@@ -4,8 +4,7 @@
  * A miss consumes nothing.
  */
 import type { Outcome, Reply } from "../../../schema/catalog/Provider.ts"
-import { errorText, refusal } from "../kit/httpErrors.ts"
-import { cost, noMatch } from "../kit/outcome.ts"
+import { cost, errorText, noMatch, refusal } from "../kit/outcome.ts"
 import { at } from "../kit/read.ts"
 
 export const note = "Published rate of the Basic plan, the smallest; larger plans pay $0.01 per credit and less."

@@ -5,8 +5,7 @@ import { type Company, company, type EmailStatus, type Person, person } from "..
 import { inCredits } from "../../../schema/money/Rates.ts"
 import { type Cost, type Failure, type Outcome, type Reply } from "../../../schema/catalog/Provider.ts"
 import { accepts, issue, redeem } from "../kit/cursor.ts"
-import { refusal } from "../kit/httpErrors.ts"
-import { noMatch } from "../kit/outcome.ts"
+import { noMatch, refusal } from "../kit/outcome.ts"
 import { international } from "../kit/phone.ts"
 import { at, flag, host, list, place, providerIds, text, texts, webAddress, whole } from "../kit/read.ts"
 

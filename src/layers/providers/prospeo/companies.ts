@@ -7,8 +7,7 @@ import { companySearch, companySearchDefaultLimit } from "../../../schema/capabi
 import { offer } from "../../../schema/catalog/Provider.ts"
 import { defined } from "../../../schema/defined.ts"
 import { inCredits } from "../../../schema/money/Rates.ts"
-import { unreadable } from "../kit/httpErrors.ts"
-import { match, noMatch } from "../kit/outcome.ts"
+import { match, noMatch, unreadable } from "../kit/outcome.ts"
 import { at, list, text } from "../kit/read.ts"
 import { charged, companyOf, missed, note, oneCredit, pageNumber, pageOf, servesPage } from "./answer.ts"
 

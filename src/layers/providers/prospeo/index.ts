@@ -5,7 +5,7 @@
  * $0.039 per credit.
  */
 import { provider } from "../../../schema/catalog/Provider.ts"
-import { httpErrors } from "../kit/httpErrors.ts"
+import { httpErrors } from "../kit/outcome.ts"
 import { text, number } from "../kit/read.ts"
 import { measured, reasons } from "./answer.ts"
 import { enrichCompany, findCompanies } from "./companies.ts"

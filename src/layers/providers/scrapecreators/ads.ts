@@ -11,11 +11,10 @@ import type { OfferRate } from "../../../schema/money/Rates.ts"
 import { type Call, offer } from "../../../schema/catalog/Provider.ts"
 import { accepts } from "../kit/cursor.ts"
 import { milliseconds, moment, seconds } from "../kit/moment.ts"
-import { match, noMatch } from "../kit/outcome.ts"
+import { match, noMatch, unreadable } from "../kit/outcome.ts"
 import { cutPage, placeInPages } from "../kit/pages.ts"
 import { at, flag, list, text, whole } from "../kit/read.ts"
 import { charged, missing } from "./answer.ts"
-import { unreadable } from "../kit/httpErrors.ts"
 
 type Input = InputOf<typeof adsSearch>
 const slug = "scrapecreators"

@@ -4,9 +4,8 @@
  * An answer from the provider's cache reports zero credits.
  */
 import type { Cost, Outcome, Reply } from "../../../schema/catalog/Provider.ts"
-import { cost, noMatch } from "../kit/outcome.ts"
+import { cost, noMatch, refusal, unreadable } from "../kit/outcome.ts"
 import { flag, whole } from "../kit/read.ts"
-import { refusal, unreadable } from "../kit/httpErrors.ts"
 
 export const charged = (reply: Reply): Cost | null => cost("credit", reply.body, "credits_charged")
 

@@ -11,13 +11,12 @@ import { type Call, offer, type Wraps } from "../../../schema/catalog/Provider.t
 import { type AccountInput, accountName } from "../kit/accounts.ts"
 import { accepts } from "../kit/cursor.ts"
 import { moment, seconds } from "../kit/moment.ts"
-import { match, noMatch } from "../kit/outcome.ts"
+import { match, noMatch, unreadable } from "../kit/outcome.ts"
 import { cutPage, placeInPages } from "../kit/pages.ts"
 import { instagramPost, media, metaMedia, tiktokPost, token, xPost } from "../kit/platform-posts.ts"
 import { flag, list, text, whole } from "../kit/read.ts"
 import { charged, missing } from "./answer.ts"
 import { facebookPage } from "./profiles.ts"
-import { unreadable } from "../kit/httpErrors.ts"
 
 const slug = "scrapecreators"
 

@@ -8,7 +8,7 @@ import { socialProfile } from "../../../schema/capabilities/social.profile.ts"
 import { inCredits } from "../../../schema/money/Rates.ts"
 import { type Call, offer, type Wraps } from "../../../schema/catalog/Provider.ts"
 import { type AccountInput, accountName } from "../kit/accounts.ts"
-import { match } from "../kit/outcome.ts"
+import { match, unreadable } from "../kit/outcome.ts"
 import {
   addresses,
   counted,
@@ -21,7 +21,6 @@ import {
 } from "../kit/platform-profiles.ts"
 import { at, flag, text, texts, whole } from "../kit/read.ts"
 import { charged, missing } from "./answer.ts"
-import { unreadable } from "../kit/httpErrors.ts"
 
 const youtube = (body: unknown): Profile => {
   const url = text(body, "channel")

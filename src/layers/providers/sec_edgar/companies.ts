@@ -4,9 +4,8 @@
  * A name or a ticker is looked up in the directory first. A company that is not in the directory can only be found by its number.
  */
 import type { Call, Outcome, Reply } from "../../../schema/catalog/Provider.ts"
-import { noMatch } from "../kit/outcome.ts"
+import { noMatch, refusal } from "../kit/outcome.ts"
 import { at, isRecord, text, whole } from "../kit/read.ts"
-import { refusal } from "../kit/httpErrors.ts"
 
 export interface CompanyInput {
   readonly cik?: string

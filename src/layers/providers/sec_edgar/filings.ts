@@ -9,10 +9,9 @@ import type { InputOf } from "../../../schema/catalog/Capability.ts"
 import { govFilings, govFilingsDefaultLimit } from "../../../schema/capabilities/gov.filings.ts"
 import { inUsd } from "../../../schema/money/Rates.ts"
 import { type Call, type Outcome, offer, type Reply } from "../../../schema/catalog/Provider.ts"
-import { match, noMatch } from "../kit/outcome.ts"
+import { match, noMatch, refusal, unreadable } from "../kit/outcome.ts"
 import { at, list, text, texts, whole } from "../kit/read.ts"
 import { cikInDirectory, directoryCall, paddedCik, submissionsCall, unknownCompany } from "./companies.ts"
-import { refusal, unreadable } from "../kit/httpErrors.ts"
 import { defined } from "../../../schema/defined.ts"
 
 type Input = InputOf<typeof govFilings>

@@ -10,11 +10,10 @@ import { govEntity } from "../../../schema/capabilities/gov.entity.ts"
 import { company, location } from "../../../schema/capabilities/shapes.ts"
 import { inUsd } from "../../../schema/money/Rates.ts"
 import { type Call, type Outcome, offer, provider, type Reply } from "../../../schema/catalog/Provider.ts"
-import { match, noMatch } from "../kit/outcome.ts"
+import { httpErrors, match, noMatch, refusal, unreadable } from "../kit/outcome.ts"
 import { host, list, providerIds, text, texts, webAddress, whole } from "../kit/read.ts"
 import { type CompanyInput, cikInDirectory, directoryCall, seat, submissionsCall, unknownCompany } from "./companies.ts"
 import { filings } from "./filings.ts"
-import { refusal, httpErrors, unreadable } from "../kit/httpErrors.ts"
 
 const free = inUsd.flat("0")
 const note = "Public data of the United States government, free of charge."
