@@ -14,7 +14,16 @@ const groups = {
   Start: ["quickstart", "concepts"],
   "Call it": ["api", "errors", "cli", "client", "agents", "mcp"],
   "Money and proofs": ["allowances", "own-accounts", "receipts", "warranty"],
-  "Run it for others": ["operate", "payments", "providers", "security", "scaling", "database-roles", "runbooks"],
+  "Run it for others": [
+    "operate",
+    "payments",
+    "providers",
+    "security",
+    "scaling",
+    "cells",
+    "database-roles",
+    "runbooks"
+  ],
   "How it is made": ["architecture", "decisions", "reliability", "benchmarks", "benchmarks-history", "releasing"]
 } as const
 

@@ -77,6 +77,7 @@ import { MetadataRoutes } from "./oauth/Metadata.ts"
 import { RegisterRoute } from "./oauth/Register.ts"
 import { TokenRoutes } from "./oauth/Token.ts"
 import { JoinRoute, type JoinServices } from "./pages/Join.ts"
+import { HomeCellLayer } from "./middleware/HomeCell.ts"
 import { Limits } from "./middleware/Limits.ts"
 import { requestWatch } from "./requestlog/RequestWatch.ts"
 import { runDoor } from "./run/RunDoor.ts"
@@ -168,7 +169,7 @@ export const Routes = Layer.mergeAll(
   Webhooks,
   ProviderEvents,
   WellKnownRoute
-).pipe(Layer.provide(BoundaryLayer), Layer.provide(HttpServer.layerServices))
+).pipe(Layer.provide(HomeCellLayer), Layer.provide(BoundaryLayer), Layer.provide(HttpServer.layerServices))
 
 /** What the routes ask of the process when a request comes. */
 type RouteServices =

@@ -11,6 +11,7 @@ import { Audit } from "./audit/Audit.ts"
 import { BooksWatch } from "./audit/BooksWatch.ts"
 import { AuditLog } from "./auditlog/AuditLog.ts"
 import { BackgroundMigrations } from "./postgres/BackgroundMigrations.ts"
+import { Directory } from "./accounts/Directory.ts"
 import { Books } from "./ledger/Books.ts"
 import { CatalogStore } from "./catalog/CatalogStore.ts"
 import { ProviderChecks } from "./catalog/ProviderChecks.ts"
@@ -137,7 +138,7 @@ const Stores = Layer.mergeAll(
   Layer.merge(WebhookEndpoints.layer, WebhookDeliveries.layer.pipe(Layer.provideMerge(PauseMails.layer))).pipe(
     Layer.provide(EventLog.layer)
   )
-).pipe(Layer.provideMerge(AuditLog.layer))
+).pipe(Layer.provideMerge(Layer.merge(AuditLog.layer, Directory.layer)))
 
 /** The database and the stores, without HTTP and providers. */
 export const Storage = Marketplace.layer.pipe(Layer.provideMerge(Stores), Layer.provideMerge(DatabaseLayer))

@@ -128,7 +128,8 @@ export const makeAttempt = Effect.gen(function* () {
   const slots = yield* RunSlots
   const clock = yield* Clock.Clock
   const optOuts = yield* OptOuts
-  const address = addressOf(yield* Settings)
+  const settings = yield* Settings
+  const service = { address: addressOf(settings), cell: settings.cell }
 
   const afterBug = Effect.fnUntraced(function* (provider: string, began: number, cause: Cause.Cause<never>) {
     yield* Effect.logError(`${provider}: adapter failed: ${Cause.pretty(cause)}`)
@@ -197,7 +198,7 @@ export const makeAttempt = Effect.gen(function* () {
   const callWith = (request: ProviderCall) =>
     request.capability === emailSend.slug
       ? Effect.flatMap(retrying(optOuts.secret), (secret) =>
-          providers.call({ ...request, ...unsubscribeIn(secret, address, request, request.input) })
+          providers.call({ ...request, ...unsubscribeIn(secret, service, request, request.input) })
         )
       : providers.call(request)
 

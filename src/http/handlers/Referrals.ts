@@ -3,6 +3,7 @@ import { Effect, Schema } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Referrals } from "../../layers/accounts/Referrals.ts"
 import { addressOf, Settings } from "../../layers/platform/Settings.ts"
+import { cellQuery } from "../../schema/accounts/TokenText.ts"
 import { ReferralProgram } from "../../schema/nouns/Referral.ts"
 import { MicroUsd } from "../../schema/money/Money.ts"
 import { describeTerms, earned, percentOf, shareReference } from "../../schema/wallet/Referral.ts"
@@ -40,7 +41,7 @@ export const ReferralsHandlers = HttpApiBuilder.group(
         const credits = yield* referrals.credits(org_id, creditsMax)
         return programJson({
           code,
-          link: `${addressOf(settings)}/join/${code}`,
+          link: `${addressOf(settings)}/join/${code}${cellQuery(settings.cell, org_id)}`,
           terms: shownTerms,
           earnings: { ...earnings, currency, referred_count: Number(earnings.referred_count) },
           referred: {

@@ -24,6 +24,10 @@ const weak = refusedField(
   "password",
   `must have at least ${passwordLengthMin} characters, because it is for a new account`
 )
+const elsewhere = problem(
+  "invalid_request",
+  "This address has an account in another part of this service, so it can't join here. Ask for an invitation of another address, or ask the operator to move one of the organizations."
+)
 const wrongPassword = problem(
   "unauthorized",
   withCommands`This address has an account, and the password is not its password. Reset it with ${resetPassword}, then accept the invitation with the new one.`
@@ -56,6 +60,7 @@ export const makeAccept = Effect.gen(function* () {
         Effect.catchTags({
           NotInvited: () => Effect.fail(notInvited),
           WeakPassword: () => Effect.fail(weak),
+          AddressElsewhere: () => Effect.fail(elsewhere),
           WrongAccountPassword: () => Effect.andThen(limits.failedAttempt(email), Effect.fail(wrongPassword)),
           ...codeRefused(limits, email, "unauthorized")
         })

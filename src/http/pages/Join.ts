@@ -3,6 +3,7 @@ import { Effect } from "effect"
 import { HttpRouter } from "effect/http"
 import { Referrals } from "../../layers/accounts/Referrals.ts"
 import { addressOf, Settings, type SignUp } from "../../layers/platform/Settings.ts"
+import { cellQuery } from "../../schema/accounts/TokenText.ts"
 import { codeOf, describeTerms } from "../../schema/wallet/Referral.ts"
 import type { Limits } from "../middleware/Limits.ts"
 import { rateLimitedPage } from "../middleware/RequestChecks.ts"
@@ -15,7 +16,11 @@ const unknown = page(
 )
 
 /** The password is too short on purpose: nobody should get an account whose password is on a page. */
-const command = (address: string, code: string) => `curl -s ${address}/v1/auth/sign-up \\
+const command = (
+  address: string,
+  code: string,
+  cell: string | null
+) => `curl -s '${address}/v1/auth/sign-up${cellQuery(cell, null)}' \\
   -H "Content-Type: application/json" \\
   -d '{"email":"you@example.com","password":"YOUR-PASS","organization":"Your organization","referral_code":"${code}"}'`
 
@@ -43,7 +48,7 @@ export const JoinRoute = HttpRouter.add(
         `<p>Rungate runs data and outreach jobs for you, and you pay per run from one prepaid wallet.</p>
 <p>${escaped(describeTerms(settings.referral).referred)} The code is for people who have no account here yet.</p>
 <p>Sign up with the code <strong><code>${code}</code></strong>, the field <code>referral_code</code> of <code>POST /v1/auth/sign-up</code>, with a password of at least ten characters:</p>
-<pre><code>${escaped(command(address, code))}</code></pre>
+<pre><code>${escaped(command(address, code, settings.cell))}</code></pre>
 ${joining[settings.signUp]}
 <p>The response contains a session token. Use it for <code>POST /v1/wallet/topups/checkout</code>, which makes the first deposit. <a href="${escaped(address)}/docs/api">API reference</a></p>`
       )

@@ -10,6 +10,7 @@ import { type Account, Identities } from "../../layers/accounts/Identities.ts"
 import { OpenId, type OpenIdFailed, type OpenIdPerson } from "../../layers/accounts/OpenId.ts"
 import { randomPassword, randomText } from "../../layers/accounts/Secrets.ts"
 import { AuditLog } from "../../layers/auditlog/AuditLog.ts"
+import { Directory } from "../../layers/accounts/Directory.ts"
 import { OperatorSessions } from "../../layers/operator/OperatorSessions.ts"
 import type { OpenIdSettings } from "../../layers/platform/settings/openIdSettings.ts"
 import { Settings } from "../../layers/platform/Settings.ts"
@@ -35,7 +36,8 @@ const cookie = "__Host-rungate_openid"
 const cookieSeconds = 600
 /** The console's page of operators: who wants to go there signs in as one. */
 const operatorPage = "/operator"
-const bindingForm = /^[0-9A-Za-z]{43}$/
+/** The cookie: in a cell its name, which the router reads, then the binding, and where the browser goes at the end. */
+const keptForm = /^(?:[a-z0-9]{1,12}_)?([0-9A-Za-z]{43})(.*)$/s
 
 const refused = (message: string) => problem("forbidden", message)
 const off = refused("This service has no sign-in by OpenID Connect. Sign in with your password at /sign-in.")
@@ -51,6 +53,9 @@ const refusedBecause = {
   ),
   other: refused(
     "The account of your e-mail address belongs to another person of your identity provider. Ask an admin of your organization for an invitation of another address."
+  ),
+  elsewhere: refused(
+    "Your e-mail address has an account in another part of this service, so it can't join the organization of its domain here. Ask the operator to move that organization (rungate admin cells move)."
   ),
   organization: refused(
     "The organization of your domain does not exist. Ask the operator of this service to correct RUNGATE_OIDC_DOMAINS."
@@ -121,6 +126,7 @@ export const OpenIdPages = Layer.unwrap(
     const log = yield* AuditLog
     const settings = yield* Settings
     const signInAs = yield* makeSignInAs
+    const directory = yield* Directory
 
     const begin = Effect.gen(function* () {
       const { url } = yield* HttpServerRequest.HttpServerRequest
@@ -130,7 +136,8 @@ export const OpenIdPages = Layer.unwrap(
       const next = localAddress(new URLSearchParams(url.split("?")[1] ?? "").get("next")?.slice(0, 2_000))
       const factors = next === operatorPage ? settings.openId.operatorFactors : []
       const acr = factors.flatMap(({ claim, value }) => (claim === "acr" ? [value] : []))
-      return keep(`${binding}${next}`, cookieSeconds)(to(yield* orFailed(openId.start(binding, callback, acr))))
+      const place = settings.cell === null ? "" : `${settings.cell}_`
+      return keep(`${place}${binding}${next}`, cookieSeconds)(to(yield* orFailed(openId.start(binding, callback, acr))))
     })
 
     const asOperator = Effect.fnUntraced(function* ({ email, claims }: OpenIdPerson, rules: OpenIdSettings) {
@@ -148,12 +155,16 @@ export const OpenIdPages = Layer.unwrap(
     const end = Effect.gen(function* () {
       const { url, cookies } = yield* HttpServerRequest.HttpServerRequest
       if (settings.openId === null) return yield* Effect.fail(off)
-      const kept = cookies[cookie] ?? ""
-      const binding = kept.slice(0, 43)
-      if (!bindingForm.test(binding)) return yield* Effect.fail(failed)
-      const next = localAddress(kept.slice(43))
+      const [, binding, page] = keptForm.exec(cookies[cookie] ?? "") ?? []
+      if (binding === undefined) return yield* Effect.fail(failed)
+      const next = localAddress(page)
       const callback = new URL(`${yield* issuerOf(settings)}${openIdCallbackPath}?${url.split("?")[1] ?? ""}`)
       const person = yield* orFailed(openId.finish(binding, callback))
+      const elsewhere =
+        person.email === null || directory.cells === null ? null : yield* directory.cells.of(person.email)
+      // The provider knows the person already, so this is two redirects that nobody sees.
+      if (elsewhere !== null && next !== operatorPage)
+        return to(`${openIdStartPath}?${new URLSearchParams({ cell: elsewhere.name, next })}`)
       yield* next === operatorPage
         ? asOperator(person, settings.openId)
         : Effect.flatMap(signInAs(person, settings.openId), ({ token, session }) =>

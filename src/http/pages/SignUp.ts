@@ -7,6 +7,7 @@
 import { Effect, Option, Redacted } from "effect"
 import { AccountMails } from "../../actors/accounts/AccountMails.ts"
 import { Accounts, type EmailTaken, type JoiningRefused, type NewUser } from "../../layers/accounts/Accounts.ts"
+import { Directory } from "../../layers/accounts/Directory.ts"
 import { Invitations } from "../../layers/accounts/Invitations.ts"
 import { Mails } from "../../layers/accounts/Mails.ts"
 import { Referrals } from "../../layers/accounts/Referrals.ts"
@@ -49,6 +50,7 @@ export const makeSignUp = Effect.gen(function* () {
   const limits = yield* Limits
   const referrals = yield* Referrals
   const invitations = yield* Invitations
+  const directory = yield* Directory
   const mails = yield* Mails
   const accountMails = yield* AccountMails
   const { emailVerification, mode, referral: terms, signUp } = yield* Settings
@@ -85,6 +87,7 @@ export const makeSignUp = Effect.gen(function* () {
     const trustedEmail = address === "pending" ? null : email
     if (code !== null)
       yield* referrals.admit(code, trustedEmail).pipe(Effect.catch(({ reason }) => Effect.fail(codeRefused[reason])))
+    if (trustedEmail !== null) yield* Effect.mapError(directory.claim(trustedEmail), () => emailTaken)
     const account = yield* accounts
       .signUp({
         email,

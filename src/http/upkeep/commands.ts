@@ -7,6 +7,7 @@ import { Argument, Command, Flag } from "effect/cli"
 import { fail } from "../cli/terminal/exits.ts"
 import { boolean, text, yes } from "../cli/terminal/flags.ts"
 import { ask } from "../operator/ask.ts"
+import { cellCommands } from "../operator/cells.ts"
 import { operated } from "../operator/commands.ts"
 import { json } from "../operator/flags.ts"
 
@@ -160,6 +161,11 @@ const move = Command.make(
     )
 ).pipe(Command.withDescription("Copy the embedded database to a PostgreSQL server and compare the books of both"))
 
+const cells = Command.make("cells").pipe(
+  Command.withDescription("Manage the cells of a service: installations that share its organizations"),
+  Command.withSubcommands([...cellCommands])
+)
+
 const reindex = Command.make(
   "reindex-history",
   {
@@ -182,5 +188,5 @@ const migrations = Command.make("migrations", { json }, ({ json }) =>
 
 export const admin = Command.make("admin").pipe(
   Command.withDescription("Manage organizations: credit, ledger and keys"),
-  Command.withSubcommands([...operated, reindex, migrations, reload, backup, restore, move])
+  Command.withSubcommands([...operated, reindex, migrations, reload, backup, restore, move, cells])
 )

@@ -7,6 +7,7 @@ import { SqlClient } from "effect/sql"
 import { AuditLog } from "../auditlog/AuditLog.ts"
 import { storedAs } from "../postgres/Rows.ts"
 import type { Role } from "../../schema/accounts/Role.ts"
+import { Directory } from "./Directory.ts"
 import { newId } from "../platform/Ids.ts"
 import { hashed, randomPassword } from "./Secrets.ts"
 
@@ -22,10 +23,10 @@ export interface Joining {
 
 /**
  * `unverified`: the account of the address has never verified it, so somebody else may have signed up with it. `other`: the account belongs
- * to another subject. `organization`: the organization of the domain does not exist.
+ * to another subject. `organization`: the organization of the domain does not exist. `elsewhere`: another cell has the account of the address.
  */
 export class IdentityRefused extends Schema.TaggedError<IdentityRefused>()("IdentityRefused", {
-  reason: Schema.Literals(["unverified", "other", "organization"])
+  reason: Schema.Literals(["unverified", "other", "organization", "elsewhere"])
 }) {}
 
 const Account = Schema.Struct({ user_id: Schema.String, password_hash: Schema.String })
@@ -57,6 +58,7 @@ export class Identities extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const log = yield* AuditLog
+      const directory = yield* Directory
 
       const store = ({ issuer, subject }: Identity, user_id: string) => sql`
         INSERT INTO identities (issuer, subject, user_id) VALUES (${issuer}, ${subject}, ${user_id})
@@ -85,6 +87,8 @@ export class Identities extends Context.Service<
             const orgs = yield* Effect.orDie(sql`SELECT 1 AS existing FROM orgs WHERE org_id = ${joining.org_id}`)
             if (orgs.length === 0) return yield* new IdentityRefused({ reason: "organization" })
           }
+          if (existing === undefined)
+            yield* Effect.mapError(directory.claim(email), () => new IdentityRefused({ reason: "elsewhere" }))
           const account = existing ?? { user_id: newId("usr"), password_hash: yield* hashed(randomPassword()) }
           yield* log
             .by({ kind: "person", id: account.user_id, name: null, address })(

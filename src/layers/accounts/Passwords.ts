@@ -7,6 +7,7 @@
 import { Context, Effect, Layer, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { AuditLog } from "../auditlog/AuditLog.ts"
+import { Directory } from "./Directory.ts"
 import { digest, hashed, matches } from "./Secrets.ts"
 import { rowsOf, storedAs } from "../postgres/Rows.ts"
 
@@ -48,6 +49,7 @@ export class Passwords extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const log = yield* AuditLog
+      const directory = yield* Directory
       const hashOf = (token: Redacted.Redacted) => digest(Redacted.value(token))
 
       /** Deletes a link's token and returns its user. If the transaction fails, the link still works. */
@@ -77,6 +79,14 @@ export class Passwords extends Context.Service<
                           AND email_identity(u.email) = email_identity(me.email))`
       })
 
+      const claimAddress = Effect.fnUntraced(function* (token: Redacted.Redacted) {
+        const rows = emailRows(sql`
+          SELECT u.email FROM mail_tokens t JOIN users u USING (user_id)
+          WHERE t.token_hash = ${hashOf(token)} AND t.purpose = 'verify_email' AND t.expires_at > now()`)
+        const [row] = directory.cells === null ? [] : yield* Effect.orDie(rows)
+        if (row !== undefined) yield* Effect.mapError(directory.claim(row.email), () => new AddressTaken())
+      })
+
       const endSessions = (user_id: string, except: Redacted.Redacted | null) => sql`
         UPDATE sessions SET ended_at = now()
         WHERE user_id = ${user_id} AND ended_at IS NULL AND expires_at > now()
@@ -91,6 +101,7 @@ export class Passwords extends Context.Service<
 
       return Passwords.of({
         verifyEmail: Effect.fn("Passwords.verifyEmail")(function* (token) {
+          yield* claimAddress(token)
           return yield* sql
             .withTransaction(
               Effect.gen(function* () {

@@ -23,9 +23,9 @@ export const randomPassword = (): Redacted.Redacted => Redacted.make(randomText(
 export const digest = (token: string): Uint8Array => new Bun.CryptoHasher("sha256").update(token).digest()
 
 /** What a link is for. */
-export type LinkPurpose = "verify" | "reset" | "invite" | "join" | "operator" | "approve"
+type LinkPurpose = "verify" | "reset" | "invite" | "join" | "operator" | "approve"
 
-export type TokenKind = "test" | "live" | "sess" | "oper" | "code" | "refresh" | LinkPurpose
+type TokenKind = "test" | "live" | "sess" | "oper" | "code" | "refresh" | LinkPurpose
 
 /**
  * The text of every token. Its prefix lets people and secret scanners recognize it. In a cell, it also has the mark by which the router finds

@@ -9,6 +9,7 @@ import { Context, Effect, Layer, Option, type Redacted, Redacted as Secret, Sche
 import { SqlClient } from "effect/sql"
 import { AuditLog } from "../auditlog/AuditLog.ts"
 import { Accounts, type NewSession } from "../accounts/Accounts.ts"
+import { type AddressElsewhere, Directory } from "../accounts/Directory.ts"
 import { digest, hashed, matches, newLinkToken } from "../accounts/Secrets.ts"
 import { type CodeNeeded, SecondFactors, type WrongCode } from "../accounts/SecondFactors.ts"
 import { Mails } from "../accounts/Mails.ts"
@@ -91,7 +92,10 @@ export class MemberInvitations extends Context.Service<
     readonly accept: (
       token: Redacted.Redacted,
       accepting: Accepting
-    ) => Effect.Effect<NewSession, NotInvited | WrongAccountPassword | WeakPassword | CodeNeeded | WrongCode>
+    ) => Effect.Effect<
+      NewSession,
+      NotInvited | WrongAccountPassword | WeakPassword | AddressElsewhere | CodeNeeded | WrongCode
+    >
   }
 >()("rungate/layers/members/MemberInvitations") {
   static readonly layer = Layer.effect(
@@ -99,6 +103,7 @@ export class MemberInvitations extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const { cell } = yield* Settings
+      const directory = yield* Directory
       const accounts = yield* Accounts
       const factors = yield* SecondFactors
       const mails = yield* Mails
@@ -223,6 +228,7 @@ export class MemberInvitations extends Context.Service<
             ).pipe(by(user_id), Effect.catchTag("SqlError", Effect.die))
           }
           if (Secret.value(given.password).length < given.passwordLengthMin) return yield* new WeakPassword()
+          if (given.address !== "pending") yield* directory.claim(invitation.email)
           const password_hash = yield* hashed(given.password)
           const user_id = newId("usr")
           return yield* Effect.andThen(

@@ -18,6 +18,10 @@ export const tagOf = (org_id: string): string =>
 export const markOf = (cell: string, org_id: string | null): string =>
   org_id === null ? cell : `${cell}-${tagOf(org_id)}`
 
+/** The query of a link without a token, by which the router finds the cell. */
+export const cellQuery = (cell: string | null, org_id: string | null): string =>
+  cell === null ? "" : `?cell=${markOf(cell, org_id)}`
+
 /** A mark in the pattern of a token, with the line that ends it. Tokens from before the installation became a cell have none. */
 export const markPattern = `(?:[a-z0-9]{1,12}(?:-[0-9a-f]{${tagChars}})?_)?`
 

@@ -4,6 +4,7 @@
  * Its token has the organization, the run and the digest of the address, and is signed, so that nobody can opt out somebody else, and nobody
  * reads an address in it. A message to several recipients has no link: it would not say who of them has clicked.
  */
+import { cellQuery } from "../accounts/TokenText.ts"
 import { recipientsOf } from "./ContactGuard.ts"
 import { optOutDigest } from "./OptOut.ts"
 
@@ -40,7 +41,7 @@ export const readUnsubscribe = (secret: string, token: string): Unsubscribe | nu
 /** The member of a call that has the link. */
 export const unsubscribeIn = (
   secret: string,
-  address: string,
+  service: { readonly address: string; readonly cell: string | null },
   run: Omit<Unsubscribe, "digest">,
   input: unknown
 ): { readonly unsubscribe?: string } => {
@@ -48,7 +49,7 @@ export const unsubscribeIn = (
   const identity = one?.identities[0]
   if (identity === undefined || others.length > 0) return {}
   const token = unsubscribeToken(secret, { ...run, digest: optOutDigest(identity.slice(2)) })
-  return { unsubscribe: `${address}${unsubscribePath}/${token}` }
+  return { unsubscribe: `${service.address}${unsubscribePath}/${token}${cellQuery(service.cell, run.org_id)}` }
 }
 
 /** The headers of a message: the caller's, and the link. A `List-Unsubscribe` of the caller's own stays alone. */

@@ -53,7 +53,7 @@ describe("the headers of a message", () => {
 
   test("have a link for one recipient only, which names nobody", () => {
     const linkFor = (sent: object) =>
-      unsubscribeIn("secret", "https://gate.example", run, { ...input, ...sent }).unsubscribe
+      unsubscribeIn("secret", { address: "https://gate.example", cell: null }, run, { ...input, ...sent }).unsubscribe
     const one = linkFor({ to: ["Ada@Example.com"] }) ?? ""
     expect(one).toStartWith("https://gate.example/unsubscribe/org_")
     expect(one.toLowerCase()).not.toMatch(/ada|example\.com/)

@@ -255,10 +255,11 @@ describe("in the sources", () => {
     expect(saying(/\bproviders\.bounced\(/)).toEqual(["actors/warranty/Warranties.ts"])
     expect(saying(/\brunActor\.execute\(/)).toEqual(["actors/Workers.ts"])
     expect(saying(/\bstore\.admit\(/)).toEqual(["actors/runs/Admission.ts"])
-    // Two are pages in a browser, one reads documents for the catalog, one asks the payment processor.
+    // Two are pages in a browser, one passes a sign-in on to another cell, one reads documents for the catalog, one asks the payment processor.
     expect(saying(/\bfetch\(/)).toEqual([
       "http/client/Browser.ts",
       "http/console/docs/search.ts",
+      "http/middleware/HomeCell.ts",
       "layers/catalog/import/kit/Downloads.ts",
       "layers/executor/Send.ts",
       "layers/payments/Stripe.ts"

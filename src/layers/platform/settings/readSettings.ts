@@ -9,7 +9,7 @@ import { cellForm } from "../../../schema/accounts/TokenText.ts"
 import { lanesMax } from "../../../schema/wallet/Lane.ts"
 import { accountsOf } from "./ProviderSettings.ts"
 import { databaseUrlsOf, dnsServersOf, mailOf, redisUrlOf } from "./ServerUrls.ts"
-import { printable, type SettingsReader } from "./SettingsReader.ts"
+import { printable, secret, type SettingsReader } from "./SettingsReader.ts"
 import { moneySettingsOf } from "./moneySettings.ts"
 import { openIdOf } from "./openIdSettings.ts"
 
@@ -184,17 +184,33 @@ const cellOf = (read: SettingsReader): string | null => {
   const cell = read.text(
     "RUNGATE_CELL",
     null,
-    "this installation's name among several behind one router: 1 to 12 small letters or digits"
+    "this installation's name among several behind one router ([cells](cells.md)): 1 to 12 small letters or digits"
   )
   if (cell === null || cellForm.test(cell)) return cell
   read.problems.push("RUNGATE_CELL must have 1 to 12 small letters or digits")
   return null
 }
 
+const directoryUrlOf = (read: SettingsReader, cell: string | null) => {
+  const url = read.url(
+    "RUNGATE_DIRECTORY_URL",
+    ["postgres", "postgresql"],
+    "PostgreSQL database in which all cells look up the cell of an e-mail address",
+    { secret: true }
+  )
+  if (url !== null && cell === null) read.problems.push("RUNGATE_DIRECTORY_URL needs RUNGATE_CELL")
+  return secret(url)
+}
+
+const cellSettingsOf = (read: SettingsReader) => {
+  const cell = cellOf(read)
+  return { cell, directoryUrl: directoryUrlOf(read, cell) }
+}
+
 const serverSettingsOf = (read: SettingsReader, production: boolean, publicUrl: string | null) => ({
   ...signUpSettingsOf(read, production, publicUrl),
   openId: openIdOf(read),
-  cell: cellOf(read),
+  ...cellSettingsOf(read),
   ...databaseUrlsOf(read),
   dataDir: read.text("RUNGATE_DATA_DIR", ".rungate", "files of the embedded PostgreSQL"),
   minFreeDiskMb: read.int(

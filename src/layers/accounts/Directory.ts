@@ -1,0 +1,182 @@
+/**
+ * The directory that all cells of a service read: which cells there are, in which one an e-mail address has its account, and which
+ * organizations have moved (RUNGATE_DIRECTORY_URL).
+ *
+ * One row for each verified address, so two cells can't give it two accounts. It holds digests of addresses and no secret. Only sign-up, sign-in,
+ * password resets, invitations and the operator's commands read it: keys and sessions name their cell themselves. Without a directory,
+ * every address is at home here.
+ */
+import { PgClient } from "@effect/sql-pg"
+import { Context, Effect, Layer, Schema } from "effect"
+import { Reactivity } from "effect/reactivity"
+import { tagOf } from "../../schema/accounts/TokenText.ts"
+import { digest } from "./Secrets.ts"
+import { Settings } from "../platform/Settings.ts"
+import { keepAwake } from "../postgres/connection/KeepAwake.ts"
+import { socketsTo } from "../postgres/connection/Sockets.ts"
+import { oneRowOf, rowsOf, texts } from "../postgres/Rows.ts"
+import { timezone } from "../postgres/SessionSettings.ts"
+
+/** Another cell has the account of this address. */
+export class AddressElsewhere extends Schema.TaggedError<AddressElsewhere>()("AddressElsewhere", {}) {}
+
+const CellRow = Schema.Struct({
+  name: Schema.String,
+  /** Where the other cells reach it. */
+  url: Schema.String,
+  /** Whether new addresses get their accounts there. */
+  takes_accounts: Schema.Boolean,
+  addresses: Schema.BigInt
+})
+
+const cellRows = rowsOf(CellRow.fields)
+const homeRows = rowsOf({ name: Schema.String, url: Schema.String })
+const cellRow = oneRowOf({ cell: Schema.String })
+const movedRows = rowsOf({ tag: Schema.String, cell: Schema.String })
+const elsewhereRow = oneRowOf({ elsewhere: Schema.BigInt })
+
+/** Long for a statement of one row. Somebody waits who signs up or in. */
+const millisMax = 5_000
+const connections = 4
+
+/** Idempotent, so that every cell may run it. */
+const tables = [
+  "CREATE SCHEMA IF NOT EXISTS rungate_directory",
+  // `salt` places addresses that have no account, in a way that strangers can't compute.
+  `CREATE TABLE IF NOT EXISTS rungate_directory.cells (
+    name text PRIMARY KEY CHECK (name ~ '^[a-z0-9]{1,12}$'),
+    url text NOT NULL,
+    takes_accounts boolean NOT NULL,
+    salt uuid NOT NULL DEFAULT gen_random_uuid(),
+    created_at timestamptz NOT NULL DEFAULT now())`,
+  `CREATE TABLE IF NOT EXISTS rungate_directory.addresses (
+    address bytea PRIMARY KEY CHECK (length(address) = 32),
+    cell text NOT NULL REFERENCES rungate_directory.cells)`,
+  `CREATE TABLE IF NOT EXISTS rungate_directory.moved (
+    tag text PRIMARY KEY CHECK (tag ~ '^[0-9a-f]{12}$'),
+    cell text NOT NULL REFERENCES rungate_directory.cells,
+    moved_at timestamptz NOT NULL DEFAULT now())`
+]
+
+const keyOf = (email: string) => digest(email.trim().toLowerCase())
+
+const directoryOf = (sql: PgClient.PgClient, cell: string) => {
+  const unprepared = (statement: string) => sql.unsafe(statement)
+
+  const other = ([row]: ReadonlyArray<{ readonly name: string; readonly url: string }>) =>
+    row === undefined || row.name === cell ? null : row
+
+  const home = (email: string) =>
+    Effect.map(
+      homeRows(sql`
+        SELECT c.name, c.url FROM rungate_directory.cells c
+        LEFT JOIN rungate_directory.addresses a ON a.address = ${keyOf(email)} AND a.cell = c.name
+        WHERE a.address IS NOT NULL OR c.takes_accounts
+        ORDER BY a.address IS NULL, sha256(convert_to(c.salt::text, 'UTF8') || ${keyOf(email)}::bytea) LIMIT 1`),
+      other
+    )
+
+  const of = (email: string) =>
+    Effect.map(
+      homeRows(sql`
+        SELECT c.name, c.url FROM rungate_directory.addresses a JOIN rungate_directory.cells c ON c.name = a.cell
+        WHERE a.address = ${keyOf(email)}`),
+      other
+    )
+
+  const claim = Effect.fnUntraced(function* (email: string) {
+    const { cell: owner } = yield* cellRow(sql`
+      INSERT INTO rungate_directory.addresses (address, cell) VALUES (${keyOf(email)}, ${cell})
+      ON CONFLICT (address) DO UPDATE SET cell = addresses.cell RETURNING cell`).pipe(Effect.orDie)
+    if (owner !== cell) return yield* new AddressElsewhere()
+  })
+
+  const claimAll = (emails: ReadonlyArray<string>) => {
+    const keys = texts(emails.map((email) => Buffer.from(keyOf(email)).toString("hex")))
+    return Effect.andThen(
+      sql`
+        INSERT INTO rungate_directory.addresses (address, cell) SELECT decode(key, 'hex'), ${cell} FROM unnest(${keys}) AS k (key)
+        ON CONFLICT (address) DO NOTHING`,
+      Effect.map(
+        elsewhereRow(sql`
+          SELECT count(*) AS elsewhere FROM unnest(${keys}) AS k (key)
+          JOIN rungate_directory.addresses ON address = decode(key, 'hex') AND cell <> ${cell}`),
+        ({ elsewhere }) => Number(elsewhere)
+      )
+    )
+  }
+
+  const register = Effect.fnUntraced(function* (url: string, takesAccounts: boolean) {
+    yield* Effect.forEach(tables, unprepared, { discard: true })
+    yield* sql`
+      INSERT INTO rungate_directory.cells (name, url, takes_accounts) VALUES (${cell}, ${url}, ${takesAccounts})
+      ON CONFLICT (name) DO UPDATE SET url = excluded.url, takes_accounts = excluded.takes_accounts`
+  })
+
+  const list = cellRows(sql`
+    SELECT name, url, takes_accounts, (SELECT count(*) FROM rungate_directory.addresses a WHERE a.cell = c.name) AS addresses
+    FROM rungate_directory.cells c ORDER BY name`)
+
+  const moved = Effect.fnUntraced(function* (org_id: string, to: string, emails: ReadonlyArray<string>) {
+    yield* sql`
+      INSERT INTO rungate_directory.moved (tag, cell) VALUES (${tagOf(org_id)}, ${to})
+      ON CONFLICT (tag) DO UPDATE SET cell = excluded.cell, moved_at = now()`
+    const keys = texts(emails.map((email) => Buffer.from(keyOf(email)).toString("hex")))
+    yield* sql`
+      UPDATE rungate_directory.addresses SET cell = ${to} WHERE address IN (SELECT decode(key, 'hex') FROM unnest(${keys}) AS k (key))`
+  }, sql.withTransaction)
+
+  return {
+    /**
+     * The other cell that answers for an address: that of its account, and for an address without one the cell in which it would get one. So
+     * strangers can't tell by the cell whether there is an account. Null for this cell.
+     */
+    home: (email: string) => Effect.orDie(home(email)),
+    /** The other cell that has the account of an address. */
+    of: (email: string) => Effect.orDie(of(email)),
+    claim,
+    /** Makes this cell the home of the addresses that have none. Returns how many have another one. */
+    claimAll: (emails: ReadonlyArray<string>) => Effect.orDie(claimAll(emails)),
+    register: (url: string, takesAccounts: boolean) => Effect.orDie(register(url, takesAccounts)),
+    list: Effect.orDie(list),
+    /** An organization has moved, and with it the accounts of these addresses. */
+    moved: (org_id: string, to: string, emails: ReadonlyArray<string>) => Effect.orDie(moved(org_id, to, emails)),
+    /** For the router: its map of tags. */
+    moves: Effect.orDie(movedRows(sql`SELECT tag, cell FROM rungate_directory.moved ORDER BY tag`))
+  }
+}
+
+export class Directory extends Context.Service<
+  Directory,
+  {
+    /** Null without a directory. */
+    readonly cells: Omit<ReturnType<typeof directoryOf>, "claim"> | null
+    /** This cell. Empty without cells. */
+    readonly cell: string
+    /**
+     * Makes this cell the home of a verified address: of two cells, one gets it. Call it before the transaction that stores the account or its
+     * verification. If that fails, the address has a home and no account, which the next sign-up gives it there.
+     */
+    readonly claim: (email: string) => Effect.Effect<void, AddressElsewhere>
+  }
+>()("rungate/layers/accounts/Directory") {
+  static readonly layer = Layer.effect(
+    Directory,
+    Effect.gen(function* () {
+      const { cell, directoryUrl } = yield* Settings
+      if (cell === null || directoryUrl === null)
+        return Directory.of({ cells: null, cell: cell ?? "", claim: () => Effect.void })
+      const sql = yield* PgClient.make({
+        url: directoryUrl,
+        stream: socketsTo(directoryUrl),
+        maxConnections: connections,
+        connectTimeout: millisMax,
+        applicationName: `rungate directory ${cell}`,
+        startupParameters: { ...timezone, statement_timeout: String(millisMax) }
+      })
+      yield* Effect.forkScoped(keepAwake(sql`SELECT 1`, connections))
+      const { claim, ...cells } = directoryOf(sql, cell)
+      return Directory.of({ cells, cell, claim })
+    })
+  ).pipe(Layer.provide(Reactivity.layer))
+}
