@@ -106,6 +106,10 @@ export const errorGuide: Readonly<Record<ErrorCode, ErrorAdvice>> = {
     advice:
       "`GET /v1/wallet/audit` says what is wrong. Ask the operator, who resumes the wallet when its books add up. Then a new run"
   },
+  organization_moved: {
+    meaning: "The operator has moved the organization to another part of the service. Nothing was changed",
+    advice: "Send the request to the service's own address, not to that of one part; then again"
+  },
   configuration_changed: {
     meaning:
       "Keys, limits, webhooks or budgets changed after the preview, or this request was applied already. Nothing was changed",

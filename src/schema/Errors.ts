@@ -58,6 +58,7 @@ export const Wire = {
   gone: wire("gone", 410),
   payload_too_large: wire("payload_too_large", 413),
   unsupported_media_type: wire("unsupported_media_type", 415),
+  organization_moved: wire("organization_moved", 421),
   idempotency_key_reused: wire("idempotency_key_reused", 422),
   rate_limited: wire("rate_limited", 429),
   internal_error: wire("internal_error", 500),

@@ -12,6 +12,7 @@ import { heldProvider, rehearseHeld } from "../kit/held-provider.ts"
 /** Codes that no test can force here yet, with the reason. */
 const unforced = new Map([
   ["request_timeout", "a body that takes 15 s to arrive: test/http/bodies.test.ts"],
+  ["organization_moved", "it takes a second installation: test/slow/reliability/cells-move.test.ts"],
   ["outcome_unknown", "a call that acts and whose answer is lost: test/slow/reliability/outcome-unknown.test.ts"]
 ])
 

@@ -50,7 +50,7 @@ import {
   startedBy
 } from "./RunRequests.ts"
 import { PendingRun, type Submitted, type ToEnd, toEndOf } from "../mailbox/PendingRun.ts"
-import { diskIsFull } from "./Unavailable.ts"
+import { diskIsFull, isMoving } from "./Unavailable.ts"
 import type { Place } from "../mailbox/Places.ts"
 import { Waiters } from "../mailbox/Waiters.ts"
 import { isFinalRow, type RunRow } from "../../schema/nouns/Run.ts"
@@ -273,6 +273,7 @@ export class Admission extends Context.Service<
             )
           )
         }
+        if (admitted._tag === "Moving") return yield* Effect.fail(isMoving)
         if (admitted._tag === "StorageFull") return yield* Effect.fail(storageFull(admitted.limit))
         if (admitted._tag === "Revoked") return yield* Effect.fail(revoked)
         if (admitted._tag === "KeyChanged") return yield* Effect.fail(keyChanged)

@@ -197,7 +197,7 @@ export const makeAttempt = Effect.gen(function* () {
   /** A message gets the link with which its recipient opts out. */
   const callWith = (request: ProviderCall) =>
     request.capability === emailSend.slug
-      ? Effect.flatMap(retrying(optOuts.secret), (secret) =>
+      ? Effect.flatMap(retrying(optOuts.secret(request.org_id)), (secret) =>
           providers.call({ ...request, ...unsubscribeIn(secret, service, request, request.input) })
         )
       : providers.call(request)

@@ -74,3 +74,9 @@ export const diskIsFull = problem(
   "service_unavailable",
   "The service's disk is nearly full, so it starts no new runs; nothing was charged. Try again later with the same Idempotency-Key."
 )
+
+/** The refusal of a new run while its organization moves to another cell. */
+export const isMoving = problem(
+  "service_unavailable",
+  "The operator is moving this organization to another part of the service, which takes a moment; nothing was charged. Try again with the same Idempotency-Key."
+)

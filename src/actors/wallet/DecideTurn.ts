@@ -150,6 +150,9 @@ export interface Names {
   readonly token: () => string
 }
 
+/** Its organization is being copied to another cell. Who sent the command asks again, there or here, as after the move, when there is no wallet. */
+const isFenced = ({ wallets }: TurnView, { org_id }: TurnCommand) => wallets.get(org_id)?.moving === "fenced"
+
 export const decideTurn = (view: TurnView, room: Room, names: Names) => {
   const wallets = new Map<string, Wallet>()
   const runs = new Map<string, TurnRun>()
@@ -337,8 +340,8 @@ export const decideTurn = (view: TurnView, room: Room, names: Names) => {
   const walletOf = (org_id: string) => wallets.get(org_id) ?? view.wallets.get(org_id)?.wallet
   for (const mail of view.commands) {
     const wallet = walletOf(mail.org_id)
+    if (wallet === undefined || isFenced(view, mail)) continue
     const { command, report } = decodeCommand(mail)
-    if (wallet === undefined) throw new Error(`A command names ${mail.org_id}, which has no wallet.`)
     const before = runs.get(mail.run_id ?? "") ?? view.runs.get(mail.run_id ?? "") ?? null
     if (command === null) {
       special(mail, wallet, before)

@@ -8,6 +8,8 @@ import { ByteSize, Clock, Effect, Layer, Schema } from "effect"
 import { HttpIncomingMessage, HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { inWords } from "../../layers/postgres/Batch.ts"
 import { newId } from "../../layers/platform/Ids.ts"
+import { isMoving } from "../../actors/runs/Unavailable.ts"
+import { isElsewhere } from "../../layers/postgres/Elsewhere.ts"
 import { isFullDisk, isOutage } from "../../layers/postgres/Outage.ts"
 import { constraintOf } from "../../layers/postgres/connection/SqlState.ts"
 import { type ErrorCode, isErrorCode, problem, type Problem, statusOf } from "../../schema/Errors.ts"
@@ -34,6 +36,12 @@ const outage = problem(
   "service_unavailable",
   "The service can't reach its storage right now; nothing was charged for this request. Try again with the same Idempotency-Key."
 )
+
+/** Where the organization of a request is. The router of the cells sends requests there itself (docs/operate.md). */
+const elsewhere = (cell: string | null) =>
+  cell === null
+    ? answer(isMoving, { "retry-after": "1" })
+    : answer(problem("organization_moved", `This organization has moved to the cell ${cell}. Send the request there.`))
 
 /** Between the check of the caller's role and the write, somebody changed the role. */
 const roleChanged = problem(
@@ -141,6 +149,7 @@ const isRouteNotFound = (error: unknown): error is HttpServerError.HttpServerErr
 export const answerToDefect = (readiness: Readiness["Service"], name: string, defect: unknown) => {
   const refused = bodyProblem(defect)
   if (refused !== null) return Effect.succeed(answer(refused))
+  if (isElsewhere(defect)) return Effect.succeed(elsewhere(defect.cell))
   if (constraintOf(defect) === "acting_member_has_scope") return Effect.succeed(answer(roleChanged))
   const noted = isFullDisk(defect) ? readiness.diskWasFull : Effect.void
   return Effect.as(

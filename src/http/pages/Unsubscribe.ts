@@ -5,7 +5,7 @@
 import { Effect } from "effect"
 import { HttpRouter } from "effect/http"
 import { OptOuts } from "../../layers/guards/OptOuts.ts"
-import { readUnsubscribe, type Unsubscribe, unsubscribePath } from "../../schema/guards/Unsubscribe.ts"
+import { organizationIn, readUnsubscribe, type Unsubscribe, unsubscribePath } from "../../schema/guards/Unsubscribe.ts"
 import { rateLimitedPage } from "../middleware/RequestChecks.ts"
 import { form } from "./Forms.ts"
 import { escaped, page } from "./Page.ts"
@@ -26,7 +26,8 @@ export const UnsubscribePage = HttpRouter.use(
       rateLimitedPage(
         Effect.gen(function* () {
           const { run, signature } = yield* HttpRouter.params
-          const link = readUnsubscribe(yield* optOuts.secret, `${run}/${signature}`)
+          const token = `${run}/${signature}`
+          const link = readUnsubscribe(yield* optOuts.secret(organizationIn(token)), token)
           if (link === null) return unknown
           const hint = yield* optOuts.recipient(link, link.digest)
           return yield* of(link, hint === null ? "This address" : escaped(hint), hint)

@@ -71,7 +71,8 @@ export const answerAtEnd = Effect.gen(function* () {
     Effect.catchCause(work, (cause) =>
       Effect.failCause(cause).pipe(
         Effect.catch((refused) => {
-          const headers = refused.error.code === "rate_limited" ? { "retry-after": retryAfterSeconds } : {}
+          const later = refused.error.code === "rate_limited" || refused.error.code === "service_unavailable"
+          const headers = later ? { "retry-after": retryAfterSeconds } : {}
           return Effect.succeed(enveloped(answer(refused, headers), facts))
         }),
         Effect.catchDefect((defect) =>

@@ -26,6 +26,7 @@ import { organizationList, type OrganizationRow } from "./organizations/Organiza
 import type { InvitationRefused } from "./Invitations.ts"
 import { Settings } from "../platform/Settings.ts"
 import type { ReferralRefused } from "./Referrals.ts"
+import { diesIfMoved } from "../postgres/Elsewhere.ts"
 import { digest, hashed, matches, newToken, randomText } from "./Secrets.ts"
 import { type CodeNeeded, SecondFactors, type WrongCode } from "./SecondFactors.ts"
 import { newWalletLane } from "./WalletLanes.ts"
@@ -57,8 +58,9 @@ export const SessionRow = Schema.Struct({
   expires_at: Schema.Date,
   /** The user has not verified the e-mail address. */
   pending: Schema.Boolean,
-  /** The user's role in the organization. */
-  role: Schema.Literals(roles)
+  /** The user's role in the organization, and whether that is being copied to another cell. */
+  role: Schema.Literals(roles),
+  moving: Schema.Boolean
 })
 export type SessionRow = typeof SessionRow.Type
 const sessionRows = rowsOf(SessionRow.fields)
@@ -234,7 +236,8 @@ export class Accounts extends Context.Service<
 
       const findSession = (token: string) =>
         sessionRows(sql`
-          SELECT s.org_id, o.name AS organization, s.user_id, u.email, s.expires_at, u.pending, m.role
+          SELECT s.org_id, o.name AS organization, s.user_id, u.email, s.expires_at, u.pending, m.role,
+                 EXISTS (SELECT FROM wallets w WHERE w.org_id = s.org_id AND w.moving = 2) AS moving
           FROM sessions s JOIN users u USING (user_id) JOIN orgs o ON o.org_id = s.org_id
           JOIN members m ON m.org_id = s.org_id AND m.user_id = s.user_id
           WHERE s.token_hash = ${digest(token)} AND s.ended_at IS NULL AND s.expires_at > now()`)
@@ -332,6 +335,7 @@ export class Accounts extends Context.Service<
           const text = Redacted.value(token)
           if (text.startsWith("rg_sess_")) {
             const [row] = yield* findSession(text)
+            if (row?.moving !== false) yield* diesIfMoved(sql, row ?? { token_hash: digest(text) })
             return Option.map(Option.fromNullishOr(row), (session) => ({
               ...session,
               key_id: null,
@@ -342,7 +346,7 @@ export class Accounts extends Context.Service<
           const [key] = yield* keyOwnerRows(sql`
             SELECT org_id, key_id, environment, ${sql.literal(accessColumns)} FROM api_keys
             WHERE key_hash = ${digest(text)} AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now())`)
-          if (key === undefined) return Option.none()
+          if (key === undefined) return yield* Effect.as(diesIfMoved(sql, { token_hash: digest(text) }), Option.none())
           const { org_id, key_id, environment } = key
           return Option.some({
             org_id,
@@ -358,7 +362,7 @@ export class Accounts extends Context.Service<
           const [row] = yield* accessRows(sql`
             SELECT ${sql.literal(accessColumns)} FROM api_keys
             WHERE org_id = ${org_id} AND key_id = ${key_id} AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now())`)
-          return row === undefined ? null : accessOf(row)
+          return row === undefined ? yield* diesIfMoved(sql, { org_id }) : accessOf(row)
         }, Effect.orDie),
         createKey: keys.create,
         changeableKeys: (org_id) => Effect.orDie(keys.changeable(org_id)),

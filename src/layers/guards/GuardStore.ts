@@ -134,8 +134,8 @@ export class GuardStore extends Context.Service<
         contactRule: (org_id) =>
           Effect.orDie(
             contactRuleRow(sql`
-              SELECT g.days::int AS days, s.created_at AS claimed_since
-              FROM contact_secret s LEFT JOIN contact_guards g ON g.org_id = ${org_id}`)
+              SELECT g.days::int AS days, coalesce(o.created_at, s.created_at) AS claimed_since
+              FROM contact_secret s LEFT JOIN contact_guards g ON g.org_id = ${org_id} LEFT JOIN contact_secrets o ON o.org_id = ${org_id}`)
           ),
         personRuns: (org_id, run_ids) =>
           Stream.orDie(

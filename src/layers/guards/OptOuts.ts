@@ -16,6 +16,7 @@ import {
   optOutsMax,
   type ReadOptOut
 } from "../../schema/guards/OptOut.ts"
+import { diesIfMoved } from "../postgres/Elsewhere.ts"
 import { Contacts } from "../../schema/guards/ContactGuard.ts"
 import { OptOut } from "../../schema/nouns/OptOut.ts"
 import { newId } from "../platform/Ids.ts"
@@ -63,8 +64,8 @@ export class OptOuts extends Context.Service<
       run: { readonly org_id: string; readonly run_id: string },
       digest: string
     ) => Effect.Effect<string | null>
-    /** What signs the links of messages. The schema made it. */
-    readonly secret: Effect.Effect<string>
+    /** What signs the links of an organization's messages. */
+    readonly secret: (org_id: string) => Effect.Effect<string>
   }
 >()("rungate/layers/guards/OptOuts") {
   static readonly layer = Layer.effect(
@@ -122,6 +123,7 @@ export class OptOuts extends Context.Service<
           const plan = yield* plans.first(
             sql`SELECT plan -> 'contacts' AS contacts FROM runs WHERE org_id = ${org_id} AND run_id = ${run_id}`
           )
+          if (plan === null) yield* diesIfMoved(sql, { org_id })
           const address = (plan?.contacts?.recipients ?? [])
             .flatMap(({ identities }) => identities)
             .filter((identity) => identity.startsWith("e:"))
@@ -129,9 +131,14 @@ export class OptOuts extends Context.Service<
             .find((one) => optOutDigest(one) === digest)
           return address === undefined ? null : optOutHint("email", address)
         }),
-        secret: yield* Effect.cached(
-          Effect.map(Effect.orDie(secretRow(sql`SELECT secret FROM contact_secret`)), ({ secret }) => secret)
-        )
+        secret: (org_id) =>
+          Effect.map(
+            Effect.orDie(
+              secretRow(sql`
+                SELECT coalesce(o.secret, s.secret) AS secret FROM contact_secret s LEFT JOIN contact_secrets o ON o.org_id = ${org_id}`)
+            ),
+            ({ secret }) => secret
+          )
       })
     })
   )

@@ -43,8 +43,8 @@ const countedLimitMax = 200
  * moved to another lane, whose turns would meet this one's again and again. A run is stored when its Idempotency-Key is in use, when its
  * API key was revoked, has expired or was changed, or when its organization has a quarter of the open runs that it may have: then admissions
  * of all processes are counted under one lock; see `room_for_runs` in schema/runs.sql. A small limit is always counted under the lock, because
- * other processes could use up its rest between this turn's reading and its commit. So is a run that may not be stored (`storesNothing`):
- * then admission refuses it.
+ * other processes could use up its rest between this turn's reading and its commit. So is a run that may not be stored (`storesNothing`), and one
+ * whose organization is moving to another cell: then admission refuses it.
  */
 export const sortDirect = (
   lane: number,
@@ -67,7 +67,7 @@ export const sortDirect = (
     if (command._tag === "Settle") return true
     const { key_id, idempotency_key, hold } = command.run
     const open = openRuns.get(org_id)
-    if (before === undefined || open === undefined) return false
+    if (before === undefined || open === undefined || before.moving !== undefined) return false
     const { balance, reserved, allowances_held } = before.wallet
     const isPayable = hold > 0n && hold <= balance - reserved + allowances_held
     // Whether the key has a scope is not known here. Admission knows it.

@@ -82,6 +82,8 @@ export interface TurnWallet {
   readonly free_used: bigint
   /** The day of the wallet's time zone, by PostgreSQL. Absent: the turn's. */
   readonly own_day?: string
+  /** Its organization moves to another cell: it takes no new runs, or nothing of it changes here any more. */
+  readonly moving?: "draining" | "fenced"
 }
 
 /** The day on which a wallet of the turn counts. */

@@ -49,6 +49,7 @@ const CommandRow = Schema.Struct({
   spent_day: Schema.NullOr(Schema.String),
   spent: Schema.NullOr(Schema.BigInt),
   suspended: Schema.NullOr(Schema.Boolean),
+  moving: Schema.NullOr(Schema.Number),
   time_zones: Schema.NullOr(Zones),
   own_day: Schema.NullOr(Schema.String),
   budget_labels: Schema.NullOr(Schema.Array(Schema.String)),
@@ -94,6 +95,9 @@ const required = <A>(value: A | null, column: string): A => {
   return value
 }
 
+/** By the number in `wallets.moving`. */
+const movingStates = { 1: "draining", 2: "fenced" } as const
+
 const walletOf = (row: CommandRow, version: bigint): TurnWallet => ({
   wallet: {
     org_id: row.org_id,
@@ -115,6 +119,7 @@ const walletOf = (row: CommandRow, version: bigint): TurnWallet => ({
   head: row.head,
   open_runs: required(row.open_runs, "open_runs"),
   free_used: row.free_used ?? 0n,
+  ...(row.moving === 1 || row.moving === 2 ? { moving: movingStates[row.moving] } : {}),
   ...(row.own_day === null ? {} : { own_day: row.own_day })
 })
 
@@ -266,7 +271,7 @@ export const readTurn = (
   WITH clock AS MATERIALIZED (SELECT clock_timestamp() AS now)
   SELECT m.id, m.command_id, m.org_id, m.run_id, m.tag, m.payload::text AS payload, ${sql.literal(dayOf("t.now"))}::text AS day,
          (extract(epoch FROM t.now) * 1000000)::bigint AS now_micros,
-         w.lane::int AS wallet_lane, w.version, w.balance, w.reserved, w.entry_seq, w.head, w.per_run_limit, w.daily_limit, w.allowances_held, w.spent_day::text AS spent_day, w.spent, w.suspended, w.time_zones,
+         w.lane::int AS wallet_lane, w.version, w.balance, w.reserved, w.entry_seq, w.head, w.per_run_limit, w.daily_limit, w.allowances_held, w.spent_day::text AS spent_day, w.spent, w.suspended, w.moving::int AS moving, w.time_zones,
          CASE WHEN w.time_zones IS NOT NULL THEN ${sql.literal(dayOf("t.now", "w.time_zones"))}::text END AS own_day, w.budget_labels, w.approval_rules, w.open_runs, ${sql.literal(freeUsed("w.org_id"))} AS free_used, ${heldKeys(sql, direct)}, ${liveKeys(sql, direct)},
          ${sql.literal(runStatus)} AS status, r.hold, o.lease_token, o.state = 'waiting' AS waits, r.capability,
          r.endpoint, r.budget_id, r.key_id, r.input_hash, o.label_budgets, CASE WHEN m.tag = 'Reserve' THEN r.metadata::text END AS metadata,

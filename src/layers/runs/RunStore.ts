@@ -17,6 +17,7 @@ import { oldestOf } from "../postgres/partitions/oldestOf.ts"
 import { recentRuns } from "../postgres/partitions/recentRuns.ts"
 import { ListedRow, RunRow } from "../../schema/nouns/Run.ts"
 import { insertRuns, isUsableKey, type NewRun, newRunRows } from "./NewRuns.ts"
+import { diesIfMoved } from "../postgres/Elsewhere.ts"
 import { type ListFilter, runList } from "./RunList.ts"
 
 export type Admission =
@@ -30,6 +31,8 @@ export type Admission =
   | { readonly _tag: "Full"; readonly most: number }
   /** `storesNothing` is true of it. Nothing was stored, the idempotency key included. */
   | { readonly _tag: "StorageFull"; readonly limit: bigint }
+  /** The organization is moving to another cell. Nothing was stored, the idempotency key included. */
+  | { readonly _tag: "Moving" }
 
 const runRows = batchRowsOf(RunRow.fields)
 
@@ -67,6 +70,8 @@ const AdmitRow = Schema.Struct({
   outdated: Schema.Boolean,
   /** Whether it was refused because nothing more is stored that may be charged nothing. */
   unstored: Schema.Boolean,
+  /** Whether it was refused because its organization is moving to another cell. */
+  moving: Schema.Boolean,
   lane: Schema.Number,
   /** The run that has its Idempotency-Key. */
   existing_run_id: Schema.NullOr(Schema.String),
@@ -131,19 +136,19 @@ export class RunStore extends Context.Service<
           ), good AS (
             SELECT a.*, w.lane, row_number() OVER (PARTITION BY a.org_id ORDER BY a.run_id) > m.room AS excess,
                    u.key_id IS NOT NULL AND (u.version IS DISTINCT FROM a.key_version OR coalesce(u.max_cost < a.hold, false)) AS outdated,
-                   ${freeIsFull(sql, "a.org_id", payable, sql.literal("u.limited"), freeLimit)} AS unstored
+                   ${freeIsFull(sql, "a.org_id", payable, sql.literal("u.limited"), freeLimit)} AS unstored, w.moving > 0 AS moving
             FROM asked a JOIN wallets w USING (org_id) JOIN room m USING (org_id) LEFT JOIN usable u USING (key_id, org_id)
             WHERE a.key_id IS NULL OR u.key_id IS NOT NULL
           ), claimed AS (
             INSERT INTO idempotency_keys (org_id, idempotency_key, run_id)
             SELECT g.org_id, g.idempotency_key, g.run_id FROM good g
-            WHERE g.idempotency_key IS NOT NULL AND NOT g.excess AND NOT g.outdated AND NOT g.unstored
+            WHERE g.idempotency_key IS NOT NULL AND NOT g.excess AND NOT g.outdated AND NOT g.unstored AND NOT g.moving
             ON CONFLICT DO NOTHING
             RETURNING run_id
           ), inserted AS (${insertRuns(
             sql,
             sql.literal(
-              "good WHERE NOT excess AND NOT outdated AND NOT unstored AND (idempotency_key IS NULL OR run_id IN (SELECT run_id FROM claimed))"
+              "good WHERE NOT excess AND NOT outdated AND NOT unstored AND NOT moving AND (idempotency_key IS NULL OR run_id IN (SELECT run_id FROM claimed))"
             )
           )}
             ON CONFLICT DO NOTHING
@@ -153,9 +158,9 @@ export class RunStore extends Context.Service<
             SELECT w.lane, i.org_id, i.run_id, 'Reserve' FROM inserted i JOIN wallets w USING (org_id)
             RETURNING run_id, lane
           )
-          SELECT run_id, true AS inserted, false AS excess, false AS outdated, false AS unstored, lane, NULL AS existing_run_id, now() AS created_at FROM mailed
+          SELECT run_id, true AS inserted, false AS excess, false AS outdated, false AS unstored, false AS moving, lane, NULL AS existing_run_id, now() AS created_at FROM mailed
           UNION ALL
-          SELECT g.run_id, false, g.excess, g.outdated, g.unstored, g.lane, (${keyHolder}), now()
+          SELECT g.run_id, false, g.excess, g.outdated, g.unstored, g.moving, g.lane, (${keyHolder}), now()
           FROM good g WHERE g.run_id NOT IN (SELECT run_id FROM inserted)`)
         const byId = new Map(rows.map((row) => [row.run_id, row]))
         // A run that is missing from the answer came with an API key that was revoked or has expired.
@@ -198,11 +203,15 @@ export class RunStore extends Context.Service<
 
       const admit = Effect.fnUntraced(function* (run: NewRun) {
         const row = yield* admitOne(run)
-        if (row === null) return { _tag: "Revoked" } satisfies Admission
+        if (row === null) {
+          yield* diesIfMoved(sql, run)
+          return { _tag: "Revoked" } satisfies Admission
+        }
         if (row.inserted) {
           return { _tag: "Admitted", lane: row.lane, created_at: row.created_at } satisfies Admission
         }
         if (row.existing_run_id !== null) return yield* holder(run, row.lane, row.existing_run_id)
+        if (row.moving) return { _tag: "Moving" } satisfies Admission
         if (row.outdated) return { _tag: "KeyChanged" } satisfies Admission
         if (row.excess) return { _tag: "Full", most: orgQueue } satisfies Admission
         if (row.unstored) return { _tag: "StorageFull", limit: freeLimit } satisfies Admission

@@ -30,6 +30,9 @@ export const unsubscribeToken = (secret: string, { org_id, run_id, digest }: Uns
 /** Two parts of a path: the router takes at most 100 characters in one. */
 const form = /^((org_[0-9a-z]{26})\.(run_[0-9a-z]{26})\/([\w-]{43}))\.([\w-]{22})$/
 
+/** The organization that a token names, whether it is signed or not. */
+export const organizationIn = (token: string): string => form.exec(token)?.[2] ?? ""
+
 /** Null for a token that this service has not signed. */
 export const readUnsubscribe = (secret: string, token: string): Unsubscribe | null => {
   const [, signed = "", org_id = "", run_id = "", digest = "", mac = ""] = form.exec(token) ?? []

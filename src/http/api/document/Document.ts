@@ -81,6 +81,7 @@ const statusDescriptions: Readonly<Record<string, string>> = {
   410: "What the request asks for was deleted because of its age.",
   413: "The request body is larger than 1 MiB, or 8 MiB for a batch.",
   415: "The request body has a `Content-Type` that the operation does not take, such as one that is not JSON.",
+  421: "The organization has moved to another cell of the service.",
   422: "This Idempotency-Key was used with another request.",
   429: "Too many requests. Wait for the seconds of `Retry-After`.",
   500: "An internal error. Quote the `request_id` when you report it.",

@@ -40,6 +40,7 @@ export class Auth extends HttpApiMiddleware.Service<Auth, { provides: CurrentCal
     error: [
       Wire.unauthorized,
       Wire.forbidden,
+      Wire.organization_moved,
       Wire.rate_limited,
       Wire.invalid_request,
       Wire.request_timeout,

@@ -22,8 +22,16 @@ CREATE TABLE contact_secret (
 );
 INSERT INTO contact_secret (secret) VALUES (gen_random_uuid()::text || gen_random_uuid()::text);
 
+-- The keys of organizations that came from another cell: what that cell hashed and signed for them stays valid. Their move writes it.
+CREATE TABLE contact_secrets (
+  org_id text PRIMARY KEY REFERENCES orgs,
+  secret text NOT NULL,
+  created_at timestamptz NOT NULL
+);
+
 CREATE FUNCTION contact_identity(of_org text, identity text) RETURNS bytea LANGUAGE sql STABLE AS $$
-  SELECT sha256(convert_to(secret || ' ' || of_org || ' ' || identity, 'UTF8')) FROM contact_secret
+  SELECT sha256(convert_to(coalesce((SELECT o.secret FROM contact_secrets o WHERE o.org_id = of_org), s.secret) || ' ' || of_org || ' ' || identity,
+                           'UTF8')) FROM contact_secret s
 $$;
 
 -- Whom an organization has contacted. Turns write it.

@@ -152,3 +152,39 @@ BEGIN
   SELECT coalesce(sum(amount), 0) INTO dropped FROM gone;
   UPDATE provider_credits SET reserved = reserved - dropped WHERE provider = account AND dropped > 0;
 END $$;
+
+-- One row for each organization that is leaving this cell, has left it, or came from another one. `rungate admin cells move` writes it.
+CREATE TABLE cell_moves (
+  org_id text PRIMARY KEY,
+  -- The other cell.
+  cell text NOT NULL CHECK (length(cell) BETWEEN 1 AND 40),
+  -- draining: its open runs end. fenced: it is being copied. moved: its rows are there and no longer here. arrived: it came from there.
+  state text NOT NULL CHECK (state IN ('draining', 'fenced', 'moved', 'arrived')),
+  changed_at timestamptz NOT NULL DEFAULT now()
+);
+CREATE TRIGGER audited AFTER INSERT OR UPDATE OR DELETE ON cell_moves FOR EACH ROW
+EXECUTE FUNCTION audit_row('cell_move', 'org_id', 'changed_at', 'all');
+
+-- The API keys and sessions of organizations that have left, by their digests, so that a request with one learns where they are.
+CREATE TABLE moved_tokens (
+  token_hash bytea PRIMARY KEY CHECK (length(token_hash) = 32),
+  org_id text NOT NULL REFERENCES cell_moves ON DELETE CASCADE
+);
+
+-- What people, strangers and workers write of an organization without a turn of its wallet, which refuses by itself. Tables whose rows workers
+-- update while nobody asks have it for new and deleted rows only.
+DO $$
+DECLARE it text;
+BEGIN
+  FOREACH it IN ARRAY ARRAY['members', 'sessions', 'member_invitations', 'oauth_codes', 'oauth_grants', 'api_keys', 'allowances', 'label_budgets',
+    'approval_rules', 'opt_outs', 'contact_guards', 'senders', 'owned_resources', 'provider_accounts', 'webhook_endpoints', 'payments', 'batches',
+    'warranty_disputes', 'warranty_refunds', 'referral_codes']
+  LOOP
+    EXECUTE format('CREATE TRIGGER organization_is_moving BEFORE INSERT OR DELETE%s ON %I FOR EACH ROW EXECUTE FUNCTION organization_is_moving()',
+      CASE WHEN it IN ('sessions', 'member_invitations', 'api_keys', 'webhook_endpoints', 'payments', 'batches') THEN '' ELSE ' OR UPDATE' END, it);
+  END LOOP;
+END $$;
+CREATE TRIGGER organization_is_moving_batch BEFORE UPDATE ON batches FOR EACH ROW WHEN (NEW.status = 'cancelling' AND OLD.status <> 'cancelling')
+EXECUTE FUNCTION organization_is_moving();
+CREATE TRIGGER organization_is_moving_key BEFORE UPDATE ON api_keys FOR EACH ROW WHEN (OLD.last_used_at IS NOT DISTINCT FROM NEW.last_used_at)
+EXECUTE FUNCTION organization_is_moving();

@@ -54,6 +54,8 @@ CREATE TABLE wallets (
   budget_labels text[],
   -- The active rules that say which runs need an approval (approval_rules). Null: there are none. A trigger writes it, and a turn reads it.
   approval_rules jsonb,
+  -- The organization is moving to another cell (`cell_moves`). 1: it takes no new runs. 2: nothing of it changes here.
+  moving smallint NOT NULL DEFAULT 0 CHECK (moving BETWEEN 0 AND 2),
   CONSTRAINT wallet_head CHECK ((head IS NULL) = (entry_seq = 0) AND length(head) = 32),
   CONSTRAINT wallet_allowances CHECK (allowances_held >= 0 AND allowances_held <= reserved)
 ) WITH (fillfactor = 50);
@@ -79,6 +81,19 @@ END $$;
 -- False for every other wallet, which then costs one comparison.
 CREATE TRIGGER wallet_is_suspended BEFORE UPDATE ON wallets FOR EACH ROW
 WHEN (NEW.suspended AND NEW.reserved > OLD.reserved) EXECUTE FUNCTION wallet_is_suspended();
+
+-- What an organization has is copied to another cell and then deleted here, so a change meanwhile would be lost. The state is that of a server
+-- that starts: clients try again.
+CREATE FUNCTION organization_is_moving() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
+DECLARE org text := coalesce(NEW.org_id, OLD.org_id);
+BEGIN
+  IF EXISTS (SELECT FROM wallets w WHERE w.org_id = org AND w.moving = 2) THEN
+    RAISE EXCEPTION '% is moving to another cell', org USING ERRCODE = 'cannot_connect_now', CONSTRAINT = 'organization_is_moving';
+  END IF;
+  RETURN CASE WHEN TG_OP = 'DELETE' THEN OLD ELSE NEW END;
+END $$;
+CREATE TRIGGER organization_is_moving BEFORE UPDATE ON wallets FOR EACH ROW WHEN (OLD.moving = 2 AND NEW.moving = 2)
+EXECUTE FUNCTION organization_is_moving();
 
 CREATE FUNCTION audit_guard() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE

@@ -1,57 +1,37 @@
 /**
  * Copies all rows of one database of this release into another that was migrated and is otherwise new.
  *
- * All of it is one transaction of the target. Values travel as PostgreSQL writes them in text, so amounts, times and the texts that hashes
- * cover stay what they are. Triggers and foreign keys don't act meanwhile: they were satisfied when the rows were written.
+ * All of it is one transaction of the target. Triggers and foreign keys don't act meanwhile: they were satisfied when the rows were written.
  */
 import { Client } from "pg"
 import { queueSchemaOf } from "../../QueueSchema.ts"
+import {
+  type ColumnRow,
+  columnsText,
+  type CopiedTable,
+  insertText,
+  lineText,
+  rowsAtOnce,
+  tablesIn
+} from "../../rowTexts.ts"
 
-/** Rows of one statement. A row can have a result of some hundred kilobytes. */
-const rowsMax = 200
 const migrations = "effect_sql_migrations"
 
 type Row = Readonly<Record<string, unknown>>
 const text = (row: Row | undefined, column: string) => String(row?.[column] ?? "")
 
-interface Table {
-  readonly name: string
-  readonly columns: ReadonlyArray<{ readonly name: string; readonly type: string }>
+const tablesOf = async (client: Client): Promise<ReadonlyArray<CopiedTable>> => {
+  const { rows } = await client.query<ColumnRow>(columnsText)
+  return tablesIn(rows.filter(({ table_name }) => table_name !== migrations))
 }
 
-/** Tables without partitions, whose rows are read through the partitioned table; without columns that the server computes. */
-const tablesOf = async (client: Client): Promise<ReadonlyArray<Table>> => {
-  const { rows } = await client.query(`
-    SELECT format('%I', c.relname) AS name, format('%I', a.attname) AS column, format_type(a.atttypid, a.atttypmod) AS type
-    FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace JOIN pg_attribute a ON a.attrelid = c.oid
-    WHERE n.nspname = current_schema() AND c.relkind IN ('r', 'p') AND NOT c.relispartition AND c.relname <> '${migrations}'
-      AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = ''
-    ORDER BY c.relname, a.attnum`)
-  const tables = new Map<string, Array<{ name: string; type: string }>>()
-  for (const row of rows) {
-    const columns = tables.get(text(row, "name")) ?? []
-    columns.push({ name: text(row, "column"), type: text(row, "type") })
-    tables.set(text(row, "name"), columns)
-  }
-  return [...tables].map(([name, columns]) => ({ name, columns }))
-}
-
-const copyTable = async (source: Client, target: Client, { name, columns }: Table): Promise<number> => {
-  const values = columns.map((one) => `${one.name}::text`).join(", ")
-  const names = columns.map((one) => one.name).join(", ")
-  const casts = columns.map(({ type }, at) => `(r->>${at})::${type}`).join(", ")
-  await source.query(
-    `DECLARE copied NO SCROLL CURSOR FOR SELECT json_build_array(${values})::text AS line FROM ${name}`
-  )
+const copyTable = async (source: Client, target: Client, table: CopiedTable): Promise<number> => {
+  await source.query(`DECLARE copied NO SCROLL CURSOR FOR SELECT ${lineText(table.columns)} AS line FROM ${table.name}`)
   let copied = 0
   for (;;) {
-    const { rows } = await source.query(`FETCH ${rowsMax} FROM copied`)
+    const { rows } = await source.query(`FETCH ${rowsAtOnce} FROM copied`)
     if (rows.length === 0) break
-    const lines = `[${rows.map((row: Row) => text(row, "line")).join(",")}]`
-    await target.query(
-      `INSERT INTO ${name} (${names}) OVERRIDING SYSTEM VALUE SELECT ${casts} FROM json_array_elements($1::json) AS r`,
-      [lines]
-    )
+    await target.query(insertText(table), [`[${rows.map((row: Row) => text(row, "line")).join(",")}]`])
     copied += rows.length
   }
   await source.query("CLOSE copied")

@@ -1,0 +1,30 @@
+/**
+ * The organization of a request is in another cell, or on its way to one. As when the database is away, no handler can answer, so the request
+ * dies, and the outermost middleware tells the client where or when to try again.
+ */
+import { Effect, Schema } from "effect"
+import type { SqlClient } from "effect/sql"
+import { rowsOf } from "./Rows.ts"
+
+export class Elsewhere extends Schema.TaggedError<Elsewhere>()("Elsewhere", {
+  /** Null while it is on its way. */
+  cell: Schema.NullOr(Schema.String)
+}) {}
+
+export const isElsewhere = Schema.is(Elsewhere)
+
+const cellRows = rowsOf({ cell: Schema.NullOr(Schema.String) })
+
+/** Dies if the organization has left or is being copied, by its id or by the digest of one of its tokens. Only what was not found asks. */
+export const diesIfMoved = Effect.fnUntraced(function* (
+  sql: SqlClient.SqlClient,
+  of: { readonly org_id: string } | { readonly token_hash: Uint8Array }
+) {
+  const org_id =
+    "org_id" in of
+      ? sql`${of.org_id}`
+      : sql`(SELECT t.org_id FROM moved_tokens t WHERE t.token_hash = ${of.token_hash})`
+  const [moved] = yield* cellRows(sql`
+    SELECT CASE state WHEN 'moved' THEN cell END AS cell FROM cell_moves WHERE org_id = ${org_id} AND state IN ('fenced', 'moved')`)
+  return moved === undefined ? null : yield* Effect.die(new Elsewhere({ cell: moved.cell }))
+}, Effect.orDie)
