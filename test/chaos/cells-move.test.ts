@@ -18,8 +18,8 @@ describe("a move between two cells", () => {
   afterAll(() => Promise.all([here.stop(), there.stop()]))
 
   /** `rungate admin cells move`, killed at a crash point if one is given. */
-  const mover = (org_id: string, crash?: string) =>
-    runMain(["admin", "cells", "move", org_id, "--to", "two", "--database", there.databaseUrl, "--yes"], {
+  const mover = (org_id: string, crash?: string, database = there.databaseUrl) =>
+    runMain(["admin", "cells", "move", org_id, "--to", "two", "--database", database, "--yes"], {
       DATABASE_URL: here.databaseUrl,
       ...(crash === undefined ? {} : { RUNGATE_CRASH_AT: `${crash}:1` })
     })
@@ -75,6 +75,23 @@ describe("a move between two cells", () => {
       await there.books()
     }
   )
+
+  test("an interrupted move is finished with its own database only", async () => {
+    const other = await startApp()
+    try {
+      const org = await here.tenant("1.00")
+      expect((await mover(org.org_id, "move.switched").ended).signal).toBe("SIGKILL")
+      for (const database of [other.databaseUrl, here.databaseUrl]) {
+        const { ended, errors } = mover(org.org_id, undefined, database)
+        expect([(await ended).code === 0, errors()]).toEqual([false, expect.stringContaining("another database")])
+      }
+      expect((await org.run(verify(1))).status).toBe(503)
+      expect(await moves(org.org_id)).toContain("an interrupted move is finished")
+      expect((await org.over(there).run(verify(1))).body.status).toBe("succeeded")
+    } finally {
+      await other.stop()
+    }
+  })
 
   test("an interrupted move that can't go on is undone", async () => {
     const org = await here.tenant("1.00")

@@ -180,7 +180,7 @@ export class PaymentWorker extends Context.Service<
           if (handled === "missed") missed += 1
         }
         if (missed > 0) return ours
-        yield* store.keepReadTo(payments.processor, now)
+        yield* store.keepReadTo(payments.processor, readTo, now)
         return ours
       })
 

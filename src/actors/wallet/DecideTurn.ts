@@ -374,7 +374,7 @@ export const decideTurn = (view: TurnView, room: Room, names: Names) => {
     ...{ ...budgets.effects(), ...guards.effects(), reuse: reuse.effects(), approvals: approvals.effects() }
   }
   const outcome: Omit<TurnAnswer, "more" | "direct" | "orgs" | "at"> = {
-    taken: view.commands.filter(({ id }) => id !== null).length,
+    taken: view.commands.filter((mail) => mail.id !== null && !isFenced(view, mail)).length,
     started: [...started.values()],
     queued,
     ...{ ended: effects.ended, losses: effects.records.losses, requeued: effects.reuse.again.length > 0 },

@@ -1,12 +1,11 @@
 /** Handler of `rungate admin cells move`. Loaded on demand. */
-import { Console, Duration, Effect, Layer, References, Schema } from "effect"
+import { Console, Duration, Effect, Layer, References } from "effect"
 import { SqlClient } from "effect/sql"
 import { Directory } from "../../layers/accounts/Directory.ts"
 import { moveOrganization } from "../../layers/cells/moveOrganization.ts"
 import { CrashPoints } from "../../layers/platform/CrashPoint.ts"
 import { processEnvironment, Settings } from "../../layers/platform/Settings.ts"
 import { DatabaseLayer } from "../../layers/postgres/Database.ts"
-import { rowsOf, texts } from "../../layers/postgres/Rows.ts"
 import { cellForm } from "../../schema/accounts/TokenText.ts"
 import { looksLike } from "../../schema/Ids.ts"
 import { consent } from "../cli/terminal/consent.ts"
@@ -34,22 +33,6 @@ const databaseOf = (url: string, schema: string) =>
     )
   )
 
-const emailRows = rowsOf({ email: Schema.String })
-
-/** Addresses whose only account came along. People with further organizations in this cell go on signing in here. */
-const movedAddresses = Effect.fnUntraced(function* (
-  org_id: string,
-  source: SqlClient.SqlClient,
-  target: SqlClient.SqlClient
-) {
-  const came = yield* emailRows(target`
-    SELECT u.email FROM members m JOIN users u USING (user_id) WHERE m.org_id = ${org_id} AND NOT u.pending`)
-  const emails = came.map(({ email }) => email)
-  const stayed = yield* emailRows(source`SELECT email FROM users WHERE NOT pending AND email = ANY(${texts(emails)})`)
-  const here = new Set(stayed.map(({ email }) => email))
-  return emails.filter((email) => !here.has(email))
-})
-
 export const moveCell = ({ org_id, to, database, schema, wait, yes }: CellMoveFlags) =>
   Effect.gen(function* () {
     const { cell } = yield* Settings
@@ -63,14 +46,15 @@ export const moveCell = ({ org_id, to, database, schema, wait, yes }: CellMoveFl
     yield* consent(`Move ${org_id} to the cell ${to}? Its new runs are refused until it is there.`, { yes })
     const source = yield* SqlClient.SqlClient
     const target = yield* Effect.provide(SqlClient.SqlClient, yield* Layer.build(databaseOf(database, schema)))
-    const move = { org_id, source, target, from: cell ?? "unnamed", to, patience: Duration.seconds(wait) }
+    const announce = (emails: ReadonlyArray<string>) => (cells === null ? Effect.void : cells.moved(org_id, to, emails))
+    const patience = Duration.seconds(wait)
+    const move = { org_id, source, target, from: cell ?? "unnamed", to, patience, announce }
     const moved = yield* moveOrganization(move).pipe(
       Effect.catchTag("MoveRefused", ({ message }) => fail("failed", message)),
       Effect.catchTag("SqlError", ({ reason }) =>
         fail("failed", `${String(reason.cause)}. Run the command again: it finishes or undoes the move.`)
       )
     )
-    if (cells !== null) yield* cells.moved(org_id, to, yield* Effect.orDie(movedAddresses(org_id, source, target)))
     yield* Console.log(
       moved === null
         ? `${org_id} is in the cell ${to}: an interrupted move is finished.`

@@ -26,6 +26,8 @@ export interface Move {
   readonly to: string
   /** How long it waits for open runs to end, and as long again for older transactions. */
   readonly patience: Duration.Duration
+  /** Called between the copy and the deletion, with the addresses of the people who leave this cell. */
+  readonly announce: (emails: ReadonlyArray<string>) => Effect.Effect<void>
 }
 
 export interface Moved {
@@ -35,7 +37,7 @@ export interface Moved {
 
 const pause = "200 millis"
 
-const stateRows = rowsOf({ state: Schema.String, cell: Schema.String })
+const stateRows = rowsOf({ state: Schema.String, cell: Schema.String, database: Schema.NullOr(Schema.String) })
 const busyRow = oneRowOf({ runs: Schema.BigInt, commands: Schema.BigInt })
 const nameRows = rowsOf({ name: Schema.String })
 const idRow = oneRowOf({ id: Schema.String })
@@ -48,6 +50,7 @@ const droppedRows = rowsOf({
   to_id: Schema.String,
   settled_until: Schema.NullOr(Schema.String)
 })
+const fenceRows = rowsOf({ fenced_at: Schema.Date })
 const secretRow = oneRowOf({ secret: Schema.String, created_at: Schema.Date })
 const keyRows = rowsOf({ key_id: Schema.String, public_key: Schema.String, created_at: Schema.Date })
 
@@ -58,11 +61,26 @@ const lockThere = (target: SqlClient.SqlClient, org_id: string) =>
   target`SELECT pg_advisory_xact_lock(hashtext(current_schema()), hashtext(${`move ${org_id}`}))`
 
 const stateOf = (sql: SqlClient.SqlClient, org_id: string) =>
-  Effect.map(stateRows(sql`SELECT state, cell FROM cell_moves WHERE org_id = ${org_id}`), ([row]) => row ?? null)
+  Effect.map(
+    stateRows(sql`SELECT state, cell, database FROM cell_moves WHERE org_id = ${org_id}`),
+    ([row]) => row ?? null
+  )
 
-const keepState = (sql: SqlClient.SqlClient, org_id: string, cell: string, state: string) => sql`
-  INSERT INTO cell_moves (org_id, cell, state) VALUES (${org_id}, ${cell}, ${state})
-  ON CONFLICT (org_id) DO UPDATE SET cell = excluded.cell, state = excluded.state, changed_at = now()`
+const keepState = (
+  sql: SqlClient.SqlClient,
+  org_id: string,
+  cell: string,
+  state: string,
+  database: string | null = null
+) => sql`
+  INSERT INTO cell_moves (org_id, cell, state, database) VALUES (${org_id}, ${cell}, ${state}, ${database})
+  ON CONFLICT (org_id) DO UPDATE SET cell = excluded.cell, state = excluded.state, database = excluded.database, changed_at = now()`
+
+/** Which database this is, whatever its address. */
+const databaseOf = (sql: SqlClient.SqlClient) =>
+  sameRow(sql`
+    SELECT concat_ws('-', i.id, d.oid, current_schema()) AS id, coalesce((SELECT mode FROM service_mode), '') AS mode, (SELECT max(migration_id)::int FROM effect_sql_migrations) AS version
+    FROM installation i, pg_database d WHERE d.datname = current_database()`)
 
 /** One move of an organization at a time. The transaction of the lock changes nothing. */
 const alone = Effect.fnUntraced(function* ({ source, org_id }: Move) {
@@ -79,16 +97,14 @@ const alone = Effect.fnUntraced(function* ({ source, org_id }: Move) {
 
 /** Refuses what can't move, before anything is changed. */
 const check = Effect.fnUntraced(function* ({ source, target, org_id }: Move, catalog: Catalog) {
-  const facts = (sql: SqlClient.SqlClient) =>
-    sameRow(sql`
-      SELECT concat_ws('-', i.id, d.oid, current_schema()) AS id, coalesce((SELECT mode FROM service_mode), '') AS mode, (SELECT max(migration_id)::int FROM effect_sql_migrations) AS version
-      FROM installation i, pg_database d WHERE d.datname = current_database()`)
-  const [here, there] = yield* Effect.all([facts(source), facts(target)])
+  const [here, there] = yield* Effect.all([databaseOf(source), databaseOf(target)])
   if (here.id === there.id) return yield* refuse("Both addresses are of the same cell.")
   if (here.mode !== there.mode)
     return yield* refuse(`This cell is in ${here.mode} mode, and the other one in ${there.mode}.`)
   if (here.version !== there.version)
     return yield* refuse("The cells have schemas of different releases. Upgrade both.")
+  // The right to do it is needed at the end too, when the other cell has the organization.
+  yield* Effect.forEach([source, target], (sql) => sql.withTransaction(withoutTriggers(sql)))
   if ((yield* target`SELECT 1 AS one FROM orgs WHERE org_id = ${org_id}`).length > 0)
     return yield* refuse(`The other cell has an organization ${org_id} already.`)
   const [referral] = yield* nameRows(source`
@@ -122,14 +138,14 @@ const busy = (source: SqlClient.SqlClient, org_id: string) =>
            (SELECT count(*) FROM mailbox WHERE org_id = ${org_id}) AS commands`)
 
 /** Fences the wallet if nothing is open. Returns the transaction's id, or null. The lock of the wallet's row stops its turns meanwhile. */
-const fence = ({ source, org_id, to }: Move) =>
+const fence = ({ source, org_id, to }: Move, database: string) =>
   source.withTransaction(
     Effect.gen(function* () {
       yield* source`SELECT 1 AS one FROM wallets WHERE org_id = ${org_id} FOR UPDATE`
       const { runs, commands } = yield* busy(source, org_id)
       if (runs > 0n || commands > 0n) return null
       yield* source`UPDATE wallets SET moving = 2, version = version + 1 WHERE org_id = ${org_id}`
-      yield* keepState(source, org_id, to, "fenced")
+      yield* keepState(source, org_id, to, "fenced", database)
       return (yield* idRow(source`SELECT pg_current_xact_id()::text AS id`)).id
     })
   )
@@ -143,7 +159,8 @@ const drain = Effect.fnUntraced(function* (move: Move) {
     )
   )
   yield* crashPoint("move.draining")
-  const fenced = yield* Effect.repeat(Effect.delay(fence(move), pause), { until: (id) => id !== null }).pipe(
+  const { id } = yield* databaseOf(move.target)
+  const fenced = yield* Effect.repeat(Effect.delay(fence(move, id), pause), { until: (one) => one !== null }).pipe(
     Effect.timeoutOption(patience)
   )
   if (fenced._tag === "None" || fenced.value === null) {
@@ -160,10 +177,19 @@ const drain = Effect.fnUntraced(function* (move: Move) {
   )
   if (ended._tag === "None")
     return yield* refuse("Transactions that began earlier have not ended. See pg_stat_activity.")
+  // One of those may have stored a command, which a turn applies only after the move is undone.
+  if ((yield* busy(source, org_id)).commands > 0n)
+    return yield* refuse(`A command for ${org_id} arrived at the last moment, so it stays here. Run this again.`)
 })
 
 /** What the copy needs beside the organization's own rows: of the cell that it comes from. */
 const bringAlong = Effect.fnUntraced(function* ({ source, target, org_id }: Move) {
+  const [fence] = yield* fenceRows(
+    source`SELECT m.changed_at AS fenced_at FROM cell_moves m JOIN wallets w USING (org_id)
+           WHERE org_id = ${org_id} AND m.state = 'fenced' AND w.moving = 2`
+  )
+  if (fence === undefined) return yield* refuse(`Another process has ended this move of ${org_id}.`)
+  const fencedAt = fence.fenced_at
   const secret = (sql: SqlClient.SqlClient) =>
     secretRow(sql`
       SELECT coalesce(o.secret, s.secret) AS secret, coalesce(o.created_at, s.created_at) AS created_at
@@ -177,6 +203,9 @@ const bringAlong = Effect.fnUntraced(function* ({ source, target, org_id }: Move
     yield* target`
       INSERT INTO receipt_keys (key_id, public_key, created_at, retired_at) VALUES (${key_id}, ${public_key}::text::json, ${created_at}, now())
       ON CONFLICT DO NOTHING`
+  // What the processor reported since the fence was refused here, and ignored there as another cell's.
+  yield* target`
+    UPDATE processor_cursors SET read_to = least(read_to, ${fencedAt}), begun_at = least(begun_at, ${fencedAt})`
   // Its usage of dropped months is more than what its ledger has, which the audit has to know.
   const [dropped] = yield* droppedRows(source`
     SELECT from_id, to_id, settled_until::text AS settled_until FROM dropped_months
@@ -191,7 +220,6 @@ const bringAlong = Effect.fnUntraced(function* ({ source, target, org_id }: Move
 const copy = (move: Move, catalog: Catalog) => {
   const { source, target, org_id, from } = move
   const copied = Effect.gen(function* () {
-    yield* lockThere(target, org_id)
     yield* withoutTriggers(target)
     yield* forCopies(target)
     const people = yield* peopleOf(catalog, source, org_id)
@@ -224,23 +252,31 @@ const copy = (move: Move, catalog: Catalog) => {
   const snapshot = Effect.gen(function* () {
     yield* source`SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY`
     yield* forCopies(source)
-    return yield* target.withTransaction(copied)
+    return yield* copied
   })
-  return source.withTransaction(snapshot)
+  // The lock comes first: whoever had it before has undone or committed what this snapshot then sees.
+  return target.withTransaction(Effect.andThen(lockThere(target, org_id), source.withTransaction(snapshot)))
 }
 
 /** The organization is there. Deletes what it has here, and leaves where its tokens are. */
-const finish = (move: Move, catalog: Catalog) => {
+const finish = Effect.fnUntraced(function* (move: Move, catalog: Catalog) {
   const { source, org_id, to } = move
-  return source.withTransaction(
+  const leavers = (yield* peopleOf(catalog, source, org_id)).filter(({ home }) => home === null)
+  const ids = source.literal(listOf(leavers.map(({ user_id }) => user_id)))
+  const mails = yield* nameRows(source`SELECT email AS name FROM users WHERE NOT pending AND user_id = ANY(${ids})`)
+  yield* move.announce(mails.map(({ name }) => name))
+  yield* source.withTransaction(
     Effect.gen(function* () {
       yield* withoutTriggers(source)
       yield* forCopies(source)
-      yield* keepState(source, org_id, to, "moved")
+      const fenced = yield* source`
+        UPDATE cell_moves SET state = 'moved', database = NULL, changed_at = now() WHERE org_id = ${org_id} AND state = 'fenced' RETURNING 1 AS one`
+      if (fenced.length === 0) return yield* refuse(`Another process has ended this move of ${org_id}.`)
       yield* source`
         INSERT INTO moved_tokens (token_hash, org_id)
         SELECT key_hash, org_id FROM api_keys WHERE org_id = ${org_id} AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now())
-        UNION SELECT token_hash, org_id FROM sessions WHERE org_id = ${org_id} AND ended_at IS NULL AND expires_at > now() ON CONFLICT DO NOTHING`
+        UNION SELECT token_hash, org_id FROM sessions WHERE org_id = ${org_id} AND ended_at IS NULL AND expires_at > now()
+        UNION SELECT family_hash, org_id FROM oauth_grants WHERE org_id = ${org_id} AND ended_at IS NULL AND expires_at > now() ON CONFLICT DO NOTHING`
       const people = yield* peopleOf(catalog, source, org_id)
       for (const { user_id, home } of people)
         if (home !== null)
@@ -253,7 +289,7 @@ const finish = (move: Move, catalog: Catalog) => {
         SELECT audit_write(audit_actor(), NULL, 'cell_move.finished', ${org_id}, NULL, jsonb_build_object('cell', ${to}::text)) AS written`
     })
   )
-}
+})
 
 /** The organization stays. */
 const undo = ({ source, org_id }: Move) =>
@@ -273,13 +309,19 @@ const settle = Effect.fnUntraced(function* (move: Move, catalog: Catalog) {
     return here.cell === to ? "finished" : yield* refuse(`${org_id} is in the cell ${here.cell}.`)
   if (here.state === "fenced" && here.cell !== to)
     return yield* refuse(`A move of ${org_id} to ${here.cell} was interrupted. Finish it first: --to ${here.cell}`)
-  const there = yield* target.withTransaction(Effect.andThen(lockThere(target, org_id), stateOf(target, org_id)))
-  if (here.state === "fenced" && there?.state === "arrived") {
-    yield* finish(move, catalog)
-    return "finished"
-  }
-  yield* undo(move)
-  return "undone"
+  if (here.state === "fenced" && here.database !== (yield* databaseOf(target)).id)
+    return yield* refuse(`The interrupted move of ${org_id} copied to another database. Finish it with that one.`)
+  const isThere = yield* target.withTransaction(
+    Effect.gen(function* () {
+      yield* lockThere(target, org_id)
+      const arrived = here.state === "fenced" && (yield* stateOf(target, org_id))?.state === "arrived"
+      // Under the lock, so that no copy commits meanwhile.
+      if (!arrived) yield* undo(move)
+      return arrived
+    })
+  )
+  if (isThere) yield* finish(move, catalog)
+  return isThere ? "finished" : "undone"
 })
 
 /** Null if an interrupted move of the organization only had to be finished, or was finished before. */

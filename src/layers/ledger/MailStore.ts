@@ -7,6 +7,7 @@ import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { jsons, oneRowOf, rowsOf, storedAs, texts } from "../postgres/Rows.ts"
 import { batch } from "../postgres/Batch.ts"
+import { diesIfMoved } from "../postgres/Elsewhere.ts"
 import { storableText } from "../../schema/json/StorableText.ts"
 
 export interface NewMail {
@@ -96,9 +97,9 @@ export class MailStore extends Context.Service<
             ), sent AS (
               INSERT INTO mailbox (lane, command_id, org_id, run_id, tag, payload, result)
               SELECT w.lane, n.command_id, n.org_id, n.run_id, n.tag, n.payload::json, n.result::json
-              FROM new n JOIN wallets w USING (org_id)
+              FROM new n JOIN wallets w ON w.org_id = n.org_id AND w.moving < 2
             )
-            SELECT DISTINCT n.org_id, w.lane FROM new n JOIN wallets w USING (org_id)`)
+            SELECT DISTINCT n.org_id, w.lane FROM new n JOIN wallets w ON w.org_id = n.org_id AND w.moving < 2`)
           const lanes = new Map(rows.map((row) => [row.org_id, row.lane]))
           return mail.map((one) => lanes.get(one.org_id) ?? null)
         })
@@ -110,9 +111,9 @@ export class MailStore extends Context.Service<
         // The batch does not fail: its statement has stored the other commands, and a retry would store them again.
         enqueue: Effect.fnUntraced(function* (mail) {
           const lane = yield* enqueueBatch(mail)
-          if (lane === null)
-            return yield* Effect.die(new Error(`${mail.org_id} has no wallet, so its command was not enqueued.`))
-          return lane
+          if (lane !== null) return lane
+          yield* diesIfMoved(sql, mail)
+          return yield* Effect.die(new Error(`${mail.org_id} has no wallet, so its command was not enqueued.`))
         }, Effect.orDie),
         reply: Effect.fnUntraced(function* (command_id) {
           const [row] = yield* replyRows(sql`SELECT reply FROM replies WHERE command_id = ${command_id}`)

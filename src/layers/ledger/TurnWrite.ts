@@ -324,7 +324,9 @@ export const turnWriter = (sql: SqlClient.SqlClient, limits: TurnLimits) => {
   ) {
     const { commands, runs, repeats, now_micros, budgets, contacts, opt_outs } = input
     const { opened, closed, replies, attempts, records } = effects
-    const stored = commands.flatMap(({ id }) => (id === null ? [] : [id]))
+    // Those of an organization that is being copied stay, for the turn after the move was undone.
+    const isTaken = ({ org_id }: { readonly org_id: string }) => input.wallets.get(org_id)?.moving !== "fenced"
+    const stored = commands.flatMap((mail) => (mail.id === null || !isTaken(mail) ? [] : [mail.id]))
     const arrivedIds = new Set(arrived.map((run) => run.run_id))
     const isStored = (run: EndedRun) => !arrivedIds.has(run.run_id)
     const ended = arrived.length === 0 ? effects.ended : effects.ended.filter(isStored)

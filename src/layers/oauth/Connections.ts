@@ -17,6 +17,7 @@ import { digest, newToken, randomText } from "../accounts/Secrets.ts"
 import { AuditLog } from "../auditlog/AuditLog.ts"
 import { newId } from "../platform/Ids.ts"
 import { Settings } from "../platform/Settings.ts"
+import { diesIfMoved } from "../postgres/Elsewhere.ts"
 import { oneRowOf, rowsOf } from "../postgres/Rows.ts"
 
 /** What a person has agreed to. */
@@ -148,6 +149,7 @@ export class Connections extends Context.Service<
             const [grant] = yield* grantRows(
               sql`SELECT ${grantColumns} FROM oauth_grants g WHERE g.family_hash = ${digest(family)} FOR UPDATE`
             )
+            if (grant === undefined) yield* diesIfMoved(sql, { token_hash: digest(family) })
             if (grant === undefined || !grant.open || !isSame(grant.client_hash, digest(given.client_id))) return null
             if (!isSame(grant.refresh_hash, digest(given.token))) return yield* stolen(grant, "a refresh token")
             const { grant_id, org_id, key_id, user_id, scope } = grant

@@ -106,7 +106,8 @@ export class PaymentStore extends Context.Service<
      */
     readonly beginReading: (processor: string, everySeconds: number) => Effect.Effect<Date | null>
     /** Stores the time up to which the processor's events have been read. */
-    readonly keepReadTo: (processor: string, time: Date) => Effect.Effect<void>
+    /** Does nothing if the cursor was set back since the reading began at `from`. */
+    readonly keepReadTo: (processor: string, from: Date, time: Date) => Effect.Effect<void>
     /** The events among `event_ids` that no turn has applied yet. */
     readonly unseen: (event_ids: ReadonlyArray<string>) => Effect.Effect<ReadonlySet<string>>
   }
@@ -201,9 +202,9 @@ export class PaymentStore extends Context.Service<
             WHERE NOT EXISTS (SELECT FROM payment_events e WHERE e.event_id = n.event_id)`)
           return new Set(rows.map((row) => row.event_id))
         }, Effect.orDie),
-        keepReadTo: (processor, time) =>
+        keepReadTo: (processor, from, time) =>
           done(sql`
-            UPDATE processor_cursors SET read_to = greatest(read_to, ${time}) WHERE processor = ${processor}`)
+            UPDATE processor_cursors SET read_to = greatest(read_to, ${time}) WHERE processor = ${processor} AND read_to >= ${from}`)
       })
     })
   )

@@ -3,13 +3,16 @@
  * nothing of it is left there. Kills and load: test/chaos/cells-move.test.ts.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
-import { Duration, Effect, Layer } from "effect"
+import { Duration, Effect, Exit, Layer } from "effect"
 import { SqlClient } from "effect/sql"
+import { encodeCredit } from "../../../src/actors/mailbox/Commands.ts"
 import { moveOrganization } from "../../../src/layers/cells/moveOrganization.ts"
 import { MoveRefused } from "../../../src/layers/cells/MoveRefused.ts"
 import { readCatalog, tablesOf } from "../../../src/layers/cells/tables.ts"
+import { MailStore } from "../../../src/layers/ledger/MailStore.ts"
 import { Settings } from "../../../src/layers/platform/Settings.ts"
 import { DatabaseLayer } from "../../../src/layers/postgres/Database.ts"
+import { dollars } from "../../../src/schema/money/Money.ts"
 import { heldProvider, rehearseHeld } from "../../kit/held-provider.ts"
 import { type App, startApp, until } from "../../kit/app.ts"
 
@@ -37,7 +40,8 @@ const move = (
       target,
       from: "one",
       to: "two",
-      patience: Duration.seconds(seconds)
+      patience: Duration.seconds(seconds),
+      announce: () => Effect.void
     })
   }).pipe(
     Effect.catchIf(
@@ -311,10 +315,47 @@ describe("a move between two cells", () => {
       "UPDATE wallets SET balance = balance WHERE org_id = $1",
       "UPDATE api_keys SET revoked_at = now() WHERE org_id = $1",
       "DELETE FROM members WHERE org_id = $1",
+      "UPDATE users SET password_hash = 'another' WHERE org_id = $1",
+      "UPDATE sessions SET ended_at = now() WHERE org_id = $1",
       "INSERT INTO opt_outs (id, org_id, kind, digest, source) VALUES ('out', $1, 'email', sha256('x'), 'api')"
     ])
       await expect(here.sql(change, [org.org_id])).rejects.toThrow("is moving to another cell")
+    // Maintenance of all organizations goes on.
+    await here.sql("UPDATE wallets SET lane = lane + 1 WHERE org_id = $1", [org.org_id])
+    await here.sql("UPDATE wallets SET lane = lane - 1 WHERE org_id = $1", [org.org_id])
+    // A refund that the processor reports now is refused, so that it is reported again. One that was stored before the fence stays.
+    const credit = (id: string) => ({
+      org_id: org.org_id,
+      command_id: id,
+      tag: "Credit" as const,
+      run_id: null,
+      result: null,
+      payload: encodeCredit({ type: "bonus", amount: dollars("1.00"), reference: id, note: "late" })
+    })
+    const enqueued = Effect.runPromise(
+      Effect.provideContext(
+        Effect.exit(Effect.flatMap(MailStore, (mail) => mail.enqueue(credit("refused")))),
+        here.context as never
+      )
+    )
+    expect(Exit.isFailure(await enqueued)).toBe(true)
+    const stored = credit("stored")
+    await here.sql(
+      "INSERT INTO mailbox (lane, command_id, org_id, tag, payload) SELECT lane, $2, org_id, 'Credit', $3 FROM wallets WHERE org_id = $1",
+      [org.org_id, stored.command_id, stored.payload]
+    )
+    // Runs of others take turns of its lane, and leave the command.
+    await Promise.all(Array.from({ length: 8 }, async () => (await here.tenant("1.00")).run(verify("grace"))))
+    expect(await here.sql("SELECT count(*)::int AS kept FROM mailbox WHERE command_id = 'stored'")).toEqual([
+      { kept: 1 }
+    ])
     await here.sql("UPDATE wallets SET moving = 0, version = version + 1 WHERE org_id = $1", [org.org_id])
+    await until(
+      "the credit",
+      async () => (await org.wallet()).balance,
+      (balance) => balance === "6.00",
+      20
+    )
     expect((await org.run(verify("ada"))).body.status).toBe("succeeded")
   })
 

@@ -160,6 +160,8 @@ CREATE TABLE cell_moves (
   cell text NOT NULL CHECK (length(cell) BETWEEN 1 AND 40),
   -- draining: its open runs end. fenced: it is being copied. moved: its rows are there and no longer here. arrived: it came from there.
   state text NOT NULL CHECK (state IN ('draining', 'fenced', 'moved', 'arrived')),
+  -- The database that the copy goes to, so that an interrupted move can't be settled with another one.
+  database text,
   changed_at timestamptz NOT NULL DEFAULT now()
 );
 CREATE TRIGGER audited AFTER INSERT OR UPDATE OR DELETE ON cell_moves FOR EACH ROW
@@ -180,10 +182,15 @@ BEGIN
     'approval_rules', 'opt_outs', 'contact_guards', 'senders', 'owned_resources', 'provider_accounts', 'webhook_endpoints', 'payments', 'batches',
     'warranty_disputes', 'warranty_refunds', 'referral_codes']
   LOOP
-    EXECUTE format('CREATE TRIGGER organization_is_moving BEFORE INSERT OR DELETE%s ON %I FOR EACH ROW EXECUTE FUNCTION organization_is_moving()',
+    EXECUTE format('CREATE TRIGGER organization_is_moving BEFORE INSERT%s%s ON %I FOR EACH ROW EXECUTE FUNCTION organization_is_moving()',
+      -- A pass of background work deletes old rows of all organizations together.
+      CASE WHEN it IN ('member_invitations', 'batches') THEN '' ELSE ' OR DELETE' END,
       CASE WHEN it IN ('sessions', 'member_invitations', 'api_keys', 'webhook_endpoints', 'payments', 'batches') THEN '' ELSE ' OR UPDATE' END, it);
   END LOOP;
 END $$;
+-- A password that is reset, or a session that is ended, must not live on in the copy.
+CREATE TRIGGER organization_is_moving BEFORE UPDATE OF password_hash, email, pending ON users FOR EACH ROW EXECUTE FUNCTION organization_is_moving();
+CREATE TRIGGER organization_is_moving_end BEFORE UPDATE OF ended_at ON sessions FOR EACH ROW EXECUTE FUNCTION organization_is_moving();
 CREATE TRIGGER organization_is_moving_batch BEFORE UPDATE ON batches FOR EACH ROW WHEN (NEW.status = 'cancelling' AND OLD.status <> 'cancelling')
 EXECUTE FUNCTION organization_is_moving();
 CREATE TRIGGER organization_is_moving_key BEFORE UPDATE ON api_keys FOR EACH ROW WHEN (OLD.last_used_at IS NOT DISTINCT FROM NEW.last_used_at)

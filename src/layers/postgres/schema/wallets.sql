@@ -92,7 +92,7 @@ BEGIN
   END IF;
   RETURN CASE WHEN TG_OP = 'DELETE' THEN OLD ELSE NEW END;
 END $$;
-CREATE TRIGGER organization_is_moving BEFORE UPDATE ON wallets FOR EACH ROW WHEN (OLD.moving = 2 AND NEW.moving = 2)
+CREATE TRIGGER organization_is_moving BEFORE UPDATE ON wallets FOR EACH ROW WHEN (OLD.moving = 2 AND NEW.moving = 2 AND NEW.lane = OLD.lane)
 EXECUTE FUNCTION organization_is_moving();
 
 CREATE FUNCTION audit_guard() RETURNS trigger LANGUAGE plpgsql AS $$
