@@ -150,7 +150,7 @@ export interface Names {
   readonly token: () => string
 }
 
-/** Its organization is being copied to another cell. Who sent the command asks again, there or here, as after the move, when there is no wallet. */
+/** Its organization is being copied to another cell. A stored command waits. Who sent one directly asks again, there or here, as after the move. */
 const isFenced = ({ wallets }: TurnView, { org_id }: TurnCommand) => wallets.get(org_id)?.moving === "fenced"
 
 export const decideTurn = (view: TurnView, room: Room, names: Names) => {
@@ -340,8 +340,9 @@ export const decideTurn = (view: TurnView, room: Room, names: Names) => {
   const walletOf = (org_id: string) => wallets.get(org_id) ?? view.wallets.get(org_id)?.wallet
   for (const mail of view.commands) {
     const wallet = walletOf(mail.org_id)
-    if (wallet === undefined || isFenced(view, mail)) continue
+    if (isFenced(view, mail) || (wallet === undefined && mail.id === null)) continue
     const { command, report } = decodeCommand(mail)
+    if (wallet === undefined) throw new Error(`A command names ${mail.org_id}, which has no wallet.`)
     const before = runs.get(mail.run_id ?? "") ?? view.runs.get(mail.run_id ?? "") ?? null
     if (command === null) {
       special(mail, wallet, before)

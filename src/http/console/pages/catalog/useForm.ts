@@ -28,8 +28,16 @@ const without = (field: Field, names: ReadonlyArray<string>): Field =>
     : field
 
 /** The members of a run that are neither its target nor its input. The page decides how long it waits. */
-const fields = without(payloadForm("runs", "run"), [
-  ...["capability", "provider", "endpoint", "method", "input", "path", "query", "wait_seconds", "async"]
+const fields = payloadForm("runs", "run", [
+  "capability",
+  "provider",
+  "endpoint",
+  "method",
+  "input",
+  "path",
+  "query",
+  "wait_seconds",
+  "async"
 ])
 /** A raw endpoint has one provider, contacts nobody, and answers what it answers. */
 const ofCapabilities = [
