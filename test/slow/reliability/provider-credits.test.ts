@@ -364,6 +364,25 @@ describe("readings", () => {
   })
 })
 
+describe("a balance that was set by hand", () => {
+  const store = (use: (store: CreditsStore["Service"]) => Effect.Effect<unknown>) =>
+    service(Effect.flatMap(CreditsStore, use))
+
+  test("counts a call once whose reservation is ended twice, and each sum", async () => {
+    await account(10)
+    await store((credits) =>
+      Effect.all([
+        credits.reserve("leadmagic", "run_twice#1", "run_twice", 250_000n),
+        credits.spend("leadmagic", "run_twice#1", 250_000n),
+        credits.spend("leadmagic", "run_twice#1", 250_000n),
+        credits.spend("leadmagic", "sum_a", 1_000_000n),
+        credits.spend("leadmagic", "sum_b", 1_000_000n)
+      ])
+    )
+    expect(await left()).toEqual({ balance: 7.75, reserved: 0 })
+  })
+})
+
 describe("rungate admin", () => {
   const admin = async (...args: ReadonlyArray<string>) => {
     const env = { DATABASE_URL: app.databaseUrl, RUNGATE_MODE: "production" }

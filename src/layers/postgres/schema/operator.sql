@@ -132,6 +132,8 @@ BEGIN
   SELECT source = 'set' INTO by_hand FROM provider_credits WHERE provider = account FOR UPDATE;
   IF by_hand IS NULL OR EXISTS (SELECT FROM provider_credit_holds WHERE hold_id = hold AND ended_at IS NOT NULL) THEN RETURN; END IF;
   DELETE FROM provider_credit_holds WHERE hold_id = hold RETURNING amount INTO held;
+  -- Only a sum has no reservation. Another one that is gone was ended before.
+  IF held IS NULL AND hold NOT LIKE 'sum\_%' THEN RETURN; END IF;
   IF by_hand OR spent = 0 THEN
     UPDATE provider_credits SET reserved = reserved - coalesce(held, 0),
       balance = CASE WHEN by_hand THEN greatest(0, balance - spent) ELSE balance END
