@@ -88,7 +88,10 @@ export class CreditsStore extends Context.Service<
           ),
         refresh: (provider) =>
           done(
-            sql`UPDATE provider_credits SET next_read_at = now() WHERE ${provider}::text IS NULL OR provider = ${provider}`
+            // In the order of `endLost`, so that they never wait for each other.
+            sql`
+              UPDATE provider_credits SET next_read_at = now() WHERE provider IN
+                (SELECT provider FROM provider_credits WHERE ${provider}::text IS NULL OR provider = ${provider} ORDER BY provider FOR UPDATE)`
           ),
         claim: claims.first(sql`
           UPDATE provider_credits SET ${nextReading(readingMinutes)}
@@ -119,13 +122,20 @@ export class CreditsStore extends Context.Service<
           done(sql`
             UPDATE provider_credits SET read_error = ${why.slice(0, errorCharsMax)}, ${nextReading(minutes)}
             WHERE provider = ${provider}`),
-        setByHand: (provider, { unit, balance, expires_at }) =>
-          done(sql`
+        setByHand: Effect.fnUntraced(
+          function* (provider, { unit, balance, expires_at }) {
+            yield* sql`
             INSERT INTO provider_credits AS c (provider, unit, balance, source, read_at, burn_balance, burn_at, expires_at)
             VALUES (${provider}, ${unit}, ${balance}, 'set', now(), ${balance}, now(), ${expires_at})
             ON CONFLICT (provider) DO UPDATE SET unit = excluded.unit, balance = excluded.balance, source = 'set', read_at = now(),
               burn_per_day = CASE WHEN c.unit = excluded.unit THEN c.burn_per_day ELSE 0 END, burn_balance = excluded.balance, burn_at = now(),
-              expires_at = excluded.expires_at, renews = false, empty_until = NULL, read_error = NULL`),
+              expires_at = excluded.expires_at, renews = false, empty_until = NULL, read_error = NULL`
+            // The balance contains it.
+            yield* sql`SELECT drop_spent_credits(${provider}, now())`
+          },
+          sql.withTransaction,
+          Effect.orDie
+        ),
         setLowBelow: (provider, low_below) =>
           done(sql`
             INSERT INTO provider_credits (provider, low_below) VALUES (${provider}, ${low_below})

@@ -381,6 +381,21 @@ describe("a balance that was set by hand", () => {
     )
     expect(await left()).toEqual({ balance: 7.75, reserved: 0 })
   })
+
+  test("contains what was spent before, but not the calls under way", async () => {
+    await account(10, "read")
+    const set = { unit: "credit", balance: 5_000_000n, expires_at: null } as const
+    await store((credits) =>
+      Effect.all([
+        credits.reserve("leadmagic", "run_over#1", "run_over", 250_000n),
+        credits.reserve("leadmagic", "run_open#1", "run_open", 250_000n),
+        credits.spend("leadmagic", "run_over#1", 250_000n)
+      ])
+    )
+    expect(await left()).toEqual({ balance: 10, reserved: 0.5 })
+    await store((credits) => credits.setByHand("leadmagic", set))
+    expect(await left()).toEqual({ balance: 5, reserved: 0.25 })
+  })
 })
 
 describe("rungate admin", () => {
