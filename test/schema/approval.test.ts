@@ -60,7 +60,14 @@ describe("a rule", () => {
     [{ capabilities: ["email.find"], labels: { team: "x" } }, "sometimes"],
     [{ min_hold: null, providers: null, labels: null }, "always"]
   ] as ReadonlyArray<readonly [Conditions, string]>)("with %p matches a target %s", (conditions, matches) => {
-    expect(mayMatch(ruled(conditions), run)).toBe(matches as ReturnType<typeof mayMatch>)
+    expect(mayMatch(ruled(conditions), { ...run, provider: null })).toBe(matches as ReturnType<typeof mayMatch>)
+  })
+
+  test("knows the provider of an endpoint", () => {
+    const of = (provider: string, conditions: Conditions) => mayMatch(ruled(conditions), { ...raw, provider })
+    const apollo: Conditions = { raw: true, providers: ["apollo"] }
+    expect([of("apollo", apollo), of("hunter", apollo)]).toEqual(["always", "never"])
+    expect(of("apollo", { ...apollo, min_hold: dollars("9.00") })).toBe("sometimes")
   })
 
   test("is the strictest of those that match, in any order", () => {

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test"
 import { contactRefusal, type Contact, recipientsOf } from "../../src/schema/guards/ContactGuard.ts"
 import { inputHashOf, requestHashOf } from "../../src/schema/guards/InputHash.ts"
-import { rawContacts } from "../../src/schema/guards/RawRecipients.ts"
+import { mayNameRecipients, rawContacts } from "../../src/schema/guards/RawRecipients.ts"
 import { tiesIn } from "../../src/schema/guards/PersonTies.ts"
 import { repeatRefusal, repeatSeconds, type Try } from "../../src/schema/guards/RepeatGuard.ts"
 import { decideReuse, joinsMax, plannedReuse } from "../../src/schema/guards/Reuse.ts"
@@ -32,6 +32,20 @@ describe("the recipients of a raw call", () => {
     const text = `${"a".repeat(2_000_000)} jane@x.example`
     expect(identitiesOf(text)).toEqual(["e:jane@x.example"])
   })
+})
+
+test("an input may name recipients if its schema, or one that it refers to, has such a field", () => {
+  const object = (properties: object) => ({ type: "object", properties })
+  const text = { type: "string" }
+  const list = object({ messages: { type: "array", items: object({ To: text }) } })
+  expect(mayNameRecipients(list)).toBe(true)
+  expect(mayNameRecipients([{ $ref: "#/$defs/Mail" }, { Mail: object({ provider_id: text }) }])).toBe(true)
+  for (const schema of [
+    null,
+    object({ url: text, toString: text }),
+    object({ topic: { enum: ["to"], default: "to" } })
+  ])
+    expect(mayNameRecipients(schema)).toBe(false)
 })
 
 describe("the repeat guard", () => {

@@ -72,15 +72,20 @@ const matches = (conditions: Conditions, run: RuledRun): boolean => {
   )
 }
 
-/** Whether a rule matches each run of a target, or some of them: its other conditions are about the input, the caps and the labels of the run. */
+/**
+ * Whether a rule matches each run of a target, or some of them: its other conditions are about the input, the caps and the labels of the run.
+ * `provider` is that of an endpoint.
+ */
 export const mayMatch = (
   rule: ApprovalRule,
-  target: Pick<RuledRun, "capability" | "endpoint" | "key_id">
+  { provider, ...target }: Pick<RuledRun, "capability" | "endpoint" | "key_id"> & { readonly provider: string | null }
 ): "always" | "sometimes" | "never" => {
-  const { min_hold, providers, labels, ...fixed } = rule.conditions
-  const run = { ...target, hold: 0n, plan: () => ({ providers: [] }) }
+  const { min_hold, providers, labels, ...others } = rule.conditions
+  const fixed = { ...others, providers: provider === null ? null : (providers ?? null) }
+  const run = { ...target, hold: 0n, plan: () => ({ providers: [provider ?? ""] }) }
   if (!matches(fixed, run)) return "never"
-  return [min_hold, providers, labels].every((one) => (one ?? null) === null) ? "always" : "sometimes"
+  const open = [min_hold, labels, provider === null ? providers : null]
+  return open.every((one) => (one ?? null) === null) ? "always" : "sometimes"
 }
 
 /** Of two rules that match, the one with the higher role counts, then the one that forbids the own yes, then the one that expires first. */

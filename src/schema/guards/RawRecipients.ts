@@ -12,6 +12,7 @@ const fields: Readonly<Record<string, string>> = {
   provider_id: "provider_member_id",
   attendees_ids: "provider_member_id"
 }
+const isNamed = (name: string) => Object.hasOwn(fields, name.toLowerCase())
 /** A list of messages, each with a list of recipients. */
 const depthMax = 4
 
@@ -35,6 +36,16 @@ const rawRecipients = (input: unknown, depth = 0): ReadonlyArray<Recipient> => {
     const field = fields[name.toLowerCase()]
     return field === undefined ? rawRecipients(value, depth + 1) : recipientsIn(field, value)
   })
+}
+
+/** Whether an input by this JSON Schema, with the definitions that it refers to, may name recipients. Fields that the schema does not name are not known. */
+export const mayNameRecipients = (schema: unknown): boolean => {
+  if (Array.isArray(schema)) return schema.some(mayNameRecipients)
+  if (!isRecord(schema)) return false
+  const { properties } = schema
+  return (
+    (isRecord(properties) && Object.keys(properties).some(isNamed)) || Object.values(schema).some(mayNameRecipients)
+  )
 }
 
 /** The member of a raw run's plan that says whom it contacts. The contact guard does not count raw runs; opt-outs do. */

@@ -52,9 +52,29 @@ describe("inspect", () => {
     const endpoint = { provider: "sec_edgar", endpoint: "/submissions/CIK{cik}.json" }
     const raw = await inspected(org, endpoint)
     expect(raw.checks.approvals).toEqual(expect.arrayContaining([large, { rule: "Raw", always: false }]))
+    // It acts, and contacts nobody.
+    const task = await inspected(org, { provider: "dataforseo", endpoint: "/v3/serp/google/organic/task_post" })
+    const emails = await inspected(org, { provider: "resend", endpoint: "/emails", method: "POST" })
+    expect([task.checks.opt_outs, emails.checks.opt_outs]).toEqual([false, true])
     // Rules of another organization are not shown.
     expect((await inspected(await app.tenant(), { capability: "email.send" })).checks).toEqual(mail.checks)
   })
+})
+
+test("inspect keeps budgets and the contact guard from a key that reads its own runs, as their lists do", async () => {
+  const { org, session, rule, budget, set } = await begun()
+  await budget({})
+  await rule({ name: "All" })
+  await set("POST", "/v1/spend-guard", { contact_guard_days: 30 })
+  const body = { name: "own", environment: "test", allow: { read: "own" } }
+  const key = await app.call(session, "POST", "/v1/api-keys", { body })
+  const send = { body: { capability: "email.send" } }
+  const { body: seen } = await app.call(key.body.api_key, "POST", "/v1/inspect", send)
+  const approvals = [{ rule: "All", always: true }]
+  expect(seen.checks).toEqual({ ...none, opt_outs: true, approvals })
+  expect(seen.hints.join("\n")).not.toContain("customer")
+  const all = { approvals, label_budgets: ["customer"], opt_outs: true, contact_guard_days: 30 }
+  expect((await inspected(org, { capability: "email.send" })).checks).toEqual(all)
 })
 
 describe("a quote", () => {

@@ -22,6 +22,7 @@ import * as Money from "../../../schema/money/Money.ts"
 import { anyDemand, type Price, priceMax } from "../../../schema/money/Pricing.ts"
 import { decodeRules } from "../../../schema/guards/Approval.ts"
 import { contactsPeople } from "../../../schema/guards/ContactGuard.ts"
+import { mayNameRecipients } from "../../../schema/guards/RawRecipients.ts"
 import { approvalsOf, checkHints, type RunChecks } from "../../../schema/guards/RunChecks.ts"
 import { Books } from "../../../layers/ledger/Books.ts"
 import { GuardStore } from "../../../layers/guards/GuardStore.ts"
@@ -30,13 +31,15 @@ import { Api } from "../../api/Api.ts"
 import type { InspectRequest } from "../../api/Catalog.ts"
 import { CurrentCaller } from "../../api/shapes/Common.ts"
 import { endpointHealth, startingPrice } from "./CatalogItems.ts"
-import { endpointInspection, type OwnAccountView } from "./InspectedEndpoint.ts"
+import { endpointInspection, inputSchemas, type OwnAccountView } from "./InspectedEndpoint.ts"
 import { warrantyTerms } from "../../../schema/wallet/Warranty.ts"
 import { hinted, withCommands } from "../../../schema/Hints.ts"
 import { discover, viaApi, runCapability } from "../../../schema/Steps.ts"
 
 const currency = "USD" as const
 interface Target {
+  /** Of an endpoint. */
+  readonly provider: string | null
   readonly capability: string | null
   readonly endpoint: string | null
 }
@@ -196,14 +199,17 @@ export const CatalogHandlers = HttpApiBuilder.group(
           : { own_account: { fee: Money.usd(ownAccountFee), fallback: account.fallback } }
       }
     })
-    /** Opt-outs are for each run that contacts people, the guard for capabilities. */
+    /** Opt-outs are for each run that contacts people, the guard for capabilities. A quote names the rules to each key, and the rest not. */
     const checksOf = Effect.fnUntraced(function* (target: Target, opt_outs: boolean) {
-      const { org_id, key_id } = yield* CurrentCaller
+      const { org_id, key_id, access } = yield* CurrentCaller
       const { approval_rules, budget_labels } = yield* books.wallet(org_id)
       const rules = approval_rules === null ? [] : decodeRules(approval_rules)
-      const contact_guard_days = opt_outs && target.capability !== null ? yield* guards.contactDays(org_id) : null
+      const sees = (access?.reads ?? null) === null
+      const isGuarded = sees && opt_outs && target.capability !== null
+      const contact_guard_days = isGuarded ? yield* guards.contactDays(org_id) : null
       const approvals = approvalsOf(rules, { ...target, key_id })
-      return { approvals, label_budgets: budget_labels ?? [], opt_outs, contact_guard_days } satisfies RunChecks
+      const label_budgets = sees ? (budget_labels ?? []) : []
+      return { approvals, label_budgets, opt_outs, contact_guard_days } satisfies RunChecks
     })
     const capabilityNames = catalog.entries.map((one) => one.capability.slug)
     return handlers.handleAll({
@@ -224,7 +230,10 @@ export const CatalogHandlers = HttpApiBuilder.group(
             loaded,
             rawMinCap,
             catalog.sandbox ? scenarios : null,
-            yield* checksOf({ capability: null, endpoint: endpoint.path }, endpoint.acts === true),
+            yield* checksOf(
+              { capability: null, provider: provider.slug, endpoint: endpoint.path },
+              endpoint.acts === true && mayNameRecipients(inputSchemas(provider, endpoint, loaded))
+            ),
             ownOf(provider.slug)
           )
         }
@@ -241,7 +250,7 @@ export const CatalogHandlers = HttpApiBuilder.group(
         const { org_id } = yield* CurrentCaller
         const services = { catalog, health, breakers, credits, ownAccounts, ownAccountFee }
         const executable = routableNow(services, entry, org_id, yield* Clock.currentTimeMillis)
-        const checks = yield* checksOf({ capability, endpoint: null }, contactsPeople(capability))
+        const checks = yield* checksOf({ capability, provider: null, endpoint: null }, contactsPeople(capability))
         return entryView(drifts.priced(entry), service, health, executable, checks, (offered) =>
           isCallable(offered, entry.capability, catalog.sandbox) ? ownOf(offered.provider.slug) : {}
         )

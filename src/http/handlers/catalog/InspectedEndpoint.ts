@@ -37,6 +37,16 @@ const shownBody = (body: Schema.JsonObject, definitions: Readonly<Record<string,
 
 const isEmpty = (value: unknown) => typeof value === "object" && value !== null && Object.keys(value).length === 0
 
+/** What describes `input`, which becomes the query of GET. */
+export const inputSchemas = (
+  raw: RawProvider,
+  endpoint: Endpoint,
+  loaded: ActorInput | null
+): ReadonlyArray<unknown> => {
+  const schema = endpoint.method === "GET" ? endpoint.query_params : (loaded?.body ?? endpoint.body)
+  return [schema, reachable(raw.document?.definitions ?? {}, [schema])]
+}
+
 interface Example {
   readonly path?: Schema.JsonObject
   readonly query?: Schema.JsonObject
