@@ -6,9 +6,8 @@ import { chaosDue, tierOf } from "../scripts/tiers.ts"
 
 const root = join(import.meta.dir, "..")
 const files = Array.from(new Bun.Glob("test/**/*.test.{ts,tsx}").scanSync(root))
-const millis: Readonly<Record<string, number>> = JSON.parse(
-  readFileSync(join(root, "test", "timings.json"), "utf8")
-).files
+const timings = readFileSync(join(root, "test", "timings.json"), "utf8")
+const millis: Readonly<Record<string, number>> = JSON.parse(timings).files
 
 /** Longer ones would wait for each other at the end of a run. Move such a file to test/slow, or divide it. */
 const fastMillisMax = 13_000
@@ -18,6 +17,10 @@ const fastMillisSumMax = 400_000
 describe("test/timings.json", () => {
   test("knows every test file, so that the longest start first: npm test -- <file> --update-timings", () => {
     expect(files.filter((file) => ["fast", "slow"].includes(tierOf(file)) && millis[file] === undefined)).toEqual([])
+  })
+
+  test("has no file twice, of which JSON keeps the last time", () => {
+    expect([...timings.matchAll(/"(test\/[^"]+)":/g)].map(([, file]) => file)).toEqual(Object.keys(millis))
   })
 
   test("knows no file that is gone", () => {
