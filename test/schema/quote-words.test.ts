@@ -1,5 +1,6 @@
 /** What a quote says of the cheapest providers, of the rule that makes the run wait, and of budgets. */
 import { describe, expect, test } from "bun:test"
+import { readQuote } from "../../src/http/cli/runs/QuoteView.ts"
 import { quoteNotes } from "../../src/http/client/Words.ts"
 import { dollars } from "../../src/schema/money/Money.ts"
 import { lowestCharge } from "../../src/schema/runs/Quote.ts"
@@ -14,20 +15,27 @@ describe("a quote", () => {
     ])
   })
 
+  const quote: Parameters<typeof quoteNotes>[0] = {
+    currency: "USD",
+    minimum: "0.00",
+    from: "0.003",
+    expected: "0.003",
+    maximum: "0.005",
+    hold: "0.005",
+    offers: [],
+    routing_reason: "",
+    would: "run",
+    controls: []
+  }
+
+  test("of a service of an older version, which does not say from, is read", () => {
+    const { from: _, ...older } = quote
+    expect(readQuote(JSON.stringify(quote))).toMatchObject({ from: dollars("0.003"), hold: dollars("0.005") })
+    expect(readQuote(JSON.stringify(older))).toMatchObject({ from: null, hold: dollars("0.005") })
+  })
+
   test("names the rule and the budgets in words", () => {
     const budget = { limit: "5.00", left: "1.20" }
-    const quote: Parameters<typeof quoteNotes>[0] = {
-      currency: "USD",
-      minimum: "0.00",
-      from: "0.003",
-      expected: "0.003",
-      maximum: "0.005",
-      hold: "0.005",
-      offers: [],
-      routing_reason: "",
-      would: "run",
-      controls: []
-    }
     expect(quoteNotes(quote)).toEqual([])
     const budgets = [
       { label: null, value: null, period: "total", ...budget },

@@ -22,9 +22,9 @@ import { Screen } from "../terminal/Screen.ts"
 import { harmless } from "../terminal/text.ts"
 import type { Caps } from "./bodies.ts"
 
-/** An answer with amounts that can be compared. */
+/** An answer with amounts that can be compared. A service of an older version answers no `from`. */
 const { fields } = QuoteNoun.mapFields(Struct.map(Schema.toEncoded))
-const Readable = Schema.Struct({ ...fields, hold: Money.Usd, expected: Money.Usd, from: Money.Usd })
+const Readable = Schema.Struct({ ...fields, hold: Money.Usd, expected: Money.Usd, from: Schema.optionalKey(Money.Usd) })
 
 type Offer = (typeof QuoteNoun.Encoded)["offers"][number]
 
@@ -33,7 +33,8 @@ export interface Quote {
   readonly text: string
   readonly hold: Money.MicroUsd
   readonly expected: Money.MicroUsd
-  readonly from: Money.MicroUsd
+  /** Null if the service does not say. */
+  readonly from: Money.MicroUsd | null
   readonly offers: ReadonlyArray<Offer>
   readonly routing_reason: string
   readonly notes: ReadonlyArray<string>
@@ -45,10 +46,10 @@ export interface Quote {
 export const readQuote = (text: string): Quote | null => {
   const answer = decoded(Readable, text)
   if (answer === null) return null
-  const { hold, expected, from, offers, routing_reason, would, error } = answer
+  const { hold, expected, from = null, offers, routing_reason, would, error } = answer
   const blocked = { code: "budget_exceeded", message: "A limit would refuse the run now." }
   const refused = would === "run" ? null : (error ?? blocked)
-  const usd = { hold: Money.usd(hold), expected: Money.usd(expected), from: Money.usd(from) }
+  const usd = { hold: Money.usd(hold), expected: Money.usd(expected), from: Money.usd(from ?? hold) }
   return { text, hold, expected, from, offers, routing_reason, refused, notes: quoteNotes({ ...answer, ...usd }) }
 }
 
@@ -73,7 +74,7 @@ const expectedLine = ({ expected, hold }: Quote): string =>
 
 /** The quote for a person: amounts, why, the providers in the order of the calls, and what would block the run. */
 export const quoteLines = (title: string, quote: Quote, screen: Paper["screen"]): Lines => [
-  `${harmless(title)}: holds at most ${shown(quote.hold)}, costs from ${shown(quote.from)}`,
+  `${harmless(title)}: holds at most ${shown(quote.hold)}${quote.from === null ? "" : `, costs from ${shown(quote.from)}`}`,
   harmless(quote.routing_reason),
   expectedLine(quote),
   ...quote.notes.map(harmless),
@@ -122,7 +123,7 @@ export const confirm = Effect.fnUntraced(function* (title: string, body: string,
   // Shown with --quiet too, because the question refers to it.
   yield* screen.warn(
     [
-      `${title}: at most ${shown(hold)}${from < hold ? `, from ${shown(from)}` : ""}`,
+      `${title}: at most ${shown(hold)}${from !== null && from < hold ? `, from ${shown(from)}` : ""}`,
       `  ${harmless(routing_reason)}`,
       `  ${expectedLine(quote)}`,
       ...quote.notes.map((note) => `  ${harmless(note)}`),

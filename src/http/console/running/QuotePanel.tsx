@@ -16,7 +16,8 @@ const Cost = ({ quote }: { readonly quote: Quote }) =>
       large
       amounts={[
         ["At most", quote.hold],
-        ["From", quote.from],
+        // A service of an older version answers none, while it is replaced.
+        ...(quote.from === undefined ? [] : [["From", quote.from] as const]),
         ["On average", quote.expected],
         ["If it fails", quote.minimum]
       ]}
