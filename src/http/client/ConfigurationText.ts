@@ -19,7 +19,11 @@ export const replayLines = ({ replay }: Preview) => {
   if (replay === null) return []
   const cut = replay.cut ? " Older runs of the 30 days are too many to replay." : ""
   return [
-    `Of ${replay.runs} runs since ${replay.from.slice(0, 10)}, this would have blocked ${replay.blocked_runs}.${cut}`,
+    ...(replay.rules.length === 0
+      ? []
+      : [
+          `Of ${replay.runs} runs since ${replay.from.slice(0, 10)}, this would have blocked ${replay.blocked_runs}.${cut}`
+        ]),
     ...replay.rules.flatMap(({ rule, blocked_runs }) => (blocked_runs > 0 ? [`${blocked_runs} by ${rule}`] : [])),
     ...replay.not_replayed.map((rule) => `Past runs don't tell what ${rule} would have blocked.`)
   ]

@@ -248,6 +248,9 @@ test("the runs of the last 30 days that changed rules would have blocked are cou
     rules: { "spend_guard.daily_limit": 1, "spend_guard.per_run_limit": 0 }
   })
   expect(await blocked({ spend_guard: { per_run_limit: "0.0047" } })).toMatchObject({ blocked_runs: 3 })
+  expect(await blocked({ spend_guard: { contact_guard_days: 30 } })).toMatchObject({
+    ...{ runs: 0, blocked_runs: 0, not_replayed: ["spend_guard.contact_guard_days"] }
+  })
   expect(await blocked({ spend_guard: { daily_limit: "0" } })).toMatchObject({ blocked_runs: 3 })
   expect(
     await blocked({ keys: [{ name: "test key", allow: { capabilities: ["email.find"], providers: ["hunter"] } }] })

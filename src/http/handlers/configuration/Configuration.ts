@@ -112,6 +112,8 @@ export const ConfigurationHandlers = HttpApiBuilder.group(
       const rules = changed.filter((rule) => typeof rule !== "string")
       const not_replayed = changed.filter((rule) => typeof rule === "string")
       const from = new Date((yield* Clock.currentTimeMillis) - replayDays * dayMillis)
+      if (rules.length === 0)
+        return { from: from.toISOString(), runs: 0, blocked_runs: 0, rules: [], not_replayed, cut: false }
       const labels = rules.some(({ rule }) => rule.startsWith("label_budgets."))
       const zones = yield* books.zones(org_id)
       const replay = yield* Effect.mapError(simulations.replay({ org_id, from, rules, labels, zones }), ({ message }) =>
