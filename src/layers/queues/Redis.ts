@@ -46,11 +46,19 @@ const clusterOptions = (cluster: RedisGroup, node: RedisOptions): ClusterOptions
   ...(cluster.tls ? { dnsLookup: (host: string, use: (error: null, address: string) => void) => use(null, host) } : {})
 })
 
-/** Asked again whenever a connection ends, so that the next one leads to the new master. */
+/** After this time the next Sentinel is asked. */
+const sentinelMillis = 2_000
+
+/**
+ * Asked again whenever a connection ends, so that the next one leads to the new master. Without `failoverDetector`: with it, some
+ * subscriptions did not come back within a minute after a master was killed.
+ */
 const sentinelOptions = (group: RedisGroup, name: string): RedisOptions => ({
   sentinels: [...group.nodes],
   name,
   sentinelRetryStrategy: retryStrategy,
+  // One that accepts connections and does not answer is otherwise waited for without end.
+  sentinelCommandTimeout: sentinelMillis,
   ...credentialsOf(group),
   ...(group.password === null ? {} : { sentinelPassword: group.password }),
   ...(group.tls ? { enableTLSForSentinelMode: true, sentinelTLS: {} } : {})
