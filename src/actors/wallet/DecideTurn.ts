@@ -151,7 +151,14 @@ export interface Names {
 }
 
 /** Its organization is being copied to another cell. A stored command waits. Who sent one directly asks again, there or here, as after the move. */
-const isFenced = ({ wallets }: TurnView, { org_id }: TurnCommand) => wallets.get(org_id)?.moving === "fenced"
+const isFenced = ({ wallets }: TurnView, { id, org_id }: TurnCommand) => {
+  const wallet = wallets.get(org_id)
+  return wallet === undefined ? id === null : wallet.moving === "fenced"
+}
+
+const noWallet = ({ org_id }: TurnCommand): never => {
+  throw new Error(`A command names ${org_id}, which has no wallet.`)
+}
 
 export const decideTurn = (view: TurnView, room: Room, names: Names) => {
   const wallets = new Map<string, Wallet>()
@@ -339,10 +346,9 @@ export const decideTurn = (view: TurnView, room: Room, names: Names) => {
 
   const walletOf = (org_id: string) => wallets.get(org_id) ?? view.wallets.get(org_id)?.wallet
   for (const mail of view.commands) {
-    const wallet = walletOf(mail.org_id)
-    if (isFenced(view, mail) || (wallet === undefined && mail.id === null)) continue
+    if (isFenced(view, mail)) continue
+    const wallet = walletOf(mail.org_id) ?? noWallet(mail)
     const { command, report } = decodeCommand(mail)
-    if (wallet === undefined) throw new Error(`A command names ${mail.org_id}, which has no wallet.`)
     const before = runs.get(mail.run_id ?? "") ?? view.runs.get(mail.run_id ?? "") ?? null
     if (command === null) {
       special(mail, wallet, before)
