@@ -56,7 +56,8 @@ const worldOf = ({ ties = {}, contacts = {}, days }: Past) => {
       contactDays: unexpected,
       setContactDays: unexpected,
       contacts: unexpected,
-      optOuts: unexpected
+      optOuts: unexpected,
+      hasOptOuts: unexpected
     },
     ...{
       reusable: unexpected,

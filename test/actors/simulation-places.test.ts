@@ -3,6 +3,8 @@ import { expect, test } from "bun:test"
 import { Deferred, Effect, Exit, Fiber, Layer } from "effect"
 import { Simulations } from "../../src/actors/simulation/Simulations.ts"
 import { Catalog } from "../../src/layers/catalog/Catalog.ts"
+import { GuardStore } from "../../src/layers/guards/GuardStore.ts"
+import { Books } from "../../src/layers/ledger/Books.ts"
 import { Settings } from "../../src/layers/platform/Settings.ts"
 import { OfferOutcomes } from "../../src/layers/quotes/OfferOutcomes.ts"
 import { Reads } from "../../src/layers/standby/Reads.ts"
@@ -15,6 +17,8 @@ test("ten organizations with two simulations each leave places to the others, an
       Layer.provide(
         Layer.mergeAll(
           Layer.mock(Reads, { pastRuns: () => Effect.as(Deferred.await(released), nothing) }),
+          Layer.mock(GuardStore, {}),
+          Layer.mock(Books, {}),
           Layer.mock(OfferOutcomes, { observe: () => {} }),
           Catalog.layerOf([], []).pipe(Layer.provide(Settings.layerFrom({})))
         )
@@ -25,7 +29,7 @@ test("ten organizations with two simulations each leave places to the others, an
       const policy = { strategy: null, allow_fallback: null, max_cost: null, without: new Set<string>() }
       const begin = (org_id: string) =>
         Effect.forkChild(
-          Effect.exit(simulate({ org_id, capability: null, from: new Date(0), to: new Date(), policy })),
+          Effect.exit(simulate({ org_id, capability: null, from: new Date(0), to: new Date(), policy, rules: null })),
           { startImmediately: true }
         )
       const orgs = Array.from({ length: 10 }, (_, n) => `org_${n}`)

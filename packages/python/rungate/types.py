@@ -499,31 +499,13 @@ class ConfigurationPreview(TypedDict):
     digest: str
     """of the state that was compared"""
     changes: list[ConfigurationChange]
-    replay: ConfigurationReplay | None
+    replay: Replay | None
 
 
 class ConfigurationPreviewRequest(TypedDict):
     configuration: Configuration_1
     prune: NotRequired[bool | None]
     """whether what is in no entry of a section, such as a key, is revoked or removed; the default is false"""
-
-
-class ConfigurationReplayRulesItem(TypedDict):
-    rule: str
-    blocked_runs: int
-
-
-ConfigurationReplay = TypedDict(
-    "ConfigurationReplay",
-    {
-        "from": "str",
-        "runs": "int",
-        "blocked_runs": "int",
-        "rules": "list[ConfigurationReplayRulesItem]",
-        "not_replayed": "list[str]",
-        "cut": "bool",
-    },
-)
 
 
 class ConfigurationRequest(TypedDict):
@@ -1633,6 +1615,26 @@ class RemovedWebhookEndpoint(TypedDict):
     deleted: Literal[True]
 
 
+class ReplayRulesItem(TypedDict):
+    rule: str
+    blocked_runs: int
+    waiting_runs: int
+
+
+Replay = TypedDict(
+    "Replay",
+    {
+        "from": "str",
+        "runs": "int",
+        "blocked_runs": "int",
+        "waiting_runs": "int",
+        "rules": "list[ReplayRulesItem]",
+        "not_replayed": "list[str]",
+        "cut": "bool",
+    },
+)
+
+
 class Reuse(TypedDict):
     """lookups only. prefer: take the organization's own result of the same input at $0, or join the run that is buying it, and buy only if there is none; only: never buy; never: the default. max_age_seconds is 30 days by default"""
 
@@ -1964,6 +1966,7 @@ class Simulation(TypedDict):
     """runs that no provider would have served"""
     left_out: SimulationLeftOut
     """runs that are not simulated: of raw endpoints, erased ones, and those of a release that did not store what routing saw"""
+    limits: NotRequired[Replay]
 
 
 class SimulationRequestRouting(TypedDict):

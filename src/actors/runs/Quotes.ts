@@ -169,7 +169,7 @@ export class Quotes extends Context.Service<
       const { repeatGuard } = yield* Settings
 
       const optedOut = (run: Contacting) =>
-        Effect.map(guards.optOuts(run), ({ matches }) =>
+        Effect.map(guards.optOuts([run]), ({ matches }) =>
           optOutRefusal(run.contacts, (key) => matches.get(optOutKey(run.org_id, key)))
         )
 

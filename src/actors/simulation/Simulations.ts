@@ -19,7 +19,7 @@ import { countsFor } from "../../schema/runs/Quote.ts"
 import type { PastRun } from "../../schema/simulation/PastRun.ts"
 import type { Policy } from "../../schema/simulation/Policy.ts"
 import type { CountsOf } from "../../schema/simulation/Rehearsal.ts"
-import { type Replay, replayed, type ReplayQuestion } from "./replayed.ts"
+import { makeReplayed, type Replay, type ReplayQuestion } from "./replayed.ts"
 import { simulation, type Simulated } from "../../schema/simulation/Simulation.ts"
 
 /** Runs of one simulation. They take between one and two seconds. */
@@ -43,11 +43,14 @@ export interface Question {
   readonly from: Date
   readonly to: Date
   readonly policy: Policy
+  /** That are replayed as well, beside opt-outs. Null: none. */
+  readonly rules: ReplayQuestion["rules"] | null
 }
 
 export interface Simulation extends Simulated {
   /** Runs that no policy changes, or that can't be simulated. */
   readonly left_out: { readonly raw: number; readonly erased: number; readonly older: number }
+  readonly limits: Replay | null
 }
 
 export class TooManyRuns extends Schema.TaggedError<TooManyRuns>()("TooManyRuns", {
@@ -152,14 +155,15 @@ export class Simulations extends Context.Service<
   Simulations,
   {
     readonly simulate: (question: Question) => Effect.Effect<Simulation, TooManyRuns | SimulationBusy>
-    /** What the rules would have blocked of the runs since `from`. */
-    readonly replay: (question: ReplayQuestion) => Effect.Effect<Replay, SimulationBusy>
+    /** What the rules would have done with the runs since `from`. Null without any rule. */
+    readonly replay: (question: ReplayQuestion) => Effect.Effect<Replay | null, SimulationBusy>
   }
 >()("rungate/actors/simulation/Simulations") {
   static readonly layer = Layer.effect(
     Simulations,
     Effect.gen(function* () {
       const reads = yield* Reads
+      const replayed = yield* makeReplayed
       const outcomes = yield* OfferOutcomes
       const catalog = yield* Catalog
       const billsNoMatch = (slug: string) => catalog.find(slug)?.capability.billing.bills_no_match ?? false
@@ -217,7 +221,10 @@ export class Simulations extends Context.Service<
         Effect.gen(function* () {
           const { runs, left_out } = yield* gathered(question)
           const counts = yield* countsOf(runs)
-          return { ...(yield* inSlices(simulation(runs, question.policy, counts))), left_out } satisfies Simulation
+          const simulated = yield* inSlices(simulation(runs, question.policy, counts))
+          const { rules } = question
+          const limits = rules === null ? null : yield* replayed({ ...question, rules })
+          return { ...simulated, left_out, limits } satisfies Simulation
         }).pipe(
           Effect.timeoutOrElse({
             duration: `${secondsMax} seconds`,
@@ -249,7 +256,7 @@ export class Simulations extends Context.Service<
 
       return Simulations.of({
         simulate: (question) => inTurn(question.org_id, run(question)),
-        replay: (question) => inTurn(question.org_id, replayed(reads, question))
+        replay: (question) => inTurn(question.org_id, replayed(question))
       })
     })
   )

@@ -1,10 +1,13 @@
-/** Replays changed rules over the newest runs of an organization, as many as fit into the limits. */
+/** Replays rules over the newest runs of an organization, as many as fit into the limits. */
 import { Clock, Effect, Option, Schema } from "effect"
+import { GuardStore } from "../../layers/guards/GuardStore.ts"
+import { optOutKey } from "../../layers/guards/OptOutTurn.ts"
+import { Books } from "../../layers/ledger/Books.ts"
 import { inSlices } from "../../layers/platform/inSlices.ts"
-import type { Reads } from "../../layers/standby/Reads.ts"
+import { Reads } from "../../layers/standby/Reads.ts"
 import { replay, type Replayed, type ReplayRule, type ReplayRun } from "../../schema/configuration/Replay.ts"
+import { optOutRefusal } from "../../schema/guards/OptOut.ts"
 import { MicroUsd } from "../../schema/money/Money.ts"
-import type { Zones } from "../../schema/money/SpendDay.ts"
 
 /** They take about a second. */
 const runsMax = 50_000
@@ -15,49 +18,76 @@ const readSecondsMax = 5
 export interface ReplayQuestion {
   readonly org_id: string
   readonly from: Date
-  readonly rules: ReadonlyArray<ReplayRule>
-  /** Whether a rule is about labels. */
-  readonly labels: boolean
-  readonly zones: Zones
+  /** Null: until now. */
+  readonly to: Date | null
+  /** Whose runs are shown. Null: of all. */
+  readonly capability: string | null
+  /** Beside the opt-outs, which always count as they are. A text: the name of a rule of which past runs tell nothing. */
+  readonly rules: ReadonlyArray<ReplayRule | string>
 }
 
 export interface Replay extends Replayed {
   readonly runs: number
   /** The beginning, or the time of the oldest run if older ones were left out. */
-  readonly from: Date
+  readonly from: string
+  readonly not_replayed: ReadonlyArray<string>
   readonly cut: boolean
 }
 
 const labelsOf = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Record(Schema.String, Schema.String)))
 
-export const replayed = Effect.fnUntraced(function* (
-  reads: Reads["Service"],
-  { org_id, from, rules, labels, zones }: ReplayQuestion
-) {
-  const end = (yield* Clock.currentTimeMillis) + readSecondsMax * 1000
-  const runs: Array<ReplayRun> = []
-  const until = (oldest: Date | null) =>
-    Effect.map(
-      inSlices(replay(rules, runs, zones)),
-      (counted): Replay => ({ ...counted, runs: runs.length, from: oldest ?? from, cut: oldest !== null })
-    )
-  let before: string | null = null
-  for (;;) {
-    const page: Effect.Success<ReturnType<typeof reads.newestRuns>> = yield* reads.newestRuns({
-      ...{ org_id, from, before, labels, limit: pageRows }
-    })
-    for (const { hold, charged, metadata, created_at, finished_at, ...run } of page)
-      runs.push({
-        ...run,
-        hold: MicroUsd(hold),
-        charged: MicroUsd(charged),
-        labels: Option.getOrElse(labelsOf(metadata ?? "{}"), () => ({})),
-        created: created_at.getTime(),
-        finished: finished_at.getTime()
+const optOuts: ReplayRule = { rule: "opt_outs", counterOf: (run) => (run.opted_out ? "" : null), limit: null }
+
+export const makeReplayed = Effect.gen(function* () {
+  const [reads, guards, books] = [yield* Reads, yield* GuardStore, yield* Books]
+  /** Null without any rule. */
+  return Effect.fnUntraced(function* ({ org_id, from, to, capability, rules: given }: ReplayQuestion) {
+    const contacts = yield* guards.hasOptOuts(org_id)
+    const rules = [...given.filter((rule) => typeof rule !== "string"), ...(contacts ? [optOuts] : [])]
+    const not_replayed = given.filter((rule) => typeof rule === "string")
+    if (rules.length + not_replayed.length === 0) return null
+    const zones = yield* books.zones(org_id)
+    const providers = rules.some(({ waits }) => waits)
+    const labels = providers || rules.some(({ rule }) => rule.startsWith("label_budgets."))
+    const end = (yield* Clock.currentTimeMillis) + readSecondsMax * 1000
+    const runs: Array<ReplayRun> = []
+    const isShown = (run: ReplayRun) => capability === null || run.capability === capability
+    const until = (oldest: Date | null) =>
+      Effect.map(
+        inSlices(replay(rules, runs, zones, isShown)),
+        (counted): Replay => ({
+          ...counted,
+          runs: runs.filter(isShown).length,
+          from: (oldest ?? from).toISOString(),
+          not_replayed,
+          cut: oldest !== null
+        })
+      )
+    let before: string | null = null
+    for (;;) {
+      const page: Effect.Success<ReturnType<typeof reads.newestRuns>> = yield* reads.newestRuns({
+        ...{ org_id, from, to, before, labels, providers, contacts, limit: pageRows }
       })
-    const last = page.at(-1)
-    if (last === undefined || page.length < pageRows) return yield* until(null)
-    if (runs.length >= runsMax || (yield* Clock.currentTimeMillis) > end) return yield* until(last.created_at)
-    before = last.run_id
-  }
+      const contacting = page.flatMap(({ run_id, contacts }) =>
+        contacts === null ? [] : [{ org_id, run_id, contacts }]
+      )
+      const { matches } = yield* guards.optOuts(contacting)
+      for (const { hold, charged, created_at, finished_at, contacts, ...run } of page)
+        runs.push({
+          ...run,
+          hold: MicroUsd(hold),
+          charged: MicroUsd(charged),
+          labels: Option.getOrElse(labelsOf(run.metadata ?? "{}"), () => ({})),
+          providers: run.providers ?? [],
+          opted_out:
+            contacts !== null && optOutRefusal(contacts, (key) => matches.get(optOutKey(org_id, key))) !== null,
+          created: created_at.getTime(),
+          finished: finished_at.getTime()
+        })
+      const last = page.at(-1)
+      if (last === undefined || page.length < pageRows) return yield* until(null)
+      if (runs.length >= runsMax || (yield* Clock.currentTimeMillis) > end) return yield* until(last.created_at)
+      before = last.run_id
+    }
+  })
 })

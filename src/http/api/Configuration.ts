@@ -78,7 +78,7 @@ export class ConfigurationApi extends HttpApiGroup.make("configuration")
       operation(
         { role: "admin", keys: "people", verified: true, command: "apply" },
         "Preview a configuration",
-        "Makes all changes and undoes them, so what it accepts can be applied. Returns them, and how many runs of the last 30 days the changed rules would have blocked. Keys and approval rules are matched by name, webhook endpoints by URL, label budgets by label and value. A section or field that is left out stays as it is."
+        "Makes all changes and undoes them, so what it accepts can be applied. Returns them, and how many runs of the last 30 days the changed rules would have blocked or made wait. Keys and approval rules are matched by name, webhook endpoints by URL, label budgets by label and value. A section or field that is left out stays as it is."
       )
     ),
     HttpApiEndpoint.put("apply", "/configuration", {

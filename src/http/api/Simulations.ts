@@ -47,7 +47,7 @@ export class SimulationsApi extends HttpApiGroup.make("simulations")
       operation(
         { role: "viewer", keys: "reads", command: "simulate" },
         "Simulate a routing policy",
-        `Replays the organization's own past runs with another strategy, cap or set of providers, and returns cost, hit rate and 95th percentile of the latency beside what happened. Where the past does not know what a provider would have answered, lower and upper bound every possible answer, and expected is by measured outcomes. Up to 100,000 runs of at most ${simulationDaysMax} days. Free: makes no run and calls nobody.`
+        `Replays the organization's own past runs with another strategy, cap or set of providers, and returns cost, hit rate and 95th percentile of the latency beside what happened. Where the past does not know what a provider would have answered, lower and upper bound every possible answer, and expected is by measured outcomes. limits says what the rules of today would have blocked or made wait. Up to 100,000 runs of at most ${simulationDaysMax} days. Free: makes no run and calls nobody.`
       )
     )
   )

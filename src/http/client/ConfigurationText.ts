@@ -1,5 +1,6 @@
-/** What a configuration changes and would have blocked, as lines. The command and the console show them. */
+/** What a configuration changes and what rules would have done with past runs, as lines. Commands and the console show them. */
 import type { ConfigurationPreview } from "../../schema/configuration/Configuration.ts"
+import type { Replay } from "../../schema/nouns/Simulation.ts"
 
 type Preview = typeof ConfigurationPreview.Encoded
 
@@ -14,17 +15,21 @@ export const fieldLines = ({ action, fields }: Preview["changes"][number]) =>
     return `${field}: ${was}${after ?? "(none)"}`
   })
 
-/** What past runs tell of the changed rules. Empty if no rule changed. */
-export const replayLines = ({ replay }: Preview) => {
+/** What past runs tell of rules. Empty if there are none. */
+export const replayLines = (replay: typeof Replay.Encoded | null, whose = "this") => {
   if (replay === null) return []
-  const cut = replay.cut ? " Older runs of the 30 days are too many to replay." : ""
+  const waited = replay.waiting_runs === 0 ? "" : ` and made ${replay.waiting_runs} wait for a yes`
+  const cut = replay.cut ? " Older runs are too many to replay." : ""
   return [
     ...(replay.rules.length === 0
       ? []
       : [
-          `Of ${replay.runs} runs since ${replay.from.slice(0, 10)}, this would have blocked ${replay.blocked_runs}.${cut}`
+          `Of ${replay.runs} runs since ${replay.from.slice(0, 10)}, ${whose} would have blocked ${replay.blocked_runs}${waited}.${cut}`
         ]),
-    ...replay.rules.flatMap(({ rule, blocked_runs }) => (blocked_runs > 0 ? [`${blocked_runs} by ${rule}`] : [])),
-    ...replay.not_replayed.map((rule) => `Past runs don't tell what ${rule} would have blocked.`)
+    ...replay.rules.flatMap(({ rule, blocked_runs, waiting_runs }) => [
+      ...(blocked_runs > 0 ? [`${blocked_runs} by ${rule}`] : []),
+      ...(waiting_runs > 0 ? [`${waiting_runs} made to wait by ${rule}`] : [])
+    ]),
+    ...replay.not_replayed.map((rule) => `Past runs don't tell what ${rule} would have done.`)
   ]
 }

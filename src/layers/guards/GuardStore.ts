@@ -9,7 +9,7 @@ import { callerOf, repeatSeconds, type Try } from "../../schema/guards/RepeatGua
 import { contactSecondsMax } from "../../schema/guards/ContactGuard.ts"
 import { reuseSecondsMax } from "../../schema/guards/Reuse.ts"
 import { tyingCapabilities } from "../../schema/guards/PersonTies.ts"
-import { done, oneRowOf, rowsOf, storedAs, texts } from "../postgres/Rows.ts"
+import { done, hasRows, oneRowOf, rowsOf, storedAs, texts } from "../postgres/Rows.ts"
 import { dayOf, zonesOf } from "../postgres/SpendDay.ts"
 import { runsInPages } from "../runs/runsWithin.ts"
 import { askAgain, readAsks, type ReuseAsk } from "./ReuseTurn.ts"
@@ -65,8 +65,10 @@ export class GuardStore extends Context.Service<
     readonly setContactDays: (org_id: string, days: number | null) => Effect.Effect<void>
     /** The setting of the run's organization, and the latest contacts of the run's recipients. */
     readonly contacts: (run: Contacting) => Effect.Effect<ContactView>
-    /** The opt-out list's entries that cover recipients of the run. */
-    readonly optOuts: (run: Contacting) => Effect.Effect<OptOutView>
+    /** The opt-out lists' entries that cover recipients of the runs. */
+    readonly optOuts: (runs: ReadonlyArray<Contacting>) => Effect.Effect<OptOutView>
+    /** Whether a list that is about the organization has entries. */
+    readonly hasOptOuts: (org_id: string) => Effect.Effect<boolean>
     /** The run whose result this one would take or wait for. Null if it would buy. */
     readonly reusable: (ask: ReuseAsk) => Effect.Effect<string | null>
     /** Runs that took a result, and what they did not pay, for each day with such a run. Dates; `to` is the day after the last. */
@@ -147,7 +149,8 @@ export class GuardStore extends Context.Service<
             )
           ),
         contacts: (run) => Effect.orDie(readContacts(sql, [run])),
-        optOuts: (run) => Effect.orDie(readOptOuts(sql, [run])),
+        optOuts: (runs) => Effect.orDie(readOptOuts(sql, runs)),
+        hasOptOuts: (org_id) => hasRows(sql`SELECT FROM opt_outs WHERE org_id = ${org_id} OR org_id IS NULL LIMIT 1`),
         forget: Effect.orDie(
           Effect.gen(function* () {
             yield* askAgain(sql)

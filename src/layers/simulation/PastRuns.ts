@@ -6,7 +6,9 @@
  */
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { rowsOf } from "../postgres/Rows.ts"
+import { Contacts } from "../../schema/guards/ContactGuard.ts"
+import { touchCapabilities } from "../../schema/guards/Touches.ts"
+import { rowsOf, texts } from "../postgres/Rows.ts"
 
 /** JSON texts are null for a raw run, and after the run was erased. A long input is null too. */
 export interface PastRow {
@@ -57,6 +59,8 @@ export const LimitedRun = Schema.Struct({
   charged: Schema.BigInt,
   /** JSON text. */
   metadata: Schema.NullOr(Schema.String),
+  providers: Schema.NullOr(Schema.Array(Schema.String)),
+  contacts: Schema.NullOr(Contacts),
   created_at: Schema.Date,
   finished_at: Schema.Date
 })
@@ -65,10 +69,15 @@ const limitedRows = rowsOf(LimitedRun.fields)
 export interface NewestQuestion {
   readonly org_id: string
   readonly from: Date
+  /** Null: until now. */
+  readonly to: Date | null
   /** Null: from the newest on. */
   readonly before: string | null
   readonly limit: number
+  /** What is read of runs beside their amounts. A plan costs the most. */
   readonly labels: boolean
+  readonly providers: boolean
+  readonly contacts: boolean
 }
 
 /** The kind of a longer input is not told apart: only the names of its fields would be used. */
@@ -118,7 +127,7 @@ export class PastRuns extends Context.Service<
   {
     /** Oldest first. Runs that a limit blocked, that were cancelled or that took another run's result called nobody, and are left out. */
     readonly page: (question: PastQuestion) => Effect.Effect<PastPage>
-    /** Newest first, with what limits decide by. `metadata` is left out unless `labels`. */
+    /** Newest first, with what limits decide by. What is not wanted is null. */
     readonly newest: (question: NewestQuestion) => Effect.Effect<ReadonlyArray<typeof LimitedRun.Type>>
   }
 >()("rungate/layers/simulation/PastRuns") {
@@ -150,11 +159,14 @@ export class PastRuns extends Context.Service<
           last: parts.at(-1) ?? null
         }
       })
-      const newest = ({ org_id, from, before, limit, labels }: NewestQuestion) =>
+      const newest = ({ org_id, from, to, before, limit, labels, providers, contacts }: NewestQuestion) =>
         limitedRows(sql`
           SELECT run_id, key_id, capability, provider, hold, coalesce(charged, 0) AS charged, CASE WHEN ${labels} THEN metadata::text END AS metadata,
+                 CASE WHEN ${providers} THEN plan -> 'providers' END AS providers,
+                 CASE WHEN ${contacts} AND coalesce(capability = ANY(${texts(touchCapabilities)}), true) THEN plan -> 'contacts' END AS contacts,
                  created_at, finished_at
           FROM runs WHERE org_id = ${org_id} AND run_id > run_id_at(${from}::timestamptz) AND (${before}::text IS NULL OR run_id < ${before})
+            AND (${to}::timestamptz IS NULL OR created_at < ${to})
             AND status IN ('succeeded', 'no_match', 'failed', 'timed_out') AND finished_at IS NOT NULL
           ORDER BY run_id DESC LIMIT ${limit}`)
       return PastRuns.of({

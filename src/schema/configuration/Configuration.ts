@@ -1,7 +1,8 @@
-/** What a configuration file changes, how many past runs its rules would have blocked, and what applying it created. */
+/** What a configuration file changes, what its rules would have done with past runs, and what applying it created. */
 import { Schema } from "effect"
 import { withColumns } from "../Columns.ts"
-import { text, timeText, withExample } from "../nouns/Noun.ts"
+import { text, withExample } from "../nouns/Noun.ts"
+import { Replay } from "../nouns/Simulation.ts"
 
 const section = Schema.Literals(["keys", "spend_guard", "webhooks", "label_budgets", "approval_rules"])
 const name = text("the name of a key or rule, the URL of a webhook endpoint, label=value of a label budget")
@@ -19,17 +20,6 @@ export const ConfigurationChange = Schema.Struct({
   ).annotate({ description: "the values as people read them; null: no such rule" })
 }).annotate({ identifier: "ConfigurationChange" })
 export type ConfigurationChange = typeof ConfigurationChange.Type
-
-const Replay = Schema.Struct({
-  from: timeText.annotate({ description: "runs since then were replayed" }),
-  runs: Schema.Int,
-  blocked_runs: Schema.Int,
-  rules: Schema.Array(Schema.Struct({ rule: Schema.String, blocked_runs: Schema.Int })),
-  not_replayed: Schema.Array(Schema.String).annotate({ description: "changed rules of which past runs tell nothing" }),
-  cut: Schema.Boolean.annotate({
-    description: "whether older runs of the last 30 days were left out, because they are too many"
-  })
-}).annotate({ identifier: "ConfigurationReplay" })
 
 const digest = text("of the state that was compared")
 const changes = Schema.Array(ConfigurationChange)
@@ -51,7 +41,8 @@ export const ConfigurationPreview = Schema.Struct({ digest, changes, replay: Sch
         from: "2026-10-23T10:00:00.000Z",
         runs: 4210,
         blocked_runs: 14,
-        rules: [{ rule: "keys.agent.budget", blocked_runs: 14 }],
+        waiting_runs: 0,
+        rules: [{ rule: "keys.agent.budget", blocked_runs: 14, waiting_runs: 0 }],
         not_replayed: [],
         cut: false
       }

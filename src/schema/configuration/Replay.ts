@@ -1,5 +1,5 @@
 /**
- * How many past runs changed rules would have blocked. Pure.
+ * How many past runs rules would have blocked or made wait for an approval. Pure.
  *
  * Runs start and end as they did. A run that a rule blocks holds and costs nothing, so it leaves room for later ones, as it would have.
  */
@@ -15,6 +15,12 @@ export interface ReplayRun {
   readonly hold: MicroUsd
   readonly charged: MicroUsd
   readonly labels: Readonly<Record<string, string>>
+  /** JSON text. */
+  readonly metadata: string | null
+  /** That it might have called. */
+  readonly providers: ReadonlyArray<string>
+  /** Whether a recipient has opted out since. */
+  readonly opted_out: boolean
   /** In milliseconds since 1970. */
   readonly created: number
   readonly finished: number
@@ -27,11 +33,14 @@ export interface ReplayRule {
   readonly counterOf: (run: ReplayRun) => string | null
   /** `each`: of one run. Null: it blocks every run that it is about. */
   readonly limit: { readonly amount: MicroUsd; readonly period: BudgetPeriod | "each" } | null
+  /** The runs that it is about wait for an approval. */
+  readonly waits?: boolean
 }
 
 export interface Replayed {
   readonly blocked_runs: number
-  readonly rules: ReadonlyArray<{ readonly rule: string; readonly blocked_runs: number }>
+  readonly waiting_runs: number
+  readonly rules: ReadonlyArray<{ readonly rule: string; readonly blocked_runs: number; readonly waiting_runs: number }>
 }
 
 /** Runs between two pauses. */
@@ -43,7 +52,7 @@ const emptyBudget = (limit: MicroUsd, period: BudgetPeriod): KeyBudget => ({
 })
 
 /** What one rule counts. */
-const counting = ({ rule, counterOf, limit }: ReplayRule) => {
+const counting = ({ rule, counterOf, limit, waits = false }: ReplayRule) => {
   const budgets = new Map<string, KeyBudget>()
   const of = (run: ReplayRun) => {
     const counter = limit === null || limit.period === "each" ? null : counterOf(run)
@@ -52,8 +61,10 @@ const counting = ({ rule, counterOf, limit }: ReplayRule) => {
   }
   return {
     rule,
-    blocked_runs: 0,
-    blocks: (run: ReplayRun, day: string): boolean => {
+    waits,
+    /** That it has blocked or made wait. */
+    runs: 0,
+    matches: (run: ReplayRun, day: string): boolean => {
       if (limit === null) return counterOf(run) !== null
       if (run.hold === zero) return false
       if (limit.period === "each") return counterOf(run) !== null && run.hold > limit.amount
@@ -71,14 +82,15 @@ const counting = ({ rule, counterOf, limit }: ReplayRule) => {
   }
 }
 
-/** Runs in any order. */
+/** Runs in any order. A run that is blocked does not wait. Budgets count all runs, the answer those that are `shown`. */
 export const replay = function* (
   rules: ReadonlyArray<ReplayRule>,
   runs: ReadonlyArray<ReplayRun>,
-  zones: Zones
+  zones: Zones,
+  shown: (run: ReplayRun) => boolean = () => true
 ): Generator<void, Replayed> {
   const counts = rules.map(counting)
-  const blocked = new Set<ReplayRun>()
+  const [blocked, waiting] = [new Set<ReplayRun>(), new Set<ReplayRun>()]
   // A run that ends as another starts has ended before it.
   const moments = runs
     .flatMap((run) => [
@@ -93,10 +105,22 @@ export const replay = function* (
       if (!blocked.has(run)) for (const one of counts) one.ends(run, day)
       continue
     }
-    const against = counts.filter((one) => one.blocks(run, day))
-    for (const one of against) one.blocked_runs += 1
+    const matching = counts.filter((one) => one.matches(run, day))
+    const against = matching.filter(({ waits }) => !waits)
+    if (shown(run)) for (const one of against.length > 0 ? against : matching) one.runs += 1
     if (against.length > 0) blocked.add(run)
-    else for (const one of counts) one.starts(run, day)
+    else {
+      if (matching.length > 0) waiting.add(run)
+      for (const one of counts) one.starts(run, day)
+    }
   }
-  return { blocked_runs: blocked.size, rules: counts.map(({ rule, blocked_runs }) => ({ rule, blocked_runs })) }
+  return {
+    blocked_runs: [...blocked].filter(shown).length,
+    waiting_runs: [...waiting].filter(shown).length,
+    rules: counts.map(({ rule, waits, runs: n }) => ({
+      rule,
+      blocked_runs: waits ? 0 : n,
+      waiting_runs: waits ? n : 0
+    }))
+  }
 }

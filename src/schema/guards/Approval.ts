@@ -57,7 +57,7 @@ interface RuledRun {
   readonly plan: () => { readonly providers: ReadonlyArray<string> }
 }
 
-const matches = (conditions: Conditions, run: RuledRun): boolean => {
+export const matches = (conditions: Conditions, run: RuledRun): boolean => {
   const { min_hold = 0n, capabilities, providers, raw, keys, labels = {} } = withoutNulls(conditions)
   const has = (names: ReadonlyArray<string> | undefined, name: string | null) =>
     names === undefined || (name !== null && names.includes(name))

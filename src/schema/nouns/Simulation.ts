@@ -1,6 +1,6 @@
 /** What past runs would have cost and delivered under another routing policy, beside what happened. */
 import { Schema } from "effect"
-import { amount, withExample } from "./Noun.ts"
+import { amount, timeText, withExample } from "./Noun.ts"
 
 const rate = Schema.NullOr(Schema.Number)
 
@@ -8,6 +8,24 @@ const Amounts = Schema.Struct({ lower: amount, expected: amount, upper: amount }
   identifier: "SimulatedAmount"
 })
 const Rates = Schema.Struct({ lower: rate, expected: rate, upper: rate }).annotate({ identifier: "SimulatedRate" })
+
+export const Replay = Schema.Struct({
+  from: timeText.annotate({ description: "runs since then were replayed" }),
+  runs: Schema.Int,
+  blocked_runs: Schema.Int,
+  waiting_runs: Schema.Int.annotate({ description: "runs that would have waited for the yes of a member" }),
+  rules: Schema.Array(
+    Schema.Struct({ rule: Schema.String, blocked_runs: Schema.Int, waiting_runs: Schema.Int })
+  ).annotate({
+    description: "opt_outs: by the lists as they are now"
+  }),
+  not_replayed: Schema.Array(Schema.String).annotate({ description: "rules of which past runs tell nothing" }),
+  cut: Schema.Boolean.annotate({ description: "whether older runs were left out, because they are too many" })
+}).annotate({
+  identifier: "Replay",
+  description:
+    "what limits, budgets, approval rules and opt-outs would have done with past runs, by the holds and charges that they had: those of today in a simulation, where it is absent without rules and for an API key with a scope, and those that a configuration changes in its preview"
+})
 
 export const Simulation = Schema.Struct({
   currency: Schema.Literal("USD"),
@@ -32,7 +50,8 @@ export const Simulation = Schema.Struct({
   left_out: Schema.Struct({ raw: Schema.Int, erased: Schema.Int, older: Schema.Int }).annotate({
     description:
       "runs that are not simulated: of raw endpoints, erased ones, and those of a release that did not store what routing saw"
-  })
+  }),
+  limits: Schema.optionalKey(Replay)
 })
   .annotate({ identifier: "Simulation" })
   .pipe(
@@ -49,6 +68,18 @@ export const Simulation = Schema.Struct({
       unknown_runs: 912,
       unknown_share: 0.2166,
       refused_runs: 0,
-      left_out: { raw: 120, erased: 3, older: 0 }
+      left_out: { raw: 120, erased: 3, older: 0 },
+      limits: {
+        from: "2026-11-01T00:00:00.000Z",
+        runs: 4330,
+        blocked_runs: 2,
+        waiting_runs: 31,
+        rules: [
+          { rule: "approval_rules.Large runs", blocked_runs: 0, waiting_runs: 31 },
+          { rule: "opt_outs", blocked_runs: 2, waiting_runs: 0 }
+        ],
+        not_replayed: [],
+        cut: false
+      }
     })
   )

@@ -1,4 +1,4 @@
-/** What rules say before and after a run: inspect names them, a quote decides them for one input and a receipt names budgets. */
+/** What rules say before and after a run: inspect names them, a quote decides them for one input, a receipt names budgets, and replays count them. */
 import { afterEach, describe, expect, test } from "bun:test"
 import { newHome } from "../../http/cli/shell.ts"
 import { type Tenant, verify, withApp } from "../../kit/app.ts"
@@ -19,8 +19,13 @@ const begun = async () => {
   const rule = (body: Record<string, unknown>) => set("POST", "/v1/approval-rules", body)
   const budget = (body: Record<string, unknown>) =>
     set("PUT", "/v1/label-budgets", { label: "customer", limit: "0.0100", period: "month", ...body })
-  return { org, session, set, rule, budget }
+  const optOut = (...values: ReadonlyArray<string>) => set("POST", "/v1/opt-outs", { values })
+  return { org, session, set, rule, budget, optOut }
 }
+const send = (to: string) => ({
+  capability: "email.send",
+  input: { from: "hello@example.com", to, subject: "Hello", text: "Hello" }
+})
 const inspected = async (org: Tenant, body: Record<string, unknown>) => {
   const { body: answer } = await org.post("/v1/inspect", body)
   return { checks: answer.checks, hints: answer.hints.join("\n") }
@@ -161,4 +166,71 @@ test("a receipt names the budgets that its run counted in, and no label after it
   expect(await budgetsOf(await run(org.key, { campaign: "spring" }))).toBeUndefined()
   expect((await app.call(session, "DELETE", "/v1/history?q=budgeted@example.com")).body.erased).toBe(2)
   expect(await budgetsOf(both)).toEqual([{ budget_id: id, label: null, value: null }])
+})
+
+describe("past runs", () => {
+  test("are counted that approval rules make wait and opt-outs block, in a simulation and in a preview", async () => {
+    const { org, session, rule, budget, optOut } = await begun()
+    const from = new Date(Date.now() - 86_400_000).toISOString()
+    const simulated = async (more: object = {}, token = session) =>
+      (await app.call(token, "POST", "/v1/simulate", { body: { from, ...more } })).body.limits
+    for (const n of [1, 2, 3])
+      expect((await org.run({ ...verify(`past${n}`), metadata: { customer: "acme" } })).status).toBe(200)
+    for (const to of ["a@example.com", "b@example.com"]) expect((await org.run(send(to))).status).toBe(200)
+    expect(await simulated()).toBeUndefined()
+    await optOut("b@example.com")
+    const opted = { rule: "opt_outs", blocked_runs: 1, waiting_runs: 0 }
+    expect(await simulated()).toMatchObject({ runs: 5, blocked_runs: 1, waiting_runs: 0, rules: [opted], cut: false })
+    expect((await org.run(send("b@example.com"))).body.error.code).toBe("opt_out")
+
+    const rules = { approval_rules: [{ name: "Mail", capabilities: ["email.send"], providers: ["resend"] }] }
+    const previewed = async (configuration: unknown) =>
+      (await app.call(session, "POST", "/v1/configuration/preview", { body: { configuration } })).body.replay
+    // The run that is blocked does not wait.
+    expect(await previewed(rules)).toMatchObject({
+      ...{ runs: 5, blocked_runs: 1, waiting_runs: 1 },
+      rules: [{ rule: "approval_rules.Mail", blocked_runs: 0, waiting_runs: 1 }, opted]
+    })
+    const [mail] = rules.approval_rules
+    for (const less of [
+      { ...mail, active: false },
+      { ...mail, providers: ["hunter"] }
+    ])
+      expect((await previewed({ approval_rules: [less] }))?.waiting_runs ?? 0).toBe(0)
+
+    await rule({ name: "Mail", capabilities: ["email.send"] })
+    await rule({ name: "Off", active: false })
+    await rule({ name: "Acme", labels: { customer: "acme" }, min_hold: "0.0048" })
+    // The first holds 0.0048 and is charged 0.003, so the second fits and the third does not.
+    await budget({ limit: "0.0080" })
+    const all = await simulated()
+    expect(all).toMatchObject({ runs: 5, blocked_runs: 2, waiting_runs: 3 })
+    expect(all.rules).toEqual(
+      expect.arrayContaining([
+        { rule: "approval_rules.Mail", blocked_runs: 0, waiting_runs: 1 },
+        { rule: "approval_rules.Acme", blocked_runs: 0, waiting_runs: 2 },
+        { rule: "label_budgets.customer", blocked_runs: 1, waiting_runs: 0 },
+        opted
+      ])
+    )
+    expect(all.rules).toHaveLength(4)
+    // A changed rule keeps the conditions that the file leaves out.
+    const smaller = { approval_rules: [{ name: "Acme", min_hold: "0.0001" }] }
+    expect(await previewed(smaller)).toMatchObject({ runs: 5, blocked_runs: 1, waiting_runs: 3 })
+    // Of one capability, and not of the time after.
+    expect(await simulated({ capability: "email.send" })).toMatchObject({ runs: 2, blocked_runs: 1, waiting_runs: 1 })
+    expect(await simulated({ from: "2026-01-01", to: "2026-01-02" })).toMatchObject({ runs: 0, blocked_runs: 0 })
+    // A key with a scope learns nothing about other rules.
+    const key = await app.call(session, "POST", "/v1/api-keys", {
+      body: { name: "scoped", environment: "test", allow: { capabilities: ["email.send"] } }
+    })
+    expect(await simulated({ capability: "email.send" }, key.body.api_key)).toBeUndefined()
+
+    const home = newHome({ RUNGATE_URL: app.url, RUNGATE_API_KEY: org.key })
+    const screen = home.terminal("rungate simulate --from 1d")
+    expect(await screen.ended).toBe(0)
+    expect(screen.seen().replaceAll(/\s+/g, " ")).toContain("would have blocked 2 and made 3 wait for a yes.")
+    expect(screen.seen()).toContain("2 made to wait by approval_rules.Acme")
+    home.remove()
+  })
 })

@@ -50,9 +50,9 @@ const checked = Effect.fnUntraced(function* (answer: Answer, file: File) {
 
 const colours = { create: "green", change: "yellow", remove: "red" } as const
 
-/** What would change, and what that would have blocked. */
+/** What would change, and what that would have done with past runs. */
 const shownLines = (preview: typeof ConfigurationPreview.Encoded, { paint }: ScreenShape): Lines => {
-  const [blocked, ...rules] = replayLines(preview)
+  const [blocked, ...rules] = replayLines(preview.replay)
   return [
     ...preview.changes.flatMap((one) => [
       paint(colours[one.action], changeTitle(one)),

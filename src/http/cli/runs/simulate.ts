@@ -3,8 +3,10 @@ import { Effect } from "effect"
 import { Flag } from "effect/cli"
 import { strategies } from "../../../schema/runs/Routing.ts"
 import { Simulation, SimulationsApi } from "../../api/Simulations.ts"
+import { replayLines } from "../../client/ConfigurationText.ts"
 import { drawn, tableLines } from "../answers/draw.ts"
 import { rowWith } from "../answers/row.ts"
+import { harmless } from "../terminal/text.ts"
 import { boolean, choice, momentOf } from "../terminal/flags.ts"
 
 /** A simulation may take this long, and wait for others. */
@@ -15,7 +17,8 @@ const millis = (value: number | null) => (value === null ? "unknown" : `${value}
 const count = (runs: number, what: string) => `${runs} ${runs === 1 ? "run" : "runs"} ${what}`
 
 const show = drawn(Simulation, (simulation, shown) => {
-  const { actual, simulated, runs, unchanged_runs, unknown_runs, unknown_share, refused_runs, left_out } = simulation
+  const { actual, simulated, runs, unchanged_runs, unknown_runs, unknown_share, refused_runs, left_out, limits } =
+    simulation
   const row = <A>(
     figure: string,
     was: A,
@@ -35,7 +38,8 @@ const show = drawn(Simulation, (simulation, shown) => {
     ...(refused_runs > 0 ? [`${count(refused_runs, "would have found no provider.")}`] : []),
     ...(raw + erased + older > 0
       ? [`Not simulated: ${raw} of raw endpoints, ${erased} erased, ${older} of an older release.`]
-      : [])
+      : []),
+    ...replayLines(limits ?? null, "today's rules").map(harmless)
   ]
   return [
     ...tableLines(

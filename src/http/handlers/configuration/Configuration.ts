@@ -8,7 +8,6 @@ import { Clock, Effect, RcMap, Semaphore } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Simulations } from "../../../actors/simulation/Simulations.ts"
 import { EventFeed } from "../../../actors/events/EventFeed.ts"
-import { Books } from "../../../layers/ledger/Books.ts"
 import { WalletLimits } from "../../../layers/ledger/WalletLimits.ts"
 import { Signals, webhooksDue } from "../../../layers/queues/Signals.ts"
 import type { NewSecret } from "../../../schema/configuration/Configuration.ts"
@@ -48,7 +47,6 @@ export const ConfigurationHandlers = HttpApiBuilder.group(
   "configuration",
   Effect.fnUntraced(function* (handlers) {
     const sections = yield* makeParts
-    const books = yield* Books
     const limits = yield* WalletLimits
     const simulations = yield* Simulations
     const feed = yield* EventFeed
@@ -107,19 +105,16 @@ export const ConfigurationHandlers = HttpApiBuilder.group(
       }
     })
 
-    const replayOf = Effect.fnUntraced(function* (org_id: string, changed: Rules) {
-      if (changed.length === 0) return null
-      const rules = changed.filter((rule) => typeof rule !== "string")
-      const not_replayed = changed.filter((rule) => typeof rule === "string")
+    const replayOf = Effect.fnUntraced(function* (org_id: string, rules: Rules) {
+      if (rules.length === 0) return null
       const from = new Date((yield* Clock.currentTimeMillis) - replayDays * dayMillis)
-      if (rules.length === 0)
-        return { from: from.toISOString(), runs: 0, blocked_runs: 0, rules: [], not_replayed, cut: false }
-      const labels = rules.some(({ rule }) => rule.startsWith("label_budgets."))
-      const zones = yield* books.zones(org_id)
-      const replay = yield* Effect.mapError(simulations.replay({ org_id, from, rules, labels, zones }), ({ message }) =>
-        problem("service_unavailable", message)
+      const not_replayed = rules.filter((rule) => typeof rule === "string")
+      if (not_replayed.length === rules.length)
+        return { from: from.toISOString(), runs: 0, blocked_runs: 0, waiting_runs: 0, rules: [], not_replayed, cut: false }
+      return yield* Effect.mapError(
+        simulations.replay({ org_id, from, to: null, capability: null, rules }),
+        ({ message }) => problem("service_unavailable", message)
       )
-      return { ...replay, from: replay.from.toISOString(), not_replayed }
     })
 
     return handlers.handleAll({

@@ -15,11 +15,17 @@ type Write<A> = Effect.Effect<A, Refusal, CurrentCaller>
 /** Shown once, in the answer. */
 type Secret = Pick<typeof NewSecret.Type, "id" | "secret">
 
-/** A changed rule that past runs are replayed against, or the name of one of which they tell nothing. */
+/** A rule that past runs are replayed against, or the name of one of which they tell nothing. */
 export type Rules = ReadonlyArray<ReplayRule | string>
 
 interface Struct {
   readonly fields: Readonly<Record<string, Schema.Constraint>>
+}
+
+/** Of the fields that are set or changed, and of all objects of the section, in the file and outside it. */
+interface Names {
+  readonly names: ReadonlySet<string>
+  readonly all: ReadonlySet<string>
 }
 
 interface Kind<A extends object, I extends object> {
@@ -35,12 +41,8 @@ interface Kind<A extends object, I extends object> {
   readonly create: (entry: A) => Write<Secret | null>
   readonly change: (id: string, changed: Partial<A>, entry: A) => Write<unknown>
   readonly remove: (org_id: string, id: string) => Effect.Effect<unknown>
-  /** `existing` is null for a new object. `all` has the names of the section, in the file and outside it. */
-  readonly rules?: (
-    entry: A,
-    existing: Existing | null,
-    of: { readonly names: ReadonlySet<string>; readonly all: ReadonlySet<string> }
-  ) => Rules
+  /** `entry` as it will be. `existing` is null for a new object. */
+  readonly rules?: (entry: A, existing: Existing | null, of: Names) => Rules
   readonly removed?: (existing: Existing) => Rules
 }
 
@@ -103,6 +105,16 @@ export const partOf = <A extends object, I extends object>({ section, entry: sch
       })
     )
 
+  /** Of an object as it is or will be. */
+  const rulesOf = (fields: Existing["fields"], before: Existing | null, of: Names) =>
+    kind.rules?.(decode(withoutNulls(fields)), before, of) ?? []
+  const rules = (now: ReadonlyArray<Existing>): Rules => {
+    const all = new Set(now.map(({ name }) => name))
+    return now.flatMap((one) =>
+      rulesOf(one.fields, one, { names: new Set(Object.keys(withoutNulls(one.fields))), all })
+    )
+  }
+
   const changes = Effect.fnUntraced(function* (file: File, before: ReadonlyArray<Existing>, prune: boolean) {
     const entries = kind.entriesIn(file) ?? null
     if (entries === null) return []
@@ -133,9 +145,9 @@ export const partOf = <A extends object, I extends object>({ section, entry: sch
       const changed: Partial<A> = { ...entry }
       for (const field in changed) if (!names.has(field)) delete changed[field]
       const write = existing === null ? kind.create(entry) : Effect.as(kind.change(existing.id, changed, entry), null)
-      const rules = kind.rules?.(entry, existing, { names, all }) ?? []
+      const rules = rulesOf({ ...existing?.fields, ...step.wanted.fields }, existing, { names, all })
       return { view, write: Effect.mapError(write, located(path)), rules }
     })
   })
-  return { section, existing, changes }
+  return { section, existing, rules, changes }
 }

@@ -8,6 +8,7 @@ import { isUnrestricted, scopeRefusal } from "../../../schema/accounts/KeyAccess
 import type { Existing } from "../../../schema/configuration/Diff.ts"
 import type { ReplayRule, ReplayRun } from "../../../schema/configuration/Replay.ts"
 import { withoutNulls } from "../../../schema/defined.ts"
+import { matches } from "../../../schema/guards/Approval.ts"
 import { ApiKey } from "../../../schema/nouns/ApiKey.ts"
 import { ApprovalRule } from "../../../schema/nouns/Approval.ts"
 import { LabelBudget } from "../../../schema/nouns/LabelBudget.ts"
@@ -153,9 +154,31 @@ const approvalRules = Effect.gen(function* () {
     nameOf: ({ name }) => name,
     create: (entry) => Effect.as(writes.add(entry), null),
     change: writes.change,
-    remove: rules.remove
+    remove: rules.remove,
+    rules: ({ name, active, ...conditions }) => {
+      const counterOf = (run: ReplayRun) =>
+        matches(conditions, { ...run, endpoint: run.capability === null ? "" : null, plan: () => run }) ? "" : null
+      return active === false ? [] : [{ ...blocks(`approval_rules.${name}`, counterOf), waits: true }]
+    }
   })
 })
 
 /** Limits before keys, so that a run is never admitted by a new key and old limits. */
 export const makeParts = Effect.all([spendGuard, keys, webhooks, labelBudgets, approvalRules])
+
+/** Of each section. A rule costs a step for each run, and there may be thousands of label budgets. */
+const rulesMax = 100
+
+/** The rules of an organization as they are now, for a replay over past runs. */
+export const makeRulesNow = Effect.map(makeParts, (parts) =>
+  Effect.fnUntraced(function* (org_id: string) {
+    const all = yield* Effect.forEach(parts, (part) =>
+      Effect.map(part.existing(org_id), (existing) => {
+        const rules = part.rules(existing)
+        const more = rules.length - rulesMax
+        return more > 0 ? [...rules.slice(0, rulesMax), `${more} more of ${part.section}`] : rules
+      })
+    )
+    return all.flat()
+  })
+)

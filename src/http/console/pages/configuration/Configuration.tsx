@@ -47,7 +47,7 @@ const Lines = ({ lines }: { readonly lines: ReadonlyArray<string> }) => (
 )
 
 const Changes = ({ preview }: { readonly preview: Preview }) => {
-  const [blocked, ...rules] = replayLines(preview)
+  const [blocked, ...rules] = replayLines(preview.replay)
   return (
     <>
       <ul aria-label="Changes" className="space-y-2">

@@ -1,21 +1,22 @@
 /** Simulations: a handler checks the question and the key's scope, asks the actor and shows the figures. Nothing is written. */
 import { Clock, Effect, Schema } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { runsMax, Simulations } from "../../actors/simulation/Simulations.ts"
-import { Catalog } from "../../layers/catalog/Catalog.ts"
-import type { KeyAccess } from "../../schema/accounts/KeyAccess.ts"
-import { problem, refused } from "../../schema/Errors.ts"
-import { withCommands } from "../../schema/Hints.ts"
-import { shownName } from "../../schema/json/StorableText.ts"
-import { Simulation } from "../../schema/nouns/Simulation.ts"
-import { dayMillis } from "../../schema/money/SpendDay.ts"
-import { fromOf, toOf } from "../../schema/Period.ts"
-import type { Simulated } from "../../schema/simulation/Simulation.ts"
-import { discover } from "../../schema/Steps.ts"
-import { didYouMean } from "../../schema/suggestion.ts"
-import { Api } from "../api/Api.ts"
-import { simulationDaysMax } from "../api/Simulations.ts"
-import { CurrentCaller } from "../api/shapes/Common.ts"
+import { runsMax, Simulations } from "../../../actors/simulation/Simulations.ts"
+import { Catalog } from "../../../layers/catalog/Catalog.ts"
+import type { KeyAccess } from "../../../schema/accounts/KeyAccess.ts"
+import { problem, refused } from "../../../schema/Errors.ts"
+import { withCommands } from "../../../schema/Hints.ts"
+import { shownName } from "../../../schema/json/StorableText.ts"
+import { Simulation } from "../../../schema/nouns/Simulation.ts"
+import { dayMillis } from "../../../schema/money/SpendDay.ts"
+import { fromOf, toOf } from "../../../schema/Period.ts"
+import type { Simulated } from "../../../schema/simulation/Simulation.ts"
+import { discover } from "../../../schema/Steps.ts"
+import { didYouMean } from "../../../schema/suggestion.ts"
+import { Api } from "../../api/Api.ts"
+import { simulationDaysMax } from "../../api/Simulations.ts"
+import { CurrentCaller } from "../../api/shapes/Common.ts"
+import { makeRulesNow } from "./Parts.ts"
 
 /** A key with a scope learns about runs that it could start itself, and no others. */
 const checkScope = (access: KeyAccess | null, capability: string | null) => {
@@ -66,6 +67,7 @@ export const SimulationsHandlers = HttpApiBuilder.group(
   Effect.fnUntraced(function* (handlers) {
     const simulations = yield* Simulations
     const catalog = yield* Catalog
+    const rulesNow = yield* makeRulesNow
     const slugs = catalog.providers.map(({ slug }) => slug)
     const names = catalog.entries.map((one) => one.capability.slug)
 
@@ -100,7 +102,9 @@ export const SimulationsHandlers = HttpApiBuilder.group(
           max_cost: payload.max_cost ?? null,
           without: new Set(without)
         }
-        const simulation = yield* simulations.simulate({ org_id, capability, ...period, policy }).pipe(
+        // A key with a scope does not learn about other keys.
+        const rules = (access?.allow ?? null) === null ? yield* rulesNow(org_id) : null
+        const simulation = yield* simulations.simulate({ org_id, capability, ...period, policy, rules }).pipe(
           Effect.catchTags({
             SimulationBusy: ({ message }) => Effect.fail(problem("service_unavailable", message)),
             TooManyRuns: ({ reached }) =>
@@ -110,7 +114,7 @@ export const SimulationsHandlers = HttpApiBuilder.group(
               )
           })
         )
-        const { runs, actual, unchanged, unknown, refused: none, left_out } = simulation
+        const { runs, actual, unchanged, unknown, refused: none, left_out, limits } = simulation
         return simulationJson({
           currency: "USD",
           runs,
@@ -124,7 +128,8 @@ export const SimulationsHandlers = HttpApiBuilder.group(
           unknown_runs: unknown,
           unknown_share: rateOf(unknown, runs),
           refused_runs: none,
-          left_out
+          left_out,
+          ...(limits === null ? {} : { limits })
         })
       })
     )
