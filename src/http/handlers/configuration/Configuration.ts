@@ -110,7 +110,15 @@ export const ConfigurationHandlers = HttpApiBuilder.group(
       const from = new Date((yield* Clock.currentTimeMillis) - replayDays * dayMillis)
       const not_replayed = rules.filter((rule) => typeof rule === "string")
       if (not_replayed.length === rules.length)
-        return { from: from.toISOString(), runs: 0, blocked_runs: 0, waiting_runs: 0, rules: [], not_replayed, cut: false }
+        return {
+          from: from.toISOString(),
+          runs: 0,
+          blocked_runs: 0,
+          waiting_runs: 0,
+          rules: [],
+          not_replayed,
+          cut: false
+        }
       return yield* Effect.mapError(
         simulations.replay({ org_id, from, to: null, capability: null, rules }),
         ({ message }) => problem("service_unavailable", message)
