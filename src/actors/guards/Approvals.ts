@@ -65,7 +65,8 @@ export const ApprovalWorker = Layer.effectDiscard(
     const [approvals, store] = [yield* Approvals, yield* ApprovalStore]
     const expire = { act: "expire", by: null, via: "session", digest: null } as const
     const pass = Effect.flatMap(store.due, (due) =>
-      Effect.forEach(due, ({ org_id, run_id }) => Effect.ignore(approvals.decide(org_id, run_id, expire)), {
+      // One that fails, as that of an organization that is moving to another cell does, is tried again by the next pass.
+      Effect.forEach(due, ({ org_id, run_id }) => Effect.exit(approvals.decide(org_id, run_id, expire)), {
         concurrency: 20,
         discard: true
       })

@@ -120,18 +120,22 @@ export class PaymentWorker extends Context.Service<
         return events.record(payment, `look:${payment.payment_id}:expired`, [fact])
       }
 
+      /** One that fails, as those of an organization that is moving to another cell do, must not stop the others. */
+      const orLog = <A, E, R>(what: string, work: Effect.Effect<A, E, R>) =>
+        Effect.catchCause(work, (cause) =>
+          Cause.hasInterruptsOnly(cause)
+            ? Effect.failCause(cause)
+            : Effect.logError(`Processing ${what} failed; the next pass retries: ${oneLine(cause)}`)
+        )
+
       const processAndLog = (payment: OpenPayment) =>
-        processPayment(payment).pipe(
-          Effect.catchTag("ProcessorUnavailable", ({ message }) =>
+        orLog(
+          payment.payment_id,
+          Effect.catchTag(processPayment(payment), "ProcessorUnavailable", ({ message }) =>
             Effect.andThen(
               Effect.logWarning(`Checking ${payment.payment_id} failed; a later pass retries: ${message}`),
               payment.kind === "auto" ? store.checkAgain(payment.payment_id, retrySeconds(payment.looks)) : Effect.void
             )
-          ),
-          Effect.catchCause((cause) =>
-            Cause.hasInterruptsOnly(cause)
-              ? Effect.failCause(cause)
-              : Effect.logError(`Processing ${payment.payment_id} failed; the next pass retries: ${oneLine(cause)}`)
           )
         )
 
@@ -149,7 +153,8 @@ export class PaymentWorker extends Context.Service<
       })
 
       const processDue = Effect.fn("PaymentWorker.processDue")(function* () {
-        for (const org_id of yield* store.autoTopupsDue(claimMax)) yield* wake(org_id)
+        for (const org_id of yield* store.autoTopupsDue(claimMax))
+          yield* orLog(`the automatic top-up of ${org_id}`, wake(org_id))
         let more = true
         while (more) {
           const due = yield* store.due(2 * leaseSeconds, claimMax)
@@ -170,14 +175,12 @@ export class PaymentWorker extends Context.Service<
         for (const event of listed) {
           if (!unseen.has(event.event_id)) continue
           // One event that can't be checked must not delay the others. All are read again until it can be checked.
-          const handled = yield* Effect.catchTag(events.receive(event), "ProcessorUnavailable", ({ message }) =>
-            Effect.as(
-              Effect.logWarning(`Checking ${event.event_id} failed; the next reconciliation retries: ${message}`),
-              "missed" as const
-            )
+          const received = Effect.catchTag(events.receive(event), "ProcessorUnavailable", ({ message }) =>
+            Effect.logWarning(`Checking ${event.event_id} failed; the next reconciliation retries: ${message}`)
           )
+          const handled = yield* orLog(event.event_id, received)
           if (handled === "stored") ours += 1
-          if (handled === "missed") missed += 1
+          if (handled === undefined) missed += 1
         }
         if (missed > 0) return ours
         yield* store.keepReadTo(payments.processor, readTo, now)

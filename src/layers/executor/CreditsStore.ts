@@ -131,7 +131,7 @@ export class CreditsStore extends Context.Service<
               burn_per_day = CASE WHEN c.unit = excluded.unit THEN c.burn_per_day ELSE 0 END, burn_balance = excluded.balance, burn_at = now(),
               expires_at = excluded.expires_at, renews = false, empty_until = NULL, read_error = NULL`
             // The balance contains it.
-            yield* sql`SELECT drop_spent_credits(${provider}, now())`
+            yield* sql`SELECT drop_spent_credits(${provider}, clock_timestamp())`
           },
           sql.withTransaction,
           Effect.orDie

@@ -91,7 +91,8 @@ export class ApprovalStore extends Context.Service<
         return row === undefined ? null : { ...row, ...one }
       })
       const due = dueRows(sql`
-        SELECT org_id, run_id FROM approvals WHERE state = 'pending' AND expires_at <= now() ORDER BY expires_at LIMIT ${dueMax}`)
+        SELECT a.org_id, a.run_id FROM approvals a JOIN wallets w USING (org_id)
+        WHERE a.state = 'pending' AND a.expires_at <= now() AND w.moving < 2 ORDER BY expires_at LIMIT ${dueMax}`)
 
       return ApprovalStore.of({
         find: (org_id, run_id) => Effect.orDie(Effect.map(find(org_id, run_id), ([row]) => row ?? null)),

@@ -183,7 +183,8 @@ export class PaymentStore extends Context.Service<
         autoTopupsDue: (limit) =>
           Effect.map(
             orgIdRows.all(sql`
-              SELECT org_id FROM auto_topups WHERE ${sql.literal(isToRetry)} ORDER BY retry_at LIMIT ${limit}`),
+              SELECT org_id FROM auto_topups a WHERE ${sql.literal(isToRetry)}
+                AND NOT EXISTS (SELECT FROM wallets w WHERE w.org_id = a.org_id AND w.moving = 2) ORDER BY retry_at LIMIT ${limit}`),
             (rows) => rows.map((row) => row.org_id)
           ),
         nowSeconds: Effect.orDie(

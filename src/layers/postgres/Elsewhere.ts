@@ -20,13 +20,13 @@ const someRow = oneRowOf({ some: Schema.Boolean })
 const lookMillis = 100
 const looks = new WeakMap<SqlClient.SqlClient, { readonly until: number; readonly some: boolean }>()
 
-/** Whether any organization has left or is being copied. Asked ten times a second at most, so strangers' tokens cost a usual installation nothing. */
+/** Whether any organization has left or is about to. Asked ten times a second at most, so strangers' tokens cost a usual installation nothing. */
 const someMoved = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
   const now = yield* Clock.currentTimeMillis
   const last = looks.get(sql)
   if (last !== undefined && now < last.until && last.until <= now + lookMillis) return last.some
   const { some } = yield* someRow(
-    sql`SELECT EXISTS (SELECT FROM cell_moves WHERE state IN ('fenced', 'moved')) AS some`
+    sql`SELECT EXISTS (SELECT FROM cell_moves WHERE state IN ('draining', 'fenced', 'moved')) AS some`
   )
   looks.set(sql, { until: now + lookMillis, some })
   return some

@@ -166,7 +166,7 @@ export class PastRuns extends Context.Service<
                  CASE WHEN ${contacts} AND coalesce(capability = ANY(${texts(touchCapabilities)}), true) THEN plan -> 'contacts' END AS contacts,
                  created_at, finished_at
           FROM runs WHERE org_id = ${org_id} AND run_id > run_id_at(${from}::timestamptz) AND (${before}::text IS NULL OR run_id < ${before})
-            AND (${to}::timestamptz IS NULL OR created_at < ${to})
+            AND (${to}::timestamptz IS NULL OR (created_at < ${to} AND run_id < run_id_at(${to}::timestamptz + interval '1 hour')))
             AND status IN ('succeeded', 'no_match', 'failed', 'timed_out') AND finished_at IS NOT NULL
           ORDER BY run_id DESC LIMIT ${limit}`)
       return PastRuns.of({

@@ -61,13 +61,14 @@ export const matches = (conditions: Conditions, run: RuledRun): boolean => {
   const { min_hold = 0n, capabilities, providers, raw, keys, labels = {} } = withoutNulls(conditions)
   const has = (names: ReadonlyArray<string> | undefined, name: string | null) =>
     names === undefined || (name !== null && names.includes(name))
-  const metadata: Readonly<Record<string, string>> = JSON.parse(run.metadata ?? "{}")
+  const wanted = Object.entries(labels)
+  const metadata: Readonly<Record<string, string>> = wanted.length === 0 ? {} : JSON.parse(run.metadata ?? "{}")
   return (
     run.hold >= min_hold &&
     has(capabilities, run.capability) &&
     has(keys, run.key_id) &&
     (raw === undefined || raw === (run.endpoint !== null)) &&
-    Object.entries(labels).every(([name, value]) => Object.hasOwn(metadata, name) && metadata[name] === value) &&
+    wanted.every(([name, value]) => Object.hasOwn(metadata, name) && metadata[name] === value) &&
     (providers === undefined || run.plan().providers.some((name) => providers.includes(name)))
   )
 }
