@@ -359,6 +359,25 @@ describe("a move between two cells", () => {
     expect((await org.run(verify("ada"))).body.status).toBe("succeeded")
   })
 
+  test("a fenced organization whose approval is over keeps nobody else's from ending", async () => {
+    const waiting = async () => {
+      const org = await here.tenant("5.00")
+      await here.call(await org.session(), "POST", "/v1/approval-rules", { body: { name: "all" } })
+      return { org, run_id: String((await org.run({ ...verify("ada"), async: true })).body.run_id) }
+    }
+    const [fenced, other] = [await waiting(), await waiting()]
+    await here.sql("INSERT INTO cell_moves (org_id, cell, state) VALUES ($1, 'two', 'fenced')", [fenced.org.org_id])
+    await here.sql("UPDATE wallets SET moving = 2, version = version + 1 WHERE org_id = $1", [fenced.org.org_id])
+    for (const [n, { run_id }] of [fenced, other].entries())
+      await here.sql(
+        "UPDATE approvals SET requested_at = now() - interval '2 days', expires_at = now() - interval '1 minute' + $2 * interval '1 second' WHERE run_id = $1",
+        [run_id, n]
+      )
+    expect((await other.org.get(`/v1/runs/${other.run_id}?wait=30`)).body.error.code).toBe("approval_expired")
+    await here.sql("UPDATE wallets SET moving = 0, version = version + 1 WHERE org_id = $1", [fenced.org.org_id])
+    expect((await fenced.org.get(`/v1/runs/${fenced.run_id}?wait=30`)).body.error.code).toBe("approval_expired")
+  })
+
   test("each table has rows of organizations, or is listed here as the cell's", async () => {
     const catalog = await catalogOf(here)
     const owned = new Set(tablesOf(catalog, `org_${"7".repeat(26)}`, []).map(({ name }) => name))
