@@ -42,12 +42,13 @@ test.each(points)(
         ? []
         : [`${key}: ${status}, ${answers} answers, charged ${charged} of ${hold}`]
     )
-    const agreed = rows.filter(({ status }) => status === "succeeded").length
+    // The process may have died with all runs of its first round.
+    const agreed = world.find("Hit", { body: { accept: { fields: ["email"], agree: 2 } } })
+    expect((await world.submit(survivor, agreed, 20))?.run_status).toBe("succeeded")
     const violations = [...(await world.violations()), ...wrong]
-    report({ test: "acceptance.kill9", backend, point, runs: rows.length, agreed, violations })
+    report({ test: "acceptance.kill9", backend, point, runs: rows.length, violations })
     expect(violations).toEqual([])
     expect(rows).toHaveLength(keys.length)
-    expect(agreed).toBeGreaterThan(0)
   },
   180_000
 )

@@ -10,6 +10,10 @@ import { contract } from "../kit/documented-answers.ts"
 
 /** Statements that no organization's id can be in, and what protects them instead. */
 const exceptions: ReadonlyArray<readonly [RegExp, string]> = [
+  [
+    /SELECT EXISTS \(SELECT FROM cell_moves WHERE state IN/,
+    "asks whether any organization moves, before it asks which"
+  ],
   [/FROM api_keys\s+WHERE key_hash = \$1/, "finds out whose key it is, by the digest of the secret"],
   [/FROM sessions s .*WHERE s\.token_hash = \$1/s, "finds out whose session it is, by the digest of the secret"],
   [/UPDATE sessions SET ended_at = now\(\) WHERE token_hash = \$1/, "ends the session whose secret the caller has"],
