@@ -74,7 +74,7 @@ export const breakablePostgres = async (
         child = started
         return until("its first answer", 60_000, () => {
           if (gone(started)) {
-            const complaint = files.lastComplaint(place) ?? ""
+            const complaint = files.lastComplaint(place)
             if (/still in use|already exists/.test(complaint)) return "again" as const
             throw new Error(`PostgreSQL ended: ${complaint}`)
           }

@@ -7,6 +7,7 @@ import { dirname, join } from "node:path"
 import { Effect, Exit, Redacted, Scope } from "effect"
 import { Client } from "pg"
 import { embeddedPostgres } from "../../../src/layers/postgres/embedded/EmbeddedPostgres.ts"
+import * as files from "../../../src/layers/postgres/embedded/EmbeddedPostgresFiles.ts"
 
 const root = join(import.meta.dir, "..", "..", "..")
 const asRoot = process.getuid?.() === 0
@@ -284,6 +285,16 @@ describe("embedded PostgreSQL", () => {
     const file = join(newDataDir(), "file")
     fs.writeFileSync(file, "")
     await expect(start(join(file, "data"))).rejects.toThrow(/RUNGATE_DATA_DIR.*DATABASE_URL/)
+  })
+
+  test("what connections of a killed server write last is not taken for the complaint of the next one", () => {
+    const place = files.locate(newDataDir())
+    fs.closeSync(files.openLog(place, "postgres"))
+    const stillUsed = "pre-existing shared memory block (key 2156077, ID 1277974) is still in use"
+    fs.appendFileSync(place.log, `[11391] FATAL:  ${stillUsed}\n[11391] HINT:  Terminate any old server processes\n`)
+    fs.appendFileSync(place.log, "[11336] FATAL:  terminating connection due to unexpected postmaster exit\n")
+    fs.appendFileSync(place.log, "[11336] STATEMENT:  UPDATE attempts SET error = $1\n")
+    expect(files.lastComplaint(place)).toBe(stillUsed)
   })
 
   test("a server that refuses to start fails with its own complaint", async () => {

@@ -202,10 +202,14 @@ export const openLog = (place: Place, program: string): number => {
   return log
 }
 
-/** The last thing that the last program complained about. */
+/** The last thing that the last program complained about. Connections of a killed server write their end, and their statements, later. */
 export const lastComplaint = (place: Place): string => {
   const lines = fs.readFileSync(place.log, "utf8").split(runMark).at(-1)?.trimEnd().split("\n").slice(1) ?? []
-  const complaint = lines.findLast((line) => /FATAL|PANIC|error/i.test(line)) ?? lines.at(-1) ?? "it said nothing"
+  const complaint =
+    lines.findLast((line) => /(FATAL|PANIC):(?!\s*terminating connection)/.test(line)) ??
+    lines.findLast((line) => /error/i.test(line)) ??
+    lines.at(-1) ??
+    "it said nothing"
   return complaint.replace(/^.*?(FATAL|PANIC):\s*/, "")
 }
 
