@@ -4,8 +4,8 @@ import { mkdtempSync, readFileSync, writeFileSync } from "node:fs"
 import { connect } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import * as files from "../../src/layers/postgres/embedded/EmbeddedPostgresFiles.ts"
 import { afterwards } from "../kit/process-end.ts"
+import { freePort } from "./ports.ts"
 import { until } from "./processes.ts"
 
 const program = Bun.which("haproxy") ?? Bun.which("haproxy", { PATH: "/usr/sbin:/sbin" })
@@ -26,7 +26,7 @@ const shipped = join(import.meta.dir, "..", "..", "deploy", "cells")
 export const startHaproxy = async (cells: Readonly<Record<"a" | "b", string>>): Promise<Haproxy> => {
   if (program === null) throw new Error("haproxy is not installed")
   const dir = mkdtempSync(join(tmpdir(), "rungate-haproxy-"))
-  const port = await files.freePort(0)
+  const port = await freePort()
   const text = readFileSync(join(shipped, "haproxy.cfg"), "utf8")
     .replaceAll("/etc/haproxy/", `${dir}/`)
     .replaceAll("/run/haproxy/", `${dir}/`)

@@ -4,8 +4,8 @@ import { chmodSync, mkdtempSync, openSync, readFileSync, writeFileSync } from "n
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Client } from "pg"
-import * as files from "../../src/layers/postgres/embedded/EmbeddedPostgresFiles.ts"
 import { afterwards } from "../kit/process-end.ts"
+import { freePort } from "./ports.ts"
 import { until } from "./processes.ts"
 
 /** Debian keeps it where only root's PATH leads. */
@@ -31,7 +31,7 @@ export const startPgbouncer = async (
   const dir = mkdtempSync(join(tmpdir(), "rungate-pgbouncer-"))
   chmodSync(dir, 0o755) // PgBouncer gives up root's rights
   const server = new URL(serverUrl)
-  const port = await files.freePort(0)
+  const port = await freePort()
   const lines = {
     listen_addr: "127.0.0.1",
     listen_port: `${port}`,

@@ -4,7 +4,7 @@
  */
 import { afterEach, expect, test } from "bun:test"
 import { join } from "node:path"
-import * as files from "../../src/layers/postgres/embedded/EmbeddedPostgresFiles.ts"
+import { freePort } from "./ports.ts"
 import { load, retryAll } from "./load.ts"
 import { type Service, until } from "./processes.ts"
 import { proxyTo } from "./proxy.ts"
@@ -31,7 +31,7 @@ test.if(hasSystemPostgres)(
   async () => {
     const { folder, urlOf, finish, initdb, start, end } = systemPostgres({ fsync: "off" })
     const [data, archive, backup, restored] = [folder("data"), folder("archive"), folder("backup"), folder("restored")]
-    const [port, restoredPort] = [await files.freePort(0), await files.freePort(0)]
+    const [port, restoredPort] = [await freePort(), await freePort()]
     await initdb(data)
     const settings = `archive_mode = on\narchive_command = 'cp %p ${archive}/%f'\n`
     await finish("/bin/sh", ["-c", `printf "%s" "$1" >> "$2"/postgresql.conf`, "sh", settings, data])

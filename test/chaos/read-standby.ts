@@ -8,6 +8,7 @@ import { join } from "node:path"
 import * as files from "../../src/layers/postgres/embedded/EmbeddedPostgresFiles.ts"
 import { run } from "../../src/layers/postgres/embedded/EmbeddedPostgresPrograms.ts"
 import { afterwards } from "../kit/process-end.ts"
+import { freePort } from "./ports.ts"
 import { until } from "./processes.ts"
 import { type Server, stops } from "./servers.ts"
 import { sqlAt } from "./system-postgres.ts"
@@ -30,7 +31,7 @@ export const standbyOf = async (primary: Server): Promise<Standby> => {
   const dataDir = mkdtempSync(join(tmpdir(), "rungate-standby-"))
   chmodSync(dataDir, 0o755) // the server's account, which is not root's, walks through it
   const place = files.locate(dataDir)
-  const port = await files.freePort(0)
+  const port = await freePort()
   const { cluster } = files.locate(primary.folder)
   await primary.end(stops.fast)
   cpSync(cluster, place.cluster, { recursive: true, preserveTimestamps: true })

@@ -15,6 +15,7 @@ import {
 } from "../../src/layers/postgres/embedded/EmbeddedPostgresPrograms.ts"
 import * as files from "../../src/layers/postgres/embedded/EmbeddedPostgresFiles.ts"
 import { afterwards } from "../kit/process-end.ts"
+import { freePort } from "./ports.ts"
 import { until } from "./processes.ts"
 
 export interface Server {
@@ -52,7 +53,7 @@ export const breakablePostgres = async (
   const dataDir = mkdtempSync(join(folder, "rungate-chaos-"))
   chmodSync(dataDir, 0o755) // the server's account, which is not root's, walks through it
   const place = files.locate(dataDir)
-  const state = { port: await files.freePort(0), password: files.newPassword() }
+  const state = { port: await freePort(), password: files.newPassword() }
   await createCluster(place, state.password, false)
   afterwards(buryPostgres, dataDir, place.cluster)
   const settings = {
@@ -95,7 +96,7 @@ export const breakablePostgres = async (
 export const breakableRedis = async (): Promise<Server | undefined> => {
   if (Bun.which("redis-server") === null) return undefined
   const dir = mkdtempSync(join(tmpdir(), "rungate-chaos-redis-"))
-  const port = await files.freePort(0)
+  const port = await freePort()
   const log = join(dir, "redis.log")
   const pidFile = join(dir, "redis.pid")
   const args = [

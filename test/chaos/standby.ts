@@ -1,5 +1,5 @@
 /** A PostgreSQL with a streaming standby, made by pg_basebackup, and an address that can be moved from one to the other. */
-import * as files from "../../src/layers/postgres/embedded/EmbeddedPostgresFiles.ts"
+import { freePort } from "./ports.ts"
 import { until } from "./processes.ts"
 import { proxyTo } from "./proxy.ts"
 import { hasSystemPostgres, sqlAt, systemPostgres } from "./system-postgres.ts"
@@ -24,7 +24,7 @@ export interface Pair {
 
 export const startPair = async (given: Readonly<Record<string, string>> = { fsync: "off" }): Promise<Pair> => {
   const { folder, urlOf, finish, initdb, start, end } = systemPostgres(given)
-  const [primaryPort, standbyPort] = [await files.freePort(0), await files.freePort(0)]
+  const [primaryPort, standbyPort] = [await freePort(), await freePort()]
   const [primaryData, standbyData] = [folder("primary"), folder("standby")]
   await initdb(primaryData)
   const primary = await start(primaryData, primaryPort)
