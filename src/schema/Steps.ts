@@ -14,6 +14,8 @@ export const raiseLabelBudget: CommandHint = {
   http: "PUT /v1/label-budgets",
   cli: "rungate label-budgets set <label> --value <value> --limit 10 --period day"
 }
+export const listLabelBudgets: CommandHint = { http: "GET /v1/label-budgets", cli: "rungate label-budgets list" }
+export const listApprovalRules: CommandHint = { http: "GET /v1/approval-rules", cli: "rungate approval-rules list" }
 export const raiseBudget: CommandHint = {
   http: "PATCH /v1/api-keys/{key_id}",
   cli: "rungate keys update <key_id> --budget 10/day"

@@ -9,7 +9,6 @@ import { type DeliveryRow, WebhookDeliveries } from "../../layers/webhooks/Deliv
 import { endpointsMax, WebhookEndpoints } from "../../layers/webhooks/Endpoints.ts"
 import { withoutNulls } from "../../schema/defined.ts"
 import { problem, refused } from "../../schema/Errors.ts"
-import { withCommands } from "../../schema/Hints.ts"
 import { looksLike } from "../../schema/Ids.ts"
 import { NewWebhookEndpoint, WebhookDelivery, WebhookEndpoint } from "../../schema/nouns/Webhook.ts"
 import { listWebhooks } from "../../schema/Steps.ts"
@@ -17,6 +16,7 @@ import { webhookUrl } from "../../layers/webhooks/WebhookUrl.ts"
 import { Api } from "../api/Api.ts"
 import type { WebhookEndpointChange, WebhookEndpointRequest } from "../api/Webhooks.ts"
 import { pageOf } from "./ListPage.ts"
+import { organizationNoun } from "./OrganizationNoun.ts"
 import { makeAsCaller } from "../middleware/Bearer.ts"
 import { CurrentCaller } from "../api/shapes/Common.ts"
 
@@ -29,10 +29,7 @@ const deliveryJson = Schema.encodeSync(WebhookDelivery)
 const deliveryView = (row: DeliveryRow) =>
   deliveryJson({ ...row, id: row.delivery_id, type: row.kind, request: { body: row.body } })
 
-const unknown = (endpoint_id: string) =>
-  problem("invalid_request", withCommands`There is no webhook endpoint "${endpoint_id}"; ${listWebhooks} lists them.`, [
-    { path: "path.endpoint_id", message: "is not a webhook endpoint of this organization" }
-  ])
+const { unknown, one, removal } = organizationNoun("whe", "webhook endpoint", "endpoint_id", listWebhooks)
 const unknownDelivery = (delivery_id: string) =>
   problem("invalid_request", `This endpoint has no delivery "${delivery_id}".`, [
     { path: "path.delivery_id", message: "is not a delivery of this endpoint" }
@@ -93,10 +90,7 @@ export const WebhooksHandlers = HttpApiBuilder.group(
     const asCaller = yield* makeAsCaller
     const writes = yield* makeWebhookWrites
 
-    const endpointOf = Effect.fnUntraced(function* (org_id: string, endpoint_id: string) {
-      const row = looksLike("whe", endpoint_id) ? yield* endpoints.find(org_id, endpoint_id) : null
-      return row ?? (yield* Effect.fail(unknown(endpoint_id)))
-    })
+    const endpointOf = one(endpoints.find)
     const notPaused = ({ status }: WebhookEndpoint) =>
       status === "active"
         ? Effect.void
@@ -111,49 +105,37 @@ export const WebhooksHandlers = HttpApiBuilder.group(
         const { row, secret } = yield* asCaller(writes.create(payload))
         return newEndpointJson({ ...row, secret })
       }),
-      get: Effect.fnUntraced(function* ({ params: { endpoint_id } }) {
-        const { org_id } = yield* CurrentCaller
-        return webhookView(yield* endpointOf(org_id, endpoint_id))
-      }),
+      get: ({ params: { endpoint_id } }) => Effect.map(endpointOf(endpoint_id), (row) => webhookView(row)),
       change: Effect.fnUntraced(function* ({ params: { endpoint_id }, payload }) {
-        const { org_id } = yield* CurrentCaller
-        yield* endpointOf(org_id, endpoint_id)
+        yield* endpointOf(endpoint_id)
         const changed = yield* asCaller(writes.change(endpoint_id, payload))
         yield* signals.publish([webhooksDue])
-        return changed === null ? yield* Effect.fail(unknown(endpoint_id)) : webhookView(changed)
+        return changed === null ? yield* unknown(endpoint_id) : webhookView(changed)
       }),
-      remove: Effect.fnUntraced(function* ({ params: { endpoint_id } }) {
-        const { org_id } = yield* CurrentCaller
-        yield* endpointOf(org_id, endpoint_id)
-        if (yield* asCaller(endpoints.remove(org_id, endpoint_id))) return { id: endpoint_id, deleted: true as const }
-        return yield* Effect.fail(unknown(endpoint_id))
-      }),
+      remove: removal(asCaller, endpoints.remove),
       rotate: Effect.fnUntraced(function* ({ params: { endpoint_id }, payload }) {
         const { org_id } = yield* CurrentCaller
-        yield* endpointOf(org_id, endpoint_id)
+        yield* endpointOf(endpoint_id)
         const rotated = yield* asCaller(
           endpoints.rotate(org_id, endpoint_id, payload.grace_seconds ?? graceSecondsDefault)
         )
-        if (rotated === null) return yield* Effect.fail(unknown(endpoint_id))
+        if (rotated === null) return yield* unknown(endpoint_id)
         return newEndpointJson({ ...rotated.row, secret: rotated.secret })
       }),
       deliveries: Effect.fnUntraced(function* ({ params: { endpoint_id }, query }) {
-        const { org_id } = yield* CurrentCaller
-        yield* endpointOf(org_id, endpoint_id)
+        yield* endpointOf(endpoint_id)
         const status = query.status ?? null
         const read = (before: string | null, limit: number) => deliveries.list(endpoint_id, { status, before, limit })
         return yield* pageOf("whd", query, read, deliveryView)
       }),
       replay: Effect.fnUntraced(function* ({ params: { endpoint_id, delivery_id } }) {
-        const { org_id } = yield* CurrentCaller
-        yield* notPaused(yield* endpointOf(org_id, endpoint_id))
+        yield* notPaused(yield* endpointOf(endpoint_id))
         const row = looksLike("whd", delivery_id) ? yield* deliveries.replay(endpoint_id, delivery_id) : null
         yield* signals.publish([webhooksDue])
         return row === null ? yield* Effect.fail(unknownDelivery(delivery_id)) : deliveryView(row)
       }),
       replayAll: Effect.fnUntraced(function* ({ params: { endpoint_id }, payload }) {
-        const { org_id } = yield* CurrentCaller
-        yield* notPaused(yield* endpointOf(org_id, endpoint_id))
+        yield* notPaused(yield* endpointOf(endpoint_id))
         const from = yield* timeOf("from", payload.from)
         const to = yield* timeOf("to", payload.to ?? new Date(yield* Clock.currentTimeMillis).toISOString())
         const replayed = yield* deliveries.replayAll(endpoint_id, { from, to, failedOnly: payload.status !== "all" })

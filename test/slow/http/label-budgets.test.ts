@@ -74,7 +74,15 @@ describe("the budget of a label", () => {
     // Nobody counted that run.
     const again = await budget({ label: "customer", value: "a", limit: "0.0100", period: "day" })
     expect(again.spent).toBe("0.006")
-    expect((await app.call(session, "DELETE", `/v1/label-budgets/${id}`)).status).toBe(400)
+    const unknown = await app.call(session, "DELETE", `/v1/label-budgets/${id}`)
+    expect([unknown.status, unknown.body.error.message]).toEqual([
+      400,
+      `There is no label budget "${id}"; GET /v1/label-budgets lists them.`
+    ])
+    expect(unknown.body.error.details).toMatchObject([
+      { path: "path.label_budget_id", message: "is not a label budget of this organization" },
+      { cli: "rungate label-budgets list" }
+    ])
   })
 
   test("stands beside the key's budget, and several labels count together", async () => {

@@ -4,15 +4,17 @@ import { HttpApiBuilder } from "effect/http-api"
 import { Approvals } from "../../../actors/guards/Approvals.ts"
 import { type ApprovalRuleOrder, ApprovalRules } from "../../../layers/guards/ApprovalRules.ts"
 import { ApprovalStore } from "../../../layers/members/ApprovalStore.ts"
-import { problem, refused } from "../../../schema/Errors.ts"
+import { problem } from "../../../schema/Errors.ts"
 import type { Ruling } from "../../../schema/guards/Approval.ts"
 import { looksLike } from "../../../schema/Ids.ts"
 import { Approval, ApprovalRule } from "../../../schema/nouns/Approval.ts"
+import { listApprovalRules } from "../../../schema/Steps.ts"
 import { Api } from "../../api/Api.ts"
 import type { RuleChange, RuleRequest } from "../../api/accounts/Approvals.ts"
 import { CurrentCaller } from "../../api/shapes/Common.ts"
 import { makeAsCaller } from "../../middleware/Bearer.ts"
-import { pageBy, pageOf } from "../ListPage.ts"
+import { pageBy } from "../ListPage.ts"
+import { listOf, organizationNoun } from "../OrganizationNoun.ts"
 
 export const approvalRuleView = Schema.encodeSync(ApprovalRule)
 const approvalView = Schema.encodeSync(Approval)
@@ -32,12 +34,7 @@ const changed = (before: ApprovalRuleOrder, request: Change): ApprovalRuleOrder 
   active: request.active ?? before.active
 })
 
-const unknownRule = (id: string) =>
-  refused(
-    "path.approval_rule_id",
-    "is no approval rule of this organization",
-    `There is no approval rule "${id}"; GET /v1/approval-rules lists them.`
-  )
+const rule = organizationNoun("apr", "approval rule", "approval_rule_id", listApprovalRules)
 const unknownApproval = (run_id: string) =>
   problem("invalid_request", `There is no approval of the run "${run_id}"; GET /v1/approvals lists them.`, [
     { path: "path.run_id", message: "is not a run of this organization that needs an approval" }
@@ -48,14 +45,12 @@ export const makeRuleWrites = Effect.map(ApprovalRules, (rules) => {
   const set = Effect.fnUntraced(function* (id: string | null, before: ApprovalRuleOrder, request: Change) {
     const { org_id } = yield* CurrentCaller
     const row = yield* rules.set(org_id, id, changed(before, request))
-    return row === null ? yield* unknownRule(id ?? "") : approvalRuleView(row)
+    return row === null ? yield* rule.unknown(id ?? "") : approvalRuleView(row)
   })
   return {
     add: (payload: typeof RuleRequest.Type) => set(null, { ...defaults, name: payload.name }, payload),
     change: Effect.fnUntraced(function* (id: string, payload: Change) {
-      const { org_id } = yield* CurrentCaller
-      const before = looksLike("apr", id) ? yield* rules.find(org_id, id) : null
-      return before === null ? yield* unknownRule(id) : yield* set(id, before, payload)
+      return yield* set(id, yield* rule.one(rules.find)(id), payload)
     })
   }
 })
@@ -81,21 +76,14 @@ export const ApprovalsHandlers = HttpApiBuilder.group(
     })
 
     return handlers.handleAll({
-      rules: Effect.fnUntraced(function* ({ query }) {
-        const { org_id } = yield* CurrentCaller
-        return yield* pageOf("apr", query, (before, limit) => rules.list(org_id, before, limit), approvalRuleView)
-      }),
+      rules: listOf("apr", rules.list, approvalRuleView),
       addRule: Effect.fnUntraced(function* ({ payload }) {
         return yield* asCaller(writes.add(payload))
       }),
       changeRule: Effect.fnUntraced(function* ({ params: { approval_rule_id: id }, payload }) {
         return yield* asCaller(writes.change(id, payload))
       }),
-      removeRule: Effect.fnUntraced(function* ({ params: { approval_rule_id: id } }) {
-        const { org_id } = yield* CurrentCaller
-        const removed = looksLike("apr", id) && (yield* asCaller(rules.remove(org_id, id)))
-        return removed ? { id, deleted: true as const } : yield* unknownRule(id)
-      }),
+      removeRule: rule.removal(asCaller, rules.remove),
       list: Effect.fnUntraced(function* ({ query }) {
         const { org_id } = yield* CurrentCaller
         const read = (before: string | null, limit: number) => store.list(org_id, query.state ?? null, before, limit)

@@ -13,7 +13,7 @@ import { needsRole } from "../../access/Access.ts"
 import { Api } from "../../api/Api.ts"
 import { type Caller, CurrentCaller } from "../../api/shapes/Common.ts"
 import { makeAsCaller } from "../../middleware/Bearer.ts"
-import { pageOf } from "../ListPage.ts"
+import { listOf } from "../OrganizationNoun.ts"
 import { note, tooMany } from "./KeyScope.ts"
 import { ended, isAllowance, keyView, makeKeyWrites, unknownKey } from "./KeyWrites.ts"
 
@@ -56,10 +56,7 @@ export const KeysHandlers = HttpApiBuilder.group(
     })
 
     return handlers.handleAll({
-      list: Effect.fnUntraced(function* ({ query }) {
-        const { org_id } = yield* CurrentCaller
-        return yield* pageOf("key", query, (before, limit) => accounts.keys(org_id, before, limit), keyView)
-      }),
+      list: listOf("key", accounts.keys, keyView),
 
       get: Effect.fnUntraced(function* ({ params: { key_id } }) {
         const { org_id } = yield* CurrentCaller

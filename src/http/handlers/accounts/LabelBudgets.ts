@@ -7,6 +7,7 @@ import { Books } from "../../../layers/ledger/Books.ts"
 import { LabelRuns, statementRunsMax } from "../../../layers/receipts/LabelRuns.ts"
 import { notACursor, problem, refused } from "../../../schema/Errors.ts"
 import { looksLike } from "../../../schema/Ids.ts"
+import { listLabelBudgets } from "../../../schema/Steps.ts"
 import { MicroUsd, zero } from "../../../schema/money/Money.ts"
 import { dayAt, namedPeriod, resetsAt, zoneOf, type Zones } from "../../../schema/money/SpendDay.ts"
 import { LabelBudget, LabelValue } from "../../../schema/nouns/LabelBudget.ts"
@@ -21,8 +22,10 @@ import { CurrentCaller, listLimitDefault } from "../../api/shapes/Common.ts"
 import { makeAsCaller } from "../../middleware/Bearer.ts"
 import { csvAnswer, wantsCsv } from "../CsvPage.ts"
 import { cut, pageOf } from "../ListPage.ts"
+import { listOf, organizationNoun } from "../OrganizationNoun.ts"
 
 const budgetJson = Schema.encodeSync(LabelBudget)
+const { removal } = organizationNoun("lbl", "label budget", "label_budget_id", listLabelBudgets)
 
 /** The ledger entry up to which a statement counts, and the run after which its page begins. */
 const placeOf = Effect.fnUntraced(function* (cursor: string | undefined, newest: Effect.Effect<bigint>) {
@@ -86,10 +89,7 @@ export const LabelBudgetsHandlers = HttpApiBuilder.group(
     const asCaller = yield* makeAsCaller
     const write = yield* makeLabelBudgetWrite
     return handlers.handleAll({
-      list: Effect.fnUntraced(function* ({ query }) {
-        const { org_id } = yield* CurrentCaller
-        return yield* pageOf("lbl", query, (before, limit) => budgets.list(org_id, before, limit), labelBudgetView)
-      }),
+      list: listOf("lbl", budgets.list, labelBudgetView),
 
       values: Effect.fnUntraced(function* ({ query }) {
         const { org_id } = yield* CurrentCaller
@@ -139,16 +139,7 @@ export const LabelBudgetsHandlers = HttpApiBuilder.group(
         return labelBudgetView(yield* asCaller(write(payload)))
       }),
 
-      remove: Effect.fnUntraced(function* ({ params: { label_budget_id } }) {
-        const { org_id } = yield* CurrentCaller
-        const removed = looksLike("lbl", label_budget_id) && (yield* asCaller(budgets.remove(org_id, label_budget_id)))
-        if (removed) return { id: label_budget_id, deleted: true as const }
-        return yield* refused(
-          "path.label_budget_id",
-          "is no label budget of this organization",
-          `There is no label budget "${label_budget_id}"; GET /v1/label-budgets lists them.`
-        )
-      })
+      remove: removal(asCaller, budgets.remove)
     })
   })
 )

@@ -11,7 +11,7 @@ import { looksLike } from "../../../schema/Ids.ts"
 import { Member } from "../../../schema/nouns/Member.ts"
 import { listMembers } from "../../../schema/Steps.ts"
 import { Api } from "../../api/Api.ts"
-import { pageOf } from "../ListPage.ts"
+import { listOf } from "../OrganizationNoun.ts"
 import { CurrentCaller } from "../../api/shapes/Common.ts"
 import { needsRole } from "../../access/Access.ts"
 import { makeAsCaller } from "../../middleware/Bearer.ts"
@@ -54,10 +54,7 @@ export const MembersHandlers = HttpApiBuilder.group(
       memberJson({ ...row, id: row.user_id, verified: !mustVerify(settings, row.pending) })
 
     return handlers.handleAll({
-      list: Effect.fnUntraced(function* ({ query }) {
-        const { org_id } = yield* CurrentCaller
-        return yield* pageOf("usr", query, (after, limit) => members.list(org_id, after, limit), view)
-      }),
+      list: listOf("usr", members.list, view),
 
       setRole: Effect.fnUntraced(function* ({ params: { member_id }, payload: { role } }) {
         const { org_id } = yield* CurrentCaller

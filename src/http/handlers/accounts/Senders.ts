@@ -5,17 +5,16 @@ import { Dns } from "../../../layers/accounts/Dns.ts"
 import { type SenderRow, Senders, sendersMax } from "../../../layers/accounts/Senders.ts"
 import { Settings } from "../../../layers/platform/Settings.ts"
 import { problem, refused } from "../../../schema/Errors.ts"
-import { looksLike } from "../../../schema/Ids.ts"
 import { Sender } from "../../../schema/nouns/Sender.ts"
 import { sendingDomain } from "../../../schema/accounts/Sender.ts"
 import { Api } from "../../api/Api.ts"
-import { pageOf } from "../ListPage.ts"
+import { listOf, organizationNoun } from "../OrganizationNoun.ts"
 import { CurrentCaller } from "../../api/shapes/Common.ts"
 import { makeAsCaller } from "../../middleware/Bearer.ts"
-import { withCommands } from "../../../schema/Hints.ts"
 import { listSenders } from "../../../schema/Steps.ts"
 
 const senderJson = Schema.encodeSync(Sender)
+const { unknown, one, removal } = organizationNoun("snd", "sender", "sender_id", listSenders)
 
 const recordOf = ({ domain, token }: SenderRow) => ({
   type: "TXT" as const,
@@ -52,20 +51,8 @@ export const SendersHandlers = HttpApiBuilder.group(
     const view = (row: SenderRow) =>
       senderJson({ ...row, record: recordOf(row), ...(sandbox ? { sandbox: true as const } : {}) })
 
-    const unknown = (sender_id: string) =>
-      problem("invalid_request", withCommands`There is no sender "${sender_id}"; ${listSenders} lists them.`, [
-        { path: "path.sender_id", message: "is not a sender of this organization" }
-      ])
-    const senderOf = Effect.fnUntraced(function* (org_id: string, sender_id: string) {
-      const row = looksLike("snd", sender_id) ? yield* senders.find(org_id, sender_id) : null
-      return row ?? (yield* Effect.fail(unknown(sender_id)))
-    })
-
     return handlers.handleAll({
-      list: Effect.fnUntraced(function* ({ query }) {
-        const { org_id } = yield* CurrentCaller
-        return yield* pageOf("snd", query, (before, limit) => senders.list(org_id, before, limit), view)
-      }),
+      list: listOf("snd", senders.list, view),
 
       add: Effect.fnUntraced(function* ({ payload }) {
         const { org_id } = yield* CurrentCaller
@@ -81,7 +68,7 @@ export const SendersHandlers = HttpApiBuilder.group(
 
       verify: Effect.fnUntraced(function* ({ params: { sender_id } }) {
         const { org_id } = yield* CurrentCaller
-        const row = yield* senderOf(org_id, sender_id)
+        const row = yield* one(senders.find)(sender_id)
         if (row.verified_at !== null) return view(row)
         const { name, value } = recordOf(row)
         if (!sandbox) {
@@ -98,15 +85,10 @@ export const SendersHandlers = HttpApiBuilder.group(
           if (!records.some((record) => record.trim() === value)) return yield* Effect.fail(notProven(row, records))
         }
         const verified = yield* asCaller(senders.verified(org_id, sender_id))
-        return verified === null ? yield* Effect.fail(unknown(sender_id)) : view(verified)
+        return verified === null ? yield* unknown(sender_id) : view(verified)
       }),
 
-      remove: Effect.fnUntraced(function* ({ params: { sender_id } }) {
-        const { org_id } = yield* CurrentCaller
-        yield* senderOf(org_id, sender_id)
-        if (yield* asCaller(senders.remove(org_id, sender_id))) return { id: sender_id, deleted: true as const }
-        return yield* Effect.fail(unknown(sender_id))
-      })
+      remove: removal(asCaller, senders.remove)
     })
   })
 )
